@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Regular grids of two and three dimensions.
+///
+/// The order of axes stands here and nowhere else: (x, z) in 2D and (x, y, z) in 3D, z is depth and
+/// positive down, and **the last axis is contiguous** in memory and in files. Model files of exploration
+/// geophysics (SEG-Y traces, RSF with n1 = nz) come that way, so no transposition is needed; for the ray
+/// kernels, which are symmetric in the axes, it makes no difference.
+
+#include <moho/core/error.hpp>
+#include <moho/core/kokkos.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+namespace moho {
+
+/// A position, in the units of the grid: (x, z) or (x, y, z).
+template <int Dim>
+using Point = Kokkos::Array<double, Dim>;
+
+/// A node's or a cell's indices along the axes.
+template <int Dim>
+using Index = Kokkos::Array<std::int64_t, Dim>;
+
+/// Name of an axis: "x", "z" in 2D; "x", "y", "z" in 3D.
+template <int Dim>
+const char* axis_name(int axis) {
+  static_assert(Dim == 2 || Dim == 3);
+  constexpr const char* names[2][3] = {{"x", "z", ""}, {"x", "y", "z"}};
+  return names[Dim - 2][axis];
+}
+
+/// A regular grid of nodes.
+///
+/// Lengths carry whatever unit the caller uses (metres, say); velocities are that unit per second.
+template <int Dim>
+struct Grid {
+  static_assert(Dim == 2 || Dim == 3, "moho::Grid is made for 2 and 3 dimensions");
+
+  Index<Dim> extents{};  ///< nodes along each axis, at least 1
+  Point<Dim> spacing{};  ///< distance between nodes along each axis, positive
+  Point<Dim> origin{};   ///< position of node (0, ..., 0)
+
+  /// Number of nodes.
+  KOKKOS_INLINE_FUNCTION std::int64_t size() const {
+    std::int64_t n = 1;
+    for (int d = 0; d < Dim; ++d) n *= extents[d];
+    return n;
+  }
+
+  /// Number of cells (zero where an axis has a single node).
+  KOKKOS_INLINE_FUNCTION std::int64_t cells() const {
+    std::int64_t n = 1;
+    for (int d = 0; d < Dim; ++d) n *= extents[d] - 1;
+    return n;
+  }
+
+  /// Flat index of a node; the last axis is contiguous.
+  KOKKOS_INLINE_FUNCTION std::int64_t flat(const Index<Dim>& node) const {
+    std::int64_t i = node[0];
+    for (int d = 1; d < Dim; ++d) i = i * extents[d] + node[d];
+    return i;
+  }
+
+  /// Indices of the node with a flat index.
+  KOKKOS_INLINE_FUNCTION Index<Dim> node(std::int64_t flat_index) const {
+    Index<Dim> result{};
+    for (int d = Dim - 1; d >= 0; --d) {
+      result[d] = flat_index % extents[d];
+      flat_index /= extents[d];
+    }
+    return result;
+  }
+
+  /// Flat index of a cell, named by its lowest node; the last axis is contiguous.
+  KOKKOS_INLINE_FUNCTION std::int64_t flat_cell(const Index<Dim>& cell) const {
+    std::int64_t i = cell[0];
+    for (int d = 1; d < Dim; ++d) i = i * (extents[d] - 1) + cell[d];
+    return i;
+  }
+
+  /// Position of a node.
+  KOKKOS_INLINE_FUNCTION Point<Dim> position(const Index<Dim>& node) const {
+    Point<Dim> p{};
+    for (int d = 0; d < Dim; ++d) p[d] = origin[d] + spacing[d] * static_cast<double>(node[d]);
+    return p;
+  }
+
+  /// Position in units of the spacing, counted from the origin.
+  KOKKOS_INLINE_FUNCTION Point<Dim> to_index_space(const Point<Dim>& p) const {
+    Point<Dim> q{};
+    for (int d = 0; d < Dim; ++d) q[d] = (p[d] - origin[d]) / spacing[d];
+    return q;
+  }
+
+  /// True where the position lies inside the grid or on its border.
+  ///
+  /// A distance of 1e-9 of the spacing outside still counts as inside, so that positions printed with
+  /// ten digits and read again stay where they were.
+  KOKKOS_INLINE_FUNCTION bool contains(const Point<Dim>& p) const {
+    const Point<Dim> q = to_index_space(p);
+    for (int d = 0; d < Dim; ++d) {
+      if (!(q[d] >= -1e-9 && q[d] <= static_cast<double>(extents[d] - 1) + 1e-9)) return false;
+    }
+    return true;
+  }
+
+  /// Coordinate of the last node along an axis.
+  KOKKOS_INLINE_FUNCTION double upper(int axis) const {
+    return origin[axis] + spacing[axis] * static_cast<double>(extents[axis] - 1);
+  }
+
+  /// Throws InputError unless every extent is at least 1, every spacing positive and finite, every
+  /// origin finite, and the number of nodes fits 62 bits.
+  void check() const {
+    double nodes = 1.0;
+    for (int d = 0; d < Dim; ++d) {
+      if (extents[d] < 1) {
+        throw InputError(concat("grid: extent along ", axis_name<Dim>(d), " is ", extents[d],
+                                " (allowed: 1 or more nodes): give the number of nodes along each axis"));
+      }
+      if (!(spacing[d] > 0.0) || !std::isfinite(spacing[d])) {
+        throw InputError(concat("grid: spacing along ", axis_name<Dim>(d), " is ", spacing[d],
+                                " (allowed: positive and finite): give the distance between nodes"));
+      }
+      if (!std::isfinite(origin[d])) {
+        throw InputError(concat("grid: origin along ", axis_name<Dim>(d), " is ", origin[d],
+                                " (allowed: finite numbers)"));
+      }
+      nodes *= static_cast<double>(extents[d]);
+    }
+    if (nodes > 4.0e18) throw InputError("grid: the number of nodes overflows 64-bit indices");
+  }
+};
+
+/// "(12.5, 300)" for messages.
+template <int Dim>
+std::string to_string(const Point<Dim>& p) {
+  std::string text = "(";
+  for (int d = 0; d < Dim; ++d) text += concat(d ? ", " : "", p[d]);
+  return text + ")";
+}
+
+/// "(12, 300)" for messages.
+template <int Dim>
+std::string to_string(const Index<Dim>& p) {
+  std::string text = "(";
+  for (int d = 0; d < Dim; ++d) text += concat(d ? ", " : "", p[d]);
+  return text + ")";
+}
+
+/// "401 x 201" for messages.
+template <int Dim>
+std::string shape_string(const Grid<Dim>& grid) {
+  std::string text;
+  for (int d = 0; d < Dim; ++d) text += concat(d ? " x " : "", grid.extents[d]);
+  return text;
+}
+
+}  // namespace moho

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The only header of moho that knows which Kokkos it is compiled against (3.4 to 5.x).
+
+#include <Kokkos_Core.hpp>
+
+#include <cmath>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#if !defined(KOKKOS_VERSION) || KOKKOS_VERSION < 30400
+#error "moho needs Kokkos 3.4 or newer"
+#endif
+
+namespace moho {
+
+/// The execution spaces of this build, first the slowest. A CUDA build holds all three.
+template <class... Spaces>
+struct SpaceList {};
+
+namespace detail {
+template <class List, class Space>
+struct append;
+template <class... Spaces, class Space>
+struct append<SpaceList<Spaces...>, Space> {
+  using type = SpaceList<Spaces..., Space>;
+};
+using spaces_none = SpaceList<>;
+#ifdef KOKKOS_ENABLE_SERIAL
+using spaces_serial = append<spaces_none, Kokkos::Serial>::type;
+#else
+using spaces_serial = spaces_none;
+#endif
+#ifdef KOKKOS_ENABLE_OPENMP
+using spaces_openmp = append<spaces_serial, Kokkos::OpenMP>::type;
+#else
+using spaces_openmp = spaces_serial;
+#endif
+#ifdef KOKKOS_ENABLE_CUDA
+using spaces_cuda = append<spaces_openmp, Kokkos::Cuda>::type;
+#else
+using spaces_cuda = spaces_openmp;
+#endif
+}  // namespace detail
+
+/// Every execution space enabled in this build.
+using EnabledSpaces = detail::spaces_cuda;
+
+/// True where code of this execution space can read host memory directly.
+template <class Exec>
+inline constexpr bool is_host_space =
+    Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+
+/// The scratch memory space of an execution space.
+template <class Exec>
+using ScratchSpace = typename Exec::scratch_memory_space;
+
+/// An unmanaged rank-1 view in team scratch.
+template <class T, class Exec>
+using ScratchView = Kokkos::View<T*, ScratchSpace<Exec>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// A view allocated on an execution space instance and left uninitialised.
+template <class ViewType, class Exec, class... Extents>
+ViewType allocate(const Exec& exec, const std::string& label, Extents... extents) {
+#if KOKKOS_VERSION >= 30700
+  return ViewType(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), extents...);
+#else
+  // Older releases take no instance together with WithoutInitializing. The allocation touches nothing,
+  // so only its ordering matters: allocations there are synchronous.
+  (void)exec;
+  return ViewType(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
+#endif
+}
+
+/// Reads a word that another team may be writing: a relaxed atomic load, without a read-modify-write.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T relaxed_load(const T* address) {
+#if defined(__CUDA_ARCH__)
+  return *static_cast<const volatile T*>(address);
+#else
+  T value;
+  __atomic_load(const_cast<T*>(address), &value, __ATOMIC_RELAXED);
+  return value;
+#endif
+}
+
+/// Writes a word that another team may be reading: a relaxed atomic store.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void relaxed_store(T* address, T value) {
+#if defined(__CUDA_ARCH__)
+  *static_cast<volatile T*>(address) = value;
+#else
+  __atomic_store(address, &value, __ATOMIC_RELAXED);
+#endif
+}
+
+/// "4.7.1" from KOKKOS_VERSION.
+inline std::string kokkos_version() {
+  return std::to_string(KOKKOS_VERSION / 10000) + "." +
+         std::to_string(KOKKOS_VERSION / 100 % 100) + "." + std::to_string(KOKKOS_VERSION % 100);
+}
+
+}  // namespace moho
