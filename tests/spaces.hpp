@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The type lists over which tests are repeated: every enabled space, and every space with
+/// float and double.
+
+#include <moho/core/kokkos.hpp>
+#include <moho/core/space.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <type_traits>
+
+namespace moho::testing {
+
+/// An execution space and a scalar type.
+template <class ExecType, class ScalarType>
+struct Case {
+  using Exec = ExecType;
+  using Scalar = ScalarType;
+};
+
+namespace detail {
+template <class List>
+struct to_types;
+template <class... Spaces>
+struct to_types<SpaceList<Spaces...>> {
+  using spaces = ::testing::Types<Spaces...>;
+  using cases = ::testing::Types<Case<Spaces, float>..., Case<Spaces, double>...>;
+};
+}  // namespace detail
+
+/// Every enabled execution space, for TYPED_TEST_SUITE(Suite, TestSpaces, SpaceName).
+using TestSpaces = detail::to_types<EnabledSpaces>::spaces;
+
+/// Every enabled execution space with float and with double, for
+/// TYPED_TEST_SUITE(Suite, TestCases, CaseName); TypeParam::Exec and TypeParam::Scalar name the two.
+using TestCases = detail::to_types<EnabledSpaces>::cases;
+
+/// Names typed tests after their space.
+struct SpaceName {
+  template <class Exec>
+  static std::string GetName(int) {
+    return SpaceTraits<Exec>::name;
+  }
+};
+
+/// Names typed tests after their space and scalar, "openmp_float".
+struct CaseName {
+  template <class C>
+  static std::string GetName(int) {
+    return std::string(SpaceTraits<typename C::Exec>::name) +
+           (std::is_same_v<typename C::Scalar, float> ? "_float" : "_double");
+  }
+};
+
+}  // namespace moho::testing
