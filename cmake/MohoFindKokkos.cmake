@@ -1,34 +1,87 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Finds Kokkos and Kokkos Kernels. What the user names (Kokkos_ROOT, Kokkos_DIR, CMAKE_PREFIX_PATH, as
-# variables or in the environment) comes first, then what cmake/bootstrap.sh built, then the system.
+# Finds Kokkos and Kokkos Kernels, in this order:
+#
+# 1. what the user names: Kokkos_DIR, or the prefixes in Kokkos_ROOT and CMAKE_PREFIX_PATH (variables,
+#    then environment). With MOHO_CUDA only a Kokkos with CUDA is taken, without it only one without, so
+#    that a list of prefixes can serve all presets; one with OpenMP goes before one that lacks it;
+# 2. what cmake/bootstrap.sh built in .deps;
+# 3. whatever find_package() finds.
+#
+# It looks at the text of KokkosConfigCommon.cmake, since find_package() cannot take back what it loaded.
 
-set(moho_deps "${PROJECT_SOURCE_DIR}/.deps/install")
+if(NOT DEFINED MOHO_DEPS_PREFIX)
+  set(MOHO_DEPS_PREFIX "${PROJECT_SOURCE_DIR}/.deps/install")
+endif()
 
-macro(moho_find_kokkos_package package)
-  if(NOT TARGET ${ARGV1})
-    find_package(${package} CONFIG QUIET NO_CMAKE_SYSTEM_PATH NO_CMAKE_PACKAGE_REGISTRY)
-    if(NOT ${package}_FOUND)
-      find_package(${package} CONFIG QUIET PATHS "${moho_deps}" NO_DEFAULT_PATH)
-    endif()
-    if(NOT ${package}_FOUND)
-      find_package(${package} CONFIG QUIET)
-    endif()
+# Sets `result` to the folder of the first KokkosConfig.cmake below the prefixes that matches.
+function(moho_pick_kokkos result want_cuda want_openmp)
+  set(${result} "" PARENT_SCOPE)
+  foreach(prefix IN LISTS ARGN)
+    file(GLOB configs "${prefix}/KokkosConfigCommon.cmake" "${prefix}/lib*/cmake/Kokkos/KokkosConfigCommon.cmake"
+         "${prefix}/lib/*/cmake/Kokkos/KokkosConfigCommon.cmake")
+    foreach(config IN LISTS configs)
+      file(STRINGS "${config}" line REGEX "Kokkos_DEVICES +[A-Z]" LIMIT_COUNT 1)
+      string(REGEX MATCH "CUDA" cuda "${line}")
+      string(REGEX MATCH "OPENMP(;|\\))" openmp "${line}")
+      if(want_openmp AND NOT openmp)
+        continue()
+      endif()
+      if((want_cuda AND cuda) OR (NOT want_cuda AND NOT cuda))
+        get_filename_component(folder "${config}" DIRECTORY)
+        set(${result} "${folder}" PARENT_SCOPE)
+        return()
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
+set(moho_want_cuda OFF)
+if(MOHO_CUDA OR CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper")
+  set(moho_want_cuda ON)
+endif()
+
+if(NOT TARGET Kokkos::kokkos AND NOT Kokkos_DIR)
+  string(REPLACE ":" ";" moho_prefixes "$ENV{CMAKE_PREFIX_PATH}")
+  set(moho_prefixes ${Kokkos_ROOT} $ENV{Kokkos_ROOT} ${CMAKE_PREFIX_PATH} ${moho_prefixes})
+  if(NOT "$ENV{Kokkos_DIR}" STREQUAL "")
+    list(PREPEND moho_prefixes "$ENV{Kokkos_DIR}")
   endif()
-  if(NOT TARGET ${ARGV1})
+  moho_pick_kokkos(moho_kokkos_dir ${moho_want_cuda} ON ${moho_prefixes})
+  if(NOT moho_kokkos_dir)
+    moho_pick_kokkos(moho_kokkos_dir ${moho_want_cuda} OFF ${moho_prefixes})
+  endif()
+  if(NOT moho_kokkos_dir)
+    moho_pick_kokkos(moho_kokkos_dir ${moho_want_cuda} OFF "${MOHO_DEPS_PREFIX}")
+  endif()
+  if(moho_kokkos_dir)
+    set(Kokkos_DIR "${moho_kokkos_dir}" CACHE PATH "folder of KokkosConfig.cmake" FORCE)
+  endif()
+endif()
+
+if(NOT TARGET Kokkos::kokkos)
+  find_package(Kokkos CONFIG QUIET)
+endif()
+if(NOT TARGET Kokkos::kokkoskernels AND Kokkos_DIR)
+  # Kokkos Kernels belongs to one Kokkos and mostly lies in the same prefix.
+  get_filename_component(moho_kernels_dir "${Kokkos_DIR}/../KokkosKernels" ABSOLUTE)
+  find_package(KokkosKernels CONFIG QUIET PATHS "${moho_kernels_dir}" NO_DEFAULT_PATH)
+endif()
+if(NOT TARGET Kokkos::kokkoskernels)
+  find_package(KokkosKernels CONFIG QUIET)
+endif()
+
+foreach(package Kokkos KokkosKernels)
+  string(TOLOWER "${package}" target)
+  if(NOT TARGET Kokkos::${target})
+    if(MOHO_PROBE)
+      return()
+    endif()
     message(
       FATAL_ERROR
-        "moho: ${package} was not found (looked into Kokkos_ROOT, KokkosKernels_ROOT, CMAKE_PREFIX_PATH and "
-        "${moho_deps}): run cmake/bootstrap.sh, which builds it, or set CMAKE_PREFIX_PATH to the prefix "
-        "where it is installed")
+        "moho: ${package} was not found (looked into Kokkos_DIR, Kokkos_ROOT, CMAKE_PREFIX_PATH, "
+        "${MOHO_DEPS_PREFIX} and the system): run cmake/bootstrap.sh, which builds it for the host, or set "
+        "CMAKE_PREFIX_PATH to the prefix where it is installed")
   endif()
-endmacro()
-
-moho_find_kokkos_package(Kokkos Kokkos::kokkos)
-# Kokkos Kernels mostly lies in the same prefix.
-if(Kokkos_DIR)
-  get_filename_component(moho_kokkos_prefix "${Kokkos_DIR}/../../.." ABSOLUTE)
-  list(APPEND CMAKE_PREFIX_PATH "${moho_kokkos_prefix}")
-endif()
-moho_find_kokkos_package(KokkosKernels Kokkos::kokkoskernels)
+endforeach()
 message(STATUS "Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR}: ${Kokkos_DEVICES}")
