@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/error.hpp>
+#include <moho/io/csv.hpp>
+#include <moho/io/input_file.hpp>
+#include <moho/io/writer.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+namespace moho::io {
+
+namespace {
+
+struct Field {
+  std::string_view text;
+  std::size_t column = 0;  // of its first character in the line, from 1
+};
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+
+/// Fields of a line. Commas or semicolons separate where the line has them, white space otherwise.
+void split(std::string_view line, std::vector<Field>& fields) {
+  fields.clear();
+  const char separator = line.find(',') != std::string_view::npos   ? ','
+                         : line.find(';') != std::string_view::npos ? ';'
+                                                                    : ' ';
+  std::size_t at = 0;
+  const auto skip = [&] {
+    while (at < line.size() && is_blank(line[at])) ++at;
+  };
+  skip();
+  if (at == line.size()) return;
+  while (true) {
+    const std::size_t start = at;
+    while (at < line.size() && line[at] != separator && (separator != ' ' || !is_blank(line[at])))
+      ++at;
+    std::size_t end = at;
+    while (end > start && is_blank(line[end - 1])) --end;
+    fields.push_back({line.substr(start, end - start), start + 1});
+    if (separator == ' ') {
+      skip();
+      if (at == line.size()) return;
+    } else {
+      if (at == line.size()) return;
+      ++at;
+      skip();
+    }
+  }
+}
+
+bool parse(std::string_view text, double& value) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  return result.ec == std::errc() && result.ptr == text.data() + text.size() && !text.empty();
+}
+
+std::string printable(std::string_view text) {
+  std::string result(text.substr(0, 40));
+  for (char& c : result) {
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
+  }
+  return text.size() > 40 ? result + "..." : result;
+}
+
+}  // namespace
+
+Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
+  const InputFile file(path);
+  const std::string content = file.text(file.size());
+  std::string_view rest = content;
+  if (rest.substr(0, 3) == "\xef\xbb\xbf") rest.remove_prefix(3);
+
+  Table table;
+  table.columns = options.columns;
+  bool first = true;
+  std::vector<Field> fields;
+  for (std::int64_t line_number = 1; !rest.empty(); ++line_number) {
+    const std::size_t end = rest.find('\n');
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    line = line.substr(0, line.find('#'));
+    split(line, fields);
+    if (fields.empty()) continue;
+    double value = 0.0;
+    bool is_header = first && !fields[0].text.empty();
+    for (const Field& field : fields) is_header = is_header && !parse(field.text, value);
+    first = false;
+    if (table.columns == 0) table.columns = static_cast<std::int64_t>(fields.size());
+    if (static_cast<std::int64_t>(fields.size()) != table.columns) {
+      const Field& odd = static_cast<std::int64_t>(fields.size()) > table.columns
+                             ? fields[static_cast<std::size_t>(table.columns)]
+                             : fields.back();
+      throw FileError(concat(file.name(), ':', line_number, ':', odd.column, ": ", fields.size(),
+                             fields.size() == 1 ? " column" : " columns", " in '", printable(line),
+                             "' (", table.columns, " expected)"));
+    }
+    if (is_header) {
+      for (const Field& field : fields) {
+        std::string_view name = field.text;
+        if (name.size() > 1 && name.front() == '"' && name.back() == '"')
+          name = name.substr(1, name.size() - 2);
+        table.names.emplace_back(name);
+      }
+      continue;
+    }
+    for (const Field& field : fields) {
+      if (!parse(field.text, value)) {
+        throw FileError(concat(file.name(), ':', line_number, ':', field.column, ": '",
+                               printable(field.text), "' is no number"));
+      }
+      if (!options.allow_nonfinite && !std::isfinite(value)) {
+        throw FileError(concat(file.name(), ':', line_number, ':', field.column, ": '",
+                               printable(field.text),
+                               "' is not allowed here (allowed: finite numbers)"));
+      }
+      table.values.push_back(value);
+    }
+  }
+  if (table.values.empty() && !options.allow_empty) {
+    throw FileError(
+        concat("'", file.name(), "' has no rows (allowed: one line of numbers or more)"));
+  }
+  return table;
+}
+
+void write_csv(const std::filesystem::path& path, const Table& table) {
+  const auto columns = static_cast<std::size_t>(table.columns);
+  if (table.columns < 1 || table.values.size() % columns != 0 ||
+      (!table.names.empty() && table.names.size() != columns)) {
+    throw InputError(concat("write_csv: ", table.columns, " columns, ", table.names.size(),
+                            " names and ", table.values.size(), " values do not agree"));
+  }
+  std::string text;
+  for (std::size_t k = 0; k < table.names.size(); ++k) {
+    double value = 0.0;
+    if (table.names[k].empty() || table.names[k].find_first_of(",;#\"\r\n") != std::string::npos ||
+        parse(table.names[k], value)) {
+      throw InputError(concat("write_csv: '", printable(table.names[k]),
+                              "' is no column name (no number, and none of , ; # \" in it)"));
+    }
+    text += (k ? "," : "") + table.names[k];
+  }
+  if (!table.names.empty()) text += '\n';
+  AtomicFile file(path);
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    append_number(text, table.values[i]);
+    text += (i + 1) % columns == 0 ? '\n' : ',';
+    if (text.size() > 65536) {
+      file.write(text);
+      text.clear();
+    }
+  }
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace moho::io

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Reading a file whose size is known before anything is read.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace moho::io {
+
+/// A regular file opened for reading.
+///
+/// Every reader of moho::io compares what a header promises with size() before it allocates memory.
+class InputFile {
+ public:
+  /// Opens a file. Throws FileError when it is missing, unreadable, a folder or no regular file.
+  explicit InputFile(const std::filesystem::path& path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  /// The path as it was given, for messages.
+  const std::string& name() const { return m_name; }
+  /// Length in bytes.
+  std::uint64_t size() const { return m_size; }
+
+  /// Reads exactly `bytes` bytes from `offset`. Throws FileError when they are not there.
+  void read(std::uint64_t offset, void* destination, std::size_t bytes) const;
+
+  /// Reads at most `largest` bytes from the beginning.
+  std::string text(std::uint64_t largest) const;
+
+ private:
+  std::string m_name;
+  std::uint64_t m_size = 0;
+  int m_descriptor = -1;
+};
+
+}  // namespace moho::io

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Everything of moho::io: files in and out.
+
+#include <moho/io/array.hpp>
+#include <moho/io/csv.hpp>
+#include <moho/io/input_file.hpp>
+#include <moho/io/model.hpp>
+#include <moho/io/npy.hpp>
+#include <moho/io/rsf.hpp>
+#include <moho/io/segy.hpp>
+#include <moho/io/vtk.hpp>
+#include <moho/io/writer.hpp>

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief NumPy's .npy files.
+
+#include <moho/io/array.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace moho::io {
+
+/// Reads a .npy file into an array in C order.
+///
+/// Format versions 1.0, 2.0 and 3.0, both byte orders, C and Fortran order (Fortran order is
+/// transposed while reading, the shape stays what NumPy shows). With T = float or double the file
+/// must hold float32 or float64: float32 read as double is exact, float64 read as float is rounded
+/// and refused where a value overflows. With T = std::int16_t, std::int32_t or std::int64_t the
+/// file must hold signed integers of 2, 4 or 8 bytes, not wider than T. Anything else (booleans,
+/// complex, objects, records, strings) is refused.
+///
+/// The header is checked against the file's length before memory is allocated; the file must be
+/// exactly as long as its header says. \throws FileError  names the file, what was found and what
+/// is allowed
+template <class T>
+Array<T> read_npy(const std::filesystem::path& path);
+
+/// Writes `product(shape)` values in C order as a .npy file, format 1.0, little endian, data on a
+/// boundary of 64 bytes. T: float, double, std::int16_t, std::int32_t, std::int64_t. \throws
+/// FileError when the file cannot be written whole, InputError for an empty shape
+template <class T>
+void write_npy(const std::filesystem::path& path, const T* data,
+               const std::vector<std::int64_t>& shape);
+
+/// Writes an array as a .npy file.
+template <class T>
+void write_npy(const std::filesystem::path& path, const Array<T>& array) {
+  check_shape("write_npy", array);
+  write_npy(path, array.data.data(), array.shape);
+}
+
+}  // namespace moho::io

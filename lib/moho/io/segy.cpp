@@ -1,0 +1,767 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/io/binary.hpp>
+#include <moho/io/segy.hpp>
+#include <moho/io/writer.hpp>
+
+#include <segyio/segy.h>
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+
+namespace moho::io {
+
+namespace {
+
+constexpr std::uint64_t text_size = SEGY_TEXT_HEADER_SIZE;
+constexpr std::uint64_t binary_size = SEGY_BINARY_HEADER_SIZE;
+constexpr std::uint64_t trace_header_size = SEGY_TRACE_HEADER_SIZE;
+constexpr std::int64_t most_samples = 65535;
+constexpr int ieee_big_endian =
+    static_cast<int>(SEGY_IEEE_FLOAT_4_BYTE) | static_cast<int>(SEGY_MSB);
+
+const char* error_text(int code) {
+  switch (code) {
+    case SEGY_FOPEN_ERROR:
+      return "the file could not be opened";
+    case SEGY_FSEEK_ERROR:
+      return "a position was not reached";
+    case SEGY_FREAD_ERROR:
+      return "reading failed";
+    case SEGY_FWRITE_ERROR:
+      return "writing failed";
+    default:
+      return "segyio failed";
+  }
+}
+
+struct CloseFile {
+  void operator()(segy_file* file) const { segy_close(file); }
+};
+using Handle = std::unique_ptr<segy_file, CloseFile>;
+
+std::int32_t trace_field(const char* header, int field) {
+  std::int32_t value = 0;
+  segy_get_field(header, field, &value);
+  return value;
+}
+
+std::int32_t binary_field(const char* header, int field) {
+  std::int32_t value = 0;
+  segy_get_bfield(header, field, &value);
+  return value;
+}
+
+/// The standard's rule: positive multiplies, negative divides, 0 is 1.
+double scaled(std::int32_t value, std::int32_t scalar) {
+  if (scalar > 0) return static_cast<double>(value) * scalar;
+  if (scalar < 0) return static_cast<double>(value) / -static_cast<double>(scalar);
+  return value;
+}
+
+/// What a file's headers say about its layout.
+struct Layout {
+  bool little_endian = false;
+  int format = 0;
+  int revision = 0;
+  int samples = 0;
+  int width = 0;  // bytes of a sample
+  int traces = 0;
+  long first_trace = 0;
+  int trace_bytes = 0;                                 // of samples in a trace
+  std::array<char, SEGY_BINARY_HEADER_SIZE> binary{};  // big endian
+};
+
+int sample_width(int format) {
+  switch (format) {
+    case SEGY_IBM_FLOAT_4_BYTE:
+    case SEGY_IEEE_FLOAT_4_BYTE:
+    case SEGY_SIGNED_INTEGER_4_BYTE:
+      return 4;
+    case SEGY_SIGNED_SHORT_2_BYTE:
+      return 2;
+    case SEGY_SIGNED_CHAR_1_BYTE:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/// Big-endian integer of the first bytes.
+std::uint32_t big_endian(const unsigned char* bytes, int width) {
+  std::uint32_t value = 0;
+  for (int i = 0; i < width; ++i) value = (value << 8) | bytes[i];
+  return value;
+}
+
+bool find_byte_order(const InputFile& file, const unsigned char* raw) {
+  const auto known = [](std::uint32_t code) { return code >= 1 && code <= 16; };
+  const unsigned char reversed[2] = {raw[25], raw[24]};
+  const std::uint32_t big = big_endian(raw + 24, 2);
+  const std::uint32_t little = big_endian(reversed, 2);
+  if (known(big)) return false;
+  if (known(little)) return true;
+  throw FileError(
+      concat("'", file.name(), "' is no SEG-Y file (the sample format code in bytes 3225-3226 is ",
+             big, "; the standard knows 1 to 16): check that the file is what its name says"));
+}
+
+Layout read_layout(const InputFile& file, segy_file* handle) {
+  Layout layout;
+  std::array<unsigned char, SEGY_BINARY_HEADER_SIZE> raw{};
+  file.read(text_size, raw.data(), raw.size());
+  layout.little_endian = find_byte_order(file, raw.data());
+  segy_set_format(handle, layout.little_endian ? SEGY_LSB : SEGY_MSB);
+  int failed = segy_binheader(handle, layout.binary.data());
+  if (failed) throw FileError(concat("cannot read '", file.name(), "' (", error_text(failed), ")"));
+
+  layout.format = segy_format(layout.binary.data());
+  layout.width = sample_width(layout.format);
+  if (layout.width == 0) {
+    throw FileError(
+        concat("'", file.name(), "' has the sample format code ", layout.format,
+               " (allowed: 1 IBM float, 5 IEEE float, 2, 3 and 8 integers of 4, 2 and 1 bytes): "
+               "convert it to IEEE floats"));
+  }
+  segy_set_format(handle, layout.format | (layout.little_endian ? SEGY_LSB : SEGY_MSB));
+
+  layout.revision = raw[300];
+  if (layout.revision > 3) layout.revision = 0;  // what was there before revisions were
+  const std::int32_t extended = binary_field(layout.binary.data(), SEGY_BIN_EXT_HEADERS);
+  if (extended < 0) {
+    throw FileError(
+        concat("'", file.name(), "' has a variable number of extended textual headers (", extended,
+               " in bytes 3505-3506; allowed: 0 or more): rewrite it with a fixed number"));
+  }
+  layout.first_trace = segy_trace0(layout.binary.data());
+  const auto first_trace = static_cast<std::uint64_t>(layout.first_trace);
+  if (first_trace + trace_header_size > file.size()) {
+    throw FileError(concat("'", file.name(), "' is truncated (its headers take ", first_trace,
+                           " bytes, the file has ", file.size(),
+                           " and no whole trace header follows)"));
+  }
+
+  std::int64_t samples = segy_samples(layout.binary.data()) & 0xffff;
+  std::array<char, SEGY_TRACE_HEADER_SIZE> first{};
+  failed = segy_traceheader(handle, 0, first.data(), layout.first_trace, 0);
+  if (failed) throw FileError(concat("cannot read '", file.name(), "' (", error_text(failed), ")"));
+  if (samples == 0) samples = trace_field(first.data(), SEGY_TR_SAMPLE_COUNT) & 0xffff;
+  if (samples == 0) {
+    throw FileError(concat("'", file.name(),
+                           "' says that traces have 0 samples (bytes 3221-3222 and 115-116 of the "
+                           "first trace; allowed: 1 or more)"));
+  }
+  layout.samples = static_cast<int>(samples);
+  layout.trace_bytes = layout.samples * layout.width;
+  const std::uint64_t step = trace_header_size + static_cast<std::uint64_t>(layout.trace_bytes);
+  const std::uint64_t present = file.size() - first_trace;
+  if (present % step != 0 || present / step == 0) {
+    throw FileError(
+        concat("'", file.name(), "' is truncated or damaged (", present, " bytes of traces are ",
+               present / step, " traces of ", samples, " samples and ", present % step,
+               " bytes more): copy it again, or check the number of samples in bytes 3221-3222"));
+  }
+  if (present / step > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+    throw FileError(
+        concat("'", file.name(), "' has ", present / step, " traces (allowed: less than 2^31)"));
+  }
+  layout.traces = static_cast<int>(present / step);
+  return layout;
+}
+
+std::string read_text(const InputFile& file, segy_file* handle) {
+  std::array<char, SEGY_TEXT_HEADER_SIZE + 1> buffer{};
+  file.read(0, buffer.data(), SEGY_TEXT_HEADER_SIZE);
+  // Cards begin with C: 0xc3 in EBCDIC. Some programs write ASCII.
+  bool ascii = true;
+  for (std::size_t i = 0; i < text_size; ++i)
+    ascii = ascii && static_cast<unsigned char>(buffer[i]) < 128;
+  if (!ascii || buffer[0] != 'C') {
+    const int failed = segy_read_textheader(handle, buffer.data());
+    if (failed)
+      throw FileError(concat("cannot read '", file.name(), "' (", error_text(failed), ")"));
+  }
+  std::string text;
+  for (std::size_t line = 0; line < 40; ++line) {
+    for (std::size_t k = 0; k < 80; ++k) {
+      const char c = buffer[80 * line + k];
+      text += c >= 32 && c < 127 ? c : ' ';
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+SegyTrace read_trace_header(const char* header) {
+  const std::int32_t xy = trace_field(header, SEGY_TR_SOURCE_GROUP_SCALAR);
+  const std::int32_t z = trace_field(header, SEGY_TR_ELEV_SCALAR);
+  SegyTrace trace;
+  trace.field_record = trace_field(header, SEGY_TR_FIELD_RECORD);
+  trace.trace_number = trace_field(header, SEGY_TR_NUMBER_ORIG_FIELD);
+  trace.source_point = trace_field(header, SEGY_TR_ENERGY_SOURCE_POINT);
+  trace.ensemble = trace_field(header, SEGY_TR_ENSEMBLE);
+  trace.inline_number = trace_field(header, SEGY_TR_INLINE);
+  trace.crossline_number = trace_field(header, SEGY_TR_CROSSLINE);
+  trace.source_x = scaled(trace_field(header, SEGY_TR_SOURCE_X), xy);
+  trace.source_y = scaled(trace_field(header, SEGY_TR_SOURCE_Y), xy);
+  trace.receiver_x = scaled(trace_field(header, SEGY_TR_GROUP_X), xy);
+  trace.receiver_y = scaled(trace_field(header, SEGY_TR_GROUP_Y), xy);
+  trace.cdp_x = scaled(trace_field(header, SEGY_TR_CDP_X), xy);
+  trace.cdp_y = scaled(trace_field(header, SEGY_TR_CDP_Y), xy);
+  trace.receiver_elevation = scaled(trace_field(header, SEGY_TR_RECV_GROUP_ELEV), z);
+  trace.source_elevation = scaled(trace_field(header, SEGY_TR_SOURCE_SURF_ELEV), z);
+  trace.source_depth = scaled(trace_field(header, SEGY_TR_SOURCE_DEPTH), z);
+  trace.delay = scaled(trace_field(header, SEGY_TR_DELAY_REC_TIME),
+                       trace_field(header, SEGY_TR_SCALAR_TRACE_HEADER));
+  return trace;
+}
+
+/// Native values of a trace (after segy_to_native) to T.
+template <class From, class T>
+void copy_samples(const std::vector<char>& bytes, T* to) {
+  const std::size_t count = bytes.size() / sizeof(From);
+  for (std::size_t i = 0; i < count; ++i) {
+    From value;
+    std::memcpy(&value, bytes.data() + i * sizeof(From), sizeof(From));
+    to[i] = static_cast<T>(value);
+  }
+}
+
+}  // namespace
+
+template <class T>
+SegyFile<T> read_segy(const std::filesystem::path& path) {
+  const InputFile file(path);
+  if (file.size() < text_size + binary_size) {
+    throw FileError(concat("'", file.name(), "' is no SEG-Y file or truncated (", file.size(),
+                           " bytes; the headers alone have ", text_size + binary_size, ")"));
+  }
+  const Handle handle(segy_open(path.c_str(), "rb"));
+  if (!handle)
+    throw FileError(concat("cannot read '", file.name(), "' (", std::strerror(errno), ")"));
+  const Layout layout = read_layout(file, handle.get());
+
+  SegyFile<T> result;
+  result.text = read_text(file, handle.get());
+  result.little_endian = layout.little_endian;
+  result.format = layout.format;
+  result.revision = layout.revision;
+  result.interval = binary_field(layout.binary.data(), SEGY_BIN_INTERVAL) & 0xffff;
+  result.measurement_system = binary_field(layout.binary.data(), SEGY_BIN_MEASUREMENT_SYSTEM);
+  const bool fixed_length =
+      layout.revision >= 1 && binary_field(layout.binary.data(), SEGY_BIN_TRACE_FLAG) == 1;
+  result.samples.shape = {layout.traces, layout.samples};
+  result.samples.data =
+      detail::allocate<T>(file.name(), static_cast<std::int64_t>(layout.traces) * layout.samples);
+  result.headers = detail::allocate<SegyTrace>(file.name(), layout.traces);
+
+  std::array<char, SEGY_TRACE_HEADER_SIZE> header{};
+  std::vector<char> bytes(static_cast<std::size_t>(layout.trace_bytes));
+  for (int trace = 0; trace < layout.traces; ++trace) {
+    int failed = segy_traceheader(handle.get(), trace, header.data(), layout.first_trace,
+                                  layout.trace_bytes);
+    if (!failed)
+      failed =
+          segy_readtrace(handle.get(), trace, bytes.data(), layout.first_trace, layout.trace_bytes);
+    if (!failed) failed = segy_to_native(layout.format, layout.samples, bytes.data());
+    if (failed) {
+      throw FileError(concat("cannot read trace ", trace + 1, " of '", file.name(), "' (",
+                             error_text(failed), ")"));
+    }
+    const int samples = trace_field(header.data(), SEGY_TR_SAMPLE_COUNT) & 0xffff;
+    if (!fixed_length && samples != 0 && samples != layout.samples) {
+      throw FileError(concat("'", file.name(), "': trace ", trace + 1, " has ", samples,
+                             " samples, the file's header says ", layout.samples,
+                             " (allowed: traces of one length): split or resample the file"));
+    }
+    if (trace == 0) {
+      result.coordinate_units = trace_field(header.data(), SEGY_TR_COORD_UNITS);
+      if (result.interval == 0)
+        result.interval = trace_field(header.data(), SEGY_TR_SAMPLE_INTER) & 0xffff;
+    }
+    result.headers[static_cast<std::size_t>(trace)] = read_trace_header(header.data());
+    T* to = result.samples.data.data() + static_cast<std::int64_t>(trace) * layout.samples;
+    switch (layout.format) {
+      case SEGY_SIGNED_INTEGER_4_BYTE:
+        copy_samples<std::int32_t>(bytes, to);
+        break;
+      case SEGY_SIGNED_SHORT_2_BYTE:
+        copy_samples<std::int16_t>(bytes, to);
+        break;
+      case SEGY_SIGNED_CHAR_1_BYTE:
+        copy_samples<std::int8_t>(bytes, to);
+        break;
+      default:
+        copy_samples<float>(bytes, to);
+        break;
+    }
+  }
+  return result;
+}
+
+template <class T>
+std::vector<Gather<T>> read_gathers(const std::filesystem::path& path) {
+  const SegyFile<T> file = read_segy<T>(path);
+  if (file.coordinate_units > 1) {
+    throw FileError(concat("'", path.string(), "' has geographic coordinates (code ",
+                           file.coordinate_units,
+                           " in bytes 89-90; allowed: lengths): project them first"));
+  }
+  const auto samples = static_cast<std::size_t>(file.samples.shape[1]);
+  std::map<std::tuple<std::int32_t, double, double, double>, std::size_t> known;
+  std::vector<std::size_t> group(file.headers.size());
+  std::vector<Gather<T>> gathers;
+  for (std::size_t i = 0; i < file.headers.size(); ++i) {
+    const SegyTrace& trace = file.headers[i];
+    const auto [at, is_new] = known.try_emplace(
+        std::tuple(trace.field_record, trace.source_x, trace.source_y, trace.source_depth),
+        gathers.size());
+    group[i] = at->second;
+    if (is_new) {
+      Gather<T> gather;
+      gather.record = trace.field_record;
+      gather.source_x = trace.source_x;
+      gather.source_y = trace.source_y;
+      gather.source_elevation = trace.source_elevation;
+      gather.source_depth = trace.source_depth;
+      gather.interval = file.interval / 1e6;
+      gather.delay = trace.delay / 1e3;
+      gathers.push_back(std::move(gather));
+    }
+    Gather<T>& gather = gathers[group[i]];
+    if (gather.delay != trace.delay / 1e3) {
+      throw FileError(concat(
+          "'", path.string(), "': trace ", i + 1, " begins at ", trace.delay,
+          " ms, others of record ", trace.field_record, " at ", gather.delay * 1e3,
+          " ms (allowed: one delay in a record): read the traces one by one with read_segy"));
+    }
+    gather.receiver_x.push_back(trace.receiver_x);
+    gather.receiver_y.push_back(trace.receiver_y);
+    gather.receiver_elevation.push_back(trace.receiver_elevation);
+  }
+  for (Gather<T>& gather : gathers) {
+    gather.samples.shape = {static_cast<std::int64_t>(gather.receiver_x.size()),
+                            file.samples.shape[1]};
+    gather.samples.data.reserve(gather.receiver_x.size() * samples);
+  }
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const auto from = file.samples.data.begin() + static_cast<std::ptrdiff_t>(i * samples);
+    auto& to = gathers[group[i]].samples.data;
+    to.insert(to.end(), from, from + static_cast<std::ptrdiff_t>(samples));
+  }
+  return gathers;
+}
+
+namespace {
+
+/// Are the values whole numbers within the largest once multiplied? Rounding of the decimal point
+/// allowed.
+bool whole(const std::vector<double>& values, double factor) {
+  for (const double value : values) {
+    const double scaled_value = value * factor;
+    if (std::abs(scaled_value - std::round(scaled_value)) >
+        1e-9 * std::max(1.0, std::abs(scaled_value)))
+      return false;
+  }
+  return true;
+}
+
+/// A header scalar for a set of numbers and the numbers it makes of them.
+class Scalar {
+ public:
+  /// The smallest decimal division that keeps the values exact, or the finest that fits +-largest.
+  Scalar(const std::string& what, const std::vector<double>& values, double largest)
+      : m_what(what) {
+    double extreme = 0.0;
+    for (const double value : values) {
+      if (!std::isfinite(value)) {
+        throw InputError(concat("SEG-Y: ", what, " is ", value, " (allowed: finite numbers)"));
+      }
+      extreme = std::max(extreme, std::abs(value));
+    }
+    constexpr double factors[] = {1e4, 1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-3, 1e-4};
+    for (const double factor : factors) {
+      if (std::round(extreme * factor) > largest) continue;
+      if (m_factor == 0.0 || (factor >= 1.0 && whole(values, factor))) m_factor = factor;
+    }
+    if (m_factor == 0.0) {
+      throw InputError(
+          concat("SEG-Y: ", what, " reaches ", extreme, ", more than its header field can hold"));
+    }
+  }
+
+  /// The scalar as it stands in the header.
+  std::int32_t value() const {
+    if (m_factor > 1.0) return -static_cast<std::int32_t>(std::lround(m_factor));
+    return static_cast<std::int32_t>(std::lround(1.0 / m_factor));
+  }
+
+  std::int32_t operator()(double number) const {
+    return static_cast<std::int32_t>(std::llround(number * m_factor));
+  }
+
+ private:
+  std::string m_what;
+  double m_factor = 0.0;
+};
+
+constexpr double largest_int32 = 2147483647.0;
+constexpr double largest_int16 = 32767.0;
+
+/// Thousandths or microseconds of an interval: a whole number from 1 to 65535.
+int interval_field(const std::string& what, double interval, double per_unit) {
+  const double number = interval * per_unit;
+  if (!(number >= 0.5 && number < 65535.5) ||
+      std::abs(number - std::round(number)) > 1e-6 * number) {
+    throw InputError(concat("SEG-Y: ", what, " is ", interval, " (allowed: whole multiples of ",
+                            1.0 / per_unit, " up to ", 65535.0 / per_unit,
+                            "): write .npy or .rsf instead"));
+  }
+  return static_cast<int>(std::lround(number));
+}
+
+/// A file written through segyio under AtomicFile's temporary name.
+class SegyWriter {
+ public:
+  SegyWriter(const std::filesystem::path& path, const std::vector<std::string>& lines,
+             std::int64_t samples, int interval, std::int64_t traces_per_ensemble)
+      : m_file(path), m_samples(static_cast<int>(samples)), m_interval(interval) {
+    m_handle.reset(segy_open(m_file.temporary().c_str(), "w+b"));
+    if (!m_handle) m_file.fail(errno);
+    errno = 0;
+    segy_set_format(m_handle.get(), ieee_big_endian);
+
+    std::string text;
+    for (std::size_t k = 1; k <= 40; ++k) {
+      std::string line = concat("C", k < 10 ? " " : "", k, ' ');
+      if (k <= lines.size()) line += lines[k - 1];
+      if (k == 39) line += "SEG Y REV1";
+      if (k == 40) line += "END TEXTUAL HEADER";
+      line.resize(80, ' ');
+      text += line;
+    }
+    std::array<char, SEGY_BINARY_HEADER_SIZE> binary{};
+    const auto set = [&](int field, std::int64_t value) {
+      segy_set_bfield(binary.data(), field, static_cast<std::int32_t>(value));
+    };
+    set(SEGY_BIN_JOB_ID, 1);
+    set(SEGY_BIN_LINE_NUMBER, 1);
+    set(SEGY_BIN_REEL_NUMBER, 1);
+    set(SEGY_BIN_TRACES, std::min<std::int64_t>(traces_per_ensemble, 32767));
+    set(SEGY_BIN_INTERVAL, interval);
+    set(SEGY_BIN_INTERVAL_ORIG, interval);
+    set(SEGY_BIN_SAMPLES, samples);
+    set(SEGY_BIN_SAMPLES_ORIG, samples);
+    set(SEGY_BIN_FORMAT, SEGY_IEEE_FLOAT_4_BYTE);
+    set(SEGY_BIN_ENSEMBLE_FOLD, std::min<std::int64_t>(traces_per_ensemble, 32767));
+    set(SEGY_BIN_SORTING_CODE, 1);  // as recorded
+    set(SEGY_BIN_MEASUREMENT_SYSTEM, 1);
+    set(SEGY_BIN_SEGY_REVISION, 0x0100);
+    set(SEGY_BIN_TRACE_FLAG, 1);
+    check(segy_write_textheader(m_handle.get(), 0, text.c_str()));
+    check(segy_write_binheader(m_handle.get(), binary.data()));
+    m_buffer.resize(static_cast<std::size_t>(samples));
+  }
+
+  /// Starts a trace: a clean header with what all traces have.
+  void begin_trace() {
+    m_header.fill('\0');
+    set(SEGY_TR_SEQ_LINE, m_trace + 1);
+    set(SEGY_TR_SEQ_FILE, m_trace + 1);
+    set(SEGY_TR_TRACE_ID, 1);
+    set(SEGY_TR_DATA_USE, 1);
+    set(SEGY_TR_COORD_UNITS, 1);
+    set(SEGY_TR_SAMPLE_COUNT, m_samples);
+    set(SEGY_TR_SAMPLE_INTER, m_interval);
+  }
+
+  void set(int field, std::int64_t value) {
+    segy_set_field(m_header.data(), field, static_cast<std::int32_t>(value));
+  }
+
+  template <class T>
+  void end_trace(const T* samples) {
+    for (int i = 0; i < m_samples; ++i)
+      m_buffer[static_cast<std::size_t>(i)] = static_cast<float>(samples[i]);
+    segy_from_native(SEGY_IEEE_FLOAT_4_BYTE, m_samples, m_buffer.data());
+    const int bytes = 4 * m_samples;
+    errno = 0;
+    check(segy_write_traceheader(m_handle.get(), m_trace, m_header.data(), first, bytes));
+    check(segy_writetrace(m_handle.get(), m_trace, m_buffer.data(), first, bytes));
+    ++m_trace;
+  }
+
+  void commit() {
+    errno = 0;
+    check(segy_flush(m_handle.get(), false));
+    m_handle.reset();
+    m_file.commit(first + static_cast<std::uint64_t>(m_trace) *
+                              (trace_header_size + 4 * static_cast<std::uint64_t>(m_samples)));
+  }
+
+ private:
+  static constexpr long first = SEGY_TEXT_HEADER_SIZE + SEGY_BINARY_HEADER_SIZE;
+
+  void check(int failed) {
+    if (!failed) return;
+    const int reason = errno ? errno : EIO;
+    m_handle.reset();
+    m_file.fail(reason);
+  }
+
+  AtomicFile m_file;
+  Handle m_handle;
+  int m_samples;
+  int m_interval;
+  int m_trace = 0;
+  std::array<char, SEGY_TRACE_HEADER_SIZE> m_header{};
+  std::vector<float> m_buffer;
+};
+
+void check_counts(const char* what, std::int64_t traces, std::int64_t samples) {
+  if (samples < 1 || samples > most_samples) {
+    throw InputError(concat(what, ": ", samples, " samples in a trace (allowed by SEG-Y: 1 to ",
+                            most_samples, "): write .npy or .rsf instead"));
+  }
+  if (traces > std::numeric_limits<std::int32_t>::max() - 1) {
+    throw InputError(concat(what, ": ", traces, " traces (allowed by SEG-Y: less than 2^31)"));
+  }
+}
+
+}  // namespace
+
+template <class T>
+void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T>>& gathers) {
+  if (gathers.empty()) throw InputError("write_gathers: there is no gather (allowed: one or more)");
+  std::vector<double> coordinates;
+  std::vector<double> elevations;
+  std::vector<double> delays;
+  std::int64_t traces = 0;
+  std::int64_t longest = 0;
+  for (const Gather<T>& gather : gathers) {
+    check_shape("write_gathers", gather.samples);
+    const auto count = static_cast<std::int64_t>(gather.receiver_x.size());
+    if (gather.samples.rank() != 2 || gather.samples.shape[0] != count ||
+        gather.receiver_y.size() != gather.receiver_x.size() ||
+        gather.receiver_elevation.size() != gather.receiver_x.size()) {
+      throw InputError(concat("write_gathers: record ", gather.record, " has samples of the shape ",
+                              shape_string(gather.samples.shape), " and ", gather.receiver_x.size(),
+                              ", ", gather.receiver_y.size(), " and ",
+                              gather.receiver_elevation.size(),
+                              " receiver x, y and elevations (they must be one per trace)"));
+    }
+    if (gather.samples.shape[1] != gathers[0].samples.shape[1] ||
+        gather.interval != gathers[0].interval) {
+      throw InputError(concat("write_gathers: record ", gather.record, " has ",
+                              gather.samples.shape[1], " samples of ", gather.interval,
+                              " s, the first record ", gathers[0].samples.shape[1], " of ",
+                              gathers[0].interval, " s (allowed: the same in one file)"));
+    }
+    for (const double v : {gather.source_x, gather.source_y}) coordinates.push_back(v);
+    for (const double v : {gather.source_elevation, gather.source_depth}) elevations.push_back(v);
+    coordinates.insert(coordinates.end(), gather.receiver_x.begin(), gather.receiver_x.end());
+    coordinates.insert(coordinates.end(), gather.receiver_y.begin(), gather.receiver_y.end());
+    elevations.insert(elevations.end(), gather.receiver_elevation.begin(),
+                      gather.receiver_elevation.end());
+    delays.push_back(gather.delay * 1e3);
+    traces += count;
+    longest = std::max(longest, count);
+  }
+  const std::int64_t samples = gathers[0].samples.shape[1];
+  check_counts("write_gathers", traces, samples);
+  const int interval = interval_field("the sample interval in seconds", gathers[0].interval, 1e6);
+  const Scalar xy("a coordinate", coordinates, largest_int32);
+  const Scalar z("an elevation or depth", elevations, largest_int32);
+  const Scalar t("a delay in milliseconds", delays, largest_int16);
+
+  SegyWriter writer(path,
+                    {"SHOT RECORDS WRITTEN BY MOHO", "", "SAMPLES: IEEE FLOAT, BIG ENDIAN",
+                     "SOURCE AND GROUP COORDINATES IN BYTES 73-88, SCALAR IN 71-72",
+                     "ELEVATIONS IN BYTES 41-52, SCALAR IN 69-70"},
+                    samples, interval, longest);
+  for (const Gather<T>& gather : gathers) {
+    for (std::size_t i = 0; i < gather.receiver_x.size(); ++i) {
+      writer.begin_trace();
+      writer.set(SEGY_TR_FIELD_RECORD, gather.record);
+      writer.set(SEGY_TR_NUMBER_ORIG_FIELD, static_cast<std::int64_t>(i) + 1);
+      writer.set(SEGY_TR_ENERGY_SOURCE_POINT, gather.record);
+      const double offset = std::hypot(gather.receiver_x[i] - gather.source_x,
+                                       gather.receiver_y[i] - gather.source_y);
+      if (offset < largest_int32) writer.set(SEGY_TR_OFFSET, std::llround(offset));
+      writer.set(SEGY_TR_ELEV_SCALAR, z.value());
+      writer.set(SEGY_TR_RECV_GROUP_ELEV, z(gather.receiver_elevation[i]));
+      writer.set(SEGY_TR_SOURCE_SURF_ELEV, z(gather.source_elevation));
+      writer.set(SEGY_TR_SOURCE_DEPTH, z(gather.source_depth));
+      writer.set(SEGY_TR_SOURCE_GROUP_SCALAR, xy.value());
+      writer.set(SEGY_TR_SOURCE_X, xy(gather.source_x));
+      writer.set(SEGY_TR_SOURCE_Y, xy(gather.source_y));
+      writer.set(SEGY_TR_GROUP_X, xy(gather.receiver_x[i]));
+      writer.set(SEGY_TR_GROUP_Y, xy(gather.receiver_y[i]));
+      writer.set(SEGY_TR_SCALAR_TRACE_HEADER, t.value());
+      writer.set(SEGY_TR_DELAY_REC_TIME, t(gather.delay * 1e3));
+      writer.end_trace(gather.samples.data.data() + static_cast<std::int64_t>(i) * samples);
+    }
+  }
+  writer.commit();
+}
+
+namespace {
+
+/// Spacing and origin of equally spaced positions; both zero where they are not.
+struct Line {
+  double spacing = 0.0;
+  double origin = 0.0;
+};
+
+struct Position {
+  double x = 0.0;
+  double y = 0.0;
+};
+
+/// `count` positions, `stride` apart in the list. The axis it should run along: 0 is x, 1 is y.
+Line measure(const std::vector<Position>& at, std::size_t count, std::size_t stride, int axis) {
+  Line line;
+  if (count < 2) {
+    line.origin = axis == 0 ? at[0].x : at[0].y;
+    return line;
+  }
+  const Position& a = at[0];
+  const Position& b = at[(count - 1) * stride];
+  const double dx = (b.x - a.x) / static_cast<double>(count - 1);
+  const double dy = (b.y - a.y) / static_cast<double>(count - 1);
+  const double step = std::hypot(dx, dy);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Position& p = at[i * stride];
+    const auto k = static_cast<double>(i);
+    // Whole numbers in the headers: neighbours may be off by one unit of the coordinates.
+    if (std::hypot(p.x - a.x - k * dx, p.y - a.y - k * dy) > 0.05 * step) return line;
+  }
+  line.spacing = step;
+  if (axis == 0 && dy == 0.0 && dx > 0.0) line.origin = a.x;
+  if (axis == 1 && dx == 0.0 && dy > 0.0) line.origin = a.y;
+  return line;
+}
+
+/// Number of cross-lines per in-line (the faster number), or 0 if the traces are no full rectangle.
+std::size_t rectangle(const std::vector<SegyTrace>& traces) {
+  const auto faster_than = [&](auto slow, auto fast) -> std::size_t {
+    std::size_t width = 1;
+    while (width < traces.size() && traces[width].*slow == traces[0].*slow) ++width;
+    if (width < 2 || width == traces.size() || traces.size() % width != 0) return 0;
+    for (std::size_t i = 0; i < traces.size(); ++i) {
+      const std::size_t row = i / width * width;
+      if (traces[i].*slow != traces[row].*slow || traces[i].*fast != traces[i % width].*fast)
+        return 0;
+      if (i % width > 0 && traces[i].*fast == traces[i - 1].*fast) return 0;
+      if (i == row && row > 0 && traces[i].*slow == traces[row - 1].*slow) return 0;
+    }
+    return width;
+  };
+  const std::size_t width = faster_than(&SegyTrace::inline_number, &SegyTrace::crossline_number);
+  return width ? width : faster_than(&SegyTrace::crossline_number, &SegyTrace::inline_number);
+}
+
+}  // namespace
+
+template <class T>
+SegyModel<T> read_segy_model(const std::filesystem::path& path) {
+  SegyFile<T> file = read_segy<T>(path);
+  SegyModel<T> model;
+  model.interval = file.interval;
+  bool has_ensemble = false;
+  for (const SegyTrace& trace : file.headers)
+    has_ensemble = has_ensemble || trace.cdp_x != 0.0 || trace.cdp_y != 0.0;
+  std::vector<Position> at;
+  for (const SegyTrace& trace : file.headers) {
+    at.push_back(has_ensemble ? Position{trace.cdp_x, trace.cdp_y}
+                              : Position{trace.source_x, trace.source_y});
+  }
+  const std::size_t width = rectangle(file.headers);
+  const std::int64_t samples = file.samples.shape[1];
+  if (width > 0) {
+    const std::size_t rows = file.headers.size() / width;
+    model.values.shape = {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(width),
+                          samples};
+    const Line x = measure(at, rows, width, 0);
+    const Line y = measure(at, width, 1, 1);
+    model.spacing = {x.spacing, y.spacing};
+    model.origin = {x.origin, y.origin};
+  } else {
+    model.values.shape = file.samples.shape;
+    const Line x = measure(at, at.size(), 1, 0);
+    model.spacing = {x.spacing};
+    model.origin = {x.origin};
+  }
+  model.spacing.push_back(file.interval / 1e3);
+  model.origin.push_back(file.headers[0].delay);
+  model.values.data = std::move(file.samples.data);
+  return model;
+}
+
+template <class T>
+void write_segy_model(const std::filesystem::path& path, const Array<T>& values,
+                      const std::vector<double>& spacing, const std::vector<double>& origin) {
+  check_shape("write_segy_model", values);
+  const auto rank = static_cast<std::size_t>(values.rank());
+  if ((rank != 2 && rank != 3) || spacing.size() != rank || origin.size() != rank) {
+    throw InputError(concat("write_segy_model: the model has ", rank, " axes, ", spacing.size(),
+                            " spacings and ", origin.size(), " origins (allowed: 2 or 3 of each)"));
+  }
+  const std::int64_t samples = values.shape[rank - 1];
+  const std::int64_t nx = values.shape[0];
+  const std::int64_t ny = rank == 3 ? values.shape[1] : 1;
+  check_counts("write_segy_model", nx * ny, samples);
+  const int interval = interval_field("the spacing in depth", spacing[rank - 1], 1e3);
+  const auto x = [&](std::int64_t i) { return origin[0] + spacing[0] * static_cast<double>(i); };
+  const auto y = [&](std::int64_t i) {
+    return rank == 3 ? origin[1] + spacing[1] * static_cast<double>(i) : 0.0;
+  };
+  std::vector<double> coordinates;
+  for (std::int64_t i = 0; i < nx; ++i) coordinates.push_back(x(i));
+  for (std::int64_t i = 0; i < ny; ++i) coordinates.push_back(y(i));
+  const Scalar xy("a coordinate", coordinates, largest_int32);
+  const Scalar t("the depth of the first sample", {origin[rank - 1]}, largest_int16);
+
+  SegyWriter writer(
+      path,
+      {"MODEL WRITTEN BY MOHO", "", "SAMPLES: IEEE FLOAT, BIG ENDIAN",
+       "ENSEMBLE COORDINATES IN BYTES 181-188, SCALAR IN 71-72",
+       "IN-LINE AND CROSS-LINE NUMBERS IN BYTES 189-196",
+       "DEPTH: INTERVAL IN THOUSANDTHS, FIRST SAMPLE IN BYTES 109-110, SCALAR IN 215-216"},
+      samples, interval, 1);
+  for (std::int64_t i = 0; i < nx; ++i) {
+    for (std::int64_t j = 0; j < ny; ++j) {
+      const std::int64_t trace = i * ny + j;
+      writer.begin_trace();
+      writer.set(SEGY_TR_ENSEMBLE, trace + 1);
+      writer.set(SEGY_TR_NUM_IN_ENSEMBLE, 1);
+      writer.set(SEGY_TR_SOURCE_GROUP_SCALAR, xy.value());
+      writer.set(SEGY_TR_CDP_X, xy(x(i)));
+      writer.set(SEGY_TR_CDP_Y, xy(y(j)));
+      writer.set(SEGY_TR_INLINE, i + 1);
+      writer.set(SEGY_TR_CROSSLINE, j + 1);
+      writer.set(SEGY_TR_SCALAR_TRACE_HEADER, t.value());
+      writer.set(SEGY_TR_DELAY_REC_TIME, t(origin[rank - 1]));
+      writer.end_trace(values.data.data() + trace * samples);
+    }
+  }
+  writer.commit();
+}
+
+#define MOHO_INSTANTIATE_SEGY(T)                                                               \
+  template SegyFile<T> read_segy<T>(const std::filesystem::path&);                             \
+  template std::vector<Gather<T>> read_gathers<T>(const std::filesystem::path&);               \
+  template void write_gathers<T>(const std::filesystem::path&, const std::vector<Gather<T>>&); \
+  template SegyModel<T> read_segy_model<T>(const std::filesystem::path&);                      \
+  template void write_segy_model<T>(const std::filesystem::path&, const Array<T>&,             \
+                                    const std::vector<double>&, const std::vector<double>&);
+MOHO_INSTANTIATE_SEGY(float)
+MOHO_INSTANTIATE_SEGY(double)
+#undef MOHO_INSTANTIATE_SEGY
+
+}  // namespace moho::io

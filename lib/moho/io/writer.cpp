@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/error.hpp>
+#include <moho/io/writer.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+namespace moho::io {
+
+namespace {
+constexpr std::size_t buffer_size = std::size_t{1} << 18;
+
+std::atomic<unsigned> next_temporary{0};
+
+const char* advice(int reason) {
+  switch (reason) {
+    case ENOSPC:
+    case EDQUOT:
+      return ": free some space or choose another folder";
+    case EFBIG:
+      return ": the file is larger than the system allows (see ulimit -f)";
+    case ENOENT:
+    case ENOTDIR:
+      return ": create the folder first";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return ": choose a folder that you may write to";
+    default:
+      return "";
+  }
+}
+}  // namespace
+
+AtomicFile::AtomicFile(const std::filesystem::path& path) : m_name(path.string()), m_target(path) {
+  namespace fs = std::filesystem;
+  if (path.empty() || path.filename().empty()) {
+    throw FileError(
+        concat("cannot write '", m_name, "' (that is no file name): give the path of a file"));
+  }
+  std::error_code error;
+  if (fs::is_symlink(m_target, error)) {
+    const fs::path resolved = fs::weakly_canonical(m_target, error);
+    if (!error) m_target = resolved;
+  }
+  mode_t mode = 0666;
+  struct stat status {};
+  const bool exists = ::stat(m_target.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode)) {
+    throw FileError(concat("cannot write '", m_name, "' (it is ",
+                           S_ISDIR(status.st_mode) ? "a folder" : "no regular file",
+                           "): give the path of a file"));
+  }
+  if (exists) mode = status.st_mode & 0777;
+  m_buffer.reserve(buffer_size);
+  do {
+    m_temporary = m_target;
+    m_temporary += concat(".part-", ::getpid(), '-', next_temporary++);
+    m_descriptor = ::open(m_temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  } while (m_descriptor < 0 && errno == EEXIST);
+  if (m_descriptor < 0) {
+    const int reason = errno;
+    throw FileError(
+        concat("cannot write '", m_name, "' (", std::strerror(reason), ")", advice(reason)));
+  }
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() noexcept {
+  if (m_descriptor < 0) return;
+  ::close(m_descriptor);
+  ::unlink(m_temporary.c_str());
+  m_descriptor = -1;
+}
+
+void AtomicFile::fail(int reason) {
+  discard();
+  throw FileError(concat("cannot write '", m_name, "' (", std::strerror(reason),
+                         "; no part of it was left behind)", advice(reason)));
+}
+
+void AtomicFile::put(const char* data, std::size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t done =
+        ::write(m_descriptor, data, std::min<std::size_t>(bytes, std::size_t{1} << 30));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) fail(errno);
+    data += done;
+    bytes -= static_cast<std::size_t>(done);
+  }
+}
+
+void AtomicFile::flush() {
+  put(m_buffer.data(), m_buffer.size());
+  m_buffer.clear();
+}
+
+void AtomicFile::write(const void* data, std::size_t bytes) {
+  if (m_descriptor < 0) throw FileError(concat("'", m_name, "' was already closed"));
+  const auto* from = static_cast<const char*>(data);
+  if (m_buffer.size() + bytes > buffer_size) flush();
+  if (bytes >= buffer_size) {
+    put(from, bytes);
+  } else {
+    m_buffer.insert(m_buffer.end(), from, from + bytes);
+  }
+}
+
+void AtomicFile::commit(std::optional<std::uint64_t> expected) {
+  if (m_descriptor < 0) throw FileError(concat("'", m_name, "' was already closed"));
+  flush();
+  // Some network file systems report a full disk only here.
+  if (::fsync(m_descriptor) != 0 && errno != EINVAL && errno != ENOSYS) fail(errno);
+  if (expected) {
+    struct stat status {};
+    if (::fstat(m_descriptor, &status) != 0) fail(errno);
+    if (static_cast<std::uint64_t>(status.st_size) != *expected) {
+      discard();
+      throw FileError(concat("cannot write '", m_name, "' (", status.st_size,
+                             " bytes reached the disk of ", *expected,
+                             "; no part of it was left behind)"));
+    }
+  }
+  if (::rename(m_temporary.c_str(), m_target.c_str()) != 0) fail(errno);
+  const int failed = ::close(m_descriptor);
+  const int reason = errno;
+  m_descriptor = -1;
+  if (failed != 0 && reason != EINTR) {
+    throw FileError(
+        concat("cannot write '", m_name, "' (", std::strerror(reason), ")", advice(reason)));
+  }
+}
+
+void write_text(const std::filesystem::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+namespace {
+template <class T>
+void append_shortest(std::string& text, T value) {
+  char digits[64];
+  const auto result = std::to_chars(digits, digits + sizeof(digits), value);
+  text.append(digits, result.ptr);
+}
+}  // namespace
+
+void append_number(std::string& text, double value) { append_shortest(text, value); }
+void append_number(std::string& text, float value) { append_shortest(text, value); }
+
+}  // namespace moho::io
