@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Everything that can be asked of trace_rays, and how it is read.
+
+#include <moho/rays/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace moho::examples::trace_rays {
+
+/// Where the velocity comes from.
+enum class ModelKind { file, gradient, salt };
+
+/// What was asked for. Lists of coordinates are in the library's order of axes: (x, z) or (x, y, z).
+struct Options {
+  ModelKind model = ModelKind::file;         ///< where the velocity comes from
+  std::string model_file;                    ///< for ModelKind::file
+  double v0 = 0.0;                           ///< m/s at z = 0, for ModelKind::gradient
+  double gradient = 0.0;                     ///< 1/s, for ModelKind::gradient
+  std::vector<std::int64_t> shape;           ///< of a model made by formula
+  std::vector<double> spacing;               ///< empty: that of the file; one value: along all axes
+  std::vector<std::vector<double>> sources;  ///< empty: one in the middle of the surface
+  std::string receivers_file;                ///< empty: receiver_line
+  std::vector<double> line_begin;            ///< first receiver; empty: a line along the surface
+  std::vector<double> line_end;              ///< last receiver
+  std::int64_t line_count = 41;              ///< receivers on the line
+  std::optional<int> radius;                 ///< empty: 6 in 2D, 3 in 3D
+  rays::Star star = rays::Star::coprime;
+  rays::Method method = rays::Method::active_tiles;
+  rays::WeightRule rule = rays::WeightRule::slowness;
+  rays::WeightStorage storage = rays::WeightStorage::automatic;
+  bool double_precision = false;
+  std::string space;             ///< name of the execution space
+  std::size_t memory = 0;        ///< bytes; 0: what is free
+  std::string out = "trace_rays_out";
+  std::string config;            ///< the file that options were read from, if any
+  bool plot = true;              ///< draw the picture
+};
+
+/// The outcome of reading the command line: options, or a text to print and nothing else to do.
+struct CommandLine {
+  Options options;
+  std::string text;  ///< of --help or --version; empty otherwise
+};
+
+/// Reads the command line and the file that --config names.
+/// \throws InputError for anything unknown, missing, malformed or contradictory.
+CommandLine read_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace moho::examples::trace_rays

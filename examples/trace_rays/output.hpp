@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Tables of trace_rays.
+
+#include <moho/rays/types.hpp>
+
+#include <filesystem>
+
+namespace moho::examples::trace_rays {
+
+/// rays.csv: ray,source,receiver,vertex,x,(y,)z; every vertex of every ray from source to receiver.
+template <int Dim>
+void write_rays_csv(const std::filesystem::path& path, const rays::RayPaths<Dim>& paths);
+
+/// receivers.csv: source,receiver,x,(y,)z,traveltime.
+template <int Dim>
+void write_receivers_csv(const std::filesystem::path& path, const rays::RayPaths<Dim>& paths,
+                         const std::vector<Point<Dim>>& receivers);
+
+/// rays.vtk: the rays as polylines, with source, receiver and traveltime of each.
+template <int Dim>
+void write_rays_vtk(const std::filesystem::path& path, const rays::RayPaths<Dim>& paths);
+
+}  // namespace moho::examples::trace_rays

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "trace_rays/trace_on.hpp"
+
+#include <moho/rays/rays.hpp>
+
+#include <algorithm>
+
+namespace moho::examples::trace_rays {
+
+namespace detail {
+
+template <class View, int Dim>
+View wrap(typename View::value_type* data, const Grid<Dim>& grid) {
+  if constexpr (Dim == 2) {
+    return View(data, grid.extents[0], grid.extents[1]);
+  } else {
+    return View(data, grid.extents[0], grid.extents[1], grid.extents[2]);
+  }
+}
+
+template <class View, int Dim>
+View wrap(typename View::value_type* data, std::int64_t sources, const Grid<Dim>& grid) {
+  if constexpr (Dim == 2) {
+    return View(data, sources, grid.extents[0], grid.extents[1]);
+  } else {
+    return View(data, sources, grid.extents[0], grid.extents[1], grid.extents[2]);
+  }
+}
+
+// Appends the rays of further sources to the same receivers.
+template <int Dim>
+void append(rays::RayPaths<Dim>& all, const rays::RayPaths<Dim>& more) {
+  if (all.sources == 0) {
+    all = more;
+    return;
+  }
+  const std::int64_t shift = static_cast<std::int64_t>(all.points.size());
+  all.sources += more.sources;
+  for (std::size_t k = 1; k < more.first.size(); ++k) all.first.push_back(more.first[k] + shift);
+  all.points.insert(all.points.end(), more.points.begin(), more.points.end());
+  all.traveltime.insert(all.traveltime.end(), more.traveltime.begin(), more.traveltime.end());
+}
+
+}  // namespace detail
+
+template <class T, int Dim, class Exec>
+Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
+  constexpr bool host = is_host_space<Exec>;
+  Outcome<T, Dim> out;
+  out.device = device_name(exec);
+  out.threads = static_cast<int>(exec.concurrency());
+
+  const auto nodes = static_cast<std::size_t>(job.grid.size());
+  const auto sources = static_cast<std::int64_t>(job.sources.size());
+  const std::size_t model_bytes = nodes * sizeof(T);
+  const std::size_t source_bytes = nodes * (sizeof(T) + sizeof(std::int16_t));
+  const std::size_t free_bytes = available_memory(exec) / 20 * 19;
+  out.budget = job.memory > 0 ? job.memory : free_bytes;
+
+  if (model_bytes + source_bytes > out.budget) {
+    throw MemoryError(concat(
+        "memory: the model and the traveltimes and predecessors of one source take ",
+        format_bytes(static_cast<double>(model_bytes + source_bytes)), " (allowed: ",
+        format_bytes(static_cast<double>(out.budget)), job.memory > 0 ? ", the --memory given" : ", what is free",
+        "): ", job.memory > 0 ? "raise --memory, " : "", "take fewer nodes or --precision float"));
+  }
+  const std::size_t result_bytes = nodes * sizeof(T) * static_cast<std::size_t>(sources);
+  const std::size_t host_free = available_memory(Host());
+  if (result_bytes > host_free) {
+    throw MemoryError(concat("memory: the traveltimes of ", sources, " sources take ",
+                             format_bytes(static_cast<double>(result_bytes)),
+                             " of the host's memory (allowed: ",
+                             format_bytes(static_cast<double>(host_free)),
+                             ", what is free): trace fewer sources at once"));
+  }
+  // The fields may take half of the memory when there are many sources; the weights take the rest.
+  const std::size_t room = out.budget / 2 > model_bytes ? out.budget / 2 - model_bytes : 0;
+  const std::int64_t group = std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(room / source_bytes), 1, std::max<std::int64_t>(sources, 1));
+  out.groups = (sources + group - 1) / group;
+  out.field_bytes = model_bytes + source_bytes * static_cast<std::size_t>(group);
+
+  using Velocity = Field<T, Dim, Exec>;
+  using Times = FieldPerSource<T, Dim, Exec>;
+  using Predecessors = FieldPerSource<std::int16_t, Dim, Exec>;
+  using HostVelocity = Field<T, Dim, Host>;
+  using HostTimes = FieldPerSource<T, Dim, Host>;
+
+  Velocity velocity;
+  Times group_times;
+  Predecessors group_predecessors;
+  {
+    ScopedPhase<Exec> phase(exec, out.phases, "transfer");
+    out.times = make_field_per_source<T>(Host(), sources, job.grid, "traveltime on host");
+    T* data = const_cast<T*>(job.velocity.data());
+    if constexpr (host) {
+      velocity = detail::wrap<Velocity>(data, job.grid);
+    } else {
+      velocity = make_field<T>(exec, job.grid, "velocity");
+      Kokkos::deep_copy(exec, velocity, detail::wrap<HostVelocity>(data, job.grid));
+      group_times = make_field_per_source<T>(exec, group, job.grid, "traveltime");
+    }
+    group_predecessors = make_field_per_source<std::int16_t>(exec, group, job.grid, "predecessor");
+  }
+
+  rays::GraphOptions graph_options = job.graph;
+  graph_options.memory_budget = std::max<std::size_t>(out.budget - out.field_bytes, 1);
+  if (job.progress) job.progress(0.0, "weights");
+  const rays::GridGraph<T, Dim, Exec> graph(exec, job.grid, velocity, graph_options);
+  exec.fence();
+  out.phases.add("weights", graph.weight_seconds());
+  out.storage = graph.storage();
+  out.storage_reason = graph.storage_reason();
+  out.weight_bytes = graph.weight_bytes();
+  out.neighbours = graph.neighbours();
+
+  for (std::int64_t begin = 0; begin < sources; begin += group) {
+    const std::int64_t count = std::min(group, sources - begin);
+    const std::vector<Point<Dim>> some(job.sources.begin() + begin,
+                                       job.sources.begin() + begin + count);
+    T* result = out.times.data() + begin * job.grid.size();
+    Times times = detail::wrap<Times>(host ? result : group_times.data(), count, job.grid);
+    Predecessors predecessors =
+        detail::wrap<Predecessors>(group_predecessors.data(), count, job.grid);
+
+    rays::TraceOptions options;
+    options.method = job.method;
+    if (job.progress) {
+      options.progress = [&, begin, count](double fraction, const std::string& what) {
+        job.progress((static_cast<double>(begin) + fraction * static_cast<double>(count)) /
+                         static_cast<double>(sources),
+                     what);
+      };
+    }
+    const rays::TraceReport report =
+        rays::trace<T, Dim, Exec>(exec, graph, some, times, predecessors, options);
+    out.report.rounds += report.rounds;
+    out.report.tile_visits += report.tile_visits;
+    out.report.relaxations += report.relaxations;
+    out.report.batches = begin == 0 ? report.batches : out.report.batches + report.batches;
+    for (const auto& [phase, seconds] : report.times.phases()) out.phases.add(phase, seconds);
+
+    {
+      ScopedPhase<Exec> phase(exec, out.phases, "rays");
+      detail::append<Dim>(out.paths,
+                     rays::ray_paths<T, Dim, Exec>(exec, graph, some, times, predecessors, job.receivers));
+    }
+    if constexpr (!host) {
+      ScopedPhase<Exec> phase(exec, out.phases, "transfer");
+      Kokkos::deep_copy(exec, detail::wrap<HostTimes>(result, count, job.grid), times);
+    }
+  }
+  return out;
+}
+
+/// The four kinds of call on one space.
+#define MOHO_TRACE_ON(Exec)                                                                     \
+  template Outcome<float, 2> trace_on<float, 2, Exec>(const Exec&, const Job<float, 2>&);       \
+  template Outcome<float, 3> trace_on<float, 3, Exec>(const Exec&, const Job<float, 3>&);       \
+  template Outcome<double, 2> trace_on<double, 2, Exec>(const Exec&, const Job<double, 2>&);    \
+  template Outcome<double, 3> trace_on<double, 3, Exec>(const Exec&, const Job<double, 3>&)
+
+}  // namespace moho::examples::trace_rays
