@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Run with cmake -P: lists the files that a demonstration left in FOLDER.
+
+file(GLOB files LIST_DIRECTORIES false "${FOLDER}/*")
+if(NOT files)
+  message(FATAL_ERROR "no results in ${FOLDER}")
+endif()
+message("Results of the demonstration:")
+foreach(file IN LISTS files)
+  file(SIZE "${file}" size)
+  math(EXPR size "(${size} + 1023) / 1024")
+  message("  ${file} (${size} KiB)")
+endforeach()
