@@ -15,12 +15,18 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace moho {
 
 /// A position, in the units of the grid: (x, z) or (x, y, z).
 template <int Dim>
 using Point = Kokkos::Array<double, Dim>;
+
+/// A list of positions. (Dim is left out of argument deduction: the grid beside it says.)
+template <int Dim>
+using Points = std::vector<std::type_identity_t<Point<Dim>>>;
 
 /// A node's or a cell's indices along the axes.
 template <int Dim>
@@ -138,18 +144,18 @@ struct Grid {
 };
 
 /// "(12.5, 300)" for messages.
-template <int Dim>
-std::string to_string(const Point<Dim>& p) {
+template <std::size_t Dim>
+std::string format_point(const Kokkos::Array<double, Dim>& p) {
   std::string text = "(";
-  for (int d = 0; d < Dim; ++d) text += concat(d ? ", " : "", p[d]);
+  for (std::size_t d = 0; d < Dim; ++d) text += concat(d ? ", " : "", p[d]);
   return text + ")";
 }
 
 /// "(12, 300)" for messages.
-template <int Dim>
-std::string to_string(const Index<Dim>& p) {
+template <std::size_t Dim>
+std::string format_index(const Kokkos::Array<std::int64_t, Dim>& p) {
   std::string text = "(";
-  for (int d = 0; d < Dim; ++d) text += concat(d ? ", " : "", p[d]);
+  for (std::size_t d = 0; d < Dim; ++d) text += concat(d ? ", " : "", p[d]);
   return text + ")";
 }
 

@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -61,6 +62,13 @@ using ScratchSpace = typename Exec::scratch_memory_space;
 /// An unmanaged rank-1 view in team scratch.
 template <class T, class Exec>
 using ScratchView = Kokkos::View<T*, ScratchSpace<Exec>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// Positive infinity, in host and device code.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION constexpr T infinity() {
+  constexpr T value = std::numeric_limits<T>::infinity();
+  return value;
+}
 
 /// A view allocated on an execution space instance and left uninitialised.
 template <class ViewType, class Exec, class... Extents>

@@ -61,11 +61,13 @@ struct GraphOptions {
   WeightRule rule = WeightRule::slowness;              ///< interpolant behind the weights
   WeightStorage storage = WeightStorage::automatic;    ///< table or on the fly
   std::size_t memory_budget = 0;                       ///< bytes allowed in the space; 0: what is free
+  std::int64_t sources = 1;                            ///< how many are expected; helps the choice of storage
 };
 
 /// Options of trace().
 struct TraceOptions {
   Method method = Method::active_tiles;  ///< how
+  int sweeps_per_visit = 0;              ///< most relaxations of a tile in scratch per load; 0: tuned value
   Progress progress = {};                ///< told how far the work is
 };
 

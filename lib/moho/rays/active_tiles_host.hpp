@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief One round over the active tiles on a host: a thread a tile, rows of it as vector loops.
+///
+/// A thread brings the traveltimes of its tile and their overlap into scratch (L1) and, unless there is a
+/// table, computes the tile's edge weights from the slowness into scratch (L2). Rows then relax in place,
+/// alternately downwards and upwards, and only those rows relax in whose reach something has changed.
+
+#include <moho/rays/work_list.hpp>
+
+namespace moho::rays::detail {
+
+/// Where the weights of a tile's rows are: at base + row + direction(k) for direction k.
+template <int Dim, class Exec>
+struct RowWeights {
+  Kokkos::View<std::int64_t*, typename Exec::memory_space> direction;  ///< (2 half)
+  std::int64_t strides[Dim] = {};                                      ///< between rows
+  std::int64_t size = 0;                                               ///< of the scratch, 0: a table
+  Kokkos::View<std::int64_t*, typename Exec::memory_space> edge;       ///< (half) start of each edge
+  Kokkos::View<int**, Kokkos::LayoutRight, typename Exec::memory_space> low, count;  ///< (half, Dim)
+};
+
+/// What the host kernels share: scratch layout, weights of a tile, loading of a tile.
+template <class T, int Dim, class Exec, class Weights>
+struct HostTile {
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
+  using Member = typename Policy::member_type;
+  static constexpr int width = tile_extent<Exec, Dim>(Dim - 1);
+  static constexpr int rows = tile_volume<Exec, Dim>() / width;
+
+  Weights weights;
+  RowWeights<Dim, Exec> row_weights;
+  Kokkos::View<StencilTerm<T>*, typename Exec::memory_space> tile_terms;
+  Kokkos::View<int*, typename Exec::memory_space> tile_step;  ///< (2 half) within the box
+  TileBox<Dim> box;
+
+  /// Scratch of one team.
+  struct Scratch {
+    T* near;      ///< traveltimes with overlap
+    T* slowness;  ///< likewise
+    T* weights;
+    int* changed;  ///< by row of the box: stamp of the last change
+    int* relaxed;  ///< by row of the tile: stamp of the last relaxation
+  };
+
+  KOKKOS_INLINE_FUNCTION int box_rows() const { return box.size() / box.extents[Dim - 1]; }
+  KOKKOS_INLINE_FUNCTION bool needs_slowness() const {
+    return !Weights::stored && weights.graph.rule == WeightRule::slowness;
+  }
+  std::size_t scratch_bytes() const {
+    const std::size_t tile = static_cast<std::size_t>(box.size());
+    return ScratchView<T, Exec>::shmem_size(tile) +
+           ScratchView<T, Exec>::shmem_size(needs_slowness() ? tile : 1) +
+           ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(row_weights.size) + 1) +
+           ScratchView<int, Exec>::shmem_size(static_cast<std::size_t>(box_rows() + rows));
+  }
+  KOKKOS_INLINE_FUNCTION Scratch scratch(const Member& member) const {
+    const std::size_t tile = static_cast<std::size_t>(box.size());
+    Scratch result;
+    result.near = ScratchView<T, Exec>(member.team_scratch(1), tile).data();
+    result.slowness =
+        ScratchView<T, Exec>(member.team_scratch(1), needs_slowness() ? tile : 1).data();
+    result.weights = ScratchView<T, Exec>(member.team_scratch(1),
+                                          static_cast<std::size_t>(row_weights.size) + 1)
+                         .data();
+    result.changed = ScratchView<int, Exec>(member.team_scratch(1),
+                                            static_cast<std::size_t>(box_rows() + rows))
+                         .data();
+    result.relaxed = result.changed + box_rows();
+    return result;
+  }
+
+  /// Indices of a row of the tile along all but the last axis, and its first vertex in the box.
+  KOKKOS_INLINE_FUNCTION int row_in_box(int row, int (&local)[Dim]) const {
+    int in_box = weights.graph.radius;
+    for (int d = Dim - 2; d >= 0; --d) {
+      local[d] = row % tile_extent<Exec, Dim>(d);
+      row /= tile_extent<Exec, Dim>(d);
+      in_box += (local[d] + weights.graph.radius) * box.stride(d);
+    }
+    local[Dim - 1] = 0;
+    return in_box;
+  }
+
+  /// Place of the first vertex of the box in the padded grid.
+  KOKKOS_INLINE_FUNCTION std::int64_t box_place(const Index<Dim>& origin) const {
+    const auto& padded = weights.graph.grid;
+    std::int64_t place = 0;
+    for (int d = 0; d < Dim; ++d) {
+      place += (origin[d] - weights.graph.radius + padded.low[d]) * padded.strides[d];
+    }
+    return place;
+  }
+
+  KOKKOS_INLINE_FUNCTION std::int64_t box_offset(const Kokkos::Array<int, Dim>& offset) const {
+    std::int64_t place = 0;
+    for (int d = 0; d < Dim; ++d) place += offset[d] * weights.graph.grid.strides[d];
+    return place;
+  }
+
+  /// The weights of a tile: a pointer that row offsets and directions are added to.
+  KOKKOS_INLINE_FUNCTION const T* tile_weights(const Member& member, const Index<Dim>& origin,
+                                               const Scratch& s) const {
+    const auto& graph = weights.graph;
+    if constexpr (Weights::stored) {
+      return &graph.table(0, graph.grid.at(origin));
+    } else {
+      const T* const medium = graph.medium.data() + box_place(origin);
+      const bool by_stencil = needs_slowness();
+      if (by_stencil) {
+        load_tile<Exec, Dim>(member, box, s.slowness, [&](const Kokkos::Array<int, Dim>& offset) {
+          return medium[box_offset(offset)];
+        });
+      }
+      for (int e = 0; e < graph.half; ++e) {
+        T* const out = s.weights + row_weights.edge(e);
+        const int n = row_weights.count(e, Dim - 1);
+        int edge_rows = 1;
+        for (int d = 0; d < Dim - 1; ++d) edge_rows *= row_weights.count(e, d);
+        for (int row = 0; row < edge_rows; ++row) {
+          int rest = row;
+          int in_box = graph.radius + row_weights.low(e, Dim - 1);
+          std::int64_t to = 0;
+          Index<Dim> node = origin;
+          node[Dim - 1] += row_weights.low(e, Dim - 1);
+          for (int d = Dim - 2; d >= 0; --d) {
+            const int i = rest % row_weights.count(e, d);
+            rest /= row_weights.count(e, d);
+            to += i * row_weights.strides[d];
+            in_box += (i + row_weights.low(e, d) + graph.radius) * box.stride(d);
+            node[d] += i + row_weights.low(e, d);
+          }
+          if (by_stencil) {
+            stencil_row(out + to, n, s.slowness + in_box, &tile_terms(graph.first_term(e)),
+                        graph.first_term(e + 1) - graph.first_term(e));
+          } else {
+            const std::int64_t place = graph.grid.at(node);
+            for (int i = 0; i < n; ++i) out[to + i] = weights(e, place + i);
+          }
+        }
+      }
+      return s.weights;
+    }
+  }
+
+  /// Distance from the tile's weights to those of a row, directions apart.
+  KOKKOS_INLINE_FUNCTION std::int64_t row_offset(const int (&local)[Dim]) const {
+    std::int64_t offset = 0;
+    for (int d = 0; d < Dim - 1; ++d) offset += local[d] * row_weights.strides[d];
+    return offset;
+  }
+};
+
+/// Relaxes the tiles of one round.
+template <class T, int Dim, class Exec, class Weights>
+struct RelaxTilesOnHost {
+  using Tile = HostTile<T, Dim, Exec, Weights>;
+  using Policy = typename Tile::Policy;
+  using Member = typename Policy::member_type;
+  static constexpr int width = Tile::width;
+  static constexpr int rows = Tile::rows;
+
+  Tile tile;
+  WorkList<Dim, Exec> list;
+  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> times;
+  int sweeps;
+  int round;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const int item = list.items(round & 1, member.league_rank());
+    if (member.league_rank() == 0) {
+      list.turn_over(round);
+      Kokkos::atomic_add(&list.statistics(0), static_cast<unsigned long long>(member.league_size()));
+    }
+    const auto& graph = tile.weights.graph;
+    const int source = static_cast<int>(item / list.tile_count);
+    const Index<Dim> origin = graph.grid.template tile_origin<Exec>(item % list.tile_count);
+    const auto scratch = tile.scratch(member);
+    const unsigned news = list.news(round & 1, item);
+    list.news(round & 1, item) = 0u;
+    const bool first_visit = !list.seen(item);
+    if (first_visit) {
+      list.seen(item) = 1;
+      Kokkos::atomic_add(&list.statistics(1), 1ull);
+    }
+    T* const global = &times(source, 0) + tile.box_place(origin);
+    load_tile<Exec, Dim>(member, tile.box, scratch.near, [&](const Kokkos::Array<int, Dim>& offset) {
+      return relaxed_load(global + tile.box_offset(offset));
+    });
+    mark_news(news, scratch.changed, scratch.relaxed);
+    const T* const weights = tile.tile_weights(member, origin, scratch);
+
+    int stamp = 1;
+    int done = 0;
+    bool unfinished = false;
+    for (int sweep = 0;; ++sweep) {
+      bool any = false;
+      for (int k = 0; k < rows; ++k) {
+        const int row = sweep & 1 ? rows - 1 - k : k;
+        int local[Dim];
+        const int in_box = tile.row_in_box(row, local);
+        if (!stale(local, scratch.changed, scratch.relaxed[row])) continue;
+        any = true;
+        if (sweep == sweeps) break;
+        ++stamp;
+        scratch.relaxed[row] = stamp;
+        ++done;
+        if (relax_row(scratch.near + in_box, weights + tile.row_offset(local))) {
+          scratch.changed[in_box / tile.box.extents[Dim - 1]] = stamp;  // and so is stale itself
+        }
+      }
+      if (!any) break;
+      if (sweep == sweeps) {
+        unfinished = true;
+        break;
+      }
+    }
+    Kokkos::atomic_add(&list.statistics(2), static_cast<unsigned long long>(done));
+
+    unsigned sides = unfinished ? 1u << side_self<Dim> : 0u;
+    for (int row = 0; row < rows; ++row) {
+      int local[Dim];
+      const int in_box = tile.row_in_box(row, local);
+      if (scratch.changed[in_box / tile.box.extents[Dim - 1]] < 2) continue;
+      T* to = &times(source, graph.grid.at(origin)) + row_place(local);
+      const T* from = scratch.near + in_box;
+      for (int i = 0; i < width; ++i) {
+        if (from[i] < to[i]) {
+          relaxed_store(to + i, from[i]);
+          local[Dim - 1] = i;
+          if (i < graph.radius || i >= width - graph.radius || on_border(local)) {
+            sides |= sides_near<Exec, Dim>(local, graph.radius);
+          }
+        }
+      }
+    }
+    for (int side = 0; side < side_count<Dim>; ++side) {
+      if ((sides >> side) & 1u) list.tell(round, item, side);
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION bool on_border(const int (&local)[Dim]) const {
+    const int radius = tile.weights.graph.radius;
+    for (int d = 0; d < Dim - 1; ++d) {
+      if (local[d] < radius || local[d] >= tile_extent<Exec, Dim>(d) - radius) return true;
+    }
+    return false;
+  }
+
+  KOKKOS_INLINE_FUNCTION std::int64_t row_place(const int (&local)[Dim]) const {
+    std::int64_t place = 0;
+    for (int d = 0; d < Dim - 1; ++d) place += local[d] * tile.weights.graph.grid.strides[d];
+    return place;
+  }
+
+  /// Stamps rows of the box with 1 where a neighbouring tile brought news, with 0 elsewhere; if the news
+  /// come from the tile itself, or the beside ones, every row of the tile counts as changed.
+  KOKKOS_INLINE_FUNCTION void mark_news(unsigned news, int* changed, int* relaxed) const {
+    const int radius = tile.weights.graph.radius;
+    for (int i = 0; i < rows; ++i) relaxed[i] = 1;
+    const int box_rows = tile.box_rows();
+    for (int i = 0; i < box_rows; ++i) {
+      // which side of the tile, along all but the last axis, the row belongs to
+      int side = 0;
+      int rest = i;
+      int power = 3;
+      for (int d = Dim - 2; d >= 0; --d) {
+        const int j = rest % tile.box.extents[d] - radius;
+        rest /= tile.box.extents[d];
+        side += power * (j < 0 ? 0 : j >= tile_extent<Exec, Dim>(d) ? 2 : 1);
+        power *= 3;
+      }
+      const bool fresh = ((news >> side) & 7u) != 0u || ((news >> side_self<Dim>) & 1u);
+      changed[i] = fresh ? 1 : 0;
+    }
+  }
+
+  /// True if a row within reach of the row at `local` has changed since the stamp.
+  KOKKOS_INLINE_FUNCTION bool stale(const int (&local)[Dim], const int* changed, int relaxed) const {
+    const int radius = tile.weights.graph.radius;
+    if constexpr (Dim == 2) {
+      int newest = 0;
+      for (int i = local[0]; i <= local[0] + 2 * radius; ++i) {
+        newest = changed[i] > newest ? changed[i] : newest;
+      }
+      return newest >= relaxed;
+    } else {
+      int newest = 0;
+      for (int i = local[0]; i <= local[0] + 2 * radius; ++i) {
+        for (int j = local[1]; j <= local[1] + 2 * radius; ++j) {
+          const int c = changed[i * tile.box.extents[1] + j];
+          newest = c > newest ? c : newest;
+        }
+      }
+      return newest >= relaxed;
+    }
+  }
+
+  /// Relaxes one row in place from its neighbours' present traveltimes; true if it changed.
+  KOKKOS_INLINE_FUNCTION bool relax_row(T* row, const T* weights) const {
+    T best[width];
+    for (int i = 0; i < width; ++i) best[i] = row[i];
+    const int directions = 2 * tile.weights.graph.half;
+    const int* const step = tile.tile_step.data();
+    const std::int64_t* const direction = tile.row_weights.direction.data();
+    int k = 0;
+    for (; k + 4 <= directions; k += 4) {
+      const T* const t0 = row + step[k];
+      const T* const t1 = row + step[k + 1];
+      const T* const t2 = row + step[k + 2];
+      const T* const t3 = row + step[k + 3];
+      const T* const w0 = weights + direction[k];
+      const T* const w1 = weights + direction[k + 1];
+      const T* const w2 = weights + direction[k + 2];
+      const T* const w3 = weights + direction[k + 3];
+#pragma GCC ivdep
+      for (int i = 0; i < width; ++i) {
+        const T a = t0[i] + w0[i], b = t1[i] + w1[i], c = t2[i] + w2[i], d = t3[i] + w3[i];
+        const T ab = b < a ? b : a;
+        const T cd = d < c ? d : c;
+        const T abcd = cd < ab ? cd : ab;
+        best[i] = abcd < best[i] ? abcd : best[i];
+      }
+    }
+    for (; k < directions; ++k) {
+      const T* const t = row + step[k];
+      const T* const w = weights + direction[k];
+#pragma GCC ivdep
+      for (int i = 0; i < width; ++i) {
+        const T a = t[i] + w[i];
+        best[i] = a < best[i] ? a : best[i];
+      }
+    }
+    int changed = 0;
+    for (int i = 0; i < width; ++i) changed |= best[i] < row[i] ? 1 : 0;
+    if (!changed) return false;
+    for (int i = 0; i < width; ++i) row[i] = best[i];
+    return true;
+  }
+};
+
+/// Predecessors of every vertex, tile by tile: the direction of the best neighbour that is strictly
+/// earlier, so that every chain of predecessors ends.
+template <class T, int Dim, class Exec, class Weights>
+struct FindPredecessorsOnHost {
+  using Tile = HostTile<T, Dim, Exec, Weights>;
+  using Policy = typename Tile::Policy;
+  using Member = typename Policy::member_type;
+  static constexpr int width = Tile::width;
+
+  Tile tile;
+  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> times;
+  int sources;
+  std::int16_t* predecessors;  ///< sources x shape of the model
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const auto& graph = tile.weights.graph;
+    const Index<Dim> origin = graph.grid.template tile_origin<Exec>(member.league_rank());
+    const auto scratch = tile.scratch(member);
+    const T* const weights = tile.tile_weights(member, origin, scratch);
+    std::int64_t nodes = 1;
+    for (int d = 0; d < Dim; ++d) nodes *= graph.grid.extents[d];
+    for (int source = 0; source < sources; ++source) {
+      const T* const global = &times(source, 0) + tile.box_place(origin);
+      load_tile<Exec, Dim>(member, tile.box, scratch.near, [&](const Kokkos::Array<int, Dim>& offset) {
+        return global[tile.box_offset(offset)];
+      });
+      for (int row = 0; row < Tile::rows; ++row) {
+        int local[Dim];
+        const int in_box = tile.row_in_box(row, local);
+        std::int64_t to = source * nodes;
+        std::int64_t stride = nodes;
+        bool inside = true;
+        for (int d = 0; d < Dim; ++d) {
+          stride /= graph.grid.extents[d];
+          to += (origin[d] + local[d]) * stride;
+          inside = inside && origin[d] + local[d] < graph.grid.extents[d];
+        }
+        if (!inside) continue;
+        int best[width];
+        best_directions(scratch.near + in_box, weights + tile.row_offset(local), best);
+        const std::int64_t left = graph.grid.extents[Dim - 1] - origin[Dim - 1];
+        const int n = left < width ? static_cast<int>(left) : width;
+        for (int i = 0; i < n; ++i) predecessors[to + i] = static_cast<std::int16_t>(best[i]);
+      }
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void best_directions(const T* row, const T* weights, int* best) const {
+    T time[width];
+    for (int i = 0; i < width; ++i) {
+      time[i] = infinity<T>();
+      best[i] = unreached;
+    }
+    const int directions = 2 * tile.weights.graph.half;
+    for (int k = 0; k < directions; ++k) {
+      const T* const t = row + tile.tile_step(k);
+      const T* const w = weights + tile.row_weights.direction(k);
+#pragma GCC ivdep
+      for (int i = 0; i < width; ++i) {
+        const T candidate = t[i] < row[i] ? t[i] + w[i] : infinity<T>();
+        const bool better = candidate < time[i];
+        time[i] = better ? candidate : time[i];
+        best[i] = better ? k : best[i];
+      }
+    }
+  }
+};
+
+/// Fills in what the host kernels share.
+template <class T, int Dim, class Exec, class Weights>
+HostTile<T, Dim, Exec, Weights> make_host_tile(const Exec& exec,
+                                               const GridGraph<T, Dim, Exec>& graph,
+                                               const Weights& weights) {
+  const auto& data = graph.data();
+  HostTile<T, Dim, Exec, Weights> tile;
+  tile.weights = weights;
+  for (int d = 0; d < Dim; ++d) {
+    tile.box.extents[d] = tile_extent<Exec, Dim>(d) + 2 * data.radius;
+  }
+  tile.tile_terms = graph.tile_terms(exec, tile.box);
+  using memory = typename Exec::memory_space;
+  const int half = data.half;
+  auto& rows = tile.row_weights;
+  tile.tile_step = Kokkos::View<int*, memory>("moho::rays::tile_step", 2 * half);
+  rows.direction = Kokkos::View<std::int64_t*, memory>("moho::rays::direction", 2 * half);
+  rows.edge = Kokkos::View<std::int64_t*, memory>("moho::rays::edge", half);
+  rows.low = decltype(rows.low)("moho::rays::low", half, Dim);
+  rows.count = decltype(rows.count)("moho::rays::count", half, Dim);
+  if (Weights::stored) {
+    for (int d = 0; d < Dim; ++d) rows.strides[d] = data.grid.strides[d];
+  } else {
+    // room for the widest edge along each axis, rows padded to whole cache lines
+    std::int64_t stride = 1;
+    for (int d = Dim - 1; d >= 0; --d) {
+      rows.strides[d] = stride;
+      std::int64_t n = tile_extent<Exec, Dim>(d) + data.radius;
+      if (d == Dim - 1) n = (n + 15) / 16 * 16;
+      stride *= n;
+    }
+  }
+  std::int64_t size = 0;
+  for (int e = 0; e < half; ++e) {
+    int step = 0;
+    std::int64_t start = size, far = 0;
+    rows.edge(e) = size;
+    for (int d = 0; d < Dim; ++d) {
+      const int o = graph.star()[e][d];
+      step += o * tile.box.stride(d);
+      rows.low(e, d) = o > 0 ? -o : 0;
+      rows.count(e, d) = tile_extent<Exec, Dim>(d) + (o > 0 ? o : -o);
+      start -= rows.low(e, d) * rows.strides[d];
+      far += o * rows.strides[d];
+    }
+    if (Weights::stored) {
+      start = e * data.grid.size;
+    } else {
+      size += rows.count(e, 0) * rows.strides[0];
+    }
+    tile.tile_step(e) = step;
+    tile.tile_step(half + e) = -step;
+    rows.direction(e) = start;
+    rows.direction(half + e) = start - far;
+  }
+  rows.size = size;
+  return tile;
+}
+
+}  // namespace moho::rays::detail

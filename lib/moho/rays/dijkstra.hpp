@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The sequential reference: Dijkstra's algorithm with the standard library's priority queue.
+
+#include <moho/rays/sources.hpp>
+
+#include <queue>
+
+namespace moho::rays {
+
+/// Dijkstra's algorithm on the vertices of a host graph.
+///
+/// It is what the parallel methods are held to and raced against, so it is made as quick as is honest:
+/// all weights of a vertex side by side, the plain binary heap with stale entries skipped, and no look
+/// at weights of neighbours that cannot become earlier.
+template <class T, int Dim, class Exec>
+class Dijkstra {
+  static_assert(is_host_space<Exec>, "Dijkstra's algorithm runs on the host");
+
+ public:
+  /// Makes the table of weights by vertex, if it fits the graph's budget.
+  explicit Dijkstra(const GridGraph<T, Dim, Exec>& graph) : m_graph(graph), m_data(graph.data()) {
+    const auto& grid = m_data.grid;
+    m_directions = 2 * m_data.half;
+    for (int k = 0; k < m_directions; ++k) m_offsets.push_back(m_data.direction(k));
+    const std::size_t size = static_cast<std::size_t>(grid.size) * m_directions;
+    m_table = size * sizeof(T) <= graph.solver_budget();
+    if (!m_table) return;
+    m_weights.resize(size);
+    for_each_node([&](std::int64_t place) {
+      for (int k = 0; k < m_directions; ++k) {
+        m_weights[static_cast<std::size_t>(place) * m_directions + k] = weight(k, place);
+      }
+    });
+  }
+
+  /// Traveltimes and predecessors, both on the padded grid, from vertices that have a time already.
+  /// \param times infinite but at the seeds
+  /// \param predecessors from_source at the seeds
+  /// \param relaxations counts edges looked at
+  void solve(T* times, std::int16_t* predecessors, const std::vector<std::int64_t>& seeds,
+             std::int64_t& relaxations) const {
+    using Entry = std::pair<T, std::int64_t>;
+    std::vector<Entry> storage;
+    storage.reserve(static_cast<std::size_t>(m_data.grid.size) / 4 + 16);
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue(std::greater<Entry>(),
+                                                                              std::move(storage));
+    std::vector<unsigned char> dummy(static_cast<std::size_t>(m_data.grid.size), 1);
+    for_each_node([&](std::int64_t place) { dummy[static_cast<std::size_t>(place)] = 0; });
+    for (const std::int64_t seed : seeds) queue.emplace(times[seed], seed);
+    const int half = m_data.half;
+    while (!queue.empty()) {
+      const auto [time, place] = queue.top();
+      queue.pop();
+      if (time > times[place]) continue;
+      const T* const weights =
+          m_table ? &m_weights[static_cast<std::size_t>(place) * m_directions] : nullptr;
+      relaxations += m_directions;
+      for (int k = 0; k < m_directions; ++k) {
+        const std::int64_t other = place + m_offsets[k];
+        if (times[other] <= time || dummy[static_cast<std::size_t>(other)]) continue;
+        const T candidate = time + (weights ? weights[k] : weight(k, place));
+        if (candidate < times[other]) {
+          times[other] = candidate;
+          predecessors[other] = static_cast<std::int16_t>(k < half ? k + half : k - half);
+          queue.emplace(candidate, other);
+        }
+      }
+    }
+  }
+
+ private:
+  T weight(int k, std::int64_t place) const {
+    const int half = m_data.half;
+    const int e = k < half ? k : k - half;
+    const std::int64_t start = k < half ? place : place - m_data.offset(e);
+    if (m_graph.storage() == WeightStorage::stored) return m_data.table(e, start);
+    return detail::ComputedWeights<T, Dim, Exec>{m_data}(e, start);
+  }
+
+  template <class Visit>
+  void for_each_node(Visit&& visit) const {
+    const auto& grid = m_data.grid;
+    Index<Dim> node{};
+    const std::int64_t n = m_graph.grid().size();
+    const std::int64_t width = grid.extents[Dim - 1];
+    for (std::int64_t row = 0; row < n; row += width) {
+      node = m_graph.grid().node(row);
+      const std::int64_t place = grid.at(node);
+      for (std::int64_t i = 0; i < width; ++i) visit(place + i);
+    }
+  }
+
+  const GridGraph<T, Dim, Exec>& m_graph;
+  const detail::GraphData<T, Dim, Exec>& m_data;
+  int m_directions = 0;
+  bool m_table = false;
+  std::vector<std::int64_t> m_offsets;
+  std::vector<T> m_weights;
+};
+
+}  // namespace moho::rays

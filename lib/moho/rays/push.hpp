@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Two methods kept for comparison, which push traveltimes to the neighbours with atomics.
+///
+/// - push: P. Harish and P. J. Narayanan, Accelerating large graph algorithms on the GPU using CUDA (2007):
+///   every vertex that became earlier pushes to all its neighbours, with an atomic minimum;
+/// - near-far: A. Davidson and others, Work-efficient parallel GPU methods for single-source shortest
+///   paths (2014): a worklist of vertices, of which those beyond a moving threshold wait.
+///
+/// Only the time fits an atomic, so predecessors are found afterwards.
+
+#include <moho/rays/sources.hpp>
+
+namespace moho::rays::detail {
+
+/// State of the push methods on (source, place) pairs.
+template <class T, class Exec>
+struct PushState {
+  using memory = typename Exec::memory_space;
+  Kokkos::View<T**, Kokkos::LayoutRight, memory> times;
+  Kokkos::View<T**, Kokkos::LayoutRight, memory> previous;  ///< time when the vertex last pushed
+  Kokkos::View<int**, Kokkos::LayoutRight, memory> listed;  ///< waits to push; near-far: bit 0 near, bit 1 far
+  Kokkos::View<std::int64_t**, Kokkos::LayoutRight, memory> lists;    ///< near, next near, far, next far
+  Kokkos::View<unsigned long long*, memory> counts;                   ///< of the lists; [4] relaxations
+};
+
+/// One sweep of push: vertices whose mask is set push to their neighbours.
+template <class T, int Dim, class Exec, class Weights>
+struct PushSweep {
+  Weights weights;
+  PushState<T, Exec> state;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const auto& graph = weights.graph;
+    const std::int64_t source = i / graph.grid.size, place = i % graph.grid.size;
+    if (!state.listed(source, place)) return;
+    state.listed(source, place) = 0;
+    const T time = state.previous(source, place);
+    for (int e = 0; e < graph.half; ++e) {
+      for (int sign = 0; sign < 2; ++sign) {
+        const std::int64_t other = sign ? place - graph.offset(e) : place + graph.offset(e);
+        const T candidate = time + weights(e, sign ? other : place);
+        if (candidate < relaxed_load(&state.times(source, other))) {
+          Kokkos::atomic_fetch_min(&state.times(source, other), candidate);
+        }
+      }
+    }
+    Kokkos::atomic_add(&state.counts(4), static_cast<unsigned long long>(2 * graph.half));
+  }
+};
+
+/// The second kernel of push: sets the mask of vertices that became earlier.
+template <class T, class Exec>
+struct PushMask {
+  PushState<T, Exec> state;
+  std::int64_t places;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, int& changed) const {
+    const std::int64_t source = i / places, place = i % places;
+    if (state.times(source, place) < state.previous(source, place)) {
+      state.previous(source, place) = state.times(source, place);
+      state.listed(source, place) = 1;
+      changed = 1;
+    }
+  }
+};
+
+/// Harish and Narayanan's method. Dummies need no test: edges to them weigh infinity.
+template <class T, int Dim, class Exec, class Weights>
+void solve_push(const Exec& exec, const Weights& weights, const Batch<T, Dim, Exec>& batch,
+                const TraceOptions& options, TraceReport& report) {
+  const auto& graph = weights.graph;
+  const std::size_t sources = static_cast<std::size_t>(batch.sources);
+  const std::size_t places = static_cast<std::size_t>(graph.grid.size);
+  PushState<T, Exec> state;
+  state.times = batch.times;
+  state.previous = allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, places);
+  state.listed = allocate<decltype(state.listed)>(exec, "moho::rays::mask", sources, places);
+  state.counts = allocate<decltype(state.counts)>(exec, "moho::rays::counts", 5);
+  Kokkos::deep_copy(exec, state.counts, 0ull);
+  Kokkos::deep_copy(exec, state.previous, infinity<T>());
+  Kokkos::deep_copy(exec, state.listed, 0);
+  const Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> all(
+      exec, 0, static_cast<std::int64_t>(sources * places));
+  const PushSweep<T, Dim, Exec, Weights> sweep{weights, state};
+  const PushMask<T, Exec> mask{state, graph.grid.size};
+  while (true) {
+    int changed = 0;
+    Kokkos::parallel_reduce("moho::rays::push_mask", all, mask, Kokkos::Max<int>(changed));
+    exec.fence();
+    if (changed <= 0) break;
+    Kokkos::parallel_for("moho::rays::push", all, sweep);
+    ++report.rounds;
+    if (options.progress) {
+      const double rounds = static_cast<double>(report.rounds);
+      options.progress(rounds / (rounds + 100.0), "pushing");
+    }
+  }
+  unsigned long long relaxations = 0;
+  Kokkos::View<unsigned long long, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(
+      &relaxations);
+  Kokkos::deep_copy(exec, host, Kokkos::subview(state.counts, 4));
+  exec.fence();
+  report.relaxations += static_cast<std::int64_t>(relaxations);
+}
+
+/// One step of near-far: vertices of the near list push; those that became earlier are listed.
+template <class T, int Dim, class Exec, class Weights>
+struct NearFarStep {
+  Weights weights;
+  PushState<T, Exec> state;
+  T threshold;
+  int near;  ///< which of the lists 0 and 1 is the present one
+  int far;   ///< which of the lists 2 and 3 collects the far ones
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const auto& graph = weights.graph;
+    const std::int64_t entry = state.lists(near, i);
+    const std::int64_t source = entry / graph.grid.size, place = entry % graph.grid.size;
+    // Off the list before the time is read: whoever makes it earlier after that lists it again.
+    Kokkos::atomic_fetch_and(&state.listed(source, place), ~1);
+    Kokkos::memory_fence();
+    const T time = relaxed_load(&state.times(source, place));
+    if (!(time < state.previous(source, place))) return;
+    state.previous(source, place) = time;
+    for (int e = 0; e < graph.half; ++e) {
+      for (int sign = 0; sign < 2; ++sign) {
+        const std::int64_t other = sign ? place - graph.offset(e) : place + graph.offset(e);
+        const T candidate = time + weights(e, sign ? other : place);
+        if (!(candidate < relaxed_load(&state.times(source, other)))) continue;
+        if (!(candidate < Kokkos::atomic_fetch_min(&state.times(source, other), candidate))) continue;
+        Kokkos::memory_fence();
+        const int target = candidate < threshold ? 1 : 2;
+        if (Kokkos::atomic_fetch_or(&state.listed(source, other), target) & target) continue;
+        append(target == 1 ? 1 - near : far, source * graph.grid.size + other);
+      }
+    }
+    Kokkos::atomic_add(&state.counts(4), static_cast<unsigned long long>(2 * graph.half));
+  }
+  KOKKOS_INLINE_FUNCTION void append(int list, std::int64_t entry) const {
+    state.lists(list, Kokkos::atomic_fetch_add(&state.counts(list), 1ull)) = entry;
+  }
+};
+
+/// Splits the far list by a new threshold into the near list and the far list of the next stage.
+template <class T, int Dim, class Exec>
+struct NearFarSplit {
+  PushState<T, Exec> state;
+  std::int64_t places;
+  T threshold;
+  int near, from, to;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const std::int64_t entry = state.lists(from, i);
+    const std::int64_t source = entry / places, place = entry % places;
+    int list = to, bit = 2;
+    if (state.times(source, place) < threshold) {
+      // it may be in the near list already, or have pushed since
+      list = near;
+      bit = state.times(source, place) < state.previous(source, place) ? 1 : 0;
+    }
+    const int was = state.listed(source, place);
+    state.listed(source, place) = (was & ~2) | bit;
+    if (bit == 0 || (was & bit & 1)) return;
+    state.lists(list, Kokkos::atomic_fetch_add(&state.counts(list), 1ull)) = entry;
+  }
+};
+
+/// The seeds as the first near list.
+template <class T, int Dim, class Exec>
+struct NearFarStart {
+  PushState<T, Exec> state;
+  Kokkos::View<Seed<T, Dim>*, typename Exec::memory_space> seeds;
+  std::int64_t places;
+  KOKKOS_INLINE_FUNCTION void operator()(const int i) const {
+    const Seed<T, Dim> seed = seeds(i);
+    state.lists(0, i) = seed.source * places + seed.place;
+    state.listed(seed.source, seed.place) = 1;
+  }
+};
+
+/// The near-far method with thresholds `delta` apart.
+template <class T, int Dim, class Exec, class Weights>
+void solve_near_far(const Exec& exec, const Weights& weights, const Batch<T, Dim, Exec>& batch,
+                    T delta, const TraceOptions& options, TraceReport& report) {
+  const auto& graph = weights.graph;
+  const std::size_t sources = static_cast<std::size_t>(batch.sources);
+  const std::size_t places = static_cast<std::size_t>(graph.grid.size);
+  PushState<T, Exec> state;
+  state.times = batch.times;
+  state.previous = allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, places);
+  state.listed = allocate<decltype(state.listed)>(exec, "moho::rays::listed", sources, places);
+  state.lists = allocate<decltype(state.lists)>(exec, "moho::rays::lists", 4, sources * places);
+  state.counts = allocate<decltype(state.counts)>(exec, "moho::rays::counts", 5);
+  Kokkos::deep_copy(exec, state.previous, infinity<T>());
+  Kokkos::deep_copy(exec, state.listed, 0);
+  using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  using HostCounts = Kokkos::View<unsigned long long*, Kokkos::HostSpace,
+                                  Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  unsigned long long counts[5] = {batch.seeds.extent(0), 0, 0, 0, 0};
+  const HostCounts host(counts, 5);
+  Kokkos::deep_copy(exec, state.counts, host);
+  const NearFarStart<T, Dim, Exec> start{state, batch.seeds, graph.grid.size};
+  Kokkos::parallel_for("moho::rays::near_far_start",
+                       Kokkos::RangePolicy<Exec>(exec, 0, static_cast<int>(batch.seeds.extent(0))),
+                       start);
+  int near = 0, far = 2;
+  T threshold = delta;
+  while (true) {
+    while (counts[near] > 0) {
+      const NearFarStep<T, Dim, Exec, Weights> step{weights, state, threshold, near, far};
+      Kokkos::parallel_for("moho::rays::near_far",
+                           Range(exec, 0, static_cast<std::int64_t>(counts[near])), step);
+      Kokkos::deep_copy(exec, host, state.counts);
+      exec.fence();
+      counts[near] = 0;
+      Kokkos::deep_copy(exec, state.counts, host);
+      exec.fence();
+      near = 1 - near;
+      ++report.rounds;
+    }
+    if (counts[far] == 0) break;
+    threshold += delta;
+    const NearFarSplit<T, Dim, Exec> split{state, graph.grid.size, threshold, near, far, 5 - far};
+    Kokkos::parallel_for("moho::rays::near_far_split",
+                         Range(exec, 0, static_cast<std::int64_t>(counts[far])), split);
+    Kokkos::deep_copy(exec, host, state.counts);
+    exec.fence();
+    counts[far] = 0;
+    Kokkos::deep_copy(exec, state.counts, host);
+    exec.fence();
+    far = 5 - far;
+    if (options.progress) {
+      const double rounds = static_cast<double>(report.rounds);
+      options.progress(rounds / (rounds + 1000.0), "pushing near vertices");
+    }
+  }
+  report.relaxations += static_cast<std::int64_t>(counts[4]);
+}
+
+}  // namespace moho::rays::detail

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Sources and receivers between nodes: virtual vertices joined to all nodes within the radius.
+
+#include <moho/rays/graph.hpp>
+
+#include <string>
+#include <vector>
+
+namespace moho::rays {
+
+/// Throws InputError naming the first position outside the grid. `what` is "source" or "receiver".
+template <int Dim>
+void check_positions(const Grid<Dim>& grid, const Points<Dim>& points, const char* what) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (grid.contains(points[i])) continue;
+    std::string extent;
+    for (int d = 0; d < Dim; ++d) {
+      extent += concat(d ? ", " : "", axis_name<Dim>(d), " ", grid.origin[d], " to ", grid.upper(d));
+    }
+    throw InputError(concat(what, " ", i, ": ", format_point(points[i]),
+                            " is outside the model (allowed: ", extent, "): move it or extend the model"));
+  }
+}
+
+namespace detail {
+
+/// A position in index space, moved onto a grid line that is closer than 1e-6 of the spacing.
+template <int Dim>
+KOKKOS_INLINE_FUNCTION Kokkos::Array<double, Dim> snap(const Grid<Dim>& grid, const Point<Dim>& p) {
+  using std::floor;
+  Kokkos::Array<double, Dim> q = grid.to_index_space(p);
+  for (int d = 0; d < Dim; ++d) {
+    const double last = static_cast<double>(grid.extents[d] - 1);
+    const double nearest = floor(q[d] + 0.5);
+    if (q[d] - nearest < 1e-6 && nearest - q[d] < 1e-6) q[d] = nearest;
+    q[d] = q[d] < 0.0 ? 0.0 : q[d] > last ? last : q[d];
+  }
+  return q;
+}
+
+/// True if the position is a node.
+template <int Dim>
+KOKKOS_INLINE_FUNCTION bool on_node(const Kokkos::Array<double, Dim>& q) {
+  using std::floor;
+  for (int d = 0; d < Dim; ++d) {
+    if (q[d] != floor(q[d])) return false;
+  }
+  return true;
+}
+
+/// The nodes joined to a position: itself if it is a node, else those within `radius` along every axis.
+template <int Dim>
+struct NodeBox {
+  Index<Dim> first{}, last{};
+  KOKKOS_INLINE_FUNCTION NodeBox(const Kokkos::Array<double, Dim>& q, int radius,
+                                 const Index<Dim>& extents) {
+    using std::ceil;
+    using std::floor;
+    const bool node = on_node<Dim>(q);
+    for (int d = 0; d < Dim; ++d) {
+      const double reach = node ? 0.0 : static_cast<double>(radius);
+      const double low = ceil(q[d] - reach), high = floor(q[d] + reach);
+      const double end = static_cast<double>(extents[d] - 1);
+      first[d] = static_cast<std::int64_t>(low < 0.0 ? 0.0 : low);
+      last[d] = static_cast<std::int64_t>(high > end ? end : high);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t size() const {
+    std::int64_t n = 1;
+    for (int d = 0; d < Dim; ++d) n *= last[d] - first[d] + 1;
+    return n;
+  }
+  KOKKOS_INLINE_FUNCTION Index<Dim> node(std::int64_t i) const {
+    Index<Dim> result{};
+    for (int d = Dim - 1; d >= 0; --d) {
+      const std::int64_t n = last[d] - first[d] + 1;
+      result[d] = first[d] + i % n;
+      i /= n;
+    }
+    return result;
+  }
+};
+
+/// Traveltime along the straight segment between two positions in index space.
+template <class T, int Dim, class Exec>
+KOKKOS_INLINE_FUNCTION double straight_time(const GraphData<T, Dim, Exec>& graph,
+                                            const Point<Dim>& spacing,
+                                            const Kokkos::Array<double, Dim>& p,
+                                            const Kokkos::Array<double, Dim>& q) {
+  using std::sqrt;
+  double square = 0.0;
+  for (int d = 0; d < Dim; ++d) {
+    const double delta = (q[d] - p[d]) * spacing[d];
+    square += delta * delta;
+  }
+  if (square == 0.0) return 0.0;
+  return sqrt(square) * mean_slowness<Dim>(graph.rule, graph.radius, p, q, graph.grid.extents,
+                                           [&](const Index<Dim>& node) {
+                                             return static_cast<double>(
+                                                 graph.medium(graph.grid.at(node)));
+                                           });
+}
+
+/// A node joined to a source.
+template <class T, int Dim>
+struct Seed {
+  int source;                            ///< number within the batch
+  std::int64_t place;                    ///< of the node
+  Kokkos::Array<double, Dim> position;   ///< of the source, index space
+  T time;                                ///< from the source to the node
+};
+
+/// Sets the traveltimes of the seeds.
+template <class T, int Dim, class Exec>
+struct PlantSeeds {
+  GraphData<T, Dim, Exec> graph;
+  Point<Dim> spacing;
+  Kokkos::View<Seed<T, Dim>*, typename Exec::memory_space> seeds;
+  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> times;
+  KOKKOS_INLINE_FUNCTION void operator()(const int i) const {
+    const Seed<T, Dim> seed = seeds(i);
+    const Index<Dim> node = graph.grid.node(seed.place);
+    Kokkos::Array<double, Dim> end;
+    for (int d = 0; d < Dim; ++d) end[d] = static_cast<double>(node[d]);
+    const T time = static_cast<T>(straight_time<T, Dim, Exec>(graph, spacing, seed.position, end));
+    seeds(i).time = time;
+    times(seed.source, seed.place) = time;
+  }
+};
+
+/// A batch of sources being solved: traveltimes on the padded grid, and the seeds.
+template <class T, int Dim, class Exec>
+struct Batch {
+  int sources = 0;
+  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> times;  ///< source, place
+  Kokkos::View<Seed<T, Dim>*, typename Exec::memory_space> seeds;
+  std::vector<NodeBox<Dim>> boxes;  ///< nodes joined to each source
+};
+
+/// Infinite traveltimes but for the seeds of sources[begin] ... sources[end - 1].
+template <class T, int Dim, class Exec>
+Batch<T, Dim, Exec> start_batch(const Exec& exec, const GridGraph<T, Dim, Exec>& graph,
+                                const Points<Dim>& sources, std::size_t begin,
+                                std::size_t end) {
+  Batch<T, Dim, Exec> batch;
+  batch.sources = static_cast<int>(end - begin);
+  batch.times = allocate<decltype(batch.times)>(exec, "moho::rays::times", end - begin,
+                                                graph.data().grid.size);
+  Kokkos::deep_copy(exec, batch.times, infinity<T>());
+  std::vector<Seed<T, Dim>> seeds;
+  for (std::size_t s = begin; s < end; ++s) {
+    const Kokkos::Array<double, Dim> q = snap<Dim>(graph.grid(), sources[s]);
+    batch.boxes.emplace_back(q, graph.radius(), graph.grid().extents);
+    for (std::int64_t i = 0; i < batch.boxes.back().size(); ++i) {
+      seeds.push_back({static_cast<int>(s - begin),
+                       graph.data().grid.at(batch.boxes.back().node(i)), q, T(0)});
+    }
+  }
+  batch.seeds = allocate<decltype(batch.seeds)>(exec, "moho::rays::seeds", seeds.size());
+  Kokkos::View<const Seed<T, Dim>*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+      host_seeds(seeds.data(), seeds.size());
+  Kokkos::deep_copy(exec, batch.seeds, host_seeds);
+  exec.fence();
+  const PlantSeeds<T, Dim, Exec> plant{graph.data(), graph.grid().spacing, batch.seeds,
+                                       batch.times};
+  Kokkos::parallel_for("moho::rays::plant_seeds",
+                       Kokkos::RangePolicy<Exec>(exec, 0, static_cast<int>(seeds.size())), plant);
+  return batch;
+}
+
+}  // namespace detail
+
+}  // namespace moho::rays
