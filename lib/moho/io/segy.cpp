@@ -562,8 +562,10 @@ void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T
                               " s, the first record ", gathers[0].samples.shape[1], " of ",
                               gathers[0].interval, " s (allowed: the same in one file)"));
     }
-    for (const double v : {gather.source_x, gather.source_y}) coordinates.push_back(v);
-    for (const double v : {gather.source_elevation, gather.source_depth}) elevations.push_back(v);
+    coordinates.push_back(gather.source_x);
+    coordinates.push_back(gather.source_y);
+    elevations.push_back(gather.source_elevation);
+    elevations.push_back(gather.source_depth);
     coordinates.insert(coordinates.end(), gather.receiver_x.begin(), gather.receiver_x.end());
     coordinates.insert(coordinates.end(), gather.receiver_y.begin(), gather.receiver_y.end());
     elevations.insert(elevations.end(), gather.receiver_elevation.begin(),
