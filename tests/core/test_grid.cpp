@@ -105,8 +105,8 @@ TEST(Grid, NamesAxes) {
 
 TEST(Grid, WritesItselfForMessages) {
   EXPECT_EQ(moho::shape_string(cube()), "4 x 3 x 5");
-  EXPECT_EQ(moho::to_string<2>(Point<2>{12.5, 300.0}), "(12.5, 300)");
-  EXPECT_EQ(moho::to_string<3>(Index<3>{1, 2, 3}), "(1, 2, 3)");
+  EXPECT_EQ(moho::format_point<2>(Point<2>{12.5, 300.0}), "(12.5, 300)");
+  EXPECT_EQ(moho::format_index<3>(Index<3>{1, 2, 3}), "(1, 2, 3)");
 }
 
 TEST(Grid, CheckAcceptsSingleNodes) {
