@@ -20,14 +20,15 @@ try:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     import matplotlib.patheffects as effects
+    import matplotlib.colors
     import numpy as np
     from matplotlib.collections import LineCollection
 except ImportError as error:
     print(f"{sys.executable} has no {error.name}")
     sys.exit(EXIT_PACKAGES)
 
-# Colours that stand apart from each other and from the grey-blue of the velocity.
-COLOURS = ["#d62728", "#ff9f1c", "#1b9e4b", "#b5179e", "#00b4d8", "#8c564b", "#f72585", "#a7c957"]
+# Colours of several sources; they stand apart from each other and from the pale greys of the velocity.
+COLOURS = ["#c1121f", "#0353a4", "#2b7a0b", "#e36414", "#7209b7", "#0a9396", "#7f4f24", "#d6006c"]
 
 
 class PlotError(Exception):
@@ -102,17 +103,18 @@ class Section:
         axes.set_ylabel(f"{label[self.names[1]]} ({self.unit[1]})")
         return image
 
-    def draw_contours(self, axes, times, colour, levels, labels):
+    def draw_contours(self, axes, times, colour, levels, labels, width=0.8):
         if min(times.shape) < 2 or len(levels) == 0:
             return
         finite = np.ma.masked_invalid(np.asarray(times, dtype=float))
         lines = axes.contour(self.coordinates[0], self.coordinates[1], finite.T, levels=levels,
-                             colors=[colour], linewidths=0.8, alpha=0.9)
+                             colors=[colour], linewidths=width, alpha=0.9)
         if labels:
             texts = axes.clabel(lines, lines.levels[::labels], inline=True, inline_spacing=3, fontsize=7,
                                 fmt=lambda value: f"{value:.6g}")
             for text in texts:
-                text.set_path_effects([effects.withStroke(linewidth=1.2, foreground="white", alpha=0.6)])
+                edge = "black" if colour == "white" else "white"
+                text.set_path_effects([effects.withStroke(linewidth=1.3, foreground=edge, alpha=0.75)])
 
     def draw_rays(self, axes, rays, columns, colour, width):
         lines = [ray[:, columns] / self.unit[0] for ray in rays]
@@ -129,6 +131,16 @@ def contour_levels(times, wanted):
         return np.array([])
     step = nice_step(highest, wanted)
     return np.arange(1, int(highest / step) + 1) * step
+
+
+def colour_map_of(options, several):
+    """The velocity's colours: matplotlib's viridis, or pale greys below several colours of rays."""
+    if options.colour_map:
+        return options.colour_map
+    if not several:
+        return "viridis"
+    shades = plt.get_cmap("bone_r")(np.linspace(0.02, 0.50, 256))
+    return matplotlib.colors.ListedColormap(shades, name="pale")
 
 
 def source_style(colour, size=15):
@@ -162,29 +174,28 @@ def draw_2d(summary, velocity, times, table, options):
     height = min(max(0.80 * width * ratio + 1.5, 2.8), 12.0)
     figure, axes = plt.subplots(figsize=(width, height), constrained_layout=True)
     section = Section(("x", "z"), coordinates, velocity, unit)
-    image = section.draw_velocity(axes, options.colour_map, (model["velocity_min"], model["velocity_max"]))
     sources = np.asarray(summary["sources"])
     shown = min(len(sources), options.most_sources)
+    image = section.draw_velocity(axes, colour_map_of(options, shown > 1),
+                                  (model["velocity_min"], model["velocity_max"]))
     levels = contour_levels(times[:shown], 14 if shown == 1 else 10)
     for s in range(shown):
         colour = "white" if shown == 1 else COLOURS[s % len(COLOURS)]
-        if s < 1 if shown > 4 else True:
-            section.draw_contours(axes, times[s], colour, levels, 2)
+        if s == 0 or shown <= 4:  # more families of contours cannot be told apart
+            section.draw_contours(axes, times[s], colour, levels, 2, 0.8 if shown == 1 else 0.5)
     for s in range(shown):
         colour = "black" if shown == 1 else COLOURS[s % len(COLOURS)]
-        section.draw_rays(axes, rays_of(table, s, options.most_rays // shown), [0, 1], colour, 0.7)
+        section.draw_rays(axes, rays_of(table, s, options.most_rays // shown), [0, 1], colour, 0.7 if shown == 1 else 0.9)
     if len(summary["receivers"]) > 0:
         section.draw_points(axes, summary["receivers"], [0, 1], **RECEIVER)
     for s in range(shown):
         section.draw_points(axes, sources[s:s + 1], [0, 1],
                             **source_style("#ffd60a" if shown == 1 else COLOURS[s % len(COLOURS)]))
-    bar = figure.colorbar(image, ax=axes, pad=0.015, shrink=0.95, aspect=30 if ratio > 0.4 else 18)
+    bar = figure.colorbar(image, cax=axes.inset_axes([1.015, 0.0, 0.016, 1.0]))
     bar.set_label("Velocity (m/s)")
-    axes.set_title(title_of(summary), fontsize=11, pad=14)
-    step = f"contours every {levels[0]:.6g} s" if len(levels) else ""
-    more = "" if shown == len(sources) else f"; {shown} of {len(sources)} sources"
-    axes.annotate(step + more, xy=(1.0, 1.0), xycoords="axes fraction", xytext=(0, 4),
-                  textcoords="offset points", ha="right", va="bottom", fontsize=8, color="0.3")
+    step = f", contours every {levels[0]:.6g} s" if len(levels) else ""
+    more = "" if shown == len(sources) else f" ({shown} of them drawn)"
+    axes.set_title(title_of(summary) + more + step, fontsize=11, pad=12)
     return figure
 
 
@@ -201,7 +212,7 @@ def draw_3d(summary, velocity, times, table, options):
     total_width = spans[0] + spans[1]
     total_height = spans[1] + spans[2]
     width = 11.0
-    height = min(max(width * 0.86 * total_height / total_width + 1.2, 4.0), 13.0)
+    height = min(max(0.84 * width * total_height / total_width + 1.4, 4.0), 13.0)
     figure = plt.figure(figsize=(width, height), constrained_layout=True)
     grid = figure.add_gridspec(2, 2, width_ratios=[spans[0], spans[1]], height_ratios=[spans[1], spans[2]])
     planes = [((0, 1), 2, grid[0, 0]), ((0, 2), 1, grid[1, 0]), ((1, 2), 0, grid[1, 1])]
@@ -215,7 +226,7 @@ def draw_3d(summary, velocity, times, table, options):
         cut[normal] = node[normal]
         names = tuple("xyz"[c] for c in columns)
         section = Section(names, [coordinates[c] for c in columns], velocity[tuple(cut)], unit)
-        image = section.draw_velocity(axes, options.colour_map, limits)
+        image = section.draw_velocity(axes, colour_map_of(options, False), limits)
         if levels is None:
             levels = contour_levels(times[0], 12)
         section.draw_contours(axes, times[(0,) + tuple(cut)], "white", levels, 2)
@@ -230,12 +241,12 @@ def draw_3d(summary, velocity, times, table, options):
         axes.set_title(f"{'depth z' if name == 'z' else name} = {at:g} {unit[1]}", fontsize=9)
     corner = figure.add_subplot(grid[0, 1])
     corner.axis("off")
-    bar = figure.colorbar(image, ax=corner, orientation="horizontal", fraction=0.5, shrink=0.9, aspect=16)
+    bar = figure.colorbar(image, cax=corner.inset_axes([0.1, 0.45, 0.8, 0.07]), orientation="horizontal")
     bar.set_label("Velocity (m/s)")
     text = "rays of source 0, projected onto the sections"
     if len(levels):
         text = f"contours every {levels[0]:.6g} s\n" + text
-    corner.text(0.5, 0.95, text, ha="center", va="top", fontsize=8, color="0.3", transform=corner.transAxes)
+    corner.text(0.5, 0.85, text, ha="center", va="top", fontsize=8, color="0.3", transform=corner.transAxes)
     figure.suptitle(title_of(summary), fontsize=11)
     return figure
 
@@ -267,11 +278,12 @@ def main():
                         help="draw no more rays than this (default: 240)")
     parser.add_argument("--most-sources", type=int, default=8, metavar="N",
                         help="draw no more sources than this (default: 8)")
-    parser.add_argument("--colour-map", default="viridis", metavar="NAME",
-                        help="matplotlib's name of the velocity's colours (default: viridis)")
+    parser.add_argument("--colour-map", metavar="NAME",
+                        help="matplotlib's name of the velocity's colours (default: viridis, pale greys "
+                             "for several sources)")
     options = parser.parse_args()
     try:
-        if options.colour_map not in plt.colormaps():
+        if options.colour_map and options.colour_map not in plt.colormaps():
             raise PlotError(f"--colour-map {options.colour_map} is unknown to matplotlib")
         if min(options.dpi, options.most_rays, options.most_sources) < 1:
             raise PlotError("--dpi, --most-rays and --most-sources must be 1 or more")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// trace_rays: first-arrival traveltimes and rays through a velocity model by shortest paths on a grid
-// graph. This file is the main function; reading options, input, tracing and output are beside it in
-// trace_rays/.
+// trace_rays: first-arrival traveltimes and rays through a velocity model by shortest paths on a
+// grid graph. This file is the main function; reading options, input, tracing and output are beside
+// it in trace_rays/.
 
 #include "common/program.hpp"
 #include "trace_rays/options.hpp"

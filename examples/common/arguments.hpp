@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Values of command line options: numbers, lists of numbers, bytes and names, read strictly.
+/// \brief Values of command line options: numbers, lists of numbers, bytes and names, read
+/// strictly.
 ///
 /// Every function throws InputError with a message that names the option, what was given, what is
 /// allowed and what to do.
@@ -40,7 +41,8 @@ inline std::vector<std::string> split(std::string_view text, char separator = ',
 /// The whole text as a finite number.
 /// \param what what to call it in the message: "--source"
 /// \param form how the option is written: "x,z in metres"
-inline double parse_number(const std::string& what, const std::string& text, const std::string& form) {
+inline double parse_number(const std::string& what, const std::string& text,
+                           const std::string& form) {
   double value = 0.0;
   const char* begin = text.data();
   const char* end = begin + text.size();
@@ -76,23 +78,23 @@ inline std::vector<double> parse_numbers(const std::string& what, const std::str
                                       "' is not a number (allowed: ", form, ")"));
       }
     } else {
-      throw InputError(
-          concat(what, ": a value is missing in '", text, "' (allowed: ", form, ")"));
+      throw InputError(concat(what, ": a value is missing in '", text, "' (allowed: ", form, ")"));
     }
   }
   return values;
 }
 
 /// A number of things: a whole number from `lowest` to `highest`.
-inline std::int64_t parse_count(const std::string& what, const std::string& text, std::int64_t lowest,
-                                std::int64_t highest) {
+inline std::int64_t parse_count(const std::string& what, const std::string& text,
+                                std::int64_t lowest, std::int64_t highest) {
   std::int64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end || value < lowest || value > highest) {
     throw InputError(concat(
         what, " is '", text, "' (allowed: whole numbers from ", lowest,
-        highest == std::numeric_limits<std::int64_t>::max() ? " up" : concat(" to ", highest), ")"));
+        highest == std::numeric_limits<std::int64_t>::max() ? " up" : concat(" to ", highest),
+        ")"));
   }
   return value;
 }
@@ -106,7 +108,8 @@ inline std::size_t parse_bytes(const std::string& what, const std::string& text)
   double unit = 1.0;
   if (!digits.empty()) {
     const std::string letters = "KMGT";
-    const char last = digits.back() >= 'a' ? static_cast<char>(digits.back() - 'a' + 'A') : digits.back();
+    const char last =
+        digits.back() >= 'a' ? static_cast<char>(digits.back() - 'a' + 'A') : digits.back();
     const auto power = letters.find(last);
     if (power != std::string::npos) {
       unit = std::pow(1024.0, static_cast<double>(power + 1));

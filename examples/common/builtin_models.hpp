@@ -56,7 +56,8 @@ inline double salt_velocity(double x, double y, double z) {
   const double fold = 0.028 * std::sin(2.0 * pi * (1.3 * x + 0.2 * y)) * std::min(1.0, 4.0 * z);
   const double level = z + drag + fold + 0.05 * z * (x - 0.5);
   constexpr std::array<double, 8> tops{-1.0, 0.07, 0.17, 0.29, 0.40, 0.55, 0.68, 0.82};
-  constexpr std::array<double, 8> speeds{1500.0, 1700.0, 1920.0, 2250.0, 2150.0, 2560.0, 2800.0, 3150.0};
+  constexpr std::array<double, 8> speeds{1500.0, 1700.0, 1920.0, 2250.0,
+                                         2150.0, 2560.0, 2800.0, 3150.0};
   std::size_t layer = 0;
   while (layer + 1 < tops.size() && level >= tops[layer + 1]) ++layer;
   const double inside = level - std::max(0.0, tops[layer]);

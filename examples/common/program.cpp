@@ -29,7 +29,8 @@ namespace fs = std::filesystem;
 // Exit status by which the Python programs say that numpy or matplotlib is missing.
 constexpr int python_lacks_packages = 3;
 
-// Runs a command and collects what it prints. Returns its exit status, or -1 if it could not be started.
+// Runs a command and collects what it prints. Returns its exit status, or -1 if it could not be
+// started.
 int run_and_read(const std::vector<std::string>& command, std::string& output) {
   int channel[2];
   if (::pipe2(channel, O_CLOEXEC) != 0) return -1;
@@ -41,7 +42,8 @@ int run_and_read(const std::vector<std::string>& command, std::string& output) {
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   pid_t child = 0;
-  const int error = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int error =
+      ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   ::close(channel[1]);
   if (error != 0) {
@@ -105,10 +107,11 @@ int report_exception(const std::string& program, Stage stage) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), error.what());
     return stage == Stage::input ? exit_usage : exit_failure;
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr,
-                 "%s: the machine is out of memory: take a smaller model, fewer sources or a smaller "
-                 "radius\n",
-                 program.c_str());
+    std::fprintf(
+        stderr,
+        "%s: the machine is out of memory: take a smaller model, fewer sources or a smaller "
+        "radius\n",
+        program.c_str());
     return exit_failure;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), error.what());
@@ -144,9 +147,9 @@ void prepare_folder(const std::string& option, const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!fs::is_directory(folder)) {
-    const std::string why = error                   ? error.message()
-                            : fs::exists(folder)    ? std::string("it is a file")
-                                                    : std::string("no such folder");
+    const std::string why = error                ? error.message()
+                            : fs::exists(folder) ? std::string("it is a file")
+                                                 : std::string("no such folder");
     throw FileError(concat(option, " ", folder, ": the folder cannot be made (", why,
                            "): name a folder that you may write to"));
   }
@@ -164,11 +167,15 @@ Picture draw_picture(const std::string& script, const std::vector<std::string>& 
   const std::string path = find_script(script);
   if (path.empty()) return {false, script + " was not found beside the program"};
   std::vector<std::string> pythons;
+  if (const char* chosen = std::getenv("MOHO_PYTHON"); chosen != nullptr && *chosen != '\0') {
+    pythons.emplace_back(chosen);
+  } else {
 #ifdef MOHO_PYTHON
-  if (std::strlen(MOHO_PYTHON) > 0) pythons.emplace_back(MOHO_PYTHON);
+    if (std::strlen(MOHO_PYTHON) > 0) pythons.emplace_back(MOHO_PYTHON);
 #endif
-  pythons.emplace_back("/usr/bin/python3");
-  pythons.emplace_back("python3");
+    pythons.emplace_back("/usr/bin/python3");
+    pythons.emplace_back("python3");
+  }
   const std::string advice = ": install python3-matplotlib, or run " + script + " later";
   std::string why = "there is no python3" + advice;
   for (const std::string& python : pythons) {

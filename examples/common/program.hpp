@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief What the main function of every example program does: Kokkos's own options, exceptions turned
-/// into messages and exit statuses, and the Python program that draws the picture.
+/// \brief What the main function of every example program does: Kokkos's own options, exceptions
+/// turned into messages and exit statuses, and the Python program that draws the picture.
 
 #include <string>
 #include <vector>
@@ -30,8 +30,8 @@ std::vector<std::string> take_kokkos_options(std::vector<std::string>& arguments
 /// Kokkos from construction to destruction.
 class KokkosScope {
  public:
-  /// Initialises Kokkos with its own options. A process that was told nothing about binding threads to
-  /// cores says so to Kokkos, which would print a long warning otherwise.
+  /// Initialises Kokkos with its own options. A process that was told nothing about binding threads
+  /// to cores says so to Kokkos, which would print a long warning otherwise.
   explicit KokkosScope(const std::string& program, const std::vector<std::string>& kokkos_options);
   KokkosScope(const KokkosScope&) = delete;
   KokkosScope& operator=(const KokkosScope&) = delete;
@@ -48,8 +48,9 @@ struct Picture {
   std::string why;  ///< one line: why it was not drawn
 };
 
-/// Runs a Python program of the examples folder with arguments. The Python that CMake found is tried
-/// first, then the system's; one without matplotlib or numpy is passed over.
+/// Runs a Python program of the examples folder with arguments. The Python that CMake found is
+/// tried first, then the system's; one without matplotlib or numpy is passed over. If the
+/// environment names one in MOHO_PYTHON, that one alone is tried.
 Picture draw_picture(const std::string& script, const std::vector<std::string>& arguments);
 
 }  // namespace moho::examples

@@ -22,7 +22,8 @@ template <int Dim>
 std::string extent_string(const Grid<Dim>& grid) {
   std::string text;
   for (int d = 0; d < Dim; ++d) {
-    text += concat(d ? ", " : "", axis_name<Dim>(d), " from ", grid.origin[d], " to ", grid.upper(d));
+    text +=
+        concat(d ? ", " : "", axis_name<Dim>(d), " from ", grid.origin[d], " to ", grid.upper(d));
   }
   return text + " m";
 }
@@ -30,7 +31,7 @@ std::string extent_string(const Grid<Dim>& grid) {
 // "(x, z) = (100, 20) m"
 template <int Dim>
 std::string place(const Point<Dim>& p) {
-  return concat(Dim == 2 ? "(x, z) = " : "(x, y, z) = ", moho::to_string<Dim>(p), " m");
+  return concat(Dim == 2 ? "(x, z) = " : "(x, y, z) = ", format_point(p), " m");
 }
 
 template <int Dim>
@@ -57,9 +58,9 @@ void check_dimensions(const std::string& what, const std::vector<double>& values
 template <int Dim>
 void check_inside(const std::string& what, const Point<Dim>& p, const Grid<Dim>& grid) {
   if (grid.contains(p)) return;
-  throw InputError(concat(what, " at ", place<Dim>(p), " is outside of the model (allowed: ",
-                          extent_string(grid),
-                          "): move it inside, or check --spacing and the order of the coordinates"));
+  throw InputError(concat(
+      what, " at ", place<Dim>(p), " is outside of the model (allowed: ", extent_string(grid),
+      "): move it inside, or check --spacing and the order of the coordinates"));
 }
 
 std::string extension(const std::string& file) {
@@ -74,7 +75,8 @@ std::vector<double> spread(const std::vector<double>& spacing, std::size_t dimen
   if (spacing.size() == dimensions) return spacing;
   if (spacing.size() == 1) return std::vector<double>(dimensions, spacing.front());
   throw InputError(concat("--spacing has ", spacing.size(), " values and the model ", dimensions,
-                          " dimensions: write one value, or ", dimensions == 2 ? "dx,dz" : "dx,dz,dy"));
+                          " dimensions: write one value, or ",
+                          dimensions == 2 ? "dx,dz" : "dx,dz,dy"));
 }
 
 }  // namespace
@@ -94,8 +96,9 @@ Model<T> load_model(const Options& o) {
       model.spacing = file.spacing;
       if (!file.has_spacing()) {
         for (double& d : model.spacing) d = d > 0.0 ? d : 1.0;
-        model.note = "the file does not say how far apart nodes are, 1 m is taken: give --spacing if "
-                     "that is wrong";
+        model.note =
+            "the file does not say how far apart nodes are, 1 m is taken: give --spacing if "
+            "that is wrong";
       }
     }
   } else {
@@ -106,16 +109,15 @@ Model<T> load_model(const Options& o) {
     for (const std::int64_t n : model.shape) bytes *= static_cast<double>(n);
     const std::size_t there = available_memory(Kokkos::DefaultHostExecutionSpace());
     if (bytes > static_cast<double>(there)) {
-      throw MemoryError(concat("--shape: the model takes ", format_bytes(bytes), " of memory (allowed: ",
-                               format_bytes(static_cast<double>(there)),
+      throw MemoryError(concat("--shape: the model takes ", format_bytes(bytes),
+                               " of memory (allowed: ", format_bytes(static_cast<double>(there)),
                                ", what is free): take fewer nodes"));
     }
     if (o.model == ModelKind::gradient) {
       model.name = concat("--gradient ", o.v0, ",", o.gradient);
       const double depth = model.spacing.back() * static_cast<double>(model.shape.back() - 1);
-      model.velocity = sample_model<T>(model.shape, [&](double, double, double z) {
-        return o.v0 + o.gradient * depth * z;
-      });
+      model.velocity = sample_model<T>(
+          model.shape, [&](double, double, double z) { return o.v0 + o.gradient * depth * z; });
     } else {
       model.name = "--builtin salt";
       model.velocity = sample_model<T>(model.shape, salt_velocity);
@@ -133,7 +135,7 @@ void check_velocity(const Model<T>& model, const Grid<Dim>& grid) {
                                     [](T v) { return !(v > T(0)) || !std::isfinite(v); });
   const Index<Dim> node = grid.node(bad - model.velocity.begin());
   throw InputError(concat(model.name, ": the velocity is ", *bad, " m/s at node ",
-                          moho::to_string<Dim>(node), ", ", place<Dim>(grid.position(node)),
+                          format_index(node), ", ", place<Dim>(grid.position(node)),
                           others > 0 ? concat(", and not usable at ", others, " more nodes") : "",
                           " (allowed: positive and finite): mend the model"));
 }
@@ -149,7 +151,8 @@ std::vector<Point<Dim>> make_sources(const Options& o, const Grid<Dim>& grid) {
   for (std::size_t s = 0; s < o.sources.size(); ++s) {
     check_dimensions("--source", o.sources[s], grid);
     sources.push_back(to_point<Dim>(o.sources[s]));
-    check_inside<Dim>(concat("--source ", as_written(o.sources[s]), ": source ", s), sources.back(), grid);
+    check_inside<Dim>(concat("--source ", as_written(o.sources[s]), ": source ", s), sources.back(),
+                      grid);
   }
   return sources;
 }
@@ -179,7 +182,8 @@ std::vector<std::int64_t> coordinate_columns(const std::string& file, const io::
     }
     if (found < 0) {
       throw InputError(concat("--receivers ", file, ": there is no column '", axis_name<Dim>(d),
-                              "' (needed for a ", Dim, "D model: ", Dim == 2 ? "x and z" : "x, y and z",
+                              "' (needed for a ", Dim,
+                              "D model: ", Dim == 2 ? "x and z" : "x, y and z",
                               "): name the columns in the first line"));
     }
     columns.push_back(found);
@@ -198,9 +202,10 @@ std::vector<Point<Dim>> make_receivers(const Options& o, const Grid<Dim>& grid) 
     if (kind == ".npy") {
       const io::Array<double> array = io::read_npy<double>(file);
       if (array.shape.size() != 2 || array.shape[1] != Dim) {
-        throw InputError(concat("--receivers ", file, ": its shape is ", io::shape_string(array.shape),
-                                " (allowed for a ", Dim, "D model: n x ", Dim, ", rows of ",
-                                Dim == 2 ? "x,z" : "x,y,z", ")"));
+        throw InputError(concat("--receivers ", file, ": its shape is ",
+                                io::shape_string(array.shape), " (allowed for a ", Dim,
+                                "D model: n x ", Dim, ", rows of ", Dim == 2 ? "x,z" : "x,y,z",
+                                ")"));
       }
       for (std::size_t k = 0; k < array.data.size(); k += Dim) {
         receivers.push_back(to_point<Dim>(
@@ -238,7 +243,8 @@ std::vector<Point<Dim>> make_receivers(const Options& o, const Grid<Dim>& grid) 
     for (int d = 1; d + 1 < Dim; ++d) begin[d] = end[d] = 0.5 * (grid.origin[d] + grid.upper(d));
   }
   for (std::int64_t k = 0; k < o.line_count; ++k) {
-    const double f = o.line_count > 1 ? static_cast<double>(k) / static_cast<double>(o.line_count - 1) : 0.0;
+    const double f =
+        o.line_count > 1 ? static_cast<double>(k) / static_cast<double>(o.line_count - 1) : 0.0;
     Point<Dim> p{};
     for (int d = 0; d < Dim; ++d) p[d] = (1.0 - f) * begin[d] + f * end[d];
     receivers.push_back(p);

@@ -23,8 +23,8 @@ struct Model {
   std::string note;                 ///< something the user should know, or empty
 };
 
-/// Reads or makes the model. The number of its dimensions and its spacing are checked, its velocities
-/// are not.
+/// Reads or makes the model. The number of its dimensions and its spacing are checked, its
+/// velocities are not.
 template <class T>
 Model<T> load_model(const Options& options);
 

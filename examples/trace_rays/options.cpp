@@ -9,6 +9,7 @@
 #include <boost/program_options.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <set>
@@ -80,31 +81,37 @@ Descriptions describe() {
        "nodes along each axis for --gradient and --builtin; three numbers make a volume (default: "
        "601,201)")  //
       ("spacing", text()->value_name("d | dx,dz[,dy]"),
-       "metres between nodes, one value for all axes or one for each; overrides the file's (default: "
+       "metres between nodes, one value for all axes or one for each; overrides the file's "
+       "(default: "
        "that of the file, or 1 if it has none; 10 for --gradient and --builtin)");
   d.survey.add_options()  //
       ("source", po::value<std::vector<std::string>>()->value_name("x,z[,y]"),
        "position of a source, anywhere in the model, on a node or not; repeat it for more sources "
        "(default: the middle of the surface)")  //
       ("receivers", text()->value_name("FILE"),
-       "positions of receivers: .csv with the columns x,z or x,y,z, or .npy of shape n x 2 (x,z) or "
+       "positions of receivers: .csv with the columns x,z or x,y,z, or .npy of shape n x 2 (x,z) "
+       "or "
        "n x 3 (x,y,z)")  //
       ("receiver-line", text()->value_name("LINE"),
-       "n receivers at equal distances on a straight line: x0,z0,x1,z1,n in 2D, x0,z0,y0,x1,z1,y1,n "
+       "n receivers at equal distances on a straight line: x0,z0,x1,z1,n in 2D, "
+       "x0,z0,y0,x1,z1,y1,n "
        "in 3D (default: 41 along the surface)");
   d.tracing.add_options()  //
       ("radius", text()->value_name("r"),
-       "radius of the neighbourhood in nodes, 1 to 8 in 2D and 1 to 4 in 3D: larger is more exact and "
+       "radius of the neighbourhood in nodes, 1 to 8 in 2D and 1 to 4 in 3D: larger is more exact "
+       "and "
        "slower (default: 6 in 2D, 3 in 3D)")  //
       ("star", text()->value_name("NAME"),
        "coprime: neighbours in different directions only; full: all of them, as in the paper "
        "(default: coprime; the times are the same)")  //
       ("weights", text()->value_name("RULE"),
-       "traveltime along an edge. slowness: slowness linear in each cell, integrated exactly; velocity: "
+       "traveltime along an edge. slowness: slowness linear in each cell, integrated exactly; "
+       "velocity: "
        "the same with velocity; cells: constant cells; sampled: r+1 steps (default: slowness)")  //
       ("method", text()->value_name("NAME"),
-       "active_tiles, relaxation (the paper's), push, near_far, or dijkstra (sequential reference); all "
-       "give the same times (default: active_tiles)")  //
+       "active_tiles, relaxation (the paper's), push, near_far, or dijkstra (sequential "
+       "reference); all "
+       "give the same times (default: active_tiles)")                                //
       ("precision", text()->value_name("TYPE"), "float or double (default: float)")  //
       ("storage", text()->value_name("HOW"),
        "edge weights: stored in a table, computed on_the_fly, or automatic: by speed and memory "
@@ -114,14 +121,15 @@ Descriptions describe() {
        "where to compute: serial, openmp or cuda (default: the fastest that this program was built "
        "with)")  //
       ("memory", text()->value_name("BYTES"),
-       "most memory that the tracing may take, such as 512M or 8G (default: what is free)")  //
+       "most memory that the tracing may take, such as 512M or 8G (default: what is free)")   //
       ("out", text()->value_name("DIR"), "folder for the results (default: trace_rays_out)")  //
       ("no-plot", po::bool_switch(), "draw no picture");
   d.console.add_options()  //
       ("config", text()->value_name("FILE"),
-       "read options from a file, one \"name = value\" a line, # starts a comment; the command line "
+       "read options from a file, one \"name = value\" a line, # starts a comment; the command "
+       "line "
        "wins. A model chosen on the command line replaces the file's with its shape and spacing")  //
-      ("help", "this text")                                                                       //
+      ("help", "this text")  //
       ("version", "versions of the program and of what it was built with");
   return d;
 }
@@ -142,15 +150,16 @@ std::vector<T> to_axes(std::vector<T> values) {
 
 void parse_config(const std::string& name, const po::options_description& known,
                   po::variables_map& values) {
+  std::error_code ignored;
   std::ifstream file(name);
   std::string content;
-  if (file) {
+  if (file && !std::filesystem::is_directory(name, ignored)) {
     std::ostringstream buffer;
     buffer << file.rdbuf();
     content = buffer.str();
-  }
-  if (!file) {
-    throw InputError(concat("--config ", name, ": cannot be read: check the name and the permissions"));
+  } else {
+    throw InputError(
+        concat("--config ", name, ": cannot be read: check the name and the permissions"));
   }
   std::istringstream stream(content);
   po::parsed_options parsed(&known);
@@ -194,8 +203,13 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
         po::command_line_parser(arguments).options(all).style(how).run();
     for (const po::option& option : parsed.options) {
       if (option.position_key >= 0) {
-        throw InputError(concat("'", option.original_tokens.front(),
-                                "' belongs to no option (allowed: --name value): see trace_rays --help"));
+        throw InputError(
+            concat("'", option.original_tokens.front(),
+                   "' belongs to no option (allowed: --name value): see trace_rays --help"));
+      }
+      if (!option.value.empty() && option.value.front().rfind("--", 0) == 0) {
+        throw InputError(concat("the value of --", option.string_key, " is missing before ",
+                                option.value.front(), ": see trace_rays --help"));
       }
     }
     po::store(parsed, values);
@@ -228,15 +242,17 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
   for (const char* name : {"model", "gradient", "builtin"}) {
     if (!given(name)) continue;
     if (!chosen.empty()) {
-      throw InputError(concat("--", chosen, " and --", name,
-                              " were both given (allowed: one of --model, --gradient and --builtin): "
-                              "leave one out"));
+      throw InputError(
+          concat("--", chosen, " and --", name,
+                 " were both given (allowed: one of --model, --gradient and --builtin): "
+                 "leave one out"));
     }
     chosen = name;
   }
   if (chosen.empty()) {
     throw InputError(
-        "no model was given (needed: one of --model, --gradient and --builtin): try trace_rays --builtin "
+        "no model was given (needed: one of --model, --gradient and --builtin): try trace_rays "
+        "--builtin "
         "salt, or see trace_rays --help");
   }
   if (given("shape")) {
@@ -267,7 +283,8 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
     o.model_file = text("model");
     if (!o.shape.empty()) {
       throw InputError(
-          "--shape was given with --model (allowed: with --gradient and --builtin): leave it out, the "
+          "--shape was given with --model (allowed: with --gradient and --builtin): leave it out, "
+          "the "
           "model file has a shape of its own");
     }
   } else {
@@ -305,9 +322,8 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
     const auto at = [&](std::size_t i) { return numbers.begin() + static_cast<std::ptrdiff_t>(i); };
     o.line_begin = to_axes(std::vector<double>(at(0), at(dim)));
     o.line_end = to_axes(std::vector<double>(at(dim), at(2 * dim)));
-    o.line_count =
-        parse_count("--receiver-line " + line + ": the number of receivers", split(line).back(), 1,
-                    100000000);
+    o.line_count = parse_count("--receiver-line " + line + ": the number of receivers",
+                               split(line).back(), 1, 100000000);
   }
 
   // The tracing.
@@ -324,8 +340,9 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
         parse_name("--weights", text("weights"), {"slowness", "velocity", "cells", "sampled"}));
   }
   if (given("method")) {
-    o.method = static_cast<rays::Method>(parse_name(
-        "--method", text("method"), {"active_tiles", "relaxation", "push", "near_far", "dijkstra"}));
+    o.method = static_cast<rays::Method>(
+        parse_name("--method", text("method"),
+                   {"active_tiles", "relaxation", "push", "near_far", "dijkstra"}));
   }
   if (given("precision")) {
     o.double_precision = parse_name("--precision", text("precision"), {"float", "double"}) == 1;
@@ -351,7 +368,8 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
   if (given("memory")) o.memory = parse_bytes("--memory", text("memory"));
   if (given("out")) o.out = text("out");
   if (o.out.empty()) {
-    throw InputError("--out is empty (allowed: the name of a folder): leave it out for trace_rays_out");
+    throw InputError(
+        "--out is empty (allowed: the name of a folder): leave it out for trace_rays_out");
   }
   o.plot = !values["no-plot"].as<bool>();
   return result;

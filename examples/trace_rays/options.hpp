@@ -17,7 +17,8 @@ namespace moho::examples::trace_rays {
 /// Where the velocity comes from.
 enum class ModelKind { file, gradient, salt };
 
-/// What was asked for. Lists of coordinates are in the library's order of axes: (x, z) or (x, y, z).
+/// What was asked for. Lists of coordinates are in the library's order of axes: (x, z) or (x, y,
+/// z).
 struct Options {
   ModelKind model = ModelKind::file;         ///< where the velocity comes from
   std::string model_file;                    ///< for ModelKind::file
@@ -36,11 +37,11 @@ struct Options {
   rays::WeightRule rule = rays::WeightRule::slowness;
   rays::WeightStorage storage = rays::WeightStorage::automatic;
   bool double_precision = false;
-  std::string space;             ///< name of the execution space
-  std::size_t memory = 0;        ///< bytes; 0: what is free
+  std::string space;       ///< name of the execution space
+  std::size_t memory = 0;  ///< bytes; 0: what is free
   std::string out = "trace_rays_out";
-  std::string config;            ///< the file that options were read from, if any
-  bool plot = true;              ///< draw the picture
+  std::string config;  ///< the file that options were read from, if any
+  bool plot = true;    ///< draw the picture
 };
 
 /// The outcome of reading the command line: options, or a text to print and nothing else to do.

@@ -33,8 +33,8 @@ void write_rays_csv(const std::filesystem::path& path, const rays::RayPaths<Dim>
   const std::int64_t count = paths.sources * paths.receivers;
   for (std::int64_t ray = 0; ray < count; ++ray) {
     text.clear();
-    const std::string head = std::to_string(ray) + ',' + std::to_string(ray / paths.receivers) + ',' +
-                             std::to_string(ray % paths.receivers) + ',';
+    const std::string head = std::to_string(ray) + ',' + std::to_string(ray / paths.receivers) +
+                             ',' + std::to_string(ray % paths.receivers) + ',';
     const std::int64_t first = paths.first[static_cast<std::size_t>(ray)];
     const std::int64_t last = paths.first[static_cast<std::size_t>(ray) + 1];
     for (std::int64_t k = first; k < last; ++k) {
@@ -83,9 +83,9 @@ void write_rays_vtk(const std::filesystem::path& path, const rays::RayPaths<Dim>
 template void write_rays_csv<2>(const std::filesystem::path&, const rays::RayPaths<2>&);
 template void write_rays_csv<3>(const std::filesystem::path&, const rays::RayPaths<3>&);
 template void write_receivers_csv<2>(const std::filesystem::path&, const rays::RayPaths<2>&,
-                                  const std::vector<Point<2>>&);
+                                     const std::vector<Point<2>>&);
 template void write_receivers_csv<3>(const std::filesystem::path&, const rays::RayPaths<3>&,
-                                  const std::vector<Point<3>>&);
+                                     const std::vector<Point<3>>&);
 template void write_rays_vtk<2>(const std::filesystem::path&, const rays::RayPaths<2>&);
 template void write_rays_vtk<3>(const std::filesystem::path&, const rays::RayPaths<3>&);
 

@@ -32,7 +32,8 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
   ~Stopwatch() {
-    m_times.add(m_phase, std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count());
+    m_times.add(m_phase,
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count());
   }
 
  private:
@@ -56,9 +57,15 @@ template <class T, int Dim>
 Json asked_json(const Options& o, const Job<T, Dim>& job) {
   Json json;
   switch (o.model) {
-    case ModelKind::file: json["model"] = o.model_file; break;
-    case ModelKind::gradient: json["gradient"] = {o.v0, o.gradient}; break;
-    case ModelKind::salt: json["builtin"] = "salt"; break;
+    case ModelKind::file:
+      json["model"] = o.model_file;
+      break;
+    case ModelKind::gradient:
+      json["gradient"] = {o.v0, o.gradient};
+      break;
+    case ModelKind::salt:
+      json["builtin"] = "salt";
+      break;
   }
   if (!o.config.empty()) json["config"] = o.config;
   if (!o.receivers_file.empty()) json["receivers"] = o.receivers_file;
@@ -162,10 +169,12 @@ void run_in(const Options& o, Model<T>&& model, PhaseTimes& phases, Stage& stage
   fmt::print("          velocity {:.6g} to {:.6g} m/s\n", slowest, quickest);
   if (!model.note.empty()) fmt::print("          note: {}\n", model.note);
   if (o.sources.empty()) {
-    fmt::print("          note: no --source was given: one in the middle of the surface is taken\n");
+    fmt::print(
+        "          note: no --source was given: one in the middle of the surface is taken\n");
   }
   if (o.receivers_file.empty() && o.line_begin.empty()) {
-    fmt::print("          note: no receivers were given: {} along the surface are taken\n", o.line_count);
+    fmt::print("          note: no receivers were given: {} along the surface are taken\n",
+               o.line_count);
   }
   std::fflush(stdout);
 
@@ -182,7 +191,7 @@ void run_in(const Options& o, Model<T>&& model, PhaseTimes& phases, Stage& stage
   const fs::path folder = o.out;
   const auto sources = static_cast<std::int64_t>(job.sources.size());
   const auto receivers = static_cast<std::int64_t>(job.receivers.size());
-  std::vector<std::string> files{"traveltime.npy", "velocity.npy", "rays.csv",
+  std::vector<std::string> files{"traveltime.npy", "velocity.npy",  "rays.csv",
                                  "rays.vtk",       "receivers.csv", "summary.json"};
   {
     const Stopwatch watch(phases, "write");
@@ -235,9 +244,10 @@ void run_in(const Options& o, Model<T>&& model, PhaseTimes& phases, Stage& stage
   summary["seconds"] = seconds(phases);
   write_summary();
 
-  fmt::print("traced    {} source{} to {} receiver{}, {} with radius {} ({} neighbours), {}\n", sources,
-             sources == 1 ? "" : "s", receivers, receivers == 1 ? "" : "s", to_string(job.method),
-             job.graph.radius, outcome.neighbours, std::is_same_v<T, float> ? "float" : "double");
+  fmt::print("traced    {} source{} to {} receiver{}, {} with radius {} ({} neighbours), {}\n",
+             sources, sources == 1 ? "" : "s", receivers, receivers == 1 ? "" : "s",
+             to_string(job.method), job.graph.radius, outcome.neighbours,
+             std::is_same_v<T, float> ? "float" : "double");
   fmt::print("          on {}: {}\n", o.space, outcome.device);
   fmt::print("          {}\n", outcome.storage_reason);
   if (unreached > 0) fmt::print("          {} receivers were not reached by any ray\n", unreached);
@@ -266,9 +276,10 @@ void run_with(const Options& o, Stage& stage) {
   } else if (model.shape.size() == 3) {
     run_in<T, 3>(o, std::move(model), phases, stage);
   } else {
-    throw InputError(concat(model.name, ": the model has ", model.shape.size(),
-                            " dimensions (allowed: 2, x and z, or 3, x, y and z): cut a section or a "
-                            "volume out of it"));
+    throw InputError(
+        concat(model.name, ": the model has ", model.shape.size(),
+               " dimensions (allowed: 2, x and z, or 3, x, y and z): cut a section or a "
+               "volume out of it"));
   }
 }
 

@@ -35,7 +35,7 @@ struct Outcome {
   FieldPerSource<T, Dim, Host> times;
   rays::RayPaths<Dim> paths;
   rays::TraceReport report;
-  PhaseTimes phases;            ///< "transfer", "weights", "trace", "predecessors", "rays"
+  PhaseTimes phases;  ///< "transfer", "weights", "trace", "predecessors", "rays"
   std::string device;
   int threads = 1;
   rays::WeightStorage storage = rays::WeightStorage::stored;

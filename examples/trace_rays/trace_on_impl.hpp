@@ -62,18 +62,19 @@ Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
   if (model_bytes + source_bytes > out.budget) {
     throw MemoryError(concat(
         "memory: the model and the traveltimes and predecessors of one source take ",
-        format_bytes(static_cast<double>(model_bytes + source_bytes)), " (allowed: ",
-        format_bytes(static_cast<double>(out.budget)), job.memory > 0 ? ", the --memory given" : ", what is free",
+        format_bytes(static_cast<double>(model_bytes + source_bytes)),
+        " (allowed: ", format_bytes(static_cast<double>(out.budget)),
+        job.memory > 0 ? ", the --memory given" : ", what is free",
         "): ", job.memory > 0 ? "raise --memory, " : "", "take fewer nodes or --precision float"));
   }
   const std::size_t result_bytes = nodes * sizeof(T) * static_cast<std::size_t>(sources);
   const std::size_t host_free = available_memory(Host());
   if (result_bytes > host_free) {
-    throw MemoryError(concat("memory: the traveltimes of ", sources, " sources take ",
-                             format_bytes(static_cast<double>(result_bytes)),
-                             " of the host's memory (allowed: ",
-                             format_bytes(static_cast<double>(host_free)),
-                             ", what is free): trace fewer sources at once"));
+    throw MemoryError(
+        concat("memory: the traveltimes of ", sources, " sources take ",
+               format_bytes(static_cast<double>(result_bytes)),
+               " of the host's memory (allowed: ", format_bytes(static_cast<double>(host_free)),
+               ", what is free): trace fewer sources at once"));
   }
   // The fields may take half of the memory when there are many sources; the weights take the rest.
   const std::size_t room = out.budget / 2 > model_bytes ? out.budget / 2 - model_bytes : 0;
@@ -144,8 +145,8 @@ Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
 
     {
       ScopedPhase<Exec> phase(exec, out.phases, "rays");
-      detail::append<Dim>(out.paths,
-                     rays::ray_paths<T, Dim, Exec>(exec, graph, some, times, predecessors, job.receivers));
+      detail::append<Dim>(out.paths, rays::ray_paths<T, Dim, Exec>(exec, graph, some, times,
+                                                                   predecessors, job.receivers));
     }
     if constexpr (!host) {
       ScopedPhase<Exec> phase(exec, out.phases, "transfer");
@@ -156,10 +157,10 @@ Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
 }
 
 /// The four kinds of call on one space.
-#define MOHO_TRACE_ON(Exec)                                                                     \
-  template Outcome<float, 2> trace_on<float, 2, Exec>(const Exec&, const Job<float, 2>&);       \
-  template Outcome<float, 3> trace_on<float, 3, Exec>(const Exec&, const Job<float, 3>&);       \
-  template Outcome<double, 2> trace_on<double, 2, Exec>(const Exec&, const Job<double, 2>&);    \
+#define MOHO_TRACE_ON(Exec)                                                                  \
+  template Outcome<float, 2> trace_on<float, 2, Exec>(const Exec&, const Job<float, 2>&);    \
+  template Outcome<float, 3> trace_on<float, 3, Exec>(const Exec&, const Job<float, 3>&);    \
+  template Outcome<double, 2> trace_on<double, 2, Exec>(const Exec&, const Job<double, 2>&); \
   template Outcome<double, 3> trace_on<double, 3, Exec>(const Exec&, const Job<double, 3>&)
 
 }  // namespace moho::examples::trace_rays

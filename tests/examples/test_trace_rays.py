@@ -1,0 +1,713 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the program trace_rays through its command line.
+
+usage: test_trace_rays.py --program PATH [--data FOLDER] [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import argparse
+import json
+import math
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: numpy is missing, install python3-numpy")
+    sys.exit(77)
+
+PROGRAM = ""
+DATA = ""
+METHODS = ["active_tiles", "relaxation", "push", "near_far", "dijkstra"]
+
+
+def angular_bound(radius):
+    """Largest relative error of the traveltime in a constant 2D model (its worst direction)."""
+    return 1.0 / math.cos(0.5 * math.atan(1.0 / radius)) - 1.0
+
+
+class Case(unittest.TestCase):
+    """A folder of its own, and running the program in it."""
+
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="trace_rays_")
+        self.folder = self._folder.name
+
+    def tearDown(self):
+        self._folder.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb" if isinstance(content, bytes) else "w") as file:
+            file.write(content)
+        return self.path(name)
+
+    def save(self, name, array):
+        np.save(self.path(name), array)
+        return self.path(name)
+
+    def call(self, *arguments, environment=None):
+        return subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, capture_output=True,
+                              text=True, env={**os.environ, **(environment or {})})
+
+    def trace(self, *arguments, out="out", plot=False):
+        """Runs the program, which must succeed in silence on stderr. Returns its results."""
+        done = self.call(*arguments, "--out", out, *([] if plot else ["--no-plot"]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        return Results(self.path(out), done.stdout)
+
+    def refuse(self, arguments, *words, status=2):
+        """The program must refuse: exit status, a short message with the words, and no results."""
+        done = self.call(*arguments, "--no-plot")
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertTrue(done.stderr.startswith("trace_rays: "), done.stderr)
+        self.assertLessEqual(done.stderr.count("\n"), 3, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertFalse(os.path.exists(self.path("trace_rays_out/traveltime.npy")))
+        return done.stderr
+
+
+class Results:
+    """The files of one run."""
+
+    def __init__(self, folder, text):
+        self.folder = folder
+        self.text = text
+        self.times = np.load(os.path.join(folder, "traveltime.npy"))
+        self.velocity = np.load(os.path.join(folder, "velocity.npy"))
+        self.rays = self._table("rays.csv")
+        self.receivers = self._table("receivers.csv")
+        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+            self.summary = json.load(file)
+
+    def _table(self, name):
+        return np.genfromtxt(os.path.join(self.folder, name), delimiter=",", names=True, ndmin=1)
+
+    def axes(self):
+        return self.summary["model"]["axes"]
+
+    def ray(self, number):
+        rows = self.rays[self.rays["ray"] == number]
+        return np.stack([rows[name] for name in self.axes()], axis=1)
+
+
+def gradient_times(shape, spacing, source, v0, g):
+    """Analytic traveltimes at the nodes of a 2D grid, nan where the ray turns below the bottom."""
+    x, z = np.meshgrid(spacing * np.arange(shape[0]), spacing * np.arange(shape[1]), indexing="ij")
+    offset, depth = x - source[0], z
+    vs, vr = v0 + g * source[1], v0 + g * depth
+    d = np.hypot(offset, depth - source[1])
+    times = 2.0 / g * np.arcsinh(g * d / (2.0 * np.sqrt(vs * vr)))
+    # The ray is an arc about a centre at depth -v0/g; it turns where it lies straight below the centre.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = (vr ** 2 - vs ** 2 + (g * offset) ** 2) / (2.0 * g * g * offset)
+    bottom = spacing * (shape[1] - 1)
+    turns = (offset != 0) & (centre / np.where(offset == 0, 1, offset) > 0) & (
+        centre / np.where(offset == 0, 1, offset) < 1)
+    deepest = np.hypot(np.where(turns, centre, 0.0), vs / g) - v0 / g
+    return np.where(turns & (deepest > bottom), np.nan, times)
+
+
+class Analytic(Case):
+    def test_gradient_model(self):
+        shape, v0, g = (161, 81), 1500.0, 0.9
+        for source in [(400.0, 0.0), (803.0, 217.0)]:
+            for radius in (3, 6):
+                r = self.trace("--gradient", f"{v0},{g}", "--shape", "161,81", "--spacing", 10, "--source",
+                               f"{source[0]},{source[1]}", "--radius", radius, "--precision", "double",
+                               "--weights", "velocity")
+                exact = gradient_times(shape, 10.0, source, v0, g)
+                inside = np.isfinite(exact) & (exact > 0)
+                self.assertGreater(inside.mean(), 0.5)
+                self.assertLess(inside.mean(), 1.0)
+                error = r.times[0][inside] / exact[inside] - 1.0
+                self.assertGreater(error.min(), -1e-9)
+                self.assertLess(error.max(), angular_bound(radius) * 1.05 + 1e-4)
+                # Rays that would have to leave the model take longer: their receivers are masked above.
+                x, z = np.meshgrid(10.0 * np.arange(161), 10.0 * np.arange(81), indexing="ij")
+                straight = np.hypot(x - source[0], z - source[1])
+                self.assertTrue(np.all(r.times[0] >= straight / (v0 + g * 800.0) - 1e-12))
+
+    def test_gradient_model_at_receivers_between_nodes(self):
+        v0, g = 2000.0, 0.7
+        r = self.trace("--gradient", f"{v0},{g}", "--shape", "201,101", "--spacing", 10, "--source", "333,41",
+                       "--receiver-line", "505.5,207.3,1207.7,907.1,17", "--precision", "double")
+        for row in r.receivers:
+            d = math.hypot(row["x"] - 333.0, row["z"] - 41.0)
+            exact = 2 / g * math.asinh(g * d / (2 * math.sqrt((v0 + g * 41) * (v0 + g * row["z"]))))
+            self.assertAlmostEqual(row["traveltime"] / exact, 1.0, delta=angular_bound(6) * 1.1 + 1e-4)
+
+    def test_constant_model_stays_in_the_angular_bound(self):
+        for radius in range(1, 9):
+            r = self.trace("--gradient", "2000,0", "--shape", "151,76", "--spacing", 10, "--source", "0,0",
+                           "--radius", radius, "--precision", "double")
+            x, z = np.meshgrid(10.0 * np.arange(151), 10.0 * np.arange(76), indexing="ij")
+            exact = np.hypot(x, z) / 2000.0
+            error = r.times[0].ravel()[1:] / exact.ravel()[1:] - 1.0
+            self.assertGreater(error.min(), -1e-12)
+            self.assertLess(error.max(), angular_bound(radius) * (1 + 1e-9) + 1e-12)
+            self.assertGreater(error.max(), 0.8 * angular_bound(radius))
+
+    def test_constant_volume(self):
+        for radius, bound in ((1, 0.128), (3, 0.0248)):
+            r = self.trace("--gradient", "2000,0", "--shape", "25,23,24", "--spacing", 10, "--source",
+                           "0,0,0", "--radius", radius, "--precision", "double")
+            self.assertEqual(r.times.shape, (1, 25, 24, 23))
+            x, y, z = np.meshgrid(*[10.0 * np.arange(n) for n in (25, 24, 23)], indexing="ij")
+            exact = np.sqrt(x * x + y * y + z * z) / 2000.0
+            error = r.times[0].ravel()[1:] / exact.ravel()[1:] - 1.0
+            self.assertGreater(error.min(), -1e-12)
+            self.assertLess(error.max(), bound * 1.01)
+            self.assertGreater(error.max(), 0.7 * bound)
+
+
+class Agreement(Case):
+    def spaces(self):
+        text = self.call("--version").stdout
+        return [name for name in ("serial", "openmp", "cuda") if name in text]
+
+    def test_all_methods_and_spaces(self):
+        self.assertTrue(self.spaces())
+        for survey in (["--shape", "97,61", "--source", "333,0", "--source", "712.5,441.25", "--radius", 4],
+                       ["--shape", "23,19,21", "--source", "33,0,57", "--radius", 2]):
+            arguments = ["--builtin", "salt", "--spacing", 10, *survey]
+            for precision, tolerance in (("float", 1e-6), ("double", 1e-12)):
+                expected = self.trace(*arguments, "--method", "dijkstra", "--precision", precision).times
+                for space in self.spaces():
+                    for method in METHODS[:-1]:
+                        r = self.trace(*arguments, "--method", method, "--space", space, "--precision",
+                                       precision)
+                        self.assertEqual(r.summary["asked"]["space"], space)
+                        np.testing.assert_allclose(r.times, expected, rtol=tolerance, atol=0,
+                                                   err_msg=f"{method} on {space}")
+
+    def test_storage_star_and_memory_do_not_change_the_times(self):
+        arguments = ["--builtin", "salt", "--shape", "97,61", "--source", "333,0", "--source", "712.5,441.25",
+                     "--source", "5,600", "--radius", 3]
+        expected = self.trace(*arguments)
+        for more in (["--storage", "stored"], ["--storage", "on_the_fly"], ["--star", "full"],
+                     ["--memory", "200K", "--storage", "on_the_fly"]):
+            r = self.trace(*arguments, *more)
+            np.testing.assert_allclose(r.times, expected.times, rtol=2e-6, err_msg=str(more))
+            np.testing.assert_allclose(r.receivers["traveltime"], expected.receivers["traveltime"], rtol=2e-6)
+            self.assertEqual(len(set(r.rays["ray"])), len(set(expected.rays["ray"])))
+        stored = self.trace(*arguments, "--storage", "stored").summary["run"]["weights"]
+        self.assertEqual(stored["storage"], "stored")
+        self.assertGreater(stored["bytes"], 0)
+
+    def test_precisions_agree(self):
+        arguments = ["--builtin", "salt", "--shape", "97,61", "--source", "333,0"]
+        single, double = self.trace(*arguments), self.trace(*arguments, "--precision", "double")
+        self.assertEqual(single.times.dtype, np.float32)
+        self.assertEqual(double.times.dtype, np.float64)
+        np.testing.assert_allclose(single.times, double.times, rtol=1e-5)
+
+
+class Results2D3D:
+    """Checks that serve two and three dimensions; subclasses name the arguments."""
+
+    arguments = []
+    shape = ()
+    sources = []
+
+    def test_files(self):
+        r = self.trace(*self.arguments)
+        self.assertEqual(r.times.shape, (len(self.sources), *self.shape))
+        self.assertEqual(r.velocity.shape, self.shape)
+        self.assertTrue(np.all(np.isfinite(r.times)))
+        count = len(r.summary["receivers"])
+        self.assertEqual(len(r.receivers), len(self.sources) * count)
+        self.assertEqual(sorted(set(r.rays["ray"])), list(range(len(self.sources) * count)))
+        for name in r.summary["files"]:
+            self.assertTrue(os.path.isfile(os.path.join(r.folder, name)), name)
+        self.assertNotIn("rays.png", os.listdir(r.folder))
+        self.assertFalse([n for n in os.listdir(r.folder) if n not in r.summary["files"]])
+
+    def test_rays_run_from_source_to_receiver_inside_the_model(self):
+        r = self.trace(*self.arguments, "--precision", "double")
+        names = r.axes()
+        upper = [r.summary["model"]["spacing"][d] * (n - 1) for d, n in enumerate(self.shape)]
+        for row, record in enumerate(r.receivers):
+            ray = r.ray(row)
+            head = r.rays[r.rays["ray"] == row]
+            self.assertTrue(np.all(head["source"] == record["source"]))
+            self.assertTrue(np.all(head["receiver"] == record["receiver"]))
+            np.testing.assert_array_equal(head["vertex"], np.arange(len(head)))
+            np.testing.assert_allclose(ray[0], self.sources[int(record["source"])], atol=1e-9)
+            np.testing.assert_allclose(ray[-1], [record[name] for name in names], atol=1e-9)
+            self.assertTrue(np.all(ray >= -1e-9) and np.all(ray <= np.array(upper) + 1e-9))
+
+    def test_constant_velocity_ray_length_is_traveltime(self):
+        arguments = [a if a != "salt" else "1750,0" for a in self.arguments]
+        arguments = [a if a != "--builtin" else "--gradient" for a in arguments]
+        r = self.trace(*arguments, "--precision", "double")
+        for row, record in enumerate(r.receivers):
+            ray = r.ray(row)
+            length = np.sqrt((np.diff(ray, axis=0) ** 2).sum(axis=1)).sum()
+            self.assertAlmostEqual(length / 1750.0, record["traveltime"], delta=1e-9)
+
+    def test_receivers_on_nodes_have_the_times_of_the_nodes(self):
+        r = self.trace(*self.arguments, "--precision", "double")
+        checked = 0
+        for record in r.receivers:
+            node = [record[name] / r.summary["model"]["spacing"][d] for d, name in enumerate(r.axes())]
+            if all(abs(i - round(i)) < 1e-9 for i in node):
+                at = (int(record["source"]), *[round(i) for i in node])
+                self.assertAlmostEqual(record["traveltime"], r.times[at], delta=1e-12)
+                checked += 1
+        self.assertGreater(checked, 0)
+
+    def test_vtk_has_the_rays(self):
+        r = self.trace(*self.arguments)
+        with open(os.path.join(r.folder, "rays.vtk"), encoding="ascii") as file:
+            text = file.read()
+        self.assertTrue(text.startswith("# vtk DataFile"))
+        self.assertIn(f"LINES {len(r.receivers)} ", text)
+        self.assertIn(f"POINTS {len(r.rays)} ", text)
+        self.assertIn("traveltime", text)
+
+    def test_summary(self):
+        r = self.trace(*self.arguments)
+        s = r.summary
+        self.assertEqual(s["program"], "trace_rays")
+        self.assertEqual(s["model"]["shape"], list(self.shape))
+        np.testing.assert_allclose(s["sources"], self.sources)
+        for key in ("moho", "kokkos", "compiler", "spaces"):
+            self.assertTrue(s["versions"][key])
+        self.assertTrue(s["run"]["device"])
+        self.assertGreaterEqual(s["run"]["threads"], 1)
+        self.assertIn(s["run"]["weights"]["storage"], ("stored", "on_the_fly"))
+        self.assertTrue(s["run"]["weights"]["why"])
+        self.assertGreater(s["rates"]["relaxations_per_second"], 0)
+        self.assertGreater(s["rates"]["vertices_per_second"], 0)
+        phases = s["seconds"]
+        self.assertAlmostEqual(phases["total"], sum(v for k, v in phases.items() if k != "total"), places=9)
+        for phase in ("read", "check", "weights", "trace", "rays", "write"):
+            self.assertIn(phase, phases)
+            self.assertIn(f" {phase} ", r.text)
+        self.assertIn("relaxations/s", r.text)
+        for name, value in (("radius", 3), ("star", "coprime"), ("method", "active_tiles"),
+                            ("weights", "slowness"), ("precision", "float"), ("storage", "automatic")):
+            self.assertEqual(s["asked"][name], value)
+
+
+class Section2D(Results2D3D, Case):
+    arguments = ["--builtin", "salt", "--shape", "81,51", "--spacing", 10, "--source", "100,0", "--source",
+                 "433.3,207.9", "--receiver-line", "0,500,800,500,9", "--radius", 3]
+    shape = (81, 51)
+    sources = [(100.0, 0.0), (433.3, 207.9)]
+
+
+class Volume3D(Results2D3D, Case):
+    arguments = ["--builtin", "salt", "--shape", "25,19,22", "--spacing", "10,12,8", "--source", "33,11,57",
+                 "--receiver-line", "0,0,0,240,216,168,7", "--radius", 3]
+    shape = (25, 22, 19)
+    sources = [(33.0, 57.0, 11.0)]
+
+
+class Defaults(Case):
+    def test_source_and_receivers_by_default(self):
+        r = self.trace("--gradient", "1500,0.5", "--shape", "41,21")
+        self.assertEqual(r.summary["sources"], [[200.0, 0.0]])
+        self.assertEqual(len(r.summary["receivers"]), 41)
+        self.assertIn("no --source was given", r.text)
+        self.assertIn("no receivers were given", r.text)
+        self.assertEqual(r.summary["asked"]["radius"], 6)
+        self.assertEqual(self.trace("--gradient", "1500,0", "--shape", "9,8,7").summary["asked"]["radius"], 3)
+
+    def test_one_column_and_one_node(self):
+        r = self.trace("--gradient", "2000,0", "--shape", "1,51", "--source", "0,0", "--receiver-line",
+                       "0,100,0,500,3", "--precision", "double")
+        np.testing.assert_allclose(r.times[0, 0], 10.0 * np.arange(51) / 2000.0, rtol=1e-12)
+        r = self.trace("--gradient", "2000,0", "--shape", "1,1")
+        self.assertEqual(r.times.shape, (1, 1, 1))
+        self.assertEqual(r.times[0, 0, 0], 0.0)
+
+    def test_help_and_version(self):
+        done = self.call("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for word in ("--model", "--gradient", "--builtin", "--shape", "--spacing", "--source", "--receivers",
+                     "--receiver-line", "--radius", "--star", "--method", "--precision", "--space",
+                     "--memory", "--weights", "--storage", "--out", "--config", "--no-plot", "metres",
+                     "DEPTH", "Examples"):
+            self.assertIn(word, done.stdout)
+        done = self.call("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("Kokkos", done.stdout)
+
+
+class Models(Case):
+    survey = ["--source", "20,0", "--receiver-line", "0,60,100,60,5", "--radius", 3]
+
+    def model(self):
+        rng = np.random.default_rng(7)
+        return (1500.0 + 2000.0 * rng.random((51, 31))).astype(np.float32)
+
+    def test_npy_in_every_form(self):
+        v = self.model()
+        expected = self.trace("--model", self.save("v.npy", v), "--spacing", 4, *self.survey).times
+        for array in (np.asfortranarray(v), v.astype(">f4"), v.astype(np.float64)):
+            r = self.trace("--model", self.save("w.npy", array), "--spacing", 4, *self.survey)
+            np.testing.assert_array_equal(r.times, expected)
+            np.testing.assert_array_equal(r.velocity, v)
+
+    def test_spacing_not_given_is_said(self):
+        name = self.save("v.npy", self.model())
+        r = self.trace("--model", name)
+        self.assertIn("note: the file does not say how far apart nodes are, 1 m is taken", r.text)
+        self.assertEqual(r.summary["model"]["spacing"], [1.0, 1.0])
+        self.assertIn("1 m is taken", r.summary["model"]["note"])
+        r = self.trace("--model", name, "--spacing", "5,10")
+        self.assertEqual(r.summary["model"]["spacing"], [5.0, 10.0])
+        self.assertNotIn("note", r.summary["model"])
+
+    def test_rsf(self):
+        v = self.model()
+        header = 'n1=31 n2=51 d1=4 d2=4 o1=0 o2=0 esize=4 data_format="native_float" in="v.bin"\n'
+        self.write("v.bin", v.tobytes())
+        expected = self.trace("--model", self.save("v.npy", v), "--spacing", 4, *self.survey)
+        r = self.trace("--model", self.write("v.rsf", header), *self.survey)
+        np.testing.assert_array_equal(r.times, expected.times)
+        self.assertEqual(r.summary["model"]["spacing"], [4.0, 4.0])
+        r = self.trace("--model", self.path("v.rsf"), "--spacing", 8, *self.survey)
+        self.assertEqual(r.summary["model"]["spacing"], [8.0, 8.0])
+        moved = header.replace("o2=0", "o2=1000")
+        r = self.trace("--model", self.write("w.rsf", moved), "--source", "1020,0", "--receiver-line",
+                       "1000,60,1100,60,5", "--radius", 3)
+        np.testing.assert_allclose(r.times, expected.times, rtol=1e-6)
+        self.assertEqual(r.ray(0)[0].tolist(), [1020.0, 0.0])
+
+    def test_axes_order(self):
+        v = np.full((21, 11, 5), 2000.0, dtype=np.float32)
+        v[:, :, 3:] = 4000.0
+        r = self.trace("--model", self.save("v.npy", v), "--spacing", "10,30,20", "--source", "0,0,0")
+        self.assertEqual(r.axes(), ["x", "y", "z"])
+        self.assertEqual(r.summary["model"]["spacing"], [10.0, 20.0, 30.0])
+        self.assertAlmostEqual(float(r.times[0, 0, 0, 2]), 60.0 / 2000.0, places=6)
+        self.assertAlmostEqual(float(r.times[0, 0, 2, 0]), 40.0 / 2000.0, places=6)
+
+    def test_receiver_files(self):
+        places = [(10.0, 5.0), (33.25, 12.5), (0.0, 20.0)]
+        base = ["--gradient", "2000,1", "--shape", "41,21", "--spacing", 1, "--source", "20,0"]
+        text = "station,z,x\n" + "".join(f"{k},{z},{x}\n" for k, (x, z) in enumerate(places))
+        from_csv = self.trace(*base, "--receivers", self.write("r.csv", text))
+        from_npy = self.trace(*base, "--receivers", self.save("r.npy", np.array(places)))
+        np.testing.assert_allclose(from_csv.summary["receivers"], places)
+        np.testing.assert_array_equal(from_csv.receivers, from_npy.receivers)
+        volume = ["--gradient", "2000,1", "--shape", "21,11,15", "--spacing", 1, "--source", "10,0,7"]
+        r = self.trace(*volume, "--receivers", self.write("r.csv", "x,y,z\n1,2,3\n20,14,10\n"))
+        self.assertEqual(r.summary["receivers"], [[1.0, 2.0, 3.0], [20.0, 14.0, 10.0]])
+
+    def test_builtin_salt(self):
+        r = self.trace("--builtin", "salt", "--shape", "301,101", "--radius", 1)
+        v = r.velocity
+        self.assertTrue(np.all((v >= 1500) & (v <= 3500) | (v == 4500)))
+        self.assertTrue(0.1 < np.mean(v == 4500) < 0.4)
+        salt = v == 4500
+        overhang = [np.any(~column[np.argmax(column):np.argmax(column) + 80]) and column.any()
+                    for column in salt]
+        self.assertGreater(np.mean(overhang), 0.2)
+        tops = np.argmax(salt, axis=1)[110:190]
+        self.assertGreater(np.count_nonzero(np.diff(np.sign(np.diff(tops)))), 3)
+
+
+class Configuration(Case):
+    arguments = ["--builtin", "salt", "--shape", "61,41", "--source", "100,0", "--source", "300,50",
+                 "--receiver-line", "0,300,500,300,6", "--radius", "4", "--star", "full", "--precision",
+                 "double", "--weights", "velocity"]
+    text = """# a survey
+builtin = salt
+shape = 61,41
+source = 100,0
+source = 300,50     # the second shot
+receiver-line = 0,300,500,300,6
+radius = 4
+star = full
+precision = double
+weights = velocity
+"""
+
+    def same(self, a, b):
+        np.testing.assert_array_equal(a.times, b.times)
+        np.testing.assert_array_equal(a.rays, b.rays)
+        for key in ("model", "sources", "receivers"):
+            self.assertEqual(a.summary[key], b.summary[key])
+
+    def test_file_equals_command_line(self):
+        config = self.write("survey.cfg", self.text)
+        self.same(self.trace(*self.arguments), self.trace("--config", config))
+
+    def test_command_line_wins(self):
+        config = self.write("survey.cfg", self.text)
+        r = self.trace("--config", config, "--radius", 2, "--source", "40,40")
+        self.assertEqual(r.summary["asked"]["radius"], 2)
+        self.assertEqual(r.summary["sources"], [[40.0, 40.0]])
+        r = self.trace("--config", config, "--gradient", "1500,1")
+        self.assertEqual(r.summary["model"]["name"], "--gradient 1500,1")
+        self.assertEqual(r.summary["model"]["shape"], [601, 201])
+        table = self.write("r.csv", "x,z\n10,20\n")
+        r = self.trace("--config", config, "--receivers", table)
+        self.assertEqual(r.summary["receivers"], [[10.0, 20.0]])
+
+    def test_no_plot_in_a_file(self):
+        config = self.write("survey.cfg", self.text + "no-plot = true\n")
+        r = self.trace("--config", config, plot=True)
+        self.assertNotIn("rays.png", os.listdir(r.folder))
+
+    def test_refusals(self):
+        self.refuse(["--config", "none.cfg"], "--config none.cfg", "cannot be read")
+        self.refuse(["--config", self.folder], "--config", "cannot be read")
+        self.refuse(["--config", self.write("a.cfg", "builtin = salt\nradios = 3\n")], "a.cfg", "radios")
+        self.refuse(["--config", self.write("b.cfg", "builtin\n")], "b.cfg", "name = value")
+        self.refuse(["--config", self.write("c.cfg", "builtin = salt\nradius = six\n")], "--radius", "six")
+
+
+class Picture(Case):
+    arguments = ["--builtin", "salt", "--shape", "61,41", "--radius", 2]
+
+    def has_matplotlib(self):
+        return subprocess.run([sys.executable, "-c", "import matplotlib"], capture_output=True).returncode == 0
+
+    def draw(self, *arguments):
+        if not self.has_matplotlib():
+            self.skipTest("matplotlib is missing, install python3-matplotlib")
+        r = self.trace(*arguments, plot=True)
+        with open(os.path.join(r.folder, "rays.png"), "rb") as file:
+            self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+        self.assertIn("rays.png", r.summary["files"])
+        self.assertGreater(r.summary["seconds"]["picture"], 0)
+        self.assertEqual(r.summary["picture"], "rays.png")
+
+    def test_section(self):
+        self.draw(*self.arguments)
+
+    def test_many_sources(self):
+        sources = [word for k in range(10) for word in ("--source", f"{60 * k},0")]
+        self.draw(*self.arguments, *sources)
+
+    def test_volume(self):
+        self.draw("--builtin", "salt", "--shape", "21,15,18", "--radius", 1)
+
+    def test_thin_models(self):
+        self.draw("--gradient", "2000,0", "--shape", "1,21", "--radius", 1)
+        self.draw("--gradient", "2000,0", "--shape", "21,15,1", "--radius", 1)
+
+    def not_drawn(self, python, *words):
+        done = self.call(*self.arguments, environment={"MOHO_PYTHON": python})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        line = done.stdout.strip().splitlines()[-1]
+        self.assertTrue(line.startswith("picture not drawn: "), done.stdout)
+        for word in words:
+            self.assertIn(word, line)
+        r = Results(self.path("trace_rays_out"), done.stdout)
+        self.assertTrue(r.summary["picture"].startswith("not drawn: "))
+        self.assertNotIn("rays.png", r.summary["files"])
+
+    def test_no_python(self):
+        self.not_drawn(self.path("no_such_python"), "python3", "install python3-matplotlib",
+                       "run plot_rays.py later")
+
+    def test_no_matplotlib(self):
+        # Without site-packages, Python is what it is on a machine without numpy and matplotlib.
+        wrapper = self.write("python", f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
+        os.chmod(wrapper, os.stat(wrapper).st_mode | stat.S_IXUSR)
+        if subprocess.run([wrapper, "-c", "import matplotlib"], capture_output=True).returncode == 0:
+            self.skipTest("this Python finds matplotlib without its site packages")
+        self.not_drawn(wrapper, "has no ", "install python3-matplotlib")
+
+    def test_an_old_picture_does_not_stay(self):
+        os.mkdir(self.path("out"))
+        self.write("out/rays.png", "of another run")
+        self.trace(*self.arguments)
+        self.assertFalse(os.path.exists(self.path("out/rays.png")))
+
+
+class BadOptions(Case):
+    good = ["--builtin", "salt", "--shape", "31,21"]
+
+    def test_model_choice(self):
+        self.refuse([], "no model was given", "--model", "--gradient", "--builtin")
+        self.refuse(["--model", "a.npy", "--gradient", "1500,1"], "--model and --gradient", "both given")
+        self.refuse(["--builtin", "sand"], "--builtin 'sand' is unknown", "salt")
+        self.refuse(["--model", "a.npy", "--shape", "3,4"], "--shape was given with --model")
+
+    def test_unknown(self):
+        self.refuse([*self.good, "--colour", "red"], "--colour", "--help")
+        self.refuse([*self.good, "salt.npy"], "'salt.npy' belongs to no option")
+        self.refuse([*self.good, "--rad", "3"], "--rad")
+        self.refuse([*self.good, "--radius"], "--radius is missing before --no-plot")
+        self.assertIn("--radius", self.call(*self.good, "--no-plot", "--radius").stderr)
+        self.refuse([*self.good, "--radius", "3", "--radius", "4"], "--radius", "more than once")
+
+    def test_names(self):
+        for option, word in (("--space", "cuda"), ("--method", "near_far"), ("--precision", "double"),
+                             ("--star", "full"), ("--weights", "sampled"), ("--storage", "on_the_fly")):
+            self.refuse([*self.good, option, "best"], f"{option} 'best' is unknown", word)
+
+    def test_space_of_another_build(self):
+        if "cuda" in self.call("--version").stdout:
+            self.skipTest("this build has every space")
+        self.refuse([*self.good, "--space", "cuda"], "--space cuda is not in this program", "it has: ")
+
+    def test_numbers(self):
+        self.refuse([*self.good, "--source", "12,abc"], "--source", "'abc' in '12,abc' is not a number")
+        self.refuse([*self.good, "--source", "12"], "--source", "'12' has 1 value", "x,z")
+        self.refuse([*self.good, "--source", "1,2,3,4"], "--source", "has 4 values")
+        self.refuse([*self.good, "--source", "12,"], "--source", "missing")
+        self.refuse([*self.good, "--source", "nan,0"], "--source", "'nan'")
+        self.refuse([*self.good, "--source", "1e999,0"], "--source", "'1e999'")
+        self.refuse([*self.good, "--source", "12,5m"], "--source", "'5m'")
+        self.refuse(["--gradient", "1500"], "--gradient", "v0,g")
+        self.refuse(["--gradient", "fast,1"], "--gradient", "'fast'")
+        self.refuse([*self.good, "--shape", "31,21"], "--shape", "more than once")
+        for shape in ("31", "31,21,5,2", "0,21", "-3,21", "3.5,21", "31,x"):
+            self.refuse(["--builtin", "salt", "--shape", shape], "--shape", shape)
+        for spacing in ("0", "-10", "10,0", "ten", "1,2,3,4", "inf"):
+            self.refuse([*self.good, "--spacing", spacing], "--spacing")
+        self.refuse([*self.good, "--spacing", "10,10,10"], "--spacing has 3 values", "2 dimensions")
+        for line in ("0,0,300,200", "0,0,300,200,0", "0,0,300,200,2.5", "0,0,300,200,many"):
+            self.refuse([*self.good, "--receiver-line", line], "--receiver-line", line)
+        for memory in ("much", "-1G", "0", "8X", ""):
+            self.refuse([*self.good, "--memory", memory], "--memory")
+
+    def test_radius(self):
+        for radius in ("0", "-1", "9", "2.5", "x"):
+            self.refuse([*self.good, "--radius", radius], "--radius", f"'{radius}'", "1 to 8")
+        self.refuse(["--builtin", "salt", "--shape", "9,8,7", "--radius", "5"], "--radius is 5", "1 to 4")
+
+    def test_both_kinds_of_receivers(self):
+        self.refuse([*self.good, "--receivers", "r.csv", "--receiver-line", "0,0,1,1,2"], "both given")
+
+    def test_out(self):
+        self.write("file", "x")
+        self.refuse([*self.good, "--out", "file"], "--out file")
+        self.refuse([*self.good, "--out", "file/deeper"], "--out file/deeper")
+        self.refuse([*self.good, "--out", "/proc/trace_rays"], "--out /proc/trace_rays")
+        self.refuse([*self.good, "--out", ""], "--out")
+
+    def test_memory(self):
+        self.refuse([*self.good, "--memory", "2K"], "memory", "2 KiB")
+        self.refuse([*self.good, "--storage", "stored", "--memory", "30K"], "memory")
+        self.refuse(["--gradient", "1500,0", "--shape", "4000000,4000000"], "--shape", "of memory")
+
+
+class BadInput(Case):
+    def bad_velocity(self, value, text):
+        v = np.full((31, 21), 2000.0, dtype=np.float32)
+        v[7, 11] = value
+        message = self.refuse(["--model", self.save("v.npy", v), "--spacing", 10], "v.npy",
+                              f"the velocity is {text} m/s", "(7, 11)", "(70, 110) m")
+        self.assertNotIn("more nodes", message)
+
+    def test_velocity(self):
+        self.bad_velocity(0.0, "0")
+        self.bad_velocity(-1500.0, "-1500")
+        self.bad_velocity(np.nan, "nan")
+        self.bad_velocity(np.inf, "inf")
+        v = np.full((11, 12, 13), 2000.0)
+        v[3, 4, 5] = v[6, 7, 8] = 0.0
+        self.refuse(["--model", self.save("v.npy", v), "--spacing", 10], "(3, 4, 5)", "(30, 40, 50) m",
+                    "1 more node")
+        self.refuse(["--gradient", "1500,-10", "--shape", "31,21"], "--gradient 1500,-10", "velocity is 0")
+
+    def test_places(self):
+        good = ["--builtin", "salt", "--shape", "31,21"]
+        self.refuse([*good, "--source", "10,10", "--source", "301,10"], "source 1", "(301, 10) m",
+                    "x from 0 to 300, z from 0 to 200 m")
+        self.refuse([*good, "--source", "-1,10"], "source 0", "(-1, 10) m")
+        self.refuse([*good, "--source", "10,10,10"], "--source 10,10,10", "3 coordinates", "2 dimensions")
+        self.refuse(["--builtin", "salt", "--shape", "9,8,7", "--source", "10,10"], "2 coordinates",
+                    "3 dimensions")
+        self.refuse([*good, "--receiver-line", "0,0,300,201,3"], "last receiver", "(300, 201) m", "200 m")
+        self.refuse([*good, "--receiver-line", "0,0,0,1,1,1,3"], "--receiver-line", "3 coordinates")
+        self.refuse([*good, "--receivers", self.write("r.csv", "x,z\n0,0\n10,250\n")], "r.csv", "receiver 1",
+                    "(10, 250) m")
+
+    def test_receiver_files(self):
+        good = ["--builtin", "salt", "--shape", "31,21"]
+        self.refuse([*good, "--receivers", "none.csv"], "none.csv")
+        self.refuse([*good, "--receivers", self.write("a.csv", "x,z\n1,two\n")], "a.csv", "two")
+        self.refuse([*good, "--receivers", self.write("b.csv", "x,depth\n1,2\n")], "b.csv", "no column 'z'")
+        self.refuse([*good, "--receivers", self.write("c.csv", "x,z\n")], "c.csv")
+        self.refuse([*good, "--receivers", self.write("d.xls", "1")], "d.xls", ".csv")
+        self.refuse([*good, "--receivers", self.save("e.npy", np.zeros((4, 3)))], "e.npy", "4 x 3", "n x 2")
+        self.refuse([*good, "--receivers", self.save("f.npy", np.zeros(4))], "f.npy")
+
+    def test_model_files(self):
+        self.refuse(["--model", "none.npy"], "none.npy")
+        self.refuse(["--model", "none.segy"], "none.segy")
+        self.refuse(["--model", self.folder], self.folder)
+        self.refuse(["--model", self.write("v.txt", "1 2 3")], "v.txt", ".npy, .rsf, .sgy, .segy")
+        self.refuse(["--model", self.write("v.npy", "not an array")], "v.npy")
+        self.refuse(["--model", self.write("v.sgy", b"\0" * 100)], "v.sgy")
+        whole = open(self.save("w.npy", np.full((31, 21), 2000.0, dtype=np.float32)), "rb").read()
+        self.refuse(["--model", self.write("t.npy", whole[:-4])], "t.npy")
+        self.refuse(["--model", self.write("h.npy", whole[:20])], "h.npy")
+        self.refuse(["--model", self.save("i.npy", np.full((31, 21), 2000))], "i.npy")
+        self.refuse(["--model", self.save("c.npy", np.full((31, 21), 2000j))], "c.npy")
+        self.refuse(["--model", self.save("1.npy", np.full(31, 2000.0))], "1.npy", "31")
+        self.refuse(["--model", self.save("4.npy", np.full((3, 4, 5, 6), 2000.0))], "4.npy", "3 x 4 x 5 x 6")
+        header = 'n1=31 n2=51 d1=4 d2=4 data_format="native_float" in="v.bin"\n'
+        self.write("v.bin", b"\0" * (31 * 51 * 4 - 1))
+        self.refuse(["--model", self.write("v.rsf", header)], "v.bin")
+
+
+class Marmousi(Case):
+    def test_marmousi(self):
+        name = os.path.join(DATA, "marmousi_vp_461x151_20m.npy")
+        if not os.path.isfile(name):
+            self.skipTest("the Marmousi model is not there")
+        v = np.load(name)
+        a, b = (1000.0, 0.0), (8000.0, 2400.0)
+        survey = ["--model", name, "--spacing", 20, "--precision", "double", "--source", f"{a[0]},{a[1]}",
+                  "--source", f"{b[0]},{b[1]}", "--receiver-line", f"{a[0]},{a[1]},{b[0]},{b[1]},2"]
+        r = self.trace(*survey)
+        self.assertEqual(r.times.shape, (2, *v.shape))
+        # Reciprocity, and bounds by the slowest and the quickest velocity of the model.
+        there, back = r.receivers["traveltime"][1], r.receivers["traveltime"][2]
+        self.assertAlmostEqual(there / back, 1.0, delta=1e-12)
+        x, z = np.meshgrid(20.0 * np.arange(461), 20.0 * np.arange(151), indexing="ij")
+        distance = np.hypot(x - a[0], z - a[1])
+        self.assertTrue(np.all(r.times[0] >= distance / v.max() * (1 - 1e-9)))
+        self.assertTrue(np.all(r.times[0] <= distance / v.min() * (1 + angular_bound(6) + 1e-9)))
+        # Neighbouring nodes: their times differ by no more than the edge between them takes.
+        slowest = 20.0 / v.min() * (1 + 1e-9)
+        self.assertTrue(np.all(np.abs(np.diff(r.times[0], axis=0)) <= slowest))
+        self.assertTrue(np.all(np.abs(np.diff(r.times[0], axis=1)) <= slowest))
+        exact = self.trace(*survey, "--method", "dijkstra")
+        np.testing.assert_allclose(r.times, exact.times, rtol=1e-12, atol=0)
+
+
+def main():
+    global PROGRAM, DATA
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True, help="path of trace_rays")
+    parser.add_argument("--data", default="", help="folder with the Marmousi model")
+    parser.add_argument("names", nargs="*", help="test classes or tests; all if none is named")
+    arguments = parser.parse_args()
+    PROGRAM = os.path.abspath(arguments.program)
+    DATA = arguments.data
+    module = sys.modules[__name__]
+    loader = unittest.defaultTestLoader
+    if arguments.names:
+        suite = loader.loadTestsFromNames(arguments.names, module)
+    else:
+        suite = loader.loadTestsFromModule(module)
+    result = unittest.TextTestRunner(verbosity=2).run(suite)
+    if result.wasSuccessful() and result.testsRun > 0 and len(result.skipped) == result.testsRun:
+        return 77
+    return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
