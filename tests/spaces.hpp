@@ -36,7 +36,8 @@ struct to_types<SpaceList<Spaces...>> {
 using TestSpaces = detail::to_types<EnabledSpaces>::spaces;
 
 /// Every enabled execution space with float and with double, for
-/// TYPED_TEST_SUITE(Suite, TestCases, CaseName); TypeParam::Exec and TypeParam::Scalar name the two.
+/// TYPED_TEST_SUITE(Suite, TestCases, CaseName); TypeParam::Exec and TypeParam::Scalar name the
+/// two.
 using TestCases = detail::to_types<EnabledSpaces>::cases;
 
 /// Names typed tests after their space.

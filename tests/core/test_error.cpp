@@ -11,7 +11,8 @@
 namespace {
 
 TEST(Error, MessagesAreConcatenatedLikeAStream) {
-  EXPECT_EQ(moho::concat("radius ", 9, " of ", std::string("the star"), ' ', true), "radius 9 of the star 1");
+  EXPECT_EQ(moho::concat("radius ", 9, " of ", std::string("the star"), ' ', true),
+            "radius 9 of the star 1");
 }
 
 TEST(Error, NumbersKeepTenDigits) {

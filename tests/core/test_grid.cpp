@@ -109,9 +109,7 @@ TEST(Grid, WritesItselfForMessages) {
   EXPECT_EQ(moho::format_index<3>(Index<3>{1, 2, 3}), "(1, 2, 3)");
 }
 
-TEST(Grid, CheckAcceptsSingleNodes) {
-  EXPECT_NO_THROW((Grid<2>{{1, 1}, {1.0, 1.0}, {}}).check());
-}
+TEST(Grid, CheckAcceptsSingleNodes) { EXPECT_NO_THROW((Grid<2>{{1, 1}, {1.0, 1.0}, {}}).check()); }
 
 TEST(Grid, CheckNamesTheBadExtent) {
   auto grid = small();

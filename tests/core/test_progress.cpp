@@ -87,7 +87,8 @@ TEST(Progress, RedrawsSeldom) {
   for (int i = 0; i < 1000; ++i) bar(i / 1000.0, "step");
   const std::string text = terminal.text();
   std::size_t drawn = 0;
-  for (std::size_t at = text.find("step"); at != std::string::npos; at = text.find("step", at + 1)) {
+  for (std::size_t at = text.find("step"); at != std::string::npos;
+       at = text.find("step", at + 1)) {
     ++drawn;
   }
   EXPECT_GE(drawn, 1u);

@@ -59,9 +59,8 @@ int count_torn(const Exec& exec, int n) {
         moho::relaxed_store(&from(i), static_cast<T>(i) / static_cast<T>(3));
       });
   Kokkos::parallel_for(
-      "moho::test::load", Kokkos::RangePolicy<Exec>(exec, 0, n), KOKKOS_LAMBDA(int i) {
-        moho::relaxed_store(&to(i), moho::relaxed_load(&from(i)));
-      });
+      "moho::test::load", Kokkos::RangePolicy<Exec>(exec, 0, n),
+      KOKKOS_LAMBDA(int i) { moho::relaxed_store(&to(i), moho::relaxed_load(&from(i))); });
   int wrong = 0;
   Kokkos::parallel_reduce(
       "moho::test::compare", Kokkos::RangePolicy<Exec>(exec, 0, n),
@@ -78,8 +77,8 @@ TYPED_TEST(Space, RelaxedLoadsReadWhatRelaxedStoresWrote) {
   EXPECT_EQ(count_torn<int>(TypeParam(), 1000), 0);
 }
 
-// Every thread writes one of two patterns into the same word again and again; no reader may ever see
-// a mixture of both.
+// Every thread writes one of two patterns into the same word again and again; no reader may ever
+// see a mixture of both.
 template <class Exec>
 int count_mixtures(const Exec& exec) {
   const Kokkos::View<double*, typename Exec::memory_space> word("word", 1);

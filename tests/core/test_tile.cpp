@@ -31,8 +31,8 @@ struct Encode {
   }
 };
 
-// Loads the box into the scratch of every team, and counts the elements that are not what a plain loop
-// would have put there.
+// Loads the box into the scratch of every team, and counts the elements that are not what a plain
+// loop would have put there.
 template <class Exec, int Dim>
 struct CountWrong {
   TileBox<Dim> box;

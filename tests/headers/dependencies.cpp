@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Includes between the modules of moho run in one direction only, and heavy third-party headers stay
-// out of the headers that device code includes.
+// Includes between the modules of moho run in one direction only, and heavy third-party headers
+// stay out of the headers that device code includes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

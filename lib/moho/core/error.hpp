@@ -4,8 +4,8 @@
 /// \file
 /// \brief The exceptions moho throws, and the one way their messages are put together.
 ///
-/// A message reads "what is wrong (why it is wrong): what to do". It names the argument or the file,
-/// the value that was given and what is allowed.
+/// A message reads "what is wrong (why it is wrong): what to do". It names the argument or the
+/// file, the value that was given and what is allowed.
 
 #include <sstream>
 #include <stdexcept>

@@ -57,8 +57,8 @@ FieldPerSource<T, 3, Exec> make_field_per_source(const Exec& exec, std::int64_t 
                                               grid.extents[1], grid.extents[2]);
 }
 
-/// Throws InputError unless the view's last Dim extents are those of the grid and, for a view of rank
-/// Dim + 1, its first extent is `leading`.
+/// Throws InputError unless the view's last Dim extents are those of the grid and, for a view of
+/// rank Dim + 1, its first extent is `leading`.
 template <int Dim, class ViewType>
 void check_shape(const Grid<Dim>& grid, const ViewType& view, const char* argument,
                  std::int64_t leading = 1) {
@@ -72,8 +72,8 @@ void check_shape(const Grid<Dim>& grid, const ViewType& view, const char* argume
   if (same) return;
   std::string shape;
   for (int d = 0; d < rank; ++d) shape += concat(d ? " x " : "", view.extent(d));
-  throw InputError(concat(argument, ": its shape is ", shape, " (allowed: ",
-                          rank == Dim + 1 ? concat(leading, " x ") : std::string(),
+  throw InputError(concat(argument, ": its shape is ", shape,
+                          " (allowed: ", rank == Dim + 1 ? concat(leading, " x ") : std::string(),
                           shape_string(grid), ", the shape of the grid): allocate it with ",
                           rank == Dim ? "moho::make_field" : "moho::make_field_per_source"));
 }

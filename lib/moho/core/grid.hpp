@@ -5,9 +5,9 @@
 /// \brief Regular grids of two and three dimensions.
 ///
 /// The order of axes stands here and nowhere else: (x, z) in 2D and (x, y, z) in 3D, z is depth and
-/// positive down, and **the last axis is contiguous** in memory and in files. Model files of exploration
-/// geophysics (SEG-Y traces, RSF with n1 = nz) come that way, so no transposition is needed; for the ray
-/// kernels, which are symmetric in the axes, it makes no difference.
+/// positive down, and **the last axis is contiguous** in memory and in files. Model files of
+/// exploration geophysics (SEG-Y traces, RSF with n1 = nz) come that way, so no transposition is
+/// needed; for the ray kernels, which are symmetric in the axes, it makes no difference.
 
 #include <moho/core/error.hpp>
 #include <moho/core/kokkos.hpp>
@@ -105,8 +105,8 @@ struct Grid {
 
   /// True where the position lies inside the grid or on its border.
   ///
-  /// A distance of 1e-9 of the spacing outside still counts as inside, so that positions printed with
-  /// ten digits and read again stay where they were.
+  /// A distance of 1e-9 of the spacing outside still counts as inside, so that positions printed
+  /// with ten digits and read again stay where they were.
   KOKKOS_INLINE_FUNCTION bool contains(const Point<Dim>& p) const {
     const Point<Dim> q = to_index_space(p);
     for (int d = 0; d < Dim; ++d) {
@@ -126,12 +126,14 @@ struct Grid {
     double nodes = 1.0;
     for (int d = 0; d < Dim; ++d) {
       if (extents[d] < 1) {
-        throw InputError(concat("grid: extent along ", axis_name<Dim>(d), " is ", extents[d],
-                                " (allowed: 1 or more nodes): give the number of nodes along each axis"));
+        throw InputError(
+            concat("grid: extent along ", axis_name<Dim>(d), " is ", extents[d],
+                   " (allowed: 1 or more nodes): give the number of nodes along each axis"));
       }
       if (!(spacing[d] > 0.0) || !std::isfinite(spacing[d])) {
-        throw InputError(concat("grid: spacing along ", axis_name<Dim>(d), " is ", spacing[d],
-                                " (allowed: positive and finite): give the distance between nodes"));
+        throw InputError(
+            concat("grid: spacing along ", axis_name<Dim>(d), " is ", spacing[d],
+                   " (allowed: positive and finite): give the distance between nodes"));
       }
       if (!std::isfinite(origin[d])) {
         throw InputError(concat("grid: origin along ", axis_name<Dim>(d), " is ", origin[d],

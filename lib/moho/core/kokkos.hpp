@@ -76,14 +76,15 @@ ViewType allocate(const Exec& exec, const std::string& label, Extents... extents
 #if KOKKOS_VERSION >= 30700
   return ViewType(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), extents...);
 #else
-  // Older releases take no instance together with WithoutInitializing. The allocation touches nothing,
-  // so only its ordering matters: allocations there are synchronous.
+  // Older releases take no instance together with WithoutInitializing. The allocation touches
+  // nothing, so only its ordering matters: allocations there are synchronous.
   (void)exec;
   return ViewType(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
 #endif
 }
 
-/// Reads a word that another team may be writing: a relaxed atomic load, without a read-modify-write.
+/// Reads a word that another team may be writing: a relaxed atomic load, without a
+/// read-modify-write.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T relaxed_load(const T* address) {
 #if defined(__CUDA_ARCH__)
@@ -107,8 +108,8 @@ KOKKOS_FORCEINLINE_FUNCTION void relaxed_store(T* address, T value) {
 
 /// "4.7.1" from KOKKOS_VERSION.
 inline std::string kokkos_version() {
-  return std::to_string(KOKKOS_VERSION / 10000) + "." +
-         std::to_string(KOKKOS_VERSION / 100 % 100) + "." + std::to_string(KOKKOS_VERSION % 100);
+  return std::to_string(KOKKOS_VERSION / 10000) + "." + std::to_string(KOKKOS_VERSION / 100 % 100) +
+         "." + std::to_string(KOKKOS_VERSION % 100);
 }
 
 }  // namespace moho

@@ -14,8 +14,8 @@
 
 namespace moho {
 
-/// Called now and then on the host with the fraction done (0 to 1, never falling within one piece of
-/// work) and a word on what is being done. An empty function means that nobody wants to know.
+/// Called now and then on the host with the fraction done (0 to 1, never falling within one piece
+/// of work) and a word on what is being done. An empty function means that nobody wants to know.
 using Progress = std::function<void(double fraction, const std::string& what)>;
 
 /// A progress bar on standard error. It prints nothing unless standard error is a terminal, and

@@ -8,10 +8,11 @@
 
 namespace moho {
 
-/// A box of a grid brought into scratch: extents with the halo included; the last axis is contiguous.
+/// A box of a grid brought into scratch: extents with the halo included; the last axis is
+/// contiguous.
 template <int Dim>
 struct TileBox {
-  int extents[Dim];
+  int extents[Dim];  ///< elements along each axis
 
   /// Number of elements.
   KOKKOS_INLINE_FUNCTION int size() const {
@@ -27,11 +28,11 @@ struct TileBox {
   }
 };
 
-/// Fills a tile in scratch: destination[i] = load(offset) for every position of the box, where `offset`
-/// (Kokkos::Array<int, Dim>) counts from the box's first element.
+/// Fills a tile in scratch: destination[i] = load(offset) for every position of the box, where
+/// `offset` (Kokkos::Array<int, Dim>) counts from the box's first element.
 ///
-/// On a device neighbouring threads take neighbouring elements; on a host each row is one vectorisable
-/// loop. The caller puts a team barrier behind it.
+/// On a device neighbouring threads take neighbouring elements; on a host each row is one
+/// vectorisable loop. The caller puts a team barrier behind it.
 template <class Exec, int Dim, class Member, class T, class Load>
 KOKKOS_INLINE_FUNCTION void load_tile(const Member& member, const TileBox<Dim>& box, T* destination,
                                       const Load& load) {

@@ -46,11 +46,13 @@ class PhaseTimes {
   std::vector<std::pair<std::string, double>> m_phases;
 };
 
-/// Times a scope and adds it to a phase. It fences the instance at both ends, so that the time is that
-/// of the work and not of its submission, and pushes a region of the same name for Kokkos Tools.
+/// Times a scope and adds it to a phase. It fences the instance at both ends, so that the time is
+/// that of the work and not of its submission, and pushes a region of the same name for Kokkos
+/// Tools.
 template <class Exec>
 class ScopedPhase {
  public:
+  /// Starts the phase; it ends with the scope of this object.
   ScopedPhase(const Exec& exec, PhaseTimes& times, std::string phase)
       : m_exec(exec), m_times(times), m_phase(std::move(phase)) {
     m_exec.fence();
@@ -61,7 +63,8 @@ class ScopedPhase {
   ScopedPhase& operator=(const ScopedPhase&) = delete;
   ~ScopedPhase() {
     m_exec.fence();
-    m_times.add(m_phase, std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count());
+    m_times.add(m_phase,
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count());
     Kokkos::Profiling::popRegion();
   }
 

@@ -9,7 +9,8 @@
 
 #include <cstdio>
 
-// Traveltime along the first axis of a constant model: the sum of spacing / velocity over its cells.
+// Traveltime along the first axis of a constant model: the sum of spacing / velocity over its
+// cells.
 template <class Exec>
 double straight_ray(const Exec& exec, const moho::Grid<2>& grid, double velocity) {
   const auto field = moho::make_field<double>(exec, grid, "velocity");
