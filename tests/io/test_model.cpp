@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "files.hpp"
+
+#include <moho/io/io.hpp>
+
+namespace moho::io {
+namespace {
+
+using namespace test;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+
+TEST(Model, ReadsEveryKindOfFile) {
+  const Folder folder;
+  const Array<float> values{{2, 3}, {1, 2, 3, 4, 5, 6}};
+  write_npy(folder / "a.npy", values);
+  std::vector<RsfAxis> axes(2);
+  axes[0].spacing = 12.5;
+  axes[0].origin = 100;
+  axes[1].spacing = 7.5;
+  write_rsf(folder / "a.rsf", values, axes);
+  write_segy_model(folder / "a.sgy", values, {12.5, 7.5}, {100, 0});
+  write_segy_model(folder / "A.SEGY", values, {12.5, 7.5}, {100, 0});
+  for (const char* name : {"a.npy", "a.rsf", "a.sgy", "A.SEGY"}) {
+    const LoadedModel<double> model = read_model<double>(folder / name);
+    EXPECT_EQ(model.values.shape, values.shape) << name;
+    EXPECT_THAT(model.values.data, ElementsAre(1, 2, 3, 4, 5, 6)) << name;
+    EXPECT_EQ(read_model<float>(folder / name).values.data, values.data) << name;
+    if (model.format == "npy") {
+      EXPECT_FALSE(model.has_spacing());
+      EXPECT_THAT(model.spacing, ElementsAre(0, 0));
+      continue;
+    }
+    EXPECT_TRUE(model.has_spacing());
+    EXPECT_THAT(model.spacing, ElementsAre(12.5, 7.5)) << name;
+    EXPECT_THAT(model.origin, ElementsAre(100, 0)) << name;
+    EXPECT_EQ(model.format, name[2] == 'r' ? "rsf" : "segy");
+  }
+}
+
+TEST(Model, MakesAGrid) {
+  LoadedModel<float> model{{{2, 3}, {1, 2, 3, 4, 5, 6}}, {0, 7.5}, {100, 0}, "npy"};
+  EXPECT_THAT(message_of<InputError>([&] { (void)model_grid<2>(model); }),
+              HasSubstr("spacing along x"));
+  EXPECT_THAT(message_of<InputError>([&] { (void)model_grid<3>(model, 1.0); }),
+              HasSubstr("2 x 3 (3 wanted)"));
+  const Grid<2> grid = model_grid<2>(model, 10.0);
+  EXPECT_EQ(grid.extents[0], 2);
+  EXPECT_EQ(grid.extents[1], 3);
+  EXPECT_EQ(grid.spacing[0], 10.0);
+  EXPECT_EQ(grid.spacing[1], 7.5);
+  EXPECT_EQ(grid.origin[0], 100.0);
+}
+
+TEST(Model, RefusesOtherFiles) {
+  const Folder folder;
+  const auto refusal = [&](const std::string& name) {
+    return message_of<FileError>([&] { (void)read_model<float>(folder / name); });
+  };
+  EXPECT_THAT(refusal("a.dat"), AllOf(HasSubstr("'.dat'"), HasSubstr(".npy, .rsf, .sgy, .segy")));
+  EXPECT_THAT(refusal("a"), HasSubstr(".npy, .rsf"));
+  EXPECT_THAT(refusal("a.npy"), HasSubstr("No such file"));
+  write_npy(folder / "a.npy", Array<float>{{4}, {1, 2, 3, 4}});
+  EXPECT_THAT(refusal("a.npy"), AllOf(HasSubstr("shape 4 "), HasSubstr("2 axes (x, z)")));
+  write_npy(folder / "a.npy", Array<float>{{1, 1, 2, 2}, {1, 2, 3, 4}});
+  EXPECT_THAT(refusal("a.npy"), HasSubstr("1 x 1 x 2 x 2"));
+  write_npy(folder / "a.npy", Array<std::int32_t>{{2, 2}, {1, 2, 3, 4}});
+  EXPECT_THAT(refusal("a.npy"), HasSubstr("int32"));
+  std::vector<RsfAxis> axes(2);
+  axes[1].spacing = -5;
+  write_rsf<float>(folder / "a.rsf", {{2, 2}, {1, 2, 3, 4}}, axes);
+  EXPECT_THAT(refusal("a.rsf"), HasSubstr("spacing of -5"));
+  write_npy(folder / "a.rsf", Array<float>{{2, 2}, {1, 2, 3, 4}});
+  EXPECT_THAT(refusal("a.rsf"), HasSubstr("no RSF header"));
+  EXPECT_THAT(refusal("a.npy"), HasSubstr("int32"));
+}
+
+}  // namespace
+}  // namespace moho::io
