@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "program.hpp"
+#include "common/program.hpp"
 
 #include <moho/core/error.hpp>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "summary.hpp"
+#include "common/summary.hpp"
+
+#include "common/format.hpp"
 
 #include <moho/core/space.hpp>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -28,7 +29,7 @@ std::string compiler() {
 
 std::string cuda_toolkit() {
 #ifdef CUDART_VERSION
-  return fmt::format("{}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+  return concat(CUDART_VERSION / 1000, ".", CUDART_VERSION % 1000 / 10);
 #else
   return {};
 #endif
@@ -38,8 +39,8 @@ std::string cuda_toolkit() {
 std::string version_text(const std::string& program) {
   std::string spaces;
   for (const std::string& name : space_names()) spaces += (spaces.empty() ? "" : ", ") + name;
-  std::string text = fmt::format("{} of moho {}\nKokkos {} ({}), {}", program, MOHO_VERSION,
-                                 kokkos_version(), spaces, compiler());
+  std::string text = concat(program, " of moho ", MOHO_VERSION, "\nKokkos ", kokkos_version(), " (",
+                            spaces, "), ", compiler());
   if (!cuda_toolkit().empty()) text += ", CUDA " + cuda_toolkit();
   return text + "\n";
 }
@@ -75,19 +76,13 @@ nlohmann::ordered_json seconds(const PhaseTimes& times) {
   return json;
 }
 
-std::string format_seconds(double seconds) {
-  if (seconds < 0.9995e-3) return fmt::format("{:.3g} us", seconds * 1e6);
-  if (seconds < 0.9995) return fmt::format("{:.3g} ms", seconds * 1e3);
-  if (seconds < 60.0) return fmt::format("{:.3g} s", seconds);
-  const auto whole = static_cast<long long>(std::llround(seconds));
-  return fmt::format("{} min {} s", whole / 60, whole % 60);
-}
-
 std::string format_count(double count) {
-  for (const auto& [unit, name] : {std::pair{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}) {
-    if (std::abs(count) >= unit) return fmt::format("{:.3g} {}", count / unit, name);
+  constexpr double units[] = {1e12, 1e9, 1e6, 1e3};
+  constexpr const char* names[] = {"T", "G", "M", "k"};
+  for (int k = 0; k < 4; ++k) {
+    if (std::abs(count) >= units[k]) return significant(count / units[k], 3) + " " + names[k];
   }
-  return fmt::format("{:.3g} ", count);
+  return significant(count, 3) + " ";
 }
 
 }  // namespace moho::examples

@@ -24,9 +24,6 @@ nlohmann::ordered_json machine();
 /// Seconds of each phase and of all of them.
 nlohmann::ordered_json seconds(const PhaseTimes& times);
 
-/// "12 ms", "3.4 s", "5 min 12 s".
-std::string format_seconds(double seconds);
-
 /// A large number with a prefix: "1.23 G", "45.6 M", "789 k".
 std::string format_count(double count);
 

@@ -239,8 +239,9 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
 
   // The model.
   std::string chosen;
-  for (const char* name : {"model", "gradient", "builtin"}) {
-    if (!given(name)) continue;
+  const std::vector<std::string> kinds{"model", "gradient", "builtin"};
+  for (const std::string& name : kinds) {
+    if (!given(name.c_str())) continue;
     if (!chosen.empty()) {
       throw InputError(
           concat("--", chosen, " and --", name,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace_rays/run.hpp"
 
+#include "common/format.hpp"
 #include "common/summary.hpp"
 #include "trace_rays/input.hpp"
 #include "trace_rays/output.hpp"
@@ -9,7 +10,6 @@
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -134,7 +134,7 @@ std::string describe_grid(const Grid<Dim>& grid) {
   for (int d = 0; d < Dim; ++d) {
     extent += concat(d ? ", " : "", axis_name<Dim>(d), " ", grid.origin[d], " to ", grid.upper(d));
   }
-  return fmt::format("{} nodes, {} m apart ({} m)", shape_string(grid), spacing, extent);
+  return concat(shape_string(grid), " nodes, ", spacing, " m apart (", extent, " m)");
 }
 
 template <class T, int Dim>
@@ -165,16 +165,14 @@ void run_in(const Options& o, Model<T>&& model, PhaseTimes& phases, Stage& stage
     job.velocity = std::move(model.velocity);
   }
 
-  fmt::print("model     {}: {}\n", model.name, describe_grid(job.grid));
-  fmt::print("          velocity {:.6g} to {:.6g} m/s\n", slowest, quickest);
-  if (!model.note.empty()) fmt::print("          note: {}\n", model.note);
+  say("model     ", model.name, ": ", describe_grid(job.grid));
+  say("          velocity ", significant(slowest, 6), " to ", significant(quickest, 6), " m/s");
+  if (!model.note.empty()) say("          note: ", model.note);
   if (o.sources.empty()) {
-    fmt::print(
-        "          note: no --source was given: one in the middle of the surface is taken\n");
+    say("          note: no --source was given: one in the middle of the surface is taken");
   }
   if (o.receivers_file.empty() && o.line_begin.empty()) {
-    fmt::print("          note: no receivers were given: {} along the surface are taken\n",
-               o.line_count);
+    say("          note: no receivers were given: ", o.line_count, " along the surface are taken");
   }
   std::fflush(stdout);
 
@@ -244,23 +242,23 @@ void run_in(const Options& o, Model<T>&& model, PhaseTimes& phases, Stage& stage
   summary["seconds"] = seconds(phases);
   write_summary();
 
-  fmt::print("traced    {} source{} to {} receiver{}, {} with radius {} ({} neighbours), {}\n",
-             sources, sources == 1 ? "" : "s", receivers, receivers == 1 ? "" : "s",
-             to_string(job.method), job.graph.radius, outcome.neighbours,
-             std::is_same_v<T, float> ? "float" : "double");
-  fmt::print("          on {}: {}\n", o.space, outcome.device);
-  fmt::print("          {}\n", outcome.storage_reason);
-  if (unreached > 0) fmt::print("          {} receivers were not reached by any ray\n", unreached);
-  fmt::print("seconds  ");
-  for (const auto& [phase, value] : phases.phases()) fmt::print(" {} {:.3f},", phase, value);
-  fmt::print(" total {:.3f}\n", phases.total());
-  fmt::print("rates     {}relaxations/s, {}vertices/s\n",
-             format_count(work > 0.0 ? relaxations / work : 0.0),
-             format_count(work > 0.0 ? nodes / work : 0.0));
+  say("traced    ", sources, sources == 1 ? " source to " : " sources to ", receivers,
+      receivers == 1 ? " receiver, " : " receivers, ", to_string(job.method), " with radius ",
+      job.graph.radius, " (", outcome.neighbours, " neighbours), ",
+      std::is_same_v<T, float> ? "float" : "double");
+  say("          on ", o.space, ": ", outcome.device);
+  say("          ", outcome.storage_reason);
+  if (unreached > 0) say("          ", unreached, " receivers were not reached by any ray");
   std::string list;
+  for (const auto& [phase, value] : phases.phases())
+    list += concat(" ", phase, " ", fixed(value, 3), ",");
+  say("seconds  ", list, " total ", fixed(phases.total(), 3));
+  say("rates     ", format_count(work > 0.0 ? relaxations / work : 0.0), "relaxations/s, ",
+      format_count(work > 0.0 ? nodes / work : 0.0), "vertices/s");
+  list.clear();
   for (const std::string& file : files) list += " " + file;
-  fmt::print("written   {}:{}\n", folder.string(), list);
-  if (o.plot && !picture.drawn) fmt::print("picture not drawn: {}\n", picture.why);
+  say("written   ", folder.string(), ":", list);
+  if (o.plot && !picture.drawn) say("picture not drawn: ", picture.why);
 }
 
 template <class T>
