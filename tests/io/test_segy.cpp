@@ -230,7 +230,7 @@ TEST_F(Segy, NoChangedByteOfTheHeadersDoesHarm) {
   const std::string whole = File(2, 3, 5, 4).bytes();
   for (std::size_t at = 3200; at < 3840; ++at) {
     if (at >= 3300 && at < 3500) continue;  // not assigned by revision 1
-    for (const int value : {1, 2, 127, 128, 255}) {
+    for (const int value : {1, 128, 255}) {
       std::string changed = whole;
       changed[at] = static_cast<char>(value);
       put_file(folder / "a.sgy", changed);
