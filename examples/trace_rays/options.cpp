@@ -354,7 +354,8 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
   }
 
   // The run.
-  o.space = default_space_name();
+  // The sequential method runs on the host, whatever else the build has.
+  o.space = o.method == rays::Method::dijkstra ? space_names().front() : default_space_name();
   if (given("space")) {
     o.space = text("space");
     parse_name("--space", o.space, {"serial", "openmp", "cuda"});
@@ -365,6 +366,12 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
       throw InputError(concat("--space ", o.space, " is not in this program (it has: ", list,
                               "): choose one of these, or build moho with a Kokkos that has it"));
     }
+  }
+  if (o.method == rays::Method::dijkstra && o.space == "cuda") {
+    throw InputError(
+        "--method dijkstra was given with --space cuda (allowed: serial or openmp, it is "
+        "sequential): "
+        "leave --space out, or take another method");
   }
   if (given("memory")) o.memory = parse_bytes("--memory", text("memory"));
   if (given("out")) o.out = text("out");

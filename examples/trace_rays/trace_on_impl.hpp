@@ -6,6 +6,7 @@
 #include <moho/rays/rays.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace moho::examples::trace_rays {
 
@@ -76,12 +77,10 @@ Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
                " of the host's memory (allowed: ", format_bytes(static_cast<double>(host_free)),
                ", what is free): trace fewer sources at once"));
   }
-  // The fields may take half of the memory when there are many sources; the weights take the rest.
+  // The fields may take half of the memory when there are many sources; the graph takes the rest.
   const std::size_t room = out.budget / 2 > model_bytes ? out.budget / 2 - model_bytes : 0;
-  const std::int64_t group = std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(room / source_bytes), 1, std::max<std::int64_t>(sources, 1));
-  out.groups = (sources + group - 1) / group;
-  out.field_bytes = model_bytes + source_bytes * static_cast<std::size_t>(group);
+  std::int64_t group =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(room / source_bytes), 1, sources);
 
   using Velocity = Field<T, Dim, Exec>;
   using Times = FieldPerSource<T, Dim, Exec>;
@@ -90,32 +89,54 @@ Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
   using HostTimes = FieldPerSource<T, Dim, Host>;
 
   Velocity velocity;
-  Times group_times;
-  Predecessors group_predecessors;
   {
     ScopedPhase<Exec> phase(exec, out.phases, "transfer");
-    out.times = make_field_per_source<T>(Host(), sources, job.grid, "traveltime on host");
     T* data = const_cast<T*>(job.velocity.data());
     if constexpr (host) {
       velocity = detail::wrap<Velocity>(data, job.grid);
     } else {
       velocity = make_field<T>(exec, job.grid, "velocity");
       Kokkos::deep_copy(exec, velocity, detail::wrap<HostVelocity>(data, job.grid));
-      group_times = make_field_per_source<T>(exec, group, job.grid, "traveltime");
     }
-    group_predecessors = make_field_per_source<std::int16_t>(exec, group, job.grid, "predecessor");
   }
 
-  rays::GraphOptions graph_options = job.graph;
-  graph_options.memory_budget = std::max<std::size_t>(out.budget - out.field_bytes, 1);
   if (job.progress) job.progress(0.0, "weights");
-  const rays::GridGraph<T, Dim, Exec> graph(exec, job.grid, velocity, graph_options);
+  std::optional<rays::GridGraph<T, Dim, Exec>> made;
+  while (!made) {
+    out.field_bytes = model_bytes + source_bytes * static_cast<std::size_t>(group);
+    rays::GraphOptions options = job.graph;
+    options.memory_budget = std::max<std::size_t>(out.budget - out.field_bytes, 1);
+    try {
+      made.emplace(exec, job.grid, velocity, options);
+    } catch (const MemoryError& error) {
+      if (group == 1) {
+        throw MemoryError(concat(
+            error.what(), "; ", format_bytes(static_cast<double>(out.field_bytes)), " of ",
+            job.memory > 0 ? "--memory " : "the ", format_bytes(static_cast<double>(out.budget)),
+            job.memory > 0 ? "" : " that are free",
+            " hold the model and the results of one source"));
+      }
+      group = (group + 1) / 2;
+    }
+  }
+  const rays::GridGraph<T, Dim, Exec>& graph = *made;
+  out.groups = (sources + group - 1) / group;
   exec.fence();
   out.phases.add("weights", graph.weight_seconds());
   out.storage = graph.storage();
   out.storage_reason = graph.storage_reason();
   out.weight_bytes = graph.weight_bytes();
   out.neighbours = graph.neighbours();
+
+  Times group_times;
+  Predecessors group_predecessors;
+  {
+    ScopedPhase<Exec> phase(exec, out.phases, "transfer");
+    out.times = make_field_per_source<T>(Host(), sources, job.grid, "traveltime on host");
+    if constexpr (!host)
+      group_times = make_field_per_source<T>(exec, group, job.grid, "traveltime");
+    group_predecessors = make_field_per_source<std::int16_t>(exec, group, job.grid, "predecessor");
+  }
 
   for (std::int64_t begin = 0; begin < sources; begin += group) {
     const std::int64_t count = std::min(group, sources - begin);
