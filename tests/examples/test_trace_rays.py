@@ -11,6 +11,7 @@ import json
 import math
 import os
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -389,6 +390,26 @@ class Models(Case):
                        "1000,60,1100,60,5", "--radius", 3)
         np.testing.assert_allclose(r.times, expected.times, rtol=1e-6)
         self.assertEqual(r.ray(0)[0].tolist(), [1020.0, 0.0])
+
+    def test_segy(self):
+        v = self.model()
+        head = bytearray(3600)
+        for at, value in ((3216, 4000), (3220, v.shape[1]), (3224, 5)):  # interval, samples, IEEE float
+            struct.pack_into(">h", head, at, value)
+        content = bytes(head)
+        for k, column in enumerate(v):
+            trace = bytearray(240)
+            struct.pack_into(">i", trace, 0, k + 1)
+            struct.pack_into(">h", trace, 70, 1)  # scalar of the coordinates
+            struct.pack_into(">hh", trace, 114, v.shape[1], 4000)
+            struct.pack_into(">i", trace, 180, 4 * k)  # x of the ensemble
+            content += bytes(trace) + column.astype(">f4").tobytes()
+        expected = self.trace("--model", self.save("v.npy", v), "--spacing", 4, *self.survey)
+        for name in ("v.segy", "v.sgy"):
+            r = self.trace("--model", self.write(name, content), *self.survey)
+            np.testing.assert_array_equal(r.velocity, v)
+            np.testing.assert_allclose(r.times, expected.times, rtol=1e-6)
+            self.assertEqual(r.summary["model"]["spacing"], [4.0, 4.0])
 
     def test_axes_order(self):
         v = np.full((21, 11, 5), 2000.0, dtype=np.float32)
