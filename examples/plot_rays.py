@@ -68,10 +68,8 @@ def nice_step(span, count):
     """A step of 1, 2, 2.5 or 5 times a power of ten that divides a span into about `count` parts."""
     raw = max(span, 1e-30) / max(count, 1)
     power = 10.0 ** np.floor(np.log10(raw))
-    for factor in (1.0, 2.0, 2.5, 5.0, 10.0):
-        if factor * power >= raw:
-            return factor * power
-    return 10.0 * power
+    steps = [factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0)]
+    return min(steps, key=lambda step: abs(np.log(step / raw)))
 
 
 def length_unit(extents):
@@ -110,7 +108,7 @@ class Section:
         lines = axes.contour(self.coordinates[0], self.coordinates[1], finite.T, levels=levels,
                              colors=[colour], linewidths=width, alpha=0.9)
         if labels:
-            texts = axes.clabel(lines, lines.levels[::labels], inline=True, inline_spacing=3, fontsize=7,
+            texts = axes.clabel(lines, lines.levels[labels - 1::labels], inline=True, inline_spacing=3, fontsize=7,
                                 fmt=lambda value: f"{value:.6g}")
             for text in texts:
                 edge = "black" if colour == "white" else "white"
@@ -171,14 +169,14 @@ def draw_2d(summary, velocity, times, table, options):
     unit = length_unit(extents)
     ratio = max(extents[1], 1e-9) / max(extents[0], 1e-9)
     width = 11.0 if ratio < 1.0 else 8.0
-    height = min(max(0.80 * width * ratio + 1.5, 2.8), 12.0)
+    height = min(max(0.82 * width * ratio + 1.15, 2.6), 12.0)
     figure, axes = plt.subplots(figsize=(width, height), constrained_layout=True)
     section = Section(("x", "z"), coordinates, velocity, unit)
     sources = np.asarray(summary["sources"])
     shown = min(len(sources), options.most_sources)
     image = section.draw_velocity(axes, colour_map_of(options, shown > 1),
                                   (model["velocity_min"], model["velocity_max"]))
-    levels = contour_levels(times[:shown], 14 if shown == 1 else 10)
+    levels = contour_levels(times[:shown], 18 if shown == 1 else 9)
     for s in range(shown):
         colour = "white" if shown == 1 else COLOURS[s % len(COLOURS)]
         if s == 0 or shown <= 4:  # more families of contours cannot be told apart

@@ -162,7 +162,11 @@ Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
     out.report.tile_visits += report.tile_visits;
     out.report.relaxations += report.relaxations;
     out.report.batches = begin == 0 ? report.batches : out.report.batches + report.batches;
-    for (const auto& [phase, seconds] : report.times.phases()) out.phases.add(phase, seconds);
+    // "rays::trace" is "trace" to the users of this program.
+    for (const auto& [phase, seconds] : report.times.phases()) {
+      const auto colon = phase.rfind(':');
+      out.phases.add(colon == std::string::npos ? phase : phase.substr(colon + 1), seconds);
+    }
 
     {
       ScopedPhase<Exec> phase(exec, out.phases, "rays");
