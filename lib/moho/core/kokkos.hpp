@@ -16,6 +16,14 @@
 #error "moho needs Kokkos 3.4 or newer"
 #endif
 
+/// \def MOHO_NOINLINE
+/// A function that stays one where it is called from unrolled code.
+#if defined(__CUDACC__)
+#define MOHO_NOINLINE __noinline__
+#else
+#define MOHO_NOINLINE __attribute__((noinline))
+#endif
+
 namespace moho {
 
 /// The execution spaces of this build, first the slowest. A CUDA build holds all three.
@@ -29,6 +37,8 @@ template <class... Spaces, class Space>
 struct append<SpaceList<Spaces...>, Space> {
   using type = SpaceList<Spaces..., Space>;
 };
+template <class T>
+inline constexpr T infinite = std::numeric_limits<T>::infinity();
 using spaces_none = SpaceList<>;
 #ifdef KOKKOS_ENABLE_SERIAL
 using spaces_serial = append<spaces_none, Kokkos::Serial>::type;
@@ -66,8 +76,7 @@ using ScratchView = Kokkos::View<T*, ScratchSpace<Exec>, Kokkos::MemoryTraits<Ko
 /// Positive infinity, in host and device code.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION constexpr T infinity() {
-  constexpr T value = std::numeric_limits<T>::infinity();
-  return value;
+  return detail::infinite<T>;
 }
 
 /// A view allocated on an execution space instance and left uninitialised.

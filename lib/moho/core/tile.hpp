@@ -33,6 +33,9 @@ struct TileBox {
 ///
 /// On a device neighbouring threads take neighbouring elements; on a host each row is one
 /// vectorisable loop. The caller puts a team barrier behind it.
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable
+#endif
 template <class Exec, int Dim, class Member, class T, class Load>
 KOKKOS_INLINE_FUNCTION void load_tile(const Member& member, const TileBox<Dim>& box, T* destination,
                                       const Load& load) {

@@ -165,35 +165,32 @@ struct RelaxTilesOnDevice {
     return true;
   }
 
+  // Offsets as constants of their own, so that they end up in the instructions.
+  template <std::size_t E>
+  static constexpr int step_0 = FixedStar::offsets[E][0];
+  template <std::size_t E>
+  static constexpr int step_1 = FixedStar::offsets[E][1];
+  template <std::size_t E>
+  static constexpr int scratch_step =
+      step_0<E> * (RayTile<Exec, Dim>::extents[1] + 2 * FixedStar::radius) + step_1<E>;
+
   template <std::size_t... E>
   KOKKOS_FORCEINLINE_FUNCTION void fetch(T (&w)[2 * FixedStar::half], std::int64_t place,
                                          std::index_sequence<E...>) const {
+    const std::int64_t stride = weights.graph.grid.strides[0];
     ((w[E] = weights(static_cast<int>(E), place)), ...);
-    ((w[FixedStar::half + E] = weights(static_cast<int>(E), place - global_step<E>())), ...);
-  }
-
-  template <std::size_t E>
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t global_step() const {
-    constexpr int a = FixedStar::offsets[E][0];
-    constexpr int b = FixedStar::offsets[E][1];
-    return a * weights.graph.grid.strides[0] + b;
-  }
-
-  template <std::size_t E>
-  static constexpr int scratch_step() {
-    constexpr int width = tile_extent<Exec, Dim>(1) + 2 * FixedStar::radius;
-    return FixedStar::offsets[E][0] * width + FixedStar::offsets[E][1];
+    ((w[FixedStar::half + E] =
+          weights(static_cast<int>(E), place - step_0<E> * stride - step_1<E>)),
+     ...);
   }
 
   template <std::size_t... E>
   KOKKOS_FORCEINLINE_FUNCTION T best_of(const T* near, const T (&w)[2 * FixedStar::half], T best,
                                         std::index_sequence<E...>) const {
     T other[4] = {best, best, best, best};  // four chains of minima
-    ((other[E & 1] = smaller(other[E & 1],
-                             near[std::integral_constant<int, scratch_step<E>()>::value] + w[E]),
+    ((other[E & 1] = smaller(other[E & 1], near[scratch_step<E>] + w[E]),
       other[2 + (E & 1)] =
-          smaller(other[2 + (E & 1)], near[std::integral_constant<int, -scratch_step<E>()>::value] +
-                                          w[FixedStar::half + E])),
+          smaller(other[2 + (E & 1)], near[-scratch_step<E>] + w[FixedStar::half + E])),
      ...);
     return smaller(smaller(other[0], other[1]), smaller(other[2], other[3]));
   }

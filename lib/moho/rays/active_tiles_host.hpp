@@ -29,6 +29,9 @@ struct HostTile {
   using Member = typename Policy::member_type;
   static constexpr int width = tile_extent<Exec, Dim>(Dim - 1);
   static constexpr int rows = tile_volume<Exec, Dim>() / width;
+  /// Weights computed at a time: a row and the largest radius, in whole cache lines. Those beyond the
+  /// edge's own count are not used.
+  static constexpr int weight_row = (width + max_radius<Dim> + 15) / 16 * 16;
 
   Weights weights;
   RowWeights<Dim, Exec> row_weights;
@@ -45,23 +48,23 @@ struct HostTile {
     int* relaxed;  ///< by row of the tile: stamp of the last relaxation
   };
 
-  KOKKOS_INLINE_FUNCTION int box_rows() const { return box.size() / box.extents[Dim - 1]; }
-  KOKKOS_INLINE_FUNCTION bool needs_slowness() const {
+  int box_rows() const { return box.size() / box.extents[Dim - 1]; }
+  bool needs_slowness() const {
     return !Weights::stored && weights.graph.rule == WeightRule::slowness;
   }
   std::size_t scratch_bytes() const {
     const std::size_t tile = static_cast<std::size_t>(box.size());
     return ScratchView<T, Exec>::shmem_size(tile) +
-           ScratchView<T, Exec>::shmem_size(needs_slowness() ? tile : 1) +
+           ScratchView<T, Exec>::shmem_size(needs_slowness() ? tile + weight_row : 1) +
            ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(row_weights.size) + 1) +
            ScratchView<int, Exec>::shmem_size(static_cast<std::size_t>(box_rows() + rows));
   }
-  KOKKOS_INLINE_FUNCTION Scratch scratch(const Member& member) const {
+  Scratch scratch(const Member& member) const {
     const std::size_t tile = static_cast<std::size_t>(box.size());
     Scratch result;
     result.near = ScratchView<T, Exec>(member.team_scratch(1), tile).data();
     result.slowness =
-        ScratchView<T, Exec>(member.team_scratch(1), needs_slowness() ? tile : 1).data();
+        ScratchView<T, Exec>(member.team_scratch(1), needs_slowness() ? tile + weight_row : 1).data();
     result.weights = ScratchView<T, Exec>(member.team_scratch(1),
                                           static_cast<std::size_t>(row_weights.size) + 1)
                          .data();
@@ -73,7 +76,7 @@ struct HostTile {
   }
 
   /// Indices of a row of the tile along all but the last axis, and its first vertex in the box.
-  KOKKOS_INLINE_FUNCTION int row_in_box(int row, int (&local)[Dim]) const {
+  int row_in_box(int row, int (&local)[Dim]) const {
     int in_box = weights.graph.radius;
     for (int d = Dim - 2; d >= 0; --d) {
       local[d] = row % tile_extent<Exec, Dim>(d);
@@ -85,7 +88,7 @@ struct HostTile {
   }
 
   /// Place of the first vertex of the box in the padded grid.
-  KOKKOS_INLINE_FUNCTION std::int64_t box_place(const Index<Dim>& origin) const {
+  std::int64_t box_place(const Index<Dim>& origin) const {
     const auto& padded = weights.graph.grid;
     std::int64_t place = 0;
     for (int d = 0; d < Dim; ++d) {
@@ -94,14 +97,14 @@ struct HostTile {
     return place;
   }
 
-  KOKKOS_INLINE_FUNCTION std::int64_t box_offset(const Kokkos::Array<int, Dim>& offset) const {
+  std::int64_t box_offset(const Kokkos::Array<int, Dim>& offset) const {
     std::int64_t place = 0;
     for (int d = 0; d < Dim; ++d) place += offset[d] * weights.graph.grid.strides[d];
     return place;
   }
 
   /// The weights of a tile: a pointer that row offsets and directions are added to.
-  KOKKOS_INLINE_FUNCTION const T* tile_weights(const Member& member, const Index<Dim>& origin,
+  const T* tile_weights(const Member& member, const Index<Dim>& origin,
                                                const Scratch& s) const {
     const auto& graph = weights.graph;
     if constexpr (Weights::stored) {
@@ -133,8 +136,8 @@ struct HostTile {
             node[d] += i + row_weights.low(e, d);
           }
           if (by_stencil) {
-            stencil_row(out + to, n, s.slowness + in_box, &tile_terms(graph.first_term(e)),
-                        graph.first_term(e + 1) - graph.first_term(e));
+            stencil_row<weight_row>(out + to, s.slowness + in_box, &tile_terms(graph.first_term(e)),
+                                    graph.first_term(e + 1) - graph.first_term(e));
           } else {
             const std::int64_t place = graph.grid.at(node);
             for (int i = 0; i < n; ++i) out[to + i] = weights(e, place + i);
@@ -146,12 +149,67 @@ struct HostTile {
   }
 
   /// Distance from the tile's weights to those of a row, directions apart.
-  KOKKOS_INLINE_FUNCTION std::int64_t row_offset(const int (&local)[Dim]) const {
+  std::int64_t row_offset(const int (&local)[Dim]) const {
     std::int64_t offset = 0;
     for (int d = 0; d < Dim - 1; ++d) offset += local[d] * row_weights.strides[d];
     return offset;
   }
 };
+
+/// Relaxes one row of a tile in place from its neighbours' present traveltimes; true if it changed.
+/// \param row first vertex of the row
+/// \param weights weights of the row's first vertex, directions apart
+/// \param step neighbour in each direction, relative to a vertex
+/// \param direction weights of each direction, relative to `weights`
+template <int width, class T>
+inline bool relax_row(T* row, const T* weights, const int* step, const std::int64_t* direction,
+                      int directions) {
+  constexpr int lanes = simd::lanes<T>;
+  constexpr int count = width / lanes;
+  simd::Vector<T> best[count];
+  for (int v = 0; v < count; ++v) best[v] = simd::load(row + v * lanes);
+  for (int k = 0; k < directions; ++k) {
+    const T* const t = row + step[k];
+    const T* const w = weights + direction[k];
+    for (int v = 0; v < count; ++v) {
+      best[v] = simd::smaller(simd::load(t + v * lanes) + simd::load(w + v * lanes), best[v]);
+    }
+  }
+  bool changed = false;
+  for (int v = 0; v < count; ++v) {
+    const auto earlier = best[v] < simd::load(row + v * lanes);
+    for (int i = 0; i < lanes; ++i) changed |= earlier[i] != 0;
+    simd::store(row + v * lanes, best[v]);
+  }
+  return changed;
+}
+
+/// Direction of the best strictly earlier neighbour of every vertex of a row, `unreached` if there is none.
+template <int width, class T>
+inline void best_directions(const T* row, const T* weights, const int* step,
+                            const std::int64_t* direction, int directions, T* best) {
+  constexpr int lanes = simd::lanes<T>;
+  constexpr int count = width / lanes;
+  simd::Vector<T> own[count], time[count], chosen[count];
+  const simd::Vector<T> never = simd::broadcast(infinity<T>());
+  for (int v = 0; v < count; ++v) {
+    own[v] = simd::load(row + v * lanes);
+    time[v] = never;
+    chosen[v] = simd::broadcast(static_cast<T>(unreached));
+  }
+  for (int k = 0; k < directions; ++k) {
+    const T* const t = row + step[k];
+    const T* const w = weights + direction[k];
+    for (int v = 0; v < count; ++v) {
+      const simd::Vector<T> other = simd::load(t + v * lanes);
+      const simd::Vector<T> sum = other + simd::load(w + v * lanes);
+      const simd::Vector<T> candidate = other < own[v] ? sum : never;
+      chosen[v] = candidate < time[v] ? simd::broadcast(static_cast<T>(k)) : chosen[v];
+      time[v] = simd::smaller(candidate, time[v]);
+    }
+  }
+  for (int v = 0; v < count; ++v) simd::store(best + v * lanes, chosen[v]);
+}
 
 /// Relaxes the tiles of one round.
 template <class T, int Dim, class Exec, class Weights>
@@ -168,7 +226,7 @@ struct RelaxTilesOnHost {
   int sweeps;
   int round;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+  void operator()(const Member& member) const {
     const int item = list.items(round & 1, member.league_rank());
     if (member.league_rank() == 0) {
       list.turn_over(round);
@@ -207,7 +265,9 @@ struct RelaxTilesOnHost {
         ++stamp;
         scratch.relaxed[row] = stamp;
         ++done;
-        if (relax_row(scratch.near + in_box, weights + tile.row_offset(local))) {
+        if (relax_row<width>(scratch.near + in_box, weights + tile.row_offset(local),
+                             tile.tile_step.data(), tile.row_weights.direction.data(),
+                             2 * graph.half)) {
           scratch.changed[in_box / tile.box.extents[Dim - 1]] = stamp;  // and so is stale itself
         }
       }
@@ -242,7 +302,7 @@ struct RelaxTilesOnHost {
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION bool on_border(const int (&local)[Dim]) const {
+  bool on_border(const int (&local)[Dim]) const {
     const int radius = tile.weights.graph.radius;
     for (int d = 0; d < Dim - 1; ++d) {
       if (local[d] < radius || local[d] >= tile_extent<Exec, Dim>(d) - radius) return true;
@@ -250,7 +310,7 @@ struct RelaxTilesOnHost {
     return false;
   }
 
-  KOKKOS_INLINE_FUNCTION std::int64_t row_place(const int (&local)[Dim]) const {
+  std::int64_t row_place(const int (&local)[Dim]) const {
     std::int64_t place = 0;
     for (int d = 0; d < Dim - 1; ++d) place += local[d] * tile.weights.graph.grid.strides[d];
     return place;
@@ -258,7 +318,7 @@ struct RelaxTilesOnHost {
 
   /// Stamps rows of the box with 1 where a neighbouring tile brought news, with 0 elsewhere; if the news
   /// come from the tile itself, or the beside ones, every row of the tile counts as changed.
-  KOKKOS_INLINE_FUNCTION void mark_news(unsigned news, int* changed, int* relaxed) const {
+  void mark_news(unsigned news, int* changed, int* relaxed) const {
     const int radius = tile.weights.graph.radius;
     for (int i = 0; i < rows; ++i) relaxed[i] = 1;
     const int box_rows = tile.box_rows();
@@ -279,7 +339,7 @@ struct RelaxTilesOnHost {
   }
 
   /// True if a row within reach of the row at `local` has changed since the stamp.
-  KOKKOS_INLINE_FUNCTION bool stale(const int (&local)[Dim], const int* changed, int relaxed) const {
+  bool stale(const int (&local)[Dim], const int* changed, int relaxed) const {
     const int radius = tile.weights.graph.radius;
     if constexpr (Dim == 2) {
       int newest = 0;
@@ -298,48 +358,6 @@ struct RelaxTilesOnHost {
       return newest >= relaxed;
     }
   }
-
-  /// Relaxes one row in place from its neighbours' present traveltimes; true if it changed.
-  KOKKOS_INLINE_FUNCTION bool relax_row(T* row, const T* weights) const {
-    T best[width];
-    for (int i = 0; i < width; ++i) best[i] = row[i];
-    const int directions = 2 * tile.weights.graph.half;
-    const int* const step = tile.tile_step.data();
-    const std::int64_t* const direction = tile.row_weights.direction.data();
-    int k = 0;
-    for (; k + 4 <= directions; k += 4) {
-      const T* const t0 = row + step[k];
-      const T* const t1 = row + step[k + 1];
-      const T* const t2 = row + step[k + 2];
-      const T* const t3 = row + step[k + 3];
-      const T* const w0 = weights + direction[k];
-      const T* const w1 = weights + direction[k + 1];
-      const T* const w2 = weights + direction[k + 2];
-      const T* const w3 = weights + direction[k + 3];
-#pragma GCC ivdep
-      for (int i = 0; i < width; ++i) {
-        const T a = t0[i] + w0[i], b = t1[i] + w1[i], c = t2[i] + w2[i], d = t3[i] + w3[i];
-        const T ab = b < a ? b : a;
-        const T cd = d < c ? d : c;
-        const T abcd = cd < ab ? cd : ab;
-        best[i] = abcd < best[i] ? abcd : best[i];
-      }
-    }
-    for (; k < directions; ++k) {
-      const T* const t = row + step[k];
-      const T* const w = weights + direction[k];
-#pragma GCC ivdep
-      for (int i = 0; i < width; ++i) {
-        const T a = t[i] + w[i];
-        best[i] = a < best[i] ? a : best[i];
-      }
-    }
-    int changed = 0;
-    for (int i = 0; i < width; ++i) changed |= best[i] < row[i] ? 1 : 0;
-    if (!changed) return false;
-    for (int i = 0; i < width; ++i) row[i] = best[i];
-    return true;
-  }
 };
 
 /// Predecessors of every vertex, tile by tile: the direction of the best neighbour that is strictly
@@ -356,7 +374,7 @@ struct FindPredecessorsOnHost {
   int sources;
   std::int16_t* predecessors;  ///< sources x shape of the model
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+  void operator()(const Member& member) const {
     const auto& graph = tile.weights.graph;
     const Index<Dim> origin = graph.grid.template tile_origin<Exec>(member.league_rank());
     const auto scratch = tile.scratch(member);
@@ -380,32 +398,13 @@ struct FindPredecessorsOnHost {
           inside = inside && origin[d] + local[d] < graph.grid.extents[d];
         }
         if (!inside) continue;
-        int best[width];
-        best_directions(scratch.near + in_box, weights + tile.row_offset(local), best);
+        T best[width];  // directions, exact in a floating-point number
+        best_directions<width>(scratch.near + in_box, weights + tile.row_offset(local),
+                               tile.tile_step.data(), tile.row_weights.direction.data(),
+                               2 * graph.half, best);
         const std::int64_t left = graph.grid.extents[Dim - 1] - origin[Dim - 1];
         const int n = left < width ? static_cast<int>(left) : width;
         for (int i = 0; i < n; ++i) predecessors[to + i] = static_cast<std::int16_t>(best[i]);
-      }
-    }
-  }
-
- private:
-  KOKKOS_INLINE_FUNCTION void best_directions(const T* row, const T* weights, int* best) const {
-    T time[width];
-    for (int i = 0; i < width; ++i) {
-      time[i] = infinity<T>();
-      best[i] = unreached;
-    }
-    const int directions = 2 * tile.weights.graph.half;
-    for (int k = 0; k < directions; ++k) {
-      const T* const t = row + tile.tile_step(k);
-      const T* const w = weights + tile.row_weights.direction(k);
-#pragma GCC ivdep
-      for (int i = 0; i < width; ++i) {
-        const T candidate = t[i] < row[i] ? t[i] + w[i] : infinity<T>();
-        const bool better = candidate < time[i];
-        time[i] = better ? candidate : time[i];
-        best[i] = better ? k : best[i];
       }
     }
   }
@@ -438,9 +437,7 @@ HostTile<T, Dim, Exec, Weights> make_host_tile(const Exec& exec,
     std::int64_t stride = 1;
     for (int d = Dim - 1; d >= 0; --d) {
       rows.strides[d] = stride;
-      std::int64_t n = tile_extent<Exec, Dim>(d) + data.radius;
-      if (d == Dim - 1) n = (n + 15) / 16 * 16;
-      stride *= n;
+      stride *= d == Dim - 1 ? tile.weight_row : tile_extent<Exec, Dim>(d) + data.radius;
     }
   }
   std::int64_t size = 0;

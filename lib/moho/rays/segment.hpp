@@ -102,6 +102,9 @@ KOKKOS_INLINE_FUNCTION R mean_reciprocal(R b0, R b1, R b2, R b3) {
 /// Calls visit(t0, t1, cell) for the pieces of the straight segment from p to q (index space), in order;
 /// `cell` is the lowest node of the cell that holds the piece, kept inside 0 ... extents - 2.
 /// A segment of length zero has no pieces.
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable
+#endif
 template <int Dim, class R, class Visit>
 KOKKOS_INLINE_FUNCTION void for_each_piece(const Kokkos::Array<R, Dim>& p,
                                            const Kokkos::Array<R, Dim>& q,

@@ -9,6 +9,7 @@
 /// "edge stencil") depend on the offset alone and are made once, on the host, in double precision. A
 /// weight is then a short dot product. The other rules integrate each edge.
 
+#include <moho/core/simd.hpp>
 #include <moho/rays/layout.hpp>
 #include <moho/rays/segment.hpp>
 
@@ -109,19 +110,21 @@ struct ComputedWeights {
   GraphData<T, Dim, Exec> graph;
 
   KOKKOS_INLINE_FUNCTION T operator()(int e, std::int64_t p) const {
-    if (graph.rule == WeightRule::slowness) {
-      T sum = T(0);
-      for (int k = graph.first_term(e); k < graph.first_term(e + 1); ++k) {
-        const StencilTerm<T> term = graph.terms(k);
-        sum += term.coefficient * graph.medium(p + term.place);
-      }
-      return sum;
+    return graph.rule == WeightRule::slowness ? by_stencil(e, p) : integrated(e, p);
+  }
+
+  /// The weight as a dot product with the slownesses around the edge, rule slowness.
+  KOKKOS_FUNCTION MOHO_NOINLINE T by_stencil(int e, std::int64_t p) const {
+    T sum = T(0);
+    for (int k = graph.first_term(e); k < graph.first_term(e + 1); ++k) {
+      const StencilTerm<T> term = graph.terms(k);
+      sum += term.coefficient * graph.medium(p + term.place);
     }
-    return integrated(e, p);
+    return sum;
   }
 
   /// The weight by quadrature along the edge, any rule; infinite if an end is a dummy.
-  KOKKOS_INLINE_FUNCTION T integrated(int e, std::int64_t p) const {
+  KOKKOS_FUNCTION MOHO_NOINLINE T integrated(int e, std::int64_t p) const {
     const Index<Dim> near = graph.grid.node(p);
     Index<Dim> far = near;
     Kokkos::Array<double, Dim> from, to;
@@ -140,44 +143,20 @@ struct ComputedWeights {
   }
 };
 
-/// destination[i] = sum over terms of coefficient * source[term.place + i]: a row of weights of one edge.
-template <class T>
-KOKKOS_INLINE_FUNCTION void stencil_row(T* __restrict__ destination, int count, const T* __restrict__ source,
-                        const StencilTerm<T>* terms, int term_count) {
-  int k = 0;
-  if (term_count >= 4) {
-    const T* s0 = source + terms[0].place;
-    const T* s1 = source + terms[1].place;
-    const T* s2 = source + terms[2].place;
-    const T* s3 = source + terms[3].place;
-    const T c0 = terms[0].coefficient, c1 = terms[1].coefficient, c2 = terms[2].coefficient,
-            c3 = terms[3].coefficient;
-    for (int i = 0; i < count; ++i) {
-      destination[i] = c0 * s0[i] + c1 * s1[i] + (c2 * s2[i] + c3 * s3[i]);
-    }
-    k = 4;
-  } else {
-    const T* s0 = source + terms[0].place;
-    const T c0 = terms[0].coefficient;
-    for (int i = 0; i < count; ++i) destination[i] = c0 * s0[i];
-    k = 1;
+/// destination[i] = sum over terms of coefficient * source[term.place + i], 0 <= i < count: a row of
+/// weights of one edge.
+/// `count` is a multiple of simd::lanes<T>.
+template <int count, class T>
+inline void stencil_row(T* destination, const T* source, const StencilTerm<T>* terms,
+                        int term_count) {
+  constexpr int lanes = simd::lanes<T>;
+  simd::Vector<T> sum[count / lanes] = {};
+  for (int k = 0; k < term_count; ++k) {
+    const T* const from = source + terms[k].place;
+    const simd::Vector<T> coefficient = simd::broadcast(terms[k].coefficient);
+    for (int v = 0; v < count / lanes; ++v) sum[v] += coefficient * simd::load(from + v * lanes);
   }
-  for (; k + 4 <= term_count; k += 4) {
-    const T* s0 = source + terms[k].place;
-    const T* s1 = source + terms[k + 1].place;
-    const T* s2 = source + terms[k + 2].place;
-    const T* s3 = source + terms[k + 3].place;
-    const T c0 = terms[k].coefficient, c1 = terms[k + 1].coefficient,
-            c2 = terms[k + 2].coefficient, c3 = terms[k + 3].coefficient;
-    for (int i = 0; i < count; ++i) {
-      destination[i] += c0 * s0[i] + c1 * s1[i] + (c2 * s2[i] + c3 * s3[i]);
-    }
-  }
-  for (; k < term_count; ++k) {
-    const T* s0 = source + terms[k].place;
-    const T c0 = terms[k].coefficient;
-    for (int i = 0; i < count; ++i) destination[i] += c0 * s0[i];
-  }
+  for (int v = 0; v < count / lanes; ++v) simd::store(destination + v * lanes, sum[v]);
 }
 
 /// Algorithm 1 of the paper, PrecalculateWeights: a team takes a tile, loads the slowness with its
@@ -201,6 +180,9 @@ struct PrecalculateWeights {
     return ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(box.size()));
   }
 
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable
+#endif
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const ScratchView<T, Exec> slowness(member.team_scratch(is_host_space<Exec> ? 1 : 0),
                                         static_cast<std::size_t>(box.size()));
@@ -253,16 +235,18 @@ struct PrecalculateWeights {
     return allocated;
   }
 
-  KOKKOS_INLINE_FUNCTION void on_host(const Index<Dim>& origin, const T* slowness) const {
+  void on_host(const Index<Dim>& origin, const T* slowness) const {
     const int rows = tile_volume<Exec, Dim>() / tile_extent<Exec, Dim>(Dim - 1);
     for (int e = 0; e < graph.half; ++e) {
       for (int row = 0; row < rows; ++row) {
         std::int64_t place = 0;
         int in_tile = 0, begin = 0, end = 0;
         if (!find_row(origin, row, place, in_tile, begin, end)) continue;
-        stencil_row(&graph.table(e, place + begin), end - begin, slowness + in_tile + begin,
-                    &tile_terms(graph.first_term(e)),
-                    graph.first_term(e + 1) - graph.first_term(e));
+        constexpr int width = tile_extent<Exec, Dim>(Dim - 1);
+        T row_weights[width];
+        stencil_row<width>(row_weights, slowness + in_tile, &tile_terms(graph.first_term(e)),
+                           graph.first_term(e + 1) - graph.first_term(e));
+        for (int i = begin; i < end; ++i) graph.table(e, place + i) = row_weights[i];
       }
     }
   }

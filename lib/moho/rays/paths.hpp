@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Rays from predecessors, as polylines.
+
+#include <moho/rays/sources.hpp>
+
+namespace moho::rays {
+
+namespace detail {
+
+/// Follows predecessors from a receiver to its source. Called twice: without room for points it finds
+/// the last vertex, the traveltime and the number of points; with room it writes them, source first.
+template <class T, int Dim, class Exec>
+struct FollowRay {
+  using memory = typename Exec::memory_space;
+  GraphData<T, Dim, Exec> graph;
+  Grid<Dim> grid;
+  const T* times;                      ///< sources x shape
+  const std::int16_t* predecessors;    ///< likewise
+  Kokkos::View<Point<Dim>*, memory> sources, receivers;
+  Kokkos::View<std::int64_t*, memory> last_vertex;  ///< of each ray; -1: straight, -2: none, -3: broken
+  Kokkos::View<double*, memory> traveltime;
+  Kokkos::View<std::int64_t*, memory> first;        ///< counts at first, offsets then
+  Kokkos::View<Point<Dim>*, memory> points;         ///< empty in the first call
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t ray) const {
+    const std::int64_t source = ray / receivers.extent(0);
+    const std::int64_t receiver = ray % receivers.extent(0);
+    if (points.extent(0) == 0) {
+      find_end(ray, source, receiver);
+    } else if (last_vertex(ray) != -2) {
+      write(ray, source, receiver);
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void find_end(std::int64_t ray, std::int64_t source,
+                                       std::int64_t receiver) const {
+    const Kokkos::Array<double, Dim> from = snap<Dim>(grid, sources(source));
+    const Kokkos::Array<double, Dim> to = snap<Dim>(grid, receivers(receiver));
+    const T* const time = times + source * grid.size();
+    const NodeBox<Dim> box(to, graph.radius, grid.extents);
+    double best = infinity<double>();
+    std::int64_t vertex = -2;
+    for (std::int64_t i = 0; i < box.size(); ++i) {
+      const Index<Dim> node = box.node(i);
+      const std::int64_t flat = grid.flat(node);
+      if (!(time[flat] < best)) continue;
+      Kokkos::Array<double, Dim> position;
+      for (int d = 0; d < Dim; ++d) position[d] = static_cast<double>(node[d]);
+      const double candidate =
+          static_cast<double>(time[flat]) +
+          straight_time<T, Dim, Exec>(graph, grid.spacing, position, to);
+      if (candidate < best) {
+        best = candidate;
+        vertex = flat;
+      }
+    }
+    // A receiver near the source, one of them between nodes, is reached straight as well.
+    if (!on_node<Dim>(from) || !on_node<Dim>(to)) {
+      bool near = true;
+      for (int d = 0; d < Dim; ++d) {
+        const double distance = from[d] < to[d] ? to[d] - from[d] : from[d] - to[d];
+        near = near && distance <= static_cast<double>(graph.radius);
+      }
+      if (near) {
+        const double straight = straight_time<T, Dim, Exec>(graph, grid.spacing, from, to);
+        if (straight <= best) {
+          best = straight;
+          vertex = -1;
+        }
+      }
+    }
+    last_vertex(ray) = vertex;
+    traveltime(ray) = best;
+    std::int64_t count = 0;
+    if (vertex >= 0) {
+      const std::int16_t* const predecessor = predecessors + source * grid.size();
+      std::int64_t at = vertex;
+      for (count = 1; predecessor[at] >= 0 && count <= grid.size(); ++count) {
+        at = at_predecessor(at, predecessor[at]);
+      }
+      if (predecessor[at] != from_source) {
+        last_vertex(ray) = -3;
+        count = 0;
+      } else {
+        count += at_node(from, at) ? 0 : 1;
+        count += at_node(to, vertex) ? 0 : 1;
+      }
+    } else if (vertex == -1) {
+      count = 2;
+    }
+    first(ray) = count;
+  }
+
+  KOKKOS_INLINE_FUNCTION void write(std::int64_t ray, std::int64_t source,
+                                    std::int64_t receiver) const {
+    const Kokkos::Array<double, Dim> from = snap<Dim>(grid, sources(source));
+    const Kokkos::Array<double, Dim> to = snap<Dim>(grid, receivers(receiver));
+    std::int64_t place = first(ray + 1);  // backwards, from the receiver
+    if (last_vertex(ray) == -1) {
+      points(--place) = position(to);
+      points(--place) = position(from);
+      return;
+    }
+    const std::int16_t* const predecessor = predecessors + source * grid.size();
+    std::int64_t at = last_vertex(ray);
+    if (!at_node(to, at)) points(--place) = position(to);
+    points(--place) = grid.position(grid.node(at));
+    while (predecessor[at] >= 0) {
+      at = at_predecessor(at, predecessor[at]);
+      points(--place) = grid.position(grid.node(at));
+    }
+    if (!at_node(from, at)) points(--place) = position(from);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION std::int64_t at_predecessor(std::int64_t flat, int direction) const {
+    const int e = direction < graph.half ? direction : direction - graph.half;
+    const int sign = direction < graph.half ? 1 : -1;
+    std::int64_t step = 0;
+    for (int d = 0; d < Dim; ++d) step = step * grid.extents[d] + graph.step(e, d);
+    return flat + sign * step;
+  }
+  KOKKOS_INLINE_FUNCTION bool at_node(const Kokkos::Array<double, Dim>& q, std::int64_t flat) const {
+    const Index<Dim> node = grid.node(flat);
+    for (int d = 0; d < Dim; ++d) {
+      if (q[d] != static_cast<double>(node[d])) return false;
+    }
+    return true;
+  }
+  KOKKOS_INLINE_FUNCTION Point<Dim> position(const Kokkos::Array<double, Dim>& q) const {
+    Point<Dim> p{};
+    for (int d = 0; d < Dim; ++d) p[d] = grid.origin[d] + grid.spacing[d] * q[d];
+    return p;
+  }
+};
+
+template <int Dim, class Exec>
+Kokkos::View<Point<Dim>*, typename Exec::memory_space> upload_points(const Exec& exec,
+                                                                     const Points<Dim>& points) {
+  Kokkos::View<Point<Dim>*, typename Exec::memory_space> view("moho::rays::points", points.size());
+  auto host = Kokkos::create_mirror_view(view);
+  for (std::size_t i = 0; i < points.size(); ++i) host(i) = points[i];
+  Kokkos::deep_copy(exec, view, host);
+  exec.fence();
+  return view;
+}
+
+}  // namespace detail
+
+/// Traces the ray from every source to every receiver by following predecessors.
+///
+/// A receiver between nodes is joined to the nodes within the radius by straight segments, and takes the
+/// best of them; a receiver within the radius of the source is also reached straight.
+///
+/// \param exec all work goes to this instance; the function returns host data and therefore fences
+/// \param graph the model that was traced
+/// \param sources the sources given to trace()
+/// \param times,predecessors outputs of trace()
+/// \param receivers positions in the grid's units; there may be none
+/// \throws InputError a receiver outside the model, or arrays of the wrong shape
+template <class T, int Dim, class Exec>
+RayPaths<Dim> ray_paths(const Exec& exec, const GridGraph<T, Dim, Exec>& graph,
+                        const Points<Dim>& sources, const FieldPerSource<T, Dim, Exec>& times,
+                        const FieldPerSource<std::int16_t, Dim, Exec>& predecessors,
+                        const Points<Dim>& receivers) {
+  const std::int64_t source_count = static_cast<std::int64_t>(sources.size());
+  check_positions(graph.grid(), sources, "source");
+  check_positions(graph.grid(), receivers, "receiver");
+  check_shape(graph.grid(), times, "times", source_count);
+  check_shape(graph.grid(), predecessors, "predecessors", source_count);
+
+  RayPaths<Dim> paths;
+  paths.sources = source_count;
+  paths.receivers = static_cast<std::int64_t>(receivers.size());
+  const std::int64_t rays = paths.sources * paths.receivers;
+  paths.first.assign(static_cast<std::size_t>(rays) + 1, 0);
+  paths.traveltime.assign(static_cast<std::size_t>(rays), 0.0);
+  if (rays == 0) return paths;
+
+  using memory = typename Exec::memory_space;
+  detail::FollowRay<T, Dim, Exec> follow;
+  follow.graph = graph.data();
+  follow.grid = graph.grid();
+  follow.times = times.data();
+  follow.predecessors = predecessors.data();
+  follow.sources = detail::upload_points<Dim>(exec, sources);
+  follow.receivers = detail::upload_points<Dim>(exec, receivers);
+  follow.last_vertex = allocate<Kokkos::View<std::int64_t*, memory>>(exec, "moho::rays::last", rays);
+  follow.traveltime = allocate<Kokkos::View<double*, memory>>(exec, "moho::rays::traveltime", rays);
+  follow.first = allocate<Kokkos::View<std::int64_t*, memory>>(exec, "moho::rays::first", rays + 1);
+  Kokkos::deep_copy(exec, follow.first, std::int64_t(0));
+  const Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> all(exec, 0, rays);
+  Kokkos::parallel_for("moho::rays::find_ray_ends", all, follow);
+
+  auto first = Kokkos::create_mirror_view(follow.first);
+  auto last = Kokkos::create_mirror_view(follow.last_vertex);
+  auto traveltime = Kokkos::create_mirror_view(follow.traveltime);
+  Kokkos::deep_copy(exec, first, follow.first);
+  Kokkos::deep_copy(exec, last, follow.last_vertex);
+  Kokkos::deep_copy(exec, traveltime, follow.traveltime);
+  exec.fence();
+  std::int64_t total = 0;
+  for (std::int64_t ray = 0; ray < rays; ++ray) {
+    if (last(ray) == -3) {
+      throw Error(concat("rays: the predecessors of source ", ray / paths.receivers,
+                         " do not lead back to it: they are not those that trace() wrote for these "
+                         "sources and this graph"));
+    }
+    const std::int64_t count = first(ray);
+    paths.first[static_cast<std::size_t>(ray)] = total;
+    paths.traveltime[static_cast<std::size_t>(ray)] = traveltime(ray);
+    first(ray) = total;
+    total += count;
+  }
+  first(rays) = total;
+  paths.first[static_cast<std::size_t>(rays)] = total;
+  paths.points.resize(static_cast<std::size_t>(total));
+  if (total == 0) return paths;
+  Kokkos::deep_copy(exec, follow.first, first);
+  follow.points = allocate<Kokkos::View<Point<Dim>*, memory>>(exec, "moho::rays::points", total);
+  Kokkos::parallel_for("moho::rays::follow_rays", all, follow);
+  Kokkos::View<Point<Dim>*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(
+      paths.points.data(), paths.points.size());
+  Kokkos::deep_copy(exec, host, follow.points);
+  exec.fence();
+  return paths;
+}
+
+}  // namespace moho::rays
