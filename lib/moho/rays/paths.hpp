@@ -10,6 +10,19 @@ namespace moho::rays {
 
 namespace detail {
 
+/// Points in the memory of a space, one a row. (Kokkos 3.4 gives views of Kokkos::Array a meaning of their
+/// own, so that these are views of double.)
+template <int Dim, class Memory>
+using PointView = Kokkos::View<double* [Dim], Kokkos::LayoutRight, Memory>;
+
+/// A row of a view of points.
+template <int Dim, class Memory>
+KOKKOS_INLINE_FUNCTION Point<Dim> get_point(const PointView<Dim, Memory>& view, std::int64_t row) {
+  Point<Dim> p{};
+  for (int d = 0; d < Dim; ++d) p[d] = view(row, d);
+  return p;
+}
+
 /// Follows predecessors from a receiver to its source. Called twice: without room for points it finds
 /// the last vertex, the traveltime and the number of points; with room it writes them, source first.
 template <class T, int Dim, class Exec>
@@ -19,11 +32,11 @@ struct FollowRay {
   Grid<Dim> grid;
   const T* times;                      ///< sources x shape
   const std::int16_t* predecessors;    ///< likewise
-  Kokkos::View<Point<Dim>*, memory> sources, receivers;
+  PointView<Dim, memory> sources, receivers;
   Kokkos::View<std::int64_t*, memory> last_vertex;  ///< of each ray; -1: straight, -2: none, -3: broken
   Kokkos::View<double*, memory> traveltime;
   Kokkos::View<std::int64_t*, memory> first;        ///< counts at first, offsets then
-  Kokkos::View<Point<Dim>*, memory> points;         ///< empty in the first call
+  PointView<Dim, memory> points;                    ///< empty in the first call
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t ray) const {
     const std::int64_t source = ray / receivers.extent(0);
@@ -37,8 +50,8 @@ struct FollowRay {
 
   KOKKOS_INLINE_FUNCTION void find_end(std::int64_t ray, std::int64_t source,
                                        std::int64_t receiver) const {
-    const Kokkos::Array<double, Dim> from = snap<Dim>(grid, sources(source));
-    const Kokkos::Array<double, Dim> to = snap<Dim>(grid, receivers(receiver));
+    const Kokkos::Array<double, Dim> from = snap<Dim>(grid, get_point<Dim, memory>(sources, source));
+    const Kokkos::Array<double, Dim> to = snap<Dim>(grid, get_point<Dim, memory>(receivers, receiver));
     const T* const time = times + source * grid.size();
     const NodeBox<Dim> box(to, graph.radius, grid.extents);
     double best = infinity<double>();
@@ -96,26 +109,29 @@ struct FollowRay {
 
   KOKKOS_INLINE_FUNCTION void write(std::int64_t ray, std::int64_t source,
                                     std::int64_t receiver) const {
-    const Kokkos::Array<double, Dim> from = snap<Dim>(grid, sources(source));
-    const Kokkos::Array<double, Dim> to = snap<Dim>(grid, receivers(receiver));
+    const Kokkos::Array<double, Dim> from = snap<Dim>(grid, get_point<Dim, memory>(sources, source));
+    const Kokkos::Array<double, Dim> to = snap<Dim>(grid, get_point<Dim, memory>(receivers, receiver));
     std::int64_t place = first(ray + 1);  // backwards, from the receiver
     if (last_vertex(ray) == -1) {
-      points(--place) = position(to);
-      points(--place) = position(from);
+      put_point(--place, position(to));
+      put_point(--place, position(from));
       return;
     }
     const std::int16_t* const predecessor = predecessors + source * grid.size();
     std::int64_t at = last_vertex(ray);
-    if (!at_node(to, at)) points(--place) = position(to);
-    points(--place) = grid.position(grid.node(at));
+    if (!at_node(to, at)) put_point(--place, position(to));
+    put_point(--place, grid.position(grid.node(at)));
     while (predecessor[at] >= 0) {
       at = at_predecessor(at, predecessor[at]);
-      points(--place) = grid.position(grid.node(at));
+      put_point(--place, grid.position(grid.node(at)));
     }
-    if (!at_node(from, at)) points(--place) = position(from);
+    if (!at_node(from, at)) put_point(--place, position(from));
   }
 
  private:
+  KOKKOS_INLINE_FUNCTION void put_point(std::int64_t row, const Point<Dim>& p) const {
+    for (int d = 0; d < Dim; ++d) points(row, d) = p[d];
+  }
   KOKKOS_INLINE_FUNCTION std::int64_t at_predecessor(std::int64_t flat, int direction) const {
     const int e = direction < graph.half ? direction : direction - graph.half;
     const int sign = direction < graph.half ? 1 : -1;
@@ -138,11 +154,13 @@ struct FollowRay {
 };
 
 template <int Dim, class Exec>
-Kokkos::View<Point<Dim>*, typename Exec::memory_space> upload_points(const Exec& exec,
-                                                                     const Points<Dim>& points) {
-  Kokkos::View<Point<Dim>*, typename Exec::memory_space> view("moho::rays::points", points.size());
+PointView<Dim, typename Exec::memory_space> upload_points(const Exec& exec,
+                                                          const Points<Dim>& points) {
+  PointView<Dim, typename Exec::memory_space> view("moho::rays::points", points.size());
   auto host = Kokkos::create_mirror_view(view);
-  for (std::size_t i = 0; i < points.size(); ++i) host(i) = points[i];
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (int d = 0; d < Dim; ++d) host(i, d) = points[i][d];
+  }
   Kokkos::deep_copy(exec, view, host);
   exec.fence();
   return view;
@@ -220,10 +238,11 @@ RayPaths<Dim> ray_paths(const Exec& exec, const GridGraph<T, Dim, Exec>& graph,
   paths.points.resize(static_cast<std::size_t>(total));
   if (total == 0) return paths;
   Kokkos::deep_copy(exec, follow.first, first);
-  follow.points = allocate<Kokkos::View<Point<Dim>*, memory>>(exec, "moho::rays::points", total);
+  follow.points = allocate<detail::PointView<Dim, memory>>(exec, "moho::rays::points", total);
   Kokkos::parallel_for("moho::rays::follow_rays", all, follow);
-  Kokkos::View<Point<Dim>*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(
-      paths.points.data(), paths.points.size());
+  Kokkos::View<double* [Dim], Kokkos::LayoutRight, Kokkos::HostSpace,
+               Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+      host(paths.points.front().data(), paths.points.size());
   Kokkos::deep_copy(exec, host, follow.points);
   exec.fence();
   return paths;
