@@ -246,7 +246,7 @@ std::vector<Point<Dim>> make_receivers(const Options& o, const Grid<Dim>& grid) 
     const double f =
         o.line_count > 1 ? static_cast<double>(k) / static_cast<double>(o.line_count - 1) : 0.0;
     Point<Dim> p{};
-    for (int d = 0; d < Dim; ++d) p[d] = (1.0 - f) * begin[d] + f * end[d];
+    for (int d = 0; d < Dim; ++d) p[d] = begin[d] + f * (end[d] - begin[d]);
     receivers.push_back(p);
   }
   return receivers;

@@ -329,6 +329,14 @@ class Defaults(Case):
         self.assertEqual(r.summary["asked"]["radius"], 6)
         self.assertEqual(self.trace("--gradient", "1500,0", "--shape", "9,8,7").summary["asked"]["radius"], 3)
 
+    def test_receiver_line(self):
+        r = self.trace("--gradient", "1500,0", "--shape", "1201,41", "--radius", 1, "--receiver-line",
+                       "300,321.7,11700,321.7,39")
+        line = np.array(r.summary["receivers"])
+        np.testing.assert_allclose(line[:, 0], 300.0 * np.arange(1, 40), rtol=1e-14)
+        self.assertEqual(set(line[:, 1]), {321.7})
+        self.assertEqual(line[0].tolist() + line[-1].tolist(), [300.0, 321.7, 11700.0, 321.7])
+
     def test_one_column_and_one_node(self):
         r = self.trace("--gradient", "2000,0", "--shape", "1,51", "--source", "0,0", "--receiver-line",
                        "0,100,0,500,3", "--precision", "double")
