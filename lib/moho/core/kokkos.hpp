@@ -115,6 +115,28 @@ KOKKOS_FORCEINLINE_FUNCTION void relaxed_store(T* address, T value) {
 #endif
 }
 
+/// Atomically makes a non-negative number the smaller of itself and `value`, and returns what it was.
+/// The bits of such numbers order as integers do, whose minimum the hardware has.
+KOKKOS_FORCEINLINE_FUNCTION float atomic_minimum(float* address, float value) {
+  static_assert(sizeof(int) == sizeof(float));
+  union {
+    float number;
+    int bits;
+  } in{value}, out{};
+  out.bits = Kokkos::atomic_fetch_min(reinterpret_cast<int*>(address), in.bits);
+  return out.number;
+}
+/// \overload
+KOKKOS_FORCEINLINE_FUNCTION double atomic_minimum(double* address, double value) {
+  static_assert(sizeof(long long) == sizeof(double));
+  union {
+    double number;
+    long long bits;
+  } in{value}, out{};
+  out.bits = Kokkos::atomic_fetch_min(reinterpret_cast<long long*>(address), in.bits);
+  return out.number;
+}
+
 /// "4.7.1" from KOKKOS_VERSION.
 inline std::string kokkos_version() {
   return std::to_string(KOKKOS_VERSION / 10000) + "." + std::to_string(KOKKOS_VERSION / 100 % 100) +

@@ -58,20 +58,21 @@ struct RelaxTilesOnDevice {
         Kokkos::atomic_add(&list.statistics(0), static_cast<unsigned long long>(count));
       });
     }
+    // Once a team, not once a visit: every view takes its share of the scratch for good.
+    const ScratchView<T, Exec> scratch(member.team_scratch(0), static_cast<std::size_t>(box.size()));
+    // [0], [1]: did anything change in an even, odd sweep; [2]: sides to tell
+    const ScratchView<unsigned, Exec> flags(member.team_scratch(0), 4);
     for (int i = member.league_rank(); i < count; i += member.league_size()) {
-      visit(member, list.items(round & 1, i));
+      visit(member, scratch.data(), flags, list.items(round & 1, i));
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void visit(const Member& member, int item) const {
+  KOKKOS_INLINE_FUNCTION void visit(const Member& member, T* near,
+                                    const ScratchView<unsigned, Exec>& flags, int item) const {
     const auto& graph = weights.graph;
     const auto& padded = graph.grid;
     const int source = static_cast<int>(item / list.tile_count);
     const Index<Dim> origin = padded.template tile_origin<Exec>(item % list.tile_count);
-    const ScratchView<T, Exec> scratch(member.team_scratch(0), static_cast<std::size_t>(box.size()));
-    // [0], [1]: did anything change in an even, odd sweep; [2]: sides to tell
-    const ScratchView<unsigned, Exec> flags(member.team_scratch(0), 4);
-    T* const near = scratch.data();
     T* const global = &times(source, 0);
 
     int local[Dim];

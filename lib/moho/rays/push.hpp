@@ -42,7 +42,7 @@ struct PushSweep {
         const std::int64_t other = sign ? place - graph.offset(e) : place + graph.offset(e);
         const T candidate = time + weights(e, sign ? other : place);
         if (candidate < relaxed_load(&state.times(source, other))) {
-          Kokkos::atomic_fetch_min(&state.times(source, other), candidate);
+          atomic_minimum(&state.times(source, other), candidate);
         }
       }
     }
@@ -127,7 +127,7 @@ struct NearFarStep {
         const std::int64_t other = sign ? place - graph.offset(e) : place + graph.offset(e);
         const T candidate = time + weights(e, sign ? other : place);
         if (!(candidate < relaxed_load(&state.times(source, other)))) continue;
-        if (!(candidate < Kokkos::atomic_fetch_min(&state.times(source, other), candidate))) continue;
+        if (!(candidate < atomic_minimum(&state.times(source, other), candidate))) continue;
         Kokkos::memory_fence();
         const int target = candidate < threshold ? 1 : 2;
         if (Kokkos::atomic_fetch_or(&state.listed(source, other), target) & target) continue;
