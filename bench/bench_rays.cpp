@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Benchmarks of the shortest-path ray tracer, the CPU against the GPU in one table.
+//
+// The models are those of Monsegny and Agudelo (2013): n x n vertices, velocity growing with depth
+// from 0.5 to 4 km/s, 16 sizes from 128 to 1600 (the paper does not list them; here they are 64
+// apart up to 512, 128 apart up to 1536, and 1600). The source is the corner (0, 0), from which
+// paths are longest. Time is counted as in the paper: the model to the device, weights, tracing,
+// traveltimes and predecessors back. Host arrays of CUDA runs are pinned. Every benchmark compares
+// its traveltimes with sequential Dijkstra's.
+//
+// Names: rays/<method>/<space>/<precision>/n:<n>/r:<radius>[/sources:<count>][/storage:<where>],
+// and copy/<space> for the copy bandwidth that floor_fraction refers to.
+
+#include "bench_rays/cases.hpp"
+#include "common/copy.hpp"
+
+#include <moho/core/space.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace moho;
+using bench::RayCase;
+using rays::Method;
+using rays::WeightStorage;
+
+std::vector<int> sizes() {
+  if (bench::smoke()) return {64, 128};
+  std::vector<int> list;
+  for (int n = 128; n <= 512; n += 64) list.push_back(n);
+  for (int n = 640; n <= 1536; n += 128) list.push_back(n);
+  list.push_back(1600);
+  return list;
+}
+
+bool one_of(int value, std::initializer_list<int> list) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+template <class T>
+constexpr const char* precision_name = std::is_same_v<T, float> ? "float" : "double";
+
+void add(const std::string& name, int iterations, std::function<void(benchmark::State&)> function) {
+  benchmark::RegisterBenchmark(name.c_str(), std::move(function))
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond)
+      ->Iterations(iterations);
+}
+
+/// More iterations where one is short.
+int iterations_of(const RayCase& what) {
+  if (bench::smoke()) return 1;
+  return what.n <= 256 ? 20 : what.n <= 640 ? 10 : 5;
+}
+
+template <class T>
+void add_dijkstra(int n, int radius) {
+  RayCase what;
+  what.n = n;
+  what.radius = radius;
+  add(concat("rays/dijkstra/serial/", precision_name<T>, "/n:", n, "/r:", radius),
+      n <= 512 && !bench::smoke() ? 3 : 1,
+      [what](benchmark::State& state) { bench::time_dijkstra<T>(state, what); });
+}
+
+template <class T, class Exec>
+void add_trace(RayCase what, bool name_storage = false) {
+  std::string name = concat("rays/", to_string(what.method), "/", SpaceTraits<Exec>::name, "/",
+                            precision_name<T>, "/n:", what.n, "/r:", what.radius);
+  if (what.sources > 1) name += concat("/sources:", what.sources);
+  if (name_storage) name += "/storage:" + to_string(what.storage);
+  // The paper's method and those that push are defined with a table of weights.
+  if (what.method != Method::active_tiles) what.storage = WeightStorage::stored;
+  const bool slow = is_host_space<Exec> && what.method != Method::active_tiles;
+  add(name, slow || what.sources > 8 ? 1 : iterations_of(what),
+      [what](benchmark::State& state) { bench::time_trace<T, Exec>(state, what); });
+}
+
+/// The benchmarks of one space for one model and radius.
+template <class Exec>
+void add_space(int n, int radius) {
+  const bool smoke = bench::smoke();
+  const bool host = is_host_space<Exec>;
+  RayCase what;
+  what.n = n;
+  what.radius = radius;
+  add_trace<float, Exec>(what);
+
+  what.method = Method::relaxation;
+  if (!host || one_of(n, {64, 128, 256, 512})) add_trace<float, Exec>(what);
+
+  const bool chosen_radius = one_of(radius, {1, 3, 6});
+  const bool chosen_size = host ? one_of(n, {128, 256}) : one_of(n, {128, 512, 1024});
+  if (chosen_radius && chosen_size) {
+    what.method = Method::push;
+    add_trace<float, Exec>(what);
+    what.method = Method::near_far;
+    add_trace<float, Exec>(what);
+  }
+
+  what.method = Method::active_tiles;
+  const bool large = smoke ? n == 128 : one_of(n, {512, 1024, 1600});
+  if (chosen_radius && large) {
+    for (const WeightStorage storage : {WeightStorage::stored, WeightStorage::on_the_fly}) {
+      what.storage = storage;
+      add_trace<float, Exec>(what, true);
+    }
+    what.storage = WeightStorage::automatic;
+    add_trace<double, Exec>(what);
+  }
+  if (one_of(radius, {3, 6}) && (smoke ? n == 128 : one_of(n, {512, 1024}))) {
+    what.sources = 8;
+    add_trace<float, Exec>(what);
+    if (!host) {
+      what.sources = 64;
+      add_trace<float, Exec>(what);
+    }
+  }
+}
+
+template <class Exec>
+void add_copy() {
+  // The array is far larger than any cache; the number is the best of ten copies.
+  add(std::string("copy/") + SpaceTraits<Exec>::name, 1, [](benchmark::State& state) {
+    const double bytes = 2.0 * static_cast<double>(bench::copy_size<Exec>());
+    for (auto _ : state) state.SetIterationTime(bytes / bench::copy_bandwidth<Exec>());
+    state.counters["copy_GBps"] = bench::copy_bandwidth<Exec>() * 1e-9;
+  });
+}
+
+#ifdef KOKKOS_ENABLE_OPENMP
+using Host = Kokkos::OpenMP;
+#else
+using Host = Kokkos::Serial;
+#endif
+
+void register_benchmarks() {
+  add_copy<Host>();
+#ifdef KOKKOS_ENABLE_CUDA
+  add_copy<Kokkos::Cuda>();
+#endif
+  for (const int n : sizes()) {
+    for (int radius = 1; radius <= 6; ++radius) {
+      if (bench::smoke() && !one_of(radius, {1, 3, 6})) continue;
+      add_dijkstra<float>(n, radius);
+      if (one_of(radius, {1, 3, 6}) && (bench::smoke() ? n == 128 : one_of(n, {512, 1024, 1600}))) {
+        add_dijkstra<double>(n, radius);
+      }
+      add_space<Host>(n, radius);
+#ifdef KOKKOS_ENABLE_CUDA
+      add_space<Kokkos::Cuda>(n, radius);
+#endif
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench::run_program(argc, argv, register_benchmarks); }

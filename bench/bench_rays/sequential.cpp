@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Sequential Dijkstra: what the parallel methods race, and what their traveltimes are held to.
+
+#include "bench_rays/cases.hpp"
+#include "common/program.hpp"
+
+#include <moho/rays/dijkstra.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+namespace moho::bench {
+
+namespace {
+
+#ifdef KOKKOS_ENABLE_SERIAL
+using Sequential = Kokkos::Serial;
+#else
+using Sequential = Kokkos::DefaultHostExecutionSpace;
+#endif
+
+/// Traveltimes of the last (n, radius), by column of the source.
+template <class T>
+struct References {
+  int n = 0;
+  int radius = 0;
+  std::map<int, std::vector<T>> times;
+  void turn_to(int new_n, int new_radius) {
+    if (n == new_n && radius == new_radius) return;
+    times.clear();
+    n = new_n;
+    radius = new_radius;
+  }
+};
+
+template <class T>
+References<T>& references() {
+  static References<T> cache;
+  return cache;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// A run of Dijkstra's algorithm with everything it needs allocated beforehand.
+template <class T>
+struct Run {
+  std::vector<T> times;
+  std::vector<std::int16_t> predecessors;
+  std::vector<std::int64_t> step;
+  RayPhases phases;
+  RayWork work;
+
+  Run(int n, int radius, int column) {
+    const Sequential exec;
+    const Grid<2> grid = model_grid(n);
+    const auto velocity = make_field<T>(exec, grid, "moho::bench::velocity");
+    for (int i = 0; i < n; ++i) {
+      for (int k = 0; k < n; ++k) velocity(i, k) = static_cast<T>(model_velocity(k, n));
+    }
+    times.resize(static_cast<std::size_t>(grid.size()));
+    predecessors.resize(times.size());
+
+    // The graph's own table would only be copied into Dijkstra's, which is ordered by vertex.
+    rays::GraphOptions options;
+    options.radius = radius;
+    options.storage = rays::WeightStorage::on_the_fly;
+    auto start = std::chrono::steady_clock::now();
+    const rays::GridGraph<T, 2, Sequential> graph(exec, grid, velocity, options);
+    const rays::Dijkstra<T, 2, Sequential> dijkstra(graph);
+    phases.weights = seconds_since(start);
+
+    start = std::chrono::steady_clock::now();
+    const auto& padded = graph.data().grid;
+    std::vector<T> padded_times(static_cast<std::size_t>(padded.size), infinity<T>());
+    std::vector<std::int16_t> padded_predecessors(padded_times.size(), rays::from_source);
+    const std::int64_t seed = padded.at({column, 0});
+    padded_times[static_cast<std::size_t>(seed)] = T(0);
+    std::int64_t relaxations = 0;
+    dijkstra.solve(padded_times.data(), padded_predecessors.data(), {seed}, relaxations);
+    phases.trace = seconds_since(start);
+
+    start = std::chrono::steady_clock::now();
+    for (int i = 0; i < n; ++i) {
+      const std::int64_t row = padded.at({i, 0});
+      std::copy_n(padded_times.data() + row, n, times.data() + std::ptrdiff_t(i) * n);
+      std::copy_n(padded_predecessors.data() + row, n, predecessors.data() + std::ptrdiff_t(i) * n);
+    }
+    phases.predecessors = seconds_since(start);
+
+    for (int k = 0; k < graph.neighbours(); ++k) {
+      step.push_back(std::int64_t(graph.neighbour(k)[0]) * n + graph.neighbour(k)[1]);
+    }
+    work.vertices = static_cast<double>(grid.size());
+    work.neighbours = graph.neighbours();
+    work.stencil_terms = static_cast<double>(graph.data().terms.extent(0));
+    work.scalar_bytes = sizeof(T);
+    work.relaxations = static_cast<double>(relaxations);
+  }
+};
+
+}  // namespace
+
+template <class T>
+const std::vector<T>& reference_times(int n, int radius, int column) {
+  References<T>& cache = references<T>();
+  cache.turn_to(n, radius);
+  const auto found = cache.times.find(column);
+  if (found != cache.times.end()) return found->second;
+  Run<T> run(n, radius, column);
+  return cache.times.emplace(column, std::move(run.times)).first->second;
+}
+
+template <class T>
+void time_dijkstra(benchmark::State& state, const RayCase& what) {
+  RayPhases sum;
+  RayWork work;
+  RayCheck check;
+  double best = infinity<double>();
+  double relaxations = 0.0;
+  try {
+    for (auto _ : state) {
+      Run<T> run(what.n, what.radius, 0);
+      state.SetIterationTime(run.phases.total());
+      sum.weights += run.phases.weights;
+      sum.trace += run.phases.trace;
+      sum.predecessors += run.phases.predecessors;
+      best = std::min(best, run.phases.total());
+      work = run.work;
+      relaxations += run.work.relaxations;
+      // The reference is its own: what can be checked is that it repeats itself and that rays end.
+      check_source(run.times, run.times.data(), run.predecessors.data(), run.step, check);
+      References<T>& cache = references<T>();
+      cache.turn_to(what.n, what.radius);
+      const auto known = cache.times.find(0);
+      if (known == cache.times.end()) {
+        cache.times.emplace(0, std::move(run.times));
+      } else {
+        check_source(known->second, run.times.data(), nullptr, run.step, check);
+      }
+    }
+  } catch (const std::exception& error) {
+    note_error();
+    state.SkipWithError(error.what());
+    return;
+  }
+  work.relaxations = relaxations;
+  report(state, sum, best, work, check);
+}
+
+template const std::vector<float>& reference_times<float>(int, int, int);
+template const std::vector<double>& reference_times<double>(int, int, int);
+template void time_dijkstra<float>(benchmark::State&, const RayCase&);
+template void time_dijkstra<double>(benchmark::State&, const RayCase&);
+
+}  // namespace moho::bench
