@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Models for the tests of the ray module, and what carries them to a space and back.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "rays/instances.hpp"
+#include "spaces.hpp"
+
+namespace moho::testing {
+
+/// The space of the sequential reference.
+using Host = Kokkos::DefaultHostExecutionSpace;
+
+inline constexpr rays::Star all_stars[] = {rays::Star::coprime, rays::Star::full};
+inline constexpr rays::WeightRule all_rules[] = {
+    rays::WeightRule::slowness, rays::WeightRule::velocity, rays::WeightRule::cells,
+    rays::WeightRule::sampled};
+inline constexpr rays::WeightStorage both_storages[] = {rays::WeightStorage::stored,
+                                                        rays::WeightStorage::on_the_fly};
+inline constexpr rays::Method parallel_methods[] = {rays::Method::active_tiles,
+                                                    rays::Method::relaxation, rays::Method::push,
+                                                    rays::Method::near_far};
+
+/// How closely two traveltimes that come from different orders of the same work must agree.
+template <class T>
+inline constexpr double same = std::is_same_v<T, float> ? 1e-6 : 1e-12;
+
+/// A velocity model on the host.
+template <int Dim>
+struct Model {
+  Grid<Dim> grid;
+  std::vector<double> velocity;
+
+  double at(const Index<Dim>& node) const {
+    return velocity[static_cast<std::size_t>(grid.flat(node))];
+  }
+};
+
+template <int Dim>
+Point<Dim> all_ones() {
+  Point<Dim> p{};
+  for (int d = 0; d < Dim; ++d) p[d] = 1.0;
+  return p;
+}
+
+/// velocity(node) at every node.
+template <int Dim, class Velocity>
+Model<Dim> make_model(const Grid<Dim>& grid, const Velocity& velocity) {
+  Model<Dim> model{grid, {}};
+  for (std::int64_t i = 0; i < grid.size(); ++i) model.velocity.push_back(velocity(grid.node(i)));
+  return model;
+}
+
+template <int Dim>
+Model<Dim> constant_model(const Index<Dim>& extents, double velocity,
+                          const Point<Dim>& spacing = all_ones<Dim>(),
+                          const Point<Dim>& origin = {}) {
+  return make_model(Grid<Dim>{extents, spacing, origin}, [&](const auto&) { return velocity; });
+}
+
+/// Every node on its own, between 1 and `contrast`, evenly in the logarithm.
+template <int Dim>
+Model<Dim> rough_model(const Index<Dim>& extents, double contrast, unsigned seed,
+                       const Point<Dim>& spacing = all_ones<Dim>(), const Point<Dim>& origin = {}) {
+  std::mt19937 random(seed);
+  return make_model(Grid<Dim>{extents, spacing, origin}, [&](const auto&) {
+    return std::exp(std::log(contrast) * static_cast<double>(random()) / 4294967296.0);
+  });
+}
+
+/// Positions anywhere in the model; the first is a node.
+template <int Dim>
+Points<Dim> random_points(const Grid<Dim>& grid, int count, unsigned seed) {
+  std::mt19937 random(seed);
+  Points<Dim> points;
+  for (int i = 0; i < count; ++i) {
+    Point<Dim> p{};
+    for (int d = 0; d < Dim; ++d) {
+      double q = static_cast<double>(random()) / 4294967296.0;
+      q *= static_cast<double>(grid.extents[d] - 1);
+      if (i == 0) q = std::floor(q);
+      p[d] = grid.origin[d] + grid.spacing[d] * q;
+    }
+    points.push_back(p);
+  }
+  return points;
+}
+
+/// A host array in a view of its own on a space.
+template <class ViewType, class Value>
+void to_space(const ViewType& view, const std::vector<Value>& values) {
+  const auto host = Kokkos::create_mirror_view(view);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    host.data()[i] = static_cast<typename ViewType::non_const_value_type>(values[i]);
+  }
+  Kokkos::deep_copy(view, host);
+}
+
+/// A contiguous view as a host array.
+template <class ViewType>
+std::vector<typename ViewType::non_const_value_type> to_host(const ViewType& view) {
+  const auto host = Kokkos::create_mirror_view(view);
+  Kokkos::deep_copy(host, view);
+  return {host.data(), host.data() + host.size()};
+}
+
+template <class T, int Dim, class Exec>
+Field<T, Dim, Exec> velocity_field(const Exec& exec, const Model<Dim>& model) {
+  const auto field = make_field<T>(exec, model.grid, "velocity");
+  exec.fence();
+  to_space(field, model.velocity);
+  return field;
+}
+
+template <class T, class Exec, int Dim>
+rays::GridGraph<T, Dim, Exec> make_graph(const Model<Dim>& model, const rays::GraphOptions& options,
+                                         const Exec& exec = Exec()) {
+  return rays::GridGraph<T, Dim, Exec>(exec, model.grid, velocity_field<T>(exec, model), options);
+}
+
+/// What trace() and ray_paths() give, on the host.
+template <class T, int Dim>
+struct Solution {
+  std::vector<T> times;
+  std::vector<std::int16_t> predecessors;
+  rays::TraceReport report;
+  rays::RayPaths<Dim> paths;
+};
+
+template <class T, int Dim, class Exec>
+Solution<T, Dim> solve(const rays::GridGraph<T, Dim, Exec>& graph,
+                       const std::type_identity_t<Points<Dim>>& sources,
+                       const rays::TraceOptions& options = {},
+                       const std::type_identity_t<Points<Dim>>& receivers = {},
+                       const Exec& exec = Exec()) {
+  Solution<T, Dim> solution;
+  const std::int64_t count = static_cast<std::int64_t>(sources.size());
+  const auto times = make_field_per_source<T>(exec, count, graph.grid(), "times");
+  const auto predecessors =
+      make_field_per_source<std::int16_t>(exec, count, graph.grid(), "predecessors");
+  solution.report = rays::trace(exec, graph, sources, times, predecessors, options);
+  solution.paths = rays::ray_paths(exec, graph, sources, times, predecessors, receivers);
+  exec.fence();
+  solution.times = to_host(times);
+  solution.predecessors = to_host(predecessors);
+  return solution;
+}
+
+/// Dijkstra's algorithm on the host.
+template <class T, int Dim>
+Solution<T, Dim> reference(const Model<Dim>& model, rays::GraphOptions options,
+                           const std::type_identity_t<Points<Dim>>& sources) {
+  options.memory_budget = 0;
+  options.storage = rays::WeightStorage::stored;
+  rays::TraceOptions trace;
+  trace.method = rays::Method::dijkstra;
+  return solve(make_graph<T, Host>(model, options), sources, trace);
+}
+
+/// The largest |a - b| / b; infinite where one is finite and the other is not, or one is no number.
+template <class T>
+double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double largest = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])) /
+                              std::abs(static_cast<double>(b[i]));
+    if (!(difference <= largest)) largest = difference;
+    if (std::isnan(largest)) return std::numeric_limits<double>::infinity();
+  }
+  return largest;
+}
+
+inline std::string describe(const rays::GraphOptions& graph, rays::Method method) {
+  return concat("radius ", graph.radius, ", star ", to_string(graph.star), ", rule ",
+                to_string(graph.rule), ", weights ", to_string(graph.storage), ", method ",
+                to_string(method));
+}
+
+/// Holds every parallel method, with weights from both places, to Dijkstra on the host.
+template <class T, class Exec, int Dim>
+void expect_dijkstra(const Model<Dim>& model, rays::GraphOptions options,
+                     const std::type_identity_t<Points<Dim>>& sources,
+                     const std::vector<rays::Method>& methods,
+                     const std::vector<rays::WeightStorage>& storages = {
+                         rays::WeightStorage::stored, rays::WeightStorage::on_the_fly}) {
+  const auto expected = reference<T>(model, options, sources);
+  for (const auto storage : storages) {
+    options.storage = storage;
+    const auto graph = make_graph<T, Exec>(model, options);
+    for (const auto method : methods) {
+      rays::TraceOptions trace;
+      trace.method = method;
+      const auto found = solve(graph, sources, trace);
+      EXPECT_LE(largest_difference(found.times, expected.times), same<T>)
+          << describe(options, method) << ", shape " << shape_string(model.grid);
+    }
+  }
+}
+
+}  // namespace moho::testing
