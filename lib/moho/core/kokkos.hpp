@@ -115,8 +115,8 @@ KOKKOS_FORCEINLINE_FUNCTION void relaxed_store(T* address, T value) {
 #endif
 }
 
-/// Atomically makes a non-negative number the smaller of itself and `value`, and returns what it was.
-/// The bits of such numbers order as integers do, whose minimum the hardware has.
+/// Atomically makes a non-negative number the smaller of itself and `value`, and returns what it
+/// was. The bits of such numbers order as integers do, whose minimum the hardware has.
 KOKKOS_FORCEINLINE_FUNCTION float atomic_minimum(float* address, float value) {
   static_assert(sizeof(int) == sizeof(float));
   union {

@@ -4,9 +4,9 @@
 /// \file
 /// \brief Explicit vectors for host kernels, on the vector extension that GCC and Clang share.
 ///
-/// The row kernels of the host keep a whole row in registers over hundreds of operations. Written as
-/// loops, GCC 12 turns them inside out and gathers; written with these vectors they come out as meant,
-/// for whatever width the machine has. Host code only.
+/// The row kernels of the host keep a whole row in registers over hundreds of operations. Written
+/// as loops, GCC 12 turns them inside out and gathers; written with these vectors they come out as
+/// meant, for whatever width the machine has. Host code only.
 
 #include <cstring>
 

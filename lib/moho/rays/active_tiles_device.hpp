@@ -4,9 +4,10 @@
 /// \file
 /// \brief One round over the active tiles on a device: a thread a vertex, traveltimes in scratch.
 ///
-/// Two forms. With a star known at compile time and at most 96 words of weights, each thread loads the
-/// weights of its vertex into registers once per visit, and every relaxation is one scratch read, one
-/// addition and one minimum. Otherwise weights are read (or computed) at every relaxation.
+/// Two forms. With a star known at compile time and at most 96 words of weights, each thread loads
+/// the weights of its vertex into registers once per visit, and every relaxation is one scratch
+/// read, one addition and one minimum. Otherwise weights are read (or computed) at every
+/// relaxation.
 
 #include <moho/rays/work_list.hpp>
 
@@ -38,42 +39,62 @@ struct RelaxTilesOnDevice {
   static constexpr bool fixed = !std::is_same_v<FixedStar, RuntimeStar>;
 
   Weights weights;
-  WorkList<Dim, Exec> list;
+  WorkList<T, Dim, Exec> list;
   Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> times;
   Kokkos::View<int*, typename Exec::memory_space> tile_step;  ///< of the half star, within the box
   TileBox<Dim> box;
   int sweeps;
   int round;
 
+  // In 2D a team watches bands of rows: a row looks at its neighbours only if a band in its reach
+  // changed.
+  static constexpr int width = tile_extent<Exec, Dim>(Dim - 1);
+  static constexpr int band_rows = 4;
+  static constexpr int bands = Dim == 2 ? tile_extent<Exec, Dim>(0) / band_rows : 1;
+
+  /// What a team shares.
+  struct Shared {
+    T* near;         ///< traveltimes with overlap
+    T* side_keys;    ///< earliest change near each side
+    int* band;       ///< sweep of the last change in each band, counted from 1
+    unsigned* word;  ///< the item's news; whether it waits; sides to tell; rows relaxed
+  };
+
   std::size_t scratch_bytes() const {
     return ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(box.size())) +
-           ScratchView<unsigned, Exec>::shmem_size(4);
+           ScratchView<T, Exec>::shmem_size(side_count<Dim>) +
+           ScratchView<int, Exec>::shmem_size(bands) + ScratchView<unsigned, Exec>::shmem_size(4);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int count = list.counts(round % 3);
-    if (member.league_rank() == 0) {
-      Kokkos::single(Kokkos::PerTeam(member), [&]() {
-        list.turn_over(round);
-        Kokkos::atomic_add(&list.statistics(0), static_cast<unsigned long long>(count));
-      });
-    }
+    if (member.league_rank() == 0 && member.team_rank() == 0) list.turn_over(round);
     // Once a team, not once a visit: every view takes its share of the scratch for good.
-    const ScratchView<T, Exec> scratch(member.team_scratch(0), static_cast<std::size_t>(box.size()));
-    // [0], [1]: did anything change in an even, odd sweep; [2]: sides to tell
-    const ScratchView<unsigned, Exec> flags(member.team_scratch(0), 4);
+    Shared shared;
+    shared.near =
+        ScratchView<T, Exec>(member.team_scratch(0), static_cast<std::size_t>(box.size())).data();
+    shared.side_keys = ScratchView<T, Exec>(member.team_scratch(0), side_count<Dim>).data();
+    shared.band = ScratchView<int, Exec>(member.team_scratch(0), bands).data();
+    shared.word = ScratchView<unsigned, Exec>(member.team_scratch(0), 4).data();
     for (int i = member.league_rank(); i < count; i += member.league_size()) {
-      visit(member, scratch.data(), flags, list.items(round & 1, i));
+      const int item = list.items(round & 1, i);
+      member.team_barrier();  // the scratch of the item before is free
+      if (member.team_rank() == 0) {
+        shared.word[1] = list.take(round, item, shared.word[0]) ? 1u : 0u;
+        shared.word[2] = shared.word[3] = 0u;
+      }
+      member.team_barrier();
+      if (shared.word[1] == 0u) visit(member, shared, item);
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void visit(const Member& member, T* near,
-                                    const ScratchView<unsigned, Exec>& flags, int item) const {
+  KOKKOS_INLINE_FUNCTION void visit(const Member& member, const Shared& shared, int item) const {
     const auto& graph = weights.graph;
     const auto& padded = graph.grid;
     const int source = static_cast<int>(item / list.tile_count);
     const Index<Dim> origin = padded.template tile_origin<Exec>(item % list.tile_count);
     T* const global = &times(source, 0);
+    const unsigned news = shared.word[0];
 
     int local[Dim];
     int in_tile = 0;
@@ -87,16 +108,12 @@ struct RelaxTilesOnDevice {
         place += (origin[d] + local[d] + padded.low[d]) * padded.strides[d];
       }
     }
-    member.team_barrier();  // the scratch of the visit before is free
-    if (member.team_rank() == 0) {
-      flags(0) = flags(1) = flags(2) = 0u;
-      list.news(round & 1, item) = 0u;
-      if (!list.seen(item)) {
-        list.seen(item) = 1;
-        Kokkos::atomic_add(&list.statistics(1), 1ull);
-      }
+    if (member.team_rank() == 0) list.count_visit(item);
+    for (int i = member.team_rank(); i < side_count<Dim>; i += member.team_size()) {
+      shared.side_keys[i] = infinity<T>();
     }
-    load_tile<Exec, Dim>(member, box, near, [&](const Kokkos::Array<int, Dim>& offset) {
+    for (int i = member.team_rank(); i < bands; i += member.team_size()) shared.band[i] = 0;
+    load_tile<Exec, Dim>(member, box, shared.near, [&](const Kokkos::Array<int, Dim>& offset) {
       std::int64_t from = 0;
       for (int d = 0; d < Dim; ++d) {
         from += (origin[d] + offset[d] - graph.radius + padded.low[d]) * padded.strides[d];
@@ -104,26 +121,26 @@ struct RelaxTilesOnDevice {
       return relaxed_load(global + from);
     });
 
-    int sweeps_done = 0;
-    T mine;
-    T before;
+    int relaxed = 0;
+    T mine, before;
     bool unfinished;
+    T* const near = shared.near + in_tile;
     if constexpr (fixed) {
       T w[2 * FixedStar::half];
       fetch(w, place, std::make_index_sequence<FixedStar::half>());
       member.team_barrier();
-      mine = before = near[in_tile];
-      unfinished = sweep_all(member, near, flags, in_tile, mine, sweeps_done, [&](T best) {
-        return best_of(near + in_tile, w, best, std::make_index_sequence<FixedStar::half>());
+      mine = before = *near;
+      unfinished = sweep_all(member, shared, local, news, near, mine, relaxed, [&](T best) {
+        return best_of(near, w, best, std::make_index_sequence<FixedStar::half>());
       });
     } else {
       member.team_barrier();
-      mine = before = near[in_tile];
-      unfinished = sweep_all(member, near, flags, in_tile, mine, sweeps_done, [&](T best) {
+      mine = before = *near;
+      unfinished = sweep_all(member, shared, local, news, near, mine, relaxed, [&](T best) {
         for (int e = 0; e < graph.half; ++e) {
           const int step = tile_step(e);
-          best = smaller(best, near[in_tile + step] + weights(e, place));
-          best = smaller(best, near[in_tile - step] + weights(e, place - graph.offset(e)));
+          best = smaller(best, near[step] + weights(e, place));
+          best = smaller(best, near[-step] + weights(e, place - graph.offset(e)));
         }
         return best;
       });
@@ -131,37 +148,64 @@ struct RelaxTilesOnDevice {
 
     if (mine < before) {
       relaxed_store(global + place, mine);
-      const unsigned sides = sides_near<Exec, Dim>(local, graph.radius);
-      if (sides != 0u) Kokkos::atomic_fetch_or(&flags(2), sides);
+      unsigned sides = sides_near<Exec, Dim>(local, graph.radius);
+      if (unfinished) sides |= 1u << side_self<Dim>;
+      if (sides != 0u) Kokkos::atomic_fetch_or(&shared.word[2], sides);
+      for (int side = 0; side < side_count<Dim>; ++side) {
+        if (((sides >> side) & 1u) && mine < shared.side_keys[side]) {
+          atomic_minimum(&shared.side_keys[side], mine);
+        }
+      }
     }
+    if (local[Dim - 1] == 0)
+      Kokkos::atomic_fetch_add(&shared.word[3], static_cast<unsigned>(relaxed));
     member.team_barrier();
     if (member.team_rank() == 0) {
-      Kokkos::atomic_add(&list.statistics(2), static_cast<unsigned long long>(sweeps_done));
+      Kokkos::atomic_add(&list.statistics(2), static_cast<unsigned long long>(shared.word[3]));
     }
-    const unsigned sides = flags(2) | (unfinished ? 1u << side_self<Dim> : 0u);
     for (int side = member.team_rank(); side < side_count<Dim>; side += member.team_size()) {
-      if ((sides >> side) & 1u) list.tell(round, item, side);
+      if ((shared.word[2] >> side) & 1u) list.tell(round, item, side, shared.side_keys[side]);
     }
   }
 
  private:
   /// Relaxes the tile until nothing changes or the sweeps are used up; true in the latter case.
   template <class Best>
-  KOKKOS_INLINE_FUNCTION bool sweep_all(const Member& member, T* near,
-                                        const ScratchView<unsigned, Exec>& flags, int in_tile,
-                                        T& mine, int& done, const Best& best_of_neighbours) const {
-    for (int sweep = 0; sweep < sweeps; ++sweep) {
-      const T best = best_of_neighbours(mine);
-      ++done;
+  KOKKOS_INLINE_FUNCTION bool sweep_all(const Member& member, const Shared& shared,
+                                        const int (&local)[Dim], unsigned news, T* near, T& mine,
+                                        int& relaxed, const Best& best_of_neighbours) const {
+    int first_band = 0, last_band = bands - 1;
+    bool stale = true;
+    if constexpr (Dim == 2) {
+      const int radius = weights.graph.radius;
+      const int low = local[0] - radius, high = local[0] + radius;
+      first_band = low < 0 ? 0 : low / band_rows;
+      last_band = high >= bands * band_rows ? bands - 1 : high / band_rows;
+      // Which rows of the box have news: those before the tile, beside it or of it, and behind it.
+      stale = (low < 0 && (news & 0007u)) || (news & 0070u) ||
+              (high >= bands * band_rows && (news & 0700u));
+    }
+    for (int sweep = 1; sweep <= sweeps; ++sweep) {
+      T best = mine;
+      if (stale) {
+        best = best_of_neighbours(mine);
+        ++relaxed;
+      }
       member.team_barrier();  // everyone has read
-      if (member.team_rank() == 0) flags((sweep + 1) & 1) = 0u;
       if (best < mine) {
         mine = best;
-        near[in_tile] = best;
-        relaxed_store(&flags(sweep & 1), 1u);  // all store the same
+        *near = best;
+        relaxed_store(&shared.band[Dim == 2 ? local[0] / band_rows : 0], sweep);
       }
       member.team_barrier();  // everyone has written
-      if (flags(sweep & 1) == 0u) return false;
+      bool any = false;
+      stale = false;
+      for (int b = 0; b < bands; ++b) {
+        const bool changed = shared.band[b] == sweep;
+        any = any || changed;
+        stale = stale || (changed && b >= first_band && b <= last_band);
+      }
+      if (!any) return false;
     }
     return true;
   }
@@ -173,7 +217,7 @@ struct RelaxTilesOnDevice {
   static constexpr int step_1 = FixedStar::offsets[E][1];
   template <std::size_t E>
   static constexpr int scratch_step =
-      step_0<E> * (RayTile<Exec, Dim>::extents[1] + 2 * FixedStar::radius) + step_1<E>;
+      step_0<E>*(RayTile<Exec, Dim>::extents[1] + 2 * FixedStar::radius) + step_1<E>;
 
   template <std::size_t... E>
   KOKKOS_FORCEINLINE_FUNCTION void fetch(T (&w)[2 * FixedStar::half], std::int64_t place,

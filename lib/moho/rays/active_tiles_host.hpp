@@ -4,9 +4,10 @@
 /// \file
 /// \brief One round over the active tiles on a host: a thread a tile, rows of it as vector loops.
 ///
-/// A thread brings the traveltimes of its tile and their overlap into scratch (L1) and, unless there is a
-/// table, computes the tile's edge weights from the slowness into scratch (L2). Rows then relax in place,
-/// alternately downwards and upwards, and only those rows relax in whose reach something has changed.
+/// A thread brings the traveltimes of its tile and their overlap into scratch (L1) and, unless
+/// there is a table, computes the tile's edge weights from the slowness into scratch (L2). Rows
+/// then relax in place, alternately downwards and upwards, and only those rows relax in whose reach
+/// something has changed.
 
 #include <moho/rays/work_list.hpp>
 
@@ -17,9 +18,10 @@ template <int Dim, class Exec>
 struct RowWeights {
   Kokkos::View<std::int64_t*, typename Exec::memory_space> direction;  ///< (2 half)
   std::int64_t strides[Dim] = {};                                      ///< between rows
-  std::int64_t size = 0;                                               ///< of the scratch, 0: a table
-  Kokkos::View<std::int64_t*, typename Exec::memory_space> edge;       ///< (half) start of each edge
-  Kokkos::View<int**, Kokkos::LayoutRight, typename Exec::memory_space> low, count;  ///< (half, Dim)
+  std::int64_t size = 0;                                          ///< of the scratch, 0: a table
+  Kokkos::View<std::int64_t*, typename Exec::memory_space> edge;  ///< (half) start of each edge
+  Kokkos::View<int**, Kokkos::LayoutRight, typename Exec::memory_space> low,
+      count;  ///< (half, Dim)
 };
 
 /// What the host kernels share: scratch layout, weights of a tile, loading of a tile.
@@ -29,8 +31,8 @@ struct HostTile {
   using Member = typename Policy::member_type;
   static constexpr int width = tile_extent<Exec, Dim>(Dim - 1);
   static constexpr int rows = tile_volume<Exec, Dim>() / width;
-  /// Weights computed at a time: a row and the largest radius, in whole cache lines. Those beyond the
-  /// edge's own count are not used.
+  /// Weights computed at a time: a row and the largest radius, in whole cache lines. Those beyond
+  /// the edge's own count are not used.
   static constexpr int weight_row = (width + max_radius<Dim> + 15) / 16 * 16;
 
   Weights weights;
@@ -64,13 +66,14 @@ struct HostTile {
     Scratch result;
     result.near = ScratchView<T, Exec>(member.team_scratch(1), tile).data();
     result.slowness =
-        ScratchView<T, Exec>(member.team_scratch(1), needs_slowness() ? tile + weight_row : 1).data();
-    result.weights = ScratchView<T, Exec>(member.team_scratch(1),
-                                          static_cast<std::size_t>(row_weights.size) + 1)
-                         .data();
-    result.changed = ScratchView<int, Exec>(member.team_scratch(1),
-                                            static_cast<std::size_t>(box_rows() + rows))
-                         .data();
+        ScratchView<T, Exec>(member.team_scratch(1), needs_slowness() ? tile + weight_row : 1)
+            .data();
+    result.weights =
+        ScratchView<T, Exec>(member.team_scratch(1), static_cast<std::size_t>(row_weights.size) + 1)
+            .data();
+    result.changed =
+        ScratchView<int, Exec>(member.team_scratch(1), static_cast<std::size_t>(box_rows() + rows))
+            .data();
     result.relaxed = result.changed + box_rows();
     return result;
   }
@@ -104,8 +107,7 @@ struct HostTile {
   }
 
   /// The weights of a tile: a pointer that row offsets and directions are added to.
-  const T* tile_weights(const Member& member, const Index<Dim>& origin,
-                                               const Scratch& s) const {
+  const T* tile_weights(const Member& member, const Index<Dim>& origin, const Scratch& s) const {
     const auto& graph = weights.graph;
     if constexpr (Weights::stored) {
       return &graph.table(0, graph.grid.at(origin));
@@ -184,7 +186,8 @@ inline bool relax_row(T* row, const T* weights, const int* step, const std::int6
   return changed;
 }
 
-/// Direction of the best strictly earlier neighbour of every vertex of a row, `unreached` if there is none.
+/// Direction of the best strictly earlier neighbour of every vertex of a row, `unreached` if there
+/// is none.
 template <int width, class T>
 inline void best_directions(const T* row, const T* weights, const int* step,
                             const std::int64_t* direction, int directions, T* best) {
@@ -221,32 +224,26 @@ struct RelaxTilesOnHost {
   static constexpr int rows = Tile::rows;
 
   Tile tile;
-  WorkList<Dim, Exec> list;
+  WorkList<T, Dim, Exec> list;
   Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> times;
   int sweeps;
   int round;
 
   void operator()(const Member& member) const {
     const int item = list.items(round & 1, member.league_rank());
-    if (member.league_rank() == 0) {
-      list.turn_over(round);
-      Kokkos::atomic_add(&list.statistics(0), static_cast<unsigned long long>(member.league_size()));
-    }
+    if (member.league_rank() == 0) list.turn_over(round);
+    unsigned news = 0u;
+    if (list.take(round, item, news)) return;
+    list.count_visit(item);
     const auto& graph = tile.weights.graph;
     const int source = static_cast<int>(item / list.tile_count);
     const Index<Dim> origin = graph.grid.template tile_origin<Exec>(item % list.tile_count);
     const auto scratch = tile.scratch(member);
-    const unsigned news = list.news(round & 1, item);
-    list.news(round & 1, item) = 0u;
-    const bool first_visit = !list.seen(item);
-    if (first_visit) {
-      list.seen(item) = 1;
-      Kokkos::atomic_add(&list.statistics(1), 1ull);
-    }
     T* const global = &times(source, 0) + tile.box_place(origin);
-    load_tile<Exec, Dim>(member, tile.box, scratch.near, [&](const Kokkos::Array<int, Dim>& offset) {
-      return relaxed_load(global + tile.box_offset(offset));
-    });
+    load_tile<Exec, Dim>(member, tile.box, scratch.near,
+                         [&](const Kokkos::Array<int, Dim>& offset) {
+                           return relaxed_load(global + tile.box_offset(offset));
+                         });
     mark_news(news, scratch.changed, scratch.relaxed);
     const T* const weights = tile.tile_weights(member, origin, scratch);
 
@@ -279,7 +276,8 @@ struct RelaxTilesOnHost {
     }
     Kokkos::atomic_add(&list.statistics(2), static_cast<unsigned long long>(done));
 
-    unsigned sides = unfinished ? 1u << side_self<Dim> : 0u;
+    T keys[side_count<Dim>];
+    for (T& key : keys) key = infinity<T>();
     for (int row = 0; row < rows; ++row) {
       int local[Dim];
       const int in_box = tile.row_in_box(row, local);
@@ -287,17 +285,19 @@ struct RelaxTilesOnHost {
       T* to = &times(source, graph.grid.at(origin)) + row_place(local);
       const T* from = scratch.near + in_box;
       for (int i = 0; i < width; ++i) {
-        if (from[i] < to[i]) {
-          relaxed_store(to + i, from[i]);
-          local[Dim - 1] = i;
-          if (i < graph.radius || i >= width - graph.radius || on_border(local)) {
-            sides |= sides_near<Exec, Dim>(local, graph.radius);
-          }
+        if (!(from[i] < to[i])) continue;
+        relaxed_store(to + i, from[i]);
+        local[Dim - 1] = i;
+        if (unfinished) keys[side_self<Dim>] = std::min(keys[side_self<Dim>], from[i]);
+        if (i >= graph.radius && i < width - graph.radius && !on_border(local)) continue;
+        const unsigned sides = sides_near<Exec, Dim>(local, graph.radius);
+        for (int side = 0; side < side_count<Dim>; ++side) {
+          if ((sides >> side) & 1u) keys[side] = std::min(keys[side], from[i]);
         }
       }
     }
     for (int side = 0; side < side_count<Dim>; ++side) {
-      if ((sides >> side) & 1u) list.tell(round, item, side);
+      if (keys[side] < infinity<T>()) list.tell(round, item, side, keys[side]);
     }
   }
 
@@ -316,8 +316,8 @@ struct RelaxTilesOnHost {
     return place;
   }
 
-  /// Stamps rows of the box with 1 where a neighbouring tile brought news, with 0 elsewhere; if the news
-  /// come from the tile itself, or the beside ones, every row of the tile counts as changed.
+  /// Stamps rows of the box with 1 where a neighbouring tile brought news, with 0 elsewhere; if the
+  /// news come from the tile itself, or the beside ones, every row of the tile counts as changed.
   void mark_news(unsigned news, int* changed, int* relaxed) const {
     const int radius = tile.weights.graph.radius;
     for (int i = 0; i < rows; ++i) relaxed[i] = 1;
@@ -333,7 +333,7 @@ struct RelaxTilesOnHost {
         side += power * (j < 0 ? 0 : j >= tile_extent<Exec, Dim>(d) ? 2 : 1);
         power *= 3;
       }
-      const bool fresh = ((news >> side) & 7u) != 0u || ((news >> side_self<Dim>) & 1u);
+      const bool fresh = ((news >> side) & 7u) != 0u || ((news >> side_self<Dim>)&1u);
       changed[i] = fresh ? 1 : 0;
     }
   }
@@ -383,9 +383,9 @@ struct FindPredecessorsOnHost {
     for (int d = 0; d < Dim; ++d) nodes *= graph.grid.extents[d];
     for (int source = 0; source < sources; ++source) {
       const T* const global = &times(source, 0) + tile.box_place(origin);
-      load_tile<Exec, Dim>(member, tile.box, scratch.near, [&](const Kokkos::Array<int, Dim>& offset) {
-        return global[tile.box_offset(offset)];
-      });
+      load_tile<Exec, Dim>(
+          member, tile.box, scratch.near,
+          [&](const Kokkos::Array<int, Dim>& offset) { return global[tile.box_offset(offset)]; });
       for (int row = 0; row < Tile::rows; ++row) {
         int local[Dim];
         const int in_box = tile.row_in_box(row, local);

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief The sequential reference: Dijkstra's algorithm with the standard library's priority queue.
+/// \brief The sequential reference: Dijkstra's algorithm with the standard library's priority
+/// queue.
 
 #include <moho/rays/sources.hpp>
 
@@ -12,9 +13,9 @@ namespace moho::rays {
 
 /// Dijkstra's algorithm on the vertices of a host graph.
 ///
-/// It is what the parallel methods are held to and raced against, so it is made as quick as is honest:
-/// all weights of a vertex side by side, the plain binary heap with stale entries skipped, and no look
-/// at weights of neighbours that cannot become earlier.
+/// It is what the parallel methods are held to and raced against, so it is made as quick as is
+/// honest: all weights of a vertex side by side, the plain binary heap with stale entries skipped,
+/// and no look at weights of neighbours that cannot become earlier.
 template <class T, int Dim, class Exec>
 class Dijkstra {
   static_assert(is_host_space<Exec>, "Dijkstra's algorithm runs on the host");

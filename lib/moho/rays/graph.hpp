@@ -15,8 +15,8 @@
 
 namespace moho::rays {
 
-/// A velocity model as a graph whose edge weights are traveltimes (Moser 1991), made once and used for
-/// any number of sources.
+/// A velocity model as a graph whose edge weights are traveltimes (Moser 1991), made once and used
+/// for any number of sources.
 ///
 /// \tparam T float or double, the precision of weights and traveltimes
 /// \tparam Dim 2 or 3
@@ -26,18 +26,19 @@ class GridGraph {
   static_assert(std::is_floating_point_v<T>);
 
  public:
-  using scalar_type = T;
-  using execution_space = Exec;
-  static constexpr int rank = Dim;
+  using scalar_type = T;            ///< precision
+  using execution_space = Exec;     ///< where the graph lives
+  static constexpr int rank = Dim;  ///< dimensions
 
-  /// Checks the model, lays out the graph and, unless weights are computed on the fly, makes their table.
+  /// Checks the model, lays out the graph and, unless weights are computed on the fly, makes their
+  /// table.
   ///
   /// \param exec instance that does the work; the constructor returns when it is done
   /// \param grid nodes of the model
   /// \param velocity one positive finite number a node, grid units per second
   /// \param options neighbourhood, rule, and where weights are kept
-  /// \throws InputError radius or shape not allowed; velocity zero, negative, NaN or infinite (says where)
-  /// \throws MemoryError the graph does not fit the memory budget
+  /// \throws InputError radius or shape not allowed; velocity zero, negative, NaN or infinite (says
+  /// where) \throws MemoryError the graph does not fit the memory budget
   GridGraph(const Exec& exec, const Grid<Dim>& grid, const Field<T, Dim, Exec>& velocity,
             const GraphOptions& options = {});
 
@@ -61,8 +62,8 @@ class GridGraph {
   std::size_t solver_budget() const { return m_solver_budget; }
   /// The half star, in the order of the edges.
   const std::vector<std::array<int, Dim>>& star() const { return m_star; }
-  /// Offset of the neighbour in a direction, as predecessors are stored: the predecessor of vertex v is
-  /// v + neighbour(predecessor(v)).
+  /// Offset of the neighbour in a direction, as predecessors are stored: the predecessor of vertex
+  /// v is v + neighbour(predecessor(v)).
   std::array<int, Dim> neighbour(int direction) const {
     std::array<int, Dim> offset = m_star[direction % m_data.half];
     if (direction >= m_data.half) {
@@ -91,8 +92,8 @@ class GridGraph {
   static Kokkos::View<Value*, typename Exec::memory_space> upload(const Exec& exec,
                                                                   const Vector& values,
                                                                   const std::string& label) {
-    auto view = allocate<Kokkos::View<Value*, typename Exec::memory_space>>(exec, label,
-                                                                            values.size());
+    auto view =
+        allocate<Kokkos::View<Value*, typename Exec::memory_space>>(exec, label, values.size());
     Kokkos::View<const Value*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(
         values.data(), values.size());
     Kokkos::deep_copy(exec, view, host);
@@ -208,22 +209,23 @@ void GridGraph<T, Dim, Exec>::check_velocity(const Exec& exec,
                                              const Field<T, Dim, Exec>& velocity) const {
   std::int64_t first = m_grid.size();
   const detail::FindBadVelocity<T, Dim, Exec> functor{m_grid, velocity.data()};
-  Kokkos::parallel_reduce("moho::rays::check_velocity",
-                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                              exec, 0, m_grid.size()),
-                          functor, Kokkos::Min<std::int64_t>(first));
+  Kokkos::parallel_reduce(
+      "moho::rays::check_velocity",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, m_grid.size()), functor,
+      Kokkos::Min<std::int64_t>(first));
   exec.fence();
   if (first >= m_grid.size()) return;
   T value = T(0);
   Kokkos::View<T, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(&value);
-  Kokkos::View<const T, typename Exec::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>> device(
-      velocity.data() + first);
+  Kokkos::View<const T, typename Exec::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+      device(velocity.data() + first);
   Kokkos::deep_copy(exec, host, device);
   exec.fence();
   const Index<Dim> node = m_grid.node(first);
-  throw InputError(concat("velocity: ", value, " at node ", format_index(node), ", position ",
-                          format_point(m_grid.position(node)),
-                          " (allowed: positive finite numbers): fill or cut that part of the model"));
+  throw InputError(
+      concat("velocity: ", value, " at node ", format_index(node), ", position ",
+             format_point(m_grid.position(node)),
+             " (allowed: positive finite numbers): fill or cut that part of the model"));
 }
 
 template <class T, int Dim, class Exec>
@@ -311,22 +313,22 @@ void GridGraph<T, Dim, Exec>::fill_medium(const Exec& exec, const Field<T, Dim, 
       m_options.rule == WeightRule::slowness || m_options.rule == WeightRule::cells;
   const detail::FillMedium<T, Dim, Exec> functor{m_data.grid, m_grid, velocity.data(),
                                                  m_data.medium.data(), slowness};
-  Kokkos::parallel_for("moho::rays::fill_medium",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                           exec, 0, m_data.grid.size),
-                       functor);
+  Kokkos::parallel_for(
+      "moho::rays::fill_medium",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, m_data.grid.size),
+      functor);
 }
 
 template <class T, int Dim, class Exec>
 void GridGraph<T, Dim, Exec>::fill_table(const Exec& exec) {
-  m_data.table = allocate<decltype(m_data.table)>(exec, "moho::rays::weights", m_data.half,
-                                                  m_data.grid.size);
+  m_data.table =
+      allocate<decltype(m_data.table)>(exec, "moho::rays::weights", m_data.half, m_data.grid.size);
   if (m_options.rule != WeightRule::slowness) {
     const detail::IntegrateWeights<T, Dim, Exec> functor{{m_data}};
-    Kokkos::parallel_for("moho::rays::integrate_weights",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec, 0, m_data.grid.size),
-                         functor);
+    Kokkos::parallel_for(
+        "moho::rays::integrate_weights",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, m_data.grid.size),
+        functor);
     return;
   }
   detail::PrecalculateWeights<T, Dim, Exec> functor;
@@ -338,8 +340,8 @@ void GridGraph<T, Dim, Exec>::fill_table(const Exec& exec) {
     league *= functor.league_extents[d];
   }
   functor.tile_terms = tile_terms(exec, functor.box);
-  typename detail::PrecalculateWeights<T, Dim, Exec>::Policy policy(
-      exec, static_cast<int>(league), functor.team_size());
+  typename detail::PrecalculateWeights<T, Dim, Exec>::Policy policy(exec, static_cast<int>(league),
+                                                                    functor.team_size());
   policy.set_scratch_size(is_host_space<Exec> ? 1 : 0, Kokkos::PerTeam(functor.scratch_bytes()));
   Kokkos::parallel_for("moho::rays::precalculate_weights", policy, functor);
 }

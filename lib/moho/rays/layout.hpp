@@ -9,11 +9,12 @@
 
 namespace moho::rays {
 
-/// Shape of the tiles that one team relaxes in scratch, by execution space. A tile is at least as wide
-/// as the largest radius, so that only adjacent tiles touch each other.
+/// Shape of the tiles that one team relaxes in scratch, by execution space. A tile is at least as
+/// wide as the largest radius, so that only adjacent tiles touch each other.
 template <class Exec, int Dim>
 struct RayTile {
-  // Host: a tile is a team of one thread; its traveltimes stay in L1, its weights in L2.
+  /// Vertices along each axis. Host: a tile is a team of one thread; its traveltimes stay in L1,
+  /// its weights in L2.
   static constexpr int extents[3] = {Dim == 2 ? 32 : 8, Dim == 2 ? 32 : 8, 32};
 };
 #ifdef KOKKOS_ENABLE_CUDA
@@ -43,16 +44,16 @@ KOKKOS_INLINE_FUNCTION constexpr int tile_volume() {
   return n;
 }
 
-/// The model's grid extended by dummy vertices: at least `radius` of them on every side, and up to whole
-/// tiles. Traveltimes of dummies are infinite and stay so, hence no kernel tests for borders.
+/// The model's grid extended by dummy vertices: at least `radius` of them on every side, and up to
+/// whole tiles. Traveltimes of dummies are infinite and stay so, hence no kernel tests for borders.
 template <int Dim>
 struct PaddedGrid {
-  Index<Dim> extents{};                     ///< of the model
-  int low[Dim] = {};                        ///< dummies before node 0
-  int tiles[Dim] = {};                      ///< tiles along each axis
-  std::int64_t padded[Dim] = {};            ///< extents with dummies
-  std::int64_t strides[Dim] = {};           ///< distance between neighbours along each axis
-  std::int64_t size = 0;                    ///< vertices with dummies
+  Index<Dim> extents{};            ///< of the model
+  int low[Dim] = {};               ///< dummies before node 0
+  int tiles[Dim] = {};             ///< tiles along each axis
+  std::int64_t padded[Dim] = {};   ///< extents with dummies
+  std::int64_t strides[Dim] = {};  ///< distance between neighbours along each axis
+  std::int64_t size = 0;           ///< vertices with dummies
 
   PaddedGrid() = default;
 

@@ -10,8 +10,8 @@ namespace moho::rays {
 
 namespace detail {
 
-/// Points in the memory of a space, one a row. (Kokkos 3.4 gives views of Kokkos::Array a meaning of their
-/// own, so that these are views of double.)
+/// Points in the memory of a space, one a row. (Kokkos 3.4 gives views of Kokkos::Array a meaning
+/// of their own, so that these are views of double.)
 template <int Dim, class Memory>
 using PointView = Kokkos::View<double* [Dim], Kokkos::LayoutRight, Memory>;
 
@@ -23,20 +23,22 @@ KOKKOS_INLINE_FUNCTION Point<Dim> get_point(const PointView<Dim, Memory>& view, 
   return p;
 }
 
-/// Follows predecessors from a receiver to its source. Called twice: without room for points it finds
-/// the last vertex, the traveltime and the number of points; with room it writes them, source first.
+/// Follows predecessors from a receiver to its source. Called twice: without room for points it
+/// finds the last vertex, the traveltime and the number of points; with room it writes them, source
+/// first.
 template <class T, int Dim, class Exec>
 struct FollowRay {
   using memory = typename Exec::memory_space;
   GraphData<T, Dim, Exec> graph;
   Grid<Dim> grid;
-  const T* times;                      ///< sources x shape
-  const std::int16_t* predecessors;    ///< likewise
+  const T* times;                    ///< sources x shape
+  const std::int16_t* predecessors;  ///< likewise
   PointView<Dim, memory> sources, receivers;
-  Kokkos::View<std::int64_t*, memory> last_vertex;  ///< of each ray; -1: straight, -2: none, -3: broken
+  Kokkos::View<std::int64_t*, memory>
+      last_vertex;  ///< of each ray; -1: straight, -2: none, -3: broken
   Kokkos::View<double*, memory> traveltime;
-  Kokkos::View<std::int64_t*, memory> first;        ///< counts at first, offsets then
-  PointView<Dim, memory> points;                    ///< empty in the first call
+  Kokkos::View<std::int64_t*, memory> first;  ///< counts at first, offsets then
+  PointView<Dim, memory> points;              ///< empty in the first call
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t ray) const {
     const std::int64_t source = ray / receivers.extent(0);
@@ -50,8 +52,10 @@ struct FollowRay {
 
   KOKKOS_INLINE_FUNCTION void find_end(std::int64_t ray, std::int64_t source,
                                        std::int64_t receiver) const {
-    const Kokkos::Array<double, Dim> from = snap<Dim>(grid, get_point<Dim, memory>(sources, source));
-    const Kokkos::Array<double, Dim> to = snap<Dim>(grid, get_point<Dim, memory>(receivers, receiver));
+    const Kokkos::Array<double, Dim> from =
+        snap<Dim>(grid, get_point<Dim, memory>(sources, source));
+    const Kokkos::Array<double, Dim> to =
+        snap<Dim>(grid, get_point<Dim, memory>(receivers, receiver));
     const T* const time = times + source * grid.size();
     const NodeBox<Dim> box(to, graph.radius, grid.extents);
     double best = infinity<double>();
@@ -62,9 +66,8 @@ struct FollowRay {
       if (!(time[flat] < best)) continue;
       Kokkos::Array<double, Dim> position;
       for (int d = 0; d < Dim; ++d) position[d] = static_cast<double>(node[d]);
-      const double candidate =
-          static_cast<double>(time[flat]) +
-          straight_time<T, Dim, Exec>(graph, grid.spacing, position, to);
+      const double candidate = static_cast<double>(time[flat]) +
+                               straight_time<T, Dim, Exec>(graph, grid.spacing, position, to);
       if (candidate < best) {
         best = candidate;
         vertex = flat;
@@ -109,8 +112,10 @@ struct FollowRay {
 
   KOKKOS_INLINE_FUNCTION void write(std::int64_t ray, std::int64_t source,
                                     std::int64_t receiver) const {
-    const Kokkos::Array<double, Dim> from = snap<Dim>(grid, get_point<Dim, memory>(sources, source));
-    const Kokkos::Array<double, Dim> to = snap<Dim>(grid, get_point<Dim, memory>(receivers, receiver));
+    const Kokkos::Array<double, Dim> from =
+        snap<Dim>(grid, get_point<Dim, memory>(sources, source));
+    const Kokkos::Array<double, Dim> to =
+        snap<Dim>(grid, get_point<Dim, memory>(receivers, receiver));
     std::int64_t place = first(ray + 1);  // backwards, from the receiver
     if (last_vertex(ray) == -1) {
       put_point(--place, position(to));
@@ -139,7 +144,8 @@ struct FollowRay {
     for (int d = 0; d < Dim; ++d) step = step * grid.extents[d] + graph.step(e, d);
     return flat + sign * step;
   }
-  KOKKOS_INLINE_FUNCTION bool at_node(const Kokkos::Array<double, Dim>& q, std::int64_t flat) const {
+  KOKKOS_INLINE_FUNCTION bool at_node(const Kokkos::Array<double, Dim>& q,
+                                      std::int64_t flat) const {
     const Index<Dim> node = grid.node(flat);
     for (int d = 0; d < Dim; ++d) {
       if (q[d] != static_cast<double>(node[d])) return false;
@@ -170,8 +176,8 @@ PointView<Dim, typename Exec::memory_space> upload_points(const Exec& exec,
 
 /// Traces the ray from every source to every receiver by following predecessors.
 ///
-/// A receiver between nodes is joined to the nodes within the radius by straight segments, and takes the
-/// best of them; a receiver within the radius of the source is also reached straight.
+/// A receiver between nodes is joined to the nodes within the radius by straight segments, and
+/// takes the best of them; a receiver within the radius of the source is also reached straight.
 ///
 /// \param exec all work goes to this instance; the function returns host data and therefore fences
 /// \param graph the model that was traced
@@ -206,7 +212,8 @@ RayPaths<Dim> ray_paths(const Exec& exec, const GridGraph<T, Dim, Exec>& graph,
   follow.predecessors = predecessors.data();
   follow.sources = detail::upload_points<Dim>(exec, sources);
   follow.receivers = detail::upload_points<Dim>(exec, receivers);
-  follow.last_vertex = allocate<Kokkos::View<std::int64_t*, memory>>(exec, "moho::rays::last", rays);
+  follow.last_vertex =
+      allocate<Kokkos::View<std::int64_t*, memory>>(exec, "moho::rays::last", rays);
   follow.traveltime = allocate<Kokkos::View<double*, memory>>(exec, "moho::rays::traveltime", rays);
   follow.first = allocate<Kokkos::View<std::int64_t*, memory>>(exec, "moho::rays::first", rays + 1);
   Kokkos::deep_copy(exec, follow.first, std::int64_t(0));

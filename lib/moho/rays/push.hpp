@@ -4,9 +4,11 @@
 /// \file
 /// \brief Two methods kept for comparison, which push traveltimes to the neighbours with atomics.
 ///
-/// - push: P. Harish and P. J. Narayanan, Accelerating large graph algorithms on the GPU using CUDA (2007):
+/// - push: P. Harish and P. J. Narayanan, Accelerating large graph algorithms on the GPU using CUDA
+/// (2007):
 ///   every vertex that became earlier pushes to all its neighbours, with an atomic minimum;
-/// - near-far: A. Davidson and others, Work-efficient parallel GPU methods for single-source shortest
+/// - near-far: A. Davidson and others, Work-efficient parallel GPU methods for single-source
+/// shortest
 ///   paths (2014): a worklist of vertices, of which those beyond a moving threshold wait.
 ///
 /// Only the time fits an atomic, so predecessors are found afterwards.
@@ -21,9 +23,11 @@ struct PushState {
   using memory = typename Exec::memory_space;
   Kokkos::View<T**, Kokkos::LayoutRight, memory> times;
   Kokkos::View<T**, Kokkos::LayoutRight, memory> previous;  ///< time when the vertex last pushed
-  Kokkos::View<int**, Kokkos::LayoutRight, memory> listed;  ///< waits to push; near-far: bit 0 near, bit 1 far
-  Kokkos::View<std::int64_t**, Kokkos::LayoutRight, memory> lists;    ///< near, next near, far, next far
-  Kokkos::View<unsigned long long*, memory> counts;                   ///< of the lists; [4] relaxations
+  Kokkos::View<int**, Kokkos::LayoutRight, memory>
+      listed;  ///< waits to push; near-far: bit 0 near, bit 1 far
+  Kokkos::View<std::int64_t**, Kokkos::LayoutRight, memory>
+      lists;                                         ///< near, next near, far, next far
+  Kokkos::View<unsigned long long*, memory> counts;  ///< of the lists; [4] relaxations
 };
 
 /// One sweep of push: vertices whose mask is set push to their neighbours.
@@ -74,7 +78,8 @@ void solve_push(const Exec& exec, const Weights& weights, const Batch<T, Dim, Ex
   const std::size_t places = static_cast<std::size_t>(graph.grid.size);
   PushState<T, Exec> state;
   state.times = batch.times;
-  state.previous = allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, places);
+  state.previous =
+      allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, places);
   state.listed = allocate<decltype(state.listed)>(exec, "moho::rays::mask", sources, places);
   state.counts = allocate<decltype(state.counts)>(exec, "moho::rays::counts", 5);
   Kokkos::deep_copy(exec, state.counts, 0ull);
@@ -104,9 +109,27 @@ void solve_push(const Exec& exec, const Weights& weights, const Batch<T, Dim, Ex
   report.relaxations += static_cast<std::int64_t>(relaxations);
 }
 
-/// One step of near-far: vertices of the near list push; those that became earlier are listed.
+/// First half of a step of near-far: vertices of the near list leave it and note the time they
+/// push.
+template <class T, int Dim, class Exec>
+struct NearFarTake {
+  PushState<T, Exec> state;
+  std::int64_t places;
+  int near;  ///< which of the lists 0 and 1 is the present one
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const std::int64_t entry = state.lists(near, i);
+    const std::int64_t source = entry / places, place = entry % places;
+    state.listed(source, place) &= ~1;
+    const T time = state.times(source, place);
+    const bool news = time < state.previous(source, place);
+    state.previous(source, place) = time;
+    if (!news) state.lists(near, i) = -1;  // it has pushed this time already
+  }
+};
+
+/// Second half: a thread an edge. Vertices that became earlier are listed.
 template <class T, int Dim, class Exec, class Weights>
-struct NearFarStep {
+struct NearFarPush {
   Weights weights;
   PushState<T, Exec> state;
   T threshold;
@@ -114,30 +137,21 @@ struct NearFarStep {
   int far;   ///< which of the lists 2 and 3 collects the far ones
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const auto& graph = weights.graph;
-    const std::int64_t entry = state.lists(near, i);
+    const int directions = 2 * graph.half;
+    const std::int64_t entry = state.lists(near, i / directions);
+    if (entry < 0) return;
+    const int k = static_cast<int>(i % directions);
     const std::int64_t source = entry / graph.grid.size, place = entry % graph.grid.size;
-    // Off the list before the time is read: whoever makes it earlier after that lists it again.
-    Kokkos::atomic_fetch_and(&state.listed(source, place), ~1);
-    Kokkos::memory_fence();
-    const T time = relaxed_load(&state.times(source, place));
-    if (!(time < state.previous(source, place))) return;
-    state.previous(source, place) = time;
-    for (int e = 0; e < graph.half; ++e) {
-      for (int sign = 0; sign < 2; ++sign) {
-        const std::int64_t other = sign ? place - graph.offset(e) : place + graph.offset(e);
-        const T candidate = time + weights(e, sign ? other : place);
-        if (!(candidate < relaxed_load(&state.times(source, other)))) continue;
-        if (!(candidate < atomic_minimum(&state.times(source, other), candidate))) continue;
-        Kokkos::memory_fence();
-        const int target = candidate < threshold ? 1 : 2;
-        if (Kokkos::atomic_fetch_or(&state.listed(source, other), target) & target) continue;
-        append(target == 1 ? 1 - near : far, source * graph.grid.size + other);
-      }
-    }
-    Kokkos::atomic_add(&state.counts(4), static_cast<unsigned long long>(2 * graph.half));
-  }
-  KOKKOS_INLINE_FUNCTION void append(int list, std::int64_t entry) const {
-    state.lists(list, Kokkos::atomic_fetch_add(&state.counts(list), 1ull)) = entry;
+    const std::int64_t other = place + graph.direction(k);
+    const T candidate = state.previous(source, place) +
+                        (k < graph.half ? weights(k, place) : weights(k - graph.half, other));
+    if (!(candidate < relaxed_load(&state.times(source, other)))) return;
+    if (!(candidate < atomic_minimum(&state.times(source, other), candidate))) return;
+    const int target = candidate < threshold ? 1 : 2;
+    if (Kokkos::atomic_fetch_or(&state.listed(source, other), target) & target) return;
+    const int list = target == 1 ? 1 - near : far;
+    state.lists(list, Kokkos::atomic_fetch_add(&state.counts(list), 1ull)) =
+        source * graph.grid.size + other;
   }
 };
 
@@ -186,15 +200,16 @@ void solve_near_far(const Exec& exec, const Weights& weights, const Batch<T, Dim
   const std::size_t places = static_cast<std::size_t>(graph.grid.size);
   PushState<T, Exec> state;
   state.times = batch.times;
-  state.previous = allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, places);
+  state.previous =
+      allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, places);
   state.listed = allocate<decltype(state.listed)>(exec, "moho::rays::listed", sources, places);
   state.lists = allocate<decltype(state.lists)>(exec, "moho::rays::lists", 4, sources * places);
   state.counts = allocate<decltype(state.counts)>(exec, "moho::rays::counts", 5);
   Kokkos::deep_copy(exec, state.previous, infinity<T>());
   Kokkos::deep_copy(exec, state.listed, 0);
   using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  using HostCounts = Kokkos::View<unsigned long long*, Kokkos::HostSpace,
-                                  Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using HostCounts =
+      Kokkos::View<unsigned long long*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   unsigned long long counts[5] = {batch.seeds.extent(0), 0, 0, 0, 0};
   const HostCounts host(counts, 5);
   Kokkos::deep_copy(exec, state.counts, host);
@@ -206,9 +221,13 @@ void solve_near_far(const Exec& exec, const Weights& weights, const Batch<T, Dim
   T threshold = delta;
   while (true) {
     while (counts[near] > 0) {
-      const NearFarStep<T, Dim, Exec, Weights> step{weights, state, threshold, near, far};
-      Kokkos::parallel_for("moho::rays::near_far",
-                           Range(exec, 0, static_cast<std::int64_t>(counts[near])), step);
+      const std::int64_t vertices = static_cast<std::int64_t>(counts[near]);
+      const NearFarTake<T, Dim, Exec> take{state, graph.grid.size, near};
+      Kokkos::parallel_for("moho::rays::near_far_take", Range(exec, 0, vertices), take);
+      const NearFarPush<T, Dim, Exec, Weights> push{weights, state, threshold, near, far};
+      Kokkos::parallel_for("moho::rays::near_far_push", Range(exec, 0, vertices * 2 * graph.half),
+                           push);
+      report.relaxations += vertices * 2 * graph.half;
       Kokkos::deep_copy(exec, host, state.counts);
       exec.fence();
       counts[near] = 0;
@@ -233,7 +252,6 @@ void solve_near_far(const Exec& exec, const Weights& weights, const Batch<T, Dim
       options.progress(rounds / (rounds + 1000.0), "pushing near vertices");
     }
   }
-  report.relaxations += static_cast<std::int64_t>(counts[4]);
 }
 
 }  // namespace moho::rays::detail

@@ -4,10 +4,10 @@
 /// \file
 /// \brief Shortest paths as the paper prints them: Relaxation and WriteBack over the whole model.
 ///
-/// J. Monsegny and W. Agudelo, Shortest path ray tracing on parallel GPU devices, SEG Technical Program
-/// Expanded Abstracts (2013), 3470-3474. Every vertex pulls the best traveltime over its neighbours into
-/// an auxiliary array, so no two threads write the same vertex and no atomics are needed; a second kernel
-/// writes back what became smaller and clears the stop flag.
+/// J. Monsegny and W. Agudelo, Shortest path ray tracing on parallel GPU devices, SEG Technical
+/// Program Expanded Abstracts (2013), 3470-3474. Every vertex pulls the best traveltime over its
+/// neighbours into an auxiliary array, so no two threads write the same vertex and no atomics are
+/// needed; a second kernel writes back what became smaller and clears the stop flag.
 
 #include <moho/rays/sources.hpp>
 
@@ -57,7 +57,8 @@ struct Relaxation {
       origin[d] = static_cast<std::int64_t>(rest % tiles[d]) * shape[d];
       rest /= tiles[d];
     }
-    const ScratchView<T, Exec> scratch(member.team_scratch(0), static_cast<std::size_t>(box.size()));
+    const ScratchView<T, Exec> scratch(member.team_scratch(0),
+                                       static_cast<std::size_t>(box.size()));
     T* const near = scratch.data();
     const T* const times = &arrays.times(source, 0);
     load_tile<Exec, Dim>(member, box, near, [&](const Kokkos::Array<int, Dim>& offset) {
@@ -134,8 +135,7 @@ typename RelaxationArrays<T, Exec>::template Array<std::int16_t> solve_relaxatio
   const std::size_t places = static_cast<std::size_t>(graph.grid.size);
   using Times = typename Arrays::template Array<T>;
   using Predecessors = typename Arrays::template Array<std::int16_t>;
-  arrays.auxiliary_times =
-      allocate<Times>(exec, "moho::rays::auxiliary_times", sources, places);
+  arrays.auxiliary_times = allocate<Times>(exec, "moho::rays::auxiliary_times", sources, places);
   arrays.predecessors = allocate<Predecessors>(exec, "moho::rays::predecessors", sources, places);
   arrays.auxiliary_predecessors =
       allocate<Predecessors>(exec, "moho::rays::auxiliary_predecessors", sources, places);

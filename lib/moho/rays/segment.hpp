@@ -4,16 +4,18 @@
 /// \file
 /// \brief Traveltime along a straight segment through an interpolated model.
 ///
-/// The segment is cut where it crosses grid lines. On each piece the (bi/tri)linear interpolant is a
-/// polynomial in the path parameter, of degree 2 in 2D and 3 in 3D, and is integrated exactly:
+/// The segment is cut where it crosses grid lines. On each piece the (bi/tri)linear interpolant is
+/// a polynomial in the path parameter, of degree 2 in 2D and 3 in 3D, and is integrated exactly:
 ///
 /// - slowness: Simpson's rule, exact to degree 3;
-/// - velocity, degree 2 with values a, c at the ends and middle Bernstein coefficient b: the mean of the
+/// - velocity, degree 2 with values a, c at the ends and middle Bernstein coefficient b: the mean
+/// of the
 ///   reciprocal over the piece is atanh(s / b) / s with s^2 = b^2 - a c, atan2(s, b) / s with
-///   s^2 = a c - b^2 otherwise, and 1/b times a power series of s^2/b^2 where s is small. For velocity
-///   linear along the piece this is ln(c/a) / (c - a);
-/// - velocity, degree 3: bisection until the Bernstein coefficients agree within a factor of 1.5, then
-///   Gauss-Legendre with 8 points, whose error is then below rounding.
+///   s^2 = a c - b^2 otherwise, and 1/b times a power series of s^2/b^2 where s is small. For
+///   velocity linear along the piece this is ln(c/a) / (c - a);
+/// - velocity, degree 3: bisection until the polynomial's complex zeros are far enough from the
+/// piece for
+///   Gauss-Legendre with 8 points to err by less than rounding.
 
 #include <moho/rays/types.hpp>
 
@@ -21,7 +23,8 @@ namespace moho::rays {
 
 namespace detail {
 
-/// Mean of 1/p over [0, 1] for the quadratic p with Bernstein coefficients a, b, c, positive on [0, 1].
+/// Mean of 1/p over [0, 1] for the quadratic p with Bernstein coefficients a, b, c, positive on [0,
+/// 1].
 template <class R>
 KOKKOS_INLINE_FUNCTION R mean_reciprocal(R a, R b, R c) {
   using std::atan2;
@@ -53,7 +56,8 @@ KOKKOS_INLINE_FUNCTION R mean_reciprocal(R b0, R b1, R b2, R b3) {
   const R w[4] = {R(0.36268378337836198297), R(0.31370664587788728734), R(0.22238103445337447054),
                   R(0.10122853629037625915)};
   R sum = R(0);
-  // Pieces of [0, 1] are taken from left to right; `position` counts in units of the piece's length.
+  // Pieces of [0, 1] are taken from left to right; `position` counts in units of the piece's
+  // length.
   int depth = 0;
   unsigned position = 0;
   while (true) {
@@ -68,12 +72,16 @@ KOKKOS_INLINE_FUNCTION R mean_reciprocal(R b0, R b1, R b2, R b3) {
         c1 = m01, c2 = m012, c3 = middle;
       }
     }
-    R low = c0, high = c0;
-    for (const R c : {c1, c2, c3}) {
-      low = c < low ? c : low;
-      high = c > high ? c : high;
-    }
-    if (!(high <= R(1.5) * low) && depth < 24) {
+    // Gauss-Legendre with n points errs by rho^-2n where 1/p is analytic inside the Bernstein
+    // ellipse of parameter rho. With rho = 8.6 the Chebyshev polynomials T1, T2, T3 reach 4.4, 37
+    // and 320 on it, so that p has no zero inside if its coefficients, times these, add up to less
+    // than its mean part.
+    const R mean = R(0.125) * (c0 + R(3) * (c1 + c2) + c3);
+    const R rise = c3 + c2 - c1 - c0, bend = c0 - c1 - c2 + c3, third = c3 - c0 + R(3) * (c1 - c2);
+    const R variation = R(1.65) * (rise < R(0) ? -rise : rise) +
+                        R(7) * (bend < R(0) ? -bend : bend) +
+                        R(10.4) * (third < R(0) ? -third : third);
+    if (!(variation <= mean) && depth < 24) {
       ++depth;
       position <<= 1;
       continue;
@@ -82,8 +90,7 @@ KOKKOS_INLINE_FUNCTION R mean_reciprocal(R b0, R b1, R b2, R b3) {
     for (int k = 0; k < 4; ++k) {
       for (int side = -1; side <= 1; side += 2) {
         const R t = R(0.5) * (R(1) + R(side) * x[k]), u = R(1) - t;
-        const R value =
-            ((c0 * u + R(3) * c1 * t) * u + R(3) * c2 * t * t) * u + c3 * t * t * t;
+        const R value = ((c0 * u + R(3) * c1 * t) * u + R(3) * c2 * t * t) * u + c3 * t * t * t;
         part += w[k] / value;
       }
     }
@@ -99,9 +106,9 @@ KOKKOS_INLINE_FUNCTION R mean_reciprocal(R b0, R b1, R b2, R b3) {
   }
 }
 
-/// Calls visit(t0, t1, cell) for the pieces of the straight segment from p to q (index space), in order;
-/// `cell` is the lowest node of the cell that holds the piece, kept inside 0 ... extents - 2.
-/// A segment of length zero has no pieces.
+/// Calls visit(t0, t1, cell) for the pieces of the straight segment from p to q (index space), in
+/// order; `cell` is the lowest node of the cell that holds the piece, kept inside 0 ... extents
+/// - 2. A segment of length zero has no pieces.
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif
@@ -172,7 +179,8 @@ KOKKOS_INLINE_FUNCTION R interpolate(const Kokkos::Array<R, Dim>& position, cons
   return sum;
 }
 
-/// Mean slowness of the corners of a cell. Where the segment runs along a face between cells, their mean.
+/// Mean slowness of the corners of a cell. Where the segment runs along a face between cells, their
+/// mean.
 template <int Dim, class R, class Value>
 KOKKOS_INLINE_FUNCTION R cell_slowness(const Kokkos::Array<R, Dim>& middle, const Index<Dim>& cell,
                                        const Index<Dim>& extents, const Value& slowness) {
@@ -202,8 +210,9 @@ KOKKOS_INLINE_FUNCTION R cell_slowness(const Kokkos::Array<R, Dim>& middle, cons
   return sum / R(cells);
 }
 
-/// Mean slowness along the segment from p to q (index space); times its length it is the traveltime.
-/// `value(node)` is the slowness for the rules slowness and cells, the velocity for the other two.
+/// Mean slowness along the segment from p to q (index space); times its length it is the
+/// traveltime. `value(node)` is the slowness for the rules slowness and cells, the velocity for the
+/// other two.
 template <int Dim, class R, class Value>
 KOKKOS_INLINE_FUNCTION R mean_slowness(WeightRule rule, int radius, const Kokkos::Array<R, Dim>& p,
                                        const Kokkos::Array<R, Dim>& q, const Index<Dim>& extents,

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Sources and receivers between nodes: virtual vertices joined to all nodes within the radius.
+/// \brief Sources and receivers between nodes: virtual vertices joined to all nodes within the
+/// radius.
 
 #include <moho/rays/graph.hpp>
 
@@ -18,10 +19,12 @@ void check_positions(const Grid<Dim>& grid, const Points<Dim>& points, const cha
     if (grid.contains(points[i])) continue;
     std::string extent;
     for (int d = 0; d < Dim; ++d) {
-      extent += concat(d ? ", " : "", axis_name<Dim>(d), " ", grid.origin[d], " to ", grid.upper(d));
+      extent +=
+          concat(d ? ", " : "", axis_name<Dim>(d), " ", grid.origin[d], " to ", grid.upper(d));
     }
     throw InputError(concat(what, " ", i, ": ", format_point(points[i]),
-                            " is outside the model (allowed: ", extent, "): move it or extend the model"));
+                            " is outside the model (allowed: ", extent,
+                            "): move it or extend the model"));
   }
 }
 
@@ -51,7 +54,8 @@ KOKKOS_INLINE_FUNCTION bool on_node(const Kokkos::Array<double, Dim>& q) {
   return true;
 }
 
-/// The nodes joined to a position: itself if it is a node, else those within `radius` along every axis.
+/// The nodes joined to a position: itself if it is a node, else those within `radius` along every
+/// axis.
 template <int Dim>
 struct NodeBox {
   Index<Dim> first{}, last{};
@@ -97,20 +101,20 @@ KOKKOS_INLINE_FUNCTION double straight_time(const GraphData<T, Dim, Exec>& graph
     square += delta * delta;
   }
   if (square == 0.0) return 0.0;
-  return sqrt(square) * mean_slowness<Dim>(graph.rule, graph.radius, p, q, graph.grid.extents,
-                                           [&](const Index<Dim>& node) {
-                                             return static_cast<double>(
-                                                 graph.medium(graph.grid.at(node)));
-                                           });
+  return sqrt(square) *
+         mean_slowness<Dim>(graph.rule, graph.radius, p, q, graph.grid.extents,
+                            [&](const Index<Dim>& node) {
+                              return static_cast<double>(graph.medium(graph.grid.at(node)));
+                            });
 }
 
 /// A node joined to a source.
 template <class T, int Dim>
 struct Seed {
-  int source;                            ///< number within the batch
-  std::int64_t place;                    ///< of the node
-  Kokkos::Array<double, Dim> position;   ///< of the source, index space
-  T time;                                ///< from the source to the node
+  int source;                           ///< number within the batch
+  std::int64_t place;                   ///< of the node
+  Kokkos::Array<double, Dim> position;  ///< of the source, index space
+  T time;                               ///< from the source to the node
 };
 
 /// Sets the traveltimes of the seeds.
@@ -143,8 +147,7 @@ struct Batch {
 /// Infinite traveltimes but for the seeds of sources[begin] ... sources[end - 1].
 template <class T, int Dim, class Exec>
 Batch<T, Dim, Exec> start_batch(const Exec& exec, const GridGraph<T, Dim, Exec>& graph,
-                                const Points<Dim>& sources, std::size_t begin,
-                                std::size_t end) {
+                                const Points<Dim>& sources, std::size_t begin, std::size_t end) {
   Batch<T, Dim, Exec> batch;
   batch.sources = static_cast<int>(end - begin);
   batch.times = allocate<decltype(batch.times)>(exec, "moho::rays::times", end - begin,
@@ -155,8 +158,8 @@ Batch<T, Dim, Exec> start_batch(const Exec& exec, const GridGraph<T, Dim, Exec>&
     const Kokkos::Array<double, Dim> q = snap<Dim>(graph.grid(), sources[s]);
     batch.boxes.emplace_back(q, graph.radius(), graph.grid().extents);
     for (std::int64_t i = 0; i < batch.boxes.back().size(); ++i) {
-      seeds.push_back({static_cast<int>(s - begin),
-                       graph.data().grid.at(batch.boxes.back().node(i)), q, T(0)});
+      seeds.push_back(
+          {static_cast<int>(s - begin), graph.data().grid.at(batch.boxes.back().node(i)), q, T(0)});
     }
   }
   batch.seeds = allocate<decltype(batch.seeds)>(exec, "moho::rays::seeds", seeds.size());

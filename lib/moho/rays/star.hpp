@@ -4,9 +4,10 @@
 /// \file
 /// \brief The neighbourhood of a vertex as a list of offsets, of which half suffice.
 ///
-/// An edge and its reverse weigh the same, so only the offsets whose first non-zero component is positive
-/// are kept: H of them, numbered by ring (largest component) and then lexicographically. Direction k < H
-/// means +offset(k), direction k >= H means -offset(k - H). Predecessors are stored as such a direction.
+/// An edge and its reverse weigh the same, so only the offsets whose first non-zero component is
+/// positive are kept: H of them, numbered by ring (largest component) and then lexicographically.
+/// Direction k < H means +offset(k), direction k >= H means -offset(k - H). Predecessors are stored
+/// as such a direction.
 
 #include <moho/rays/types.hpp>
 

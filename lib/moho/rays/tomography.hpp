@@ -16,7 +16,8 @@ namespace moho::rays {
 /// What the columns of a ray matrix are.
 enum class Basis {
   cells,  ///< entry = length of the ray in the cell; the row sums to the length of the ray
-  nodes   ///< entry = derivative of the traveltime by the node's slowness, for slowness linear in cells
+  nodes   ///< entry = derivative of the traveltime by the node's slowness, for slowness linear in
+          ///< cells
 };
 
 /// The matrix type of ray_matrix(): double entries, 64-bit row offsets, 32-bit columns.
@@ -61,7 +62,8 @@ void add_segment(const Grid<Dim>& grid, const Point<Dim>& from, const Point<Dim>
           sum += weight;
         }
         const double entry = sum * (t1 - t0) * length;
-        if (std::abs(entry) > 1e-13 * length) row.emplace_back(static_cast<int>(grid.flat(node)), entry);
+        if (std::abs(entry) > 1e-13 * length)
+          row.emplace_back(static_cast<int>(grid.flat(node)), entry);
       }
       return;
     }
@@ -88,10 +90,10 @@ void add_segment(const Grid<Dim>& grid, const Point<Dim>& from, const Point<Dim>
 
 /// Rows of the traveltime tomography matrix G, one a ray in the order of `paths`.
 ///
-/// With Basis::cells, G times the slowness of the cells is the traveltime of a graph whose weights follow
-/// WeightRule::cells. With Basis::nodes, G times the slowness at the nodes is the traveltime of a graph
-/// with WeightRule::slowness, exactly up to rounding; G is then also the derivative, because the first
-/// arrival does not change to first order when the ray moves.
+/// With Basis::cells, G times the slowness of the cells is the traveltime of a graph whose weights
+/// follow WeightRule::cells. With Basis::nodes, G times the slowness at the nodes is the traveltime
+/// of a graph with WeightRule::slowness, exactly up to rounding; G is then also the derivative,
+/// because the first arrival does not change to first order when the ray moves.
 ///
 /// \param exec the matrix lives in the memory of this space
 /// \param grid the model's grid
@@ -132,7 +134,8 @@ RayMatrix<Exec> ray_matrix(const Exec& exec, const Grid<Dim>& grid, const RayPat
   };
   using Host = Kokkos::DefaultHostExecutionSpace;
   Kokkos::parallel_for("moho::rays::matrix_rows",
-                       Kokkos::RangePolicy<Host, Kokkos::IndexType<std::int64_t>>(0, rows), make_row);
+                       Kokkos::RangePolicy<Host, Kokkos::IndexType<std::int64_t>>(0, rows),
+                       make_row);
   Host().fence();
 
   std::int64_t nonzeros = 0;

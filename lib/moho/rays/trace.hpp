@@ -14,9 +14,13 @@ namespace moho::rays {
 
 namespace detail {
 
+/// Tuned numbers of the active-tile method (docs/performance/rays.md has the measurements).
 template <class Exec, int Dim>
-struct SweepLimit {
-  static constexpr int sweeps = is_host_space<Exec> ? 8 : 12;
+struct TileTuning {
+  /// Most relaxations of a tile per visit.
+  static constexpr int sweeps = 32;
+  /// How far ahead of the earliest tile another may be visited, in tiles.
+  static constexpr double tiles_ahead = 1.0;
   /// Rounds launched before the host looks at the list's length.
   static constexpr int rounds_per_check = is_host_space<Exec> ? 1 : 8;
 };
@@ -38,15 +42,54 @@ Kokkos::View<int*, typename Exec::memory_space> box_steps(const Exec& exec,
   return steps;
 }
 
-/// Runs rounds over the active tiles until the list is empty. `launch(round, count)` starts one round;
-/// `count` is the length of the list where it is known, and -1 otherwise.
-template <int Dim, class Exec, class Launch>
-void run_rounds(const Exec& exec, const WorkList<Dim, Exec>& list, const TraceOptions& options,
+/// Sums the slowness of the model.
+template <class T, int Dim, class Exec>
+struct MeanSlowness {
+  GraphData<T, Dim, Exec> graph;
+  Grid<Dim> grid;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, double& sum) const {
+    const double value = static_cast<double>(graph.medium(graph.grid.at(grid.node(i))));
+    const bool slowness = graph.rule == WeightRule::slowness || graph.rule == WeightRule::cells;
+    sum += slowness ? value : 1.0 / value;
+  }
+};
+
+/// Mean slowness of the model.
+template <class T, int Dim, class Exec>
+double mean_model_slowness(const Exec& exec, const GridGraph<T, Dim, Exec>& graph) {
+  double sum = 0.0;
+  Kokkos::parallel_reduce(
+      "moho::rays::mean_slowness",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, graph.grid().size()),
+      MeanSlowness<T, Dim, Exec>{graph.data(), graph.grid()}, Kokkos::Sum<double>(sum));
+  exec.fence();
+  return sum / static_cast<double>(graph.grid().size());
+}
+
+/// How far ahead of the earliest active tile another may be visited: about the time that the wave
+/// takes through `tiles_ahead` tiles.
+template <class T, int Dim, class Exec>
+T tile_delta(const Exec& exec, const GridGraph<T, Dim, Exec>& graph, const TraceOptions& options) {
+  double across = infinity<double>();
+  for (int d = 0; d < Dim; ++d) {
+    across = std::min(across, graph.grid().spacing[d] * tile_extent<Exec, Dim>(d));
+  }
+  const double tiles =
+      options.tiles_ahead > 0.0 ? options.tiles_ahead : TileTuning<Exec, Dim>::tiles_ahead;
+  return static_cast<T>(tiles * across * mean_model_slowness(exec, graph));
+}
+
+/// Runs rounds over the active tiles until the list is empty. `launch(round, count)` starts one
+/// round; `count` is the length of the list where it is known, and -1 otherwise.
+template <class T, int Dim, class Exec, class Launch>
+void run_rounds(const Exec& exec, const WorkList<T, Dim, Exec>& list, const TraceOptions& options,
                 TraceReport& report, const Launch& launch) {
   int counts[3] = {1, 0, 0};
   unsigned long long statistics[3] = {};
-  const Kokkos::View<int*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(counts, 3);
-  const Kokkos::View<unsigned long long*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+  const Kokkos::View<int*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(counts,
+                                                                                            3);
+  const Kokkos::View<unsigned long long*, Kokkos::HostSpace,
+                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>
       host_statistics(statistics, 3);
   const double items = static_cast<double>(list.seen.extent(0));
   int round = 0;
@@ -58,7 +101,7 @@ void run_rounds(const Exec& exec, const WorkList<Dim, Exec>& list, const TraceOp
     if (options.progress) {
       options.progress(static_cast<double>(statistics[1]) / items, "relaxing active tiles");
     }
-    for (int k = 0; k < SweepLimit<Exec, Dim>::rounds_per_check; ++k, ++round) {
+    for (int k = 0; k < TileTuning<Exec, Dim>::rounds_per_check; ++k, ++round) {
       launch(round, k == 0 ? counts[round % 3] : -1);
     }
   }
@@ -76,27 +119,27 @@ void solve_active_tiles_device(const Exec& exec, const GridGraph<T, Dim, Exec>& 
   using Kernel = RelaxTilesOnDevice<T, Dim, Exec, Weights, FixedStar>;
   Kernel kernel;
   kernel.weights = weights;
-  kernel.list = start_work_list(exec, graph.data(), batch);
+  kernel.list = start_work_list(exec, graph.data(), batch, tile_delta(exec, graph, options));
   kernel.times = batch.times;
   for (int d = 0; d < Dim; ++d) {
     kernel.box.extents[d] = tile_extent<Exec, Dim>(d) + 2 * graph.radius();
   }
   kernel.tile_step = box_steps(exec, graph, kernel.box);
   kernel.sweeps =
-      options.sweeps_per_visit > 0 ? options.sweeps_per_visit : SweepLimit<Exec, Dim>::sweeps;
+      options.sweeps_per_visit > 0 ? options.sweeps_per_visit : TileTuning<Exec, Dim>::sweeps;
   const std::int64_t capacity = static_cast<std::int64_t>(kernel.list.seen.extent(0));
-  const int league = static_cast<int>(
-      std::min<std::int64_t>(capacity, std::max(1, static_cast<int>(exec.concurrency()) / Kernel::threads)));
+  const int league = static_cast<int>(std::min<std::int64_t>(
+      capacity, std::max(1, static_cast<int>(exec.concurrency()) / Kernel::threads)));
   typename Kernel::Policy policy(exec, league, Kernel::threads);
   policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes()));
   TraceReport rounds;
-  run_rounds<Dim>(exec, kernel.list, options, rounds, [&](int round, int) {
+  run_rounds(exec, kernel.list, options, rounds, [&](int round, int) {
     kernel.round = round;
     Kokkos::parallel_for("moho::rays::relax_tiles", policy, kernel);
   });
   report.rounds += rounds.rounds;
   report.tile_visits += rounds.tile_visits;
-  report.relaxations += rounds.relaxations * Kernel::threads * graph.neighbours();
+  report.relaxations += rounds.relaxations * Kernel::width * graph.neighbours();
 }
 
 template <class T, int Dim, class Exec, class Weights>
@@ -106,12 +149,12 @@ void solve_active_tiles_host(const Exec& exec, const GridGraph<T, Dim, Exec>& gr
   using Kernel = RelaxTilesOnHost<T, Dim, Exec, Weights>;
   Kernel kernel;
   kernel.tile = make_host_tile(exec, graph, weights);
-  kernel.list = start_work_list(exec, graph.data(), batch);
+  kernel.list = start_work_list(exec, graph.data(), batch, tile_delta(exec, graph, options));
   kernel.times = batch.times;
   kernel.sweeps =
-      options.sweeps_per_visit > 0 ? options.sweeps_per_visit : SweepLimit<Exec, Dim>::sweeps;
+      options.sweeps_per_visit > 0 ? options.sweeps_per_visit : TileTuning<Exec, Dim>::sweeps;
   TraceReport rounds;
-  run_rounds<Dim>(exec, kernel.list, options, rounds, [&](int round, int count) {
+  run_rounds(exec, kernel.list, options, rounds, [&](int round, int count) {
     kernel.round = round;
     typename Kernel::Policy policy(exec, count, 1);
     policy.set_scratch_size(1, Kokkos::PerTeam(kernel.tile.scratch_bytes()));
@@ -167,7 +210,8 @@ struct CopyTimes {
   Grid<Dim> grid;
   Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> times;
   T* out;
-  /// What one call copies: a row on a host, a vertex on a device, so that both see contiguous accesses.
+  /// What one call copies: a row on a host, a vertex on a device, so that both see contiguous
+  /// accesses.
   std::int64_t chunk() const { return is_host_space<Exec> ? grid.extents[Dim - 1] : 1; }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const std::int64_t n = is_host_space<Exec> ? grid.extents[Dim - 1] : 1;
@@ -256,18 +300,6 @@ struct CountLost {
   }
 };
 
-/// Sums the slowness of the model.
-template <class T, int Dim, class Exec>
-struct MeanSlowness {
-  GraphData<T, Dim, Exec> graph;
-  Grid<Dim> grid;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, double& sum) const {
-    const double value = static_cast<double>(graph.medium(graph.grid.at(grid.node(i))));
-    const bool slowness = graph.rule == WeightRule::slowness || graph.rule == WeightRule::cells;
-    sum += slowness ? value : 1.0 / value;
-  }
-};
-
 /// Dijkstra's algorithm for every source of a batch, one after the other.
 template <class T, int Dim, class Exec>
 Kokkos::View<std::int16_t**, Kokkos::LayoutRight, typename Exec::memory_space> solve_dijkstra(
@@ -296,11 +328,16 @@ std::size_t bytes_per_source(const GridGraph<T, Dim, Exec>& graph, Method method
   const std::size_t places = static_cast<std::size_t>(graph.data().grid.size);
   const std::size_t tiles = static_cast<std::size_t>(graph.data().grid.tile_count());
   switch (method) {
-    case Method::active_tiles: return places * sizeof(T) + tiles * (4 * sizeof(int) + 1);
-    case Method::relaxation: return places * (2 * sizeof(T) + 2 * sizeof(std::int16_t));
-    case Method::push: return places * (2 * sizeof(T) + sizeof(int));
-    case Method::near_far: return places * (2 * sizeof(T) + sizeof(int) + 4 * sizeof(std::int64_t));
-    case Method::dijkstra: return places * (sizeof(T) + sizeof(std::int16_t));
+    case Method::active_tiles:
+      return places * sizeof(T) + tiles * (4 * sizeof(int) + 2 * sizeof(T) + 1);
+    case Method::relaxation:
+      return places * (2 * sizeof(T) + 2 * sizeof(std::int16_t));
+    case Method::push:
+      return places * (2 * sizeof(T) + sizeof(int));
+    case Method::near_far:
+      return places * (2 * sizeof(T) + sizeof(int) + 4 * sizeof(std::int64_t));
+    case Method::dijkstra:
+      return places * (sizeof(T) + sizeof(std::int16_t));
   }
   return places * sizeof(T);
 }
@@ -336,7 +373,8 @@ void solve_batch(const Exec& exec, const GridGraph<T, Dim, Exec>& graph, const W
   using Wide = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   const Grid<Dim>& grid = graph.grid();
   const std::int64_t outputs = grid.size() * batch.sources;
-  Kokkos::View<std::int16_t**, Kokkos::LayoutRight, typename Exec::memory_space> padded_predecessors;
+  Kokkos::View<std::int16_t**, Kokkos::LayoutRight, typename Exec::memory_space>
+      padded_predecessors;
   {
     const ScopedPhase<Exec> phase(exec, report.times, "rays::trace");
     switch (options.method) {
@@ -353,12 +391,7 @@ void solve_batch(const Exec& exec, const GridGraph<T, Dim, Exec>& graph, const W
         // thresholds a few edges apart: enough work a step, little of it in vain
         double spacing = 0.0;
         for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
-        double slowness = 0.0;
-        Kokkos::parallel_reduce("moho::rays::mean_slowness", Wide(exec, 0, grid.size()),
-                                MeanSlowness<T, Dim, Exec>{graph.data(), grid},
-                                Kokkos::Sum<double>(slowness));
-        exec.fence();
-        slowness /= static_cast<double>(grid.size());
+        const double slowness = mean_model_slowness(exec, graph);
         solve_near_far(exec, weights, batch,
                        static_cast<T>(4.0 * graph.radius() * spacing * slowness), options, report);
         break;
@@ -370,8 +403,7 @@ void solve_batch(const Exec& exec, const GridGraph<T, Dim, Exec>& graph, const W
         break;
     }
     const CopyTimes<T, Dim, Exec> copy{graph.data().grid, grid, batch.times, times};
-    Kokkos::parallel_for("moho::rays::copy_times",
-                         Wide(exec, 0, outputs / copy.chunk()), copy);
+    Kokkos::parallel_for("moho::rays::copy_times", Wide(exec, 0, outputs / copy.chunk()), copy);
   }
   if (!predecessors) return;
   const ScopedPhase<Exec> phase(exec, report.times, "rays::predecessors");
@@ -391,7 +423,8 @@ void solve_batch(const Exec& exec, const GridGraph<T, Dim, Exec>& graph, const W
     const FindPredecessors<T, Dim, Exec, Weights> find{weights, grid, batch.times, predecessors};
     Kokkos::parallel_for("moho::rays::find_predecessors", Wide(exec, 0, outputs), find);
   }
-  const MarkSeeds<T, Dim, Exec> mark{graph.data().grid, grid, batch.seeds, batch.times, predecessors};
+  const MarkSeeds<T, Dim, Exec> mark{graph.data().grid, grid, batch.seeds, batch.times,
+                                     predecessors};
   Kokkos::parallel_for("moho::rays::mark_seeds",
                        Kokkos::RangePolicy<Exec>(exec, 0, static_cast<int>(batch.seeds.extent(0))),
                        mark);
@@ -400,9 +433,10 @@ void solve_batch(const Exec& exec, const GridGraph<T, Dim, Exec>& graph, const W
                           CountLost<T, Exec>{times, predecessors}, Kokkos::Sum<std::int64_t>(lost));
   exec.fence();
   if (lost > 0) {
-    throw Error(concat("predecessors: ", lost,
-                       " vertices are as late as all their neighbours (an edge weighs less than the "
-                       "rounding of the traveltime): use double precision, or a smaller contrast"));
+    throw Error(
+        concat("predecessors: ", lost,
+               " vertices are as late as all their neighbours (an edge weighs less than the "
+               "rounding of the traveltime): use double precision, or a smaller contrast"));
   }
 }
 
@@ -410,8 +444,8 @@ void solve_batch(const Exec& exec, const GridGraph<T, Dim, Exec>& graph, const W
 
 /// First-arrival traveltimes, and the directions of predecessors, from each source to every vertex.
 ///
-/// The sources of a batch are solved together; there is more than one batch only if memory is short.
-/// A source between nodes is joined to all nodes within the radius by straight segments.
+/// The sources of a batch are solved together; there is more than one batch only if memory is
+/// short. A source between nodes is joined to all nodes within the radius by straight segments.
 ///
 /// \param exec all work goes to this instance; the function returns when it is done
 /// \param graph the model
@@ -425,11 +459,11 @@ void solve_batch(const Exec& exec, const GridGraph<T, Dim, Exec>& graph, const W
 /// \throws MemoryError not even one source fits
 template <class T, int Dim, class Exec>
 TraceReport trace(const Exec& exec, const GridGraph<T, Dim, Exec>& graph,
-                  const Points<Dim>& sources,
-                  const FieldPerSource<T, Dim, Exec>& times,
+                  const Points<Dim>& sources, const FieldPerSource<T, Dim, Exec>& times,
                   const FieldPerSource<std::int16_t, Dim, Exec>& predecessors,
                   const TraceOptions& options = {}) {
-  if (sources.empty()) throw InputError("sources: there are none (allowed: one or more): give a source");
+  if (sources.empty())
+    throw InputError("sources: there are none (allowed: one or more): give a source");
   check_positions(graph.grid(), sources, "source");
   const std::int64_t count = static_cast<std::int64_t>(sources.size());
   check_shape(graph.grid(), times, "times", count);
@@ -437,7 +471,8 @@ TraceReport trace(const Exec& exec, const GridGraph<T, Dim, Exec>& graph,
   if (wanted) check_shape(graph.grid(), predecessors, "predecessors", count);
   if (options.method == Method::dijkstra && !is_host_space<Exec>) {
     throw InputError(
-        "method 'dijkstra' runs on the host alone (allowed on a device: active_tiles, relaxation, push, "
+        "method 'dijkstra' runs on the host alone (allowed on a device: active_tiles, relaxation, "
+        "push, "
         "near_far): choose another method, or the space serial or openmp");
   }
 

@@ -5,9 +5,9 @@
 /// \brief Edge weights: as a table, or computed wherever they are needed.
 ///
 /// For the rule WeightRule::slowness the weight of an edge is a fixed linear combination of the
-/// slownesses at the nodes around it, because the interpolant is linear in them: the coefficients (an
-/// "edge stencil") depend on the offset alone and are made once, on the host, in double precision. A
-/// weight is then a short dot product. The other rules integrate each edge.
+/// slownesses at the nodes around it, because the interpolant is linear in them: the coefficients
+/// (an "edge stencil") depend on the offset alone and are made once, on the host, in double
+/// precision. A weight is then a short dot product. The other rules integrate each edge.
 
 #include <moho/core/simd.hpp>
 #include <moho/rays/layout.hpp>
@@ -25,7 +25,8 @@ struct StencilTerm {
   T coefficient;
 };
 
-/// The stencil of one edge on the host: node offsets and coefficients (length times quadrature weight).
+/// The stencil of one edge on the host: node offsets and coefficients (length times quadrature
+/// weight).
 template <int Dim>
 struct EdgeStencil {
   std::vector<std::array<int, Dim>> nodes;
@@ -81,13 +82,13 @@ struct GraphData {
   int radius = 0;  ///< of the neighbourhood
   WeightRule rule = WeightRule::slowness;
 
-  Kokkos::View<T*, memory> medium;             ///< slowness or velocity by rule, dummies infinite
+  Kokkos::View<T*, memory> medium;  ///< slowness or velocity by rule, dummies infinite
   Kokkos::View<T**, Kokkos::LayoutRight, memory> table;  ///< (edge, place), empty if on the fly
   Kokkos::View<std::int64_t*, memory> offset;  ///< place of the edge's far end relative to the near
   Kokkos::View<int**, Kokkos::LayoutRight, memory> step;  ///< the same by axis
-  Kokkos::View<double*, memory> length;        ///< of the edge
-  Kokkos::View<int*, memory> first_term;       ///< half + 1 offsets into terms
-  Kokkos::View<StencilTerm<T>*, memory> terms; ///< edge stencils, rule slowness
+  Kokkos::View<double*, memory> length;                   ///< of the edge
+  Kokkos::View<int*, memory> first_term;                  ///< half + 1 offsets into terms
+  Kokkos::View<StencilTerm<T>*, memory> terms;            ///< edge stencils, rule slowness
 
   /// Relative place of the neighbour in direction k.
   KOKKOS_INLINE_FUNCTION std::int64_t direction(int k) const {
@@ -95,7 +96,8 @@ struct GraphData {
   }
 };
 
-/// Weights read from the table. operator()(e, p) is the weight of half-star edge e that starts at p.
+/// Weights read from the table. operator()(e, p) is the weight of half-star edge e that starts at
+/// p.
 template <class T, int Dim, class Exec>
 struct StoredWeights {
   static constexpr bool stored = true;
@@ -136,16 +138,15 @@ struct ComputedWeights {
     if (!graph.grid.inside(near) || !graph.grid.inside(far)) {
       return infinity<T>();
     }
-    const double mean =
-        mean_slowness<Dim>(graph.rule, graph.radius, from, to, graph.grid.extents,
-                           [&](const Index<Dim>& node) { return graph.medium(graph.grid.at(node)); });
+    const double mean = mean_slowness<Dim>(
+        graph.rule, graph.radius, from, to, graph.grid.extents,
+        [&](const Index<Dim>& node) { return graph.medium(graph.grid.at(node)); });
     return static_cast<T>(graph.length(e) * mean);
   }
 };
 
-/// destination[i] = sum over terms of coefficient * source[term.place + i], 0 <= i < count: a row of
-/// weights of one edge.
-/// `count` is a multiple of simd::lanes<T>.
+/// destination[i] = sum over terms of coefficient * source[term.place + i], 0 <= i < count: a row
+/// of weights of one edge. `count` is a multiple of simd::lanes<T>.
 template <int count, class T>
 inline void stencil_row(T* destination, const T* source, const StencilTerm<T>* terms,
                         int term_count) {
@@ -160,8 +161,8 @@ inline void stencil_row(T* destination, const T* source, const StencilTerm<T>* t
 }
 
 /// Algorithm 1 of the paper, PrecalculateWeights: a team takes a tile, loads the slowness with its
-/// overlap into scratch, and writes the weights of the half star of every vertex. Tiles reach over the
-/// border into the dummies, whose weights come out infinite because their slowness is.
+/// overlap into scratch, and writes the weights of the half star of every vertex. Tiles reach over
+/// the border into the dummies, whose weights come out infinite because their slowness is.
 template <class T, int Dim, class Exec>
 struct PrecalculateWeights {
   using Policy = Kokkos::TeamPolicy<Exec>;
@@ -169,13 +170,12 @@ struct PrecalculateWeights {
   static constexpr int per_thread = 4;  ///< vertices a thread has in flight, device
 
   GraphData<T, Dim, Exec> graph;
-  Kokkos::View<StencilTerm<T>*, typename Exec::memory_space> tile_terms;  ///< places within the tile
+  Kokkos::View<StencilTerm<T>*, typename Exec::memory_space>
+      tile_terms;  ///< places within the tile
   TileBox<Dim> box;
   int league_extents[Dim];
 
-  static int team_size() {
-    return is_host_space<Exec> ? 1 : tile_volume<Exec, Dim>() / per_thread;
-  }
+  static int team_size() { return is_host_space<Exec> ? 1 : tile_volume<Exec, Dim>() / per_thread; }
   std::size_t scratch_bytes() const {
     return ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(box.size()));
   }
@@ -211,8 +211,9 @@ struct PrecalculateWeights {
     }
   }
 
-  /// Where a row of the tile lies: the place of its first vertex, the index of that vertex in the scratch
-  /// tile, and the part begin <= i < end of the row that is allocated. False if none of it is.
+  /// Where a row of the tile lies: the place of its first vertex, the index of that vertex in the
+  /// scratch tile, and the part begin <= i < end of the row that is allocated. False if none of it
+  /// is.
   KOKKOS_INLINE_FUNCTION bool find_row(const Index<Dim>& origin, int row, std::int64_t& place,
                                        int& in_tile, int& begin, int& end) const {
     const auto& padded = graph.grid;

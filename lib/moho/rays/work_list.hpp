@@ -16,11 +16,14 @@ inline constexpr int side_count = Dim == 2 ? 9 : 27;
 template <int Dim>
 inline constexpr int side_self = side_count<Dim> / 2;
 
-/// Items are (source, tile) pairs. During round k teams read the list of round k and append to that of
-/// round k + 1. `news` holds, for every item and parity of the round, a bit for every side that the news
-/// came from; the first bit set in a round appends the item, so that it is in the list once. The counters
-/// turn over three rounds. All of it is bookkeeping: traveltimes are never touched atomically.
-template <int Dim, class Exec>
+/// Items are (source, tile) pairs. During round k teams read the list of round k and append to that
+/// of round k + 1. `news` holds, for every item and parity of the round, a bit for every side that
+/// the news came from; the first bit set in a round appends the item, so that it is in the list
+/// once. `keys` holds the earliest of the new times; an item whose key is more than `delta` beyond
+/// the earliest key of the round waits, since what it would compute now would mostly be overtaken.
+/// The counters turn over three rounds. All of it is bookkeeping: the traveltimes themselves are
+/// never touched atomically.
+template <class T, int Dim, class Exec>
 struct WorkList {
   using memory = typename Exec::memory_space;
   PaddedGrid<Dim> grid;
@@ -28,11 +31,37 @@ struct WorkList {
   Kokkos::View<int**, Kokkos::LayoutRight, memory> items;      ///< (2, capacity)
   Kokkos::View<unsigned**, Kokkos::LayoutRight, memory> news;  ///< (2, capacity)
   Kokkos::View<int*, memory> counts;                           ///< (3)
-  Kokkos::View<unsigned char*, memory> seen;                   ///< (capacity): item was visited before
-  Kokkos::View<unsigned long long*, memory> statistics;        ///< visits, first visits, sweeps
+  Kokkos::View<T**, Kokkos::LayoutRight, memory> keys;         ///< (2, capacity)
+  Kokkos::View<T*, memory> earliest;                           ///< (3) of the rounds
+  T delta = T(0);                                              ///< how far an item may be ahead
+  Kokkos::View<unsigned char*, memory> seen;  ///< (capacity): item was visited before
+  Kokkos::View<unsigned long long*, memory>
+      statistics;  ///< visits, first visits, relaxations of a row or tile
 
-  /// Tells the tiles around `item` whose bit is set in `sides` that this tile has changed near them.
-  KOKKOS_INLINE_FUNCTION void tell(int round, int item, int side) const {
+  /// Takes an item off the list of this round: its news and key, which start anew. True if it must
+  /// wait; it then is on the next round's list. Called by one thread.
+  KOKKOS_INLINE_FUNCTION bool take(int round, int item, unsigned& its_news) const {
+    const int now = round & 1;
+    its_news = news(now, item);
+    const T key = keys(now, item);
+    news(now, item) = 0u;
+    keys(now, item) = infinity<T>();
+    if (!(key > earliest(round % 3) + delta)) return false;
+    append(round, item, its_news, key);
+    return true;
+  }
+
+  /// Counts a visit, and whether it is the item's first. Called by one thread.
+  KOKKOS_INLINE_FUNCTION void count_visit(int item) const {
+    Kokkos::atomic_add(&statistics(0), 1ull);
+    if (seen(item)) return;
+    seen(item) = 1;
+    Kokkos::atomic_add(&statistics(1), 1ull);
+  }
+
+  /// Tells the tile on a side of `item` that this tile has changed near it; `key` is the earliest
+  /// change.
+  KOKKOS_INLINE_FUNCTION void tell(int round, int item, int side, T key) const {
     const std::int64_t tile = item % tile_count;
     std::int64_t other = 0;
     std::int64_t rest = tile;
@@ -51,19 +80,24 @@ struct WorkList {
       if (neighbour < 0 || neighbour >= grid.tiles[d]) return;
       other = other * grid.tiles[d] + neighbour;
     }
-    append(round, static_cast<int>(item - tile + other), 1u << (side_count<Dim> - 1 - side));
+    append(round, static_cast<int>(item - tile + other), 1u << (side_count<Dim> - 1 - side), key);
   }
 
   /// Puts an item on the next round's list with news from the sides in `bits`.
-  KOKKOS_INLINE_FUNCTION void append(int round, int item, unsigned bits) const {
+  KOKKOS_INLINE_FUNCTION void append(int round, int item, unsigned bits, T key) const {
     const int next = (round + 1) & 1;
+    atomic_minimum(&keys(next, item), key);
+    atomic_minimum(&earliest((round + 1) % 3), key);
     if (Kokkos::atomic_fetch_or(&news(next, item), bits) == 0u) {
       items(next, Kokkos::atomic_fetch_add(&counts((round + 1) % 3), 1)) = item;
     }
   }
 
   /// Called once a round by one thread: the counter of the round after next starts at zero.
-  KOKKOS_INLINE_FUNCTION void turn_over(int round) const { counts((round + 2) % 3) = 0; }
+  KOKKOS_INLINE_FUNCTION void turn_over(int round) const {
+    counts((round + 2) % 3) = 0;
+    earliest((round + 2) % 3) = infinity<T>();
+  }
 };
 
 /// Sides of a tile that a vertex at `local` is within `radius` of, as a bit mask (bit = side).
@@ -87,10 +121,12 @@ KOKKOS_INLINE_FUNCTION unsigned sides_near(const int (&local)[Dim], int radius) 
 }
 
 /// A work list whose first round holds every tile within reach of a seed.
+/// \param delta how far ahead of the earliest item another may be, seconds
 template <class T, int Dim, class Exec>
-WorkList<Dim, Exec> start_work_list(const Exec& exec, const GraphData<T, Dim, Exec>& graph,
-                                    const Batch<T, Dim, Exec>& batch) {
-  WorkList<Dim, Exec> list;
+WorkList<T, Dim, Exec> start_work_list(const Exec& exec, const GraphData<T, Dim, Exec>& graph,
+                                       const Batch<T, Dim, Exec>& batch, T delta) {
+  WorkList<T, Dim, Exec> list;
+  list.delta = delta;
   list.grid = graph.grid;
   list.tile_count = graph.grid.tile_count();
   const std::size_t capacity = static_cast<std::size_t>(list.tile_count * batch.sources);
@@ -99,7 +135,11 @@ WorkList<Dim, Exec> start_work_list(const Exec& exec, const GraphData<T, Dim, Ex
   list.counts = allocate<decltype(list.counts)>(exec, "moho::rays::counts", 3);
   list.seen = allocate<decltype(list.seen)>(exec, "moho::rays::seen", capacity);
   list.statistics = allocate<decltype(list.statistics)>(exec, "moho::rays::statistics", 3);
+  list.keys = allocate<decltype(list.keys)>(exec, "moho::rays::keys", 2, capacity);
+  list.earliest = allocate<decltype(list.earliest)>(exec, "moho::rays::earliest", 3);
   Kokkos::deep_copy(exec, list.news, 0u);
+  Kokkos::deep_copy(exec, list.keys, infinity<T>());
+  Kokkos::deep_copy(exec, list.earliest, infinity<T>());
   Kokkos::deep_copy(exec, list.seen, static_cast<unsigned char>(0));
   Kokkos::deep_copy(exec, list.statistics, 0ull);
 
@@ -110,8 +150,9 @@ WorkList<Dim, Exec> start_work_list(const Exec& exec, const GraphData<T, Dim, Ex
     for (int d = 0; d < Dim; ++d) {
       const std::int64_t tile = tile_extent<Exec, Dim>(d);
       low[d] = std::max<std::int64_t>(0, batch.boxes[s].first[d] - graph.radius) / tile;
-      high[d] = std::min<std::int64_t>(graph.grid.extents[d] - 1,
-                                       batch.boxes[s].last[d] + graph.radius) / tile;
+      high[d] =
+          std::min<std::int64_t>(graph.grid.extents[d] - 1, batch.boxes[s].last[d] + graph.radius) /
+          tile;
       n *= high[d] - low[d] + 1;
     }
     for (std::int64_t i = 0; i < n; ++i) {
@@ -126,17 +167,21 @@ WorkList<Dim, Exec> start_work_list(const Exec& exec, const GraphData<T, Dim, Ex
       first.push_back(static_cast<int>(s * list.tile_count + flat));
     }
   }
-  using HostInts = Kokkos::View<const int*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using HostInts =
+      Kokkos::View<const int*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   const std::pair<std::size_t, std::size_t> range(0, first.size());
-  Kokkos::deep_copy(exec, Kokkos::subview(list.items, 0, range), HostInts(first.data(), first.size()));
+  Kokkos::deep_copy(exec, Kokkos::subview(list.items, 0, range),
+                    HostInts(first.data(), first.size()));
   const int counts[3] = {static_cast<int>(first.size()), 0, 0};
   Kokkos::deep_copy(exec, list.counts, HostInts(counts, 3));
   exec.fence();
-  const auto news = Kokkos::subview(list.news, 0, Kokkos::ALL());
-  const auto items = Kokkos::subview(list.items, 0, range);
   Kokkos::parallel_for(
       "moho::rays::first_news", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<int>(first.size())),
-      KOKKOS_LAMBDA(const int i) { news(items(i)) = 1u << side_self<Dim>; });
+      KOKKOS_LAMBDA(const int i) {
+        list.news(0, list.items(0, i)) = 1u << side_self<Dim>;
+        list.keys(0, list.items(0, i)) = T(0);
+        list.earliest(0) = T(0);
+      });
   return list;
 }
 
