@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The table of edge weights, entry by entry.
+
+#include "rays/model.hpp"
+
+namespace {
+
+using namespace moho::testing;
+using moho::Index;
+using moho::Point;
+using moho::rays::GraphOptions;
+using moho::rays::WeightRule;
+using moho::rays::WeightStorage;
+
+template <class C>
+class Weights : public ::testing::Test {};
+TYPED_TEST_SUITE(Weights, TestCases, CaseName);
+
+// Every edge that starts at an allocated vertex: the integral if both ends are nodes, else
+// infinite.
+template <class T, class Exec, int Dim>
+void expect_table(const Model<Dim>& model, const GraphOptions& options) {
+  const auto graph = make_graph<T, Exec>(model, options);
+  ASSERT_EQ(graph.storage(), WeightStorage::stored);
+  const auto& padded = graph.data().grid;
+  const auto table = to_host(graph.data().table);
+  const std::size_t places = static_cast<std::size_t>(padded.size);
+  ASSERT_EQ(table.size() * 2, places * static_cast<std::size_t>(graph.neighbours()));
+  EXPECT_EQ(graph.weight_bytes(), table.size() * sizeof(T));
+  const bool slowness = options.rule == WeightRule::slowness || options.rule == WeightRule::cells;
+  const auto value = [&](const Index<Dim>& node) {
+    const T velocity = static_cast<T>(model.at(node));
+    return static_cast<double>(slowness ? T(1) / velocity : velocity);
+  };
+  std::int64_t wrong = 0, inner = 0;
+  for (std::size_t e = 0; e < graph.star().size(); ++e) {
+    for (std::int64_t place = 0; place < padded.size; ++place) {
+      const double weight = static_cast<double>(table[e * places + place]);
+      const Index<Dim> near = padded.node(place);
+      Index<Dim> far = near;
+      Point<Dim> p, q;
+      double square = 0.0;
+      for (int d = 0; d < Dim; ++d) {
+        far[d] += graph.star()[e][d];
+        p[d] = static_cast<double>(near[d]);
+        q[d] = static_cast<double>(far[d]);
+        square += std::pow(graph.star()[e][d] * model.grid.spacing[d], 2);
+      }
+      if (padded.inside(near) && padded.inside(far)) {
+        ++inner;
+        const double expected =
+            std::sqrt(square) * moho::rays::detail::mean_slowness<Dim>(
+                                    options.rule, options.radius, p, q, model.grid.extents, value);
+        const double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+        wrong += !(std::abs(weight - expected) <= 8.0 * epsilon * expected);
+      } else {
+        wrong += !(weight == std::numeric_limits<double>::infinity());
+      }
+    }
+  }
+  EXPECT_EQ(wrong, 0) << "of " << table.size() << ", " << describe(options, {});
+  EXPECT_GT(inner, 0);
+}
+
+TYPED_TEST(Weights, OfTheTableAreIntegralsAndInfiniteAtDummies) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  GraphOptions options;
+  options.storage = WeightStorage::stored;
+  const auto flat = rough_model<2>({35, 18}, 10.0, 1, {4.0, 9.0});
+  const auto solid = rough_model<3>({5, 6, 9}, 10.0, 2, {4.0, 9.0, 5.0});
+  for (const auto rule : all_rules) {
+    options.rule = rule;
+    options.star = moho::rays::Star::coprime;
+    options.radius = 4;
+    expect_table<T, Exec>(flat, options);
+    options.radius = 1;
+    expect_table<T, Exec>(solid, options);
+    options.radius = 2;
+    options.star = moho::rays::Star::full;
+    expect_table<T, Exec>(flat, options);
+    expect_table<T, Exec>(solid, options);
+  }
+  options.rule = WeightRule::slowness;
+  options.star = moho::rays::Star::coprime;
+  options.radius = 8;
+  expect_table<T, Exec>(flat, options);
+  options.radius = 4;
+  expect_table<T, Exec>(solid, options);
+}
+
+TYPED_TEST(Weights, OfAModelOneNodeWide) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  GraphOptions options;
+  options.storage = WeightStorage::stored;
+  options.radius = 2;
+  for (const auto rule : all_rules) {
+    options.rule = rule;
+    expect_table<T, Exec>(rough_model<2>({1, 40}, 10.0, 3), options);
+    expect_table<T, Exec>(rough_model<2>({40, 1}, 10.0, 4), options);
+    expect_table<T, Exec>(rough_model<3>({1, 6, 5}, 10.0, 5), options);
+    expect_table<T, Exec>(rough_model<3>({6, 5, 1}, 10.0, 6), options);
+  }
+}
+
+TYPED_TEST(Weights, NeighboursAndDirectionsOfTheGraph) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  GraphOptions options;
+  options.radius = 6;
+  const auto graph = make_graph<T, Exec>(constant_model<2>({3, 3}, 1.0), options);
+  EXPECT_EQ(graph.neighbours(), 96);
+  EXPECT_EQ(graph.radius(), 6);
+  for (int k = 0; k < 48; ++k) {
+    const auto there = graph.neighbour(k), back = graph.neighbour(k + 48);
+    EXPECT_EQ(there, graph.star()[static_cast<std::size_t>(k)]);
+    EXPECT_EQ(there[0], -back[0]);
+    EXPECT_EQ(there[1], -back[1]);
+  }
+}
+
+}  // namespace
