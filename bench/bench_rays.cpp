@@ -52,9 +52,17 @@ void add(const std::string& name, int iterations, std::function<void(benchmark::
       ->Iterations(iterations);
 }
 
-/// More iterations where one is short.
-int iterations_of(const RayCase& what) {
+/// More iterations where one is short. The whole table has to be done in a few minutes.
+template <class Exec>
+int iterations_of(const RayCase& what, bool main_table) {
   if (bench::smoke()) return 1;
+  const bool active_tiles = what.method == Method::active_tiles;
+  if (is_host_space<Exec>) {
+    if (!active_tiles || !main_table) return 1;
+    return what.n <= 256 ? 10 : what.n <= 640 ? 3 : 2;
+  }
+  if (what.method == Method::relaxation) return what.n <= 512 ? 5 : 2;
+  if (!active_tiles || what.sources > 8) return 1;
   return what.n <= 256 ? 20 : what.n <= 640 ? 10 : 5;
 }
 
@@ -73,11 +81,17 @@ void add_trace(RayCase what, bool name_storage = false) {
   std::string name = concat("rays/", to_string(what.method), "/", SpaceTraits<Exec>::name, "/",
                             precision_name<T>, "/n:", what.n, "/r:", what.radius);
   if (what.sources > 1) name += concat("/sources:", what.sources);
+  if (what.method == Method::relaxation) {
+    if (what.star == rays::Star::coprime) name += "/star:coprime";
+  } else if (what.star == rays::Star::full) {
+    name += "/star:full";
+  }
   if (name_storage) name += "/storage:" + to_string(what.storage);
   // The paper's method and those that push are defined with a table of weights.
   if (what.method != Method::active_tiles) what.storage = WeightStorage::stored;
-  const bool slow = is_host_space<Exec> && what.method != Method::active_tiles;
-  add(name, slow || what.sources > 8 ? 1 : iterations_of(what),
+  const bool main_table = !name_storage && what.sources == 1 && what.star == rays::Star::coprime &&
+                          std::is_same_v<T, float>;
+  add(name, iterations_of<Exec>(what, main_table),
       [what](benchmark::State& state) { bench::time_trace<T, Exec>(state, what); });
 }
 
@@ -91,20 +105,26 @@ void add_space(int n, int radius) {
   what.radius = radius;
   add_trace<float, Exec>(what);
 
-  what.method = Method::relaxation;
-  if (!host || one_of(n, {64, 128, 256, 512})) add_trace<float, Exec>(what);
-
   const bool chosen_radius = one_of(radius, {1, 3, 6});
-  const bool chosen_size = host ? one_of(n, {128, 256}) : one_of(n, {128, 512, 1024});
-  if (chosen_radius && chosen_size) {
+  what.method = Method::relaxation;
+  what.star = rays::Star::full;
+  if (!host || n <= 256) add_trace<float, Exec>(what);
+  what.star = rays::Star::coprime;
+  if (chosen_radius && (n == 128 || (!host && one_of(n, {512, 1600})))) {
+    add_trace<float, Exec>(what);
+  }
+
+  if (chosen_radius && one_of(n, {128, 256})) {
     what.method = Method::push;
     add_trace<float, Exec>(what);
+  }
+  if (chosen_radius && one_of(n, {128, 256, 512})) {
     what.method = Method::near_far;
     add_trace<float, Exec>(what);
   }
 
   what.method = Method::active_tiles;
-  const bool large = smoke ? n == 128 : one_of(n, {512, 1024, 1600});
+  const bool large = smoke ? n == 128 : one_of(n, {512, 1024}) || (!host && n == 1600);
   if (chosen_radius && large) {
     for (const WeightStorage storage : {WeightStorage::stored, WeightStorage::on_the_fly}) {
       what.storage = storage;
@@ -112,8 +132,11 @@ void add_space(int n, int radius) {
     }
     what.storage = WeightStorage::automatic;
     add_trace<double, Exec>(what);
+    what.star = rays::Star::full;
+    add_trace<float, Exec>(what);
+    what.star = rays::Star::coprime;
   }
-  if (one_of(radius, {3, 6}) && (smoke ? n == 128 : one_of(n, {512, 1024}))) {
+  if (one_of(radius, {3, 6}) && (smoke ? n == 128 : n == 512 || (!host && n == 1024))) {
     what.sources = 8;
     add_trace<float, Exec>(what);
     if (!host) {

@@ -33,7 +33,7 @@ PAPER = {
 }
 NAME = re.compile(
     r"^rays/(?P<method>\w+)/(?P<space>\w+)/(?P<precision>\w+)/n:(?P<n>\d+)/r:(?P<r>\d+)"
-    r"(?:/sources:(?P<sources>\d+))?(?:/storage:(?P<storage>\w+))?(?:/|$)"
+    r"(?:/sources:(?P<sources>\d+))?(?:/star:(?P<star>\w+))?(?:/storage:(?P<storage>\w+))?(?:/|$)"
 )
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 PHASES = ["transfer_s", "weights_s", "trace_s", "predecessors_s"]
@@ -50,7 +50,7 @@ class Result:
         self.method, self.space, self.precision = match["method"], match["space"], match["precision"]
         self.n, self.r = int(match["n"]), int(match["r"])
         self.sources = int(match["sources"] or 1)
-        self.storage = match["storage"]
+        self.storage, self.star = match["storage"], match["star"]
         self.runs = len(runs)
         self.seconds = statistics.median(run["real_time"] * UNITS[run["time_unit"]] for run in runs)
         self.label = runs[0].get("label", "")
@@ -67,7 +67,7 @@ class Result:
     @property
     def plain(self):
         """True for the lines of the main table."""
-        return self.precision == "float" and self.sources == 1 and self.storage is None
+        return self.precision == "float" and self.sources == 1 and not self.storage and not self.star
 
 
 def read(paths):
@@ -174,11 +174,11 @@ def main_section(results):
 
 def detail_rows(results):
     rows = []
-    for x in sorted(results, key=lambda x: (x.r, x.n, x.sources, x.key, x.precision, x.storage or "")):
+    for x in sorted(results, key=lambda x: (x.r, x.n, x.sources, x.key, x.precision, x.star or "", x.storage or "")):
         rate, floor = x.get("relaxations_per_s"), x.get("floor_fraction")
         work, rounds = x.get("work_ratio"), x.get("rounds")
         rows.append(
-            [x.method, x.space, x.precision, str(x.r), str(x.n), str(x.sources),
+            [x.method, x.space, x.precision, x.star or "", str(x.r), str(x.n), str(x.sources),
              {"weights stored": "stored", "weights on the fly": "on the fly"}.get(x.label, ""), show(x.seconds)]
             + [show(x.get(phase)) if x.get(phase) else "" for phase in PHASES]
             + [f"{rate * 1e-9:.2f}" if rate else "", f"{work:.2f}" if work else "",
@@ -187,7 +187,7 @@ def detail_rows(results):
     return rows
 
 
-DETAILS = ["method", "space", "precision", "r", "n", "sources", "weights", "total", "transfer", "weights made",
+DETAILS = ["method", "space", "precision", "star", "r", "n", "sources", "weights", "total", "transfer", "weights made",
            "trace", "predecessors", "10^9 relaxations/s", "work ratio", "rounds", "of the bandwidth floor"]
 
 
@@ -206,7 +206,7 @@ def other_section(results):
     chosen = [x for x in results if not x.plain and x.space != "python"]
     if not chosen:
         return ""
-    return "## Precision, storage of weights, many sources\n\n" + table(DETAILS, detail_rows(chosen))
+    return "## Precision, star, storage of weights, many sources\n\n" + table(DETAILS, detail_rows(chosen))
 
 
 def peer_section(results):

@@ -22,6 +22,7 @@ struct RayCase {
   int radius = 6;   ///< of the neighbourhood
   int sources = 1;  ///< in one call
   rays::WeightStorage storage = rays::WeightStorage::automatic;
+  rays::Star star = rays::Star::coprime;
 };
 
 /// Nodes of the model: n x n, 10 m apart.

@@ -65,9 +65,16 @@ class TraceRun {
     rays::GraphOptions options;
     options.radius = m_case.radius;
     options.storage = m_case.storage;
+    options.star = m_case.star;
     options.sources = m_case.sources;
     rays::TraceOptions trace_options;
     trace_options.method = m_case.method;
+    if constexpr (!is_host_space<Exec>) {
+      // The driver gives back the memory of the pass before with the next command: let that be a
+      // copy of a row that is not timed.
+      Kokkos::deep_copy(m_exec, Kokkos::subview(m_velocity, 0, Kokkos::ALL()),
+                        Kokkos::subview(m_host_velocity, 0, Kokkos::ALL()));
+    }
     m_exec.fence();
     const auto begin = now();
     if constexpr (!is_host_space<Exec>) Kokkos::deep_copy(m_exec, m_velocity, m_host_velocity);
