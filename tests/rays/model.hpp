@@ -182,6 +182,18 @@ double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
   return largest;
 }
 
+/// A budget, in words a vertex of the padded grid, for two or three sources at a time on the fly.
+inline int words_for_few_sources(rays::Method method) {
+  switch (method) {
+    case rays::Method::active_tiles:
+      return 4;
+    case rays::Method::near_far:
+      return 24;
+    default:
+      return 8;
+  }
+}
+
 inline std::string describe(const rays::GraphOptions& graph, rays::Method method) {
   return concat("radius ", graph.radius, ", star ", to_string(graph.star), ", rule ",
                 to_string(graph.rule), ", weights ", to_string(graph.storage), ", method ",
