@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The Marmousi model, where its file is there.
+
+#include <moho/io/npy.hpp>
+
+#include "io/files.hpp"
+#include "rays/model.hpp"
+
+namespace {
+
+using namespace moho::testing;
+using moho::Grid;
+using moho::Points;
+using moho::rays::GraphOptions;
+
+template <class C>
+class Marmousi : public ::testing::Test {};
+TYPED_TEST_SUITE(Marmousi, TestCases, CaseName);
+
+TYPED_TEST(Marmousi, ActiveTilesGiveDijkstrasTraveltimes) {
+  using T = typename TypeParam::Scalar;
+  const auto file = moho::io::test::shared_data("marmousi_vp_461x151_20m.npy");
+  if (!file)
+    GTEST_SKIP() << "marmousi_vp_461x151_20m.npy is not here; MOHO_SHARED_DATA names its folder";
+  const auto array = moho::io::read_npy<double>(*file);
+  ASSERT_EQ(array.shape, (std::vector<std::int64_t>{461, 151}));
+  const Model<2> model{Grid<2>{{461, 151}, {20.0, 20.0}, {}}, array.data};
+  const Points<2> sources{{1000.0, 0.0}, {6010.0, 1333.0}};
+  GraphOptions options;
+  options.radius = 6;
+  const auto expected = reference<T>(model, options, sources);
+  const auto graph = make_graph<T, typename TypeParam::Exec>(model, options);
+  const auto found = solve(graph, sources, {}, {{9000.0, 40.0}, {5000.0, 2900.0}});
+  EXPECT_LE(largest_difference(found.times, expected.times), same<T>);
+  for (std::size_t ray = 0; ray < found.paths.traveltime.size(); ++ray) {
+    EXPECT_GT(found.paths.first[ray + 1] - found.paths.first[ray], 10);
+    // between the slowest and the quickest straight way of the model's velocities
+    const auto [low, high] = std::minmax_element(model.velocity.begin(), model.velocity.end());
+    const auto& from = found.paths.points[static_cast<std::size_t>(found.paths.first[ray])];
+    const auto& to = found.paths.points[static_cast<std::size_t>(found.paths.first[ray + 1] - 1)];
+    const double length = std::hypot(to[0] - from[0], to[1] - from[1]);
+    EXPECT_GT(found.paths.traveltime[ray], length / *high);
+    EXPECT_LT(found.paths.traveltime[ray], 1.01 * length / *low);
+  }
+}
+
+}  // namespace
