@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -117,24 +118,25 @@ KOKKOS_FORCEINLINE_FUNCTION void relaxed_store(T* address, T value) {
 
 /// Atomically makes a non-negative number the smaller of itself and `value`, and returns what it
 /// was. The bits of such numbers order as integers do, whose minimum the hardware has.
-KOKKOS_FORCEINLINE_FUNCTION float atomic_minimum(float* address, float value) {
-  static_assert(sizeof(int) == sizeof(float));
-  union {
-    float number;
-    int bits;
-  } in{value}, out{};
-  out.bits = Kokkos::atomic_fetch_min(reinterpret_cast<int*>(address), in.bits);
-  return out.number;
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T atomic_minimum(T* address, T value) {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+  using Bits = std::conditional_t<sizeof(T) == sizeof(int), int, long long>;
+  static_assert(sizeof(Bits) == sizeof(T));
+  Bits bits;
+  memcpy(&bits, &value, sizeof(T));
+  bits = Kokkos::atomic_fetch_min(reinterpret_cast<Bits*>(address), bits);
+  memcpy(&value, &bits, sizeof(T));
+  return value;
 }
-/// \overload
-KOKKOS_FORCEINLINE_FUNCTION double atomic_minimum(double* address, double value) {
-  static_assert(sizeof(long long) == sizeof(double));
-  union {
-    double number;
-    long long bits;
-  } in{value}, out{};
-  out.bits = Kokkos::atomic_fetch_min(reinterpret_cast<long long*>(address), in.bits);
-  return out.number;
+
+/// The policy with the hint that its kernel is short. On CUDA the functor then travels with the
+/// launch; without, one of more than 512 bytes goes through a constant buffer, and every launch
+/// waits on the host until the kernel before has released it.
+template <class Policy>
+auto light_weight(const Policy& policy) {
+  return Kokkos::Experimental::require(policy,
+                                       Kokkos::Experimental::WorkItemProperty::HintLightWeight);
 }
 
 /// "4.7.1" from KOKKOS_VERSION.

@@ -44,6 +44,7 @@ struct RelaxTilesOnDevice {
   Kokkos::View<int*, typename Exec::memory_space> tile_step;  ///< of the half star, within the box
   TileBox<Dim> box;
   int sweeps;
+  int repeats;  ///< relaxations of a vertex between two barriers
   int round;
 
   // In 2D a team watches bands of rows: a row looks at its neighbours only if a band in its reach
@@ -139,8 +140,8 @@ struct RelaxTilesOnDevice {
       unfinished = sweep_all(member, shared, local, news, near, mine, relaxed, [&](T best) {
         for (int e = 0; e < graph.half; ++e) {
           const int step = tile_step(e);
-          best = smaller(best, near[step] + weights(e, place));
-          best = smaller(best, near[-step] + weights(e, place - graph.offset(e)));
+          best = smaller(best, relaxed_load(near + step) + weights(e, place));
+          best = smaller(best, relaxed_load(near - step) + weights(e, place - graph.offset(e)));
         }
         return best;
       });
@@ -161,7 +162,7 @@ struct RelaxTilesOnDevice {
       Kokkos::atomic_fetch_add(&shared.word[3], static_cast<unsigned>(relaxed));
     member.team_barrier();
     if (member.team_rank() == 0) {
-      Kokkos::atomic_add(&list.statistics(2), static_cast<unsigned long long>(shared.word[3]));
+      Kokkos::atomic_fetch_add(&list.statistics(2), shared.word[3]);
     }
     for (int side = member.team_rank(); side < side_count<Dim>; side += member.team_size()) {
       if ((shared.word[2] >> side) & 1u) list.tell(round, item, side, shared.side_keys[side]);
@@ -170,6 +171,12 @@ struct RelaxTilesOnDevice {
 
  private:
   /// Relaxes the tile until nothing changes or the sweeps are used up; true in the latter case.
+  ///
+  /// Vertices relax in place. One thread may read a time while another writes it: both are single
+  /// words, accessed as relaxed atomics, times only ever fall, and whoever writes marks its band
+  /// before the barrier, so that every reader that may have missed it relaxes again. A band's mark
+  /// is the number of the sweep; a thread that is late to look may see the mark of the next sweep,
+  /// which only exists if the team goes on, so all of the team take the same decision.
   template <class Best>
   KOKKOS_INLINE_FUNCTION bool sweep_all(const Member& member, const Shared& shared,
                                         const int (&local)[Dim], unsigned news, T* near, T& mine,
@@ -186,22 +193,24 @@ struct RelaxTilesOnDevice {
               (high >= bands * band_rows && (news & 0700u));
     }
     for (int sweep = 1; sweep <= sweeps; ++sweep) {
-      T best = mine;
       if (stale) {
-        best = best_of_neighbours(mine);
-        ++relaxed;
+        bool changed = false;
+        for (int repeat = 0; repeat < repeats; ++repeat) {
+          const T best = best_of_neighbours(mine);
+          ++relaxed;
+          if (best < mine) {
+            mine = best;
+            relaxed_store(near, best);
+            changed = true;
+          }
+        }
+        if (changed) relaxed_store(&shared.band[Dim == 2 ? local[0] / band_rows : 0], sweep);
       }
-      member.team_barrier();  // everyone has read
-      if (best < mine) {
-        mine = best;
-        *near = best;
-        relaxed_store(&shared.band[Dim == 2 ? local[0] / band_rows : 0], sweep);
-      }
-      member.team_barrier();  // everyone has written
+      member.team_barrier();
       bool any = false;
       stale = false;
       for (int b = 0; b < bands; ++b) {
-        const bool changed = shared.band[b] == sweep;
+        const bool changed = relaxed_load(&shared.band[b]) >= sweep;
         any = any || changed;
         stale = stale || (changed && b >= first_band && b <= last_band);
       }
@@ -233,9 +242,9 @@ struct RelaxTilesOnDevice {
   KOKKOS_FORCEINLINE_FUNCTION T best_of(const T* near, const T (&w)[2 * FixedStar::half], T best,
                                         std::index_sequence<E...>) const {
     T other[4] = {best, best, best, best};  // four chains of minima
-    ((other[E & 1] = smaller(other[E & 1], near[scratch_step<E>] + w[E]),
-      other[2 + (E & 1)] =
-          smaller(other[2 + (E & 1)], near[-scratch_step<E>] + w[FixedStar::half + E])),
+    ((other[E & 1] = smaller(other[E & 1], relaxed_load(near + scratch_step<E>) + w[E]),
+      other[2 + (E & 1)] = smaller(other[2 + (E & 1)],
+                                   relaxed_load(near - scratch_step<E>) + w[FixedStar::half + E])),
      ...);
     return smaller(smaller(other[0], other[1]), smaller(other[2], other[3]));
   }

@@ -274,7 +274,7 @@ struct RelaxTilesOnHost {
         break;
       }
     }
-    Kokkos::atomic_add(&list.statistics(2), static_cast<unsigned long long>(done));
+    Kokkos::atomic_fetch_add(&list.statistics(2), static_cast<unsigned>(done));
 
     T keys[side_count<Dim>];
     for (T& key : keys) key = infinity<T>();

@@ -282,7 +282,7 @@ void GridGraph<T, Dim, Exec>::make_star(const Exec& exec) {
   std::vector<std::int64_t> offsets;
   std::vector<double> lengths;
   std::vector<int> first{0};
-  m_data.step = decltype(m_data.step)("moho::rays::step", m_star.size(), Dim);
+  m_data.step = allocate<decltype(m_data.step)>(exec, "moho::rays::step", m_star.size(), Dim);
   auto step = Kokkos::create_mirror_view(m_data.step);
   for (std::size_t e = 0; e < m_star.size(); ++e) {
     std::int64_t place = 0;

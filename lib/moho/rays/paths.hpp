@@ -162,7 +162,8 @@ struct FollowRay {
 template <int Dim, class Exec>
 PointView<Dim, typename Exec::memory_space> upload_points(const Exec& exec,
                                                           const Points<Dim>& points) {
-  PointView<Dim, typename Exec::memory_space> view("moho::rays::points", points.size());
+  using View = PointView<Dim, typename Exec::memory_space>;
+  const auto view = allocate<View>(exec, "moho::rays::points", points.size());
   auto host = Kokkos::create_mirror_view(view);
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (int d = 0; d < Dim; ++d) host(i, d) = points[i][d];

@@ -26,8 +26,8 @@ struct PushState {
   Kokkos::View<int**, Kokkos::LayoutRight, memory>
       listed;  ///< waits to push; near-far: bit 0 near, bit 1 far
   Kokkos::View<std::int64_t**, Kokkos::LayoutRight, memory>
-      lists;                                         ///< near, next near, far, next far
-  Kokkos::View<unsigned long long*, memory> counts;  ///< of the lists; [4] relaxations
+      lists;                               ///< near, next near, far, next far
+  Kokkos::View<unsigned*, memory> counts;  ///< of the lists
 };
 
 /// One sweep of push: vertices whose mask is set push to their neighbours.
@@ -50,7 +50,6 @@ struct PushSweep {
         }
       }
     }
-    Kokkos::atomic_add(&state.counts(4), static_cast<unsigned long long>(2 * graph.half));
   }
 };
 
@@ -59,12 +58,12 @@ template <class T, class Exec>
 struct PushMask {
   PushState<T, Exec> state;
   std::int64_t places;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, int& changed) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& changed) const {
     const std::int64_t source = i / places, place = i % places;
     if (state.times(source, place) < state.previous(source, place)) {
       state.previous(source, place) = state.times(source, place);
       state.listed(source, place) = 1;
-      changed = 1;
+      ++changed;
     }
   }
 };
@@ -81,8 +80,6 @@ void solve_push(const Exec& exec, const Weights& weights, const Batch<T, Dim, Ex
   state.previous =
       allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, places);
   state.listed = allocate<decltype(state.listed)>(exec, "moho::rays::mask", sources, places);
-  state.counts = allocate<decltype(state.counts)>(exec, "moho::rays::counts", 5);
-  Kokkos::deep_copy(exec, state.counts, 0ull);
   Kokkos::deep_copy(exec, state.previous, infinity<T>());
   Kokkos::deep_copy(exec, state.listed, 0);
   const Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> all(
@@ -90,23 +87,18 @@ void solve_push(const Exec& exec, const Weights& weights, const Batch<T, Dim, Ex
   const PushSweep<T, Dim, Exec, Weights> sweep{weights, state};
   const PushMask<T, Exec> mask{state, graph.grid.size};
   while (true) {
-    int changed = 0;
-    Kokkos::parallel_reduce("moho::rays::push_mask", all, mask, Kokkos::Max<int>(changed));
+    std::int64_t changed = 0;
+    Kokkos::parallel_reduce("moho::rays::push_mask", all, mask, Kokkos::Sum<std::int64_t>(changed));
     exec.fence();
-    if (changed <= 0) break;
+    if (changed == 0) break;
     Kokkos::parallel_for("moho::rays::push", all, sweep);
     ++report.rounds;
+    report.relaxations += changed * 2 * graph.half;
     if (options.progress) {
       const double rounds = static_cast<double>(report.rounds);
       options.progress(rounds / (rounds + 100.0), "pushing");
     }
   }
-  unsigned long long relaxations = 0;
-  Kokkos::View<unsigned long long, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(
-      &relaxations);
-  Kokkos::deep_copy(exec, host, Kokkos::subview(state.counts, 4));
-  exec.fence();
-  report.relaxations += static_cast<std::int64_t>(relaxations);
 }
 
 /// First half of a step of near-far: vertices of the near list leave it and note the time they
@@ -150,7 +142,7 @@ struct NearFarPush {
     const int target = candidate < threshold ? 1 : 2;
     if (Kokkos::atomic_fetch_or(&state.listed(source, other), target) & target) return;
     const int list = target == 1 ? 1 - near : far;
-    state.lists(list, Kokkos::atomic_fetch_add(&state.counts(list), 1ull)) =
+    state.lists(list, Kokkos::atomic_fetch_add(&state.counts(list), 1u)) =
         source * graph.grid.size + other;
   }
 };
@@ -174,7 +166,7 @@ struct NearFarSplit {
     const int was = state.listed(source, place);
     state.listed(source, place) = (was & ~2) | bit;
     if (bit == 0 || (was & bit & 1)) return;
-    state.lists(list, Kokkos::atomic_fetch_add(&state.counts(list), 1ull)) = entry;
+    state.lists(list, Kokkos::atomic_fetch_add(&state.counts(list), 1u)) = entry;
   }
 };
 
@@ -204,14 +196,14 @@ void solve_near_far(const Exec& exec, const Weights& weights, const Batch<T, Dim
       allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, places);
   state.listed = allocate<decltype(state.listed)>(exec, "moho::rays::listed", sources, places);
   state.lists = allocate<decltype(state.lists)>(exec, "moho::rays::lists", 4, sources * places);
-  state.counts = allocate<decltype(state.counts)>(exec, "moho::rays::counts", 5);
+  state.counts = allocate<decltype(state.counts)>(exec, "moho::rays::counts", 4);
   Kokkos::deep_copy(exec, state.previous, infinity<T>());
   Kokkos::deep_copy(exec, state.listed, 0);
   using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   using HostCounts =
-      Kokkos::View<unsigned long long*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  unsigned long long counts[5] = {batch.seeds.extent(0), 0, 0, 0, 0};
-  const HostCounts host(counts, 5);
+      Kokkos::View<unsigned*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  unsigned counts[4] = {static_cast<unsigned>(batch.seeds.extent(0)), 0, 0, 0};
+  const HostCounts host(counts, 4);
   Kokkos::deep_copy(exec, state.counts, host);
   const NearFarStart<T, Dim, Exec> start{state, batch.seeds, graph.grid.size};
   Kokkos::parallel_for("moho::rays::near_far_start",

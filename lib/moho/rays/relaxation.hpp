@@ -154,7 +154,8 @@ typename RelaxationArrays<T, Exec>::template Array<std::int16_t> solve_relaxatio
         static_cast<int>((graph.grid.extents[d] + Kernel::extent(d) - 1) / Kernel::extent(d));
     relaxation.tile_count *= relaxation.tiles[d];
   }
-  Kokkos::View<int, typename Exec::memory_space> stop("moho::rays::stop");
+  const auto stop =
+      allocate<Kokkos::View<int, typename Exec::memory_space>>(exec, "moho::rays::stop");
   const WriteBack<T, Dim, Exec> write_back{arrays, graph.grid.size, stop};
   typename Kernel::Policy policy(exec, relaxation.tile_count * batch.sources,
                                  is_host_space<Exec> ? 1 : Kernel::volume());

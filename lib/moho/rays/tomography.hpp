@@ -141,9 +141,12 @@ RayMatrix<Exec> ray_matrix(const Exec& exec, const Grid<Dim>& grid, const RayPat
   std::int64_t nonzeros = 0;
   for (const auto& row : entries) nonzeros += static_cast<std::int64_t>(row.size());
   using Matrix = RayMatrix<Exec>;
-  typename Matrix::row_map_type::non_const_type row_map("moho::rays::row_map", rows + 1);
-  typename Matrix::index_type::non_const_type indices("moho::rays::columns", nonzeros);
-  typename Matrix::values_type::non_const_type values("moho::rays::values", nonzeros);
+  using RowMap = typename Matrix::row_map_type::non_const_type;
+  using Columns = typename Matrix::index_type::non_const_type;
+  using Values = typename Matrix::values_type::non_const_type;
+  const auto row_map = allocate<RowMap>(exec, "moho::rays::row_map", rows + 1);
+  const auto indices = allocate<Columns>(exec, "moho::rays::columns", nonzeros);
+  const auto values = allocate<Values>(exec, "moho::rays::values", nonzeros);
   auto host_row_map = Kokkos::create_mirror_view(row_map);
   auto host_indices = Kokkos::create_mirror_view(indices);
   auto host_values = Kokkos::create_mirror_view(values);

@@ -18,11 +18,13 @@ namespace detail {
 template <class Exec, int Dim>
 struct TileTuning {
   /// Most relaxations of a tile per visit.
-  static constexpr int sweeps = 32;
+  static constexpr int sweeps = is_host_space<Exec> ? 32 : 8;
   /// How far ahead of the earliest tile another may be visited, in tiles.
-  static constexpr double tiles_ahead = 1.0;
+  static constexpr double tiles_ahead = is_host_space<Exec> ? 1.0 : 4.0;
+  /// Relaxations of a vertex between two barriers, device.
+  static constexpr int repeats = 2;
   /// Rounds launched before the host looks at the list's length.
-  static constexpr int rounds_per_check = is_host_space<Exec> ? 1 : 8;
+  static constexpr int rounds_per_check = is_host_space<Exec> ? 1 : 16;
 };
 
 /// Places of the half star's offsets within a box.
@@ -30,8 +32,8 @@ template <class T, int Dim, class Exec>
 Kokkos::View<int*, typename Exec::memory_space> box_steps(const Exec& exec,
                                                           const GridGraph<T, Dim, Exec>& graph,
                                                           const TileBox<Dim>& box) {
-  Kokkos::View<int*, typename Exec::memory_space> steps("moho::rays::tile_step",
-                                                        graph.star().size());
+  const auto steps = allocate<Kokkos::View<int*, typename Exec::memory_space>>(
+      exec, "moho::rays::tile_step", graph.star().size());
   auto host = Kokkos::create_mirror_view(steps);
   for (std::size_t e = 0; e < graph.star().size(); ++e) {
     host(e) = 0;
@@ -85,31 +87,36 @@ template <class T, int Dim, class Exec, class Launch>
 void run_rounds(const Exec& exec, const WorkList<T, Dim, Exec>& list, const TraceOptions& options,
                 TraceReport& report, const Launch& launch) {
   int counts[3] = {1, 0, 0};
-  unsigned long long statistics[3] = {};
+  unsigned statistics[3] = {};
+  std::int64_t visits = 0, first_visits = 0, relaxations = 0;
+  const auto accumulate = [&](const unsigned(&before)[3]) {  // the counters may have wrapped
+    visits += statistics[0] - before[0];
+    first_visits += statistics[1] - before[1];
+    relaxations += statistics[2] - before[2];
+  };
   const Kokkos::View<int*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(counts,
                                                                                             3);
-  const Kokkos::View<unsigned long long*, Kokkos::HostSpace,
-                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+  const Kokkos::View<unsigned*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>
       host_statistics(statistics, 3);
   const double items = static_cast<double>(list.seen.extent(0));
   int round = 0;
   while (true) {
+    const unsigned before[3] = {statistics[0], statistics[1], statistics[2]};
     Kokkos::deep_copy(exec, host, list.counts);
-    if (options.progress) Kokkos::deep_copy(exec, host_statistics, list.statistics);
+    Kokkos::deep_copy(exec, host_statistics, list.statistics);
     exec.fence();
+    accumulate(before);
     if (counts[round % 3] == 0) break;
     if (options.progress) {
-      options.progress(static_cast<double>(statistics[1]) / items, "relaxing active tiles");
+      options.progress(static_cast<double>(first_visits) / items, "relaxing active tiles");
     }
     for (int k = 0; k < TileTuning<Exec, Dim>::rounds_per_check; ++k, ++round) {
       launch(round, k == 0 ? counts[round % 3] : -1);
     }
   }
-  Kokkos::deep_copy(exec, host_statistics, list.statistics);
-  exec.fence();
   report.rounds += round;
-  report.tile_visits += static_cast<std::int64_t>(statistics[0]);
-  report.relaxations += static_cast<std::int64_t>(statistics[2]);  // sweeps; the caller scales
+  report.tile_visits += visits;
+  report.relaxations += relaxations;  // of rows or tiles; the caller scales
 }
 
 template <class FixedStar, class T, int Dim, class Exec, class Weights>
@@ -131,11 +138,12 @@ void solve_active_tiles_device(const Exec& exec, const GridGraph<T, Dim, Exec>& 
   const int league = static_cast<int>(std::min<std::int64_t>(
       capacity, std::max(1, static_cast<int>(exec.concurrency()) / Kernel::threads)));
   typename Kernel::Policy policy(exec, league, Kernel::threads);
+  kernel.repeats = TileTuning<Exec, Dim>::repeats;
   policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes()));
   TraceReport rounds;
   run_rounds(exec, kernel.list, options, rounds, [&](int round, int) {
     kernel.round = round;
-    Kokkos::parallel_for("moho::rays::relax_tiles", policy, kernel);
+    Kokkos::parallel_for("moho::rays::relax_tiles", light_weight(policy), kernel);
   });
   report.rounds += rounds.rounds;
   report.tile_visits += rounds.tile_visits;
@@ -350,9 +358,10 @@ std::size_t sources_per_batch(const Exec& exec, const GridGraph<T, Dim, Exec>& g
   std::size_t room = graph.solver_budget();
   const bool given = graph.options().memory_budget > 0;
   if (!given) room = std::min(room, available_memory(exec) / 20 * 19);
-  // items of the work list are counted in 32 bits
-  const std::size_t tiles = static_cast<std::size_t>(graph.data().grid.tile_count());
-  const std::size_t most = (std::size_t(1) << 31) / (tiles + 1);
+  // items of the work lists are counted in 32 bits
+  const std::size_t items = static_cast<std::size_t>(
+      options.method == Method::near_far ? graph.data().grid.size : graph.data().grid.tile_count());
+  const std::size_t most = (std::size_t(1) << 31) / (items + 1);
   const std::size_t fits = room / each;
   if (fits == 0 || most == 0) {
     throw MemoryError(concat("memory: one source needs ", format_bytes(static_cast<double>(each)),

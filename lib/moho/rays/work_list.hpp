@@ -35,7 +35,7 @@ struct WorkList {
   Kokkos::View<T*, memory> earliest;                           ///< (3) of the rounds
   T delta = T(0);                                              ///< how far an item may be ahead
   Kokkos::View<unsigned char*, memory> seen;  ///< (capacity): item was visited before
-  Kokkos::View<unsigned long long*, memory>
+  Kokkos::View<unsigned*, memory>
       statistics;  ///< visits, first visits, relaxations of a row or tile
 
   /// Takes an item off the list of this round: its news and key, which start anew. True if it must
@@ -53,10 +53,10 @@ struct WorkList {
 
   /// Counts a visit, and whether it is the item's first. Called by one thread.
   KOKKOS_INLINE_FUNCTION void count_visit(int item) const {
-    Kokkos::atomic_add(&statistics(0), 1ull);
+    Kokkos::atomic_fetch_add(&statistics(0), 1u);
     if (seen(item)) return;
     seen(item) = 1;
-    Kokkos::atomic_add(&statistics(1), 1ull);
+    Kokkos::atomic_fetch_add(&statistics(1), 1u);
   }
 
   /// Tells the tile on a side of `item` that this tile has changed near it; `key` is the earliest
@@ -141,7 +141,7 @@ WorkList<T, Dim, Exec> start_work_list(const Exec& exec, const GraphData<T, Dim,
   Kokkos::deep_copy(exec, list.keys, infinity<T>());
   Kokkos::deep_copy(exec, list.earliest, infinity<T>());
   Kokkos::deep_copy(exec, list.seen, static_cast<unsigned char>(0));
-  Kokkos::deep_copy(exec, list.statistics, 0ull);
+  Kokkos::deep_copy(exec, list.statistics, 0u);
 
   std::vector<int> first;
   for (int s = 0; s < batch.sources; ++s) {
