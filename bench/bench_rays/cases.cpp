@@ -59,7 +59,7 @@ template void check_source<double>(const std::vector<double>&, const double*, co
                                    const std::vector<std::int64_t>&, RayCheck&);
 
 void report(benchmark::State& state, const RayPhases& phases, double best, const RayWork& work,
-            const RayCheck& check) {
+            const RayCheck& check, double tolerance) {
   using benchmark::Counter;
   const double iterations = static_cast<double>(state.iterations());
   auto& counters = state.counters;
@@ -92,10 +92,10 @@ void report(benchmark::State& state, const RayPhases& phases, double best, const
   counters["max_rel_diff"] = check.max_relative_difference;
   counters["mean_time_s"] = check.mean_time;
   state.SetLabel(work.stored ? "weights stored" : "weights on the fly");
-  if (!(check.max_relative_difference <= 1e-5)) {
+  if (!(check.max_relative_difference <= tolerance)) {
     note_error();
     state.SkipWithError(concat("traveltimes differ from Dijkstra's by ",
-                               check.max_relative_difference, " (allowed: 1e-5)")
+                               check.max_relative_difference, " (allowed: ", tolerance, ")")
                             .c_str());
   } else if (check.without_predecessor > 0) {
     note_error();

@@ -86,8 +86,9 @@ template <class T>
 void check_source(const std::vector<T>& reference, const T* times, const std::int16_t* predecessors,
                   const std::vector<std::int64_t>& step, RayCheck& check);
 
-/// Writes counters and label; reports an error if the check failed.
+/// Writes counters and label; reports an error if the check failed: traveltimes that differ by more
+/// than `tolerance` relative, or vertices without predecessor.
 void report(benchmark::State& state, const RayPhases& phases, double best, const RayWork& work,
-            const RayCheck& check);
+            const RayCheck& check, double tolerance = 1e-5);
 
 }  // namespace moho::bench
