@@ -6,14 +6,20 @@
 ///
 /// The row kernels of the host keep a whole row in registers over hundreds of operations. Written
 /// as loops, GCC 12 turns them inside out and gathers; written with these vectors they come out as
-/// meant, for whatever width the machine has. Host code only.
+/// meant, for whatever width the compiler targets. Host code only.
 
 #include <cstring>
 
 namespace moho::simd {
 
-/// Bytes of a vector: a cache line, which the compiler cuts into what the machine has.
+/// Bytes of a vector of the machine that is compiled for.
+#if defined(__AVX512F__)
 inline constexpr int bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int bytes = 32;
+#else
+inline constexpr int bytes = 16;
+#endif
 
 /// Scalars in a vector.
 template <class T>
