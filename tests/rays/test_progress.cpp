@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Progress and reports; what rounding does to predecessors.
+
+#include "rays/model.hpp"
+
+#include <gmock/gmock.h>
+
+namespace {
+
+using namespace moho::testing;
+using moho::Grid;
+using moho::Index;
+using moho::rays::from_source;
+using moho::rays::GraphOptions;
+using moho::rays::Method;
+using moho::rays::TraceOptions;
+using moho::rays::WeightStorage;
+
+template <class Exec>
+class Progress : public ::testing::Test {};
+TYPED_TEST_SUITE(Progress, TestSpaces, SpaceName);
+
+TYPED_TEST(Progress, NeverFallsAndEndsAtOne) {
+  const auto model = rough_model<2>({70, 80}, 10.0, 1);
+  const auto sources = random_points(model.grid, 5, 2);
+  GraphOptions options;
+  options.radius = 2;
+  options.storage = WeightStorage::on_the_fly;
+  const std::size_t places =
+      static_cast<std::size_t>(make_graph<float, TypeParam>(model, options).data().grid.size);
+  for (const bool batches : {false, true}) {
+    for (const auto method : parallel_methods) {
+      const std::size_t words = static_cast<std::size_t>(words_for_few_sources(method));
+      options.memory_budget = batches ? words * places * sizeof(float) : 0;
+      const auto graph = make_graph<float, TypeParam>(model, options);
+      std::vector<double> fractions;
+      bool said = true;
+      TraceOptions trace;
+      trace.method = method;
+      trace.progress = [&](double fraction, const std::string& what) {
+        fractions.push_back(fraction);
+        said = said && !what.empty();
+      };
+      const auto found = solve(graph, sources, trace);
+      EXPECT_EQ(found.report.batches > 1, batches) << to_string(method);
+      ASSERT_GE(fractions.size(), 3u) << to_string(method);
+      EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end())) << to_string(method);
+      EXPECT_GE(fractions.front(), 0.0);
+      EXPECT_LT(fractions[fractions.size() / 2], 1.0) << to_string(method);
+      EXPECT_EQ(fractions.back(), 1.0);
+      EXPECT_TRUE(said);
+      // listening changes nothing
+      TraceOptions quiet;
+      quiet.method = method;
+      EXPECT_EQ(solve(graph, sources, quiet).times, found.times) << to_string(method);
+    }
+  }
+}
+
+// An exception from the callback comes through, and the next call works.
+TYPED_TEST(Progress, MayStopTheWork) {
+  const auto model = rough_model<2>({70, 80}, 10.0, 3);
+  const auto graph = make_graph<float, TypeParam>(model, {});
+  TraceOptions trace;
+  trace.progress = [](double, const std::string&) { throw std::runtime_error("enough"); };
+  EXPECT_THROW(solve(graph, {{1.0, 1.0}}, trace), std::runtime_error);
+  EXPECT_NO_THROW(solve(graph, {{1.0, 1.0}}));
+}
+
+TYPED_TEST(Progress, ReportsCountWork) {
+  const auto model = rough_model<2>({70, 80}, 10.0, 4);
+  GraphOptions options;
+  options.radius = 3;
+  const auto graph = make_graph<float, TypeParam>(model, options);
+  for (const auto method : parallel_methods) {
+    TraceOptions trace;
+    trace.method = method;
+    const auto report = solve(graph, {{1.0, 1.0}, {60.0, 2.5}}, trace).report;
+    EXPECT_GT(report.rounds, 1) << to_string(method);
+    // every edge has to be looked at once a source
+    EXPECT_GE(report.relaxations, 2 * model.grid.size() * graph.neighbours()) << to_string(method);
+    EXPECT_EQ(report.tile_visits > 0, method == Method::active_tiles);
+    EXPECT_GT(report.times.seconds("rays::trace"), 0.0);
+    EXPECT_GT(report.times.seconds("rays::predecessors"), 0.0);
+  }
+}
+
+// A slow layer, then edges that weigh less than the rounding of the traveltime behind it: in single
+// precision whole regions have one traveltime.
+Model<2> slow_then_quick() {
+  return make_model(Grid<2>{{9, 60}, {1.0, 1.0}, {}},
+                    [](const Index<2>& node) { return node[1] < 3 ? 1e-6 : 1e6; });
+}
+
+template <class T>
+std::int64_t endless_chains(const Solution<T, 2>& found, const Model<2>& model,
+                            const std::vector<std::array<int, 2>>& neighbours) {
+  std::int64_t endless = 0;
+  for (std::int64_t i = 0; i < model.grid.size(); ++i) {
+    auto node = model.grid.node(i);
+    std::int64_t steps = 0;
+    while (steps++ <= model.grid.size()) {
+      const int direction = found.predecessors[static_cast<std::size_t>(model.grid.flat(node))];
+      if (direction < 0) {
+        endless += direction != from_source;
+        break;
+      }
+      for (int d = 0; d < 2; ++d) node[d] += neighbours[static_cast<std::size_t>(direction)][d];
+    }
+    endless += steps > model.grid.size();
+  }
+  return endless;
+}
+
+template <class Exec, class Times>
+void trace_times(const moho::rays::GridGraph<float, 2, Exec>& graph, const Times& times,
+                 const TraceOptions& options) {
+  const moho::FieldPerSource<std::int16_t, 2, Exec> none;
+  trace(Exec(), graph, {{4.0, 0.0}}, times, none, options);
+}
+
+TYPED_TEST(Progress, EdgesBelowRoundingRaiseAnErrorOrLeaveChainsThatEnd) {
+  const auto model = slow_then_quick();
+  GraphOptions options;
+  options.radius = 2;
+  const auto graph = make_graph<float, TypeParam>(model, options);
+  std::vector<std::array<int, 2>> neighbours;
+  for (int k = 0; k < graph.neighbours(); ++k) neighbours.push_back(graph.neighbour(k));
+  int errors = 0;
+  for (const auto method : parallel_methods) {
+    TraceOptions trace;
+    trace.method = method;
+    try {
+      const auto found = solve(graph, {{4.0, 0.0}}, trace, {{4.0, 59.0}});
+      EXPECT_EQ(endless_chains(found, model, neighbours), 0) << to_string(method);
+      EXPECT_GE(found.paths.points.size(), 3u);
+    } catch (const moho::Error& error) {
+      ++errors;
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("predecessors: "));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("rounding"));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("double precision"));
+    }
+    // traveltimes alone are to be had
+    const auto times = moho::make_field_per_source<float>(TypeParam(), 1, model.grid, "times");
+    EXPECT_NO_THROW(trace_times(graph, times, trace)) << to_string(method);
+    for (const float time : to_host(times)) EXPECT_TRUE(std::isfinite(time)) << to_string(method);
+  }
+  EXPECT_GE(errors, 1);  // the model does what it was made for
+  // as the message says
+  const auto precise = make_graph<double, TypeParam>(model, options);
+  EXPECT_NO_THROW(solve(precise, {{4.0, 0.0}}, {}, {{4.0, 59.0}}));
+}
+
+}  // namespace
