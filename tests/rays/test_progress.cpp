@@ -22,7 +22,7 @@ class Progress : public ::testing::Test {};
 TYPED_TEST_SUITE(Progress, TestSpaces, SpaceName);
 
 TYPED_TEST(Progress, NeverFallsAndEndsAtOne) {
-  const auto model = rough_model<2>({70, 80}, 10.0, 1);
+  const auto model = rough_model<2>({40, 44}, 10.0, 1);
   const auto sources = random_points(model.grid, 5, 2);
   GraphOptions options;
   options.radius = 2;
