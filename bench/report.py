@@ -270,11 +270,11 @@ def draw(results, radii, path, linear, paper):
                                              color="#999999", marker=marker, linewidth=1, label=title)
         panel.set_title(f"radius {radius}", fontsize=11)
         panel.set_xlabel("vertices per side")
-        panel.set_xlim(left=0)
         panel.grid(True, which="major", color="#dddddd", linewidth=0.7)
         panel.set_axisbelow(True)
         for side in ("top", "right"):
             panel.spines[side].set_visible(False)
+    panels[0].set_xlim(left=0)
     panels[0].set_ylabel("time")
     if linear:
         panels[0].set_ylim(bottom=0)
