@@ -30,9 +30,13 @@ class Dijkstra {
     m_table = size * sizeof(T) <= graph.solver_budget();
     if (!m_table) return;
     m_weights.resize(size);
-    for_each_node([&](std::int64_t place) {
+    // A few vertices at a time: the graph's table has an edge's weights side by side, this one a
+    // vertex's.
+    for_each_run(16, [&](std::int64_t place, int count) {
       for (int k = 0; k < m_directions; ++k) {
-        m_weights[static_cast<std::size_t>(place) * m_directions + k] = weight(k, place);
+        for (int i = 0; i < count; ++i) {
+          m_weights[static_cast<std::size_t>(place + i) * m_directions + k] = weight(k, place + i);
+        }
       }
     });
   }
@@ -49,7 +53,9 @@ class Dijkstra {
     std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue(std::greater<Entry>(),
                                                                               std::move(storage));
     std::vector<unsigned char> dummy(static_cast<std::size_t>(m_data.grid.size), 1);
-    for_each_node([&](std::int64_t place) { dummy[static_cast<std::size_t>(place)] = 0; });
+    for_each_run(m_data.grid.extents[Dim - 1], [&](std::int64_t place, int count) {
+      std::fill_n(dummy.begin() + place, count, static_cast<unsigned char>(0));
+    });
     for (const std::int64_t seed : seeds) queue.emplace(times[seed], seed);
     const int half = m_data.half;
     while (!queue.empty()) {
@@ -81,16 +87,16 @@ class Dijkstra {
     return detail::ComputedWeights<T, Dim, Exec>{m_data}(e, start);
   }
 
+  /// Calls visit(place, count) for runs of at most `most` contiguous vertices.
   template <class Visit>
-  void for_each_node(Visit&& visit) const {
-    const auto& grid = m_data.grid;
-    Index<Dim> node{};
-    const std::int64_t n = m_graph.grid().size();
-    const std::int64_t width = grid.extents[Dim - 1];
-    for (std::int64_t row = 0; row < n; row += width) {
-      node = m_graph.grid().node(row);
-      const std::int64_t place = grid.at(node);
-      for (std::int64_t i = 0; i < width; ++i) visit(place + i);
+  void for_each_run(std::int64_t most, Visit&& visit) const {
+    const std::int64_t nodes = m_graph.grid().size();
+    const std::int64_t width = m_data.grid.extents[Dim - 1];
+    for (std::int64_t row = 0; row < nodes; row += width) {
+      const std::int64_t place = m_data.grid.at(m_graph.grid().node(row));
+      for (std::int64_t i = 0; i < width; i += most) {
+        visit(place + i, static_cast<int>(std::min(most, width - i)));
+      }
     }
   }
 

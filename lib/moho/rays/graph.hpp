@@ -265,10 +265,11 @@ void GridGraph<T, Dim, Exec>::choose_storage(const Exec& exec) {
     m_storage = WeightStorage::on_the_fly;
     m_storage_reason = concat("weights are computed on the fly: a table of ", size,
                               " does not fit ", whose, format_bytes(static_cast<double>(budget)));
-  } else if (is_host_space<Exec> && m_options.rule == WeightRule::slowness) {
+  } else if (is_host_space<Exec> && m_options.rule == WeightRule::slowness &&
+             m_options.sources < 2) {
     m_storage = WeightStorage::on_the_fly;
-    m_storage_reason =
-        concat("weights are computed on the fly: quicker on a CPU than a table of ", size);
+    m_storage_reason = concat(
+        "weights are computed on the fly: quicker on a CPU for one source than a table of ", size);
   } else {
     m_storage = WeightStorage::stored;
     m_storage_reason = concat("weights are stored (", size, ")");

@@ -96,25 +96,25 @@ struct RayPaths {
   std::vector<double> traveltime;   ///< seconds, one a ray
 };
 
-/// \name Names on the command line and in reports
-/// \{
-/// Name of a neighbourhood.
+/// Name of a neighbourhood, as on the command line of programs and in reports.
 inline std::string to_string(Star star) { return star == Star::coprime ? "coprime" : "full"; }
-/// Name of a weight rule.
+
+/// Name of a weight rule, as on the command line of programs and in reports.
 inline std::string to_string(WeightRule rule) {
   constexpr const char* names[] = {"slowness", "velocity", "cells", "sampled"};
   return names[static_cast<int>(rule)];
 }
-/// Name of a method.
+
+/// Name of a method, as on the command line of programs and in reports.
 inline std::string to_string(Method method) {
   constexpr const char* names[] = {"active_tiles", "relaxation", "push", "near_far", "dijkstra"};
   return names[static_cast<int>(method)];
 }
-/// Name of a storage.
+
+/// Name of a storage, as on the command line of programs and in reports.
 inline std::string to_string(WeightStorage storage) {
   constexpr const char* names[] = {"automatic", "stored", "on_the_fly"};
   return names[static_cast<int>(storage)];
 }
-/// \}
 
 }  // namespace moho::rays
