@@ -158,6 +158,9 @@ KOKKOS_INLINE_FUNCTION void for_each_piece(const Kokkos::Array<R, Dim>& p,
 }
 
 /// The interpolant of the node values at a position (index space) inside a cell.
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable
+#endif
 template <int Dim, class R, class Value>
 KOKKOS_INLINE_FUNCTION R interpolate(const Kokkos::Array<R, Dim>& position, const Index<Dim>& cell,
                                      const Index<Dim>& extents, const Value& value) {
@@ -181,6 +184,9 @@ KOKKOS_INLINE_FUNCTION R interpolate(const Kokkos::Array<R, Dim>& position, cons
 
 /// Mean slowness of the corners of a cell. Where the segment runs along a face between cells, their
 /// mean.
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable
+#endif
 template <int Dim, class R, class Value>
 KOKKOS_INLINE_FUNCTION R cell_slowness(const Kokkos::Array<R, Dim>& middle, const Index<Dim>& cell,
                                        const Index<Dim>& extents, const Value& slowness) {
