@@ -21,8 +21,9 @@ struct RayTile {
 /// \cond
 template <int Dim>
 struct RayTile<Kokkos::Cuda, Dim> {
-  // One thread a vertex. 2D: 512 threads with 128 registers each fill a multiprocessor. 3D: the overlap
-  // of radius 4 in double precision, 12 x 12 x 24 times 8 bytes, leaves room in 48 KiB of scratch.
+  // One thread a vertex. 2D: 512 threads with 128 registers each fill a multiprocessor. 3D: the
+  // overlap of radius 4 in double precision, 12 x 12 x 24 times 8 bytes, leaves room in 48 KiB of
+  // scratch.
   static constexpr int extents[3] = {Dim == 2 ? 16 : 4, Dim == 2 ? 32 : 4, 16};
 };
 /// \endcond
