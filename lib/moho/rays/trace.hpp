@@ -108,7 +108,8 @@ void run_rounds(const Exec& exec, const WorkList<T, Dim, Exec>& list, const Trac
     accumulate(before);
     if (counts[round % 3] == 0) break;
     if (options.progress) {
-      options.progress(static_cast<double>(first_visits) / items, "relaxing active tiles");
+      // tiles reached for the first time; visits for better news may still follow
+      options.progress(0.99 * static_cast<double>(first_visits) / items, "relaxing active tiles");
     }
     for (int k = 0; k < TileTuning<Exec, Dim>::rounds_per_check; ++k, ++round) {
       launch(round, k == 0 ? counts[round % 3] : -1);
