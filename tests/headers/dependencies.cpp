@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,8 +28,20 @@ struct Include {
   std::string file, module, target;
 };
 
+// What a line includes; empty for a line that includes nothing.
+std::string included_by(const std::string& line) {
+  const auto after_blanks = [&](std::size_t from) { return line.find_first_not_of(" \t", from); };
+  const std::size_t hash = after_blanks(0);
+  if (hash == std::string::npos || line[hash] != '#') return "";
+  const std::size_t word = after_blanks(hash + 1);
+  if (word == std::string::npos || line.compare(word, 7, "include") != 0) return "";
+  const std::size_t open = line.find_first_of("<\"", word + 7);
+  if (open == std::string::npos) return "";
+  const std::size_t close = line.find_first_of(">\"", open + 1);
+  return close == std::string::npos ? "" : line.substr(open + 1, close - open - 1);
+}
+
 std::vector<Include> includes_below(const fs::path& root) {
-  const std::regex pattern(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
   std::vector<Include> found;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     if (!entry.is_regular_file()) continue;
@@ -39,10 +50,10 @@ std::vector<Include> includes_below(const fs::path& root) {
     const fs::path relative = fs::relative(entry.path(), root);
     std::ifstream stream(entry.path());
     std::string line;
-    std::smatch match;
     while (std::getline(stream, line)) {
-      if (std::regex_search(line, match, pattern)) {
-        found.push_back({relative.string(), relative.begin()->string(), match[1]});
+      const std::string target = included_by(line);
+      if (!target.empty()) {
+        found.push_back({relative.string(), relative.begin()->string(), target});
       }
     }
   }
@@ -63,12 +74,23 @@ TEST(Dependencies, ModulesIncludeOnlyWhatTheyMay) {
 }
 
 TEST(Dependencies, HeadersIncludeNoHostLibraries) {
-  const std::regex host_only(R"(^(fmt|boost|nlohmann|segyio|gtest|gmock|benchmark)/)");
+  const std::set<std::string> host_only = {"fmt",   "boost", "nlohmann", "segyio",
+                                           "gtest", "gmock", "benchmark"};
   for (const Include& include : includes_below(MOHO_LIB_DIR)) {
     if (fs::path(include.file).extension() != ".hpp") continue;
-    EXPECT_FALSE(std::regex_search(include.target, host_only))
+    const std::size_t slash = include.target.find('/');
+    if (slash == std::string::npos) continue;
+    EXPECT_EQ(host_only.count(include.target.substr(0, slash)), 0u)
         << include.file << " includes " << include.target;
   }
+}
+
+TEST(Dependencies, LinesThatIncludeAreRecognised) {
+  EXPECT_EQ(included_by("#include <vector>"), "vector");
+  EXPECT_EQ(included_by("  # include \"moho/core/grid.hpp\"  // why"), "moho/core/grid.hpp");
+  EXPECT_EQ(included_by("// #include <vector>"), "");
+  EXPECT_EQ(included_by("#define include"), "");
+  EXPECT_EQ(included_by(""), "");
 }
 
 TEST(Dependencies, EveryFileNamesItsLicence) {
