@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <string>
 #include <type_traits>
 
@@ -117,7 +120,12 @@ TYPED_TEST(FieldTest, CheckShapeLooksAtEveryAxis) {
 void write_behind_the_end() {
   const Kokkos::View<double*, Kokkos::HostSpace> view("view", 4);
   const volatile int index = 4;
-  view(index) = 1.0;
+  try {
+    view(index) = 1.0;
+  } catch (const std::exception& error) {  // older releases of Kokkos throw, newer ones abort
+    std::fprintf(stderr, "%s\n", error.what());
+    std::abort();
+  }
 }
 
 // The debug preset: a view refuses an index outside of it.
