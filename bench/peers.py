@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times other programs on the models of bench_rays and writes JSON of the same shape.
+"""Times other programs on the problems of bench_rays or bench_gravity and writes JSON of the same shape.
+
+Rays (without --gravity):
 
 - scipy.sparse.csgraph.dijkstra on the same graph: coprime star, every edge weighs the exact integral of the
   slowness that is bilinear in the cells (the rule `slowness` of moho), so that traveltimes agree to rounding.
@@ -9,8 +11,18 @@
   ends (the trapezoidal rule). In these models, whose slowness depends on depth alone, that is the same
   integral; in general it is not along diagonals.
 
-What is not installed is left out, with a message. report.py holds the mean traveltime of each run to
-moho's. Needs python3-numpy; python3-scipy and python3-skimage are what it measures.
+Gravity (--gravity DIR, a folder with the prisms.npy and stations.npy that gravity_tables --problem wrote), g_z
+alone and nine components, in double precision, each with 1 thread and with all that --threads names:
+
+- choclo: a compiled loop over stations (parallel) and prisms that adds what its functions return.
+- harmonica.prism_gravity, a call for each component, without its checks of the prisms.
+
+Of the prisms --prisms are taken, evenly out of the list, as bench_gravity does on hosts. Compilation does not
+count: each function runs once before it is timed.
+
+What is not installed is left out, with a message. report.py holds the mean traveltime, or the mean magnitude of
+the field, of each run to moho's. Needs python3-numpy; python3-scipy, python3-skimage, choclo and harmonica are
+what it measures.
 """
 
 import argparse
@@ -150,6 +162,140 @@ def time_skimage(n):
     return entry(f"rays/skimage/python/double/n:{n}/r:1", made - start, done - made, times)
 
 
+# choclo's and harmonica's axes are east, north and up. With moho's x as north, y as east and z down: the name of
+# choclo's function, its sign, harmonica's field and its sign, units by SI unit.
+GRAVITY = {
+    "gx": ("gravity_n", 1, "g_n", 1, 1e5),
+    "gy": ("gravity_e", 1, "g_e", 1, 1e5),
+    "gz": ("gravity_u", -1, "g_z", 1, 1e5),
+    "gxx": ("gravity_nn", 1, "g_nn", 1, 1e9),
+    "gyy": ("gravity_ee", 1, "g_ee", 1, 1e9),
+    "gzz": ("gravity_uu", 1, "g_zz", 1, 1e9),
+    "gxy": ("gravity_en", 1, "g_en", 1, 1e9),
+    "gxz": ("gravity_nu", -1, "g_nz", 1, 1e9),
+    "gyz": ("gravity_eu", -1, "g_ez", 1, 1e9),
+}
+
+
+class Gravity:
+    """The problem in the axes of choclo and harmonica."""
+
+    def __init__(self, folder, count):
+        prisms = np.load(os.path.join(folder, "prisms.npy"))
+        stations = np.load(os.path.join(folder, "stations.npy"))
+        if 0 < count < len(prisms):
+            prisms = prisms[np.arange(count) * len(prisms) // count]
+        x1, x2, y1, y2, z1, z2, self.density = (np.ascontiguousarray(column) for column in prisms.T)
+        self.prisms = np.column_stack([y1, y2, x1, x2, -z2, -z1])
+        self.east, self.north, self.up = (np.ascontiguousarray(c) for c in (stations[:, 1], stations[:, 0], -stations[:, 2]))
+        self.pairs = len(prisms) * len(stations)
+
+
+def gravity_entry(program, components, threads, problem, seconds, fields):
+    """A benchmark in Google Benchmark's shape; fields in mGal and Eotvos, a row a component."""
+    what = "nine" if len(components) == 9 else ",".join(components)
+    name = (f"gravity/{what}/double/{program}/python/spheres/far:closed/prisms:{len(problem.prisms)}"
+            f"/stations:{len(problem.east)}/threads:{threads}")
+    result = {
+        "name": name,
+        "run_name": name,
+        "run_type": "iteration",
+        "repetitions": 1,
+        "repetition_index": 0,
+        "threads": 1,
+        "iterations": 1,
+        "real_time": 1e3 * seconds,
+        "cpu_time": 1e3 * seconds,
+        "time_unit": "ms",
+        "pairs/s": problem.pairs / seconds,
+        "pairs": problem.pairs,
+        "best_s": seconds,
+        "mean_abs": float(np.mean(np.abs(fields))),
+    }
+    if not np.all(np.isfinite(fields)):
+        result["error_occurred"] = True
+        result["error_message"] = "values that are not finite"
+    print(f"{name:95} {seconds:8.3f} s {problem.pairs / seconds:12.4g} pairs/s", flush=True)
+    return result
+
+
+def best_of(function, repetitions):
+    """The result of a function and the least seconds of some calls, after one that does not count."""
+    result = function()
+    took = []
+    for _ in range(repetitions):
+        start = time.perf_counter()
+        result = function()
+        took.append(time.perf_counter() - start)
+    return result, min(took)
+
+
+def choclo_sum(components):
+    """A compiled function that adds choclo's functions of some components over all prisms."""
+    import choclo.prism
+    import numba
+
+    lines = ["def forward(east, north, up, prisms, density, out):",
+             "    for s in numba.prange(east.size):",
+             "        e, n, u = east[s], north[s], up[s]"]
+    lines += [f"        sum_{c} = 0.0" for c in components]
+    lines += ["        for p in range(density.size):",
+              "            w0, e0, s0, n0, b0, t0 = (prisms[p, 0], prisms[p, 1], prisms[p, 2], prisms[p, 3], prisms[p, 4],"
+              " prisms[p, 5])"]
+    lines += [f"            sum_{c} += {GRAVITY[c][0]}(e, n, u, w0, e0, s0, n0, b0, t0, density[p])" for c in components]
+    lines += [f"        out[{row}, s] = sum_{c}" for row, c in enumerate(components)]
+    names = {GRAVITY[c][0]: getattr(choclo.prism, GRAVITY[c][0]) for c in components}
+    names["numba"] = numba
+    exec("\n".join(lines), names)  # one loop for any set of components
+    return numba.njit(parallel=True)(names["forward"])
+
+
+def time_choclo(components, threads, problem, repetitions):
+    import numba
+
+    numba.set_num_threads(threads)
+    forward = choclo_sum(components)
+    out = np.zeros((len(components), len(problem.east)))
+
+    def call():
+        forward(problem.east, problem.north, problem.up, problem.prisms, problem.density, out)
+
+    _, seconds = best_of(call, repetitions)
+    fields = np.array([GRAVITY[c][1] * GRAVITY[c][4] * row for c, row in zip(components, out)])
+    return gravity_entry("choclo", components, threads, problem, seconds, fields)
+
+
+def time_harmonica(components, threads, problem, repetitions):
+    import harmonica
+    import numba
+
+    numba.set_num_threads(threads)
+
+    def call():
+        return [harmonica.prism_gravity((problem.east, problem.north, problem.up), problem.prisms, problem.density,
+                                        field=GRAVITY[c][2], disable_checks=True) for c in components]
+
+    fields, seconds = best_of(call, repetitions)
+    fields = np.array([GRAVITY[c][3] * row for c, row in zip(components, fields)])
+    return gravity_entry("harmonica", components, threads, problem, seconds, fields)
+
+
+def time_gravity(options):
+    """Benchmarks and the versions of what they measure."""
+    programs = {"choclo": time_choclo, "harmonica": time_harmonica}
+    versions = {name: version_of(name) or "not installed" for name in (*programs, "numba")}
+    problem = Gravity(options.gravity, options.prisms)
+    every = list(GRAVITY)
+    sets = [[c] for c in (every if options.each else ["gz"])] + [every]
+    benchmarks = []
+    for name, function in programs.items():
+        if versions[name] == "not installed":
+            continue
+        for threads in options.threads:
+            benchmarks += [function(components, threads, problem, options.repetitions) for components in sets]
+    return benchmarks, versions
+
+
 def version_of(module):
     """The version of a package, or None with a message if it cannot be imported."""
     try:
@@ -163,15 +309,20 @@ def numbers(text):
     return [int(item) for item in text.split(",")]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", type=numbers, default=[128, 256, 512], help="n of the models (128,256,512)")
-    parser.add_argument("--radii", type=numbers, default=[1, 3, 6], help="radii for scipy (1,3,6)")
-    parser.add_argument("--out", default="peers.json", help="file to write (peers.json)")
-    options = parser.parse_args()
-    if min(options.sizes) < 2 or min(options.radii) < 1 or max(options.radii) > 8:
-        parser.error("sizes are 2 or more, radii 1 to 8")
+def processor():
+    """What Linux calls the processor."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or "unknown"
 
+
+def time_rays(options):
+    """Benchmarks and the versions of what they measure."""
     scipy_version, skimage_version = version_of("scipy"), version_of("skimage")
     benchmarks = []
     for n in options.sizes:
@@ -179,13 +330,35 @@ def main():
             benchmarks += [time_scipy(n, radius) for radius in options.radii]
         if skimage_version and 1 in options.radii:
             benchmarks.append(time_skimage(n))
+    return benchmarks, {"scipy": scipy_version or "not installed", "skimage": skimage_version or "not installed"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=numbers, default=[128, 256, 512], help="n of the models (128,256,512)")
+    parser.add_argument("--radii", type=numbers, default=[1, 3, 6], help="radii for scipy (1,3,6)")
+    parser.add_argument("--gravity", metavar="DIR", help="time programs of gravity on the problem in this folder")
+    parser.add_argument("--prisms", type=int, default=512, help="prisms of the problem, 0 for all (512)")
+    parser.add_argument("--threads", type=numbers, default=[1, 2], help="numbers of threads (1,2)")
+    parser.add_argument("--repetitions", type=int, default=3, help="calls, of which the quickest counts (3)")
+    parser.add_argument("--each", action="store_true", help="each of the nine components alone, not only gz")
+    parser.add_argument("--out", default="peers.json", help="file to write (peers.json)")
+    options = parser.parse_args()
+    if options.gravity and (min(options.threads) < 1 or max(options.threads) > (os.cpu_count() or 1)):
+        parser.error(f"threads are 1 to {os.cpu_count()}")
+    if options.repetitions < 1:
+        parser.error("repetitions are 1 or more")
+    if min(options.sizes) < 2 or min(options.radii) < 1 or max(options.radii) > 8:
+        parser.error("sizes are 2 or more, radii 1 to 8")
+
+    benchmarks, versions = time_gravity(options) if options.gravity else time_rays(options)
     context = {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "num_cpus": os.cpu_count(),
+        "processor": processor(),
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "scipy": scipy_version or "not installed",
-        "skimage": skimage_version or "not installed",
+        **versions,
     }
     temporary = options.out + ".part"
     with open(temporary, "w", encoding="utf-8") as file:

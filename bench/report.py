@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables and figures from the JSON of bench_rays and peers.py.
+"""Tables and figures from the JSON of bench_rays, bench_gravity and peers.py.
 
 Reads one or more files (repeated runs of a benchmark count by their median), prints a report in Markdown, or
-writes it with --out as table.md beside figure7.png and figure8.png: the figures of that number in Monsegny
-and Agudelo (2013), time against vertices per side for radii 1 to 3 and 4 to 6. --merge writes all results as
-one file without the name of the machine and the path of the program.
+writes it with --out as table.md beside figures. Of rays: figure7.png and figure8.png, the figures of that number
+in Monsegny and Agudelo (2013), time against vertices per side for radii 1 to 3 and 4 to 6. Of gravity: see
+report_gravity.py; the summary.json of model_gravity runs on 1, 2, ... ranks may be among the files. --merge
+writes all results as one file without the name of the machine and the path of the program.
 
 Exit status 1 if a benchmark reported an error or a mean traveltime differs from Dijkstra's.
 Needs python3-numpy and, for the figures, python3-matplotlib.
 """
 
 import argparse
-import json
 import os
 import re
 import statistics
 import sys
+
+import report_gravity
+from report_common import (UNITS, ReportError, context_section, median_of, ratio, read, show, table, write_merged,
+                           write_text)
 
 METHODS = [  # key, title, colour and line of the figures
     ("dijkstra/serial", "sequential Dijkstra", "#444444", "-", "o"),
@@ -35,12 +39,7 @@ NAME = re.compile(
     r"^rays/(?P<method>\w+)/(?P<space>\w+)/(?P<precision>\w+)/n:(?P<n>\d+)/r:(?P<r>\d+)"
     r"(?:/sources:(?P<sources>\d+))?(?:/star:(?P<star>\w+))?(?:/storage:(?P<storage>\w+))?(?:/|$)"
 )
-UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 PHASES = ["transfer_s", "weights_s", "trace_s", "predecessors_s"]
-
-
-class ReportError(Exception):
-    """Something that the user can mend, said in one line."""
 
 
 class Result:
@@ -57,8 +56,7 @@ class Result:
         self._runs = runs
 
     def get(self, counter, default=None):
-        values = [run[counter] for run in self._runs if counter in run]
-        return statistics.median(values) if values else default
+        return median_of(self._runs, counter, default)
 
     @property
     def key(self):
@@ -68,29 +66,6 @@ class Result:
     def plain(self):
         """True for the lines of the main table."""
         return self.precision == "float" and self.sources == 1 and not self.storage and not self.star
-
-
-def read(paths):
-    """Contexts, entries by name, and errors."""
-    contexts, entries, errors = [], [], []
-    for path in paths:
-        try:
-            with open(path, encoding="utf-8") as file:
-                data = json.load(file)
-            contexts += data["context"].get("runs", [data["context"]])
-            listed = data["benchmarks"]
-        except OSError as error:
-            raise ReportError(f"{path}: {error.strerror}") from None
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise ReportError(f"{path} is no JSON of Google Benchmark (use --benchmark_out=FILE)") from None
-        for entry in listed:
-            if entry.get("run_type") == "aggregate":
-                continue
-            if entry.get("error_occurred"):
-                errors.append(f"{entry['name']}: {entry.get('error_message', 'error')}")
-            else:
-                entries.append(entry)
-    return contexts, entries, errors
 
 
 def collect(entries):
@@ -105,46 +80,6 @@ def collect(entries):
             runs.setdefault(NAME.match(name)[0].rstrip("/"), []).append(entry)
     results = [Result(NAME.match(name), group) for name, group in runs.items()]
     return results, {space: statistics.median(values) for space, values in bandwidth.items()}
-
-
-def show(seconds):
-    """Milliseconds with three digits that mean something."""
-    if seconds is None:
-        return ""
-    value = 1e3 * seconds
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-
-
-def ratio(numerator, denominator):
-    if numerator is None or not denominator:
-        return ""
-    value = numerator / denominator
-    return f"{value:.0f} x" if value >= 100 else f"{value:.1f} x" if value >= 10 else f"{value:.2f} x"
-
-
-def table(header, rows):
-    """A Markdown table; empty columns are left out."""
-    keep = [i for i in range(len(header)) if any(row[i] for row in rows)]
-    lines = ["| " + " | ".join(header[i] for i in keep) + " |"]
-    lines.append("|" + "|".join("---:" for _ in keep) + "|")
-    lines += ["| " + " | ".join(row[i] for i in keep) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-def context_section(contexts, bandwidth):
-    wanted = ["date", "device_cuda", "device_openmp", "device_serial", "compiler", "kokkos_version",
-              "moho_version", "moho_commit", "scipy", "skimage"]
-    lines = ["## Machine\n"]
-    seen = {}
-    for context in contexts:
-        for key in wanted:
-            if key in context:
-                values = seen.setdefault(key, [])
-                if context[key] not in values:
-                    values.append(context[key])
-    lines += [f"- {key}: {', '.join(values)}" for key, values in seen.items()]
-    lines += [f"- copy bandwidth, {space}: {value:.0f} GB/s (read + written)" for space, value in bandwidth.items()]
-    return "\n".join(lines) + "\n"
 
 
 def main_section(results):
@@ -296,15 +231,13 @@ def draw(results, radii, path, linear, paper):
     os.replace(temporary, path)
 
 
-def write_text(path, text):
-    temporary = path + ".part"
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(temporary, path)
-
-
 def run(options):
-    contexts, entries, errors = read(options.files)
+    contexts, entries, errors, summaries = read(options.files)
+    names = [entry["name"] for entry in entries] + errors
+    if summaries or any(name.startswith(("gravity/", "operation/")) for name in names):
+        if any(name.startswith("rays/") for name in names):
+            raise ReportError("results of rays and of gravity: report them one after the other")
+        return report_gravity.run(options, contexts, entries, errors, summaries)
     results, bandwidth = collect(entries)
     if not results and not errors:
         raise ReportError("no ray benchmarks in these files: run bench_rays without a filter that hides them")
@@ -316,11 +249,7 @@ def run(options):
     if options.out:
         os.makedirs(options.out, exist_ok=True)
     if options.merge:
-        private = ("host_name", "executable")
-        clean = [{key: value for key, value in context.items() if key not in private} for context in contexts]
-        merged = {"context": clean[0] if len(clean) == 1 else {"runs": clean}, "benchmarks": entries}
-        write_text(options.merge, json.dumps(merged, indent=1) + "\n")
-        print(f"wrote {options.merge}")
+        write_merged(options.merge, contexts, entries)
     if not options.out:
         print(text)
         return 0 if well else 1
@@ -339,13 +268,13 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="+", help="JSON files written by bench_rays and peers.py")
-    parser.add_argument("--out", metavar="DIR", help="write table.md, figure7.png and figure8.png there")
+    parser.add_argument("files", nargs="+", help="JSON files written by bench_rays or bench_gravity, and peers.py")
+    parser.add_argument("--out", metavar="DIR", help="write table.md and figures there")
     parser.add_argument("--merge", metavar="FILE", help="write all results as one JSON file")
-    parser.add_argument("--linear", action="store_true", help="linear time axis, as in the paper (logarithmic)")
-    parser.add_argument("--paper", action="store_true", help="draw the paper's own times as well")
+    parser.add_argument("--linear", action="store_true", help="rays: linear time axis, as in the paper (logarithmic)")
+    parser.add_argument("--paper", action="store_true", help="rays: draw the paper's own times as well")
     parser.add_argument("--phases", metavar="N,...", type=lambda text: [int(n) for n in text.split(",")],
-                        help="sizes in the table by phase (the largest)")
+                        help="rays: sizes in the table by phase (the largest)")
     try:
         sys.exit(run(parser.parse_args()))
     except (ReportError, OSError) as error:
