@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Arithmetic that the formulas of gravity are written in, for scalars on a device and for
+/// vectors of stations on a host.
+///
+/// The formulas are templates on a number type V. On a device V is a scalar, and square roots and
+/// reciprocals start from the hardware's approximations and are refined to about an ulp, without
+/// the branches for special operands that cannot occur between a prism and a station at a
+/// distance. On a host V is a vector of core/simd.hpp.
+
+#include <moho/core/kokkos.hpp>
+#include <moho/core/simd.hpp>
+
+#include <type_traits>
+
+namespace moho::gravity::detail {
+
+/// The scalar of a number type.
+template <class V>
+using ScalarOf =
+    std::conditional_t<std::is_same_v<V, float> || std::is_same_v<V, simd::Vector<float>>, float,
+                       double>;
+
+/// a * b + c
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V multiply_add(V a, V b, V c) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<V, float>) {
+    return fmaf(a, b, c);
+  } else {
+    return fma(a, b, c);
+  }
+#else
+  if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {
+    return a * b + c;
+  } else {
+    return simd::multiply_add<ScalarOf<V>>(a, b, c);
+  }
+#endif
+}
+
+/// a * b - c
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V multiply_subtract(V a, V b, V c) {
+  return multiply_add(a, b, -c);
+}
+
+/// c - a * b
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V subtract_product(V c, V a, V b) {
+  return multiply_add(-a, b, c);
+}
+
+/// 1 / v of a positive number.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V reciprocal(V v) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<V, float>) {
+    return __fdividef(1.0f, v);
+  } else {
+    double y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
+    const double e = fma(-v, y, 1.0);  // 20 bits at first: third order
+    return fma(fma(e, e, e), y, y);
+  }
+#else
+  return ScalarOf<V>(1) / v;
+#endif
+}
+
+/// 1 / sqrt(v) of a positive number.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V reciprocal_root(V v) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<V, float>) {
+    const float y = rsqrtf(v);
+    return fmaf(0.5f * y, fmaf(-v * y, y, 1.0f), y);
+  } else {
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
+    const double e = fma(-v * y, y, 1.0);  // 22 bits at first: third order
+    return fma(e * y, fma(e, 0.375, 0.5), y);
+  }
+#else
+  if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {
+    return V(1) / sqrt(v);
+  } else {
+    return ScalarOf<V>(1) / simd::square_root<ScalarOf<V>>(v);
+  }
+#endif
+}
+
+/// sqrt(v) of a positive number.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V square_root(V v) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<V, float>) {
+    const float y = rsqrtf(v);
+    const float r = v * y;
+    return fmaf(0.5f * y, fmaf(-r, r, v), r);
+  } else {
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
+    const double r = v * y;
+    const double e = fma(-r, y, 1.0);
+    return fma(e * r, fma(e, 0.375, 0.5), r);
+  }
+#else
+  if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {
+    return sqrt(v);
+  } else {
+    return simd::square_root<ScalarOf<V>>(v);
+  }
+#endif
+}
+
+/// A scalar in every lane.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V broadcast(ScalarOf<V> value) {
+  if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {
+    return value;
+  } else {
+    return simd::broadcast(value);
+  }
+}
+
+/// Value of c[First] + c[First + 1] w + ... + c[N - 1] w^(N - 1 - First).
+template <class V, int First = 0, int N>
+KOKKOS_FORCEINLINE_FUNCTION V polynomial(V w, const ScalarOf<V> (&c)[N]) {
+  if constexpr (First == N - 1) {
+    return broadcast<V>(c[First]);
+  } else {
+    return multiply_add(polynomial<V, First + 1>(w, c), w, broadcast<V>(c[First]));
+  }
+}
+
+/// atanh(u) for |u| <= 0.177. Minimax polynomials, relative error 1e-9 (float), 1e-17 (double)
+/// before rounding.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V small_atanh(V u) {
+  const V w = u * u;
+  if constexpr (std::is_same_v<ScalarOf<V>, float>) {
+    constexpr float c[] = {0.333334251f, 0.199855222f, 0.150120514f};
+    return multiply_add(u * w, polynomial<V>(w, c), u);
+  } else {
+    constexpr double c[] = {0.333333333333341312, 0.199999999994695647,  0.142857144199585886,
+                            0.111110944475622396, 0.0909202983202780095, 0.0765073570814236752,
+                            0.0746065756199314635};
+    return multiply_add(u * w, polynomial<V>(w, c), u);
+  }
+}
+
+/// atan(t) for |t| <= 0.188. Minimax polynomials as above.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V small_atan(V t) {
+  const V w = t * t;
+  if constexpr (std::is_same_v<ScalarOf<V>, float>) {
+    constexpr float c[] = {-0.333332164f, 0.199834182f, -0.135280249f};
+    return multiply_add(t * w, polynomial<V>(w, c), t);
+  } else {
+    constexpr double c[] = {-0.333333333333319035, 0.199999999991515744,   -0.142857140937753253,
+                            0.111110897579475655,  -0.0908961587931953744, 0.0764870038610477277,
+                            -0.0589128273249270603};
+    return multiply_add(t * w, polynomial<V>(w, c), t);
+  }
+}
+
+/// atanh(u) for 0 <= u <= 0.42: half the argument's hyperbolic angle first.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V medium_atanh(V u) {
+  const V one = broadcast<V>(ScalarOf<V>(1));
+  const V half = u * reciprocal(one + square_root(subtract_product(one, u, u)));
+  const V w = half * half;
+  V sum;
+  if constexpr (std::is_same_v<ScalarOf<V>, float>) {
+    constexpr float c[] = {0.333333278f, 0.200008995f, 0.142343941f, 0.122928739f};
+    sum = polynomial<V>(w, c);
+  } else {
+    constexpr double c[] = {0.333333333333333333,  0.200000000000000386,  0.142857142857019137,
+                            0.111111111131432182,  0.0909090889641450061, 0.0769231927784615176,
+                            0.0666622464655119511, 0.0589313623171989539, 0.0510131320099267548,
+                            0.061030315685698442};
+    sum = polynomial<V>(w, c);
+  }
+  const V value = multiply_add(half * w, sum, half);
+  return value + value;
+}
+
+}  // namespace moho::gravity::detail

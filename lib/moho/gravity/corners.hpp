@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Strategy::by_corners: a regular mesh as a sum over its corners.
+///
+/// A prism's closed form is a sum over eight corners, and a corner of a mesh belongs to up to eight
+/// prisms. It is evaluated once, with the mixed difference of their densities as its weight, and
+/// not at all where that is zero: inside of homogeneous bodies and of their faces and edges.
+
+#include <moho/gravity/tiles.hpp>
+
+namespace moho::gravity::detail {
+
+/// A corner and half of its weight.
+struct alignas(16) CornerRecord {
+  double at[3];
+  double weight;
+};
+
+#if !defined(__CUDA_ARCH__)
+/// Natural logarithms of positive normal numbers, by lane.
+inline simd::Vector<double> logarithm(simd::Vector<double> x) {
+  using V = simd::Vector<double>;
+  using Bits = decltype(x < x);
+  constexpr long long mantissa = 0xfffffffffffffLL, half = 0x3fe0000000000000LL;
+  const Bits bits = (Bits)x;
+  // x = m 2^e with m from 1/2 to 1; the exponent becomes a number in the digits of 2^52
+  V m = (V)((bits & mantissa) | half);
+  V e = (V)((bits >> 52) | 0x4330000000000000LL) - (4503599627370496.0 + 1022.0);
+  const Bits small = m < 0.70710678118654752440;
+  e = small ? e - 1.0 : e;
+  m = small ? m + m : m;
+  const V series = small_atanh<V>((m - 1.0) / (m + 1.0));
+  constexpr double ln2 = 0.693147180369123816490, ln2_rest = 1.90821492927058770002e-10;
+  return e * ln2 + (series + series + e * ln2_rest);
+}
+#endif
+
+/// Natural logarithm of a positive number.
+KOKKOS_FORCEINLINE_FUNCTION double logarithm(double x) { return log(x); }
+
+/// atan(n / d), 0 if d is 0: on the plane of a face, outside of the mesh, where such terms cancel.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V arctangent(V n, V d) {
+  const V zero = broadcast<V>(0.0), one = broadcast<V>(1.0);
+  const auto plane = d == zero;
+  const V sign = n * d < zero ? -one : one;
+  const V a = n < zero ? -n : n, b = d < zero ? -d : d;
+  const auto steep = a > b;
+  const V low = steep ? b : a, high = steep ? a : b;
+  const auto turned = low > broadcast<V>(0.41421356237309504880) * high;
+  const V over = turned ? low - high : low;
+  const V under = turned ? low + high : high;
+  const V t = over * reciprocal(plane ? one : under);
+  const V w = t * t;
+  constexpr double c[] = {-0.333333333333331288,  0.199999999999426532,   -0.142857142794090526,
+                          0.111111107522671855,   -0.0909089700748814048, 0.0769204867281989536,
+                          -0.0666298797114067024, 0.0584712965601196987,  -0.0503618767392172856,
+                          0.037991738805337574,   -0.0178333051953642463};
+  V angle = multiply_add(t * w, polynomial<V>(w, c), t);
+  angle = turned ? angle + broadcast<V>(0.78539816339744830962) : angle;
+  angle = steep ? broadcast<V>(1.57079632679489661923) - angle : angle;
+  return plane ? zero : sign * angle;
+}
+
+/// ln(a + r), with d2 the sum of the squares of the other two coordinates. Where d2 is 0 and a
+/// negative, ln(d2) is left out: it cancels along the edge's line.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V corner_logarithm(V a, V d2, V r) {
+  const V zero = broadcast<V>(0.0), one = broadcast<V>(1.0);
+  const auto behind = a < zero;
+  const V sum = behind ? r - a : a + r;
+  const V top = d2 > zero ? d2 : one;
+  const V argument = behind ? top * reciprocal(sum) : sum;
+  return logarithm(argument);
+}
+
+/// The terms of a corner in the components of a set, without the factor G.
+template <unsigned Mask, class V>
+KOKKOS_FORCEINLINE_FUNCTION void corner_field(const V (&p)[3], V* out) {
+  constexpr bool potential = (Mask & 1u) != 0;
+  const V q[3] = {p[0] * p[0], p[1] * p[1], p[2] * p[2]};
+  const V r = square_root(q[0] + q[1] + q[2]);
+  V logs[3], angles[3];
+  const auto terms = [&](auto axis) {
+    constexpr int n = decltype(axis)::value;
+    constexpr int u = (n + 1) % 3, v = (n + 2) % 3;
+    constexpr bool need_angle =
+        potential || (Mask >> (1 + n) & 1u) != 0 || (Mask >> (4 + n) & 1u) != 0;
+    constexpr bool need_log = potential || (Mask >> (1 + u) & 1u) != 0 ||
+                              (Mask >> (1 + v) & 1u) != 0 || (Mask >> mixed(u) & 1u) != 0;
+    if constexpr (need_log) logs[n] = corner_logarithm(p[n], q[u] + q[v], r);
+    if constexpr (need_angle) angles[n] = arctangent(p[u] * p[v], p[n] * r);
+  };
+  terms(std::integral_constant<int, 0>());
+  terms(std::integral_constant<int, 1>());
+  terms(std::integral_constant<int, 2>());
+  const auto results = [&](auto axis) {
+    constexpr int n = decltype(axis)::value;
+    constexpr int u = (n + 1) % 3, v = (n + 2) % 3;
+    if constexpr ((Mask >> (1 + n) & 1u) != 0) {
+      out[place_of(Mask, 1 + n)] = p[n] * angles[n] - multiply_add(p[u], logs[v], p[v] * logs[u]);
+    }
+    if constexpr ((Mask >> (4 + n) & 1u) != 0) out[place_of(Mask, 4 + n)] = -angles[n];
+    if constexpr ((Mask >> mixed(n) & 1u) != 0) out[place_of(Mask, mixed(n))] = logs[v];
+  };
+  results(std::integral_constant<int, 0>());
+  results(std::integral_constant<int, 1>());
+  results(std::integral_constant<int, 2>());
+  if constexpr (potential) {
+    const V edges = p[0] * p[1] * logs[2] + p[1] * p[2] * logs[0] + p[2] * p[0] * logs[1];
+    const V faces = q[0] * angles[0] + q[1] * angles[1] + q[2] * angles[2];
+    out[0] = edges - broadcast<V>(0.5) * faces;
+  }
+}
+
+/// One corner at one station of a device, added to the sums.
+template <unsigned Mask>
+KOKKOS_FORCEINLINE_FUNCTION void add_pair(const CornerRecord& record,
+                                          const Station<double, double>& station,
+                                          const Distances<double>&, double* sums) {
+  constexpr int count = count_of(Mask);
+  double p[3], out[count];
+  for (int n = 0; n < 3; ++n) p[n] = record.at[n] - station.at[n];
+  corner_field<Mask, double>(p, out);
+  for (int c = 0; c < count; ++c) sums[c] = multiply_add(record.weight, out[c], sums[c]);
+}
+
+/// One corner at a vector of stations of a host, added to the sums.
+template <unsigned Mask>
+inline void add_pairs(const CornerRecord& record,
+                      const Station<double, simd::Vector<double>>& station,
+                      const Distances<double>&, simd::Vector<double>* sums) {
+  using V = simd::Vector<double>;
+  constexpr int count = count_of(Mask);
+  V p[3], out[count];
+  for (int n = 0; n < 3; ++n) p[n] = record.at[n] - station.at[n];
+  corner_field<Mask, V>(p, out);
+  const V weight = simd::broadcast(record.weight);
+  for (int c = 0; c < count; ++c) sums[c] = multiply_add(weight, out[c], sums[c]);
+}
+
+/// Finds, weighs and packs the corners that count.
+template <class Exec>
+struct PackCorners {
+  RegularMesh mesh;
+  DensityView<Exec> densities;
+  Frame frame;
+  Kokkos::View<CornerRecord*, typename Exec::memory_space> records;  ///< empty: only count
+
+  KOKKOS_INLINE_FUNCTION double density(std::int64_t i, std::int64_t j, std::int64_t k) const {
+    if (i < 0 || j < 0 || k < 0 || i >= mesh.cells[0] || j >= mesh.cells[1] || k >= mesh.cells[2]) {
+      return 0.0;
+    }
+    return densities((k * mesh.cells[1] + j) * mesh.cells[0] + i);
+  }
+  /// Along x, then y, then z, so that equal densities cancel exactly.
+  KOKKOS_INLINE_FUNCTION double weight(std::int64_t i, std::int64_t j, std::int64_t k) const {
+    double along_z[2];
+    for (int dk = 0; dk < 2; ++dk) {
+      double along_y[2];
+      for (int dj = 0; dj < 2; ++dj) {
+        along_y[dj] = density(i - 1, j - dj, k - dk) - density(i, j - dj, k - dk);
+      }
+      along_z[dk] = along_y[1] - along_y[0];
+    }
+    return along_z[1] - along_z[0];
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t corner, std::int64_t& place,
+                                         const bool final) const {
+    const std::int64_t i = corner % (mesh.cells[0] + 1);
+    const std::int64_t jk = corner / (mesh.cells[0] + 1);
+    const std::int64_t j = jk % (mesh.cells[1] + 1), k = jk / (mesh.cells[1] + 1);
+    const double w = weight(i, j, k);
+    if (w == 0.0) return;
+    if (final && place < static_cast<std::int64_t>(records.extent(0))) {
+      const double face[3] = {mesh.face(0, i), mesh.face(1, j), mesh.face(2, k)};
+      CornerRecord record;
+      for (int n = 0; n < 3; ++n) record.at[n] = frame(n, face[frame.axis[n]]);
+      record.weight = 0.5 * w;
+      records(place) = record;
+    }
+    ++place;
+  }
+};
+
+/// The first station in the closed box of a mesh.
+template <class Exec>
+struct FindStationInMesh {
+  StationView<Exec> stations;
+  RegularMesh mesh;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& first) const {
+    bool inside = true;
+    for (int axis = 0; axis < 3; ++axis) {
+      inside =
+          inside && stations(i, axis) >= mesh.lower[axis] && stations(i, axis) <= mesh.upper[axis];
+    }
+    if (inside && i < first) first = i;
+  }
+};
+
+}  // namespace moho::gravity::detail

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Sums over chunks of prisms at blocks of stations: Strategy::tiles and, with one chunk,
+/// Strategy::by_stations.
+///
+/// A team on a device takes a station a thread and stages prisms in scratch; a thread on a host
+/// takes vectors of stations and prisms a tile at a time. Sums of a chunk are kept in double and
+/// added over chunks in order, so that a result does not depend on which team came first.
+
+#include <moho/gravity/pack.hpp>
+
+namespace moho::gravity::detail {
+
+/// Partial sums: chunks, components, stations.
+template <class Exec>
+using PartialSums = Kokkos::View<double***, Kokkos::LayoutRight, typename Exec::memory_space>;
+
+/// Squares of the distances, in half diagonals, at which the formulas change.
+template <class T>
+struct Distances {
+  T near2;
+  T far2;
+};
+
+/// One prism at one station of a device, added to the sums.
+template <unsigned Mask, class T>
+KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station<T, T>& station,
+                                          const Distances<T>& limits, T* sums) {
+  constexpr int count = count_of(Mask);
+  T lower[3], length[3], centre[3], squares[3], out[count];
+  T distance2 = T(0);
+  station.lower(record, lower);
+  for (int n = 0; n < 3; ++n) {
+    length[n] = record.length[n];
+    centre[n] = multiply_add(T(0.5), length[n], lower[n]);
+    squares[n] = centre[n] * centre[n];
+    distance2 += squares[n];
+  }
+  if (distance2 > limits.far2 * record.diagonal2) {
+    far_field<Mask, T>(centre, length, squares, distance2, out);
+  } else if (distance2 > limits.near2 * record.diagonal2) {
+    mid_field<Mask, T>(lower, length, out);
+  } else {
+    double corner[3], sides[3], all[component_count];
+    for (int n = 0; n < 3; ++n) {
+      corner[n] = static_cast<double>(lower[n]);
+      sides[n] = static_cast<double>(length[n]);
+    }
+    near_field(corner, sides, all);
+    for (int c = 0; c < component_count; ++c) {
+      if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)] = static_cast<T>(all[c]);
+    }
+  }
+  for (int c = 0; c < count; ++c) sums[c] = multiply_add(record.density, out[c], sums[c]);
+}
+
+/// One prism at a vector of stations of a host, added to the sums.
+template <unsigned Mask, class T>
+inline void add_pairs(const Record<T>& record, const Station<T, simd::Vector<T>>& station,
+                      const Distances<T>& limits, simd::Vector<T>* sums) {
+  using V = simd::Vector<T>;
+  constexpr int count = count_of(Mask);
+  V lower[3], length[3], centre[3], squares[3], out[count];
+  V distance2{};
+  station.lower(record, lower);
+  for (int n = 0; n < 3; ++n) {
+    length[n] = simd::broadcast(record.length[n]);
+    centre[n] = lower[n] + T(0.5) * length[n];
+    squares[n] = centre[n] * centre[n];
+    distance2 = distance2 + squares[n];
+  }
+  const T least = simd::least<T>(distance2);
+  if (least > limits.far2 * record.diagonal2) {
+    far_field<Mask, V>(centre, length, squares, distance2, out);
+  } else {
+    mid_field<Mask, V>(lower, length, out);
+    const T near2 = limits.near2 * record.diagonal2;
+    if (!(least > near2)) {
+      for (int lane = 0; lane < simd::lanes<T>; ++lane) {
+        if (distance2[lane] > near2) continue;
+        double corner[3], sides[3], all[component_count];
+        for (int n = 0; n < 3; ++n) {
+          corner[n] = static_cast<double>(lower[n][lane]);
+          sides[n] = static_cast<double>(record.length[n]);
+        }
+        near_field(corner, sides, all);
+        for (int c = 0; c < component_count; ++c) {
+          if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)][lane] = static_cast<T>(all[c]);
+        }
+      }
+    }
+  }
+  const V density = simd::broadcast(record.density);
+  for (int c = 0; c < count; ++c) sums[c] = multiply_add(density, out[c], sums[c]);
+}
+
+/// What the kernels of both kinds of spaces read and write. An item is a prism (Record<T>), or what
+/// else has functions add_pair() and add_pairs().
+template <class T, class Exec, class Item>
+struct TileData {
+  Kokkos::View<const Item*, typename Exec::memory_space> records;
+  PackedStations<T, Exec> stations;
+  PartialSums<Exec> sums;
+  Distances<T> limits;
+  std::int64_t first;  ///< prisms of this launch
+  std::int64_t last;
+  int blocks;  ///< of stations
+  int chunks;  ///< of prisms
+
+  /// Prisms of a chunk.
+  KOKKOS_INLINE_FUNCTION void chunk_range(int chunk, std::int64_t& begin, std::int64_t& end) const {
+    const std::int64_t size = (last - first + chunks - 1) / chunks;
+    begin = first + size * chunk;
+    end = begin + size < last ? begin + size : last;
+  }
+};
+
+/// Stations in a block of a host: some vectors.
+template <class T>
+inline constexpr int host_block = 16 * simd::lanes<T>;
+
+/// \brief The kernel for devices: a team is a block of stations and a chunk of prisms.
+template <unsigned Mask, class T, class Exec, class Item>
+struct SumTilesOnDevice {
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  using Member = typename Policy::member_type;
+  static constexpr int count = count_of(Mask);
+
+  TileData<T, Exec, Item> data;
+
+  static std::size_t scratch_bytes(int team_size) {
+    return ScratchView<Item, Exec>::shmem_size(static_cast<std::size_t>(team_size)) + 16;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const int rank = member.team_rank(), size = member.team_size();
+    const int block = member.league_rank() % data.blocks,
+              chunk = member.league_rank() / data.blocks;
+    // teams write no further than the padded stations; those behind the end repeat the last
+    const std::int64_t at = static_cast<std::int64_t>(block) * size + rank;
+    const std::int64_t stations = static_cast<std::int64_t>(data.stations.extent(1));
+    Station<T, T> station;
+    for (int n = 0; n < 3; ++n) {
+      station.at[n] = data.stations(n, at < stations ? at : stations - 1);
+      if constexpr (parts<T> == 2) {
+        station.rest[n] = data.stations(3 + n, at < stations ? at : stations - 1);
+      }
+    }
+    Item* const tile =
+        reinterpret_cast<Item*>((reinterpret_cast<std::uintptr_t>(member.team_scratch(0).get_shmem(
+                                     static_cast<std::ptrdiff_t>(scratch_bytes(size)))) +
+                                 15) &
+                                ~static_cast<std::uintptr_t>(15));
+    std::int64_t begin = 0, end = 0;
+    data.chunk_range(chunk, begin, end);
+    double total[count] = {};
+    for (std::int64_t from = begin; from < end; from += size) {
+      const int staged = static_cast<int>(end - from < size ? end - from : size);
+      member.team_barrier();
+      if (rank < staged) tile[rank] = data.records(from + rank);
+      member.team_barrier();
+      if constexpr (parts<T> == 2) {
+        T sums[count] = {};
+        for (int i = 0; i < staged; ++i) add_pair<Mask>(tile[i], station, data.limits, sums);
+        for (int c = 0; c < count; ++c) total[c] += static_cast<double>(sums[c]);
+      } else {
+        for (int i = 0; i < staged; ++i) add_pair<Mask>(tile[i], station, data.limits, total);
+      }
+    }
+    if (at < stations) {
+      for (int c = 0; c < count; ++c) data.sums(chunk, c, at) += total[c];
+    }
+  }
+};
+
+/// \brief The kernel for hosts: an item is a block of vectors of stations and a chunk of prisms.
+template <unsigned Mask, class T, class Exec, class Item>
+struct SumTilesOnHost {
+  static constexpr int count = count_of(Mask);
+  static constexpr int lanes = simd::lanes<T>;
+  static constexpr int block_size = host_block<T>;
+  /// Prisms that stay in the first cache while the block's stations pass.
+  static constexpr int tile = 128;
+
+  TileData<T, Exec, Item> data;
+
+  void operator()(const std::int64_t item) const {
+    using V = simd::Vector<T>;
+    const int block = static_cast<int>(item % data.blocks);
+    const int chunk = static_cast<int>(item / data.blocks);
+    const std::int64_t stations = static_cast<std::int64_t>(data.stations.extent(1));
+    const std::int64_t station_begin = static_cast<std::int64_t>(block) * block_size;
+    const std::int64_t station_end =
+        station_begin + block_size < stations ? station_begin + block_size : stations;
+    std::int64_t begin = 0, end = 0;
+    data.chunk_range(chunk, begin, end);
+    for (std::int64_t from = begin; from < end; from += tile) {
+      const int staged = static_cast<int>(end - from < tile ? end - from : tile);
+      const Item* const records = &data.records(from);
+      for (std::int64_t at = station_begin; at < station_end; at += lanes) {
+        Station<T, V> station;
+        for (int n = 0; n < 3; ++n) {
+          station.at[n] = simd::load(&data.stations(n, at));
+          if constexpr (parts<T> == 2) station.rest[n] = simd::load(&data.stations(3 + n, at));
+        }
+        V sums[count] = {};
+        for (int i = 0; i < staged; ++i) add_pairs<Mask>(records[i], station, data.limits, sums);
+        for (int c = 0; c < count; ++c) {
+          double* const to = &data.sums(chunk, c, at);
+          for (int lane = 0; lane < lanes; ++lane) to[lane] += static_cast<double>(sums[c][lane]);
+        }
+      }
+    }
+  }
+};
+
+/// Numbers that suit a space.
+template <class T, class Exec>
+struct TileShape {
+  static constexpr bool host = is_host_space<Exec>;
+  static constexpr int default_team = 128;
+
+  /// Stations a block.
+  static int block(const Options& options) {
+    if constexpr (host) {
+      return host_block<T>;
+    } else {
+      return options.team_size > 0 ? options.team_size : default_team;
+    }
+  }
+  /// Stations are padded to a multiple of this.
+  static constexpr int padding() {
+    if constexpr (host) {
+      return simd::lanes<T>;
+    } else {
+      return 1;
+    }
+  }
+  /// Chunks of prisms, so that there is work for all threads several times over.
+  static int chunks(const Exec& exec, std::int64_t prisms, std::int64_t blocks) {
+    const std::int64_t smallest = host ? 1024 : 256;
+    const std::int64_t threads = static_cast<std::int64_t>(exec.concurrency());
+    const std::int64_t items = host ? (threads > 1 ? 16 * threads : 1) : threads / 32;
+    const std::int64_t most = prisms / smallest > 1 ? prisms / smallest : 1;
+    const std::int64_t wanted = (items + blocks - 1) / blocks;
+    return static_cast<int>(wanted < 1 ? 1 : wanted < most ? wanted : most);
+  }
+};
+
+/// Adds the field of prisms first to last to the partial sums.
+template <unsigned Mask, class T, class Exec, class Item>
+void sum_tiles(const Exec& exec, const TileData<T, Exec, Item>& data, int block) {
+  const std::int64_t items = static_cast<std::int64_t>(data.blocks) * data.chunks;
+  if constexpr (is_host_space<Exec>) {
+    (void)block;
+    Kokkos::parallel_for("moho::gravity::sum_tiles",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>,
+                                             Kokkos::Schedule<Kokkos::Dynamic>>(
+                             exec, 0, items, Kokkos::ChunkSize(1)),
+                         SumTilesOnHost<Mask, T, Exec, Item>{data});
+  } else {
+    using Kernel = SumTilesOnDevice<Mask, T, Exec, Item>;
+    Kokkos::parallel_for(
+        "moho::gravity::sum_tiles",
+        light_weight(typename Kernel::Policy(exec, static_cast<int>(items), block)
+                         .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(block)))),
+        Kernel{data});
+  }
+}
+
+/// Results from partial sums: chunks added in order, times a factor of the component.
+template <class Exec>
+struct AddChunks {
+  PartialSums<Exec> sums;
+  ResultView<Exec> results;
+  Kokkos::Array<int, component_count> place;      ///< of a result's component in the sums
+  Kokkos::Array<double, component_count> factor;  ///< of a result's component
+  std::int64_t stations;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    const int c = static_cast<int>(item / stations);
+    const std::int64_t station = item % stations;
+    double total = 0.0;
+    for (std::size_t chunk = 0; chunk < sums.extent(0); ++chunk) {
+      total += sums(chunk, place[c], station);
+    }
+    results(c, station) = total * factor[c];
+  }
+};
+
+}  // namespace moho::gravity::detail
