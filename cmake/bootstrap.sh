@@ -49,7 +49,8 @@ logged() {
 # ---- 1. packages ------------------------------------------------------------------------------------
 
 packages=(g++ cmake ninja-build libboost-program-options-dev libgtest-dev libgmock-dev libbenchmark-dev
-  libsegyio-dev libfmt-dev nlohmann-json3-dev python3 python3-matplotlib python3-numpy)
+  libsegyio-dev libfmt-dev nlohmann-json3-dev libopenmpi-dev openmpi-bin python3 python3-matplotlib
+  python3-numpy)
 if [ "$developer" = yes ]; then packages+=(git clang-format-14 doxygen); fi
 
 as_root() {

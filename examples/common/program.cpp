@@ -2,6 +2,7 @@
 #include "common/program.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/gravity/ranks.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -94,28 +95,23 @@ std::string find_script(const std::string& script) {
 
 }  // namespace
 
-int report_exception(const std::string& program, Stage stage) {
+int report_exception(const std::string& program, Stage stage, bool print) {
+  const auto report = [&](const char* what, int status) {
+    if (print) std::fprintf(stderr, "%s: %s\n", program.c_str(), what);
+    return status;
+  };
   try {
     throw;
   } catch (const InputError& error) {
-    std::fprintf(stderr, "%s: %s\n", program.c_str(), error.what());
-    return exit_usage;
+    return report(error.what(), exit_usage);
   } catch (const MemoryError& error) {
-    std::fprintf(stderr, "%s: %s\n", program.c_str(), error.what());
-    return exit_usage;
+    return report(error.what(), exit_usage);
   } catch (const FileError& error) {
-    std::fprintf(stderr, "%s: %s\n", program.c_str(), error.what());
-    return stage == Stage::input ? exit_usage : exit_failure;
+    return report(error.what(), stage == Stage::input ? exit_usage : exit_failure);
   } catch (const std::bad_alloc&) {
-    std::fprintf(
-        stderr,
-        "%s: the machine is out of memory: take a smaller model, fewer sources or a smaller "
-        "radius\n",
-        program.c_str());
-    return exit_failure;
+    return report("the machine is out of memory: compute less at once", exit_failure);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", program.c_str(), error.what());
-    return exit_failure;
+    return report(error.what(), exit_failure);
   }
 }
 
@@ -127,6 +123,38 @@ std::vector<std::string> take_kokkos_options(std::vector<std::string>& arguments
   arguments = rest;
   return taken;
 }
+
+int visible_devices() {
+#ifdef KOKKOS_ENABLE_CUDA
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+#else
+  return 0;
+#endif
+}
+
+namespace {
+// Kokkos's options together with the device of this rank.
+std::vector<std::string> with_device(std::vector<std::string> kokkos_options, int rank_on_host) {
+  const int devices = visible_devices();
+  bool chosen = devices == 0 || std::getenv("KOKKOS_DEVICE_ID") != nullptr;
+  for (const std::string& option : kokkos_options) {
+    chosen = chosen || option.rfind("--kokkos-device-id", 0) == 0;
+  }
+  if (!chosen) {
+    // The one way to say it that Kokkos 3.4 and 5 have in common.
+    kokkos_options.push_back(
+        concat("--kokkos-device-id=", gravity::device_of(rank_on_host, devices)));
+  }
+  // The first rank of a machine warns for all of them.
+  if (rank_on_host > 0) kokkos_options.emplace_back("--kokkos-disable-warnings");
+  return kokkos_options;
+}
+}  // namespace
+
+KokkosScope::KokkosScope(const std::string& program, const std::vector<std::string>& kokkos_options,
+                         int rank_on_host)
+    : KokkosScope(program, with_device(kokkos_options, rank_on_host)) {}
 
 KokkosScope::KokkosScope(const std::string& program,
                          const std::vector<std::string>& kokkos_options) {

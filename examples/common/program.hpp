@@ -22,7 +22,8 @@ enum class Stage { input, output };
 
 /// Message on standard error and exit status for the exception that is being handled. Call it in a
 /// catch block.
-int report_exception(const std::string& program, Stage stage);
+/// \param print false on those of several processes that leave the message to another one
+int report_exception(const std::string& program, Stage stage, bool print = true);
 
 /// Takes the options that begin with --kokkos out of the list and returns them.
 std::vector<std::string> take_kokkos_options(std::vector<std::string>& arguments);
@@ -33,10 +34,17 @@ class KokkosScope {
   /// Initialises Kokkos with its own options. A process that was told nothing about binding threads
   /// to cores says so to Kokkos, which would print a long warning otherwise.
   explicit KokkosScope(const std::string& program, const std::vector<std::string>& kokkos_options);
+  /// The same for one of several processes of a machine: each takes the device that
+  /// gravity::device_of() gives its rank, unless an option or a variable of Kokkos names one.
+  KokkosScope(const std::string& program, const std::vector<std::string>& kokkos_options,
+              int rank_on_host);
   KokkosScope(const KokkosScope&) = delete;
   KokkosScope& operator=(const KokkosScope&) = delete;
   ~KokkosScope();
 };
+
+/// Number of devices that this process may choose from; 0 in a build for hosts.
+int visible_devices();
 
 /// Creates the folder and its parents where missing, and tries a file in it.
 /// \throws FileError if it cannot be made or written

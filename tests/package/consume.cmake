@@ -16,13 +16,16 @@ endfunction()
 file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}")
 set(options -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}"
-            "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DWAY=${WAY}")
+            "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DWAY=${WAY}" "-DMOHO_WITH_MPI=${MOHO_WITH_MPI}")
 
 if(WAY STREQUAL "installed")
   # Nothing but the installed tree and the record in it of where Kokkos is.
   run("${CMAKE}" --install "${MOHO_BINARY}" --prefix "${WORK}/prefix")
   list(APPEND options "-DCMAKE_PREFIX_PATH=${WORK}/prefix")
   file(GLOB_RECURSE headers RELATIVE "${MOHO_SOURCE}/lib" "${MOHO_SOURCE}/lib/moho/*.hpp")
+  if(NOT MOHO_WITH_MPI)
+    list(REMOVE_ITEM headers moho/gravity/mpi.hpp)
+  endif()
   foreach(header IN LISTS headers)
     if(NOT EXISTS "${WORK}/prefix/include/${header}")
       message(FATAL_ERROR "${header} was not installed")

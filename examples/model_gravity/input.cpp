@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model_gravity/input.hpp"
+
+#include <moho/core/space.hpp>
+#include <moho/gravity/ensemble.hpp>
+#include <moho/gravity/overlap.hpp>
+#include <moho/gravity/synthetic.hpp>
+#include <moho/io/csv.hpp>
+#include <moho/io/npy.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <limits>
+
+namespace moho::examples::model_gravity {
+
+namespace {
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+enum class FileKind { npy, table };
+
+FileKind kind_of(const std::string& what, const std::string& file) {
+  const std::string kind = lower_case(std::filesystem::path(file).extension().string());
+  if (kind == ".npy") return FileKind::npy;
+  if (kind == ".csv" || kind == ".txt") return FileKind::table;
+  throw InputError(concat(what, ": '", kind,
+                          "' is no kind of file that is read (allowed: .npy, .csv, .txt): "
+                          "convert it"));
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+  return list;
+}
+
+// Positions of the wanted columns in a table.
+std::vector<std::int64_t> find_columns(const std::string& what, const io::Table& table,
+                                       const std::vector<std::string>& names) {
+  std::vector<std::int64_t> columns;
+  const auto wanted = static_cast<std::int64_t>(names.size());
+  if (table.names.empty()) {
+    if (table.columns != wanted) {
+      throw InputError(
+          concat(what, ": has ", table.columns, table.columns == 1 ? " column" : " columns",
+                 " and no header line (allowed: ", wanted, " columns, ", list_of(names),
+                 "): mend the file, or name its columns in the first "
+                 "line"));
+    }
+    for (std::int64_t c = 0; c < wanted; ++c) columns.push_back(c);
+    return columns;
+  }
+  for (const std::string& name : names) {
+    std::int64_t found = -1;
+    for (std::size_t c = 0; c < table.names.size(); ++c) {
+      if (lower_case(table.names[c]) == name) found = static_cast<std::int64_t>(c);
+    }
+    if (found < 0) {
+      throw InputError(concat(what, ": there is no column '", name, "' (needed: ", list_of(names),
+                              "; the header line names ", list_of(table.names),
+                              "): name the columns in the first line"));
+    }
+    columns.push_back(found);
+  }
+  return columns;
+}
+
+// Rows of named numbers from a file, all numbers in one vector.
+std::vector<double> read_rows(const std::string& option, const std::string& file,
+                              const std::vector<std::string>& names) {
+  const std::string what = option + " " + file;
+  const auto width = static_cast<std::int64_t>(names.size());
+  if (kind_of(what, file) == FileKind::npy) {
+    io::Array<double> array = io::read_npy<double>(file);
+    if (array.shape.size() != 2 || array.shape[1] != width) {
+      throw InputError(concat(what, ": its shape is ", io::shape_string(array.shape),
+                              " (allowed: n x ", width, ", rows of ", list_of(names), ")"));
+    }
+    return std::move(array.data);
+  }
+  io::Table table = io::read_csv(file);
+  const std::vector<std::int64_t> columns = find_columns(what, table, names);
+  std::vector<double> rows;
+  rows.reserve(static_cast<std::size_t>(table.rows() * width));
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    for (const std::int64_t column : columns) rows.push_back(table.at(row, column));
+  }
+  return rows;
+}
+
+// One number for each place of an array, x fastest, whose shape is given with x last.
+std::vector<double> read_values(const std::string& option, const std::string& file,
+                                const std::vector<std::int64_t>& shape, const std::string& axes) {
+  const std::string what = option + " " + file;
+  const std::int64_t count = io::shape_size(shape);
+  const auto refuse = [&](const std::string& found) {
+    throw InputError(concat(what, ": ", found, " (allowed: ", axes, " = ", io::shape_string(shape),
+                            ", or ", count,
+                            " values in one row or column, x fastest): look at the "
+                            "order of the axes"));
+  };
+  if (kind_of(what, file) == FileKind::npy) {
+    io::Array<double> array = io::read_npy<double>(file);
+    if (array.shape != shape && !(array.shape.size() == 1 && array.shape[0] == count)) {
+      refuse("its shape is " + io::shape_string(array.shape));
+    }
+    return std::move(array.data);
+  }
+  io::Table table = io::read_csv(file);
+  const bool flat =
+      (table.columns == 1 || table.rows() == 1) && table.columns * table.rows() == count;
+  const bool plane = shape.size() == 2 && table.rows() == shape[0] && table.columns == shape[1];
+  if (!flat && !plane) {
+    refuse(concat("it has ", table.rows(), table.rows() == 1 ? " row" : " rows", " of ",
+                  table.columns, table.columns == 1 ? " number" : " numbers"));
+  }
+  return std::move(table.values);
+}
+
+// Throws before the machine runs out of memory.
+void check_memory(const std::string& what, double bytes) {
+  const auto there = static_cast<double>(available_memory(Kokkos::DefaultHostExecutionSpace()));
+  if (bytes <= there) return;
+  throw MemoryError(concat(what, " take ", format_bytes(bytes), " of the host's memory (allowed: ",
+                           format_bytes(there), ", what is free): take fewer"));
+}
+
+void load_stations(const Options& o, Input& input) {
+  if (!o.stations_file.empty()) {
+    input.stations = read_rows("--stations", o.stations_file, {"x", "y", "z"});
+    input.stations_name = "--stations " + o.stations_file;
+    return;
+  }
+  if (!o.grid) {
+    input.stations = gravity::seven_sphere_stations();
+    input.stations_name = "the paper's stations";
+    // x runs fastest: the first station with another y begins the second row.
+    const std::vector<double>& s = input.stations;
+    const auto count = static_cast<std::int64_t>(s.size() / 3);
+    StationGrid grid;
+    grid.nx = 1;
+    while (grid.nx < count && s[static_cast<std::size_t>(3 * grid.nx) + 1] == s[1]) ++grid.nx;
+    grid.ny = count / grid.nx;
+    grid.x0 = s[0];
+    grid.y0 = s[1];
+    grid.dx = s[3] - s[0];
+    grid.dy = s[static_cast<std::size_t>(3 * grid.nx) + 1] - s[1];
+    input.grid = grid;
+    return;
+  }
+  const StationGrid& grid = *o.grid;
+  const double results = 8.0 * static_cast<double>(o.components.size());
+  check_memory(concat("--grid: ", grid.nx, " x ", grid.ny, " stations and their results"),
+               static_cast<double>(grid.nx) * static_cast<double>(grid.ny) * (24.0 + results));
+  std::vector<double> elevation{o.elevation};
+  if (!o.elevation_file.empty()) {
+    elevation = read_values("--elevation", o.elevation_file, {grid.ny, grid.nx}, "ny x nx");
+    for (std::size_t k = 0; k < elevation.size(); ++k) {
+      if (std::isfinite(elevation[k])) continue;
+      const auto at = static_cast<std::int64_t>(k);
+      throw InputError(concat("--elevation ", o.elevation_file, ": the elevation of station (",
+                              at % grid.nx, ", ", at / grid.nx, ") is ", elevation[k],
+                              " (allowed: finite numbers, in metres): mend the file"));
+    }
+  }
+  input.stations =
+      gravity::station_grid(grid.nx, grid.ny, grid.dx, grid.dy, grid.x0, grid.y0, elevation);
+  input.grid = grid;
+  input.stations_name = "--grid";
+}
+
+}  // namespace
+
+Input load_input(const Options& o) {
+  Input input;
+  if (o.ensemble == Ensemble::prisms) {
+    input.name = o.prisms_file;
+    input.prisms =
+        read_rows("--prisms", o.prisms_file, {"x1", "x2", "y1", "y2", "z1", "z2", "density"});
+  } else if (o.ensemble == Ensemble::mesh) {
+    const auto& cells = o.mesh.cells;
+    input.name = o.densities_file;
+    input.regular = true;
+    input.mesh = o.mesh;
+    input.densities = read_values("--densities", o.densities_file, {cells[2], cells[1], cells[0]},
+                                  "nz x ny x nx");
+  } else {
+    gravity::SevenSpheres spheres = gravity::seven_spheres();
+    input.name = "seven spheres";
+    input.regular = true;
+    input.mesh = spheres.mesh;
+    input.densities = std::move(spheres.densities);
+  }
+  load_stations(o, input);
+  return input;
+}
+
+void check_input(const Options& o, const Input& input) {
+  using Host = Kokkos::DefaultHostExecutionSpace;
+  const Host host;
+  const auto named = [](const std::string& name, const auto& check) {
+    try {
+      check();
+    } catch (const InputError& error) {
+      throw InputError(concat(name, ": ", error.what()));
+    }
+  };
+  if (input.regular) {
+    const gravity::DensityView<Host> densities(input.densities.data(), input.densities.size());
+    named(input.name, [&] { gravity::detail::check_mesh<Host>(host, input.mesh, densities); });
+  } else {
+    const gravity::PrismView<Host> prisms(input.prisms.data(), input.prisms.size() / 7);
+    named(input.name, [&] { gravity::detail::check_prisms<Host>(host, prisms); });
+  }
+  const gravity::StationView<Host> stations(input.stations.data(), input.stations.size() / 3);
+  named(input.stations_name, [&] { gravity::detail::check_stations<Host>(host, stations); });
+  if (o.check_overlaps && !input.regular) {
+    const auto count = static_cast<std::int64_t>(input.prisms.size() / 7);
+    if (const auto pair = gravity::find_overlap(input.prisms.data(), count)) {
+      throw InputError(concat(input.name, ": the prisms of rows ", pair->first, " and ",
+                              pair->second,
+                              " (counted from 0) overlap (--check-overlaps allows "
+                              "none, their densities would add up): mend the file, or leave "
+                              "--check-overlaps out"));
+    }
+  }
+}
+
+Masses count_masses(const Input& input) {
+  Masses masses;
+  masses.lowest = std::numeric_limits<double>::infinity();
+  masses.highest = -masses.lowest;
+  const auto add = [&](double density) {
+    if (density == 0.0) return;
+    ++masses.prisms;
+    masses.lowest = std::min(masses.lowest, density);
+    masses.highest = std::max(masses.highest, density);
+  };
+  if (input.regular) {
+    for (const double density : input.densities) add(density);
+  } else {
+    for (std::size_t k = 6; k < input.prisms.size(); k += 7) add(input.prisms[k]);
+  }
+  if (masses.prisms == 0) masses.lowest = masses.highest = 0.0;
+  return masses;
+}
+
+}  // namespace moho::examples::model_gravity

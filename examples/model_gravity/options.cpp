@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model_gravity/options.hpp"
+
+#include "common/arguments.hpp"
+#include "common/command_line.hpp"
+#include "common/summary.hpp"
+#include "model_gravity/ranks.hpp"
+
+#include <moho/core/space.hpp>
+
+#include <filesystem>
+#include <limits>
+#include <sstream>
+
+namespace moho::examples::model_gravity {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* intro =
+    R"(model_gravity: gravity, gravity gradient and potential of an ensemble of prisms at many stations.
+
+  model_gravity (--prisms FILE | --mesh BOX --densities FILE | --spheres) [stations] [options]
+  mpirun -n RANKS model_gravity ...       the same with the prisms divided among processes or GPUs
+
+Units are metres, kg/m^3, mGal (gx, gy, gz), Eotvos (gxx, gyy, gzz, gxy, gxz, gyz) and m^2/s^2 (potential).
+Axes are right-handed, x north, y east, z DOWN. The attraction is positive towards the mass along an axis: a
+dense body below a station gives a positive gz. gab = d(ga)/db; gxx + gyy + gzz = 0 outside of the mass.
+)";
+
+constexpr const char* outro =
+    R"(
+Results, in the folder of --out:
+  <component>.npy  float64; ny x nx for a grid (x fastest), one value a station for a list
+  <component>.png  its map                           maps.png     all of them on one page
+  gravity.csv      x,y,z and all components (--csv)  summary.json what was asked, versions, timings
+A component is NaN where it does not exist: the gradient on vertices and on edges of prisms.
+
+Examples
+  model_gravity --spheres --components all
+      Seven spheres of 251,946 prisms below 150 x 100 stations, all components.
+  model_gravity --prisms bodies.csv --grid 200,150,50,50,0,0 --elevation 100 --components gz,gzz --out run1
+      A table with the columns x1,x2,y1,y2,z1,z2,density; 200 x 150 stations every 50 m, 100 m up.
+  model_gravity --mesh 80,60,20,0,8000,0,6000,0,2000 --densities rho.npy --stations stations.csv
+      80 x 60 x 20 prisms of 100 m, rho.npy of shape 20 x 60 x 80; stations from a table x,y,z (z down).
+  mpirun -n 4 model_gravity --config survey.cfg --space cuda
+      Options from a file, one "name = value" a line; four ranks, each with its GPU (rank mod devices).
+
+The number of CPU threads is that of OMP_NUM_THREADS, for each rank. Exit status: 0 done, 2 the input is not
+usable (the message says what and why), 1 anything else.
+)";
+
+struct Descriptions {
+  po::options_description ensemble, stations, computing, running, console;
+};
+
+Descriptions describe() {
+  const auto text = [] { return po::value<std::string>(); };
+  // A switch that says whether it was given, and that a file can write "name = true".
+  const auto flag = [] { return po::value<bool>()->zero_tokens(); };
+  Descriptions d{
+      po::options_description("Ensemble (exactly one of the first three)", 100, 60),
+      po::options_description("Stations", 100, 60), po::options_description("Computing", 100, 60),
+      po::options_description("Running", 100, 60), po::options_description("Other", 100, 60)};
+  d.ensemble.add_options()  //
+      ("prisms", text()->value_name("FILE"),
+       "a row a prism, x1,x2,y1,y2,z1,z2,density: .csv, or .npy of shape n x 7; z1 is the top")  //
+      ("mesh", text()->value_name("BOX"),
+       "a regular ensemble, nx,ny,nz,x1,x2,y1,y2,z1,z2: the box cut into nx x ny x nz prisms")  //
+      ("spheres", flag(),
+       "a made-up ensemble: seven spheres in a box of 22 km x 22 km x 8 km, 251,946 prisms of a "
+       "mesh of 700 x 700 x 50")  //
+      ("densities", text()->value_name("FILE"),
+       "for --mesh: .npy of shape nz x ny x nx, or flat with x fastest; 0 is no prism");
+  d.stations.add_options()  //
+      ("stations", text()->value_name("FILE"),
+       "a row a station, x,y,z with z down: .csv, or .npy of shape n x 3")  //
+      ("grid", text()->value_name("GRID"),
+       "nx,ny,dx,dy,x0,y0: nx x ny stations, dx and dy apart, the first at x0,y0 (default for "
+       "--spheres: the paper's 150 x 100 over the box, 100 m up)")  //
+      ("elevation", text()->value_name("z | FILE"),
+       "of the stations of --grid, metres ABOVE z = 0: a number, or .npy of shape ny x nx or flat, "
+       "or .csv with as many numbers (default: 0)");
+  d.computing.add_options()  //
+      ("components", text()->value_name("LIST"),
+       "names separated by commas: potential, gx, gy, gz, gxx, gyy, gzz, gxy, gxz, gyz; or all "
+       "(default: gz)")  //
+      ("strategy", text()->value_name("NAME"),
+       "automatic, tiles, by_stations, by_prisms (the paper's), or by_corners (regular ensembles "
+       "in "
+       "double); all give the same field (default: automatic)")  //
+      ("precision", text()->value_name("TYPE"),
+       "of the sums: float or double; results are double (default: double)")  //
+      ("constant", text()->value_name("G"),
+       "2018 (6.6743e-11, CODATA), 2013 (6.673e-11, the paper's), or a number in m^3/(kg s^2) "
+       "(default: 2018)")  //
+      ("far-tolerance", text()->value_name("R"),
+       "relative error of a prism's field that is allowed where an expansion replaces the closed "
+       "form far away; 0: to rounding (default: 1e-11, with --precision float 1e-6)")  //
+      ("team-size", text()->value_name("N"),
+       "threads a team on a device (default: a tuned value)")  //
+      ("teams", text()->value_name("N"),
+       "number of teams of by_prisms, each thread with a grid of its own (default: a tuned "
+       "value)")  //
+      ("check-overlaps", flag(), "look for prisms that overlap first, and refuse them");
+  d.running.add_options()  //
+      ("space", text()->value_name("NAME"),
+       "where to compute: serial, openmp or cuda (default: the fastest that this program was built "
+       "with)")  //
+      ("memory", text()->value_name("BYTES"),
+       "most memory that each rank may take there, such as 512M or 8G (default: its share of what "
+       "is free)")  //
+      ("out", text()->value_name("DIR"),
+       "folder for the results (default: model_gravity_out)")                       //
+      ("csv", flag(), "write gravity.csv, too: x,y,z (z down) and the components")  //
+      ("no-plot", flag(), "draw no maps");
+  d.console.add_options()  //
+      ("config", text()->value_name("FILE"),
+       "read options from a file, one \"name = value\" a line, # starts a comment; the command "
+       "line wins. An ensemble chosen on the command line replaces the file's, and so do "
+       "stations")           //
+      ("help", "this text")  //
+      ("version", "versions of the program and of what it was built with");
+  return d;
+}
+
+const std::vector<Alternatives>& alternatives() {
+  static const std::vector<Alternatives> list{{{"prisms", "mesh", "spheres"}, {"densities"}},
+                                              {{"stations", "grid"}, {"elevation"}}};
+  return list;
+}
+
+constexpr std::int64_t most_per_axis = std::int64_t(1) << 31;
+
+gravity::RegularMesh parse_mesh(const std::string& text) {
+  const std::string form = "nx,ny,nz,x1,x2,y1,y2,z1,z2 with metres, z down";
+  const auto numbers = parse_numbers("--mesh", text, {9}, form);
+  const auto pieces = split(text);
+  gravity::RegularMesh mesh;
+  double size = 1.0;
+  for (int d = 0; d < 3; ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    mesh.cells[d] =
+        parse_count("--mesh " + text + ": a number of prisms", pieces[at], 1, most_per_axis);
+    size *= static_cast<double>(mesh.cells[d]);
+    mesh.lower[d] = numbers[3 + 2 * at];
+    mesh.upper[d] = numbers[4 + 2 * at];
+    if (mesh.lower[d] < mesh.upper[d]) continue;
+    throw InputError(
+        concat("--mesh ", text, ": ", "xyz"[d], " runs from ", mesh.lower[d], " to ", mesh.upper[d],
+               d == 2 ? " (allowed: z1 below z2, the top before the bottom, z points down)"
+                      : concat(" (allowed: ", "xyz"[d], "1 below ", "xyz"[d], "2)"),
+               mesh.lower[d] == mesh.upper[d] ? ": give the box some extent" : ": exchange them"));
+  }
+  if (size > 1e15) {
+    throw InputError(concat("--mesh ", text, ": the box has ", size,
+                            " prisms (allowed: up to 1e15): take fewer"));
+  }
+  return mesh;
+}
+
+StationGrid parse_grid(const std::string& text) {
+  const auto numbers = parse_numbers("--grid", text, {6}, "nx,ny,dx,dy,x0,y0 with metres");
+  const auto pieces = split(text);
+  StationGrid grid;
+  grid.nx = parse_count("--grid " + text + ": the number of stations along x", pieces[0], 1,
+                        most_per_axis);
+  grid.ny = parse_count("--grid " + text + ": the number of stations along y", pieces[1], 1,
+                        most_per_axis);
+  grid.dx = numbers[2];
+  grid.dy = numbers[3];
+  grid.x0 = numbers[4];
+  grid.y0 = numbers[5];
+  if (!(grid.dx > 0.0 && grid.dy > 0.0)) {
+    throw InputError(concat("--grid ", text, ": stations are ", grid.dx, " and ", grid.dy,
+                            " m apart (allowed: positive distances dx and dy)"));
+  }
+  return grid;
+}
+
+double parse_constant(const std::string& text) {
+  if (text == "2018") return gravity::gravitational_constant;
+  if (text == "2013") return gravity::gravitational_constant_2013;
+  const std::string form = "2018, 2013, or a positive number in m^3/(kg s^2)";
+  const double value = parse_number("--constant", text, form);
+  if (!(value > 0.0) || value > 1e-3) {
+    throw InputError(concat("--constant: '", text, "' is no gravitational constant (allowed: ",
+                            form, ", such as 6.6743e-11)"));
+  }
+  return value;
+}
+
+// "--prisms and --spheres"
+std::string chosen_twice(const std::string& a, const std::string& b, const std::string& allowed) {
+  return concat("--", a, " and --", b, " were both given (allowed: one of ", allowed,
+                "): leave one out");
+}
+
+}  // namespace
+
+CommandLine read_command_line(const std::vector<std::string>& arguments) {
+  const std::string program = "model_gravity";
+  const Descriptions described = describe();
+  po::options_description in_file, all;
+  in_file.add(described.ensemble)
+      .add(described.stations)
+      .add(described.computing)
+      .add(described.running);
+  all.add(in_file).add(described.console);
+  po::variables_map values = parse_command_line(program, arguments, all);
+
+  CommandLine result;
+  Options& o = result.options;
+  if (values.count("help")) {
+    std::ostringstream help;
+    help << intro << '\n' << all << outro;
+    result.text = help.str();
+    return result;
+  }
+  if (values.count("version")) {
+    result.text = version_text(program) +
+                  (Ranks::with_mpi() ? Ranks::version() : std::string("without MPI")) + "\n";
+    return result;
+  }
+  if (values.count("config")) {
+    o.config = values["config"].as<std::string>();
+    parse_config_file(program, o.config, in_file, alternatives(), values);
+  }
+
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+  const auto flag = [&](const char* name) {
+    return values.count(name) > 0 && values[name].as<bool>();
+  };
+  const auto given = [&](const std::string& name) {
+    return name == "spheres" ? flag("spheres") : values.count(name) > 0;
+  };
+
+  // The ensemble.
+  std::string chosen;
+  for (const char* name : {"prisms", "mesh", "spheres"}) {
+    if (!given(name)) continue;
+    if (!chosen.empty()) {
+      throw InputError(chosen_twice(chosen, name, "--prisms, --mesh and --spheres"));
+    }
+    chosen = name;
+  }
+  if (chosen.empty()) {
+    throw InputError(
+        "no ensemble was given (needed: one of --prisms, --mesh and --spheres): try model_gravity "
+        "--spheres, or see model_gravity --help");
+  }
+  if (chosen == "mesh") {
+    o.ensemble = Ensemble::mesh;
+    o.mesh = parse_mesh(text("mesh"));
+    if (!given("densities")) {
+      throw InputError(concat("--mesh was given without --densities (needed: the file of its ",
+                              o.mesh.size(), " densities): name it"));
+    }
+    o.densities_file = text("densities");
+  } else if (given("densities")) {
+    throw InputError(
+        concat("--densities was given with --", chosen, " (allowed: with --mesh): leave it out"));
+  }
+  if (chosen == "prisms") {
+    o.ensemble = Ensemble::prisms;
+    o.prisms_file = text("prisms");
+  } else if (chosen == "spheres") {
+    o.ensemble = Ensemble::spheres;
+  }
+
+  // The stations.
+  if (given("stations") && given("grid")) {
+    throw InputError(chosen_twice("stations", "grid", "them"));
+  }
+  if (given("elevation") && !given("grid")) {
+    throw InputError(concat("--elevation was given without --grid (allowed: with --grid): ",
+                            given("stations") ? "the z of --stations says how high each station is"
+                                              : "give the stations of a grid, too"));
+  }
+  if (given("stations")) {
+    o.stations_file = text("stations");
+  } else if (given("grid")) {
+    o.grid = parse_grid(text("grid"));
+  } else if (chosen != "spheres") {
+    throw InputError(
+        "no stations were given (needed: --stations or --grid; only --spheres has some of its "
+        "own): "
+        "see model_gravity --help");
+  }
+  if (given("elevation")) {
+    const std::string elevation = text("elevation");
+    const std::string form = "metres above z = 0, or the name of a file";
+    std::error_code ignored;
+    if (std::filesystem::exists(elevation, ignored)) {
+      o.elevation_file = elevation;
+    } else {
+      try {
+        o.elevation = parse_number("--elevation", elevation, form);
+      } catch (const InputError&) {
+        throw InputError(concat("--elevation: '", elevation,
+                                "' is neither a number nor a file that is there (allowed: ", form,
+                                ")"));
+      }
+    }
+  }
+
+  // The computing.
+  if (given("components")) {
+    try {
+      o.components = gravity::parse_components(text("components"));
+    } catch (const InputError& error) {
+      throw InputError(concat("--", error.what()));  // "components: ..."
+    }
+  }
+  if (given("strategy")) {
+    o.strategy = static_cast<gravity::Strategy>(
+        parse_name("--strategy", text("strategy"),
+                   {"automatic", "tiles", "by_stations", "by_prisms", "by_corners"}));
+  }
+  if (given("precision")) {
+    o.double_precision = parse_name("--precision", text("precision"), {"float", "double"}) == 1;
+  }
+  if (o.strategy == gravity::Strategy::by_corners) {
+    if (o.ensemble == Ensemble::prisms) {
+      throw InputError(
+          "--strategy by_corners was given with --prisms (allowed: with --mesh and --spheres, "
+          "whose "
+          "prisms share corners): take another strategy");
+    }
+    if (!o.double_precision) {
+      throw InputError(
+          "--strategy by_corners was given with --precision float (allowed: double): take another "
+          "strategy");
+    }
+  }
+  if (given("constant")) o.constant = parse_constant(text("constant"));
+  if (given("far-tolerance")) {
+    const std::string form = "a relative error from 0 to 0.1";
+    o.far_tolerance = parse_number("--far-tolerance", text("far-tolerance"), form);
+    if (!(o.far_tolerance >= 0.0 && o.far_tolerance <= 0.1)) {
+      throw InputError(concat("--far-tolerance is ", o.far_tolerance, " (allowed: ", form, ")"));
+    }
+  }
+  if (given("team-size")) {
+    o.team_size = static_cast<int>(parse_count("--team-size", text("team-size"), 1, 1024));
+  }
+  if (given("teams")) {
+    o.teams = static_cast<int>(
+        parse_count("--teams", text("teams"), 1, std::numeric_limits<int>::max() / 1024));
+    if (o.strategy != gravity::Strategy::by_prisms) {
+      throw InputError(
+          "--teams was given without --strategy by_prisms (it is the number of teams of that "
+          "strategy): leave it out, or take that strategy");
+    }
+  }
+  o.check_overlaps = flag("check-overlaps");
+
+  // The run.
+  o.space = given("space") ? parse_space(text("space")) : default_space_name();
+  if (given("memory")) o.memory = parse_bytes("--memory", text("memory"));
+  if (given("out")) o.out = text("out");
+  if (o.out.empty()) {
+    throw InputError(
+        "--out is empty (allowed: the name of a folder): leave it out for model_gravity_out");
+  }
+  o.csv = flag("csv");
+  o.plot = !flag("no-plot");
+  return result;
+}
+
+}  // namespace moho::examples::model_gravity

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Everything that can be asked of model_gravity, and how it is read.
+
+#include <moho/gravity/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace moho::examples::model_gravity {
+
+/// Where the prisms come from.
+enum class Ensemble { prisms, mesh, spheres };
+
+/// Stations on a horizontal grid, x fastest: station (i, j) is at (x0 + i dx, y0 + j dy).
+struct StationGrid {
+  std::int64_t nx = 0, ny = 0;  ///< stations along x and y
+  double dx = 0.0, dy = 0.0;    ///< metres between them
+  double x0 = 0.0, y0 = 0.0;    ///< position of the first
+};
+
+/// What was asked for.
+struct Options {
+  Ensemble ensemble = Ensemble::prisms;
+  std::string prisms_file;     ///< for Ensemble::prisms
+  gravity::RegularMesh mesh;   ///< for Ensemble::mesh
+  std::string densities_file;  ///< for Ensemble::mesh
+
+  std::string stations_file;        ///< a list of stations; empty: a grid
+  std::optional<StationGrid> grid;  ///< empty without a list: those of the paper, for the spheres
+  std::string elevation_file;       ///< metres above z = 0 of each station of the grid
+  double elevation = 0.0;           ///< the same for all stations, without a file
+
+  gravity::Components components{gravity::Component::gz};
+  gravity::Strategy strategy = gravity::Strategy::automatic;
+  bool double_precision = true;
+  double constant = gravity::gravitational_constant;  ///< G, m^3/(kg s^2)
+  double far_tolerance = -1.0;                        ///< negative: that of the precision
+  int team_size = 0;                                  ///< 0: tuned value
+  int teams = 0;                                      ///< 0: tuned value
+  bool check_overlaps = false;
+  std::string space;       ///< name of the execution space
+  std::size_t memory = 0;  ///< bytes of each rank in the space; 0: its share of what is free
+
+  bool csv = false;  ///< write gravity.csv, too
+  std::string out = "model_gravity_out";
+  std::string config;  ///< the file that options were read from, if any
+  bool plot = true;    ///< draw the maps
+};
+
+/// The outcome of reading the command line: options, or a text to print and nothing else to do.
+struct CommandLine {
+  Options options;
+  std::string text;  ///< of --help or --version; empty otherwise
+};
+
+/// Reads the command line and the file that --config names.
+/// \throws InputError for anything unknown, missing, malformed or contradictory.
+CommandLine read_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace moho::examples::model_gravity

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model_gravity/ranks.hpp"
+
+#include <moho/core/error.hpp>
+
+#ifdef MOHO_WITH_MPI
+#include <moho/gravity/mpi.hpp>
+#endif
+
+#include <cstdlib>
+
+namespace moho::examples::model_gravity {
+
+#ifdef MOHO_WITH_MPI
+
+struct Ranks::Session {
+  gravity::MpiSession mpi;
+};
+
+Ranks::Ranks(int& argc, char**& argv) : m_session(new Session{gravity::MpiSession(argc, argv)}) {}
+Ranks::~Ranks() = default;
+
+bool Ranks::with_mpi() { return true; }
+
+std::string Ranks::version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "MPI";
+  const std::string whole(text, static_cast<std::size_t>(length));
+  return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+int Ranks::rank() const { return m_session->mpi.rank(); }
+int Ranks::size() const { return m_session->mpi.size(); }
+int Ranks::rank_on_host() const { return m_session->mpi.rank_on_host(); }
+int Ranks::size_of_host() const { return m_session->mpi.size_of_host(); }
+
+void Ranks::together(const std::function<void()>& function) {
+  try {
+    gravity::together(m_session->mpi.communicator(), function);
+  } catch (...) {
+    m_agreed = true;
+    throw;
+  }
+}
+
+void Ranks::broadcast(void* bytes, std::size_t count) {
+  gravity::broadcast(m_session->mpi.communicator(), static_cast<char*>(bytes),
+                     static_cast<std::int64_t>(count));
+}
+
+void Ranks::scatter_rows(const double* all, std::int64_t width,
+                         const std::vector<gravity::Part>& parts, double* mine) {
+  gravity::scatter_rows(m_session->mpi.communicator(), all, width, parts, root() ? nullptr : mine);
+}
+
+void Ranks::sum_to_root(std::vector<double>& values) {
+  gravity::reduce_to_root(m_session->mpi.communicator(), values.data(),
+                          static_cast<std::int64_t>(values.size()));
+}
+
+std::vector<RankReport> Ranks::gather(const RankReport& mine) {
+  return gravity::gather_to_root(m_session->mpi.communicator(), mine);
+}
+
+void Ranks::finish() {
+  m_session->mpi.finish();
+  m_finished = true;
+}
+
+void Ranks::abort(int status) { m_session->mpi.abort(status); }
+
+#else
+
+struct Ranks::Session {};
+
+Ranks::Ranks(int&, char**&) {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"}) {
+    const char* size = std::getenv(name);
+    if (size == nullptr || std::atoi(size) < 2) continue;
+    throw InputError(concat(
+        "mpirun started ", size,
+        " ranks, but this program was built without MPI (each of them would do all the work "
+        "and write the same files): start it without mpirun, or build moho where CMake finds "
+        "MPI"));
+  }
+}
+Ranks::~Ranks() = default;
+
+bool Ranks::with_mpi() { return false; }
+std::string Ranks::version() { return {}; }
+int Ranks::rank() const { return 0; }
+int Ranks::size() const { return 1; }
+int Ranks::rank_on_host() const { return 0; }
+int Ranks::size_of_host() const { return 1; }
+
+void Ranks::together(const std::function<void()>& function) {
+  m_agreed = true;
+  function();
+}
+
+void Ranks::broadcast(void*, std::size_t) {}
+void Ranks::scatter_rows(const double*, std::int64_t, const std::vector<gravity::Part>&, double*) {}
+void Ranks::sum_to_root(std::vector<double>&) {}
+std::vector<RankReport> Ranks::gather(const RankReport& mine) { return {mine}; }
+void Ranks::finish() { m_finished = true; }
+void Ranks::abort(int status) { std::exit(status); }
+
+#endif
+
+}  // namespace moho::examples::model_gravity

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model_gravity/run.hpp"
+
+#include "common/format.hpp"
+#include "common/stopwatch.hpp"
+#include "common/summary.hpp"
+#include "model_gravity/compute_on.hpp"
+#include "model_gravity/input.hpp"
+#include "model_gravity/output.hpp"
+
+#include <moho/io/npy.hpp>
+#include <moho/io/writer.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <type_traits>
+#include <utility>
+
+namespace moho::examples::model_gravity {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// What the root tells the others before they compute.
+struct Plan {
+  bool regular = false;
+  bool double_precision = true;
+  char space[16] = "";
+  gravity::RegularMesh mesh;
+  std::int64_t rows = 0;  // prisms, or cells of the mesh
+  std::int64_t stations = 0;
+  int component_count = 0;
+  gravity::Component components[gravity::component_count] = {};
+  gravity::Strategy strategy = gravity::Strategy::automatic;
+  double constant = 0.0;
+  double far_tolerance = 0.0;
+  std::uint64_t memory = 0;
+  int team_size = 0;
+  int teams = 0;
+};
+static_assert(std::is_trivially_copyable_v<Plan>);
+
+Plan make_plan(const Options& o, const Input& input) {
+  Plan plan;
+  plan.regular = input.regular;
+  plan.double_precision = o.double_precision;
+  o.space.copy(plan.space, sizeof(plan.space) - 1);
+  plan.mesh = input.mesh;
+  plan.rows =
+      static_cast<std::int64_t>(input.regular ? input.densities.size() : input.prisms.size() / 7);
+  plan.stations = static_cast<std::int64_t>(input.stations.size() / 3);
+  plan.component_count = static_cast<int>(o.components.size());
+  std::copy(o.components.begin(), o.components.end(), plan.components);
+  plan.strategy = o.strategy;
+  plan.constant = o.constant;
+  plan.far_tolerance = o.far_tolerance;
+  plan.memory = o.memory;
+  plan.team_size = o.team_size;
+  plan.teams = o.teams;
+  return plan;
+}
+
+// The rows of every rank. Those of a mesh are cut so that each rank has its part of the prisms with
+// mass, whatever the number of empty cells between them.
+std::vector<gravity::Part> make_parts(const Input& input, std::int64_t masses, int ranks) {
+  std::vector<gravity::Part> parts;
+  for (int q = 0; q < ranks; ++q) {
+    parts.push_back(gravity::part_of(
+        input.regular ? masses : static_cast<std::int64_t>(input.prisms.size() / 7), ranks, q));
+  }
+  if (!input.regular) return parts;
+  // From the prisms with mass to the cells that hold them.
+  std::vector<std::int64_t> cuts{0};
+  const auto cut_at = [&](std::int64_t seen, std::int64_t cell) {
+    while (cuts.size() <= parts.size() && parts[cuts.size() - 1].last == seen) cuts.push_back(cell);
+  };
+  std::int64_t seen = 0;
+  cut_at(seen, 0);
+  for (std::size_t cell = 0; cell < input.densities.size(); ++cell) {
+    if (input.densities[cell] != 0.0) cut_at(++seen, static_cast<std::int64_t>(cell) + 1);
+  }
+  for (std::size_t q = 0; q < parts.size(); ++q) parts[q] = {cuts[q], cuts[q + 1]};
+  return parts;
+}
+
+// Divides the input of the root among all ranks. The root's own prisms are moved, not copied.
+Job share(Input& input, Plan& plan, std::int64_t masses, Ranks& ranks) {
+  ranks.broadcast(&plan, sizeof(plan));
+  std::vector<gravity::Part> parts(static_cast<std::size_t>(ranks.size()));
+  Job job;
+  ranks.together([&] {
+    if (ranks.root()) parts = make_parts(input, masses, ranks.size());
+  });
+  ranks.broadcast(parts.data(), parts.size() * sizeof(gravity::Part));
+  const gravity::Part mine = parts[static_cast<std::size_t>(ranks.rank())];
+  const auto count = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+  ranks.together([&] {
+    if (ranks.root()) {
+      job.stations = input.stations;
+      job.densities = std::move(input.densities);
+      job.prisms = std::move(input.prisms);
+    } else {
+      job.stations.resize(count(3 * plan.stations));
+      if (plan.regular) job.densities.assign(count(plan.rows), 0.0);
+      if (!plan.regular) job.prisms.resize(count(7 * mine.size()));
+    }
+  });
+  ranks.broadcast(job.stations.data(), job.stations.size() * sizeof(double));
+  if (plan.regular) {
+    ranks.scatter_rows(job.densities.data(), 1, parts, job.densities.data() + mine.first);
+    // The root has the first cells; the rest is computed by others.
+    if (ranks.root()) {
+      std::fill(job.densities.begin() + static_cast<std::ptrdiff_t>(mine.last), job.densities.end(),
+                0.0);
+    }
+  } else {
+    ranks.scatter_rows(job.prisms.data(), 7, parts, job.prisms.data());
+    if (ranks.root()) job.prisms.resize(count(7 * mine.size()));
+  }
+
+  job.regular = plan.regular;
+  job.mesh = plan.mesh;
+  job.components.assign(plan.components, plan.components + plan.component_count);
+  job.options.strategy = plan.strategy;
+  job.options.constant = plan.constant;
+  job.options.far_tolerance = plan.far_tolerance;
+  job.options.memory_budget = plan.memory;
+  job.options.team_size = plan.team_size;
+  job.options.teams = plan.teams;
+  const bool device = std::string(plan.space) == "cuda" && visible_devices() > 0;
+  job.sharing = gravity::ranks_on_device_of(ranks.rank_on_host(), ranks.size_of_host(),
+                                            device ? visible_devices() : 1);
+  return job;
+}
+
+std::string describe_mesh(const gravity::RegularMesh& mesh) {
+  std::string cells, extent;
+  for (int d = 0; d < 3; ++d) {
+    cells += concat(d ? " x " : "", mesh.cells[d]);
+    extent += concat(d ? ", " : "", "xyz"[d], " ", mesh.lower[d], " to ", mesh.upper[d]);
+  }
+  return concat("mesh of ", cells, " (", extent, " m)");
+}
+
+// Lowest and highest coordinate along an axis: every third number from `axis` on.
+std::pair<double, double> range_of(const std::vector<double>& rows, std::size_t axis) {
+  double low = rows[axis], high = rows[axis];
+  for (std::size_t k = axis; k < rows.size(); k += 3) {
+    low = std::min(low, rows[k]);
+    high = std::max(high, rows[k]);
+  }
+  return {low, high};
+}
+
+void say_input(const Options& o, const Input& input, const Masses& masses) {
+  say("prisms    ", input.name, ": ",
+      input.regular ? describe_mesh(input.mesh) + ", " : std::string(), masses.prisms,
+      masses.prisms == 1 ? " prism of " : " prisms of ", significant(masses.lowest, 6),
+      masses.lowest == masses.highest ? std::string() : " to " + significant(masses.highest, 6),
+      " kg/m^3");
+  std::string extent;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const auto [low, high] = range_of(input.stations, d);
+    extent += concat(d ? ", " : "", "xyz"[d], " ", low, low == high ? "" : concat(" to ", high));
+  }
+  say("stations  ", input.stations_name, ": ",
+      input.grid ? concat(input.grid->nx, " x ", input.grid->ny)
+                 : concat(input.stations.size() / 3),
+      " (", extent, " m; z down)");
+  if (!o.grid && o.stations_file.empty()) {
+    say("          note: no stations were given: those of the paper are taken");
+  }
+  std::fflush(stdout);
+}
+
+Json asked_json(const Options& o) {
+  Json json;
+  switch (o.ensemble) {
+    case Ensemble::prisms:
+      json["prisms"] = o.prisms_file;
+      break;
+    case Ensemble::mesh:
+      json["mesh"] = {o.mesh.cells[0], o.mesh.cells[1], o.mesh.cells[2],
+                      o.mesh.lower[0], o.mesh.upper[0], o.mesh.lower[1],
+                      o.mesh.upper[1], o.mesh.lower[2], o.mesh.upper[2]};
+      json["densities"] = o.densities_file;
+      break;
+    case Ensemble::spheres:
+      json["spheres"] = true;
+      break;
+  }
+  if (!o.config.empty()) json["config"] = o.config;
+  if (!o.stations_file.empty()) json["stations"] = o.stations_file;
+  if (o.grid) {
+    json["grid"] = {o.grid->nx, o.grid->ny, o.grid->dx, o.grid->dy, o.grid->x0, o.grid->y0};
+    json["elevation"] = o.elevation_file.empty() ? Json(o.elevation) : Json(o.elevation_file);
+  }
+  json["components"] = Json::array();
+  for (const gravity::Component c : o.components) {
+    json["components"].push_back(gravity::to_string(c));
+  }
+  json["strategy"] = gravity::to_string(o.strategy);
+  json["precision"] = o.double_precision ? "double" : "float";
+  json["constant"] = o.constant;
+  json["far_tolerance"] = o.far_tolerance >= 0.0 ? o.far_tolerance
+                          : o.double_precision   ? gravity::default_far_tolerance<double>
+                                                 : gravity::default_far_tolerance<float>;
+  json["team_size"] = o.team_size > 0 ? Json(o.team_size) : Json("tuned");
+  json["teams"] = o.teams > 0 ? Json(o.teams) : Json("tuned");
+  json["check_overlaps"] = o.check_overlaps;
+  json["space"] = o.space;
+  json["memory"] = o.memory > 0 ? Json(o.memory) : Json("what is free");
+  json["csv"] = o.csv;
+  json["out"] = o.out;
+  json["plot"] = o.plot;
+  return json;
+}
+
+Json ensemble_json(const Input& input, const Masses& masses) {
+  Json json;
+  json["name"] = input.name;
+  json["kind"] = input.regular ? "regular" : "irregular";
+  if (input.regular) {
+    json["cells"] = {input.mesh.cells[0], input.mesh.cells[1], input.mesh.cells[2]};
+    json["lower"] = {input.mesh.lower[0], input.mesh.lower[1], input.mesh.lower[2]};
+    json["upper"] = {input.mesh.upper[0], input.mesh.upper[1], input.mesh.upper[2]};
+  }
+  json["prisms"] = masses.prisms;
+  json["density_min"] = masses.lowest;
+  json["density_max"] = masses.highest;
+  return json;
+}
+
+Json stations_json(const Input& input) {
+  Json json;
+  json["name"] = input.stations_name;
+  json["count"] = input.stations.size() / 3;
+  if (input.grid) {
+    const StationGrid& g = *input.grid;
+    json["grid"] = {{"nx", g.nx}, {"ny", g.ny}, {"dx", g.dx},
+                    {"dy", g.dy}, {"x0", g.x0}, {"y0", g.y0}};
+  } else {
+    json["grid"] = nullptr;
+  }
+  for (std::size_t d = 0; d < 3; ++d) {
+    const auto [low, high] = range_of(input.stations, d);
+    json[std::string(1, "xyz"[d])] = {low, high};
+  }
+  return json;
+}
+
+// Range of a component, and where it does not exist.
+struct Extremes {
+  double lowest = 0.0, highest = 0.0;
+  std::int64_t missing = 0;
+};
+
+Extremes extremes_of(const double* values, std::size_t count) {
+  Extremes e;
+  bool any = false;
+  for (std::size_t k = 0; k < count; ++k) {
+    if (std::isnan(values[k])) {
+      ++e.missing;
+      continue;
+    }
+    e.lowest = any ? std::min(e.lowest, values[k]) : values[k];
+    e.highest = any ? std::max(e.highest, values[k]) : values[k];
+    any = true;
+  }
+  return e;
+}
+
+RankReport report_of(const Outcome& outcome) {
+  RankReport report;
+  if (::gethostname(report.host, sizeof(report.host) - 1) != 0) report.host[0] = '\0';
+  std::strncpy(report.device, outcome.device.c_str(), sizeof(report.device) - 1);
+  report.prisms = outcome.report.prisms;
+  report.memory = outcome.report.memory;
+  report.seconds = outcome.report.times.total();
+  return report;
+}
+
+Json ranks_json(const std::vector<RankReport>& reports) {
+  Json list = Json::array();
+  for (std::size_t q = 0; q < reports.size(); ++q) {
+    const RankReport& r = reports[q];
+    list.push_back({{"rank", q},
+                    {"host", r.host},
+                    {"device", r.device},
+                    {"prisms", r.prisms},
+                    {"memory_bytes", r.memory},
+                    {"seconds", r.seconds}});
+  }
+  return list;
+}
+
+// The maps of an earlier run would not belong to these results.
+void remove_maps(const fs::path& folder) {
+  std::error_code ignored;
+  fs::remove(folder / "maps.png", ignored);
+  for (const gravity::Component c : gravity::all_components()) {
+    fs::remove(folder / (gravity::to_string(c) + std::string(".png")), ignored);
+    fs::remove(folder / (gravity::to_string(c) + std::string(".npy")), ignored);
+  }
+  fs::remove(folder / "gravity.csv", ignored);
+}
+
+}  // namespace
+
+void run(const Options& o, Ranks& ranks, Stage& stage) {
+  PhaseTimes phases;
+  Input input;
+  Masses masses;
+  Plan plan;
+  ranks.together([&] {
+    if (!ranks.root()) return;
+    {
+      const Stopwatch watch(phases, "read");
+      input = load_input(o);
+    }
+    {
+      const Stopwatch watch(phases, "check");
+      check_input(o, input);
+      masses = count_masses(input);
+      plan = make_plan(o, input);
+    }
+    say_input(o, input, masses);
+  });
+
+  Job job;
+  {
+    const Stopwatch watch(phases, "share");
+    job = share(input, plan, masses.prisms, ranks);
+  }
+  TerminalProgress bar;
+  if (ranks.root()) job.options.progress = bar.callback();
+  Outcome outcome;
+  ranks.together([&] {
+    with_space(plan.space, [&](const auto& exec) {
+      outcome =
+          plan.double_precision ? compute_on<double>(exec, job) : compute_on<float>(exec, job);
+    });
+    bar.clear();
+    for (const auto& [phase, seconds] : outcome.phases.phases()) phases.add(phase, seconds);
+  });
+  std::vector<RankReport> reports;
+  {
+    // Waiting for slower ranks is part of it.
+    const Stopwatch watch(phases, "ranks");
+    ranks.sum_to_root(outcome.results);
+    reports = ranks.gather(report_of(outcome));
+  }
+  const std::string mpi = Ranks::version();
+  ranks.finish();
+  if (!ranks.root()) return;
+
+  stage = Stage::output;
+  const fs::path folder = o.out;
+  const std::size_t stations = input.stations.size() / 3;
+  std::vector<std::string> files;
+  std::vector<Extremes> extremes;
+  {
+    const Stopwatch watch(phases, "write");
+    remove_maps(folder);
+    files = write_components(folder, input, o.components, outcome.results);
+    if (o.csv) {
+      write_gravity_csv(folder / "gravity.csv", input, o.components, outcome.results);
+      files.emplace_back("gravity.csv");
+    }
+    if (!input.grid) {
+      // Where the values belong; the maps need it.
+      io::write_npy(folder / "stations.npy", input.stations.data(),
+                    {static_cast<std::int64_t>(stations), 3});
+      files.emplace_back("stations.npy");
+    }
+    files.emplace_back("summary.json");
+    for (std::size_t c = 0; c < o.components.size(); ++c) {
+      extremes.push_back(extremes_of(outcome.results.data() + c * stations, stations));
+    }
+  }
+
+  double work = phases.seconds("ranks");
+  for (const char* phase : {"prepare", "sum", "reduce"}) work += phases.seconds(phase);
+  const double pairs = static_cast<double>(masses.prisms) * static_cast<double>(stations);
+  const double rate = work > 0.0 ? pairs / work : 0.0;
+  Json summary;
+  summary["program"] = "model_gravity";
+  summary["asked"] = asked_json(o);
+  summary["units"] = {{"length", "m"},        {"density", "kg/m3"},   {"potential", "m2/s2"},
+                      {"attraction", "mGal"}, {"gradient", "Eotvos"}, {"constant", "m3/(kg s2)"}};
+  summary["axes"] = "right-handed, z down; the attraction is positive towards the mass";
+  summary["ensemble"] = ensemble_json(input, masses);
+  summary["stations"] = stations_json(input);
+  Json components = Json::array();
+  for (std::size_t c = 0; c < o.components.size(); ++c) {
+    components.push_back({{"name", gravity::to_string(o.components[c])},
+                          {"unit", gravity::unit_of(o.components[c])},
+                          {"min", extremes[c].lowest},
+                          {"max", extremes[c].highest},
+                          {"nan", extremes[c].missing}});
+  }
+  summary["components"] = components;
+  const gravity::Report& report = outcome.report;
+  summary["run"] = {{"strategy", gravity::to_string(report.strategy)},
+                    {"device", outcome.device},
+                    {"threads", outcome.threads},
+                    {"ranks", ranks.size()},
+                    {"pairs", pairs},
+                    {"corners", report.corners},
+                    {"private_grids", report.private_grids},
+                    {"passes", report.passes},
+                    {"memory", {{"budget_bytes", outcome.budget}, {"bytes", report.memory}}},
+                    {"of_ranks", ranks_json(reports)}};
+  summary["versions"] = versions();
+  summary["versions"]["mpi"] = Ranks::with_mpi() ? Json(mpi) : Json(nullptr);
+  summary["machine"] = machine();
+  summary["rates"] = {{"pairs_per_second", rate}};
+  const auto write_summary = [&] {
+    summary["files"] = files;
+    summary["seconds"] = seconds(phases);
+    io::write_text(folder / "summary.json", summary.dump(2) + "\n");
+  };
+  write_summary();
+
+  Picture picture{false, "--no-plot was given"};
+  if (o.plot) {
+    {
+      const Stopwatch watch(phases, "picture");
+      picture = draw_picture("plot_maps.py", {folder.string()});
+    }
+    if (picture.drawn) {
+      for (const gravity::Component c : o.components) {
+        files.push_back(gravity::to_string(c) + std::string(".png"));
+      }
+      files.emplace_back("maps.png");
+    }
+  }
+  summary["picture"] = picture.drawn ? Json("maps.png") : Json("not drawn: " + picture.why);
+  write_summary();
+
+  say("computed  ", o.components.size(),
+      o.components.size() == 1 ? " component, " : " components, ",
+      gravity::to_string(report.strategy), ", ", o.double_precision ? "double" : "float", ": ",
+      format_count(pairs), "pairs of prism and station");
+  say("          on ", o.space, ": ", outcome.device,
+      ranks.size() > 1 ? concat(", and ", ranks.size() - 1, " more ranks") : std::string());
+  for (std::size_t c = 0; c < o.components.size(); ++c) {
+    say("          ", gravity::to_string(o.components[c]), " ", significant(extremes[c].lowest, 6),
+        " to ", significant(extremes[c].highest, 6), " ", gravity::unit_of(o.components[c]),
+        extremes[c].missing == 0 ? std::string()
+                                 : concat("; NaN at ", extremes[c].missing,
+                                          " stations, on vertices or edges of prisms"));
+  }
+  std::string list;
+  for (const auto& [phase, value] : phases.phases()) {
+    list += concat(" ", phase, " ", fixed(value, 3), ",");
+  }
+  say("seconds  ", list, " total ", fixed(phases.total(), 3));
+  say("rate      ", format_count(rate), "pairs/s");
+  list.clear();
+  for (const std::string& file : files) list += " " + file;
+  say("written   ", folder.string(), ":", list);
+  if (o.plot && !picture.drawn) say("picture not drawn: ", picture.why);
+}
+
+}  // namespace moho::examples::model_gravity
