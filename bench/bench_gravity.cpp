@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Benchmarks of gravity forward modelling: the CPU against the GPU in one table.
+//
+// The problem is that of Couder-Castaneda et al. (2013): seven spheres made of 252 thousand prisms,
+// 150 x 100 stations. On hosts, and where a strategy is slow, a part of the prisms evenly out of
+// the list is what runs; the name says how many, and pairs/s counts the pairs that were computed.
+// Time is whole: prisms and stations to the device, forward() with its checks, results back. Every
+// benchmark holds six stations to the textbook's closed forms in double precision, summed one prism
+// after the other.
+//
+// Names: gravity/<components>/<precision>/<strategy>/<space>/<problem>/far:<expansion or closed>
+//          [/teams:<number>][/team_size:<threads>]/prisms:<count>/stations:<count>
+// far:expansion is the default tolerance of the far field, far:closed is far_tolerance = 0: closed
+// forms wherever an expansion would cost a digit. launch_per_prism is a kernel launch for every
+// prism over all stations.
+// operation/<operation>/<precision>/<space> are rates of arithmetic, to say what bounds a kernel.
+
+#include "bench_gravity/cases.hpp"
+#include "common/program.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/space.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace moho;
+using bench::Arrangement;
+using bench::GravityCase;
+using gravity::Component;
+using gravity::Components;
+using gravity::Strategy;
+
+constexpr std::int64_t sphere_prisms = 251946;  ///< about what seven_spheres() has
+
+void add(const std::string& name, int iterations, std::function<void(benchmark::State&)> function) {
+  benchmark::RegisterBenchmark(name.c_str(), std::move(function))
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond)
+      ->Iterations(iterations);
+}
+
+/// A case of the spheres on a space: a list of all prisms on a device, 512 of them on a host, 16 in
+/// a smoke run.
+template <class Exec>
+GravityCase spheres(const Components& components, bool single, Strategy strategy) {
+  GravityCase what;
+  what.space = SpaceTraits<Exec>::name;
+  what.problem.name = "spheres";
+  what.problem.prisms = is_host_space<Exec> ? 512 : 0;
+  if (bench::smoke()) {
+    what.problem.prisms = 16;
+    what.problem.stations = 150;
+  }
+  what.settings.single = single;
+  what.settings.components = components;
+  what.settings.options.strategy = strategy;
+  return what;
+}
+
+int iterations_of(const GravityCase& what) {
+  if (bench::smoke()) return 1;
+  return what.space == "cuda" ? 3 : 2;
+}
+
+void add_case(const GravityCase& what, bool name_teams = false) {
+  const auto& options = what.settings.options;
+  const bool launches = what.settings.arrangement == Arrangement::launch_per_prism;
+  std::string name = concat("gravity/", bench::name_of(what.settings.components), "/",
+                            what.settings.single ? "float" : "double", "/",
+                            launches ? "launch_per_prism" : to_string(options.strategy), "/",
+                            what.space, "/", what.problem.name);
+  if (what.problem.name == "dense") {
+    const auto& cells = what.problem.cells;
+    name += concat("/cells:", cells[0], "x", cells[1], "x", cells[2]);
+  }
+  const bool closed =
+      options.far_tolerance == 0.0 || launches || options.strategy == Strategy::by_corners;
+  name += closed ? "/far:closed" : "/far:expansion";
+  if (name_teams) {
+    if (options.teams > 0) name += concat("/teams:", options.teams);
+    if (options.team_size > 0) name += concat("/team_size:", options.team_size);
+  }
+  name += what.problem.prisms > 0 ? concat("/prisms:", what.problem.prisms) : "/prisms:all";
+  name += concat("/stations:", what.problem.stations > 0 ? what.problem.stations : 15000);
+  add(name, name_teams ? 1 : iterations_of(what),
+      [what](benchmark::State& state) { bench::time_gravity(state, what); });
+}
+
+std::vector<Components> component_sets() {
+  const Components gz{Component::gz};
+  if (bench::smoke()) return {gz, gravity::nine_components()};
+  std::vector<Components> sets;
+  for (const Component component : gravity::all_components()) sets.push_back({component});
+  sets.push_back(gravity::nine_components());
+  sets.push_back(gravity::all_components());
+  return sets;
+}
+
+/// Every component alone, nine and ten, in both precisions, with and without the expansion.
+template <class Exec>
+void add_components() {
+  for (const Components& components : component_sets()) {
+    for (const bool single : {false, true}) {
+      GravityCase what = spheres<Exec>(components, single, Strategy::tiles);
+      add_case(what);
+      what.settings.options.far_tolerance = 0.0;
+      add_case(what);
+    }
+  }
+}
+
+/// The other arrangements of the same sums.
+template <class Exec>
+void add_strategies() {
+  for (const Components& components : {Components{Component::gz}, gravity::nine_components()}) {
+    for (const Strategy strategy : {Strategy::by_stations, Strategy::by_prisms}) {
+      for (const bool single : {false, true}) {
+        add_case(spheres<Exec>(components, single, strategy));
+      }
+    }
+    GravityCase what = spheres<Exec>(components, false, Strategy::tiles);
+    what.settings.arrangement = Arrangement::launch_per_prism;
+    if (!is_host_space<Exec> && !bench::smoke()) what.problem.prisms = 8192;
+    add_case(what);
+  }
+}
+
+/// Regular meshes: corners evaluated once against prism by prism.
+template <class Exec>
+void add_meshes() {
+  const bool smoke = bench::smoke(), host = is_host_space<Exec>;
+  for (const char* const problem : {"spheres_mesh", "dense"}) {
+    const bool dense = std::string(problem) == "dense";
+    if (!dense && (smoke || host)) continue;  // too many prisms for a host's second
+    for (const Components& components : {Components{Component::gz}, gravity::nine_components()}) {
+      for (const Strategy strategy : {Strategy::by_corners, Strategy::tiles}) {
+        GravityCase what = spheres<Exec>(components, false, strategy);
+        what.problem.name = problem;
+        what.problem.prisms = 0;
+        if (dense) {
+          what.problem.cells = smoke  ? std::array<int, 3>{4, 4, 2}
+                               : host ? std::array<int, 3>{32, 32, 8}
+                                      : std::array<int, 3>{128, 128, 32};
+          if (host && !smoke) what.problem.stations = 1000;
+        }
+        add_case(what);
+        if (strategy == Strategy::tiles) {
+          what.settings.options.far_tolerance = 0.0;
+          add_case(what);
+        }
+      }
+    }
+  }
+}
+
+/// Figures 7 to 10 of the paper: threads a team at a fixed number of teams, and teams of 32
+/// threads. by_prisms gets prisms for four passes, as many as the whole problem has with the most
+/// threads.
+template <class Exec>
+void add_team_sizes() {
+  if (is_host_space<Exec> || bench::smoke()) return;
+  const Components gz{Component::gz};
+  const int multiprocessors = bench::processors<Exec>();
+  const auto add_by_prisms = [&](bool single, int teams, int team_size) {
+    GravityCase what = spheres<Exec>(gz, single, Strategy::by_prisms);
+    const std::int64_t four_passes = std::int64_t(4) * teams * team_size;
+    what.problem.prisms = four_passes < sphere_prisms ? four_passes : 0;
+    what.settings.options.teams = teams;
+    what.settings.options.team_size = team_size;
+    add_case(what, true);
+  };
+  // Cases of one problem together: its reference is computed once.
+  for (int k = 1; k <= 16; ++k) {
+    for (const bool single : {false, true}) {
+      add_by_prisms(single, multiprocessors, 32 * k);
+      if (k > 1) add_by_prisms(single, multiprocessors * k, 32);
+    }
+    for (const bool single : {false, true}) {
+      add_by_prisms(single, 14, 32 * k);  // the paper's 14 multiprocessors
+      if (k > 1) add_by_prisms(single, 14 * k, 32);
+    }
+  }
+  for (int k = 1; k <= 16; ++k) {
+    for (const bool single : {false, true}) {
+      GravityCase what = spheres<Exec>(gz, single, Strategy::tiles);
+      what.settings.options.team_size = 32 * k;
+      add_case(what, true);
+    }
+  }
+}
+
+template <class Exec>
+void add_operations() {
+  using bench::Operation;
+  const std::pair<Operation, const char*> operations[] = {{Operation::fma, "fma"},
+                                                          {Operation::divide, "divide"},
+                                                          {Operation::square_root, "sqrt"},
+                                                          {Operation::logarithm, "log"},
+                                                          {Operation::arc_tangent, "atan2"}};
+  for (const auto& [operation, word] : operations) {
+    for (const bool single : {false, true}) {
+      const std::string space = SpaceTraits<Exec>::name;
+      const bench::Operation chosen = operation;
+      add(concat("operation/", word, "/", single ? "float" : "double", "/", space), 1,
+          [space, chosen, single](benchmark::State& state) {
+            bench::time_operation(state, space, chosen, single);
+          });
+    }
+  }
+}
+
+template <class Exec>
+void add_space() {
+  add_components<Exec>();
+  add_strategies<Exec>();
+  add_meshes<Exec>();
+  add_team_sizes<Exec>();
+  if (!bench::smoke()) add_operations<Exec>();
+}
+
+template <class... Spaces>
+void add_spaces(SpaceList<Spaces...>) {
+  (add_space<Spaces>(), ...);
+}
+
+void register_benchmarks() { add_spaces(EnabledSpaces()); }
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench::run_program(argc, argv, register_benchmarks); }

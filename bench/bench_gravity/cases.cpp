@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench_gravity/cases.hpp"
+
+#include "common/program.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/space.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace moho::bench {
+
+namespace {
+
+using gravity::component_count;
+using gravity::Components;
+
+/// A problem with the textbook's values at a few stations. The last one asked for is kept: cases
+/// are registered in an order that keeps those of one problem together.
+struct Prepared {
+  GravityProblem problem;
+  std::vector<std::int64_t> stations;
+  std::vector<std::array<double, component_count>> reference;
+};
+
+const Prepared& prepared(const ProblemSize& size) {
+  using Key = std::tuple<std::string, std::int64_t, std::int64_t, std::array<int, 3>>;
+  static Key last;
+  static Prepared kept;
+  const Key key{size.name, size.prisms, size.stations, size.cells};
+  if (key == last && !kept.reference.empty()) return kept;
+  kept.problem = make_problem(size);
+  kept.stations.clear();
+  // Large ensembles take the textbook a second a station.
+  const std::int64_t count = kept.problem.station_count();
+  const std::int64_t checked = std::min<std::int64_t>(count, 6);
+  for (std::int64_t i = 0; i < checked; ++i) {
+    kept.stations.push_back((2 * i + 1) * count / (2 * checked));
+  }
+  kept.reference = textbook_field(kept.problem, kept.stations);
+  last = key;
+  return kept;
+}
+
+/// How far results are from the textbook's.
+struct Difference {
+  double relative = 0.0;  ///< to the largest value of the component, the worst component
+  double mgal = 0.0;      ///< of the attraction
+  double eotvos = 0.0;    ///< of the gradient
+  double mean = 0.0;      ///< mean magnitude of the results, for comparisons between programs
+};
+
+Difference compare(const Prepared& truth, const Components& components, const double* results) {
+  Difference found;
+  const std::size_t stations = static_cast<std::size_t>(truth.problem.station_count());
+  for (std::size_t row = 0; row < components.size(); ++row) {
+    const std::size_t c = static_cast<std::size_t>(components[row]);
+    double worst = 0.0, largest = 0.0;
+    for (std::size_t i = 0; i < truth.stations.size(); ++i) {
+      const double expected = truth.reference[i][c];
+      const double got = results[row * stations + static_cast<std::size_t>(truth.stations[i])];
+      const double difference = std::abs(got - expected);
+      // a NaN compares false and has to count
+      if (!(difference <= worst)) worst = std::isfinite(difference) ? difference : 1e300;
+      largest = std::max(largest, std::abs(expected));
+    }
+    found.relative = std::max(found.relative, largest > 0.0 ? worst / largest : worst);
+    if (c >= 1 && c <= 3) found.mgal = std::max(found.mgal, worst);
+    if (c >= 4) found.eotvos = std::max(found.eotvos, worst);
+    double sum = 0.0;
+    for (std::size_t s = 0; s < stations; ++s) sum += std::abs(results[row * stations + s]);
+    found.mean += sum / static_cast<double>(stations * components.size());
+  }
+  return found;
+}
+
+/// Bytes that have to move at least: prisms and stations once, results once, and private grids read
+/// and written once a pass.
+double least_bytes(const GravityProblem& problem, const GravitySettings& settings,
+                   const gravity::Report& report) {
+  const double results = 8.0 * static_cast<double>(settings.components.size()) *
+                         static_cast<double>(problem.station_count());
+  const double prisms = problem.regular ? 8.0 * static_cast<double>(problem.densities.size())
+                                        : 56.0 * static_cast<double>(problem.prism_count());
+  double bytes = prisms + 24.0 * static_cast<double>(problem.station_count()) + results;
+  if (report.strategy == gravity::Strategy::by_prisms &&
+      settings.arrangement == Arrangement::forward) {
+    bytes += 2.0 * results * static_cast<double>(report.private_grids) *
+             static_cast<double>(report.passes);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string name_of(const Components& components) {
+  if (components == gravity::nine_components()) return "nine";
+  if (components == gravity::all_components()) return "all";
+  std::string name;
+  for (const gravity::Component component : components) {
+    name += (name.empty() ? "" : ",") + std::string(to_string(component));
+  }
+  return name;
+}
+
+void time_gravity(benchmark::State& state, const GravityCase& what) {
+  const GravitySettings& settings = what.settings;
+  GravityPass sum, last;
+  double best = std::numeric_limits<double>::infinity();
+  std::map<std::string, double> phases;
+  Difference found;
+  double bytes = 0.0, pairs = 0.0;
+  try {
+    const Prepared& truth = prepared(what.problem);
+    std::unique_ptr<GravityRunner> runner;
+    with_space(what.space, [&](const auto& exec) {
+      using Exec = std::decay_t<decltype(exec)>;
+      runner = make_runner<Exec>(truth.problem);
+    });
+    runner->pass(settings);  // loads code and touches memory; does not count
+    runner->spoil();
+    for (auto _ : state) {
+      last = runner->pass(settings);
+      state.SetIterationTime(last.total);
+      sum.transfer += last.transfer;
+      sum.total += last.total;
+      best = std::min(best, last.total);
+      for (const auto& [phase, took] : last.report.times.phases()) phases[phase] += took;
+    }
+    found = compare(truth, settings.components, runner->results());
+    bytes = least_bytes(truth.problem, settings, last.report);
+    pairs = static_cast<double>(truth.problem.prism_count()) *
+            static_cast<double>(truth.problem.station_count());
+  } catch (const std::exception& error) {
+    note_error();
+    state.SkipWithError(error.what());
+    return;
+  }
+  const double iterations = static_cast<double>(state.iterations());
+  auto& counters = state.counters;
+  counters["pairs/s"] = pairs * iterations / sum.total;
+  counters["best_s"] = best;
+  counters["pairs"] = pairs;
+  counters["transfer_s"] = sum.transfer / iterations;
+  for (const auto& [phase, took] : phases) {
+    const auto colon = phase.rfind(':');
+    counters[phase.substr(colon == std::string::npos ? 0 : colon + 1) + "_s"] = took / iterations;
+  }
+  counters["bytes"] = bytes;
+  counters["memory"] = static_cast<double>(last.report.memory);
+  counters["grids"] = static_cast<double>(last.report.private_grids);
+  counters["passes"] = static_cast<double>(last.report.passes);
+  if (last.report.corners > 0) counters["corners"] = static_cast<double>(last.report.corners);
+  counters["max_rel_error"] = found.relative;
+  counters["error_mGal"] = found.mgal;
+  counters["error_Eotvos"] = found.eotvos;
+  counters["mean_abs"] = found.mean;
+  if (settings.arrangement == Arrangement::forward) state.SetLabel(to_string(last.report.strategy));
+  // The textbook's own cancellation is in the double bound.
+  const double tolerance = settings.single ? 1e-4 : 1e-7;
+  if (!(found.relative <= tolerance)) {
+    note_error();
+    state.SkipWithError(concat("fields differ from the textbook's by ", found.relative,
+                               " of the largest value (allowed: ", tolerance, ")")
+                            .c_str());
+  }
+}
+
+void time_operation(benchmark::State& state, const std::string& space, Operation operation,
+                    bool single) {
+  double rate = 0.0;
+  for (auto _ : state) {
+    with_space(space, [&](const auto& exec) {
+      using Exec = std::decay_t<decltype(exec)>;
+      rate = operation_rate<Exec>(operation, single);
+    });
+    state.SetIterationTime(1e9 / rate);
+  }
+  state.counters["operations/s"] = rate;
+}
+
+}  // namespace moho::bench

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What the benchmarks of gravity run: one line of the table each.
+
+#include "bench_gravity/runner.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+namespace moho::bench {
+
+/// One line of the table.
+struct GravityCase {
+  std::string space;
+  ProblemSize problem;
+  GravitySettings settings;
+};
+
+/// "gz", "nine", "all", or names with commas between them.
+std::string name_of(const gravity::Components& components);
+
+/// Runs a case, holds some stations to the textbook's closed forms, and writes the counters.
+void time_gravity(benchmark::State& state, const GravityCase& what);
+
+/// Measures the rate of an operation on a space.
+void time_operation(benchmark::State& state, const std::string& space, Operation operation,
+                    bool single);
+
+}  // namespace moho::bench

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The calls that are timed, compiled once for every space.
+
+#include "bench_gravity/runner.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/space.hpp>
+#include <moho/gravity/forward.hpp>
+#include <moho/gravity/prism.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace moho::bench {
+
+/// Host memory that transfers to and from a space are quickest with: pinned for CUDA.
+template <class Exec>
+struct TransferMemory {
+  using type = Kokkos::HostSpace;
+};
+#ifdef KOKKOS_ENABLE_CUDA
+/// \cond
+template <>
+struct TransferMemory<Kokkos::Cuda> {
+  using type = Kokkos::CudaHostPinnedSpace;
+};
+/// \endcond
+#endif
+
+/// The field of one prism at all stations, by the closed forms that forward() takes, for the
+/// components of a set.
+template <class Exec, unsigned Mask>
+struct AddPrism {
+  gravity::PrismView<Exec> prisms;
+  gravity::StationView<Exec> stations;
+  gravity::ResultView<Exec> results;
+  std::int64_t row;
+  double constant;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t s) const {
+    namespace detail = gravity::detail;
+    double lower[3], length[3], diagonal2 = 0.0, distance2 = 0.0;
+    for (int n = 0; n < 3; ++n) {
+      lower[n] = prisms(row, 2 * n) - stations(s, n);
+      length[n] = prisms(row, 2 * n + 1) - prisms(row, 2 * n);
+      const double centre = lower[n] + 0.5 * length[n];
+      diagonal2 += 0.25 * length[n] * length[n];
+      distance2 += centre * centre;
+    }
+    double field[gravity::component_count];
+    if (distance2 > detail::near_distance * detail::near_distance * diagonal2) {
+      detail::mid_field<Mask, double>(lower, length, field);
+    } else {
+      double all[gravity::component_count];
+      detail::near_field(lower, length, all);
+      int place = 0;
+      for (int c = 0; c < gravity::component_count; ++c) {
+        if ((Mask >> c & 1u) != 0) field[place++] = all[c];
+      }
+    }
+    const double scale = 2.0 * constant * prisms(row, 6);
+    int place = 0;
+    for (int c = 0; c < gravity::component_count; ++c) {
+      if ((Mask >> c & 1u) == 0) continue;
+      const double unit = c == 0 ? 1.0 : c < 4 ? gravity::milligal : gravity::eotvos;
+      results(place, s) += scale * unit * field[place];
+      ++place;
+    }
+  }
+};
+
+/// A launch for every prism.
+template <class Exec, unsigned Mask>
+void add_prism_by_prism(const Exec& exec, AddPrism<Exec, Mask> kernel) {
+  const std::int64_t prisms = static_cast<std::int64_t>(kernel.prisms.extent(0));
+  const std::int64_t stations = static_cast<std::int64_t>(kernel.stations.extent(0));
+  const auto policy =
+      light_weight(Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, stations));
+  for (kernel.row = 0; kernel.row < prisms; ++kernel.row) {
+    Kokkos::parallel_for("moho::bench::add_prism", policy, kernel);
+  }
+}
+
+/// GravityRunner on one space.
+template <class Exec>
+class RunnerOn final : public GravityRunner {
+ public:
+  explicit RunnerOn(const GravityProblem& problem) : m_problem(problem) {
+    copy_in(m_host_stations, problem.stations, "moho::bench::host_stations");
+    if (problem.regular) {
+      copy_in(m_host_densities, problem.densities, "moho::bench::host_densities");
+    } else {
+      copy_in(m_host_prisms, problem.prisms, "moho::bench::host_prisms");
+    }
+    if constexpr (is_host_space<Exec>) {
+      m_stations = m_host_stations;
+      m_prisms = m_host_prisms;
+      m_densities = m_host_densities;
+    } else {
+      m_stations = StationArray("moho::bench::stations", m_host_stations.extent(0));
+      m_prisms = PrismArray("moho::bench::prisms", m_host_prisms.extent(0));
+      m_densities = DensityArray("moho::bench::densities", m_host_densities.extent(0));
+    }
+  }
+
+  GravityPass pass(const GravitySettings& settings) override {
+    prepare(settings.components.size());
+    GravityPass done;
+    m_exec.fence();
+    const auto begin = Clock::now();
+    if constexpr (!is_host_space<Exec>) {
+      Kokkos::deep_copy(m_exec, m_stations, m_host_stations);
+      if (m_problem.regular) {
+        Kokkos::deep_copy(m_exec, m_densities, m_host_densities);
+      } else {
+        Kokkos::deep_copy(m_exec, m_prisms, m_host_prisms);
+      }
+      m_exec.fence();
+    }
+    const auto there = Clock::now();
+    if (settings.arrangement == Arrangement::launch_per_prism) {
+      done.report = launch_per_prism(settings);
+    } else if (settings.single) {
+      done.report = forward<float>(settings);
+    } else {
+      done.report = forward<double>(settings);
+    }
+    m_exec.fence();
+    const auto computed = Clock::now();
+    if constexpr (!is_host_space<Exec>) {
+      Kokkos::deep_copy(m_exec, m_host_results, m_results);
+      m_exec.fence();
+    }
+    const auto back = Clock::now();
+    done.transfer = seconds(begin, there) + seconds(computed, back);
+    done.total = seconds(begin, back);
+    return done;
+  }
+
+  const double* results() const override { return m_host_results.data(); }
+
+  void spoil() override {
+    const double nothing = std::numeric_limits<double>::quiet_NaN();
+    Kokkos::deep_copy(m_host_results, nothing);
+    Kokkos::deep_copy(m_results, nothing);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Memory = typename Exec::memory_space;
+  using HostMemory = typename TransferMemory<Exec>::type;
+  template <class Data, class Where>
+  using Array = Kokkos::View<Data, Kokkos::LayoutRight, Where>;
+  using PrismArray = Array<double* [7], Memory>;
+  using StationArray = Array<double* [3], Memory>;
+  using DensityArray = Array<double*, Memory>;
+
+  static double seconds(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+  }
+
+  template <class HostView>
+  static void copy_in(HostView& view, const std::vector<double>& values, const std::string& label) {
+    constexpr std::size_t columns = HostView::rank == 2 ? HostView::static_extent(1) : 1;
+    view = HostView(label, values.size() / columns);
+    std::memcpy(view.data(), values.data(), values.size() * sizeof(double));
+  }
+
+  void prepare(std::size_t components) {
+    if (m_results.extent(0) == components) return;
+    const std::size_t stations = m_host_stations.extent(0);
+    m_results = Array<double**, Memory>();
+    m_host_results = Array<double**, HostMemory>("moho::bench::host_results", components, stations);
+    if constexpr (is_host_space<Exec>) {
+      m_results = m_host_results;
+    } else {
+      m_results = Array<double**, Memory>("moho::bench::results", components, stations);
+    }
+  }
+
+  template <class T>
+  gravity::Report forward(const GravitySettings& settings) {
+    const gravity::StationView<Exec> stations(m_stations);
+    if (m_problem.regular) {
+      return gravity::forward<T>(m_exec, m_problem.mesh, gravity::DensityView<Exec>(m_densities),
+                                 stations, settings.components, m_results, settings.options);
+    }
+    return gravity::forward<T>(m_exec, gravity::PrismView<Exec>(m_prisms), stations,
+                               settings.components, m_results, settings.options);
+  }
+
+  gravity::Report launch_per_prism(const GravitySettings& settings) {
+    if (m_problem.regular || settings.single) {
+      throw InputError("a launch for every prism is there for lists of prisms in double precision");
+    }
+    gravity::Report report;
+    report.prisms = m_problem.prism_count();
+    report.stations = m_problem.station_count();
+    report.passes = report.prisms;
+    Kokkos::deep_copy(m_exec, m_results, 0.0);
+    if (settings.components == gravity::Components{gravity::Component::gz}) {
+      run_launches<gravity::detail::mask_gz>(settings);
+    } else if (settings.components == gravity::nine_components()) {
+      run_launches<gravity::detail::mask_nine>(settings);
+    } else {
+      throw InputError("a launch for every prism is there for gz and for nine components");
+    }
+    return report;
+  }
+
+  template <unsigned Mask>
+  void run_launches(const GravitySettings& settings) {
+    AddPrism<Exec, Mask> kernel{};
+    kernel.prisms = m_prisms;
+    kernel.stations = m_stations;
+    kernel.results = m_results;
+    kernel.constant = settings.options.constant;
+    add_prism_by_prism(m_exec, kernel);
+  }
+
+  Exec m_exec;
+  const GravityProblem& m_problem;
+  Array<double* [7], HostMemory> m_host_prisms;
+  Array<double* [3], HostMemory> m_host_stations;
+  Array<double*, HostMemory> m_host_densities;
+  Array<double**, HostMemory> m_host_results;
+  PrismArray m_prisms;
+  StationArray m_stations;
+  DensityArray m_densities;
+  Array<double**, Memory> m_results;
+};
+
+template <class Exec>
+std::unique_ptr<GravityRunner> make_runner(const GravityProblem& problem) {
+  return std::make_unique<RunnerOn<Exec>>(problem);
+}
+
+template <class Exec>
+int processors() {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, Exec().cuda_device()) == cudaSuccess) {
+      return properties.multiProcessorCount;
+    }
+    return 1;
+  }
+#endif
+  return static_cast<int>(Exec().concurrency());
+}
+
+/// Chains of one operation, eight of them side by side. What comes out stays between 1 and 3.
+template <class Exec, class T, Operation operation>
+struct OperationKernel {
+  static constexpr int chains = 8;
+  int length;
+  Kokkos::View<T*, typename Exec::memory_space> out;
+
+  KOKKOS_INLINE_FUNCTION static T apply(const T x) {
+    if constexpr (operation == Operation::fma) {
+      return x * T(0.5) + T(1);
+    } else if constexpr (operation == Operation::divide) {
+      return T(3) / x;
+    } else if constexpr (operation == Operation::square_root) {
+      using std::sqrt;
+      return sqrt(x + T(1));
+    } else if constexpr (operation == Operation::logarithm) {
+      using std::log;
+      return log(x + T(2));
+    } else {
+      using std::atan2;
+      return atan2(x, T(0.75)) + T(1);
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    T x[chains];
+    for (int k = 0; k < chains; ++k) x[k] = T(1) + T(k + i % 8) / T(16);
+    for (int step = 0; step < length; ++step) {
+      for (int k = 0; k < chains; ++k) x[k] = apply(x[k]);
+    }
+    T sum = 0;
+    for (int k = 0; k < chains; ++k) sum += x[k];
+    out(i) = sum;
+  }
+};
+
+/// \cond
+template <class Exec, class T, Operation operation>
+double rate_of() {
+  const Exec exec;
+  const std::int64_t items = is_host_space<Exec> ? std::int64_t(exec.concurrency())
+                                                 : std::int64_t(processors<Exec>()) * 2048;
+  OperationKernel<Exec, T, operation> kernel;
+  kernel.length = is_host_space<Exec> ? 100000 : 2000;
+  kernel.out = Kokkos::View<T*, typename Exec::memory_space>("moho::bench::out",
+                                                             static_cast<std::size_t>(items));
+  double best = 0.0;
+  for (int k = 0; k < 4; ++k) {
+    exec.fence();
+    const auto start = std::chrono::steady_clock::now();
+    Kokkos::parallel_for("moho::bench::operations",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, items),
+                         kernel);
+    exec.fence();
+    const double took =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (k > 0) best = k == 1 ? took : std::min(best, took);
+  }
+  return static_cast<double>(items) * kernel.length * kernel.chains / best;
+}
+
+template <class Exec, class T>
+double rate_in(Operation operation) {
+  switch (operation) {
+    case Operation::fma:
+      return rate_of<Exec, T, Operation::fma>();
+    case Operation::divide:
+      return rate_of<Exec, T, Operation::divide>();
+    case Operation::square_root:
+      return rate_of<Exec, T, Operation::square_root>();
+    case Operation::logarithm:
+      return rate_of<Exec, T, Operation::logarithm>();
+    case Operation::arc_tangent:
+      break;
+  }
+  return rate_of<Exec, T, Operation::arc_tangent>();
+}
+/// \endcond
+
+template <class Exec>
+double operation_rate(Operation operation, bool single) {
+  return single ? rate_in<Exec, float>(operation) : rate_in<Exec, double>(operation);
+}
+
+}  // namespace moho::bench
+
+/// Compiles what runs on one space.
+#define MOHO_GRAVITY_RUNNER_ON(Exec)                                                   \
+  template std::unique_ptr<moho::bench::GravityRunner> moho::bench::make_runner<Exec>( \
+      const moho::bench::GravityProblem&);                                             \
+  template int moho::bench::processors<Exec>();                                        \
+  template double moho::bench::operation_rate<Exec>(moho::bench::Operation, bool)

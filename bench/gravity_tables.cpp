@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Tables 1 to 4 of Couder-Castaneda et al. (2013): the RMS error (their equation 12) of nine
+// components in double and in single precision, against a sequential sum of the textbook's closed
+// forms in double precision, beside the values in the paper. The same against a sum in long double,
+// at fewer stations, which also says how good the double reference is.
+//
+// Prints Markdown, writes JSON with --out, and with --problem the prisms and stations as .npy
+// files.
+
+#include "bench_gravity/problem.hpp"
+#include "bench_gravity/runner.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/space.hpp>
+#include <moho/io/npy.hpp>
+#include <moho/io/writer.hpp>
+
+#include <boost/program_options.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#ifndef MOHO_COMMIT
+#define MOHO_COMMIT "unknown"
+#endif
+
+namespace {
+
+using namespace moho;
+using gravity::Component;
+using gravity::component_count;
+
+/// A row of the paper's tables; one GPU and four differ in the third digit at most.
+struct PaperRow {
+  Component component;
+  double double_precision;  ///< Tables 1 and 3
+  double single_precision;  ///< Tables 2 and 4
+};
+constexpr PaperRow paper[] = {
+    {Component::gz, 2.0582e-9, 1.3080},   {Component::gx, 1.7107e-9, 0.8929},
+    {Component::gy, 1.1162e-9, 0.9275},   {Component::gzz, 4.6290e-11, 0.0310},
+    {Component::gxx, 7.7994e-11, 0.0385}, {Component::gyy, 8.8905e-11, 0.0392},
+    {Component::gxy, 5.3476e-11, 0.0743}, {Component::gxz, 9.2797e-10, 0.3085},
+    {Component::gyz, 2.7225e-10, 0.3148}};
+
+/// How far one field is from another, by component.
+struct Errors {
+  std::array<double, component_count> rms{}, largest{};
+};
+
+/// \param found   ten values of each station
+/// \param truth   likewise
+template <class Found, class Truth>
+Errors errors_of(const std::vector<Found>& found, const std::vector<Truth>& truth) {
+  Errors errors;
+  for (std::size_t c = 0; c < component_count; ++c) {
+    long double squares = 0.0L;
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      const long double difference =
+          std::abs(static_cast<long double>(found[i][c]) - static_cast<long double>(truth[i][c]));
+      squares += difference * difference;
+      // a NaN compares false and has to count
+      if (!(difference <= errors.largest[c])) errors.largest[c] = static_cast<double>(difference);
+    }
+    errors.rms[c] =
+        static_cast<double>(std::sqrt(squares / static_cast<long double>(truth.size())));
+  }
+  return errors;
+}
+
+using Field = std::vector<std::array<double, component_count>>;
+
+struct Timed {
+  Field field;
+  double seconds = 0.0;
+  std::string strategy;
+};
+
+struct Settings {
+  std::string space, strategy = "automatic", out, problem;
+  std::int64_t every = 49, long_double_every = 980, prisms = 0;
+  double constant = gravity::gravitational_constant;
+};
+
+gravity::Strategy strategy_of(const std::string& name) {
+  std::string known;
+  for (int k = 0; k <= static_cast<int>(gravity::Strategy::by_corners); ++k) {
+    const auto strategy = static_cast<gravity::Strategy>(k);
+    if (name == to_string(strategy)) return strategy;
+    known += (known.empty() ? "" : ", ") + to_string(strategy);
+  }
+  throw InputError(concat("--strategy: '", name, "' is no strategy (there are: ", known, ")"));
+}
+
+std::vector<std::int64_t> every_kth(std::int64_t count, std::int64_t step) {
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < count; i += step) rows.push_back(i);
+  return rows;
+}
+
+/// The field at the chosen stations; all of them are computed.
+Timed compute(const bench::GravityProblem& problem, const Settings& settings, bool single,
+              double far_tolerance, const std::vector<std::int64_t>& rows) {
+  std::unique_ptr<bench::GravityRunner> runner;
+  with_space(settings.space, [&](const auto& exec) {
+    using Exec = std::decay_t<decltype(exec)>;
+    runner = bench::make_runner<Exec>(problem);
+  });
+  bench::GravitySettings pass;
+  pass.single = single;
+  pass.components = gravity::all_components();
+  pass.options.strategy = strategy_of(settings.strategy);
+  pass.options.constant = settings.constant;
+  pass.options.far_tolerance = far_tolerance;
+  const bench::GravityPass done = runner->pass(pass);
+  Timed timed;
+  timed.seconds = done.total;
+  timed.strategy = to_string(done.report.strategy);
+  const std::int64_t stations = problem.station_count();
+  for (const std::int64_t row : rows) {
+    timed.field.emplace_back();
+    for (int c = 0; c < component_count; ++c) {
+      timed.field.back()[static_cast<std::size_t>(c)] = runner->results()[c * stations + row];
+    }
+  }
+  return timed;
+}
+
+/// The rows of `of` that are in `among`, both ascending: positions in `among`.
+Field at(const Field& field, std::int64_t every, const std::vector<std::int64_t>& rows) {
+  Field picked;
+  for (const std::int64_t row : rows) {
+    picked.push_back(field[static_cast<std::size_t>(row / every)]);
+  }
+  return picked;
+}
+
+std::string short_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3e", value);
+  return text;
+}
+
+const char* unit(Component component) { return gravity::unit_of(component); }
+
+/// One of the two printed tables.
+std::string table(const std::string& title, bool single, const Errors& expansion,
+                  const Errors& closed, const Errors& to_long_double,
+                  const std::array<double, component_count>& rms_field) {
+  std::string text = "## " + title + "\n\n";
+  text +=
+      "| component | unit | RMS of the field | paper | far field expanded | closed forms | "
+      "expanded, to long "
+      "double |\n|---|---|---:|---:|---:|---:|---:|\n";
+  for (const PaperRow& row : paper) {
+    const std::size_t c = static_cast<std::size_t>(row.component);
+    text += concat("| ", to_string(row.component), " | ", unit(row.component), " | ",
+                   short_number(rms_field[c]), " | ",
+                   short_number(single ? row.single_precision : row.double_precision), " | ",
+                   short_number(expansion.rms[c]), " | ", short_number(closed.rms[c]), " | ",
+                   short_number(to_long_double.rms[c]), " |\n");
+  }
+  return text + "\n";
+}
+
+nlohmann::ordered_json json_of(const Errors& errors) {
+  nlohmann::ordered_json json;
+  for (const PaperRow& row : paper) {
+    const std::size_t c = static_cast<std::size_t>(row.component);
+    json[to_string(row.component)] = {{"rms", errors.rms[c]}, {"largest", errors.largest[c]}};
+  }
+  json["potential"] = {{"rms", errors.rms[0]}, {"largest", errors.largest[0]}};
+  return json;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+int run(const Settings& settings) {
+  if (settings.every < 1 || settings.long_double_every < settings.every ||
+      settings.long_double_every % settings.every != 0) {
+    throw InputError(
+        concat("--every ", settings.every, " and --long-double-every ", settings.long_double_every,
+               " (the first is 1 or more, the second a multiple of it): choose others"));
+  }
+  bench::ProblemSize size;
+  size.prisms = settings.prisms;
+  const bench::GravityProblem problem = bench::make_problem(size);
+  if (!settings.problem.empty()) {
+    const std::filesystem::path folder = settings.problem;
+    std::filesystem::create_directories(folder);
+    io::write_npy(folder / "prisms.npy", problem.prisms.data(), {problem.prism_count(), 7});
+    io::write_npy(folder / "stations.npy", problem.stations.data(), {problem.station_count(), 3});
+    std::fprintf(stderr, "wrote %s and stations.npy\n", (folder / "prisms.npy").c_str());
+  }
+  const std::vector<std::int64_t> rows = every_kth(problem.station_count(), settings.every);
+  const std::vector<std::int64_t> few =
+      every_kth(problem.station_count(), settings.long_double_every);
+
+  const Timed twofold = compute(problem, settings, false, -1.0, rows);
+  const Timed twofold_closed = compute(problem, settings, false, 0.0, rows);
+  const Timed single = compute(problem, settings, true, -1.0, rows);
+  const Timed single_closed = compute(problem, settings, true, 0.0, rows);
+
+  std::fprintf(stderr, "the textbook in double precision at %zu stations ...\n", rows.size());
+  auto start = std::chrono::steady_clock::now();
+  const auto reference = bench::textbook_field(problem, rows, settings.constant);
+  const double reference_seconds = seconds_since(start);
+  std::fprintf(stderr, "the textbook in long double at %zu stations ...\n", few.size());
+  start = std::chrono::steady_clock::now();
+  const auto exact = bench::long_double_field(problem, few, settings.constant);
+  const double exact_seconds = seconds_since(start);
+
+  std::array<double, component_count> rms_field{};
+  for (std::size_t c = 0; c < component_count; ++c) {
+    double squares = 0.0;
+    for (const auto& station : reference) squares += station[c] * station[c];
+    rms_field[c] = std::sqrt(squares / static_cast<double>(reference.size()));
+  }
+  const Errors double_errors = errors_of(twofold.field, reference);
+  const Errors double_closed_errors = errors_of(twofold_closed.field, reference);
+  const Errors single_errors = errors_of(single.field, reference);
+  const Errors single_closed_errors = errors_of(single_closed.field, reference);
+  const Errors double_exact = errors_of(at(twofold.field, settings.every, few), exact);
+  const Errors double_closed_exact =
+      errors_of(at(twofold_closed.field, settings.every, few), exact);
+  const Errors single_exact = errors_of(at(single.field, settings.every, few), exact);
+  const Errors single_closed_exact = errors_of(at(single_closed.field, settings.every, few), exact);
+  const Errors reference_exact = errors_of(at(reference, settings.every, few), exact);
+
+  std::string device;
+  with_space(settings.space, [&](const auto& exec) { device = device_name(exec); });
+  std::string text = "# Errors of nine components\n\n";
+  text += concat("Seven spheres, ", problem.prism_count(), " prisms, ", problem.station_count(),
+                 " stations, on ", settings.space, " (", device, "), strategy ", twofold.strategy,
+                 ". RMS (L2) difference from a sequential sum of the textbook's closed forms in "
+                 "double precision at every ",
+                 settings.every, "th station (", rows.size(), "), and from one in long double at ",
+                 few.size(), " stations.\n\n");
+  text += table("Tables 1 and 3: double precision", false, double_errors, double_closed_errors,
+                double_exact, rms_field);
+  text += table("Tables 2 and 4: single precision", true, single_errors, single_closed_errors,
+                single_exact, rms_field);
+  text +=
+      "## The double reference itself\n\n| component | unit | reference to long double | double, "
+      "closed forms, to long double |\n|---|---|---:|---:|\n";
+  for (const PaperRow& row : paper) {
+    const std::size_t c = static_cast<std::size_t>(row.component);
+    text += concat("| ", to_string(row.component), " | ", unit(row.component), " | ",
+                   short_number(reference_exact.rms[c]), " | ",
+                   short_number(double_closed_exact.rms[c]), " |\n");
+  }
+  char line[320];
+  std::snprintf(line, sizeof line,
+                "\nSeconds for all ten components, first call: double %.3f (closed forms %.3f), "
+                "single %.3f (closed forms %.3f).\n",
+                twofold.seconds, twofold_closed.seconds, single.seconds, single_closed.seconds);
+  text += line;
+  std::cout << text;
+
+  if (!settings.out.empty()) {
+    nlohmann::ordered_json json;
+    json["program"] = "gravity_tables";
+    json["commit"] = MOHO_COMMIT;
+    json["kokkos_version"] = kokkos_version();
+    json["space"] = settings.space;
+    json["device"] = device;
+    json["prisms"] = problem.prism_count();
+    json["stations"] = problem.station_count();
+    json["strategy"] = twofold.strategy;
+    json["constant"] = settings.constant;
+    json["reference_stations"] = rows.size();
+    json["long_double_stations"] = few.size();
+    json["seconds"] = {{"double", twofold.seconds},      {"double_closed", twofold_closed.seconds},
+                       {"single", single.seconds},       {"single_closed", single_closed.seconds},
+                       {"reference", reference_seconds}, {"long_double", exact_seconds}};
+    for (const PaperRow& row : paper) {
+      json["paper"][to_string(row.component)] = {{"double", row.double_precision},
+                                                 {"single", row.single_precision}};
+      json["rms_of_field"][to_string(row.component)] =
+          rms_field[static_cast<std::size_t>(row.component)];
+    }
+    json["to_double_reference"] = {{"double", json_of(double_errors)},
+                                   {"double_closed", json_of(double_closed_errors)},
+                                   {"single", json_of(single_errors)},
+                                   {"single_closed", json_of(single_closed_errors)}};
+    json["to_long_double"] = {{"reference", json_of(reference_exact)},
+                              {"double", json_of(double_exact)},
+                              {"double_closed", json_of(double_closed_exact)},
+                              {"single", json_of(single_exact)},
+                              {"single_closed", json_of(single_closed_exact)}};
+    io::write_text(settings.out, json.dump(1) + "\n");
+    std::fprintf(stderr, "wrote %s\n", settings.out.c_str());
+  }
+  // What the paper calls numerical rugosity must not come back unseen.
+  for (const PaperRow& row : paper) {
+    const std::size_t c = static_cast<std::size_t>(row.component);
+    if (!(single_errors.rms[c] < 1e-3)) {
+      std::fprintf(stderr,
+                   "gravity_tables: %s in single precision is off by %.3e (allowed: 1e-3)\n",
+                   to_string(row.component), single_errors.rms[c]);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  namespace po = boost::program_options;
+  try {
+    Settings settings;
+    std::string space = default_space_name();
+    po::options_description options(
+        "gravity_tables: errors of nine components, beside the paper's");
+    options.add_options()("help", "this text")("space", po::value(&space)->default_value(space),
+                                               "execution space")(
+        "strategy", po::value(&settings.strategy)->default_value(settings.strategy),
+        "arrangement of the sums")("every",
+                                   po::value(&settings.every)->default_value(settings.every),
+                                   "compare every K-th station with the double reference")(
+        "long-double-every",
+        po::value(&settings.long_double_every)->default_value(settings.long_double_every),
+        "likewise with the long double one, a multiple of --every")(
+        "prisms", po::value(&settings.prisms)->default_value(0),
+        "only so many prisms, evenly out of the list (0: all)")(
+        "constant", po::value(&settings.constant)->default_value(settings.constant),
+        "gravitational constant")("out", po::value(&settings.out), "JSON file to write")(
+        "problem", po::value(&settings.problem), "folder to write prisms.npy and stations.npy to");
+    po::variables_map values;
+    po::store(po::parse_command_line(argc, argv, options), values);
+    po::notify(values);
+    if (values.count("help") > 0) {
+      std::cout << options;
+      return 0;
+    }
+    settings.space = space;
+    int unused = 1;
+    Kokkos::ScopeGuard guard(unused, argv);
+    return run(settings);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "gravity_tables: %s\n", error.what());
+    return 2;
+  }
+}
