@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Ensembles whose field is known in extended precision, and what carries them to a space and
+/// back.
+
+#include <cstddef>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "gravity/fields.hpp"
+#include "gravity/instances.hpp"
+#include "spaces.hpp"
+
+namespace moho::testing {
+
+using gravity::Component;
+using gravity::Components;
+using gravity::Options;
+using gravity::RegularMesh;
+using gravity::Report;
+using gravity::Strategy;
+
+/// How closely the sum over an ensemble agrees with the exact one, in units of the sum of the sizes
+/// of all prisms' fields at the station. Double: 1e-11 is what a far field may err by default, and
+/// rounding is far below it. Float: closed forms of single precision err by some 1e-7 times the
+/// distance in sides, up to the ten or so at which the multipoles take over.
+template <class T>
+inline constexpr double close_enough = std::is_same_v<T, float> ? 1e-5 : 1e-11;
+
+/// The strategies for ensembles of any kind.
+inline constexpr Strategy general_strategies[] = {Strategy::automatic, Strategy::tiles,
+                                                  Strategy::by_stations, Strategy::by_prisms};
+
+/// The exact fields at some stations, and the sums of the sizes of what the prisms contribute.
+struct Expected {
+  std::vector<Field> fields;
+  std::vector<Norms> scales;
+};
+
+/// Prisms, stations, and what comes out.
+struct Ensemble {
+  std::vector<Prism> prisms;
+  std::vector<Station> stations;
+  Expected expected;
+};
+
+/// The exact field of prism p at station s for every pair of a few prisms and a few stations: larger
+/// ensembles repeat them with other densities, because the oracle is slow and the field is linear.
+class Pool {
+ public:
+  Pool(std::vector<Prism> prisms, std::vector<Station> stations)
+      : m_prisms(std::move(prisms)), m_stations(std::move(stations)) {
+    for (const Prism& p : m_prisms) {
+      for (const Station& s : m_stations) {
+        m_fields.push_back(extended_prism(p, s, gravity::gravitational_constant));
+      }
+    }
+  }
+
+  const std::vector<Prism>& prisms() const { return m_prisms; }
+  const std::vector<Station>& stations() const { return m_stations; }
+
+  /// An ensemble of given densities, prisms and stations taken in turns.
+  Ensemble ensemble(const std::vector<double>& densities, std::size_t stations) const {
+    Ensemble made;
+    // densities of the same prism add up
+    std::vector<double> total(m_prisms.size()), size(m_prisms.size());
+    for (std::size_t i = 0; i < densities.size(); ++i) {
+      const std::size_t p = i % m_prisms.size();
+      made.prisms.push_back(m_prisms[p]);
+      made.prisms.back()[6] = densities[i];
+      total[p] += densities[i];
+      size[p] += std::abs(densities[i]);
+    }
+    Expected known;
+    for (std::size_t s = 0; s < std::min(stations, m_stations.size()); ++s) {
+      ExtendedField sum;
+      Norms scale{};
+      for (std::size_t p = 0; p < std::min(m_prisms.size(), densities.size()); ++p) {
+        if (size[p] == 0.0) continue;  // no prism at all
+        const ExtendedField& f = m_fields[p * m_stations.size() + s];
+        Field one;
+        for (std::size_t c = 0; c < 10; ++c) {
+          sum[c] += f[c] * (Extended(total[p]) / Extended(m_prisms[p][6]));
+          one[c] = to_double(f[c]) * (size[p] / m_prisms[p][6]);
+        }
+        const Norms norms = norms_of(one);
+        for (std::size_t n = 0; n < norms.size(); ++n) scale[n] += norms[n];
+      }
+      Field rounded;
+      for (std::size_t c = 0; c < 10; ++c) rounded[c] = to_double(sum[c]);
+      known.fields.push_back(rounded);
+      known.scales.push_back(scale);
+    }
+    for (std::size_t s = 0; s < stations; ++s) {
+      made.stations.push_back(m_stations[s % m_stations.size()]);
+      made.expected.fields.push_back(known.fields[s % m_stations.size()]);
+      made.expected.scales.push_back(known.scales[s % m_stations.size()]);
+    }
+    return made;
+  }
+
+  /// With random densities of both signs.
+  Ensemble ensemble(std::size_t prisms, std::size_t stations, unsigned seed = 1) const {
+    Random random(seed);
+    std::vector<double> densities;
+    for (std::size_t i = 0; i < prisms; ++i) densities.push_back(random.between(-1500.0, 3000.0));
+    return ensemble(densities, stations);
+  }
+
+  /// Every prism once with its own density.
+  Ensemble whole() const {
+    std::vector<double> densities;
+    for (const Prism& p : m_prisms) densities.push_back(p[6]);
+    return ensemble(densities, m_stations.size());
+  }
+
+ private:
+  std::vector<Prism> m_prisms;
+  std::vector<Station> m_stations;
+  std::vector<ExtendedField> m_fields;
+};
+
+/// Prisms of 20 to 200 m in a cube of a kilometre; stations among and inside of them, above them,
+/// and up to 300 km away, in turns.
+inline const Pool& mixed_pool() {
+  static const Pool pool = [] {
+    Random random(21);
+    std::vector<Prism> prisms;
+    std::vector<Station> stations;
+    for (int i = 0; i < 61; ++i) {
+      prisms.push_back(random_prism(random, random.log_between(20.0, 200.0), 2.0,
+                                    {random.between(-500.0, 500.0), random.between(-500.0, 500.0),
+                                     random.between(0.0, 1000.0)}));
+    }
+    for (int i = 0; i < 53; ++i) {
+      if (i % 3 == 0) {
+        stations.push_back({random.between(-500.0, 500.0), random.between(-500.0, 500.0),
+                            random.between(0.0, 1000.0)});
+      } else if (i % 3 == 1) {
+        stations.push_back({random.between(-800.0, 800.0), random.between(-800.0, 800.0),
+                            -random.log_between(10.0, 1000.0)});
+      } else {
+        const double far = random.log_between(2e3, 3e5);
+        const Station u = random.direction();
+        stations.push_back({far * u[0], far * u[1], far * u[2]});
+      }
+    }
+    return Pool(std::move(prisms), std::move(stations));
+  }();
+  return pool;
+}
+
+/// What forward() gives, on the host: a row a component, a column a station.
+struct Outcome {
+  std::vector<double> values;
+  std::size_t stations = 0;
+  Report report;
+
+  double at(std::size_t row, std::size_t station) const { return values[row * stations + station]; }
+};
+
+/// A view with its label on a space, filled from rows on the host.
+template <class ViewType>
+ViewType rows_to_space(const std::string& label, const double* values, std::size_t rows) {
+  const ViewType view(label, rows);
+  const auto host = Kokkos::create_mirror_view(view);
+  std::copy(values, values + view.size(), host.data());
+  Kokkos::deep_copy(view, host);
+  return view;
+}
+
+template <class Exec>
+Kokkos::View<double* [7], Kokkos::LayoutRight, typename Exec::memory_space> prisms_on(
+    const std::vector<Prism>& prisms) {
+  using View = Kokkos::View<double* [7], Kokkos::LayoutRight, typename Exec::memory_space>;
+  return rows_to_space<View>("prisms", prisms.empty() ? nullptr : prisms[0].data(), prisms.size());
+}
+
+template <class Exec>
+Kokkos::View<double* [3], Kokkos::LayoutRight, typename Exec::memory_space> stations_on(
+    const std::vector<Station>& stations) {
+  using View = Kokkos::View<double* [3], Kokkos::LayoutRight, typename Exec::memory_space>;
+  return rows_to_space<View>("stations", stations.empty() ? nullptr : stations[0].data(),
+                             stations.size());
+}
+
+template <class Exec>
+Kokkos::View<double*, Kokkos::LayoutRight, typename Exec::memory_space> densities_on(
+    const std::vector<double>& densities) {
+  using View = Kokkos::View<double*, Kokkos::LayoutRight, typename Exec::memory_space>;
+  return rows_to_space<View>("densities", densities.data(), densities.size());
+}
+
+/// Results that hold what nobody must see again.
+template <class Exec>
+gravity::ResultView<Exec> results_on(const Exec& exec, std::size_t rows, std::size_t stations) {
+  const gravity::ResultView<Exec> results("results", rows, stations);
+  Kokkos::deep_copy(exec, results, -1.2345e67);
+  exec.fence();
+  return results;
+}
+
+template <class Exec>
+Outcome to_outcome(const Exec& exec, const gravity::ResultView<Exec>& results, Report report) {
+  exec.fence();
+  const auto host = Kokkos::create_mirror_view(results);
+  Kokkos::deep_copy(host, results);
+  return {{host.data(), host.data() + host.size()}, results.extent(1), std::move(report)};
+}
+
+/// forward() for a list of prisms.
+template <class T, class Exec>
+Outcome compute(const Exec& exec, const std::vector<Prism>& prisms,
+                const std::vector<Station>& stations, const Components& components,
+                const Options& options = {}) {
+  const auto results = results_on(exec, components.size(), stations.size());
+  const auto report =
+      gravity::forward<T>(exec, gravity::PrismView<Exec>(prisms_on<Exec>(prisms)),
+                          gravity::StationView<Exec>(stations_on<Exec>(stations)), components,
+                          results, options);
+  return to_outcome(exec, results, report);
+}
+
+/// forward() for a regular mesh.
+template <class T, class Exec>
+Outcome compute(const Exec& exec, const RegularMesh& mesh, const std::vector<double>& densities,
+                const std::vector<Station>& stations, const Components& components,
+                const Options& options = {}) {
+  const auto results = results_on(exec, components.size(), stations.size());
+  const auto report =
+      gravity::forward<T>(exec, mesh, gravity::DensityView<Exec>(densities_on<Exec>(densities)),
+                          gravity::StationView<Exec>(stations_on<Exec>(stations)), components,
+                          results, options);
+  return to_outcome(exec, results, report);
+}
+
+/// Every result within tolerance times the scale of its station; NaN where the expected one is and
+/// only there. The message tells the worst.
+inline ::testing::AssertionResult outcome_agrees(const Outcome& outcome,
+                                                 const Components& components,
+                                                 const Expected& expected, double tolerance) {
+  double worst = -1.0;
+  std::size_t wrong = 0;
+  std::ostringstream text;
+  if (outcome.values.size() != components.size() * expected.fields.size()) {
+    return ::testing::AssertionFailure() << outcome.values.size() << " results";
+  }
+  for (std::size_t row = 0; row < components.size(); ++row) {
+    const auto place = static_cast<std::size_t>(components[row]);
+    for (std::size_t s = 0; s < expected.fields.size(); ++s) {
+      const double found = outcome.at(row, s), exact = expected.fields[s][place];
+      const double scale = expected.scales[s][order_of(place)];
+      double error = std::abs(found - exact) / scale;
+      if (std::isnan(exact) && std::isnan(found)) continue;
+      if (found == exact) continue;
+      if (std::isnan(exact) || std::isnan(found)) error = std::numeric_limits<double>::infinity();
+      if (error <= tolerance) continue;
+      ++wrong;
+      if (error <= worst) continue;
+      worst = error;
+      text.str("");
+      text.precision(12);
+      text << to_string(components[row]) << " at station " << s << " is " << found << ", not "
+           << exact << ": off by " << error << " of its scale, allowed " << tolerance;
+    }
+  }
+  if (wrong == 0) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << wrong << " results are wrong, the worst: " << text.str();
+}
+
+inline Components all_ten() { return gravity::all_components(); }
+
+}  // namespace moho::testing
