@@ -8,8 +8,12 @@
 /// as loops, GCC 12 turns them inside out and gathers; written with these vectors they come out as
 /// meant, for whatever width the compiler targets. Host code only.
 
+#include <moho/core/kokkos.hpp>
+
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
 #if defined(__AVX__)
 #include <immintrin.h>
 #endif
@@ -60,59 +64,139 @@ inline Vector<T> broadcast(T value) {
   return Vector<T>{} + value;
 }
 
-/// a * b + c by lane, rounded once where the compiler targets a machine that can.
-template <class T>
-inline Vector<T> multiply_add(Vector<T> a, Vector<T> b, Vector<T> c) {
-#if defined(__FMA__) && defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) {
-    return (Vector<T>)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-  } else {
-    return (Vector<T>)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
-  }
-#elif defined(__FMA__)
-  if constexpr (sizeof(T) == 4) {
-    return (Vector<T>)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-  } else {
-    return (Vector<T>)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-  }
-#else
-  return a * b + c;
-#endif
-}
-
-/// Square roots by lane.
-template <class T>
-inline Vector<T> square_root(Vector<T> v) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) {
-    return (Vector<T>)_mm512_maskz_sqrt_ps(0xffff, (__m512)v);
-  } else {
-    return (Vector<T>)_mm512_maskz_sqrt_pd(0xff, (__m512d)v);
-  }
-#elif defined(__AVX__)
-  if constexpr (sizeof(T) == 4) {
-    return (Vector<T>)_mm256_sqrt_ps((__m256)v);
-  } else {
-    return (Vector<T>)_mm256_sqrt_pd((__m256d)v);
-  }
-#else
-  for (int lane = 0; lane < lanes<T>; ++lane) v[lane] = std::sqrt(v[lane]);
-  return v;
-#endif
-}
-
-/// The smallest and the largest of all lanes.
-template <class T>
-inline T least(Vector<T> v) {
-  T result = v[0];
-  for (int lane = 1; lane < lanes<T>; ++lane) result = v[lane] < result ? v[lane] : result;
-  return result;
-}
-
 /// By lane, a if it is smaller than b, else b.
 template <class V>
 inline V smaller(V a, V b) {
   return a < b ? a : b;
+}
+
+/// The bits of a vector, or a comparison's answer: all bits of a lane set, or none.
+template <class T>
+using Bits = Vector<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>;
+
+/// \brief A vector as a class, for formulas that are templates on a number type and serve scalars
+/// on a device too.
+///
+/// CUDA's compiler refuses functions for host and device that see a vector. This class is one on
+/// the host and an array of the same size on the device, where no function of it may be called.
+template <class T>
+struct Pack {
+#if defined(__CUDA_ARCH__)
+#define MOHO_PACK(expression) return Pack()
+  T lanes[bytes / static_cast<int>(sizeof(T))];
+  struct Mask {};
+#else
+#define MOHO_PACK(expression) return Pack(expression)
+  Vector<T> lanes;  ///< the numbers
+  /// A comparison's answer.
+  struct Mask {
+    Bits<T> lanes;
+  };
+#endif
+
+  Pack() = default;
+  /// The same scalar in every lane.
+  KOKKOS_FORCEINLINE_FUNCTION Pack(T value) {
+#if defined(__CUDA_ARCH__)
+    lanes[0] = value;
+#else
+    lanes = broadcast(value);
+#endif
+  }
+#if !defined(__CUDA_ARCH__)
+  /// A vector.
+  Pack(Vector<T> vector) : lanes(vector) {}
+#endif
+
+  /// \name Arithmetic and comparison by lane.
+  /// @{
+  KOKKOS_FORCEINLINE_FUNCTION friend Pack operator+(const Pack& a, const Pack& b) {
+    MOHO_PACK(a.lanes + b.lanes);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Pack operator-(const Pack& a, const Pack& b) {
+    MOHO_PACK(a.lanes - b.lanes);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Pack operator*(const Pack& a, const Pack& b) {
+    MOHO_PACK(a.lanes * b.lanes);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Pack operator/(const Pack& a, const Pack& b) {
+    MOHO_PACK(a.lanes / b.lanes);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Pack operator-() const { MOHO_PACK(-lanes); }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator<(const Pack& a, const Pack& b) {
+#if defined(__CUDA_ARCH__)
+    return Mask();
+#else
+    return Mask{a.lanes < b.lanes};
+#endif
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator==(const Pack& a, const Pack& b) {
+#if defined(__CUDA_ARCH__)
+    return Mask();
+#else
+    return Mask{a.lanes == b.lanes};
+#endif
+  }
+  /// @}
+  /// By lane, a where the mask is set, else b.
+  KOKKOS_FORCEINLINE_FUNCTION friend Pack select(const Mask& mask, const Pack& a, const Pack& b) {
+    MOHO_PACK(mask.lanes ? a.lanes : b.lanes);
+  }
+  /// a * b + c by lane, rounded once where the compiler targets a machine that can.
+  KOKKOS_FORCEINLINE_FUNCTION friend Pack multiply_add(const Pack& a, const Pack& b,
+                                                       const Pack& c) {
+#if defined(__FMA__) && !defined(__CUDA_ARCH__)
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 4) {
+      return Pack((Vector<T>)_mm512_fmadd_ps((__m512)a.lanes, (__m512)b.lanes, (__m512)c.lanes));
+    } else {
+      return Pack((Vector<T>)_mm512_fmadd_pd((__m512d)a.lanes, (__m512d)b.lanes, (__m512d)c.lanes));
+    }
+#else
+    if constexpr (sizeof(T) == 4) {
+      return Pack((Vector<T>)_mm256_fmadd_ps((__m256)a.lanes, (__m256)b.lanes, (__m256)c.lanes));
+    } else {
+      return Pack((Vector<T>)_mm256_fmadd_pd((__m256d)a.lanes, (__m256d)b.lanes, (__m256d)c.lanes));
+    }
+#endif
+#else
+    MOHO_PACK(a.lanes * b.lanes + c.lanes);
+#endif
+  }
+  /// Square roots by lane.
+  KOKKOS_FORCEINLINE_FUNCTION friend Pack square_root(const Pack& a) {
+#if defined(__CUDA_ARCH__)
+    return Pack();
+#elif defined(__AVX512F__)
+    // the masked forms: the plain ones leave GCC 12 in doubt about a variable of its own
+    if constexpr (sizeof(T) == 4) {
+      return Pack((Vector<T>)_mm512_maskz_sqrt_ps(0xffff, (__m512)a.lanes));
+    } else {
+      return Pack((Vector<T>)_mm512_maskz_sqrt_pd(0xff, (__m512d)a.lanes));
+    }
+#elif defined(__AVX__)
+    if constexpr (sizeof(T) == 4) {
+      return Pack((Vector<T>)_mm256_sqrt_ps((__m256)a.lanes));
+    } else {
+      return Pack((Vector<T>)_mm256_sqrt_pd((__m256d)a.lanes));
+    }
+#else
+    Pack roots;
+    for (int lane = 0; lane < simd::lanes<T>; ++lane) roots.lanes[lane] = std::sqrt(a.lanes[lane]);
+    return roots;
+#endif
+  }
+#undef MOHO_PACK
+};
+
+/// The smallest of all lanes.
+template <class T>
+inline T least(const Pack<T>& pack) {
+  T result = pack.lanes[0];
+  for (int lane = 1; lane < lanes<T>; ++lane) {
+    result = pack.lanes[lane] < result ? pack.lanes[lane] : result;
+  }
+  return result;
 }
 
 }  // namespace moho::simd

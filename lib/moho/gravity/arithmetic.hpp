@@ -13,31 +13,101 @@
 #include <moho/core/kokkos.hpp>
 #include <moho/core/simd.hpp>
 
+#include <cmath>
 #include <type_traits>
 
 namespace moho::gravity::detail {
 
 /// The scalar of a number type.
 template <class V>
-using ScalarOf =
-    std::conditional_t<std::is_same_v<V, float> || std::is_same_v<V, simd::Vector<float>>, float,
-                       double>;
-
-/// a * b + c
+struct scalar_of {
+  using type = V;
+};
+template <class T>
+struct scalar_of<simd::Pack<T>> {
+  using type = T;
+};
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V multiply_add(V a, V b, V c) {
+using ScalarOf = typename scalar_of<V>::type;
+
+/// \name For scalars, what simd::Pack does by lane.
+/// @{
+KOKKOS_FORCEINLINE_FUNCTION float multiply_add(float a, float b, float c) {
+#if defined(__CUDA_ARCH__)
+  return fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+KOKKOS_FORCEINLINE_FUNCTION double multiply_add(double a, double b, double c) {
+#if defined(__CUDA_ARCH__)
+  return fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+KOKKOS_FORCEINLINE_FUNCTION float square_root(float v) {
+#if defined(__CUDA_ARCH__)
+  const float y = rsqrtf(v);
+  const float r = v * y;
+  return fmaf(0.5f * y, fmaf(-r, r, v), r);
+#else
+  return std::sqrt(v);
+#endif
+}
+KOKKOS_FORCEINLINE_FUNCTION double square_root(double v) {
+#if defined(__CUDA_ARCH__)
+  double y;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
+  const double r = v * y;
+  const double e = fma(-r, y, 1.0);  // 22 bits at first: third order
+  return fma(e * r, fma(e, 0.375, 0.5), r);
+#else
+  return std::sqrt(v);
+#endif
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+/// @}
+
+/// 1 / v of a positive number.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V reciprocal(V v) {
 #if defined(__CUDA_ARCH__)
   if constexpr (std::is_same_v<V, float>) {
-    return fmaf(a, b, c);
+    return __fdividef(1.0f, v);
+  } else if constexpr (std::is_same_v<V, double>) {
+    double y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
+    const double e = fma(-v, y, 1.0);  // 20 bits at first: third order
+    return fma(fma(e, e, e), y, y);
   } else {
-    return fma(a, b, c);
+    return v;
   }
 #else
-  if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {
-    return a * b + c;
+  return V(1) / v;
+#endif
+}
+
+/// 1 / sqrt(v) of a positive number.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V reciprocal_root(V v) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<V, float>) {
+    const float y = rsqrtf(v);
+    return fmaf(0.5f * y, fmaf(-v * y, y, 1.0f), y);
+  } else if constexpr (std::is_same_v<V, double>) {
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
+    const double e = fma(-v * y, y, 1.0);  // 22 bits at first: third order
+    return fma(e * y, fma(e, 0.375, 0.5), y);
   } else {
-    return simd::multiply_add<ScalarOf<V>>(a, b, c);
+    return v;
   }
+#else
+  return V(1) / square_root(v);
 #endif
 }
 
@@ -53,86 +123,13 @@ KOKKOS_FORCEINLINE_FUNCTION V subtract_product(V c, V a, V b) {
   return multiply_add(-a, b, c);
 }
 
-/// 1 / v of a positive number.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V reciprocal(V v) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (std::is_same_v<V, float>) {
-    return __fdividef(1.0f, v);
-  } else {
-    double y;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
-    const double e = fma(-v, y, 1.0);  // 20 bits at first: third order
-    return fma(fma(e, e, e), y, y);
-  }
-#else
-  return ScalarOf<V>(1) / v;
-#endif
-}
-
-/// 1 / sqrt(v) of a positive number.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V reciprocal_root(V v) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (std::is_same_v<V, float>) {
-    const float y = rsqrtf(v);
-    return fmaf(0.5f * y, fmaf(-v * y, y, 1.0f), y);
-  } else {
-    double y;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
-    const double e = fma(-v * y, y, 1.0);  // 22 bits at first: third order
-    return fma(e * y, fma(e, 0.375, 0.5), y);
-  }
-#else
-  if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {
-    return V(1) / sqrt(v);
-  } else {
-    return ScalarOf<V>(1) / simd::square_root<ScalarOf<V>>(v);
-  }
-#endif
-}
-
-/// sqrt(v) of a positive number.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V square_root(V v) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (std::is_same_v<V, float>) {
-    const float y = rsqrtf(v);
-    const float r = v * y;
-    return fmaf(0.5f * y, fmaf(-r, r, v), r);
-  } else {
-    double y;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
-    const double r = v * y;
-    const double e = fma(-r, y, 1.0);
-    return fma(e * r, fma(e, 0.375, 0.5), r);
-  }
-#else
-  if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {
-    return sqrt(v);
-  } else {
-    return simd::square_root<ScalarOf<V>>(v);
-  }
-#endif
-}
-
-/// A scalar in every lane.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V broadcast(ScalarOf<V> value) {
-  if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {
-    return value;
-  } else {
-    return simd::broadcast(value);
-  }
-}
-
 /// Value of c[First] + c[First + 1] w + ... + c[N - 1] w^(N - 1 - First).
 template <class V, int First = 0, int N>
 KOKKOS_FORCEINLINE_FUNCTION V polynomial(V w, const ScalarOf<V> (&c)[N]) {
   if constexpr (First == N - 1) {
-    return broadcast<V>(c[First]);
+    return V(c[First]);
   } else {
-    return multiply_add(polynomial<V, First + 1>(w, c), w, broadcast<V>(c[First]));
+    return multiply_add(polynomial<V, First + 1>(w, c), w, V(c[First]));
   }
 }
 
@@ -170,7 +167,7 @@ KOKKOS_FORCEINLINE_FUNCTION V small_atan(V t) {
 /// atanh(u) for 0 <= u <= 0.42: half the argument's hyperbolic angle first.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V medium_atanh(V u) {
-  const V one = broadcast<V>(ScalarOf<V>(1));
+  const V one = V(1);
   const V half = u * reciprocal(one + square_root(subtract_product(one, u, u)));
   const V w = half * half;
   V sum;

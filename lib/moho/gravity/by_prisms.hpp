@@ -63,20 +63,20 @@ struct SumPrismsOnHost {
   std::int64_t first;
 
   void operator()(const std::int64_t thread) const {
-    using V = simd::Vector<T>;
+    using V = simd::Pack<T>;
     const std::int64_t k = first + thread;
     if (k >= static_cast<std::int64_t>(records.extent(0))) return;
     const std::int64_t n_stations = static_cast<std::int64_t>(stations.extent(1));
     for (std::int64_t s = 0; s < n_stations; s += simd::lanes<T>) {
       Station<T, V> station;
       for (int n = 0; n < 3; ++n) {
-        station.at[n] = simd::load(&stations(n, s));
-        if constexpr (parts<T> == 2) station.rest[n] = simd::load(&stations(3 + n, s));
+        station.at[n] = V(simd::load(&stations(n, s)));
+        if constexpr (parts<T> == 2) station.rest[n] = V(simd::load(&stations(3 + n, s)));
       }
       V sums[count];
-      for (int c = 0; c < count; ++c) sums[c] = simd::load(&grids(thread, c, s));
+      for (int c = 0; c < count; ++c) sums[c] = V(simd::load(&grids(thread, c, s)));
       add_pairs<Mask>(records(k), station, limits, sums);
-      for (int c = 0; c < count; ++c) simd::store(&grids(thread, c, s), sums[c]);
+      for (int c = 0; c < count; ++c) simd::store(&grids(thread, c, s), sums[c].lanes);
     }
   }
 };

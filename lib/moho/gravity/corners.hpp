@@ -18,61 +18,63 @@ struct alignas(16) CornerRecord {
   double weight;
 };
 
-#if !defined(__CUDA_ARCH__)
-/// Natural logarithms of positive normal numbers, by lane.
-inline simd::Vector<double> logarithm(simd::Vector<double> x) {
+/// Natural logarithm of a positive normal number.
+KOKKOS_FORCEINLINE_FUNCTION double logarithm(double x) { return log(x); }
+/// \overload
+KOKKOS_FORCEINLINE_FUNCTION simd::Pack<double> logarithm(const simd::Pack<double>& x) {
+#if defined(__CUDA_ARCH__)
+  return x;
+#else
   using V = simd::Vector<double>;
-  using Bits = decltype(x < x);
-  constexpr long long mantissa = 0xfffffffffffffLL, half = 0x3fe0000000000000LL;
-  const Bits bits = (Bits)x;
+  using Bits = simd::Bits<double>;
+  constexpr std::int64_t mantissa = 0xfffffffffffff, half = 0x3fe0000000000000;
+  const Bits bits = (Bits)x.lanes;
   // x = m 2^e with m from 1/2 to 1; the exponent becomes a number in the digits of 2^52
   V m = (V)((bits & mantissa) | half);
-  V e = (V)((bits >> 52) | 0x4330000000000000LL) - (4503599627370496.0 + 1022.0);
+  V e = (V)((bits >> 52) | 0x4330000000000000) - (4503599627370496.0 + 1022.0);
   const Bits small = m < 0.70710678118654752440;
   e = small ? e - 1.0 : e;
   m = small ? m + m : m;
-  const V series = small_atanh<V>((m - 1.0) / (m + 1.0));
+  const simd::Pack<double> u((m - 1.0) / (m + 1.0));
+  const V series = small_atanh(u).lanes;
   constexpr double ln2 = 0.693147180369123816490, ln2_rest = 1.90821492927058770002e-10;
-  return e * ln2 + (series + series + e * ln2_rest);
-}
+  return simd::Pack<double>(e * ln2 + (series + series + e * ln2_rest));
 #endif
-
-/// Natural logarithm of a positive number.
-KOKKOS_FORCEINLINE_FUNCTION double logarithm(double x) { return log(x); }
+}
 
 /// atan(n / d), 0 if d is 0: on the plane of a face, outside of the mesh, where such terms cancel.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V arctangent(V n, V d) {
-  const V zero = broadcast<V>(0.0), one = broadcast<V>(1.0);
+  const V zero(0.0), one(1.0);
   const auto plane = d == zero;
-  const V sign = n * d < zero ? -one : one;
-  const V a = n < zero ? -n : n, b = d < zero ? -d : d;
-  const auto steep = a > b;
-  const V low = steep ? b : a, high = steep ? a : b;
-  const auto turned = low > broadcast<V>(0.41421356237309504880) * high;
-  const V over = turned ? low - high : low;
-  const V under = turned ? low + high : high;
-  const V t = over * reciprocal(plane ? one : under);
+  const V a = select(n < zero, -n, n), b = select(d < zero, -d, d);
+  const auto steep = b < a;
+  const V low = select(steep, b, a), high = select(steep, a, b);
+  const auto turned = V(0.41421356237309504880) * high < low;
+  const V over = select(turned, low - high, low);
+  const V under = select(turned, low + high, high);
+  const V t = over * reciprocal(select(plane, one, under));
   const V w = t * t;
   constexpr double c[] = {-0.333333333333331288,  0.199999999999426532,   -0.142857142794090526,
                           0.111111107522671855,   -0.0909089700748814048, 0.0769204867281989536,
                           -0.0666298797114067024, 0.0584712965601196987,  -0.0503618767392172856,
                           0.037991738805337574,   -0.0178333051953642463};
   V angle = multiply_add(t * w, polynomial<V>(w, c), t);
-  angle = turned ? angle + broadcast<V>(0.78539816339744830962) : angle;
-  angle = steep ? broadcast<V>(1.57079632679489661923) - angle : angle;
-  return plane ? zero : sign * angle;
+  angle = select(turned, angle + V(0.78539816339744830962), angle);
+  angle = select(steep, V(1.57079632679489661923) - angle, angle);
+  angle = select(n * d < zero, -angle, angle);
+  return select(plane, zero, angle);
 }
 
 /// ln(a + r), with d2 the sum of the squares of the other two coordinates. Where d2 is 0 and a
 /// negative, ln(d2) is left out: it cancels along the edge's line.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V corner_logarithm(V a, V d2, V r) {
-  const V zero = broadcast<V>(0.0), one = broadcast<V>(1.0);
+  const V zero(0.0), one(1.0);
   const auto behind = a < zero;
-  const V sum = behind ? r - a : a + r;
-  const V top = d2 > zero ? d2 : one;
-  const V argument = behind ? top * reciprocal(sum) : sum;
+  const V sum = select(behind, r - a, a + r);
+  const V top = select(zero < d2, d2, one);
+  const V argument = select(behind, top * reciprocal(sum), sum);
   return logarithm(argument);
 }
 
@@ -111,7 +113,7 @@ KOKKOS_FORCEINLINE_FUNCTION void corner_field(const V (&p)[3], V* out) {
   if constexpr (potential) {
     const V edges = p[0] * p[1] * logs[2] + p[1] * p[2] * logs[0] + p[2] * p[0] * logs[1];
     const V faces = q[0] * angles[0] + q[1] * angles[1] + q[2] * angles[2];
-    out[0] = edges - broadcast<V>(0.5) * faces;
+    out[0] = edges - V(0.5) * faces;
   }
 }
 
@@ -130,14 +132,14 @@ KOKKOS_FORCEINLINE_FUNCTION void add_pair(const CornerRecord& record,
 /// One corner at a vector of stations of a host, added to the sums.
 template <unsigned Mask>
 inline void add_pairs(const CornerRecord& record,
-                      const Station<double, simd::Vector<double>>& station,
-                      const Distances<double>&, simd::Vector<double>* sums) {
-  using V = simd::Vector<double>;
+                      const Station<double, simd::Pack<double>>& station, const Distances<double>&,
+                      simd::Pack<double>* sums) {
+  using V = simd::Pack<double>;
   constexpr int count = count_of(Mask);
   V p[3], out[count];
-  for (int n = 0; n < 3; ++n) p[n] = record.at[n] - station.at[n];
+  for (int n = 0; n < 3; ++n) p[n] = V(record.at[n]) - station.at[n];
   corner_field<Mask, V>(p, out);
-  const V weight = simd::broadcast(record.weight);
+  const V weight(record.weight);
   for (int c = 0; c < count; ++c) sums[c] = multiply_add(weight, out[c], sums[c]);
 }
 

@@ -119,7 +119,7 @@ MOHO_NOINLINE KOKKOS_FUNCTION inline void near_field(const double* lower, const 
       }
     }
   }
-  const double none = std::numeric_limits<double>::quiet_NaN();
+  const double none = nan("");
   const bool vertex = !outside && on == 3, edge = !outside && on == 2;
   out[0] = 0.5 * potential;
   for (int n = 0; n < 3; ++n) {

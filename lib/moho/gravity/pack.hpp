@@ -197,9 +197,9 @@ struct Station {
   KOKKOS_FORCEINLINE_FUNCTION void lower(const Record<T>& record, V (&out)[3]) const {
     for (int n = 0; n < 3; ++n) {
       if constexpr (parts<T> == 2) {
-        out[n] = (record.lower[n] - at[n]) + (record.lower_rest[n] - rest[n]);
+        out[n] = (V(record.lower[n]) - at[n]) + (V(record.lower_rest[n]) - rest[n]);
       } else {
-        out[n] = record.lower[n] - at[n];
+        out[n] = V(record.lower[n]) - at[n];
       }
     }
   }

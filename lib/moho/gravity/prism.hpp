@@ -18,7 +18,7 @@ namespace detail {
 /// \name Sets of components as bits, bit c for Component c.
 /// Kernels exist for these sets; others are taken from the smallest set that holds them.
 /// @{
-inline constexpr unsigned bit(Component c) { return 1u << static_cast<int>(c); }
+KOKKOS_INLINE_FUNCTION constexpr unsigned bit(Component c) { return 1u << static_cast<int>(c); }
 inline constexpr unsigned mask_gz = bit(Component::gz);
 inline constexpr unsigned mask_gzz = bit(Component::gzz);
 inline constexpr unsigned mask_gxy = bit(Component::gxy);
@@ -29,13 +29,13 @@ inline constexpr unsigned mask_ten = 0x3ff;
 /// @}
 
 /// Number of components in a set.
-constexpr int count_of(unsigned mask) {
+KOKKOS_INLINE_FUNCTION constexpr int count_of(unsigned mask) {
   int count = 0;
   for (; mask != 0; mask &= mask - 1) ++count;
   return count;
 }
 /// Place of a component among those of a set.
-constexpr int place_of(unsigned mask, int component) {
+KOKKOS_INLINE_FUNCTION constexpr int place_of(unsigned mask, int component) {
   return count_of(mask & ((1u << component) - 1u));
 }
 
@@ -47,7 +47,7 @@ inline constexpr double near_distance = 2.5;
 inline constexpr double far_limit = 250.0;
 
 /// Component of the gradient with the derivatives along n and (n + 1) % 3: gxy, gyz, gxz.
-constexpr int mixed(int n) { return n == 0 ? 7 : n == 1 ? 9 : 8; }
+KOKKOS_INLINE_FUNCTION constexpr int mixed(int n) { return n == 0 ? 7 : n == 1 ? 9 : 8; }
 
 /// \brief A prism's field at a distance of near_distance half diagonals or more, without
 /// cancellation that grows with distance. Density 1, without the factor 2 G.
@@ -112,8 +112,8 @@ KOKKOS_FORCEINLINE_FUNCTION void mid_field(const V (&lower)[3], const V (&length
         };
         const V r11 = distance(0, 0), r21 = distance(1, 0), r12 = distance(0, 1),
                 r22 = distance(1, 1);
-        V denominator_u{}, denominator_v{}, denominator_angle{};
-        V numerator_u{}, numerator_v{}, numerator_angle{};
+        V denominator_u, denominator_v, denominator_angle, numerator_u, numerator_v,
+            numerator_angle;
         const bool with_u = need_over_u && (s == 0 || !derive);
         if constexpr (need_over_u || need_over_v) {
           const V along_u1 = r11 + r21, along_u2 = r12 + r22;
@@ -204,8 +204,8 @@ KOKKOS_FORCEINLINE_FUNCTION void mid_field(const V (&lower)[3], const V (&length
   results(std::integral_constant<int, 1>());
   results(std::integral_constant<int, 2>());
   if constexpr (potential) {
-    V sum = broadcast<V>(0);
-    const V half = broadcast<V>(ScalarOf<V>(0.5));
+    V sum = V(0);
+    const V half = V(ScalarOf<V>(0.5));
     for (int n = 0; n < 3; ++n) {
       const int u = (n + 1) % 3;
       const V across = multiply_subtract(h[u][1], over_v[u][1], h[u][0] * over_v[u][0]);
@@ -229,7 +229,7 @@ template <unsigned Mask, class V>
 KOKKOS_FORCEINLINE_FUNCTION void far_field(const V (&centre)[3], const V (&length)[3],
                                            const V (&t)[3], const V distance2, V* out) {
   using S = ScalarOf<V>;
-  const auto number = [](double value) { return broadcast<V>(static_cast<S>(value)); };
+  const auto number = [](double value) { return V(static_cast<S>(value)); };
   constexpr bool attraction = (Mask & (mask_attraction | mask_gradient)) != 0;
   constexpr bool gradient = (Mask & mask_gradient) != 0;
   const V inverse = reciprocal_root(distance2);

@@ -58,20 +58,20 @@ KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station
 
 /// One prism at a vector of stations of a host, added to the sums.
 template <unsigned Mask, class T>
-inline void add_pairs(const Record<T>& record, const Station<T, simd::Vector<T>>& station,
-                      const Distances<T>& limits, simd::Vector<T>* sums) {
-  using V = simd::Vector<T>;
+inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& station,
+                      const Distances<T>& limits, simd::Pack<T>* sums) {
+  using V = simd::Pack<T>;
   constexpr int count = count_of(Mask);
   V lower[3], length[3], centre[3], squares[3], out[count];
-  V distance2{};
+  V distance2(T(0));
   station.lower(record, lower);
   for (int n = 0; n < 3; ++n) {
-    length[n] = simd::broadcast(record.length[n]);
-    centre[n] = lower[n] + T(0.5) * length[n];
+    length[n] = V(record.length[n]);
+    centre[n] = lower[n] + V(T(0.5)) * length[n];
     squares[n] = centre[n] * centre[n];
     distance2 = distance2 + squares[n];
   }
-  const T least = simd::least<T>(distance2);
+  const T least = simd::least(distance2);
   if (least > limits.far2 * record.diagonal2) {
     far_field<Mask, V>(centre, length, squares, distance2, out);
   } else {
@@ -79,20 +79,20 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Vector<T>>
     const T near2 = limits.near2 * record.diagonal2;
     if (!(least > near2)) {
       for (int lane = 0; lane < simd::lanes<T>; ++lane) {
-        if (distance2[lane] > near2) continue;
+        if (distance2.lanes[lane] > near2) continue;
         double corner[3], sides[3], all[component_count];
         for (int n = 0; n < 3; ++n) {
-          corner[n] = static_cast<double>(lower[n][lane]);
+          corner[n] = static_cast<double>(lower[n].lanes[lane]);
           sides[n] = static_cast<double>(record.length[n]);
         }
         near_field(corner, sides, all);
         for (int c = 0; c < component_count; ++c) {
-          if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)][lane] = static_cast<T>(all[c]);
+          if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)].lanes[lane] = static_cast<T>(all[c]);
         }
       }
     }
   }
-  const V density = simd::broadcast(record.density);
+  const V density(record.density);
   for (int c = 0; c < count; ++c) sums[c] = multiply_add(density, out[c], sums[c]);
 }
 
@@ -187,7 +187,7 @@ struct SumTilesOnHost {
   TileData<T, Exec, Item> data;
 
   void operator()(const std::int64_t item) const {
-    using V = simd::Vector<T>;
+    using V = simd::Pack<T>;
     const int block = static_cast<int>(item % data.blocks);
     const int chunk = static_cast<int>(item / data.blocks);
     const std::int64_t stations = static_cast<std::int64_t>(data.stations.extent(1));
@@ -202,14 +202,16 @@ struct SumTilesOnHost {
       for (std::int64_t at = station_begin; at < station_end; at += lanes) {
         Station<T, V> station;
         for (int n = 0; n < 3; ++n) {
-          station.at[n] = simd::load(&data.stations(n, at));
-          if constexpr (parts<T> == 2) station.rest[n] = simd::load(&data.stations(3 + n, at));
+          station.at[n] = V(simd::load(&data.stations(n, at)));
+          if constexpr (parts<T> == 2) station.rest[n] = V(simd::load(&data.stations(3 + n, at)));
         }
-        V sums[count] = {};
+        V sums[count];
+        for (int c = 0; c < count; ++c) sums[c] = V(T(0));
         for (int i = 0; i < staged; ++i) add_pairs<Mask>(records[i], station, data.limits, sums);
         for (int c = 0; c < count; ++c) {
           double* const to = &data.sums(chunk, c, at);
-          for (int lane = 0; lane < lanes; ++lane) to[lane] += static_cast<double>(sums[c][lane]);
+          for (int lane = 0; lane < lanes; ++lane)
+            to[lane] += static_cast<double>(sums[c].lanes[lane]);
         }
       }
     }
