@@ -336,9 +336,9 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
   }
   if (given("constant")) o.constant = parse_constant(text("constant"));
   if (given("far-tolerance")) {
-    const std::string form = "a relative error from 0 to 0.1";
+    const std::string form = "a relative error from 0 to 0.01";
     o.far_tolerance = parse_number("--far-tolerance", text("far-tolerance"), form);
-    if (!(o.far_tolerance >= 0.0 && o.far_tolerance <= 0.1)) {
+    if (!(o.far_tolerance >= 0.0 && o.far_tolerance <= 0.01)) {
       throw InputError(concat("--far-tolerance is ", o.far_tolerance, " (allowed: ", form, ")"));
     }
   }

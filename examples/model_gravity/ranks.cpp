@@ -17,7 +17,11 @@ struct Ranks::Session {
   gravity::MpiSession mpi;
 };
 
-Ranks::Ranks(int& argc, char**& argv) : m_session(new Session{gravity::MpiSession(argc, argv)}) {}
+Ranks::Ranks(int& argc, char**& argv) {
+  // Started without mpirun, Open MPI would start a daemon that only helps to start further programs.
+  ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  m_session.reset(new Session{gravity::MpiSession(argc, argv)});
+}
 Ranks::~Ranks() = default;
 
 bool Ranks::with_mpi() { return true; }

@@ -457,7 +457,8 @@ void run(const Options& o, Ranks& ranks, Stage& stage) {
         " to ", significant(extremes[c].highest, 6), " ", gravity::unit_of(o.components[c]),
         extremes[c].missing == 0 ? std::string()
                                  : concat("; NaN at ", extremes[c].missing,
-                                          " stations, on vertices or edges of prisms"));
+                                          extremes[c].missing == 1 ? " station" : " stations",
+                                          ", on vertices or edges of prisms"));
   }
   std::string list;
   for (const auto& [phase, value] : phases.phases()) {
