@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Ensembles whose field is known in extended precision, and what carries them to a space and
-/// back.
+/// \brief Ensembles whose field is known in extended precision, and what carries them to a space
+/// and back.
 
 #include <cstddef>
 #include <memory>
@@ -47,8 +47,9 @@ struct Ensemble {
   Expected expected;
 };
 
-/// The exact field of prism p at station s for every pair of a few prisms and a few stations: larger
-/// ensembles repeat them with other densities, because the oracle is slow and the field is linear.
+/// The exact field of prism p at station s for every pair of a few prisms and a few stations:
+/// larger ensembles repeat them with other densities, because the oracle is slow and the field is
+/// linear.
 class Pool {
  public:
   Pool(std::vector<Prism> prisms, std::vector<Station> stations)
@@ -218,10 +219,9 @@ Outcome compute(const Exec& exec, const std::vector<Prism>& prisms,
                 const std::vector<Station>& stations, const Components& components,
                 const Options& options = {}) {
   const auto results = results_on(exec, components.size(), stations.size());
-  const auto report =
-      gravity::forward<T>(exec, gravity::PrismView<Exec>(prisms_on<Exec>(prisms)),
-                          gravity::StationView<Exec>(stations_on<Exec>(stations)), components,
-                          results, options);
+  const auto report = gravity::forward<T>(exec, gravity::PrismView<Exec>(prisms_on<Exec>(prisms)),
+                                          gravity::StationView<Exec>(stations_on<Exec>(stations)),
+                                          components, results, options);
   return to_outcome(exec, results, report);
 }
 
@@ -231,10 +231,9 @@ Outcome compute(const Exec& exec, const RegularMesh& mesh, const std::vector<dou
                 const std::vector<Station>& stations, const Components& components,
                 const Options& options = {}) {
   const auto results = results_on(exec, components.size(), stations.size());
-  const auto report =
-      gravity::forward<T>(exec, mesh, gravity::DensityView<Exec>(densities_on<Exec>(densities)),
-                          gravity::StationView<Exec>(stations_on<Exec>(stations)), components,
-                          results, options);
+  const auto report = gravity::forward<T>(
+      exec, mesh, gravity::DensityView<Exec>(densities_on<Exec>(densities)),
+      gravity::StationView<Exec>(stations_on<Exec>(stations)), components, results, options);
   return to_outcome(exec, results, report);
 }
 

@@ -87,8 +87,8 @@ using ExtendedField = std::array<Extended, 10>;
 
 /// The closed form of Nagy et al., each term as printed in the theory, in extended precision. At
 /// singular places it does what the library promises: NaN for components that do not exist, the
-/// limit from outside on faces. Its relative error is below 1e-31 (D / a)^3 (L / a)^2 or so (side a,
-/// longest side L, distance D), which is 1e-17 at 1e4 sides from a cube.
+/// limit from outside on faces. Its relative error is below 1e-31 (D / a)^3 (L / a)^2 or so (side
+/// a, longest side L, distance D), which is 1e-17 at 1e4 sides from a cube.
 ExtendedField extended_prism(const Prism& prism, const Station& station, double constant);
 
 /// extended_prism() rounded to double.

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -172,11 +173,13 @@ inline Station point_in(const Prism& p, double fx, double fy, double fz) {
 }
 
 inline std::string describe(const Prism& p, const Station& s) {
-  std::string text = "prism";
-  for (const double v : p) text += " " + ::testing::PrintToString(v);
-  text += ", station";
-  for (const double v : s) text += " " + ::testing::PrintToString(v);
-  return text;
+  std::ostringstream text;
+  text.precision(17);
+  text << "prism";
+  for (const double v : p) text << ' ' << v;
+  text << ", station";
+  for (const double v : s) text << ' ' << v;
+  return text.str();
 }
 
 }  // namespace moho::testing

@@ -6,17 +6,17 @@
 
 #include <moho/gravity/gravity.hpp>
 
-#define MOHO_TEST_GRAVITY(prefix, T, Exec)                                          \
-  prefix template Report forward<T, Exec>(                                          \
-      const Exec&, const PrismView<Exec>&, const StationView<Exec>&,                \
-      const Components&, const ResultView<Exec>&, const Options&);                  \
-  prefix template Report forward<T, Exec>(                                          \
-      const Exec&, const RegularMesh&, const DensityView<Exec>&,                    \
-      const StationView<Exec>&, const Components&, const ResultView<Exec>&, const Options&);
+#define MOHO_TEST_GRAVITY(prefix, T, Exec)                                                 \
+  prefix template Report forward<T, Exec>(const Exec&, const PrismView<Exec>&,             \
+                                          const StationView<Exec>&, const Components&,     \
+                                          const ResultView<Exec>&, const Options&);        \
+  prefix template Report forward<T, Exec>(                                                 \
+      const Exec&, const RegularMesh&, const DensityView<Exec>&, const StationView<Exec>&, \
+      const Components&, const ResultView<Exec>&, const Options&);
 
 #ifndef MOHO_TEST_GRAVITY_INSTANCE
-#define MOHO_TEST_GRAVITY_SPACE(Exec)     \
-  MOHO_TEST_GRAVITY(extern, float, Exec)  \
+#define MOHO_TEST_GRAVITY_SPACE(Exec)    \
+  MOHO_TEST_GRAVITY(extern, float, Exec) \
   MOHO_TEST_GRAVITY(extern, double, Exec)
 
 namespace moho::gravity {

@@ -43,8 +43,8 @@ class BoxQuadrature {
   using Box = std::array<double, 2 * Dim>;
   using Point = std::array<double, Dim>;
 
-  /// The integral of a vector-valued function of a Point; `tolerance` is absolute, by component, for
-  /// the whole box.
+  /// The integral of a vector-valued function of a Point; `tolerance` is absolute, by component,
+  /// for the whole box.
   template <class Function>
   Field integrate(const Function& f, const Box& box, const Field& tolerance, int depth = 12) const {
     const Field coarse = sum(m_coarse, f, box), fine = sum(m_fine, f, box);
@@ -101,7 +101,8 @@ class BoxQuadrature {
   GaussRule m_coarse = GaussRule(6), m_fine = GaussRule(10);
 };
 
-/// The potential, attraction and gradient of a unit point mass at (x, y, z) from the station, G = 1.
+/// The potential, attraction and gradient of a unit point mass at (x, y, z) from the station, G
+/// = 1.
 inline Field point_field(double x, double y, double z) {
   const double r2 = x * x + y * y + z * z, r = std::sqrt(r2), r3 = r * r2, r5 = r3 * r2;
   return {1 / r,
@@ -150,8 +151,8 @@ inline Field volume_quadrature(const Prism& prism, const Station& station, doubl
 /// Rays from the station: along each the mass up to a face contributes R^2 / 2 to the potential, R
 /// to the attraction and ln R (beside the Cauchy principal value's -4 pi / 3 at the station) to the
 /// gradient. What is left is an integral over the six faces, smooth for stations inside; for those
-/// outside the faces that are seen from outside count negatively. `tolerance` is absolute in units of
-/// G rho L^2, G rho L and G rho, where L is the longest side.
+/// outside the faces that are seen from outside count negatively. `tolerance` is absolute in units
+/// of G rho L^2, G rho L and G rho, where L is the longest side.
 inline Field face_quadrature(const Prism& prism, const Station& station, double constant,
                              double tolerance) {
   double faces[3][2], longest = 0.0;

@@ -37,7 +37,8 @@ TEST(Extended, FunctionsObeyIdentities) {
   EXPECT_LE(std::abs(to_double(logarithm(Extended(2.0)) - two)), 1e-31);
   Random random(1);
   for (int i = 0; i < 1000; ++i) {
-    const Extended a = Extended(random.log_between(1e-12, 1e12)) + Extended(random.between(0, 1e-15));
+    const Extended a =
+        Extended(random.log_between(1e-12, 1e12)) + Extended(random.between(0, 1e-15));
     const Extended b = Extended(random.log_between(1e-12, 1e12)) / Extended(3.0);
     const Extended root = square_root(a);
     EXPECT_LE(std::abs(to_double(root * root - a)), 1e-30 * to_double(a));
@@ -45,7 +46,8 @@ TEST(Extended, FunctionsObeyIdentities) {
     EXPECT_LE(std::abs(to_double(logarithm(a * b) - logarithm(a) - logarithm(b))), 1e-29);
     // atan(a / b) + atan(b / a) = pi / 2, and half the angle
     const Extended angle = arc_tangent(a, b);
-    EXPECT_LE(std::abs(to_double(angle + arc_tangent(b, a) - pi_extended() / Extended(2.0))), 1e-30);
+    EXPECT_LE(std::abs(to_double(angle + arc_tangent(b, a) - pi_extended() / Extended(2.0))),
+              1e-30);
     const Extended half = arc_tangent(a, b + square_root(a * a + b * b));
     EXPECT_LE(std::abs(to_double(half + half - angle)), 1e-30);
   }
@@ -122,8 +124,8 @@ TEST(Prism, ManyMakeASphereSeenFromOutside) {
       for (int k = -cells; k < cells; ++k) {
         const double x = i + 0.5, y = j + 0.5, z = k + 0.5;
         if (x * x + y * y + z * z > cells * cells) continue;
-        const Prism p{i * side,     (i + 1) * side, j * side, (j + 1) * side,
-                      k * side,     (k + 1) * side, rock};
+        const Prism p{i * side, (i + 1) * side, j * side, (j + 1) * side,
+                      k * side, (k + 1) * side, rock};
         const Field f = quick_prism(p, s);
         for (std::size_t c = 0; c < 10; ++c) sum[c] += f[c];
         mass += rock * volume_of(p);
@@ -150,8 +152,8 @@ TEST(Prism, ACubeFarAwayIsAPoint) {
       const Prism p{100.0, 100.0 + a, -70.0, -70.0 + a, 20.0, 20.0 + a, rock};
       const Station c = centre_of(p), u = random.direction();
       const Station s{c[0] + a * sides * u[0], c[1] + a * sides * u[1], c[2] + a * sides * u[2]};
-      const Field point = in_units(point_field(c[0] - s[0], c[1] - s[1], c[2] - s[2]),
-                                   g_rock * a * a * a);
+      const Field point =
+          in_units(point_field(c[0] - s[0], c[1] - s[1], c[2] - s[2]), g_rock * a * a * a);
       EXPECT_TRUE(fields_agree(quick_prism(p, s), point, norms_of(point), 1e-12))
           << sides << " sides: " << describe(p, s);
     }
@@ -167,7 +169,8 @@ TEST(Prism, AWideSlabIsBouguers) {
   EXPECT_NEAR(bouguer, 0.0419 * 2.67 * h, 0.002 * bouguer);  // the field geophysicist's number
   for (const double above : {0.0, 1.0, 100.0, 1e4}) {
     const double missing = 4.0 * (above + h) / width * bouguer;
-    // textbook terms of size G rho W leave eps W of the reference; the quick form does not need that
+    // textbook terms of size G rho W leave eps W of the reference; the quick form does not need
+    // that
     for (const double off : {0.0, 1234.5}) {
       const Field over = quick_prism(slab, {off, -off, 10.0 - above});
       EXPECT_NEAR(over[GZ], bouguer, missing + 1e-8 * bouguer);
@@ -181,7 +184,8 @@ TEST(Prism, AWideSlabIsBouguers) {
   }
   for (const double part : {0.1, 0.5, 0.9}) {
     const Field within = quick_prism(slab, {3.0, 4.0, 10.0 + part * h});
-    EXPECT_NEAR(within[GZ], bouguer * (1.0 - 2.0 * part), 4.0 * h / width * bouguer + 1e-8 * bouguer);
+    EXPECT_NEAR(within[GZ], bouguer * (1.0 - 2.0 * part),
+                4.0 * h / width * bouguer + 1e-8 * bouguer);
     // a slab is one-dimensional: its curvature is all along z
     EXPECT_NEAR(within[GZZ], -4.0 * pi * g_rock * unit_t, 1e-5 * 4.0 * pi * g_rock * unit_t);
   }
@@ -309,7 +313,8 @@ TEST(Prism, IsTheDerivativeOfWhatComesBefore) {
     for (const Station& s : assorted_stations(p, 8, 150)) {
       double length = 1e300;
       for (std::size_t a = 0; a < 3; ++a) {
-        for (std::size_t f = 0; f < 2; ++f) length = std::min(length, std::abs(p[2 * a + f] - s[a]));
+        for (std::size_t f = 0; f < 2; ++f)
+          length = std::min(length, std::abs(p[2 * a + f] - s[a]));
       }
       const double distance = distance_from(p, s);
       if (distance > 2.0 * longest_of(p)) length = 0.5 * distance;
@@ -436,9 +441,8 @@ double outward_flux(const Prism& p, const Station& low, const Station& high) {
 TEST(Prism, FluxIsThatOfTheMassWithin) {
   const double whole = -4.0 * pi * g_rock * volume_of(ugly);
   // around all of it, half of its sides away
-  EXPECT_NEAR(
-      outward_flux(ugly, point_in(ugly, -0.5, -0.6, -0.7), point_in(ugly, 1.4, 1.6, 1.5)), whole,
-      1e-9 * -whole);
+  EXPECT_NEAR(outward_flux(ugly, point_in(ugly, -0.5, -0.6, -0.7), point_in(ugly, 1.4, 1.6, 1.5)),
+              whole, 1e-9 * -whole);
   // beside it
   EXPECT_NEAR(outward_flux(ugly, point_in(ugly, 1.4, -0.6, -0.7), point_in(ugly, 2.4, 1.6, 1.5)),
               0.0, 1e-9 * -whole);
@@ -460,15 +464,15 @@ TEST(Prism, RightNearPrismsOfAllShapes) {
       const Prism p = random_prism(random, 100.0, aspect, {40.0, -30.0, 20.0});
       const Station s = point_in(p, random.between(-2.0, 3.0), random.between(-2.0, 3.0),
                                  random.between(-2.0, 3.0));
-      EXPECT_TRUE(fields_agree(quick_prism(p, s), exact(p, s), with_rounding(scale_at(p, s), p),
-                               1e-14))
+      EXPECT_TRUE(
+          fields_agree(quick_prism(p, s), exact(p, s), with_rounding(scale_at(p, s), p), 1e-14))
           << describe(p, s);
     }
   }
 }
 
-// From 1 to 1e4 sides away, cubes to needles and plates of 1000 : 1, in all directions: 1e-10 of the
-// prism's own field there, which is the bar. The point mass tells that the oracle itself holds.
+// From 1 to 1e4 sides away, cubes to needles and plates of 1000 : 1, in all directions: 1e-10 of
+// the prism's own field there, which is the bar. The point mass tells that the oracle itself holds.
 TEST(Prism, RightFarAway) {
   Random random(11);
   for (const double sides : {1.0, 3.0, 10.0, 30.0, 100.0, 1e3, 1e4}) {
@@ -486,8 +490,8 @@ TEST(Prism, RightFarAway) {
         ASSERT_FALSE(std::isnan(found[place])) << describe(p, s);
       }
       if (sides >= 1e3) {
-        const Field point = in_units(point_field(c[0] - s[0], c[1] - s[1], c[2] - s[2]),
-                                     g_rock * volume_of(p));
+        const Field point =
+            in_units(point_field(c[0] - s[0], c[1] - s[1], c[2] - s[2]), g_rock * volume_of(p));
         EXPECT_TRUE(fields_agree(expected, point, norms_of(point), 3.0 / (sides * sides)));
       }
     }
@@ -537,11 +541,20 @@ std::vector<Spot> spots(const Prism& p) {
       for (std::size_t a = 0; a < 3; ++a) {
         const double low = p[2 * a], high = p[2 * a + 1];
         switch (spot.where[a]) {
-          case 0: spot.station[a] = low; break;
-          case 1: spot.station[a] = high; break;
-          case 2: spot.station[a] = low + (high - low) * random.between(0.05, 0.95); break;
-          case 3: spot.station[a] = low - (high - low) * random.log_between(1e-3, 1.5); break;
-          default: spot.station[a] = high + (high - low) * random.log_between(1e-3, 1.5);
+          case 0:
+            spot.station[a] = low;
+            break;
+          case 1:
+            spot.station[a] = high;
+            break;
+          case 2:
+            spot.station[a] = low + (high - low) * random.between(0.05, 0.95);
+            break;
+          case 3:
+            spot.station[a] = low - (high - low) * random.log_between(1e-3, 1.5);
+            break;
+          default:
+            spot.station[a] = high + (high - low) * random.log_between(1e-3, 1.5);
         }
       }
       all.push_back(spot);
@@ -596,7 +609,8 @@ TEST(Singular, EveryPlaceByContract) {
   }
 }
 
-// On a face gaa is the limit from outside, and 4 pi G rho less just below it; the rest is continuous.
+// On a face gaa is the limit from outside, and 4 pi G rho less just below it; the rest is
+// continuous.
 TEST(Singular, FacesJumpInOneComponentAlone) {
   const double jump = 4.0 * pi * g_rock * unit_t;
   for (const Prism& p : {ugly, thin, at_origin}) {
@@ -609,7 +623,8 @@ TEST(Singular, FacesJumpInOneComponentAlone) {
         Station out = s, in = s;
         out[a] += outwards * step;
         in[a] -= outwards * step;
-        const Field at = quick_prism(p, s), outside = quick_prism(p, out), inside = quick_prism(p, in);
+        const Field at = quick_prism(p, s), outside = quick_prism(p, out),
+                    inside = quick_prism(p, in);
         // the step times a derivative, of one over the shortest side and a third, with room
         const Norms own = own_norms(longest_of(p));
         const Norms scale{own[0], own[1], own_norms(1.0)[2]};
@@ -665,9 +680,9 @@ TEST(Singular, ApproachedFromAllSides) {
 // of doubles: nothing overflows or underflows into a wrong answer.
 TEST(Singular, VeryCloseToAVertex) {
   for (const double tiny : {1e-16, 1e-30, 1e-100}) {
-    for (const Station& s : {Station{-tiny, -tiny, -tiny}, Station{tiny, tiny, tiny},
-                             Station{-tiny, 0.5, -tiny}, Station{tiny, 0.5, -tiny},
-                             Station{0.0, 0.0, -tiny}, Station{0.0, -tiny, 0.25}}) {
+    for (const Station& s :
+         {Station{-tiny, -tiny, -tiny}, Station{tiny, tiny, tiny}, Station{-tiny, 0.5, -tiny},
+          Station{tiny, 0.5, -tiny}, Station{0.0, 0.0, -tiny}, Station{0.0, -tiny, 0.25}}) {
       const Field expected = exact(at_origin, s);
       EXPECT_TRUE(fields_agree(quick_prism(at_origin, s), expected, norms_of(expected), 1e-13))
           << describe(at_origin, s);
@@ -687,8 +702,8 @@ TEST(Singular, OnlyTheVeryPlaceIsSingular) {
   }
 }
 
-// Sizes from micrometres to the Earth's: potentials scale with the square of lengths, attraction with
-// lengths, and the gradient not at all. Powers of two change nothing but the exponent.
+// Sizes from micrometres to the Earth's: potentials scale with the square of lengths, attraction
+// with lengths, and the gradient not at all. Powers of two change nothing but the exponent.
 TEST(Prism, ScalesWithItsSize) {
   for (const int power : {-20, 0, 23}) {
     const double factor = std::ldexp(1.0, power);

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Progress, and what Kokkos Tools see: every kernel has a name of moho's, and runs on the instance
+// that was given.
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "gravity/ensembles.hpp"
+
+namespace {
+
+using namespace moho::testing;
+
+struct Way {
+  Strategy strategy;
+  bool mesh;
+};
+constexpr Way ways[] = {{Strategy::automatic, false},   {Strategy::tiles, false},
+                        {Strategy::by_stations, false}, {Strategy::by_prisms, false},
+                        {Strategy::tiles, true},        {Strategy::by_prisms, true},
+                        {Strategy::by_corners, true}};
+
+// A mesh with enough prisms that a host reports several times within one call.
+const RegularMesh mesh{{40, 40, 30}, {0.0, 0.0, 0.0}, {4000.0, 4000.0, 3000.0}};
+
+const std::vector<double>& mesh_densities() {
+  static const std::vector<double> densities = [] {
+    Random random(41);
+    std::vector<double> made;
+    for (std::int64_t i = 0; i < mesh.size(); ++i) made.push_back(random.between(100.0, 400.0));
+    return made;
+  }();
+  return densities;
+}
+
+std::vector<Station> some_stations(int count) {
+  Random random(42);
+  std::vector<Station> stations;
+  for (int i = 0; i < count; ++i) {
+    stations.push_back({random.between(0.0, 4000.0), random.between(0.0, 4000.0), -200.0});
+  }
+  return stations;
+}
+
+template <class T, class Exec>
+Outcome run(const Exec& exec, const Way& way, const std::vector<Station>& stations,
+            const Components& components, Options options) {
+  options.strategy = way.strategy;
+  if (way.mesh) return compute<T>(exec, mesh, mesh_densities(), stations, components, options);
+  static const std::vector<Prism> prisms = [] {
+    const auto rows = moho::gravity::mesh_prisms(mesh, mesh_densities());
+    std::vector<Prism> list(rows.size() / 7);
+    for (std::size_t i = 0; i < rows.size(); ++i) list[i / 7][i % 7] = rows[i];
+    return list;
+  }();
+  return compute<T>(exec, prisms, stations, components, options);
+}
+
+template <class Exec>
+class Progress : public ::testing::Test {};
+TYPED_TEST_SUITE(Progress, TestSpaces, SpaceName);
+
+TYPED_TEST(Progress, NeverFallsAndEndsAtOne) {
+  const TypeParam exec;
+  const auto stations = some_stations(300);
+  for (const Way& way : ways) {
+    std::vector<double> fractions;
+    bool said = true;
+    Options options;
+    options.progress = [&](double fraction, const std::string& what) {
+      fractions.push_back(fraction);
+      said = said && !what.empty();
+    };
+    const Outcome found = run<double>(exec, way, stations, {Component::gz}, options);
+    const std::string name =
+        to_string(way.strategy) + (way.mesh ? " of a mesh" : " of a list of prisms");
+    ASSERT_GE(fractions.size(), 1u) << name;
+    EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end())) << name;
+    EXPECT_GE(fractions.front(), 0.0) << name;
+    EXPECT_EQ(fractions.back(), 1.0) << name;
+    EXPECT_EQ(std::count(fractions.begin(), fractions.end(), 1.0), 1) << name;  // done only then
+    EXPECT_TRUE(said) << name;
+    if (moho::is_host_space<TypeParam> && exec.concurrency() <= 2) {
+      EXPECT_GE(fractions.size(), 2u) << name << ": 14 million pairs are worth a word";
+    }
+    // listening changes what is added first, and so the last digits at most
+    const Outcome quiet = run<double>(exec, way, stations, {Component::gz}, {});
+    double largest = 0.0;
+    for (const double value : quiet.values) largest = std::max(largest, std::abs(value));
+    for (std::size_t i = 0; i < quiet.values.size(); ++i) {
+      EXPECT_NEAR(found.values[i], quiet.values[i], 1e-11 * largest) << name;
+    }
+  }
+}
+
+// An exception from the callback comes through, and the next call works.
+TYPED_TEST(Progress, MayStopTheWork) {
+  const TypeParam exec;
+  const auto stations = some_stations(20);
+  for (const Way& way : ways) {
+    Options options;
+    options.progress = [](double, const std::string&) { throw std::runtime_error("enough"); };
+    EXPECT_THROW(run<double>(exec, way, stations, {Component::gz}, options), std::runtime_error);
+    EXPECT_NO_THROW(run<double>(exec, way, stations, {Component::gz}, {}));
+  }
+}
+
+// Names and devices of the kernels that began while it lived.
+class Watch {
+ public:
+  Watch() {
+    kernels().clear();
+    namespace tools = Kokkos::Tools::Experimental;
+    tools::set_begin_parallel_for_callback(note);
+    tools::set_begin_parallel_reduce_callback(note);
+    tools::set_begin_parallel_scan_callback(note);
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch() {
+    namespace tools = Kokkos::Tools::Experimental;
+    tools::set_begin_parallel_for_callback(nullptr);
+    tools::set_begin_parallel_reduce_callback(nullptr);
+    tools::set_begin_parallel_scan_callback(nullptr);
+  }
+  static std::vector<std::pair<std::string, std::uint32_t>>& kernels() {
+    static std::vector<std::pair<std::string, std::uint32_t>> list;
+    return list;
+  }
+
+ private:
+  static void note(const char* name, std::uint32_t device, std::uint64_t*) {
+    kernels().emplace_back(name, device);
+  }
+};
+
+// True for kernels that Kokkos starts by itself, to fill or copy a view.
+bool is_of_kokkos(const std::string& name) {
+  return name.find("Kokkos::View") != std::string::npos || name.rfind("Kokkos::", 0) == 0;
+}
+
+template <class Exec>
+class Tools : public ::testing::Test {};
+TYPED_TEST_SUITE(Tools, TestSpaces, SpaceName);
+
+TYPED_TEST(Tools, EveryKernelIsNamedAfterTheModule) {
+  const TypeParam exec;
+  const auto stations = some_stations(20);
+  const Watch watch;
+  for (const Way& way : ways) {
+    run<double>(exec, way, stations, all_ten(), {});
+    if (way.strategy != Strategy::by_corners) run<float>(exec, way, stations, {Component::gz}, {});
+  }
+  std::int64_t own = 0;
+  for (const auto& [name, device] : Watch::kernels()) {
+    if (is_of_kokkos(name)) continue;
+    ++own;
+    EXPECT_EQ(name.rfind("moho::gravity::", 0), 0u) << "'" << name << "'";
+  }
+  EXPECT_GT(own, 50);
+}
+
+#if KOKKOS_VERSION >= 40200
+// Another instance than the default one.
+template <class Exec>
+Exec other_instance() {
+  return Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
+}
+
+TYPED_TEST(Tools, AllWorkGoesToTheGivenInstance) {
+  const TypeParam exec = other_instance<TypeParam>();
+  if (exec == TypeParam()) GTEST_SKIP() << "this space has one instance";
+  const std::uint32_t expected = Kokkos::Tools::Experimental::device_id(exec);
+  if (expected == Kokkos::Tools::Experimental::device_id(TypeParam())) {
+    GTEST_SKIP() << "Kokkos does not tell tools the instances of this space apart";
+  }
+  const Ensemble e = mixed_pool().ensemble(300, 29, 43);
+  const auto prisms = prisms_on<TypeParam>(e.prisms);
+  const auto stations = stations_on<TypeParam>(e.stations);
+  const auto densities = densities_on<TypeParam>(mesh_densities());
+  const auto above = stations_on<TypeParam>(some_stations(20));
+  const auto results = results_on(exec, 10, e.stations.size());
+  const auto others = results_on(exec, 10, 20);
+  Kokkos::fence();
+  std::int64_t seen = 0;
+  {
+    const Watch watch;
+    for (const Way& way : ways) {
+      Options options;
+      options.strategy = way.strategy;
+      options.check_overlaps = false;
+      if (way.mesh) {
+        moho::gravity::forward<double>(exec, mesh, densities, above, all_ten(), others, options);
+      } else {
+        moho::gravity::forward<double>(exec, prisms, stations, all_ten(), results, options);
+        moho::gravity::forward<float>(exec, prisms, stations, all_ten(), results, options);
+      }
+    }
+    for (const auto& [name, device] : Watch::kernels()) {
+      if (device >> 24 != expected >> 24) continue;  // mirrors on the host
+      ++seen;
+      EXPECT_EQ(device, expected) << name;
+    }
+  }
+  EXPECT_GT(seen, 50);
+}
+#endif
+
+}  // namespace
