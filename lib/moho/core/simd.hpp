@@ -108,6 +108,15 @@ struct Pack {
   Pack(Vector<T> vector) : lanes(vector) {}
 #endif
 
+  /// Reads the lanes from any address. Host only.
+  static Pack load(const T* from) {
+    Pack pack;
+    std::memcpy(&pack.lanes, from, sizeof(pack.lanes));
+    return pack;
+  }
+  /// Writes the lanes to any address. Host only.
+  void store(T* to) const { std::memcpy(to, &lanes, sizeof(lanes)); }
+
   /// \name Arithmetic and comparison by lane.
   /// @{
   KOKKOS_FORCEINLINE_FUNCTION friend Pack operator+(const Pack& a, const Pack& b) {
@@ -195,6 +204,16 @@ inline T least(const Pack<T>& pack) {
   T result = pack.lanes[0];
   for (int lane = 1; lane < lanes<T>; ++lane) {
     result = pack.lanes[lane] < result ? pack.lanes[lane] : result;
+  }
+  return result;
+}
+
+/// The largest of all lanes.
+template <class T>
+inline T greatest(const Pack<T>& pack) {
+  T result = pack.lanes[0];
+  for (int lane = 1; lane < lanes<T>; ++lane) {
+    result = pack.lanes[lane] > result ? pack.lanes[lane] : result;
   }
   return result;
 }

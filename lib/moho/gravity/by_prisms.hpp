@@ -70,13 +70,13 @@ struct SumPrismsOnHost {
     for (std::int64_t s = 0; s < n_stations; s += simd::lanes<T>) {
       Station<T, V> station;
       for (int n = 0; n < 3; ++n) {
-        station.at[n] = V(simd::load(&stations(n, s)));
-        if constexpr (parts<T> == 2) station.rest[n] = V(simd::load(&stations(3 + n, s)));
+        station.at[n] = V::load(&stations(n, s));
+        if constexpr (parts<T> == 2) station.rest[n] = V::load(&stations(3 + n, s));
       }
       V sums[count];
-      for (int c = 0; c < count; ++c) sums[c] = V(simd::load(&grids(thread, c, s)));
+      for (int c = 0; c < count; ++c) sums[c] = V::load(&grids(thread, c, s));
       add_pairs<Mask>(records(k), station, limits, sums);
-      for (int c = 0; c < count; ++c) simd::store(&grids(thread, c, s), sums[c].lanes);
+      for (int c = 0; c < count; ++c) sums[c].store(&grids(thread, c, s));
     }
   }
 };
@@ -128,9 +128,10 @@ void sum_prisms(const Exec& exec,
                          SumPrismsOnHost<Mask, T, Exec>{records, stations, grids, limits, first});
   } else {
     using Kernel = SumPrismsOnDevice<Mask, T, Exec>;
-    Kokkos::parallel_for("moho::gravity::sum_prisms",
-                         light_weight(typename Kernel::Policy(exec, teams, team_size)),
-                         Kernel{records, stations, grids, limits, first});
+    const Kernel kernel{records, stations, grids, limits, first};
+    const auto policy = light_weight(typename Kernel::Policy(exec, teams, team_size));
+    check_team_size(team_size, policy.team_size_max(kernel, Kokkos::ParallelForTag()));
+    Kokkos::parallel_for("moho::gravity::sum_prisms", policy, kernel);
   }
 }
 

@@ -112,8 +112,9 @@ KOKKOS_FORCEINLINE_FUNCTION void mid_field(const V (&lower)[3], const V (&length
         };
         const V r11 = distance(0, 0), r21 = distance(1, 0), r12 = distance(0, 1),
                 r22 = distance(1, 1);
-        V denominator_u, denominator_v, denominator_angle, numerator_u, numerator_v,
-            numerator_angle;
+        const V none(ScalarOf<V>(0));
+        V denominator_u = none, denominator_v = none, denominator_angle = none;
+        V numerator_u = none, numerator_v = none, numerator_angle = none;
         const bool with_u = need_over_u && (s == 0 || !derive);
         if constexpr (need_over_u || need_over_v) {
           const V along_u1 = r11 + r21, along_u2 = r12 + r22;

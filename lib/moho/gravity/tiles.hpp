@@ -76,6 +76,14 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
     far_field<Mask, V>(centre, length, squares, distance2, out);
   } else {
     mid_field<Mask, V>(lower, length, out);
+    // stations of a list may lie anywhere: those far away keep what far_field() promises
+    const T far2 = T(4) * limits.far2 * record.diagonal2;
+    if (simd::greatest(distance2) > far2) {
+      V afar[count];
+      far_field<Mask, V>(centre, length, squares, distance2, afar);
+      const auto away = V(far2) < distance2;
+      for (int c = 0; c < count; ++c) out[c] = select(away, afar[c], out[c]);
+    }
     const T near2 = limits.near2 * record.diagonal2;
     if (!(least > near2)) {
       for (int lane = 0; lane < simd::lanes<T>; ++lane) {
@@ -130,8 +138,9 @@ struct SumTilesOnDevice {
 
   TileData<T, Exec, Item> data;
 
-  static std::size_t scratch_bytes(int team_size) {
-    return ScratchView<Item, Exec>::shmem_size(static_cast<std::size_t>(team_size)) + 16;
+  /// A record a thread, and room to align the first.
+  KOKKOS_INLINE_FUNCTION static int scratch_bytes(int team_size) {
+    return team_size * static_cast<int>(sizeof(Item)) + 16;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
@@ -148,11 +157,10 @@ struct SumTilesOnDevice {
         station.rest[n] = data.stations(3 + n, at < stations ? at : stations - 1);
       }
     }
-    Item* const tile =
-        reinterpret_cast<Item*>((reinterpret_cast<std::uintptr_t>(member.team_scratch(0).get_shmem(
-                                     static_cast<std::ptrdiff_t>(scratch_bytes(size)))) +
-                                 15) &
-                                ~static_cast<std::uintptr_t>(15));
+    Item* const tile = reinterpret_cast<Item*>(
+        (reinterpret_cast<std::uintptr_t>(member.team_scratch(0).get_shmem(scratch_bytes(size))) +
+         15) &
+        ~static_cast<std::uintptr_t>(15));
     std::int64_t begin = 0, end = 0;
     data.chunk_range(chunk, begin, end);
     double total[count] = {};
@@ -202,8 +210,8 @@ struct SumTilesOnHost {
       for (std::int64_t at = station_begin; at < station_end; at += lanes) {
         Station<T, V> station;
         for (int n = 0; n < 3; ++n) {
-          station.at[n] = V(simd::load(&data.stations(n, at)));
-          if constexpr (parts<T> == 2) station.rest[n] = V(simd::load(&data.stations(3 + n, at)));
+          station.at[n] = V::load(&data.stations(n, at));
+          if constexpr (parts<T> == 2) station.rest[n] = V::load(&data.stations(3 + n, at));
         }
         V sums[count];
         for (int c = 0; c < count; ++c) sums[c] = V(T(0));
@@ -251,6 +259,13 @@ struct TileShape {
   }
 };
 
+/// Throws InputError if a kernel's teams cannot be that large.
+inline void check_team_size(int team_size, int largest) {
+  if (team_size <= largest) return;
+  throw InputError(concat("team_size: ", team_size, " (allowed: at most ", largest,
+                          ", what this kernel's registers leave room for, or 0)"));
+}
+
 /// Adds the field of prisms first to last to the partial sums.
 template <unsigned Mask, class T, class Exec, class Item>
 void sum_tiles(const Exec& exec, const TileData<T, Exec, Item>& data, int block) {
@@ -264,11 +279,12 @@ void sum_tiles(const Exec& exec, const TileData<T, Exec, Item>& data, int block)
                          SumTilesOnHost<Mask, T, Exec, Item>{data});
   } else {
     using Kernel = SumTilesOnDevice<Mask, T, Exec, Item>;
-    Kokkos::parallel_for(
-        "moho::gravity::sum_tiles",
+    const Kernel kernel{data};
+    const auto policy =
         light_weight(typename Kernel::Policy(exec, static_cast<int>(items), block)
-                         .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(block)))),
-        Kernel{data});
+                         .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(block))));
+    check_team_size(block, policy.team_size_max(kernel, Kokkos::ParallelForTag()));
+    Kokkos::parallel_for("moho::gravity::sum_tiles", policy, kernel);
   }
 }
 
