@@ -58,16 +58,16 @@ KOKKOS_INLINE_FUNCTION double corner_angle(const double n, const double uv, cons
   return uv * side > 0.0 ? quarter : -quarter;
 }
 
-/// All ten components of a prism of density 1, without the factor 2 G: lower and upper corner
+/// All ten components of a prism of density 1, without the factor 2 G: lowest and highest corner
 /// relative to the station in, Component's order out. What does not exist is NaN.
-MOHO_NOINLINE KOKKOS_FUNCTION inline void near_field(const double* lower, const double* length,
+MOHO_NOINLINE KOKKOS_FUNCTION inline void near_field(const double* lower, const double* upper,
                                                      double* out) {
   double h[3][2], q[3][2];
   int on = 0, on_axis[3] = {0, 0, 0};
   bool outside = false;
   for (int n = 0; n < 3; ++n) {
     h[n][0] = lower[n];
-    h[n][1] = lower[n] + length[n];
+    h[n][1] = upper[n];
     q[n][0] = h[n][0] * h[n][0];
     q[n][1] = h[n][1] * h[n][1];
     outside = outside || h[n][0] > 0.0 || h[n][1] < 0.0;

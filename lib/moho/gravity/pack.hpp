@@ -19,7 +19,7 @@ namespace moho::gravity::detail {
 template <class T>
 struct alignas(16) Record {
   T lower[3];
-  T length[3];
+  T upper[3];
   T density;
   T diagonal2;  ///< square of half of the space diagonal
 };
@@ -78,9 +78,10 @@ struct PackPrisms {
           record.lower_rest[n] = static_cast<T>(lower - static_cast<double>(record.lower[n]));
           record.length[n] = (upper_high - record.lower[n]) + (upper_rest - record.lower_rest[n]);
         } else {
-          record.length[n] = upper - lower;
+          record.upper[n] = upper;
         }
-        diagonal2 += T(0.25) * record.length[n] * record.length[n];
+        const T length = static_cast<T>(upper - lower);
+        diagonal2 += T(0.25) * length * length;
       }
       record.density = static_cast<T>(p[6]);
       record.diagonal2 = diagonal2;
@@ -193,13 +194,19 @@ struct Station {
   V at[3];
   V rest[3];  ///< single precision only
 
-  /// The lowest corner of a prism as seen from here.
-  KOKKOS_FORCEINLINE_FUNCTION void lower(const Record<T>& record, V (&out)[3]) const {
+  /// The lowest and the highest corner of a prism as seen from here, and its sides. A face at the
+  /// station's coordinate is at zero exactly.
+  KOKKOS_FORCEINLINE_FUNCTION void corners(const Record<T>& record, V (&lower)[3], V (&upper)[3],
+                                           V (&length)[3]) const {
     for (int n = 0; n < 3; ++n) {
       if constexpr (parts<T> == 2) {
-        out[n] = (V(record.lower[n]) - at[n]) + (V(record.lower_rest[n]) - rest[n]);
+        length[n] = V(record.length[n]);
+        lower[n] = (V(record.lower[n]) - at[n]) + (V(record.lower_rest[n]) - rest[n]);
+        upper[n] = lower[n] + length[n];
       } else {
-        out[n] = V(record.lower[n]) - at[n];
+        length[n] = V(record.upper[n] - record.lower[n]);
+        lower[n] = V(record.lower[n]) - at[n];
+        upper[n] = V(record.upper[n]) - at[n];
       }
     }
   }

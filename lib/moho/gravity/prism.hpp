@@ -61,15 +61,17 @@ KOKKOS_INLINE_FUNCTION constexpr int mixed(int n) { return n == 0 ? 7 : n == 1 ?
 ///
 /// \tparam Mask the components
 /// \param lower lowest corner of the prism minus station
+/// \param upper highest corner of the prism minus station
 /// \param length sides of the prism
 /// \param out the components of the set in order
 template <unsigned Mask, class V>
-KOKKOS_FORCEINLINE_FUNCTION void mid_field(const V (&lower)[3], const V (&length)[3], V* out) {
+KOKKOS_FORCEINLINE_FUNCTION void mid_field(const V (&lower)[3], const V (&upper)[3],
+                                           const V (&length)[3], V* out) {
   constexpr bool potential = (Mask & 1u) != 0;
   V h[3][2], q[3][2], twice_centre[3], lower_upper[3];
   for (int n = 0; n < 3; ++n) {
     h[n][0] = lower[n];
-    h[n][1] = lower[n] + length[n];
+    h[n][1] = upper[n];
     q[n][0] = h[n][0] * h[n][0];
     q[n][1] = h[n][1] * h[n][1];
     twice_centre[n] = h[n][0] + h[n][1];
@@ -379,10 +381,11 @@ KOKKOS_INLINE_FUNCTION void prism_reference(const double (&prism)[7], const doub
 /// \param out in Component's order: m^2/s^2, mGal, Eotvos
 KOKKOS_INLINE_FUNCTION void prism_field(const double (&prism)[7], const double (&station)[3],
                                         double constant, double (&out)[10]) {
-  double lower[3], length[3], centre[3], squares[3];
+  double lower[3], upper[3], length[3], centre[3], squares[3];
   double diagonal2 = 0.0, distance2 = 0.0;
   for (int n = 0; n < 3; ++n) {
     lower[n] = prism[2 * n] - station[n];
+    upper[n] = prism[2 * n + 1] - station[n];
     length[n] = prism[2 * n + 1] - prism[2 * n];
     centre[n] = lower[n] + 0.5 * length[n];
     squares[n] = centre[n] * centre[n];
@@ -392,9 +395,9 @@ KOKKOS_INLINE_FUNCTION void prism_field(const double (&prism)[7], const double (
   if (distance2 > detail::far_limit * detail::far_limit * diagonal2) {
     detail::far_field<detail::mask_ten, double>(centre, length, squares, distance2, out);
   } else if (distance2 > detail::near_distance * detail::near_distance * diagonal2) {
-    detail::mid_field<detail::mask_ten, double>(lower, length, out);
+    detail::mid_field<detail::mask_ten, double>(lower, upper, length, out);
   } else {
-    detail::near_field(lower, length, out);
+    detail::near_field(lower, upper, out);
   }
   const double scale = 2.0 * constant * prism[6];
   for (int c = 0; c < 10; ++c) out[c] *= scale * (c == 0 ? 1.0 : c < 4 ? milligal : eotvos);

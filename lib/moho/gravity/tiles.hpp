@@ -29,11 +29,10 @@ template <unsigned Mask, class T>
 KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station<T, T>& station,
                                           const Distances<T>& limits, T* sums) {
   constexpr int count = count_of(Mask);
-  T lower[3], length[3], centre[3], squares[3], out[count];
+  T lower[3], upper[3], length[3], centre[3], squares[3], out[count];
   T distance2 = T(0);
-  station.lower(record, lower);
+  station.corners(record, lower, upper, length);
   for (int n = 0; n < 3; ++n) {
-    length[n] = record.length[n];
     centre[n] = multiply_add(T(0.5), length[n], lower[n]);
     squares[n] = centre[n] * centre[n];
     distance2 += squares[n];
@@ -41,14 +40,14 @@ KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station
   if (distance2 > limits.far2 * record.diagonal2) {
     far_field<Mask, T>(centre, length, squares, distance2, out);
   } else if (distance2 > limits.near2 * record.diagonal2) {
-    mid_field<Mask, T>(lower, length, out);
+    mid_field<Mask, T>(lower, upper, length, out);
   } else {
-    double corner[3], sides[3], all[component_count];
+    double lowest[3], highest[3], all[component_count];
     for (int n = 0; n < 3; ++n) {
-      corner[n] = static_cast<double>(lower[n]);
-      sides[n] = static_cast<double>(length[n]);
+      lowest[n] = static_cast<double>(lower[n]);
+      highest[n] = static_cast<double>(upper[n]);
     }
-    near_field(corner, sides, all);
+    near_field(lowest, highest, all);
     for (int c = 0; c < component_count; ++c) {
       if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)] = static_cast<T>(all[c]);
     }
@@ -62,11 +61,10 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
                       const Distances<T>& limits, simd::Pack<T>* sums) {
   using V = simd::Pack<T>;
   constexpr int count = count_of(Mask);
-  V lower[3], length[3], centre[3], squares[3], out[count];
+  V lower[3], upper[3], length[3], centre[3], squares[3], out[count];
   V distance2(T(0));
-  station.lower(record, lower);
+  station.corners(record, lower, upper, length);
   for (int n = 0; n < 3; ++n) {
-    length[n] = V(record.length[n]);
     centre[n] = lower[n] + V(T(0.5)) * length[n];
     squares[n] = centre[n] * centre[n];
     distance2 = distance2 + squares[n];
@@ -75,7 +73,7 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
   if (least > limits.far2 * record.diagonal2) {
     far_field<Mask, V>(centre, length, squares, distance2, out);
   } else {
-    mid_field<Mask, V>(lower, length, out);
+    mid_field<Mask, V>(lower, upper, length, out);
     // stations of a list may lie anywhere: those far away keep what far_field() promises
     const T far2 = T(4) * limits.far2 * record.diagonal2;
     if (simd::greatest(distance2) > far2) {
@@ -88,12 +86,12 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
     if (!(least > near2)) {
       for (int lane = 0; lane < simd::lanes<T>; ++lane) {
         if (distance2.lanes[lane] > near2) continue;
-        double corner[3], sides[3], all[component_count];
+        double lowest[3], highest[3], all[component_count];
         for (int n = 0; n < 3; ++n) {
-          corner[n] = static_cast<double>(lower[n].lanes[lane]);
-          sides[n] = static_cast<double>(record.length[n]);
+          lowest[n] = static_cast<double>(lower[n].lanes[lane]);
+          highest[n] = static_cast<double>(upper[n].lanes[lane]);
         }
-        near_field(corner, sides, all);
+        near_field(lowest, highest, all);
         for (int c = 0; c < component_count; ++c) {
           if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)].lanes[lane] = static_cast<T>(all[c]);
         }
