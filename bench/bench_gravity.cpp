@@ -52,7 +52,7 @@ GravityCase spheres(const Components& components, bool single, Strategy strategy
   GravityCase what;
   what.space = SpaceTraits<Exec>::name;
   what.problem.name = "spheres";
-  what.problem.prisms = is_host_space<Exec> ? 512 : 0;
+  what.problem.prisms = !is_host_space<Exec> ? 0 : bench::processors<Exec>() > 4 ? 8192 : 512;
   if (bench::smoke()) {
     what.problem.prisms = 16;
     what.problem.stations = 150;
@@ -65,7 +65,7 @@ GravityCase spheres(const Components& components, bool single, Strategy strategy
 
 int iterations_of(const GravityCase& what) {
   if (bench::smoke()) return 1;
-  return what.space == "cuda" ? 3 : 2;
+  return what.space == "cuda" ? 3 : 5;
 }
 
 void add_case(const GravityCase& what, bool name_teams = false) {
