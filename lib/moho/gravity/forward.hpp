@@ -369,6 +369,30 @@ Report sum_corners_of(const Exec& exec, const RegularMesh& mesh, const DensityVi
   return report;
 }
 
+/// Does the sum over corners save work? Where it is worth counting, no station touches the mesh,
+/// and at most a quarter as many corners as prisms count.
+template <class Exec>
+bool corners_pay(const Exec& exec, const RegularMesh& mesh, const DensityView<Exec>& densities,
+                 const StationView<Exec>& stations, Report& report) {
+  const ScopedPhase<Exec> phase(exec, report.times, "prepare");
+  std::int64_t prisms = 0, corners = 0;
+  Kokkos::parallel_reduce("moho::gravity::count_prisms", LongRange<Exec>(exec, 0, mesh.size()),
+                          CountPrisms<MeshSource<Exec>>{{mesh, densities}},
+                          Kokkos::Sum<std::int64_t>(prisms));
+  exec.fence();
+  const double pairs = static_cast<double>(prisms) * static_cast<double>(report.stations);
+  if (pairs < 100.0 * static_cast<double>(mesh.size())) return false;
+  if (find_first(exec, "moho::gravity::check_outside", report.stations,
+                 FindStationInMesh<Exec>{stations, mesh}) != nothing_bad) {
+    return false;
+  }
+  Kokkos::parallel_scan("moho::gravity::count_corners",
+                        LongRange<Exec>(exec, 0, corner_count(mesh)),
+                        PackCorners<Exec>{mesh, densities, Frame(), {}}, corners);
+  exec.fence();
+  return 4 * corners <= prisms;
+}
+
 /// Checks what every call has.
 template <class T, class Exec>
 void check_call(const Exec& exec, const StationView<Exec>& stations, const Components& components,
@@ -462,6 +486,12 @@ Report forward(const Exec& exec, const RegularMesh& mesh, const DensityView<Exec
   {
     const ScopedPhase<Exec> phase(exec, report.times, "check");
     detail::check_mesh<Exec>(exec, mesh, densities);
+  }
+  if constexpr (std::is_same_v<T, double>) {
+    if (report.strategy == Strategy::automatic &&
+        detail::corners_pay<Exec>(exec, mesh, densities, stations, report)) {
+      report.strategy = Strategy::by_corners;
+    }
   }
   if (report.strategy == Strategy::by_corners) {
     if constexpr (std::is_same_v<T, double>) {

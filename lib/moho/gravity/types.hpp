@@ -73,7 +73,7 @@ Components parse_components(std::string_view names);
 
 /// How the sum over prisms and stations is arranged. All give the same field.
 enum class Strategy {
-  automatic,    ///< tiles, or by_corners where far fewer corners than prisms count
+  automatic,    ///< tiles; by_corners for meshes of which few corners count, in double
   tiles,        ///< teams of stations times chunks of prisms, partial sums added in order
   by_stations,  ///< every thread owns stations and takes all prisms, staged in scratch
   by_prisms,    ///< the paper's: T threads with private grids, prisms t, T + t, ..., then a sum
