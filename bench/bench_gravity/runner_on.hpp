@@ -33,9 +33,9 @@ struct TransferMemory<Kokkos::Cuda> {
 /// \endcond
 #endif
 
-/// The field of one prism at all stations, by the closed forms that forward() takes, for the
-/// components of a set.
-template <class Exec, unsigned Mask>
+/// The field of one prism at all stations, by prism_field(). With gz alone the compiler drops what
+/// gz does not need; otherwise nine components.
+template <class Exec, bool only_gz>
 struct AddPrism {
   gravity::PrismView<Exec> prisms;
   gravity::StationView<Exec> stations;
@@ -44,40 +44,22 @@ struct AddPrism {
   double constant;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t s) const {
-    namespace detail = gravity::detail;
-    double lower[3], length[3], diagonal2 = 0.0, distance2 = 0.0;
-    for (int n = 0; n < 3; ++n) {
-      lower[n] = prisms(row, 2 * n) - stations(s, n);
-      length[n] = prisms(row, 2 * n + 1) - prisms(row, 2 * n);
-      const double centre = lower[n] + 0.5 * length[n];
-      diagonal2 += 0.25 * length[n] * length[n];
-      distance2 += centre * centre;
-    }
+    double prism[7];
+    for (int c = 0; c < 7; ++c) prism[c] = prisms(row, c);
+    const double station[3] = {stations(s, 0), stations(s, 1), stations(s, 2)};
     double field[gravity::component_count];
-    if (distance2 > detail::near_distance * detail::near_distance * diagonal2) {
-      detail::mid_field<Mask, double>(lower, length, field);
+    gravity::prism_field(prism, station, constant, field);
+    if constexpr (only_gz) {
+      results(0, s) += field[3];
     } else {
-      double all[gravity::component_count];
-      detail::near_field(lower, length, all);
-      int place = 0;
-      for (int c = 0; c < gravity::component_count; ++c) {
-        if ((Mask >> c & 1u) != 0) field[place++] = all[c];
-      }
-    }
-    const double scale = 2.0 * constant * prisms(row, 6);
-    int place = 0;
-    for (int c = 0; c < gravity::component_count; ++c) {
-      if ((Mask >> c & 1u) == 0) continue;
-      const double unit = c == 0 ? 1.0 : c < 4 ? gravity::milligal : gravity::eotvos;
-      results(place, s) += scale * unit * field[place];
-      ++place;
+      for (int c = 0; c < 9; ++c) results(c, s) += field[1 + c];
     }
   }
 };
 
 /// A launch for every prism.
-template <class Exec, unsigned Mask>
-void add_prism_by_prism(const Exec& exec, AddPrism<Exec, Mask> kernel) {
+template <class Exec, bool only_gz>
+void add_prism_by_prism(const Exec& exec, AddPrism<Exec, only_gz> kernel) {
   const std::int64_t prisms = static_cast<std::int64_t>(kernel.prisms.extent(0));
   const std::int64_t stations = static_cast<std::int64_t>(kernel.stations.extent(0));
   const auto policy =
@@ -205,18 +187,18 @@ class RunnerOn final : public GravityRunner {
     report.passes = report.prisms;
     Kokkos::deep_copy(m_exec, m_results, 0.0);
     if (settings.components == gravity::Components{gravity::Component::gz}) {
-      run_launches<gravity::detail::mask_gz>(settings);
+      run_launches<true>(settings);
     } else if (settings.components == gravity::nine_components()) {
-      run_launches<gravity::detail::mask_nine>(settings);
+      run_launches<false>(settings);
     } else {
       throw InputError("a launch for every prism is there for gz and for nine components");
     }
     return report;
   }
 
-  template <unsigned Mask>
+  template <bool only_gz>
   void run_launches(const GravitySettings& settings) {
-    AddPrism<Exec, Mask> kernel{};
+    AddPrism<Exec, only_gz> kernel{};
     kernel.prisms = m_prisms;
     kernel.stations = m_stations;
     kernel.results = m_results;
