@@ -185,4 +185,52 @@ KOKKOS_FORCEINLINE_FUNCTION V medium_atanh(V u) {
   return value + value;
 }
 
+/// Natural logarithm of a positive normal number.
+KOKKOS_FORCEINLINE_FUNCTION double logarithm(double x) { return log(x); }
+/// \overload
+KOKKOS_FORCEINLINE_FUNCTION simd::Pack<double> logarithm(const simd::Pack<double>& x) {
+#if defined(__CUDA_ARCH__)
+  return x;
+#else
+  using V = simd::Vector<double>;
+  using Bits = simd::Bits<double>;
+  constexpr std::int64_t mantissa = 0xfffffffffffff, half = 0x3fe0000000000000;
+  const Bits bits = (Bits)x.lanes;
+  // x = m 2^e with m from 1/2 to 1; the exponent becomes a number in the digits of 2^52
+  V m = (V)((bits & mantissa) | half);
+  V e = (V)((bits >> 52) | 0x4330000000000000) - (4503599627370496.0 + 1022.0);
+  const Bits small = m < 0.70710678118654752440;
+  e = small ? e - 1.0 : e;
+  m = small ? m + m : m;
+  const simd::Pack<double> u((m - 1.0) / (m + 1.0));
+  const V series = small_atanh(u).lanes;
+  constexpr double ln2 = 0.693147180369123816490, ln2_rest = 1.90821492927058770002e-10;
+  return simd::Pack<double>(e * ln2 + (series + series + e * ln2_rest));
+#endif
+}
+
+/// atan(n / d), and what is given where d is 0. In double precision.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V arctangent(V n, V d, V otherwise) {
+  const V zero(0.0), one(1.0);
+  const auto plane = d == zero;
+  const V a = select(n < zero, -n, n), b = select(d < zero, -d, d);
+  const auto steep = b < a;
+  const V low = select(steep, b, a), high = select(steep, a, b);
+  const auto turned = V(0.41421356237309504880) * high < low;
+  const V over = select(turned, low - high, low);
+  const V under = select(turned, low + high, high);
+  const V t = over * reciprocal(select(plane, one, under));
+  const V w = t * t;
+  constexpr double c[] = {-0.333333333333331288,  0.199999999999426532,   -0.142857142794090526,
+                          0.111111107522671855,   -0.0909089700748814048, 0.0769204867281989536,
+                          -0.0666298797114067024, 0.0584712965601196987,  -0.0503618767392172856,
+                          0.037991738805337574,   -0.0178333051953642463};
+  V angle = multiply_add(t * w, polynomial<V>(w, c), t);
+  angle = select(turned, angle + V(0.78539816339744830962), angle);
+  angle = select(steep, V(1.57079632679489661923) - angle, angle);
+  angle = select(n * d < zero, -angle, angle);
+  return select(plane, otherwise, angle);
+}
+
 }  // namespace moho::gravity::detail

@@ -18,54 +18,6 @@ struct alignas(16) CornerRecord {
   double weight;
 };
 
-/// Natural logarithm of a positive normal number.
-KOKKOS_FORCEINLINE_FUNCTION double logarithm(double x) { return log(x); }
-/// \overload
-KOKKOS_FORCEINLINE_FUNCTION simd::Pack<double> logarithm(const simd::Pack<double>& x) {
-#if defined(__CUDA_ARCH__)
-  return x;
-#else
-  using V = simd::Vector<double>;
-  using Bits = simd::Bits<double>;
-  constexpr std::int64_t mantissa = 0xfffffffffffff, half = 0x3fe0000000000000;
-  const Bits bits = (Bits)x.lanes;
-  // x = m 2^e with m from 1/2 to 1; the exponent becomes a number in the digits of 2^52
-  V m = (V)((bits & mantissa) | half);
-  V e = (V)((bits >> 52) | 0x4330000000000000) - (4503599627370496.0 + 1022.0);
-  const Bits small = m < 0.70710678118654752440;
-  e = small ? e - 1.0 : e;
-  m = small ? m + m : m;
-  const simd::Pack<double> u((m - 1.0) / (m + 1.0));
-  const V series = small_atanh(u).lanes;
-  constexpr double ln2 = 0.693147180369123816490, ln2_rest = 1.90821492927058770002e-10;
-  return simd::Pack<double>(e * ln2 + (series + series + e * ln2_rest));
-#endif
-}
-
-/// atan(n / d), 0 if d is 0: on the plane of a face, outside of the mesh, where such terms cancel.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V arctangent(V n, V d) {
-  const V zero(0.0), one(1.0);
-  const auto plane = d == zero;
-  const V a = select(n < zero, -n, n), b = select(d < zero, -d, d);
-  const auto steep = b < a;
-  const V low = select(steep, b, a), high = select(steep, a, b);
-  const auto turned = V(0.41421356237309504880) * high < low;
-  const V over = select(turned, low - high, low);
-  const V under = select(turned, low + high, high);
-  const V t = over * reciprocal(select(plane, one, under));
-  const V w = t * t;
-  constexpr double c[] = {-0.333333333333331288,  0.199999999999426532,   -0.142857142794090526,
-                          0.111111107522671855,   -0.0909089700748814048, 0.0769204867281989536,
-                          -0.0666298797114067024, 0.0584712965601196987,  -0.0503618767392172856,
-                          0.037991738805337574,   -0.0178333051953642463};
-  V angle = multiply_add(t * w, polynomial<V>(w, c), t);
-  angle = select(turned, angle + V(0.78539816339744830962), angle);
-  angle = select(steep, V(1.57079632679489661923) - angle, angle);
-  angle = select(n * d < zero, -angle, angle);
-  return select(plane, zero, angle);
-}
-
 /// ln(a + r), with d2 the sum of the squares of the other two coordinates. Where d2 is 0 and a
 /// negative, ln(d2) is left out: it cancels along the edge's line.
 template <class V>
@@ -93,7 +45,7 @@ KOKKOS_FORCEINLINE_FUNCTION void corner_field(const V (&p)[3], V* out) {
     constexpr bool need_log = potential || (Mask >> (1 + u) & 1u) != 0 ||
                               (Mask >> (1 + v) & 1u) != 0 || (Mask >> mixed(u) & 1u) != 0;
     if constexpr (need_log) logs[n] = corner_logarithm(p[n], q[u] + q[v], r);
-    if constexpr (need_angle) angles[n] = arctangent(p[u] * p[v], p[n] * r);
+    if constexpr (need_angle) angles[n] = arctangent(p[u] * p[v], p[n] * r, V(0.0));
   };
   terms(std::integral_constant<int, 0>());
   terms(std::integral_constant<int, 1>());

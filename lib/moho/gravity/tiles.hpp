@@ -9,6 +9,7 @@
 /// takes vectors of stations and prisms a tile at a time. Sums of a chunk are kept in double and
 /// added over chunks in order, so that a result does not depend on which team came first.
 
+#include <moho/gravity/near_lanes.hpp>
 #include <moho/gravity/pack.hpp>
 
 namespace moho::gravity::detail {
@@ -69,33 +70,26 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
     squares[n] = centre[n] * centre[n];
     distance2 = distance2 + squares[n];
   }
-  const T least = simd::least(distance2);
-  if (least > limits.far2 * record.diagonal2) {
+  const T least = simd::least(distance2), greatest = simd::greatest(distance2);
+  const T near2 = limits.near2 * record.diagonal2, far2 = limits.far2 * record.diagonal2;
+  if (least > far2) {
     far_field<Mask, V>(centre, length, squares, distance2, out);
+  } else if (!(greatest > near2)) {
+    near_lanes<Mask>(lower, upper, out);
   } else {
     mid_field<Mask, V>(lower, upper, length, out);
     // stations of a list may lie anywhere: those far away keep what far_field() promises
-    const T far2 = T(4) * limits.far2 * record.diagonal2;
-    if (simd::greatest(distance2) > far2) {
+    if (greatest > T(4) * far2) {
       V afar[count];
       far_field<Mask, V>(centre, length, squares, distance2, afar);
-      const auto away = V(far2) < distance2;
+      const auto away = V(T(4) * far2) < distance2;
       for (int c = 0; c < count; ++c) out[c] = select(away, afar[c], out[c]);
     }
-    const T near2 = limits.near2 * record.diagonal2;
     if (!(least > near2)) {
-      for (int lane = 0; lane < simd::lanes<T>; ++lane) {
-        if (distance2.lanes[lane] > near2) continue;
-        double lowest[3], highest[3], all[component_count];
-        for (int n = 0; n < 3; ++n) {
-          lowest[n] = static_cast<double>(lower[n].lanes[lane]);
-          highest[n] = static_cast<double>(upper[n].lanes[lane]);
-        }
-        near_field(lowest, highest, all);
-        for (int c = 0; c < component_count; ++c) {
-          if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)].lanes[lane] = static_cast<T>(all[c]);
-        }
-      }
+      V close[count];
+      near_lanes<Mask>(lower, upper, close);
+      const auto away = V(near2) < distance2;
+      for (int c = 0; c < count; ++c) out[c] = select(away, out[c], close[c]);
     }
   }
   const V density(record.density);
