@@ -421,7 +421,7 @@ TYPED_TEST(Forward, TheFarFieldKeepsItsPromise) {
           allowed > 0.0 ? std::clamp(std::pow(3.3 / allowed, 1.0 / 6.0), 4.0, 250.0) : 250.0;
       const Outcome found = compute<T>(exec, {p}, stations, all_ten(), options);
       EXPECT_TRUE(outcome_agrees(found, all_ten(), expected,
-                                 allowed + 2.0 * eps * (4.0 + reach * half / shortest_of(p))))
+                                 allowed + 2.0 * eps * (4.0 + 2.0 * reach * half / shortest_of(p))))
           << "tolerance " << tolerance << ", " << describe(p, {});
       if (std::is_same_v<T, double> && tolerance < 1e-10) {
         EXPECT_TRUE(outcome_agrees(found, all_ten(), expected, 1e-10));

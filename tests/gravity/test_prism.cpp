@@ -229,11 +229,12 @@ Norms scale_at(const Prism& p, const Station& s) {
 }
 
 // What rounding may do near a prism: every form adds terms of G rho times a power of its longest
-// side, so that tolerances count in these beside the field itself. For cubes the two are alike;
-// for a needle the field is smaller by the square of its aspect ratio.
+// side (and logarithms, which may cancel), so that tolerances count in these beside the field
+// itself. For cubes the two are alike; for a needle the field is smaller by the square of its
+// aspect ratio.
 Norms with_rounding(Norms norms, const Prism& p) {
   const Norms own = own_norms(longest_of(p));
-  for (std::size_t n = 0; n < norms.size(); ++n) norms[n] += 0.1 * own[n];
+  for (std::size_t n = 0; n < norms.size(); ++n) norms[n] += 0.5 * own[n];
   return norms;
 }
 
