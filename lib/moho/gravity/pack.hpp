@@ -182,8 +182,9 @@ Frame make_frame(const Exec& exec, const Source& source, const Kokkos::Array<int
       frame.origin[n] = 0.5 * (bounds.min_val + bounds.max_val);
       extent = std::max(extent, bounds.max_val - bounds.min_val);
     }
-    // products of six lengths stay within a float's range
-    frame.scale = std::ldexp(1.0, 13 - std::ilogb(extent));
+    // products of six lengths stay within a float's range, from prisms of a millionth of the
+    // ensemble to stations a million times its extent away
+    frame.scale = std::ldexp(1.0, 1 - std::ilogb(extent));
   }
   return frame;
 }
