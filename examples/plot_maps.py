@@ -21,6 +21,7 @@ try:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     import numpy as np
+    from mpl_toolkits.axes_grid1 import make_axes_locatable
 except ImportError as error:
     print(f"{sys.executable} has no {error.name}")
     sys.exit(EXIT_PACKAGES)
@@ -64,10 +65,9 @@ class Results:
         self.unit = (1000.0, "km") if span > 3000.0 else (1.0, "m")
 
 
-def edges(centres):
-    """Edges of the cells around centres at equal distances; a single one gets a cell of width 1."""
-    half = 0.5 * (centres[1] - centres[0]) if len(centres) > 1 else 0.5
-    return np.concatenate([centres - half, centres[-1:] + half])
+def edges(centres, spacing):
+    """Edges of the cells around centres."""
+    return np.concatenate([centres - 0.5 * spacing, centres[-1:] + 0.5 * spacing])
 
 
 def colours(values, name):
@@ -91,7 +91,8 @@ def draw_map(axes, results, component, options):
         # More cells than dots of the picture cost time and show nothing.
         step_y, step_x = (max(1, -(-n // options.most_cells)) for n in values.shape)
         shown = np.asarray(values[::step_y, ::step_x], dtype=float)
-        x, y = x[::step_x], y[::step_y]
+        x = edges(x[::step_x], step_x * results.grid["dx"] / unit[0])
+        y = edges(y[::step_y], step_y * results.grid["dy"] / unit[0])
     else:
         step = max(1, -(-len(values) // options.most_points))
         shown, x, y = np.asarray(values[::step], dtype=float), x[::step], y[::step]
@@ -102,9 +103,9 @@ def draw_map(axes, results, component, options):
     right, up = ("x", "y") if options.x_right else ("y", "x")
     axes.set_facecolor(MISSING)
     if results.grid:
-        image = (axes.pcolormesh(edges(x), edges(y), shown, cmap=colour_map, vmin=low, vmax=high, rasterized=True)
+        image = (axes.pcolormesh(x, y, shown, cmap=colour_map, vmin=low, vmax=high, rasterized=True)
                  if options.x_right else
-                 axes.pcolormesh(edges(y), edges(x), shown.T, cmap=colour_map, vmin=low, vmax=high, rasterized=True))
+                 axes.pcolormesh(y, x, shown.T, cmap=colour_map, vmin=low, vmax=high, rasterized=True))
     else:
         axes.set_facecolor("white")
         size = float(np.clip(20000.0 / max(len(x), 1), 2.0, 60.0))
@@ -120,7 +121,9 @@ def draw_map(axes, results, component, options):
     # To scale, unless that made a sliver of it.
     if min(spans) > 0.05 * max(spans):
         axes.set_aspect("equal")
-    bar = axes.figure.colorbar(image, ax=axes, fraction=0.046, pad=0.03)
+    # As high as the map, whatever its shape.
+    place = make_axes_locatable(axes).append_axes("right", size=0.16, pad=0.1)
+    bar = axes.figure.colorbar(image, cax=place)
     bar.set_label(f"{LABELS[name]} ({UNITS[component['unit']]})")
     bar.formatter.set_powerlimits((-4, 5))
     bar.update_ticks()
@@ -148,9 +151,10 @@ def map_size(results, options):
 
 def draw_one(results, component, options):
     width, height = map_size(results, options)
-    figure, axes = plt.subplots(figsize=(1.25 * width, 1.25 * height), constrained_layout=True)
+    figure, axes = plt.subplots(figsize=(1.25 * width, 1.25 * height))
     draw_map(axes, results, component, options)
     figure.suptitle(caption(results), fontsize=9)
+    figure.tight_layout()
     return figure
 
 
@@ -164,11 +168,12 @@ def draw_all(results, options):
     rows = places[-1][0] + 1
     width, height = map_size(results, options)
     scale = min(1.0, 20.0 / (columns * width))
-    figure = plt.figure(figsize=(columns * width * scale, rows * height * scale + 0.4), constrained_layout=True)
+    figure = plt.figure(figsize=(columns * width * scale, rows * height * scale + 0.4))
     grid = figure.add_gridspec(rows, columns)
     for component, place in zip(results.components, places):
         draw_map(figure.add_subplot(grid[place]), results, component, options)
     figure.suptitle(caption(results), fontsize=11)
+    figure.tight_layout()
     return figure
 
 

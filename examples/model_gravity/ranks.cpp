@@ -18,7 +18,8 @@ struct Ranks::Session {
 };
 
 Ranks::Ranks(int& argc, char**& argv) {
-  // Started without mpirun, Open MPI would start a daemon that only helps to start further programs.
+  // Started without mpirun, Open MPI would start a daemon that only helps to start further
+  // programs.
   ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   m_session.reset(new Session{gravity::MpiSession(argc, argv)});
 }

@@ -302,15 +302,16 @@ Json ranks_json(const std::vector<RankReport>& reports) {
   return list;
 }
 
-// The maps of an earlier run would not belong to these results.
-void remove_maps(const fs::path& folder) {
+// What an earlier run left would not belong to these results.
+void remove_results(const fs::path& folder) {
   std::error_code ignored;
-  fs::remove(folder / "maps.png", ignored);
+  for (const char* name : {"maps.png", "gravity.csv", "stations.npy"}) {
+    fs::remove(folder / name, ignored);
+  }
   for (const gravity::Component c : gravity::all_components()) {
     fs::remove(folder / (gravity::to_string(c) + std::string(".png")), ignored);
     fs::remove(folder / (gravity::to_string(c) + std::string(".npy")), ignored);
   }
-  fs::remove(folder / "gravity.csv", ignored);
 }
 
 }  // namespace
@@ -369,7 +370,7 @@ void run(const Options& o, Ranks& ranks, Stage& stage) {
   std::vector<Extremes> extremes;
   {
     const Stopwatch watch(phases, "write");
-    remove_maps(folder);
+    remove_results(folder);
     files = write_components(folder, input, o.components, outcome.results);
     if (o.csv) {
       write_gravity_csv(folder / "gravity.csv", input, o.components, outcome.results);

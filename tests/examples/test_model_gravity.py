@@ -395,7 +395,8 @@ class Files(Case):
 
     def test_an_earlier_run_leaves_nothing(self):
         p = self.save("p.npy", some_prisms(5))
-        self.model("--prisms", p, *self.grid, "--components", "gx,gz", "--csv")
+        stations = self.save("s.npy", self.stations)
+        self.model("--prisms", p, "--stations", stations, "--components", "gx,gz", "--csv")
         self.write("out/gz.png", "of another run")
         self.write("out/maps.png", "of another run")
         self.write("out/notes.txt", "mine")
