@@ -280,11 +280,11 @@ double rate_of() {
   const std::int64_t items = is_host_space<Exec> ? std::int64_t(exec.concurrency())
                                                  : std::int64_t(processors<Exec>()) * 2048;
   OperationKernel<Exec, T, operation> kernel;
-  kernel.length = is_host_space<Exec> ? 100000 : 2000;
+  kernel.length = is_host_space<Exec> ? 500000 : 2000;
   kernel.out = Kokkos::View<T*, typename Exec::memory_space>("moho::bench::out",
                                                              static_cast<std::size_t>(items));
   double best = 0.0;
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < 6; ++k) {
     exec.fence();
     const auto start = std::chrono::steady_clock::now();
     Kokkos::parallel_for("moho::bench::operations",
