@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The functions of <moho/gravity/mpi.hpp>, on as many ranks as mpirun starts. Every rank runs every
+// test, and the program fails if one of them does.
+
+#include <moho/gravity/mpi.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using moho::FileError;
+using moho::InputError;
+using moho::MemoryError;
+using namespace moho::gravity;
+using ::testing::HasSubstr;
+
+MpiSession* session = nullptr;
+
+class Mpi : public ::testing::Test {
+ protected:
+  const MPI_Comm world = session->communicator();
+  const int rank = session->rank();
+  const int size = session->size();
+};
+
+TEST_F(Mpi, RanksOfTheMachine) {
+  EXPECT_GE(rank, 0);
+  EXPECT_LT(rank, size);
+  EXPECT_GE(session->rank_on_host(), 0);
+  EXPECT_LT(session->rank_on_host(), session->size_of_host());
+  EXPECT_LE(session->size_of_host(), size);
+  // All ranks of this test run on one machine.
+  EXPECT_EQ(session->size_of_host(), size);
+  EXPECT_EQ(session->rank_on_host(), rank);
+}
+
+TEST_F(Mpi, ReductionInPieces) {
+  for (const std::int64_t piece :
+       {std::int64_t(1), std::int64_t(7), std::int64_t(100), mpi_piece}) {
+    for (int root = 0; root < size; ++root) {
+      std::vector<double> values(100), expected(100);
+      for (int k = 0; k < 100; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        values[at] = k + 1000.0 * rank;
+        expected[at] = size * k + 1000.0 * (size * (size - 1) / 2);
+      }
+      const std::vector<double> mine = values;
+      reduce_to_root(world, values.data(), 100, root, piece);
+      EXPECT_EQ(values, rank == root ? expected : mine) << "pieces of " << piece;
+    }
+  }
+  reduce_to_root(world, nullptr, 0);
+}
+
+TEST_F(Mpi, ReductionKeepsValuesThatAreNotNumbers) {
+  double value = rank == size - 1 ? std::numeric_limits<double>::quiet_NaN() : 1.0;
+  reduce_to_root(world, &value, 1);
+  EXPECT_EQ(std::isnan(value), rank == 0 || rank == size - 1);
+}
+
+TEST_F(Mpi, PiecesThatMpiCannotCountAreRefused) {
+  double value = 0.0;
+  for (const std::int64_t piece : {std::int64_t(0), std::int64_t(-1), std::int64_t(1) << 31}) {
+    try {
+      reduce_to_root(world, &value, 1, 0, piece);
+      ADD_FAILURE() << "pieces of " << piece;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("1 to 2147483647"));
+    }
+  }
+}
+
+TEST_F(Mpi, Broadcast) {
+  for (int root = 0; root < size; ++root) {
+    std::vector<std::int64_t> values(50, -1);
+    if (rank == root) std::iota(values.begin(), values.end(), root);
+    broadcast(world, values.data(), 50, root, 64);
+    EXPECT_EQ(values.front(), root);
+    EXPECT_EQ(values.back(), root + 49);
+    std::string text = rank == root ? "from " + std::to_string(root) : "something longer than that";
+    broadcast(world, text, root);
+    EXPECT_EQ(text, "from " + std::to_string(root));
+  }
+  std::string nothing = rank == 0 ? "" : "x";
+  broadcast(world, nothing);
+  EXPECT_EQ(nothing, "");
+}
+
+TEST_F(Mpi, RowsGoToTheirRanks) {
+  // Also fewer rows than ranks, and none.
+  for (const std::int64_t rows : {std::int64_t(23), std::int64_t(2), std::int64_t(0)}) {
+    std::vector<Part> parts;
+    for (int q = 0; q < size; ++q) parts.push_back(part_of(rows, size, q));
+    const Part mine = parts[static_cast<std::size_t>(rank)];
+    std::vector<double> all;
+    if (rank == 0) {
+      all.resize(static_cast<std::size_t>(3 * rows));
+      std::iota(all.begin(), all.end(), 0.0);
+    }
+    std::vector<double> received(static_cast<std::size_t>(3 * mine.size()), -1.0);
+    scatter_rows(world, all.data(), 3, parts, received.data(), 0, 4);
+    for (std::size_t k = 0; k < received.size(); ++k) {
+      EXPECT_EQ(received[k], static_cast<double>(3 * mine.first) + static_cast<double>(k));
+    }
+    // A root that keeps its rows where they are.
+    scatter_rows(world, all.data(), 3, parts, rank == 0 ? nullptr : received.data());
+  }
+}
+
+TEST_F(Mpi, Gather) {
+  struct Pair {
+    int rank;
+    double square;
+  };
+  const std::vector<Pair> all = gather_to_root(world, Pair{rank, 1.0 * rank * rank});
+  ASSERT_EQ(all.size(), rank == 0 ? static_cast<std::size_t>(size) : 0u);
+  for (std::size_t q = 0; q < all.size(); ++q) {
+    EXPECT_EQ(all[q].rank, static_cast<int>(q));
+    EXPECT_EQ(all[q].square, static_cast<double>(q * q));
+  }
+}
+
+// What together() throws on this rank when `function` runs on all.
+template <class Exception, class Function>
+std::string thrown(MPI_Comm world, const Function& function) {
+  try {
+    together(world, function);
+  } catch (const Exception& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST_F(Mpi, OneRankThatFailsFailsAll) {
+  int calls = 0;
+  together(world, [&] { ++calls; });
+  EXPECT_EQ(calls, 1);
+
+  const int last = size - 1;
+  const std::string prefix = last == 0 ? "" : "rank " + std::to_string(last) + " of ";
+  EXPECT_THAT(thrown<InputError>(world,
+                                 [&] {
+                                   if (rank == last) throw InputError("no such thing");
+                                 }),
+              AllOf(HasSubstr(prefix), HasSubstr("no such thing")));
+  EXPECT_THAT(thrown<FileError>(world,
+                                [&] {
+                                  if (rank == last) throw FileError("no such file");
+                                }),
+              HasSubstr("no such file"));
+  EXPECT_THAT(thrown<MemoryError>(world,
+                                  [&] {
+                                    if (rank == last) throw std::bad_alloc();
+                                  }),
+              HasSubstr("out of memory"));
+  EXPECT_THAT(thrown<moho::Error>(world,
+                                  [&] {
+                                    if (rank == last) throw std::runtime_error("lost a device");
+                                  }),
+              HasSubstr("lost a device"));
+}
+
+TEST_F(Mpi, OfSeveralFailuresTheLowestRankSpeaks) {
+  EXPECT_EQ(
+      thrown<InputError>(world, [&] { throw InputError("seen by rank " + std::to_string(rank)); }),
+      "seen by rank 0");
+  if (size < 3) return;
+  EXPECT_EQ(thrown<MemoryError>(world,
+                                [&] {
+                                  if (rank == 1) throw MemoryError("of one");
+                                  if (rank == 2) throw InputError("of another");
+                                }),
+            "rank 1 of " + std::to_string(size) + ": of one");
+}
+
+TEST_F(Mpi, ErrorsOfMpiAreExceptions) {
+  double value = 0.0;
+  EXPECT_THROW(broadcast(world, &value, 1, size), moho::Error);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleMock(&argc, argv);
+  MpiSession mpi(argc, argv);
+  session = &mpi;
+  return RUN_ALL_TESTS();
+}
