@@ -224,7 +224,7 @@ def team_section(results):
                         + [rate(x[0].rate) if x else "" for x in (double, single)]
                         + [size(x[0].get("memory")) if x else "" for x in (double, single)]
                         + [f"{x[0].get('grids', 0.0):.0f}" if x else "" for x in (double,)])
-        text += f"### {strategy}: {title}\n\n" + table(
+        text += "### " + (title if title == strategy else f"{strategy}: {title}") + "\n\n" + table(
             [over, "double, pairs/s", "single, pairs/s", "memory, double", "memory, single", "private grids or chunks"], rows
         ) + "\n"
     return text
@@ -244,7 +244,7 @@ def operation_section(operations):
             "functions; fma is one operation.\n\n" + table(["operation", "precision"] + spaces, rows))
 
 
-def bar_section(results):
+def bar_section(results, summaries):
     """What was asked for, and what was found."""
     main = [x for x in results if x.main]
     rows = []
@@ -264,37 +264,43 @@ def bar_section(results):
         bar("gz, double, pairs/s on the GPU", 2.5e10, "gz", device)
     bar("nine components, double, one thread over choclo", 4, "nine", "serial", "choclo")
     bar("gz, double, one thread over choclo", 2, "gz", "serial", "choclo")
+    scaling = [line[4] / line[1] for line in rank_runs(summaries).values() if 1 in line and 4 in line]
+    if scaling:
+        found = max(scaling)
+        rows.append(["4 GPUs over one, a problem of useful size", "", "3.6", f"{found:.3g}", "yes" if found >= 3.6 else "no"])
     if not rows:
         return ""
     return "## Bars\n\n" + table(["what", "far field", "wanted", "found", "met"], rows)
 
 
-def rank_rows(summaries):
-    """Ranks, seconds, pairs a second and what ran, the best run of each number of ranks and precision."""
-    best = {}
+def rank_runs(summaries):
+    """The best run by (space, precision, components, prisms, stations), then ranks: pairs a second."""
+    runs = {}
     for data in summaries:
-        key = (str(find(data, "space") or ""), str(find(data, "precision") or ""), int(find(data, "ranks")))
-        found = float(find(data, "pairs_per_second"))
-        if key not in best or found > best[key][0]:
-            best[key] = (found, data)
-    return best
+        asked = data.get("asked", {})
+        names = asked.get("components") or []
+        components = {9: "nine", 10: "all"}.get(len(names), ",".join(names))
+        key = (str(asked.get("space", "")), str(asked.get("precision", "")), components,
+               find(data.get("ensemble"), "prisms") or 0, find(data.get("stations"), "count") or 0)
+        ranks, found = int(find(data, "ranks")), float(find(data, "pairs_per_second"))
+        runs.setdefault(key, {})
+        runs[key][ranks] = max(found, runs[key].get(ranks, 0.0))
+    return runs
 
 
 def rank_section(summaries):
-    best = rank_rows(summaries)
-    if not best:
-        return ""
     rows = []
-    for (space, precision, ranks), (found, data) in sorted(best.items()):
-        one = best.get((space, precision, 1))
-        components = find(data, "components")
-        prisms, stations = find(data, "prisms"), find(data, "stations")
-        rows.append([space, precision, ",".join(components) if isinstance(components, list) else str(components or ""),
-                     str(prisms) if isinstance(prisms, int) else "", str(stations) if isinstance(stations, int) else "",
-                     str(ranks), rate(found), f"{found / one[0]:.2f}" if one else "",
-                     f"{100.0 * found / one[0] / ranks:.1f} %" if one else ""])
+    for key, line in sorted(rank_runs(summaries).items()):
+        space, precision, components, prisms, stations = key
+        one = line.get(1)
+        for ranks, found in sorted(line.items()):
+            rows.append([space, precision, components, str(prisms or ""), str(stations or ""), str(ranks), rate(found),
+                         f"{found / one:.2f}" if one else "", f"{100.0 * found / one / ranks:.1f} %" if one else ""])
+    if not rows:
+        return ""
     header = ["space", "precision", "components", "prisms", "stations", "ranks", "pairs/s", "over one rank", "efficiency"]
-    return "## Several ranks\n\nmodel_gravity under mpirun, one device a rank; the best run of each.\n\n" + table(header, rows)
+    return ("## Several ranks\n\nmodel_gravity under mpirun, one device a rank; the best run of each.\n\n"
+            + table(header, rows))
 
 
 def check_section(results, errors):
@@ -402,15 +408,14 @@ def draw_teams(results, path):
             top.plot(values, rates, "-o", markersize=4, color=colour, label=name)
             bottom.plot(values, [r / rates[0] for r in rates], "-o", markersize=4, color=colour, label=name)
             memory.plot(values, [x.get("memory", 0.0) * 1e-9 for _, x in points], ":", color=colour, linewidth=1)
-        top.set_title(f"{strategy}: {title}", fontsize=9)
+        top.set_title(title if title == strategy else f"{strategy}: {title}", fontsize=9, pad=16)
         top.set_ylim(bottom=0)
         bottom.set_ylim(bottom=0)
         memory.set_ylim(bottom=0)
         bottom.set_xlabel(over)
         tidy(top)
         tidy(bottom)
-        for side in ("top",):
-            memory.spines[side].set_visible(False)
+        memory.spines["top"].set_visible(False)
         memory.tick_params(labelsize=7)
         if column == 0:
             top.set_ylabel("pairs a second")
@@ -425,11 +430,10 @@ def draw_teams(results, path):
 def draw_ranks(summaries, path):
     import matplotlib.pyplot as plt
 
-    best = rank_rows(summaries)
     lines = {}
-    for (space, precision, ranks), (found, _) in sorted(best.items()):
-        if (space, precision, 1) in best:
-            lines.setdefault(f"{space} {precision}".strip(), []).append((ranks, found / best[space, precision, 1][0]))
+    for (space, precision, components, prisms, _), line in sorted(rank_runs(summaries).items()):
+        if 1 in line:
+            lines[f"{components}, {precision}, {prisms} prisms"] = [(n, found / line[1]) for n, found in sorted(line.items())]
     if not any(len(points) > 1 for points in lines.values()):
         return
     figure, panel = plt.subplots(figsize=(5, 4))
@@ -450,7 +454,7 @@ def run(options, contexts, entries, errors, summaries):
     if not results and not summaries and not errors:
         raise ReportError("no benchmarks of gravity in these files: run bench_gravity without a filter that hides them")
     checks, well = check_section(results, errors)
-    sections = [context_section(contexts, {}), bar_section(results), main_section(results), phase_section(results),
+    sections = [context_section(contexts, {}), bar_section(results, summaries), main_section(results), phase_section(results),
                 strategy_section(results), mesh_section(results), team_section(results), operation_section(operations),
                 rank_section(summaries), checks]
     text = "# Benchmarks of gravity\n\n" + "\n".join(section for section in sections if section)
