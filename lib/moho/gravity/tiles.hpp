@@ -23,6 +23,9 @@ template <class T>
 struct Distances {
   T near2;
   T far2;
+  /// Below this square of a distance, too, near_field() is taken: six of them multiplied would
+  /// leave a float's range.
+  static constexpr T least2 = sizeof(T) == 4 ? T(1e-11) : T(0);
 };
 
 /// One prism at one station of a device, added to the sums.
@@ -40,7 +43,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station
   }
   if (distance2 > limits.far2 * record.diagonal2) {
     far_field<Mask, T>(centre, length, squares, distance2, out);
-  } else if (distance2 > limits.near2 * record.diagonal2) {
+  } else if (distance2 > limits.near2 * record.diagonal2 && distance2 > limits.least2) {
     mid_field<Mask, T>(lower, upper, length, out);
   } else {
     double lowest[3], highest[3], all[component_count];
@@ -71,7 +74,8 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
     distance2 = distance2 + squares[n];
   }
   const T least = simd::least(distance2), greatest = simd::greatest(distance2);
-  const T near2 = limits.near2 * record.diagonal2, far2 = limits.far2 * record.diagonal2;
+  const T near_diagonals2 = limits.near2 * record.diagonal2, far2 = limits.far2 * record.diagonal2;
+  const T near2 = near_diagonals2 > limits.least2 ? near_diagonals2 : limits.least2;
   if (least > far2) {
     far_field<Mask, V>(centre, length, squares, distance2, out);
   } else if (!(greatest > near2)) {
