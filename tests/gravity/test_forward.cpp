@@ -391,9 +391,10 @@ TYPED_TEST(Forward, AHomogeneousMeshIsOnePrism) {
 
 // One prism at a time, cubes to needles and plates, stations in all directions from 2 to 1e4 half
 // diagonals in one list: the error of the prism's own field is the tolerance that was asked for and
-// rounding. That grows with the distance in shortest sides, eps each and twice for cubes as
-// measured, until the expansion takes over: where its first term left out, 3.3 (h / D)^6, is the
-// tolerance, and at 250 half diagonals at the latest.
+// rounding. That grows with the distance in shortest sides, by eps for each side in each of the
+// four or so terms that make a component, until the expansion takes over: where its first term left
+// out, 3.3 (h / D)^6, is the tolerance, and at 250 half diagonals at the latest; at up to twice
+// that distance for stations that share a vector with near ones.
 TYPED_TEST(Forward, TheFarFieldKeepsItsPromise) {
   using T = typename TypeParam::Scalar;
   const typename TypeParam::Exec exec;
@@ -421,7 +422,7 @@ TYPED_TEST(Forward, TheFarFieldKeepsItsPromise) {
           allowed > 0.0 ? std::clamp(std::pow(3.3 / allowed, 1.0 / 6.0), 4.0, 250.0) : 250.0;
       const Outcome found = compute<T>(exec, {p}, stations, all_ten(), options);
       EXPECT_TRUE(outcome_agrees(found, all_ten(), expected,
-                                 allowed + 2.0 * eps * (4.0 + 2.0 * reach * half / shortest_of(p))))
+                                 allowed + 4.0 * eps * (2.0 + 2.0 * reach * half / shortest_of(p))))
           << "tolerance " << tolerance << ", " << describe(p, {});
       if (std::is_same_v<T, double> && tolerance < 1e-10) {
         EXPECT_TRUE(outcome_agrees(found, all_ten(), expected, 1e-10));
@@ -499,6 +500,7 @@ TYPED_TEST(Forward, SizesOfAllKinds) {
   }
   // small prisms beside a slab: 2 pi G rho h
   for (const double width : {1e5, 1e7, 1e9}) {
+    if (std::is_same_v<T, float> && width > 1e7) continue;  // the prism would be 1e-8 of it
     const Prism slab{-0.5 * width, 0.5 * width, -0.5 * width, 0.5 * width, 10.0, 60.0, rock};
     const Prism small{-5.0, 6.0, -7.0, 4.0, 2.0, 9.0, 500.0};
     const std::vector<Station> stations{{0.0, 0.0, 0.0}, {3.0, 20.0, -30.0}, {100.0, 50.0, 35.0}};
