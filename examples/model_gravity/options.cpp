@@ -39,7 +39,7 @@ A component is NaN where it does not exist: the gradient on vertices and on edge
 
 Examples
   model_gravity --spheres --components all
-      Seven spheres of 251,946 prisms below 150 x 100 stations, all components.
+      Seven spheres of 252,000 prisms below 150 x 100 stations, all components.
   model_gravity --prisms bodies.csv --grid 200,150,50,50,0,0 --elevation 100 --components gz,gzz --out run1
       A table with the columns x1,x2,y1,y2,z1,z2,density; 200 x 150 stations every 50 m, 100 m up.
   model_gravity --mesh 80,60,20,0,8000,0,6000,0,2000 --densities rho.npy --stations stations.csv
@@ -69,8 +69,8 @@ Descriptions describe() {
       ("mesh", text()->value_name("BOX"),
        "a regular ensemble, nx,ny,nz,x1,x2,y1,y2,z1,z2: the box cut into nx x ny x nz prisms")  //
       ("spheres", flag(),
-       "a made-up ensemble: seven spheres in a box of 22 km x 22 km x 8 km, 251,946 prisms of a "
-       "mesh of 700 x 700 x 50")  //
+       "a made-up ensemble: seven spheres in a box of 22 km x 22 km x 8 km, 252,000 prisms "
+       "of a mesh of 700 x 700 x 50")  //
       ("densities", text()->value_name("FILE"),
        "for --mesh: .npy of shape nz x ny x nx, or flat with x fastest; 0 is no prism");
   d.stations.add_options()  //
