@@ -500,7 +500,6 @@ TYPED_TEST(Forward, SizesOfAllKinds) {
   }
   // small prisms beside a slab: 2 pi G rho h
   for (const double width : {1e5, 1e7, 1e9}) {
-    if (std::is_same_v<T, float> && width > 1e7) continue;  // the prism would be 1e-8 of it
     const Prism slab{-0.5 * width, 0.5 * width, -0.5 * width, 0.5 * width, 10.0, 60.0, rock};
     const Prism small{-5.0, 6.0, -7.0, 4.0, 2.0, 9.0, 500.0};
     const std::vector<Station> stations{{0.0, 0.0, 0.0}, {3.0, 20.0, -30.0}, {100.0, 50.0, 35.0}};
