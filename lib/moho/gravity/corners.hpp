@@ -95,7 +95,8 @@ inline void add_pairs(const CornerRecord& record,
   for (int c = 0; c < count; ++c) sums[c] = multiply_add(weight, out[c], sums[c]);
 }
 
-/// Finds, weighs and packs the corners that count.
+/// Finds, weighs and packs the corners that count. An item is a corner on a device and a row of
+/// corners along x on a host.
 template <class Exec>
 struct PackCorners {
   RegularMesh mesh;
@@ -103,39 +104,56 @@ struct PackCorners {
   Frame frame;
   Kokkos::View<CornerRecord*, typename Exec::memory_space> records;  ///< empty: only count
 
-  KOKKOS_INLINE_FUNCTION double density(std::int64_t i, std::int64_t j, std::int64_t k) const {
-    if (i < 0 || j < 0 || k < 0 || i >= mesh.cells[0] || j >= mesh.cells[1] || k >= mesh.cells[2]) {
-      return 0.0;
-    }
-    return densities((k * mesh.cells[1] + j) * mesh.cells[0] + i);
+  /// Number of items.
+  std::int64_t size() const {
+    const std::int64_t rows = (mesh.cells[1] + 1) * (mesh.cells[2] + 1);
+    return is_host_space<Exec> ? rows : rows * (mesh.cells[0] + 1);
   }
-  /// Along x, then y, then z, so that equal densities cancel exactly.
-  KOKKOS_INLINE_FUNCTION double weight(std::int64_t i, std::int64_t j, std::int64_t k) const {
-    double along_z[2];
-    for (int dk = 0; dk < 2; ++dk) {
-      double along_y[2];
-      for (int dj = 0; dj < 2; ++dj) {
-        along_y[dj] = density(i - 1, j - dj, k - dk) - density(i, j - dj, k - dk);
-      }
-      along_z[dk] = along_y[1] - along_y[0];
-    }
-    return along_z[1] - along_z[0];
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t corner, std::int64_t& place,
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item, std::int64_t& place,
                                          const bool final) const {
-    const std::int64_t i = corner % (mesh.cells[0] + 1);
-    const std::int64_t jk = corner / (mesh.cells[0] + 1);
-    const std::int64_t j = jk % (mesh.cells[1] + 1), k = jk / (mesh.cells[1] + 1);
-    const double w = weight(i, j, k);
-    if (w == 0.0) return;
-    if (final && place < static_cast<std::int64_t>(records.extent(0))) {
-      const double face[3] = {mesh.face(0, i), mesh.face(1, j), mesh.face(2, k)};
-      CornerRecord record;
-      for (int n = 0; n < 3; ++n) record.at[n] = frame(n, face[frame.axis[n]]);
-      record.weight = 0.5 * w;
-      records(place) = record;
+    const std::int64_t along_x = mesh.cells[0] + 1, along_y = mesh.cells[1] + 1;
+    if constexpr (is_host_space<Exec>) {
+      row(item % along_y, item / along_y, 0, along_x, place, final);
+    } else {
+      const std::int64_t i = item % along_x, jk = item / along_x;
+      row(jk % along_y, jk / along_y, i, i + 1, place, final);
     }
-    ++place;
+  }
+
+ private:
+  /// Corners from begin to end of the row (j, k). The differences of the densities around a corner
+  /// are taken along x, then y, then z, so that equal densities cancel exactly.
+  KOKKOS_INLINE_FUNCTION void row(std::int64_t j, std::int64_t k, std::int64_t begin,
+                                  std::int64_t end, std::int64_t& place, bool final) const {
+    const double* rows[4];  // of prisms at (j - 1, k - 1), (j, k - 1), (j - 1, k), (j, k)
+    double last[4];
+    bool empty = true;
+    for (int n = 0; n < 4; ++n) {
+      const std::int64_t jn = j - 1 + n % 2, kn = k - 1 + n / 2;
+      const bool inside = jn >= 0 && kn >= 0 && jn < mesh.cells[1] && kn < mesh.cells[2];
+      rows[n] = inside ? &densities((kn * mesh.cells[1] + jn) * mesh.cells[0]) : nullptr;
+      last[n] = inside && begin > 0 ? rows[n][begin - 1] : 0.0;
+      empty = empty && !inside;
+    }
+    if (empty) return;
+    for (std::int64_t i = begin; i < end; ++i) {
+      double along_x[4];
+      for (int n = 0; n < 4; ++n) {
+        const double here = rows[n] != nullptr && i < mesh.cells[0] ? rows[n][i] : 0.0;
+        along_x[n] = last[n] - here;
+        last[n] = here;
+      }
+      const double weight = (along_x[0] - along_x[1]) - (along_x[2] - along_x[3]);
+      if (weight == 0.0) continue;
+      if (final && place < static_cast<std::int64_t>(records.extent(0))) {
+        const double face[3] = {mesh.face(0, i), mesh.face(1, j), mesh.face(2, k)};
+        CornerRecord record;
+        for (int n = 0; n < 3; ++n) record.at[n] = frame(n, face[frame.axis[n]]);
+        record.weight = 0.5 * weight;
+        records(place) = record;
+      }
+      ++place;
+    }
   }
 };
 

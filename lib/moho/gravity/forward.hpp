@@ -108,7 +108,7 @@ inline void check_budget(double bytes, double budget, const std::string& what) {
 template <class Exec>
 std::int64_t pairs_per_report(const Exec& exec) {
   return is_host_space<Exec> ? std::int64_t(4000000) * static_cast<std::int64_t>(exec.concurrency())
-                             : std::int64_t(4000000000);
+                             : std::int64_t(20000000000);
 }
 
 /// Everything that the strategies share.
@@ -310,11 +310,6 @@ Report sum_prisms_of(const Exec& exec, const Source& source, const StationView<E
   return report;
 }
 
-/// Number of corners of a mesh.
-inline std::int64_t corner_count(const RegularMesh& mesh) {
-  return (mesh.cells[0] + 1) * (mesh.cells[1] + 1) * (mesh.cells[2] + 1);
-}
-
 template <class Exec>
 Report sum_corners_of(const Exec& exec, const RegularMesh& mesh, const DensityView<Exec>& densities,
                       const StationView<Exec>& stations, const Components& components,
@@ -342,7 +337,7 @@ Report sum_corners_of(const Exec& exec, const RegularMesh& mesh, const DensityVi
     job.plan = make_plan(components, options.constant, 1.0);
     job.frame.axis = job.plan.axis;
     PackCorners<Exec> pack{mesh, densities, job.frame, Records()};
-    const LongRange<Exec> all(exec, 0, corner_count(mesh));
+    const LongRange<Exec> all(exec, 0, pack.size());
     Kokkos::parallel_scan("moho::gravity::count_corners", all, pack, corners);
     exec.fence();
     const double bytes = static_cast<double>(sizeof(CornerRecord)) * static_cast<double>(corners);
@@ -386,9 +381,9 @@ bool corners_pay(const Exec& exec, const RegularMesh& mesh, const DensityView<Ex
                  FindStationInMesh<Exec>{stations, mesh}) != nothing_bad) {
     return false;
   }
-  Kokkos::parallel_scan("moho::gravity::count_corners",
-                        LongRange<Exec>(exec, 0, corner_count(mesh)),
-                        PackCorners<Exec>{mesh, densities, Frame(), {}}, corners);
+  const PackCorners<Exec> count{mesh, densities, Frame(), {}};
+  Kokkos::parallel_scan("moho::gravity::count_corners", LongRange<Exec>(exec, 0, count.size()),
+                        count, corners);
   exec.fence();
   return 4 * corners <= prisms;
 }
