@@ -361,7 +361,7 @@ TYPED_TEST(Input, Meshes) {
   densities[17] = nan_value;  // i = 1, j = 1, k = 1
   densities[18] = infinite;
   expect_parts(of(fine), {"densities: prism 17 ", "i = 1, j = 1, k = 1"});
-  // the helper on the host checks the same
+  // mesh_prisms() on the host checks the same
   densities.pop_back();
   EXPECT_THAT(message<InputError>([&] { moho::gravity::mesh_prisms(fine, densities); }),
               HasSubstr("densities: there are 23"));
