@@ -274,13 +274,14 @@ def bar_section(results, summaries):
 
 
 def rank_runs(summaries):
-    """The best run by (space, precision, components, prisms, stations), then ranks: pairs a second."""
+    """The best run by (space, precision, components, far field, prisms, stations), then ranks: pairs a second."""
     runs = {}
     for data in summaries:
         asked = data.get("asked", {})
         names = asked.get("components") or []
         components = {9: "nine", 10: "all"}.get(len(names), ",".join(names))
-        key = (str(asked.get("space", "")), str(asked.get("precision", "")), components,
+        far = "closed" if asked.get("far_tolerance") == 0 else "expansion"
+        key = (str(asked.get("space", "")), str(asked.get("precision", "")), components, far,
                find(data.get("ensemble"), "prisms") or 0, find(data.get("stations"), "count") or 0)
         ranks, found = int(find(data, "ranks")), float(find(data, "pairs_per_second"))
         runs.setdefault(key, {})
@@ -291,14 +292,14 @@ def rank_runs(summaries):
 def rank_section(summaries):
     rows = []
     for key, line in sorted(rank_runs(summaries).items()):
-        space, precision, components, prisms, stations = key
+        space, precision, components, far, prisms, stations = key
         one = line.get(1)
         for ranks, found in sorted(line.items()):
-            rows.append([space, precision, components, str(prisms or ""), str(stations or ""), str(ranks), rate(found),
+            rows.append([space, precision, components, far, str(prisms or ""), str(stations or ""), str(ranks), rate(found),
                          f"{found / one:.2f}" if one else "", f"{100.0 * found / one / ranks:.1f} %" if one else ""])
     if not rows:
         return ""
-    header = ["space", "precision", "components", "prisms", "stations", "ranks", "pairs/s", "over one rank", "efficiency"]
+    header = ["space", "precision", "components", "far field", "prisms", "stations", "ranks", "pairs/s", "over one rank", "efficiency"]
     return ("## Several ranks\n\nmodel_gravity under mpirun, one device a rank; the best run of each.\n\n"
             + table(header, rows))
 
@@ -431,9 +432,9 @@ def draw_ranks(summaries, path):
     import matplotlib.pyplot as plt
 
     lines = {}
-    for (space, precision, components, prisms, _), line in sorted(rank_runs(summaries).items()):
+    for (space, precision, components, far, prisms, _), line in sorted(rank_runs(summaries).items()):
         if 1 in line:
-            lines[f"{components}, {precision}, {prisms} prisms"] = [(n, found / line[1]) for n, found in sorted(line.items())]
+            lines[f"{components}, {precision}, {far}, {prisms} prisms"] = [(n, found / line[1]) for n, found in sorted(line.items())]
     if not any(len(points) > 1 for points in lines.values()):
         return
     figure, panel = plt.subplots(figsize=(5, 4))
@@ -454,7 +455,9 @@ def run(options, contexts, entries, errors, summaries):
     if not results and not summaries and not errors:
         raise ReportError("no benchmarks of gravity in these files: run bench_gravity without a filter that hides them")
     checks, well = check_section(results, errors)
-    sections = [context_section(contexts, {}), bar_section(results, summaries), main_section(results), phase_section(results),
+    if not results:
+        checks = ""
+    sections = [context_section(contexts, {}) if contexts else "", bar_section(results, summaries), main_section(results), phase_section(results),
                 strategy_section(results), mesh_section(results), team_section(results), operation_section(operations),
                 rank_section(summaries), checks]
     text = "# Benchmarks of gravity\n\n" + "\n".join(section for section in sections if section)
