@@ -49,8 +49,10 @@ TEST(ComponentNames, AreParsedInTheirOrder) {
   EXPECT_THAT(parse_components(" gxz , gy"), ElementsAre(gxz, gy));
   EXPECT_EQ(parse_components("all"), all_ten());
   std::string names;
-  for (const Component c : all_ten())
-    names += (names.empty() ? "" : ",") + std::string(to_string(c));
+  for (const Component c : all_ten()) {
+    if (!names.empty()) names += ',';
+    names += to_string(c);
+  }
   EXPECT_EQ(names, "potential,gx,gy,gz,gxx,gyy,gzz,gxy,gxz,gyz");
   EXPECT_EQ(parse_components(names), all_ten());
 }
