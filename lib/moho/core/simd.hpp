@@ -82,15 +82,19 @@ using Bits = Vector<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_
 template <class T>
 struct Pack {
 #if defined(__CUDA_ARCH__)
+/// \cond
 #define MOHO_PACK(expression) return Pack()
   T lanes[bytes / static_cast<int>(sizeof(T))];
   struct Mask {};
+/// \endcond
 #else
+/// \cond
 #define MOHO_PACK(expression) return Pack(expression)
+  /// \endcond
   Vector<T> lanes;  ///< the numbers
   /// A comparison's answer.
   struct Mask {
-    Bits<T> lanes;
+    Bits<T> lanes;  ///< all bits of a lane set where it holds
   };
 #endif
 
@@ -117,21 +121,25 @@ struct Pack {
   /// Writes the lanes to any address. Host only.
   void store(T* to) const { std::memcpy(to, &lanes, sizeof(lanes)); }
 
-  /// \name Arithmetic and comparison by lane.
-  /// @{
+  /// Sum by lane.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack operator+(const Pack& a, const Pack& b) {
     MOHO_PACK(a.lanes + b.lanes);
   }
+  /// Difference by lane.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack operator-(const Pack& a, const Pack& b) {
     MOHO_PACK(a.lanes - b.lanes);
   }
+  /// Product by lane.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack operator*(const Pack& a, const Pack& b) {
     MOHO_PACK(a.lanes * b.lanes);
   }
+  /// Quotient by lane.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack operator/(const Pack& a, const Pack& b) {
     MOHO_PACK(a.lanes / b.lanes);
   }
+  /// The negative by lane.
   KOKKOS_FORCEINLINE_FUNCTION Pack operator-() const { MOHO_PACK(-lanes); }
+  /// Where a is less than b.
   KOKKOS_FORCEINLINE_FUNCTION friend Mask operator<(const Pack& a, const Pack& b) {
 #if defined(__CUDA_ARCH__)
     return Mask();
@@ -139,6 +147,7 @@ struct Pack {
     return Mask{a.lanes < b.lanes};
 #endif
   }
+  /// Where a equals b.
   KOKKOS_FORCEINLINE_FUNCTION friend Mask operator==(const Pack& a, const Pack& b) {
 #if defined(__CUDA_ARCH__)
     return Mask();
@@ -146,7 +155,6 @@ struct Pack {
     return Mask{a.lanes == b.lanes};
 #endif
   }
-  /// @}
   /// By lane, a where the mask is set, else b.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack select(const Mask& mask, const Pack& a, const Pack& b) {
     MOHO_PACK(mask.lanes ? a.lanes : b.lanes);

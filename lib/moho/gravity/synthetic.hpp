@@ -12,7 +12,9 @@ namespace moho::gravity {
 
 /// A sphere of a density contrast.
 struct Sphere {
-  double x, y, z;  ///< centre, metres, z down
+  double x;        ///< centre, metres
+  double y;        ///< centre, metres
+  double z;        ///< centre, metres, down
   double radius;   ///< metres
   double density;  ///< contrast, kg/m^3
 };
