@@ -71,8 +71,10 @@ Errors errors_of(const std::vector<Found>& found, const std::vector<Truth>& trut
       const long double difference =
           std::abs(static_cast<long double>(found[i][c]) - static_cast<long double>(truth[i][c]));
       squares += difference * difference;
-      // a NaN compares false and has to count
-      if (!(difference <= errors.largest[c])) errors.largest[c] = static_cast<double>(difference);
+      // a NaN has to count, and to stay
+      if (!(difference <= errors.largest[c]) && !std::isnan(errors.largest[c])) {
+        errors.largest[c] = static_cast<double>(difference);
+      }
     }
     errors.rms[c] =
         static_cast<double>(std::sqrt(squares / static_cast<long double>(truth.size())));

@@ -280,6 +280,9 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
   }
   if (given("stations")) {
     o.stations_file = text("stations");
+    if (o.stations_file.empty()) {
+      throw InputError("--stations: no file is named (needed: a .npy or .csv file)");
+    }
   } else if (given("grid")) {
     o.grid = parse_grid(text("grid"));
   } else if (chosen != "spheres") {

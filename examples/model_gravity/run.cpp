@@ -8,6 +8,7 @@
 #include "model_gravity/input.hpp"
 #include "model_gravity/output.hpp"
 
+#include <moho/gravity/forward.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
 
@@ -19,6 +20,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -261,19 +263,19 @@ Json stations_json(const Input& input) {
 struct Extremes {
   double lowest = 0.0, highest = 0.0;
   std::int64_t missing = 0;
+  bool any = false;  // does it exist somewhere?
 };
 
 Extremes extremes_of(const double* values, std::size_t count) {
   Extremes e;
-  bool any = false;
   for (std::size_t k = 0; k < count; ++k) {
     if (std::isnan(values[k])) {
       ++e.missing;
       continue;
     }
-    e.lowest = any ? std::min(e.lowest, values[k]) : values[k];
-    e.highest = any ? std::max(e.highest, values[k]) : values[k];
-    any = true;
+    e.lowest = e.any ? std::min(e.lowest, values[k]) : values[k];
+    e.highest = e.any ? std::max(e.highest, values[k]) : values[k];
+    e.any = true;
   }
   return e;
 }
@@ -302,10 +304,20 @@ Json ranks_json(const std::vector<RankReport>& reports) {
   return list;
 }
 
+// What automatic stands for, decided once for all ranks and from the whole ensemble.
+gravity::Strategy strategy_of_all(const Options& o, const Input& input) {
+  if (!input.regular || !o.double_precision) return gravity::Strategy::tiles;
+  using Host = Kokkos::DefaultHostExecutionSpace;
+  return gravity::automatic_strategy<double>(
+      Host(), input.mesh,
+      gravity::DensityView<Host>(input.densities.data(), input.densities.size()),
+      gravity::StationView<Host>(input.stations.data(), input.stations.size() / 3));
+}
+
 // What an earlier run left would not belong to these results.
 void remove_results(const fs::path& folder) {
   std::error_code ignored;
-  for (const char* name : {"maps.png", "gravity.csv", "stations.npy"}) {
+  for (const char* name : {"summary.json", "maps.png", "gravity.csv", "stations.npy"}) {
     fs::remove(folder / name, ignored);
   }
   for (const gravity::Component c : gravity::all_components()) {
@@ -332,6 +344,9 @@ void run(const Options& o, Ranks& ranks, Stage& stage) {
       check_input(o, input);
       masses = count_masses(input);
       plan = make_plan(o, input);
+      if (ranks.size() > 1 && plan.strategy == gravity::Strategy::automatic) {
+        plan.strategy = strategy_of_all(o, input);
+      }
     }
     say_input(o, input, masses);
   });
@@ -342,8 +357,9 @@ void run(const Options& o, Ranks& ranks, Stage& stage) {
     job = share(input, plan, masses.prisms, ranks);
   }
   TerminalProgress bar;
-  if (ranks.root()) job.options.progress = bar.callback();
+  if (ranks.root() && ::isatty(STDERR_FILENO) == 1) job.options.progress = bar.callback();
   Outcome outcome;
+  std::optional<Stopwatch> waiting;
   ranks.together([&] {
     with_space(plan.space, [&](const auto& exec) {
       outcome =
@@ -351,14 +367,11 @@ void run(const Options& o, Ranks& ranks, Stage& stage) {
     });
     bar.clear();
     for (const auto& [phase, seconds] : outcome.phases.phases()) phases.add(phase, seconds);
+    waiting.emplace(phases, "ranks");  // for slower ranks, at the end of together()
   });
-  std::vector<RankReport> reports;
-  {
-    // Waiting for slower ranks is part of it.
-    const Stopwatch watch(phases, "ranks");
-    ranks.sum_to_root(outcome.results);
-    reports = ranks.gather(report_of(outcome));
-  }
+  ranks.sum_to_root(outcome.results);
+  const std::vector<RankReport> reports = ranks.gather(report_of(outcome));
+  waiting.reset();
   const std::string mpi = Ranks::version();
   ranks.finish();
   if (!ranks.root()) return;
@@ -404,8 +417,8 @@ void run(const Options& o, Ranks& ranks, Stage& stage) {
   for (std::size_t c = 0; c < o.components.size(); ++c) {
     components.push_back({{"name", gravity::to_string(o.components[c])},
                           {"unit", gravity::unit_of(o.components[c])},
-                          {"min", extremes[c].lowest},
-                          {"max", extremes[c].highest},
+                          {"min", extremes[c].any ? Json(extremes[c].lowest) : Json(nullptr)},
+                          {"max", extremes[c].any ? Json(extremes[c].highest) : Json(nullptr)},
                           {"nan", extremes[c].missing}});
   }
   summary["components"] = components;

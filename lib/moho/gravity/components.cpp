@@ -29,9 +29,14 @@ Components parse_components(std::string_view names) {
       if (piece != to_string(c)) continue;
       found = true;
       if (std::find(components.begin(), components.end(), c) != components.end()) {
-        throw InputError(concat("components: '", piece, "' is named twice in '", names, "'"));
+        throw InputError(concat("components: '", piece, "' is named twice in '", names,
+                                "' (allowed: each once): leave one out"));
       }
       components.push_back(c);
+    }
+    if (piece == "all") {
+      throw InputError(
+          concat("components: 'all' stands beside others in '", names, "' (allowed: all alone)"));
     }
     if (!found) throw InputError(concat("components: '", piece, "' is unknown", allowed));
     if (comma == std::string_view::npos) return components;

@@ -157,18 +157,22 @@ struct PackCorners {
   }
 };
 
-/// The first station in the closed box of a mesh.
+/// The first station in the closed box of a mesh, or further from its centre than a distance.
 template <class Exec>
 struct FindStationInMesh {
   StationView<Exec> stations;
   RegularMesh mesh;
+  double farthest = infinity<double>();
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& first) const {
     bool inside = true;
+    double distance2 = 0.0;
     for (int axis = 0; axis < 3; ++axis) {
-      inside =
-          inside && stations(i, axis) >= mesh.lower[axis] && stations(i, axis) <= mesh.upper[axis];
+      const double at = stations(i, axis);
+      inside = inside && at >= mesh.lower[axis] && at <= mesh.upper[axis];
+      const double from_centre = at - 0.5 * (mesh.lower[axis] + mesh.upper[axis]);
+      distance2 += from_centre * from_centre;
     }
-    if (inside && i < first) first = i;
+    if ((inside || distance2 > farthest * farthest) && i < first) first = i;
   }
 };
 

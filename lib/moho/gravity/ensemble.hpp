@@ -51,6 +51,9 @@ inline std::vector<double> mesh_prisms(const RegularMesh& mesh,
 inline std::vector<double> station_grid(std::int64_t nx, std::int64_t ny, double dx, double dy,
                                         double x0, double y0,
                                         const std::vector<double>& elevation) {
+  if (nx < 1 || ny < 1) {
+    throw InputError(concat("station_grid: ", nx, " x ", ny, " stations (allowed: 1 x 1 or more)"));
+  }
   const std::size_t count = static_cast<std::size_t>(nx * ny);
   if (elevation.size() != 1 && elevation.size() != count) {
     throw InputError(concat("elevation: there are ", elevation.size(), " values (allowed: 1, or ",
@@ -62,11 +65,16 @@ inline std::vector<double> station_grid(std::int64_t nx, std::int64_t ny, double
     for (std::int64_t i = 0; i < nx; ++i) {
       const std::size_t at = static_cast<std::size_t>(j * nx + i);
       rows.insert(rows.end(), {x0 + dx * static_cast<double>(i), y0 + dy * static_cast<double>(j),
-                               -elevation[elevation.size() == 1 ? 0 : at]});
+                               0.0 - elevation[elevation.size() == 1 ? 0 : at]});
     }
   }
   return rows;
 }
+
+/// Largest coordinate, metres: a thousand million kilometres. Its sixth power has to stay a number.
+inline constexpr double largest_coordinate = 1e12;
+/// Largest density, kg/m^3.
+inline constexpr double largest_density = 1e30;
 
 namespace detail {
 
@@ -114,7 +122,8 @@ struct FindBadPrism {
       if (p[2 * axis] > p[2 * axis + 1]) wrong = 7 + axis;
     }
     for (int c = 6; c >= 0; --c) {
-      if (!(p[c] - p[c] == 0.0)) wrong = c;  // NaN or infinite
+      const double limit = c == 6 ? largest_density : largest_coordinate;
+      if (!(p[c] >= -limit && p[c] <= limit)) wrong = c;  // or NaN
     }
     if (wrong != 15 && i * 16 + wrong < first) first = i * 16 + wrong;
   }
@@ -126,7 +135,7 @@ struct FindBadDensity {
   DensityView<Exec> densities;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& first) const {
     const double value = densities(i);
-    if (!(value - value == 0.0) && i < first) first = i;
+    if (!(value >= -largest_density && value <= largest_density) && i < first) first = i;
   }
 };
 
@@ -137,7 +146,8 @@ struct FindBadStation {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& first) const {
     for (int axis = 2; axis >= 0; --axis) {
       const double value = stations(i, axis);
-      if (!(value - value == 0.0) && i * 4 + axis < first) first = i * 4 + axis;
+      const bool good = value >= -largest_coordinate && value <= largest_coordinate;
+      if (!good && i * 4 + axis < first) first = i * 4 + axis;
     }
   }
 };
@@ -185,7 +195,9 @@ void check_prisms(const Exec& exec, const PrismView<Exec>& prisms) {
   constexpr const char* columns[] = {"x1", "x2", "y1", "y2", "z1", "z2", "density"};
   if (wrong < 7) {
     throw InputError(concat("prisms: row ", row, " (counted from 0): ", columns[wrong], " is ",
-                            p[static_cast<std::size_t>(wrong)], " (allowed: finite numbers)"));
+                            p[static_cast<std::size_t>(wrong)],
+                            " (allowed: finite numbers, at most ",
+                            wrong == 6 ? largest_density : largest_coordinate, ")"));
   }
   const std::size_t axis = static_cast<std::size_t>((wrong - 7) % 3);
   if (wrong >= 10) {
@@ -219,6 +231,15 @@ void check_mesh(const Exec& exec, const RegularMesh& mesh, const DensityView<Exe
                               axis == 2 ? "; z is positive down, so that the top comes first" : "",
                               ")"));
     }
+    const double spacing =
+        (mesh.upper[axis] - mesh.lower[axis]) / static_cast<double>(mesh.cells[axis]);
+    const double largest = std::max(std::abs(mesh.lower[axis]), std::abs(mesh.upper[axis]));
+    if (!(largest <= largest_coordinate) || !(spacing > 1e-15 * largest)) {
+      throw InputError(concat("mesh: ", mesh.cells[axis], " prisms along ", name, " from ",
+                              mesh.lower[axis], " to ", mesh.upper[axis],
+                              " (allowed: coordinates of at most ", largest_coordinate,
+                              " with faces that differ): take fewer prisms or a larger box"));
+    }
     prisms *= static_cast<double>(mesh.cells[axis]);
   }
   if (prisms > 4.0e18) throw InputError("mesh: the number of prisms overflows 64-bit indices");
@@ -231,9 +252,9 @@ void check_mesh(const Exec& exec, const RegularMesh& mesh, const DensityView<Exe
                                       FindBadDensity<Exec>{densities});
   if (bad == nothing_bad) return;
   throw InputError(concat("densities: prism ", bad, " (counted from 0; i = ", bad % mesh.cells[0],
-                          ", j = ", bad / mesh.cells[0] % mesh.cells[1],
-                          ", k = ", bad / mesh.cells[0] / mesh.cells[1],
-                          ") is NaN or infinite (allowed: finite numbers; 0 for no prism)"));
+                          ", j = ", bad / mesh.cells[0] % mesh.cells[1], ", k = ",
+                          bad / mesh.cells[0] / mesh.cells[1], ") is NaN, infinite or above ",
+                          largest_density, " (allowed: finite numbers; 0 for no prism)"));
 }
 
 /// Throws InputError if a station cannot be used.
@@ -248,7 +269,8 @@ void check_stations(const Exec& exec, const StationView<Exec>& stations) {
   if (bad == nothing_bad) return;
   const std::vector<double> row = host_row(exec, stations, bad / 4);
   throw InputError(concat("stations: row ", bad / 4, " (counted from 0): ", "xyz"[bad % 4], " is ",
-                          row[static_cast<std::size_t>(bad % 4)], " (allowed: finite numbers)"));
+                          row[static_cast<std::size_t>(bad % 4)],
+                          " (allowed: finite numbers, at most ", largest_coordinate, ")"));
 }
 
 }  // namespace detail

@@ -35,7 +35,8 @@ inline Plan make_plan(const Components& components, double constant, double scal
   unsigned wanted = 0;
   for (const Component c : components) {
     if ((wanted & bit(c)) != 0) {
-      throw InputError(concat("components: ", to_string(c), " is named twice"));
+      throw InputError(concat("components: ", to_string(c),
+                              " is named twice (allowed: each once): leave one out"));
     }
     wanted |= bit(c);
   }
@@ -88,12 +89,13 @@ void with_mask(unsigned mask, const Function& function) {
   attempt(std::integral_constant<unsigned, mask_ten>());
 }
 
-/// Bytes that may be allocated in the space.
+/// Bytes that may still be allocated in the space, when some have been allocated already.
 template <class Exec>
-double budget_of(const Exec& exec, const Options& options) {
+double budget_of(const Exec& exec, const Options& options, std::size_t allocated) {
   const double free_bytes = 0.9 * static_cast<double>(available_memory(exec));
   if (options.memory_budget == 0) return free_bytes;
-  return std::min(free_bytes, static_cast<double>(options.memory_budget));
+  return std::min(free_bytes,
+                  static_cast<double>(options.memory_budget) - static_cast<double>(allocated));
 }
 
 /// Throws MemoryError if the bytes do not fit.
@@ -147,9 +149,14 @@ void run_tiles(const Exec& exec, const Job<T, Exec, Item>& job, const Options& o
   data.blocks = static_cast<int>((padded + block - 1) / block);
   data.chunks =
       report.strategy == Strategy::by_stations ? 1 : Shape::chunks(exec, prisms, data.blocks);
+  if (static_cast<double>(data.blocks) * data.chunks > 2147483647.0) {
+    throw InputError(concat("stations: ", report.stations, " in teams of ", block,
+                            " are more teams than a launch can have: take a larger team_size, or "
+                            "fewer stations at a time"));
+  }
   const double a_chunk = 8.0 * count_of(Mask) * static_cast<double>(padded);
   const double packed = 3.0 * parts<T> * sizeof(T) * static_cast<double>(padded);
-  const double left = budget_of(exec, options) - packed - static_cast<double>(report.memory);
+  const double left = budget_of(exec, options, report.memory) - packed;
   check_budget(a_chunk, left, concat("sums at ", report.stations, " stations"));
   data.chunks =
       static_cast<int>(std::max(1.0, std::min<double>(data.chunks, std::floor(left / a_chunk))));
@@ -204,7 +211,11 @@ std::pair<int, int> private_threads(const Exec& exec, const Options& options, st
   int team_size = options.team_size, teams = options.teams;
   if (is_host_space<Exec>) {
     if (team_size <= 0) team_size = 1;
-    if (teams <= 0) teams = std::max(1, threads / team_size);
+    if (teams <= 0) {
+      const std::int64_t most =
+          std::min<std::int64_t>({threads, prisms, std::max<std::int64_t>(fit, 1)});
+      teams = static_cast<int>(std::max<std::int64_t>(1, most / team_size));
+    }
   } else {
     if (team_size <= 0) team_size = 128;
     if (teams <= 0) {
@@ -227,7 +238,13 @@ void run_by_prisms(const Exec& exec, const Job<T, Exec, Record<T>>& job, const O
   const std::int64_t padded = round_up(report.stations, TileShape<T, Exec>::padding());
   const double a_grid = static_cast<double>(sizeof(T)) * count * static_cast<double>(padded);
   const double others = (3.0 * parts<T> * sizeof(T) + 8.0 * count) * static_cast<double>(padded);
-  const double left = budget_of(exec, options) - others - static_cast<double>(report.memory);
+  const double left = budget_of(exec, options, report.memory) - others;
+  if (static_cast<double>(count) * static_cast<double>(padded) > 2147483647.0) {
+    throw InputError(
+        concat("by_prisms: ", count, " components at ", report.stations,
+               " stations are more than 2147483647 sums (allowed: fewer): take another "
+               "strategy, or fewer stations at a time"));
+  }
   const auto [teams, team_size] = private_threads<T>(exec, options, prisms, a_grid, left);
   const std::int64_t threads = static_cast<std::int64_t>(teams) * team_size;
   PackedStations<T, Exec> stations;
@@ -282,7 +299,7 @@ Report sum_prisms_of(const Exec& exec, const Source& source, const StationView<E
     job.frame = make_frame<T>(exec, source, job.plan.axis);
     job.plan = make_plan(components, options.constant, job.frame.scale);
     const double bytes = static_cast<double>(sizeof(Record<T>)) * static_cast<double>(count);
-    check_budget(bytes, budget_of(exec, options), concat(count, " prisms"));
+    check_budget(bytes, budget_of(exec, options, 0), concat(count, " prisms"));
     report.memory = static_cast<std::size_t>(bytes);
     job.records = pack_prisms<T>(exec, source, job.frame, count);
   }
@@ -341,7 +358,7 @@ Report sum_corners_of(const Exec& exec, const RegularMesh& mesh, const DensityVi
     Kokkos::parallel_scan("moho::gravity::count_corners", all, pack, corners);
     exec.fence();
     const double bytes = static_cast<double>(sizeof(CornerRecord)) * static_cast<double>(corners);
-    check_budget(bytes, budget_of(exec, options), concat(corners, " corners"));
+    check_budget(bytes, budget_of(exec, options, 0), concat(corners, " corners"));
     report.memory = static_cast<std::size_t>(bytes);
     pack.records = allocate<Records>(exec, "moho::gravity::corners", corners);
     std::int64_t again = 0;
@@ -364,21 +381,27 @@ Report sum_corners_of(const Exec& exec, const RegularMesh& mesh, const DensityVi
   return report;
 }
 
-/// Does the sum over corners save work? Where it is worth counting, no station touches the mesh,
-/// and at most a quarter as many corners as prisms count.
+/// Does the sum over corners save work and keep the digits? Where it is worth counting, no station
+/// touches the mesh or is further from its centre than ten of its diagonals, and at most a quarter
+/// as many corners as prisms count.
 template <class Exec>
 bool corners_pay(const Exec& exec, const RegularMesh& mesh, const DensityView<Exec>& densities,
-                 const StationView<Exec>& stations, Report& report) {
-  const ScopedPhase<Exec> phase(exec, report.times, "prepare");
+                 const StationView<Exec>& stations) {
+  const std::int64_t count_stations = static_cast<std::int64_t>(stations.extent(0));
   std::int64_t prisms = 0, corners = 0;
   Kokkos::parallel_reduce("moho::gravity::count_prisms", LongRange<Exec>(exec, 0, mesh.size()),
                           CountPrisms<MeshSource<Exec>>{{mesh, densities}},
                           Kokkos::Sum<std::int64_t>(prisms));
   exec.fence();
-  const double pairs = static_cast<double>(prisms) * static_cast<double>(report.stations);
+  const double pairs = static_cast<double>(prisms) * static_cast<double>(count_stations);
   if (pairs < 100.0 * static_cast<double>(mesh.size())) return false;
-  if (find_first(exec, "moho::gravity::check_outside", report.stations,
-                 FindStationInMesh<Exec>{stations, mesh}) != nothing_bad) {
+  double diagonal2 = 0.0;
+  for (int n = 0; n < 3; ++n) {
+    diagonal2 += (mesh.upper[n] - mesh.lower[n]) * (mesh.upper[n] - mesh.lower[n]);
+  }
+  if (find_first(exec, "moho::gravity::check_outside", count_stations,
+                 FindStationInMesh<Exec>{stations, mesh, 10.0 * std::sqrt(diagonal2)}) !=
+      nothing_bad) {
     return false;
   }
   const PackCorners<Exec> count{mesh, densities, Frame(), {}};
@@ -449,7 +472,10 @@ Report forward(const Exec& exec, const PrismView<Exec>& prisms, const StationVie
     const ScopedPhase<Exec> phase(exec, report.times, "check");
     detail::check_prisms<Exec>(exec, prisms);
     if (options.check_overlaps) {
-      const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), prisms);
+      const Kokkos::View<double* [7], Kokkos::LayoutRight, Kokkos::HostSpace> host(
+          "moho::gravity::host_prisms", prisms.extent(0));
+      Kokkos::deep_copy(exec, host, prisms);
+      exec.fence();
       if (const auto overlap =
               find_overlap(host.data(), static_cast<std::int64_t>(host.extent(0)))) {
         throw InputError(concat("prisms: rows ", overlap->first, " and ", overlap->second,
@@ -460,6 +486,18 @@ Report forward(const Exec& exec, const PrismView<Exec>& prisms, const StationVie
   }
   return detail::sum_prisms_of<T, Exec>(exec, detail::RowSource<Exec>{prisms}, stations, components,
                                         results, options, report);
+}
+
+/// \brief What Strategy::automatic stands for with a regular ensemble: by_corners in double
+/// precision where at most a quarter as many corners as prisms count, and the stations are outside
+/// of the mesh and no further from its centre than ten of its diagonals; else tiles.
+template <class T, class Exec>
+Strategy automatic_strategy(const Exec& exec, const RegularMesh& mesh,
+                            const DensityView<Exec>& densities, const StationView<Exec>& stations) {
+  if constexpr (std::is_same_v<T, double>) {
+    if (detail::corners_pay<Exec>(exec, mesh, densities, stations)) return Strategy::by_corners;
+  }
+  return Strategy::tiles;
 }
 
 /// \brief The field of a regular ensemble: a mesh with a density for each prism, 0 for none.
@@ -482,11 +520,9 @@ Report forward(const Exec& exec, const RegularMesh& mesh, const DensityView<Exec
     const ScopedPhase<Exec> phase(exec, report.times, "check");
     detail::check_mesh<Exec>(exec, mesh, densities);
   }
-  if constexpr (std::is_same_v<T, double>) {
-    if (report.strategy == Strategy::automatic &&
-        detail::corners_pay<Exec>(exec, mesh, densities, stations, report)) {
-      report.strategy = Strategy::by_corners;
-    }
+  if (report.strategy == Strategy::automatic) {
+    const ScopedPhase<Exec> phase(exec, report.times, "prepare");
+    report.strategy = automatic_strategy<T>(exec, mesh, densities, stations);
   }
   if (report.strategy == Strategy::by_corners) {
     if constexpr (std::is_same_v<T, double>) {
@@ -498,7 +534,6 @@ Report forward(const Exec& exec, const RegularMesh& mesh, const DensityView<Exec
           "corners would lose all its digits): take double, or tiles");
     }
   }
-  if (report.strategy == Strategy::automatic) report.strategy = Strategy::tiles;
   return detail::sum_prisms_of<T, Exec>(exec, detail::MeshSource<Exec>{mesh, densities}, stations,
                                         components, results, options, report);
 }

@@ -32,8 +32,13 @@ struct alignas(16) Record<float> {
   float density;
   float diagonal2;
   float lower_rest[3];
-  float unused;
+  float
+      slender;  ///< 1 for a prism whose sides differ so much that mid_field() wants double, else 0
 };
+
+/// In single precision mid_field() loses digits in proportion to the ratio of a prism's sides; with
+/// a larger one than this, near_field() in double takes its place.
+inline constexpr float largest_ratio = 50.0f;
 
 /// From input to the kernels' coordinates: axis n there is input axis[n], shifted and scaled.
 struct Frame {
@@ -83,6 +88,14 @@ struct PackPrisms {
         const T length = static_cast<T>(upper - lower);
         diagonal2 += T(0.25) * length * length;
       }
+      if constexpr (parts<T> == 2) {
+        T shortest = record.length[0], longest = record.length[0];
+        for (int n = 1; n < 3; ++n) {
+          shortest = record.length[n] < shortest ? record.length[n] : shortest;
+          longest = record.length[n] > longest ? record.length[n] : longest;
+        }
+        record.slender = longest > largest_ratio * shortest ? T(1) : T(0);
+      }
       record.density = static_cast<T>(p[6]);
       record.diagonal2 = diagonal2;
       records(place) = record;
@@ -100,13 +113,14 @@ struct CountPrisms {
   }
 };
 
-/// Lowest and highest coordinate of the prisms along an axis.
+/// Lowest and highest coordinate of the prisms with mass along an axis.
 template <class Source>
 struct BoundPrisms {
   Source source;
   int axis;
   using Value = Kokkos::MinMaxScalar<double>;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, Value& bounds) const {
+    if (source.density(i) == 0.0) return;
     double p[7];
     source.prism(i, p);
     if (p[2 * axis] < bounds.min_val) bounds.min_val = p[2 * axis];
@@ -179,6 +193,7 @@ Frame make_frame(const Exec& exec, const Source& source, const Kokkos::Array<int
       Kokkos::parallel_reduce("moho::gravity::bounds", LongRange<Exec>(exec, 0, source.size()),
                               BoundPrisms<Source>{source, n}, Kokkos::MinMax<double>(bounds));
       exec.fence();
+      if (bounds.max_val < bounds.min_val) return frame;  // no prism has mass
       frame.origin[n] = 0.5 * (bounds.min_val + bounds.max_val);
       extent = std::max(extent, bounds.max_val - bounds.min_val);
     }

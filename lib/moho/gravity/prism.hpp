@@ -292,19 +292,20 @@ KOKKOS_FORCEINLINE_FUNCTION void far_field(const V (&centre)[3], const V (&lengt
         k[i] = p * multiply_add(p, multiply_subtract(number(9.0), q4[i], number(52.5) * e[i]),
                                 number(15.0) * m[i]);
       }
-      const V mass_pp = mass_p * p;
+      V direction[3];  // factors near 1 first: products of far distances leave a float's range
+      for (int i = 0; i < 3; ++i) direction[i] = centre[i] * inverse;
       const V cross = number(105.0) * (p * p);  // 24 x 4.375
       for (int i = 0; i < 3; ++i) {
         if ((Mask >> (4 + i) & 1u) != 0) {
           const V own = number(63.0) * (p * p) * (m[i] * m[i]);  // 14.4 x 4.375
           const V along = radial2 - k[i] - k[i] + own;
           out[place_of(Mask, 4 + i)] =
-              multiply_add(mass_pp * t[i], along, mass_p * (scaled[i] - radial1));
+              mass_p * multiply_add(direction[i] * direction[i], along, scaled[i] - radial1);
         }
         const int u = (i + 1) % 3;
         if ((Mask >> mixed(i) & 1u) != 0) {
           const V along = multiply_add(cross * m[i], m[u], radial2 - k[i] - k[u]);
-          out[place_of(Mask, mixed(i))] = mass_pp * (centre[i] * centre[u]) * along;
+          out[place_of(Mask, mixed(i))] = mass_p * (direction[i] * direction[u]) * along;
         }
       }
     }

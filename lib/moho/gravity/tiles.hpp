@@ -28,6 +28,13 @@ struct Distances {
   static constexpr T least2 = sizeof(T) == 4 ? T(1e-11) : T(0);
 };
 
+/// Is a prism too long or too flat for mid_field() in this precision?
+KOKKOS_FORCEINLINE_FUNCTION bool is_slender(const Record<float>& record) {
+  return record.slender != 0.0f;
+}
+/// \overload
+KOKKOS_FORCEINLINE_FUNCTION bool is_slender(const Record<double>&) { return false; }
+
 /// One prism at one station of a device, added to the sums.
 template <unsigned Mask, class T>
 KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station<T, T>& station,
@@ -41,9 +48,10 @@ KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station
     squares[n] = centre[n] * centre[n];
     distance2 += squares[n];
   }
-  if (distance2 > limits.far2 * record.diagonal2) {
+  if (distance2 > limits.far2 * record.diagonal2 && distance2 > limits.least2) {
     far_field<Mask, T>(centre, length, squares, distance2, out);
-  } else if (distance2 > limits.near2 * record.diagonal2 && distance2 > limits.least2) {
+  } else if (distance2 > limits.near2 * record.diagonal2 && distance2 > limits.least2 &&
+             !is_slender(record)) {
     mid_field<Mask, T>(lower, upper, length, out);
   } else {
     double lowest[3], highest[3], all[component_count];
@@ -74,7 +82,10 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
     distance2 = distance2 + squares[n];
   }
   const T least = simd::least(distance2), greatest = simd::greatest(distance2);
-  const T near_diagonals2 = limits.near2 * record.diagonal2, far2 = limits.far2 * record.diagonal2;
+  // beyond these squares of distances: the closed form in this precision, and the expansion
+  const T far_diagonals2 = limits.far2 * record.diagonal2;
+  const T far2 = far_diagonals2 > limits.least2 ? far_diagonals2 : limits.least2;
+  const T near_diagonals2 = is_slender(record) ? far2 : limits.near2 * record.diagonal2;
   const T near2 = near_diagonals2 > limits.least2 ? near_diagonals2 : limits.least2;
   if (least > far2) {
     far_field<Mask, V>(centre, length, squares, distance2, out);
@@ -83,10 +94,11 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
   } else {
     mid_field<Mask, V>(lower, upper, length, out);
     // stations of a list may lie anywhere: those far away keep what far_field() promises
-    if (greatest > T(4) * far2) {
+    const T away2 = near2 < far2 ? T(4) * far2 : far2;
+    if (greatest > away2) {
       V afar[count];
       far_field<Mask, V>(centre, length, squares, distance2, afar);
-      const auto away = V(T(4) * far2) < distance2;
+      const auto away = V(away2) < distance2;
       for (int c = 0; c < count; ++c) out[c] = select(away, afar[c], out[c]);
     }
     if (!(least > near2)) {
@@ -259,7 +271,7 @@ struct TileShape {
 inline void check_team_size(int team_size, int largest) {
   if (team_size <= largest) return;
   throw InputError(concat("team_size: ", team_size, " (allowed: at most ", largest,
-                          ", what this kernel's registers leave room for, or 0)"));
+                          ", what this kernel's registers and scratch leave room for, or 0)"));
 }
 
 /// Adds the field of prisms first to last to the partial sums.

@@ -66,7 +66,7 @@ class Parser {
     throw FileError(
         concat("'", m_file, "' holds ", found,
                " (allowed: a plain array of float32 or float64): convert it with NumPy, for "
-               "example numpy.save(file, array.astype('float32'))"));
+               "example numpy.save(file, array.astype('float64'))"));
   }
 
  private:
