@@ -389,6 +389,57 @@ TYPED_TEST(Forward, AHomogeneousMeshIsOnePrism) {
 
 // -------------------------------------------------------------------------------------- distances
 
+// Automatic may take the sum over corners of a homogeneous mesh, but not where it has no digits
+// left.
+TYPED_TEST(Forward, AutomaticKeepsDigitsFarFromAMesh) {
+  using T = typename TypeParam::Scalar;
+  const typename TypeParam::Exec exec;
+  const RegularMesh mesh{{8, 8, 8}, {0.0, 0.0, 0.0}, {1000.0, 1000.0, 1000.0}};
+  const std::vector<double> densities(static_cast<std::size_t>(mesh.size()), rock);
+  const Prism whole{0.0, 1000.0, 0.0, 1000.0, 0.0, 1000.0, rock};
+  for (const double sides : {3.0, 100.0, 1e4}) {
+    std::vector<Station> stations;
+    Expected expected;
+    Random random(5);
+    for (int i = 0; i < 120; ++i) {
+      const double x = random.between(-1.0, 1.0), y = random.between(-1.0, 1.0);
+      stations.push_back({500.0 + 1000.0 * sides * x, 500.0 + 1000.0 * sides * y, -1000.0 * sides});
+      expected.fields.push_back(exact(whole, stations.back()));
+      expected.scales.push_back(norms_of(expected.fields.back()));
+    }
+    const Outcome found = compute<T>(exec, mesh, densities, stations, all_ten(), {});
+    const bool corners = std::is_same_v<T, double> && sides < 10.0;
+    EXPECT_EQ(found.report.strategy, corners ? Strategy::by_corners : Strategy::tiles) << sides;
+    EXPECT_TRUE(outcome_agrees(found, all_ten(), expected, std::is_same_v<T, float> ? 1e-5 : 1e-10))
+        << sides << " sides away";
+  }
+}
+
+// Plates and needles close by: single precision has to leave them to double.
+TYPED_TEST(Forward, SlenderPrisms) {
+  using T = typename TypeParam::Scalar;
+  const typename TypeParam::Exec exec;
+  for (const Prism& prism :
+       {Prism{0.0, 1000.0, 0.0, 1000.0, 0.0, 1.0, rock},
+        Prism{0.0, 5.0, 0.0, 5.0, 0.0, 1000.0, rock}, Prism{0.0, 1e5, 0.0, 1e5, 0.0, 20.0, rock}}) {
+    const double longest = std::max(prism[1] - prism[0], prism[5] - prism[4]);
+    std::vector<Station> stations;
+    Expected expected;
+    Random random(6);
+    for (int i = 0; i < 60; ++i) {
+      stations.push_back({prism[1] * random.between(-2.0, 3.0),
+                          prism[3] * random.between(-2.0, 3.0),
+                          -longest * random.between(0.02, 3.0)});
+      expected.fields.push_back(exact(prism, stations.back()));
+      expected.scales.push_back(norms_of(expected.fields.back()));
+    }
+    const Outcome found = compute<T>(exec, {prism}, stations, all_ten(), {});
+    // double loses digits with the ratio of the sides, too: 1e-16 x 5000 x some
+    EXPECT_TRUE(outcome_agrees(found, all_ten(), expected, std::is_same_v<T, float> ? 1e-5 : 1e-9))
+        << prism[1] << " x " << prism[3] << " x " << prism[5];
+  }
+}
+
 // One prism at a time, cubes to needles and plates, stations in all directions from 2 to 1e4 half
 // diagonals in one list: the error of the prism's own field is the tolerance that was asked for and
 // rounding. That grows with the distance in shortest sides, by eps for each side in each of the

@@ -71,7 +71,7 @@ TEST(ComponentNames, BadOnes) {
   expect_parts(of(""), {"name is missing"});
   expect_parts(of("gz,,gx"), {"name is missing", "gz,,gx"});
   expect_parts(of("gz,"), {"name is missing"});
-  expect_parts(of("gz,all"), {"'all' is unknown"});
+  expect_parts(of("gz,all"), {"'all' stands beside others in 'gz,all'", "allowed: all alone"});
 }
 
 // -------------------------------------------------------------------------------------- overlaps
@@ -113,6 +113,24 @@ TEST(Overlap, TouchingIsNoOverlap) {
   EXPECT_FALSE(overlap_of(bricks()));
   EXPECT_FALSE(overlap_of({bricks()[0]}));
   EXPECT_FALSE(overlap_of({}));
+}
+
+// Faces written as origin + i * side and as origin + i * side + side differ by rounding.
+TEST(Overlap, RoundingIsNoOverlap) {
+  for (const double origin : {0.0, 3.7, -5e5, 4.5e6}) {
+    for (const double side : {0.1, 0.3, 12.7}) {
+      std::vector<Prism> row;
+      for (int i = 0; i < 200; ++i) {
+        const double x = origin + i * side;
+        row.push_back({x, x + side, 0.0, 1.0, 0.0, 1.0, rock});
+      }
+      EXPECT_FALSE(overlap_of(row)) << origin << ", " << side;
+      row[100][1] += 0.01 * side;
+      EXPECT_TRUE(overlap_of(row)) << origin << ", " << side;
+      row[100][6] = 0.0;  // no mass
+      EXPECT_FALSE(overlap_of(row)) << origin << ", " << side;
+    }
+  }
 }
 
 TEST(Overlap, ASmallOneAmongMany) {
@@ -198,6 +216,17 @@ TYPED_TEST(Input, PrismsMustBeFinite) {
                    {"prisms: row 217 ", columns[column], std::string("is ") + text, "finite"});
     }
   }
+}
+
+TYPED_TEST(Input, NumbersMayBeTooLarge) {
+  using T = typename TypeParam::Scalar;
+  const typename TypeParam::Exec exec;
+  std::vector<Prism> prisms(3, good);
+  prisms[1][1] = 1e200;
+  expect_parts(message_for<T>(exec, prisms), {"prisms: row 1 ", "x2 is 1e+200", "at most 1e+12"});
+  prisms[1] = good;
+  prisms[2][6] = -1e300;
+  expect_parts(message_for<T>(exec, prisms), {"prisms: row 2 ", "density is -1e+300", "at most"});
 }
 
 TYPED_TEST(Input, PrismsMustHaveTheirFacesInOrder) {

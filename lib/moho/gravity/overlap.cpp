@@ -37,7 +37,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> find_overlap(const double* 
       // faces computed as origin + i * side agree to rounding only
       const double rounding =
           8.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(lower), std::abs(upper));
-      if (!(upper - lower > rounding + 1e-9 * side)) return false;
+      if (!(upper - lower > rounding + 1e-12 * side)) return false;
     }
     return true;
   };

@@ -12,10 +12,11 @@ namespace moho::gravity {
 
 /// \brief Two prisms that share volume, if there are any: their rows, the lower first.
 ///
-/// Prisms that touch do not overlap, nor do those that reach into each other by rounding (1e-9 of a
-/// side); prisms without density do not count. Takes the time of a bulk-loaded R-tree and a query a
-/// prism, O(n log n) for prisms of a mesh. \param rows x1, x2, y1, y2, z1, z2, density of each
-/// prism, on the host \param count number of prisms
+/// Prisms that touch do not overlap, nor do those that reach into each other by rounding, some ulps
+/// of their coordinates; prisms without density do not count. Takes the time of a bulk-loaded
+/// R-tree and a query a prism, O(n log n) for prisms of a mesh.
+/// \param rows x1, x2, y1, y2, z1, z2, density of each prism, on the host
+/// \param count number of prisms
 std::optional<std::pair<std::int64_t, std::int64_t>> find_overlap(const double* rows,
                                                                   std::int64_t count);
 
