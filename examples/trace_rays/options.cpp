@@ -2,18 +2,16 @@
 #include "trace_rays/options.hpp"
 
 #include "common/arguments.hpp"
+#include "common/command_line.hpp"
 #include "common/summary.hpp"
 
 #include <moho/core/space.hpp>
 
 #include <boost/program_options.hpp>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <set>
 #include <sstream>
+#include <utility>
 
 namespace moho::examples::trace_rays {
 
@@ -134,10 +132,10 @@ Descriptions describe() {
   return d;
 }
 
-// Options of which a choice on the command line replaces the others in the --config file.
-const std::vector<std::set<std::string>>& groups() {
-  static const std::vector<std::set<std::string>> list{{"model", "gradient", "builtin"},
-                                                       {"receivers", "receiver-line"}};
+const std::vector<Alternatives>& alternatives() {
+  static const std::vector<Alternatives> list{
+      {{"model", "gradient", "builtin"}, {"shape", "spacing"}},
+      {{"receivers", "receiver-line"}, {}}};
   return list;
 }
 
@@ -148,74 +146,16 @@ std::vector<T> to_axes(std::vector<T> values) {
   return values;
 }
 
-void parse_config(const std::string& name, const po::options_description& known,
-                  po::variables_map& values) {
-  std::error_code ignored;
-  std::ifstream file(name);
-  std::string content;
-  if (file && !std::filesystem::is_directory(name, ignored)) {
-    std::ostringstream buffer;
-    buffer << file.rdbuf();
-    content = buffer.str();
-  } else {
-    throw InputError(
-        concat("--config ", name, ": cannot be read: check the name and the permissions"));
-  }
-  std::istringstream stream(content);
-  po::parsed_options parsed(&known);
-  try {
-    parsed = po::parse_config_file(stream, known);
-  } catch (const po::error& error) {
-    throw InputError(concat("--config ", name, ": ", error.what(),
-                            ": one \"name = value\" a line with the names of trace_rays --help"));
-  }
-  std::set<std::string> dropped;
-  for (const std::set<std::string>& group : groups()) {
-    const bool chosen = std::any_of(group.begin(), group.end(),
-                                    [&](const std::string& key) { return values.count(key) > 0; });
-    if (chosen) dropped.insert(group.begin(), group.end());
-  }
-  if (dropped.count("model")) dropped.insert({"shape", "spacing"});
-  auto& list = parsed.options;
-  list.erase(std::remove_if(list.begin(), list.end(),
-                            [&](const po::option& o) { return dropped.count(o.string_key) > 0; }),
-             list.end());
-  try {
-    po::store(parsed, values);
-  } catch (const po::error& error) {
-    throw InputError(concat("--config ", name, ": ", error.what()));
-  }
-}
-
 }  // namespace
 
 CommandLine read_command_line(const std::vector<std::string>& arguments) {
+  const std::string program = "trace_rays";
   const Descriptions described = describe();
   po::options_description in_file, all;
   in_file.add(described.model).add(described.survey).add(described.tracing).add(described.running);
   all.add(in_file).add(described.console);
 
-  po::variables_map values;
-  try {
-    namespace style = po::command_line_style;
-    const int how = style::allow_long | style::long_allow_next | style::long_allow_adjacent;
-    const po::parsed_options parsed =
-        po::command_line_parser(arguments).options(all).style(how).run();
-    for (const po::option& option : parsed.options) {
-      if (option.position_key >= 0) {
-        throw InputError(
-            concat("'", option.original_tokens.front(),
-                   "' belongs to no option (allowed: --name value): see trace_rays --help"));
-      }
-      if (!option.value.empty() && option.value.front().rfind("--", 0) == 0) {
-        throw InputError(concat("the value of --", option.string_key, " is missing before ",
-                                option.value.front(), ": see trace_rays --help"));
-      }
-    }
-    po::store(parsed, values);
-  } catch (const po::error& error) {
-    throw InputError(concat(error.what(), ": see trace_rays --help"));
-  }
+  po::variables_map values = parse_command_line(program, arguments, all);
 
   CommandLine result;
   Options& o = result.options;
@@ -226,12 +166,12 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
     return result;
   }
   if (values.count("version")) {
-    result.text = version_text("trace_rays");
+    result.text = version_text(program);
     return result;
   }
   if (values.count("config")) {
     o.config = values["config"].as<std::string>();
-    parse_config(o.config, in_file, values);
+    parse_config_file(program, o.config, in_file, alternatives(), values);
   }
 
   const auto given = [&](const char* name) { return values.count(name) > 0; };
@@ -356,17 +296,7 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
   // The run.
   // The sequential method runs on the host, whatever else the build has.
   o.space = o.method == rays::Method::dijkstra ? space_names().front() : default_space_name();
-  if (given("space")) {
-    o.space = text("space");
-    parse_name("--space", o.space, {"serial", "openmp", "cuda"});
-    const auto names = space_names();
-    if (std::find(names.begin(), names.end(), o.space) == names.end()) {
-      std::string list;
-      for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-      throw InputError(concat("--space ", o.space, " is not in this program (it has: ", list,
-                              "): choose one of these, or build moho with a Kokkos that has it"));
-    }
-  }
+  if (given("space")) o.space = parse_space(text("space"));
   if (o.method == rays::Method::dijkstra && o.space == "cuda") {
     throw InputError(
         "--method dijkstra was given with --space cuda (allowed: serial or openmp, it is "

@@ -2,6 +2,7 @@
 #include "trace_rays/run.hpp"
 
 #include "common/format.hpp"
+#include "common/stopwatch.hpp"
 #include "common/summary.hpp"
 #include "trace_rays/input.hpp"
 #include "trace_rays/output.hpp"
@@ -13,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -24,23 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-// Adds the seconds from construction to destruction to a phase.
-class Stopwatch {
- public:
-  Stopwatch(PhaseTimes& times, std::string phase) : m_times(times), m_phase(std::move(phase)) {}
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-  ~Stopwatch() {
-    m_times.add(m_phase,
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count());
-  }
-
- private:
-  PhaseTimes& m_times;
-  std::string m_phase;
-  std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
-};
 
 template <int Dim>
 Json to_json(const std::vector<Point<Dim>>& points) {
