@@ -23,6 +23,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"io", {"core"}},
     {"rays", {"core"}},
     {"gravity", {"core"}},
+    {"wave", {"core"}},
 };
 
 struct Include {
