@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Injection and recording at points: against sums written plainly, as transposes of each other, at
+// free surfaces, and with points that are not acceptable.
+
+#include <moho/wave/points.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "spaces.hpp"
+
+namespace {
+
+using moho::Box;
+using moho::Grid;
+using moho::Index;
+using moho::Point;
+using moho::Points;
+using moho::wave::Layout;
+using moho::wave::PointOptions;
+using moho::wave::PointSeries;
+using moho::wave::PointSet;
+using moho::wave::Storage;
+using ::testing::HasSubstr;
+
+double uniform(std::mt19937& random, double low, double high) {
+  return low + (high - low) * static_cast<double>(random()) / 4294967296.0;
+}
+
+template <int Dim>
+Grid<Dim> make_grid() {
+  Grid<Dim> grid;
+  for (int d = 0; d < Dim; ++d) {
+    grid.extents[d] = 17 + 4 * d;
+    grid.spacing[d] = 10.0 + d;
+    grid.origin[d] = -50.0 + 20.0 * d;
+  }
+  return grid;
+}
+
+// Everywhere, on nodes and near faces, the first twice.
+template <int Dim>
+Points<Dim> make_points(const Grid<Dim>& grid, int count, unsigned seed) {
+  std::mt19937 random(seed);
+  Points<Dim> points;
+  for (int i = 0; i < count; ++i) {
+    Point<Dim> p{};
+    for (int d = 0; d < Dim; ++d) {
+      double q = uniform(random, 0.0, static_cast<double>(grid.extents[d] - 1));
+      if (random() % 4 == 0) q = std::min(std::floor(q) + 1.0, grid.extents[d] - 2.0);
+      if (random() % 6 == 0) q = uniform(random, 0.1, 0.9);
+      if (random() % 6 == 0) q = static_cast<double>(grid.extents[d] - 1) - 0.3;
+      p[d] = grid.origin[d] + q * grid.spacing[d];
+    }
+    points.push_back(p);
+  }
+  points.push_back(points.front());
+  return points;
+}
+
+template <class T>
+std::vector<T> random_values(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<T> values(count);
+  for (T& value : values) value = static_cast<T>(uniform(random, -1.0, 1.0));
+  return values;
+}
+
+template <class T, class Exec>
+Storage<T, Exec> send(const Exec& exec, const std::vector<T>& values) {
+  auto view = moho::allocate<Storage<T, Exec>>(exec, "values", values.size());
+  Kokkos::deep_copy(
+      exec, view,
+      Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+          values.data(), values.size()));
+  exec.fence();
+  return view;
+}
+
+template <class T, class Exec>
+std::vector<T> fetch(const Exec& exec, const Storage<T, Exec>& view) {
+  std::vector<T> values(view.extent(0));
+  Kokkos::deep_copy(exec,
+                    Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        values.data(), values.size()),
+                    view);
+  exec.fence();
+  return values;
+}
+
+// The weight of every node of the grid at a point, by the definition: the weight along each axis of
+// a node, minus that of its images behind free surfaces.
+double plain_weight(double position, int radius, std::int64_t node, std::int64_t extent, bool lower,
+                    bool upper) {
+  if ((lower && node == 0) || (upper && node == extent - 1)) return 0.0;
+  const moho::wave::SincWeights all = moho::wave::sinc_weights(position, radius);
+  double sum = 0.0;
+  for (int i = 0; i < all.count; ++i) {
+    const double w = all.weight[static_cast<std::size_t>(i)];
+    const std::int64_t at = all.first + i;
+    if (at == node) sum += w;
+    if (lower && -at == node) sum -= w;
+    if (upper && 2 * (extent - 1) - at == node) sum -= w;
+  }
+  return sum;
+}
+
+template <int Dim>
+double plain_weight(const Grid<Dim>& grid, const Point<Dim>& p, const PointOptions<Dim>& options,
+                    const Index<Dim>& node) {
+  const Point<Dim> q = grid.to_index_space(p);
+  double weight = 1.0;
+  for (int d = 0; d < Dim && weight != 0.0; ++d) {
+    weight *= plain_weight(q[d], options.radius, node[d], grid.extents[d], options.free_lower[d],
+                           options.free_upper[d]);
+  }
+  return weight;
+}
+
+template <class Case>
+class PointsTest : public ::testing::Test {};
+TYPED_TEST_SUITE(PointsTest, moho::testing::TestCases, moho::testing::CaseName);
+
+template <class T, class Exec, int Dim>
+void expect_plain_sums(int radius, bool free_surfaces) {
+  const Exec exec;
+  const Grid<Dim> grid = make_grid<Dim>();
+  const auto layout = moho::wave::make_layout<T>(grid, 4);
+  const Points<Dim> points = make_points<Dim>(grid, 12, 1);
+  PointOptions<Dim> options;
+  options.radius = radius;
+  options.free_lower[Dim - 1] = options.free_upper[0] = free_surfaces;
+  const PointSet<T, Dim, Exec> set(exec, grid, layout, points, options);
+  EXPECT_EQ(set.count(), 13);
+
+  const auto size = static_cast<std::size_t>(layout.size);
+  const std::vector<T> field = random_values<T>(size, 2), scale = random_values<T>(size, 3),
+                       amplitudes = random_values<T>(points.size(), 4);
+  const auto recorded = moho::allocate<Storage<T, Exec>>(exec, "recorded", points.size());
+  set.record(exec, send(exec, field), recorded);
+  const auto injected = send(exec, field);
+  set.inject(exec, injected, send(exec, amplitudes), send(exec, scale), T(0.5));
+
+  std::vector<double> expected(field.begin(), field.end()), values(points.size(), 0.0);
+  std::int64_t weights = 0;
+  const Box<Dim> whole = moho::whole_box(grid);
+  for (std::int64_t n = 0; n < whole.size(); ++n) {
+    const auto at = static_cast<std::size_t>(layout.flat(whole.node(n)));
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      const double w = plain_weight<Dim>(grid, points[p], options, whole.node(n));
+      if (w == 0.0) continue;
+      ++weights;
+      EXPECT_TRUE(set.box().contains(whole.node(n)));
+      values[p] += w * static_cast<double>(field[at]);
+      expected[at] += w * 0.5 * static_cast<double>(scale[at]) * static_cast<double>(amplitudes[p]);
+    }
+  }
+  EXPECT_GE(set.weights(), weights);
+  const double tolerance = std::is_same_v<T, float> ? 4e-6 : 1e-14;
+  const std::vector<T> found = fetch(exec, recorded), after = fetch(exec, injected);
+  for (std::size_t p = 0; p < points.size(); ++p) EXPECT_NEAR(found[p], values[p], tolerance) << p;
+  for (std::size_t i = 0; i < size; ++i) ASSERT_NEAR(after[i], expected[i], tolerance) << i;
+}
+
+TYPED_TEST(PointsTest, PlainSums) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  for (const int radius : {1, 4, 10}) {
+    for (const bool free_surfaces : {false, true}) {
+      expect_plain_sums<T, Exec, 2>(radius, free_surfaces);
+    }
+  }
+  for (const bool free_surfaces : {false, true}) expect_plain_sums<T, Exec, 3>(3, free_surfaces);
+}
+
+template <class T, class Exec, int Dim>
+void expect_transposes(bool free_surface) {
+  const Exec exec;
+  const Grid<Dim> grid = make_grid<Dim>();
+  const auto layout = moho::wave::make_layout<T>(grid, 2);
+  PointOptions<Dim> options;
+  options.free_lower[Dim - 1] = free_surface;
+  const Points<Dim> points = make_points<Dim>(grid, 200, 5);
+  const PointSet<T, Dim, Exec> set(exec, grid, layout, points, options);
+  const auto size = static_cast<std::size_t>(layout.size);
+  const std::vector<T> field = random_values<T>(size, 6),
+                       amplitudes = random_values<T>(points.size(), 7);
+  const auto values = moho::allocate<Storage<T, Exec>>(exec, "values", points.size());
+  set.record(exec, send(exec, field), values);
+  const auto injected = moho::wave::make_storage<T>(exec, layout, "injected");
+  set.inject(exec, injected, send(exec, amplitudes));
+  const std::vector<T> wf = fetch(exec, values), wta = fetch(exec, injected);
+  double left = 0.0, right = 0.0, magnitude = 0.0;
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    left += static_cast<double>(wf[p]) * static_cast<double>(amplitudes[p]);
+    magnitude += std::fabs(static_cast<double>(wf[p]) * static_cast<double>(amplitudes[p]));
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    right += static_cast<double>(wta[i]) * static_cast<double>(field[i]);
+  }
+  EXPECT_GT(magnitude, 1.0);
+  EXPECT_NEAR(left, right, (std::is_same_v<T, float> ? 1e-6 : 1e-14) * magnitude);
+}
+
+TYPED_TEST(PointsTest, InjectionIsTheTransposeOfRecording) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  for (const bool free_surface : {false, true}) {
+    expect_transposes<T, Exec, 2>(free_surface);
+    expect_transposes<T, Exec, 3>(free_surface);
+  }
+}
+
+TYPED_TEST(PointsTest, EveryRunGivesTheSameBits) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const Exec exec;
+  const Grid<3> grid = make_grid<3>();
+  const auto layout = moho::wave::make_layout<T>(grid, 4);
+  const Points<3> points = make_points<3>(grid, 300, 8);
+  const auto size = static_cast<std::size_t>(layout.size);
+  const auto field = send(exec, random_values<T>(size, 9));
+  const auto amplitudes = send(exec, random_values<T>(points.size(), 10));
+  std::vector<T> injected, recorded;
+  for (int run = 0; run < 3; ++run) {
+    const PointSet<T, 3, Exec> set(exec, grid, layout, points);
+    const auto sum = moho::wave::make_storage<T>(exec, layout, "sum");
+    const auto values = moho::allocate<Storage<T, Exec>>(exec, "values", points.size());
+    set.inject(exec, sum, amplitudes);
+    set.record(exec, field, values);
+    if (run == 0) {
+      injected = fetch(exec, sum);
+      recorded = fetch(exec, values);
+    } else {
+      EXPECT_EQ(injected, fetch(exec, sum));
+      EXPECT_EQ(recorded, fetch(exec, values));
+    }
+  }
+}
+
+TYPED_TEST(PointsTest, ANodeHasAWeightOfOne) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const Exec exec;
+  const Grid<3> grid{{9, 8, 7}, {12.5, 0.1, 1.0 / 3.0}, {1e5, 0.3, 7.0}};
+  const auto layout = moho::wave::make_layout<T>(grid, 4);
+  const Box<3> whole = moho::whole_box(grid);
+  Points<3> points;
+  for (std::int64_t n = 0; n < whole.size(); ++n) points.push_back(grid.position(whole.node(n)));
+  const PointSet<T, 3, Exec> set(exec, grid, layout, points);
+  EXPECT_EQ(set.weights(), whole.size());
+  EXPECT_TRUE(set.box() == whole);
+  const std::vector<T> amplitudes = random_values<T>(points.size(), 11);
+  const auto field = moho::wave::make_storage<T>(exec, layout, "field");
+  set.inject(exec, field, send(exec, amplitudes));
+  const std::vector<T> values = fetch(exec, field);
+  double outside = 0.0;
+  for (const T value : values) outside += std::fabs(static_cast<double>(value));
+  for (std::int64_t n = 0; n < whole.size(); ++n) {
+    const T value = values[static_cast<std::size_t>(layout.flat(whole.node(n)))];
+    EXPECT_EQ(value, amplitudes[static_cast<std::size_t>(n)]);
+    outside -= std::fabs(static_cast<double>(value));
+  }
+  EXPECT_NEAR(outside, 0.0, 1e-10);  // nothing in the halo
+  const auto recorded = moho::allocate<Storage<T, Exec>>(exec, "recorded", points.size());
+  set.record(exec, field, recorded);
+  EXPECT_EQ(fetch(exec, recorded), amplitudes);
+}
+
+// The half-space below a free surface against a whole space, in which the field and the sources are
+// odd about the surface.
+TYPED_TEST(PointsTest, AFreeSurfaceIsAnOddMirror) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const Exec exec;
+  const std::int64_t depth = 15;
+  const Grid<2> half{{20, depth}, {10.0, 10.0}, {0.0, 0.0}};
+  const Grid<2> whole{{20, 2 * depth - 1}, {10.0, 10.0}, {0.0, -10.0 * (depth - 1.0)}};
+  const auto half_layout = moho::wave::make_layout<T>(half, 4);
+  const auto whole_layout = moho::wave::make_layout<T>(whole, 4);
+  Points<2> below, both;
+  std::vector<T> below_amplitudes, both_amplitudes;
+  std::mt19937 random(12);
+  for (int i = 0; i < 20; ++i) {
+    const double x = uniform(random, 0.0, 190.0), z = uniform(random, 1.0, 60.0);
+    const T amplitude = static_cast<T>(uniform(random, -1.0, 1.0));
+    below.push_back({x, z});
+    both.push_back({x, z});
+    both.push_back({x, -z});
+    below_amplitudes.push_back(amplitude);
+    both_amplitudes.push_back(amplitude);
+    both_amplitudes.push_back(-amplitude);
+  }
+  PointOptions<2> options;
+  options.free_lower[1] = true;
+  const PointSet<T, 2, Exec> half_set(exec, half, half_layout, below, options);
+  const PointSet<T, 2, Exec> whole_set(exec, whole, whole_layout, both);
+  const auto half_field = moho::wave::make_storage<T>(exec, half_layout, "half");
+  const auto whole_field = moho::wave::make_storage<T>(exec, whole_layout, "whole");
+  half_set.inject(exec, half_field, send(exec, below_amplitudes));
+  whole_set.inject(exec, whole_field, send(exec, both_amplitudes));
+  const std::vector<T> found = fetch(exec, half_field), expected = fetch(exec, whole_field);
+  const double tolerance = std::is_same_v<T, float> ? 2e-6 : 1e-14;
+  for (std::int64_t x = 0; x < 20; ++x) {
+    for (std::int64_t z = 0; z < depth; ++z) {
+      const auto at = static_cast<std::size_t>(half_layout.flat({x, z}));
+      const auto there = static_cast<std::size_t>(whole_layout.flat({x, z + depth - 1}));
+      EXPECT_NEAR(found[at], expected[there], tolerance) << x << ' ' << z;
+      if (z == 0) {
+        EXPECT_EQ(found[at], T(0));
+      }
+    }
+  }
+  const auto half_values = moho::allocate<Storage<T, Exec>>(exec, "half", below.size());
+  const auto whole_values = moho::allocate<Storage<T, Exec>>(exec, "whole", both.size());
+  half_set.record(exec, half_field, half_values);
+  whole_set.record(exec, whole_field, whole_values);
+  const std::vector<T> half_record = fetch(exec, half_values),
+                       whole_record = fetch(exec, whole_values);
+  for (std::size_t p = 0; p < below.size(); ++p) {
+    EXPECT_NEAR(half_record[p], whole_record[2 * p], tolerance);
+    EXPECT_NEAR(half_record[p], -whole_record[2 * p + 1], tolerance);
+  }
+}
+
+TYPED_TEST(PointsTest, RowsOfASeries) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const Exec exec;
+  const Grid<2> grid = make_grid<2>();
+  const auto layout = moho::wave::make_layout<T>(grid, 4);
+  const Points<2> points = make_points<2>(grid, 6, 13);
+  const PointSet<T, 2, Exec> set(exec, grid, layout, points);
+  const std::int64_t steps = 5, count = set.count();
+  const auto values = random_values<T>(static_cast<std::size_t>(steps * count), 14);
+  const auto series = moho::allocate<PointSeries<T, Exec>>(exec, "series", steps, count);
+  const auto gather = moho::allocate<PointSeries<T, Exec>>(exec, "gather", steps, count);
+  Kokkos::deep_copy(exec, gather, T(-7));
+  Kokkos::deep_copy(
+      series, Kokkos::View<const T**, Kokkos::LayoutRight, Kokkos::HostSpace,
+                           Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                  values.data(), static_cast<std::size_t>(steps), static_cast<std::size_t>(count)));
+  const std::int64_t step = 3;
+  const std::vector<T> row(values.begin() + step * count, values.begin() + (step + 1) * count);
+  const auto one = moho::wave::make_storage<T>(exec, layout, "one");
+  const auto other = moho::wave::make_storage<T>(exec, layout, "other");
+  set.inject(exec, one, series, step);
+  set.inject(exec, other, send(exec, row));
+  EXPECT_EQ(fetch(exec, one), fetch(exec, other));
+  set.record(exec, one, gather, step);
+  const auto recorded = moho::allocate<Storage<T, Exec>>(exec, "recorded", points.size());
+  set.record(exec, one, recorded);
+  const std::vector<T> expected = fetch(exec, recorded);
+  auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), gather);
+  for (std::int64_t s = 0; s < steps; ++s) {
+    for (std::int64_t p = 0; p < count; ++p) {
+      EXPECT_EQ(host(s, p), s == step ? expected[static_cast<std::size_t>(p)] : T(-7));
+    }
+  }
+  for (const std::int64_t wrong : {std::int64_t(-1), steps}) {
+    try {
+      set.record(exec, one, gather, wrong);
+      FAIL();
+    } catch (const moho::InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("(allowed: 0 to 4, the rows of values)"));
+    }
+  }
+}
+
+TYPED_TEST(PointsTest, NoPointsAreNoWork) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const Exec exec;
+  const Grid<2> grid = make_grid<2>();
+  const auto layout = moho::wave::make_layout<T>(grid, 4);
+  const auto field = moho::wave::make_storage<T>(exec, layout, "field");
+  const PointSet<T, 2, Exec> made(exec, grid, layout, {}), none;
+  EXPECT_TRUE(made.box().empty());
+  made.inject(exec, field, Storage<const T, Exec>());
+  none.inject(exec, field, Storage<const T, Exec>());
+  made.record(exec, field, Storage<T, Exec>());
+  for (const T value : fetch(exec, field)) ASSERT_EQ(value, T(0));
+}
+
+using Host = Kokkos::DefaultHostExecutionSpace;
+
+template <class Function>
+std::string message_of(Function&& function) {
+  try {
+    function();
+  } catch (const moho::InputError& error) {
+    return error.what();
+  }
+  return "no InputError";
+}
+
+TEST(PointsInput, Positions) {
+  const Host exec;
+  const Grid<2> grid{{31, 21}, {10.0, 5.0}, {0.0, 0.0}};
+  const auto layout = moho::wave::make_layout<float>(grid, 4);
+  PointOptions<2> options;
+  const auto make = [&](const Points<2>& points) {
+    return message_of([&] { PointSet<float, 2, Host>(exec, grid, layout, points, options); });
+  };
+  EXPECT_EQ(make({{0.0, 0.0}, {300.0, 100.0}, {300.0 + 1e-9, 5.0}}), "no InputError");
+  EXPECT_EQ(make({{0.0, 0.0}, {310.0, 50.0}}),
+            "point 1: (310, 50) is outside of the model (allowed: x 0 to 300, z 0 to 100): move it "
+            "or extend the model");
+  EXPECT_THAT(make({{std::numeric_limits<double>::quiet_NaN(), 50.0}}),
+              HasSubstr("point 0: (nan, 50) is no position (allowed: x 0 to 300"));
+  options.interior = Box<2>{{5, 0}, {26, 16}};
+  options.name = "receiver";
+  EXPECT_EQ(make({{50.0, 0.0}, {250.0, 75.0}}), "no InputError");
+  EXPECT_EQ(make({{50.0, 0.0}, {60.0, 0.0}, {49.0, 10.0}}),
+            "receiver 2: (49, 10) is in the boundary layer (allowed: x 50 to 250, z 0 to 75): move "
+            "it or extend the model");
+  EXPECT_THAT(make({{250.0, 101.0}}), HasSubstr("receiver 0: (250, 101) is outside of the model"));
+  options.free_lower[1] = true;
+  options.name = "source";
+  EXPECT_THAT(make({{100.0, 10.0}, {100.0, 0.0}}),
+              HasSubstr("source 1: (100, 0) is on the free surface, where the field is zero"));
+}
+
+TEST(PointsInput, Options) {
+  const Host exec;
+  const Grid<2> grid{{31, 21}, {10.0, 5.0}, {0.0, 0.0}};
+  const Grid<2> other{{31, 22}, {10.0, 5.0}, {0.0, 0.0}};
+  const auto layout = moho::wave::make_layout<float>(grid, 4);
+  PointOptions<2> options;
+  options.radius = 11;
+  EXPECT_THAT(message_of([&] {
+                PointSet<float, 2, Host>(exec, grid, layout, {{5, 5}}, options);
+              }),
+              HasSubstr("radius is 11 (allowed: 1 to 10"));
+  EXPECT_THAT(message_of([&] {
+                PointSet<float, 2, Host>(exec, other, layout, {{5, 5}});
+              }),
+              HasSubstr("layout: it has 21 nodes along z (allowed: 22, those of the grid)"));
+}
+
+TEST(PointsInput, Views) {
+  const Host exec;
+  const Grid<2> grid{{31, 21}, {10.0, 5.0}, {0.0, 0.0}};
+  const auto layout = moho::wave::make_layout<float>(grid, 4);
+  PointOptions<2> options;
+  options.injects = false;
+  const PointSet<float, 2, Host> receivers(exec, grid, layout, {{5, 5}, {7, 7}}, options);
+  const PointSet<float, 2, Host> sources(exec, grid, layout, {{5, 5}, {7, 7}});
+  const auto field = moho::wave::make_storage<float>(exec, layout, "field");
+  const Storage<float, Host> two("two", 2), three("three", 3);
+  EXPECT_THAT(message_of([&] { receivers.inject(exec, field, two); }),
+              HasSubstr("was made only to record"));
+  receivers.record(exec, field, two);
+  EXPECT_EQ(message_of([&] { receivers.record(exec, field, three); }),
+            "values: there are 3 (allowed: 2, one a point)");
+  EXPECT_EQ(message_of([&] { sources.inject(exec, field, three); }),
+            "amplitudes: there are 3 (allowed: 2, one a point)");
+  EXPECT_THAT(message_of([&] { sources.record(exec, three, two); }),
+              HasSubstr("field: it has 3 elements (allowed: "));
+  EXPECT_THAT(message_of([&] { sources.inject(exec, field, two, three); }),
+              HasSubstr("scale: it has 3 elements (allowed: "));
+}
+
+}  // namespace
