@@ -25,6 +25,14 @@
 #define MOHO_NOINLINE __attribute__((noinline))
 #endif
 
+/// \def MOHO_UNROLL
+/// In front of a loop of a few turns: all of them are written out.
+#if defined(__CUDACC__)
+#define MOHO_UNROLL _Pragma("unroll")
+#else
+#define MOHO_UNROLL _Pragma("GCC unroll 32")
+#endif
+
 namespace moho {
 
 /// The execution spaces of this build, first the slowest. A CUDA build holds all three.

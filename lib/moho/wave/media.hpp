@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Models of the ground: which parameters there are, and whether they make sense.
+
+#include <moho/core/box.hpp>
+#include <moho/core/field.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace moho::wave {
+
+/// What waves run through.
+enum class Medium {
+  isotropic,         ///< P velocity alone
+  variable_density,  ///< P velocity and density
+  vti,               ///< transversely isotropic, symmetric about the vertical
+  tti                ///< transversely isotropic, symmetric about a tilted axis
+};
+
+/// "isotropic", "variable_density", "vti", "tti".
+inline const char* to_string(Medium medium) {
+  constexpr const char* names[] = {"isotropic", "variable_density", "vti", "tti"};
+  return names[static_cast<int>(medium)];
+}
+
+/// Wavefields of a medium: p alone, or p and q.
+KOKKOS_INLINE_FUNCTION constexpr int fields_of(Medium medium) {
+  return medium == Medium::vti || medium == Medium::tti ? 2 : 1;
+}
+
+/// \brief A model on a grid. Fields that are not allocated are absent.
+///
+/// Which are there decides on the medium: vp alone isotropic; density: variable density; epsilon
+/// and delta (one that is absent counts as zero): VTI; theta or phi: TTI.
+template <class T, int Dim, class Exec>
+struct Model {
+  Field<T, Dim, Exec> vp;       ///< P velocity along the symmetry axis, m/s
+  Field<T, Dim, Exec> density;  ///< density, kg/m^3 (any unit: only ratios matter)
+  Field<T, Dim, Exec> epsilon;  ///< Thomsen's epsilon
+  Field<T, Dim, Exec> delta;    ///< Thomsen's delta
+  Field<T, Dim, Exec> theta;    ///< angle of the symmetry axis from the vertical, radians
+  Field<T, Dim, Exec> phi;      ///< azimuth of the symmetry axis from x to y, radians; 3D only
+
+  /// The medium that these parameters make.
+  Medium medium() const {
+    if (theta.data() != nullptr || phi.data() != nullptr) return Medium::tti;
+    if (epsilon.data() != nullptr || delta.data() != nullptr) return Medium::vti;
+    if (density.data() != nullptr) return Medium::variable_density;
+    return Medium::isotropic;
+  }
+};
+
+/// The least and greatest value of a field, and the first node (in memory's order) whose value lies
+/// outside of the allowed range or is no number.
+struct FieldRange {
+  double least = 0.0;
+  double greatest = 0.0;
+  std::int64_t bad = -1;  ///< flat index on the grid; -1 if there is none
+};
+
+namespace detail {
+/// What FieldRange's reduction carries.
+struct RangeSum {
+  double least, greatest;
+  std::int64_t bad;
+};
+/// Reduction that finds the range and the first bad node.
+template <class T, int Dim, class Exec>
+struct RangeOf {
+  using value_type = RangeSum;
+  Field<const T, Dim, Exec> field;
+  Grid<Dim> grid;
+  double lowest, highest;
+
+  KOKKOS_INLINE_FUNCTION static T value_at(const Field<const T, 2, Exec>& f, const Index<2>& i) {
+    return f(i[0], i[1]);
+  }
+  KOKKOS_INLINE_FUNCTION static T value_at(const Field<const T, 3, Exec>& f, const Index<3>& i) {
+    return f(i[0], i[1], i[2]);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, RangeSum& sum) const {
+    const double value = static_cast<double>(value_at(field, grid.node(i)));
+    // not (a and b) rather than (not a or not b): a NaN is bad
+    if (!(value >= lowest && value <= highest)) {
+      if (i < sum.bad) sum.bad = i;
+      return;
+    }
+    if (value < sum.least) sum.least = value;
+    if (value > sum.greatest) sum.greatest = value;
+  }
+  KOKKOS_INLINE_FUNCTION void init(RangeSum& sum) const {
+    sum.least = 1.0e300;
+    sum.greatest = -1.0e300;
+    sum.bad = INT64_MAX;
+  }
+  KOKKOS_INLINE_FUNCTION void join(RangeSum& to, const RangeSum& from) const {
+    if (from.least < to.least) to.least = from.least;
+    if (from.greatest > to.greatest) to.greatest = from.greatest;
+    if (from.bad < to.bad) to.bad = from.bad;
+  }
+  /// Kokkos before 4.0 joins volatile values.
+  KOKKOS_INLINE_FUNCTION void join(volatile RangeSum& to, const volatile RangeSum& from) const {
+    if (from.least < to.least) to.least = from.least;
+    if (from.greatest > to.greatest) to.greatest = from.greatest;
+    if (from.bad < to.bad) to.bad = from.bad;
+  }
+};
+}  // namespace detail
+
+/// The range of a field and its first value that is not within [lowest, highest].
+template <class T, int Dim, class Exec>
+FieldRange range_of(const Exec& exec, const Grid<Dim>& grid, const Field<T, Dim, Exec>& field,
+                    double lowest, double highest) {
+  const detail::RangeOf<T, Dim, Exec> functor{field, grid, lowest, highest};
+  detail::RangeSum sum{};
+  Kokkos::parallel_reduce(
+      "moho::wave::range",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, grid.size()), functor,
+      sum);
+  exec.fence();
+  return {sum.least, sum.greatest, sum.bad == INT64_MAX ? -1 : sum.bad};
+}
+
+namespace detail {
+/// Copies one value of a field to the host.
+template <class T, int Dim, class Exec>
+double value_on_host(const Field<T, Dim, Exec>& field, std::int64_t flat) {
+  T value{};
+  Kokkos::View<const T, typename Exec::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>> from(
+      field.data() + flat);
+  Kokkos::View<T, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> to(&value);
+  Kokkos::deep_copy(to, from);
+  return static_cast<double>(value);
+}
+
+/// Throws InputError where a field of the model has a value outside of its range.
+template <class T, int Dim, class Exec>
+FieldRange check_parameter(const Exec& exec, const Grid<Dim>& grid,
+                           const Field<T, Dim, Exec>& field, const char* name, double lowest,
+                           double highest, const char* allowed, const char* advice) {
+  check_shape(grid, field, name);
+  const FieldRange range = range_of<T, Dim, Exec>(exec, grid, field, lowest, highest);
+  if (range.bad >= 0) {
+    const Index<Dim> node = grid.node(range.bad);
+    throw InputError(concat(name, ": the value at node ", format_index(node), ", ",
+                            format_point(grid.position(node)), ", is ",
+                            value_on_host<T, Dim, Exec>(field, range.bad), " (allowed: ", allowed,
+                            "): ", advice));
+  }
+  return range;
+}
+}  // namespace detail
+
+/// What check_model() learnt.
+struct ModelRange {
+  FieldRange vp, density, epsilon, delta;
+};
+
+/// \brief Throws InputError unless every parameter has the grid's shape and sensible values.
+///
+/// Velocity and density positive and finite; epsilon and delta above -0.5 and at most 2, since
+/// 1 + 2 epsilon and 1 + 2 delta are squares of velocities; angles within a full turn of zero. The
+/// message names the parameter, the first node that is wrong, its value, and what is allowed.
+template <class T, int Dim, class Exec>
+ModelRange check_model(const Exec& exec, const Grid<Dim>& grid, const Model<T, Dim, Exec>& model) {
+  grid.check();
+  constexpr double most = std::numeric_limits<float>::max();
+  constexpr double turn = 6.2831854;  // 2 pi, rounded up in single precision
+  if (model.vp.data() == nullptr) {
+    throw InputError("vp: it is missing (every model has a P velocity): give it");
+  }
+  if (model.density.data() != nullptr && model.medium() != Medium::variable_density) {
+    throw InputError(
+        "density: it goes with vp alone (the anisotropic equations have constant density): leave "
+        "it out, or leave out epsilon, delta, theta and phi");
+  }
+  if (Dim == 2 && model.phi.data() != nullptr) {
+    throw InputError("phi: a 2D model has no azimuth: leave it out");
+  }
+  ModelRange range;
+  range.vp = detail::check_parameter<T, Dim, Exec>(
+      exec, grid, model.vp, "vp", std::numeric_limits<float>::min(), 1.0e9,
+      "positive and finite, in m/s", "mend the model there");
+  if (model.density.data() != nullptr) {
+    range.density = detail::check_parameter<T, Dim, Exec>(
+        exec, grid, model.density, "density", std::numeric_limits<float>::min(), most,
+        "positive and finite, in kg/m^3", "mend the model there");
+  }
+  // 1 + 2 x has to stay a positive number in single precision too.
+  constexpr double lowest = -0.4999;
+  constexpr const char* thomsen = "-0.4999 to 2, a number without unit";
+  if (model.epsilon.data() != nullptr) {
+    range.epsilon = detail::check_parameter<T, Dim, Exec>(
+        exec, grid, model.epsilon, "epsilon", lowest, 2.0, thomsen,
+        "Thomsen's parameter, not per cent; mend the model there");
+  }
+  if (model.delta.data() != nullptr) {
+    range.delta = detail::check_parameter<T, Dim, Exec>(
+        exec, grid, model.delta, "delta", lowest, 2.0, thomsen,
+        "Thomsen's parameter, not per cent; mend the model there");
+  }
+  for (const auto& [name, field] :
+       {std::pair{"theta", &model.theta}, std::pair{"phi", &model.phi}}) {
+    if (field->data() == nullptr) continue;
+    detail::check_parameter<T, Dim, Exec>(
+        exec, grid, *field, name, -turn, turn, "-2 pi to 2 pi, in radians",
+        "angles are in radians, not degrees; mend the model there");
+  }
+  return range;
+}
+
+}  // namespace moho::wave

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The largest stable time step and the shortest wave that a grid carries, from the
+/// coefficients and the model at hand.
+
+#include <moho/wave/coefficients.hpp>
+#include <moho/wave/media.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace moho::wave {
+
+/// What the model allows.
+struct Limits {
+  double largest_dt = 0.0;         ///< seconds; a step below it is stable
+  double least_velocity = 0.0;     ///< the slowest P wave in any direction, m/s
+  double greatest_velocity = 0.0;  ///< the fastest P wave in any direction, m/s
+};
+
+namespace detail {
+
+/// The most and the least over a model.
+struct LimitSum {
+  double rate;  ///< largest eigenvalue of -R, where p_tt = R p, 1/s^2
+  double slowest, fastest;
+};
+
+/// Largest eigenvalue of the symbol of Fletcher's equations over (v^2 Lap), for any share of H1.
+KOKKOS_INLINE_FUNCTION double anisotropic_rate(double a, double b, double s) {
+  double most = 0.0;
+  constexpr int steps = 32;
+  for (int i = -2; i <= steps + 2; ++i) {
+    // the symbols of H1 and H2 may leave [0, 1] a little where differences are coarse
+    const double h1 = static_cast<double>(i) / steps, h2 = 1.0 - h1;
+    const double pp = a * h2 + s * h1, pq = (1.0 - s) * h1, qp = (b - s) * h2, qq = h1 + s * h2;
+    const double mean = 0.5 * (pp + qq), det = pp * qq - pq * qp;
+    const double square = mean * mean - det;
+    const double value = square > 0.0 ? mean + sqrt(square) : sqrt(det > 0.0 ? det : 0.0);
+    if (value > most) most = value;
+  }
+  return most;
+}
+
+template <class T, int Dim, class Exec>
+struct LimitsOf {
+  using value_type = LimitSum;
+  Field<const T, Dim, Exec> vp, density, epsilon, delta;
+  Grid<Dim> grid;
+  double laplacian;  ///< largest symbol of the Laplacian, 1/m^2
+  double inverse_sigma;
+  int radius;
+  double second[Dim][largest_radius + 1];
+
+  KOKKOS_INLINE_FUNCTION double density_rate(std::int64_t i) const {
+    // a circle around the diagonal holds the eigenvalues of div(b grad)
+    const Index<Dim> node = grid.node(i);
+    const double own = 1.0 / static_cast<double>(density.data()[i]);
+    double diagonal = 0.0, others = 0.0;
+    std::int64_t stride = 1;
+    for (int d = Dim - 1; d >= 0; --d) {
+      for (int k = 1; k <= radius; ++k) {
+        for (int sign = -1; sign <= 1; sign += 2) {
+          std::int64_t to = node[d] + sign * k;
+          if (to < 0) to = 0;
+          if (to >= grid.extents[d]) to = grid.extents[d] - 1;
+          const double there =
+              1.0 / static_cast<double>(density.data()[i + (to - node[d]) * stride]);
+          const double c = second[d][k] * 0.5 * (own + there);
+          diagonal += c;
+          others += c < 0.0 ? -c : c;
+        }
+      }
+      stride *= grid.extents[d];
+    }
+    return ((diagonal < 0.0 ? -diagonal : diagonal) + others) / own;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, LimitSum& sum) const {
+    const double v = static_cast<double>(vp.data()[i]);
+    double rate = laplacian, least = 1.0, most = 1.0;
+    if (density.data() != nullptr) rate = density_rate(i);
+    if (epsilon.data() != nullptr || delta.data() != nullptr) {
+      const double e = epsilon.data() != nullptr ? static_cast<double>(epsilon.data()[i]) : 0.0;
+      const double t = delta.data() != nullptr ? static_cast<double>(delta.data()[i]) : 0.0;
+      const double a = 1.0 + 2.0 * e, b = 1.0 + 2.0 * t;
+      const double s = (e > t ? e - t : t - e) * inverse_sigma;
+      rate *= anisotropic_rate(a, b, s);
+      least = a < b ? a : b;
+      most = a < b ? b : a;
+      if (least > 1.0) least = 1.0;
+      if (most < 1.0) most = 1.0;
+    }
+    rate *= v * v;
+    const double slow = v * sqrt(least), fast = v * sqrt(most);
+    if (rate > sum.rate) sum.rate = rate;
+    if (slow < sum.slowest) sum.slowest = slow;
+    if (fast > sum.fastest) sum.fastest = fast;
+  }
+  KOKKOS_INLINE_FUNCTION void init(LimitSum& sum) const {
+    sum.rate = 0.0;
+    sum.slowest = 1.0e300;
+    sum.fastest = 0.0;
+  }
+  KOKKOS_INLINE_FUNCTION void join(LimitSum& to, const LimitSum& from) const {
+    if (from.rate > to.rate) to.rate = from.rate;
+    if (from.slowest < to.slowest) to.slowest = from.slowest;
+    if (from.fastest > to.fastest) to.fastest = from.fastest;
+  }
+  /// Kokkos before 4.0 joins volatile values.
+  KOKKOS_INLINE_FUNCTION void join(volatile LimitSum& to, const volatile LimitSum& from) const {
+    if (from.rate > to.rate) to.rate = from.rate;
+    if (from.slowest < to.slowest) to.slowest = from.slowest;
+    if (from.fastest > to.fastest) to.fastest = from.fastest;
+  }
+};
+}  // namespace detail
+
+/// \brief The largest stable step of a checked model, and its slowest and fastest waves.
+///
+/// The leapfrog scheme is stable while dt^2 times the largest eigenvalue of the operator in space
+/// stays below 4. That eigenvalue is bounded by the symbol of the differences of this order at the
+/// shortest wave and by the model at every node: v^2 for isotropic media, a circle theorem on
+/// div(1/rho grad) for variable density, the larger eigenvalue of Fletcher's two equations for any
+/// direction for VTI and TTI.
+/// \param sigma as in PropagatorOptions
+template <class T, int Dim, class Exec>
+Limits limits_of(const Exec& exec, const Grid<Dim>& grid, const Model<T, Dim, Exec>& model,
+                 int order, double sigma = 0.75) {
+  check_order(order);
+  detail::LimitsOf<T, Dim, Exec> functor;
+  functor.vp = model.vp;
+  functor.density = model.density;
+  functor.epsilon = model.epsilon;
+  functor.delta = model.delta;
+  functor.grid = grid;
+  functor.inverse_sigma = 1.0 / sigma;
+  functor.radius = order / 2;
+  functor.laplacian = 0.0;
+  const Coefficients c = second_derivative(order / 2);
+  for (int d = 0; d < Dim; ++d) {
+    const double over = 1.0 / (grid.spacing[d] * grid.spacing[d]);
+    functor.laplacian += largest_symbol(order / 2) * over;
+    for (int k = 0; k <= order / 2; ++k) functor.second[d][k] = c[k] * over;
+  }
+  detail::LimitSum sum{};
+  Kokkos::parallel_reduce(
+      "moho::wave::limits",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, grid.size()), functor,
+      sum);
+  exec.fence();
+  return {2.0 / std::sqrt(sum.rate), sum.slowest, sum.fastest};
+}
+
+/// Throws InputError unless 0 < dt <= limits.largest_dt.
+inline void check_dt(double dt, const Limits& limits) {
+  if (std::isfinite(dt) && dt > 0.0 && dt <= limits.largest_dt) return;
+  // a figure that, typed in as it stands, is allowed
+  const double digits = std::pow(10.0, std::floor(std::log10(limits.largest_dt)) - 4.0);
+  throw InputError(concat("dt is ", dt, " s (allowed: positive and at most ",
+                          std::floor(limits.largest_dt / digits) * digits,
+                          " s, the largest stable step of this model, grid and order): take a "
+                          "smaller step or a wider grid spacing"));
+}
+
+/// Throws InputError where the shortest wave has too few nodes for the differences of this order.
+/// \param frequency the highest of the source, Hz
+template <int Dim>
+void check_dispersion(const Grid<Dim>& grid, const Limits& limits, int order, double frequency) {
+  if (!(frequency > 0.0) || !std::isfinite(frequency)) {
+    throw InputError(concat("highest frequency is ", frequency, " Hz (allowed: positive numbers)"));
+  }
+  double spacing = 0.0;
+  for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
+  const double points = limits.least_velocity / (frequency * spacing);
+  const double wanted = required_points_per_wavelength(order);
+  if (points >= wanted) return;
+  throw InputError(
+      concat("the shortest wave, ", limits.least_velocity, " m/s at ", frequency, " Hz, has ",
+             points, " points per wavelength at a spacing of ", spacing, " m (allowed: at least ",
+             wanted, " at order ", order, "): lower the frequency below ",
+             limits.least_velocity / (wanted * spacing), " Hz, refine the spacing below ",
+             limits.least_velocity / (wanted * frequency), " m, or take a higher order"));
+}
+
+}  // namespace moho::wave

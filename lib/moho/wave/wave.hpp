@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The whole wave module.
+
+#include <moho/wave/propagator.hpp>
