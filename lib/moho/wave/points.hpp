@@ -5,6 +5,7 @@
 /// \brief Sets of points anywhere in the grid: adding amplitudes to a wavefield there, and reading
 /// it there, each the exact transpose of the other.
 
+#include <moho/wave/geometry.hpp>
 #include <moho/wave/layout.hpp>
 #include <moho/wave/sinc.hpp>
 
@@ -30,32 +31,6 @@ struct PointOptions {
 };
 
 namespace detail {
-
-/// Throws InputError for the first point that is not inside.
-template <int Dim>
-void check_points(const Grid<Dim>& grid, const Points<Dim>& points, const Box<Dim>& interior,
-                  const std::string& name) {
-  const bool layers = !interior.empty();
-  const Box<Dim> box = layers ? intersection(interior, whole_box(grid)) : whole_box(grid);
-  Grid<Dim> allowed = grid;
-  allowed.origin = grid.position(box.lower);
-  for (int d = 0; d < Dim; ++d) allowed.extents[d] = box.extent(d);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (allowed.contains(points[i])) continue;
-    std::string range;
-    for (int d = 0; d < Dim; ++d) {
-      range += concat(d ? ", " : "", axis_name<Dim>(d), " ", allowed.origin[d], " to ",
-                      allowed.upper(d));
-    }
-    bool finite = true;
-    for (int d = 0; d < Dim; ++d) finite = finite && std::isfinite(points[i][d]);
-    const char* where = !finite                              ? " is no position"
-                        : layers && grid.contains(points[i]) ? " is in the boundary layer"
-                                                             : " is outside of the model";
-    throw InputError(concat(name, " ", i, ": ", format_point(points[i]), where,
-                            " (allowed: ", range, "): move it or extend the model"));
-  }
-}
 
 /// The weights of a position along an axis of `extent` nodes. What falls outside is dropped, or
 /// comes back with the other sign behind a free surface, on which the field is zero.
@@ -402,7 +377,7 @@ PointSet<T, Dim, Exec>::PointSet(const Exec& exec, const Grid<Dim>& grid, const 
     throw InputError(concat(options.name, "s: there are ", positions.size(),
                             " (allowed: up to 2147483647): divide them among several sets"));
   }
-  detail::check_points(grid, positions, options.interior, options.name);
+  check_positions(grid, positions, options.interior, options.name);
   m_count = static_cast<std::int64_t>(positions.size());
   if (m_count == 0) return;
 
