@@ -93,6 +93,18 @@ TEST(PointText, OnePointALineAndAGrid) {
   expect_points<2>(parse_points<2>("--receivers", "7,5; 0,5:10,5:2"), {{7, 5}, {0, 5}, {10, 5}});
 }
 
+TEST(PointText, WithDepthInTheSecondPlace) {
+  using moho::wave::TextOrder;
+  const auto read = [](const std::string& text) {
+    return parse_points<3>("--receivers", text, TextOrder::xzy);
+  };
+  expect_points<3>(read("1,2,3"), {{1, 3, 2}});
+  expect_points<3>(read("0,5,0:10,5,20:2x1x2"), {{0, 0, 5}, {0, 20, 5}, {10, 0, 5}, {10, 20, 5}});
+  expect_points<3>(read("0,5,0:10,6,20:2"), {{0, 0, 5}, {10, 20, 6}});
+  expect_points<2>(parse_points<2>("--receivers", "1,2", TextOrder::xzy), {{1, 2}});
+  EXPECT_THAT(message_of([&] { read("1,2"); }), HasSubstr("(allowed: \"x,z,y\" for one point"));
+}
+
 TEST(PointText, RefusesOthers) {
   const auto message = [](const std::string& text) {
     return message_of([&] { parse_points<2>("--receivers", text); });

@@ -18,9 +18,10 @@ namespace {
 // More points than any survey has.
 constexpr std::int64_t most_points = 1'000'000'000;
 
+// The axis of the grid that stands at a place in a text.
 template <int Dim>
-std::string axes() {
-  return Dim == 2 ? "x,z" : "x,y,z";
+int axis_at(int place, TextOrder order) {
+  return Dim == 3 && order == TextOrder::xzy && place > 0 ? 3 - place : place;
 }
 
 template <int Dim>
@@ -136,8 +137,11 @@ Points<Dim> point_grid(const Point<Dim>& first, const Point<Dim>& last, const In
 }
 
 template <int Dim>
-Points<Dim> parse_points(const std::string& what, const std::string& text) {
-  const std::string axes_text = axes<Dim>();
+Points<Dim> parse_points(const std::string& what, const std::string& text, TextOrder order) {
+  std::string axes_text;
+  for (int d = 0; d < Dim; ++d) {
+    axes_text += concat(d ? "," : "", axis_name<Dim>(axis_at<Dim>(d, order)));
+  }
   const std::string forms =
       concat("\"", axes_text, "\" for one point, \"", axes_text, ":", axes_text,
              ":n\" for a line of n, \"", axes_text, ":", axes_text, ":", Dim == 2 ? "nxm" : "nxmxk",
@@ -158,7 +162,7 @@ Points<Dim> parse_points(const std::string& what, const std::string& text) {
         throw refuse(piece, concat("has '", numbers[static_cast<std::size_t>(d)],
                                    "' where a number should be"));
       }
-      result[d] = *value;
+      result[axis_at<Dim>(d, order)] = *value;
     }
     return result;
   };
@@ -183,7 +187,7 @@ Points<Dim> parse_points(const std::string& what, const std::string& text) {
       if (!count || *count < 1) {
         throw refuse(piece, concat("has '", numbers[d], "' where a number of points should be"));
       }
-      counts[d] = *count;
+      counts[numbers.size() == 1 ? 0 : axis_at<Dim>(static_cast<int>(d), order)] = *count;
     }
     Points<Dim> more;
     try {
@@ -372,7 +376,7 @@ void check_shots(const Grid<Dim>& grid, const std::vector<Shot<Dim>>& shots,
 #define MOHO_WAVE_GEOMETRY(Dim)                                                                  \
   template Points<Dim> point_line<Dim>(const Point<Dim>&, const Point<Dim>&, std::int64_t);      \
   template Points<Dim> point_grid<Dim>(const Point<Dim>&, const Point<Dim>&, const Index<Dim>&); \
-  template Points<Dim> parse_points<Dim>(const std::string&, const std::string&);                \
+  template Points<Dim> parse_points<Dim>(const std::string&, const std::string&, TextOrder);     \
   template std::vector<Shot<Dim>> fixed_spread<Dim>(const Points<Dim>&, const Points<Dim>&);     \
   template std::vector<Shot<Dim>> moving_spread<Dim>(const Points<Dim>&, const Points<Dim>&,     \
                                                      const Grid<Dim>&);                          \

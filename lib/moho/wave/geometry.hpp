@@ -33,13 +33,23 @@ Points<Dim> point_line(const Point<Dim>& first, const Point<Dim>& last, std::int
 template <int Dim>
 Points<Dim> point_grid(const Point<Dim>& first, const Point<Dim>& last, const Index<Dim>& counts);
 
+/// \brief In which order a text names the axes of three dimensions; in two it is always x, z.
+enum class TextOrder {
+  xyz,  ///< that of the grid
+  xzy   ///< that of the command line of moho's programs
+};
+
 /// \brief Reads points from a text: "x,z" is one (in 3D "x,y,z"), "x,z:x,z:n" a line of n from the
 /// first to the last, "x,y,z:x,y,z:nxmxk" (2D: "nxm") a grid between two corners; several of these
 /// are joined by ";".
 /// \param what what to call it in messages: "--receivers"
+/// \param text the points
+/// \param order in which coordinates and counts are written; the last axis of the grid, z, is in
+/// any case the one along which the points of a grid run fastest
 /// \throws InputError with the piece that cannot be read and the forms that are allowed
 template <int Dim>
-Points<Dim> parse_points(const std::string& what, const std::string& text);
+Points<Dim> parse_points(const std::string& what, const std::string& text,
+                         TextOrder order = TextOrder::xyz);
 
 /// \brief A shot for each source, numbered from 0, all with the same receivers.
 template <int Dim>
