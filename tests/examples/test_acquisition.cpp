@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Points, shots and wavelets that programs read from files.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "../../examples/common/acquisition.hpp"
+#include "io/files.hpp"
+
+namespace {
+
+using moho::examples::read_points;
+using moho::examples::read_shots;
+using moho::examples::read_wavelet;
+using moho::io::test::Folder;
+using moho::io::test::message_of;
+using moho::io::test::put_file;
+using moho::wave::parse_wavelet;
+using ::testing::HasSubstr;
+
+TEST(ReadPoints, FromTextAndTables) {
+  const Folder folder;
+  const auto text = read_points<3>("--source", "1,2,3");  // z in the second place
+  EXPECT_EQ(text[0][1], 3.0);
+  EXPECT_EQ(text[0][2], 2.0);
+  put_file(folder / "points.csv", "x,y,z\n1,2,3\n4,5,6\n");
+  const auto table = read_points<3>("--receivers", folder / "points.csv");
+  ASSERT_EQ(table.size(), 2u);
+  EXPECT_EQ(table[1][0], 4.0);
+  EXPECT_EQ(table[1][1], 5.0);
+  EXPECT_EQ(table[1][2], 6.0);
+  put_file(folder / "named.csv", "z,elevation,x\n1,2,3\n4,5,6\n");
+  const auto named = read_points<2>("--receivers", folder / "named.csv");
+  ASSERT_EQ(named.size(), 2u);
+  EXPECT_EQ(named[1][0], 6.0);
+  EXPECT_EQ(named[1][1], 4.0);
+  moho::io::write_npy(folder / "points.npy", moho::io::Array<double>{{2, 2}, {1, 2, 3, 4}});
+  const auto array = read_points<2>("--receivers", folder / "points.npy");
+  ASSERT_EQ(array.size(), 2u);
+  EXPECT_EQ(array[1][1], 4.0);
+}
+
+TEST(ReadPoints, Refuses) {
+  const Folder folder;
+  put_file(folder / "three.csv", "1,2,3\n");
+  EXPECT_THAT(
+      message_of<moho::InputError>([&] { read_points<2>("--receivers", folder / "three.csv"); }),
+      HasSubstr("three.csv: it has 3 columns without names (allowed for a 2D model: x,z)"));
+  put_file(folder / "names.csv", "z,y\n1,2\n");
+  EXPECT_THAT(
+      message_of<moho::InputError>([&] { read_points<2>("--receivers", folder / "names.csv"); }),
+      HasSubstr("names.csv: there is no column 'x' (allowed for a 2D model: x,z)"));
+  EXPECT_THAT(message_of<moho::FileError>([&] { read_points<2>("--receivers", "missing.csv"); }),
+              HasSubstr("missing.csv"));
+}
+
+TEST(ReadShots, FromAFile) {
+  const Folder folder;
+  put_file(folder / "shots.csv", "shot, kind, x, z\n0, source, 5, 1\n*, receiver, 7, 2\n");
+  const auto shots = read_shots<2>(folder / "shots.csv");
+  ASSERT_EQ(shots.size(), 1u);
+  EXPECT_EQ(shots[0].sources[0][0], 5.0);
+  EXPECT_EQ(shots[0].receivers[0][1], 2.0);
+  put_file(folder / "bad.csv", "0, source, 5\n");
+  EXPECT_THAT(message_of<moho::FileError>([&] { read_shots<2>(folder / "bad.csv"); }),
+              HasSubstr("bad.csv:1: there are 3 fields, not 4"));
+}
+
+TEST(ReadWavelet, FromFiles) {
+  const Folder folder;
+  const std::vector<double> expected = moho::wave::ricker(20.0, 0.001);
+  const std::vector<double> coarse = moho::wave::ricker(20.0, 0.002);
+  std::string times = "time, amplitude\n", alone;
+  for (std::size_t i = 0; i < coarse.size(); ++i) {
+    times += moho::concat(0.002 * static_cast<double>(i), ", ", coarse[i], "\n");
+    alone += moho::concat(coarse[i], "\n");
+  }
+  put_file(folder / "times.csv", times);
+  put_file(folder / "alone.txt", alone);
+  moho::io::write_npy(folder / "alone.npy",
+                      moho::io::Array<double>{{static_cast<std::int64_t>(coarse.size())}, coarse});
+  for (const std::string& text :
+       {(folder / "times.csv").string(), "file:" + (folder / "alone.txt").string() + ":0.002",
+        "file:" + (folder / "alone.npy").string() + ":0.002", std::string("ricker:20")}) {
+    const std::vector<double> found = read_wavelet(parse_wavelet(text), 0.001);
+    ASSERT_EQ(found.size(), expected.size()) << text;
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-7) << text;
+  }
+}
+
+TEST(ReadWavelet, Refuses) {
+  const Folder folder;
+  const auto message = [&](const std::string& text, const std::string& bytes) {
+    put_file(folder / "wavelet.csv", bytes);
+    std::string found;
+    try {
+      read_wavelet(parse_wavelet("file:" + (folder / "wavelet.csv").string() + text), 0.001);
+    } catch (const moho::Error& error) {
+      found = error.what();
+    }
+    return found;
+  };
+  EXPECT_THAT(message("", "1\n2\n"),
+              HasSubstr("wavelet.csv: it has no times (allowed: two columns"));
+  EXPECT_THAT(message(":0.001", "0,1\n0.001,2\n"),
+              HasSubstr("its interval is given, 0.001 s, and it has times"));
+  EXPECT_THAT(message("", "0,1,2\n"), HasSubstr("it has 3 columns (allowed: time and amplitude"));
+  EXPECT_THAT(message("", "0,1\n"), HasSubstr("there is one time (allowed: 2 or more)"));
+  EXPECT_THAT(message("", "0,1\n0.001,2\n0.003,1\n"),
+              HasSubstr("time 1 is 0.001 s (allowed: equal intervals from 0"));
+  EXPECT_THAT(message("", "-0.001,1\n0,2\n0.001,1\n"), HasSubstr("time 0 is -0.001 s"));
+  EXPECT_THAT(message("", "0,1\n0,2\n"), HasSubstr("time 0 is 0 s (allowed: equal intervals"));
+  EXPECT_THAT(message("", "0,0\n0.001,0\n"), HasSubstr("all samples are zero"));
+}
+
+}  // namespace
