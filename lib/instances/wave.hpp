@@ -7,19 +7,19 @@
 
 #include <moho/wave/propagator.hpp>
 
-#define MOHO_WAVE_MEDIA(instance, T, Dim)                                              \
+#define MOHO_WAVE_SCHEMES(instance, T, Dim)                                            \
   instance(isotropic, T, Dim) instance(variable_density, T, Dim) instance(vti, T, Dim) \
-      instance(tti, T, Dim)
+      instance(tti, T, Dim) instance(vti_fletcher, T, Dim) instance(tti_fletcher, T, Dim)
 #define MOHO_WAVE_TYPES(instance, ...)                                                             \
   instance(float, 2, __VA_ARGS__) instance(float, 3, __VA_ARGS__) instance(double, 2, __VA_ARGS__) \
       instance(double, 3, __VA_ARGS__)
 
 #ifndef MOHO_WAVE_INSTANCES
 namespace moho::wave {
-#define MOHO_WAVE_HOST(medium, T, Dim) \
-  extern template detail::HostWork<T> detail::host_work_of<Medium::medium, T, Dim>(int);
-#define MOHO_WAVE_HOST_MEDIA(T, Dim, ...) MOHO_WAVE_MEDIA(MOHO_WAVE_HOST, T, Dim)
-MOHO_WAVE_TYPES(MOHO_WAVE_HOST_MEDIA, )
+#define MOHO_WAVE_HOST(scheme, T, Dim) \
+  extern template detail::HostWork<T> detail::host_work_of<detail::Scheme::scheme, T, Dim>(int);
+#define MOHO_WAVE_HOST_SCHEMES(T, Dim, ...) MOHO_WAVE_SCHEMES(MOHO_WAVE_HOST, T, Dim)
+MOHO_WAVE_TYPES(MOHO_WAVE_HOST_SCHEMES, )
 #define MOHO_WAVE_PROPAGATOR(T, Dim, Exec) extern template class Propagator<T, Dim, Exec>;
 #ifdef KOKKOS_ENABLE_SERIAL
 MOHO_WAVE_TYPES(MOHO_WAVE_PROPAGATOR, Kokkos::Serial)
@@ -29,11 +29,11 @@ MOHO_WAVE_TYPES(MOHO_WAVE_PROPAGATOR, Kokkos::OpenMP)
 #endif
 #ifdef KOKKOS_ENABLE_CUDA
 MOHO_WAVE_TYPES(MOHO_WAVE_PROPAGATOR, Kokkos::Cuda)
-#define MOHO_WAVE_DEVICE(medium, T, Dim)          \
+#define MOHO_WAVE_DEVICE(scheme, T, Dim)          \
   extern template detail::Launch<T, Kokkos::Cuda> \
-  detail::device_launch_of<Medium::medium, T, Dim, Kokkos::Cuda>(int);
-#define MOHO_WAVE_DEVICE_MEDIA(T, Dim, ...) MOHO_WAVE_MEDIA(MOHO_WAVE_DEVICE, T, Dim)
-MOHO_WAVE_TYPES(MOHO_WAVE_DEVICE_MEDIA, )
+  detail::device_launch_of<detail::Scheme::scheme, T, Dim, Kokkos::Cuda>(int);
+#define MOHO_WAVE_DEVICE_SCHEMES(T, Dim, ...) MOHO_WAVE_SCHEMES(MOHO_WAVE_DEVICE, T, Dim)
+MOHO_WAVE_TYPES(MOHO_WAVE_DEVICE_SCHEMES, )
 #endif
 }  // namespace moho::wave
 #endif

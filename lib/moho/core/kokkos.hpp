@@ -33,6 +33,15 @@
 #define MOHO_UNROLL _Pragma("GCC unroll 32")
 #endif
 
+/// \def MOHO_UNROLL_BY
+/// In front of a loop of device code: so many turns are written out.
+#if defined(__CUDACC__)
+#define MOHO_PRAGMA(text) _Pragma(#text)
+#define MOHO_UNROLL_BY(turns) MOHO_PRAGMA(unroll turns)
+#else
+#define MOHO_UNROLL_BY(turns)
+#endif
+
 namespace moho {
 
 /// The execution spaces of this build, first the slowest. A CUDA build holds all three.

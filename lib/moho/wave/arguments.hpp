@@ -15,6 +15,21 @@
 
 namespace moho::wave::detail {
 
+/// The equations that kernels are made for.
+enum class Scheme {
+  isotropic,
+  variable_density,
+  vti,           ///< self-adjoint
+  tti,           ///< self-adjoint
+  vti_fletcher,  ///< Fletcher, Du and Fowler (2009)
+  tti_fletcher
+};
+
+/// Wavefields of a scheme.
+KOKKOS_INLINE_FUNCTION constexpr int fields_of(Scheme scheme) {
+  return scheme == Scheme::isotropic || scheme == Scheme::variable_density ? 1 : 2;
+}
+
 /// Plain pointers, all to node (0, 0, 0) of padded arrays of one layout, and coefficients.
 template <class T>
 struct StepArguments {
@@ -22,9 +37,11 @@ struct StepArguments {
   T* before[2];       ///< p and q one step ago; the step writes the next ones here
   const T* scale;     ///< (v dt)^2; with variable density times the density
   const T* a;         ///< 1 + 2 epsilon; with variable density one over the density
-  const T* b;         ///< 1 + 2 delta
+  const T* b;         ///< Fletcher: 1 + 2 delta; self-adjoint: its root, at most that of a
   const T* nx;        ///< x component of the symmetry axis
   const T* ny;        ///< y component of the symmetry axis
+  const T* nz;        ///< z component of the symmetry axis (self-adjoint TTI)
+  T* slope[2];        ///< derivatives of p and q along the symmetry axis (self-adjoint TTI)
   const T* taper[3];  ///< the sponge's factors along each axis, by node
   std::int64_t stride_x, stride_y;
   std::int64_t lower[3], upper[3];  ///< the box to step
@@ -76,14 +93,23 @@ KOKKOS_FORCEINLINE_FUNCTION V next_value(const V& now, const V& before, const V&
   return w * (now + now + change - w * before);
 }
 
-/// What the two fields of VTI and TTI change by, over (v dt)^2, from H1 and H2 of both.
+/// What p and q change by, over (v dt)^2, in the self-adjoint equations: a = 1 + 2 epsilon and
+/// r = sqrt(1 + 2 delta), which is at most sqrt(a).
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void symmetric_change(const V& h2p, const V& h1q, const V& a,
+                                                  const V& r, V& change_p, V& change_q) {
+  change_p = fused<V>(a, h2p, r * h1q);
+  change_q = fused<V>(r, h2p, h1q);
+}
+
+/// What p and q change by, over (v dt)^2, from H1 and H2 of both.
 ///
 /// Fletcher, Du and Fowler (2009), alpha = 1, in units of vpz^2: vpx^2 is a = 1 + 2 epsilon, vpn^2
 /// is b = 1 + 2 delta, and vsz^2 is s = |epsilon - delta| / sigma.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION void anisotropic_change(const V& h1p, const V& h2p, const V& h1q,
-                                                    const V& h2q, const V& a, const V& b,
-                                                    const V& shear, V& change_p, V& change_q) {
+KOKKOS_FORCEINLINE_FUNCTION void fletcher_change(const V& h1p, const V& h2p, const V& h1q,
+                                                 const V& h2q, const V& a, const V& b,
+                                                 const V& shear, V& change_p, V& change_q) {
   const V s = magnitude<V>(a - b) * shear;
   change_p = fused<V>(a, h2p, fused<V>(s, h1p - h1q, h1q));
   change_q = fused<V>(b, h2p, fused<V>(s, h2q - h2p, h1q));

@@ -42,10 +42,10 @@ inline CpmlProfile cpml_profile(int width, double spacing, double dt, double vel
 }
 
 /// The correction of one face.
-template <Medium medium, class T, class Exec>
+template <Scheme scheme, class T, class Exec>
 struct CpmlFace {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  static constexpr int fields = fields_of(medium);
+  static constexpr int fields = fields_of(scheme);
   static constexpr int lines = 32;  ///< lines along the normal that a team corrects
 
   StepArguments<T> s;
@@ -145,7 +145,11 @@ struct CpmlFace {
       place[inner] += line;
       const T w = s.taper[0][place[0]] * s.taper[1][place[1]] * s.taper[2][place[2]];
       const T scale = w * s.scale[at];
-      if constexpr (medium == Medium::vti) {
+      if constexpr (scheme == Scheme::vti) {
+        const T change = axis == 2 ? s.b[at] * correction[1] : s.a[at] * correction[0];
+        s.before[0][at] += scale * change;
+        s.before[1][at] += scale * (axis == 2 ? correction[1] : s.b[at] * correction[0]);
+      } else if constexpr (scheme == Scheme::vti_fletcher) {
         const T shear = magnitude<T>(s.a[at] - s.b[at]) * s.shear;
         if (axis == 2) {
           s.before[0][at] += scale * (shear * correction[0] + (T(1) - shear) * correction[1]);
@@ -154,7 +158,7 @@ struct CpmlFace {
           s.before[0][at] += scale * s.a[at] * correction[0];
           s.before[1][at] += scale * ((s.b[at] - shear) * correction[0] + shear * correction[1]);
         }
-      } else if constexpr (medium == Medium::variable_density) {
+      } else if constexpr (scheme == Scheme::variable_density) {
         s.before[0][at] += scale * s.a[at] * correction[0];
       } else {
         s.before[0][at] += scale * correction[0];

@@ -14,15 +14,16 @@
 namespace moho::wave::detail {
 
 /// Shape of a team's tile and of a thread's work.
-template <Medium medium, class T, int radius>
+template <Scheme scheme, class T, int radius>
 struct DeviceMarchTraits {
-  static constexpr bool two = medium != Medium::isotropic;  ///< two queues
-  static constexpr int width =
-      two && (sizeof(T) == 8 || radius > 4) ? 8 / int(sizeof(T)) : 16 / int(sizeof(T));
-  static constexpr int lanes = 32;   ///< threads along z
-  static constexpr int rows = 8;     ///< threads along y
-  static constexpr int planes = 64;  ///< planes along x that a team marches through
-  static constexpr int threads = lanes * rows;
+  static constexpr bool two =
+      scheme == Scheme::variable_density || scheme == Scheme::vti_fletcher;  ///< queues
+  /// nodes of a thread: 16 bytes, or 8 where queues are long
+  static constexpr int width = (two || radius > 4 ? 8 : 16) / static_cast<int>(sizeof(T));
+  static constexpr int lanes = 32;                   ///< threads along z
+  static constexpr int rows = 8;                     ///< threads along y
+  static constexpr int planes = 64;                  ///< planes along x that a team marches through
+  static constexpr int blocks = radius > 6 ? 1 : 2;  ///< teams that a multiprocessor has room for
 };
 
 /// A vector that is loaded and stored at once.
@@ -31,154 +32,264 @@ struct alignas(width * sizeof(T)) Lanes {
   T v[width];
 };
 
-template <Medium medium, class T, int Dim, int radius, class Exec,
-          class Traits = DeviceMarchTraits<medium, T, radius>>
-struct DeviceMarch {
-  using Policy =
-      Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Traits::threads, 1>, Kokkos::IndexType<int>>;
-  static constexpr int width = Traits::width;
-  static constexpr int fields = medium == Medium::isotropic ? 1 : 2;  ///< that have a queue
-  static constexpr int side = (radius + width - 1) / width;  ///< vectors to each side along z
-  using Vector = Lanes<T, width>;
+template <int width, class T>
+KOKKOS_FORCEINLINE_FUNCTION Lanes<T, width> load_lanes(const T* from) {
+  return *reinterpret_cast<const Lanes<T, width>*>(from);
+}
 
-  StepArguments<T> s;
+/// The z neighbours of a thread's nodes: nodes -side * width up to (side + 1) * width.
+template <int width, int side, class T>
+KOKKOS_FORCEINLINE_FUNCTION void load_window(const T* here, T (&window)[(2 * side + 1) * width]) {
+  MOHO_UNROLL
+  for (int k = 0; k <= 2 * side; ++k) {
+    const Lanes<T, width> v = load_lanes<width>(here + (k - side) * width);
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) window[k * width + i] = v.v[i];
+  }
+}
+
+/// How teams cover a box: tiles of rows along y and vectors along z, pieces of planes along x.
+template <class T, int Dim, class Traits>
+struct MarchTiles {
+  static constexpr int width = Traits::width;
+  static constexpr int rows = Dim == 3 ? Traits::rows : 1;
+  static constexpr int planes = Dim == 3 ? Traits::planes : 16;
+  static constexpr int threads = Traits::lanes * rows;
+
   std::int64_t first_z;  ///< the box's first node along z, rounded down to a vector
   int tiles_z, tiles_y;
 
   /// Teams for the box of the arguments.
-  static std::int64_t teams(const StepArguments<T>& s, std::int64_t& first_z, int& tiles_z,
-                            int& tiles_y) {
+  std::int64_t cover(const StepArguments<T>& s) {
     first_z = s.lower[2] / width * width;
-    constexpr std::int64_t z = Traits::lanes * width, y = rows();
+    constexpr std::int64_t z = Traits::lanes * width;
     tiles_z = static_cast<int>((s.upper[2] - first_z + z - 1) / z);
-    tiles_y = static_cast<int>((s.upper[1] - s.lower[1] + y - 1) / y);
+    tiles_y = static_cast<int>((s.upper[1] - s.lower[1] + rows - 1) / rows);
     return tiles_z * static_cast<std::int64_t>(tiles_y) *
-           ((s.upper[0] - s.lower[0] + planes() - 1) / planes());
+           ((s.upper[0] - s.lower[0] + planes - 1) / planes);
   }
-  static constexpr int rows() { return Dim == 3 ? Traits::rows : 1; }
-  static constexpr int planes() { return Dim == 3 ? Traits::planes : 16; }
-  static constexpr int threads() { return Traits::lanes * rows(); }
-
-  KOKKOS_FORCEINLINE_FUNCTION static Vector load(const T* from) {
-    return *reinterpret_cast<const Vector*>(from);
+  /// What a thread of a team works on; false if that is nothing.
+  KOKKOS_FORCEINLINE_FUNCTION bool place(const StepArguments<T>& s, int team, int rank,
+                                         std::int64_t& x0, std::int64_t& x1, std::int64_t& y,
+                                         std::int64_t& z) const {
+    z = first_z + (team % tiles_z * Traits::lanes + rank % Traits::lanes) * width;
+    y = s.lower[1] + team / tiles_z % tiles_y * rows + rank / Traits::lanes;
+    x0 = s.lower[0] + static_cast<std::int64_t>(team / tiles_z / tiles_y) * planes;
+    x1 = x0 + planes < s.upper[0] ? x0 + planes : s.upper[0];
+    return z < s.upper[2] && y < s.upper[1];
   }
+  /// Writes what of a vector lies in the box.
+  KOKKOS_FORCEINLINE_FUNCTION void store(const StepArguments<T>& s, std::int64_t z, T* to,
+                                         const Lanes<T, width>& values) const {
+    if (z >= s.lower[2] && z + width <= s.upper[2]) {
+      *reinterpret_cast<Lanes<T, width>*>(to) = values;
+    } else {
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        if (z + i >= s.lower[2] && z + i < s.upper[2]) to[i] = values.v[i];
+      }
+    }
+  }
+  /// The sponge's factors along y and z.
+  KOKKOS_FORCEINLINE_FUNCTION void taper(const StepArguments<T>& s, std::int64_t y, std::int64_t z,
+                                         T (&factors)[width]) const {
+    for (int i = 0; i < width; ++i) factors[i] = s.taper[1][y] * s.taper[2][z + i];
+  }
+};
 
-  /// Adds what neighbours at distance k along an axis contribute.
-  KOKKOS_FORCEINLINE_FUNCTION void add(T (&sum)[fields][width], int f, T c, const T* up,
-                                       const T* down) const {
-    for (int i = 0; i < width; ++i) sum[f][i] += c * (up[i] + down[i]);
+/// One step of isotropic media, variable density, VTI and Fletcher's VTI.
+template <Scheme scheme, class T, int Dim, int radius, class Exec,
+          class Traits = DeviceMarchTraits<scheme, T, radius>>
+struct DeviceMarch {
+  using Tiles = MarchTiles<T, Dim, Traits>;
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Tiles::threads, Traits::blocks>,
+                                    Kokkos::IndexType<int>>;
+  static constexpr int width = Traits::width;
+  static constexpr int threads = Tiles::threads;
+  static constexpr int fields = fields_of(scheme);
+  static constexpr bool two = Traits::two;
+  static constexpr int queues = two ? 2 : 1;
+  static constexpr int side = (radius + width - 1) / width;  ///< vectors to each side along z
+  static constexpr int center = side * width;                ///< the node itself in a window
+  using Vector = Lanes<T, width>;
+  using Window = T[(2 * side + 1) * width];
+  using Queue = T[queues][2 * radius + 1][width];
+
+  StepArguments<T> s;
+  Tiles tiles;
+
+  static std::size_t scratch() { return 0; }
+
+  /// Derivatives along x and y.
+  KOKKOS_FORCEINLINE_FUNCTION void across(const Queue& queue, int f, const T* here,
+                                          T (&sum)[width]) const {
+    const T c = Dim == 3 ? s.second[0][0] + s.second[1][0] : s.second[0][0];
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) sum[i] = c * queue[f][radius][i];
+    MOHO_UNROLL
+    for (int k = 1; k <= radius; ++k) {
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        sum[i] += s.second[0][k] * (queue[f][radius + k][i] + queue[f][radius - k][i]);
+      }
+      if constexpr (Dim == 3) {
+        const Vector up = load_lanes<width>(here + k * s.stride_y);
+        const Vector low = load_lanes<width>(here - k * s.stride_y);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) sum[i] += s.second[1][k] * (up.v[i] + low.v[i]);
+      }
+    }
+  }
+  /// Derivative along z.
+  KOKKOS_FORCEINLINE_FUNCTION void down(const Window& window, T (&sum)[width]) const {
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) {
+      sum[i] = s.second[2][0] * window[center + i];
+      MOHO_UNROLL
+      for (int k = 1; k <= radius; ++k) {
+        sum[i] += s.second[2][k] * (window[center + i + k] + window[center + i - k]);
+      }
+    }
+  }
+  /// div(b grad p), the queues being those of p and b.
+  KOKKOS_FORCEINLINE_FUNCTION void flux(const Queue& queue, const T* const (&column)[2],
+                                        std::int64_t at, T (&sum)[width]) const {
+    constexpr int last = queues - 1;
+    Window p_window, b_window;
+    load_window<width, side>(column[0] + at, p_window);
+    load_window<width, side>(column[1] + at, b_window);
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) sum[i] = 0;
+    MOHO_UNROLL
+    for (int k = 1; k <= radius; ++k) {
+      Vector p_up{}, p_low{}, b_up{}, b_low{};
+      if constexpr (Dim == 3) {
+        p_up = load_lanes<width>(column[0] + at + k * s.stride_y);
+        p_low = load_lanes<width>(column[0] + at - k * s.stride_y);
+        b_up = load_lanes<width>(column[1] + at + k * s.stride_y);
+        b_low = load_lanes<width>(column[1] + at - k * s.stride_y);
+      }
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        const T p = queue[0][radius][i], b = queue[last][radius][i];
+        const int c = center + i;
+        sum[i] +=
+            s.second[0][k] * ((queue[last][radius + k][i] + b) * (queue[0][radius + k][i] - p) +
+                              (queue[last][radius - k][i] + b) * (queue[0][radius - k][i] - p));
+        sum[i] += s.second[2][k] * ((b_window[c + k] + b) * (p_window[c + k] - p) +
+                                    (b_window[c - k] + b) * (p_window[c - k] - p));
+        if constexpr (Dim == 3) {
+          sum[i] += s.second[1][k] *
+                    ((b_up.v[i] + b) * (p_up.v[i] - p) + (b_low.v[i] + b) * (p_low.v[i] - p));
+        }
+      }
+    }
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) sum[i] *= T(0.5);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
-    const int tile = member.league_rank();
-    const int lane = member.team_rank() % Traits::lanes, row = member.team_rank() / Traits::lanes;
-    const std::int64_t z = first_z + (tile % tiles_z * Traits::lanes + lane) * width;
-    const std::int64_t y = s.lower[1] + tile / tiles_z % tiles_y * rows() + row;
-    if (z >= s.upper[2] || y >= s.upper[1]) return;
-    const std::int64_t x0 =
-        s.lower[0] + static_cast<std::int64_t>(tile / tiles_z / tiles_y) * planes();
-    const std::int64_t x1 = x0 + planes() < s.upper[0] ? x0 + planes() : s.upper[0];
-
+    std::int64_t x0, x1, y, z;
+    if (!tiles.place(s, member.league_rank(), member.team_rank(), x0, x1, y, z)) return;
     std::int64_t at = s.flat(x0, y, z);
-    const T* const column[2] = {s.now[0], medium == Medium::variable_density ? s.a : s.now[1]};
-    T queue[fields][2 * radius + 1][width];
-    for (int f = 0; f < fields; ++f) {
+    const T* const column[2] = {s.now[0], scheme == Scheme::variable_density ? s.a : s.now[1]};
+    Queue queue;
+    MOHO_UNROLL
+    for (int f = 0; f < queues; ++f) {
       MOHO_UNROLL
       for (int k = 0; k < 2 * radius; ++k) {
-        const Vector v = load(column[f] + at + (k - radius) * s.stride_x);
+        const Vector v = load_lanes<width>(column[f] + at + (k - radius) * s.stride_x);
+        MOHO_UNROLL
         for (int i = 0; i < width; ++i) queue[f][k][i] = v.v[i];
       }
     }
     T taper[width];
-    for (int i = 0; i < width; ++i) {
-      taper[i] = z + i < s.upper[2] ? s.taper[1][y] * s.taper[2][z + i] : T(1);
-    }
-    const bool whole = z >= s.lower[2] && z + width <= s.upper[2];
+    tiles.taper(s, y, z, taper);
 
     for (std::int64_t x = x0; x < x1; ++x, at += s.stride_x) {
       // everything that comes from memory is asked for before anything is used
-      Vector ahead[fields], before[fields], scale, a, b;
+      Vector ahead[queues], before[2], scale, a, b, next;
       MOHO_UNROLL
-      for (int f = 0; f < fields; ++f) ahead[f] = load(column[f] + at + radius * s.stride_x);
-      scale = load(s.scale + at);
-      before[0] = load(s.before[0] + at);
-      if constexpr (medium == Medium::vti) {
-        before[1] = load(s.before[1] + at);
-        a = load(s.a + at);
-        b = load(s.b + at);
+      for (int f = 0; f < queues; ++f) {
+        ahead[f] = load_lanes<width>(column[f] + at + radius * s.stride_x);
+      }
+      scale = load_lanes<width>(s.scale + at);
+      before[0] = load_lanes<width>(s.before[0] + at);
+      if constexpr (fields == 2) {
+        before[1] = load_lanes<width>(s.before[1] + at);
+        a = load_lanes<width>(s.a + at);
+        b = load_lanes<width>(s.b + at);
       }
       const T wx = s.taper[0][x];
-
-      T across[fields][width], down[fields][width];  // derivatives along x and y, along z
       MOHO_UNROLL
-      for (int f = 0; f < fields; ++f) {
+      for (int f = 0; f < queues; ++f) {
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) queue[f][2 * radius][i] = ahead[f].v[i];
       }
-      if constexpr (medium == Medium::variable_density) {
-        flux(at, queue, across[0]);
-      } else {
-        MOHO_UNROLL
-        for (int f = 0; f < fields; ++f) {
-          const T* const here = column[f] + at;
-          T window[(2 * side + 1) * width];
-          MOHO_UNROLL
-          for (int k = 0; k <= 2 * side; ++k) {
-            if (k == side) continue;
-            const Vector v = load(here + (k - side) * width);
-            MOHO_UNROLL
-            for (int i = 0; i < width; ++i) window[k * width + i] = v.v[i];
-          }
-          const T cross = Dim == 3 ? s.second[0][0] + s.second[1][0] : s.second[0][0];
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) {
-            window[side * width + i] = queue[f][radius][i];
-            across[f][i] = cross * queue[f][radius][i];
-            down[f][i] = s.second[2][0] * queue[f][radius][i];
-          }
-          MOHO_UNROLL
-          for (int k = 1; k <= radius; ++k) {
-            add(across, f, s.second[0][k], queue[f][radius + k], queue[f][radius - k]);
-            if constexpr (Dim == 3) {
-              const Vector up = load(here + k * s.stride_y), low = load(here - k * s.stride_y);
-              add(across, f, s.second[1][k], up.v, low.v);
-            }
-            add(down, f, s.second[2][k], window + side * width + k, window + side * width - k);
-          }
-        }
-      }
 
-      Vector next[fields];
-      MOHO_UNROLL
-      for (int i = 0; i < width; ++i) {
-        const T w = wx * taper[i];
-        if constexpr (medium == Medium::vti) {
-          T change_p, change_q;
-          anisotropic_change<T>(down[0][i], across[0][i], down[1][i], across[1][i], a.v[i], b.v[i],
-                                s.shear, change_p, change_q);
-          next[0].v[i] =
-              next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * change_p, w);
-          next[1].v[i] =
-              next_value<T>(queue[1][radius][i], before[1].v[i], scale.v[i] * change_q, w);
+      if constexpr (fields == 1) {
+        T change[width];
+        if constexpr (scheme == Scheme::variable_density) {
+          flux(queue, column, at, change);
         } else {
-          const T change = medium == Medium::isotropic ? across[0][i] + down[0][i] : across[0][i];
-          next[0].v[i] = next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * change, w);
+          T depth[width];
+          Window window;
+          load_window<width, side>(s.now[0] + at, window);
+          across(queue, 0, s.now[0] + at, change);
+          down(window, depth);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) change[i] += depth[i];
         }
-      }
-      if (whole) {
-        *reinterpret_cast<Vector*>(s.before[0] + at) = next[0];
-        if constexpr (medium == Medium::vti) *reinterpret_cast<Vector*>(s.before[1] + at) = next[1];
-      } else {
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
-          if (z + i >= s.lower[2] && z + i < s.upper[2]) {
-            s.before[0][at + i] = next[0].v[i];
-            if constexpr (medium == Medium::vti) s.before[1][at + i] = next[1].v[i];
+          next.v[i] = next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * change[i],
+                                    wx * taper[i]);
+        }
+        tiles.store(s, z, s.before[0] + at, next);
+      } else {
+        T h2p[width], h1q[width], q_now[width], change_q[width];
+        Window window;
+        load_window<width, side>(s.now[1] + at, window);
+        across(queue, 0, s.now[0] + at, h2p);
+        down(window, h1q);
+        if constexpr (scheme == Scheme::vti_fletcher) {
+          T h2q[width], h1p[width];
+          across(queue, queues - 1, s.now[1] + at, h2q);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) q_now[i] = window[center + i];
+          load_window<width, side>(s.now[0] + at, window);
+          down(window, h1p);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            T change_p;
+            fletcher_change<T>(h1p[i], h2p[i], h1q[i], h2q[i], a.v[i], b.v[i], s.shear, change_p,
+                               change_q[i]);
+            h2p[i] = change_p;
+          }
+        } else {
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            q_now[i] = window[center + i];
+            T change_p;
+            symmetric_change<T>(h2p[i], h1q[i], a.v[i], b.v[i], change_p, change_q[i]);
+            h2p[i] = change_p;
           }
         }
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          next.v[i] = next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * h2p[i],
+                                    wx * taper[i]);
+        }
+        tiles.store(s, z, s.before[0] + at, next);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          next.v[i] =
+              next_value<T>(q_now[i], before[1].v[i], scale.v[i] * change_q[i], wx * taper[i]);
+        }
+        tiles.store(s, z, s.before[1] + at, next);
       }
       MOHO_UNROLL
-      for (int f = 0; f < fields; ++f) {
+      for (int f = 0; f < queues; ++f) {
         MOHO_UNROLL
         for (int k = 0; k < 2 * radius; ++k) {
           MOHO_UNROLL
@@ -186,53 +297,6 @@ struct DeviceMarch {
         }
       }
     }
-  }
-
-  /// div(b grad p), the queues being those of p and b.
-  KOKKOS_FORCEINLINE_FUNCTION void flux(std::int64_t at,
-                                        const T (&queue)[fields][2 * radius + 1][width],
-                                        T (&sum)[width]) const {
-    T window[fields][(2 * side + 1) * width];
-    const T* const column[2] = {s.now[0], s.a};
-    MOHO_UNROLL
-    for (int f = 0; f < fields; ++f) {
-      MOHO_UNROLL
-      for (int k = 0; k <= 2 * side; ++k) {
-        if (k == side) continue;
-        const Vector v = load(column[f] + at + (k - side) * width);
-        MOHO_UNROLL
-        for (int i = 0; i < width; ++i) window[f][k * width + i] = v.v[i];
-      }
-      MOHO_UNROLL
-      for (int i = 0; i < width; ++i) window[f][side * width + i] = queue[f][radius][i];
-    }
-    for (int i = 0; i < width; ++i) sum[i] = 0;
-    MOHO_UNROLL
-    for (int k = 1; k <= radius; ++k) {
-      Vector up[2], low[2];
-      if constexpr (Dim == 3) {
-        for (int f = 0; f < 2; ++f) {
-          up[f] = load(column[f] + at + k * s.stride_y);
-          low[f] = load(column[f] + at - k * s.stride_y);
-        }
-      }
-      MOHO_UNROLL
-      for (int i = 0; i < width; ++i) {
-        const T p = queue[0][radius][i], b = queue[fields - 1][radius][i];
-        const auto term = [&](T there, T buoyancy) { return (buoyancy + b) * (there - p); };
-        const int c = side * width + i;
-        sum[i] +=
-            s.second[0][k] * (term(queue[0][radius + k][i], queue[fields - 1][radius + k][i]) +
-                              term(queue[0][radius - k][i], queue[fields - 1][radius - k][i]));
-        sum[i] += s.second[2][k] * (term(window[0][c + k], window[fields - 1][c + k]) +
-                                    term(window[0][c - k], window[fields - 1][c - k]));
-        if constexpr (Dim == 3) {
-          sum[i] +=
-              s.second[1][k] * (term(up[0].v[i], up[1].v[i]) + term(low[0].v[i], low[1].v[i]));
-        }
-      }
-    }
-    for (int i = 0; i < width; ++i) sum[i] *= T(0.5);
   }
 };
 

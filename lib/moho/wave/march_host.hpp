@@ -69,14 +69,63 @@ inline V flux_sum(V sum, const V& p, const V& b, const T* f, const T* buoyancy, 
   return sum;
 }
 
-/// Steps the node, or the vector of nodes, at element i of isotropic media and VTI.
-template <Medium medium, class V, int Dim, int radius, class T>
+/// One axis of div(n g).
+template <class V, int radius, class T>
+inline V flow_sum(V sum, const T* n, const T* g, std::int64_t stride, const T* c) {
+  MOHO_UNROLL
+  for (int k = 1; k <= radius; ++k) {
+    const V up = take<V>(n + k * stride) * take<V>(g + k * stride);
+    const V low = take<V>(n - k * stride) * take<V>(g - k * stride);
+    sum = fused<V>(V(c[k]), up - low, sum);
+  }
+  return sum;
+}
+
+/// Steps the node, or the vector of nodes, at element i: all schemes but Fletcher's TTI.
+template <Scheme scheme, class V, int Dim, int radius, class T>
 inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, std::int64_t z) {
   const V w = V(taper_xy) * take<V>(s.taper[2] + z);
   const T* const p = s.now[0] + i;
   const V now = take<V>(p);
   const V scale = take<V>(s.scale + i);
-  if constexpr (medium == Medium::vti) {
+  if constexpr (scheme == Scheme::vti) {
+    const T* const q = s.now[1] + i;
+    const V now_q = take<V>(q);
+    const V h1q = second_sum<V, radius>(V(s.second[2][0]) * now_q, q, 1, s.second[2]);
+    V h2p;
+    if constexpr (Dim == 3) {
+      h2p = second_sum<V, radius>(V(s.second[0][0] + s.second[1][0]) * now, p, s.stride_x,
+                                  s.second[0]);
+      h2p = second_sum<V, radius>(h2p, p, s.stride_y, s.second[1]);
+    } else {
+      h2p = second_sum<V, radius>(V(s.second[0][0]) * now, p, s.stride_x, s.second[0]);
+    }
+    V change_p, change_q;
+    symmetric_change<V>(h2p, h1q, take<V>(s.a + i), take<V>(s.b + i), change_p, change_q);
+    put(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change_p, w));
+    put(s.before[1] + i, next_value<V>(now_q, take<V>(s.before[1] + i), scale * change_q, w));
+  } else if constexpr (scheme == Scheme::tti) {
+    const V now_q = take<V>(s.now[1] + i);
+    V lap;
+    T middle = s.second[0][0] + s.second[2][0];
+    if constexpr (Dim == 3) middle += s.second[1][0];
+    lap = second_sum<V, radius>(V(middle) * now, p, s.stride_x, s.second[0]);
+    if constexpr (Dim == 3) lap = second_sum<V, radius>(lap, p, s.stride_y, s.second[1]);
+    lap = second_sum<V, radius>(lap, p, 1, s.second[2]);
+    V h1[2];
+    for (int f = 0; f < 2; ++f) {
+      const T* const g = s.slope[f] + i;
+      h1[f] = flow_sum<V, radius>(V(0), s.nx + i, g, s.stride_x, s.first[0]);
+      if constexpr (Dim == 3) {
+        h1[f] = flow_sum<V, radius>(h1[f], s.ny + i, g, s.stride_y, s.first[1]);
+      }
+      h1[f] = flow_sum<V, radius>(h1[f], s.nz + i, g, 1, s.first[2]);
+    }
+    V change_p, change_q;
+    symmetric_change<V>(lap - h1[0], h1[1], take<V>(s.a + i), take<V>(s.b + i), change_p, change_q);
+    put(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change_p, w));
+    put(s.before[1] + i, next_value<V>(now_q, take<V>(s.before[1] + i), scale * change_q, w));
+  } else if constexpr (scheme == Scheme::vti_fletcher) {
     const T* const q = s.now[1] + i;
     const V now_q = take<V>(q);
     const T* const* const fields = s.now;
@@ -94,13 +143,13 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
       }
     }
     V change_p, change_q;
-    anisotropic_change<V>(down[0], across[0], down[1], across[1], take<V>(s.a + i),
-                          take<V>(s.b + i), V(s.shear), change_p, change_q);
+    fletcher_change<V>(down[0], across[0], down[1], across[1], take<V>(s.a + i), take<V>(s.b + i),
+                       V(s.shear), change_p, change_q);
     put(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change_p, w));
     put(s.before[1] + i, next_value<V>(now_q, take<V>(s.before[1] + i), scale * change_q, w));
   } else {
     V change;
-    if constexpr (medium == Medium::isotropic) {
+    if constexpr (scheme == Scheme::isotropic) {
       T center = s.second[0][0] + s.second[2][0];
       if constexpr (Dim == 3) center += s.second[1][0];
       change = second_sum<V, radius>(V(center) * now, p, s.stride_x, s.second[0]);
@@ -125,7 +174,7 @@ struct HostTile {
 };
 
 /// Steps a tile of isotropic media and VTI.
-template <Medium medium, class T, int Dim, int radius>
+template <Scheme scheme, class T, int Dim, int radius>
 void march_host(const StepArguments<T>& s, const HostTile& tile) {
   using V = simd::Pack<T>;
   constexpr std::int64_t lanes = simd::lanes<T>;
@@ -135,9 +184,38 @@ void march_host(const StepArguments<T>& s, const HostTile& tile) {
       const T taper = s.taper[0][x] * s.taper[1][y];
       std::int64_t z = tile.lower[2];
       for (; z + lanes <= tile.upper[2]; z += lanes) {
-        march_node<medium, V, Dim, radius>(s, row + z, taper, z);
+        march_node<scheme, V, Dim, radius>(s, row + z, taper, z);
       }
-      for (; z < tile.upper[2]; ++z) march_node<medium, T, Dim, radius>(s, row + z, taper, z);
+      for (; z < tile.upper[2]; ++z) march_node<scheme, T, Dim, radius>(s, row + z, taper, z);
+    }
+  }
+}
+
+/// Derivatives of p and q along the symmetry axis in a tile.
+template <class T, int Dim, int radius>
+void slopes_host(const StepArguments<T>& s, const HostTile& tile) {
+  using V = simd::Pack<T>;
+  constexpr std::int64_t lanes = simd::lanes<T>;
+  const auto node = [&](auto tag, std::int64_t i) {
+    using Number = decltype(tag);
+    for (int f = 0; f < 2; ++f) {
+      const T* const p = s.now[f] + i;
+      Number slope = take<Number>(s.nx + i) * first_sum<Number, radius>(p, s.stride_x, s.first[0]);
+      if constexpr (Dim == 3) {
+        slope = fused<Number>(take<Number>(s.ny + i),
+                              first_sum<Number, radius>(p, s.stride_y, s.first[1]), slope);
+      }
+      slope =
+          fused<Number>(take<Number>(s.nz + i), first_sum<Number, radius>(p, 1, s.first[2]), slope);
+      put(s.slope[f] + i, slope);
+    }
+  };
+  for (std::int64_t x = tile.lower[0]; x < tile.upper[0]; ++x) {
+    for (std::int64_t y = tile.lower[1]; y < tile.upper[1]; ++y) {
+      const std::int64_t row = s.flat(x, y, 0);
+      std::int64_t z = tile.lower[2];
+      for (; z + lanes <= tile.upper[2]; z += lanes) node(V(), row + z);
+      for (; z < tile.upper[2]; ++z) node(T(), row + z);
     }
   }
 }
@@ -212,8 +290,8 @@ inline void tti_node(const StepArguments<T>& s, std::int64_t i, std::int64_t n,
     h2[f] = dxx + dyy + dzz - h1[f];
   }
   V change_p, change_q;
-  anisotropic_change<V>(h1[0], h2[0], h1[1], h2[1], take<V>(s.a + i), take<V>(s.b + i), V(s.shear),
-                        change_p, change_q);
+  fletcher_change<V>(h1[0], h2[0], h1[1], h2[1], take<V>(s.a + i), take<V>(s.b + i), V(s.shear),
+                     change_p, change_q);
   const V w = V(taper_xy) * take<V>(s.taper[2] + z);
   const V scale = take<V>(s.scale + i);
   put(s.before[0] + i, next_value<V>(now[0], take<V>(s.before[0] + i), scale * change_p, w));
@@ -277,12 +355,12 @@ template <class T>
 using HostWork = void (*)(const StepArguments<T>&, const HostTile&);
 
 /// The work of a medium and order.
-template <Medium medium, class T, int Dim, int radius>
+template <Scheme scheme, class T, int Dim, int radius>
 HostWork<T> host_work() {
-  if constexpr (medium == Medium::tti) {
+  if constexpr (scheme == Scheme::tti_fletcher) {
     return &tti_host<T, Dim, radius>;
   } else {
-    return &march_host<medium, T, Dim, radius>;
+    return &march_host<scheme, T, Dim, radius>;
   }
 }
 
@@ -307,12 +385,14 @@ struct HostLoop {
 
 /// Steps the box of the arguments on a host.
 template <class Exec, class T>
-void run_on_host(const Exec& exec, Medium medium, int dim, int radius, HostWork<T> work,
-                 const StepArguments<T>& s) {
+void run_on_host(const char* label, const Exec& exec, Scheme scheme, int dim, int radius,
+                 HostWork<T> work, const StepArguments<T>& s) {
   HostLoop<T> loop{s, work, 1, 1, 1};
   const std::int64_t nx = s.upper[0] - s.lower[0], ny = s.upper[1] - s.lower[1],
                      nz = s.upper[2] - s.lower[2];
-  const int fields = medium == Medium::isotropic ? 1 : medium == Medium::tti ? 4 : 2;
+  const int fields = scheme == Scheme::isotropic || scheme == Scheme::vti ? 1
+                     : scheme == Scheme::tti_fletcher                     ? 4
+                                                                          : 2;
   const std::int64_t plane_bytes =
       (2 * radius + 1) * fields * static_cast<std::int64_t>(sizeof(T)) * nz;
   if (dim == 3) {
@@ -326,7 +406,7 @@ void run_on_host(const Exec& exec, Medium medium, int dim, int radius, HostWork<
   loop.planes = (nx + cuts - 1) / cuts;
   cuts = (nx + loop.planes - 1) / loop.planes;
   Kokkos::parallel_for(
-      "moho::wave::step",
+      label,
       Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::IndexType<std::int64_t>>(
           exec, 0, cuts * loop.tiles_y, Kokkos::ChunkSize(1)),
       loop);

@@ -126,7 +126,7 @@ struct RecordTerm {
   }
 };
 
-/// Reads a field at the points, a thread a point.
+/// Reads a field at the points, a thread a point: row after row, without the divisions of term.
 template <class T, int Dim, class Exec>
 struct RecordByThread {
   RecordTerm<T, Dim, Exec> term;
@@ -134,9 +134,20 @@ struct RecordByThread {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t point) const {
     const Window<Dim> window = term.points.windows(point);
     const T* const weight = term.points.of(point);
-    const int n = term.nodes(window);
+    const T* const last = weight + (Dim - 1) * term.points.width;
+    const int planes = Dim == 3 ? window.count[0] : 1;
+    const int rows = window.count[Dim - 2];
     T sum = T(0);
-    for (int i = 0; i < n; ++i) sum += term(window, weight, i);
+    for (int i = 0; i < planes; ++i) {
+      for (int j = 0; j < rows; ++j) {
+        // as in product(): the weights of the first axes, then the last
+        const T share = Dim == 3 ? weight[i] * weight[term.points.width + j] : weight[j];
+        const T* const row = term.field.data() + window.element +
+                             (Dim == 3 ? i * term.points.strides[0] : 0) +
+                             j * term.points.strides[Dim - 2];
+        for (int k = 0; k < window.count[Dim - 1]; ++k) sum += share * last[k] * row[k];
+      }
+    }
     values[point] = sum;
   }
 };

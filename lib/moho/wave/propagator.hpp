@@ -24,18 +24,20 @@ struct PropagatorOptions {
   int order = 8;                    ///< of the differences in space: 2, 4, ..., 16
   Boundaries<Dim> boundaries = {};  ///< what the faces do; the grid includes their layers
   double frequency = 0.0;  ///< highest frequency of the source, Hz; 0: dispersion is not checked
-  double sigma = 0.75;     ///< vsz^2 = vpz^2 |epsilon - delta| / sigma in VTI and TTI
+  Equations equations = Equations::self_adjoint;  ///< of VTI and TTI
+  double sigma = 0.75;     ///< vsz^2 = vpz^2 |epsilon - delta| / sigma in Fletcher's equations
   bool reference = false;  ///< the plain kernels instead of the tuned ones
 };
 
 namespace detail {
 
-/// The odd image of a field behind a free surface.
+/// The image of a field behind a free surface.
 template <class T>
 struct MirrorFace {
   T* field;                                       ///< node (0, 0, 0)
   std::int64_t strides[3], lower[3], extents[3];  ///< of the nodes along the face
   int axis, radius;
+  T sign;             ///< -1: odd; 1: even
   std::int64_t face;  ///< the face's node along the axis
   int outwards;       ///< -1 or 1
 
@@ -48,7 +50,7 @@ struct MirrorFace {
     }
     for (int k = 1; k <= radius; ++k) {
       const std::int64_t step = k * outwards * strides[axis];
-      field[at + step] = -field[at - step];
+      field[at + step] = sign * field[at - step];
     }
   }
 };
@@ -57,10 +59,11 @@ struct MirrorFace {
 template <class T, int Dim, class Exec>
 struct Prepare {
   Field<const T, Dim, Exec> vp, density, epsilon, delta, theta, phi;
-  Storage<T, Exec> scale, a, b, nx, ny;
+  Storage<T, Exec> scale, a, b, nx, ny, nz;
   Layout<Dim> layout;
   Grid<Dim> grid;
   Medium medium;
+  bool fletcher;
   double dt;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
@@ -75,7 +78,7 @@ struct Prepare {
       const double e = epsilon.data() != nullptr ? static_cast<double>(epsilon.data()[n]) : 0.0;
       const double t = delta.data() != nullptr ? static_cast<double>(delta.data()[n]) : 0.0;
       a(i) = static_cast<T>(1.0 + 2.0 * e);
-      b(i) = static_cast<T>(1.0 + 2.0 * t);
+      b(i) = static_cast<T>(fletcher ? 1.0 + 2.0 * t : sqrt(1.0 + 2.0 * (t < e ? t : e)));
     }
     if (medium == Medium::tti) {
       const double tilt = theta.data() != nullptr ? static_cast<double>(theta.data()[n]) : 0.0;
@@ -84,6 +87,7 @@ struct Prepare {
       const double sign = cos(tilt) < 0.0 ? -1.0 : 1.0;
       nx(i) = static_cast<T>(sign * sin(tilt) * cos(azimuth));
       if (Dim == 3) ny(i) = static_cast<T>(sign * sin(tilt) * sin(azimuth));
+      if (!fletcher) nz(i) = static_cast<T>(sign * cos(tilt));
     }
     scale(i) = static_cast<T>(square);
   }
@@ -114,7 +118,12 @@ struct FillHalo {
 ///
 /// Isotropic media: p_tt = v^2 Lap p. Variable density: p_tt = v^2 rho div(1/rho grad p), with the
 /// mean of 1/rho between two nodes, which makes the discrete operator self-adjoint. VTI and TTI:
-/// Fletcher, Du and Fowler (2009) with a finite velocity of shear waves along the axis. Leapfrog in
+/// with a = 1 + 2 epsilon, r = sqrt(1 + 2 delta) and H1 the second derivative along the symmetry
+/// axis, H2 = Lap - H1, p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2 p + H1 q) (after Zhang,
+/// Zhang and Zhang 2011): discretely self-adjoint too, so that nothing grows however rough the
+/// model is, as long as delta <= epsilon; where it is not, it is lowered to epsilon
+/// (limits().lowered_deltas). Or the equations of Fletcher, Du and Fowler (2009) with a finite
+/// velocity of shear waves along the axis, for smooth models. p is the same in both. Leapfrog in
 /// time, centred differences of order 2 to 16 in space.
 ///
 /// A step writes the box that it is given and nothing else (but the halo behind free surfaces); any
@@ -146,7 +155,7 @@ class Propagator {
           concat("sigma is ", options.sigma, " (allowed: positive numbers): 0.75 is usual"));
     }
     check_boundaries(grid, options.boundaries, m_medium);
-    m_limits = limits_of(exec, grid, model, options.order, options.sigma);
+    m_limits = limits_of(exec, grid, model, options.order, options.equations, options.sigma);
     check_dt(options.dt, m_limits);
     if (options.frequency != 0.0) {
       check_dispersion(grid, m_limits, options.order, options.frequency);
@@ -156,7 +165,7 @@ class Propagator {
     prepare_arguments();
     prepare_tapers(exec);
     prepare_layers(exec);
-    m_stepper = detail::make_stepper<T, Dim, Exec>(m_medium, options.order, options.reference);
+    m_stepper = detail::Stepper<T, Dim, Exec>(scheme(), options.order, options.reference);
     exec.fence();
   }
 
@@ -181,7 +190,8 @@ class Propagator {
   Storage<const T, Exec> source_scale() const { return m_scale; }
   /// Bytes of the model as kernels read it.
   std::size_t model_bytes() const {
-    return (m_scale.size() + m_a.size() + m_b.size() + m_nx.size() + m_ny.size()) * sizeof(T);
+    return (m_scale.size() + m_a.size() + m_b.size() + m_nx.size() + m_ny.size() + m_nz.size()) *
+           sizeof(T);
   }
   /// Bytes that a step has to move per node if each array is touched once.
   int bytes_per_node() const {
@@ -190,7 +200,9 @@ class Propagator {
     if (m_medium == Medium::variable_density) parameters = 2;
     if (m_medium == Medium::vti) parameters = 3;
     if (m_medium == Medium::tti) parameters = Dim == 3 ? 5 : 4;
-    return (3 * fields + parameters) * static_cast<int>(sizeof(T));
+    // the slopes are written once and read once, the fields and the axis twice
+    const int passes = scheme() == detail::Scheme::tti ? 2 * 2 + 2 + Dim + 1 : 0;
+    return (3 * fields + parameters + passes) * static_cast<int>(sizeof(T));
   }
 
   /// A wavefield at rest.
@@ -202,6 +214,9 @@ class Propagator {
     for (int f = 0; f < wavefield.fields; ++f) {
       wavefield.now[f] = make_storage<T>(exec, m_layout, names[f]);
       wavefield.before[f] = make_storage<T>(exec, m_layout, names[f]);
+    }
+    for (int f = 0; f < 2 && scheme() == detail::Scheme::tti; ++f) {
+      wavefield.slope[f] = make_storage<T>(exec, m_layout, "moho::wave::slope");
     }
     for (const Layer& layer : m_layers) {
       for (int f = 0; f < wavefield.fields; ++f) {
@@ -231,16 +246,36 @@ class Propagator {
       s.now[f] = wavefield.now[f].data() + m_layout.offset;
       s.before[f] = wavefield.before[f].data() + m_layout.offset;
     }
-    mirror(exec, s, wavefield.fields);
-    m_stepper(exec, s);
+    using detail::Scheme;
+    const Scheme kind = scheme();
+    mirror(exec, s, {s.now[0], s.now[1]}, wavefield.fields, T(-1));
+    if (kind == Scheme::tti) {
+      // the step takes slopes around the box too
+      detail::StepArguments<T> around = s;
+      const Box<Dim> wider = intersection(part.grown(m_options.order / 2), whole_box(m_grid));
+      for (int d = 0; d < Dim; ++d) {
+        around.lower[axis3(d)] = wider.lower[d];
+        around.upper[axis3(d)] = wider.upper[d];
+      }
+      for (int f = 0; f < 2; ++f) {
+        around.slope[f] = s.slope[f] = wavefield.slope[f].data() + m_layout.offset;
+      }
+      // behind a free surface the field's image reaches as far as the slopes around the box read
+      mirror(exec, around, {s.now[0], s.now[1]}, 2, T(-1));
+      m_stepper.slopes(exec, around);
+      mirror(exec, s, {s.slope[0], s.slope[1]}, 2, T(1));
+    }
+    m_stepper.step(exec, s);
     if (m_layers.empty()) return;
-    switch (m_medium) {
-      case Medium::vti:
-        return correct_layers<Medium::vti>(exec, s, wavefield);
-      case Medium::variable_density:
-        return correct_layers<Medium::variable_density>(exec, s, wavefield);
+    switch (kind) {
+      case Scheme::vti:
+        return correct_layers<Scheme::vti>(exec, s, wavefield);
+      case Scheme::vti_fletcher:
+        return correct_layers<Scheme::vti_fletcher>(exec, s, wavefield);
+      case Scheme::variable_density:
+        return correct_layers<Scheme::variable_density>(exec, s, wavefield);
       default:
-        return correct_layers<Medium::isotropic>(exec, s, wavefield);
+        return correct_layers<Scheme::isotropic>(exec, s, wavefield);
     }
   }
   /// Advances the whole grid by one step.
@@ -262,6 +297,22 @@ class Propagator {
   /// Axis of the kernels: x, z of 2D are 0, 2.
   static constexpr int axis3(int d) { return d == Dim - 1 ? 2 : d; }
 
+  /// What the medium and the choice of equations make.
+  detail::Scheme scheme() const {
+    using detail::Scheme;
+    const bool fletcher = m_options.equations == Equations::fletcher;
+    switch (m_medium) {
+      case Medium::isotropic:
+        return Scheme::isotropic;
+      case Medium::variable_density:
+        return Scheme::variable_density;
+      case Medium::vti:
+        return fletcher ? Scheme::vti_fletcher : Scheme::vti;
+      default:
+        return fletcher ? Scheme::tti_fletcher : Scheme::tti;
+    }
+  }
+
   void prepare_model(const Exec& exec, const Model<T, Dim, Exec>& model) {
     m_scale = make_storage<T>(exec, m_layout, "moho::wave::scale");
     if (m_medium != Medium::isotropic) m_a = make_storage<T>(exec, m_layout, "moho::wave::a");
@@ -269,21 +320,31 @@ class Propagator {
     if (m_medium == Medium::tti) {
       m_nx = make_storage<T>(exec, m_layout, "moho::wave::nx");
       if (Dim == 3) m_ny = make_storage<T>(exec, m_layout, "moho::wave::ny");
+      if (scheme() == detail::Scheme::tti) {
+        m_nz = make_storage<T>(exec, m_layout, "moho::wave::nz");
+      }
     }
     const detail::Prepare<T, Dim, Exec> functor{
-        model.vp,  model.density, model.epsilon, model.delta, model.theta,
-        model.phi, m_scale,       m_a,           m_b,         m_nx,
-        m_ny,      m_layout,      m_grid,        m_medium,    m_options.dt};
+        model.vp,    model.density, model.epsilon, model.delta,
+        model.theta, model.phi,     m_scale,       m_a,
+        m_b,         m_nx,          m_ny,          m_nz,
+        m_layout,    m_grid,        m_medium,      m_options.equations == Equations::fletcher,
+        m_options.dt};
     Kokkos::parallel_for("moho::wave::prepare",
                          light_weight(Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                              exec, 0, m_grid.size())),
                          functor);
-    if (m_medium == Medium::variable_density) {
-      const Box<Dim> box = whole_box(m_grid).grown(m_layout.halo);
+    // what is read at neighbours is continued into the halo
+    std::vector<Storage<T, Exec>> continued;
+    if (m_medium == Medium::variable_density) continued = {m_a};
+    if (scheme() == detail::Scheme::tti) continued = {m_nx, m_nz};
+    if (scheme() == detail::Scheme::tti && Dim == 3) continued.push_back(m_ny);
+    const Box<Dim> box = whole_box(m_grid).grown(m_layout.halo);
+    for (const Storage<T, Exec>& storage : continued) {
       Kokkos::parallel_for(
           "moho::wave::fill_halo",
           Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, box.size()),
-          detail::FillHalo<T, Dim, Exec>{m_a, m_layout, box});
+          detail::FillHalo<T, Dim, Exec>{storage, m_layout, box});
     }
   }
 
@@ -298,6 +359,7 @@ class Propagator {
     s.b = start(m_b);
     s.nx = start(m_nx);
     s.ny = start(m_ny);
+    s.nz = start(m_nz);
     s.stride_x = m_layout.strides[0];
     s.stride_y = Dim == 3 ? m_layout.strides[1] : 0;
     s.lower[1] = 0;
@@ -333,7 +395,8 @@ class Propagator {
         const std::int64_t n = m_grid.extents[d];
         // vectors read beyond the end of a row
         taper.assign(static_cast<std::size_t>(n + row_alignment<T>), 1.0);
-        const double courant = m_limits.greatest_velocity * m_options.dt / m_grid.spacing[d];
+        const double courant = 0.5 * (m_limits.least_velocity + m_limits.greatest_velocity) *
+                               m_options.dt / m_grid.spacing[d];
         const Face &low = m_options.boundaries.lower[d], &high = m_options.boundaries.upper[d];
         for (int i = 0; low.kind == FaceKind::sponge && i < low.width; ++i) {
           taper[static_cast<std::size_t>(i)] = sponge_factor(low.width, low.width - i, courant);
@@ -384,7 +447,8 @@ class Propagator {
   }
 
   /// Fills the halo behind free surfaces, as far as the box reads it.
-  void mirror(const Exec& exec, const detail::StepArguments<T>& s, int fields) const {
+  void mirror(const Exec& exec, const detail::StepArguments<T>& s,
+              const Kokkos::Array<const T*, 2>& pointers, int fields, T sign) const {
     const int radius = m_options.order / 2;
     for (int d = 0; d < Dim; ++d) {
       for (const bool lower : {true, false}) {
@@ -414,7 +478,8 @@ class Propagator {
         }
         for (int f = 0; f < fields; ++f) {
           // the halo of the present field is this step's alone
-          functor.field = const_cast<T*>(s.now[f]);
+          functor.field = const_cast<T*>(pointers[f]);
+          functor.sign = sign;
           Kokkos::parallel_for(
               "moho::wave::free_surface",
               Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), functor);
@@ -423,13 +488,13 @@ class Propagator {
     }
   }
 
-  template <Medium medium>
+  template <detail::Scheme scheme>
   void correct_layers(const Exec& exec, const detail::StepArguments<T>& s,
                       const Wavefield<T, Dim, Exec>& wavefield) const {
     const int radius = m_options.order / 2;
     for (std::size_t n = 0; n < m_layers.size(); ++n) {
       const Layer& layer = m_layers[n];
-      detail::CpmlFace<medium, T, Exec> face{};
+      detail::CpmlFace<scheme, T, Exec> face{};
       face.s = s;
       face.radius = radius;
       face.axis = layer.axis;
@@ -460,11 +525,11 @@ class Propagator {
   Medium m_medium;
   Limits m_limits;
   Layout<Dim> m_layout;
-  Storage<T, Exec> m_scale, m_a, m_b, m_nx, m_ny;
+  Storage<T, Exec> m_scale, m_a, m_b, m_nx, m_ny, m_nz;
   Storage<T, Exec> m_taper[3];
   std::vector<Layer> m_layers;
   detail::StepArguments<T> m_arguments{};
-  detail::Stepper<T, Exec> m_stepper;
+  detail::Stepper<T, Dim, Exec> m_stepper;
 };
 
 }  // namespace moho::wave

@@ -10,7 +10,7 @@
 namespace moho::wave::detail {
 
 /// One node of one step, for any order.
-template <Medium medium, class T, int Dim>
+template <Scheme scheme, class T, int Dim>
 struct ReferenceStep {
   StepArguments<T> s;
   int radius;
@@ -43,12 +43,23 @@ struct ReferenceStep {
     }
     return sum / 2;
   }
+  /// H1 of a field whose derivative along the axis is g: div(n g).
+  KOKKOS_INLINE_FUNCTION T divergence(const T* g, std::int64_t i) const {
+    T sum = 0;
+    for (int k = 1; k <= radius; ++k) {
+      const std::int64_t x = k * s.stride_x, y = k * s.stride_y;
+      sum += s.first[0][k] * (s.nx[i + x] * g[x] - s.nx[i - x] * g[-x]);
+      if constexpr (Dim == 3) sum += s.first[1][k] * (s.ny[i + y] * g[y] - s.ny[i - y] * g[-y]);
+      sum += s.first[2][k] * (s.nz[i + k] * g[k] - s.nz[i - k] * g[-k]);
+    }
+    return sum;
+  }
   /// H1 and H2 of a field.
   KOKKOS_INLINE_FUNCTION void axial(const T* f, std::int64_t i, T& h1, T& h2) const {
     const T dxx = second(f, s.stride_x, 0);
     const T dyy = Dim == 3 ? second(f, s.stride_y, 1) : T(0);
     const T dzz = second(f, 1, 2);
-    if constexpr (medium == Medium::vti) {
+    if constexpr (scheme == Scheme::vti_fletcher) {
       h1 = dzz;
       h2 = dxx + dyy;
     } else {
@@ -70,21 +81,59 @@ struct ReferenceStep {
     const T w = s.taper[0][x] * s.taper[1][y] * s.taper[2][z];
     const T* p = s.now[0] + i;
     T change = 0;
-    if constexpr (medium == Medium::isotropic) {
+    if constexpr (scheme == Scheme::isotropic) {
       change = second(p, s.stride_x, 0) + second(p, 1, 2);
       if constexpr (Dim == 3) change += second(p, s.stride_y, 1);
-    } else if constexpr (medium == Medium::variable_density) {
+    } else if constexpr (scheme == Scheme::variable_density) {
       change = flux(p, s.a + i, s.stride_x, 0) + flux(p, s.a + i, 1, 2);
       if constexpr (Dim == 3) change += flux(p, s.a + i, s.stride_y, 1);
+    } else if constexpr (scheme == Scheme::vti || scheme == Scheme::tti) {
+      const T* q = s.now[1] + i;
+      T h2p = second(p, s.stride_x, 0), h1q, change_q;
+      if constexpr (Dim == 3) h2p += second(p, s.stride_y, 1);
+      if constexpr (scheme == Scheme::vti) {
+        h1q = second(q, 1, 2);
+      } else {
+        h2p += second(p, 1, 2) - divergence(s.slope[0] + i, i);
+        h1q = divergence(s.slope[1] + i, i);
+      }
+      symmetric_change<T>(h2p, h1q, s.a[i], s.b[i], change, change_q);
+      s.before[1][i] = next_value<T>(q[0], s.before[1][i], s.scale[i] * change_q, w);
     } else {
       const T* q = s.now[1] + i;
       T h1p, h2p, h1q, h2q, change_q;
       axial(p, i, h1p, h2p);
       axial(q, i, h1q, h2q);
-      anisotropic_change<T>(h1p, h2p, h1q, h2q, s.a[i], s.b[i], s.shear, change, change_q);
+      fletcher_change<T>(h1p, h2p, h1q, h2q, s.a[i], s.b[i], s.shear, change, change_q);
       s.before[1][i] = next_value<T>(q[0], s.before[1][i], s.scale[i] * change_q, w);
     }
     s.before[0][i] = next_value<T>(p[0], s.before[0][i], s.scale[i] * change, w);
+  }
+};
+
+/// The derivative of both fields along the symmetry axis at one node.
+template <class T, int Dim>
+struct ReferenceSlopes {
+  StepArguments<T> s;
+  int radius;
+
+  /// The node at position n of the box.
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const std::int64_t nz = s.upper[2] - s.lower[2], ny = s.upper[1] - s.lower[1];
+    const std::int64_t i =
+        s.flat(s.lower[0] + n / nz / ny, s.lower[1] + n / nz % ny, s.lower[2] + n % nz);
+    for (int f = 0; f < 2; ++f) {
+      const T* p = s.now[f] + i;
+      T dx = 0, dy = 0, dz = 0;
+      for (int k = 1; k <= radius; ++k) {
+        dx += s.first[0][k] * (p[k * s.stride_x] - p[-k * s.stride_x]);
+        if constexpr (Dim == 3) dy += s.first[1][k] * (p[k * s.stride_y] - p[-k * s.stride_y]);
+        dz += s.first[2][k] * (p[k] - p[-k]);
+      }
+      T slope = s.nx[i] * dx + s.nz[i] * dz;
+      if constexpr (Dim == 3) slope += s.ny[i] * dy;
+      s.slope[f][i] = slope;
+    }
   }
 };
 

@@ -19,6 +19,8 @@ struct Limits {
   double largest_dt = 0.0;         ///< seconds; a step below it is stable
   double least_velocity = 0.0;     ///< the slowest P wave in any direction, m/s
   double greatest_velocity = 0.0;  ///< the fastest P wave in any direction, m/s
+  std::int64_t lowered_deltas =
+      0;  ///< nodes whose delta the self-adjoint equations lower to epsilon
 };
 
 namespace detail {
@@ -27,10 +29,11 @@ namespace detail {
 struct LimitSum {
   double rate;  ///< largest eigenvalue of -R, where p_tt = R p, 1/s^2
   double slowest, fastest;
+  std::int64_t lowered;
 };
 
 /// Largest eigenvalue of the symbol of Fletcher's equations over (v^2 Lap), for any share of H1.
-KOKKOS_INLINE_FUNCTION double anisotropic_rate(double a, double b, double s) {
+KOKKOS_INLINE_FUNCTION double fletcher_rate(double a, double b, double s) {
   double most = 0.0;
   constexpr int steps = 32;
   for (int i = -2; i <= steps + 2; ++i) {
@@ -53,6 +56,7 @@ struct LimitsOf {
   double laplacian;  ///< largest symbol of the Laplacian, 1/m^2
   double inverse_sigma;
   int radius;
+  bool fletcher;
   double second[Dim][largest_radius + 1];
 
   KOKKOS_INLINE_FUNCTION double density_rate(std::int64_t i) const {
@@ -85,9 +89,18 @@ struct LimitsOf {
     if (epsilon.data() != nullptr || delta.data() != nullptr) {
       const double e = epsilon.data() != nullptr ? static_cast<double>(epsilon.data()[i]) : 0.0;
       const double t = delta.data() != nullptr ? static_cast<double>(delta.data()[i]) : 0.0;
-      const double a = 1.0 + 2.0 * e, b = 1.0 + 2.0 * t;
+      const double a = 1.0 + 2.0 * e;
+      double b = 1.0 + 2.0 * t;
       const double s = (e > t ? e - t : t - e) * inverse_sigma;
-      rate *= anisotropic_rate(a, b, s);
+      if (fletcher) {
+        rate *= fletcher_rate(a, b, s);
+      } else {
+        if (a > 1.0) rate *= a;
+        if (b > a) {
+          b = a;
+          ++sum.lowered;
+        }
+      }
       least = a < b ? a : b;
       most = a < b ? b : a;
       if (least > 1.0) least = 1.0;
@@ -103,32 +116,41 @@ struct LimitsOf {
     sum.rate = 0.0;
     sum.slowest = 1.0e300;
     sum.fastest = 0.0;
+    sum.lowered = 0;
   }
   KOKKOS_INLINE_FUNCTION void join(LimitSum& to, const LimitSum& from) const {
     if (from.rate > to.rate) to.rate = from.rate;
     if (from.slowest < to.slowest) to.slowest = from.slowest;
     if (from.fastest > to.fastest) to.fastest = from.fastest;
+    to.lowered = to.lowered + from.lowered;
   }
   /// Kokkos before 4.0 joins volatile values.
   KOKKOS_INLINE_FUNCTION void join(volatile LimitSum& to, const volatile LimitSum& from) const {
     if (from.rate > to.rate) to.rate = from.rate;
     if (from.slowest < to.slowest) to.slowest = from.slowest;
     if (from.fastest > to.fastest) to.fastest = from.fastest;
+    to.lowered = to.lowered + from.lowered;
   }
 };
 }  // namespace detail
+
+/// Which equations VTI and TTI media obey.
+enum class Equations {
+  self_adjoint,  ///< p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2 p + H1 q): keeps energy
+  fletcher       ///< Fletcher, Du and Fowler (2009), finite shear velocity: smooth models alone
+};
 
 /// \brief The largest stable step of a checked model, and its slowest and fastest waves.
 ///
 /// The leapfrog scheme is stable while dt^2 times the largest eigenvalue of the operator in space
 /// stays below 4. That eigenvalue is bounded by the symbol of the differences of this order at the
 /// shortest wave and by the model at every node: v^2 for isotropic media, a circle theorem on
-/// div(1/rho grad) for variable density, the larger eigenvalue of Fletcher's two equations for any
-/// direction for VTI and TTI.
+/// div(1/rho grad) for variable density, v^2 max(1, 1 + 2 epsilon) for the self-adjoint equations,
+/// the larger eigenvalue of Fletcher's two equations for any direction.
 /// \param sigma as in PropagatorOptions
 template <class T, int Dim, class Exec>
 Limits limits_of(const Exec& exec, const Grid<Dim>& grid, const Model<T, Dim, Exec>& model,
-                 int order, double sigma = 0.75) {
+                 int order, Equations equations = Equations::self_adjoint, double sigma = 0.75) {
   check_order(order);
   detail::LimitsOf<T, Dim, Exec> functor;
   functor.vp = model.vp;
@@ -138,6 +160,7 @@ Limits limits_of(const Exec& exec, const Grid<Dim>& grid, const Model<T, Dim, Ex
   functor.grid = grid;
   functor.inverse_sigma = 1.0 / sigma;
   functor.radius = order / 2;
+  functor.fletcher = equations == Equations::fletcher;
   functor.laplacian = 0.0;
   const Coefficients c = second_derivative(order / 2);
   for (int d = 0; d < Dim; ++d) {
@@ -151,7 +174,9 @@ Limits limits_of(const Exec& exec, const Grid<Dim>& grid, const Model<T, Dim, Ex
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, grid.size()), functor,
       sum);
   exec.fence();
-  return {2.0 / std::sqrt(sum.rate), sum.slowest, sum.fastest};
+  // the bound of anisotropic media is that of homogeneous ones: a little is kept back
+  const bool anisotropic = fields_of(model.medium()) == 2;
+  return {(anisotropic ? 1.98 : 2.0) / std::sqrt(sum.rate), sum.slowest, sum.fastest, sum.lowered};
 }
 
 /// Throws InputError unless 0 < dt <= limits.largest_dt.

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief The tuned step of TTI on devices: mixed derivatives through two scratch buffers.
+/// \brief The tuned step of Fletcher's TTI on devices: mixed derivatives through two scratch
+/// buffers.
 ///
 /// After Suh and Wang (2011), with their vertical axis being the slowest one here, x: a team's tile
 /// lies across y and z and marches along x. For every plane the first buffer takes the tile of both
@@ -18,17 +19,21 @@ namespace moho::wave::detail {
 
 /// Shape of a team's tile.
 template <class T, int Dim, int radius>
-struct DeviceTtiTraits {
+struct DeviceFletcherTtiTraits {
   static constexpr int lanes = Dim == 3 ? 32 : 128;  ///< threads, and nodes, along z
   static constexpr int rows = Dim == 2 ? 1 : sizeof(T) == 8 ? 8 : 16;  ///< the same along y
-  static constexpr int planes = Dim == 3 ? 64 : 16;  ///< planes along x that a team computes
+  static constexpr int planes = Dim == 3 ? 128 : 16;  ///< planes along x that a team computes
+  static constexpr int blocks = 1;  ///< teams that a multiprocessor has to have room for
+  static constexpr int turns = 1;   ///< planes written out in the loop
   static constexpr int buffers = sizeof(T) == 8 && radius > 4 ? 1 : 2;  ///< of each kind
 };
 
-template <class T, int Dim, int radius, class Exec, class Traits = DeviceTtiTraits<T, Dim, radius>>
-struct DeviceTti {
+template <class T, int Dim, int radius, class Exec,
+          class Traits = DeviceFletcherTtiTraits<T, Dim, radius>>
+struct DeviceFletcherTti {
   static constexpr int lanes = Traits::lanes, rows = Traits::rows, threads = lanes * rows;
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>, Kokkos::IndexType<int>>;
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, Traits::blocks>,
+                                    Kokkos::IndexType<int>>;
   static constexpr int width = 16 / static_cast<int>(sizeof(T));  ///< nodes in a load
   static constexpr int halo_z = (radius + width - 1) / width * width;
   static constexpr int halo_y = Dim == 3 ? radius : 0;
@@ -40,18 +45,22 @@ struct DeviceTti {
   static constexpr int loads_each = (loads + threads - 1) / threads;
   using Vector = Lanes<T, width>;
 
-  StepArguments<T> s;
-  std::int64_t first_z;
-  int tiles_z, tiles_y;
+  /// How teams cover a box.
+  struct Tiles {
+    std::int64_t first_z;
+    int tiles_z, tiles_y;
+    std::int64_t cover(const StepArguments<T>& s) {
+      first_z = s.lower[2] / width * width;
+      tiles_z = static_cast<int>((s.upper[2] - first_z + lanes - 1) / lanes);
+      tiles_y = static_cast<int>((s.upper[1] - s.lower[1] + rows - 1) / rows);
+      return tiles_z * static_cast<std::int64_t>(tiles_y) *
+             ((s.upper[0] - s.lower[0] + Traits::planes - 1) / Traits::planes);
+    }
+  };
 
-  static std::int64_t teams(const StepArguments<T>& s, std::int64_t& first_z, int& tiles_z,
-                            int& tiles_y) {
-    first_z = s.lower[2] / width * width;
-    tiles_z = static_cast<int>((s.upper[2] - first_z + lanes - 1) / lanes);
-    tiles_y = static_cast<int>((s.upper[1] - s.lower[1] + rows - 1) / rows);
-    return tiles_z * static_cast<std::int64_t>(tiles_y) *
-           ((s.upper[0] - s.lower[0] + Traits::planes - 1) / Traits::planes);
-  }
+  StepArguments<T> s;
+  Tiles tiles;
+
   /// Bytes of scratch of a team.
   static std::size_t scratch() {
     return ScratchView<T, Exec>::shmem_size(Traits::buffers * 2 *
@@ -96,12 +105,13 @@ struct DeviceTti {
   KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
     const ScratchView<T, Exec> scratch_view(
         member.team_scratch(0), Traits::buffers * 2 * (tile_size + (Dim == 3 ? slope_size : 0)));
-    T* const tiles = scratch_view.data();
-    T* const slopes = tiles + Traits::buffers * 2 * tile_size;
+    T* const buffers = scratch_view.data();
+    T* const slopes = buffers + Traits::buffers * 2 * tile_size;
 
     const int tile = member.league_rank(), rank = member.team_rank();
     const int lane = rank % lanes, row = rank / lanes;
-    const std::int64_t z0 = first_z + static_cast<std::int64_t>(tile % tiles_z) * lanes;
+    const int tiles_z = tiles.tiles_z, tiles_y = tiles.tiles_y;
+    const std::int64_t z0 = tiles.first_z + static_cast<std::int64_t>(tile % tiles_z) * lanes;
     const std::int64_t y0 = s.lower[1] + static_cast<std::int64_t>(tile / tiles_z % tiles_y) * rows;
     const std::int64_t x0 =
         s.lower[0] + static_cast<std::int64_t>(tile / tiles_z / tiles_y) * Traits::planes;
@@ -125,8 +135,9 @@ struct DeviceTti {
     Vector coming[loads_each];
     fetch(coming, rank, x0 - radius, y0, z0);
     int buffer = 0;
+    MOHO_UNROLL_BY(Traits::turns)
     for (std::int64_t plane = x0 - radius; plane < x1 + radius; ++plane, at += s.stride_x) {
-      T* const fields = tiles + buffer * 2 * tile_size;
+      T* const fields = buffers + buffer * 2 * tile_size;
       T* const gradients = slopes + buffer * 2 * slope_size;
       if constexpr (Traits::buffers == 1) member.team_barrier();
       keep(coming, rank, fields);
@@ -220,7 +231,7 @@ struct DeviceTti {
           h2[f] = dxx + dyy[f][0] + dzz[f][0] - h1[f];
         }
         T change_p, change_q;
-        anisotropic_change<T>(h1[0], h2[0], h1[1], h2[1], a, b, s.shear, change_p, change_q);
+        fletcher_change<T>(h1[0], h2[0], h1[1], h2[1], a, b, s.shear, change_p, change_q);
         const T w = wx * taper;
         s.before[0][at] = next_value<T>(value[0][radius], before[0], scale * change_p, w);
         s.before[1][at] = next_value<T>(value[1][radius], before[1], scale * change_q, w);

@@ -30,6 +30,7 @@ struct Wavefield {
   int fields = 0;                            ///< 1: p; 2: p and q
   Storage<T, Exec> now[2];                   ///< at this time
   Storage<T, Exec> before[2];                ///< one step ago, or next where a step has been
+  Storage<T, Exec> slope[2];                 ///< work space of self-adjoint TTI, of no step's state
   std::vector<LayerMemory<T, Exec>> layers;  ///< by face and field, in the propagator's order
 
   /// Makes the next values the present ones.
@@ -52,7 +53,7 @@ struct Wavefield {
   /// Bytes of all arrays.
   std::size_t bytes() const {
     std::size_t count = 0;
-    for (int f = 0; f < fields; ++f) count += now[f].size() + before[f].size();
+    for (int f = 0; f < fields; ++f) count += now[f].size() + before[f].size() + slope[f].size();
     for (const auto& layer : layers) {
       count += layer.psi_now.size() + layer.psi_next.size() + layer.zeta.size();
     }
