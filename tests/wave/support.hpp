@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What the tests of propagators share: models by functions and at random, wavefields on the
+/// host, shots between nodes.
+
+#include <moho/core/error.hpp>
+#include <moho/wave/propagator.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <instances/wave.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spaces.hpp"
+
+namespace moho::testing {
+
+using wave::Boundaries;
+using wave::Face;
+using wave::FaceKind;
+using wave::Layout;
+using wave::Medium;
+using wave::Model;
+using wave::Propagator;
+using wave::PropagatorOptions;
+using wave::Storage;
+using wave::Wavefield;
+
+inline constexpr double pi = 3.14159265358979323846;
+
+/// All media.
+inline constexpr Medium media[] = {Medium::isotropic, Medium::variable_density, Medium::vti,
+                                   Medium::tti};
+
+/// By precision.
+template <class T>
+constexpr double by_precision(double in_float, double in_double) {
+  return std::is_same_v<T, float> ? in_float : in_double;
+}
+
+inline double uniform(std::mt19937& random, double low, double high) {
+  return low + (high - low) * static_cast<double>(random()) / 4294967296.0;
+}
+
+/// The wavelet of all shots: 1 at its delay, silent at time zero.
+struct Ricker {
+  double frequency = 15.0;
+  double delay = 0.1;
+  double operator()(double t) const {
+    const double a = pi * frequency * (t - delay);
+    return (1.0 - 2.0 * a * a) * std::exp(-a * a);
+  }
+};
+
+template <int Dim>
+Grid<Dim> cube(std::int64_t nodes, double spacing) {
+  Grid<Dim> grid;
+  for (int d = 0; d < Dim; ++d) {
+    grid.extents[d] = nodes;
+    grid.spacing[d] = spacing;
+  }
+  return grid;
+}
+
+/// A field whose value at a node is value(node).
+template <class T, int Dim, class Exec, class Function>
+Field<T, Dim, Exec> field_of(const Exec& exec, const Grid<Dim>& grid, const Function& value) {
+  auto field = make_field<T>(exec, grid, "field");
+  auto mirror = Kokkos::create_mirror_view(field);
+  for (std::int64_t n = 0; n < grid.size(); ++n) {
+    mirror.data()[n] = static_cast<T>(value(grid.node(n)));
+  }
+  exec.fence();
+  Kokkos::deep_copy(field, mirror);
+  return field;
+}
+template <class T, int Dim, class Exec>
+Field<T, Dim, Exec> constant(const Exec& exec, const Grid<Dim>& grid, double value) {
+  return field_of<T, Dim, Exec>(exec, grid, [=](const Index<Dim>&) { return value; });
+}
+template <class T, int Dim, class Exec>
+Field<T, Dim, Exec> random_field(const Exec& exec, const Grid<Dim>& grid, unsigned seed, double low,
+                                 double high) {
+  std::mt19937 random(seed);
+  return field_of<T, Dim, Exec>(exec, grid,
+                                [&](const Index<Dim>&) { return uniform(random, low, high); });
+}
+
+/// A model without a node like its neighbours.
+template <class T, int Dim, class Exec>
+Model<T, Dim, Exec> random_model(const Exec& exec, const Grid<Dim>& grid, Medium medium,
+                                 unsigned seed) {
+  Model<T, Dim, Exec> model;
+  model.vp = random_field<T, Dim, Exec>(exec, grid, seed, 1500.0, 4500.0);
+  if (medium == Medium::variable_density) {
+    model.density = random_field<T, Dim, Exec>(exec, grid, seed + 1, 1000.0, 3000.0);
+  }
+  if (wave::fields_of(medium) == 2) {
+    model.epsilon = random_field<T, Dim, Exec>(exec, grid, seed + 2, -0.1, 0.4);
+    model.delta = random_field<T, Dim, Exec>(exec, grid, seed + 3, -0.2, 0.3);
+  }
+  if (medium == Medium::tti) {
+    model.theta = random_field<T, Dim, Exec>(exec, grid, seed + 4, -6.2, 6.2);
+    if (Dim == 3) model.phi = random_field<T, Dim, Exec>(exec, grid, seed + 5, -6.2, 6.2);
+  }
+  return model;
+}
+
+/// The same everywhere; only what the medium has is taken.
+struct Constants {
+  double vp = 2000.0, density = 1000.0, epsilon = 0.0, delta = 0.0, theta = 0.0, phi = 0.0;
+};
+template <class T, int Dim, class Exec>
+Model<T, Dim, Exec> constant_model(const Exec& exec, const Grid<Dim>& grid, Medium medium,
+                                   const Constants& values) {
+  Model<T, Dim, Exec> model;
+  model.vp = constant<T, Dim, Exec>(exec, grid, values.vp);
+  if (medium == Medium::variable_density) {
+    model.density = constant<T, Dim, Exec>(exec, grid, values.density);
+  }
+  if (wave::fields_of(medium) == 2) {
+    model.epsilon = constant<T, Dim, Exec>(exec, grid, values.epsilon);
+    model.delta = constant<T, Dim, Exec>(exec, grid, values.delta);
+  }
+  if (medium == Medium::tti) {
+    model.theta = constant<T, Dim, Exec>(exec, grid, values.theta);
+    if (Dim == 3) model.phi = constant<T, Dim, Exec>(exec, grid, values.phi);
+  }
+  return model;
+}
+
+/// A padded array (or a layer's memory) on the host, and back.
+template <class T, class Exec>
+std::vector<T> fetch(const Exec& exec, const Storage<T, Exec>& view) {
+  std::vector<T> values(view.extent(0));
+  exec.fence();
+  Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        values.data(), values.size()),
+                    view);
+  return values;
+}
+template <class T, class Exec>
+void send(const Exec& exec, const std::vector<T>& values, const Storage<T, Exec>& view) {
+  exec.fence();
+  Kokkos::deep_copy(
+      view, Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                values.data(), values.size()));
+}
+
+/// Sets the nodes of a padded array to value(node); its halo is silent.
+template <class T, int Dim, class Exec, class Function>
+void set_nodes(const Exec& exec, const Layout<Dim>& layout, const Storage<T, Exec>& field,
+               const Function& value) {
+  std::vector<T> values(field.extent(0), T(0));
+  const Box<Dim> box{{}, layout.extents};
+  for (std::int64_t n = 0; n < box.size(); ++n) {
+    const Index<Dim> node = box.node(n);
+    values[static_cast<std::size_t>(layout.flat(node))] = static_cast<T>(value(node));
+  }
+  send<T, Exec>(exec, values, field);
+}
+
+/// The nodes of a padded array in the order of the grid.
+template <class T, int Dim, class Exec>
+std::vector<double> nodes_of(const Exec& exec, const Layout<Dim>& layout,
+                             const Storage<T, Exec>& field) {
+  const std::vector<T> values = fetch<T, Exec>(exec, field);
+  const Box<Dim> box{{}, layout.extents};
+  std::vector<double> result(static_cast<std::size_t>(box.size()));
+  for (std::int64_t n = 0; n < box.size(); ++n) {
+    result[static_cast<std::size_t>(n)] =
+        static_cast<double>(values[static_cast<std::size_t>(layout.flat(box.node(n)))]);
+  }
+  return result;
+}
+
+/// Noise at every node, at both times.
+template <class T, int Dim, class Exec>
+void set_random(const Exec& exec, const Wavefield<T, Dim, Exec>& wavefield, unsigned seed) {
+  std::mt19937 random(seed);
+  for (int f = 0; f < wavefield.fields; ++f) {
+    for (const auto* storage : {&wavefield.now[f], &wavefield.before[f]}) {
+      set_nodes<T, Dim, Exec>(exec, wavefield.layout, *storage,
+                              [&](const Index<Dim>&) { return uniform(random, -1.0, 1.0); });
+    }
+  }
+}
+
+inline double largest(const std::vector<double>& values) {
+  double most = 0.0;
+  for (const double value : values) most = std::max(most, std::fabs(value));
+  return most;
+}
+inline double norm(const std::vector<double>& values) {
+  double sum = 0.0;
+  for (const double value : values) sum += value * value;
+  return std::sqrt(sum);
+}
+inline std::vector<double> difference(const std::vector<double>& a, const std::vector<double>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  std::vector<double> result(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) result[i] = a[i] - b[i];
+  return result;
+}
+/// The greatest difference over the greatest magnitude of b.
+inline double relative_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  return largest(difference(a, b)) / largest(b);
+}
+/// The norm of the difference over the norm of b.
+inline double relative_error(const std::vector<double>& a, const std::vector<double>& b) {
+  return norm(difference(a, b)) / norm(b);
+}
+
+/// A propagator whose step is a part of the largest stable one.
+template <class T, int Dim, class Exec>
+Propagator<T, Dim, Exec> make_propagator(const Exec& exec, const Grid<Dim>& grid,
+                                         const Model<T, Dim, Exec>& model,
+                                         PropagatorOptions<Dim> options, double part = 0.9) {
+  options.dt = part * wave::limits_of(exec, grid, model, options.order, options.sigma).largest_dt;
+  return Propagator<T, Dim, Exec>(exec, grid, model, options);
+}
+
+/// Adds scale * amplitude to a node of a padded array.
+template <class T, class Exec>
+struct AddToNode {
+  Storage<T, Exec> field;
+  Storage<const T, Exec> scale;
+  std::int64_t element;
+  T amplitude;
+  KOKKOS_INLINE_FUNCTION void operator()(int) const {
+    field(element) += scale(element) * amplitude;
+  }
+};
+template <class T, class Exec>
+void add_to_node(const Exec& exec, const Storage<T, Exec>& field,
+                 const Storage<const T, Exec>& scale, std::int64_t element, double amplitude) {
+  Kokkos::parallel_for("moho::test::add", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+                       AddToNode<T, Exec>{field, scale, element, static_cast<T>(amplitude)});
+}
+
+/// Copies nodes of a padded array to a row of a gather.
+template <class T, class Exec>
+struct ReadNodes {
+  Storage<const T, Exec> field;
+  Kokkos::View<const std::int64_t*, typename Exec::memory_space> elements;
+  Storage<T, Exec> gather;
+  std::int64_t row;
+  KOKKOS_INLINE_FUNCTION void operator()(int i) const {
+    gather(row * static_cast<std::int64_t>(elements.extent(0)) + i) = field(elements(i));
+  }
+};
+
+/// A trace for every receiver: sample n is at n dt, the first is zero.
+using Traces = std::vector<std::vector<double>>;
+
+/// \brief Runs a shot from a node (both fields of VTI and TTI get the source) to nodes, in the
+/// wavefield given. watch(step) is called after every step.
+template <class T, int Dim, class Exec, class Signal, class Watch>
+Traces run_shot(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
+                Wavefield<T, Dim, Exec>& wavefield, const Index<Dim>& source, const Signal& signal,
+                const std::vector<Index<Dim>>& receivers, int steps, const Watch& watch) {
+  const int count = static_cast<int>(receivers.size());
+  Kokkos::View<std::int64_t*, typename Exec::memory_space> elements("elements", receivers.size());
+  auto mirror = Kokkos::create_mirror_view(elements);
+  for (std::size_t r = 0; r < receivers.size(); ++r) {
+    mirror(r) = propagator.layout().flat(receivers[r]);
+  }
+  Kokkos::deep_copy(elements, mirror);
+  const Storage<T, Exec> gather("gather", receivers.size() * static_cast<std::size_t>(steps + 1));
+  const std::int64_t element = propagator.layout().flat(source);
+  for (int n = 0; n < steps; ++n) {
+    propagator.step(exec, wavefield);
+    const double amplitude = signal(n * propagator.dt());
+    for (int f = 0; f < wavefield.fields && amplitude != 0.0; ++f) {
+      add_to_node<T, Exec>(exec, wavefield.before[f], propagator.source_scale(), element,
+                           amplitude);
+    }
+    wavefield.advance();
+    Kokkos::parallel_for("moho::test::read", Kokkos::RangePolicy<Exec>(exec, 0, count),
+                         ReadNodes<T, Exec>{wavefield.now[0], elements, gather, n + 1});
+    watch(n + 1);
+  }
+  const std::vector<T> values = fetch<T, Exec>(exec, gather);
+  Traces traces(receivers.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    traces[i % receivers.size()].push_back(static_cast<double>(values[i]));
+  }
+  return traces;
+}
+template <class T, int Dim, class Exec, class Signal>
+Traces run_shot(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
+                const Index<Dim>& source, const Signal& signal,
+                const std::vector<Index<Dim>>& receivers, int steps) {
+  auto wavefield = propagator.make_wavefield(exec);
+  return run_shot(exec, propagator, wavefield, source, signal, receivers, steps, [](int) {});
+}
+
+/// What an exception of this kind says.
+template <class E = InputError, class Function>
+std::string message_of(const Function& function) {
+  try {
+    function();
+  } catch (const E& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "another exception: " << error.what();
+    return "";
+  }
+  return "no exception";
+}
+
+}  // namespace moho::testing
