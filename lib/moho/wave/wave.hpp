@@ -4,4 +4,5 @@
 /// \file
 /// \brief The whole wave module.
 
+#include <moho/wave/modelling.hpp>
 #include <moho/wave/propagator.hpp>
