@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Benchmarks of wave propagation: the CPU against the GPU in one table.
+//
+// A case steps noise through a rough model. The points are all nodes of the grid, those of the
+// absorbing layers (30 nodes wide) too, and time is that of whole steps: free surface, update,
+// layers. Without sources and receivers: a shot has few of them. A sample is as many steps as take
+// a while, a case three samples; points/s is the median's, best_points/s the best one's.
+//
+// Every case is held to the plain kernel: five steps of a small grid with the same faces, and after
+// the timed steps one step in three windows of the grid itself.
+//
+// Names: waves/<medium>/<precision>/order:<order>/<boundary>/<kernel>/<space>/<nx>x<ny>x<nz>, in
+// 2D <nx>x<nz>. Media: isotropic, variable_density, vti, tti (self-adjoint), vti_fletcher,
+// tti_fletcher. Boundaries: none, sponge, sponge_free, cpml, cpml_free (free: at the top). Kernels:
+// tuned, reference. copy/<space> is the copy bandwidth that floor_fraction refers to.
+
+#include "bench_waves/cases.hpp"
+#include "common/program.hpp"
+
+#include <moho/core/space.hpp>
+
+#include <array>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace moho;
+using bench::WaveBoundary;
+using bench::WaveCase;
+using bench::WaveMedium;
+using Extents = std::array<std::int64_t, 3>;
+
+constexpr WaveMedium main_media[] = {WaveMedium::isotropic, WaveMedium::variable_density,
+                                     WaveMedium::vti, WaveMedium::tti};
+constexpr WaveMedium other_media[] = {WaveMedium::vti_fletcher, WaveMedium::tti_fletcher};
+
+Extents cube(std::int64_t n) { return {n, n, n}; }
+
+template <class Exec>
+WaveCase base(WaveMedium medium, const Extents& extents) {
+  WaveCase what;
+  what.space = SpaceTraits<Exec>::name;
+  what.settings.medium = medium;
+  what.settings.extents = extents;
+  if (bench::smoke()) what.settings.width = 5;
+  return what;
+}
+
+/// Registers a case once, if memory holds it.
+template <class Exec>
+void add(const WaveCase& what) {
+  static std::set<std::string> known;
+  const std::string name = bench::name_of(what);
+  if (!known.insert(name).second || !bench::wave_fits<Exec>(what.settings)) return;
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [what](benchmark::State& state) { bench::time_waves(state, what); })
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond)
+      ->Iterations(bench::smoke() ? 1 : 3);
+}
+
+template <class Exec>
+void add_copy() {
+  const std::string space = SpaceTraits<Exec>::name;
+  benchmark::RegisterBenchmark(("copy/" + space).c_str(),
+                               [space](benchmark::State& state) { bench::time_copy(state, space); })
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond)
+      ->Iterations(1);
+}
+
+/// A size that a power of two divides and one that none divides.
+template <class Exec>
+std::vector<Extents> main_sizes() {
+  if (bench::smoke()) return {{64, 56, 72}};
+  if (!is_host_space<Exec>) return {cube(512), {505, 515, 523}};
+  return {cube(256), {251, 257, 263}};
+}
+
+/// All boundaries that a medium has.
+std::vector<WaveBoundary> boundaries_of(WaveMedium medium) {
+  std::vector<WaveBoundary> list = {WaveBoundary::none, WaveBoundary::sponge,
+                                    WaveBoundary::sponge_free};
+  if (medium != WaveMedium::tti && medium != WaveMedium::tti_fletcher) {
+    list.push_back(WaveBoundary::cpml);
+    list.push_back(WaveBoundary::cpml_free);
+  }
+  return list;
+}
+
+template <class Exec>
+void add_main() {
+  for (const Extents& extents : main_sizes<Exec>()) {
+    for (const WaveMedium medium : main_media) {
+      for (const bool cpml : {false, true}) {
+        if (cpml && medium == WaveMedium::tti) continue;
+        WaveCase what = base<Exec>(medium, extents);
+        if (cpml) what.settings.boundary = WaveBoundary::cpml;
+        add<Exec>(what);
+      }
+    }
+  }
+}
+
+/// Orders, precisions, boundaries, the plain kernel, sizes, 2D.
+template <class Exec>
+void add_variants() {
+  const bool smoke = bench::smoke(), host = is_host_space<Exec>;
+  const Extents extents = main_sizes<Exec>().front();
+  for (const WaveMedium medium : main_media) {
+    WaveCase what = base<Exec>(medium, extents);
+    what.settings.single = false;
+    add<Exec>(what);
+  }
+  for (const WaveMedium medium : other_media) {
+    WaveCase what = base<Exec>(medium, extents);
+    add<Exec>(what);
+    what.settings.single = false;
+    if (!host || smoke) add<Exec>(what);
+  }
+  for (const WaveMedium medium : main_media) {
+    const bool few = host || smoke;
+    for (int order = 2; order <= 16; order += few ? 6 : 2) {
+      WaveCase what = base<Exec>(medium, extents);
+      what.settings.order = order;
+      add<Exec>(what);
+    }
+  }
+  for (const WaveMedium medium : main_media) {
+    const bool few = host && !smoke && medium != WaveMedium::isotropic;
+    for (const WaveBoundary boundary : boundaries_of(medium)) {
+      if (few && boundary != WaveBoundary::none) continue;
+      WaveCase what = base<Exec>(medium, extents);
+      what.settings.boundary = boundary;
+      add<Exec>(what);
+    }
+  }
+  for (const WaveMedium medium : main_media) {
+    WaveCase what = base<Exec>(medium, extents);
+    what.settings.reference = true;
+    add<Exec>(what);
+  }
+  if (!smoke) {
+    const std::vector<std::int64_t> sizes =
+        host ? std::vector<std::int64_t>{64, 128, 192, 320}
+             : std::vector<std::int64_t>{128, 192, 256, 384, 640, 768};
+    for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::tti}) {
+      for (const std::int64_t n : sizes) {
+        if (medium == WaveMedium::tti && n > (host ? 256 : 640)) continue;
+        add<Exec>(base<Exec>(medium, cube(n)));
+      }
+    }
+  }
+  for (const WaveMedium medium : main_media) {
+    WaveCase what = base<Exec>(medium, smoke  ? Extents{96, 130, 0}
+                                       : host ? Extents{2048, 2048, 0}
+                                              : Extents{8192, 8192, 0});
+    what.settings.dim = 2;
+    add<Exec>(what);
+    if (smoke) continue;
+    what.settings.extents = host ? Extents{2021, 2053, 0} : Extents{8111, 8219, 0};
+    if (!host) add<Exec>(what);
+  }
+}
+
+template <class Exec>
+void add_space(bool last_host) {
+  add_copy<Exec>();
+  if (is_host_space<Exec> && !last_host) {
+    // one thread: the media alone
+    for (const WaveMedium medium : main_media) {
+      add<Exec>(base<Exec>(medium, main_sizes<Exec>().front()));
+    }
+    return;
+  }
+  add_main<Exec>();
+  add_variants<Exec>();
+}
+
+void register_benchmarks() {
+#ifdef KOKKOS_ENABLE_SERIAL
+#ifdef KOKKOS_ENABLE_OPENMP
+  add_space<Kokkos::Serial>(false);
+#else
+  add_space<Kokkos::Serial>(true);
+#endif
+#endif
+#ifdef KOKKOS_ENABLE_OPENMP
+  add_space<Kokkos::OpenMP>(true);
+#endif
+#ifdef KOKKOS_ENABLE_CUDA
+  add_space<Kokkos::Cuda>(true);
+#endif
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench::run_program(argc, argv, register_benchmarks); }

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench_waves/cases.hpp"
+
+#include "common/program.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/space.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace moho::bench {
+
+namespace {
+
+std::unique_ptr<WaveRunner> runner_on(const std::string& space, const WaveSettings& settings) {
+  std::unique_ptr<WaveRunner> runner;
+  with_space(space, [&](const auto& exec) {
+    using Exec = std::decay_t<decltype(exec)>;
+    runner = make_wave_runner<Exec>(settings);
+  });
+  return runner;
+}
+
+double bandwidth_of(const std::string& space) {
+  double bandwidth = 0.0;
+  with_space(space, [&](const auto& exec) {
+    using Exec = std::decay_t<decltype(exec)>;
+    bandwidth = wave_copy_bandwidth<Exec>();
+  });
+  return bandwidth;
+}
+
+/// The greatest difference between the tuned and the plain kernel after five steps of a small grid
+/// with thin layers, over the greatest magnitude. A case needs it once.
+double small_difference(const WaveCase& what) {
+  const WaveSettings& s = what.settings;
+  using Key = std::tuple<std::string, WaveMedium, bool, int, int, WaveBoundary>;
+  static std::map<Key, double> known;
+  const Key key{what.space, s.medium, s.single, s.order, s.dim, s.boundary};
+  const auto place = known.find(key);
+  if (place != known.end()) return place->second;
+  WaveSettings small = s;
+  small.width = 7;
+  small.extents = s.dim == 3 ? std::array<std::int64_t, 3>{45, 38, 71}
+                             : std::array<std::int64_t, 3>{75, 133, 0};
+  std::unique_ptr<WaveRunner> runners[2];
+  for (const bool reference : {false, true}) {
+    small.reference = reference;
+    runners[reference] = runner_on(what.space, small);
+    runners[reference]->steps(5);
+  }
+  const double found = runners[0]->difference(*runners[1]) / runners[1]->amplitude();
+  known[key] = found;
+  return found;
+}
+
+/// Steps of a sample: enough for it to last, so that clocks and launches do not count.
+int steps_of_sample(const WaveCase& what, double seconds_a_step) {
+  if (smoke()) return 2;
+  const bool device = what.space == "cuda";
+  const double wanted = device ? 0.08 : 0.4;
+  const int most = device ? 200 : 100, least = device ? 10 : 2;
+  return std::clamp(static_cast<int>(wanted / seconds_a_step) + 1, least, most);
+}
+
+}  // namespace
+
+const char* to_string(WaveMedium medium) {
+  constexpr const char* names[] = {"isotropic", "variable_density", "vti",
+                                   "tti",       "vti_fletcher",     "tti_fletcher"};
+  return names[static_cast<int>(medium)];
+}
+
+int wave_fields(WaveMedium medium) {
+  return medium == WaveMedium::isotropic || medium == WaveMedium::variable_density ? 1 : 2;
+}
+
+const char* to_string(WaveBoundary boundary) {
+  constexpr const char* names[] = {"none", "sponge", "sponge_free", "cpml", "cpml_free"};
+  return names[static_cast<int>(boundary)];
+}
+
+double wave_flops(WaveMedium medium, int order, int dim) {
+  const double r = order / 2, d = dim;
+  const double second = 3.0 * r, first = 3.0 * r - 1.0, end = 6.0;
+  switch (medium) {
+    case WaveMedium::isotropic:
+      return second * d + 1.0 + end;
+    case WaveMedium::variable_density:
+      return 8.0 * r * d - 1.0 + 1.0 + end;
+    case WaveMedium::vti:
+      return second * d + 2.0 + 5.0 + 2.0 * end;
+    case WaveMedium::tti:
+      return 2.0 * (first * d + 2.0 * d - 1.0) + 2.0 * (5.0 * r * d - 1.0) + second * d + 1.0 +
+             1.0 + 5.0 + 2.0 * end;
+    case WaveMedium::vti_fletcher:
+      return 2.0 * (second * d + 2.0) + 12.0 + 2.0 * end;
+    case WaveMedium::tti_fletcher:
+      break;
+  }
+  const double mixed = first * (dim == 3 ? 5.0 : 2.0);
+  const double field = second * d + d + mixed + (dim == 3 ? 19.0 : 7.0) + d;
+  return 2.0 * field + (dim == 3 ? 14.0 : 8.0) + 12.0 + 2.0 * end;
+}
+
+std::string name_of(const WaveCase& what) {
+  const WaveSettings& s = what.settings;
+  std::string name = concat("waves/", to_string(s.medium), "/", s.single ? "float" : "double",
+                            "/order:", s.order, "/", to_string(s.boundary), "/",
+                            s.reference ? "reference" : "tuned", "/", what.space, "/");
+  for (int d = 0; d < s.dim; ++d) {
+    name += concat(d ? "x" : "", s.extents[static_cast<std::size_t>(d)]);
+  }
+  return name;
+}
+
+void time_waves(benchmark::State& state, const WaveCase& what) {
+  const WaveSettings& settings = what.settings;
+  std::vector<double> samples;
+  double small = 0.0, windows = 0.0, amplitude = 0.0, bandwidth = 0.0;
+  int bytes = 0, steps = 0;
+  try {
+    bandwidth = bandwidth_of(what.space);
+    small = small_difference(what);
+    const std::unique_ptr<WaveRunner> runner = runner_on(what.space, settings);
+    runner->steps(1);  // loads code; does not count
+    steps = steps_of_sample(what, runner->steps(1));
+    for (auto _ : state) {
+      samples.push_back(runner->steps(steps) / steps);
+      state.SetIterationTime(samples.back());
+    }
+    amplitude = runner->amplitude();
+    bytes = runner->bytes_per_point();
+    windows = runner->window_difference();
+  } catch (const std::exception& error) {
+    note_error();
+    state.SkipWithError(error.what());
+    return;
+  }
+  std::sort(samples.begin(), samples.end());
+  const double best = samples.front(), median = samples[samples.size() / 2];
+  const double points = static_cast<double>(settings.points());
+  const double flops = wave_flops(settings.medium, settings.order, settings.dim);
+  auto& counters = state.counters;
+  counters["points/s"] = points / median;
+  counters["best_points/s"] = points / best;
+  counters["best_s"] = best;
+  counters["points"] = points;
+  counters["steps"] = steps;
+  counters["bytes_per_point"] = bytes;
+  counters["flops_per_point"] = flops;
+  counters["GBps"] = bytes * points / median * 1e-9;
+  counters["GFlops"] = flops * points / median * 1e-9;
+  counters["copy_GBps"] = bandwidth * 1e-9;
+  counters["floor_points/s"] = bandwidth / bytes;
+  counters["floor_fraction"] = bytes * points / best / bandwidth;
+  counters["amplitude"] = amplitude;
+  counters["rel_diff_small"] = small;
+  counters["rel_diff_windows"] = windows;
+  // noise in and noise out: what rounding does in five steps and in one
+  const double tolerance = settings.single ? 2e-5 : 2e-11;
+  const double worst = std::max(small, windows);
+  if (!(worst <= tolerance) || !(amplitude > 0.0)) {
+    note_error();
+    state.SkipWithError(concat("wavefields differ from the plain kernel's by ", worst,
+                               " of the largest value (allowed: ", tolerance, ")")
+                            .c_str());
+  }
+}
+
+void time_copy(benchmark::State& state, const std::string& space) {
+  double bandwidth = 0.0;
+  for (auto _ : state) {
+    bandwidth = bandwidth_of(space);
+    state.SetIterationTime(1e9 / bandwidth);
+  }
+  state.counters["copy_GBps"] = bandwidth * 1e-9;
+}
+
+}  // namespace moho::bench

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What the benchmarks of waves run: one line of the table each.
+
+#include "bench_waves/runner.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+namespace moho::bench {
+
+/// One line of the table.
+struct WaveCase {
+  std::string space;
+  WaveSettings settings;
+};
+
+/// "waves/isotropic/float/order:8/sponge/tuned/openmp/256x256x256".
+std::string name_of(const WaveCase& what);
+
+/// Times a case, holds the result to the plain kernel's, and writes the counters.
+void time_waves(benchmark::State& state, const WaveCase& what);
+
+/// Measures the copy bandwidth of a space.
+void time_copy(benchmark::State& state, const std::string& space);
+
+}  // namespace moho::bench
