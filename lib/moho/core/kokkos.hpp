@@ -147,6 +147,15 @@ KOKKOS_FORCEINLINE_FUNCTION T atomic_minimum(T* address, T value) {
   return value;
 }
 
+/// Asks for a line of the second-level cache before it is needed. Does nothing on hosts.
+KOKKOS_FORCEINLINE_FUNCTION void prefetch(const void* address) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+#else
+  (void)address;
+#endif
+}
+
 /// The policy with the hint that its kernel is short. On CUDA the functor then travels with the
 /// launch; without, one of more than 512 bytes goes through a constant buffer, and every launch
 /// waits on the host until the kernel before has released it.

@@ -19,6 +19,7 @@ struct DeviceAxisTraits {
   static constexpr int width = 8 / static_cast<int>(sizeof(T));
   static constexpr int lanes = 32, rows = 8, planes = 64;
   static constexpr int blocks = radius > 4 ? 1 : 2;
+  static constexpr int early = 1;  ///< planes that the second-level cache is asked for in advance
 };
 
 /// g = n . grad of p and q.
@@ -51,6 +52,14 @@ struct DeviceSlopes {
       }
     }
     for (std::int64_t x = x0; x < x1; ++x, at += s.stride_x) {
+      if constexpr (Traits::early > 0) {
+        const std::int64_t later = at + Traits::early * s.stride_x;
+        prefetch(s.now[0] + later + radius * s.stride_x);
+        prefetch(s.now[1] + later + radius * s.stride_x);
+        prefetch(s.nx + later);
+        prefetch(s.nz + later);
+        if constexpr (Dim == 3) prefetch(s.ny + later);
+      }
       Vector ahead[2], ny;
       MOHO_UNROLL
       for (int f = 0; f < 2; ++f) ahead[f] = load_lanes<width>(s.now[f] + at + radius * s.stride_x);
@@ -135,6 +144,21 @@ struct DeviceAxis {
 
     for (std::int64_t x = x0; x < x1; ++x, at += s.stride_x) {
       const std::int64_t far = at + radius * s.stride_x;
+      if constexpr (Traits::early > 0) {
+        const std::int64_t later = Traits::early * s.stride_x;
+        prefetch(s.now[0] + far + later);
+        prefetch(s.nx + far + later);
+        prefetch(s.slope[0] + far + later);
+        prefetch(s.slope[1] + far + later);
+        prefetch(s.before[0] + at + later);
+        prefetch(s.before[1] + at + later);
+        prefetch(s.scale + at + later);
+        prefetch(s.a + at + later);
+        prefetch(s.b + at + later);
+        prefetch(s.now[1] + at + later);
+        prefetch(s.nz + at + later);
+        if constexpr (Dim == 3) prefetch(s.ny + at + later);
+      }
       const Vector ahead = load_lanes<width>(s.now[0] + far),
                    n_ahead = load_lanes<width>(s.nx + far);
       const Vector g_ahead[2] = {load_lanes<width>(s.slope[0] + far),

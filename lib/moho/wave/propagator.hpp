@@ -59,7 +59,7 @@ struct MirrorFace {
 template <class T, int Dim, class Exec>
 struct Prepare {
   Field<const T, Dim, Exec> vp, density, epsilon, delta, theta, phi;
-  Storage<T, Exec> scale, a, b, nx, ny, nz;
+  Storage<T, Exec> scale, q_scale, a, b, nx, ny, nz;
   Layout<Dim> layout;
   Grid<Dim> grid;
   Medium medium;
@@ -90,6 +90,7 @@ struct Prepare {
       if (!fletcher) nz(i) = static_cast<T>(sign * cos(tilt));
     }
     scale(i) = static_cast<T>(square);
+    if (q_scale.data() != nullptr) q_scale(i) = static_cast<T>(square / static_cast<double>(b(i)));
   }
 };
 
@@ -185,9 +186,12 @@ class Propagator {
   Medium medium() const { return m_medium; }
   /// Largest stable step, slowest and fastest waves.
   const Limits& limits() const { return m_limits; }
-  /// v^2 dt^2 by node (times the density where it varies), in the layout of wavefields: what a
-  /// source is multiplied with.
-  Storage<const T, Exec> source_scale() const { return m_scale; }
+  /// What a source is multiplied with when it is added to p (field 0) or q (field 1), by node, in
+  /// the layout of wavefields: v^2 dt^2, times the density where it varies; for q of the
+  /// self-adjoint equations over sqrt(1 + 2 delta), so that a source of p alone comes out of p.
+  Storage<const T, Exec> source_scale(int field = 0) const {
+    return field == 1 && m_q_scale.data() != nullptr ? m_q_scale : m_scale;
+  }
   /// Bytes of the model as kernels read it.
   std::size_t model_bytes() const {
     return (m_scale.size() + m_a.size() + m_b.size() + m_nx.size() + m_ny.size() + m_nz.size()) *
@@ -316,6 +320,9 @@ class Propagator {
   void prepare_model(const Exec& exec, const Model<T, Dim, Exec>& model) {
     m_scale = make_storage<T>(exec, m_layout, "moho::wave::scale");
     if (m_medium != Medium::isotropic) m_a = make_storage<T>(exec, m_layout, "moho::wave::a");
+    if (fields_of(m_medium) == 2 && m_options.equations == Equations::self_adjoint) {
+      m_q_scale = make_storage<T>(exec, m_layout, "moho::wave::q_scale");
+    }
     if (fields_of(m_medium) == 2) m_b = make_storage<T>(exec, m_layout, "moho::wave::b");
     if (m_medium == Medium::tti) {
       m_nx = make_storage<T>(exec, m_layout, "moho::wave::nx");
@@ -324,12 +331,24 @@ class Propagator {
         m_nz = make_storage<T>(exec, m_layout, "moho::wave::nz");
       }
     }
-    const detail::Prepare<T, Dim, Exec> functor{
-        model.vp,    model.density, model.epsilon, model.delta,
-        model.theta, model.phi,     m_scale,       m_a,
-        m_b,         m_nx,          m_ny,          m_nz,
-        m_layout,    m_grid,        m_medium,      m_options.equations == Equations::fletcher,
-        m_options.dt};
+    const detail::Prepare<T, Dim, Exec> functor{model.vp,
+                                                model.density,
+                                                model.epsilon,
+                                                model.delta,
+                                                model.theta,
+                                                model.phi,
+                                                m_scale,
+                                                m_q_scale,
+                                                m_a,
+                                                m_b,
+                                                m_nx,
+                                                m_ny,
+                                                m_nz,
+                                                m_layout,
+                                                m_grid,
+                                                m_medium,
+                                                m_options.equations == Equations::fletcher,
+                                                m_options.dt};
     Kokkos::parallel_for("moho::wave::prepare",
                          light_weight(Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                              exec, 0, m_grid.size())),
@@ -525,7 +544,7 @@ class Propagator {
   Medium m_medium;
   Limits m_limits;
   Layout<Dim> m_layout;
-  Storage<T, Exec> m_scale, m_a, m_b, m_nx, m_ny, m_nz;
+  Storage<T, Exec> m_scale, m_q_scale, m_a, m_b, m_nx, m_ny, m_nz;
   Storage<T, Exec> m_taper[3];
   std::vector<Layer> m_layers;
   detail::StepArguments<T> m_arguments{};
