@@ -163,7 +163,7 @@ void time_waves(benchmark::State& state, const WaveCase& what) {
   counters["rel_diff_small"] = small;
   counters["rel_diff_windows"] = windows;
   // noise in and noise out: what rounding does in five steps and in one
-  const double tolerance = settings.single ? 2e-5 : 2e-11;
+  const double tolerance = settings.single ? 5e-6 : 1e-14;
   const double worst = std::max(small, windows);
   if (!(worst <= tolerance) || !(amplitude > 0.0)) {
     note_error();
