@@ -11,7 +11,9 @@
 
 #include <moho/wave/arguments.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 namespace moho::wave::detail {
@@ -41,17 +43,12 @@ inline CpmlProfile cpml_profile(int width, double spacing, double dt, double vel
   return profile;
 }
 
-/// The correction of one face.
-template <Scheme scheme, class T, class Exec>
-struct CpmlFace {
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  static constexpr int fields = fields_of(scheme);
-  static constexpr int lines = 32;  ///< lines along the normal that a team corrects
-
+/// What a layer's correction reads and writes, whatever runs it.
+template <class T>
+struct LayerArguments {
   StepArguments<T> s;
-  int radius;
   int axis;               ///< normal to the face: 0 x, 1 y, 2 z
-  int inner, outer;       ///< the other axes; lines of a team lie along `inner`
+  int inner, outer;       ///< the other axes
   int width;              ///< nodes of the layer
   std::int64_t first;     ///< the layer's first node along the normal
   std::int64_t from, to;  ///< nodes along the normal that are corrected
@@ -59,83 +56,141 @@ struct CpmlFace {
   const T* psi_now[2];
   T *psi_next[2], *zeta[2];  ///< by node of the layer, the grid's order of axes
   std::int64_t strides[3];   ///< of those
-  std::int64_t blocks;       ///< teams along `inner`
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stride(int d) const {
     return d == 0 ? s.stride_x : d == 1 ? s.stride_y : 1;
   }
+};
 
-  /// Calls f(position along the normal, line) for all of a tile, lanes along what is contiguous.
-  template <class Member, class Function>
-  KOKKOS_FORCEINLINE_FUNCTION void for_tile(const Member& member, std::int64_t begin,
-                                            std::int64_t end, int count,
-                                            const Function& function) const {
+/// Whether the correction of a face needs psi of a field: the self-adjoint equations of VTI have
+/// derivatives across of p alone and along z of q alone.
+template <Scheme scheme>
+KOKKOS_FORCEINLINE_FUNCTION bool layer_has(int axis, int f) {
+  return scheme != Scheme::vti || (axis == 2) == (f == 1);
+}
+
+/// psi of a node of the layer: `p` and `slab` are where it is in the field and in the layer.
+template <int radius, class T>
+KOKKOS_FORCEINLINE_FUNCTION T layer_psi(const T* p, std::int64_t along, const T* c, T a, T b,
+                                        T psi) {
+  T slope = 0;
+  MOHO_UNROLL
+  for (int k = 1; k <= radius; ++k) slope += c[k] * (p[k * along] - p[-k * along]);
+  return b * psi + a * slope;
+}
+
+/// The second derivative along the normal.
+template <int radius, class T>
+KOKKOS_FORCEINLINE_FUNCTION T layer_second(const T* p, std::int64_t along, const T* c) {
+  T second = c[0] * p[0];
+  MOHO_UNROLL
+  for (int k = 1; k <= radius; ++k) second += c[k] * (p[k * along] + p[-k * along]);
+  return second;
+}
+
+/// Adds the corrections of p and q at element i to the next values.
+template <Scheme scheme, class T>
+KOKKOS_FORCEINLINE_FUNCTION void correct_node(const StepArguments<T>& s, int axis, std::int64_t i,
+                                              T w, T of_p, T of_q) {
+  const T scale = w * s.scale[i];
+  if constexpr (scheme == Scheme::vti) {
+    s.before[0][i] += scale * (axis == 2 ? s.b[i] * of_q : s.a[i] * of_p);
+    s.before[1][i] += scale * (axis == 2 ? of_q : s.b[i] * of_p);
+  } else if constexpr (scheme == Scheme::vti_fletcher) {
+    const T shear = magnitude<T>(s.a[i] - s.b[i]) * s.shear;
     if (axis == 2) {
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(member, count), [&](const int line) {
-        Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, static_cast<int>(end - begin)),
-                             [&](const int u) { function(begin + u, line); });
-      });
+      s.before[0][i] += scale * (shear * of_p + (T(1) - shear) * of_q);
+      s.before[1][i] += scale * of_q;
     } else {
-      Kokkos::parallel_for(
-          Kokkos::TeamThreadRange(member, static_cast<int>(end - begin)), [&](const int u) {
-            Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, count),
-                                 [&](const int line) { function(begin + u, line); });
-          });
+      s.before[0][i] += scale * s.a[i] * of_p;
+      s.before[1][i] += scale * ((s.b[i] - shear) * of_p + shear * of_q);
     }
+  } else if constexpr (scheme == Scheme::variable_density) {
+    s.before[0][i] += scale * s.a[i] * of_p;
+  } else {
+    s.before[0][i] += scale * of_p;
+  }
+}
+
+/// The correction of one face on a device: a team takes lines along the normal, and their psi goes
+/// through scratch.
+template <Scheme scheme, class T, int radius, class Exec>
+struct DeviceLayer {
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 2>, Kokkos::IndexType<int>>;
+  static constexpr int fields = fields_of(scheme);
+  static constexpr int lines = 32, threads = 256;
+
+  LayerArguments<T> l;
+  int blocks;  ///< teams along `inner`
+  /// Rows of psi, with zeros behind both ends.
+  KOKKOS_FORCEINLINE_FUNCTION int depth() const { return l.width + 2 * radius; }
+  std::size_t scratch() const {
+    return ScratchView<T, Exec>::shmem_size(fields * (l.width + 2 * radius) * (lines + 1));
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
-    const ScratchView<T, Exec> scratch(member.team_scratch(0), fields * width * lines);
-    T* const psi = scratch.data();
-    const std::int64_t block = member.league_rank() % blocks;
+    const StepArguments<T>& s = l.s;
+    const ScratchView<T, Exec> scratch_view(member.team_scratch(0), fields * depth() * (lines + 1));
+    T* const psi = scratch_view.data();
+    const int axis = l.axis, inner = l.inner, outer = l.outer;
     std::int64_t corner[3];
     corner[axis] = 0;
-    corner[inner] = s.lower[inner] + block * lines;
+    corner[inner] =
+        s.lower[inner] + static_cast<std::int64_t>(member.league_rank() % blocks) * lines;
     corner[outer] = s.lower[outer] + member.league_rank() / blocks;
     const std::int64_t rest = s.upper[inner] - corner[inner];
     const int count = rest < lines ? static_cast<int>(rest) : lines;
     const std::int64_t base = s.flat(corner[0], corner[1], corner[2]);
-    const std::int64_t slab_base = corner[inner] * strides[inner] + corner[outer] * strides[outer];
-    const std::int64_t along = stride(axis), aside = stride(inner);
+    const std::int64_t slab_base =
+        corner[inner] * l.strides[inner] + corner[outer] * l.strides[outer];
+    const std::int64_t along = l.stride(axis), aside = l.stride(inner);
 
-    for_tile(member, first, first + width, count, [&](const std::int64_t node, const int line) {
-      const std::int64_t u = node - first;
+    // threads follow what is contiguous: the normal of faces at the ends of z, else the lines
+    const bool by_node = axis == 2;
+    for (int n = member.team_rank(); n < depth() * lines; n += threads) {
+      const int row = by_node ? n % depth() : n / lines;
+      const int line = by_node ? n / depth() : n % lines;
+      const int u = row - radius;
+      const bool inside = u >= 0 && u < l.width && line < count;
+      const std::int64_t node = l.first + u;
       const std::int64_t at = base + node * along + line * aside;
-      const std::int64_t slab = slab_base + u * strides[axis] + line * strides[inner];
+      const std::int64_t slab = slab_base + u * l.strides[axis] + line * l.strides[inner];
       for (int f = 0; f < fields; ++f) {
-        const T* const p = s.now[f] + at;
-        T slope = 0;
-        for (int k = 1; k <= radius; ++k) {
-          slope += s.first[axis][k] * (p[k * along] - p[-k * along]);
+        T value = 0;
+        if (inside && layer_has<scheme>(axis, f)) {
+          value = layer_psi<radius>(s.now[f] + at, along, s.first[axis], l.a[u], l.b[u],
+                                    l.psi_now[f][slab]);
+          if (node >= s.lower[axis] && node < s.upper[axis]) l.psi_next[f][slab] = value;
         }
-        const T value = b[u] * psi_now[f][slab] + a[u] * slope;
-        psi[(f * width + u) * lines + line] = value;
-        if (node >= s.lower[axis] && node < s.upper[axis]) psi_next[f][slab] = value;
+        psi[(f * depth() + row) * (lines + 1) + line] = value;
       }
-    });
+    }
     member.team_barrier();
-    for_tile(member, from, to, count, [&](const std::int64_t node, const int line) {
-      const std::int64_t u = node - first;
-      const bool inside = u >= 0 && u < width;
+    const int length = static_cast<int>(l.to - l.from);
+    for (int n = member.team_rank(); n < length * lines; n += threads) {
+      const int step = by_node ? n % length : n / lines;
+      const int line = by_node ? n / length : n % lines;
+      if (line >= count) continue;
+      const std::int64_t node = l.from + step;
+      const int u = static_cast<int>(node - l.first);
       const std::int64_t at = base + node * along + line * aside;
       T correction[2] = {0, 0};
       for (int f = 0; f < fields; ++f) {
+        if (!layer_has<scheme>(axis, f)) continue;
+        const T* const here = psi + (f * depth() + u + radius) * (lines + 1) + line;
         T slope = 0;
+        MOHO_UNROLL
         for (int k = 1; k <= radius; ++k) {
-          const T up = u + k >= 0 && u + k < width ? psi[(f * width + u + k) * lines + line] : T(0);
-          const T low =
-              u - k >= 0 && u - k < width ? psi[(f * width + u - k) * lines + line] : T(0);
+          // corrected nodes outside of the layer are at most `radius` away from it
+          const T up = u + k < l.width + radius ? here[k * (lines + 1)] : T(0);
+          const T low = u - k >= -radius ? here[-k * (lines + 1)] : T(0);
           slope += s.first[axis][k] * (up - low);
         }
-        if (inside) {
-          const T* const p = s.now[f] + at;
-          T second = s.second[axis][0] * p[0];
-          for (int k = 1; k <= radius; ++k) {
-            second += s.second[axis][k] * (p[k * along] + p[-k * along]);
-          }
-          const std::int64_t slab = slab_base + u * strides[axis] + line * strides[inner];
-          const T memory = b[u] * zeta[f][slab] + a[u] * (second + slope);
-          zeta[f][slab] = memory;
+        if (u >= 0 && u < l.width) {
+          const std::int64_t slab = slab_base + u * l.strides[axis] + line * l.strides[inner];
+          const T second = layer_second<radius>(s.now[f] + at, along, s.second[axis]);
+          const T memory = l.b[u] * l.zeta[f][slab] + l.a[u] * (second + slope);
+          l.zeta[f][slab] = memory;
           slope += memory;
         }
         correction[f] = slope;
@@ -144,39 +199,232 @@ struct CpmlFace {
       place[axis] = node;
       place[inner] += line;
       const T w = s.taper[0][place[0]] * s.taper[1][place[1]] * s.taper[2][place[2]];
-      const T scale = w * s.scale[at];
-      if constexpr (scheme == Scheme::vti) {
-        const T change = axis == 2 ? s.b[at] * correction[1] : s.a[at] * correction[0];
-        s.before[0][at] += scale * change;
-        s.before[1][at] += scale * (axis == 2 ? correction[1] : s.b[at] * correction[0]);
-      } else if constexpr (scheme == Scheme::vti_fletcher) {
-        const T shear = magnitude<T>(s.a[at] - s.b[at]) * s.shear;
-        if (axis == 2) {
-          s.before[0][at] += scale * (shear * correction[0] + (T(1) - shear) * correction[1]);
-          s.before[1][at] += scale * correction[1];
-        } else {
-          s.before[0][at] += scale * s.a[at] * correction[0];
-          s.before[1][at] += scale * ((s.b[at] - shear) * correction[0] + shear * correction[1]);
-        }
-      } else if constexpr (scheme == Scheme::variable_density) {
-        s.before[0][at] += scale * s.a[at] * correction[0];
-      } else {
-        s.before[0][at] += scale * correction[0];
-      }
-    });
+      correct_node<scheme, T>(s, axis, at, w, correction[0], correction[1]);
+    }
   }
 
   /// Corrects the box of the arguments.
-  void run(const Exec& exec) const {
-    if (from >= to) return;
-    const std::int64_t teams = blocks * (s.upper[outer] - s.lower[outer]);
-    if (teams <= 0) return;
-    constexpr int threads = is_host_space<Exec> ? 1 : 8, vector = is_host_space<Exec> ? 1 : 32;
-    Policy policy(exec, static_cast<int>(teams), threads, vector);
-    policy.set_scratch_size(
-        0, Kokkos::PerTeam(ScratchView<T, Exec>::shmem_size(fields * width * lines)));
-    Kokkos::parallel_for("moho::wave::cpml", light_weight(policy), *this);
+  static void run(const Exec& exec, const LayerArguments<T>& arguments) {
+    const StepArguments<T>& s = arguments.s;
+    DeviceLayer layer{arguments, 0};
+    layer.blocks =
+        static_cast<int>((s.upper[arguments.inner] - s.lower[arguments.inner] + lines - 1) / lines);
+    const std::int64_t teams = layer.blocks * (s.upper[arguments.outer] - s.lower[arguments.outer]);
+    Policy policy(exec, static_cast<int>(teams), threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(layer.scratch()));
+    Kokkos::parallel_for("moho::wave::cpml", light_weight(policy), layer);
   }
+};
+
+/// The correction of one face on a host, for all lines of one node along `outer`: loops along what
+/// is contiguous are the innermost ones.
+template <Scheme scheme, class T, int radius, bool along_z>
+void layer_host(const LayerArguments<T>& l, std::int64_t outer) {
+  constexpr int fields = fields_of(scheme);
+  constexpr std::int64_t chunk = 128;  ///< lines at once
+  const StepArguments<T>& s = l.s;
+  const int axis = along_z ? 2 : l.axis;
+  const std::int64_t depth = l.width + 4 * radius;  // zeros behind both ends
+  static thread_local std::vector<T> memory;
+  const std::int64_t lines = std::min<std::int64_t>(chunk, s.upper[l.inner] - s.lower[l.inner]);
+  memory.assign(static_cast<std::size_t>(fields * depth * lines), T(0));
+  const std::int64_t along = along_z ? 1 : l.stride(axis), aside = along_z ? l.stride(l.inner) : 1;
+  const std::int64_t slab_along = along_z ? 1 : l.strides[axis];
+  const std::int64_t slab_aside = along_z ? l.strides[l.inner] : 1;
+  // where psi of a node and a line is
+  const std::int64_t psi_along = along_z ? 1 : lines, psi_aside = along_z ? depth : 1;
+
+  for (std::int64_t start = s.lower[l.inner]; start < s.upper[l.inner]; start += lines) {
+    const std::int64_t count = std::min(lines, s.upper[l.inner] - start);
+    std::int64_t corner[3] = {0, 0, 0};
+    corner[l.inner] = start;
+    corner[l.outer] = outer;
+    const std::int64_t base = s.flat(corner[0], corner[1], corner[2]);
+    const std::int64_t slab_base = start * l.strides[l.inner] + outer * l.strides[l.outer];
+    // rows run across the loops below: lines of faces at the ends of z, else nodes along the normal
+    const auto psi_row = [&](int f, std::int64_t row, std::int64_t begin, std::int64_t end) {
+      const std::int64_t u0 = along_z ? begin : row, line0 = along_z ? row : begin;
+      const T* const p = s.now[f] + base + (l.first + u0) * along + line0 * aside;
+      const T* const now = l.psi_now[f] + slab_base + u0 * slab_along + line0 * slab_aside;
+      T* const to =
+          memory.data() + f * depth * lines + (u0 + 2 * radius) * psi_along + line0 * psi_aside;
+      const T* const a = l.a + u0;
+      const T* const b = l.b + u0;
+#pragma GCC ivdep
+      for (std::int64_t n = 0; n < end - begin; ++n) {
+        to[n] = layer_psi<radius>(p + n, along, s.first[axis], along_z ? a[n] : a[0],
+                                  along_z ? b[n] : b[0], now[n]);
+      }
+      // only the box is written
+      const std::int64_t low = std::max<std::int64_t>(0, s.lower[axis] - l.first);
+      const std::int64_t high = std::min<std::int64_t>(l.width, s.upper[axis] - l.first);
+      T* const next = l.psi_next[f] + slab_base + u0 * slab_along + line0 * slab_aside;
+      const std::int64_t n0 = along_z ? low : 0;
+      const std::int64_t n1 = along_z ? high : (row >= low && row < high ? end - begin : 0);
+      for (std::int64_t n = n0; n < n1; ++n) next[n] = to[n];
+    };
+    // `layer`: the nodes have a zeta
+    const auto correct_row = [&](std::int64_t row, std::int64_t begin, std::int64_t end,
+                                 bool layer) {
+      const std::int64_t u0 = along_z ? begin : row, line0 = along_z ? row : begin;
+      const std::int64_t at = base + (l.first + u0) * along + line0 * aside;
+      const T* const a = l.a + u0;
+      const T* const b = l.b + u0;
+      T fixed = s.taper[l.outer][outer];
+      fixed *= along_z ? s.taper[l.inner][start + row] : s.taper[axis][l.first + row];
+      const T* const taper =
+          along_z ? s.taper[2] + l.first + begin : s.taper[l.inner] + start + begin;
+      constexpr std::int64_t piece = 64;
+      for (std::int64_t n0 = 0; n0 < end - begin; n0 += piece) {
+        const std::int64_t n1 = std::min(end - begin, n0 + piece);
+        T correction[2][piece] = {};
+        for (int f = 0; f < fields; ++f) {
+          if (!layer_has<scheme>(axis, f)) continue;
+          const T* const psi =
+              memory.data() + f * depth * lines + (u0 + 2 * radius) * psi_along + line0 * psi_aside;
+          const T* const p = s.now[f] + at;
+          T* const zeta =
+              layer ? l.zeta[f] + slab_base + u0 * slab_along + line0 * slab_aside : nullptr;
+#pragma GCC ivdep
+          for (std::int64_t n = n0; n < n1; ++n) {
+            T slope = 0;
+            MOHO_UNROLL
+            for (int k = 1; k <= radius; ++k) {
+              slope += s.first[axis][k] * (psi[n + k * psi_along] - psi[n - k * psi_along]);
+            }
+            correction[f][n - n0] = slope;
+          }
+          if (!layer) continue;
+#pragma GCC ivdep
+          for (std::int64_t n = n0; n < n1; ++n) {
+            const T second = layer_second<radius>(p + n, along, s.second[axis]);
+            const T value = (along_z ? b[n] : b[0]) * zeta[n] +
+                            (along_z ? a[n] : a[0]) * (second + correction[f][n - n0]);
+            zeta[n] = value;
+            correction[f][n - n0] += value;
+          }
+        }
+#pragma GCC ivdep
+        for (std::int64_t n = n0; n < n1; ++n) {
+          correct_node<scheme, T>(s, axis, at + n, fixed * taper[n], correction[0][n - n0],
+                                  correction[1][n - n0]);
+        }
+      }
+    };
+    const std::int64_t from = l.from - l.first, to = l.to - l.first;
+    const std::int64_t low = std::clamp<std::int64_t>(from, 0, l.width);
+    const std::int64_t high = std::clamp<std::int64_t>(to, 0, l.width);
+    if constexpr (along_z) {
+      for (std::int64_t line = 0; line < count; ++line) {
+        for (int f = 0; f < fields; ++f) {
+          if (layer_has<scheme>(axis, f)) psi_row(f, line, 0, l.width);
+        }
+        if (from < low) correct_row(line, from, low, false);
+        correct_row(line, low, high, true);
+        if (high < to) correct_row(line, high, to, false);
+      }
+    } else {
+      for (int f = 0; f < fields; ++f) {
+        for (std::int64_t u = 0; u < l.width; ++u) {
+          if (layer_has<scheme>(axis, f)) psi_row(f, u, 0, count);
+        }
+      }
+      for (std::int64_t u = from; u < to; ++u) correct_row(u, 0, count, u >= 0 && u < l.width);
+    }
+  }
+}
+
+/// Corrects one node along `outer`, whatever the scheme and the order.
+template <class T>
+using LayerWork = void (*)(const LayerArguments<T>&, std::int64_t);
+
+template <Scheme scheme, class T, int radius>
+void layer_host_any(const LayerArguments<T>& l, std::int64_t outer) {
+  if (l.axis == 2) {
+    layer_host<scheme, T, radius, true>(l, outer);
+  } else {
+    layer_host<scheme, T, radius, false>(l, outer);
+  }
+}
+
+/// Loop over nodes along `outer`.
+template <class T>
+struct LayerLoop {
+  LayerArguments<T> l;
+  LayerWork<T> work;
+  void operator()(const std::int64_t n) const { work(l, n); }
+};
+
+/// The work of hosts for a layer, by order.
+template <Scheme scheme, class T>
+LayerWork<T> host_layer_of(int order) {
+  const LayerWork<T> table[] = {&layer_host_any<scheme, T, 1>, &layer_host_any<scheme, T, 2>,
+                                &layer_host_any<scheme, T, 3>, &layer_host_any<scheme, T, 4>,
+                                &layer_host_any<scheme, T, 5>, &layer_host_any<scheme, T, 6>,
+                                &layer_host_any<scheme, T, 7>, &layer_host_any<scheme, T, 8>};
+  return table[order / 2 - 1];
+}
+
+/// Corrects a layer on an instance.
+template <class T, class Exec>
+using LayerLaunch = void (*)(const Exec&, const LayerArguments<T>&);
+
+/// The kernels of devices for a layer, by order.
+template <Scheme scheme, class T, class Exec>
+LayerLaunch<T, Exec> device_layer_of(int order) {
+  const LayerLaunch<T, Exec> table[] = {
+      &DeviceLayer<scheme, T, 1, Exec>::run, &DeviceLayer<scheme, T, 2, Exec>::run,
+      &DeviceLayer<scheme, T, 3, Exec>::run, &DeviceLayer<scheme, T, 4, Exec>::run,
+      &DeviceLayer<scheme, T, 5, Exec>::run, &DeviceLayer<scheme, T, 6, Exec>::run,
+      &DeviceLayer<scheme, T, 7, Exec>::run, &DeviceLayer<scheme, T, 8, Exec>::run};
+  return table[order / 2 - 1];
+}
+
+/// Corrects layers by one scheme, of one order, on one kind of space.
+template <class T, class Exec>
+class LayerCorrector {
+ public:
+  LayerCorrector() = default;
+  /// No scheme of TTI has layers.
+  LayerCorrector(Scheme scheme, int order) {
+    switch (scheme) {
+      case Scheme::vti:
+        choose<Scheme::vti>(order);
+        break;
+      case Scheme::vti_fletcher:
+        choose<Scheme::vti_fletcher>(order);
+        break;
+      case Scheme::variable_density:
+        choose<Scheme::variable_density>(order);
+        break;
+      default:
+        choose<Scheme::isotropic>(order);
+    }
+  }
+  /// Corrects the box of the arguments.
+  void operator()(const Exec& exec, const LayerArguments<T>& l) const {
+    if (l.from >= l.to) return;
+    if constexpr (is_host_space<Exec>) {
+      Kokkos::parallel_for("moho::wave::cpml",
+                           Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                               exec, l.s.lower[l.outer], l.s.upper[l.outer]),
+                           LayerLoop<T>{l, m_work});
+    } else {
+      m_launch(exec, l);
+    }
+  }
+
+ private:
+  template <Scheme scheme>
+  void choose(int order) {
+    if constexpr (is_host_space<Exec>) {
+      m_work = host_layer_of<scheme, T>(order);
+    } else {
+      m_launch = device_layer_of<scheme, T, Exec>(order);
+    }
+  }
+  LayerWork<T> m_work = nullptr;
+  LayerLaunch<T, Exec> m_launch = nullptr;
 };
 
 }  // namespace moho::wave::detail

@@ -167,6 +167,7 @@ class Propagator {
     prepare_tapers(exec);
     prepare_layers(exec);
     m_stepper = detail::Stepper<T, Dim, Exec>(scheme(), options.order, options.reference);
+    m_corrector = detail::LayerCorrector<T, Exec>(scheme(), options.order);
     exec.fence();
   }
 
@@ -270,17 +271,7 @@ class Propagator {
       mirror(exec, s, {s.slope[0], s.slope[1]}, 2, T(1));
     }
     m_stepper.step(exec, s);
-    if (m_layers.empty()) return;
-    switch (kind) {
-      case Scheme::vti:
-        return correct_layers<Scheme::vti>(exec, s, wavefield);
-      case Scheme::vti_fletcher:
-        return correct_layers<Scheme::vti_fletcher>(exec, s, wavefield);
-      case Scheme::variable_density:
-        return correct_layers<Scheme::variable_density>(exec, s, wavefield);
-      default:
-        return correct_layers<Scheme::isotropic>(exec, s, wavefield);
-    }
+    correct_layers(exec, s, wavefield);
   }
   /// Advances the whole grid by one step.
   void step(const Exec& exec, const Wavefield<T, Dim, Exec>& wavefield) const {
@@ -507,35 +498,32 @@ class Propagator {
     }
   }
 
-  template <detail::Scheme scheme>
+  /// Adds what perfectly matched layers change.
   void correct_layers(const Exec& exec, const detail::StepArguments<T>& s,
                       const Wavefield<T, Dim, Exec>& wavefield) const {
     const int radius = m_options.order / 2;
     for (std::size_t n = 0; n < m_layers.size(); ++n) {
       const Layer& layer = m_layers[n];
-      detail::CpmlFace<scheme, T, Exec> face{};
-      face.s = s;
-      face.radius = radius;
-      face.axis = layer.axis;
-      face.inner = layer.axis == 2 ? (Dim == 3 ? 1 : 0) : 2;
-      face.outer = 3 - face.axis - face.inner;
-      face.width = layer.width;
-      face.first = layer.first;
-      face.from = std::max(s.lower[layer.axis], layer.lower ? layer.first : layer.first - radius);
-      face.to =
-          std::min(s.upper[layer.axis], layer.first + layer.width + (layer.lower ? radius : 0));
-      face.a = layer.a.data();
-      face.b = layer.b.data();
+      detail::LayerArguments<T> l{};
+      l.s = s;
+      l.axis = layer.axis;
+      l.inner = layer.axis == 2 ? (Dim == 3 ? 1 : 0) : 2;
+      l.outer = 3 - l.axis - l.inner;
+      l.width = layer.width;
+      l.first = layer.first;
+      l.from = std::max(s.lower[layer.axis], layer.lower ? layer.first : layer.first - radius);
+      l.to = std::min(s.upper[layer.axis], layer.first + layer.width + (layer.lower ? radius : 0));
+      l.a = layer.a.data();
+      l.b = layer.b.data();
       for (int f = 0; f < wavefield.fields; ++f) {
         const auto& memory = wavefield.layers[n * static_cast<std::size_t>(wavefield.fields) +
                                               static_cast<std::size_t>(f)];
-        face.psi_now[f] = memory.psi_now.data();
-        face.psi_next[f] = memory.psi_next.data();
-        face.zeta[f] = memory.zeta.data();
+        l.psi_now[f] = memory.psi_now.data();
+        l.psi_next[f] = memory.psi_next.data();
+        l.zeta[f] = memory.zeta.data();
       }
-      for (int a = 0; a < 3; ++a) face.strides[a] = layer.strides[a];
-      face.blocks = (s.upper[face.inner] - s.lower[face.inner] + face.lines - 1) / face.lines;
-      face.run(exec);
+      for (int a = 0; a < 3; ++a) l.strides[a] = layer.strides[a];
+      m_corrector(exec, l);
     }
   }
 
@@ -549,6 +537,7 @@ class Propagator {
   std::vector<Layer> m_layers;
   detail::StepArguments<T> m_arguments{};
   detail::Stepper<T, Dim, Exec> m_stepper;
+  detail::LayerCorrector<T, Exec> m_corrector;
 };
 
 }  // namespace moho::wave
