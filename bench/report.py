@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables and figures from the JSON of bench_rays, bench_gravity and peers.py.
+"""Tables and figures from the JSON of bench_rays, bench_gravity, bench_waves, peers.py and peers_waves.py.
 
 Reads one or more files (repeated runs of a benchmark count by their median), prints a report in Markdown, or
 writes it with --out as table.md beside figures. Of rays: figure7.png and figure8.png, the figures of that number
 in Monsegny and Agudelo (2013), time against vertices per side for radii 1 to 3 and 4 to 6. Of gravity: see
-report_gravity.py; the summary.json of model_gravity runs on 1, 2, ... ranks may be among the files. --merge
-writes all results as one file without the name of the machine and the path of the program.
+report_gravity.py; the summary.json of model_gravity runs on 1, 2, ... ranks may be among the files. Of waves: see
+report_waves.py. --merge writes all results as one file without the name of the machine and the path of the program.
 
 Exit status 1 if a benchmark reported an error or a mean traveltime differs from Dijkstra's.
 Needs python3-numpy and, for the figures, python3-matplotlib.
@@ -19,6 +19,7 @@ import statistics
 import sys
 
 import report_gravity
+import report_waves
 from report_common import (UNITS, ReportError, context_section, median_of, ratio, read, show, table, write_merged,
                            write_text)
 
@@ -238,6 +239,10 @@ def run(options):
         if any(name.startswith("rays/") for name in names):
             raise ReportError("results of rays and of gravity: report them one after the other")
         return report_gravity.run(options, contexts, entries, errors, summaries)
+    if any(name.startswith("waves/") for name in names):
+        if any(name.startswith("rays/") for name in names):
+            raise ReportError("results of rays and of waves: report them one after the other")
+        return report_waves.run(options, contexts, entries, errors)
     results, bandwidth = collect(entries)
     if not results and not errors:
         raise ReportError("no ray benchmarks in these files: run bench_rays without a filter that hides them")
@@ -268,7 +273,7 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="+", help="JSON files written by bench_rays or bench_gravity, and peers.py")
+    parser.add_argument("files", nargs="+", help="JSON files written by bench_rays, bench_gravity or bench_waves, and by the peers")
     parser.add_argument("--out", metavar="DIR", help="write table.md and figures there")
     parser.add_argument("--merge", metavar="FILE", help="write all results as one JSON file")
     parser.add_argument("--linear", action="store_true", help="rays: linear time axis, as in the paper (logarithmic)")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the reports of rays and of gravity share: reading results, tables, writing."""
+"""What the reports of rays, gravity and waves share: reading results, tables, writing."""
 
 import json
 import os
@@ -83,7 +83,8 @@ def table(header, rows):
 
 def context_section(contexts, bandwidth):
     wanted = ["date", "device_cuda", "device_openmp", "device_serial", "compiler", "kokkos_version",
-              "moho_version", "moho_commit", "processor", "scipy", "skimage", "choclo", "harmonica", "numba"]
+              "moho_version", "moho_commit", "processor", "scipy", "skimage", "choclo", "harmonica", "numba",
+              "devito"]
     lines = ["## Machine\n"]
     seen = {}
     for context in contexts:

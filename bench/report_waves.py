@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report of waves: tables and a figure from bench_waves and peers_waves.py.
+
+table.md says points a second by medium, order, precision, boundary, size, dimension and space, what part of the copy
+bandwidth of the same run that is, what the tuned kernels gain over the plain ones, how Devito does, and whether the
+results agree. Figure: waves.png, rates by order and by size.
+"""
+
+import os
+import re
+import statistics
+import sys
+
+from report_common import ReportError, context_section, median_of, ratio, table, write_merged, write_text
+
+NAME = re.compile(
+    r"^waves/(?P<medium>\w+)/(?P<precision>float|double)/order:(?P<order>\d+)/(?P<boundary>\w+)/(?P<kernel>\w+)"
+    r"/(?P<space>\w+)/(?P<size>[\dx]+)(?=/|$)"
+)
+COPY = re.compile(r"^copy/(\w+)")
+MEDIA = ["isotropic", "variable_density", "vti", "tti", "vti_fletcher", "tti_fletcher"]
+SPACES = ["serial", "openmp", "cuda"]
+BOUNDARIES = ["none", "sponge", "sponge_free", "cpml", "cpml_free"]
+COLOURS = {"isotropic": "#b3123c", "variable_density": "#d98200", "vti": "#1f6fb4", "tti": "#444444",
+           "vti_fletcher": "#7fb2dd", "tti_fletcher": "#999999"}
+DEVICE_BARS = {"isotropic": 170.0, "vti": 75.0, "tti": 40.0}  # Gpoints/s on an H200
+HOST_SHARE = 0.6  # of the copy bandwidth
+
+
+class Result:
+    """One benchmark: the median of its runs, and the best sample of all of them."""
+
+    def __init__(self, match, runs):
+        for key, value in match.groupdict().items():
+            setattr(self, key, value)
+        self.order = int(match["order"])
+        self.extents = tuple(int(n) for n in match["size"].split("x"))
+        self.dim = len(self.extents)
+        self.runs = runs
+        self.rate = median_of(runs, "points/s")
+        self.best = max(run["best_points/s"] for run in runs)
+        self.label = runs[0].get("label", "")
+
+    def get(self, counter, default=None):
+        return median_of(self.runs, counter, default)
+
+    @property
+    def points(self):
+        count = 1
+        for n in self.extents:
+            count *= n
+        return count
+
+    @property
+    def floor(self):
+        """Part of the copy bandwidth that the best sample reached; of several runs' the largest."""
+        copied = max((run["copy_GBps"] for run in self.runs if "copy_GBps" in run), default=None)
+        return self.best * self.get("bytes_per_point") / (1e9 * copied) if copied else None
+
+    def is_(self, **wanted):
+        return all(getattr(self, key) == value for key, value in wanted.items())
+
+
+def collect(entries):
+    """Results, and copy bandwidths by space in GB/s."""
+    runs, bandwidth = {}, {}
+    for entry in entries:
+        name = entry.get("run_name", entry["name"])
+        copy, match = COPY.match(name), NAME.match(name)
+        if copy:
+            bandwidth.setdefault(copy[1], []).append(entry["copy_GBps"])
+        elif match:
+            runs.setdefault(match[0], []).append(entry)
+    results = [Result(NAME.match(name), group) for name, group in runs.items()]
+    return results, {space: max(values) for space, values in bandwidth.items()}
+
+
+def giga(value):
+    """Gpoints/s with three digits that mean something."""
+    return "" if value is None else f"{value * 1e-9:.3g}"
+
+
+def percent(value):
+    return "" if value is None else f"{100 * value:.0f} %"
+
+
+def grid(x):
+    return " x ".join(str(n) for n in x.extents)
+
+
+def rank(x):
+    return (SPACES.index(x.space) if x.space in SPACES else 9, MEDIA.index(x.medium) if x.medium in MEDIA else 9)
+
+
+def main_grid(results, space):
+    """The extents that most of a space's cases have."""
+    sizes = [x.extents for x in results if x.space == space and x.dim == 3]
+    return statistics.mode(sizes) if sizes else None
+
+
+def pick(results, **wanted):
+    for x in results:
+        if x.is_(**wanted):
+            return x
+    return None
+
+
+def chosen(results, space, **wanted):
+    """Cases of a space's main grid that are tuned, order 8, single precision, sponge, unless wanted otherwise."""
+    wanted = {"kernel": "tuned", "order": 8, "precision": "float", "boundary": "sponge",
+              "extents": main_grid(results, space), **wanted}
+    return pick(results, space=space, **wanted)
+
+
+def side_section(results):
+    spaces = [space for space in SPACES if any(x.space == space for x in results)]
+    rows = []
+    for medium in MEDIA:
+        for precision in ("float", "double"):
+            found = {space: chosen(results, space, medium=medium, precision=precision) for space in spaces}
+            if not any(found.values()):
+                continue
+            row = [medium, precision]
+            for space in spaces:
+                x = found[space]
+                row += [giga(x.best), percent(x.floor)] if x else ["", ""]
+            cuda, openmp = found.get("cuda"), found.get("openmp")
+            row.append(ratio(cuda.best, openmp.best) if cuda and openmp else "")
+            rows.append(row)
+    if not rows:
+        return ""
+    header = ["medium", "precision"]
+    for space in spaces:
+        header += [f"{space}, Gpoints/s", f"{space}, of the floor"]
+    grids = ", ".join(f"{space} {' x '.join(map(str, main_grid(results, space)))}" for space in spaces
+                      if main_grid(results, space))
+    return ("## The CPU against the GPU\n\n3D, order 8, sponges 30 nodes wide at all faces, whole steps; points are all "
+            f"nodes of the grid, layers included.\nGrids: {grids}. The best of the samples. The floor is the bytes of a "
+            "step, every array touched once,\nat the copy bandwidth of the same run.\n\n"
+            + table(header + ["CUDA over OpenMP"], rows))
+
+
+def detail_section(results):
+    cases = [x for x in results if x.space in SPACES and x.order == 8 and x.kernel == "tuned" and x.precision == "float"
+             and (x.extents == main_grid(results, x.space) or x.dim == 2 or len(set(x.extents)) > 1)]
+    rows = []
+    for x in sorted(cases, key=lambda x: (rank(x), x.dim, x.extents, BOUNDARIES.index(x.boundary))):
+        rows.append([x.space, x.medium, grid(x), x.boundary, giga(x.best), giga(x.rate), f"{x.get('bytes_per_point'):.0f}",
+                     f"{x.get('flops_per_point'):.0f}", f"{x.get('GBps'):.0f}", percent(x.floor),
+                     f"{x.get('GFlops'):.0f}", f"{x.get('steps'):.0f}"])
+    header = ["space", "medium", "grid", "boundary", "best Gpoints/s", "median Gpoints/s", "bytes a point",
+              "flops a point", "GB/s", "of the floor", "GFlop/s", "steps a sample"]
+    return "## By medium and boundary\n\nOrder 8, single precision; GB/s and GFlop/s of the median.\n\n" + table(
+        header, rows) if rows else ""
+
+
+def pivot(results, title, text, column, values, named, rows_of):
+    """A table of best rates: a row for a space and a medium, a column for each value of an attribute."""
+    rows = []
+    for space in SPACES:
+        for medium in MEDIA:
+            line = {value: rows_of(space, medium, value) for value in values}
+            if sum(x is not None for x in line.values()) < 2:
+                continue
+            rows.append([space, medium] + [giga(line[value].best) if line[value] else "" for value in values])
+    if not rows:
+        return ""
+    return f"## {title}\n\n{text}\n\n" + table(["space", "medium"] + [named(value) for value in values], rows)
+
+
+def order_section(results):
+    return pivot(results, "By order in space", "Best Gpoints/s, single precision, sponge, the main grids.", "order",
+                 sorted({x.order for x in results}), lambda order: f"order {order}",
+                 lambda space, medium, order: chosen(results, space, medium=medium, order=order))
+
+
+def boundary_section(results):
+    return pivot(results, "By boundary", "Best Gpoints/s, order 8, single precision, layers of 30 nodes inside of the "
+                 "grid; free: a free surface at the top.", "boundary", BOUNDARIES, str,
+                 lambda space, medium, boundary: chosen(results, space, medium=medium, boundary=boundary))
+
+
+def size_section(results):
+    cubes = sorted({x.extents for x in results if x.dim == 3 and len(set(x.extents)) == 1})
+    return pivot(results, "By size", "Best Gpoints/s, order 8, single precision, sponge, n x n x n.", "extents", cubes,
+                 lambda extents: str(extents[0]),
+                 lambda space, medium, extents: chosen(results, space, medium=medium, extents=extents))
+
+
+def kernel_section(results):
+    rows = []
+    for space in SPACES:
+        for medium in MEDIA:
+            tuned, plain = (chosen(results, space, medium=medium, kernel=kernel) for kernel in ("tuned", "reference"))
+            if tuned and plain:
+                rows.append([space, medium, giga(tuned.best), giga(plain.best), ratio(tuned.best, plain.best)])
+    if not rows:
+        return ""
+    return ("## Tuned and plain kernels\n\nBest Gpoints/s, order 8, single precision, sponge.\n\n"
+            + table(["space", "medium", "tuned", "plain", "gain"], rows))
+
+
+def peer_section(results):
+    rows = []
+    for x in sorted((x for x in results if x.space == "python"), key=lambda x: x.points):
+        own = pick(results, space="openmp", medium=x.medium, precision=x.precision, order=x.order, boundary="sponge",
+                   kernel="tuned", extents=x.extents)
+        rows.append([x.kernel, grid(x), giga(x.best), giga(x.rate), giga(own.best) if own else "",
+                     giga(own.rate) if own else "", percent(own.floor) if own else "",
+                     ratio(own.best, x.best) if own else "", ratio(own.rate, x.rate) if own else "", x.label])
+    if not rows:
+        return ""
+    header = ["program", "grid", "its best", "its median", "moho's best", "moho's median", "of the floor", "moho over it",
+              "by medians", "how"]
+    return ("## Other programs\n\nGpoints/s; isotropic, 3D, order 8, single precision, an absorbing layer at all faces, the "
+            "same threads, measured in turn.\n\n" + table(header, rows))
+
+
+def bar_section(results):
+    rows = []
+    for x in sorted(results, key=lambda x: (rank(x), x.points)):
+        if not x.is_(order=8, precision="float", kernel="tuned", dim=3) or x.boundary not in ("sponge", "cpml"):
+            continue
+        if x.space == "cuda" and x.medium in DEVICE_BARS and x.points >= 500**3:
+            bar = DEVICE_BARS[x.medium] * 1e9
+            rows.append([f"{x.medium}, {x.boundary}, {grid(x)}", f"{giga(bar)} Gpoints/s", giga(x.best),
+                         "reached" if x.best >= bar else "missed"])
+        if x.space == "openmp" and x.medium == "isotropic" and x.boundary == "sponge" and x.points >= 240**3:
+            peer = pick(results, space="python", medium=x.medium, extents=x.extents)
+            if x.floor is not None:
+                rows.append([f"OpenMP, {x.medium}, {grid(x)}", f"{percent(HOST_SHARE)} of the floor", percent(x.floor),
+                             "reached" if x.floor >= HOST_SHARE else "missed"])
+            if peer:
+                rows.append([f"OpenMP, {x.medium}, {grid(x)}", f"{peer.kernel}'s {giga(peer.best)} Gpoints/s",
+                             giga(x.best), "reached" if x.best >= peer.best else "missed"])
+    if not rows:
+        return ""
+    return ("## Targets\n\nThose of devices are for one NVIDIA H200. Best samples.\n\n"
+            + table(["what", "target", "measured", ""], rows))
+
+
+def check_section(results, errors):
+    """The section, and whether all is well."""
+    own = [x for x in results if x.space in SPACES]
+    worst = {precision: max((max(run.get(c, 0.0) for c in ("rel_diff_small", "rel_diff_windows"))
+                             for x in own if x.precision == precision for run in x.runs), default=0.0)
+             for precision in ("float", "double")}
+    lines = [f"## Checks\n\n{len(own)} benchmarks; the largest difference of a wavefield from the plain kernel's, over the "
+             f"largest value, is {worst['float']:.1e} in single and {worst['double']:.1e} in double precision.\n"]
+    lines += [f"- ERROR {text}" for text in errors]
+    return "\n".join(lines) + "\n", not errors
+
+
+def draw(results, path):
+    """Rates by order and by size, a row of panels for each space."""
+    import matplotlib.pyplot as plt
+
+    spaces = [space for space in ("openmp", "cuda") if any(x.space == space for x in results)]
+    if not spaces:
+        return False
+    figure, panels = plt.subplots(len(spaces), 2, figsize=(10.5, 4.1 * len(spaces)), squeeze=False)
+    drawn = {}
+    for row, space in enumerate(spaces):
+        lines = {}
+        for medium in MEDIA:
+            plain = [x for x in results if x.is_(space=space, medium=medium, kernel="tuned", precision="float",
+                                                 boundary="sponge", dim=3)]
+            orders = sorted((x.order, x) for x in plain if x.extents == main_grid(results, space))
+            sizes = sorted((x.extents[0], x) for x in plain if len(set(x.extents)) == 1 and x.order == 8)
+            lines[medium] = (orders, sizes)
+        for column, label in enumerate(("order of the differences", "nodes along each axis")):
+            panel = panels[row][column]
+            for medium, pair in lines.items():
+                points = pair[column]
+                if len(points) < 2:
+                    continue
+                drawn[medium], = panel.plot([v for v, _ in points], [x.best * 1e-9 for _, x in points], "-o", markersize=4,
+                                            color=COLOURS[medium], label=medium.replace("_", " "))
+                if column == 0 and points[0][1].get("floor_points/s"):
+                    panel.axhline(points[0][1].get("floor_points/s") * 1e-9, color=COLOURS[medium], linestyle=":",
+                                  linewidth=1)
+            panel.set_yscale("log")
+            panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            panel.set_title(f"{space}, " + ("by order (dotted: floor)" if column == 0 else "by size"), fontsize=10)
+            panel.set_xlabel(label)
+            panel.grid(True, which="major", color="#dddddd", linewidth=0.7)
+            panel.set_axisbelow(True)
+            for side in ("top", "right"):
+                panel.spines[side].set_visible(False)
+        panels[row][0].set_ylabel("Gpoints/s")
+    if not drawn:
+        plt.close(figure)
+        return False
+    figure.legend(drawn.values(), [medium.replace("_", " ") for medium in drawn], loc="lower center", ncol=len(drawn),
+                  frameon=False)
+    figure.tight_layout(rect=(0, 0.06, 1, 1))
+    temporary = path + ".part"
+    figure.savefig(temporary, dpi=150, format="png")
+    plt.close(figure)
+    os.replace(temporary, path)
+    return True
+
+
+def run(options, contexts, entries, errors):
+    results, bandwidth = collect(entries)
+    if not results and not errors:
+        raise ReportError("no benchmarks of waves in these files: run bench_waves without a filter that hides them")
+    checks, well = check_section(results, errors)
+    sections = [context_section(contexts, bandwidth), bar_section(results), side_section(results), detail_section(results),
+                boundary_section(results), order_section(results), size_section(results), kernel_section(results),
+                peer_section(results), checks]
+    text = "# Benchmarks of wave propagation\n\n" + "\n".join(section for section in sections if section)
+    if options.out:
+        os.makedirs(options.out, exist_ok=True)
+    if options.merge:
+        write_merged(options.merge, contexts, entries)
+    if not options.out:
+        print(text)
+        return 0 if well else 1
+    write_text(os.path.join(options.out, "table.md"), text)
+    print("wrote " + os.path.join(options.out, "table.md"))
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        path = os.path.join(options.out, "waves.png")
+        if draw(results, path):
+            print("wrote " + path)
+    except ImportError as error:
+        print(f"no figures: {sys.executable} has no {error.name} (install python3-matplotlib)")
+    return 0 if well else 1
