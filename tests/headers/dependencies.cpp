@@ -22,6 +22,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"core", {}},
     {"io", {"core"}},
     {"rays", {"core"}},
+    {"eikonal", {"core"}},
     {"gravity", {"core"}},
     {"wave", {"core"}},
 };

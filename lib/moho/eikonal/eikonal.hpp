@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief First-arrival traveltimes by the eikonal equation: everything of the module.
+
+#include <moho/eikonal/fast_marching.hpp>
+#include <moho/eikonal/homogeneous.hpp>
+#include <moho/eikonal/solve.hpp>
+#include <moho/eikonal/types.hpp>

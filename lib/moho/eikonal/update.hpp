@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The local equation: the time at a node from those of its upwind neighbours.
+///
+/// The time is T = T0 u, T0 the time of the homogeneous medium around the source. With M = T0^2 and
+/// q = T0 grad T0, which for isotropic and elliptical media are polynomials of the position, one
+/// sided differences of u towards a neighbour at the distance h give
+///
+///     T0 |dT/dx| = A u - B,  A = c M / h + s q,  B = M b / h,
+///
+/// s = 1 if the neighbour lies on the lower side, else -1; c = 1, b = u1 at first and c = 3/2,
+/// b = 2 u1 - u2 / 2 at second order. The eikonal equation is sum v^2 (A u - B)^2 = M. Without
+/// factorisation M = 1 and q = 0, and u is the time itself. No square root or division is spent
+/// on T0: times are compared by their squares, M u^2.
+///
+/// An axis none of whose neighbours is earlier has no part in the sum: there dT/dx changes its
+/// sign. But beside a source between nodes that happens within the spacing: in the columns next to
+/// it du/dx = 0 is taken, whose T0 |dT/dx| = |q| u, so that homogeneous media come out exactly.
+///
+/// The unknown is the difference of u from its value at the earliest neighbour: far from the source
+/// A u and B are nearly the same, and their difference would not survive single precision.
+
+#include <moho/core/kokkos.hpp>
+
+namespace moho::eikonal::detail {
+
+/// What the medium is at a node.
+template <class T>
+struct LocalMedium {
+  T vertical, horizontal;  ///< velocities
+  T anellipticity;         ///< see Constants
+};
+
+/// One axis of the local equation, with the velocity along it multiplied in.
+template <class T>
+struct Upwind {
+  T square;         ///< of the neighbour's time
+  T nearest;        ///< u of the neighbour
+  T first, second;  ///< A with first-order and with second-order differences
+  T farther;        ///< what second order adds to b - c u1: (u1 - u2) / 2
+  T slope;          ///< s q
+  T scale;          ///< M / h
+  T flat;           ///< q in the columns beside the source, else 0
+  bool two;         ///< second-order differences can be used
+  bool vertical;    ///< the axis is the symmetry axis
+};
+
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void sort_two(Upwind<T>& a, Upwind<T>& b) {
+  if (b.square < a.square) {
+    const Upwind<T> c = a;
+    a = b;
+    b = c;
+  }
+}
+
+/// u from the `count` earliest axes, of which the `seconds` earliest take second-order differences
+/// if they can; negative if that has no solution that is later than they are.
+template <bool Anelliptic, class T, int Dim>
+KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count, int seconds,
+                                         T base, T anellipticity) {
+  using std::sqrt;
+  const T reference = axes[0].nearest;
+  T A[Dim], R[Dim];
+  T a = T(0), b = T(0), c = T(0);     // of all axes, or of the horizontal ones
+  T az = T(0), bz = T(0), cz = T(0);  // of the symmetry axis
+  T latest = T(0);
+  for (int d = 0; d < Dim; ++d) {
+    const Upwind<T>& axis = axes[d];
+    if (d < count) {
+      const bool two = d < seconds && axis.two;
+      const T difference = axis.nearest - reference;
+      A[d] = two ? axis.second : axis.first;
+      R[d] = axis.scale * (two ? T(1.5) * difference + axis.farther : difference) -
+             axis.slope * reference;
+      latest = axis.square;
+    } else {
+      A[d] = axis.flat;
+      R[d] = -axis.flat * reference;
+    }
+    if (Anelliptic && axis.vertical) {
+      az = A[d] * A[d];
+      bz = A[d] * R[d];
+      cz = R[d] * R[d];
+    } else {
+      a += A[d] * A[d];
+      b += A[d] * R[d];
+      c += R[d] * R[d];
+    }
+  }
+  const T all = a + az, half = b + bz, rest = c + cz - base;
+  const T discriminant = half * half - all * rest;
+  if (!(discriminant >= T(0)) || !(all > T(0))) return T(-1);
+  T step = (half + sqrt(discriminant)) / all;
+  if constexpr (Anelliptic) {
+    if (az > T(0) && a > T(0) && anellipticity != T(0)) {
+      const T k = anellipticity / base;
+      for (int i = 0; i < 8; ++i) {
+        const T x = (a * step - T(2) * b) * step + c, z = (az * step - T(2) * bz) * step + cz;
+        const T dx = T(2) * (a * step - b), dz = T(2) * (az * step - bz);
+        const T slope = dx * (T(1) - k * z) + dz * (T(1) - k * x);
+        if (!(slope > T(0))) return T(-1);
+        const T change = (x + z - k * x * z - base) / slope;
+        step -= change;
+        const T size = change < T(0) ? -change : change;
+        if (size <= std::numeric_limits<T>::epsilon() * reference) break;
+      }
+    }
+  }
+  const T result = reference + step;
+  if (!(result > T(0)) || !(base * (result * result) > latest)) return T(-1);
+  for (int d = 0; d < count; ++d) {
+    const T least = (axes[d].flat < T(0) ? -axes[d].flat : axes[d].flat) * result;
+    if (!(A[d] * step - R[d] >= least)) return T(-1);
+  }
+  return result;
+}
+
+/// u at a node; infinite if no neighbour has a time.
+///
+/// All axes that have a time are tried together, with second-order differences where they can be
+/// taken, then with first order along the latest axis, then without that axis, and so on. Two rules
+/// make the solution the same in whatever order nodes are visited. What is used is earlier than the
+/// result; and an axis is used only where it makes the result earlier, so that no neighbour later
+/// than the result has a say in it.
+///
+/// \param u value(axis, step) is u at the neighbour `step` nodes along an axis
+/// \param base square(axis, step) is M there, slope(axis) is q at the node itself,
+///        flat(axis) the same in the columns next to the source and else 0
+/// \param medium at the node
+/// \param inverse_spacing by axis
+template <int Order, bool Anelliptic, int Dim, class T, class Values, class Base>
+KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
+                                             const LocalMedium<T>& medium,
+                                             const T (&inverse_spacing)[Dim]) {
+  using std::sqrt;
+  Upwind<T> axes[Dim];
+  const T m = base.square(0, 0);
+  int count = 0;
+  for (int d = 0; d < Dim; ++d) {
+    const T low = u.value(d, -1), high = u.value(d, 1);
+    const T low_square = base.square(d, -1) * (low * low);
+    const T high_square = base.square(d, 1) * (high * high);
+    const bool upper = high_square < low_square;
+    Upwind<T>& axis = axes[d];
+    const T velocity = d == Dim - 1 ? medium.vertical : medium.horizontal;
+    const T slope = velocity * base.slope(d);
+    const T scale = velocity * m * inverse_spacing[d];
+    axis.square = upper ? high_square : low_square;
+    axis.nearest = upper ? high : low;
+    axis.slope = upper ? -slope : slope;
+    axis.scale = scale;
+    axis.first = scale + axis.slope;
+    axis.second = T(1.5) * scale + axis.slope;
+    axis.two = false;
+    axis.farther = T(0);
+    axis.vertical = d == Dim - 1;
+    axis.flat = velocity * base.flat(d);
+    if constexpr (Order == 2) {
+      const int step = upper ? 2 : -2;
+      const T next = u.value(d, step);
+      axis.two = base.square(d, step) * (next * next) <= axis.square;
+      axis.farther = axis.two ? T(0.5) * (axis.nearest - next) : T(0);
+    }
+    count += axis.square < infinity<T>();
+  }
+  if (count == 0) return infinity<T>();
+  if constexpr (Dim == 2) {
+    sort_two(axes[0], axes[1]);
+  } else {
+    sort_two(axes[0], axes[1]);
+    sort_two(axes[1], axes[2]);
+    sort_two(axes[0], axes[1]);
+  }
+  const T k = medium.anellipticity;
+  for (; count > 0; --count) {
+    T value = solve_axes<Anelliptic>(axes, count, Order == 2 ? count : 0, m, k);
+    if (value > T(0)) return value;
+    if (Order == 2 && axes[count - 1].two) {
+      value = solve_axes<Anelliptic>(axes, count, count - 1, m, k);
+      if (value > T(0)) return value;
+    }
+  }
+  // close to the source the factor may bend the wrong way: plain first order
+  const T velocity_over_spacing = axes[0].scale / m;
+  return (sqrt(axes[0].square) + T(1) / velocity_over_spacing) / sqrt(m);
+}
+
+}  // namespace moho::eikonal::detail

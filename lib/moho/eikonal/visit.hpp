@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What is done to one tile: sweeps on a host, scratch and a team on a device.
+
+#include <moho/core/tile.hpp>
+#include <moho/eikonal/layout.hpp>
+
+namespace moho::eikonal::detail {
+
+/// Nodes of a tile that lie in the grid.
+template <int Dim>
+struct TileRange {
+  std::int64_t begin[Dim], end[Dim];
+  int source;
+  KOKKOS_FORCEINLINE_FUNCTION TileRange(const TiledGrid<Dim>& grid, std::int64_t item) {
+    source = static_cast<int>(item / grid.tile_count);
+    std::int64_t at[Dim];
+    grid.tile_at(item % grid.tile_count, at);
+    for (int d = 0; d < Dim; ++d) {
+      begin[d] = at[d] * grid.tile[d];
+      const std::int64_t last = begin[d] + grid.tile[d];
+      end[d] = last < grid.extents[d] ? last : grid.extents[d];
+    }
+  }
+};
+
+/// The box of nodes that changed.
+template <int Dim>
+struct ChangedBox {
+  std::int64_t first[Dim], last[Dim];
+  bool any = false;
+  KOKKOS_FORCEINLINE_FUNCTION ChangedBox() {
+    for (int d = 0; d < Dim; ++d) {
+      first[d] = std::int64_t(1) << 60;
+      last[d] = -1;
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void add(int axis, std::int64_t low, std::int64_t high) {
+    first[axis] = low < first[axis] ? low : first[axis];
+    last[axis] = high > last[axis] ? high : last[axis];
+  }
+};
+
+/// True if new and old value differ by more than rounding.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool differs(T now, T before, T tolerance) {
+  const T difference = now < before ? before - now : now - before;
+  return !(difference <= tolerance * now);  // infinite less infinite is no number
+}
+
+/// The smallest square of a time on a face of a tile that is earlier than its neighbour beyond the
+/// face; infinite if there is none. Later neighbours are the only ones that a change can reach.
+template <class T, int Dim, class Exec, bool Anelliptic>
+KOKKOS_FORCEINLINE_FUNCTION T outflow(const Problem<T, Dim, Exec, Anelliptic>& problem, int source,
+                                      std::int64_t (&node)[Dim], int axis, int side) {
+  const std::int64_t place = problem.grid.at(node);
+  const T* const u = &problem.u(source, place);
+  const auto base = problem.base.at(source, place, node);
+  const T inner = relaxed_load(u), outer = relaxed_load(u + side * problem.grid.stride[axis]);
+  const T square = base.square(0, 0) * (inner * inner);
+  return square < base.square(axis, side) * (outer * outer) ? square : infinity<T>();
+}
+
+/// One sweep of Gauss and Seidel over a tile, on a host. Bit d of `direction`: downwards along d.
+/// \return nodes solved
+template <int Order, class T, int Dim, class Exec, bool Anelliptic>
+std::int64_t sweep_tile(const Problem<T, Dim, Exec, Anelliptic>& problem,
+                        const TileRange<Dim>& tile, int direction, ChangedBox<Dim>& changed) {
+  static_assert(is_host_space<Exec>);
+  constexpr int z = Dim - 1;
+  const SourceBox<Dim>& box = problem.boxes(tile.source);
+  const bool has_source = box.meets(tile.begin, tile.end);
+  const std::int64_t* const stride = problem.grid.stride;
+  std::int64_t length[Dim], nodes = 1;
+  for (int d = 0; d < Dim; ++d) {
+    length[d] = tile.end[d] - tile.begin[d];
+    nodes *= length[d];
+  }
+  const std::int64_t rows = nodes / length[z];
+  const bool down = (direction >> z) & 1;
+  changed.any = false;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::int64_t node[Dim], rest = row;
+    for (int d = z - 1; d >= 0; --d) {
+      const std::int64_t i = rest % length[d];
+      rest /= length[d];
+      node[d] = (direction >> d) & 1 ? tile.end[d] - 1 - i : tile.begin[d] + i;
+    }
+    std::int64_t first = std::int64_t(1) << 60, last = -1;
+    node[z] = 0;
+    const std::int64_t dense = problem.dense(node);
+    const std::int64_t place = problem.grid.at(node);
+    T* const u = &problem.u(tile.source, place);
+    for (std::int64_t i = 0; i < length[z]; ++i) {
+      node[z] = down ? tile.end[z] - 1 - i : tile.begin[z] + i;
+      if (has_source && box.contains(node)) continue;
+      T* const center = u + node[z];
+      const T now = local_solution<Order, Anelliptic, Dim, T>(
+          ValuesAt<T, Dim>{center, stride}, problem.base.at(tile.source, place + node[z], node),
+          problem.medium.template at<Anelliptic>(dense + node[z]), problem.inverse_spacing);
+      if (now == infinity<T>()) continue;
+      const T before = *center;
+      if (now == before) continue;
+      relaxed_store(center, now);
+      if (!differs(now, before, problem.tolerance)) continue;
+      first = node[z] < first ? node[z] : first;
+      last = node[z] > last ? node[z] : last;
+    }
+    if (last < 0) continue;
+    changed.any = true;
+    for (int d = 0; d < z; ++d) changed.add(d, node[d], node[d]);
+    changed.add(z, first, last);
+  }
+  return nodes;
+}
+
+/// Calls tell(axis, side, square) for every face of a tile beyond which a change matters, on a
+/// host.
+template <int Order, class T, int Dim, class Exec, bool Anelliptic, class Tell>
+void tell_neighbours(const Problem<T, Dim, Exec, Anelliptic>& problem, const TileRange<Dim>& tile,
+                     const ChangedBox<Dim>& changed, const Tell& tell) {
+  if (changed.first[0] > changed.last[0]) return;
+  for (int d = 0; d < Dim; ++d) {
+    for (int side = -1; side <= 1; side += 2) {
+      const bool lower = side < 0;
+      if (lower ? tile.begin[d] == 0 : tile.end[d] == problem.grid.extents[d]) continue;
+      if (lower ? changed.first[d] >= tile.begin[d] + Order : changed.last[d] < tile.end[d] - Order)
+        continue;
+      // the nodes of the face whose line was changed
+      std::int64_t length[Dim], count = 1;
+      for (int e = 0; e < Dim; ++e) {
+        length[e] = e == d ? 1 : changed.last[e] - changed.first[e] + 1;
+        count *= length[e];
+      }
+      T least = infinity<T>();
+      for (std::int64_t k = 0; k < count; ++k) {
+        std::int64_t node[Dim], rest = k;
+        for (int e = Dim - 1; e >= 0; --e) {
+          node[e] = changed.first[e] + rest % length[e];
+          rest /= length[e];
+        }
+        node[d] = lower ? tile.begin[d] : tile.end[d] - 1;
+        const T square = outflow(problem, tile.source, node, d, side);
+        least = square < least ? square : least;
+      }
+      if (least < infinity<T>()) tell(d, side, least);
+    }
+  }
+}
+
+/// u around a node in scratch.
+template <class T, int Dim>
+struct ScratchValuesAt {
+  const T* center;
+  int stride[Dim];
+  KOKKOS_FORCEINLINE_FUNCTION T value(int axis, int step) const {
+    return relaxed_load(center + step * stride[axis]);
+  }
+};
+
+/// Where tiles are marked, and what is counted.
+template <class T, class Exec>
+struct Marks {
+  using Memory = typename Exec::memory_space;
+  Kokkos::View<T*, Memory> priority;  ///< by tile: the square of the earliest time that came in;
+                                      ///< infinite: nothing did
+  Kokkos::View<int*, Memory> seen;    ///< by tile: it was visited
+  Kokkos::View<int*, Memory> list;    ///< tiles to visit
+  Kokkos::View<std::int64_t*, Memory> counts;  ///< see Count
+  Kokkos::View<T, Memory> earliest;            ///< the smallest priority
+};
+
+/// Places in Marks::counts.
+enum Count { listed, seen_tiles, visits, updates, count_places };
+
+/// The tile beyond a face.
+template <int Dim>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t beyond(const TiledGrid<Dim>& grid, std::int64_t item,
+                                                int axis, int side) {
+  std::int64_t stride = 1;
+  for (int d = axis + 1; d < Dim; ++d) stride *= grid.tiles[d];
+  return item + side * stride;
+}
+
+/// Takes the mark off a tile of a sweep; false if there is none.
+template <class T, class Exec>
+KOKKOS_FORCEINLINE_FUNCTION bool claim(const Marks<T, Exec>& marks, std::int64_t item) {
+  if (!(relaxed_load(&marks.priority(item)) < infinity<T>())) return false;
+  relaxed_store(&marks.priority(item), infinity<T>());
+  return true;
+}
+
+/// Counts a visit.
+template <class T, class Exec>
+KOKKOS_FORCEINLINE_FUNCTION void count_visit(const Marks<T, Exec>& marks, std::int64_t item,
+                                             std::int64_t nodes) {
+  if (marks.seen(item) == 0) {
+    marks.seen(item) = 1;
+    Kokkos::atomic_add(&marks.counts(seen_tiles), std::int64_t(1));
+  }
+  Kokkos::atomic_add(&marks.counts(visits), std::int64_t(1));
+  Kokkos::atomic_add(&marks.counts(updates), nodes);
+}
+
+/// The visit of a tile on a host: sweeps until one of them changes nothing, the first away from the
+/// source; or a single sweep in a given direction.
+template <int Order, class T, int Dim, class Exec, bool Anelliptic>
+struct HostVisit {
+  Problem<T, Dim, Exec, Anelliptic> problem;
+  Marks<T, Exec> marks;
+  const int* list;
+  int direction;  ///< of the single sweep; negative: sweep until the tile is settled
+
+  void operator()(const int i) const {
+    const std::int64_t item = list[i];
+    if (direction >= 0 && !claim(marks, item)) return;
+    const TileRange<Dim> tile(problem.grid, item);
+    ChangedBox<Dim> changed;
+    std::int64_t nodes = 0;
+    bool settled = false;
+    if (direction >= 0) {
+      nodes = sweep_tile<Order>(problem, tile, direction, changed);
+      settled = !changed.any;
+    } else {
+      constexpr int most = 64 << Dim;
+      const SourceBox<Dim>& box = problem.boxes(tile.source);
+      int away = 0;
+      for (int d = 0; d < Dim; ++d) {
+        away |= (box.first[d] > (tile.begin[d] + tile.end[d]) / 2 ? 1 : 0) << d;
+      }
+      for (int k = 0; k < most && !settled; ++k) {
+        nodes += sweep_tile<Order>(problem, tile, away ^ (k & ((1 << Dim) - 1)), changed);
+        settled = !changed.any;
+      }
+    }
+    tell_neighbours<Order>(problem, tile, changed, [&](int axis, int side, T square) {
+      atomic_minimum(&marks.priority(beyond(problem.grid, item, axis, side)), square);
+    });
+    if (!settled) atomic_minimum(&marks.priority(item), T(0));
+    count_visit(marks, item, nodes);
+  }
+};
+
+/// The visit of a tile by a team of a device: the tile and its halo come into scratch, the team
+/// solves all nodes over and over until none changes or `most` times, and what changed goes back.
+template <int Order, class T, int Dim, class Exec, bool Anelliptic>
+struct TeamVisit {
+  static constexpr int threads = 256;
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>>;
+  using Member = typename Policy::member_type;
+
+  Problem<T, Dim, Exec, Anelliptic> problem;
+  Marks<T, Exec> marks;
+  const int* list;
+  bool sweep;  ///< the list holds tiles without a mark, too: leave them out
+  int most;
+
+  KOKKOS_INLINE_FUNCTION static TileBox<Dim> box() {
+    TileBox<Dim> result{};
+    for (int d = 0; d < Dim; ++d) {
+      result.extents[d] = TileShape<Dim, false>::extents[d] + 2 * halo;
+    }
+    return result;
+  }
+  static std::size_t scratch_bytes() {
+    return ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(box().size()));
+  }
+  /// The k-th node of a tile; its place in scratch.
+  KOKKOS_FORCEINLINE_FUNCTION int locate(const TileRange<Dim>& tile, int k,
+                                         std::int64_t (&node)[Dim], int (&stride)[Dim]) const {
+    const TileBox<Dim> around = box();
+    int place = 0;
+    for (int d = Dim - 1; d >= 0; --d) {
+      const int i = k % TileShape<Dim, false>::extents[d];
+      k /= TileShape<Dim, false>::extents[d];
+      stride[d] = around.stride(d);
+      place += (i + halo) * stride[d];
+      node[d] = tile.begin[d] + i;
+    }
+    return place;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool inside(const std::int64_t (&node)[Dim]) const {
+    bool result = true;
+    for (int d = 0; d < Dim; ++d) result = result && node[d] < problem.grid.extents[d];
+    return result;
+  }
+  /// Marks the tiles that a changed node reaches.
+  KOKKOS_INLINE_FUNCTION void tell(std::int64_t item, const TileRange<Dim>& tile, const T* center,
+                                   const int (&stride)[Dim], std::int64_t (&node)[Dim]) const {
+    for (int d = 0; d < Dim; ++d) {
+      for (int side = -1; side <= 1; side += 2) {
+        const std::int64_t depth = side < 0 ? node[d] - tile.begin[d] : tile.end[d] - 1 - node[d];
+        if (depth >= Order) continue;
+        if (side < 0 ? tile.begin[d] == 0 : tile.end[d] == problem.grid.extents[d]) continue;
+        const std::int64_t own = node[d];
+        node[d] = own + side * depth;  // on the face
+        const auto base = problem.base.at(tile.source, problem.grid.at(node), node);
+        const int to_face = side * static_cast<int>(depth);
+        const T inner = center[to_face * stride[d]], outer = center[(to_face + side) * stride[d]];
+        const T square = base.square(0, 0) * (inner * inner);
+        if (square < base.square(d, side) * (outer * outer)) {
+          atomic_minimum(&marks.priority(beyond(problem.grid, item, d, side)), square);
+        }
+        node[d] = own;
+      }
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const std::int64_t item = list[member.league_rank()];
+    if (sweep && !(relaxed_load(&marks.priority(item)) < infinity<T>())) return;
+    const TileRange<Dim> tile(problem.grid, item);
+    const TileBox<Dim> around = box();
+    const ScratchView<T, Exec> scratch(member.team_scratch(0),
+                                       static_cast<std::size_t>(around.size()));
+    T* const values = scratch.data();
+    T* const u = &problem.u(tile.source, 0);
+    load_tile<Exec, Dim>(member, around, values, [&](const Kokkos::Array<int, Dim>& offset) {
+      std::int64_t node[Dim];
+      for (int d = 0; d < Dim; ++d) node[d] = tile.begin[d] + offset[d] - halo;
+      return relaxed_load(u + problem.grid.at(node));
+    });
+    member.team_barrier();
+    if (sweep && member.team_rank() == 0) {
+      relaxed_store(&marks.priority(item), infinity<T>());
+    }
+
+    int nodes = 1;
+    for (int d = 0; d < Dim; ++d) nodes *= TileShape<Dim, false>::extents[d];
+    const SourceBox<Dim> given = problem.boxes(tile.source);
+    int rounds = 0, changed = 1;
+    while (changed != 0 && rounds < most) {
+      changed = 0;
+      for (int k = member.team_rank(); k < nodes; k += member.team_size()) {
+        std::int64_t node[Dim];
+        ScratchValuesAt<T, Dim> at;
+        at.center = values + locate(tile, k, node, at.stride);
+        if (!inside(node) || given.contains(node)) continue;
+        const T now = local_solution<Order, Anelliptic, Dim, T>(
+            at, problem.base.at(tile.source, problem.grid.at(node), node),
+            problem.medium.template at<Anelliptic>(problem.dense(node)), problem.inverse_spacing);
+        const T before = at.value(0, 0);
+        if (now == before || !(now < infinity<T>())) continue;
+        relaxed_store(const_cast<T*>(at.center), now);
+        if (differs(now, before, problem.tolerance)) changed = 1;
+      }
+      member.team_reduce(Kokkos::Max<int>(changed));
+      member.team_barrier();
+      ++rounds;
+    }
+
+    for (int k = member.team_rank(); k < nodes; k += member.team_size()) {
+      std::int64_t node[Dim];
+      ScratchValuesAt<T, Dim> at;
+      at.center = values + locate(tile, k, node, at.stride);
+      if (!inside(node)) continue;
+      T* const out = u + problem.grid.at(node);
+      const T before = relaxed_load(out), now = at.value(0, 0);
+      if (now == before) continue;
+      relaxed_store(out, now);
+      if (differs(now, before, problem.tolerance)) tell(item, tile, at.center, at.stride, node);
+    }
+    if (member.team_rank() == 0) {
+      if (changed != 0) atomic_minimum(&marks.priority(item), T(0));
+      count_visit(marks, item, static_cast<std::int64_t>(nodes) * rounds);
+    }
+  }
+};
+
+}  // namespace moho::eikonal::detail
