@@ -195,12 +195,14 @@ class Pace {
   const ShotProgress& report(std::int64_t step, double points) {
     const double now = seconds();
     const std::int64_t steps = std::max<std::int64_t>(step - m_report.step, 1);
-    const double per_step = (now - m_report.seconds) / static_cast<double>(steps);
+    const double latest = (now - m_report.seconds) / static_cast<double>(steps);
+    // steps grow with an expanding domain, and other programs come and go
+    m_per_step = m_per_step > 0.0 ? 0.75 * m_per_step + 0.25 * latest : latest;
     m_report.step = step;
     m_report.seconds = now;
     m_report.points_per_second = now > 0.0 ? points / now : 0.0;
-    m_report.seconds_left = per_step * static_cast<double>(m_report.steps - step);
-    const double wanted = per_step > 0.0 ? 0.5 / per_step : 1.0e6;
+    m_report.seconds_left = m_per_step * static_cast<double>(m_report.steps - step);
+    const double wanted = latest > 0.0 ? 0.5 / latest : 1.0e6;
     // Steps may become slower: never leap more than ten times as far as the last time.
     m_next = step +
              static_cast<std::int64_t>(std::clamp(wanted, 1.0, 10.0 * static_cast<double>(steps)));
@@ -214,6 +216,7 @@ class Pace {
  private:
   ShotProgress m_report;
   std::int64_t m_next = 1;
+  double m_per_step = 0.0;
   std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
 };
 
@@ -313,14 +316,14 @@ ShotResult<T, Dim, Exec> model_shot(const Exec& exec, const Propagator<T, Dim, E
     }
     propagator.step(exec, wavefield, box);
     for (int f = 0; f < wavefield.fields && n < amplitude_rows; ++f) {
-      sources.inject(exec, wavefield.before[f], amplitudes, n, propagator.source_scale(), factor);
+      sources.inject(exec, wavefield.before[f], amplitudes, n, propagator.source_scale(f), factor);
     }
     wavefield.advance();
     result.points += static_cast<double>(box.size());
     result.whole_points += static_cast<double>(whole.size());
     const std::int64_t done = n + 1;
     if (options.check_every > 0 && (done % options.check_every == 0 || done == steps)) {
-      check_finite(exec, grid, wavefield, box, done);
+      check_finite<T, Dim, Exec>(exec, grid, wavefield, box, done);
     }
     if (options.snapshot && options.snapshot_every > 0 && done % options.snapshot_every == 0 &&
         done <= options.steps) {

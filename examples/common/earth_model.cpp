@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/earth_model.hpp"
+
+#include <moho/core/space.hpp>
+#include <moho/io/model.hpp>
+#include <moho/wave/text.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace moho::examples {
+
+namespace {
+
+constexpr double pi = 3.14159265358979323846;
+constexpr const char* order[] = {"vp", "rho", "epsilon", "delta", "theta", "phi"};
+
+bool is_angle(const std::string& option) { return option == "theta" || option == "phi"; }
+
+// A number for all nodes, or nothing if the text names a file. "30deg" is an angle.
+std::optional<double> number_of(const std::string& option, std::string text, bool degrees) {
+  if (is_angle(option) && text.size() > 3 && text.compare(text.size() - 3, 3, "deg") == 0) {
+    text.erase(text.size() - 3);
+    degrees = true;
+  }
+  const auto value = wave::detail::to_number(wave::detail::trim(text));
+  if (!value) return std::nullopt;
+  return is_angle(option) && degrees ? *value * pi / 180.0 : *value;
+}
+
+// Values for all axes from a list of one or as many.
+std::vector<double> spread(const char* option, const std::vector<double>& values,
+                           std::size_t dimensions, const char* form) {
+  if (values.size() == dimensions) return values;
+  if (values.size() == 1) return std::vector<double>(dimensions, values.front());
+  throw InputError(concat(option, " has ", values.size(), " values and the model ", dimensions,
+                          " dimensions: write ", form));
+}
+
+template <class T>
+void read_parameter(const std::string& option, const std::string& path, bool degrees,
+                    EarthModel<T>& model, std::string& first, bool& has_spacing) {
+  io::LoadedModel<T> file = io::read_model<T>(path);
+  if (first.empty()) {
+    first = concat("--", option, " ", path);
+    model.shape = file.values.shape;
+    model.spacing = file.spacing;
+    model.origin = file.origin;
+    has_spacing = file.has_spacing();
+  } else if (file.values.shape != model.shape) {
+    throw InputError(concat("--", option, " ", path, ": its shape is ",
+                            io::shape_string(file.values.shape),
+                            " (allowed: ", io::shape_string(model.shape), ", that of ", first,
+                            "): give all parameters on the same nodes"));
+  } else if (file.has_spacing() && has_spacing) {
+    for (std::size_t d = 0; d < model.spacing.size(); ++d) {
+      if (std::fabs(file.spacing[d] - model.spacing[d]) <= 1e-4 * model.spacing[d]) continue;
+      throw InputError(concat("--", option, " ", path, ": its nodes are ", file.spacing[d],
+                              " m apart (allowed: ", model.spacing[d], " m, as in ", first,
+                              "): give all parameters on the same nodes"));
+    }
+  }
+  if (is_angle(option) && degrees) {
+    for (T& value : file.values.data) value = static_cast<T>(static_cast<double>(value) * pi / 180);
+  }
+  model.values[option] = std::move(file.values.data);
+}
+
+}  // namespace
+
+template <class T>
+EarthModel<T> load_earth_model(const EarthModelOptions& o) {
+  EarthModel<T> model;
+  std::string first;
+  bool has_spacing = false;
+  std::vector<std::pair<std::string, double>> constants;
+  for (const char* option : order) {
+    const auto given = o.parameters.find(option);
+    if (given == o.parameters.end()) continue;
+    if (const auto number = number_of(option, given->second, o.degrees)) {
+      constants.emplace_back(option, *number);
+    } else {
+      read_parameter(option, given->second, o.degrees, model, first, has_spacing);
+    }
+  }
+  model.name = concat("--vp ", o.parameters.at("vp"));
+  if (first.empty()) {
+    if (o.shape.empty()) {
+      throw InputError(
+          "--shape is missing (it is needed where all parameters are numbers): write --shape "
+          "nx,nz, or nx,nz,ny for a volume");
+    }
+    if (o.spacing.empty()) {
+      throw InputError(
+          "--spacing is missing (it is needed where all parameters are numbers): write --spacing "
+          "10 for 10 m along all axes");
+    }
+    model.shape = o.shape;
+    model.origin.assign(o.shape.size(), 0.0);
+  } else if (!o.shape.empty() && o.shape != model.shape) {
+    throw InputError(concat("--shape: ", io::shape_string(o.shape), " was given and ", first,
+                            " has ", io::shape_string(model.shape),
+                            " nodes: leave --shape out, the file has a shape of its own"));
+  }
+  const std::size_t dimensions = model.shape.size();
+  if (dimensions != 2 && dimensions != 3) {
+    throw InputError(concat(first, ": the model has ", dimensions,
+                            " dimensions (allowed: 2, x and z, or 3, x, y and z): cut a section "
+                            "or a volume out of it"));
+  }
+  if (!o.spacing.empty()) {
+    model.spacing = spread("--spacing", o.spacing, dimensions,
+                           dimensions == 2 ? "one value, or dx,dz" : "one value, or dx,dz,dy");
+  } else if (!has_spacing) {
+    throw InputError(concat("--spacing is missing (", first,
+                            " does not say how far apart its nodes are): write --spacing 10 for "
+                            "10 m along all axes"));
+  }
+  if (!o.origin.empty()) {
+    if (o.origin.size() != dimensions) {
+      throw InputError(concat("--origin has ", o.origin.size(), " values and the model ",
+                              dimensions, " dimensions: write ",
+                              dimensions == 2 ? "x,z" : "x,z,y"));
+    }
+    model.origin = o.origin;
+  }
+  double nodes = 1.0;
+  for (const std::int64_t n : model.shape) nodes *= static_cast<double>(n);
+  const double bytes = nodes * sizeof(T) * static_cast<double>(constants.size());
+  const auto there = static_cast<double>(available_memory(Kokkos::DefaultHostExecutionSpace()));
+  if (bytes > there) {
+    throw MemoryError(concat("--shape: the model takes ", format_bytes(bytes),
+                             " of memory (allowed: ", format_bytes(there),
+                             ", what is free): take fewer nodes"));
+  }
+  for (const auto& [option, value] : constants) {
+    model.values[option].assign(static_cast<std::size_t>(nodes), static_cast<T>(value));
+  }
+  const std::vector<T>& vp = model.values["vp"];
+  const T fastest = *std::max_element(vp.begin(), vp.end());
+  if (fastest > T(0) && fastest < T(20)) {
+    model.notes.push_back(concat("the fastest P wave has ", fastest,
+                                 " m/s: if the model is in km/s, multiply it by 1000"));
+  }
+  return model;
+}
+
+template EarthModel<float> load_earth_model(const EarthModelOptions&);
+template EarthModel<double> load_earth_model(const EarthModelOptions&);
+
+}  // namespace moho::examples

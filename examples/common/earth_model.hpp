@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief A model of several parameters for programs of waves: each from a file, or one number for
+/// all nodes.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace moho::examples {
+
+/// What was asked for. Lists are in the library's order of axes: (x, z) or (x, y, z).
+struct EarthModelOptions {
+  /// By option: "vp", "rho", "epsilon", "delta", "theta", "phi"; a file or a number.
+  std::map<std::string, std::string> parameters;
+  std::vector<std::int64_t> shape;  ///< needed if all parameters are numbers
+  std::vector<double> spacing;      ///< empty: that of the file; one value: along all axes
+  std::vector<double> origin;       ///< empty: that of the file, or zero
+  bool degrees = false;             ///< theta and phi of files and plain numbers are in degrees
+};
+
+/// The parameters on the nodes of a grid.
+template <class T>
+struct EarthModel {
+  std::string name;                 ///< for messages: that of vp
+  std::vector<std::int64_t> shape;  ///< nodes along (x, z) or (x, y, z)
+  std::vector<double> spacing;      ///< metres
+  std::vector<double> origin;       ///< metres
+  /// Values by option, z fastest; angles in radians. Those that are absent are not there.
+  std::map<std::string, std::vector<T>> values;
+  std::vector<std::string> notes;  ///< what the user should know
+};
+
+/// \brief Reads or makes the parameters. They have the same shape; their values are not checked.
+/// \throws InputError, FileError, MemoryError with the option's name
+template <class T>
+EarthModel<T> load_earth_model(const EarthModelOptions& options);
+
+}  // namespace moho::examples

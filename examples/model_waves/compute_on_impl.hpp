@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "common/summary.hpp"
+#include "model_waves/compute_on.hpp"
+
+#include <moho/core/space.hpp>
+#include <moho/rtm/expand.hpp>
+
+#include <instances/wave.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace moho::examples::model_waves {
+
+namespace detail {
+
+// Calls a function; the message of an InputError gets the option's name in front.
+template <class Function>
+auto blame(const std::string& option, const Function& function) {
+  try {
+    return function();
+  } catch (const InputError& error) {
+    throw InputError(option + ": " + error.what());
+  }
+}
+
+template <class View, int Dim>
+View wrap(typename View::value_type* data, const Grid<Dim>& grid) {
+  if constexpr (Dim == 2) {
+    return View(data, grid.extents[0], grid.extents[1]);
+  } else {
+    return View(data, grid.extents[0], grid.extents[1], grid.extents[2]);
+  }
+}
+
+template <class T, int Dim, class Exec>
+Field<T, Dim, Exec> to_field(const Exec& exec, const Job<T, Dim>& job, const char* option) {
+  using Host = Kokkos::DefaultHostExecutionSpace;
+  const auto found = job.values->find(option);
+  if (found == job.values->end()) return {};
+  if constexpr (is_host_space<Exec>) {
+    return wrap<Field<T, Dim, Exec>>(found->second.data(), job.grid);
+  } else {
+    auto field = make_field<T>(exec, job.grid, option);
+    Kokkos::deep_copy(field, wrap<Field<T, Dim, Host>>(found->second.data(), job.grid));
+    return field;
+  }
+}
+
+// The library names parameters, the user knows options and files.
+template <class T, int Dim, class Exec>
+void check_parameters(const Exec& exec, const Job<T, Dim>& job,
+                      const wave::Model<T, Dim, Exec>& model) {
+  try {
+    wave::check_model<T, Dim, Exec>(exec, job.grid, model);
+  } catch (const InputError& error) {
+    const std::string text = error.what();
+    const auto colon = text.find(':');
+    std::string option = text.substr(0, colon);
+    if (option == "density") option = "rho";
+    const auto name = job.names.find(option);
+    if (colon == std::string::npos || name == job.names.end()) throw;
+    throw InputError(name->second + text.substr(colon) +
+                     (option == "theta" || option == "phi"
+                          ? " (angles in degrees are read with --degrees)"
+                          : ""));
+  }
+}
+
+// Bytes in the space: model, extended model, what kernels read, and the wavefield.
+template <class T, int Dim>
+std::size_t estimate(const Grid<Dim>& grid, const Grid<Dim>& extended, const Job<T, Dim>& job,
+                     wave::Medium medium, bool host) {
+  const auto parameters = static_cast<std::int64_t>(job.values->size());
+  const std::int64_t padded = wave::make_layout<T>(extended, job.order / 2).size;
+  std::int64_t arrays = 2 * wave::fields_of(medium) + 1;
+  if (medium == wave::Medium::variable_density) arrays += 1;
+  if (medium == wave::Medium::vti) arrays += 3;
+  if (medium == wave::Medium::tti) arrays += 3 + Dim + 2;
+  return sizeof(T) * static_cast<std::size_t>(parameters * (host ? 0 : grid.size()) +
+                                              parameters * extended.size() + arrays * padded);
+}
+
+// Throws unless all sources and receivers are where they may be.
+template <class T, int Dim, class Exec>
+void check_points(const Exec& exec, const Job<T, Dim>& job,
+                  const wave::Propagator<T, Dim, Exec>& propagator) {
+  for (const wave::Shot<Dim>& shot : job.shots) {
+    const std::string of = job.shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
+    blame(job.sources_name, [&] {
+      wave::PointSet<T, Dim, Exec>(exec, propagator.grid(), propagator.layout(), shot.sources,
+                                   wave::point_options(propagator, of + "source", true));
+    });
+    blame(job.receivers_name, [&] {
+      wave::PointSet<T, Dim, Exec>(exec, propagator.grid(), propagator.layout(), shot.receivers,
+                                   wave::point_options(propagator, of + "receiver", false));
+    });
+  }
+}
+
+// Hands the wavefield out on the model's grid.
+template <class T, int Dim, class Exec>
+class Snapshots {
+ public:
+  Snapshots(const Exec& exec, const Job<T, Dim>& job,
+            const wave::Propagator<T, Dim, Exec>& propagator)
+      : m_exec(exec), m_job(job), m_interior(propagator.interior()) {}
+
+  void take(const wave::Wavefield<T, Dim, Exec>& wavefield, std::int64_t step) {
+    m_exec.fence();
+    const auto start = std::chrono::steady_clock::now();
+    if (m_host.extent(0) == 0) m_host = Kokkos::create_mirror(wavefield.now[0]);
+    Kokkos::deep_copy(m_host, wavefield.now[0]);
+    m_values.resize(static_cast<std::size_t>(m_interior.size()));
+    // row by row
+    Box<Dim> rows = m_interior;
+    rows.upper[Dim - 1] = rows.lower[Dim - 1] + 1;
+    const auto length = static_cast<std::size_t>(m_interior.extent(Dim - 1));
+    for (std::int64_t row = 0; row < rows.size(); ++row) {
+      const T* const from = m_host.data() + wavefield.layout.flat(rows.node(row));
+      std::copy(from, from + length, m_values.data() + static_cast<std::size_t>(row) * length);
+    }
+    m_job.snapshot(step, m_values);
+    m_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  double seconds() const { return m_seconds; }
+
+ private:
+  Exec m_exec;
+  const Job<T, Dim>& m_job;
+  Box<Dim> m_interior;
+  typename wave::Storage<T, Exec>::HostMirror m_host;
+  std::vector<T> m_values;
+  double m_seconds = 0.0;
+};
+
+}  // namespace detail
+
+template <class T, int Dim, class Exec>
+Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
+  Report<Dim> out;
+  out.device = device_name(exec);
+  out.threads = static_cast<int>(exec.concurrency());
+  const Grid<Dim>& grid = job.grid;
+  out.extended = wave::extended_grid(grid, job.boundaries);
+
+  wave::Model<T, Dim, Exec> model;
+  {
+    const ScopedPhase<Exec> phase(exec, out.phases, "transfer");
+    model.vp = detail::to_field<T, Dim>(exec, job, "vp");
+    model.density = detail::to_field<T, Dim>(exec, job, "rho");
+    model.epsilon = detail::to_field<T, Dim>(exec, job, "epsilon");
+    model.delta = detail::to_field<T, Dim>(exec, job, "delta");
+    model.theta = detail::to_field<T, Dim>(exec, job, "theta");
+    model.phi = detail::to_field<T, Dim>(exec, job, "phi");
+  }
+  std::vector<double> wavelet;
+  wave::PropagatorOptions<Dim> options;
+  {
+    const ScopedPhase<Exec> phase(exec, out.phases, "check");
+    out.medium = model.medium();
+    detail::check_parameters<T, Dim, Exec>(exec, job, model);
+    detail::blame("--boundary",
+                  [&] { wave::check_boundaries(out.extended, job.boundaries, out.medium); });
+    out.limits =
+        wave::limits_of<T, Dim, Exec>(exec, grid, model, job.order, job.equations, job.sigma);
+    out.plan =
+        make_plan(job.time, out.limits.largest_dt, static_cast<double>(grid.size()) * sizeof(T));
+    detail::blame("--dt", [&] { wave::check_dt(out.plan.dt, out.limits); });
+    detail::blame(job.wavelet_name, [&] {
+      wavelet = job.wavelet(out.plan.dt);
+      out.frequency = wave::highest_frequency(wavelet, out.plan.dt);
+      wave::check_dispersion(grid, out.limits, job.order, out.frequency);
+    });
+    if (out.frequency > 0.5 / out.plan.interval) {
+      throw InputError(concat("--interval is ", out.plan.interval, " s (allowed: at most ",
+                              0.5 / out.frequency, " s for a wavelet of up to ", out.frequency,
+                              " Hz): record more often"));
+    }
+    const auto largest = std::max_element(wavelet.begin(), wavelet.end(), [](double a, double b) {
+      return std::fabs(a) < std::fabs(b);
+    });
+    out.peak_time = static_cast<double>(largest - wavelet.begin()) * out.plan.dt;
+    double spacing = 0.0;
+    for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
+    out.nodes_per_wave = out.limits.least_velocity / (out.frequency * spacing);
+    out.nodes_per_wave_wanted = wave::required_points_per_wavelength(job.order);
+    out.bytes = detail::estimate(grid, out.extended, job, out.medium, is_host_space<Exec>);
+    const std::size_t there = available_memory(exec);
+    if (out.bytes > there) {
+      throw MemoryError(concat("memory: the model of ", shape_string(out.extended),
+                               " nodes and its wavefield take ",
+                               format_bytes(static_cast<double>(out.bytes)),
+                               " (allowed: ", format_bytes(static_cast<double>(there)),
+                               ", what is free): take fewer nodes, thinner layers or "
+                               "--precision float"));
+    }
+    options.dt = out.plan.dt;
+    options.order = job.order;
+    options.boundaries = job.boundaries;
+    options.frequency = out.frequency;
+    options.equations = job.equations;
+    options.sigma = job.sigma;
+  }
+  wave::RandomLayerOptions random;
+  random.seed = job.seed;
+  // random layers stay as fast as the grid can carry
+  double spacing = 0.0;
+  for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
+  random.floor = 1.001 * out.nodes_per_wave_wanted * out.frequency * spacing;
+
+  wave::Model<T, Dim, Exec> extended;
+  {
+    const ScopedPhase<Exec> phase(exec, out.phases, "prepare");
+    extended = wave::extend_model<T, Dim, Exec>(exec, grid, model, job.boundaries, random);
+    exec.fence();
+    model = {};
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const wave::Propagator<T, Dim, Exec> propagator(exec, out.extended, extended, options);
+  detail::check_points<T, Dim, Exec>(exec, job, propagator);
+  if (job.expand != rtm::Expansion::layers && job.expand != rtm::Expansion::eikonal) extended = {};
+  auto wavefield = propagator.make_wavefield(exec);
+  exec.fence();
+  out.phases.add("prepare",
+                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (job.begins) job.begins(out);
+
+  for (std::size_t k = 0; k < job.shots.size(); ++k) {
+    const wave::Shot<Dim>& shot = job.shots[k];
+    const auto shot_start = std::chrono::steady_clock::now();
+    const wave::PointSet<T, Dim, Exec> sources(exec, out.extended, propagator.layout(),
+                                               shot.sources,
+                                               wave::point_options(propagator, "source", true));
+    const wave::PointSet<T, Dim, Exec> receivers(
+        exec, out.extended, propagator.layout(), shot.receivers,
+        wave::point_options(propagator, "receiver", false));
+    rtm::DomainOptions domain_options;
+    domain_options.onset = rtm::onset(wavelet, out.plan.dt);
+    domain_options.frequency = out.frequency;
+    const auto domain = rtm::make_domain<T, Dim, Exec>(job.expand, exec, propagator, extended,
+                                                       sources, domain_options);
+    exec.fence();
+    out.phases.add(
+        "prepare",
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - shot_start).count());
+
+    detail::Snapshots<T, Dim, Exec> snapshots(exec, job, propagator);
+    wave::ShotOptions<T, Dim, Exec> shot_options;
+    shot_options.steps = out.plan.steps;
+    shot_options.interval = out.plan.interval;
+    if (job.expand != rtm::Expansion::none) shot_options.domain = domain.get();
+    if (k == 0 && out.plan.snapshot_every > 0 && job.snapshot) {
+      shot_options.snapshot_every = out.plan.snapshot_every;
+      shot_options.snapshot = [&](const wave::Wavefield<T, Dim, Exec>& field, const Box<Dim>&,
+                                  std::int64_t step) { snapshots.take(field, step); };
+    }
+    if (job.progress) {
+      shot_options.progress = [&](const wave::ShotProgress& now) {
+        const auto shots = static_cast<double>(job.shots.size());
+        const double per_shot = now.seconds + now.seconds_left;
+        const double left =
+            now.seconds_left + per_shot * static_cast<double>(job.shots.size() - 1 - k);
+        const double part = static_cast<double>(now.step) / static_cast<double>(now.steps);
+        job.progress(
+            (static_cast<double>(k) + part) / shots,
+            concat(job.shots.size() > 1 ? concat("shot ", k + 1, " of ", job.shots.size(), ", ")
+                                        : std::string(),
+                   format_count(now.points_per_second), "points/s, ", std::llround(left),
+                   " s left"));
+      };
+    }
+    const wave::ShotResult<T, Dim, Exec> result = wave::model_shot<T, Dim, Exec>(
+        exec, propagator, wavefield, sources, wavelet, receivers, shot_options);
+    const double seconds = std::max(result.seconds - snapshots.seconds(), 0.0);
+    out.phases.add("steps", seconds);
+    if (k == 0 && out.plan.snapshot_every > 0) out.phases.add("snapshots", snapshots.seconds());
+    out.seconds += seconds;
+    out.points += result.points;
+    out.whole_points += result.whole_points;
+    out.domain_seconds += domain->report().seconds();
+    job.gather(k, result.traces);
+  }
+  return out;
+}
+
+/// The four kinds of call on one space.
+#define MOHO_COMPUTE_ON(Exec)                                                         \
+  template Report<2> compute_on<float, 2, Exec>(const Exec&, const Job<float, 2>&);   \
+  template Report<3> compute_on<float, 3, Exec>(const Exec&, const Job<float, 3>&);   \
+  template Report<2> compute_on<double, 2, Exec>(const Exec&, const Job<double, 2>&); \
+  template Report<3> compute_on<double, 3, Exec>(const Exec&, const Job<double, 3>&)
+
+}  // namespace moho::examples::model_waves

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Everything that can be asked of model_waves, and how it is read.
+
+#include "common/earth_model.hpp"
+
+#include <moho/rtm/domain.hpp>
+#include <moho/wave/propagator.hpp>
+#include <moho/wave/wavelet.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace moho::examples::model_waves {
+
+/// What was asked for.
+struct Options {
+  EarthModelOptions model;
+
+  std::vector<std::string> sources;  ///< points; empty: one in the middle
+  std::string receivers;             ///< points; empty: a line along the surface
+  bool moving = false;               ///< receivers are distances from each source
+  std::string shots_file;            ///< table of sources and receivers; replaces both
+  std::string wavelet = "ricker:15";
+
+  double time = 1.0;                ///< seconds
+  double dt = 0.0;                  ///< seconds; 0: automatic
+  double interval = 0.0;            ///< seconds; 0: dt, or the whole microseconds from there
+  std::optional<double> snapshots;  ///< seconds between snapshots, 0: none; empty: a few
+
+  int order = 8;
+  wave::Equations equations = wave::Equations::self_adjoint;
+  double sigma = 0.75;
+  std::string boundary;      ///< empty: cpml, sponge for TTI
+  std::optional<int> width;  ///< of layers whose width is not told
+  bool free_surface = false;
+  std::uint64_t seed = 2011;
+  rtm::Expansion expand = rtm::Expansion::none;
+
+  bool double_precision = false;
+  std::string space;  ///< name of the execution space
+  std::string out = "model_waves_out";
+  std::string config;  ///< the file that options were read from, if any
+  bool plot = true;
+  bool quiet = false;
+};
+
+/// The outcome of reading the command line: options, or a text to print and nothing else to do.
+struct CommandLine {
+  Options options;
+  std::string text;  ///< of --help or --version; empty otherwise
+};
+
+/// Reads the command line and the file that --config names.
+/// \throws InputError for anything unknown, missing, malformed or contradictory.
+CommandLine read_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace moho::examples::model_waves

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model_waves/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace moho::examples::model_waves {
+
+namespace {
+
+constexpr double microsecond = 1e-6;
+// What SEG-Y can say: 16 bits of microseconds and of samples.
+constexpr double longest_interval = 65535.0 * microsecond;
+constexpr double most_samples = 65535.0;
+// Default snapshots of a large volume would fill a disk.
+constexpr double most_snapshot_bytes = 512.0 * 1024 * 1024;
+
+}  // namespace
+
+Plan make_plan(const TimeOptions& o, double largest_dt, double snapshot_bytes) {
+  Plan plan;
+  if (o.interval > 0.0) {
+    const double whole = std::round(o.interval / microsecond);
+    if (std::fabs(o.interval / microsecond - whole) > 1e-4 || whole < 1.0 ||
+        o.interval > longest_interval) {
+      throw InputError(concat("--interval is ", o.interval,
+                              " s (allowed: whole microseconds up to ", longest_interval,
+                              " s, as SEG-Y counts them): round it"));
+    }
+    plan.interval = whole * microsecond;
+  }
+  if (o.dt > 0.0) {
+    plan.dt = o.dt;
+    if (o.interval == 0.0) {
+      plan.interval = std::ceil(o.dt / microsecond * (1.0 - 1e-9)) * microsecond;
+    }
+    if (plan.interval < plan.dt * (1.0 - 1e-9)) {
+      throw InputError(concat("--interval is ", plan.interval, " s (allowed: --dt, ", plan.dt,
+                              " s, or more): take a longer one, or a smaller --dt"));
+    }
+  } else {
+    const double safe = 0.9 * largest_dt;
+    if (o.interval == 0.0) {
+      plan.interval =
+          std::clamp(std::floor(safe / microsecond) * microsecond, microsecond, longest_interval);
+    }
+    plan.dt = plan.interval / std::ceil(plan.interval / safe * (1.0 - 1e-12));
+  }
+  const double samples = std::floor(o.time / plan.interval * (1.0 + 1e-12)) + 1.0;
+  if (samples < 2.0) {
+    throw InputError(concat("--time is ", o.time, " s, less than one sample of ", plan.interval,
+                            " s (allowed: longer times): model longer"));
+  }
+  if (samples > most_samples) {
+    throw InputError(concat("--time is ", o.time, " s, which makes ", samples, " samples of ",
+                            plan.interval, " s (allowed: up to ", most_samples,
+                            " samples, as SEG-Y counts them): give a longer --interval"));
+  }
+  plan.samples = static_cast<std::int64_t>(samples);
+  const double end = static_cast<double>(plan.samples - 1) * plan.interval;
+  plan.steps = static_cast<std::int64_t>(std::ceil(end / plan.dt * (1.0 - 1e-9)));
+  const double apart =
+      o.snapshots.value_or(snapshot_bytes > most_snapshot_bytes ? 0.0 : 0.25 * o.time);
+  if (apart > 0.0) {
+    plan.snapshot_every = std::max<std::int64_t>(std::llround(apart / plan.dt), 1);
+    if (plan.snapshot_every > plan.steps) {
+      if (o.snapshots) {
+        throw InputError(concat("--snapshot-every is ", apart, " s (allowed: up to ", end,
+                                " s, the time modelled, or 0 for none)"));
+      }
+      plan.snapshot_every = plan.steps;
+    }
+  }
+  return plan;
+}
+
+}  // namespace moho::examples::model_waves

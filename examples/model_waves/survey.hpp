@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Boundaries and shots of model_waves, as the options and the grid make them.
+
+#include "common/acquisition.hpp"
+#include "common/boundary.hpp"
+#include "model_waves/options.hpp"
+
+#include <moho/io/segy.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace moho::examples::model_waves {
+
+/// What the faces do. \throws InputError
+template <int Dim>
+wave::Boundaries<Dim> make_boundaries(const Options& o, wave::Medium medium) {
+  LayerWidths widths;
+  if (o.width) widths.sponge = widths.cpml = widths.random = *o.width;
+  const wave::FaceKind usual =
+      medium == wave::Medium::tti ? wave::FaceKind::sponge : wave::FaceKind::cpml;
+  wave::Boundaries<Dim> boundaries =
+      o.boundary.empty() ? wave::all_faces<Dim>(usual, widths.of(usual))
+                         : parse_boundaries<Dim>("--boundary", o.boundary, usual, widths);
+  if (o.free_surface) boundaries.lower[Dim - 1] = {wave::FaceKind::free_surface, 0};
+  return boundaries;
+}
+
+/// Two nodes below the surface, or as deep as the model is.
+template <int Dim>
+double usual_depth(const Grid<Dim>& grid) {
+  const double nodes = std::min<double>(2.0, static_cast<double>(grid.extents[Dim - 1] - 1));
+  return grid.origin[Dim - 1] + nodes * grid.spacing[Dim - 1];
+}
+
+/// Receivers where none were given: a line along x through the middle, up to 201 of them.
+template <int Dim>
+Points<Dim> usual_receivers(const Grid<Dim>& grid) {
+  Point<Dim> first = grid.origin;
+  for (int d = 1; d + 1 < Dim; ++d) first[d] = 0.5 * (grid.origin[d] + grid.upper(d));
+  first[Dim - 1] = usual_depth(grid);
+  Point<Dim> last = first;
+  last[0] = grid.upper(0);
+  std::int64_t skip = 1;
+  while ((grid.extents[0] - 1) / skip + 1 > 201 || (grid.extents[0] - 1) % skip != 0) {
+    if (++skip >= grid.extents[0]) break;
+  }
+  const std::int64_t count = skip < grid.extents[0] ? (grid.extents[0] - 1) / skip + 1
+                                                    : std::min<std::int64_t>(grid.extents[0], 101);
+  return wave::point_line<Dim>(first, last, count);
+}
+
+/// The shots, numbered from 1 unless a table numbers them. Places are not checked.
+template <int Dim>
+std::vector<wave::Shot<Dim>> make_shots(const Options& o, const Grid<Dim>& grid) {
+  if (!o.shots_file.empty()) return read_shots<Dim>(o.shots_file);
+  Points<Dim> sources;
+  for (const std::string& text : o.sources) {
+    const Points<Dim> more = read_points<Dim>("--source", text);
+    sources.insert(sources.end(), more.begin(), more.end());
+  }
+  if (o.sources.empty()) {
+    Point<Dim> middle{};
+    for (int d = 0; d + 1 < Dim; ++d) middle[d] = 0.5 * (grid.origin[d] + grid.upper(d));
+    middle[Dim - 1] = usual_depth(grid);
+    sources.push_back(middle);
+  }
+  const Points<Dim> receivers =
+      o.receivers.empty() ? usual_receivers(grid) : read_points<Dim>("--receivers", o.receivers);
+  std::vector<wave::Shot<Dim>> shots;
+  if (o.moving) {
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      if (grid.contains(sources[s])) continue;
+      wave::check_positions<Dim>(grid, sources, {}, "--source: source");
+    }
+    try {
+      shots = wave::moving_spread<Dim>(sources, receivers, grid);
+    } catch (const InputError& error) {
+      throw InputError(concat("--receivers: ", error.what()));
+    }
+  } else {
+    shots = wave::fixed_spread<Dim>(sources, receivers);
+  }
+  for (wave::Shot<Dim>& shot : shots) ++shot.number;
+  return shots;
+}
+
+/// A shot's gather for SEG-Y.
+template <class T, int Dim>
+io::Gather<T> segy_gather(const wave::Shot<Dim>& shot, double interval, const T* samples,
+                          std::int64_t count) {
+  io::Gather<T> gather;
+  gather.record = static_cast<std::int32_t>(shot.number);
+  const Point<Dim>& source = shot.sources.front();
+  gather.source_x = source[0];
+  gather.source_y = Dim == 3 ? source[1] : 0.0;
+  gather.source_depth = source[Dim - 1];
+  gather.interval = interval;
+  for (const Point<Dim>& receiver : shot.receivers) {
+    gather.receiver_x.push_back(receiver[0]);
+    gather.receiver_y.push_back(Dim == 3 ? receiver[1] : 0.0);
+    gather.receiver_elevation.push_back(-receiver[Dim - 1]);
+  }
+  const auto receivers = static_cast<std::int64_t>(shot.receivers.size());
+  gather.samples.shape = {receivers, count};
+  gather.samples.data.assign(samples, samples + receivers * count);
+  return gather;
+}
+
+}  // namespace moho::examples::model_waves
