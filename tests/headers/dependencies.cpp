@@ -25,6 +25,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"eikonal", {"core"}},
     {"gravity", {"core"}},
     {"wave", {"core"}},
+    {"rtm", {"core", "eikonal", "wave"}},
 };
 
 struct Include {

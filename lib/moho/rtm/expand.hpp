@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Domains that expand with the wavefield: three methods behind one interface.
+///
+/// Suh, S., and Wang, B., 2011, Expanding domain methods in GPU based TTI reverse time migration.
+
+#include <moho/rtm/amplitude.hpp>
+#include <moho/rtm/arrivals.hpp>
+#include <moho/rtm/domain.hpp>
+
+#include <memory>
+
+namespace moho::rtm {
+
+/// \brief The domain of a method, for wave::ShotOptions::domain.
+/// \param expansion the method
+/// \param exec where it prepares
+/// \param propagator of the run
+/// \param model that the propagator was made with, layers included (wave::extend_model())
+/// \param sources that will be injected
+/// \param options of all methods
+/// \throws InputError for options out of range, no source, or a model of another shape
+template <class T, int Dim, class Exec>
+std::unique_ptr<ExpandingDomain<T, Dim, Exec>> make_domain(
+    Expansion expansion, const Exec& exec, const wave::Propagator<T, Dim, Exec>& propagator,
+    const wave::Model<T, Dim, Exec>& model, const wave::PointSet<T, Dim, Exec>& sources,
+    const DomainOptions& options = {}) {
+  switch (expansion) {
+    case Expansion::layers:
+      return std::make_unique<LayersDomain<T, Dim, Exec>>(exec, propagator, model, sources,
+                                                          options);
+    case Expansion::eikonal:
+      return std::make_unique<EikonalDomain<T, Dim, Exec>>(exec, propagator, model, sources,
+                                                           options);
+    case Expansion::amplitude:
+      return std::make_unique<AmplitudeDomain<T, Dim, Exec>>(exec, propagator, sources, options);
+    default:
+      return std::make_unique<ExpandingDomain<T, Dim, Exec>>();
+  }
+}
+
+}  // namespace moho::rtm

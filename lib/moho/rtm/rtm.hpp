@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The whole module of reverse time migration.
+
+#include <moho/rtm/expand.hpp>
