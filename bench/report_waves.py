@@ -270,6 +270,7 @@ def draw(results, path):
             lines[medium] = (orders, sizes)
         for column, label in enumerate(("order of the differences", "nodes along each axis")):
             panel = panels[row][column]
+            panel.set_visible(any(len(pair[column]) > 1 for pair in lines.values()))
             for medium, pair in lines.items():
                 points = pair[column]
                 if len(points) < 2:
