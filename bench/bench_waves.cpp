@@ -145,7 +145,7 @@ void add_variants() {
   }
   if (!smoke) {
     const std::vector<std::int64_t> sizes =
-        host ? std::vector<std::int64_t>{64, 128, 192, 320}
+        host ? std::vector<std::int64_t>{96, 128, 192, 320}
              : std::vector<std::int64_t>{128, 192, 256, 384, 640, 768};
     for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::tti}) {
       for (const std::int64_t n : sizes) {
