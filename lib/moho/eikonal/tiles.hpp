@@ -158,16 +158,44 @@ bool any_marked(const Exec& exec, const Marks<T, Exec>& marks) {
   return least < std::numeric_limits<T>::max();
 }
 
+/// \brief What counts as rounding, wider the longer a solution takes.
+///
+/// Differences of second order choose their neighbours by the values there, so that a few nodes may
+/// go round in circles between two states that are a little apart. After `patience` rounds the
+/// tolerance doubles, and again every so many rounds: circles that small no longer count.
+template <class T>
+class Tolerance {
+ public:
+  /// \param rounds more than any solution takes that settles by itself
+  Tolerance(T least, std::int64_t rounds) : m_tolerance(least), m_rounds(rounds) {}
+  /// After so many rounds.
+  T at(std::int64_t round) {
+    if (round > m_patience + m_rounds) {
+      m_patience += m_patience == 0 ? m_rounds : m_rounds / 8 + 1;
+      m_tolerance *= T(2);
+    }
+    return m_tolerance;
+  }
+
+ private:
+  T m_tolerance;
+  std::int64_t m_rounds, m_patience = 0;
+};
+
 /// Rounds over the marked tiles, the earliest first, until no tile is marked.
 template <int Order, class T, int Dim, class Exec, bool Anelliptic>
-void solve_active_tiles(const Exec& exec, const Problem<T, Dim, Exec, Anelliptic>& problem,
+void solve_active_tiles(const Exec& exec, Problem<T, Dim, Exec, Anelliptic> problem,
                         const Marks<T, Exec>& marks, T ahead, const Progress& progress,
                         Report& report) {
   const std::int64_t items = static_cast<std::int64_t>(marks.priority.extent(0));
   std::int64_t nodes = 1;
   for (int d = 0; d < Dim; ++d) nodes *= problem.grid.extents[d];
   const bool alone = is_host_space<Exec> && exec.concurrency() == 1;
+  std::int64_t tiles_across = 8;
+  for (int d = 0; d < Dim; ++d) tiles_across += problem.grid.tiles[d];
+  Tolerance<T> tolerance(problem.tolerance, 16 * tiles_across);
   for (;;) {
+    problem.tolerance = tolerance.at(report.rounds);
     Kokkos::parallel_reduce("moho::eikonal::earliest", Wide<Exec>(exec, 0, items),
                             FindEarliest<T, Exec>{marks},
                             Kokkos::Min<T, typename Exec::memory_space>(marks.earliest));
@@ -194,9 +222,9 @@ void solve_active_tiles(const Exec& exec, const Problem<T, Dim, Exec, Anelliptic
 
 /// Sweeps in every direction in turn, over the diagonals of tiles, until no tile is marked.
 template <int Order, class T, int Dim, class Exec, bool Anelliptic>
-void solve_sweeping(const Exec& exec, const Problem<T, Dim, Exec, Anelliptic>& problem,
+void solve_sweeping(const Exec& exec, Problem<T, Dim, Exec, Anelliptic> problem,
                     const Marks<T, Exec>& marks, const Progress& progress, Report& report) {
-  const TiledGrid<Dim>& grid = problem.grid;
+  const TiledGrid<Dim> grid = problem.grid;
   std::int64_t levels = 1;
   for (int d = 0; d < Dim; ++d) levels += grid.tiles[d] - 1;
   const std::int64_t items = grid.tile_count * problem.sources;
@@ -204,7 +232,9 @@ void solve_sweeping(const Exec& exec, const Problem<T, Dim, Exec, Anelliptic>& p
   const Kokkos::View<int*, typename Exec::memory_space> order("moho::eikonal::order",
                                                               static_cast<std::size_t>(items));
   const auto host_order = Kokkos::create_mirror_view(order);
+  Tolerance<T> tolerance(problem.tolerance, 16 * (std::int64_t(1) << Dim));
   for (int sweep = 0;; ++sweep) {
+    problem.tolerance = tolerance.at(sweep);
     const int direction = sweep % (1 << Dim);
     const auto level_of = [&](std::int64_t item) {
       std::int64_t at[Dim], level = 0;
