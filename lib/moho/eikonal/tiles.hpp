@@ -194,8 +194,9 @@ void solve_active_tiles(const Exec& exec, Problem<T, Dim, Exec, Anelliptic> prob
   std::int64_t tiles_across = 8;
   for (int d = 0; d < Dim; ++d) tiles_across += problem.grid.tiles[d];
   Tolerance<T> tolerance(problem.tolerance, 16 * tiles_across);
+  std::int64_t rounds = 0;
   for (;;) {
-    problem.tolerance = tolerance.at(report.rounds);
+    problem.tolerance = tolerance.at(rounds);
     Kokkos::parallel_reduce("moho::eikonal::earliest", Wide<Exec>(exec, 0, items),
                             FindEarliest<T, Exec>{marks},
                             Kokkos::Min<T, typename Exec::memory_space>(marks.earliest));
@@ -205,6 +206,7 @@ void solve_active_tiles(const Exec& exec, Problem<T, Dim, Exec, Anelliptic> prob
                          ListTiles<T, Exec>{marks, ahead});
     const auto counts = fetch_counts(exec, marks);
     if (counts[listed] > 0) {
+      ++rounds;
       ++report.rounds;
       visit_list<Order>(exec, problem, marks, marks.list.data(), counts[listed], -1);
       if (progress) {
