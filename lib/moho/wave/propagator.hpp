@@ -94,22 +94,25 @@ struct Prepare {
   }
 };
 
-/// Continues a padded array into its halo by the value of the nearest node.
+/// Continues a parameter into the halo: evenly behind free surfaces, so that the operator stays
+/// self-adjoint there, and by the value of the nearest node elsewhere.
 template <class T, int Dim, class Exec>
 struct FillHalo {
   Storage<T, Exec> storage;
   Layout<Dim> layout;
   Box<Dim> box;  ///< the grid grown by the halo
+  bool free_lower[Dim], free_upper[Dim];
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const Index<Dim> node = box.node(n);
-    Index<Dim> nearest = node;
+    Index<Dim> source = node;
     bool inside = true;
     for (int d = 0; d < Dim; ++d) {
-      if (nearest[d] < 0) nearest[d] = 0;
-      if (nearest[d] >= layout.extents[d]) nearest[d] = layout.extents[d] - 1;
-      inside = inside && nearest[d] == node[d];
+      const std::int64_t last = layout.extents[d] - 1;
+      if (node[d] < 0) source[d] = free_lower[d] ? -node[d] : 0;
+      if (node[d] > last) source[d] = free_upper[d] ? 2 * last - node[d] : last;
+      inside = inside && source[d] == node[d];
     }
-    if (!inside) storage(layout.flat(node)) = storage(layout.flat(nearest));
+    if (!inside) storage(layout.flat(node)) = storage(layout.flat(source));
   }
 };
 
@@ -349,12 +352,18 @@ class Propagator {
     if (m_medium == Medium::variable_density) continued = {m_a};
     if (scheme() == detail::Scheme::tti) continued = {m_nx, m_nz};
     if (scheme() == detail::Scheme::tti && Dim == 3) continued.push_back(m_ny);
-    const Box<Dim> box = whole_box(m_grid).grown(m_layout.halo);
+    detail::FillHalo<T, Dim, Exec> fill{
+        {}, m_layout, whole_box(m_grid).grown(m_layout.halo), {}, {}};
+    for (int d = 0; d < Dim; ++d) {
+      fill.free_lower[d] = m_options.boundaries.lower[d].kind == FaceKind::free_surface;
+      fill.free_upper[d] = m_options.boundaries.upper[d].kind == FaceKind::free_surface;
+    }
     for (const Storage<T, Exec>& storage : continued) {
+      fill.storage = storage;
       Kokkos::parallel_for(
           "moho::wave::fill_halo",
-          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, box.size()),
-          detail::FillHalo<T, Dim, Exec>{storage, m_layout, box});
+          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, fill.box.size()),
+          fill);
     }
   }
 

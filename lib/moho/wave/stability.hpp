@@ -60,27 +60,39 @@ struct LimitsOf {
   double second[Dim][largest_radius + 1];
 
   KOKKOS_INLINE_FUNCTION double density_rate(std::int64_t i) const {
-    // a circle around the diagonal holds the eigenvalues of div(b grad)
+    // a circle around the diagonal holds the eigenvalues of div(b grad); behind a face the density
+    // is that of the nearest node or, at free surfaces, the even image: the wider circle counts
     const Index<Dim> node = grid.node(i);
     const double own = 1.0 / static_cast<double>(density.data()[i]);
-    double diagonal = 0.0, others = 0.0;
+    double total = 0.0;
     std::int64_t stride = 1;
     for (int d = Dim - 1; d >= 0; --d) {
-      for (int k = 1; k <= radius; ++k) {
-        for (int sign = -1; sign <= 1; sign += 2) {
-          std::int64_t to = node[d] + sign * k;
-          if (to < 0) to = 0;
-          if (to >= grid.extents[d]) to = grid.extents[d] - 1;
-          const double there =
-              1.0 / static_cast<double>(density.data()[i + (to - node[d]) * stride]);
-          const double c = second[d][k] * 0.5 * (own + there);
-          diagonal += c;
-          others += c < 0.0 ? -c : c;
+      const std::int64_t last = grid.extents[d] - 1;
+      const bool inner = node[d] >= radius && node[d] + radius <= last;
+      double most = 0.0;
+      for (int image = 0; image < (inner ? 1 : 2); ++image) {
+        double diagonal = 0.0, others = 0.0;
+        for (int k = 1; k <= radius; ++k) {
+          for (int sign = -1; sign <= 1; sign += 2) {
+            std::int64_t to = node[d] + sign * k;
+            if (to < 0) to = image ? -to : 0;
+            if (to > last) to = image ? 2 * last - to : last;
+            // a grid may be smaller than the differences are wide
+            if (to < 0 || to > last) to = node[d];
+            const double there =
+                1.0 / static_cast<double>(density.data()[i + (to - node[d]) * stride]);
+            const double c = second[d][k] * 0.5 * (own + there);
+            diagonal += c;
+            others += c < 0.0 ? -c : c;
+          }
         }
+        const double circle = (diagonal < 0.0 ? -diagonal : diagonal) + others;
+        if (circle > most) most = circle;
       }
+      total += most;
       stride *= grid.extents[d];
     }
-    return ((diagonal < 0.0 ? -diagonal : diagonal) + others) / own;
+    return total / own;
   }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, LimitSum& sum) const {
     const double v = static_cast<double>(vp.data()[i]);
