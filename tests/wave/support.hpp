@@ -25,6 +25,7 @@
 namespace moho::testing {
 
 using wave::Boundaries;
+using wave::Equations;
 using wave::Face;
 using wave::FaceKind;
 using wave::Layout;
@@ -37,9 +38,22 @@ using wave::Wavefield;
 
 inline constexpr double pi = 3.14159265358979323846;
 
-/// All media.
-inline constexpr Medium media[] = {Medium::isotropic, Medium::variable_density, Medium::vti,
-                                   Medium::tti};
+/// A medium and its equations.
+struct Kind {
+  Medium medium;
+  Equations equations = Equations::self_adjoint;
+
+  int fields() const { return wave::fields_of(medium); }
+  bool fletcher() const { return equations == Equations::fletcher; }
+  /// For messages.
+  std::string name() const {
+    return std::string(wave::to_string(medium)) + (fletcher() ? " (Fletcher)" : "");
+  }
+};
+/// All there are.
+inline constexpr Kind kinds[] = {
+    {Medium::isotropic}, {Medium::variable_density},         {Medium::vti},
+    {Medium::tti},       {Medium::vti, Equations::fletcher}, {Medium::tti, Equations::fletcher}};
 
 /// By precision.
 template <class T>
@@ -225,7 +239,9 @@ template <class T, int Dim, class Exec>
 Propagator<T, Dim, Exec> make_propagator(const Exec& exec, const Grid<Dim>& grid,
                                          const Model<T, Dim, Exec>& model,
                                          PropagatorOptions<Dim> options, double part = 0.9) {
-  options.dt = part * wave::limits_of(exec, grid, model, options.order, options.sigma).largest_dt;
+  const auto limits =
+      wave::limits_of(exec, grid, model, options.order, options.equations, options.sigma);
+  options.dt = part * limits.largest_dt;
   return Propagator<T, Dim, Exec>(exec, grid, model, options);
 }
 
@@ -266,8 +282,10 @@ using Traces = std::vector<std::vector<double>>;
 /// wavefield given. watch(step) is called after every step.
 template <class T, int Dim, class Exec, class Signal, class Watch>
 Traces run_shot(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
-                Wavefield<T, Dim, Exec>& wavefield, const Index<Dim>& source, const Signal& signal,
-                const std::vector<Index<Dim>>& receivers, int steps, const Watch& watch) {
+                Wavefield<T, Dim, Exec>& wavefield, const std::type_identity_t<Index<Dim>>& source,
+                const Signal& signal,
+                const std::type_identity_t<std::vector<Index<Dim>>>& receivers, int steps,
+                const Watch& watch) {
   const int count = static_cast<int>(receivers.size());
   Kokkos::View<std::int64_t*, typename Exec::memory_space> elements("elements", receivers.size());
   auto mirror = Kokkos::create_mirror_view(elements);
@@ -281,7 +299,7 @@ Traces run_shot(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
     propagator.step(exec, wavefield);
     const double amplitude = signal(n * propagator.dt());
     for (int f = 0; f < wavefield.fields && amplitude != 0.0; ++f) {
-      add_to_node<T, Exec>(exec, wavefield.before[f], propagator.source_scale(), element,
+      add_to_node<T, Exec>(exec, wavefield.before[f], propagator.source_scale(f), element,
                            amplitude);
     }
     wavefield.advance();
@@ -298,8 +316,8 @@ Traces run_shot(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
 }
 template <class T, int Dim, class Exec, class Signal>
 Traces run_shot(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
-                const Index<Dim>& source, const Signal& signal,
-                const std::vector<Index<Dim>>& receivers, int steps) {
+                const std::type_identity_t<Index<Dim>>& source, const Signal& signal,
+                const std::type_identity_t<std::vector<Index<Dim>>>& receivers, int steps) {
   auto wavefield = propagator.make_wavefield(exec);
   return run_shot(exec, propagator, wavefield, source, signal, receivers, steps, [](int) {});
 }

@@ -70,11 +70,13 @@ std::vector<double> after_steps(const Exec& exec, const Propagator<T, Dim, Exec>
 }
 
 template <class T, int Dim, class Exec>
-void expect_reference(const Grid<Dim>& grid, Medium medium, int order,
+void expect_reference(const Grid<Dim>& grid, const Kind& kind, int order,
                       const Boundaries<Dim>& boundaries) {
   const Exec exec;
+  const Medium medium = kind.medium;
   const auto model = random_model<T, Dim, Exec>(exec, grid, medium, 5);
   PropagatorOptions<Dim> options;
+  options.equations = kind.equations;
   options.order = order;
   options.boundaries = boundaries;
   const auto tuned = make_propagator(exec, grid, model, options);
@@ -84,17 +86,18 @@ void expect_reference(const Grid<Dim>& grid, Medium medium, int order,
   const auto expected = after_steps(exec, plain, 2);
   EXPECT_GT(norm(expected), 1.0);
   EXPECT_LE(relative_difference(after_steps(exec, tuned, 2), expected), rounding<T>(medium))
-      << moho::wave::to_string(medium) << ' ' << Dim << "D order " << order << ", top "
+      << kind.name() << ' ' << Dim << "D order " << order << ", top "
       << to_string(boundaries.lower[Dim - 1].kind) << ", left "
       << to_string(boundaries.lower[0].kind);
 }
 
 template <class T, int Dim, class Exec>
 void expect_reference_for_all() {
-  for (const Medium medium : media) {
+  for (const Kind& kind : kinds) {
+    const Medium medium = kind.medium;
     for (int order = 2; order <= 16; order += 2) {
       for (const auto& boundaries : all_boundaries<Dim>(medium)) {
-        expect_reference<T, Dim, Exec>(odd_grid<Dim>(), medium, order, boundaries);
+        expect_reference<T, Dim, Exec>(odd_grid<Dim>(), kind, order, boundaries);
       }
     }
   }
@@ -111,17 +114,16 @@ TYPED_TEST(PropagatorTest, IsItsReferenceForEveryOrderAndFaceIn3D) {
 TYPED_TEST(PropagatorTest, IsItsReferenceInManyTiles) {
   using T = typename TypeParam::Scalar;
   using Exec = typename TypeParam::Exec;
-  for (const Medium medium : media) {
+  for (const Kind& kind : kinds) {
+    const Medium medium = kind.medium;
     for (const int order : {4, 16}) {
       const auto boundaries = all_boundaries<3>(medium).back();
-      expect_reference<T, 3, Exec>({{18, 75, 40}, {10.0, 12.0, 7.0}, {}}, medium, order,
-                                   boundaries);
-      expect_reference<T, 2, Exec>({{150, 140}, {10.0, 7.0}, {}}, medium, order,
+      expect_reference<T, 3, Exec>({{18, 75, 40}, {10.0, 12.0, 7.0}, {}}, kind, order, boundaries);
+      expect_reference<T, 2, Exec>({{150, 140}, {10.0, 7.0}, {}}, kind, order,
                                    all_boundaries<2>(medium).back());
       if (order == 4) continue;
-      expect_reference<T, 3, Exec>({{17, 18, 330}, {10.0, 12.0, 7.0}, {}}, medium, order,
-                                   boundaries);
-      expect_reference<T, 2, Exec>({{17, 1500}, {10.0, 7.0}, {}}, medium, order,
+      expect_reference<T, 3, Exec>({{17, 18, 330}, {10.0, 12.0, 7.0}, {}}, kind, order, boundaries);
+      expect_reference<T, 2, Exec>({{17, 1500}, {10.0, 7.0}, {}}, kind, order,
                                    all_boundaries<2>(medium).back());
     }
   }
@@ -161,13 +163,15 @@ template <class T, int Dim, class Exec>
 void expect_boxes_make_the_whole() {
   const Exec exec;
   const Grid<Dim> grid = odd_grid<Dim>();
-  for (const Medium medium : media) {
+  for (const Kind& kind : kinds) {
+    const Medium medium = kind.medium;
     const auto model = random_model<T, Dim, Exec>(exec, grid, medium, 6);
     for (const int order : {2, 8, 16}) {
       for (const auto& boundaries : all_boundaries<Dim>(medium)) {
         for (const bool reference : {false, true}) {
           if (reference && order != 8) continue;
           PropagatorOptions<Dim> options;
+          options.equations = kind.equations;
           options.order = order;
           options.boundaries = boundaries;
           options.reference = reference;
@@ -187,7 +191,7 @@ void expect_boxes_make_the_whole() {
             EXPECT_LE(relative_difference(nodes_of<T, Dim, Exec>(exec, parts.layout, parts.now[f]),
                                           nodes_of<T, Dim, Exec>(exec, whole.layout, whole.now[f])),
                       rounding<T>(medium))
-                << moho::wave::to_string(medium) << " order " << order << ", top "
+                << kind.name() << " order " << order << ", top "
                 << to_string(boundaries.lower[Dim - 1].kind) << ", left "
                 << to_string(boundaries.lower[0].kind) << ", field " << f;
           }
@@ -222,11 +226,13 @@ void expect_nothing_outside_of_the_box() {
   slab.upper[Dim - 1] = 21;
   for (const auto& box : {corner, edge, node, slab}) boxes.push_back(box);
 
-  for (const Medium medium : media) {
+  for (const Kind& kind : kinds) {
+    const Medium medium = kind.medium;
     const auto model = random_model<T, Dim, Exec>(exec, grid, medium, 6);
     for (const int order : {2, 8, 16}) {
       for (const auto& boundaries : all_boundaries<Dim>(medium)) {
         PropagatorOptions<Dim> options;
+        options.equations = kind.equations;
         options.order = order;
         options.boundaries = boundaries;
         const auto propagator = make_propagator(exec, grid, model, options);
@@ -248,8 +254,8 @@ void expect_nothing_outside_of_the_box() {
               after[i] = before[f][i];
             }
             EXPECT_GT(changed, box.size() / 2);
-            ASSERT_EQ(after, before[f]) << moho::wave::to_string(medium) << " order " << order
-                                        << " box " << moho::box_string(box);
+            ASSERT_EQ(after, before[f])
+                << kind.name() << " order " << order << " box " << moho::box_string(box);
             // the present is read; a free surface's mirror image behind it is all that changes
             const auto present = nodes_of<T, Dim, Exec>(exec, wavefield.layout, wavefield.now[f]);
             const Box<Dim> whole = moho::whole_box(grid);
@@ -299,9 +305,11 @@ TYPED_TEST(PropagatorTest, SilenceStays) {
   using Exec = typename TypeParam::Exec;
   const Exec exec;
   const Grid<3> grid = odd_grid<3>();
-  for (const Medium medium : media) {
+  for (const Kind& kind : kinds) {
+    const Medium medium = kind.medium;
     const auto model = random_model<T, 3, Exec>(exec, grid, medium, 6);
     PropagatorOptions<3> options;
+    options.equations = kind.equations;
     options.boundaries = all_boundaries<3>(medium).back();
     const auto propagator = make_propagator(exec, grid, model, options);
     auto wavefield = propagator.make_wavefield(exec);
@@ -335,10 +343,12 @@ TYPED_TEST(PropagatorTest, SaysWhatItIs) {
   using Exec = typename TypeParam::Exec;
   const Exec exec;
   const Grid<3> grid = odd_grid<3>();
-  const int arrays[] = {4, 5, 9, 11};
-  for (const Medium medium : media) {
+  const int arrays[] = {4, 5, 9, 21, 9, 11};
+  for (const Kind& kind : kinds) {
+    const Medium medium = kind.medium;
     const auto model = random_model<T, 3, Exec>(exec, grid, medium, 6);
     PropagatorOptions<3> options;
+    options.equations = kind.equations;
     options.order = 6;
     options.boundaries.lower[0] = {FaceKind::sponge, 4};
     options.boundaries.upper[0] = {FaceKind::random, 3};
@@ -351,8 +361,7 @@ TYPED_TEST(PropagatorTest, SaysWhatItIs) {
     EXPECT_EQ(propagator.grid().extents[2], 37);
     EXPECT_DOUBLE_EQ(propagator.dt(), 0.5 * propagator.limits().largest_dt);
     EXPECT_EQ(propagator.interior(), (Box<3>{{4, 2, 0}, {17, 17, 37}}));
-    EXPECT_EQ(propagator.bytes_per_node(),
-              arrays[static_cast<int>(medium)] * static_cast<int>(sizeof(T)));
+    EXPECT_EQ(propagator.bytes_per_node(), arrays[&kind - kinds] * static_cast<int>(sizeof(T)));
     EXPECT_EQ(propagator.make_wavefield(exec).fields, moho::wave::fields_of(medium));
     EXPECT_GE(propagator.model_bytes(), sizeof(T) * static_cast<std::size_t>(grid.size()));
     // (v dt)^2, times the density where it varies
@@ -378,9 +387,11 @@ void expect_any_instance() {
   const Exec exec;
   const auto instances = Kokkos::Experimental::partition_space(exec, 1, 1);
   const Grid<3> grid = odd_grid<3>();
-  for (const Medium medium : media) {
+  for (const Kind& kind : kinds) {
+    const Medium medium = kind.medium;
     const auto model = random_model<T, 3, Exec>(instances[1], grid, medium, 6);
     PropagatorOptions<3> options;
+    options.equations = kind.equations;
     options.boundaries = all_boundaries<3>(medium).back();
     const auto propagator = make_propagator(instances[1], grid, model, options);
     auto whole = propagator.make_wavefield(exec), parts = propagator.make_wavefield(instances[1]);
@@ -401,7 +412,7 @@ void expect_any_instance() {
       EXPECT_LE(relative_difference(nodes_of<T, 3, Exec>(exec, parts.layout, parts.now[f]),
                                     nodes_of<T, 3, Exec>(exec, whole.layout, whole.now[f])),
                 rounding<T>(medium))
-          << moho::wave::to_string(medium);
+          << kind.name();
     }
   }
 }
