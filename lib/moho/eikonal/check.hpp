@@ -6,6 +6,7 @@
 
 #include <moho/eikonal/layout.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -181,6 +182,18 @@ MediumData<T> addresses(const Medium<T, Dim, Exec>& medium) {
           medium.delta.size() > 0 ? medium.delta.data() : nullptr};
 }
 
+/// The node at one end of a source's box along an axis; the node beyond it if the box is a node
+/// wide.
+template <int Dim>
+Index<Dim> beside(const Grid<Dim>& grid, const SourceBox<Dim>& box, int axis, int side) {
+  Index<Dim> node{};
+  for (int d = 0; d < Dim; ++d) node[d] = box.first[d];
+  const std::int64_t more = box.first[axis] == box.last[axis] ? 1 : 0;
+  node[axis] = side == 0 ? std::max<std::int64_t>(box.first[axis] - more, 0)
+                         : std::min(box.last[axis] + more, grid.extents[axis] - 1);
+  return node;
+}
+
 /// Positions in nodes, the medium at each source, and the times of the nodes around it.
 ///
 /// Between the source and a node of its cell the slowness is taken as linear along the straight
@@ -212,8 +225,14 @@ std::vector<Source<Dim>> make_sources(const Exec& exec, const Grid<Dim>& grid,
       }
       nodes.push_back(grid.flat(node));
     }
+    for (int d = 0; d < Dim; ++d) {
+      for (int side = 0; side < 2; ++side) {
+        nodes.push_back(grid.flat(beside(grid, source.box, d, side)));
+      }
+    }
   }
   const auto values = pick_nodes(exec, medium, nodes);
+  constexpr std::size_t each = corners + 2 * Dim;
   for (std::size_t s = 0; s < points.size(); ++s) {
     Source<Dim>& source = sources[s];
     std::array<double, 3> mean{};
@@ -224,12 +243,21 @@ std::vector<Source<Dim>> make_sources(const Exec& exec, const Grid<Dim>& grid,
         weight *= (corner >> d) & 1 ? upper : 1.0 - upper;
       }
       for (std::size_t k = 0; k < 3; ++k) {
-        mean[k] += weight * values[s * corners + static_cast<std::size_t>(corner)][k];
+        mean[k] += weight * values[s * each + static_cast<std::size_t>(corner)][k];
       }
     }
     source.medium = make_constants(mean[0], mean[1], mean[2]);
+    for (int d = 0; d < Dim; ++d) {
+      // u = (1 + v0 / v) / 2 close to the source
+      const std::size_t at = s * each + corners + 2 * static_cast<std::size_t>(d);
+      const std::int64_t steps =
+          beside(grid, source.box, d, 1)[d] - beside(grid, source.box, d, 0)[d];
+      source.tilt[d] = steps == 0 ? 0.0
+                                  : -0.5 * (values[at + 1][0] - values[at][0]) /
+                                        (static_cast<double>(steps) * mean[0]);
+    }
     for (int corner = 0; corner < corners; ++corner) {
-      const auto& v = values[s * corners + static_cast<std::size_t>(corner)];
+      const auto& v = values[s * each + static_cast<std::size_t>(corner)];
       double along = 0.0, across = 0.0;
       for (int d = 0; d < Dim; ++d) {
         const std::int64_t node = (corner >> d) & 1 ? source.box.last[d] : source.box.first[d];

@@ -85,7 +85,7 @@ void march(const Problem<T, Dim, Exec, Anelliptic>& problem, const Progress& pro
 template <int Order, bool Anelliptic, class T, int Dim, class Exec>
 void march_all(const Exec& exec, const Grid<Dim>& grid, const MediumData<T>& medium,
                const Points<Dim>& points, T* times, const Options& options, Report& report) {
-  const TiledGrid<Dim> tiled(grid, TileShape<Dim, true>::extents);
+  const TiledGrid<Dim> tiled(grid, true);
   // u, trial times, and a queue of about two entries a node at worst
   const std::size_t room = options.memory_budget;
   sources_per_batch<T, Dim, Exec, Anelliptic>(exec, tiled, 1, room);

@@ -16,27 +16,16 @@ namespace moho::eikonal::detail {
 /// Nodes beyond the grid on every side, where times stay infinite.
 inline constexpr int halo = 2;
 
-/// Nodes of a tile along each axis.
+/// Nodes of a tile: along the last axis, and along the others.
 template <int Dim, bool Host>
-struct TileShape;
-/// \cond
-template <>
-struct TileShape<2, true> {
-  static constexpr int extents[2] = {32, 32};
+struct TileShape {
+  static constexpr int last = Host ? (Dim == 2 ? 32 : 16) : Dim == 2 ? 16 : 8;
+  static constexpr int others = Host ? (Dim == 2 ? 32 : 8) : last;
+  /// Nodes along an axis.
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int along(int axis) {
+    return axis == Dim - 1 ? last : others;
+  }
 };
-template <>
-struct TileShape<3, true> {
-  static constexpr int extents[3] = {8, 8, 16};
-};
-template <>
-struct TileShape<2, false> {
-  static constexpr int extents[2] = {16, 16};
-};
-template <>
-struct TileShape<3, false> {
-  static constexpr int extents[3] = {8, 8, 8};
-};
-/// \endcond
 
 /// The grid cut into tiles, with whole tiles and the halo allocated.
 template <int Dim>
@@ -52,11 +41,12 @@ struct TiledGrid {
   std::int64_t table_size = 0;     ///< of all axes together
 
   TiledGrid() = default;
-  TiledGrid(const Grid<Dim>& grid, const int (&shape)[Dim]) {
+  /// For visits on a host, or on a device.
+  TiledGrid(const Grid<Dim>& grid, bool host) {
     std::int64_t padded[Dim];
     for (int d = 0; d < Dim; ++d) {
       extents[d] = grid.extents[d];
-      tile[d] = shape[d];
+      tile[d] = host ? TileShape<Dim, true>::along(d) : TileShape<Dim, false>::along(d);
       tiles[d] = (extents[d] + tile[d] - 1) / tile[d];
       tile_count *= tiles[d];
       padded[d] = tiles[d] * tile[d] + 2 * halo;
@@ -120,14 +110,9 @@ struct Source {
   Kokkos::Array<double, Dim> position;  ///< in nodes
   SourceBox<Dim> box;
   Constants medium;
+  double tilt[Dim];         ///< derivatives of u at the source, per node
   double factor[1 << Dim];  ///< u of the corners of the box, bit d of the number: upper along d
 };
-
-/// True in the columns next to a source between nodes.
-template <int Dim>
-KOKKOS_FORCEINLINE_FUNCTION bool beside(const Source<Dim>& source, int axis, std::int64_t i) {
-  return i >= source.box.first[axis] && i <= source.box.last[axis];
-}
 
 /// Addresses of a medium's dense fields.
 template <class T>
@@ -158,12 +143,40 @@ struct MediumData {
   }
 };
 
+/// What the local equation needs at a place along an axis beside M. The last three are zero but in
+/// the columns next to the source.
+template <class T>
+struct Column {
+  T slope;  ///< q
+  T flat;   ///< q
+  T tilt;   ///< du/dx at the source
+  T limit;  ///< the most that M du/dx may be: what q is at the distance of a spacing
+
+  /// M du/dx, kept within the limit.
+  KOKKOS_FORCEINLINE_FUNCTION T lean(T m) const {
+    const T value = m * tilt;
+    return value > limit ? limit : value < -limit ? -limit : value;
+  }
+};
+
+/// The column of index i along an axis, where q is `slope`.
+template <class T, int Dim>
+KOKKOS_FORCEINLINE_FUNCTION Column<T> make_column(const Source<Dim>& source, int axis,
+                                                  std::int64_t i, double slope, double spacing) {
+  Column<T> column{static_cast<T>(slope), T(0), T(0), T(0)};
+  if (i < source.box.first[axis] || i > source.box.last[axis]) return column;
+  const double velocity = axis == Dim - 1 ? source.medium.vertical : source.medium.horizontal;
+  column.flat = column.slope;
+  column.tilt = static_cast<T>(source.tilt[axis] / spacing);
+  column.limit = static_cast<T>(spacing / (velocity * velocity));
+  return column;
+}
+
 /// M and q at a node, by tables: for media without a factor, isotropic and elliptical ones.
 template <class T, int Dim>
 struct TableBaseAt {
   const T* squares[Dim];
-  const T* slopes[Dim];
-  const T* flats[Dim];
+  const Column<T>* columns[Dim];
   /// M `step` nodes along an axis. Every node's sum is made in the same order, so that all
   /// neighbours see the same number.
   KOKKOS_FORCEINLINE_FUNCTION T square(int axis, int step) const {
@@ -171,19 +184,19 @@ struct TableBaseAt {
     for (int d = 1; d < Dim; ++d) sum += squares[d][axis == d ? step : 0];
     return sum;
   }
-  KOKKOS_FORCEINLINE_FUNCTION T slope(int axis) const { return *slopes[axis]; }
-  KOKKOS_FORCEINLINE_FUNCTION T flat(int axis) const { return *flats[axis]; }
+  KOKKOS_FORCEINLINE_FUNCTION const Column<T>& column(int axis) const { return *columns[axis]; }
 };
 
 /// The tables of all sources of a batch.
 template <class T, int Dim, class Exec>
 struct TableBase {
   using At = TableBaseAt<T, Dim>;
-  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> squares, slopes, flats;
+  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> squares;
+  Kokkos::View<Column<T>**, Kokkos::LayoutRight, typename Exec::memory_space> columns;
   std::int64_t table_offset[Dim];
 
   static std::size_t bytes(const TiledGrid<Dim>& grid) {
-    return static_cast<std::size_t>(3 * grid.table_size) * sizeof(T);
+    return static_cast<std::size_t>(grid.table_size) * (sizeof(T) + sizeof(Column<T>));
   }
   KOKKOS_FORCEINLINE_FUNCTION At at(int source, std::int64_t,
                                     const std::int64_t (&node)[Dim]) const {
@@ -191,8 +204,7 @@ struct TableBase {
     for (int d = 0; d < Dim; ++d) {
       const std::int64_t i = table_offset[d] + node[d];
       at.squares[d] = &squares(source, i);
-      at.slopes[d] = &slopes(source, i);
-      at.flats[d] = &flats(source, i);
+      at.columns[d] = &columns(source, i);
     }
     return at;
   }
@@ -207,11 +219,10 @@ TableBase<T, Dim, Exec> make_base(const Exec& exec, const Grid<Dim>& grid,
   const std::size_t n = static_cast<std::size_t>(tiled.table_size);
   base.squares =
       allocate<decltype(base.squares)>(exec, "moho::eikonal::squares", sources.size(), n);
-  base.slopes = allocate<decltype(base.slopes)>(exec, "moho::eikonal::slopes", sources.size(), n);
-  base.flats = allocate<decltype(base.flats)>(exec, "moho::eikonal::flats", sources.size(), n);
+  base.columns =
+      allocate<decltype(base.columns)>(exec, "moho::eikonal::columns", sources.size(), n);
   const auto squares = Kokkos::create_mirror_view(base.squares);
-  const auto slopes = Kokkos::create_mirror_view(base.slopes);
-  const auto flats = Kokkos::create_mirror_view(base.flats);
+  const auto columns = Kokkos::create_mirror_view(base.columns);
   for (std::size_t s = 0; s < sources.size(); ++s) {
     for (int d = 0; d < Dim; ++d) {
       base.table_offset[d] = tiled.table_offset[d];
@@ -223,14 +234,13 @@ TableBase<T, Dim, Exec> make_base(const Exec& exec, const Grid<Dim>& grid,
         const double x = (static_cast<double>(i) - sources[s].position[d]) * grid.spacing[d];
         const std::size_t at = static_cast<std::size_t>(tiled.table_offset[d] + i);
         squares(s, at) = factored ? static_cast<T>(k * x * x) : T(d == 0 ? 1 : 0);
-        slopes(s, at) = factored ? static_cast<T>(k * x) : T(0);
-        flats(s, at) = beside(sources[s], d, i) ? slopes(s, at) : T(0);
+        columns(s, at) =
+            factored ? make_column<T>(sources[s], d, i, k * x, grid.spacing[d]) : Column<T>{};
       }
     }
   }
   Kokkos::deep_copy(exec, base.squares, squares);
-  Kokkos::deep_copy(exec, base.slopes, slopes);
-  Kokkos::deep_copy(exec, base.flats, flats);
+  Kokkos::deep_copy(exec, base.columns, columns);
   exec.fence();
   return base;
 }
@@ -240,13 +250,11 @@ template <class T, int Dim>
 struct FieldBaseAt {
   const T* squares;
   const std::int64_t* stride;
-  T slopes[Dim];
-  bool beside[Dim];
+  Column<T> columns[Dim];
   KOKKOS_FORCEINLINE_FUNCTION T square(int axis, int step) const {
     return squares[step * stride[axis]];
   }
-  KOKKOS_FORCEINLINE_FUNCTION T slope(int axis) const { return slopes[axis]; }
-  KOKKOS_FORCEINLINE_FUNCTION T flat(int axis) const { return beside[axis] ? slopes[axis] : T(0); }
+  KOKKOS_FORCEINLINE_FUNCTION const Column<T>& column(int axis) const { return columns[axis]; }
 };
 
 /// The fields of all sources of a batch, on the padded grid.
@@ -259,6 +267,7 @@ struct FieldBase {
   Kokkos::View<Source<Dim>*, typename Exec::memory_space> sources;
   std::int64_t stride[Dim];
   double spacing[Dim];
+  bool factored;
 
   static std::size_t bytes(const TiledGrid<Dim>& grid) {
     return static_cast<std::size_t>(3 * grid.size) * sizeof(T);
@@ -268,13 +277,14 @@ struct FieldBase {
     At at;
     at.squares = &squares(source, place);
     at.stride = stride;
-    const T over_offset = across(source, place);
-    for (int d = 0; d + 1 < Dim; ++d) {
-      const double x = (static_cast<double>(node[d]) - sources(source).position[d]) * spacing[d];
-      at.slopes[d] = over_offset * static_cast<T>(x);
+    const double over_offset = static_cast<double>(across(source, place));
+    const Source<Dim>& from = sources(source);
+    for (int d = 0; d < Dim; ++d) {
+      const double x = (static_cast<double>(node[d]) - from.position[d]) * spacing[d];
+      const double slope =
+          d == Dim - 1 ? static_cast<double>(along(source, place)) : over_offset * x;
+      at.columns[d] = factored ? make_column<T>(from, d, node[d], slope, spacing[d]) : Column<T>{};
     }
-    at.slopes[Dim - 1] = along(source, place);
-    for (int d = 0; d < Dim; ++d) at.beside[d] = beside(sources(source), d, node[d]);
     return at;
   }
 };
@@ -328,6 +338,7 @@ FieldBase<T, Dim, Exec> make_base(const Exec& exec, const Grid<Dim>& grid,
     base.stride[d] = tiled.stride[d];
     base.spacing[d] = grid.spacing[d];
   }
+  base.factored = factored;
   Kokkos::deep_copy(exec, base.squares, T(1));
   Kokkos::deep_copy(exec, base.across, T(0));
   Kokkos::deep_copy(exec, base.along, T(0));

@@ -140,7 +140,7 @@ template <int Order, bool Anelliptic, class T, int Dim, class Exec>
 void solve_batches(const Exec& exec, const Grid<Dim>& grid, const MediumData<T>& medium,
                    double slowness, const Points<Dim>& points, T* times, bool earliest,
                    const Options& options, Report& report) {
-  const TiledGrid<Dim> tiled(grid, TileShape<Dim, is_host_space<Exec>>::extents);
+  const TiledGrid<Dim> tiled(grid, is_host_space<Exec>);
   const std::size_t batch = sources_per_batch<T, Dim, Exec, Anelliptic>(exec, tiled, points.size(),
                                                                         options.memory_budget);
   report.batches = static_cast<std::int64_t>((points.size() + batch - 1) / batch);

@@ -16,8 +16,9 @@
 /// on T0: times are compared by their squares, M u^2.
 ///
 /// An axis none of whose neighbours is earlier has no part in the sum: there dT/dx changes its
-/// sign. But beside a source between nodes that happens within the spacing: in the columns next to
-/// it du/dx = 0 is taken, whose T0 |dT/dx| = |q| u, so that homogeneous media come out exactly.
+/// sign. But in the columns next to the source that happens within the spacing: there u is taken to
+/// vary as at the source, T0 dT/dx = q u + M du/dx, the second term bounded by what it can be where
+/// the sign changes. Homogeneous media come out exactly, and the second order is kept.
 ///
 /// The unknown is the difference of u from its value at the earliest neighbour: far from the source
 /// A u and B are nearly the same, and their difference would not survive single precision.
@@ -42,7 +43,7 @@ struct Upwind {
   T farther;        ///< what second order adds to b - c u1: (u1 - u2) / 2
   T slope;          ///< s q
   T scale;          ///< M / h
-  T flat;           ///< q in the columns beside the source, else 0
+  T flat, lean;     ///< T0 dT/dx = flat u + lean where no neighbour is upwind
   bool two;         ///< second-order differences can be used
   bool vertical;    ///< the axis is the symmetry axis
 };
@@ -58,9 +59,12 @@ KOKKOS_FORCEINLINE_FUNCTION void sort_two(Upwind<T>& a, Upwind<T>& b) {
 
 /// u from the `count` earliest axes, of which the `seconds` earliest take second-order differences
 /// if they can; negative if that has no solution that is later than they are.
+///
+/// \param flat bit d: axis d is taken as flat; a bit is added if that makes the result earlier, and
+///        then there is no solution, either
 template <bool Anelliptic, class T, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count, int seconds,
-                                         T base, T anellipticity) {
+                                         T base, T anellipticity, int& flat) {
   using std::sqrt;
   const T reference = axes[0].nearest;
   T A[Dim], R[Dim];
@@ -69,7 +73,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count
   T latest = T(0);
   for (int d = 0; d < Dim; ++d) {
     const Upwind<T>& axis = axes[d];
-    if (d < count) {
+    if (d < count && ((flat >> d) & 1) == 0) {
       const bool two = d < seconds && axis.two;
       const T difference = axis.nearest - reference;
       A[d] = two ? axis.second : axis.first;
@@ -78,7 +82,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count
       latest = axis.square;
     } else {
       A[d] = axis.flat;
-      R[d] = -axis.flat * reference;
+      R[d] = -(axis.flat * reference + axis.lean);
     }
     if (Anelliptic && axis.vertical) {
       az = A[d] * A[d];
@@ -96,6 +100,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count
   T step = (half + sqrt(discriminant)) / all;
   if constexpr (Anelliptic) {
     if (az > T(0) && a > T(0) && anellipticity != T(0)) {
+      constexpr T smallest = sizeof(T) == 4 ? T(1.2e-7) : T(2.3e-16);  // of rounding
       const T k = anellipticity / base;
       for (int i = 0; i < 8; ++i) {
         const T x = (a * step - T(2) * b) * step + c, z = (az * step - T(2) * bz) * step + cz;
@@ -105,17 +110,35 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count
         const T change = (x + z - k * x * z - base) / slope;
         step -= change;
         const T size = change < T(0) ? -change : change;
-        if (size <= std::numeric_limits<T>::epsilon() * reference) break;
+        if (size <= smallest * reference) break;
       }
     }
   }
   const T result = reference + step;
   if (!(result > T(0)) || !(base * (result * result) > latest)) return T(-1);
+  bool valid = true;
   for (int d = 0; d < count; ++d) {
-    const T least = (axes[d].flat < T(0) ? -axes[d].flat : axes[d].flat) * result;
-    if (!(A[d] * step - R[d] >= least)) return T(-1);
+    if ((flat >> d) & 1) continue;
+    const T other = axes[d].flat * result + axes[d].lean;
+    const T least = other < T(0) ? -other : other;
+    const T growth = A[d] * step - R[d];
+    if (growth >= least) continue;
+    valid = false;
+    if (d + 1 < count && growth > -least) flat |= 1 << d;
   }
-  return result;
+  return valid ? result : T(-1);
+}
+
+/// u from the `count` earliest axes, those beside the source taken as flat where that is earlier.
+template <bool Anelliptic, class T, int Dim>
+KOKKOS_FORCEINLINE_FUNCTION T solve_columns(const Upwind<T> (&axes)[Dim], int count, int seconds,
+                                            T base, T anellipticity) {
+  int flat = 0;
+  for (;;) {
+    const int before = flat;
+    const T value = solve_axes<Anelliptic>(axes, count, seconds, base, anellipticity, flat);
+    if (value > T(0) || flat == before) return value;
+  }
 }
 
 /// u at a node; infinite if no neighbour has a time.
@@ -127,8 +150,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count
 /// than the result has a say in it.
 ///
 /// \param u value(axis, step) is u at the neighbour `step` nodes along an axis
-/// \param base square(axis, step) is M there, slope(axis) is q at the node itself,
-///        flat(axis) the same in the columns next to the source and else 0
+/// \param base square(axis, step) is M there, column(axis) holds q at the node itself
 /// \param medium at the node
 /// \param inverse_spacing by axis
 template <int Order, bool Anelliptic, int Dim, class T, class Values, class Base>
@@ -146,7 +168,8 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
     const bool upper = high_square < low_square;
     Upwind<T>& axis = axes[d];
     const T velocity = d == Dim - 1 ? medium.vertical : medium.horizontal;
-    const T slope = velocity * base.slope(d);
+    const auto& column = base.column(d);
+    const T slope = velocity * column.slope;
     const T scale = velocity * m * inverse_spacing[d];
     axis.square = upper ? high_square : low_square;
     axis.nearest = upper ? high : low;
@@ -157,7 +180,8 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
     axis.two = false;
     axis.farther = T(0);
     axis.vertical = d == Dim - 1;
-    axis.flat = velocity * base.flat(d);
+    axis.flat = velocity * column.flat;
+    axis.lean = velocity * column.lean(m);
     if constexpr (Order == 2) {
       const int step = upper ? 2 : -2;
       const T next = u.value(d, step);
@@ -176,10 +200,10 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
   }
   const T k = medium.anellipticity;
   for (; count > 0; --count) {
-    T value = solve_axes<Anelliptic>(axes, count, Order == 2 ? count : 0, m, k);
+    T value = solve_columns<Anelliptic>(axes, count, Order == 2 ? count : 0, m, k);
     if (value > T(0)) return value;
     if (Order == 2 && axes[count - 1].two) {
-      value = solve_axes<Anelliptic>(axes, count, count - 1, m, k);
+      value = solve_columns<Anelliptic>(axes, count, count - 1, m, k);
       if (value > T(0)) return value;
     }
   }

@@ -260,7 +260,7 @@ struct TeamVisit {
   KOKKOS_INLINE_FUNCTION static TileBox<Dim> box() {
     TileBox<Dim> result{};
     for (int d = 0; d < Dim; ++d) {
-      result.extents[d] = TileShape<Dim, false>::extents[d] + 2 * halo;
+      result.extents[d] = TileShape<Dim, false>::along(d) + 2 * halo;
     }
     return result;
   }
@@ -273,8 +273,8 @@ struct TeamVisit {
     const TileBox<Dim> around = box();
     int place = 0;
     for (int d = Dim - 1; d >= 0; --d) {
-      const int i = k % TileShape<Dim, false>::extents[d];
-      k /= TileShape<Dim, false>::extents[d];
+      const int i = k % TileShape<Dim, false>::along(d);
+      k /= TileShape<Dim, false>::along(d);
       stride[d] = around.stride(d);
       place += (i + halo) * stride[d];
       node[d] = tile.begin[d] + i;
@@ -328,7 +328,7 @@ struct TeamVisit {
     }
 
     int nodes = 1;
-    for (int d = 0; d < Dim; ++d) nodes *= TileShape<Dim, false>::extents[d];
+    for (int d = 0; d < Dim; ++d) nodes *= TileShape<Dim, false>::along(d);
     const SourceBox<Dim> given = problem.boxes(tile.source);
     int rounds = 0, changed = 1;
     while (changed != 0 && rounds < most) {
