@@ -27,15 +27,17 @@
 
 /// \def MOHO_UNROLL
 /// In front of a loop of a few turns: all of them are written out.
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define MOHO_UNROLL _Pragma("unroll")
+#elif defined(__CUDACC__)
+#define MOHO_UNROLL
 #else
 #define MOHO_UNROLL _Pragma("GCC unroll 32")
 #endif
 
 /// \def MOHO_UNROLL_BY
 /// In front of a loop of device code: so many turns are written out.
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define MOHO_PRAGMA(text) _Pragma(#text)
 #define MOHO_UNROLL_BY(turns) MOHO_PRAGMA(unroll turns)
 #else
