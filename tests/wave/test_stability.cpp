@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The largest stable step and the shortest wave: whether they hold, whether they are sharp, and
+// what is said about them.
+
+#include "wave/support.hpp"
+
+namespace {
+
+using namespace moho::testing;
+using moho::Box;
+using moho::Grid;
+using moho::Index;
+using moho::wave::Limits;
+using moho::wave::limits_of;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+template <class Case>
+class StabilityTest : public ::testing::Test {};
+TYPED_TEST_SUITE(StabilityTest, TestCases, CaseName);
+
+#ifdef MOHO_BOUNDS_CHECK
+constexpr int many = 300;
+#else
+constexpr int many = 1500;
+#endif
+
+/// The greatest amplitude after steps from noise of amplitude 1; infinity where it is no number.
+template <class T, int Dim, class Exec>
+double grown(const Exec& exec, const Propagator<T, Dim, Exec>& propagator, int steps) {
+  auto wavefield = propagator.make_wavefield(exec);
+  set_random(exec, wavefield, 9);
+  // the same field at both times: at rest
+  for (int f = 0; f < wavefield.fields; ++f) {
+    Kokkos::deep_copy(exec, wavefield.before[f], wavefield.now[f]);
+  }
+  double most = 0.0;
+  const Box<Dim> box = moho::whole_box(propagator.grid());
+  for (int n = 1; n <= steps; ++n) {
+    propagator.step(exec, wavefield);
+    wavefield.advance();
+    if (n % 100 != 0 && n != steps) continue;
+    for (int f = 0; f < wavefield.fields; ++f) {
+      const auto found =
+          moho::wave::amplitude<T, Dim, Exec>(exec, wavefield.layout, wavefield.now[f], box);
+      if (found.bad >= 0) return moho::infinity<double>();
+      most = std::max(most, found.greatest);
+    }
+  }
+  return most;
+}
+
+template <int Dim>
+Grid<Dim> small_grid() {
+  Grid<Dim> grid = cube<Dim>(Dim == 2 ? 41 : 19, 10.0);
+  grid.spacing[0] = 12.0;
+  grid.extents[Dim - 1] += 3;
+  return grid;
+}
+
+// Noise in noise, at 99.9 % of the limit, on any faces: an operator that is self-adjoint keeps its
+// energy, so that nothing grows but what nearly stands still at the limit.
+template <class T, int Dim, class Exec>
+void expect_bounded_below_the_limit() {
+  const Exec exec;
+  const Grid<Dim> grid = small_grid<Dim>();
+  for (const Kind& kind : kinds) {
+    if (kind.fletcher()) continue;
+    for (const int order : {2, 8, 16}) {
+      for (const FaceKind top : {FaceKind::rigid, FaceKind::free_surface}) {
+        const auto model = random_model<T, Dim, Exec>(exec, grid, kind.medium, 31);
+        PropagatorOptions<Dim> options;
+        options.order = order;
+        options.boundaries = moho::wave::all_faces<Dim>(FaceKind::rigid);
+        options.boundaries.lower[Dim - 1].kind = top;
+        const auto propagator = make_propagator(exec, grid, model, options, 0.999);
+        EXPECT_LT(grown(exec, propagator, Dim == 2 ? many : many / 5), 100.0)
+            << kind.name() << ' ' << Dim << "D order " << order << " top " << to_string(top);
+      }
+    }
+  }
+}
+TYPED_TEST(StabilityTest, BoundedBelowTheLimitIn2D) {
+  expect_bounded_below_the_limit<typename TypeParam::Scalar, 2, typename TypeParam::Exec>();
+}
+TYPED_TEST(StabilityTest, BoundedBelowTheLimitIn3D) {
+  expect_bounded_below_the_limit<typename TypeParam::Scalar, 3, typename TypeParam::Exec>();
+}
+
+// Layers do not lower the limit.
+TYPED_TEST(StabilityTest, BoundedWithLayers) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const Exec exec;
+  const Grid<2> grid = small_grid<2>();
+  for (const Kind& kind : kinds) {
+    for (const FaceKind face : {FaceKind::sponge, FaceKind::cpml, FaceKind::random}) {
+      if (face == FaceKind::cpml && kind.medium == Medium::tti) continue;
+      PropagatorOptions<2> options;
+      options.equations = kind.equations;
+      options.boundaries = moho::wave::all_faces<2>(face, 10);
+      const auto inside =
+          constant_model<T, 2, Exec>(exec, grid, kind.medium, {2000.0, 1000.0, 0.2, 0.1, 0.5});
+      const auto model = moho::wave::extend_model(exec, grid, inside, options.boundaries);
+      const auto propagator = make_propagator(
+          exec, moho::wave::extended_grid(grid, options.boundaries), model, options, 0.99);
+      EXPECT_LT(grown(exec, propagator, many), 100.0) << kind.name() << ' ' << to_string(face);
+    }
+  }
+}
+
+/// Multiplies an array, in spite of its constancy.
+template <class T, class Exec>
+struct Stretch {
+  T* values;
+  T factor;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { values[i] *= factor; }
+};
+template <class T, int Dim, class Exec>
+void stretch_step(const Exec& exec, const Propagator<T, Dim, Exec>& propagator, double factor) {
+  const auto scale = propagator.source_scale();
+  Kokkos::parallel_for(
+      "moho::test::stretch",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, static_cast<std::int64_t>(scale.extent(0))),
+      Stretch<T, Exec>{const_cast<T*>(scale.data()), static_cast<T>(factor * factor)});
+}
+
+// In a homogeneous model the limit is where growth begins: 1 % beyond, waves explode.
+template <class T, int Dim, class Exec>
+void expect_sharp_limit() {
+  const Exec exec;
+  const Grid<Dim> grid = small_grid<Dim>();
+  for (const Medium medium : {Medium::isotropic, Medium::variable_density}) {
+    for (int order = 2; order <= 16; order += 2) {
+      const auto model = constant_model<T, Dim, Exec>(exec, grid, medium, {3000.0, 2000.0});
+      PropagatorOptions<Dim> options;
+      options.order = order;
+      options.boundaries = moho::wave::all_faces<Dim>(FaceKind::free_surface);
+      const auto propagator = make_propagator(exec, grid, model, options, 0.9999);
+      double symbol = 0.0;
+      for (int d = 0; d < Dim; ++d) {
+        symbol += moho::wave::largest_symbol(order / 2) / (grid.spacing[d] * grid.spacing[d]);
+      }
+      EXPECT_NEAR(propagator.limits().largest_dt, 2.0 / (3000.0 * std::sqrt(symbol)), 1e-9);
+      const int steps = 600;
+      EXPECT_LT(grown(exec, propagator, steps), 200.0) << Dim << "D order " << order;
+      stretch_step(exec, propagator, 1.02);
+      EXPECT_GT(grown(exec, propagator, steps), 1e6) << Dim << "D order " << order;
+    }
+  }
+}
+TYPED_TEST(StabilityTest, TheLimitIsSharpIn2D) {
+  expect_sharp_limit<typename TypeParam::Scalar, 2, typename TypeParam::Exec>();
+}
+TYPED_TEST(StabilityTest, TheLimitIsSharpIn3D) {
+  expect_sharp_limit<typename TypeParam::Scalar, 3, typename TypeParam::Exec>();
+}
+
+TYPED_TEST(StabilityTest, VelocitiesOfTheModel) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const Exec exec;
+  const Grid<2> grid = small_grid<2>();
+  const auto set = [&](double base, const Index<2>& where, double value) {
+    return field_of<T, 2, Exec>(exec, grid, [=](const Index<2>& node) {
+      return node[0] == where[0] && node[1] == where[1] ? value : base;
+    });
+  };
+  Model<T, 2, Exec> model;
+  model.vp = set(2000.0, {40, 43}, 4000.0);
+  const Limits isotropic = limits_of(exec, grid, model, 8);
+  EXPECT_NEAR(isotropic.least_velocity, 2000.0, 1e-3);
+  EXPECT_NEAR(isotropic.greatest_velocity, 4000.0, 1e-3);
+  EXPECT_EQ(isotropic.lowered_deltas, 0);
+  // twice the velocity, half the step
+  const auto slow = constant_model<T, 2, Exec>(exec, grid, Medium::isotropic, {2000.0});
+  EXPECT_NEAR(limits_of(exec, grid, slow, 8).largest_dt, 2.0 * isotropic.largest_dt, 1e-9);
+  EXPECT_GT(limits_of(exec, grid, slow, 2).largest_dt, limits_of(exec, grid, slow, 8).largest_dt);
+  // epsilon makes waves faster across the axis; a delta below zero slower in between
+  model.epsilon = set(0.0, {40, 43}, 0.28);
+  model.delta = set(0.0, {3, 5}, -0.18);
+  const Limits anisotropic = limits_of(exec, grid, model, 8);
+  EXPECT_NEAR(anisotropic.greatest_velocity, 4000.0 * std::sqrt(1.56), 1e-2);
+  EXPECT_NEAR(anisotropic.least_velocity, 2000.0 * std::sqrt(0.64), 1e-2);
+  EXPECT_LT(anisotropic.largest_dt, isotropic.largest_dt / std::sqrt(1.56) * 1.0001);
+  EXPECT_GT(anisotropic.largest_dt, 0.95 * isotropic.largest_dt / std::sqrt(1.56));
+  EXPECT_EQ(anisotropic.lowered_deltas, 0);
+  model.delta = set(0.1, {40, 43}, 0.2);
+  EXPECT_EQ(limits_of(exec, grid, model, 8).lowered_deltas, grid.size() - 1);
+  EXPECT_EQ(limits_of(exec, grid, model, 8, Equations::fletcher).lowered_deltas, 0);
+  EXPECT_GT(limits_of(exec, grid, model, 8, Equations::fletcher, 10.0).largest_dt,
+            limits_of(exec, grid, model, 8, Equations::fletcher, 0.01).largest_dt);
+}
+
+TEST(StabilityInput, TheStep) {
+  const Limits limits{0.00123456789, 1500.0, 4500.0};
+  EXPECT_NO_THROW(moho::wave::check_dt(0.00123456789, limits));
+  EXPECT_NO_THROW(moho::wave::check_dt(1e-9, limits));
+  for (const double bad : {0.00124, 0.0, -0.001, std::numeric_limits<double>::quiet_NaN(),
+                           std::numeric_limits<double>::infinity()}) {
+    EXPECT_THAT(message_of([&] { moho::wave::check_dt(bad, limits); }),
+                AllOf(HasSubstr(moho::concat("dt is ", bad, " s ")),
+                      HasSubstr("(allowed: positive and at most 0.0012345 s"),
+                      HasSubstr("largest stable step of this model, grid and order"),
+                      HasSubstr("take a smaller step or a wider grid spacing")));
+  }
+  // what the message names is allowed
+  EXPECT_NO_THROW(moho::wave::check_dt(0.0012345, limits));
+}
+
+TEST(StabilityInput, TheShortestWave) {
+  const Grid<2> grid{{50, 50}, {10.0, 12.5}, {}};
+  const Limits limits{0.001, 1500.0, 4500.0};
+  const double points = moho::wave::required_points_per_wavelength(8);
+  const double highest = 1500.0 / (12.5 * points);
+  EXPECT_NO_THROW(moho::wave::check_dispersion(grid, limits, 8, 0.999 * highest));
+  EXPECT_NO_THROW(moho::wave::check_dispersion(grid, limits, 16, 1.05 * highest));
+  EXPECT_THAT(
+      message_of([&] { moho::wave::check_dispersion(grid, limits, 8, 60.0); }),
+      AllOf(HasSubstr("the shortest wave, 1500 m/s at 60 Hz, has 2 points per wavelength at a "
+                      "spacing of 12.5 m"),
+            HasSubstr(moho::concat("(allowed: at least ", points, " at order 8)")),
+            HasSubstr(moho::concat("lower the frequency below ", highest, " Hz")),
+            HasSubstr(moho::concat("refine the spacing below ", 1500.0 / (points * 60.0), " m")),
+            HasSubstr("or take a higher order")));
+  for (const double bad : {0.0, -5.0, std::numeric_limits<double>::quiet_NaN(),
+                           std::numeric_limits<double>::infinity()}) {
+    EXPECT_THAT(message_of([&] { moho::wave::check_dispersion(grid, limits, 8, bad); }),
+                HasSubstr(moho::concat("highest frequency is ", bad, " Hz (allowed: positive")));
+  }
+}
+
+}  // namespace

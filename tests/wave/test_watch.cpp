@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The watch over wavefields: amplitudes in boxes, and numbers that are none: when and where.
+
+#include <limits>
+
+#include "wave/support.hpp"
+
+namespace {
+
+using namespace moho::testing;
+using moho::Box;
+using moho::Grid;
+using moho::Index;
+using moho::wave::amplitude;
+using moho::wave::check_finite;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+template <class Case>
+class WatchTest : public ::testing::Test {};
+TYPED_TEST_SUITE(WatchTest, TestCases, CaseName);
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+Grid<3> grid() { return {{21, 18, 19}, {10.0, 20.0, 5.0}, {100.0, 0.0, -5.0}}; }
+
+template <class T, class Exec>
+Propagator<T, 3, Exec> vti(const Exec& exec) {
+  PropagatorOptions<3> options;
+  options.boundaries = moho::wave::all_faces<3>(FaceKind::rigid);
+  return make_propagator(exec, grid(), random_model<T, 3, Exec>(exec, grid(), Medium::vti, 2),
+                         options);
+}
+
+TYPED_TEST(WatchTest, TheAmplitudeOfABox) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const Exec exec;
+  const auto wavefield = vti<T>(exec).make_wavefield(exec);
+  set_nodes<T, 3, Exec>(exec, wavefield.layout, wavefield.now[0], [](const Index<3>& node) {
+    return node[0] == 4 && node[1] == 5 && node[2] == 6 ? -7.5 : 0.001 * (node[0] + node[2]);
+  });
+  const auto most = [&](const Box<3>& box) {
+    return amplitude<T, 3, Exec>(exec, wavefield.layout, wavefield.now[0], box);
+  };
+  EXPECT_EQ(most(moho::whole_box(grid())).greatest, 7.5);
+  EXPECT_EQ(most(moho::whole_box(grid())).bad, -1);
+  EXPECT_NEAR(most({{5, 0, 0}, {21, 18, 19}}).greatest, 0.038, 1e-6);
+  EXPECT_NEAR(most({{0, 0, 0}, {3, 3, 3}}).greatest, 0.004, 1e-6);
+  EXPECT_EQ(most({{4, 5, 6}, {5, 6, 7}}).greatest, 7.5);
+  EXPECT_EQ(most({{4, 5, 6}, {4, 6, 7}}).greatest, 0.0);  // no node
+  const auto found = check_finite(exec, grid(), wavefield, moho::whole_box(grid()), 3);
+  EXPECT_EQ(found.greatest, 7.5);
+}
+
+TYPED_TEST(WatchTest, NamesTheStepAndThePlace) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const Exec exec;
+  const auto propagator = vti<T>(exec);
+  for (const double bad : {nan, inf, -inf}) {
+    for (const int f : {0, 1}) {
+      const auto wavefield = propagator.make_wavefield(exec);
+      // the first in memory's order of two
+      set_nodes<T, 3, Exec>(exec, wavefield.layout, wavefield.now[f], [&](const Index<3>& node) {
+        return (node[0] == 11 && node[1] == 2 && node[2] == 18) ||
+                       (node[0] == 12 && node[1] == 0 && node[2] == 0)
+                   ? bad
+                   : 1.0;
+      });
+      const Box<3> whole = moho::whole_box(grid());
+      EXPECT_THAT(
+          message_of<moho::Error>([&] { check_finite(exec, grid(), wavefield, whole, 1234); }),
+          AllOf(HasSubstr("step 1234: the wavefield " + std::string(f == 0 ? "p" : "q") +
+                          " is no longer finite at node (11, 2, 18), (210, 40, 85)"),
+                HasSubstr("(it overflowed, or the source holds such a number)"),
+                HasSubstr("smooth its angles, or take a smaller dt")));
+      // only what is in the box counts
+      const Box<3> besides{{0, 3, 0}, {21, 18, 19}};
+      EXPECT_EQ(check_finite(exec, grid(), wavefield, besides, 1).greatest, 1.0);
+    }
+  }
+}
+
+/// v^2 is made three times what it was when the step was checked.
+template <class T, class Exec>
+struct Triple {
+  T* values;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { values[i] *= T(3); }
+};
+
+// A wave that explodes is found as soon as it overflows; silence never is.
+TYPED_TEST(WatchTest, FindsWhatExplodes) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const Exec exec;
+  const auto propagator = vti<T>(exec);
+  const auto scale = propagator.source_scale();
+  Kokkos::parallel_for("moho::test::triple",
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                           exec, 0, static_cast<std::int64_t>(scale.extent(0))),
+                       Triple<T, Exec>{const_cast<T*>(scale.data())});
+  const Box<3> whole = moho::whole_box(grid());
+  auto wavefield = propagator.make_wavefield(exec);
+  int last = 0;
+  const auto run = [&] {
+    for (last = 1; last <= 2000; ++last) {
+      propagator.step(exec, wavefield);
+      wavefield.advance();
+      check_finite(exec, grid(), wavefield, whole, last);
+    }
+  };
+  EXPECT_EQ(message_of<moho::Error>([&] {
+              for (int n = 0; n < 20; ++n) {
+                propagator.step(exec, wavefield);
+                wavefield.advance();
+                check_finite(exec, grid(), wavefield, whole, n);
+              }
+            }),
+            "no exception");
+  set_random(exec, wavefield, 4);
+  const std::string message = message_of<moho::Error>(run);
+  EXPECT_THAT(message, HasSubstr(moho::concat("step ", last, ": the wavefield ")));
+  EXPECT_GT(last, 3);
+  EXPECT_LT(last, 2000);
+}
+
+}  // namespace
