@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the program model_waves through its command line.
+
+usage: test_model_waves.py --program PATH [--data FOLDER] [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import argparse
+import json
+import os
+import struct
+import sys
+import unittest
+
+import test_trace_rays as shared  # a folder for each test, and running a program in it
+from test_trace_rays import np
+
+DATA = ""
+OUT = "model_waves_out"
+
+
+def ricker(t, frequency, delay):
+    a = (np.pi * frequency * (t - delay)) ** 2
+    return (1.0 - 2.0 * a) * np.exp(-a)
+
+
+class Case(shared.Case):
+    # A cube of 880 m whose faces are too far away to matter for 0.4 s.
+    cube = ["--vp", "2000", "--shape", "45,45,45", "--spacing", "20", "--origin", "-440,0,-440", "--wavelet", "ricker:10",
+            "--time", "0.4", "--boundary", "rigid", "--snapshot-every", "0"]
+    # A small section.
+    section = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--time", "0.3", "--snapshot-every", "0"]
+
+    def model(self, *arguments, out="out", plot=False):
+        """Runs the program, which must succeed in silence on stderr. Returns its results."""
+        done = self.call(*arguments, "--out", out, *([] if plot else ["--no-plot"]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        return Results(self.path(out), done.stdout)
+
+    def refuse(self, arguments, *words, status=2):
+        """The program must refuse: exit status, one message with the words, and no results."""
+        done = self.call(*arguments, "--no-plot")
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertTrue(done.stderr.startswith("model_waves: "), done.stderr)
+        self.assertLessEqual(done.stderr.count("\n"), 3, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertFalse(os.path.exists(self.path(OUT + "/summary.json")))
+        return done.stderr
+
+    def close(self, found, expected, tolerance):
+        self.assertLess(np.linalg.norm(found - expected), tolerance * np.linalg.norm(expected))
+
+
+class Results:
+    """The files of one run."""
+
+    def __init__(self, folder, text):
+        self.folder, self.text = folder, text
+        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+            self.summary = json.load(file)
+        self.gathers = [self.load(shot["gather"]) for shot in self.summary["shots"]]
+        self.gather = self.gathers[0]
+        self.times = self.summary["gather"]["interval"] * np.arange(self.gather.shape[1])
+
+    def load(self, name):
+        return np.load(os.path.join(self.folder, name))
+
+    def segy(self):
+        """Interval in microseconds, and (record, source x, depth, receiver x, elevation, samples) of each trace."""
+        with open(os.path.join(self.folder, "gather.sgy"), "rb") as file:
+            data = file.read()
+        interval, samples = struct.unpack(">H", data[3216:3218])[0], struct.unpack(">H", data[3220:3222])[0]
+        traces = []
+        for at in range(3600, len(data), 240 + 4 * samples):
+            head = data[at:at + 240]
+            record, = struct.unpack(">i", head[8:12])
+            elevation, _, depth = struct.unpack(">iii", head[40:52])
+            scale_z, scale = ([1.0 / -s if s < 0 else float(s or 1) for s in struct.unpack(">hh", head[68:72])])
+            source_x, _, receiver_x, _ = struct.unpack(">iiii", head[72:88])
+            values = np.frombuffer(data[at + 240:at + 240 + 4 * samples], dtype=">f4")
+            traces.append((record, source_x * scale, depth * scale_z, receiver_x * scale, elevation * scale_z, values))
+        return interval, traces
+
+
+class Waves(Case):
+    def green(self, times, distance):
+        return ricker(times - distance / 2000.0, 10.0, 0.15) / (4.0 * np.pi * distance)
+
+    def test_green_function_between_nodes_and_samples(self):
+        # Neither points on nodes nor samples on steps.
+        r = self.model(*self.cube, "--source", "3,431,-6", "--receivers", "243,431,-6; 123,547,91", "--dt", "0.0019",
+                       "--interval", "0.0021", "--precision", "double")
+        self.assertEqual(r.gather.shape, (2, 191))
+        self.assertEqual(r.gather.dtype, np.float64)
+        for trace, distance in zip(r.gather, (240.0, np.sqrt(120.0 ** 2 + 116.0 ** 2 + 97.0 ** 2))):
+            self.close(trace, self.green(r.times, distance), 0.03)
+
+    def test_free_surface(self):
+        r = self.model(*self.cube, "--free-surface", "--source", "0,100,0", "--receivers", "200,60,0", "--dt", "0.002")
+        exact = self.green(r.times, np.hypot(200.0, 40.0)) - self.green(r.times, np.hypot(200.0, 160.0))
+        self.close(r.gather[0], exact, 0.04)
+
+    def test_media_without_anisotropy_are_isotropic(self):
+        survey = [*self.section, "--precision", "double", "--boundary", "sponge:15"]
+        expected = self.model(*survey)
+        self.assertEqual(expected.summary["model"]["medium"], "isotropic")
+        for more, medium, tolerance in ((["--rho", "2100"], "variable_density", 1e-10),
+                                        (["--epsilon", "0"], "vti", 1e-10),
+                                        (["--epsilon", "0", "--delta", "0", "--theta", "30deg"], "tti", 0.05)):
+            r = self.model(*survey, "--dt", expected.summary["scheme"]["dt"], *more)
+            self.assertEqual(r.summary["model"]["medium"], medium)
+            self.close(r.gather, expected.gather, tolerance)
+
+    def test_angles(self):
+        tti = [*self.section, "--epsilon", "0.2", "--delta", "0.1"]
+        a = self.model(*tti, "--theta", "30deg").gather
+        b = self.model(*tti, "--theta", "30", "--degrees").gather
+        c = self.model(*tti, "--theta", self.save("theta.npy", np.full((61, 41), np.pi / 6))).gather
+        np.testing.assert_array_equal(a, b)
+        self.close(c, a, 1e-5)
+        self.assertGreater(np.abs(self.model(*tti).gather - a).max(), 0.01 * np.abs(a).max())
+
+    def test_snapshots(self):
+        r = self.model("--vp", "2000", "--shape", "101,101", "--spacing", "10", "--source", "500,500", "--time", "0.3",
+                       "--snapshot-every", "0.1", "--dt", "0.002")
+        self.assertEqual([s["time"] for s in r.summary["snapshots"]], [0.1, 0.2, 0.3])
+        self.assertEqual(len([f for f in os.listdir(r.folder) if f.startswith("snapshot_")]), 3)
+        x = 10.0 * np.arange(101) - 500.0
+        radius = np.hypot(*np.meshgrid(x, x))
+        for snapshot in r.summary["snapshots"]:
+            field = r.load(snapshot["file"])
+            self.assertEqual(field.shape, (101, 101))
+            most = np.abs(field).max()
+            self.assertGreater(most, 0.0)
+            outside = radius > 2000.0 * snapshot["time"] + 30.0
+            self.assertLess(np.abs(field[outside]).max(), 1e-3 * most)
+
+    def test_boundaries_absorb(self):
+        # The line's ends see what comes back from the sides only.
+        survey = [*self.section, "--time", "0.8", "--receivers", "300,200", "--source", "300,100"]
+        wide = self.model("--vp", "2000", "--shape", "261,241", "--spacing", "10", "--origin", "-1000,-1000", "--time",
+                          "0.8", "--receivers", "300,200", "--source", "300,100", "--snapshot-every", "0").gather
+        for boundary, most in (("cpml:20", 0.01), ("sponge:40", 0.05), ("cpml:15,top=sponge:40", 0.05)):
+            r = self.model(*survey, "--boundary", boundary)
+            self.assertEqual(r.summary["model"]["boundaries"], boundary)
+            self.close(r.gather, wide, most)
+        rigid = self.model(*survey, "--boundary", "rigid").gather
+        self.assertGreater(np.linalg.norm(rigid - wide), 0.3 * np.linalg.norm(wide))
+        a, b, c = (self.model(*survey, "--boundary", "random", "--seed", seed).gather for seed in (1, 1, 2))
+        np.testing.assert_array_equal(a, b)
+        self.assertGreater(np.abs(a - c).max(), 0.0)
+
+
+class Agreement(Case):
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(4)
+        v = 1800.0 + 15.0 * np.arange(51) + rng.uniform(0, 150, (71, 51))
+        self.survey = ["--vp", self.save("v.npy", v.astype(np.float32)), "--spacing", "10", "--time", "0.35",
+                       "--snapshot-every", "0", "--source", "204,33", "--receivers", "10,20:690,20:35"]
+
+    def test_spaces_precisions_and_orders(self):
+        expected = self.model(*self.survey, "--precision", "double", "--space", "serial").gather
+        text = self.call("--version").stdout
+        for space in [name for name in ("serial", "openmp", "cuda") if name in text]:
+            r = self.model(*self.survey, "--space", space)
+            self.assertEqual(r.summary["asked"]["space"], space)
+            self.assertEqual(r.gather.dtype, np.float32)
+            self.close(r.gather, expected, 1e-4)
+        for order in (4, 16):
+            r = self.model(*self.survey, "--order", order, "--wavelet", "ricker:8", "--dt", "0.0015")
+            same = self.model(*self.survey, "--wavelet", "ricker:8", "--dt", "0.0015")
+            self.close(r.gather, same.gather, 0.1)
+
+    def test_expanding_domains(self):
+        for medium in ([], ["--epsilon", "0.2", "--delta", "0.1", "--theta", "0.4"]):
+            expected = self.model(*self.survey, *medium)
+            self.assertEqual(expected.summary["run"]["expand"]["part_stepped"], 1.0)
+            for method in ("layers", "eikonal", "amplitude"):
+                r = self.model(*self.survey, *medium, "--expand", method)
+                self.close(r.gather, expected.gather, 0.01)
+                self.assertEqual(r.summary["run"]["expand"]["method"], method)
+                self.assertLess(r.summary["run"]["expand"]["part_stepped"], 1.0)
+                self.assertIn("of the nodes were stepped", r.text)
+
+
+class Files(Case):
+    def test_segy_and_summary(self):
+        r = self.model(*self.section, "--source", "300,12.5", "--receivers", "0,20:600,20:7")
+        interval, traces = r.segy()
+        self.assertAlmostEqual(interval * 1e-6, r.summary["gather"]["interval"], places=12)
+        self.assertEqual(len(traces), 7)
+        for k, (record, source_x, depth, receiver_x, elevation, values) in enumerate(traces):
+            self.assertEqual((record, source_x, depth, receiver_x, elevation), (1, 300.0, 12.5, 100.0 * k, -20.0))
+            np.testing.assert_array_equal(values, r.gather[k])
+        self.assertEqual(r.gather.shape[1], r.summary["gather"]["samples"])
+        self.assertLessEqual(r.summary["scheme"]["dt"], r.summary["scheme"]["largest_dt"])
+        self.assertAlmostEqual(r.summary["gather"]["wavelet_peak"], 0.1, delta=r.summary["scheme"]["dt"])
+        self.assertGreater(r.summary["rates"]["points_per_second"], 0.0)
+        self.assertIn("points/s", r.text)
+        for name in r.summary["files"]:
+            self.assertTrue(os.path.isfile(os.path.join(r.folder, name)), name)
+
+    def test_many_shots(self):
+        line = ["--source", "100,20:500,20:3", "--receivers=-100,20:100,20:5", "--moving"]
+        r = self.model(*self.section, *line)
+        self.assertEqual([s["gather"] for s in r.summary["shots"]], [f"gather_000{n}.npy" for n in (1, 2, 3)])
+        # The model is homogeneous: all shots see the same, up to what the sides send back.
+        self.close(r.gathers[1][1:4, :80], r.gathers[0][1:4, :80], 0.05)
+        _, traces = r.segy()
+        self.assertEqual([t[0] for t in traces], 5 * [1] + 5 * [2] + 5 * [3])
+        self.assertEqual([t[3] for t in traces[5:10]], [200.0, 250.0, 300.0, 350.0, 400.0])
+        table = self.write("shots.csv", "shot,kind,x,z\n7,source,100,20\n9,source,300,20\n*,receiver,400,20\n")
+        t = self.model(*self.section, "--shots", table)
+        self.assertEqual([s["number"] for s in t.summary["shots"]], [7, 9])
+        alone = self.model(*self.section, "--source", "300,20", "--receivers", self.write("r.csv", "z,x\n20,400\n"))
+        np.testing.assert_array_equal(t.gathers[1], alone.gather)
+
+    def test_old_results_go(self):
+        self.model(*self.section, "--source", "100,20;200,20", "--snapshot-every", "0.1", out="twice")
+        self.write("twice/gather_mine.npy", "kept")
+        r = self.model(*self.section, out="twice")
+        self.assertEqual(sorted(n for n in os.listdir(r.folder) if n.endswith(".npy")),
+                         ["gather.npy", "gather_mine.npy", "vp.npy"])
+
+    def test_wavelets(self):
+        t = 0.002 * np.arange(120)
+        np.savetxt(self.path("w.csv"), np.stack([t, ricker(t, 15.0, 0.1)], axis=1), delimiter=",")
+        a = self.model(*self.section, "--wavelet", "ricker:15:0.1", "--dt", "0.002")
+        b = self.model(*self.section, "--wavelet", "file:" + self.path("w.csv"), "--dt", "0.002")
+        self.close(b.gather, a.gather, 1e-5)
+        r = self.model(*self.section, "--wavelet", "ormsby:5,10,20,30")
+        self.assertLess(r.summary["scheme"]["highest_frequency"], 31.0)
+
+    def test_config_and_quiet(self):
+        self.write("c.cfg", "# a survey\nvp = 2000\nshape = 61,41\nspacing = 10\ntime = 0.2\nsource = 100,20\n"
+                            "source = 200,20\nfree-surface = true\n")
+        r = self.model("--config", self.path("c.cfg"), "--time", "0.25", "--source", "50,30")
+        self.assertEqual(len(r.gathers), 1)
+        self.assertEqual(r.summary["asked"]["time"], 0.25)
+        self.assertIn("top=free", r.summary["model"]["boundaries"])
+        self.assertEqual(self.model("--config", self.path("c.cfg"), "--quiet").text, "")
+
+
+class Picture(Case):
+    def test_pictures(self):
+        for shape, name in (("61,41", "2d"), ("31,25,28", "3d")):
+            r = self.model("--vp", "2000", "--shape", shape, "--spacing", "10", "--time", "0.2", out=name, plot=True)
+            if "matplotlib" in r.summary["picture"]:
+                self.skipTest(r.summary["picture"])
+            self.assertEqual(r.summary["picture"], "drawn")
+            for picture in ("gather.png", "snapshots.png"):
+                with open(os.path.join(r.folder, picture), "rb") as file:
+                    self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+    def test_without_python(self):
+        done = self.call(*self.section, "--out", "out", environment={"MOHO_PYTHON": "/nonexistent/python3"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("pictures not drawn", done.stdout)
+
+
+class BadInput(Case):
+    def test_options(self):
+        self.refuse([], "--vp is missing")
+        self.refuse(["--vp", "2000"], "--shape is missing")
+        self.refuse(["--vp", "2000", "--shape", "61,41"], "--spacing is missing")
+        self.refuse([*self.section, "--boundary", "wall"], "--boundary 'wall' is unknown", "cpml")
+        self.refuse([*self.section, "--boundary", "cpml,front=free"], "no face 'front' in 2D", "top, bottom")
+        self.refuse([*self.section, "--boundary", "free:3"], "it has no width")
+        self.refuse([*self.section, "--boundary", "cpml:0"], "the width of cpml is '0'")
+        self.refuse([*self.section, "--order", "7"], "--order is 7", "16")
+        self.refuse([*self.section, "--expand", "fast"], "--expand 'fast'", "amplitude")
+        self.refuse([*self.section, "--wavelet", "gabor:3"], "gabor")
+        self.refuse([*self.section, "--shots", "t.csv", "--source", "1,1"], "--shots and --source")
+        self.refuse([*self.section, "--moving"], "--moving needs --receivers")
+        self.refuse(["--vp", "2000", "--time", "0"], "--time is 0")
+        self.refuse([*self.section, "--theta", "0.3", "--boundary", "cpml"], "--boundary: ", "use sponge")
+
+    def test_scheme(self):
+        self.refuse([*self.section, "--dt", "0.004"], "--dt: dt is 0.004 s", "largest stable step")
+        self.refuse([*self.section, "--wavelet", "ricker:50"], "--wavelet ricker:50", "points per wavelength",
+                    "lower the frequency")
+        self.refuse([*self.section, "--interval", "0.0000015"], "--interval", "whole microseconds")
+        self.refuse([*self.section, "--interval", "0.02"], "--interval is 0.02 s", "record more often")
+        self.refuse([*self.section, "--dt", "0.002", "--interval", "0.001"], "--interval is 0.001 s", "--dt, 0.002 s")
+        self.refuse([*self.section, "--time", "500"], "samples, as SEG-Y counts them")
+        self.refuse([*self.section, "--snapshot-every", "0.5"], "--snapshot-every is 0.5 s")
+        self.refuse(["--vp", "2000", "--spacing", "10", "--shape", "61,8", "--boundary", "rigid"],
+                    "order 8 is too large for 8 nodes along z")
+        self.refuse(["--vp", "2000", "--shape", "40000,40000,4000", "--spacing", "10"], "memory")
+
+    def test_places(self):
+        self.refuse([*self.section, "--source", "601,20"], "--source: source 0: (601, 20)", "outside", "x 0 to 600")
+        self.refuse([*self.section, "--source", "-5,20"], "--source", "boundary layer", "x 0 to 600")
+        self.refuse([*self.section, "--receivers", "0,20:600,999:3"], "--receivers: receiver 1")
+        self.refuse([*self.section, "--source", "1,2,3"], "--source", "'1,2,3' has 3 coordinates, not 2")
+        self.refuse([*self.section, "--free-surface", "--source", "30,0"], "--source", "on the free surface")
+        self.refuse([*self.section, "--receivers", "none.csv"], "none.csv")
+        self.refuse([*self.section, "--shots", self.write("s.csv", "1,source,0,10\n")], "s.csv", "no receiver")
+
+    def test_models(self):
+        v = np.full((61, 41), 2000.0, dtype=np.float32)
+        good = ["--spacing", "10", "--vp", self.save("v.npy", v)]
+        bad = v.copy()
+        bad[7, 11] = np.nan
+        self.refuse(["--spacing", "10", "--vp", self.save("bad.npy", bad)], "--vp ", "bad.npy: the value at node (7, 11)",
+                    "nan")
+        self.refuse([*good, "--rho", self.save("rho.npy", v[:, :40])], "--rho ", "61 x 40", "61 x 41")
+        self.refuse([*good, "--rho", "-5"], "--rho -5: the value at node (0, 0)", "positive")
+        self.refuse([*good, "--epsilon", "-0.6"], "--epsilon -0.6: ", "-0.4999 to 2")
+        self.refuse([*good, "--delta", "30"], "--delta 30: ", "not per cent")
+        self.refuse([*good, "--theta", "30"], "--theta 30: ", "radians", "--degrees")
+        self.refuse([*good, "--phi", "0.3"], "phi: a 2D model has no azimuth")
+        self.refuse([*good, "--rho", "2000", "--epsilon", "0.1"], "density")
+        self.refuse([*good, "--shape", "41,61"], "--shape: 41 x 61 was given")
+        self.refuse(["--vp", self.path("v.npy")], "--spacing is missing")
+        self.refuse(["--vp", "v.txt", "--spacing", "10"], "v.txt")
+        self.refuse(["--vp", self.save("1.npy", v[0]), "--spacing", "10"], "1.npy")
+
+
+class Compass(Case):
+    def test_tti_section(self):
+        names = {p: os.path.join(DATA, f"bgcompass_{p}_325x171_12.5m.npy") for p in ("vp", "epsilon", "delta", "theta")}
+        if not all(os.path.isfile(name) for name in names.values()):
+            self.skipTest("the BG Compass section is not there")
+        files = [word for p, name in names.items() for word in ("--" + p, name)]
+        r = self.model(*files, "--spacing", "12.5", "--wavelet", "ricker:10", "--time", "0.4", "--snapshot-every", "0")
+        self.assertEqual(r.summary["model"]["medium"], "tti")
+        self.assertTrue(r.summary["model"]["boundaries"].startswith("sponge"))
+        self.assertTrue(np.all(np.isfinite(r.gather)))
+        self.assertGreater(np.abs(r.gather).max(), 0.0)
+
+
+def main():
+    global DATA
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True, help="path of model_waves")
+    parser.add_argument("--data", default="", help="folder with the BG Compass section")
+    parser.add_argument("names", nargs="*", help="test classes or tests; all if none is named")
+    arguments = parser.parse_args()
+    shared.PROGRAM = os.path.abspath(arguments.program)
+    DATA = arguments.data
+    names = arguments.names or ["Waves", "Agreement", "Files", "Picture", "BadInput", "Compass"]
+    suite = unittest.defaultTestLoader.loadTestsFromNames(names, sys.modules[__name__])
+    result = unittest.TextTestRunner(verbosity=2).run(suite)
+    if result.wasSuccessful() and result.testsRun > 0 and len(result.skipped) == result.testsRun:
+        return 77
+    return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
