@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Benchmarks of domains that expand with the wavefield: the elapsed time of a shot by each of the
+// three methods over that of the whole grid.
+//
+// The shot is like that of Suh and Wang (2011): tilted transversely isotropic, 16 x 16 x 16 km, the
+// source near the top of the middle, a fast body below. They report 0.78 (layers), 0.82 (eikonal)
+// and 0.75 (amplitude). Time is the method's preparation and the whole shot: steps, source, and 343
+// receivers. The model is fixed, the number of nodes along its sides n; the wavelet has the highest
+// frequency that such a grid carries. Every gather is compared with that of the whole grid.
+//
+// MOHO_BENCH_EXPAND_N and MOHO_BENCH_EXPAND_SECONDS set n and the modelled time.
+//
+// Names: expand/<medium>/float/<method>/<space>/n:<n>. Methods: none, layers, eikonal (solved on
+// every fourth node), eikonal_full (on all nodes), amplitude.
+
+#include "bench_expand/runner.hpp"
+#include "common/program.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/space.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+
+namespace {
+
+using namespace moho;
+using bench::ExpandResult;
+using bench::ExpandRunner;
+using bench::ExpandSettings;
+
+/// A number from the environment. \throws InputError unless it lies between the limits
+double from_environment(const char* name, double usual, double least, double greatest) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return usual;
+  char* end = nullptr;
+  const double value = std::strtod(text, &end);
+  if (*end != '\0' || !(value >= least && value <= greatest)) {
+    throw InputError(concat(name, " is '", text, "' (allowed: ", least, " to ", greatest, ")"));
+  }
+  return value;
+}
+
+/// The shot of a space and a medium, and its gather in the whole grid; one is kept.
+struct Kept {
+  std::string key;
+  std::unique_ptr<ExpandRunner> runner;
+  ExpandResult whole;
+};
+
+template <class Exec>
+Kept& kept(const ExpandSettings& settings) {
+  static Kept one;
+  static bool first = true;
+  if (first) Kokkos::push_finalize_hook([] { one = {}; });
+  first = false;
+  const std::string key = concat(SpaceTraits<Exec>::name, settings.tti, settings.n);
+  if (one.key != key) {
+    one = {};
+    one.runner = bench::make_expand_runner<Exec>(settings);
+    one.whole = one.runner->run("none");
+    one.key = key;
+  }
+  return one;
+}
+
+/// The greatest difference over the greatest sample; infinite for no number.
+double difference(const std::vector<float>& a, const std::vector<float>& b) {
+  double most = 0.0, greatest = 0.0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
+    const double d = std::fabs(x - y);
+    most = d <= 1e300 ? std::max(most, d) : HUGE_VAL;
+    greatest = std::max(greatest, std::fabs(y));
+  }
+  return a.size() == b.size() && greatest > 0.0 ? most / greatest : HUGE_VAL;
+}
+
+template <class Exec>
+void time_expand(benchmark::State& state, const ExpandSettings& settings,
+                 const std::string& method) {
+  try {
+    Kept& shot = kept<Exec>(settings);
+    ExpandResult result;
+    for (auto _ : state) {
+      result = method == "none" ? shot.whole : shot.runner->run(method);
+      state.SetIterationTime(result.seconds);
+    }
+    const double found = difference(result.traces, shot.whole.traces);
+    auto& counters = state.counters;
+    counters["elapsed_over_whole"] = result.seconds / shot.whole.seconds;
+    counters["fraction"] = result.fraction;
+    counters["setup_seconds"] = result.setup_seconds;
+    counters["method_seconds"] = result.method_seconds;
+    counters["method_part"] = (result.setup_seconds + result.method_seconds) / result.seconds;
+    counters["method_part_of_step"] =
+        result.method_seconds / (result.seconds - result.setup_seconds);
+    counters["points/s"] = result.points / (result.seconds - result.setup_seconds);
+    counters["steps"] = static_cast<double>(result.steps);
+    counters["dt"] = result.dt;
+    counters["difference"] = found;
+    if (!(found < 1e-3)) {
+      bench::note_error();
+      state.SkipWithError(concat("the gather differs from the whole grid's by ", found,
+                                 " of its largest sample (allowed: 1e-3)")
+                              .c_str());
+    }
+  } catch (const std::exception& error) {
+    bench::note_error();
+    state.SkipWithError(error.what());
+  }
+}
+
+template <class Exec>
+void add_space() {
+  const bool host = is_host_space<Exec>, smoke = bench::smoke();
+  for (const bool tti : {true, false}) {
+    ExpandSettings settings;
+    settings.tti = tti;
+    const double n = smoke ? 24.0 : host ? 80.0 : 512.0;
+    settings.n = std::llround(from_environment("MOHO_BENCH_EXPAND_N", n, 24.0, 4096.0));
+    settings.seconds =
+        from_environment("MOHO_BENCH_EXPAND_SECONDS", smoke ? 4.0 : 6.0, 0.01, 1000.0);
+    settings.width = smoke ? 8 : host ? 20 : 30;
+    for (const char* const method : {"none", "layers", "eikonal", "eikonal_full", "amplitude"}) {
+      const std::string name = concat("expand/", tti ? "tti" : "isotropic", "/float/", method, "/",
+                                      SpaceTraits<Exec>::name, "/n:", settings.n);
+      benchmark::RegisterBenchmark(name.c_str(),
+                                   [settings, method](benchmark::State& state) {
+                                     time_expand<Exec>(state, settings, method);
+                                   })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond)
+          ->Iterations(1);
+    }
+  }
+}
+
+void register_benchmarks() {
+#ifdef KOKKOS_ENABLE_OPENMP
+  add_space<Kokkos::OpenMP>();
+#else
+  add_space<Kokkos::Serial>();
+#endif
+#ifdef KOKKOS_ENABLE_CUDA
+  add_space<Kokkos::Cuda>();
+#endif
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return bench::run_program(argc, argv, register_benchmarks);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_expand: %s\n", error.what());
+    return 1;
+  }
+}
