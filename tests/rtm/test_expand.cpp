@@ -226,10 +226,12 @@ TYPED_TEST(Expand, TtiShotIsThatOfTheWholeGrid) {
   s.theta = [](const Point<2>& x) { return 0.3 + x[0]; };
   const Shot<double, 2, TypeParam> shot(s);
   const auto whole = shot.run(nullptr);
-  for (const Expansion method : methods) {
-    const bool follows = method == Expansion::amplitude;
-    compare<double>(shot, whole.traces, method, follows ? 1e-4 : 1e-9, 0.8);
-  }
+  // Differences of first order taken twice let waves of two nodes' length run ahead, tiny as they
+  // are.
+  for (const Expansion method : methods) compare<double>(shot, whole.traces, method, 1e-4, 0.8);
+  DomainOptions wide;
+  wide.margin = 24;
+  compare<double>(shot, whole.traces, Expansion::eikonal, 1e-6, 0.9, wide);
 }
 
 TYPED_TEST(Expand, SmallVolume) {
