@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Media by formula, and runs of the solvers whose times come back to the host.
+
+#include "eikonal/instances.hpp"
+#include "spaces.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace moho::testing {
+
+/// A cubic grid of n nodes along every axis over a length.
+template <int Dim>
+Grid<Dim> make_cube(int n, double length, double origin = 0.0) {
+  Grid<Dim> grid;
+  for (int d = 0; d < Dim; ++d) {
+    grid.extents[d] = n;
+    grid.spacing[d] = length / (n - 1);
+    grid.origin[d] = origin;
+  }
+  return grid;
+}
+
+/// A function of the position.
+template <int Dim>
+using Formula = std::function<double(const Kokkos::Array<double, Dim>&)>;
+
+/// The values of a medium on the host; empty functions are absent.
+template <int Dim>
+struct Formulas {
+  Formula<Dim> velocity, epsilon, delta;
+};
+
+/// A field of a formula's values.
+template <class T, int Dim, class Exec>
+Field<T, Dim, Exec> make_values(const Exec& exec, const Grid<Dim>& grid,
+                                const std::type_identity_t<Formula<Dim>>& f) {
+  if (!f) return {};
+  const auto field = make_field<T>(exec, grid, "values");
+  const auto host = Kokkos::create_mirror_view(field);
+  for (std::int64_t i = 0; i < grid.size(); ++i) {
+    host.data()[i] = static_cast<T>(f(grid.position(grid.node(i))));
+  }
+  Kokkos::deep_copy(field, host);
+  return field;
+}
+
+/// The medium of formulas.
+template <class T, int Dim, class Exec>
+eikonal::Medium<T, Dim, Exec> make_medium(const Exec& exec, const Grid<Dim>& grid,
+                                          const std::type_identity_t<Formulas<Dim>>& formulas) {
+  return {make_values<T>(exec, grid, formulas.velocity),
+          make_values<T>(exec, grid, formulas.epsilon), make_values<T>(exec, grid, formulas.delta)};
+}
+
+/// Values of a view on the host, in the order of memory.
+template <class View>
+std::vector<double> to_host(const View& view) {
+  const auto host = Kokkos::create_mirror_view(view);
+  Kokkos::deep_copy(host, view);
+  return std::vector<double>(host.data(), host.data() + host.size());
+}
+
+/// Times of solve().
+template <class T, int Dim, class Exec>
+std::vector<double> solve(const Exec& exec, const Grid<Dim>& grid,
+                          const std::type_identity_t<Formulas<Dim>>& formulas,
+                          const Points<Dim>& sources, const eikonal::Options& options = {}) {
+  const auto medium = make_medium<T>(exec, grid, formulas);
+  const auto times = make_field<T>(exec, grid, "times");
+  eikonal::solve<T, Dim, Exec>(exec, grid, medium, sources, times, options);
+  return to_host(times);
+}
+
+/// Times of fast_marching().
+template <class T, int Dim>
+std::vector<double> march(const Grid<Dim>& grid,
+                          const std::type_identity_t<Formulas<Dim>>& formulas,
+                          const Points<Dim>& sources, const eikonal::Options& options = {}) {
+  const Host exec;
+  const auto medium = make_medium<T>(exec, grid, formulas);
+  const auto times = make_field<T>(exec, grid, "times");
+  eikonal::fast_marching<T, Dim, Host>(exec, grid, medium, sources, times, options);
+  return to_host(times);
+}
+
+/// The largest error relative to the largest time.
+template <int Dim>
+double largest_error(const Grid<Dim>& grid, const std::vector<double>& times,
+                     const std::type_identity_t<Formula<Dim>>& exact) {
+  double worst = 0.0, latest = 0.0;
+  for (std::int64_t i = 0; i < grid.size(); ++i) {
+    const double t = exact(grid.position(grid.node(i)));
+    const double error = std::abs(times[static_cast<std::size_t>(i)] - t);
+    if (!(error <= worst)) worst = error;
+    latest = std::max(latest, t);
+  }
+  return worst / latest;
+}
+
+/// The largest difference of two fields relative to the largest value.
+inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double worst = 0.0, latest = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double difference = std::abs(a[i] - b[i]);
+    if (!(difference <= worst)) worst = difference;
+    latest = std::max(latest, b[i]);
+  }
+  return worst / latest;
+}
+
+/// A formula that always gives the same.
+template <int Dim>
+Formula<Dim> constant(double value) {
+  return [value](const Point<Dim>&) { return value; };
+}
+
+/// Velocity v0 + g z.
+template <int Dim>
+Formula<Dim> gradient(double v0, double g) {
+  return [=](const Point<Dim>& p) { return v0 + g * p[Dim - 1]; };
+}
+
+/// The traveltime in v0 + g z (Slotnick's circles).
+template <int Dim>
+Formula<Dim> gradient_time(double v0, double g, const Point<Dim>& source) {
+  return [=](const Point<Dim>& p) {
+    double square = 0.0;
+    for (int d = 0; d < Dim; ++d) square += (p[d] - source[d]) * (p[d] - source[d]);
+    const double a = v0 + g * source[Dim - 1], b = v0 + g * p[Dim - 1];
+    return std::acosh(1.0 + g * g * square / (2.0 * a * b)) / g;
+  };
+}
+
+/// White noise between two values, the same at every call for the same grid.
+template <int Dim>
+Formula<Dim> noise(const Grid<Dim>& grid, double low, double high, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> uniform(low, high);
+  std::vector<double> values(static_cast<std::size_t>(grid.size()));
+  for (double& v : values) v = uniform(random);
+  return [grid, values](const Point<Dim>& p) {
+    Index<Dim> node{};
+    const Point<Dim> q = grid.to_index_space(p);
+    for (int d = 0; d < Dim; ++d) node[d] = std::lround(q[d]);
+    return values[static_cast<std::size_t>(grid.flat(node))];
+  };
+}
+
+}  // namespace moho::testing
