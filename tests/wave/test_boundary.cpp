@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Faces of grids: what absorbing layers leave of a wave, free surfaces against image sources,
+// random layers, and models extended by layers.
+
+#include "wave/support.hpp"
+
+namespace {
+
+using namespace moho::testing;
+using moho::Box;
+using moho::Grid;
+using moho::Index;
+using moho::wave::all_faces;
+using moho::wave::extend_model;
+using moho::wave::extended_grid;
+using moho::wave::interior_box;
+using moho::wave::parse_face_kind;
+using moho::wave::RandomLayerOptions;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+template <class Case>
+class BoundaryTest : public ::testing::Test {};
+TYPED_TEST_SUITE(BoundaryTest, TestCases, CaseName);
+
+/// Sum of p^2 over a box.
+template <class T, int Dim, class Exec>
+double energy(const Exec& exec, const Wavefield<T, Dim, Exec>& wavefield, const Box<Dim>& box) {
+  const std::vector<T> values = fetch<T, Exec>(exec, wavefield.now[0]);
+  double sum = 0.0;
+  for (std::int64_t n = 0; n < box.size(); ++n) {
+    const double p =
+        static_cast<double>(values[static_cast<std::size_t>(wavefield.layout.flat(box.node(n)))]);
+    sum += p * p;
+  }
+  return sum;
+}
+
+/// A model that changes gently. With epsilon = delta nothing but P waves runs in it.
+template <class T, int Dim, class Exec>
+Model<T, Dim, Exec> smooth_model(const Exec& exec, const Grid<Dim>& grid, Medium medium,
+                                 bool elliptic) {
+  const auto wavy = [&](double mean, double change, double length, double shift) {
+    return field_of<T, Dim, Exec>(exec, grid, [=](const Index<Dim>& node) {
+      double product = change;
+      for (int d = 0; d < Dim; ++d) {
+        product *= std::sin(2.0 * pi * static_cast<double>(node[d]) / length + shift + d);
+      }
+      return mean + product;
+    });
+  };
+  Model<T, Dim, Exec> model;
+  model.vp = wavy(2500.0, 500.0, 60.0, 0.0);
+  if (medium == Medium::variable_density) model.density = wavy(2000.0, 600.0, 45.0, 0.4);
+  if (moho::wave::fields_of(medium) == 2) {
+    model.epsilon = wavy(0.2, 0.08, 70.0, 0.8);
+    model.delta = elliptic ? model.epsilon : wavy(0.06, 0.05, 50.0, 1.2);
+  }
+  if (medium == Medium::tti) {
+    model.theta = wavy(0.4, 0.4, 80.0, 0.2);
+    if (Dim == 3) model.phi = wavy(0.7, 0.5, 80.0, 0.3);
+  }
+  return model;
+}
+
+struct Remains {
+  double after_crossing, late, later;  ///< of the greatest energy inside
+};
+
+/// Energy inside layers after a shot: after several crossings, and after many more steps.
+template <class T, int Dim, class Exec>
+Remains remains_of(const Kind& kind, bool elliptic, std::int64_t nodes, FaceKind face, int width,
+                   int crossing, int late, int later) {
+  const Exec exec;
+  const Grid<Dim> grid = cube<Dim>(nodes, 10.0);
+  PropagatorOptions<Dim> options;
+  options.equations = kind.equations;
+  options.boundaries = all_faces<Dim>(face, width);
+  options.frequency = 36.0;
+  const Grid<Dim> extended = extended_grid(grid, options.boundaries);
+  const auto model =
+      extend_model(exec, grid, smooth_model<T, Dim, Exec>(exec, grid, kind.medium, elliptic),
+                   options.boundaries);
+  const auto propagator = make_propagator(exec, extended, model, options, 0.8);
+  auto wavefield = propagator.make_wavefield(exec);
+  Index<Dim> source{};
+  for (int d = 0; d < Dim; ++d) source[d] = width + nodes / 3 + 2 * d;
+  double most = 0.0;
+  Remains remains{};
+  run_shot(exec, propagator, wavefield, source, Ricker{15.0, 0.1}, {source}, later, [&](int n) {
+    if (n % 25 != 0 && n != later) return;
+    const double now = energy(exec, wavefield, propagator.interior());
+    most = std::max(most, now);
+    if (n == crossing) remains.after_crossing = now;
+    if (n == late) remains.late = now;
+    if (n == later) remains.later = now;
+  });
+  remains.after_crossing /= most;
+  remains.late /= most;
+  remains.later /= most;
+  return remains;
+}
+
+#ifdef MOHO_BOUNDS_CHECK
+constexpr int many = 1600;
+#else
+constexpr int many = 4000;
+#endif
+
+TYPED_TEST(BoundaryTest, CpmlSwallowsWavesAndStaysQuiet) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  for (const Kind& kind : kinds) {
+    if (kind.medium == Medium::tti) continue;
+    const Remains remains =
+        remains_of<T, 2, Exec>(kind, true, 80, FaceKind::cpml, 20, 800, many / 2, many);
+    EXPECT_LT(remains.after_crossing, 1e-5) << kind.name();
+    EXPECT_LT(remains.late, kind.fields() == 2 ? by_precision<T>(1e-5, 1e-6) : 1e-6) << kind.name();
+    // nothing grows; p and q of single precision drift apart a little, long waves come and go
+    const double rounding = kind.fields() == 2 ? by_precision<T>(1e-5, 1e-8) : 1e-10;
+    EXPECT_LE(remains.later, std::max(remains.late, rounding)) << kind.name();
+  }
+}
+
+TYPED_TEST(BoundaryTest, CpmlSwallowsWavesIn3D) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  for (const Kind& kind : kinds) {
+    if (kind.medium == Medium::tti) continue;
+    const Remains remains =
+        remains_of<T, 3, Exec>(kind, true, 26, FaceKind::cpml, 10, 350, 400, 500);
+    EXPECT_LT(remains.after_crossing, 1e-5) << kind.name();
+    EXPECT_LE(remains.later, remains.after_crossing) << kind.name();
+  }
+}
+
+// With epsilon > delta there are shear waves too, which are slow to leave: fewer and fewer stay.
+TYPED_TEST(BoundaryTest, SlowWavesLeaveInTheEnd) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  for (const Kind& kind : kinds) {
+    if (kind.fields() != 2) continue;
+    const FaceKind face = kind.medium == Medium::tti ? FaceKind::sponge : FaceKind::cpml;
+    const Remains remains = remains_of<T, 2, Exec>(kind, false, 80, face, 20, 800, many / 2, many);
+    EXPECT_LT(remains.after_crossing, 0.05) << kind.name();
+    EXPECT_LT(remains.late, 0.5 * remains.after_crossing) << kind.name();
+    EXPECT_LT(remains.later, 0.9 * remains.late) << kind.name();
+  }
+}
+
+TYPED_TEST(BoundaryTest, SpongeSwallowsWaves) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  for (const Kind& kind : kinds) {
+    const Remains remains =
+        remains_of<T, 2, Exec>(kind, true, 80, FaceKind::sponge, 40, 800, 1000, 2400);
+    EXPECT_LT(remains.after_crossing, 1e-3) << kind.name();
+    EXPECT_LE(remains.later, remains.late) << kind.name();
+  }
+}
+
+// Near a face, against a grid so large that nothing comes back.
+template <class T, class Exec>
+double reflection(const Kind& kind, FaceKind face, int width) {
+  const Exec exec;
+  Traces traces[2];
+  for (const bool large : {false, true}) {
+    const std::int64_t nodes = 61, margin = large ? 130 : 0;
+    const Grid<2> grid = cube<2>(nodes + 2 * margin, 10.0);
+    PropagatorOptions<2> options;
+    options.dt = 0.001;
+    options.equations = kind.equations;
+    options.frequency = 36.0;
+    options.boundaries = all_faces<2>(large ? FaceKind::rigid : face, width);
+    const auto model = extend_model(
+        exec, grid,
+        constant_model<T, 2, Exec>(exec, grid, kind.medium, {2500.0, 1.0, 0.2, 0.1, 0.5}),
+        options.boundaries);
+    const Grid<2> extended = extended_grid(grid, options.boundaries);
+    const Propagator<T, 2, Exec> propagator(exec, extended, model, options);
+    const std::int64_t shift = margin + options.boundaries.lower[0].layer();
+    const auto place = [&](std::int64_t x, std::int64_t z) {
+      return Index<2>{shift + x, shift + z};
+    };
+    traces[large] = run_shot(exec, propagator, place(30, 8), Ricker{15.0, 0.1},
+                             {place(30, 0), place(45, 2), place(60, 0), place(55, 55)}, 700);
+  }
+  double most = 0.0;
+  for (std::size_t r = 0; r < traces[0].size(); ++r) {
+    most = std::max(most, relative_difference(traces[0][r], traces[1][r]));
+  }
+  return most;
+}
+
+TYPED_TEST(BoundaryTest, LayersReflectLittle) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  for (const Kind& kind : kinds) {
+    const double sponge = reflection<T, Exec>(kind, FaceKind::sponge, 40);
+    const double rigid = reflection<T, Exec>(kind, FaceKind::rigid, 0);
+    EXPECT_GT(rigid, 0.3);  // this measure sees reflections
+    EXPECT_LT(sponge, 0.08) << kind.name();
+    double cpml = 0.0;
+    if (kind.medium != Medium::tti) {
+      cpml = reflection<T, Exec>(kind, FaceKind::cpml, 20);
+      EXPECT_LT(cpml, 0.01) << kind.name();
+    }
+  }
+}
+
+// A free surface is the middle of a whole space with an image source of the other sign: the same
+// numbers in the same differences.
+template <class T, int Dim, class Exec>
+void expect_image_source(const Kind& kind, int axis, bool lower) {
+  const Exec exec;
+  const std::int64_t nodes = Dim == 2 ? 50 : 22;
+  Grid<Dim> half = cube<Dim>(nodes, 10.0), whole = half;
+  whole.extents[axis] = 2 * nodes - 1;
+  const std::int64_t surface = lower ? nodes - 1 : nodes - 1;  // of the whole space
+  PropagatorOptions<Dim> options;
+  options.dt = 0.001;
+  options.equations = kind.equations;
+  options.boundaries = all_faces<Dim>(FaceKind::rigid);
+  const auto upright = [&](const Grid<Dim>& grid) {
+    return constant_model<T, Dim, Exec>(exec, grid, kind.medium, {2500.0, 1000.0, 0.2, 0.1, 0.0});
+  };
+  const Propagator<T, Dim, Exec> space(exec, whole, upright(whole), options);
+  (lower ? options.boundaries.lower : options.boundaries.upper)[axis] = {FaceKind::free_surface, 0};
+  const Propagator<T, Dim, Exec> below(exec, half, upright(half), options);
+  Index<Dim> source{}, receiver{};
+  for (int d = 0; d < Dim; ++d) {
+    source[d] = 7 + d;
+    receiver[d] = nodes - 9 - d;
+  }
+  source[axis] = lower ? 4 : nodes - 5;
+  receiver[axis] = lower ? 9 : nodes - 10;
+  // both signs of depth in the whole space
+  const auto place = [&](Index<Dim> node, int sign) {
+    const std::int64_t depth = lower ? node[axis] : nodes - 1 - node[axis];
+    node[axis] = surface + sign * depth;
+    return node;
+  };
+  const auto found = run_shot(exec, below, source, Ricker(), {receiver}, 250)[0];
+  const Traces both = run_shot(exec, space, place(source, 1), Ricker(),
+                               {place(receiver, 1), place(receiver, -1)}, 250);
+  EXPECT_GT(largest(both[1]), 0.2 * largest(both[0]));
+  EXPECT_LT(relative_difference(found, difference(both[0], both[1])), by_precision<T>(2e-5, 1e-12))
+      << kind.name() << ' ' << Dim << "D axis " << axis;
+}
+
+TYPED_TEST(BoundaryTest, AFreeSurfaceIsAnImageSource) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  for (const Kind& kind : kinds) {
+    for (const bool lower : {true, false}) {
+      for (int axis = 0; axis < 2; ++axis) expect_image_source<T, 2, Exec>(kind, axis, lower);
+      for (int axis = 0; axis < 3; ++axis) expect_image_source<T, 3, Exec>(kind, axis, lower);
+    }
+  }
+}
+
+// S(t - r/v) / (4 pi r) less the same of the image.
+TYPED_TEST(BoundaryTest, AFreeSurfaceInTheoryAndIn3D) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const Exec exec;
+  const Grid<3> grid{{64, 64, 44}, {10.0, 10.0, 10.0}, {}};
+  PropagatorOptions<3> options;
+  options.dt = 0.0005;
+  options.boundaries = all_faces<3>(FaceKind::rigid);
+  options.boundaries.lower[2] = {FaceKind::free_surface, 0};
+  const auto model = constant_model<T, 3, Exec>(exec, grid, Medium::isotropic, {2000.0});
+  const Propagator<T, 3, Exec> propagator(exec, grid, model, options);
+  const Ricker signal{15.0, 0.1};
+  const auto found =
+      run_shot(exec, propagator, {25, 32, 8}, signal, {{40, 32, 12}, {36, 40, 6}}, 580);
+  const double across[] = {150.0, std::hypot(110.0, 80.0)}, depth[] = {120.0, 60.0};
+  for (std::size_t r = 0; r < 2; ++r) {
+    std::vector<double> expected(found[r].size(), 0.0);
+    for (const int sign : {1, -1}) {
+      const double distance = std::hypot(across[r], depth[r] - sign * 80.0);
+      for (std::size_t n = 1; n < expected.size(); ++n) {
+        const double t = static_cast<double>(n) * options.dt - distance / 2000.0;
+        expected[n] += sign * 1000.0 / (4.0 * pi * distance) * signal(t);
+      }
+    }
+    EXPECT_LT(relative_error(found[r], expected), 0.01) << r;
+  }
+}
+
+// Scatters, and keeps what a leapfrog step conserves: sum (p^n p^n - p^(n-1) p^(n+1)) / v^2.
+template <class T, class Exec>
+struct RandomRun {
+  double least = 1e300, greatest = 0.0;  ///< energy, after the source is silent
+  std::vector<double> early, late;       ///< parts of the trace
+};
+template <class T, class Exec>
+RandomRun<T, Exec> run_random(FaceKind face, std::uint64_t seed) {
+  const Exec exec;
+  const Grid<2> grid = cube<2>(81, 10.0);
+  PropagatorOptions<2> options;
+  options.dt = 0.0015;
+  options.boundaries = all_faces<2>(face, 30);
+  options.boundaries.lower[1] = {FaceKind::rigid, 0};
+  RandomLayerOptions random;
+  random.seed = seed;
+  const auto model =
+      extend_model(exec, grid, constant_model<T, 2, Exec>(exec, grid, Medium::isotropic, {2500.0}),
+                   options.boundaries, random);
+  const Propagator<T, 2, Exec> propagator(exec, extended_grid(grid, options.boundaries), model,
+                                          options);
+  const auto scale =
+      fetch<T, Exec>(exec, Storage<T, Exec>(const_cast<T*>(propagator.source_scale().data()),
+                                            propagator.source_scale().extent(0)));
+  auto wavefield = propagator.make_wavefield(exec);
+  RandomRun<T, Exec> result;
+  std::vector<T> before, now;
+  const std::int64_t shift = options.boundaries.lower[0].layer();
+  const int steps = 1200;
+  const Traces traces = run_shot(
+      exec, propagator, wavefield, {shift + 40, 40}, Ricker{30.0, 0.05}, {{shift + 50, 30}}, steps,
+      [&](int n) {
+        if (n < 200 || n % 100 > 2) return;
+        const auto next = fetch<T, Exec>(exec, wavefield.now[0]);
+        if (n % 100 == 2) {
+          double sum = 0.0;
+          for (std::size_t i = 0; i < next.size(); ++i) {
+            if (scale[i] == T(0)) continue;
+            const double p = static_cast<double>(now[i]);
+            sum += (p * p - static_cast<double>(before[i]) * static_cast<double>(next[i])) /
+                   static_cast<double>(scale[i]);
+          }
+          result.least = std::min(result.least, sum);
+          result.greatest = std::max(result.greatest, sum);
+        }
+        before = now;
+        now = next;
+      });
+  result.early.assign(traces[0].begin(), traces[0].begin() + 180);
+  result.late.assign(traces[0].begin() + 700, traces[0].end());
+  return result;
+}
+double correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum / (norm(a) * norm(b));
+}
+
+TYPED_TEST(BoundaryTest, RandomLayersKeepEnergyAndForgetPhases) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const auto one = run_random<T, Exec>(FaceKind::random, 1);
+  const auto same = run_random<T, Exec>(FaceKind::random, 1);
+  const auto other = run_random<T, Exec>(FaceKind::random, 2);
+  const auto sponge = run_random<T, Exec>(FaceKind::sponge, 1);
+  EXPECT_GT(one.least, 0.0);
+  EXPECT_LT(one.greatest / one.least - 1.0, by_precision<T>(1e-3, 1e-10));
+  EXPECT_LT(sponge.least, 0.02 * one.least);
+  EXPECT_EQ(same.late, one.late);
+  // what has not been in a layer is as it was; what has, two seeds have little in common
+  EXPECT_GT(correlation(one.early, other.early), 0.999);
+  EXPECT_LT(std::fabs(correlation(one.late, other.late)), 0.5);
+  EXPECT_GT(norm(one.late), 3.0 * norm(sponge.late));
+}
+
+template <class T, int Dim, class Exec>
+void expect_extended_model() {
+  const Exec exec;
+  Grid<Dim> grid = cube<Dim>(9, 10.0);
+  for (int d = 0; d < Dim; ++d) {
+    grid.extents[d] += d;
+    grid.spacing[d] += d;
+    grid.origin[d] = 100.0 * d;
+  }
+  Boundaries<Dim> boundaries = all_faces<Dim>(FaceKind::sponge, 3);
+  boundaries.lower[Dim - 1] = {FaceKind::free_surface, 7};
+  boundaries.upper[Dim - 1] = {FaceKind::cpml, 5};
+  boundaries.upper[0] = {FaceKind::rigid, 7};
+  const auto model = random_model<T, Dim, Exec>(exec, grid, Medium::tti, 3);
+  const auto extended = extend_model(exec, grid, model, boundaries);
+  const Grid<Dim> larger = extended_grid(grid, boundaries);
+  const Box<Dim> interior = interior_box(larger, boundaries);
+  EXPECT_EQ(larger.extents[0], grid.extents[0] + 3);
+  EXPECT_EQ(larger.extents[Dim - 1], grid.extents[Dim - 1] + 5);
+  EXPECT_EQ(larger.origin[0], grid.origin[0] - 3 * grid.spacing[0]);
+  EXPECT_EQ(larger.origin[Dim - 1], grid.origin[Dim - 1]);
+  EXPECT_EQ(interior.lower[0], 3);
+  EXPECT_EQ(interior.upper[0], larger.extents[0]);
+  EXPECT_EQ(interior.upper[Dim - 1], larger.extents[Dim - 1] - 5);
+  EXPECT_EQ(extended.medium(), Medium::tti);
+  EXPECT_EQ(extended.density.data(), nullptr);
+  const auto compare = [&](const moho::Field<T, Dim, Exec>& from,
+                           const moho::Field<T, Dim, Exec>& to) {
+    const auto a = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from);
+    const auto b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to);
+    moho::check_shape(larger, to, "field");
+    for (std::int64_t n = 0; n < larger.size(); ++n) {
+      Index<Dim> node = larger.node(n);
+      for (int d = 0; d < Dim; ++d) {
+        node[d] = std::clamp<std::int64_t>(node[d] - interior.lower[d], 0, grid.extents[d] - 1);
+      }
+      ASSERT_EQ(b.data()[n], a.data()[grid.flat(node)]);
+    }
+  };
+  compare(model.vp, extended.vp);
+  compare(model.epsilon, extended.epsilon);
+  compare(model.delta, extended.delta);
+  compare(model.theta, extended.theta);
+  if (Dim == 3) compare(model.phi, extended.phi);
+  // density has no company but vp
+  const auto dense = random_model<T, Dim, Exec>(exec, grid, Medium::variable_density, 3);
+  compare(dense.density, extend_model(exec, grid, dense, boundaries).density);
+  compare(dense.density,
+          moho::wave::extend_field<T, Dim, Exec>(exec, grid, dense.density, boundaries));
+}
+TYPED_TEST(BoundaryTest, ModelsAreContinuedIntoLayers) {
+  expect_extended_model<typename TypeParam::Scalar, 2, typename TypeParam::Exec>();
+  expect_extended_model<typename TypeParam::Scalar, 3, typename TypeParam::Exec>();
+}
+
+TYPED_TEST(BoundaryTest, RandomLayersOnlyEverSlowDown) {
+  using T = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  const Exec exec;
+  const Grid<2> grid = cube<2>(30, 10.0);
+  Boundaries<2> boundaries = all_faces<2>(FaceKind::random, 20);
+  boundaries.lower[1] = {FaceKind::free_surface, 0};
+  boundaries.upper[1] = {FaceKind::sponge, 10};
+  auto model = constant_model<T, 2, Exec>(exec, grid, Medium::isotropic, {2000.0});
+  const Grid<2> larger = extended_grid(grid, boundaries);
+  RandomLayerOptions options;
+  options.floor = 1400.0;
+  const auto velocity = [&](const RandomLayerOptions& chosen) {
+    return Kokkos::create_mirror_view_and_copy(
+        Kokkos::HostSpace(), extend_model(exec, grid, model, boundaries, chosen).vp);
+  };
+  const auto one = velocity(options), again = velocity(options);
+  options.seed = 5;
+  const auto other = velocity(options);
+  int different = 0, at_floor = 0;
+  double inner = 0.0, outer = 0.0;
+  for (std::int64_t x = 0; x < larger.extents[0]; ++x) {
+    for (std::int64_t z = 0; z < larger.extents[1]; ++z) {
+      const double v = static_cast<double>(one(x, z));
+      EXPECT_EQ(one(x, z), again(x, z));
+      EXPECT_LE(v, 2000.0);
+      EXPECT_GE(v, 1400.0 - 0.001);
+      if (x >= 20 && x < larger.extents[0] - 20) {
+        EXPECT_EQ(v, 2000.0) << x << ' ' << z;  // the sponge below is not random
+      } else {
+        different += one(x, z) != other(x, z) ? 1 : 0;
+        at_floor += v < 1400.001 ? 1 : 0;
+        const bool edge = x < 5 || x >= larger.extents[0] - 5;
+        (edge ? outer : inner) += (2000.0 - v) / (edge ? 10.0 : 30.0);
+      }
+    }
+  }
+  EXPECT_GT(different, 30 * larger.extents[1]);
+  EXPECT_GT(at_floor, 0);
+  EXPECT_GT(outer, 1.5 * inner);
+  // the step may stay as it was
+  EXPECT_GE(moho::wave::limits_of(exec, larger, extend_model(exec, grid, model, boundaries), 8)
+                .largest_dt,
+            0.999999 * moho::wave::limits_of(exec, grid, model, 8).largest_dt);
+  // a model slower than the floor is left alone
+  options.floor = 3000.0;
+  EXPECT_EQ(velocity(options)(0, 0), T(2000));
+}
+
+TEST(BoundaryNames, ThereAndBack) {
+  for (const FaceKind kind : {FaceKind::rigid, FaceKind::sponge, FaceKind::cpml,
+                              FaceKind::free_surface, FaceKind::random}) {
+    EXPECT_EQ(parse_face_kind(to_string(kind)), kind);
+  }
+  EXPECT_THAT(message_of([] { parse_face_kind("pml"); }),
+              AllOf(HasSubstr("boundary 'pml' is unknown"),
+                    HasSubstr("(allowed: rigid, sponge, cpml, free, random): choose one")));
+  EXPECT_EQ((Face{FaceKind::free_surface, 30}.layer()), 0);
+  EXPECT_EQ((Face{FaceKind::rigid, 30}.layer()), 0);
+  EXPECT_EQ((Face{FaceKind::cpml, 30}.layer()), 30);
+}
+
+TEST(BoundaryInput, Layers) {
+  const Grid<3> grid{{60, 50, 40}, {10.0, 10.0, 10.0}, {}};
+  const auto check = [&](const Boundaries<3>& boundaries, Medium medium = Medium::isotropic) {
+    return message_of([&] { moho::wave::check_boundaries(grid, boundaries, medium); });
+  };
+  EXPECT_EQ(check(all_faces<3>(FaceKind::sponge, 19)), "no exception");
+  EXPECT_EQ(check(all_faces<3>(FaceKind::rigid, -5)), "no exception");
+  EXPECT_THAT(check(all_faces<3>(FaceKind::sponge, 20)),
+              AllOf(HasSubstr("the layers along z take 40 of 40 nodes"),
+                    HasSubstr("(allowed: fewer than there are): make the grid larger or")));
+  auto one = all_faces<3>(FaceKind::rigid);
+  for (const int width : {0, -3, 1001}) {
+    one.upper[1] = {FaceKind::random, width};
+    EXPECT_THAT(check(one), AllOf(HasSubstr("the width of a layer is " + std::to_string(width)),
+                                  HasSubstr("(allowed: 1 to 1000 nodes): 20 to 40 are usual")));
+  }
+  one.upper[1] = {FaceKind::cpml, 65};
+  EXPECT_THAT(check(one), AllOf(HasSubstr("the width of a CPML is 65"),
+                                HasSubstr("(allowed: 1 to 64 nodes): 10 to 20 are usual")));
+  one.upper[1] = {FaceKind::cpml, 10};
+  EXPECT_EQ(check(one), "no exception");
+  EXPECT_EQ(check(one, Medium::vti), "no exception");
+  EXPECT_THAT(check(one, Medium::tti),
+              AllOf(HasSubstr("boundary 'cpml' does not go with TTI"), HasSubstr(": use sponge")));
+}
+
+}  // namespace
