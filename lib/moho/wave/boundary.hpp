@@ -170,7 +170,7 @@ Field<T, Dim, Exec> extend_field(const Exec& exec, const Grid<Dim>& grid,
 
 /// Options of extend_model().
 struct RandomLayerOptions {
-  double strength = 0.6;  ///< the velocity is reduced by up to this part of it at the outer edge
+  double strength = 0.9;  ///< the velocity is reduced by up to this part of it at the outer edge
   double floor = 0.0;     ///< but not below this velocity, m/s
   std::uint64_t seed = 2011;  ///< another seed, another layer
 };

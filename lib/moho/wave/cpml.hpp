@@ -319,9 +319,9 @@ void layer_host(const LayerArguments<T>& l, std::int64_t outer) {
         for (int f = 0; f < fields; ++f) {
           if (layer_has<scheme>(axis, f)) psi_row(f, line, 0, l.width);
         }
-        if (from < low) correct_row(line, from, low, false);
+        if (from < low) correct_row(line, from, std::min(low, to), false);
         correct_row(line, low, high, true);
-        if (high < to) correct_row(line, high, to, false);
+        if (high < to) correct_row(line, std::max(high, from), to, false);
       }
     } else {
       for (int f = 0; f < fields; ++f) {

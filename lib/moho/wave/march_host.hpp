@@ -21,21 +21,22 @@ struct HostTiles {
   static constexpr std::int64_t cache = 768 * 1024;  ///< bytes that a tile's planes may take
 };
 
-/// A vector, or a scalar at the end of a row, from memory and back.
+/// A vector from memory.
 template <class V, class T>
 inline V take(const T* from) {
-  if constexpr (std::is_floating_point_v<V>) {
-    return *from;
-  } else {
-    return V::load(from);
-  }
+  return V::load(from);
 }
-template <class V, class T>
-inline void put(T* to, const V& v) {
-  if constexpr (std::is_floating_point_v<V>) {
-    *to = v;
-  } else {
+/// A vector to memory; at the end of a row only its first `count` lanes. Rows are padded, so that
+/// what is read behind their end is there: each node gets the same bits wherever a row begins.
+template <bool whole, class V, class T>
+inline void put(T* to, const V& v, std::int64_t count) {
+  if constexpr (whole) {
+    (void)count;
     v.store(to);
+  } else {
+    T lanes[simd::lanes<T>];
+    v.store(lanes);
+    for (std::int64_t n = 0; n < count; ++n) to[n] = lanes[n];
   }
 }
 
@@ -82,8 +83,10 @@ inline V flow_sum(V sum, const T* n, const T* g, std::int64_t stride, const T* c
 }
 
 /// Steps the node, or the vector of nodes, at element i: all schemes but Fletcher's TTI.
-template <Scheme scheme, class V, int Dim, int radius, class T>
-inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, std::int64_t z) {
+template <Scheme scheme, bool whole, int Dim, int radius, class T>
+inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, std::int64_t z,
+                       std::int64_t count = 0) {
+  using V = simd::Pack<T>;
   const V w = V(taper_xy) * take<V>(s.taper[2] + z);
   const T* const p = s.now[0] + i;
   const V now = take<V>(p);
@@ -102,8 +105,10 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
     }
     V change_p, change_q;
     symmetric_change<V>(h2p, h1q, take<V>(s.a + i), take<V>(s.b + i), change_p, change_q);
-    put(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change_p, w));
-    put(s.before[1] + i, next_value<V>(now_q, take<V>(s.before[1] + i), scale * change_q, w));
+    put<whole>(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change_p, w),
+               count);
+    put<whole>(s.before[1] + i, next_value<V>(now_q, take<V>(s.before[1] + i), scale * change_q, w),
+               count);
   } else if constexpr (scheme == Scheme::tti) {
     const V now_q = take<V>(s.now[1] + i);
     V lap;
@@ -123,8 +128,10 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
     }
     V change_p, change_q;
     symmetric_change<V>(lap - h1[0], h1[1], take<V>(s.a + i), take<V>(s.b + i), change_p, change_q);
-    put(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change_p, w));
-    put(s.before[1] + i, next_value<V>(now_q, take<V>(s.before[1] + i), scale * change_q, w));
+    put<whole>(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change_p, w),
+               count);
+    put<whole>(s.before[1] + i, next_value<V>(now_q, take<V>(s.before[1] + i), scale * change_q, w),
+               count);
   } else if constexpr (scheme == Scheme::vti_fletcher) {
     const T* const q = s.now[1] + i;
     const V now_q = take<V>(q);
@@ -145,8 +152,10 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
     V change_p, change_q;
     fletcher_change<V>(down[0], across[0], down[1], across[1], take<V>(s.a + i), take<V>(s.b + i),
                        V(s.shear), change_p, change_q);
-    put(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change_p, w));
-    put(s.before[1] + i, next_value<V>(now_q, take<V>(s.before[1] + i), scale * change_q, w));
+    put<whole>(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change_p, w),
+               count);
+    put<whole>(s.before[1] + i, next_value<V>(now_q, take<V>(s.before[1] + i), scale * change_q, w),
+               count);
   } else {
     V change;
     if constexpr (scheme == Scheme::isotropic) {
@@ -164,7 +173,8 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
       }
       change = flux_sum<V, radius>(change, now, buoyancy, p, b, 1, s.second[2]) * V(T(0.5));
     }
-    put(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change, w));
+    put<whole>(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change, w),
+               count);
   }
 }
 
@@ -184,9 +194,11 @@ void march_host(const StepArguments<T>& s, const HostTile& tile) {
       const T taper = s.taper[0][x] * s.taper[1][y];
       std::int64_t z = tile.lower[2];
       for (; z + lanes <= tile.upper[2]; z += lanes) {
-        march_node<scheme, V, Dim, radius>(s, row + z, taper, z);
+        march_node<scheme, true, Dim, radius>(s, row + z, taper, z);
       }
-      for (; z < tile.upper[2]; ++z) march_node<scheme, T, Dim, radius>(s, row + z, taper, z);
+      if (z < tile.upper[2]) {
+        march_node<scheme, false, Dim, radius>(s, row + z, taper, z, tile.upper[2] - z);
+      }
     }
   }
 }
@@ -194,28 +206,25 @@ void march_host(const StepArguments<T>& s, const HostTile& tile) {
 /// Derivatives of p and q along the symmetry axis in a tile.
 template <class T, int Dim, int radius>
 void slopes_host(const StepArguments<T>& s, const HostTile& tile) {
-  using V = simd::Pack<T>;
   constexpr std::int64_t lanes = simd::lanes<T>;
-  const auto node = [&](auto tag, std::int64_t i) {
-    using Number = decltype(tag);
+  const auto node = [&](auto whole, std::int64_t i, std::int64_t count) {
+    using V = simd::Pack<T>;
     for (int f = 0; f < 2; ++f) {
       const T* const p = s.now[f] + i;
-      Number slope = take<Number>(s.nx + i) * first_sum<Number, radius>(p, s.stride_x, s.first[0]);
+      V slope = take<V>(s.nx + i) * first_sum<V, radius>(p, s.stride_x, s.first[0]);
       if constexpr (Dim == 3) {
-        slope = fused<Number>(take<Number>(s.ny + i),
-                              first_sum<Number, radius>(p, s.stride_y, s.first[1]), slope);
+        slope = fused<V>(take<V>(s.ny + i), first_sum<V, radius>(p, s.stride_y, s.first[1]), slope);
       }
-      slope =
-          fused<Number>(take<Number>(s.nz + i), first_sum<Number, radius>(p, 1, s.first[2]), slope);
-      put(s.slope[f] + i, slope);
+      slope = fused<V>(take<V>(s.nz + i), first_sum<V, radius>(p, 1, s.first[2]), slope);
+      put<decltype(whole)::value>(s.slope[f] + i, slope, count);
     }
   };
   for (std::int64_t x = tile.lower[0]; x < tile.upper[0]; ++x) {
     for (std::int64_t y = tile.lower[1]; y < tile.upper[1]; ++y) {
       const std::int64_t row = s.flat(x, y, 0);
       std::int64_t z = tile.lower[2];
-      for (; z + lanes <= tile.upper[2]; z += lanes) node(V(), row + z);
-      for (; z < tile.upper[2]; ++z) node(T(), row + z);
+      for (; z + lanes <= tile.upper[2]; z += lanes) node(std::true_type(), row + z, lanes);
+      if (z < tile.upper[2]) node(std::false_type(), row + z, tile.upper[2] - z);
     }
   }
 }
@@ -257,10 +266,11 @@ struct TtiRows {
 };
 
 /// Steps the node, or the vector of nodes, at element i of TTI; n counts along the rings' rows.
-template <class V, int Dim, int radius, class T>
+template <bool whole, int Dim, int radius, class T>
 inline void tti_node(const StepArguments<T>& s, std::int64_t i, std::int64_t n,
                      const TtiRows<T, radius>& rings, std::int64_t length, T taper_xy,
-                     std::int64_t z) {
+                     std::int64_t z, std::int64_t count = 0) {
+  using V = simd::Pack<T>;
   const V nx = take<V>(s.nx + i);
   V ny = V(0);
   if constexpr (Dim == 3) ny = take<V>(s.ny + i);
@@ -294,8 +304,10 @@ inline void tti_node(const StepArguments<T>& s, std::int64_t i, std::int64_t n,
                      change_p, change_q);
   const V w = V(taper_xy) * take<V>(s.taper[2] + z);
   const V scale = take<V>(s.scale + i);
-  put(s.before[0] + i, next_value<V>(now[0], take<V>(s.before[0] + i), scale * change_p, w));
-  put(s.before[1] + i, next_value<V>(now[1], take<V>(s.before[1] + i), scale * change_q, w));
+  put<whole>(s.before[0] + i, next_value<V>(now[0], take<V>(s.before[0] + i), scale * change_p, w),
+             count);
+  put<whole>(s.before[1] + i, next_value<V>(now[1], take<V>(s.before[1] + i), scale * change_q, w),
+             count);
 }
 
 /// Steps a tile of TTI.
@@ -341,10 +353,10 @@ void tti_host(const StepArguments<T>& s, const HostTile& tile) {
       const T taper = s.taper[0][x] * s.taper[1][y0 + y];
       std::int64_t z = 0;
       for (; z + lanes <= nz; z += lanes) {
-        tti_node<V, Dim, radius>(s, i + z, z, rows, rings.length, taper, z0 + z);
+        tti_node<true, Dim, radius>(s, i + z, z, rows, rings.length, taper, z0 + z);
       }
-      for (; z < nz; ++z) {
-        tti_node<T, Dim, radius>(s, i + z, z, rows, rings.length, taper, z0 + z);
+      if (z < nz) {
+        tti_node<false, Dim, radius>(s, i + z, z, rows, rings.length, taper, z0 + z, nz - z);
       }
     }
   }

@@ -55,6 +55,12 @@ struct MirrorFace {
   }
 };
 
+/// The distance of one to the next number.
+template <class T>
+KOKKOS_INLINE_FUNCTION constexpr T epsilon_of() {
+  return sizeof(T) == 4 ? T(1.1920929e-7) : T(2.220446049250313e-16);
+}
+
 /// A model's parameters, as kernels want them.
 template <class T, int Dim, class Exec>
 struct Prepare {
@@ -78,7 +84,10 @@ struct Prepare {
       const double e = epsilon.data() != nullptr ? static_cast<double>(epsilon.data()[n]) : 0.0;
       const double t = delta.data() != nullptr ? static_cast<double>(delta.data()[n]) : 0.0;
       a(i) = static_cast<T>(1.0 + 2.0 * e);
-      b(i) = static_cast<T>(fletcher ? 1.0 + 2.0 * t : sqrt(1.0 + 2.0 * (t < e ? t : e)));
+      T r = static_cast<T>(fletcher ? 1.0 + 2.0 * t : sqrt(1.0 + 2.0 * (t < e ? t : e)));
+      // rounded down, so that nothing can grow where delta is epsilon
+      if (!fletcher && r * r > a(i)) r -= r * epsilon_of<T>();
+      b(i) = r;
     }
     if (medium == Medium::tti) {
       const double tilt = theta.data() != nullptr ? static_cast<double>(theta.data()[n]) : 0.0;
