@@ -186,7 +186,6 @@ struct HostTile {
 /// Steps a tile of isotropic media and VTI.
 template <Scheme scheme, class T, int Dim, int radius>
 void march_host(const StepArguments<T>& s, const HostTile& tile) {
-  using V = simd::Pack<T>;
   constexpr std::int64_t lanes = simd::lanes<T>;
   for (std::int64_t x = tile.lower[0]; x < tile.upper[0]; ++x) {
     for (std::int64_t y = tile.lower[1]; y < tile.upper[1]; ++y) {
