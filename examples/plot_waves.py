@@ -88,7 +88,8 @@ def draw_gather(summary, folder, shot, options):
         axes.set_title(title, fontsize=11)
     else:
         x, label = positions_along(receivers, summary["model"]["axes"])
-        most = clip_of(gather, options.clip)
+        clip = options.clip or 90.0
+        most = clip_of(gather, clip)
         step_r, step_t = (max(1, -(-n // MOST_DOTS)) for n in gather.shape)
         half = 0.5 * (x[-1] - x[0]) / max(len(x) - 1, 1)
         image = axes.imshow(gather[::step_r, ::step_t].T, cmap=options.colour_map, vmin=-most, vmax=most, aspect="auto",
@@ -100,7 +101,7 @@ def draw_gather(summary, folder, shot, options):
         bar = figure.colorbar(image, ax=axes, fraction=0.04, pad=0.02, extend="both")
         bar.set_label("Pressure")
         bar.formatter.set_powerlimits((-2, 3))
-        axes.set_title(f"{title}; clipped at {options.clip:g} % of the samples", fontsize=11)
+        axes.set_title(f"{title}; clipped at {clip:g} % of the samples", fontsize=11)
     axes.set_ylabel("Time (s)")
     return figure
 
@@ -188,7 +189,7 @@ def draw_snapshots(summary, velocity, folder, options):
             if across is not None:
                 cut[across] = node
             part = np.asarray(field[tuple(cut)])
-            background = section.draw(axes, velocity[tuple(cut)], limits, part, clip_of(part, options.clip), options)
+            background = section.draw(axes, velocity[tuple(cut)], limits, part, clip_of(part, options.clip or 95.0), options)
             if len(planes) == 1 and len(receivers) > 0:
                 step = max(1, len(receivers) // 40)
                 section.mark(axes, receivers[::step], **{**RECEIVER, "markersize": 3.0})
@@ -216,8 +217,8 @@ def main():
                         help="results of model_waves (default: model_waves_out)")
     parser.add_argument("--shot", type=int, metavar="N",
                         help="number of the shot whose gather is drawn (default: the first)")
-    parser.add_argument("--clip", type=float, default=95.0, metavar="P",
-                        help="per cent of the samples below the darkest colour (default: 95)")
+    parser.add_argument("--clip", type=float, metavar="P",
+                        help="per cent of the samples below the darkest colour (default: 90 for gathers, 95 for snapshots)")
     parser.add_argument("--dpi", type=int, default=130, help="dots per inch (default: 130)")
     parser.add_argument("--format", default="png", choices=("png", "pdf", "svg"), help="of the files (default: png)")
     parser.add_argument("--most-snapshots", type=int, default=6, metavar="N",
@@ -228,7 +229,7 @@ def main():
     try:
         if options.colour_map not in plt.colormaps():
             raise PlotError(f"--colour-map {options.colour_map} is unknown to matplotlib")
-        if min(options.dpi, options.most_snapshots) < 1 or not 0.0 < options.clip <= 100.0:
+        if min(options.dpi, options.most_snapshots) < 1 or not 0.0 < (90.0 if options.clip is None else options.clip) <= 100.0:
             raise PlotError("--dpi and --most-snapshots must be 1 or more, --clip above 0 and at most 100")
         summary, velocity = read_results(options.folder)
         shots = [s for s in summary["shots"] if options.shot is None or s["number"] == options.shot]

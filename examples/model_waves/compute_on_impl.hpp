@@ -65,7 +65,7 @@ void check_parameters(const Exec& exec, const Job<T, Dim>& job,
     const auto name = job.names.find(option);
     if (colon == std::string::npos || name == job.names.end()) throw;
     throw InputError(name->second + text.substr(colon) +
-                     (option == "theta" || option == "phi"
+                     (text.find("radians") != std::string::npos
                           ? " (angles in degrees are read with --degrees)"
                           : ""));
   }

@@ -179,12 +179,23 @@ wave::Medium medium_of(const Options& o) {
   return given("rho") ? wave::Medium::variable_density : wave::Medium::isotropic;
 }
 
-// Throws for what can be said before the space is used.
+// Throws for shots that cannot be, before the space is used.
 template <class T, int Dim>
 void check_survey(const Job<T, Dim>& job) {
+  const auto check = [&](const std::string& option, const Points<Dim>& points,
+                         const std::string& what) {
+    try {
+      wave::check_positions<Dim>(job.grid, points, {}, what);
+    } catch (const InputError& error) {
+      throw InputError(concat(option, ": ", error.what()));
+    }
+  };
   for (const wave::Shot<Dim>& shot : job.shots) {
+    const std::string of = job.shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
+    check(job.sources_name, shot.sources, of + "source");
+    check(job.receivers_name, shot.receivers, of + "receiver");
     if (shot.number > std::numeric_limits<std::int32_t>::max()) {
-      throw InputError(concat("--shots: the number of shot ", shot.number,
+      throw InputError(concat(job.sources_name, ": the number of shot ", shot.number,
                               " is too large (allowed: up to 2147483647, as SEG-Y counts shots)"));
     }
   }

@@ -74,10 +74,6 @@ std::vector<wave::Shot<Dim>> make_shots(const Options& o, const Grid<Dim>& grid)
       o.receivers.empty() ? usual_receivers(grid) : read_points<Dim>("--receivers", o.receivers);
   std::vector<wave::Shot<Dim>> shots;
   if (o.moving) {
-    for (std::size_t s = 0; s < sources.size(); ++s) {
-      if (grid.contains(sources[s])) continue;
-      wave::check_positions<Dim>(grid, sources, {}, "--source: source");
-    }
     try {
       shots = wave::moving_spread<Dim>(sources, receivers, grid);
     } catch (const InputError& error) {

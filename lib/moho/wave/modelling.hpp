@@ -61,9 +61,9 @@ struct ShotOptions {
   /// Called on the host with the wavefield at time step * dt and the nodes stepped so far.
   std::function<void(const Wavefield<T, Dim, Exec>& wavefield, const Box<Dim>& box,
                      std::int64_t step)>
-      snapshot;
+      snapshot = {};
   /// Called on the host about twice a second. It costs a fence each time.
-  std::function<void(const ShotProgress&)> progress;
+  std::function<void(const ShotProgress&)> progress = {};
 };
 
 /// Traces on the host, receivers x samples.
