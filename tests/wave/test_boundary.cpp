@@ -118,7 +118,7 @@ TYPED_TEST(BoundaryTest, CpmlSwallowsWavesAndStaysQuiet) {
     EXPECT_LT(remains.after_crossing, 1e-5) << kind.name();
     EXPECT_LT(remains.late, kind.fields() == 2 ? by_precision<T>(1e-5, 1e-6) : 1e-6) << kind.name();
     // nothing grows; p and q of single precision drift apart a little, long waves come and go
-    const double rounding = kind.fields() == 2 ? by_precision<T>(1e-5, 1e-8) : 1e-10;
+    const double rounding = kind.fields() == 2 ? by_precision<T>(1e-5, 1e-8) : 1e-8;
     EXPECT_LE(remains.later, std::max(remains.late, rounding)) << kind.name();
   }
 }
@@ -129,7 +129,7 @@ TYPED_TEST(BoundaryTest, CpmlSwallowsWavesIn3D) {
   for (const Kind& kind : kinds) {
     if (kind.medium == Medium::tti) continue;
     const Remains remains =
-        remains_of<T, 3, Exec>(kind, true, 26, FaceKind::cpml, 10, 350, 400, 500);
+        remains_of<T, 3, Exec>(kind, true, 20, FaceKind::cpml, 10, 300, 350, 400);
     EXPECT_LT(remains.after_crossing, 1e-5) << kind.name();
     EXPECT_LE(remains.later, remains.after_crossing) << kind.name();
   }
@@ -160,51 +160,45 @@ TYPED_TEST(BoundaryTest, SpongeSwallowsWaves) {
   }
 }
 
-// Near a face, against a grid so large that nothing comes back.
+/// Traces near the faces of a small model, of which `margin` nodes more are there on every side.
 template <class T, class Exec>
-double reflection(const Kind& kind, FaceKind face, int width) {
+Traces near_faces(const Kind& kind, FaceKind face, int width, std::int64_t margin) {
   const Exec exec;
-  Traces traces[2];
-  for (const bool large : {false, true}) {
-    const std::int64_t nodes = 61, margin = large ? 130 : 0;
-    const Grid<2> grid = cube<2>(nodes + 2 * margin, 10.0);
-    PropagatorOptions<2> options;
-    options.dt = 0.001;
-    options.equations = kind.equations;
-    options.frequency = 36.0;
-    options.boundaries = all_faces<2>(large ? FaceKind::rigid : face, width);
-    const auto model = extend_model(
-        exec, grid,
-        constant_model<T, 2, Exec>(exec, grid, kind.medium, {2500.0, 1.0, 0.2, 0.1, 0.5}),
-        options.boundaries);
-    const Grid<2> extended = extended_grid(grid, options.boundaries);
-    const Propagator<T, 2, Exec> propagator(exec, extended, model, options);
-    const std::int64_t shift = margin + options.boundaries.lower[0].layer();
-    const auto place = [&](std::int64_t x, std::int64_t z) {
-      return Index<2>{shift + x, shift + z};
-    };
-    traces[large] = run_shot(exec, propagator, place(30, 8), Ricker{15.0, 0.1},
-                             {place(30, 0), place(45, 2), place(60, 0), place(55, 55)}, 700);
-  }
-  double most = 0.0;
-  for (std::size_t r = 0; r < traces[0].size(); ++r) {
-    most = std::max(most, relative_difference(traces[0][r], traces[1][r]));
-  }
-  return most;
+  const Grid<2> grid = cube<2>(61 + 2 * margin, 10.0);
+  PropagatorOptions<2> options;
+  options.dt = 0.001;
+  options.equations = kind.equations;
+  options.frequency = 36.0;
+  options.boundaries = all_faces<2>(face, width);
+  const auto model = extend_model(
+      exec, grid, constant_model<T, 2, Exec>(exec, grid, kind.medium, {2500.0, 1.0, 0.2, 0.1, 0.5}),
+      options.boundaries);
+  const Propagator<T, 2, Exec> propagator(exec, extended_grid(grid, options.boundaries), model,
+                                          options);
+  const std::int64_t shift = margin + options.boundaries.lower[0].layer();
+  const auto place = [&](std::int64_t x, std::int64_t z) { return Index<2>{shift + x, shift + z}; };
+  return run_shot(exec, propagator, place(30, 8), Ricker{15.0, 0.1},
+                  {place(30, 0), place(45, 2), place(60, 0), place(55, 55)}, 560);
 }
 
+// Near a face, against a grid so large that nothing comes back.
 TYPED_TEST(BoundaryTest, LayersReflectLittle) {
   using T = typename TypeParam::Scalar;
   using Exec = typename TypeParam::Exec;
   for (const Kind& kind : kinds) {
-    const double sponge = reflection<T, Exec>(kind, FaceKind::sponge, 40);
-    const double rigid = reflection<T, Exec>(kind, FaceKind::rigid, 0);
-    EXPECT_GT(rigid, 0.3);  // this measure sees reflections
-    EXPECT_LT(sponge, 0.08) << kind.name();
-    double cpml = 0.0;
+    const Traces expected = near_faces<T, Exec>(kind, FaceKind::rigid, 0, 95);
+    const auto reflection = [&](FaceKind face, int width) {
+      const Traces found = near_faces<T, Exec>(kind, face, width, 0);
+      double most = 0.0;
+      for (std::size_t r = 0; r < found.size(); ++r) {
+        most = std::max(most, relative_difference(found[r], expected[r]));
+      }
+      return most;
+    };
+    EXPECT_GT(reflection(FaceKind::rigid, 0), 0.3);  // this measure sees reflections
+    EXPECT_LT(reflection(FaceKind::sponge, 40), 0.05) << kind.name();
     if (kind.medium != Medium::tti) {
-      cpml = reflection<T, Exec>(kind, FaceKind::cpml, 20);
-      EXPECT_LT(cpml, 0.01) << kind.name();
+      EXPECT_LT(reflection(FaceKind::cpml, 20), 0.002) << kind.name();
     }
   }
 }
@@ -214,10 +208,10 @@ TYPED_TEST(BoundaryTest, LayersReflectLittle) {
 template <class T, int Dim, class Exec>
 void expect_image_source(const Kind& kind, int axis, bool lower) {
   const Exec exec;
-  const std::int64_t nodes = Dim == 2 ? 50 : 22;
+  const std::int64_t nodes = Dim == 2 ? 36 : 22;
   Grid<Dim> half = cube<Dim>(nodes, 10.0), whole = half;
   whole.extents[axis] = 2 * nodes - 1;
-  const std::int64_t surface = lower ? nodes - 1 : nodes - 1;  // of the whole space
+  const std::int64_t surface = nodes - 1;  // of the whole space
   PropagatorOptions<Dim> options;
   options.dt = 0.001;
   options.equations = kind.equations;
@@ -228,6 +222,7 @@ void expect_image_source(const Kind& kind, int axis, bool lower) {
   const Propagator<T, Dim, Exec> space(exec, whole, upright(whole), options);
   (lower ? options.boundaries.lower : options.boundaries.upper)[axis] = {FaceKind::free_surface, 0};
   const Propagator<T, Dim, Exec> below(exec, half, upright(half), options);
+  const Ricker signal{25.0, 0.06};
   Index<Dim> source{}, receiver{};
   for (int d = 0; d < Dim; ++d) {
     source[d] = 7 + d;
@@ -241,9 +236,9 @@ void expect_image_source(const Kind& kind, int axis, bool lower) {
     node[axis] = surface + sign * depth;
     return node;
   };
-  const auto found = run_shot(exec, below, source, Ricker(), {receiver}, 250)[0];
-  const Traces both = run_shot(exec, space, place(source, 1), Ricker(),
-                               {place(receiver, 1), place(receiver, -1)}, 250);
+  const auto found = run_shot(exec, below, source, signal, {receiver}, 170)[0];
+  const Traces both = run_shot(exec, space, place(source, 1), signal,
+                               {place(receiver, 1), place(receiver, -1)}, 170);
   EXPECT_GT(largest(both[1]), 0.2 * largest(both[0]));
   EXPECT_LT(relative_difference(found, difference(both[0], both[1])), by_precision<T>(2e-5, 1e-12))
       << kind.name() << ' ' << Dim << "D axis " << axis;
@@ -255,8 +250,8 @@ TYPED_TEST(BoundaryTest, AFreeSurfaceIsAnImageSource) {
   for (const Kind& kind : kinds) {
     for (const bool lower : {true, false}) {
       for (int axis = 0; axis < 2; ++axis) expect_image_source<T, 2, Exec>(kind, axis, lower);
-      for (int axis = 0; axis < 3; ++axis) expect_image_source<T, 3, Exec>(kind, axis, lower);
     }
+    for (int axis = 0; axis < 3; ++axis) expect_image_source<T, 3, Exec>(kind, axis, axis != 1);
   }
 }
 
