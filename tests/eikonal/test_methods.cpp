@@ -36,6 +36,8 @@ void agrees_with_marching() {
   Point<Dim> corner = grid.origin, inside = grid.position(grid.node(grid.size() / 3));
   inside[0] += 0.4 * grid.spacing[0];
   for (int d = 0; d < Dim; ++d) inside[d] = std::min(inside[d], grid.upper(d));
+  Index<Dim> surface{};
+  for (int d = 0; d + 1 < Dim; ++d) surface[d] = grid.extents[d] / 2;
   const Formula<Dim> smooth = [](const Point<Dim>& p) {
     double v = 2500.0;
     for (int d = 0; d < Dim; ++d) v += 500.0 * std::sin(p[d] / (90.0 + 40.0 * d));
@@ -45,7 +47,8 @@ void agrees_with_marching() {
       {noise(grid, 1500.0, 4500.0, 1), {}, {}},
       {smooth, noise(grid, -0.1, 0.4, 2), {}},
       {smooth, noise(grid, 0.0, 0.3, 3), noise(grid, -0.1, 0.2, 4)}};
-  for (const Points<Dim>& source : {Points<Dim>{corner}, Points<Dim>{inside}}) {
+  for (const Points<Dim>& source :
+       {Points<Dim>{corner}, Points<Dim>{inside}, Points<Dim>{grid.position(surface)}}) {
     for (std::size_t m = 0; m < media.size(); ++m) {
       for (const int order : {1, 2}) {
         for (const bool factored : {true, false}) {

@@ -124,12 +124,17 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count
     const T growth = A[d] * step - R[d];
     if (growth >= least) continue;
     valid = false;
-    if (d + 1 < count && growth > -least) flat |= 1 << d;
+    if (growth > -least) flat |= 1 << d;
   }
   return valid ? result : T(-1);
 }
 
-/// u from the `count` earliest axes, those beside the source taken as flat where that is earlier.
+/// No solution: the latest axis is flat.
+template <class T>
+inline constexpr T dropped = T(-2);
+
+/// u from the `count` earliest axes, those beside the source taken as flat where that is earlier;
+/// `dropped` if that is so of the latest.
 template <bool Anelliptic, class T, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION T solve_columns(const Upwind<T> (&axes)[Dim], int count, int seconds,
                                             T base, T anellipticity) {
@@ -138,6 +143,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_columns(const Upwind<T> (&axes)[Dim], int co
     const int before = flat;
     const T value = solve_axes<Anelliptic>(axes, count, seconds, base, anellipticity, flat);
     if (value > T(0) || flat == before) return value;
+    if ((flat >> (count - 1)) & 1) return dropped<T>;
   }
 }
 
@@ -202,7 +208,7 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
   for (; count > 0; --count) {
     T value = solve_columns<Anelliptic>(axes, count, Order == 2 ? count : 0, m, k);
     if (value > T(0)) return value;
-    if (Order == 2 && axes[count - 1].two) {
+    if (Order == 2 && axes[count - 1].two && value != dropped<T>) {
       value = solve_columns<Anelliptic>(axes, count, count - 1, m, k);
       if (value > T(0)) return value;
     }
