@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the program first_arrivals through its command line.
+
+usage: test_first_arrivals.py --program PATH [names of test classes]
+Exit status 77 if numpy is missing.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import test_trace_rays as shared  # a folder for each test, and running a program in it
+from test_trace_rays import np
+
+
+class Case(shared.Case):
+    def solve(self, *arguments, out="out", plot=False):
+        """Runs the program, which must succeed in silence on stderr: times, summary, text."""
+        done = self.call(*arguments, "--out", out, *([] if plot else ["--no-plot"]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        with open(self.path(f"{out}/summary.json"), encoding="utf-8") as file:
+            return np.load(self.path(f"{out}/times.npy")), json.load(file), done.stdout
+
+    def refuse(self, arguments, *words, status=2):
+        done = self.call(*arguments, "--no-plot")
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertTrue(done.stderr.startswith("first_arrivals: "), done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertFalse(os.path.exists(self.path("first_arrivals_out/times.npy")))
+
+
+def gradient_time(places, source, v0, g):
+    a, b = v0 + g * source[-1], v0 + g * places[-1]
+    square = sum((p - s) ** 2 for p, s in zip(places, source))
+    return np.arccosh(1.0 + g * g * square / (2.0 * a * b)) / g
+
+
+class Times(Case):
+    def test_gradient_section_with_receivers(self):
+        times, summary, text = self.solve(
+            "--gradient", "1500,2", "--shape", "121,61", "--spacing", "10", "--source", "503,117", "--receivers",
+            "0,0; 700,333.3", "--precision", "double")
+        self.assertEqual(times.shape, (121, 61))
+        self.assertEqual(times.dtype, np.float64)
+        places = np.meshgrid(10.0 * np.arange(121), 10.0 * np.arange(61), indexing="ij")
+        np.testing.assert_allclose(times, gradient_time(places, (503.0, 117.0), 1500.0, 2.0), atol=2e-4)
+        table = np.genfromtxt(self.path("out/receivers.csv"), delimiter=",", names=True)
+        exact = gradient_time((table["x"], table["z"]), (503.0, 117.0), 1500.0, 2.0)
+        np.testing.assert_allclose(table["traveltime"], exact, atol=3e-4)
+        self.assertEqual(summary["model"]["medium"], "isotropic")
+        self.assertIn("nodes/s", text)
+
+    def test_methods_spaces_and_orders_agree(self):
+        survey = ["--builtin", "salt", "--shape", "91,61", "--source", "455,3", "--precision", "double"]
+        for order in (1, 2):
+            exact, summary, _ = self.solve(*survey, "--order", order, "--method", "fast_marching")
+            for space in summary["versions"]["spaces"]:
+                for method in ("active_tiles", "sweeping"):
+                    times, _, _ = self.solve(*survey, "--order", order, "--method", method, "--space", space)
+                    np.testing.assert_allclose(times, exact, rtol=1e-12)
+
+    def test_vti_volume_from_files(self):
+        vp = np.full((21, 17, 15), 2000.0, dtype=np.float32)
+        files = ["--model", self.save("vp.npy", vp), "--epsilon", self.save("e.npy", 0 * vp + 0.2), "--spacing", 10,
+                 "--origin", "100,0,50", "--source", "200,0,130"]
+        x, y, z = np.meshgrid(100 + 10.0 * np.arange(21), 50 + 10.0 * np.arange(17), 10.0 * np.arange(15), indexing="ij")
+        times, summary, _ = self.solve(*files)
+        exact = np.sqrt(((x - 200) ** 2 + (y - 130) ** 2) / 1.4 + z ** 2) / 2000.0
+        np.testing.assert_allclose(times, exact, atol=1e-6)
+        self.assertEqual(summary["model"]["medium"], "elliptical")
+        slower, summary, _ = self.solve(*files, "--delta", "0.05")
+        self.assertEqual(summary["model"]["medium"], "VTI")
+        np.testing.assert_allclose(slower[:, 8, 0], exact[:, 8, 0], atol=1e-6)  # along the horizontal
+        self.assertTrue(np.all(slower >= exact - 1e-6))
+        self.assertGreater((slower - exact).max(), 1e-4)
+
+    def test_sources_earliest_and_each(self):
+        survey = ["--builtin", "salt", "--shape", "61,41", "--source", "0,0", "--source", "600,0"]
+        both, _, _ = self.solve(*survey)
+        each, _, _ = self.solve(*survey, "--each")
+        self.assertEqual(each.shape, (2, 61, 41))
+        np.testing.assert_allclose(both, each.min(axis=0), rtol=1e-6)
+
+    def test_options_from_a_file(self):
+        self.write("run.cfg", "gradient = 1500,1\nshape = 31,21\nsource = 30,40\norder = 1\n")
+        _, summary, _ = self.solve("--config", "run.cfg", "--order", 2)
+        self.assertEqual(summary["model"]["shape"], [31, 21])
+        self.assertEqual(summary["asked"]["order"], 2)
+
+    def test_help_and_version(self):
+        for option in ("--help", "--version"):
+            done = self.call(option)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("first_arrivals", done.stdout)
+
+
+class Picture(Case):
+    def test_section_and_volume(self):
+        if subprocess.run([sys.executable, "-c", "import matplotlib"], capture_output=True).returncode != 0:
+            self.skipTest("matplotlib is missing, install python3-matplotlib")
+        for shape in ("61,41", "21,18,15"):
+            _, summary, _ = self.solve("--builtin", "salt", "--shape", shape, plot=True)
+            self.assertEqual(summary["picture"], "times.png")
+            with open(self.path("out/times.png"), "rb") as file:
+                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+
+class BadInput(Case):
+    def test_options(self):
+        salt = ["--builtin", "salt"]
+        self.refuse([], "no model was given")
+        self.refuse([*salt, "--gradient", "1500,1"], "more than one model")
+        self.refuse([*salt, "--order", 3], "--order is '3' (allowed: whole numbers from 1 to 2)")
+        self.refuse([*salt, "--method", "magic"], "--method 'magic' is unknown", "sweeping")
+        self.refuse([*salt, "--method", "fast_marching", "--each"], "leave --each out")
+        self.refuse([*salt, "--delta", 0.1], "--delta was given without --epsilon")
+        self.refuse([*salt, "--spacing", -1], "--spacing", "not positive")
+        self.refuse([*salt, "--shape", 7], "--shape", "nx,nz")
+        self.refuse([*salt, "--memory", "1K"], "one source needs", status=2)
+
+    def test_models_and_places(self):
+        salt = ["--builtin", "salt", "--shape", "31,21"]
+        self.refuse([*salt, "--source", "301,0"], "source 0: (301, 0) is outside the model")
+        self.refuse([*salt, "--receivers", "0,0; 0,999"], "receiver 1 at (0, 999) is outside")
+        self.refuse([*salt, "--epsilon", 5], "epsilon is 5 at node (0, 0)")
+        self.refuse([*salt, "--epsilon", 0.1, "--delta", 1], "delta is 1 where epsilon is 0.1")
+        bad = np.full((9, 8), 2000.0)
+        bad[4, 3] = np.nan
+        self.refuse(["--model", self.save("bad.npy", bad), "--spacing", 5],
+                    "velocity is nan at node (4, 3), position (20, 15)")
+        self.refuse(["--model", self.save("bad.npy", bad)], "--spacing is missing (--model ")
+        self.refuse(["--model", "missing.npy"], "missing.npy")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True, help="path of first_arrivals")
+    parser.add_argument("names", nargs="*", help="test classes or tests; all if none is named")
+    arguments = parser.parse_args()
+    shared.PROGRAM = os.path.abspath(arguments.program)
+    module = sys.modules[__name__]
+    names = arguments.names or ["Times", "Picture", "BadInput"]
+    suite = unittest.defaultTestLoader.loadTestsFromNames(names, module)
+    result = unittest.TextTestRunner(verbosity=2).run(suite)
+    return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
