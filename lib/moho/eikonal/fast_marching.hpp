@@ -143,7 +143,7 @@ Report fast_marching(const Exec& exec, const Grid<Dim>& grid, const Medium<T, Di
   return report;
 }
 
-/// \overload for an isotropic medium: `velocity` is a Field<T, Dim, Exec>.
+/// The same for an isotropic medium: `velocity` is a Field<T, Dim, Exec>.
 template <int Dim, class Exec, class Velocity>
 std::enable_if_t<Kokkos::is_view<Velocity>::value, Report> fast_marching(
     const Exec& exec, const Grid<Dim>& grid, const Velocity& velocity, const Points<Dim>& sources,

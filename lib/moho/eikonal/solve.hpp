@@ -234,7 +234,7 @@ Report solve(const Exec& exec, const Grid<Dim>& grid, const Medium<T, Dim, Exec>
   return detail::solve_all(exec, grid, medium, sources, times.data(), true, options, slowness);
 }
 
-/// \overload for an isotropic medium: `velocity` is a Field<T, Dim, Exec>.
+/// The same for an isotropic medium: `velocity` is a Field<T, Dim, Exec>.
 template <int Dim, class Exec, class Velocity>
 std::enable_if_t<Kokkos::is_view<Velocity>::value, Report> solve(
     const Exec& exec, const Grid<Dim>& grid, const Velocity& velocity, const Points<Dim>& sources,

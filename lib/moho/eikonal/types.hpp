@@ -24,8 +24,10 @@ inline std::string to_string(Method method) {
   return method == Method::active_tiles ? "active_tiles" : "sweeping";
 }
 
-/// Smallest and largest Thomsen parameters that the solvers take.
-inline constexpr double least_thomsen = -0.4, greatest_thomsen = 2.0;
+/// Smallest Thomsen parameter that the solvers take.
+inline constexpr double least_thomsen = -0.4;
+/// Largest Thomsen parameter that the solvers take.
+inline constexpr double greatest_thomsen = 2.0;
 
 /// A medium whose symmetry axis is vertical: fields of the grid's shape, those that are absent left
 /// default-constructed.

@@ -246,11 +246,11 @@ class ArrivalDomain : public ExpandingDomain<T, Dim, Exec> {
   }
 
   detail::FastestVelocity<T, Dim, Exec> m_fastest;  ///< of the model, until the arrivals are there
-  DomainOptions m_options;
-  detail::ArrivalBoxes<Dim> m_arrivals;
-  Box<Dim> m_start{};  ///< held at every step
-  int m_margin = 0;    ///< nodes ahead of arrivals
-  double m_dt = 0.0;
+  DomainOptions m_options;                          ///< as given
+  detail::ArrivalBoxes<Dim> m_arrivals;             ///< of planes, along each axis
+  Box<Dim> m_start{};                               ///< held at every step
+  int m_margin = 0;                                 ///< nodes ahead of arrivals
+  double m_dt = 0.0;                                ///< of the propagator, seconds
   double m_haste = 1.0;  ///< how much faster than true the scheme's waves may be
 };
 

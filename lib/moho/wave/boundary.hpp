@@ -42,7 +42,7 @@ inline FaceKind parse_face_kind(const std::string& name) {
 
 /// A face of the grid.
 struct Face {
-  FaceKind kind = FaceKind::sponge;
+  FaceKind kind = FaceKind::sponge;  ///< what it does to waves
   int width = 30;  ///< nodes of the layer; without meaning for rigid and free_surface
 
   /// True for the kinds that need a layer of nodes.
@@ -54,8 +54,8 @@ struct Face {
 /// The faces of a grid: the lower and the upper one along each axis. lower[Dim - 1] is the top.
 template <int Dim>
 struct Boundaries {
-  Face lower[Dim];
-  Face upper[Dim];
+  Face lower[Dim];  ///< where coordinates are least
+  Face upper[Dim];  ///< where they are greatest
 };
 
 /// All faces the same.

@@ -58,8 +58,8 @@ struct Model {
 /// The least and greatest value of a field, and the first node (in memory's order) whose value lies
 /// outside of the allowed range or is no number.
 struct FieldRange {
-  double least = 0.0;
-  double greatest = 0.0;
+  double least = 0.0;     ///< of the values within the range
+  double greatest = 0.0;  ///< of the values within the range
   std::int64_t bad = -1;  ///< flat index on the grid; -1 if there is none
 };
 
@@ -158,7 +158,10 @@ FieldRange check_parameter(const Exec& exec, const Grid<Dim>& grid,
 
 /// What check_model() learnt.
 struct ModelRange {
-  FieldRange vp, density, epsilon, delta;
+  FieldRange vp;       ///< of the P velocity
+  FieldRange density;  ///< of the density
+  FieldRange epsilon;  ///< of epsilon
+  FieldRange delta;    ///< of delta
 };
 
 /// \brief Throws InputError unless every parameter has the grid's shape and sensible values.

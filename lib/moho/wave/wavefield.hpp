@@ -26,7 +26,7 @@ struct LayerMemory {
 /// when all boxes of a step are done, advance() makes them the present.
 template <class T, int Dim, class Exec>
 struct Wavefield {
-  Layout<Dim> layout;
+  Layout<Dim> layout;                        ///< of all arrays
   int fields = 0;                            ///< 1: p; 2: p and q
   Storage<T, Exec> now[2];                   ///< at this time
   Storage<T, Exec> before[2];                ///< one step ago, or next where a step has been
@@ -63,7 +63,7 @@ struct Wavefield {
 
 /// The greatest magnitude of a field in a box, and whether all of it is finite.
 struct Amplitude {
-  double greatest = 0.0;
+  double greatest = 0.0;  ///< of all finite values
   std::int64_t bad = -1;  ///< flat index on the grid of the first NaN or infinity; -1 if none
 };
 
