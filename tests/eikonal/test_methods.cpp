@@ -19,8 +19,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
+/// How far methods may differ. At second order the choice of differences has steps, and in rough
+/// media the rounding of single precision takes some nodes to the other side of one.
 template <class T>
-constexpr double same = std::is_same_v<T, float> ? 1e-5 : 1e-13;
+constexpr double same(int order) {
+  return std::is_same_v<T, float> ? order == 1 ? 1e-5 : 2e-3 : 1e-12;
+}
 
 template <class Case>
 class Methods : public ::testing::Test {};
@@ -59,7 +63,7 @@ void agrees_with_marching() {
             const Options options{.order = order, .factored = factored, .method = method};
             EXPECT_LE(largest_difference(solve<T, Dim>(Exec(), grid, media[m], source, options),
                                          reference),
-                      same<T>)
+                      same<T>(order))
                 << Dim << "D, medium " << m << ", order " << order << ", factored " << factored
                 << ", " << to_string(method) << ", source " << format_point(source[0]);
           }

@@ -191,7 +191,7 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
     if constexpr (Order == 2) {
       const int step = upper ? 2 : -2;
       const T next = u.value(d, step);
-      axis.two = base.square(d, step) * (next * next) <= axis.square;
+      axis.two = base.square(d, step) * (next * next) < axis.square;
       axis.farther = axis.two ? T(0.5) * (axis.nearest - next) : T(0);
     }
     count += axis.square < infinity<T>();
