@@ -19,6 +19,8 @@ namespace moho::wave::detail {
 /// How hosts cut a box into tiles.
 struct HostTiles {
   static constexpr std::int64_t cache = 768 * 1024;  ///< bytes that a tile's planes may take
+  static constexpr std::int64_t most_rows = 32;      ///< along y
+  static constexpr std::int64_t rows_ahead = 3;      ///< that are asked for in advance
 };
 
 /// A vector from memory.
@@ -178,6 +180,24 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
   }
 }
 
+/// Asks the cache for what a row further along y reads from memory: rows are too short for the
+/// processor to see where they lead.
+template <Scheme scheme, int Dim, int radius, class T>
+inline void ask_for_next_row(const StepArguments<T>& s, std::int64_t i) {
+  if constexpr (Dim == 3) {
+    const std::int64_t next = i + HostTiles::rows_ahead * s.stride_y;
+    __builtin_prefetch(s.now[0] + next + radius * s.stride_x);
+    __builtin_prefetch(s.scale + next);
+    __builtin_prefetch(s.before[0] + next, 1);
+    if constexpr (fields_of(scheme) == 2) {
+      __builtin_prefetch(s.now[1] + next + (scheme == Scheme::vti ? 0 : radius * s.stride_x));
+      __builtin_prefetch(s.before[1] + next, 1);
+      __builtin_prefetch(s.b + next);
+    }
+    if constexpr (scheme != Scheme::isotropic) __builtin_prefetch(s.a + next);
+  }
+}
+
 /// A box that one thread steps.
 struct HostTile {
   std::int64_t lower[3], upper[3];
@@ -193,6 +213,7 @@ void march_host(const StepArguments<T>& s, const HostTile& tile) {
       const T taper = s.taper[0][x] * s.taper[1][y];
       std::int64_t z = tile.lower[2];
       for (; z + lanes <= tile.upper[2]; z += lanes) {
+        ask_for_next_row<scheme, Dim, radius>(s, row + z);
         march_node<scheme, true, Dim, radius>(s, row + z, taper, z);
       }
       if (z < tile.upper[2]) {
@@ -407,7 +428,8 @@ void run_on_host(const char* label, const Exec& exec, Scheme scheme, int dim, in
   const std::int64_t plane_bytes =
       (2 * radius + 1) * fields * static_cast<std::int64_t>(sizeof(T)) * nz;
   if (dim == 3) {
-    loop.rows = std::clamp<std::int64_t>(HostTiles::cache / plane_bytes - 2 * radius, 8, 64);
+    loop.rows = std::clamp<std::int64_t>(HostTiles::cache / plane_bytes - 2 * radius, 8,
+                                         HostTiles::most_rows);
     loop.rows = std::min(loop.rows, ny);
   }
   loop.tiles_y = (ny + loop.rows - 1) / loop.rows;
