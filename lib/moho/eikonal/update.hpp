@@ -99,7 +99,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count
   if (!(discriminant >= T(0)) || !(all > T(0))) return T(-1);
   T step = (half + sqrt(discriminant)) / all;
   if constexpr (Anelliptic) {
-    if (az > T(0) && a > T(0) && anellipticity != T(0)) {
+    if (az + cz > T(0) && a + c > T(0) && anellipticity != T(0)) {
       constexpr T smallest = sizeof(T) == 4 ? T(1.2e-7) : T(2.3e-16);  // of rounding
       const T k = anellipticity / base;
       for (int i = 0; i < 8; ++i) {
