@@ -69,6 +69,15 @@ std::vector<double> after_steps(const Exec& exec, const Propagator<T, Dim, Exec>
   return result;
 }
 
+// Sanitizers make every step ten times as long: there a part of the orders will do in 3D.
+#ifdef MOHO_BOUNDS_CHECK
+constexpr int order_step = 6;
+constexpr bool brief = true;
+#else
+constexpr int order_step = 2;
+constexpr bool brief = false;
+#endif
+
 template <class T, int Dim, class Exec>
 void expect_reference(const Grid<Dim>& grid, const Kind& kind, int order,
                       const Boundaries<Dim>& boundaries) {
@@ -95,7 +104,7 @@ template <class T, int Dim, class Exec>
 void expect_reference_for_all() {
   for (const Kind& kind : kinds) {
     const Medium medium = kind.medium;
-    for (int order = 2; order <= 16; order += 2) {
+    for (int order = 2; order <= 16; order += Dim == 3 ? order_step : 2) {
       for (const auto& boundaries : all_boundaries<Dim>(medium)) {
         expect_reference<T, Dim, Exec>(odd_grid<Dim>(), kind, order, boundaries);
       }
@@ -167,6 +176,7 @@ void expect_boxes_make_the_whole() {
     const Medium medium = kind.medium;
     const auto model = random_model<T, Dim, Exec>(exec, grid, medium, 6);
     for (const int order : {2, 8, 16}) {
+      if (brief && Dim == 3 && order == 2) continue;
       for (const auto& boundaries : all_boundaries<Dim>(medium)) {
         for (const bool reference : {false, true}) {
           if (reference && order != 8) continue;
@@ -241,6 +251,7 @@ void expect_nothing_outside_of_the_box() {
     const Medium medium = kind.medium;
     const auto model = random_model<T, Dim, Exec>(exec, grid, medium, 6);
     for (const int order : {2, 8, 16}) {
+      if (brief && Dim == 3 && order == 2) continue;
       for (const auto& boundaries : all_boundaries<Dim>(medium)) {
         PropagatorOptions<Dim> options;
         options.equations = kind.equations;
