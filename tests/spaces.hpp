@@ -40,6 +40,14 @@ using TestSpaces = detail::to_types<EnabledSpaces>::spaces;
 /// two.
 using TestCases = detail::to_types<EnabledSpaces>::cases;
 
+/// The cases of tests that step for long. Sanitizers make every step ten times as long: there the
+/// default space and single precision stand for all.
+#ifdef MOHO_BOUNDS_CHECK
+using LongTestCases = ::testing::Types<Case<Kokkos::DefaultHostExecutionSpace, float>>;
+#else
+using LongTestCases = TestCases;
+#endif
+
 /// Names typed tests after their space.
 struct SpaceName {
   template <class Exec>

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 template <class Case>
 class BoundaryTest : public ::testing::Test {};
-TYPED_TEST_SUITE(BoundaryTest, TestCases, CaseName);
+TYPED_TEST_SUITE(BoundaryTest, LongTestCases, CaseName);
 
 /// Sum of p^2 over a box.
 template <class T, int Dim, class Exec>

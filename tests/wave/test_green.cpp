@@ -16,7 +16,7 @@ using moho::Index;
 
 template <class Case>
 class GreenTest : public ::testing::Test {};
-TYPED_TEST_SUITE(GreenTest, TestCases, CaseName);
+TYPED_TEST_SUITE(GreenTest, LongTestCases, CaseName);
 
 template <class Exec>
 class DoubleTest : public ::testing::Test {};

@@ -13,7 +13,7 @@ using moho::Index;
 
 template <class Case>
 class PropagatorTest : public ::testing::Test {};
-TYPED_TEST_SUITE(PropagatorTest, TestCases, CaseName);
+TYPED_TEST_SUITE(PropagatorTest, LongTestCases, CaseName);
 
 /// No two axes alike, no multiple of any vector or tile.
 template <int Dim>

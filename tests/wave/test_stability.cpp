@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 template <class Case>
 class StabilityTest : public ::testing::Test {};
-TYPED_TEST_SUITE(StabilityTest, TestCases, CaseName);
+TYPED_TEST_SUITE(StabilityTest, LongTestCases, CaseName);
 
 #ifdef MOHO_BOUNDS_CHECK
 constexpr int many = 300;
