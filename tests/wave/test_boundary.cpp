@@ -102,11 +102,7 @@ Remains remains_of(const Kind& kind, bool elliptic, std::int64_t nodes, FaceKind
   return remains;
 }
 
-#ifdef MOHO_BOUNDS_CHECK
-constexpr int many = 1600;
-#else
 constexpr int many = 4000;
-#endif
 
 TYPED_TEST(BoundaryTest, CpmlSwallowsWavesAndStaysQuiet) {
   using T = typename TypeParam::Scalar;
