@@ -4,7 +4,7 @@
 #include "bench_eikonal/run.hpp"
 #include "common/program.hpp"
 
-#include <moho/eikonal/eikonal.hpp>
+#include <instances/eikonal.hpp>
 
 #include <algorithm>
 #include <chrono>

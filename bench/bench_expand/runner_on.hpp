@@ -6,6 +6,7 @@
 
 #include "bench_expand/runner.hpp"
 
+#include <instances/eikonal.hpp>
 #include <instances/wave.hpp>
 #include <moho/rtm/expand.hpp>
 #include <moho/wave/modelling.hpp>

@@ -7,7 +7,7 @@
 #include "bench_rays/cases.hpp"
 #include "common/copy.hpp"
 
-#include <moho/rays/trace.hpp>
+#include <instances/rays.hpp>
 
 #include <algorithm>
 #include <chrono>

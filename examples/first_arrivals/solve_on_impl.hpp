@@ -3,7 +3,7 @@
 
 #include "first_arrivals/solve_on.hpp"
 
-#include <moho/eikonal/eikonal.hpp>
+#include <instances/eikonal.hpp>
 
 namespace moho::examples::first_arrivals {
 

@@ -3,7 +3,7 @@
 
 #include "model_gravity/compute_on.hpp"
 
-#include <moho/gravity/forward.hpp>
+#include <instances/gravity.hpp>
 
 #include <algorithm>
 

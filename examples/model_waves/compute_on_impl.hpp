@@ -7,6 +7,7 @@
 #include <moho/core/space.hpp>
 #include <moho/rtm/expand.hpp>
 
+#include <instances/eikonal.hpp>
 #include <instances/wave.hpp>
 
 #include <algorithm>

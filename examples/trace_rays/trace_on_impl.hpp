@@ -3,7 +3,7 @@
 
 #include "trace_rays/trace_on.hpp"
 
-#include <moho/rays/rays.hpp>
+#include <instances/rays.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -4,8 +4,9 @@
 /// \file
 /// \brief Media by formula, and runs of the solvers whose times come back to the host.
 
-#include "eikonal/instances.hpp"
 #include "spaces.hpp"
+
+#include <instances/eikonal.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,9 @@
 #include <vector>
 
 namespace moho::testing {
+
+/// The space of the sequential reference.
+using Host = Kokkos::DefaultHostExecutionSpace;
 
 /// A cubic grid of n nodes along every axis over a length.
 template <int Dim>

@@ -10,8 +10,8 @@
 #include <sstream>
 #include <utility>
 
+#include <instances/gravity.hpp>
 #include "gravity/fields.hpp"
-#include "gravity/instances.hpp"
 #include "spaces.hpp"
 
 namespace moho::testing {

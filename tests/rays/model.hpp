@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-#include "rays/instances.hpp"
+#include <instances/rays.hpp>
 #include "spaces.hpp"
 
 namespace moho::testing {

@@ -5,6 +5,7 @@
 
 #include "spaces.hpp"
 
+#include <instances/eikonal.hpp>
 #include <instances/wave.hpp>
 #include <moho/rtm/rtm.hpp>
 #include <moho/wave/modelling.hpp>

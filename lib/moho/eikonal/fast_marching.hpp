@@ -81,10 +81,19 @@ void march(const Problem<T, Dim, Exec, Anelliptic>& problem, const Progress& pro
   }
 }
 
+/// Where fast_marching() works, whatever host space its fields belong to.
+#ifdef KOKKOS_ENABLE_SERIAL
+using MarchSpace = Kokkos::Serial;
+#else
+using MarchSpace = Kokkos::DefaultHostExecutionSpace;
+#endif
+
 /// All sources, one after the other.
-template <int Order, bool Anelliptic, class T, int Dim, class Exec>
-void march_all(const Exec& exec, const Grid<Dim>& grid, const MediumData<T>& medium,
-               const Points<Dim>& points, T* times, const Options& options, Report& report) {
+template <int Order, bool Anelliptic, class T, int Dim>
+void march_all(const Grid<Dim>& grid, const MediumData<T>& medium, const Points<Dim>& points,
+               T* times, const Options& options, Report& report) {
+  using Exec = MarchSpace;
+  const Exec exec;
   const TiledGrid<Dim> tiled(grid, true);
   // u, trial times, and a queue of about two entries a node at worst
   const std::size_t room = options.memory_budget;
@@ -111,6 +120,25 @@ void march_all(const Exec& exec, const Grid<Dim>& grid, const MediumData<T>& med
   if (options.progress) options.progress(1.0, "done");
 }
 
+/// Chooses the differences by order and medium.
+template <class T, int Dim>
+Report march_any(const Grid<Dim>& grid, const MediumData<T>& medium, const Points<Dim>& points,
+                 T* times, const Options& options) {
+  Report report;
+  const auto with = [&](auto order, auto anelliptic) {
+    march_all<decltype(order)::value, decltype(anelliptic)::value>(grid, medium, points, times,
+                                                                   options, report);
+  };
+  using One = std::integral_constant<int, 1>;
+  using Two = std::integral_constant<int, 2>;
+  if (medium.delta) {
+    options.order == 1 ? with(One(), std::true_type()) : with(Two(), std::true_type());
+  } else {
+    options.order == 1 ? with(One(), std::false_type()) : with(Two(), std::false_type());
+  }
+  return report;
+}
+
 }  // namespace detail
 
 /// First-arrival traveltimes by the fast-marching method (Sethian, 1996), sequentially: the
@@ -127,20 +155,9 @@ Report fast_marching(const Exec& exec, const Grid<Dim>& grid, const Medium<T, Di
   static_assert(is_host_space<Exec>, "fast_marching() is sequential and runs on the host");
   detail::check_input(exec, grid, medium, sources, options);
   check_shape(grid, times, "times");
-  Report report;
-  const detail::MediumData<T> data = detail::addresses<T, Dim, Exec>(medium);
-  const auto with = [&](auto order, auto anelliptic) {
-    detail::march_all<decltype(order)::value, decltype(anelliptic)::value, T, Dim, Exec>(
-        exec, grid, data, sources, times.data(), options, report);
-  };
-  using One = std::integral_constant<int, 1>;
-  using Two = std::integral_constant<int, 2>;
-  if (data.delta) {
-    options.order == 1 ? with(One(), std::true_type()) : with(Two(), std::true_type());
-  } else {
-    options.order == 1 ? with(One(), std::false_type()) : with(Two(), std::false_type());
-  }
-  return report;
+  exec.fence();
+  return detail::march_any<T, Dim>(grid, detail::addresses<T, Dim, Exec>(medium), sources,
+                                   times.data(), options);
 }
 
 /// The same for an isotropic medium: `velocity` is a Field<T, Dim, Exec>.

@@ -119,7 +119,7 @@ std::size_t sources_per_batch(const Exec& exec, const TiledGrid<Dim>& tiled, std
   const std::size_t each =
       static_cast<std::size_t>(tiled.size) * sizeof(T) +
       Base<T, Dim, Exec, Anelliptic>::bytes(tiled) +
-      static_cast<std::size_t>(tiled.tile_count) * (sizeof(T) + 2 * sizeof(int));
+      static_cast<std::size_t>(tiled.tile_count) * (sizeof(T) + 3 * sizeof(int));
   const std::size_t room = budget > 0 ? budget : available_memory(exec) / 20 * 19;
   // tiles of all sources are counted in 32 bits
   const std::size_t most =

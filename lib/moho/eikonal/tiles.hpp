@@ -67,9 +67,8 @@ struct MarkUnsettled {
         ValuesAt<T, Dim>{center, problem.grid.stride}, base,
         problem.medium.template at<Anelliptic>(i % nodes), problem.inverse_spacing);
     if (now == *center || !differs(now, *center, T(8) * problem.tolerance)) return;
-    atomic_minimum(
-        &marks.priority(source * problem.grid.tile_count + problem.grid.tile_number(tile)),
-        base.square(0, 0) * (now * now));
+    mark(marks, source * problem.grid.tile_count + problem.grid.tile_number(tile),
+         base.square(0, 0) * (now * now), all_faces);
   }
 };
 
@@ -81,6 +80,9 @@ Marks<T, Exec> make_marks(const Exec& exec, const Problem<T, Dim, Exec, Anellipt
       static_cast<std::size_t>(problem.grid.tile_count) * static_cast<std::size_t>(problem.sources);
   marks.priority = allocate<decltype(marks.priority)>(exec, "moho::eikonal::priority", items);
   marks.seen = allocate<decltype(marks.seen)>(exec, "moho::eikonal::seen", items);
+  if constexpr (is_host_space<Exec>) {
+    marks.faces = Kokkos::View<int*, typename Exec::memory_space>("moho::eikonal::faces", items);
+  }
   marks.list = allocate<decltype(marks.list)>(exec, "moho::eikonal::list", items);
   marks.counts = allocate<decltype(marks.counts)>(exec, "moho::eikonal::counts", count_places);
   marks.earliest = Kokkos::View<T, typename Exec::memory_space>("moho::eikonal::earliest");
@@ -107,8 +109,10 @@ Marks<T, Exec> make_marks(const Exec& exec, const Problem<T, Dim, Exec, Anellipt
         at[d] = first[d] + rest % count[d];
         rest /= count[d];
       }
-      priority(static_cast<std::size_t>(s * problem.grid.tile_count +
-                                        problem.grid.tile_number(at))) = T(0);
+      const std::size_t item =
+          static_cast<std::size_t>(s * problem.grid.tile_count + problem.grid.tile_number(at));
+      priority(item) = T(0);
+      if constexpr (is_host_space<Exec>) marks.faces(item) = all_faces;
     }
   }
   Kokkos::deep_copy(exec, marks.priority, priority);

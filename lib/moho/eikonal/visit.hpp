@@ -7,6 +7,9 @@
 #include <moho/core/tile.hpp>
 #include <moho/eikonal/layout.hpp>
 
+#include <algorithm>
+#include <cstring>
+
 namespace moho::eikonal::detail {
 
 /// Nodes of a tile that lie in the grid.
@@ -63,11 +66,86 @@ KOKKOS_FORCEINLINE_FUNCTION T outflow(const Problem<T, Dim, Exec, Anelliptic>& p
   return square < base.square(axis, side) * (outer * outer) ? square : infinity<T>();
 }
 
-/// One sweep of Gauss and Seidel over a tile, on a host. Bit d of `direction`: downwards along d.
+/// \brief Which nodes of a tile may not hold their solution, on a host.
+///
+/// What is solved again is what a change can reach: the later nodes within `Order` of it along the
+/// axes (no other has it in its local equation).
+template <int Order, int Dim>
+struct OpenNodes {
+  static constexpr int most = [] {
+    int nodes = 1;
+    for (int d = 0; d < Dim; ++d) nodes *= TileShape<Dim, true>::along(d);
+    return nodes;
+  }();
+  unsigned char open[most] = {};  ///< by node of the tile, the last axis the quickest
+  std::int64_t count = 0;         ///< of them
+  int length[Dim], stride[Dim];
+
+  explicit OpenNodes(const TileRange<Dim>& tile) {
+    int n = 1;
+    for (int d = Dim - 1; d >= 0; --d) {
+      length[d] = static_cast<int>(tile.end[d] - tile.begin[d]);
+      stride[d] = n;
+      n *= length[d];
+    }
+  }
+  void add(std::int64_t node) {
+    count += open[node] == 0;
+    open[node] = 1;
+  }
+  void remove(std::int64_t node) {
+    open[node] = 0;
+    --count;
+  }
+  void add_all() {
+    count = static_cast<std::int64_t>(length[0]) * stride[0];
+    std::fill(open, open + count, static_cast<unsigned char>(1));
+  }
+  /// What a change beyond a face reaches.
+  void add_face(int axis, bool upper) {
+    const int depth = length[axis] < Order ? length[axis] : Order;
+    const int outer = length[0] * stride[0] / (length[axis] * stride[axis]);
+    for (int i = 0; i < outer; ++i) {
+      for (int k = 0; k < depth; ++k) {
+        const int at = i * length[axis] + (upper ? length[axis] - 1 - k : k);
+        for (int j = 0; j < stride[axis]; ++j) add(at * stride[axis] + j);
+      }
+    }
+  }
+  /// True if a row has any.
+  bool any(std::int64_t row) const {
+    return std::memchr(open + row, 1, static_cast<std::size_t>(length[Dim - 1])) != nullptr;
+  }
+};
+
+/// Opens the nodes of a tile that a change of a node reaches.
+/// \param place of the node in the tile, from 0 to length along each axis
+/// \param center u there
+/// \param base the factor there
+/// \param earliest square of the time there, the earlier of before and after
+template <class T, int Order, int Dim, class At>
+void open_later(OpenNodes<Order, Dim>& nodes, const int (&place)[Dim], const T* center,
+                const std::int64_t* stride, const At& base, T earliest) {
+  int at = 0;
+  for (int d = 0; d < Dim; ++d) at += place[d] * nodes.stride[d];
+  for (int d = 0; d < Dim; ++d) {
+    for (int step = -Order; step <= Order; ++step) {
+      const int there = place[d] + step;
+      if (step == 0 || there < 0 || there >= nodes.length[d]) continue;
+      const T other = center[step * stride[d]];
+      if (base.square(d, step) * (other * other) > earliest) nodes.add(at + step * nodes.stride[d]);
+    }
+  }
+}
+
+/// One sweep of Gauss and Seidel over a tile, on a host: over all of its nodes, or the open ones.
+/// Bit d of `direction`: downwards along d.
+/// \param open nodes to solve, those opened by the sweep itself too; null: all
 /// \return nodes solved
 template <int Order, class T, int Dim, class Exec, bool Anelliptic>
 std::int64_t sweep_tile(const Problem<T, Dim, Exec, Anelliptic>& problem,
-                        const TileRange<Dim>& tile, int direction, ChangedBox<Dim>& changed) {
+                        const TileRange<Dim>& tile, int direction, ChangedBox<Dim>& changed,
+                        OpenNodes<Order, Dim>* open) {
   static_assert(is_host_space<Exec>);
   constexpr int z = Dim - 1;
   const SourceBox<Dim>& box = problem.boxes(tile.source);
@@ -80,30 +158,48 @@ std::int64_t sweep_tile(const Problem<T, Dim, Exec, Anelliptic>& problem,
   }
   const std::int64_t rows = nodes / length[z];
   const bool down = (direction >> z) & 1;
+  std::int64_t solved = 0;
   changed.any = false;
   for (std::int64_t row = 0; row < rows; ++row) {
-    std::int64_t node[Dim], rest = row;
+    std::int64_t node[Dim], rest = row, row_in_tile = 0;
+    int place_in_tile[Dim];
     for (int d = z - 1; d >= 0; --d) {
       const std::int64_t i = rest % length[d];
       rest /= length[d];
-      node[d] = (direction >> d) & 1 ? tile.end[d] - 1 - i : tile.begin[d] + i;
+      place_in_tile[d] = static_cast<int>((direction >> d) & 1 ? length[d] - 1 - i : i);
+      node[d] = tile.begin[d] + place_in_tile[d];
+      if (open) row_in_tile += place_in_tile[d] * open->stride[d];
     }
+    if (open && !open->any(row_in_tile)) continue;
     std::int64_t first = std::int64_t(1) << 60, last = -1;
     node[z] = 0;
     const std::int64_t dense = problem.dense(node);
     const std::int64_t place = problem.grid.at(node);
     T* const u = &problem.u(tile.source, place);
     for (std::int64_t i = 0; i < length[z]; ++i) {
-      node[z] = down ? tile.end[z] - 1 - i : tile.begin[z] + i;
+      place_in_tile[z] = static_cast<int>(down ? length[z] - 1 - i : i);
+      node[z] = tile.begin[z] + place_in_tile[z];
+      if (open) {
+        const std::int64_t here = row_in_tile + place_in_tile[z];
+        if (open->open[here] == 0) continue;
+        open->remove(here);
+      }
       if (has_source && box.contains(node)) continue;
       T* const center = u + node[z];
+      const auto base = problem.base.at(tile.source, place + node[z], node);
+      ++solved;
       const T now = local_solution<Order, Anelliptic, Dim, T>(
-          ValuesAt<T, Dim>{center, stride}, problem.base.at(tile.source, place + node[z], node),
+          ValuesAt<T, Dim>{center, stride}, base,
           problem.medium.template at<Anelliptic>(dense + node[z]), problem.inverse_spacing);
       if (now == infinity<T>()) continue;
       const T before = *center;
       if (now == before) continue;
       relaxed_store(center, now);
+      if (open && differs(now, before, T(0.25) * problem.tolerance)) {
+        const T earlier = now < before ? now : before;
+        open_later<T>(*open, place_in_tile, center, stride, base,
+                      base.square(0, 0) * (earlier * earlier));
+      }
       if (!differs(now, before, problem.tolerance)) continue;
       first = node[z] < first ? node[z] : first;
       last = node[z] > last ? node[z] : last;
@@ -113,7 +209,7 @@ std::int64_t sweep_tile(const Problem<T, Dim, Exec, Anelliptic>& problem,
     for (int d = 0; d < z; ++d) changed.add(d, node[d], node[d]);
     changed.add(z, first, last);
   }
-  return nodes;
+  return solved;
 }
 
 /// Calls tell(axis, side, square) for every face of a tile beyond which a change matters, on a
@@ -167,6 +263,8 @@ struct Marks {
   Kokkos::View<T*, Memory> priority;  ///< by tile: the square of the earliest time that came in;
                                       ///< infinite: nothing did
   Kokkos::View<int*, Memory> seen;    ///< by tile: it was visited
+  Kokkos::View<int*, Memory> faces;   ///< by tile of a host: bit 2 d: something came in through the
+                                      ///< lower face along d, 2 d + 1: the upper
   Kokkos::View<int*, Memory> list;    ///< tiles to visit
   Kokkos::View<std::int64_t*, Memory> counts;  ///< see Count
   Kokkos::View<T, Memory> earliest;            ///< the smallest priority
@@ -192,6 +290,17 @@ KOKKOS_FORCEINLINE_FUNCTION bool claim(const Marks<T, Exec>& marks, std::int64_t
   return true;
 }
 
+/// All faces of a tile, in Marks::faces: solve all of its nodes.
+inline constexpr int all_faces = 1 << 6;
+
+/// Marks a tile: something came in through some of its faces.
+template <class T, class Exec>
+KOKKOS_FORCEINLINE_FUNCTION void mark(const Marks<T, Exec>& marks, std::int64_t item, T square,
+                                      int faces) {
+  if constexpr (is_host_space<Exec>) Kokkos::atomic_fetch_or(&marks.faces(item), faces);
+  atomic_minimum(&marks.priority(item), square);
+}
+
 /// Counts a visit.
 template <class T, class Exec>
 KOKKOS_FORCEINLINE_FUNCTION void count_visit(const Marks<T, Exec>& marks, std::int64_t item,
@@ -204,8 +313,8 @@ KOKKOS_FORCEINLINE_FUNCTION void count_visit(const Marks<T, Exec>& marks, std::i
   Kokkos::atomic_add(&marks.counts(updates), nodes);
 }
 
-/// The visit of a tile on a host: sweeps until one of them changes nothing, the first away from the
-/// source; or a single sweep in a given direction.
+/// The visit of a tile on a host: sweeps over the nodes that what came in reaches until none is
+/// left, the first away from the source; or a single sweep in a given direction over all nodes.
 template <int Order, class T, int Dim, class Exec, bool Anelliptic>
 struct HostVisit {
   Problem<T, Dim, Exec, Anelliptic> problem;
@@ -221,9 +330,20 @@ struct HostVisit {
     std::int64_t nodes = 0;
     bool settled = false;
     if (direction >= 0) {
-      nodes = sweep_tile<Order>(problem, tile, direction, changed);
+      nodes = sweep_tile<Order, T, Dim>(problem, tile, direction, changed, nullptr);
       settled = !changed.any;
     } else {
+      OpenNodes<Order, Dim> open(tile);
+      const int faces = Kokkos::atomic_exchange(&marks.faces(item), 0);
+      if (faces & all_faces) {
+        open.add_all();
+      } else {
+        for (int d = 0; d < Dim; ++d) {
+          if ((faces >> (2 * d)) & 1) open.add_face(d, false);
+          if ((faces >> (2 * d + 1)) & 1) open.add_face(d, true);
+        }
+      }
+      settled = open.count == 0;
       constexpr int most = 64 << Dim;
       const SourceBox<Dim>& box = problem.boxes(tile.source);
       int away = 0;
@@ -231,14 +351,15 @@ struct HostVisit {
         away |= (box.first[d] > (tile.begin[d] + tile.end[d]) / 2 ? 1 : 0) << d;
       }
       for (int k = 0; k < most && !settled; ++k) {
-        nodes += sweep_tile<Order>(problem, tile, away ^ (k & ((1 << Dim) - 1)), changed);
-        settled = !changed.any;
+        nodes += sweep_tile<Order>(problem, tile, away ^ (k & ((1 << Dim) - 1)), changed, &open);
+        settled = open.count == 0;
       }
     }
     tell_neighbours<Order>(problem, tile, changed, [&](int axis, int side, T square) {
-      atomic_minimum(&marks.priority(beyond(problem.grid, item, axis, side)), square);
+      mark(marks, beyond(problem.grid, item, axis, side), square,
+           1 << (2 * axis + (side < 0 ? 1 : 0)));
     });
-    if (!settled) atomic_minimum(&marks.priority(item), T(0));
+    if (!settled) mark(marks, item, T(0), all_faces);
     count_visit(marks, item, nodes);
   }
 };

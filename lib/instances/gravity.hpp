@@ -2,11 +2,12 @@
 #pragma once
 
 /// \file
-/// \brief The gravity module for tests: its templates are compiled elsewhere, once for all tests.
+/// \brief The gravity module for moho's own programs: its templates are compiled once, into the
+/// library moho_gravity_instances, and not by every program again.
 
 #include <moho/gravity/gravity.hpp>
 
-#define MOHO_TEST_GRAVITY(prefix, T, Exec)                                                 \
+#define MOHO_GRAVITY_INSTANCE(prefix, T, Exec)                                             \
   prefix template Report forward<T, Exec>(const Exec&, const PrismView<Exec>&,             \
                                           const StationView<Exec>&, const Components&,     \
                                           const ResultView<Exec>&, const Options&);        \
@@ -14,20 +15,20 @@
       const Exec&, const RegularMesh&, const DensityView<Exec>&, const StationView<Exec>&, \
       const Components&, const ResultView<Exec>&, const Options&);
 
-#ifndef MOHO_TEST_GRAVITY_INSTANCE
-#define MOHO_TEST_GRAVITY_SPACE(Exec)    \
-  MOHO_TEST_GRAVITY(extern, float, Exec) \
-  MOHO_TEST_GRAVITY(extern, double, Exec)
+#ifndef MOHO_GRAVITY_INSTANCES
+#define MOHO_GRAVITY_SPACE(Exec)             \
+  MOHO_GRAVITY_INSTANCE(extern, float, Exec) \
+  MOHO_GRAVITY_INSTANCE(extern, double, Exec)
 
 namespace moho::gravity {
 #ifdef KOKKOS_ENABLE_SERIAL
-MOHO_TEST_GRAVITY_SPACE(Kokkos::Serial)
+MOHO_GRAVITY_SPACE(Kokkos::Serial)
 #endif
 #ifdef KOKKOS_ENABLE_OPENMP
-MOHO_TEST_GRAVITY_SPACE(Kokkos::OpenMP)
+MOHO_GRAVITY_SPACE(Kokkos::OpenMP)
 #endif
 #ifdef KOKKOS_ENABLE_CUDA
-MOHO_TEST_GRAVITY_SPACE(Kokkos::Cuda)
+MOHO_GRAVITY_SPACE(Kokkos::Cuda)
 #endif
 }  // namespace moho::gravity
 #endif
