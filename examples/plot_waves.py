@@ -94,7 +94,9 @@ def draw_gather(summary, folder, shot, options):
         half = 0.5 * (x[-1] - x[0]) / max(len(x) - 1, 1)
         image = axes.imshow(gather[::step_r, ::step_t].T, cmap=options.colour_map, vmin=-most, vmax=most, aspect="auto",
                             extent=(x[0] - half, x[-1] + half, times[-1] + 0.5 * interval, -0.5 * interval),
-                            interpolation="bilinear")
+                            interpolation="nearest" if label == "Receiver" else "bilinear")
+        if label == "Receiver":
+            axes.xaxis.get_major_locator().set_params(integer=True)
         if x[0] > x[-1]:
             axes.invert_xaxis()
         axes.set_xlabel(label)

@@ -42,7 +42,17 @@ std::vector<double> spread(const char* option, const std::vector<double>& values
 template <class T>
 void read_parameter(const std::string& option, const std::string& path, bool degrees,
                     EarthModel<T>& model, std::string& first, bool& has_spacing) {
-  io::LoadedModel<T> file = io::read_model<T>(path);
+  const auto blamed = [&](const std::exception& error) {
+    return concat("--", option, ": ", error.what());
+  };
+  io::LoadedModel<T> file;
+  try {
+    file = io::read_model<T>(path);
+  } catch (const InputError& error) {
+    throw InputError(blamed(error));
+  } catch (const FileError& error) {
+    throw FileError(blamed(error));
+  }
   if (first.empty()) {
     first = concat("--", option, " ", path);
     model.shape = file.values.shape;

@@ -62,7 +62,7 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
   model.add_options()  //
       ("model", text_value()->value_name("FILE|v"),
        "P or S velocity in m/s: NumPy .npy, Madagascar .rsf, SEG-Y .sgy or .segy, or one number "
-       "for all nodes")  //
+       "for all nodes; on the command line --vp is the same")  //
       ("gradient", text_value()->value_name("v0,g"),
        "velocity v0 + g z: v0 in m/s at z = 0, g in 1/s")  //
       ("builtin", text_value()->value_name("salt"),
@@ -72,10 +72,12 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
       ("delta", text_value()->value_name("FILE|d"),
        "Thomsen's delta; with epsilon it makes the medium VTI")  //
       ("shape", text_value()->value_name("nx,nz[,ny]"),
-       "nodes along each axis of a model that is no file (default: 601,201)")  //
+       "nodes along each axis of a model that is no file (default for --gradient and --builtin: "
+       "601,201)")  //
       ("spacing", text_value()->value_name("d | dx,dz[,dy]"),
-       "metres between nodes; overrides the file's (default: that of the file; 10 for models that "
-       "are no files)")  //
+       "metres between nodes; overrides the file's (default: that of the file; 10 for --gradient "
+       "and "
+       "--builtin)")  //
       ("origin", text_value()->value_name("x,z[,y]"),
        "position of the first node (default: that of the file, or 0)");
   po::options_description survey("Sources and receivers", 100, 60);
@@ -118,7 +120,11 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
   in_file.add(model).add(survey).add(solving).add(running);
   all.add(in_file).add(console);
 
-  po::variables_map values = parse_command_line(program, arguments, all);
+  std::vector<std::string> named = arguments;  // other programs know the velocity as --vp
+  for (std::string& argument : named) {
+    if (argument == "--vp" || argument.rfind("--vp=", 0) == 0) argument.replace(0, 4, "--model");
+  }
+  po::variables_map values = parse_command_line(program, named, all);
   CommandLine result;
   Options& o = result.options;
   if (values.count("help")) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct Report {
   wave::Limits limits;
   Grid<Dim> extended;                  ///< the grid with its layers
   double frequency = 0.0;              ///< highest of the wavelet, Hz
+  double source_taper = 0.0;           ///< delta goes to epsilon so near sources, m; 0: nowhere
   double peak_time = 0.0;              ///< of the largest sample of the wavelet, seconds
   double nodes_per_wave = 0.0;         ///< of the shortest wave
   double nodes_per_wave_wanted = 0.0;  ///< at this order
@@ -54,6 +56,7 @@ struct Job {
   int order = 8;
   wave::Equations equations = wave::Equations::self_adjoint;
   double sigma = 0.75;
+  std::optional<double> source_taper;  ///< metres, 0: none; empty: by the wavelet
   std::uint64_t seed = 2011;
   rtm::Expansion expand = rtm::Expansion::none;
   TimeOptions time;

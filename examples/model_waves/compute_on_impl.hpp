@@ -6,6 +6,7 @@
 
 #include <moho/core/space.hpp>
 #include <moho/rtm/expand.hpp>
+#include <moho/wave/source_region.hpp>
 
 #include <instances/eikonal.hpp>
 #include <instances/wave.hpp>
@@ -70,6 +71,41 @@ void check_parameters(const Exec& exec, const Job<T, Dim>& job,
                           ? " (angles in degrees are read with --degrees)"
                           : ""));
   }
+}
+
+// How far delta goes over into epsilon around sources: 0 where they are in elliptical media anyway.
+template <class T, int Dim>
+double taper_radius(const Job<T, Dim>& job, double frequency) {
+  if (job.equations != wave::Equations::self_adjoint || job.source_taper == 0.0) return 0.0;
+  const auto at = [&](const char* name, std::int64_t i) {
+    const auto found = job.values->find(name);
+    return found == job.values->end()
+               ? 0.0
+               : static_cast<double>(found->second[static_cast<std::size_t>(i)]);
+  };
+  if (job.values->count("epsilon") == 0 && job.values->count("delta") == 0) return 0.0;
+  constexpr int around = 4;  // nodes that share in a source
+  bool elliptical = true;
+  double fastest = 0.0;
+  for (const wave::Shot<Dim>& shot : job.shots) {
+    for (const Point<Dim>& source : shot.sources) {
+      Box<Dim> box;
+      for (int d = 0; d < Dim; ++d) {
+        const auto node = static_cast<std::int64_t>(
+            std::llround((source[d] - job.grid.origin[d]) / job.grid.spacing[d]));
+        box.lower[d] = std::clamp<std::int64_t>(node - around, 0, job.grid.extents[d] - 1);
+        box.upper[d] = std::clamp<std::int64_t>(node + around, 0, job.grid.extents[d] - 1) + 1;
+      }
+      for (std::int64_t n = 0; n < box.size(); ++n) {
+        const std::int64_t i = job.grid.flat(box.node(n));
+        // a larger delta is lowered to epsilon
+        elliptical = elliptical && !(at("epsilon", i) - at("delta", i) > 1e-3);
+        fastest = std::max(fastest, at("vp", i));
+      }
+    }
+  }
+  if (elliptical) return 0.0;
+  return job.source_taper ? *job.source_taper : 2.0 * fastest / frequency;
 }
 
 // Bytes in the space: model, extended model, what kernels read, and the wavefield.
@@ -169,6 +205,9 @@ Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
                   [&] { wave::check_boundaries(out.extended, job.boundaries, out.medium); });
     out.limits =
         wave::limits_of<T, Dim, Exec>(exec, grid, model, job.order, job.equations, job.sigma);
+    if (job.time.dt > 0.0) {
+      detail::blame("--dt", [&] { wave::check_dt(job.time.dt, out.limits); });
+    }
     out.plan =
         make_plan(job.time, out.limits.largest_dt, static_cast<double>(grid.size()) * sizeof(T));
     detail::blame("--dt", [&] { wave::check_dt(out.plan.dt, out.limits); });
@@ -200,6 +239,7 @@ Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
                                ", what is free): take fewer nodes, thinner layers or "
                                "--precision float"));
     }
+    out.source_taper = detail::taper_radius(job, out.frequency);
     options.dt = out.plan.dt;
     options.order = job.order;
     options.boundaries = job.boundaries;
@@ -213,10 +253,25 @@ Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
   double spacing = 0.0;
   for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
   random.floor = 1.001 * out.nodes_per_wave_wanted * out.frequency * spacing;
+  // in some directions waves are slower than the velocity along the axis
+  double slowing = 0.0;
+  for (const char* name : {"epsilon", "delta"}) {
+    const auto found = job.values->find(name);
+    if (found == job.values->end()) continue;
+    for (const T value : found->second) slowing = std::min(slowing, static_cast<double>(value));
+  }
+  random.floor /= std::sqrt(1.0 + 2.0 * slowing);
 
   wave::Model<T, Dim, Exec> extended;
   {
     const ScopedPhase<Exec> phase(exec, out.phases, "prepare");
+    if (out.source_taper > 0.0) {
+      Points<Dim> sources;
+      for (const wave::Shot<Dim>& shot : job.shots) {
+        sources.insert(sources.end(), shot.sources.begin(), shot.sources.end());
+      }
+      model.delta = wave::calm_delta<T, Dim, Exec>(exec, grid, model, sources, out.source_taper);
+    }
     extended = wave::extend_model<T, Dim, Exec>(exec, grid, model, job.boundaries, random);
     exec.fence();
     model = {};

@@ -126,6 +126,10 @@ Descriptions describe() {
        "self_adjoint)")  //
       ("sigma", text()->value_name("s"),
        "for fletcher: shear velocity^2 = vp^2 |epsilon - delta| / sigma (default: 0.75)")  //
+      ("source-taper", text()->value_name("m | auto"),
+       "for self_adjoint: delta becomes epsilon up to half so far from sources and goes over into "
+       "its own value up to there, so that no slow waves of shear come out of them; 0: nowhere "
+       "(default: auto, twice the shortest wave)")  //
       ("expand", text()->value_name("NAME"),
        "step only where waves have come to, by: none, layers, eikonal, or amplitude (default: "
        "none)");
@@ -237,6 +241,9 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
   // The shots.
   if (given("source")) o.sources = values["source"].as<std::vector<std::string>>();
   if (given("receivers")) o.receivers = text("receivers");
+  if (given("receivers") && o.receivers.empty()) {
+    throw InputError("--receivers is empty (allowed: points): leave it out for a line of them");
+  }
   if (given("shots")) o.shots_file = text("shots");
   o.moving = flag("moving");
   if (given("shots") && (given("source") || given("receivers") || o.moving)) {
@@ -268,6 +275,9 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
     }
   }
   if (given("boundary")) o.boundary = text("boundary");
+  if (given("boundary") && o.boundary.empty()) {
+    throw InputError("--boundary is empty (allowed: kinds of boundaries): leave it out for layers");
+  }
   if (given("width")) o.width = static_cast<int>(parse_count("--width", text("width"), 1, 1000));
   o.free_surface = flag("free-surface");
   if (given("seed")) {
@@ -280,6 +290,9 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
                       : wave::Equations::fletcher;
   }
   if (given("sigma")) o.sigma = number("sigma", "positive numbers", 0.0, false);
+  if (given("source-taper") && text("source-taper") != "auto") {
+    o.source_taper = number("source-taper", "auto, or 0 or more metres", 0.0, true);
+  }
   if (given("expand")) {
     o.expand = static_cast<rtm::Expansion>(
         parse_name("--expand", text("expand"), {"none", "layers", "eikonal", "amplitude"}));

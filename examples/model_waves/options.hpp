@@ -35,8 +35,9 @@ struct Options {
   int order = 8;
   wave::Equations equations = wave::Equations::self_adjoint;
   double sigma = 0.75;
-  std::string boundary;      ///< empty: cpml, sponge for TTI
-  std::optional<int> width;  ///< of layers whose width is not told
+  std::optional<double> source_taper;  ///< metres, 0: none; empty: by the wavelet
+  std::string boundary;                ///< empty: cpml, sponge for TTI
+  std::optional<int> width;            ///< of layers whose width is not told
   bool free_surface = false;
   std::uint64_t seed = 2011;
   rtm::Expansion expand = rtm::Expansion::none;

@@ -62,14 +62,15 @@ Plan make_plan(const TimeOptions& o, double largest_dt, double snapshot_bytes) {
   const double apart =
       o.snapshots.value_or(snapshot_bytes > most_snapshot_bytes ? 0.0 : 0.25 * o.time);
   if (apart > 0.0) {
-    plan.snapshot_every = std::max<std::int64_t>(
-        static_cast<std::int64_t>(std::floor(apart / plan.dt * (1.0 + 1e-9))), 1);
-    if (plan.snapshot_every > plan.steps) {
+    const double every = std::floor(apart / plan.dt * (1.0 + 1e-9));
+    if (every > static_cast<double>(plan.steps)) {
       if (o.snapshots) {
         throw InputError(concat("--snapshot-every is ", apart, " s (allowed: up to ", end,
                                 " s, the time modelled, or 0 for none)"));
       }
       plan.snapshot_every = plan.steps;
+    } else {
+      plan.snapshot_every = std::max<std::int64_t>(static_cast<std::int64_t>(every), 1);
     }
   }
   return plan;

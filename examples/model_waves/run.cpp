@@ -59,6 +59,7 @@ Json asked_json(const Options& o) {
   json["seed"] = o.seed;
   json["equations"] = o.equations == wave::Equations::fletcher ? "fletcher" : "self_adjoint";
   if (o.equations == wave::Equations::fletcher) json["sigma"] = o.sigma;
+  json["source_taper"] = o.source_taper ? Json(*o.source_taper) : Json("auto");
   json["expand"] = rtm::to_string(o.expand);
   json["precision"] = o.double_precision ? "double" : "float";
   json["space"] = o.space;
@@ -116,6 +117,7 @@ Json scheme_json(const Options& o, const Report<Dim>& report) {
   json["nodes_per_shortest_wave"] = report.nodes_per_wave;
   json["nodes_per_shortest_wave_wanted"] = report.nodes_per_wave_wanted;
   json["lowered_deltas"] = report.limits.lowered_deltas;
+  json["source_taper"] = report.source_taper;
   return json;
 }
 
@@ -182,6 +184,7 @@ wave::Medium medium_of(const Options& o) {
 // Throws for shots that cannot be, before the space is used.
 template <class T, int Dim>
 void check_survey(const Job<T, Dim>& job) {
+  constexpr double farthest = 2e9;
   const auto check = [&](const std::string& option, const Points<Dim>& points,
                          const std::string& what) {
     try {
@@ -194,6 +197,16 @@ void check_survey(const Job<T, Dim>& job) {
     const std::string of = job.shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
     check(job.sources_name, shot.sources, of + "source");
     check(job.receivers_name, shot.receivers, of + "receiver");
+    for (const Points<Dim>* points : {&shot.sources, &shot.receivers}) {
+      for (const Point<Dim>& p : *points) {
+        for (int d = 0; d < Dim; ++d) {
+          if (std::fabs(p[d]) <= farthest) continue;
+          throw InputError(concat("--origin: a position is ", p[d], " m along ", axis_name<Dim>(d),
+                                  " (allowed: up to ", farthest,
+                                  " m from zero, what SEG-Y can hold): move the origin"));
+        }
+      }
+    }
     if (shot.number > std::numeric_limits<std::int32_t>::max()) {
       throw InputError(concat(job.sources_name, ": the number of shot ", shot.number,
                               " is too large (allowed: up to 2147483647, as SEG-Y counts shots)"));
@@ -246,6 +259,7 @@ class Program {
     m_job.order = m_o.order;
     m_job.equations = m_o.equations;
     m_job.sigma = m_o.sigma;
+    m_job.source_taper = m_o.source_taper;
     m_job.seed = m_o.seed;
     m_job.expand = m_o.expand;
     m_job.time = {m_o.time, m_o.dt, m_o.interval, m_o.snapshots};
@@ -284,6 +298,11 @@ class Program {
     if (report.limits.lowered_deltas > 0 && m_o.equations == wave::Equations::self_adjoint) {
       say("          note: delta is larger than epsilon at ", report.limits.lowered_deltas,
           " nodes and lowered to it there, which the self-adjoint equations need");
+    }
+    if (report.source_taper > 0.0) {
+      say("          note: delta goes over into epsilon within ",
+          significant(report.source_taper, 3),
+          " m of the sources, which sends out no waves of shear (--source-taper 0: leave it)");
     }
     const std::size_t traces = m_job.shots.front().receivers.size();
     say("shots     ", m_job.shots.size(), m_job.shots.size() == 1 ? " shot, " : " shots, ",

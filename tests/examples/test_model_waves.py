@@ -124,6 +124,25 @@ class Waves(Case):
         self.close(c, a, 1e-5)
         self.assertGreater(np.abs(self.model(*tti).gather - a).max(), 0.01 * np.abs(a).max())
 
+    def test_sources_in_elliptical_surroundings(self):
+        # Along the axes of a source, where waves of shear stand still, P alone comes out.
+        def along_axes(spacing, *more):
+            n = str(int(600 / spacing) + 1)
+            return self.model("--vp", "2000", "--shape", n + "," + n, "--spacing", spacing, "--source", "300,300", "--receivers",
+                              "420,300; 500,300; 300,440; 300,520", "--dt", "0.001", "--time", "0.4", "--epsilon", "0.2",
+                              "--delta", "0.05", "--snapshot-every", "0", *more)
+
+        coarse, fine = along_axes(10), along_axes(5)
+        self.assertIn("delta goes over into epsilon", coarse.text)
+        self.assertGreater(coarse.summary["scheme"]["source_taper"], 80.0)
+        self.assertLess(np.abs(coarse.gather - fine.gather).max(), 0.02 * np.abs(fine.gather).max())
+        coarse, fine = (along_axes(h, "--source-taper", "0") for h in (10, 5))
+        self.assertNotIn("delta goes over", coarse.text)
+        self.assertEqual(coarse.summary["scheme"]["source_taper"], 0.0)
+        self.assertGreater(np.abs(coarse.gather - fine.gather).max(), 0.05 * np.abs(fine.gather).max())
+        self.assertEqual(along_axes(10, "--equations", "fletcher").summary["scheme"]["source_taper"], 0.0)
+        self.assertEqual(along_axes(10, "--source-taper", "70").summary["scheme"]["source_taper"], 70.0)
+
     def test_snapshots(self):
         r = self.model("--vp", "2000", "--shape", "101,101", "--spacing", "10", "--source", "500,500", "--time", "0.3",
                        "--snapshot-every", "0.1", "--dt", "0.002")
@@ -185,6 +204,15 @@ class Agreement(Case):
                 self.assertEqual(r.summary["run"]["expand"]["method"], method)
                 self.assertLess(r.summary["run"]["expand"]["part_stepped"], 1.0)
                 self.assertIn("of the nodes were stepped", r.text)
+
+    def test_long_waves_are_not_cut(self):
+        # Tens of nodes a wave: what is below the threshold in front of a face reaches far.
+        long = ["--vp", "2000", "--shape", "151,121", "--spacing", "10", "--wavelet", "ricker:3", "--time", "0.8", "--source",
+                "305,207", "--receivers", "10,30:1490,1190:20", "--snapshot-every", "0"]
+        expected = self.model(*long).gather
+        for method in ("layers", "eikonal", "amplitude"):
+            found = self.model(*long, "--expand", method).gather
+            self.assertLess(np.abs(found - expected).max(), 1e-4 * np.abs(expected).max(), method)
 
 
 class Files(Case):
@@ -283,6 +311,9 @@ class BadInput(Case):
 
     def test_scheme(self):
         self.refuse([*self.section, "--dt", "0.004"], "--dt: dt is 0.004 s", "largest stable step")
+        self.refuse([*self.section, "--dt", "0.5"], "--dt: dt is 0.5 s", "largest stable step")
+        self.refuse([*self.section, "--snapshot-every", "1e300"], "--snapshot-every is 1e+300 s")
+        self.refuse([*self.section, "--source-taper", "-1"], "--source-taper")
         self.refuse([*self.section, "--wavelet", "ricker:50"], "--wavelet ricker:50", "points per wavelength",
                     "lower the frequency")
         self.refuse([*self.section, "--interval", "0.0000015"], "--interval", "whole microseconds")
@@ -302,6 +333,9 @@ class BadInput(Case):
         self.refuse([*self.section, "--source", "1,2,3"], "--source", "'1,2,3' has 3 coordinates, not 2")
         self.refuse([*self.section, "--free-surface", "--source", "30,0"], "--source", "on the free surface")
         self.refuse([*self.section, "--receivers", "none.csv"], "none.csv")
+        self.refuse([*self.section, "--receivers", ""], "--receivers is empty")
+        self.refuse([*self.section, "--boundary", ""], "--boundary is empty")
+        self.refuse([*self.section, "--origin", "1e10,0"], "--origin: a position is", "SEG-Y")
         self.refuse([*self.section, "--shots", self.write("s.csv", "1,source,0,10\n")], "s.csv", "no receiver")
 
     def test_models(self):
@@ -322,6 +356,9 @@ class BadInput(Case):
         self.refuse([*good, "--shape", "41,61"], "--shape: 41 x 61 was given")
         self.refuse(["--vp", self.path("v.npy")], "--spacing is missing")
         self.refuse(["--vp", "v.txt", "--spacing", "10"], "v.txt")
+        self.refuse([*good, "--epsilon", "nan"], "--epsilon: ", "nan")
+        self.refuse([*good, "--delta", "none.npy"], "--delta: ", "none.npy")
+        self.refuse(["--vp", "2000", "--shape", "61,41", "--spacing", "1e300"], "spacing along x is 1e+300", "1000000000")
         self.refuse(["--vp", self.save("1.npy", v[0]), "--spacing", "10"], "1.npy")
 
 

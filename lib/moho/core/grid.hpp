@@ -120,8 +120,10 @@ struct Grid {
     return origin[axis] + spacing[axis] * static_cast<double>(extents[axis] - 1);
   }
 
-  /// Throws InputError unless every extent is at least 1, every spacing positive and finite, every
-  /// origin finite, and the number of nodes fits 62 bits.
+  static constexpr double least_spacing = 1e-6;    ///< squares and their inverses stay numbers
+  static constexpr double greatest_spacing = 1e9;  ///< the same
+  /// Throws InputError unless every extent is at least 1, every spacing from least_spacing to
+  /// greatest_spacing, every origin finite, and the number of nodes fits 62 bits.
   void check() const {
     double nodes = 1.0;
     for (int d = 0; d < Dim; ++d) {
@@ -130,10 +132,10 @@ struct Grid {
             concat("grid: extent along ", axis_name<Dim>(d), " is ", extents[d],
                    " (allowed: 1 or more nodes): give the number of nodes along each axis"));
       }
-      if (!(spacing[d] > 0.0) || !std::isfinite(spacing[d])) {
-        throw InputError(
-            concat("grid: spacing along ", axis_name<Dim>(d), " is ", spacing[d],
-                   " (allowed: positive and finite): give the distance between nodes"));
+      if (!(spacing[d] >= least_spacing && spacing[d] <= greatest_spacing)) {
+        throw InputError(concat("grid: spacing along ", axis_name<Dim>(d), " is ", spacing[d],
+                                " (allowed: positive and finite, ", least_spacing, " to ",
+                                greatest_spacing, "): give the distance between nodes"));
       }
       if (!std::isfinite(origin[d])) {
         throw InputError(concat("grid: origin along ", axis_name<Dim>(d), " is ", origin[d],

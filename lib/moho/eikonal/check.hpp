@@ -56,8 +56,8 @@ KOKKOS_INLINE_FUNCTION Fault fault_of(const MediumData<T>& medium, std::int64_t 
   const auto in_range = [](double value) {
     return value >= least_thomsen && value <= greatest_thomsen;
   };
-  const T v = medium.velocity[node];
-  if (!(v > T(0)) || !(v < infinity<T>())) return Fault::velocity;
+  const double v = static_cast<double>(medium.velocity[node]);
+  if (!(v >= least_velocity && v <= greatest_velocity)) return Fault::velocity;
   if (!medium.epsilon) return Fault::none;
   const double e = static_cast<double>(medium.epsilon[node]);
   if (!in_range(e)) return Fault::epsilon;
@@ -155,9 +155,9 @@ double check_medium(const Exec& exec, const Grid<Dim>& grid, const Medium<T, Dim
   const std::string where =
       concat(" at node ", format_index(node), ", position ", format_point(grid.position(node)));
   const double v = values[0];
-  if (!(v > 0.0) || std::isinf(v)) {
-    throw InputError(
-        concat("velocity is ", v, where, " (allowed: positive and finite): repair the model"));
+  if (!(v >= least_velocity && v <= greatest_velocity)) {
+    throw InputError(concat("velocity is ", v, where, " (allowed: positive and finite, ",
+                            least_velocity, " to ", greatest_velocity, "): repair the model"));
   }
   const std::string range = concat(least_thomsen, " to ", greatest_thomsen);
   for (int k = 1; k <= 2; ++k) {

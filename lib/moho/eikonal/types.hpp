@@ -24,6 +24,10 @@ inline std::string to_string(Method method) {
   return method == Method::active_tiles ? "active_tiles" : "sweeping";
 }
 
+/// Smallest velocity that the solvers take: squares of times have to be numbers.
+inline constexpr double least_velocity = 1e-3;
+/// Largest velocity that the solvers take.
+inline constexpr double greatest_velocity = 1e9;
 /// Smallest Thomsen parameter that the solvers take.
 inline constexpr double least_thomsen = -0.4;
 /// Largest Thomsen parameter that the solvers take.

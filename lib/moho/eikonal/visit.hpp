@@ -34,6 +34,7 @@ template <int Dim>
 struct ChangedBox {
   std::int64_t first[Dim], last[Dim];
   bool any = false;
+  int raised = 0;  ///< as Marks::faces: a node on the face has become later, one beyond was later
   KOKKOS_FORCEINLINE_FUNCTION ChangedBox() {
     for (int d = 0; d < Dim; ++d) {
       first[d] = std::int64_t(1) << 60;
@@ -53,17 +54,17 @@ KOKKOS_FORCEINLINE_FUNCTION bool differs(T now, T before, T tolerance) {
   return !(difference <= tolerance * now);  // infinite less infinite is no number
 }
 
-/// The smallest square of a time on a face of a tile that is earlier than its neighbour beyond the
-/// face; infinite if there is none. Later neighbours are the only ones that a change can reach.
+/// The square of a time on a face of a tile if it is earlier than its neighbour beyond the face,
+/// or was (`raised`); infinite if not. Later neighbours are the only ones that a change can reach.
 template <class T, int Dim, class Exec, bool Anelliptic>
 KOKKOS_FORCEINLINE_FUNCTION T outflow(const Problem<T, Dim, Exec, Anelliptic>& problem, int source,
-                                      std::int64_t (&node)[Dim], int axis, int side) {
+                                      std::int64_t (&node)[Dim], int axis, int side, bool raised) {
   const std::int64_t place = problem.grid.at(node);
   const T* const u = &problem.u(source, place);
   const auto base = problem.base.at(source, place, node);
   const T inner = relaxed_load(u), outer = relaxed_load(u + side * problem.grid.stride[axis]);
   const T square = base.square(0, 0) * (inner * inner);
-  return square < base.square(axis, side) * (outer * outer) ? square : infinity<T>();
+  return raised || square < base.square(axis, side) * (outer * outer) ? square : infinity<T>();
 }
 
 /// \brief Which nodes of a tile may not hold their solution, on a host.
@@ -201,6 +202,18 @@ std::int64_t sweep_tile(const Problem<T, Dim, Exec, Anelliptic>& problem,
                       base.square(0, 0) * (earlier * earlier));
       }
       if (!differs(now, before, problem.tolerance)) continue;
+      if (now > before) {  // later nodes beyond a face may hold what they found with the old value
+        const T earlier = base.square(0, 0) * (before * before);
+        for (int d = 0; d < Dim; ++d) {
+          for (int side = -1; side <= 1; side += 2) {
+            if (place_in_tile[d] != (side < 0 ? 0 : length[d] - 1)) continue;
+            const T outer = relaxed_load(center + side * stride[d]);
+            if (outer < infinity<T>() && base.square(d, side) * (outer * outer) > earlier) {
+              changed.raised |= 1 << (2 * d + (side < 0 ? 0 : 1));
+            }
+          }
+        }
+      }
       first = node[z] < first ? node[z] : first;
       last = node[z] > last ? node[z] : last;
     }
@@ -224,6 +237,7 @@ void tell_neighbours(const Problem<T, Dim, Exec, Anelliptic>& problem, const Til
       if (lower ? tile.begin[d] == 0 : tile.end[d] == problem.grid.extents[d]) continue;
       if (lower ? changed.first[d] >= tile.begin[d] + Order : changed.last[d] < tile.end[d] - Order)
         continue;
+      const bool raised = (changed.raised >> (2 * d + (lower ? 0 : 1))) & 1;
       // the nodes of the face whose line was changed
       std::int64_t length[Dim], count = 1;
       for (int e = 0; e < Dim; ++e) {
@@ -238,7 +252,7 @@ void tell_neighbours(const Problem<T, Dim, Exec, Anelliptic>& problem, const Til
           rest /= length[e];
         }
         node[d] = lower ? tile.begin[d] : tile.end[d] - 1;
-        const T square = outflow(problem, tile.source, node, d, side);
+        const T square = outflow(problem, tile.source, node, d, side, raised);
         least = square < least ? square : least;
       }
       if (least < infinity<T>()) tell(d, side, least);
@@ -407,9 +421,10 @@ struct TeamVisit {
     for (int d = 0; d < Dim; ++d) result = result && node[d] < problem.grid.extents[d];
     return result;
   }
-  /// Marks the tiles that a changed node reaches.
+  /// Marks the tiles that a changed node reaches; `before` is what it held.
   KOKKOS_INLINE_FUNCTION void tell(std::int64_t item, const TileRange<Dim>& tile, const T* center,
-                                   const int (&stride)[Dim], std::int64_t (&node)[Dim]) const {
+                                   const int (&stride)[Dim], std::int64_t (&node)[Dim],
+                                   T before) const {
     for (int d = 0; d < Dim; ++d) {
       for (int side = -1; side <= 1; side += 2) {
         const std::int64_t depth = side < 0 ? node[d] - tile.begin[d] : tile.end[d] - 1 - node[d];
@@ -419,7 +434,9 @@ struct TeamVisit {
         node[d] = own + side * depth;  // on the face
         const auto base = problem.base.at(tile.source, problem.grid.at(node), node);
         const int to_face = side * static_cast<int>(depth);
-        const T inner = center[to_face * stride[d]], outer = center[(to_face + side) * stride[d]];
+        T inner = center[to_face * stride[d]];
+        const T outer = center[(to_face + side) * stride[d]];
+        if (depth == 0 && before < inner) inner = before;
         const T square = base.square(0, 0) * (inner * inner);
         if (square < base.square(d, side) * (outer * outer)) {
           atomic_minimum(&marks.priority(beyond(problem.grid, item, d, side)), square);
@@ -481,7 +498,8 @@ struct TeamVisit {
       const T before = relaxed_load(out), now = at.value(0, 0);
       if (now == before) continue;
       relaxed_store(out, now);
-      if (differs(now, before, problem.tolerance)) tell(item, tile, at.center, at.stride, node);
+      if (differs(now, before, problem.tolerance))
+        tell(item, tile, at.center, at.stride, node, before);
     }
     if (member.team_rank() == 0) {
       if (changed != 0) atomic_minimum(&marks.priority(item), T(0));

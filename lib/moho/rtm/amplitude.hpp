@@ -216,8 +216,14 @@ class AmplitudeDomain : public ExpandingDomain<T, Dim, Exec> {
     for (int d = 0; d < Dim; ++d) {
       const double courant =
           propagator.limits().greatest_velocity * propagator.dt() / propagator.grid().spacing[d];
+      // what is below the threshold is cut where the face is: a long wave has a long foot
+      const double wave = propagator.options().frequency > 0.0
+                              ? propagator.limits().least_velocity /
+                                    (propagator.options().frequency * propagator.grid().spacing[d])
+                              : 0.0;
+      const int inside = std::max(options.inside, static_cast<int>(std::min(0.7 * wave, 64.0)));
       // a quarter more: the threshold falls while the wave travels, and moves outwards on its rise
-      m_depth[d] = options.inside + static_cast<int>(std::ceil(1.25 * courant * options.interval));
+      m_depth[d] = inside + static_cast<int>(std::ceil(1.25 * courant * options.interval));
       m_start.lower[d] -= m_depth[d];
       m_start.upper[d] += m_depth[d];
       slots += 2 * m_depth[d];

@@ -52,7 +52,8 @@ struct DomainOptions {
   int coarsening = 4;      ///< eikonal: solved on every so many-th node, with the largest velocity
                            ///< around; 1: on the grid itself
   double threshold = 1.0 / 1024;  ///< amplitude: of the largest amplitude, what is not cut
-  int inside = 4;    ///< amplitude: nodes inside each face that stay below the threshold
+  int inside = 4;    ///< amplitude: nodes inside each face that stay below the threshold, at least;
+                     ///< 0.7 of the propagator's shortest wave if that is more
   int interval = 8;  ///< amplitude: steps from one look at the wavefield to the next
 };
 

@@ -6,3 +6,4 @@
 
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/propagator.hpp>
+#include <moho/wave/source_region.hpp>

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Elliptical surroundings for sources in VTI and TTI media.
+
+#include <moho/wave/media.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace moho::wave {
+
+namespace detail {
+
+/// Brings delta towards epsilon around one source.
+template <class T, int Dim, class Exec>
+struct CalmSource {
+  Field<T, Dim, Exec> delta;
+  Field<T, Dim, Exec> epsilon;  ///< not allocated: zero
+  Grid<Dim> grid;
+  Box<Dim> box;
+  Point<Dim> source;
+  double radius;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    using std::cos;
+    using std::sqrt;
+    const Index<Dim> node = box.node(n);
+    double square = 0.0;
+    for (int d = 0; d < Dim; ++d) {
+      const double x = grid.origin[d] + static_cast<double>(node[d]) * grid.spacing[d] - source[d];
+      square += x * x;
+    }
+    // 0 up to half of the radius, then half a cosine up to 1
+    const double part = 2.0 * sqrt(square) / radius - 1.0;
+    if (part >= 1.0) return;
+    const double kept = part <= 0.0 ? 0.0 : 0.5 - 0.5 * cos(3.14159265358979323846 * part);
+    const std::int64_t i = grid.flat(node);
+    const double e = epsilon.data() != nullptr ? static_cast<double>(epsilon.data()[i]) : 0.0;
+    const double difference = static_cast<double>(delta.data()[i]) - e;
+    delta.data()[i] = static_cast<T>(e + kept * difference);
+  }
+};
+
+}  // namespace detail
+
+/// \brief delta as it is but for the surroundings of sources, where it goes over into epsilon.
+///
+/// Where epsilon and delta differ at a source, the acoustic equations of VTI and TTI send out slow
+/// shear waves besides P, and the self-adjoint ones, whose shear waves stand still along the axes,
+/// do not converge with the spacing there. A source in an elliptical medium makes none (Duveneck,
+/// Milcik, Bakker and Perkins 2008).
+///
+/// \param exec all work goes to this instance
+/// \param grid of the model
+/// \param model epsilon or delta is there; delta may be absent, which is zero
+/// \param sources positions
+/// \param radius delta is epsilon up to half of it and untouched from there on; metres. Twice the
+///        shortest wave of the source leaves 1e-3 of the amplitude in shear waves
+/// \return a new field; the model's own is not changed
+template <class T, int Dim, class Exec>
+Field<T, Dim, Exec> calm_delta(const Exec& exec, const Grid<Dim>& grid,
+                               const Model<T, Dim, Exec>& model, const Points<Dim>& sources,
+                               double radius) {
+  if (!(radius > 0.0) || !std::isfinite(radius)) {
+    throw InputError(concat("radius around sources is ", radius,
+                            " m (allowed: positive numbers): twice the shortest wave is usual"));
+  }
+  auto delta = make_field<T>(exec, grid, "delta");
+  if (model.delta.data() != nullptr) {
+    check_shape(grid, model.delta, "delta");
+    Kokkos::deep_copy(exec, delta, model.delta);
+  } else {
+    Kokkos::deep_copy(exec, delta, T(0));
+  }
+  if (model.epsilon.data() != nullptr) check_shape(grid, model.epsilon, "epsilon");
+  for (const Point<Dim>& source : sources) {
+    detail::CalmSource<T, Dim, Exec> functor{delta, model.epsilon, grid, {}, source, radius};
+    bool any = true;
+    for (int d = 0; d < Dim; ++d) {
+      const double at = (source[d] - grid.origin[d]) / grid.spacing[d];
+      const double reach = radius / grid.spacing[d];
+      const double last = static_cast<double>(grid.extents[d] - 1);
+      functor.box.lower[d] =
+          static_cast<std::int64_t>(std::clamp(std::floor(at - reach), 0.0, last));
+      functor.box.upper[d] =
+          static_cast<std::int64_t>(std::clamp(std::ceil(at + reach), 0.0, last)) + 1;
+      any = any && at + reach >= 0.0 && at - reach <= last;
+    }
+    if (!any) continue;
+    Kokkos::parallel_for(
+        "moho::wave::calm_delta",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, functor.box.size()),
+        functor);
+  }
+  exec.fence();
+  return delta;
+}
+
+}  // namespace moho::wave
