@@ -139,8 +139,7 @@ class BadInput(Case):
         self.refuse(["--model", "missing.npy"], "missing.npy")
         number = ["--shape", "51,41", "--spacing", "10"]
         for velocity in ("1e-17", "1e30"):  # squares of times would be no numbers
-            self.refuse(["--model", velocity, *number], "velocity is " + velocity.replace("e", "e+").replace("+-", "-"),
-                        "0.001 to 1000000000")
+            self.refuse(["--model", velocity, *number], "velocity is ", "0.001 to 1000000000")
         for spacing in ("1e-20", "1e20", "10,1e-9"):
             self.refuse(["--vp", "2000", "--shape", "51,41", "--spacing", spacing], "spacing along")
 
