@@ -75,9 +75,8 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
        "nodes along each axis of a model that is no file (default for --gradient and --builtin: "
        "601,201)")  //
       ("spacing", text_value()->value_name("d | dx,dz[,dy]"),
-       "metres between nodes; overrides the file's (default: that of the file; 10 for --gradient "
-       "and "
-       "--builtin)")  //
+       "metres between nodes; overrides the file's (default: that of the file; 10 for "
+       "--gradient and --builtin)")  //
       ("origin", text_value()->value_name("x,z[,y]"),
        "position of the first node (default: that of the file, or 0)");
   po::options_description survey("Sources and receivers", 100, 60);

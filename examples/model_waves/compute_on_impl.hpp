@@ -111,15 +111,16 @@ double taper_radius(const Job<T, Dim>& job, double frequency) {
 // Bytes in the space: model, extended model, what kernels read, and the wavefield.
 template <class T, int Dim>
 std::size_t estimate(const Grid<Dim>& grid, const Grid<Dim>& extended, const Job<T, Dim>& job,
-                     wave::Medium medium, bool host) {
-  const auto parameters = static_cast<std::int64_t>(job.values->size());
+                     wave::Medium medium, bool host, bool tapered) {
+  const auto parameters = static_cast<std::int64_t>(job.values->size()) + (tapered ? 1 : 0);
   const std::int64_t padded = wave::make_layout<T>(extended, job.order / 2).size;
   std::int64_t arrays = 2 * wave::fields_of(medium) + 1;
   if (medium == wave::Medium::variable_density) arrays += 1;
   if (medium == wave::Medium::vti) arrays += 3;
   if (medium == wave::Medium::tti) arrays += 3 + Dim + 2;
-  return sizeof(T) * static_cast<std::size_t>(parameters * (host ? 0 : grid.size()) +
-                                              parameters * extended.size() + arrays * padded);
+  return sizeof(T) *
+         static_cast<std::size_t>((host ? (tapered ? 1 : 0) : parameters) * grid.size() +
+                                  parameters * extended.size() + arrays * padded);
 }
 
 // Throws unless all sources and receivers are where they may be.
@@ -229,7 +230,9 @@ Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
     for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
     out.nodes_per_wave = out.limits.least_velocity / (out.frequency * spacing);
     out.nodes_per_wave_wanted = wave::required_points_per_wavelength(job.order);
-    out.bytes = detail::estimate(grid, out.extended, job, out.medium, is_host_space<Exec>);
+    out.source_taper = detail::taper_radius(job, out.frequency);
+    out.bytes = detail::estimate(grid, out.extended, job, out.medium, is_host_space<Exec>,
+                                 out.source_taper > 0.0);
     const std::size_t there = available_memory(exec);
     if (out.bytes > there) {
       throw MemoryError(concat("memory: the model of ", shape_string(out.extended),
@@ -239,7 +242,6 @@ Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
                                ", what is free): take fewer nodes, thinner layers or "
                                "--precision float"));
     }
-    out.source_taper = detail::taper_radius(job, out.frequency);
     options.dt = out.plan.dt;
     options.order = job.order;
     options.boundaries = job.boundaries;
@@ -270,7 +272,7 @@ Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
       for (const wave::Shot<Dim>& shot : job.shots) {
         sources.insert(sources.end(), shot.sources.begin(), shot.sources.end());
       }
-      model.delta = wave::calm_delta<T, Dim, Exec>(exec, grid, model, sources, out.source_taper);
+      model.delta = wave::taper_delta<T, Dim, Exec>(exec, grid, model, sources, out.source_taper);
     }
     extended = wave::extend_model<T, Dim, Exec>(exec, grid, model, job.boundaries, random);
     exec.fence();

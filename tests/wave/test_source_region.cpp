@@ -16,12 +16,12 @@ using moho::Index;
 using moho::Point;
 using moho::Points;
 using moho::wave::all_faces;
-using moho::wave::calm_delta;
 using moho::wave::extend_model;
 using moho::wave::extended_grid;
 using moho::wave::FaceKind;
 using moho::wave::Model;
 using moho::wave::PropagatorOptions;
+using moho::wave::taper_delta;
 using ::testing::HasSubstr;
 
 template <class Exec>
@@ -39,7 +39,7 @@ double metres(const Grid<Dim>& grid, const std::type_identity_t<Index<Dim>>& nod
   return std::sqrt(square);
 }
 
-/// The values of calm_delta() for epsilon = 0.2 + 0.001 ix and the delta given, or none.
+/// The values of taper_delta() for epsilon = 0.2 + 0.001 ix and the delta given, or none.
 template <int Dim, class Exec>
 void goes_over(bool with_epsilon, bool with_delta) {
   const Exec exec;
@@ -56,9 +56,9 @@ void goes_over(bool with_epsilon, bool with_delta) {
   Model<double, Dim, Exec> model;
   if (with_epsilon) model.epsilon = field_of<double, Dim>(exec, grid, epsilon);
   if (with_delta) model.delta = constant<double, Dim>(exec, grid, -0.1);
-  const auto calm = calm_delta<double, Dim, Exec>(exec, grid, model, sources, radius);
-  const auto host = Kokkos::create_mirror_view(calm);
-  Kokkos::deep_copy(host, calm);
+  const auto tapered = taper_delta<double, Dim, Exec>(exec, grid, model, sources, radius);
+  const auto host = Kokkos::create_mirror_view(tapered);
+  Kokkos::deep_copy(host, tapered);
   int inner = 0, between = 0;
   for (std::int64_t n = 0; n < grid.size(); ++n) {
     const Index<Dim> node = grid.node(n);
@@ -105,7 +105,7 @@ Traces shot(double spacing, double taper) {
   model.epsilon = constant<double, 2>(exec, grid, 0.2);
   model.delta = constant<double, 2>(exec, grid, 0.05);
   if (taper > 0.0) {
-    model.delta = calm_delta<double, 2, Exec>(exec, grid, model, {{300.0, 300.0}}, taper);
+    model.delta = taper_delta<double, 2, Exec>(exec, grid, model, {{300.0, 300.0}}, taper);
   }
   PropagatorOptions<2> options;
   options.dt = 0.001;
@@ -148,7 +148,7 @@ TYPED_TEST(SourceRegion, RadiiThatAreNone) {
   model.epsilon = constant<float, 2>(exec, grid, 0.1);
   for (const double radius : {0.0, -3.0, std::nan("")}) {
     EXPECT_THAT(message_of([&] {
-                  calm_delta<float, 2, TypeParam>(exec, grid, model, {{10.0, 10.0}}, radius);
+                  taper_delta<float, 2, TypeParam>(exec, grid, model, {{10.0, 10.0}}, radius);
                 }),
                 HasSubstr("radius around sources is"));
   }

@@ -125,17 +125,10 @@ template <class T, int Dim>
 Report march_any(const Grid<Dim>& grid, const MediumData<T>& medium, const Points<Dim>& points,
                  T* times, const Options& options) {
   Report report;
-  const auto with = [&](auto order, auto anelliptic) {
+  with_order_and_medium(options.order, medium.delta != nullptr, [&](auto order, auto anelliptic) {
     march_all<decltype(order)::value, decltype(anelliptic)::value>(grid, medium, points, times,
                                                                    options, report);
-  };
-  using One = std::integral_constant<int, 1>;
-  using Two = std::integral_constant<int, 2>;
-  if (medium.delta) {
-    options.order == 1 ? with(One(), std::true_type()) : with(Two(), std::true_type());
-  } else {
-    options.order == 1 ? with(One(), std::false_type()) : with(Two(), std::false_type());
-  }
+  });
   return report;
 }
 
@@ -144,7 +137,8 @@ Report march_any(const Grid<Dim>& grid, const MediumData<T>& medium, const Point
 /// First-arrival traveltimes by the fast-marching method (Sethian, 1996), sequentially: the
 /// reference for solve(), with the same arguments and results, but on a host space.
 ///
-/// Every node is accepted once, in the order of times, from nodes accepted before it.
+/// Every node is accepted once, in the order of times, from nodes accepted before it. The instance
+/// is waited for, and the work then done in Kokkos::Serial if there is one.
 /// Options::method and Options::tiles_ahead have no meaning here.
 ///
 /// \throws InputError, MemoryError as solve() does

@@ -184,6 +184,18 @@ void solve_batches(const Exec& exec, const Grid<Dim>& grid, const MediumData<T>&
   if (options.progress) options.progress(1.0, "done");
 }
 
+/// Calls function(order, anelliptic) with both as types: std::integral_constant.
+template <class Function>
+void with_order_and_medium(int order, bool anelliptic, const Function& function) {
+  using One = std::integral_constant<int, 1>;
+  using Two = std::integral_constant<int, 2>;
+  if (anelliptic) {
+    order == 1 ? function(One(), std::true_type()) : function(Two(), std::true_type());
+  } else {
+    order == 1 ? function(One(), std::false_type()) : function(Two(), std::false_type());
+  }
+}
+
 /// Chooses the kernels by order and medium.
 template <class T, int Dim, class Exec>
 Report solve_all(const Exec& exec, const Grid<Dim>& grid, const Medium<T, Dim, Exec>& medium,
@@ -191,17 +203,10 @@ Report solve_all(const Exec& exec, const Grid<Dim>& grid, const Medium<T, Dim, E
                  double slowness) {
   Report report;
   const MediumData<T> data = addresses<T, Dim, Exec>(medium);
-  const auto with = [&](auto order, auto anelliptic) {
+  with_order_and_medium(options.order, data.delta != nullptr, [&](auto order, auto anelliptic) {
     solve_batches<decltype(order)::value, decltype(anelliptic)::value, T, Dim, Exec>(
         exec, grid, data, slowness, points, times, earliest, options, report);
-  };
-  using One = std::integral_constant<int, 1>;
-  using Two = std::integral_constant<int, 2>;
-  if (data.delta) {
-    options.order == 1 ? with(One(), std::true_type()) : with(Two(), std::true_type());
-  } else {
-    options.order == 1 ? with(One(), std::false_type()) : with(Two(), std::false_type());
-  }
+  });
   return report;
 }
 

@@ -15,7 +15,7 @@ namespace detail {
 
 /// Brings delta towards epsilon around one source.
 template <class T, int Dim, class Exec>
-struct CalmSource {
+struct TaperAroundSource {
   Field<T, Dim, Exec> delta;
   Field<T, Dim, Exec> epsilon;  ///< not allocated: zero
   Grid<Dim> grid;
@@ -55,13 +55,15 @@ struct CalmSource {
 /// \param grid of the model
 /// \param model epsilon or delta is there; delta may be absent, which is zero
 /// \param sources positions
-/// \param radius delta is epsilon up to half of it and untouched from there on; metres. Twice the
-///        shortest wave of the source leaves 1e-3 of the amplitude in shear waves
+/// \param radius delta is epsilon up to half of it and untouched from there on; metres. With
+///        1.4 of the shortest wave traces along the axes still depended on the spacing by 5e-3 of
+///        their peak, with 2.4 by 7e-4 (docs/theory/waves.md)
 /// \return a new field; the model's own is not changed
+/// \throws InputError for a radius that is not positive, or fields of another shape than the grid's
 template <class T, int Dim, class Exec>
-Field<T, Dim, Exec> calm_delta(const Exec& exec, const Grid<Dim>& grid,
-                               const Model<T, Dim, Exec>& model, const Points<Dim>& sources,
-                               double radius) {
+Field<T, Dim, Exec> taper_delta(const Exec& exec, const Grid<Dim>& grid,
+                                const Model<T, Dim, Exec>& model, const Points<Dim>& sources,
+                                double radius) {
   if (!(radius > 0.0) || !std::isfinite(radius)) {
     throw InputError(concat("radius around sources is ", radius,
                             " m (allowed: positive numbers): twice the shortest wave is usual"));
@@ -75,7 +77,7 @@ Field<T, Dim, Exec> calm_delta(const Exec& exec, const Grid<Dim>& grid,
   }
   if (model.epsilon.data() != nullptr) check_shape(grid, model.epsilon, "epsilon");
   for (const Point<Dim>& source : sources) {
-    detail::CalmSource<T, Dim, Exec> functor{delta, model.epsilon, grid, {}, source, radius};
+    detail::TaperAroundSource<T, Dim, Exec> functor{delta, model.epsilon, grid, {}, source, radius};
     bool any = true;
     for (int d = 0; d < Dim; ++d) {
       const double at = (source[d] - grid.origin[d]) / grid.spacing[d];
@@ -89,7 +91,7 @@ Field<T, Dim, Exec> calm_delta(const Exec& exec, const Grid<Dim>& grid,
     }
     if (!any) continue;
     Kokkos::parallel_for(
-        "moho::wave::calm_delta",
+        "moho::wave::taper_delta",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, functor.box.size()),
         functor);
   }
