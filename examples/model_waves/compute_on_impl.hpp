@@ -84,7 +84,7 @@ double taper_radius(const Job<T, Dim>& job, double frequency) {
                : static_cast<double>(found->second[static_cast<std::size_t>(i)]);
   };
   if (job.values->count("epsilon") == 0 && job.values->count("delta") == 0) return 0.0;
-  constexpr int around = 4;  // nodes that share in a source
+  const int around = wave::PointOptions<Dim>().radius;  // nodes that share in a source
   bool elliptical = true;
   double fastest = 0.0;
   for (const wave::Shot<Dim>& shot : job.shots) {
