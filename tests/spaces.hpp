@@ -15,10 +15,17 @@
 
 namespace moho::testing {
 
+/// An execution space: its memory, and an instance of it.
+template <class ExecType>
+struct Space {
+  using Exec = ExecType;
+  using Memory = MemoryOf<ExecType>;
+  static Instance<Memory> exec() { return ExecType(); }
+};
+
 /// An execution space and a scalar type.
 template <class ExecType, class ScalarType>
-struct Case {
-  using Exec = ExecType;
+struct Case : Space<ExecType> {
   using Scalar = ScalarType;
 };
 
@@ -27,17 +34,19 @@ template <class List>
 struct to_types;
 template <class... Spaces>
 struct to_types<SpaceList<Spaces...>> {
-  using spaces = ::testing::Types<Spaces...>;
+  using spaces = ::testing::Types<Space<Spaces>...>;
   using cases = ::testing::Types<Case<Spaces, float>..., Case<Spaces, double>...>;
 };
 }  // namespace detail
 
 /// Every enabled execution space, for TYPED_TEST_SUITE(Suite, TestSpaces, SpaceName).
+///
+/// TypeParam::exec() is an instance and TypeParam::Memory its memory. What a test does belongs into a
+/// function template over the memory, so that Serial and OpenMP share its compilation.
 using TestSpaces = detail::to_types<EnabledSpaces>::spaces;
 
 /// Every enabled execution space with float and with double, for
-/// TYPED_TEST_SUITE(Suite, TestCases, CaseName); TypeParam::Exec and TypeParam::Scalar name the
-/// two.
+/// TYPED_TEST_SUITE(Suite, TestCases, CaseName); TypeParam::Scalar is the scalar.
 using TestCases = detail::to_types<EnabledSpaces>::cases;
 
 /// The cases of tests that step for long. Sanitizers make every step ten times as long: there the
@@ -50,9 +59,9 @@ using LongTestCases = TestCases;
 
 /// Names typed tests after their space.
 struct SpaceName {
-  template <class Exec>
+  template <class S>
   static std::string GetName(int) {
-    return SpaceTraits<Exec>::name;
+    return SpaceTraits<typename S::Exec>::name;
   }
 };
 

@@ -5,6 +5,7 @@
 /// \brief Fields on grids: Kokkos views of the grid's rank whose last axis is contiguous.
 
 #include <moho/core/grid.hpp>
+#include <moho/core/instance.hpp>
 
 #include <string>
 #include <type_traits>
@@ -22,16 +23,17 @@ struct add_pointers<T, 0> {
 };
 }  // namespace detail
 
-/// A field of scalars T on a Dim-dimensional grid in the memory of an execution space.
-template <class T, int Dim, class Exec>
+/// A field of scalars T on a Dim-dimensional grid. `Space` is a memory space, or an execution space
+/// whose memory is meant.
+template <class T, int Dim, class Space>
 using Field = Kokkos::View<typename detail::add_pointers<T, Dim>::type, Kokkos::LayoutRight,
-                           typename Exec::memory_space>;
+                           typename Space::memory_space>;
 
 /// A field for every source: rank Dim + 1, the first axis counts the sources.
-template <class T, int Dim, class Exec>
-using FieldPerSource = Field<T, Dim + 1, Exec>;
+template <class T, int Dim, class Space>
+using FieldPerSource = Field<T, Dim + 1, Space>;
 
-/// A field of the grid's shape, uninitialised.
+/// A field of the grid's shape, uninitialised. `exec` is an Instance, or an instance of Kokkos.
 template <class T, class Exec>
 Field<T, 2, Exec> make_field(const Exec& exec, const Grid<2>& grid, const std::string& label) {
   return allocate<Field<T, 2, Exec>>(exec, label, grid.extents[0], grid.extents[1]);

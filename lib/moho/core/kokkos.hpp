@@ -101,25 +101,6 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr T infinity() {
   return detail::infinite<T>;
 }
 
-/// A view allocated on an execution space instance and left uninitialised; in large pages, if the
-/// host has them.
-template <class ViewType, class Exec, class... Extents>
-ViewType allocate(const Exec& exec, const std::string& label, Extents... extents) {
-#if KOKKOS_VERSION >= 30700
-  const ViewType view(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), extents...);
-#else
-  // Older releases take no instance together with WithoutInitializing. The allocation touches
-  // nothing, so only its ordering matters: allocations there are synchronous.
-  (void)exec;
-  const ViewType view(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
-#endif
-  if constexpr (std::is_same_v<typename ViewType::memory_space, Kokkos::HostSpace>) {
-    detail::prefer_large_pages(const_cast<typename ViewType::non_const_value_type*>(view.data()),
-                               view.span() * sizeof(typename ViewType::value_type));
-  }
-  return view;
-}
-
 /// Reads a word that another team may be writing: a relaxed atomic load, without a
 /// read-modify-write.
 template <class T>

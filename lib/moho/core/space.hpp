@@ -5,13 +5,10 @@
 /// \brief What differs between execution spaces, and choosing one by name at run time.
 
 #include <moho/core/error.hpp>
-#include <moho/core/kokkos.hpp>
+#include <moho/core/instance.hpp>
 
-#include <cstdio>
-#include <cstring>
-#include <fstream>
+#include <cstddef>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace moho {
@@ -60,7 +57,7 @@ bool dispatch(SpaceList<Spaces...>, const std::string& name, Function&& function
     using Exec = std::remove_pointer_t<decltype(tag)>;
     if (!found && name == SpaceTraits<Exec>::name) {
       found = true;
-      function(Exec());
+      function(Instance<MemoryOf<Exec>>(Exec()));
     }
   };
   (attempt(static_cast<Spaces*>(nullptr)), ...);
@@ -74,7 +71,8 @@ inline std::vector<std::string> space_names() { return detail::names_of(EnabledS
 /// The quickest space of this build by name: cuda if it is there, else openmp, else serial.
 inline std::string default_space_name() { return space_names().back(); }
 
-/// Calls function(exec) with the default instance of the space of that name.
+/// Calls function(exec) with the default instance of the space of that name, as an
+/// Instance<Memory>: the function is compiled once for every memory.
 /// \throws InputError if this build lacks the space; the message lists those it has.
 template <class Function>
 void with_space(const std::string& name, Function&& function) {
@@ -85,49 +83,18 @@ void with_space(const std::string& name, Function&& function) {
                           "): choose one of these, or build with a Kokkos that has it"));
 }
 
-/// Bytes that can still be allocated in the memory of the space. On the host this is what the
+/// Bytes that can still be allocated in the memory of an instance. On the host this is what the
 /// operating system reports as available; on a device what its driver reports as free.
-template <class Exec>
-std::size_t available_memory(const Exec&) {
-#ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
-    std::size_t free_bytes = 0, total_bytes = 0;
-    if (cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess) return free_bytes;
-    return 0;
-  }
-#endif
-  std::ifstream info("/proc/meminfo");
-  std::string key, unit;
-  std::size_t kib = 0;
-  while (info >> key >> kib >> unit) {
-    if (key == "MemAvailable:") return kib * 1024;
-  }
-  return std::size_t(1) << 32;
-}
+std::size_t available_memory(const Instance<Kokkos::HostSpace>& exec);
 
-/// The processor behind the space: the GPU's name, or the CPU's with the number of threads.
-template <class Exec>
-std::string device_name(const Exec& exec) {
+/// The processor behind an instance: the GPU's name, or the CPU's with the number of threads.
+std::string device_name(const Instance<Kokkos::HostSpace>& exec);
+
 #ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
-    cudaDeviceProp properties{};
-    if (cudaGetDeviceProperties(&properties, exec.cuda_device()) == cudaSuccess) {
-      return properties.name;
-    }
-    return "CUDA device";
-  }
+/// \overload
+std::size_t available_memory(const Instance<Kokkos::CudaSpace>& exec);
+/// \overload
+std::string device_name(const Instance<Kokkos::CudaSpace>& exec);
 #endif
-  std::string model = "CPU";
-  std::ifstream info("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(info, line)) {
-    if (line.rfind("model name", 0) == 0) {
-      const auto colon = line.find(':');
-      if (colon != std::string::npos && colon + 2 <= line.size()) model = line.substr(colon + 2);
-      break;
-    }
-  }
-  return concat(model, ", ", exec.concurrency(), exec.concurrency() == 1 ? " thread" : " threads");
-}
 
 }  // namespace moho

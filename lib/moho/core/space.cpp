@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <moho/core/space.hpp>
+
+#include <fstream>
+
+namespace moho {
+
+std::size_t available_memory(const Instance<Kokkos::HostSpace>&) {
+  std::ifstream info("/proc/meminfo");
+  std::string key, unit;
+  std::size_t kib = 0;
+  while (info >> key >> kib >> unit) {
+    if (key == "MemAvailable:") return kib * 1024;
+  }
+  return std::size_t(1) << 32;
+}
+
+std::string device_name(const Instance<Kokkos::HostSpace>& exec) {
+  std::string model = "CPU";
+  std::ifstream info("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(info, line)) {
+    if (line.rfind("model name", 0) == 0) {
+      const auto colon = line.find(':');
+      if (colon != std::string::npos && colon + 2 <= line.size()) model = line.substr(colon + 2);
+      break;
+    }
+  }
+  return concat(model, ", ", exec.concurrency(), exec.concurrency() == 1 ? " thread" : " threads");
+}
+
+#ifdef KOKKOS_ENABLE_CUDA
+std::size_t available_memory(const Instance<Kokkos::CudaSpace>&) {
+  std::size_t free_bytes = 0, total_bytes = 0;
+  if (cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess) return free_bytes;
+  return 0;
+}
+
+std::string device_name(const Instance<Kokkos::CudaSpace>& exec) {
+  cudaDeviceProp properties{};
+  if (cudaGetDeviceProperties(&properties, exec.space().cuda_device()) == cudaSuccess) {
+    return properties.name;
+  }
+  return "CUDA device";
+}
+#endif
+
+}  // namespace moho
