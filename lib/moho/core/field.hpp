@@ -59,8 +59,9 @@ FieldPerSource<T, 3, Exec> make_field_per_source(const Exec& exec, std::int64_t 
                                               grid.extents[1], grid.extents[2]);
 }
 
-/// Throws InputError unless the view's last Dim extents are those of the grid and, for a view of
-/// rank Dim + 1, its first extent is `leading`.
+/// Throws InputError unless the view's last Dim extents are those of the grid, for a view of rank
+/// Dim + 1 its first extent is `leading`, and its elements lie one after the other: a part of a
+/// larger view has gaps, which kernels would read as its own values.
 template <int Dim, class ViewType>
 void check_shape(const Grid<Dim>& grid, const ViewType& view, const char* argument,
                  std::int64_t leading = 1) {
@@ -71,7 +72,13 @@ void check_shape(const Grid<Dim>& grid, const ViewType& view, const char* argume
   for (int d = 0; d < Dim; ++d) {
     same = same && static_cast<std::int64_t>(view.extent(d + rank - Dim)) == grid.extents[d];
   }
-  if (same) return;
+  if (same && view.span_is_contiguous()) return;
+  if (same) {
+    throw InputError(concat(argument,
+                            ": it is a part of a larger view, with gaps between its rows (allowed: "
+                            "views whose elements lie one after the other): copy it into a field "
+                            "of its own with Kokkos::deep_copy"));
+  }
   std::string shape;
   for (int d = 0; d < rank; ++d) shape += concat(d ? " x " : "", view.extent(d));
   throw InputError(concat(argument, ": its shape is ", shape,
