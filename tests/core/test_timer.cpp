@@ -35,7 +35,8 @@ template <class Exec>
 class ScopedPhaseTest : public ::testing::Test {};
 TYPED_TEST_SUITE(ScopedPhaseTest, moho::testing::TestSpaces, moho::testing::SpaceName);
 
-TYPED_TEST(ScopedPhaseTest, MeasuresItsScope) {
+template <class T, class Memory>
+void measures_its_scope(const Instance<Memory>& exec) {
   moho::PhaseTimes times;
   {
     const moho::ScopedPhase phase(TypeParam(), times, "sleep");
@@ -44,8 +45,10 @@ TYPED_TEST(ScopedPhaseTest, MeasuresItsScope) {
   EXPECT_GE(times.seconds("sleep"), 0.02);
   EXPECT_LT(times.seconds("sleep"), 20.0);
 }
+TYPED_TEST(ScopedPhaseTest, MeasuresItsScope) { measures_its_scope<T>(TypeParam::exec()); }
 
-TYPED_TEST(ScopedPhaseTest, CountsWhenAnExceptionLeavesTheScope) {
+template <class T, class Memory>
+void counts_when_an_exception_leaves_the_scope(const Instance<Memory>& exec) {
   moho::PhaseTimes times;
   try {
     const moho::ScopedPhase phase(TypeParam(), times, "broken");
@@ -55,8 +58,10 @@ TYPED_TEST(ScopedPhaseTest, CountsWhenAnExceptionLeavesTheScope) {
   ASSERT_EQ(times.phases().size(), 1u);
   EXPECT_GE(times.seconds("broken"), 0.0);
 }
+TYPED_TEST(ScopedPhaseTest, CountsWhenAnExceptionLeavesTheScope) { counts_when_an_exception_leaves_the_scope<T>(TypeParam::exec()); }
 
-TYPED_TEST(ScopedPhaseTest, IsARegionForKokkosTools) {
+template <class T, class Memory>
+void is_a_region_for_kokkos_tools(const Instance<Memory>& exec) {
   regions.clear();
   Kokkos::Tools::Experimental::set_push_region_callback(
       [](const char* name) { regions.push_back(std::string("push ") + name); });
@@ -67,5 +72,6 @@ TYPED_TEST(ScopedPhaseTest, IsARegionForKokkosTools) {
   Kokkos::Tools::Experimental::set_pop_region_callback(nullptr);
   EXPECT_EQ(regions, (std::vector<std::string>{"push moho::trace", "pop"}));
 }
+TYPED_TEST(ScopedPhaseTest, IsARegionForKokkosTools) { is_a_region_for_kokkos_tools<T>(TypeParam::exec()); }
 
 }  // namespace
