@@ -42,8 +42,10 @@ void number_nodes(const Exec& exec, const Grid<3>& grid, const FieldType& field)
   exec.fence();
 }
 
-template <class T, class Memory>
-void has_the_shape_of_the_grid_and_a_contiguous_last_axis(const Instance<Memory>& exec) {
+TYPED_TEST(FieldTest, HasTheShapeOfTheGridAndAContiguousLastAxis) {
+  using Exec = typename TypeParam::Exec;
+  using T = typename TypeParam::Scalar;
+  const Exec exec;
   const auto a = moho::make_field<T>(exec, flat, "a");
   static_assert(std::is_same_v<std::remove_const_t<decltype(a)>, Field<T, 2, Exec>>);
   static_assert(std::is_same_v<typename decltype(a)::array_layout, Kokkos::LayoutRight>);
@@ -62,28 +64,30 @@ void has_the_shape_of_the_grid_and_a_contiguous_last_axis(const Instance<Memory>
   const auto c = moho::make_field_per_source<T>(exec, 2, flat, "c");
   EXPECT_EQ(c.size(), 24u);
 }
-TYPED_TEST(FieldTest, HasTheShapeOfTheGridAndAContiguousLastAxis) { has_the_shape_of_the_grid_and_a_contiguous_last_axis<T>(TypeParam::exec()); }
 
-template <class T, class Memory>
-void memory_order_is_the_grids_flat_index(const Instance<Memory>& exec) {
+TYPED_TEST(FieldTest, MemoryOrderIsTheGridsFlatIndex) {
+  using Exec = typename TypeParam::Exec;
+  using T = typename TypeParam::Scalar;
+  const Exec exec;
   const auto field = moho::make_field<T>(exec, solid, "field");
   number_nodes(exec, solid, field);
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), field);
   for (std::int64_t i = 0; i < solid.size(); ++i) EXPECT_EQ(host.data()[i], static_cast<T>(i));
 }
-TYPED_TEST(FieldTest, MemoryOrderIsTheGridsFlatIndex) { memory_order_is_the_grids_flat_index<T>(TypeParam::exec()); }
 
-template <class T, class Memory>
-void check_shape_accepts_what_make_field_makes(const Instance<Memory>& exec) {
+TYPED_TEST(FieldTest, CheckShapeAcceptsWhatMakeFieldMakes) {
+  using Exec = typename TypeParam::Exec;
+  using T = typename TypeParam::Scalar;
+  const Exec exec;
   EXPECT_NO_THROW(moho::check_shape(flat, moho::make_field<T>(exec, flat, "f"), "velocity"));
   EXPECT_NO_THROW(moho::check_shape(solid, moho::make_field<T>(exec, solid, "f"), "velocity"));
   EXPECT_NO_THROW(
       moho::check_shape(flat, moho::make_field_per_source<T>(exec, 3, flat, "f"), "times", 3));
 }
-TYPED_TEST(FieldTest, CheckShapeAcceptsWhatMakeFieldMakes) { check_shape_accepts_what_make_field_makes<T>(TypeParam::exec()); }
 
-template <class T, class Memory>
-void check_shape_names_argument_shape_and_remedy(const Instance<Memory>& exec) {
+TYPED_TEST(FieldTest, CheckShapeNamesArgumentShapeAndRemedy) {
+  using Exec = typename TypeParam::Exec;
+  using T = typename TypeParam::Scalar;
   const Field<T, 2, Exec> wrong("wrong", 3, 4);
   try {
     moho::check_shape(flat, wrong, "velocity");
@@ -102,16 +106,15 @@ void check_shape_names_argument_shape_and_remedy(const Instance<Memory>& exec) {
                       HasSubstr("allowed: 6 x 4 x 3 x 5"), HasSubstr("make_field_per_source")));
   }
 }
-TYPED_TEST(FieldTest, CheckShapeNamesArgumentShapeAndRemedy) { check_shape_names_argument_shape_and_remedy<T>(TypeParam::exec()); }
 
-template <class T, class Memory>
-void check_shape_looks_at_every_axis(const Instance<Memory>& exec) {
+TYPED_TEST(FieldTest, CheckShapeLooksAtEveryAxis) {
+  using Exec = typename TypeParam::Exec;
+  using T = typename TypeParam::Scalar;
   EXPECT_THROW(moho::check_shape(solid, Field<T, 3, Exec>("f", 5, 3, 5), "f"), moho::InputError);
   EXPECT_THROW(moho::check_shape(solid, Field<T, 3, Exec>("f", 4, 4, 5), "f"), moho::InputError);
   EXPECT_THROW(moho::check_shape(solid, Field<T, 3, Exec>("f", 4, 3, 6), "f"), moho::InputError);
   EXPECT_THROW(moho::check_shape(solid, Field<T, 3, Exec>(), "f"), moho::InputError);
 }
-TYPED_TEST(FieldTest, CheckShapeLooksAtEveryAxis) { check_shape_looks_at_every_axis<T>(TypeParam::exec()); }
 
 #ifdef MOHO_BOUNDS_CHECK
 void write_behind_the_end() {

@@ -163,10 +163,8 @@ std::int64_t count_wrong(const Exec& exec, const Grid<3>& grid) {
   return wrong;
 }
 
-template <class T, class Memory>
-void index_arithmetic_runs_in_kernels(const Instance<Memory>& exec) {
-  EXPECT_EQ(count_wrong(TypeParam(), cube()), 0);
+TYPED_TEST(GridOnSpace, IndexArithmeticRunsInKernels) {
+  EXPECT_EQ(count_wrong(typename TypeParam::Exec(), cube()), 0);
 }
-TYPED_TEST(GridOnSpace, IndexArithmeticRunsInKernels) { index_arithmetic_runs_in_kernels<T>(TypeParam::exec()); }
 
 }  // namespace

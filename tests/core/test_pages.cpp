@@ -37,9 +37,8 @@ template <class Exec>
 class LargeFields : public ::testing::Test {};
 TYPED_TEST_SUITE(LargeFields, moho::testing::TestSpaces, moho::testing::SpaceName);
 
-template <class T, class Memory>
-void hold_what_is_written(const Instance<Memory>& exec) {
-  const TypeParam exec;
+TYPED_TEST(LargeFields, HoldWhatIsWritten) {
+  const typename TypeParam::Exec exec;
   moho::Grid<2> grid;
   grid.extents = {2001, 1203};  // 9.6 MB
   const auto field = moho::make_field<float>(exec, grid, "large");
@@ -55,6 +54,5 @@ void hold_what_is_written(const Instance<Memory>& exec) {
   }
   EXPECT_EQ(sum, 3.5 * 2001 * 1203);
 }
-TYPED_TEST(LargeFields, HoldWhatIsWritten) { hold_what_is_written<T>(TypeParam::exec()); }
 
 }  // namespace

@@ -35,43 +35,37 @@ template <class Exec>
 class ScopedPhaseTest : public ::testing::Test {};
 TYPED_TEST_SUITE(ScopedPhaseTest, moho::testing::TestSpaces, moho::testing::SpaceName);
 
-template <class T, class Memory>
-void measures_its_scope(const Instance<Memory>& exec) {
+TYPED_TEST(ScopedPhaseTest, MeasuresItsScope) {
   moho::PhaseTimes times;
   {
-    const moho::ScopedPhase phase(TypeParam(), times, "sleep");
+    const moho::ScopedPhase phase(typename TypeParam::Exec(), times, "sleep");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   EXPECT_GE(times.seconds("sleep"), 0.02);
   EXPECT_LT(times.seconds("sleep"), 20.0);
 }
-TYPED_TEST(ScopedPhaseTest, MeasuresItsScope) { measures_its_scope<T>(TypeParam::exec()); }
 
-template <class T, class Memory>
-void counts_when_an_exception_leaves_the_scope(const Instance<Memory>& exec) {
+TYPED_TEST(ScopedPhaseTest, CountsWhenAnExceptionLeavesTheScope) {
   moho::PhaseTimes times;
   try {
-    const moho::ScopedPhase phase(TypeParam(), times, "broken");
+    const moho::ScopedPhase phase(typename TypeParam::Exec(), times, "broken");
     throw std::runtime_error("stop");
   } catch (const std::runtime_error&) {
   }
   ASSERT_EQ(times.phases().size(), 1u);
   EXPECT_GE(times.seconds("broken"), 0.0);
 }
-TYPED_TEST(ScopedPhaseTest, CountsWhenAnExceptionLeavesTheScope) { counts_when_an_exception_leaves_the_scope<T>(TypeParam::exec()); }
 
-template <class T, class Memory>
-void is_a_region_for_kokkos_tools(const Instance<Memory>& exec) {
+TYPED_TEST(ScopedPhaseTest, IsARegionForKokkosTools) {
   regions.clear();
   Kokkos::Tools::Experimental::set_push_region_callback(
       [](const char* name) { regions.push_back(std::string("push ") + name); });
   Kokkos::Tools::Experimental::set_pop_region_callback([]() { regions.push_back("pop"); });
   moho::PhaseTimes times;
-  { const moho::ScopedPhase phase(TypeParam(), times, "trace"); }
+  { const moho::ScopedPhase phase(typename TypeParam::Exec(), times, "trace"); }
   Kokkos::Tools::Experimental::set_push_region_callback(nullptr);
   Kokkos::Tools::Experimental::set_pop_region_callback(nullptr);
   EXPECT_EQ(regions, (std::vector<std::string>{"push moho::trace", "pop"}));
 }
-TYPED_TEST(ScopedPhaseTest, IsARegionForKokkosTools) { is_a_region_for_kokkos_tools<T>(TypeParam::exec()); }
 
 }  // namespace
