@@ -6,9 +6,9 @@
 
 #include "bench_gravity/runner.hpp"
 
-#include <instances/gravity.hpp>
 #include <moho/core/error.hpp>
 #include <moho/core/space.hpp>
+#include <moho/gravity/forward.hpp>
 #include <moho/gravity/prism.hpp>
 
 #include <algorithm>
