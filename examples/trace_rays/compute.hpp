@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief The part of trace_rays that runs on an execution space, compiled once for each.
+/// \brief The part of trace_rays that runs on a space, compiled once for each memory.
 
-#include <moho/core/space.hpp>
+#include <moho/core/instance.hpp>
 #include <moho/rays/types.hpp>
 
 #include <cstddef>
@@ -12,9 +12,6 @@
 #include <vector>
 
 namespace moho::examples::trace_rays {
-
-/// Memory that the program reads and writes files from.
-using Host = Kokkos::DefaultHostExecutionSpace;
 
 /// Checked input.
 template <class T, int Dim>
@@ -29,11 +26,8 @@ struct Job {
   Progress progress;
 };
 
-/// Everything that the files are written from.
-template <class T, int Dim>
-struct Outcome {
-  FieldPerSource<T, Dim, Host> times;
-  rays::RayPaths<Dim> paths;
+/// How a run went.
+struct Results {
   rays::TraceReport report;
   PhaseTimes phases;  ///< "transfer", "weights", "trace", "predecessors", "rays"
   std::string device;
@@ -47,9 +41,16 @@ struct Outcome {
   std::size_t field_bytes = 0;  ///< bytes of velocity, traveltimes and predecessors in the space
 };
 
+/// Everything that the files are written from.
+template <class T, int Dim>
+struct Outcome : Results {
+  FieldPerSource<T, Dim, Kokkos::HostSpace> times;
+  rays::RayPaths<Dim> paths;
+};
+
 /// Traces all sources on a space.
 /// \throws MemoryError if the memory allowed does not hold the model and the result of one source
-template <class T, int Dim, class Exec>
-Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job);
+template <class T, int Dim, class Memory>
+Outcome<T, Dim> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job);
 
 }  // namespace moho::examples::trace_rays

@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// \brief The part of first_arrivals that runs on an execution space, compiled once for each.
+/// \brief The part of first_arrivals that runs on a space, compiled once for each memory.
 
 #include "first_arrivals/options.hpp"
 
-#include <moho/core/space.hpp>
-#include <moho/core/timer.hpp>
+#include <moho/core/instance.hpp>
+#include <moho/core/phases.hpp>
 #include <moho/eikonal/types.hpp>
 
 #include <string>
@@ -36,7 +36,7 @@ struct Outcome {
 };
 
 /// Solves on a space.
-template <class T, int Dim, class Exec>
-Outcome<T> solve_on(const Exec& exec, const Job<T, Dim>& job);
+template <class T, int Dim, class Memory>
+Outcome<T> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job);
 
 }  // namespace moho::examples::first_arrivals

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "trace_rays/trace_on.hpp"
+#include "trace_rays/compute.hpp"
 
-#include <instances/rays.hpp>
+#include <moho/core/copy.hpp>
+#include <moho/core/space.hpp>
+#include <moho/core/timer.hpp>
+#include <moho/rays/graph.hpp>
+#include <moho/rays/paths.hpp>
+#include <moho/rays/trace.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -46,45 +51,38 @@ void append(rays::RayPaths<Dim>& all, const rays::RayPaths<Dim>& more) {
 
 }  // namespace detail
 
-template <class T, int Dim, class Exec>
-Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
-  constexpr bool host = is_host_space<Exec>;
+template <class T, int Dim, class Memory>
+Outcome<T, Dim> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job) {
+  constexpr bool host = is_host_memory<Memory>;
+  using Exec = Instance<Memory>;
   Outcome<T, Dim> out;
   out.device = device_name(exec);
-  out.threads = static_cast<int>(exec.concurrency());
+  out.threads = exec.concurrency();
 
   const auto nodes = static_cast<std::size_t>(job.grid.size());
   const auto sources = static_cast<std::int64_t>(job.sources.size());
   const std::size_t model_bytes = nodes * sizeof(T);
   const std::size_t source_bytes = nodes * (sizeof(T) + sizeof(std::int16_t));
-  const std::size_t free_bytes = available_memory(exec) / 20 * 19;
-  out.budget = job.memory > 0 ? job.memory : free_bytes;
+  out.budget = memory_budget(exec, job.memory);
+  const bool asked = out.budget == job.memory;
 
   if (model_bytes + source_bytes > out.budget) {
-    throw MemoryError(concat(
-        "memory: the model and the traveltimes and predecessors of one source take ",
-        format_bytes(static_cast<double>(model_bytes + source_bytes)),
-        " (allowed: ", format_bytes(static_cast<double>(out.budget)),
-        job.memory > 0 ? ", the --memory given" : ", what is free",
-        "): ", job.memory > 0 ? "raise --memory, " : "", "take fewer nodes or --precision float"));
-  }
-  const std::size_t result_bytes = nodes * sizeof(T) * static_cast<std::size_t>(sources);
-  const std::size_t host_free = available_memory(Host());
-  if (result_bytes > host_free) {
     throw MemoryError(
-        concat("memory: the traveltimes of ", sources, " sources take ",
-               format_bytes(static_cast<double>(result_bytes)),
-               " of the host's memory (allowed: ", format_bytes(static_cast<double>(host_free)),
-               ", what is free): trace fewer sources at once"));
+        concat("memory: the model and the traveltimes and predecessors of one source take ",
+               format_bytes(static_cast<double>(model_bytes + source_bytes)),
+               " (allowed: ", format_bytes(static_cast<double>(out.budget)),
+               asked ? ", the --memory given" : ", what is free",
+               "): ", asked ? "raise --memory, " : "", "take fewer nodes or --precision float"));
   }
   // The fields may take half of the memory when there are many sources; the graph takes the rest.
   const std::size_t room = out.budget / 2 > model_bytes ? out.budget / 2 - model_bytes : 0;
   std::int64_t group =
       std::clamp<std::int64_t>(static_cast<std::int64_t>(room / source_bytes), 1, sources);
 
-  using Velocity = Field<T, Dim, Exec>;
-  using Times = FieldPerSource<T, Dim, Exec>;
-  using Predecessors = FieldPerSource<std::int16_t, Dim, Exec>;
+  using Velocity = Field<T, Dim, Memory>;
+  using Times = FieldPerSource<T, Dim, Memory>;
+  using Predecessors = FieldPerSource<std::int16_t, Dim, Memory>;
+  using Host = Kokkos::HostSpace;
   using HostVelocity = Field<T, Dim, Host>;
   using HostTimes = FieldPerSource<T, Dim, Host>;
 
@@ -96,12 +94,12 @@ Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
       velocity = detail::wrap<Velocity>(data, job.grid);
     } else {
       velocity = make_field<T>(exec, job.grid, "velocity");
-      Kokkos::deep_copy(exec, velocity, detail::wrap<HostVelocity>(data, job.grid));
+      copy(exec, velocity, detail::wrap<HostVelocity>(data, job.grid));
     }
   }
 
   if (job.progress) job.progress(0.0, "weights");
-  std::optional<rays::GridGraph<T, Dim, Exec>> made;
+  std::optional<rays::GridGraph<T, Dim, Memory>> made;
   while (!made) {
     out.field_bytes = model_bytes + source_bytes * static_cast<std::size_t>(group);
     rays::GraphOptions options = job.graph;
@@ -111,16 +109,15 @@ Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
       made.emplace(exec, job.grid, velocity, options);
     } catch (const MemoryError& error) {
       if (group == 1) {
-        throw MemoryError(concat(
-            error.what(), "; ", format_bytes(static_cast<double>(out.field_bytes)), " of ",
-            job.memory > 0 ? "--memory " : "the ", format_bytes(static_cast<double>(out.budget)),
-            job.memory > 0 ? "" : " that are free",
-            " hold the model and the results of one source"));
+        throw MemoryError(
+            concat(error.what(), "; ", format_bytes(static_cast<double>(out.field_bytes)), " of ",
+                   asked ? "--memory " : "the ", format_bytes(static_cast<double>(out.budget)),
+                   asked ? "" : " that are free", " hold the model and the results of one source"));
       }
       group = (group + 1) / 2;
     }
   }
-  const rays::GridGraph<T, Dim, Exec>& graph = *made;
+  const rays::GridGraph<T, Dim, Memory>& graph = *made;
   out.groups = (sources + group - 1) / group;
   exec.fence();
   out.phases.add("weights", graph.weight_seconds());
@@ -133,7 +130,8 @@ Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
   Predecessors group_predecessors;
   {
     ScopedPhase<Exec> phase(exec, out.phases, "transfer");
-    out.times = make_field_per_source<T>(Host(), sources, job.grid, "traveltime on host");
+    out.times = make_field_per_source<T>(Instance<Host>(Kokkos::DefaultHostExecutionSpace()),
+                                         sources, job.grid, "traveltime on host");
     if constexpr (!host)
       group_times = make_field_per_source<T>(exec, group, job.grid, "traveltime");
     group_predecessors = make_field_per_source<std::int16_t>(exec, group, job.grid, "predecessor");
@@ -158,7 +156,7 @@ Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
       };
     }
     const rays::TraceReport report =
-        rays::trace<T, Dim, Exec>(exec, graph, some, times, predecessors, options);
+        rays::trace<T, Dim, Memory>(exec, graph, some, times, predecessors, options);
     out.report.rounds += report.rounds;
     out.report.tile_visits += report.tile_visits;
     out.report.relaxations += report.relaxations;
@@ -171,22 +169,26 @@ Outcome<T, Dim> trace_on(const Exec& exec, const Job<T, Dim>& job) {
 
     {
       ScopedPhase<Exec> phase(exec, out.phases, "rays");
-      detail::append<Dim>(out.paths, rays::ray_paths<T, Dim, Exec>(exec, graph, some, times,
-                                                                   predecessors, job.receivers));
+      detail::append<Dim>(out.paths, rays::ray_paths<T, Dim, Memory>(exec, graph, some, times,
+                                                                     predecessors, job.receivers));
     }
     if constexpr (!host) {
       ScopedPhase<Exec> phase(exec, out.phases, "transfer");
-      Kokkos::deep_copy(exec, detail::wrap<HostTimes>(result, count, job.grid), times);
+      copy(exec, detail::wrap<HostTimes>(result, count, job.grid), times);
     }
   }
   return out;
 }
 
-/// The four kinds of call on one space.
-#define MOHO_TRACE_ON(Exec)                                                                  \
-  template Outcome<float, 2> trace_on<float, 2, Exec>(const Exec&, const Job<float, 2>&);    \
-  template Outcome<float, 3> trace_on<float, 3, Exec>(const Exec&, const Job<float, 3>&);    \
-  template Outcome<double, 2> trace_on<double, 2, Exec>(const Exec&, const Job<double, 2>&); \
-  template Outcome<double, 3> trace_on<double, 3, Exec>(const Exec&, const Job<double, 3>&)
+/// The four kinds of call on one memory.
+#define MOHO_TRACE_RAYS(Memory)                                                      \
+  template Outcome<float, 2> compute_on<float, 2, Memory>(const Instance<Memory>&,   \
+                                                          const Job<float, 2>&);     \
+  template Outcome<float, 3> compute_on<float, 3, Memory>(const Instance<Memory>&,   \
+                                                          const Job<float, 3>&);     \
+  template Outcome<double, 2> compute_on<double, 2, Memory>(const Instance<Memory>&, \
+                                                            const Job<double, 2>&);  \
+  template Outcome<double, 3> compute_on<double, 3, Memory>(const Instance<Memory>&, \
+                                                            const Job<double, 3>&)
 
 }  // namespace moho::examples::trace_rays
