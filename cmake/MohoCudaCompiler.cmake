@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # MOHO_CUDA=ON (preset cuda) asks for a build with a CUDA-enabled Kokkos. Its headers need a compiler
-# that understands CUDA: unless the user named one, the nvcc_wrapper that Kokkos installs is taken.
+# that understands CUDA: unless the user named one, the nvcc_wrapper that Kokkos installs is taken. A
+# compiler in the environment's CXX counts as named if it can be one for CUDA (nvcc_wrapper, clang): many
+# machines set CXX=g++ for everything.
 
 option(MOHO_CUDA "Require a CUDA-enabled Kokkos, and compile with its nvcc_wrapper unless a compiler is given"
        OFF)
 
-if(MOHO_CUDA AND NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
+if(MOHO_CUDA AND NOT CMAKE_CXX_COMPILER AND NOT "$ENV{CXX}" MATCHES "nvcc|clang")
   find_program(
     MOHO_NVCC_WRAPPER nvcc_wrapper
     HINTS "${Kokkos_ROOT}" ENV Kokkos_ROOT "${Kokkos_DIR}/../../.."
@@ -25,6 +27,11 @@ if(MOHO_CUDA AND NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
       FATAL_ERROR
         "moho: nvcc_wrapper (${MOHO_NVCC_WRAPPER}) calls nvcc, which is not in PATH: add the bin folder of "
         "the CUDA toolkit to PATH, or set CUDA_ROOT to the toolkit's folder")
+  endif()
+  if(NOT "$ENV{CXX}" STREQUAL "")
+    message(STATUS "CXX=$ENV{CXX} in the environment does not compile CUDA: taking ${MOHO_NVCC_WRAPPER} "
+                   "(another host compiler for it: NVCC_WRAPPER_DEFAULT_COMPILER; another compiler for "
+                   "CUDA: -DCMAKE_CXX_COMPILER=...)")
   endif()
   set(CMAKE_CXX_COMPILER "${MOHO_NVCC_WRAPPER}" CACHE FILEPATH "C++ compiler")
 endif()

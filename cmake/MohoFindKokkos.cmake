@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Finds Kokkos and Kokkos Kernels, in this order:
+# Finds Kokkos, and Kokkos Kernels if it is there (only moho::rays_tomography needs it), in this order:
 #
 # 1. what the user names: Kokkos_DIR, or the prefixes in Kokkos_ROOT and CMAKE_PREFIX_PATH (variables,
 #    then environment). With MOHO_CUDA only a Kokkos with CUDA is taken, without it only one without, so
@@ -71,17 +71,14 @@ if(NOT TARGET Kokkos::kokkoskernels)
   find_package(KokkosKernels CONFIG QUIET)
 endif()
 
-foreach(package Kokkos KokkosKernels)
-  string(TOLOWER "${package}" target)
-  if(NOT TARGET Kokkos::${target})
-    if(MOHO_PROBE)
-      return()
-    endif()
-    message(
-      FATAL_ERROR
-        "moho: ${package} was not found (looked into Kokkos_DIR, Kokkos_ROOT, CMAKE_PREFIX_PATH, "
-        "${MOHO_DEPS_PREFIX} and the system): run cmake/bootstrap.sh, which builds it for the host, or set "
-        "CMAKE_PREFIX_PATH to the prefix where it is installed")
+if(NOT TARGET Kokkos::kokkos)
+  if(MOHO_PROBE)
+    return()
   endif()
-endforeach()
+  message(
+    FATAL_ERROR
+      "moho: Kokkos was not found (looked into Kokkos_DIR, Kokkos_ROOT, CMAKE_PREFIX_PATH, "
+      "${MOHO_DEPS_PREFIX} and the system): run cmake/bootstrap.sh, which builds it for the host, or set "
+      "CMAKE_PREFIX_PATH to the prefix where it is installed")
+endif()
 message(STATUS "Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR}: ${Kokkos_DEVICES}")

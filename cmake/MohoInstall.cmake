@@ -1,28 +1,59 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Installs the headers, the library moho::io and the package that find_package(moho) reads.
+# Installs the headers, the libraries, the package that find_package(moho) reads, the programs with what
+# they need to draw pictures, and the documentation. Every target has an export of its own, so that the
+# package can make one without what others need.
 
 include(CMakePackageConfigHelpers)
 
 set(moho_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/moho")
 
-install(
-  TARGETS ${MOHO_LIBRARIES}
-  EXPORT moho-targets
-  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(
-  EXPORT moho-targets
-  NAMESPACE moho::
-  DESTINATION "${moho_package_dir}")
+get_property(moho_components GLOBAL PROPERTY MOHO_COMPONENTS)
+get_property(moho_modules GLOBAL PROPERTY MOHO_MODULES)
+set(moho_component_table "set(moho_modules \"${moho_modules}\")\n")
+foreach(component IN LISTS moho_components)
+  get_property(needs GLOBAL PROPERTY MOHO_NEEDS_${component})
+  get_property(packages GLOBAL PROPERTY MOHO_PACKAGES_${component})
+  string(APPEND moho_component_table "set(moho_needs_${component} \"${needs}\")\n"
+         "set(moho_packages_${component} \"${packages}\")\n")
+  install(
+    TARGETS moho_${component}
+    EXPORT moho-${component}-targets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(
+    EXPORT moho-${component}-targets
+    NAMESPACE moho::
+    DESTINATION "${moho_package_dir}")
+endforeach()
+string(REPLACE ";" " " moho_components_text "${moho_components}")
 
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/moho-config.cmake.in" "${PROJECT_BINARY_DIR}/moho-config.cmake"
-  INSTALL_DESTINATION "${moho_package_dir}")
+  INSTALL_DESTINATION "${moho_package_dir}" NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/moho-config-version.cmake"
                                  COMPATIBILITY SameMinorVersion)
 install(
   FILES "${PROJECT_BINARY_DIR}/moho-config.cmake" "${PROJECT_BINARY_DIR}/moho-config-version.cmake"
         "${PROJECT_SOURCE_DIR}/cmake/FindSegyio.cmake"
   DESTINATION "${moho_package_dir}")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+# examples/CMakeLists.txt lists its programs and the Python programs that these call.
+get_property(moho_programs GLOBAL PROPERTY MOHO_PROGRAMS)
+if(moho_programs)
+  install(TARGETS ${moho_programs} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+get_property(moho_plots GLOBAL PROPERTY MOHO_PLOTS)
+if(moho_plots)
+  install(FILES ${moho_plots} DESTINATION "${CMAKE_INSTALL_DATADIR}/moho/plots")
+endif()
+
+# The pages with all that they link to.
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+              "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md" "${PROJECT_SOURCE_DIR}/LICENSE"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(
+  DIRECTORY "${PROJECT_SOURCE_DIR}/docs"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+  PATTERN "CMakeLists.txt" EXCLUDE
+  PATTERN "Doxyfile.in" EXCLUDE)

@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# moho_own_target(name): the compiler options of moho's own libraries, programs and tests. All are
-# PRIVATE: nothing here reaches the users of the library.
+# moho_own_target(<name> [PCH library|program|test]): the compiler options of moho's own libraries, programs
+# and tests. All are PRIVATE: nothing here reaches the users of the library.
+#
+# With PCH the target's sources begin with headers compiled before, one set for each of the three kinds
+# (MOHO_PCH=OFF: without). Sources include all that they use all the same: other compilers go without.
 
 function(moho_own_target name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PCH" "")
+  if(arg_PCH AND MOHO_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT Kokkos_ENABLE_CUDA)
+    moho_pch_target(${arg_PCH})
+    target_precompile_headers(${name} REUSE_FROM moho_pch_${arg_PCH})
+  endif()
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow)
   if(NOT Kokkos_ENABLE_CUDA)
@@ -33,5 +41,37 @@ function(moho_own_target name)
       target_compile_definitions(${name} PRIVATE KOKKOS_ENABLE_DEBUG_BOUNDS_CHECK)
     endif()
     target_compile_definitions(${name} PRIVATE _GLIBCXX_ASSERTIONS MOHO_BOUNDS_CHECK)
+  endif()
+endfunction()
+
+# The target whose precompiled headers those of a kind share. GCC takes them for all sources that have the
+# same machine and optimisation options; it warns where they do not fit.
+function(moho_pch_target kind)
+  set(target moho_pch_${kind})
+  if(TARGET ${target})
+    return()
+  endif()
+  set(source "${PROJECT_BINARY_DIR}/cmake/${target}.cpp")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "// Only its precompiled headers are of use.\n" @ONLY)
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL "${source}")
+  moho_own_target(${target})
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  target_link_libraries(${target} PRIVATE Kokkos::kokkos)
+  set(headers <Kokkos_Core.hpp> <algorithm> <cmath> <cstdint> <functional> <map> <memory> <optional> <random>
+              <string> <vector>)
+  if(kind STREQUAL "library")
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  elseif(kind STREQUAL "test")
+    target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest)
+    list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
+  target_precompile_headers(${target} PRIVATE ${headers})
+endfunction()
+
+# moho_verify_headers(<target>): the target all_verify_interface_header_sets compiles each header of the
+# target alone. It is part of no other target; .ci/run builds it.
+function(moho_verify_headers target)
+  if(PROJECT_IS_TOP_LEVEL)
+    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
   endif()
 endfunction()

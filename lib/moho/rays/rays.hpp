@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Shortest-path ray tracing on a grid graph: everything of the module.
+/// \brief Shortest-path ray tracing on a grid graph: everything of the module but
+/// the tomography matrix (<moho/rays/tomography.hpp>, moho::rays_tomography).
 
 #include <moho/rays/paths.hpp>
-#include <moho/rays/tomography.hpp>
 #include <moho/rays/trace.hpp>
