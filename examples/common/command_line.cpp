@@ -22,9 +22,7 @@ OptionText flag(std::string name, std::string text) {
 OptionText repeated(std::string name, std::string form, std::string text) {
   return {std::move(name), std::move(form), std::move(text), OptionText::Kind::repeated};
 }
-OptionText precision_option(const std::string& what, const std::string& preset) {
-  return {"precision", "TYPE", what + "float or double (default: " + preset + ")"};
-}
+OptionText precision_option() { return {"precision", "TYPE", "float or double (default: float)"}; }
 OptionText space_option() {
   return {"space", "NAME",
           "where to compute: serial, openmp or cuda (default: the fastest that this program was "

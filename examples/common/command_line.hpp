@@ -33,8 +33,8 @@ struct OptionText {
 OptionText flag(std::string name, std::string text);
 /// An option that may be repeated.
 OptionText repeated(std::string name, std::string form, std::string text);
-/// --precision, of `what`: empty, or "of the sums: ".
-OptionText precision_option(const std::string& what = {}, const std::string& preset = "float");
+/// --precision, with float as the default.
+OptionText precision_option();
 /// --space.
 OptionText space_option();
 /// --memory: most memory `what`.

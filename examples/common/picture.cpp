@@ -77,7 +77,9 @@ std::string find_script(const std::string& script) {
   }
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (!error) folders.push_back(self.parent_path().parent_path() / "share" / "moho" / "plots");
+#ifdef MOHO_PLOT_INSTALL_DIR
+  if (!error) folders.push_back(self.parent_path() / MOHO_PLOT_INSTALL_DIR);
+#endif
 #ifdef MOHO_PLOT_DIR
   folders.emplace_back(MOHO_PLOT_DIR);
 #endif

@@ -158,7 +158,7 @@ Session::Session(std::string program, const CommonOptions& options, Processes& p
 
 Session::~Session() = default;
 
-void Session::print(const std::string& line) const {
+void Session::print_line(const std::string& line) const {
   if (!m_options.quiet) std::puts(line.c_str());
 }
 
@@ -207,7 +207,7 @@ void Session::finish(const Ending& ending) {
   for (const auto& [phase, value] : phases.phases()) {
     list += concat(" ", phase, " ", fixed(value, 3), ",");
   }
-  print(concat("seconds  ", list, " total ", fixed(phases.total(), 3)));
+  print("seconds  ", list, " total ", fixed(phases.total(), 3));
   print(ending.rate);
   list.clear();
   const bool all = files.size() <= ending.most_files;
@@ -215,8 +215,8 @@ void Session::finish(const Ending& ending) {
     if (all || k < 3 || k + 6 >= files.size()) list += " " + files[k];
     if (!all && k == 3) list += " ...";
   }
-  print(concat("written   ", m_folder.string(), ":", list));
-  if (m_options.plot && !picture.drawn) print(concat(ending.word, " not drawn: ", picture.why));
+  print("written   ", m_folder.string(), ":", list);
+  if (m_options.plot && !picture.drawn) print(ending.word, " not drawn: ", picture.why);
 }
 
 namespace detail {

@@ -16,6 +16,7 @@
 #include "common/json.hpp"
 #include "common/processes.hpp"
 
+#include <moho/core/error.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/core/progress.hpp>
 
@@ -61,8 +62,11 @@ class Session {
   Processes& processes() { return m_processes; }
   /// The folder of the results.
   const std::filesystem::path& folder() const { return m_folder; }
-  /// Prints a line, unless the run is quiet.
-  void print(const std::string& line) const;
+  /// Prints a line of its arguments, unless the run is quiet.
+  template <class... Args>
+  void print(const Args&... args) const {
+    print_line(concat(args...));
+  }
   /// A callback that draws a bar, empty where nobody would see it. What was printed so far is
   /// shown.
   Progress progress();
@@ -84,6 +88,7 @@ class Session {
   std::vector<std::string> files;  ///< written so far
 
  private:
+  void print_line(const std::string& line) const;
   void write_summary();
 
   std::string m_program;

@@ -216,9 +216,9 @@ void run_in(const Options& o, EarthModel<T>&& model, Session& session) {
   Done done;
   std::tie(done.slowest, done.quickest) = range_of(job.velocity);
   done.medium = job.delta.empty() ? job.epsilon.empty() ? "isotropic" : "elliptical" : "VTI";
-  session.print(concat("model     ", model.name, ": ", shape_string(job.grid), " nodes, ",
-                       done.medium, ", velocity ", significant(done.slowest, 6), " to ",
-                       significant(done.quickest, 6), " m/s"));
+  session.print("model     ", model.name, ": ", shape_string(job.grid), " nodes, ", done.medium,
+                ", velocity ", significant(done.slowest, 6), " to ", significant(done.quickest, 6),
+                " m/s");
   for (const std::string& note : model.notes) session.print("          note: " + note);
 
   job.options.progress = session.progress();

@@ -154,17 +154,17 @@ void run_in(const Options& o, Model<T>&& model, Session& session) {
         static_cast<double>(job.grid.size()) * sizeof(T) * static_cast<double>(job.sources.size()),
         "trace fewer sources at once");
   }
-  session.print(concat("model     ", model.name, ": ", describe_grid(model)));
-  session.print(concat("          velocity ", significant(done.slowest, 6), " to ",
-                       significant(done.quickest, 6), " m/s"));
+  session.print("model     ", model.name, ": ", describe_grid(model));
+  session.print("          velocity ", significant(done.slowest, 6), " to ",
+                significant(done.quickest, 6), " m/s");
   for (const std::string& note : model.notes) session.print("          note: " + note);
   if (o.sources.empty()) {
     session.print(
         "          note: no --source was given: one in the middle of the surface is taken");
   }
   if (o.receivers_file.empty() && o.line_begin.empty()) {
-    session.print(concat("          note: no receivers were given: ", o.line_count,
-                         " along the surface are taken"));
+    session.print("          note: no receivers were given: ", o.line_count,
+                  " along the surface are taken");
   }
 
   job.progress = session.progress();

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief The part of model_gravity that runs on an execution space, compiled once for each.
+/// \brief The part of model_gravity that runs on a space, compiled once for each memory.
 
-#include <moho/core/space.hpp>
+#include <moho/core/instance.hpp>
 #include <moho/gravity/types.hpp>
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct Outcome {
 
 /// The field of a rank's prisms at all stations.
 /// \throws MemoryError if the space does not hold what the strategy needs
-template <class T, class Exec>
-Outcome compute_on(const Exec& exec, const Job& job);
+template <class T, class Memory>
+Outcome compute_on(const Instance<Memory>& exec, const Job& job);
 
 }  // namespace moho::examples::model_gravity
