@@ -14,6 +14,7 @@ function(moho_own_target name)
   if(arg_PCH AND MOHO_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT Kokkos_ENABLE_CUDA)
     moho_pch_target(${arg_PCH})
     target_precompile_headers(${name} REUSE_FROM moho_pch_${arg_PCH})
+    target_compile_options(${name} PRIVATE -fpch-preprocess) # ccache wants it
   endif()
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow)
@@ -76,6 +77,7 @@ function(moho_pch_target kind)
     list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
   endif()
   target_precompile_headers(${target} PRIVATE ${headers})
+  target_compile_options(${target} PRIVATE -fpch-preprocess)
 endfunction()
 
 # moho_verify_headers(<target>): the target all_verify_interface_header_sets compiles each header of the

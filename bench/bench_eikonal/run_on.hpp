@@ -4,7 +4,7 @@
 #include "bench_eikonal/run.hpp"
 #include "common/program.hpp"
 
-#include <instances/eikonal.hpp>
+#include <moho/eikonal/eikonal.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -27,9 +27,9 @@ Grid<Dim> eikonal_grid(int n) {
 }
 
 template <class T, int Dim, class Exec>
-eikonal::Medium<T, Dim, Exec> eikonal_medium(const Exec& exec, const Grid<Dim>& grid,
-                                             const EikonalCase& what) {
-  eikonal::Medium<T, Dim, Exec> medium;
+eikonal::Model<T, Dim, MemoryOf<Exec>> eikonal_medium(const Exec& exec, const Grid<Dim>& grid,
+                                                      const EikonalCase& what) {
+  eikonal::Model<T, Dim, MemoryOf<Exec>> medium;
   medium.velocity = make_field<T>(exec, grid, "velocity");
   const auto host = Kokkos::create_mirror_view(medium.velocity);
   for (std::int64_t i = 0; i < grid.size(); ++i) {
@@ -72,8 +72,7 @@ const std::vector<T>& eikonal_reference(const EikonalCase& what) {
   const auto grid = eikonal_grid<Dim>(what.n);
   const auto medium = eikonal_medium<T>(exec, grid, what);
   const auto field = make_field<T>(exec, grid, "times");
-  eikonal::fast_marching<T, Dim, Host>(exec, grid, medium, eikonal_source(grid), field,
-                                       {.order = what.order});
+  eikonal::fast_marching(exec, grid, medium, eikonal_source(grid), field, {.order = what.order});
   times.assign(field.data(), field.data() + field.size());
   kept = name;
   return times;
@@ -97,11 +96,11 @@ void time_eikonal(benchmark::State& state, const EikonalCase& what) {
     const auto pass = [&] {
       if constexpr (is_host_space<Exec>) {
         if (what.marching) {
-          report = eikonal::fast_marching<T, Dim, Exec>(exec, grid, medium, source, times, options);
+          report = eikonal::fast_marching(exec, grid, medium, source, times, options);
         }
       }
       if (!what.marching) {
-        report = eikonal::solve<T, Dim, Exec>(exec, grid, medium, source, times, options);
+        report = eikonal::solve(exec, grid, medium, source, times, options);
       }
       exec.fence();
     };

@@ -6,19 +6,21 @@
 
 #include "spaces.hpp"
 
-#include <instances/eikonal.hpp>
+#include <moho/core/copy.hpp>
+#include <moho/eikonal/eikonal.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace moho::testing {
 
-/// The space of the sequential reference.
-using Host = Kokkos::DefaultHostExecutionSpace;
+/// Where the sequential reference has its fields.
+inline Instance<Kokkos::HostSpace> host() { return Kokkos::DefaultHostExecutionSpace(); }
 
 /// A cubic grid of n nodes along every axis over a length.
 template <int Dim>
@@ -36,51 +38,73 @@ Grid<Dim> make_cube(int n, double length, double origin = 0.0) {
 template <int Dim>
 using Formula = std::function<double(const Kokkos::Array<double, Dim>&)>;
 
-/// The values of a medium on the host; empty functions are absent.
+/// The values of a model on the host; empty functions are absent.
 template <int Dim>
 struct Formulas {
   Formula<Dim> velocity, epsilon, delta;
+  bool elliptical = false;  ///< delta is the field of epsilon
 };
 
-/// A field of a formula's values.
-template <class T, int Dim, class Exec>
-Field<T, Dim, Exec> make_values(const Exec& exec, const Grid<Dim>& grid,
-                                const std::type_identity_t<Formula<Dim>>& f) {
-  if (!f) return {};
-  const auto field = make_field<T>(exec, grid, "values");
-  const auto host = Kokkos::create_mirror_view(field);
+/// Those of an elliptical model.
+template <int Dim>
+Formulas<Dim> elliptical(Formula<Dim> velocity, Formula<Dim> epsilon) {
+  return {std::move(velocity), std::move(epsilon), {}, true};
+}
+
+/// A formula's values at the nodes, in the order of memory.
+template <int Dim>
+std::vector<double> values_at_nodes(const Grid<Dim>& grid,
+                                    const std::type_identity_t<Formula<Dim>>& f) {
+  std::vector<double> values(static_cast<std::size_t>(grid.size()));
   for (std::int64_t i = 0; i < grid.size(); ++i) {
-    host.data()[i] = static_cast<T>(f(grid.position(grid.node(i))));
+    values[static_cast<std::size_t>(i)] = f(grid.position(grid.node(i)));
   }
-  Kokkos::deep_copy(field, host);
+  return values;
+}
+
+/// A field of a formula's values.
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> make_values(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                  const std::type_identity_t<Formula<Dim>>& f) {
+  if (!f) return {};
+  const std::vector<double> wide = values_at_nodes(grid, f);
+  const std::vector<T> values(wide.begin(), wide.end());
+  const auto field = make_field<T>(exec, grid, "values");
+  copy(
+      exec,
+      Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(field.data(), field.size()),
+      HostElements<const T>(values.data(), values.size()));
+  exec.fence();
   return field;
 }
 
-/// The medium of formulas.
-template <class T, int Dim, class Exec>
-eikonal::Medium<T, Dim, Exec> make_medium(const Exec& exec, const Grid<Dim>& grid,
+/// The model of formulas.
+template <class T, int Dim, class Memory>
+eikonal::Model<T, Dim, Memory> make_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                           const std::type_identity_t<Formulas<Dim>>& formulas) {
-  return {make_values<T>(exec, grid, formulas.velocity),
-          make_values<T>(exec, grid, formulas.epsilon), make_values<T>(exec, grid, formulas.delta)};
+  eikonal::Model<T, Dim, Memory> model{make_values<T>(exec, grid, formulas.velocity),
+                                       make_values<T>(exec, grid, formulas.epsilon),
+                                       make_values<T>(exec, grid, formulas.delta)};
+  if (formulas.elliptical) model.delta = model.epsilon;
+  return model;
 }
 
 /// Values of a view on the host, in the order of memory.
-template <class View>
-std::vector<double> to_host(const View& view) {
-  const auto host = Kokkos::create_mirror_view(view);
-  Kokkos::deep_copy(host, view);
-  return std::vector<double>(host.data(), host.data() + host.size());
+template <class Memory, class View>
+std::vector<double> to_host(const Instance<Memory>& exec, const View& view) {
+  const auto values = download(exec, view);
+  return std::vector<double>(values.begin(), values.end());
 }
 
 /// Times of solve().
-template <class T, int Dim, class Exec>
-std::vector<double> solve(const Exec& exec, const Grid<Dim>& grid,
+template <class T, int Dim, class Memory>
+std::vector<double> solve(const Instance<Memory>& exec, const Grid<Dim>& grid,
                           const std::type_identity_t<Formulas<Dim>>& formulas,
                           const Points<Dim>& sources, const eikonal::Options& options = {}) {
-  const auto medium = make_medium<T>(exec, grid, formulas);
+  const auto model = make_model<T>(exec, grid, formulas);
   const auto times = make_field<T>(exec, grid, "times");
-  eikonal::solve<T, Dim, Exec>(exec, grid, medium, sources, times, options);
-  return to_host(times);
+  eikonal::solve(exec, grid, model, sources, times, options);
+  return to_host(exec, times);
 }
 
 /// Times of fast_marching().
@@ -88,11 +112,10 @@ template <class T, int Dim>
 std::vector<double> march(const Grid<Dim>& grid,
                           const std::type_identity_t<Formulas<Dim>>& formulas,
                           const Points<Dim>& sources, const eikonal::Options& options = {}) {
-  const Host exec;
-  const auto medium = make_medium<T>(exec, grid, formulas);
-  const auto times = make_field<T>(exec, grid, "times");
-  eikonal::fast_marching<T, Dim, Host>(exec, grid, medium, sources, times, options);
-  return to_host(times);
+  const auto model = make_model<T>(host(), grid, formulas);
+  const auto times = make_field<T>(host(), grid, "times");
+  eikonal::fast_marching(host(), grid, model, sources, times, options);
+  return to_host(host(), times);
 }
 
 /// The largest error relative to the largest time.

@@ -13,13 +13,17 @@
 #include <random>
 #include <vector>
 
-#include <instances/rays.hpp>
+#include <moho/rays/paths.hpp>
+#include <moho/rays/trace.hpp>
+
 #include "spaces.hpp"
 
 namespace moho::testing {
 
-/// The space of the sequential reference.
-using Host = Kokkos::DefaultHostExecutionSpace;
+using Kokkos::HostSpace;
+
+/// The instance of the sequential reference.
+inline Instance<HostSpace> host() { return Kokkos::DefaultHostExecutionSpace(); }
 
 inline constexpr rays::Star all_stars[] = {rays::Star::coprime, rays::Star::full};
 inline constexpr rays::WeightRule all_rules[] = {
@@ -96,36 +100,29 @@ Points<Dim> random_points(const Grid<Dim>& grid, int count, unsigned seed) {
   return points;
 }
 
-/// A host array in a view of its own on a space.
-template <class ViewType, class Value>
-void to_space(const ViewType& view, const std::vector<Value>& values) {
-  const auto host = Kokkos::create_mirror_view(view);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    host.data()[i] = static_cast<typename ViewType::non_const_value_type>(values[i]);
-  }
-  Kokkos::deep_copy(view, host);
-}
-
-/// A contiguous view as a host array.
-template <class ViewType>
-std::vector<typename ViewType::non_const_value_type> to_host(const ViewType& view) {
-  const auto host = Kokkos::create_mirror_view(view);
-  Kokkos::deep_copy(host, view);
-  return {host.data(), host.data() + host.size()};
-}
-
-template <class T, int Dim, class Exec>
-Field<T, Dim, Exec> velocity_field(const Exec& exec, const Model<Dim>& model) {
-  const auto field = make_field<T>(exec, model.grid, "velocity");
+/// A host array in a view without gaps on a space.
+template <class Memory, class ViewType, class Value>
+void to_space(const Instance<Memory>& exec, const ViewType& view,
+              const std::vector<Value>& values) {
+  using T = typename ViewType::non_const_value_type;
+  const std::vector<T> own(values.begin(), values.end());
+  ASSERT_EQ(own.size(), view.span());
+  using Elements = Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  copy(exec, Elements(view.data(), own.size()), HostElements<const T>(own.data(), own.size()));
   exec.fence();
-  to_space(field, model.velocity);
+}
+
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> velocity_field(const Instance<Memory>& exec, const Model<Dim>& model) {
+  const auto field = make_field<T>(exec, model.grid, "velocity");
+  to_space(exec, field, model.velocity);
   return field;
 }
 
-template <class T, class Exec, int Dim>
-rays::GridGraph<T, Dim, Exec> make_graph(const Model<Dim>& model, const rays::GraphOptions& options,
-                                         const Exec& exec = Exec()) {
-  return rays::GridGraph<T, Dim, Exec>(exec, model.grid, velocity_field<T>(exec, model), options);
+template <class T, int Dim, class Memory>
+rays::GridGraph<T, Dim, Memory> make_graph(const Instance<Memory>& exec, const Model<Dim>& model,
+                                           const rays::GraphOptions& options) {
+  return rays::GridGraph<T, Dim, Memory>(exec, model.grid, velocity_field<T>(exec, model), options);
 }
 
 /// What trace() and ray_paths() give, on the host.
@@ -137,12 +134,10 @@ struct Solution {
   rays::RayPaths<Dim> paths;
 };
 
-template <class T, int Dim, class Exec>
-Solution<T, Dim> solve(const rays::GridGraph<T, Dim, Exec>& graph,
-                       const std::type_identity_t<Points<Dim>>& sources,
-                       const rays::TraceOptions& options = {},
-                       const std::type_identity_t<Points<Dim>>& receivers = {},
-                       const Exec& exec = Exec()) {
+template <class T, int Dim, class Memory>
+Solution<T, Dim> solve(const InstanceOf<Memory>& exec, const rays::GridGraph<T, Dim, Memory>& graph,
+                       const Points<Dim>& sources, const rays::TraceOptions& options = {},
+                       const Points<Dim>& receivers = {}) {
   Solution<T, Dim> solution;
   const std::int64_t count = static_cast<std::int64_t>(sources.size());
   const auto times = make_field_per_source<T>(exec, count, graph.grid(), "times");
@@ -150,21 +145,20 @@ Solution<T, Dim> solve(const rays::GridGraph<T, Dim, Exec>& graph,
       make_field_per_source<std::int16_t>(exec, count, graph.grid(), "predecessors");
   solution.report = rays::trace(exec, graph, sources, times, predecessors, options);
   solution.paths = rays::ray_paths(exec, graph, sources, times, predecessors, receivers);
-  exec.fence();
-  solution.times = to_host(times);
-  solution.predecessors = to_host(predecessors);
+  solution.times = download(exec, times);
+  solution.predecessors = download(exec, predecessors);
   return solution;
 }
 
 /// Dijkstra's algorithm on the host.
 template <class T, int Dim>
 Solution<T, Dim> reference(const Model<Dim>& model, rays::GraphOptions options,
-                           const std::type_identity_t<Points<Dim>>& sources) {
+                           const Points<Dim>& sources) {
   options.memory_budget = 0;
   options.storage = rays::WeightStorage::stored;
   rays::TraceOptions trace;
   trace.method = rays::Method::dijkstra;
-  return solve(make_graph<T, Host>(model, options), sources, trace);
+  return solve(host(), make_graph<T>(host(), model, options), sources, trace);
 }
 
 /// The largest |a - b| / b; infinite where one is finite and the other is not, or one is no number.
@@ -201,24 +195,45 @@ inline std::string describe(const rays::GraphOptions& graph, rays::Method method
 }
 
 /// Holds every parallel method, with weights from both places, to Dijkstra on the host.
-template <class T, class Exec, int Dim>
-void expect_dijkstra(const Model<Dim>& model, rays::GraphOptions options,
-                     const std::type_identity_t<Points<Dim>>& sources,
+template <class T, int Dim, class Memory>
+void expect_dijkstra(const Instance<Memory>& exec, const Model<Dim>& model,
+                     rays::GraphOptions options, const Points<Dim>& sources,
                      const std::vector<rays::Method>& methods,
                      const std::vector<rays::WeightStorage>& storages = {
                          rays::WeightStorage::stored, rays::WeightStorage::on_the_fly}) {
   const auto expected = reference<T>(model, options, sources);
   for (const auto storage : storages) {
     options.storage = storage;
-    const auto graph = make_graph<T, Exec>(model, options);
+    const auto graph = make_graph<T>(exec, model, options);
     for (const auto method : methods) {
       rays::TraceOptions trace;
       trace.method = method;
-      const auto found = solve(graph, sources, trace);
+      const auto found = solve(exec, graph, sources, trace);
       EXPECT_LE(largest_difference(found.times, expected.times), same<T>)
           << describe(options, method) << ", shape " << shape_string(model.grid);
     }
   }
 }
+
+// model.cpp compiles all of these once.
+#define MOHO_RAYS_TEST_MODEL(prefix, T, Dim, Memory)                                       \
+  prefix Field<T, Dim, Memory> velocity_field<T, Dim, Memory>(const Instance<Memory>&,     \
+                                                              const Model<Dim>&);          \
+  prefix rays::GridGraph<T, Dim, Memory> make_graph<T, Dim, Memory>(                       \
+      const Instance<Memory>&, const Model<Dim>&, const rays::GraphOptions&);              \
+  prefix Solution<T, Dim> solve<T, Dim, Memory>(                                           \
+      const Instance<Memory>&, const rays::GridGraph<T, Dim, Memory>&, const Points<Dim>&, \
+      const rays::TraceOptions&, const Points<Dim>&);                                      \
+  prefix void expect_dijkstra<T, Dim, Memory>(                                             \
+      const Instance<Memory>&, const Model<Dim>&, rays::GraphOptions, const Points<Dim>&,  \
+      const std::vector<rays::Method>&, const std::vector<rays::WeightStorage>&);
+#define MOHO_RAYS_TEST_REFERENCE(prefix, T, Dim)                                   \
+  prefix Solution<T, Dim> reference<T, Dim>(const Model<Dim>&, rays::GraphOptions, \
+                                            const Points<Dim>&);
+MOHO_RAYS_EACH(MOHO_RAYS_TEST_MODEL)
+MOHO_RAYS_TEST_REFERENCE(extern template, float, 2)
+MOHO_RAYS_TEST_REFERENCE(extern template, float, 3)
+MOHO_RAYS_TEST_REFERENCE(extern template, double, 2)
+MOHO_RAYS_TEST_REFERENCE(extern template, double, 3)
 
 }  // namespace moho::testing

@@ -9,6 +9,7 @@ namespace {
 
 using namespace moho::testing;
 using moho::Index;
+using moho::Instance;
 using moho::Point;
 using moho::Points;
 using moho::rays::GraphOptions;
@@ -23,15 +24,15 @@ double distance(const Point<Dim>& a, const Point<Dim>& b) {
 }
 
 // The worst relative error over all nodes of a constant model, source in a corner.
-template <class T, class Exec, int Dim>
-double worst_direction(int radius, Star star, std::int64_t nodes) {
+template <class T, int Dim, class Memory>
+double worst_direction(const Instance<Memory>& exec, int radius, Star star, std::int64_t nodes) {
   Index<Dim> extents;
   for (int d = 0; d < Dim; ++d) extents[d] = nodes;
   const auto model = constant_model<Dim>(extents, 2.0);
   GraphOptions options;
   options.radius = radius;
   options.star = star;
-  const auto found = solve(make_graph<T, Exec>(model, options), {Point<Dim>{}});
+  const auto found = solve(exec, make_graph<T>(exec, model, options), {Point<Dim>{}});
   double worst = 0.0;
   for (std::int64_t i = 1; i < model.grid.size(); ++i) {
     const double exact = distance<Dim>(model.grid.position(model.grid.node(i)), {}) / 2.0;
@@ -49,13 +50,13 @@ TYPED_TEST_SUITE(ConstantModel, TestCases, CaseName);
 
 // Between (r, 0) and (r, 1) the traveltime is that of the two edges; half way between their
 // directions it is 1 / cos of half their angle too long.
-TYPED_TEST(ConstantModel, WorstDirectionIsTheBound2D) {
-  using T = typename TypeParam::Scalar;
+template <class T, class Memory>
+void worst_direction_is_the_bound2d(const Instance<Memory>& exec) {
   for (int r = 1; r <= 8; ++r) {
     const double bound = 1.0 / std::cos(0.5 * std::atan(1.0 / r)) - 1.0;
     EXPECT_NEAR(moho::rays::angular_error_bound(r), bound, 1e-15);
     for (const auto star : all_stars) {
-      const double worst = worst_direction<T, typename TypeParam::Exec, 2>(r, star, 8 * r + 1);
+      const double worst = worst_direction<T, 2>(exec, r, star, 8 * r + 1);
       EXPECT_LE(worst, bound + same<T>) << "radius " << r;
       EXPECT_GE(worst, 0.97 * bound) << "radius " << r;
     }
@@ -65,12 +66,15 @@ TYPED_TEST(ConstantModel, WorstDirectionIsTheBound2D) {
   EXPECT_NEAR(moho::rays::angular_error_bound(3), 0.0131, 0.0001);
   EXPECT_NEAR(moho::rays::angular_error_bound(6), 0.0034, 0.0001);
 }
+TYPED_TEST(ConstantModel, WorstDirectionIsTheBound2D) {
+  worst_direction_is_the_bound2d<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // Among the directions of (r, 0, 0), (r, 1, 0) and (r, 1, 1) the traveltime is a linear function c
 // . x, with c_x = 1, c_y = sqrt(r^2 + 1) - r, c_z = sqrt(r^2 + 2) - sqrt(r^2 + 1): the worst error
 // is |c| - 1.
-TYPED_TEST(ConstantModel, WorstDirectionIsTheBound3D) {
-  using T = typename TypeParam::Scalar;
+template <class T, class Memory>
+void worst_direction_is_the_bound3d(const Instance<Memory>& exec) {
   const double published[] = {0.128, 0.0, 0.0248, 0.0};
   for (const int r : {1, 2, 3}) {
     const double y = std::sqrt(r * r + 1.0) - r;
@@ -79,25 +83,26 @@ TYPED_TEST(ConstantModel, WorstDirectionIsTheBound3D) {
     if (published[r - 1] > 0.0) {
       EXPECT_NEAR(bound, published[r - 1], 0.0005);
     }
-    const double worst =
-        worst_direction<T, typename TypeParam::Exec, 3>(r, Star::coprime, 5 * r + 4);
+    const double worst = worst_direction<T, 3>(exec, r, Star::coprime, 5 * r + 4);
     EXPECT_LE(worst, bound + same<T>) << "radius " << r;
     EXPECT_GE(worst, 0.95 * bound) << "radius " << r;
   }
 }
+TYPED_TEST(ConstantModel, WorstDirectionIsTheBound3D) {
+  worst_direction_is_the_bound3d<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // Straight along an edge's direction there is no error, whatever the spacing.
-TYPED_TEST(ConstantModel, ExactAlongTheDirectionsOfTheStar) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+template <class T, class Memory>
+void exact_along_the_directions_of_the_star(const Instance<Memory>& exec) {
   const auto model = constant_model<2>({49, 41}, 3.0, {12.5, 4.0}, {100.0, -7.0});
   GraphOptions options;
   options.radius = 5;
   for (const auto rule : all_rules) {
     options.rule = rule;
-    const auto graph = make_graph<T, Exec>(model, options);
+    const auto graph = make_graph<T>(exec, model, options);
     const Index<2> centre{24, 20};
-    const auto found = solve(graph, {model.grid.position(centre)});
+    const auto found = solve(exec, graph, {model.grid.position(centre)});
     for (const auto& offset : graph.star()) {
       for (int k = -4; k <= 4; ++k) {
         const Index<2> node{centre[0] + k * offset[0], centre[1] + k * offset[1]};
@@ -109,16 +114,19 @@ TYPED_TEST(ConstantModel, ExactAlongTheDirectionsOfTheStar) {
     }
   }
 }
+TYPED_TEST(ConstantModel, ExactAlongTheDirectionsOfTheStar) {
+  exact_along_the_directions_of_the_star<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // A source between nodes sees the nodes around it along straight lines.
-TYPED_TEST(ConstantModel, ExactNearASourceBetweenNodes) {
-  using T = typename TypeParam::Scalar;
+template <class T, class Memory>
+void exact_near_a_source_between_nodes(const Instance<Memory>& exec) {
   const auto model = constant_model<3>({9, 9, 9}, 3.0, {2.0, 4.0, 3.0});
   GraphOptions options;
   options.radius = 2;
-  const auto graph = make_graph<T, typename TypeParam::Exec>(model, options);
+  const auto graph = make_graph<T>(exec, model, options);
   const Point<3> source{8.8, 15.1, 12.0};  // in index space 4.4, 3.775, 4
-  const auto found = solve(graph, {source});
+  const auto found = solve(exec, graph, {source});
   int near = 0;
   for (std::int64_t i = 0; i < model.grid.size(); ++i) {
     const Point<3> p = model.grid.position(model.grid.node(i));
@@ -136,17 +144,20 @@ TYPED_TEST(ConstantModel, ExactNearASourceBetweenNodes) {
   }
   EXPECT_EQ(near, 4 * 4 * 5);
 }
+TYPED_TEST(ConstantModel, ExactNearASourceBetweenNodes) {
+  exact_near_a_source_between_nodes<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // One node across: the traveltime is the sum over the segments.
-TYPED_TEST(ConstantModel, LineOfNodes) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+template <class T, class Memory>
+void line_of_nodes(const Instance<Memory>& exec) {
   for (const auto rule : all_rules) {
     GraphOptions options;
     options.rule = rule;
     options.radius = 3;
     const auto model = rough_model<3>({1, 1, 70}, 5.0, 3, {1.0, 1.0, 2.0});
-    const auto found = solve(make_graph<T, Exec>(model, options), {Point<3>{0.0, 0.0, 2.0 * 11}});
+    const auto found =
+        solve(exec, make_graph<T>(exec, model, options), {Point<3>{0.0, 0.0, 2.0 * 11}});
     double time = 0.0;
     for (std::int64_t i = 12; i < 70; ++i) {
       const double a = model.velocity[static_cast<std::size_t>(i - 1)];
@@ -163,8 +174,11 @@ TYPED_TEST(ConstantModel, LineOfNodes) {
     }
   }
 }
+TYPED_TEST(ConstantModel, LineOfNodes) {
+  line_of_nodes<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-template <class Exec>
+template <class S>
 class GradientModel : public ::testing::Test {};
 TYPED_TEST_SUITE(GradientModel, TestSpaces, SpaceName);
 
@@ -196,7 +210,8 @@ Model<2> gradient(const Index<2>& extents) {
 // The graph follows an arc by edges whose directions err as in a constant model; the interpolant
 // adds (g h / v)^2 / 8 for slowness, the shape of the arc within an edge something of that order
 // times r^2.
-TYPED_TEST(GradientModel, TimesAreThoseOfCircularRays) {
+template <class Memory>
+void times_are_those_of_circular_rays(const Instance<Memory>& exec) {
   const auto model = gradient({181, 61});
   for (const int radius : {2, 6}) {
     for (const auto rule : {WeightRule::velocity, WeightRule::slowness}) {
@@ -206,7 +221,7 @@ TYPED_TEST(GradientModel, TimesAreThoseOfCircularRays) {
       const double bound = 1.0 / std::cos(0.5 * std::atan(1.0 / radius)) - 1.0;
       const double curved = std::pow(g * spacing * radius / v0, 2);
       const Points<2> sources{{0.0, 0.0}, {1010.0, 333.0}};
-      const auto found = solve(make_graph<double, TypeParam>(model, options), sources);
+      const auto found = solve(exec, make_graph<double>(exec, model, options), sources);
       std::int64_t seen = 0, masked = 0;
       double worst = 0.0;
       for (std::size_t s = 0; s < sources.size(); ++s) {
@@ -232,16 +247,20 @@ TYPED_TEST(GradientModel, TimesAreThoseOfCircularRays) {
     }
   }
 }
+TYPED_TEST(GradientModel, TimesAreThoseOfCircularRays) {
+  times_are_those_of_circular_rays(TypeParam::exec());
+}
 
 // Between the two best directions of a star (apart by atan(1/r)) paths of the same length fill a
 // parallelogram; its half height is the most that a ray can stray where the medium hardly bends it.
-TYPED_TEST(GradientModel, RaysAreNearCircularArcs) {
+template <class Memory>
+void rays_are_near_circular_arcs(const Instance<Memory>& exec) {
   const auto model = gradient({181, 61});
   GraphOptions options;
   options.radius = 6;
   options.rule = WeightRule::velocity;
   const Points<2> sources{{100.0, 0.0}}, receivers{{1500.0, 10.0}, {2200.0, 905.0}, {2510.0, 0.0}};
-  const auto found = solve(make_graph<double, TypeParam>(model, options), sources, {}, receivers);
+  const auto found = solve(exec, make_graph<double>(exec, model, options), sources, {}, receivers);
   for (std::size_t q = 0; q < receivers.size(); ++q) {
     const Arc arc(sources[0], receivers[q]);
     ASSERT_LT(arc.deepest, model.grid.upper(1));
@@ -260,6 +279,9 @@ TYPED_TEST(GradientModel, RaysAreNearCircularArcs) {
     EXPECT_NEAR(found.paths.traveltime[q], gradient_time(sources[0], receivers[q]),
                 0.004 * found.paths.traveltime[q]);
   }
+}
+TYPED_TEST(GradientModel, RaysAreNearCircularArcs) {
+  rays_are_near_circular_arcs(TypeParam::exec());
 }
 
 }  // namespace

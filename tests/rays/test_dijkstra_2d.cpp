@@ -8,6 +8,7 @@ namespace {
 
 using namespace moho::testing;
 using moho::Grid;
+using moho::Instance;
 using moho::rays::GraphOptions;
 using moho::rays::Method;
 using moho::rays::WeightRule;
@@ -20,20 +21,24 @@ TYPED_TEST_SUITE(Dijkstra2D, TestCases, CaseName);
 const std::vector<Method> methods(std::begin(parallel_methods), std::end(parallel_methods));
 
 // Several tiles along both axes on every space, and none of them full at the far end.
-TYPED_TEST(Dijkstra2D, EveryRadiusAndStar) {
+template <class T, class Memory>
+void every_radius_and_star(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({45, 71}, 6.0, 1, {10.0, 7.0}, {-50.0, 300.0});
   const auto sources = random_points(model.grid, 2, 2);
   GraphOptions options;
   for (options.radius = 1; options.radius <= 8; ++options.radius) {
     for (const auto star : all_stars) {
       options.star = star;
-      expect_dijkstra<typename TypeParam::Scalar, typename TypeParam::Exec>(model, options, sources,
-                                                                            {Method::active_tiles});
+      expect_dijkstra<T>(exec, model, options, sources, {Method::active_tiles});
     }
   }
 }
+TYPED_TEST(Dijkstra2D, EveryRadiusAndStar) {
+  every_radius_and_star<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Dijkstra2D, EveryMethod) {
+template <class T, class Memory>
+void every_method(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({37, 50}, 6.0, 3);
   const auto sources = random_points(model.grid, 2, 4);
   GraphOptions options;
@@ -41,32 +46,31 @@ TYPED_TEST(Dijkstra2D, EveryMethod) {
     for (const auto star : all_stars) {
       options.radius = radius;
       options.star = star;
-      expect_dijkstra<typename TypeParam::Scalar, typename TypeParam::Exec>(
-          model, options, sources, methods, {WeightStorage::stored});
+      expect_dijkstra<T>(exec, model, options, sources, methods, {WeightStorage::stored});
     }
   }
   options.radius = 3;
-  expect_dijkstra<typename TypeParam::Scalar, typename TypeParam::Exec>(
-      model, options, sources, methods, {WeightStorage::on_the_fly});
+  expect_dijkstra<T>(exec, model, options, sources, methods, {WeightStorage::on_the_fly});
 }
+TYPED_TEST(Dijkstra2D, EveryMethod) { every_method<typename TypeParam::Scalar>(TypeParam::exec()); }
 
-TYPED_TEST(Dijkstra2D, EveryRule) {
+template <class T, class Memory>
+void every_rule(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({34, 39}, 4.0, 5, {2.0, 3.0});
   const auto sources = random_points(model.grid, 2, 6);
   GraphOptions options;
   options.radius = 3;
   for (const auto rule : all_rules) {
     options.rule = rule;
-    expect_dijkstra<typename TypeParam::Scalar, typename TypeParam::Exec>(model, options, sources,
-                                                                          {Method::active_tiles});
-    expect_dijkstra<typename TypeParam::Scalar, typename TypeParam::Exec>(
-        model, options, sources, methods, {WeightStorage::stored});
+    expect_dijkstra<T>(exec, model, options, sources, {Method::active_tiles});
+    expect_dijkstra<T>(exec, model, options, sources, methods, {WeightStorage::stored});
   }
 }
+TYPED_TEST(Dijkstra2D, EveryRule) { every_rule<typename TypeParam::Scalar>(TypeParam::exec()); }
 
 // Few sweeps a visit leave tiles unfinished; they come back by themselves.
-TYPED_TEST(Dijkstra2D, AnyNumberOfSweepsAVisit) {
-  using T = typename TypeParam::Scalar;
+template <class T, class Memory>
+void any_number_of_sweeps_a_visit(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({70, 66}, 50.0, 7);
   const auto sources = random_points(model.grid, 1, 8);
   GraphOptions options;
@@ -74,38 +78,43 @@ TYPED_TEST(Dijkstra2D, AnyNumberOfSweepsAVisit) {
   const auto expected = reference<T>(model, options, sources);
   for (const auto storage : both_storages) {
     options.storage = storage;
-    const auto graph = make_graph<T, typename TypeParam::Exec>(model, options);
+    const auto graph = make_graph<T>(exec, model, options);
     for (const int sweeps : {1, 2, 100}) {
       moho::rays::TraceOptions trace;
       trace.sweeps_per_visit = sweeps;
-      const auto found = solve(graph, sources, trace);
+      const auto found = solve(exec, graph, sources, trace);
       EXPECT_LE(largest_difference(found.times, expected.times), same<T>) << sweeps << " sweeps";
       EXPECT_GE(found.report.tile_visits, 4) << sweeps << " sweeps";
       EXPECT_GT(found.report.relaxations, model.grid.size());
     }
   }
 }
+TYPED_TEST(Dijkstra2D, AnyNumberOfSweepsAVisit) {
+  any_number_of_sweeps_a_visit<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // The reference itself on each host space, without the table of weights by vertex.
-TYPED_TEST(Dijkstra2D, ReferenceWithLittleMemory) {
-  using Exec = typename TypeParam::Exec;
-  using T = typename TypeParam::Scalar;
-  if constexpr (moho::is_host_space<Exec>) {
+template <class T, class Memory>
+void reference_with_little_memory(const Instance<Memory>& exec) {
+  if constexpr (moho::is_host_memory<Memory>) {
     const auto model = rough_model<2>({40, 33}, 4.0, 9);
     const auto sources = random_points(model.grid, 2, 10);
     GraphOptions options;
     options.radius = 4;
     const auto expected = reference<T>(model, options, sources);
     options.storage = WeightStorage::on_the_fly;
-    const auto padded = make_graph<T, Exec>(model, options).data().grid.size;
+    const auto padded = make_graph<T>(exec, model, options).data().grid.size;
     options.memory_budget = static_cast<std::size_t>(padded) * 8 * sizeof(T);
     moho::rays::TraceOptions trace;
     trace.method = Method::dijkstra;
-    const auto found = solve(make_graph<T, Exec>(model, options), sources, trace);
+    const auto found = solve(exec, make_graph<T>(exec, model, options), sources, trace);
     EXPECT_LE(largest_difference(found.times, expected.times), same<T>);
   } else {
     GTEST_SKIP() << "runs on the host";
   }
+}
+TYPED_TEST(Dijkstra2D, ReferenceWithLittleMemory) {
+  reference_with_little_memory<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace {
 
 using namespace moho::testing;
 using moho::Grid;
+using moho::Instance;
 using moho::Points;
 using moho::rays::GraphOptions;
 
@@ -18,8 +19,8 @@ template <class C>
 class Marmousi : public ::testing::Test {};
 TYPED_TEST_SUITE(Marmousi, TestCases, CaseName);
 
-TYPED_TEST(Marmousi, ActiveTilesGiveDijkstrasTraveltimes) {
-  using T = typename TypeParam::Scalar;
+template <class T, class Memory>
+void active_tiles_give_dijkstras_traveltimes(const Instance<Memory>& exec) {
   const auto file = moho::io::test::shared_data("marmousi_vp_461x151_20m.npy");
   if (!file)
     GTEST_SKIP() << "marmousi_vp_461x151_20m.npy is not here; MOHO_SHARED_DATA names its folder";
@@ -30,8 +31,8 @@ TYPED_TEST(Marmousi, ActiveTilesGiveDijkstrasTraveltimes) {
   GraphOptions options;
   options.radius = 6;
   const auto expected = reference<T>(model, options, sources);
-  const auto graph = make_graph<T, typename TypeParam::Exec>(model, options);
-  const auto found = solve(graph, sources, {}, {{9000.0, 40.0}, {5000.0, 2900.0}});
+  const auto graph = make_graph<T>(exec, model, options);
+  const auto found = solve(exec, graph, sources, {}, {{9000.0, 40.0}, {5000.0, 2900.0}});
   EXPECT_LE(largest_difference(found.times, expected.times), same<T>);
   for (std::size_t ray = 0; ray < found.paths.traveltime.size(); ++ray) {
     EXPECT_GT(found.paths.first[ray + 1] - found.paths.first[ray], 10);
@@ -43,6 +44,9 @@ TYPED_TEST(Marmousi, ActiveTilesGiveDijkstrasTraveltimes) {
     EXPECT_GT(found.paths.traveltime[ray], length / *high);
     EXPECT_LT(found.paths.traveltime[ray], 1.01 * length / *low);
   }
+}
+TYPED_TEST(Marmousi, ActiveTilesGiveDijkstrasTraveltimes) {
+  active_tiles_give_dijkstras_traveltimes<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
 }  // namespace

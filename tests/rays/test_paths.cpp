@@ -10,6 +10,7 @@ namespace {
 
 using namespace moho::testing;
 using moho::Index;
+using moho::Instance;
 using moho::Point;
 using moho::Points;
 using moho::rays::from_source;
@@ -48,13 +49,13 @@ Point<Dim> as_point(const Index<Dim>& node) {
 
 // Walks the chain of every vertex to its end. Weights add up to the traveltime, first along the one
 // edge, then along the whole chain.
-template <class T, class Exec, int Dim>
-void expect_chains(const Model<Dim>& model, const GraphOptions& options, const Points<Dim>& sources,
-                   Method method) {
-  const auto graph = make_graph<T, Exec>(model, options);
+template <class T, int Dim, class Memory>
+void expect_chains(const Instance<Memory>& exec, const Model<Dim>& model,
+                   const GraphOptions& options, const Points<Dim>& sources, Method method) {
+  const auto graph = make_graph<T>(exec, model, options);
   moho::rays::TraceOptions trace;
   trace.method = method;
-  const auto found = solve(graph, sources, trace);
+  const auto found = solve(exec, graph, sources, trace);
   const std::size_t size = static_cast<std::size_t>(model.grid.size());
   std::int64_t wrong_edges = 0, wrong_sums = 0, endless = 0, foreign = 0;
   for (std::size_t s = 0; s < sources.size(); ++s) {
@@ -111,58 +112,64 @@ void expect_chains(const Model<Dim>& model, const GraphOptions& options, const P
   EXPECT_EQ(wrong_sums, 0) << what;
 }
 
-template <class Exec>
+template <class Memory>
 std::vector<Method> all_methods() {
   std::vector<Method> methods(std::begin(parallel_methods), std::end(parallel_methods));
-  if (moho::is_host_space<Exec>) methods.push_back(Method::dijkstra);
+  if (moho::is_host_memory<Memory>) methods.push_back(Method::dijkstra);
   return methods;
 }
 
-TYPED_TEST(Paths, EveryChainEndsAtItsSourceAndAddsUp2D) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+template <class T, class Memory>
+void every_chain_ends_at_its_source_and_adds_up2d(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({37, 41}, 6.0, 1, {2.0, 3.0});
   const auto sources = random_points(model.grid, 2, 2);
   GraphOptions options;
   options.radius = 3;
-  for (const auto method : all_methods<Exec>()) {
+  for (const auto method : all_methods<Memory>()) {
     for (const auto storage : both_storages) {
       options.storage = storage;
-      expect_chains<T, Exec>(model, options, sources, method);
+      expect_chains<T>(exec, model, options, sources, method);
     }
   }
   for (const auto rule : all_rules) {
     options.rule = rule;
     options.star = moho::rays::Star::full;
-    expect_chains<T, Exec>(model, options, sources, Method::active_tiles);
+    expect_chains<T>(exec, model, options, sources, Method::active_tiles);
   }
 }
+TYPED_TEST(Paths, EveryChainEndsAtItsSourceAndAddsUp2D) {
+  every_chain_ends_at_its_source_and_adds_up2d<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Paths, EveryChainEndsAtItsSourceAndAddsUp3D) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+template <class T, class Memory>
+void every_chain_ends_at_its_source_and_adds_up3d(const Instance<Memory>& exec) {
   const auto model = rough_model<3>({9, 6, 10}, 6.0, 3, {2.0, 3.0, 1.5});
   const auto sources = random_points(model.grid, 2, 4);
   GraphOptions options;
   options.radius = 2;
-  for (const auto method : all_methods<Exec>()) {
+  for (const auto method : all_methods<Memory>()) {
     for (const auto storage : both_storages) {
       options.storage = storage;
-      expect_chains<T, Exec>(model, options, sources, method);
+      expect_chains<T>(exec, model, options, sources, method);
     }
   }
 }
+TYPED_TEST(Paths, EveryChainEndsAtItsSourceAndAddsUp3D) {
+  every_chain_ends_at_its_source_and_adds_up3d<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // A source beside a border, on a grid line, on a node given with rounding.
-TYPED_TEST(Paths, SourcesInOddPlaces) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+template <class T, class Memory>
+void sources_in_odd_places(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({20, 35}, 6.0, 5);
   const Points<2> sources{{0.0, 0.0},  {19.0, 34.0}, {18.7, 33.9},
                           {0.3, 12.0}, {7.0, 3.5},   {19.0, 0.25}};
   GraphOptions options;
   options.radius = 4;
-  expect_chains<T, Exec>(model, options, sources, Method::active_tiles);
+  expect_chains<T>(exec, model, options, sources, Method::active_tiles);
+}
+TYPED_TEST(Paths, SourcesInOddPlaces) {
+  sources_in_odd_places<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
 template <int Dim>
@@ -182,10 +189,10 @@ double length_of(const moho::rays::RayPaths<Dim>& paths, std::size_t ray) {
 
 // Rays start at the source, end at the receiver, stay in the model, move by edges of the star, and
 // the time along them is the traveltime.
-template <class T, class Exec, int Dim>
-void expect_rays(const Model<Dim>& model, const GraphOptions& options, const Points<Dim>& sources,
-                 const Points<Dim>& receivers) {
-  const auto found = solve(make_graph<T, Exec>(model, options), sources, {}, receivers);
+template <class T, int Dim, class Memory>
+void expect_rays(const Instance<Memory>& exec, const Model<Dim>& model, const GraphOptions& options,
+                 const Points<Dim>& sources, const Points<Dim>& receivers) {
+  const auto found = solve(exec, make_graph<T>(exec, model, options), sources, {}, receivers);
   const auto& paths = found.paths;
   ASSERT_EQ(paths.sources, static_cast<std::int64_t>(sources.size()));
   ASSERT_EQ(paths.receivers, static_cast<std::int64_t>(receivers.size()));
@@ -220,9 +227,8 @@ void expect_rays(const Model<Dim>& model, const GraphOptions& options, const Poi
   }
 }
 
-TYPED_TEST(Paths, PolylinesRunFromSourceToReceiver) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+template <class T, class Memory>
+void polylines_run_from_source_to_receiver(const Instance<Memory>& exec) {
   GraphOptions options;
   options.radius = 3;
   const auto flat = rough_model<2>({40, 35}, 5.0, 6, {12.5, 8.0}, {1000.0, -40.0});
@@ -232,35 +238,40 @@ TYPED_TEST(Paths, PolylinesRunFromSourceToReceiver) {
   receivers.push_back({flat.grid.upper(0), flat.grid.upper(1)});
   for (const auto rule : all_rules) {
     options.rule = rule;
-    expect_rays<T, Exec>(flat, options, sources, receivers);
+    expect_rays<T>(exec, flat, options, sources, receivers);
   }
   const auto solid = rough_model<3>({9, 6, 10}, 6.0, 3, {2.0, 3.0, 1.5}, {-3.0, 0.0, 7.0});
   options.rule = WeightRule::slowness;
   options.radius = 2;
-  expect_rays<T, Exec>(solid, options, random_points(solid.grid, 2, 9),
-                       random_points(solid.grid, 5, 10));
+  expect_rays<T>(exec, solid, options, random_points(solid.grid, 2, 9),
+                 random_points(solid.grid, 5, 10));
+}
+TYPED_TEST(Paths, PolylinesRunFromSourceToReceiver) {
+  polylines_run_from_source_to_receiver<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-TYPED_TEST(Paths, LengthIsVelocityTimesTimeInAConstantModel) {
-  using T = typename TypeParam::Scalar;
+template <class T, class Memory>
+void length_is_velocity_times_time_in_a_constant_model(const Instance<Memory>& exec) {
   const auto model = constant_model<2>({50, 30}, 4.0, {2.0, 3.0}, {5.0, 6.0});
   const auto sources = random_points(model.grid, 2, 11),
              receivers = random_points(model.grid, 6, 12);
   GraphOptions options;
   options.radius = 4;
-  const auto paths =
-      solve(make_graph<T, typename TypeParam::Exec>(model, options), sources, {}, receivers).paths;
+  const auto paths = solve(exec, make_graph<T>(exec, model, options), sources, {}, receivers).paths;
   for (std::size_t ray = 0; ray < paths.traveltime.size(); ++ray) {
     EXPECT_NEAR(length_of<2>(paths, ray), 4.0 * paths.traveltime[ray],
                 same<T> * length_of<2>(paths, ray));
   }
 }
+TYPED_TEST(Paths, LengthIsVelocityTimesTimeInAConstantModel) {
+  length_is_velocity_times_time_in_a_constant_model<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // Source and receiver change places: all pairs of some positions, on nodes and between them.
-template <class T, class Exec, int Dim>
-void expect_reciprocity(const Model<Dim>& model, const GraphOptions& options,
-                        const Points<Dim>& points) {
-  const auto paths = solve(make_graph<T, Exec>(model, options), points, {}, points).paths;
+template <class T, int Dim, class Memory>
+void expect_reciprocity(const Instance<Memory>& exec, const Model<Dim>& model,
+                        const GraphOptions& options, const Points<Dim>& points) {
+  const auto paths = solve(exec, make_graph<T>(exec, model, options), points, {}, points).paths;
   const std::size_t n = points.size();
   for (std::size_t a = 0; a < n; ++a) {
     EXPECT_EQ(paths.traveltime[a * n + a], 0.0);
@@ -272,9 +283,8 @@ void expect_reciprocity(const Model<Dim>& model, const GraphOptions& options,
   }
 }
 
-TYPED_TEST(Paths, SourceAndReceiverMayChangePlaces) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+template <class T, class Memory>
+void source_and_receiver_may_change_places(const Instance<Memory>& exec) {
   const auto flat = rough_model<2>({40, 35}, 8.0, 13, {3.0, 2.0});
   auto points = random_points(flat.grid, 6, 14);
   points.push_back({3.0 * 17, 2.0 * 30});      // a node
@@ -285,36 +295,40 @@ TYPED_TEST(Paths, SourceAndReceiverMayChangePlaces) {
     GraphOptions options;
     options.rule = rule;
     options.radius = 4;
-    expect_reciprocity<T, Exec>(flat, options, points);
+    expect_reciprocity<T>(exec, flat, options, points);
     options.radius = 2;
-    expect_reciprocity<T, Exec>(solid, options, random_points(solid.grid, 5, 16));
+    expect_reciprocity<T>(exec, solid, options, random_points(solid.grid, 5, 16));
   }
 }
+TYPED_TEST(Paths, SourceAndReceiverMayChangePlaces) {
+  source_and_receiver_may_change_places<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Paths, NoReceiversNoRays) {
-  using T = typename TypeParam::Scalar;
+template <class T, class Memory>
+void no_receivers_no_rays(const Instance<Memory>& exec) {
   const auto model = constant_model<2>({5, 5}, 1.0);
-  const auto found = solve(make_graph<T, typename TypeParam::Exec>(model, {}), {{1.0, 1.0}});
+  const auto found = solve(exec, make_graph<T>(exec, model, {}), {{1.0, 1.0}});
   EXPECT_EQ(found.paths.receivers, 0);
   EXPECT_EQ(found.paths.first, std::vector<std::int64_t>{0});
   EXPECT_TRUE(found.paths.points.empty());
 }
+TYPED_TEST(Paths, NoReceiversNoRays) {
+  no_receivers_no_rays<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // Predecessors that are not those of the sources are found out, and do not trap the ray tracer.
-TYPED_TEST(Paths, ForeignPredecessorsAreFoundOut) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+template <class T, class Memory>
+void foreign_predecessors_are_found_out(const Instance<Memory>& exec) {
   const auto model = constant_model<2>({8, 8}, 1.0);
   GraphOptions options;
   options.radius = 1;
-  const auto graph = make_graph<T, Exec>(model, options);
-  const Exec exec;
+  const auto graph = make_graph<T>(exec, model, options);
   const auto times = moho::make_field_per_source<T>(exec, 1, model.grid, "times");
   const auto predecessors =
       moho::make_field_per_source<std::int16_t>(exec, 1, model.grid, "predecessors");
   moho::rays::trace(exec, graph, {{0.0, 0.0}}, times, predecessors);
   // two vertices that name each other
-  auto circle = to_host(predecessors);
+  auto circle = download(exec, predecessors);
   int forward = -1;
   for (int k = 0; k < graph.neighbours(); ++k) {
     if (graph.neighbour(k) == std::array<int, 2>{0, 1}) forward = k;
@@ -322,7 +336,7 @@ TYPED_TEST(Paths, ForeignPredecessorsAreFoundOut) {
   circle[7 * 8 + 6] = static_cast<std::int16_t>(forward);
   circle[7 * 8 + 7] =
       static_cast<std::int16_t>((forward + graph.neighbours() / 2) % graph.neighbours());
-  to_space(predecessors, circle);
+  to_space(exec, predecessors, circle);
   try {
     moho::rays::ray_paths(exec, graph, {{0.0, 0.0}}, times, predecessors, {{7.0, 7.0}});
     FAIL() << "nothing was thrown";
@@ -330,6 +344,9 @@ TYPED_TEST(Paths, ForeignPredecessorsAreFoundOut) {
     EXPECT_NE(std::string(error.what()).find("do not lead back"), std::string::npos)
         << error.what();
   }
+}
+TYPED_TEST(Paths, ForeignPredecessorsAreFoundOut) {
+  foreign_predecessors_are_found_out<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
 }  // namespace

@@ -11,29 +11,31 @@ namespace {
 using namespace moho::testing;
 using moho::Grid;
 using moho::Index;
+using moho::Instance;
 using moho::rays::from_source;
 using moho::rays::GraphOptions;
 using moho::rays::Method;
 using moho::rays::TraceOptions;
 using moho::rays::WeightStorage;
 
-template <class Exec>
+template <class S>
 class Progress : public ::testing::Test {};
 TYPED_TEST_SUITE(Progress, TestSpaces, SpaceName);
 
-TYPED_TEST(Progress, NeverFallsAndEndsAtOne) {
+template <class Memory>
+void never_falls_and_ends_at_one(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({40, 44}, 10.0, 1);
   const auto sources = random_points(model.grid, 5, 2);
   GraphOptions options;
   options.radius = 2;
   options.storage = WeightStorage::on_the_fly;
   const std::size_t places =
-      static_cast<std::size_t>(make_graph<float, TypeParam>(model, options).data().grid.size);
+      static_cast<std::size_t>(make_graph<float>(exec, model, options).data().grid.size);
   for (const bool batches : {false, true}) {
     for (const auto method : parallel_methods) {
       const std::size_t words = static_cast<std::size_t>(words_for_few_sources(method));
       options.memory_budget = batches ? words * places * sizeof(float) : 0;
-      const auto graph = make_graph<float, TypeParam>(model, options);
+      const auto graph = make_graph<float>(exec, model, options);
       std::vector<double> fractions;
       bool said = true;
       TraceOptions trace;
@@ -42,7 +44,7 @@ TYPED_TEST(Progress, NeverFallsAndEndsAtOne) {
         fractions.push_back(fraction);
         said = said && !what.empty();
       };
-      const auto found = solve(graph, sources, trace);
+      const auto found = solve(exec, graph, sources, trace);
       EXPECT_EQ(found.report.batches > 1, batches) << to_string(method);
       ASSERT_GE(fractions.size(), 2u) << to_string(method);
       EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end())) << to_string(method);
@@ -53,30 +55,34 @@ TYPED_TEST(Progress, NeverFallsAndEndsAtOne) {
       // listening changes nothing
       TraceOptions quiet;
       quiet.method = method;
-      EXPECT_EQ(solve(graph, sources, quiet).times, found.times) << to_string(method);
+      EXPECT_EQ(solve(exec, graph, sources, quiet).times, found.times) << to_string(method);
     }
   }
 }
+TYPED_TEST(Progress, NeverFallsAndEndsAtOne) { never_falls_and_ends_at_one(TypeParam::exec()); }
 
 // An exception from the callback comes through, and the next call works.
-TYPED_TEST(Progress, MayStopTheWork) {
+template <class Memory>
+void may_stop_the_work(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({70, 80}, 10.0, 3);
-  const auto graph = make_graph<float, TypeParam>(model, {});
+  const auto graph = make_graph<float>(exec, model, {});
   TraceOptions trace;
   trace.progress = [](double, const std::string&) { throw std::runtime_error("enough"); };
-  EXPECT_THROW(solve(graph, {{1.0, 1.0}}, trace), std::runtime_error);
-  EXPECT_NO_THROW(solve(graph, {{1.0, 1.0}}));
+  EXPECT_THROW(solve(exec, graph, {{1.0, 1.0}}, trace), std::runtime_error);
+  EXPECT_NO_THROW(solve(exec, graph, {{1.0, 1.0}}));
 }
+TYPED_TEST(Progress, MayStopTheWork) { may_stop_the_work(TypeParam::exec()); }
 
-TYPED_TEST(Progress, ReportsCountWork) {
+template <class Memory>
+void reports_count_work(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({40, 44}, 10.0, 4);
   GraphOptions options;
   options.radius = 2;
-  const auto graph = make_graph<float, TypeParam>(model, options);
+  const auto graph = make_graph<float>(exec, model, options);
   for (const auto method : parallel_methods) {
     TraceOptions trace;
     trace.method = method;
-    const auto report = solve(graph, {{1.0, 1.0}, {30.0, 2.5}}, trace).report;
+    const auto report = solve(exec, graph, {{1.0, 1.0}, {30.0, 2.5}}, trace).report;
     EXPECT_GT(report.rounds, 1) << to_string(method);
     // every edge has to be looked at once a source
     EXPECT_GE(report.relaxations, 2 * model.grid.size() * graph.neighbours()) << to_string(method);
@@ -85,6 +91,7 @@ TYPED_TEST(Progress, ReportsCountWork) {
     EXPECT_GT(report.times.seconds("rays::predecessors"), 0.0);
   }
 }
+TYPED_TEST(Progress, ReportsCountWork) { reports_count_work(TypeParam::exec()); }
 
 // A slow layer, then edges that weigh less than the rounding of the traveltime behind it: in single
 // precision whole regions have one traveltime.
@@ -113,18 +120,19 @@ std::int64_t endless_chains(const Solution<T, 2>& found, const Model<2>& model,
   return endless;
 }
 
-template <class Exec, class Times>
-void trace_times(const moho::rays::GridGraph<float, 2, Exec>& graph, const Times& times,
-                 const TraceOptions& options) {
-  const moho::FieldPerSource<std::int16_t, 2, Exec> none;
-  trace(Exec(), graph, {{4.0, 0.0}}, times, none, options);
+template <class Memory, class Times>
+void trace_times(const Instance<Memory>& exec, const moho::rays::GridGraph<float, 2, Memory>& graph,
+                 const Times& times, const TraceOptions& options) {
+  const moho::FieldPerSource<std::int16_t, 2, Memory> none;
+  trace(exec, graph, {{4.0, 0.0}}, times, none, options);
 }
 
-TYPED_TEST(Progress, EdgesBelowRoundingRaiseAnErrorOrLeaveChainsThatEnd) {
+template <class Memory>
+void edges_below_rounding_raise_an_error_or_leave_chains_that_end(const Instance<Memory>& exec) {
   const auto model = slow_then_quick();
   GraphOptions options;
   options.radius = 2;
-  const auto graph = make_graph<float, TypeParam>(model, options);
+  const auto graph = make_graph<float>(exec, model, options);
   std::vector<std::array<int, 2>> neighbours;
   for (int k = 0; k < graph.neighbours(); ++k) neighbours.push_back(graph.neighbour(k));
   int errors = 0;
@@ -132,7 +140,7 @@ TYPED_TEST(Progress, EdgesBelowRoundingRaiseAnErrorOrLeaveChainsThatEnd) {
     TraceOptions trace;
     trace.method = method;
     try {
-      const auto found = solve(graph, {{4.0, 0.0}}, trace, {{4.0, 59.0}});
+      const auto found = solve(exec, graph, {{4.0, 0.0}}, trace, {{4.0, 59.0}});
       EXPECT_EQ(endless_chains(found, model, neighbours), 0) << to_string(method);
       EXPECT_GE(found.paths.points.size(), 3u);
     } catch (const moho::Error& error) {
@@ -142,14 +150,18 @@ TYPED_TEST(Progress, EdgesBelowRoundingRaiseAnErrorOrLeaveChainsThatEnd) {
       EXPECT_THAT(error.what(), ::testing::HasSubstr("double precision"));
     }
     // traveltimes alone are to be had
-    const auto times = moho::make_field_per_source<float>(TypeParam(), 1, model.grid, "times");
-    EXPECT_NO_THROW(trace_times(graph, times, trace)) << to_string(method);
-    for (const float time : to_host(times)) EXPECT_TRUE(std::isfinite(time)) << to_string(method);
+    const auto times = moho::make_field_per_source<float>(exec, 1, model.grid, "times");
+    EXPECT_NO_THROW(trace_times(exec, graph, times, trace)) << to_string(method);
+    for (const float time : download(exec, times))
+      EXPECT_TRUE(std::isfinite(time)) << to_string(method);
   }
   EXPECT_GE(errors, 1);  // the model does what it was made for
   // as the message says
-  const auto precise = make_graph<double, TypeParam>(model, options);
-  EXPECT_NO_THROW(solve(precise, {{4.0, 0.0}}, {}, {{4.0, 59.0}}));
+  const auto precise = make_graph<double>(exec, model, options);
+  EXPECT_NO_THROW(solve(exec, precise, {{4.0, 0.0}}, {}, {{4.0, 59.0}}));
+}
+TYPED_TEST(Progress, EdgesBelowRoundingRaiseAnErrorOrLeaveChainsThatEnd) {
+  edges_below_rounding_raise_an_error_or_leave_chains_that_end(TypeParam::exec());
 }
 
 }  // namespace

@@ -6,34 +6,76 @@
 
 #include <gmock/gmock.h>
 
+#include <moho/rays/tomography.hpp>
+
 #include <KokkosSparse_spmv.hpp>
+
+#include <functional>
 
 namespace {
 
 using namespace moho::testing;
 using moho::Grid;
 using moho::Index;
+using moho::Instance;
 using moho::Points;
 using moho::rays::Basis;
 using moho::rays::GraphOptions;
 using moho::rays::ray_matrix;
 using moho::rays::RayMatrix;
+using moho::rays::RayPaths;
 using moho::rays::WeightRule;
 
-template <class Exec>
+template <class S>
 class Tomography : public ::testing::Test {};
 TYPED_TEST_SUITE(Tomography, TestSpaces, SpaceName);
 
-// y = G x on the space.
-template <class Exec>
-std::vector<double> multiply(const RayMatrix<Exec>& matrix, const std::vector<double>& x) {
-  using Vector = Kokkos::View<double*, Kokkos::LayoutRight, typename Exec::memory_space>;
-  const Vector in("x", x.size()), out("y", static_cast<std::size_t>(matrix.numRows()));
-  to_space(in, x);
-  KokkosSparse::spmv("N", 1.0, matrix, in, 0.0, out);
-  Exec().fence();
-  return to_host(out);
+// A ray matrix of a space: its arrays on the host, and y = G x on the space.
+struct Matrix {
+  std::int64_t rows = 0, columns = 0, entries = 0;
+  std::vector<std::int64_t> map;
+  std::vector<int> column;
+  std::vector<double> value;
+  std::function<std::vector<double>(const std::vector<double>&)> times;
+};
+
+// The only functions here that are compiled for every execution space.
+template <class Exec, int Dim>
+Matrix make_matrix(const Grid<Dim>& grid, const RayPaths<Dim>& paths, Basis basis) {
+  using Memory = moho::MemoryOf<Exec>;
+  const Instance<Memory> exec = Exec();
+  const RayMatrix<Exec> matrix = ray_matrix(Exec(), grid, paths, basis);
+  Matrix result;
+  result.rows = matrix.numRows();
+  result.columns = matrix.numCols();
+  result.entries = matrix.nnz();
+  result.map = moho::download(exec, matrix.graph.row_map);
+  result.column = moho::download(exec, matrix.graph.entries);
+  result.value = moho::download(exec, matrix.values);
+  result.times = [matrix, exec](const std::vector<double>& x) {
+    using Vector = Kokkos::View<double*, Kokkos::LayoutRight, Memory>;
+    const Vector in("x", x.size()), out("y", static_cast<std::size_t>(matrix.numRows()));
+    to_space(exec, in, x);
+    KokkosSparse::spmv("N", 1.0, matrix, in, 0.0, out);
+    exec.fence();
+    return moho::download(exec, out);
+  };
+  return result;
 }
+
+// make_matrix() of a space.
+struct MakeMatrix {
+  Matrix (*flat)(const Grid<2>&, const RayPaths<2>&, Basis);
+  Matrix (*solid)(const Grid<3>&, const RayPaths<3>&, Basis);
+  Matrix operator()(const Grid<2>& grid, const RayPaths<2>& paths, Basis basis) const {
+    return flat(grid, paths, basis);
+  }
+  Matrix operator()(const Grid<3>& grid, const RayPaths<3>& paths, Basis basis) const {
+    return solid(grid, paths, basis);
+  }
+};
+template <class Exec>
+constexpr MakeMatrix matrices_of{&make_matrix<Exec, 2>, &make_matrix<Exec, 3>};
 
 // Slowness at the nodes, rounded as the graph of precision T has it.
 template <class T, int Dim>
@@ -86,21 +128,22 @@ std::vector<double> lengths(const moho::rays::RayPaths<Dim>& paths) {
 }
 
 // Both bases, with the rules that they belong to.
-template <class T, class Exec, int Dim>
-void expect_times(const Model<Dim>& model, int radius, const Points<Dim>& sources,
-                  const Points<Dim>& receivers) {
+template <class T, int Dim, class Memory>
+void expect_times(const Instance<Memory>& exec, const MakeMatrix& make, const Model<Dim>& model,
+                  int radius, const Points<Dim>& sources, const Points<Dim>& receivers) {
   GraphOptions options;
   options.radius = radius;
   for (const auto basis : {Basis::nodes, Basis::cells}) {
     options.rule = basis == Basis::nodes ? WeightRule::slowness : WeightRule::cells;
-    const auto paths = solve(make_graph<T, Exec>(model, options), sources, {}, receivers).paths;
-    const RayMatrix<Exec> matrix = ray_matrix(Exec(), model.grid, paths, basis);
-    ASSERT_EQ(matrix.numRows(), static_cast<int>(sources.size() * receivers.size()));
-    ASSERT_EQ(matrix.numCols(), basis == Basis::nodes ? model.grid.size() : model.grid.cells());
-    const auto times = multiply<Exec>(
-        matrix, basis == Basis::nodes ? node_slowness<T>(model) : cell_slowness<T>(model));
-    const auto sums = multiply<Exec>(
-        matrix, std::vector<double>(static_cast<std::size_t>(matrix.numCols()), 1.0));
+    const auto paths =
+        solve(exec, make_graph<T>(exec, model, options), sources, {}, receivers).paths;
+    const Matrix matrix = make(model.grid, paths, basis);
+    ASSERT_EQ(matrix.rows, static_cast<std::int64_t>(sources.size() * receivers.size()));
+    ASSERT_EQ(matrix.columns, basis == Basis::nodes ? model.grid.size() : model.grid.cells());
+    const auto times =
+        matrix.times(basis == Basis::nodes ? node_slowness<T>(model) : cell_slowness<T>(model));
+    const auto sums =
+        matrix.times(std::vector<double>(static_cast<std::size_t>(matrix.columns), 1.0));
     const auto length = lengths<Dim>(paths);
     for (std::size_t ray = 0; ray < times.size(); ++ray) {
       EXPECT_NEAR(times[ray], paths.traveltime[ray], same<T> * paths.traveltime[ray])
@@ -108,9 +151,9 @@ void expect_times(const Model<Dim>& model, int radius, const Points<Dim>& source
       EXPECT_NEAR(sums[ray], length[ray], 1e-12 * length[ray]);
     }
     // no entry is negative, columns of a row are in order and each is there once
-    const auto map = to_host(matrix.graph.row_map);
-    const auto columns = to_host(matrix.graph.entries);
-    for (const double entry : to_host(matrix.values)) EXPECT_GT(entry, 0.0);
+    const auto map = matrix.map;
+    const auto columns = matrix.column;
+    for (const double entry : matrix.value) EXPECT_GT(entry, 0.0);
     for (std::size_t row = 0; row + 1 < map.size(); ++row) {
       for (auto k = map[row] + 1; k < map[row + 1]; ++k) {
         EXPECT_LT(columns[static_cast<std::size_t>(k - 1)], columns[static_cast<std::size_t>(k)]);
@@ -119,34 +162,43 @@ void expect_times(const Model<Dim>& model, int radius, const Points<Dim>& source
   }
 }
 
-TYPED_TEST(Tomography, MatrixTimesSlownessIsTheTraveltime) {
+template <class Memory>
+void matrix_times_slowness_is_the_traveltime(const Instance<Memory>& exec, const MakeMatrix& make) {
   const auto flat = rough_model<2>({40, 33}, 6.0, 1, {12.5, 8.0}, {1000.0, -40.0});
   auto sources = random_points(flat.grid, 3, 2), receivers = random_points(flat.grid, 8, 3);
   receivers.push_back(sources[0]);  // rays of no length
   receivers.push_back(sources[1]);
   receivers.push_back({flat.grid.upper(0), flat.grid.upper(1)});
-  expect_times<double, TypeParam>(flat, 3, sources, receivers);
-  expect_times<float, TypeParam>(flat, 6, sources, receivers);
+  expect_times<double>(exec, make, flat, 3, sources, receivers);
+  expect_times<float>(exec, make, flat, 6, sources, receivers);
   const auto solid = rough_model<3>({9, 7, 10}, 6.0, 4, {2.0, 3.0, 1.5}, {-3.0, 0.0, 7.0});
-  expect_times<double, TypeParam>(solid, 2, random_points(solid.grid, 2, 5),
-                                  random_points(solid.grid, 6, 6));
+  expect_times<double>(exec, make, solid, 2, random_points(solid.grid, 2, 5),
+                       random_points(solid.grid, 6, 6));
+}
+TYPED_TEST(Tomography, MatrixTimesSlownessIsTheTraveltime) {
+  matrix_times_slowness_is_the_traveltime(TypeParam::exec(), matrices_of<typename TypeParam::Exec>);
 }
 
-TYPED_TEST(Tomography, ConstantModel) {
+template <class Memory>
+void times_in_a_constant_model(const Instance<Memory>& exec, const MakeMatrix& make) {
   const auto model = constant_model<2>({21, 30}, 5.0, {2.0, 3.0});
-  expect_times<double, TypeParam>(model, 4, random_points(model.grid, 2, 7),
-                                  random_points(model.grid, 6, 8));
+  expect_times<double>(exec, make, model, 4, random_points(model.grid, 2, 7),
+                       random_points(model.grid, 6, 8));
+}
+TYPED_TEST(Tomography, ConstantModel) {
+  times_in_a_constant_model(TypeParam::exec(), matrices_of<typename TypeParam::Exec>);
 }
 
 // Along grid lines and borders the length is shared by the cells on both sides.
-TYPED_TEST(Tomography, RaysAlongGridLines) {
+template <class Memory>
+void rays_along_grid_lines(const Instance<Memory>& exec, const MakeMatrix& make) {
   const auto model = constant_model<2>({6, 5}, 2.0);
   const Points<2> sources{{0.0, 2.0}}, receivers{{5.0, 2.0}, {0.0, 4.0}};
-  const auto paths = solve(make_graph<double, TypeParam>(model, {}), sources, {}, receivers).paths;
-  const auto matrix = ray_matrix(TypeParam(), model.grid, paths, Basis::cells);
-  const auto map = to_host(matrix.graph.row_map);
-  const auto columns = to_host(matrix.graph.entries);
-  const auto values = to_host(matrix.values);
+  const auto paths = solve(exec, make_graph<double>(exec, model, {}), sources, {}, receivers).paths;
+  const auto matrix = make(model.grid, paths, Basis::cells);
+  const auto map = matrix.map;
+  const auto columns = matrix.column;
+  const auto values = matrix.value;
   ASSERT_EQ(map, (std::vector<std::int64_t>{0, 10, 12}));
   for (int x = 0; x < 5; ++x) {
     for (int side = 0; side < 2; ++side) {
@@ -159,9 +211,13 @@ TYPED_TEST(Tomography, RaysAlongGridLines) {
   EXPECT_EQ(columns[11], 3);
   EXPECT_DOUBLE_EQ(values[10], 1.0);
 }
+TYPED_TEST(Tomography, RaysAlongGridLines) {
+  rays_along_grid_lines(TypeParam::exec(), matrices_of<typename TypeParam::Exec>);
+}
 
 // The derivative: another slowness close by has the traveltimes G (s + ds) to second order.
-TYPED_TEST(Tomography, NodesAreTheDerivative) {
+template <class Memory>
+void nodes_are_the_derivative(const Instance<Memory>& exec, const MakeMatrix& make) {
   const auto model = make_model(Grid<2>{{41, 31}, {10.0, 10.0}, {}}, [](const Index<2>& node) {
     return 1500.0 + 8.0 * static_cast<double>(node[1]) +
            60.0 * std::sin(0.3 * static_cast<double>(node[0]));
@@ -170,8 +226,8 @@ TYPED_TEST(Tomography, NodesAreTheDerivative) {
   GraphOptions options;
   options.radius = 5;
   const auto before =
-      solve(make_graph<double, TypeParam>(model, options), sources, {}, receivers).paths;
-  const auto matrix = ray_matrix(TypeParam(), model.grid, before, Basis::nodes);
+      solve(exec, make_graph<double>(exec, model, options), sources, {}, receivers).paths;
+  const auto matrix = make(model.grid, before, Basis::nodes);
   double last = 0.0;
   for (const double step : {1e-3, 1e-4}) {
     auto other = model;
@@ -180,8 +236,8 @@ TYPED_TEST(Tomography, NodesAreTheDerivative) {
       v = 1.0 / (1.0 / v * (1.0 + step * (static_cast<double>(random()) / 4294967296.0)));
     }
     const auto after =
-        solve(make_graph<double, TypeParam>(other, options), sources, {}, receivers).paths;
-    const auto linear = multiply<TypeParam>(matrix, node_slowness<double>(other));
+        solve(exec, make_graph<double>(exec, other, options), sources, {}, receivers).paths;
+    const auto linear = matrix.times(node_slowness<double>(other));
     double worst = 0.0;
     for (std::size_t ray = 0; ray < linear.size(); ++ray) {
       // the old ray is a path of the new model, so the new first arrival is not later
@@ -195,33 +251,44 @@ TYPED_TEST(Tomography, NodesAreTheDerivative) {
     last = worst + 1e-15;
   }
 }
+TYPED_TEST(Tomography, NodesAreTheDerivative) {
+  nodes_are_the_derivative(TypeParam::exec(), matrices_of<typename TypeParam::Exec>);
+}
 
-TYPED_TEST(Tomography, AnAxisWithOneNodeHasNoCells) {
+template <class Memory>
+void an_axis_with_one_node_has_no_cells(const Instance<Memory>& exec, const MakeMatrix& make) {
   const auto model = rough_model<2>({1, 20}, 3.0, 10);
   const Points<2> sources{{0.0, 0.0}}, receivers{{0.0, 19.0}, {0.0, 4.5}};
   GraphOptions options;
   options.radius = 2;
   const auto paths =
-      solve(make_graph<double, TypeParam>(model, options), sources, {}, receivers).paths;
+      solve(exec, make_graph<double>(exec, model, options), sources, {}, receivers).paths;
   try {
-    ray_matrix(TypeParam(), model.grid, paths, Basis::cells);
+    make(model.grid, paths, Basis::cells);
     FAIL() << "nothing was thrown";
   } catch (const moho::InputError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("1 x 20 nodes has no cells"));
     EXPECT_THAT(error.what(), ::testing::HasSubstr("Basis::nodes"));
   }
-  const auto matrix = ray_matrix(TypeParam(), model.grid, paths, Basis::nodes);
-  const auto times = multiply<TypeParam>(matrix, node_slowness<double>(model));
+  const auto matrix = make(model.grid, paths, Basis::nodes);
+  const auto times = matrix.times(node_slowness<double>(model));
   EXPECT_NEAR(times[0], paths.traveltime[0], 1e-12 * times[0]);
   EXPECT_NEAR(times[1], paths.traveltime[1], 1e-12 * times[1]);
 }
+TYPED_TEST(Tomography, AnAxisWithOneNodeHasNoCells) {
+  an_axis_with_one_node_has_no_cells(TypeParam::exec(), matrices_of<typename TypeParam::Exec>);
+}
 
-TYPED_TEST(Tomography, NoRaysNoRows) {
+template <class Memory>
+void no_rays_no_rows(const Instance<Memory>& exec, const MakeMatrix& make) {
   const auto model = constant_model<2>({4, 4}, 1.0);
-  const auto paths = solve(make_graph<double, TypeParam>(model, {}), {{1.0, 1.0}}).paths;
-  const auto matrix = ray_matrix(TypeParam(), model.grid, paths, Basis::cells);
-  EXPECT_EQ(matrix.numRows(), 0);
-  EXPECT_EQ(matrix.nnz(), 0);
+  const auto paths = solve(exec, make_graph<double>(exec, model, {}), {{1.0, 1.0}}).paths;
+  const auto matrix = make(model.grid, paths, Basis::cells);
+  EXPECT_EQ(matrix.rows, 0);
+  EXPECT_EQ(matrix.entries, 0);
+}
+TYPED_TEST(Tomography, NoRaysNoRows) {
+  no_rays_no_rows(TypeParam::exec(), matrices_of<typename TypeParam::Exec>);
 }
 
 }  // namespace

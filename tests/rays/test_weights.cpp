@@ -8,6 +8,7 @@ namespace {
 
 using namespace moho::testing;
 using moho::Index;
+using moho::Instance;
 using moho::Point;
 using moho::rays::GraphOptions;
 using moho::rays::WeightRule;
@@ -19,12 +20,13 @@ TYPED_TEST_SUITE(Weights, TestCases, CaseName);
 
 // Every edge that starts at an allocated vertex: the integral if both ends are nodes, else
 // infinite.
-template <class T, class Exec, int Dim>
-void expect_table(const Model<Dim>& model, const GraphOptions& options) {
-  const auto graph = make_graph<T, Exec>(model, options);
+template <class T, int Dim, class Memory>
+void expect_table(const Instance<Memory>& exec, const Model<Dim>& model,
+                  const GraphOptions& options) {
+  const auto graph = make_graph<T>(exec, model, options);
   ASSERT_EQ(graph.storage(), WeightStorage::stored);
   const auto& padded = graph.data().grid;
-  const auto table = to_host(graph.data().table);
+  const auto table = download(exec, graph.data().table);
   const std::size_t places = static_cast<std::size_t>(padded.size);
   ASSERT_EQ(table.size() * 2, places * static_cast<std::size_t>(graph.neighbours()));
   EXPECT_EQ(graph.weight_bytes(), table.size() * sizeof(T));
@@ -63,9 +65,8 @@ void expect_table(const Model<Dim>& model, const GraphOptions& options) {
   EXPECT_GT(inner, 0);
 }
 
-TYPED_TEST(Weights, OfTheTableAreIntegralsAndInfiniteAtDummies) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+template <class T, class Memory>
+void of_the_table_are_integrals_and_infinite_at_dummies(const Instance<Memory>& exec) {
   GraphOptions options;
   options.storage = WeightStorage::stored;
   const auto flat = rough_model<2>({35, 18}, 10.0, 1, {4.0, 9.0});
@@ -74,43 +75,47 @@ TYPED_TEST(Weights, OfTheTableAreIntegralsAndInfiniteAtDummies) {
     options.rule = rule;
     options.star = moho::rays::Star::coprime;
     options.radius = 4;
-    expect_table<T, Exec>(flat, options);
+    expect_table<T>(exec, flat, options);
     options.radius = 1;
-    expect_table<T, Exec>(solid, options);
+    expect_table<T>(exec, solid, options);
     options.radius = 2;
     options.star = moho::rays::Star::full;
-    expect_table<T, Exec>(flat, options);
-    expect_table<T, Exec>(solid, options);
+    expect_table<T>(exec, flat, options);
+    expect_table<T>(exec, solid, options);
   }
   options.rule = WeightRule::slowness;
   options.star = moho::rays::Star::coprime;
   options.radius = 8;
-  expect_table<T, Exec>(flat, options);
+  expect_table<T>(exec, flat, options);
   options.radius = 4;
-  expect_table<T, Exec>(solid, options);
+  expect_table<T>(exec, solid, options);
+}
+TYPED_TEST(Weights, OfTheTableAreIntegralsAndInfiniteAtDummies) {
+  of_the_table_are_integrals_and_infinite_at_dummies<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-TYPED_TEST(Weights, OfAModelOneNodeWide) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+template <class T, class Memory>
+void of_a_model_one_node_wide(const Instance<Memory>& exec) {
   GraphOptions options;
   options.storage = WeightStorage::stored;
   options.radius = 2;
   for (const auto rule : all_rules) {
     options.rule = rule;
-    expect_table<T, Exec>(rough_model<2>({1, 40}, 10.0, 3), options);
-    expect_table<T, Exec>(rough_model<2>({40, 1}, 10.0, 4), options);
-    expect_table<T, Exec>(rough_model<3>({1, 6, 5}, 10.0, 5), options);
-    expect_table<T, Exec>(rough_model<3>({6, 5, 1}, 10.0, 6), options);
+    expect_table<T>(exec, rough_model<2>({1, 40}, 10.0, 3), options);
+    expect_table<T>(exec, rough_model<2>({40, 1}, 10.0, 4), options);
+    expect_table<T>(exec, rough_model<3>({1, 6, 5}, 10.0, 5), options);
+    expect_table<T>(exec, rough_model<3>({6, 5, 1}, 10.0, 6), options);
   }
 }
+TYPED_TEST(Weights, OfAModelOneNodeWide) {
+  of_a_model_one_node_wide<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Weights, NeighboursAndDirectionsOfTheGraph) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+template <class T, class Memory>
+void neighbours_and_directions_of_the_graph(const Instance<Memory>& exec) {
   GraphOptions options;
   options.radius = 6;
-  const auto graph = make_graph<T, Exec>(constant_model<2>({3, 3}, 1.0), options);
+  const auto graph = make_graph<T>(exec, constant_model<2>({3, 3}, 1.0), options);
   EXPECT_EQ(graph.neighbours(), 96);
   EXPECT_EQ(graph.radius(), 6);
   for (int k = 0; k < 48; ++k) {
@@ -119,6 +124,9 @@ TYPED_TEST(Weights, NeighboursAndDirectionsOfTheGraph) {
     EXPECT_EQ(there[0], -back[0]);
     EXPECT_EQ(there[1], -back[1]);
   }
+}
+TYPED_TEST(Weights, NeighboursAndDirectionsOfTheGraph) {
+  neighbours_and_directions_of_the_graph<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
 }  // namespace

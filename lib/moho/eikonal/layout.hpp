@@ -4,7 +4,8 @@
 /// \file
 /// \brief The padded grid that the solvers work on, the sources on it, and the analytic factor.
 
-#include <moho/core/space.hpp>
+#include <moho/core/copy.hpp>
+#include <moho/core/grid.hpp>
 #include <moho/eikonal/homogeneous.hpp>
 #include <moho/eikonal/types.hpp>
 #include <moho/eikonal/update.hpp>
@@ -114,32 +115,32 @@ struct Source {
   double factor[1 << Dim];  ///< u of the corners of the box, bit d of the number: upper along d
 };
 
-/// Addresses of a medium's dense fields.
+/// Addresses of a model's dense fields.
 template <class T>
-struct MediumData {
+struct ModelData {
   const T* velocity;
   const T* epsilon;  ///< null: zero
-  const T* delta;    ///< null: that of epsilon
+  const T* delta;    ///< null: zero
 
+  /// False where the model is isotropic or elliptical: delta is the field that epsilon is, or both
+  /// are absent.
+  bool anelliptic() const { return epsilon != delta; }
+  /// At a node. \tparam Anelliptic what anelliptic() says
   template <bool Anelliptic>
   KOKKOS_FORCEINLINE_FUNCTION LocalMedium<T> at(std::int64_t node) const {
     using std::sqrt;
     LocalMedium<T> local;
     local.vertical = local.horizontal = velocity[node];
     local.anellipticity = T(0);
-    if (epsilon) {
-      const T square = T(1) + T(2) * epsilon[node];
+    if constexpr (Anelliptic) {
+      const T e = epsilon ? epsilon[node] : T(0), d = delta ? delta[node] : T(0);
+      const T square = T(1) + T(2) * e;
       local.horizontal *= sqrt(square);
-      if constexpr (Anelliptic) {
-        local.anellipticity = T(2) * (epsilon[node] - delta[node]) / square;
-      }
+      local.anellipticity = T(2) * (e - d) / square;
+    } else if (epsilon) {
+      local.horizontal *= sqrt(T(1) + T(2) * epsilon[node]);
     }
     return local;
-  }
-  KOKKOS_INLINE_FUNCTION Constants constants(std::int64_t node) const {
-    const double e = epsilon ? static_cast<double>(epsilon[node]) : 0.0;
-    return make_constants(static_cast<double>(velocity[node]), e,
-                          delta ? static_cast<double>(delta[node]) : e);
   }
 };
 
@@ -172,7 +173,7 @@ KOKKOS_FORCEINLINE_FUNCTION Column<T> make_column(const Source<Dim>& source, int
   return column;
 }
 
-/// M and q at a node, by tables: for media without a factor, isotropic and elliptical ones.
+/// M and q at a node, by tables: for isotropic and elliptical models.
 template <class T, int Dim>
 struct TableBaseAt {
   const T* squares[Dim];
@@ -187,65 +188,7 @@ struct TableBaseAt {
   KOKKOS_FORCEINLINE_FUNCTION const Column<T>& column(int axis) const { return *columns[axis]; }
 };
 
-/// The tables of all sources of a batch.
-template <class T, int Dim, class Exec>
-struct TableBase {
-  using At = TableBaseAt<T, Dim>;
-  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> squares;
-  Kokkos::View<Column<T>**, Kokkos::LayoutRight, typename Exec::memory_space> columns;
-  std::int64_t table_offset[Dim];
-
-  static std::size_t bytes(const TiledGrid<Dim>& grid) {
-    return static_cast<std::size_t>(grid.table_size) * (sizeof(T) + sizeof(Column<T>));
-  }
-  KOKKOS_FORCEINLINE_FUNCTION At at(int source, std::int64_t,
-                                    const std::int64_t (&node)[Dim]) const {
-    At at;
-    for (int d = 0; d < Dim; ++d) {
-      const std::int64_t i = table_offset[d] + node[d];
-      at.squares[d] = &squares(source, i);
-      at.columns[d] = &columns(source, i);
-    }
-    return at;
-  }
-};
-
-template <class T, int Dim, class Exec>
-TableBase<T, Dim, Exec> make_base(const Exec& exec, const Grid<Dim>& grid,
-                                  const TiledGrid<Dim>& tiled,
-                                  const std::vector<Source<Dim>>& sources, bool factored,
-                                  const TableBase<T, Dim, Exec>*) {
-  TableBase<T, Dim, Exec> base;
-  const std::size_t n = static_cast<std::size_t>(tiled.table_size);
-  base.squares =
-      allocate<decltype(base.squares)>(exec, "moho::eikonal::squares", sources.size(), n);
-  base.columns =
-      allocate<decltype(base.columns)>(exec, "moho::eikonal::columns", sources.size(), n);
-  const auto squares = Kokkos::create_mirror_view(base.squares);
-  const auto columns = Kokkos::create_mirror_view(base.columns);
-  for (std::size_t s = 0; s < sources.size(); ++s) {
-    for (int d = 0; d < Dim; ++d) {
-      base.table_offset[d] = tiled.table_offset[d];
-      const double velocity =
-          d == Dim - 1 ? sources[s].medium.vertical : sources[s].medium.horizontal;
-      const double k = 1.0 / (velocity * velocity);
-      const std::int64_t length = tiled.tiles[d] * tiled.tile[d] + halo;
-      for (std::int64_t i = -halo; i < length; ++i) {
-        const double x = (static_cast<double>(i) - sources[s].position[d]) * grid.spacing[d];
-        const std::size_t at = static_cast<std::size_t>(tiled.table_offset[d] + i);
-        squares(s, at) = factored ? static_cast<T>(k * x * x) : T(d == 0 ? 1 : 0);
-        columns(s, at) =
-            factored ? make_column<T>(sources[s], d, i, k * x, grid.spacing[d]) : Column<T>{};
-      }
-    }
-  }
-  Kokkos::deep_copy(exec, base.squares, squares);
-  Kokkos::deep_copy(exec, base.columns, columns);
-  exec.fence();
-  return base;
-}
-
-/// M and q at a node, by fields: for media whose factor has no closed form.
+/// M and q at a node, by fields: for models whose factor has no closed form.
 template <class T, int Dim>
 struct FieldBaseAt {
   const T* squares;
@@ -257,101 +200,9 @@ struct FieldBaseAt {
   KOKKOS_FORCEINLINE_FUNCTION const Column<T>& column(int axis) const { return columns[axis]; }
 };
 
-/// The fields of all sources of a batch, on the padded grid.
-template <class T, int Dim, class Exec>
-struct FieldBase {
-  using At = FieldBaseAt<T, Dim>;
-  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> squares;
-  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> across;  ///< q over offset
-  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> along;
-  Kokkos::View<Source<Dim>*, typename Exec::memory_space> sources;
-  std::int64_t stride[Dim];
-  double spacing[Dim];
-  bool factored;
-
-  static std::size_t bytes(const TiledGrid<Dim>& grid) {
-    return static_cast<std::size_t>(3 * grid.size) * sizeof(T);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION At at(int source, std::int64_t place,
-                                    const std::int64_t (&node)[Dim]) const {
-    At at;
-    at.squares = &squares(source, place);
-    at.stride = stride;
-    const double over_offset = static_cast<double>(across(source, place));
-    const Source<Dim>& from = sources(source);
-    for (int d = 0; d < Dim; ++d) {
-      const double x = (static_cast<double>(node[d]) - from.position[d]) * spacing[d];
-      const double slope =
-          d == Dim - 1 ? static_cast<double>(along(source, place)) : over_offset * x;
-      at.columns[d] = factored ? make_column<T>(from, d, node[d], slope, spacing[d]) : Column<T>{};
-    }
-    return at;
-  }
-};
-
-/// Fills the fields of the factor.
-template <class T, int Dim, class Exec>
-struct FillFieldBase {
-  FieldBase<T, Dim, Exec> base;
-  TiledGrid<Dim> tiled;
-  std::int64_t nodes;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    using std::sqrt;
-    const int s = static_cast<int>(i / nodes);
-    const Source<Dim>& source = base.sources(s);
-    std::int64_t rest = i % nodes, node[Dim];
-    for (int d = Dim - 1; d >= 0; --d) {
-      node[d] = rest % tiled.extents[d];
-      rest /= tiled.extents[d];
-    }
-    double offset[Dim], square = 0.0;
-    for (int d = 0; d < Dim; ++d) {
-      offset[d] = (static_cast<double>(node[d]) - source.position[d]) * base.spacing[d];
-      if (d + 1 < Dim) square += offset[d] * offset[d];
-    }
-    const double distance = sqrt(square);
-    const TimeAndSlowness t = homogeneous(source.medium, distance, offset[Dim - 1]);
-    const std::int64_t place = tiled.at(node);
-    base.squares(s, place) = static_cast<T>(t.time * t.time);
-    base.across(s, place) =
-        distance > 0.0 ? static_cast<T>(t.time * t.horizontal / distance) : T(0);
-    base.along(s, place) = static_cast<T>(t.time * t.vertical);
-  }
-};
-
-template <class T, int Dim, class Exec>
-FieldBase<T, Dim, Exec> make_base(const Exec& exec, const Grid<Dim>& grid,
-                                  const TiledGrid<Dim>& tiled,
-                                  const std::vector<Source<Dim>>& sources, bool factored,
-                                  const FieldBase<T, Dim, Exec>*) {
-  FieldBase<T, Dim, Exec> base;
-  const std::size_t n = static_cast<std::size_t>(tiled.size);
-  const std::size_t count = sources.size();
-  base.squares = allocate<decltype(base.squares)>(exec, "moho::eikonal::squares", count, n);
-  base.across = allocate<decltype(base.across)>(exec, "moho::eikonal::across", count, n);
-  base.along = allocate<decltype(base.along)>(exec, "moho::eikonal::along", count, n);
-  base.sources = allocate<decltype(base.sources)>(exec, "moho::eikonal::sources", count);
-  const auto list = Kokkos::create_mirror_view(base.sources);
-  for (std::size_t s = 0; s < count; ++s) list(s) = sources[s];
-  Kokkos::deep_copy(exec, base.sources, list);
-  for (int d = 0; d < Dim; ++d) {
-    base.stride[d] = tiled.stride[d];
-    base.spacing[d] = grid.spacing[d];
-  }
-  base.factored = factored;
-  Kokkos::deep_copy(exec, base.squares, T(1));
-  Kokkos::deep_copy(exec, base.across, T(0));
-  Kokkos::deep_copy(exec, base.along, T(0));
-  exec.fence();
-  if (!factored) return base;
-  const std::int64_t nodes = grid.size();
-  Kokkos::parallel_for("moho::eikonal::fill_base",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                           exec, 0, nodes * static_cast<std::int64_t>(count)),
-                       FillFieldBase<T, Dim, Exec>{base, tiled, nodes});
-  exec.fence();
-  return base;
-}
+/// M and q at a node of one kind of model.
+template <class T, int Dim, bool Anelliptic>
+using FactorAt = std::conditional_t<Anelliptic, FieldBaseAt<T, Dim>, TableBaseAt<T, Dim>>;
 
 /// u around a node of an array.
 template <class T, int Dim>
@@ -363,28 +214,240 @@ struct ValuesAt {
   }
 };
 
-/// The factor for one kind of medium.
-template <class T, int Dim, class Exec, bool Anelliptic>
-using Base = std::conditional_t<Anelliptic, FieldBase<T, Dim, Exec>, TableBase<T, Dim, Exec>>;
-
-/// A problem on the padded grid: a batch of sources in one medium.
-template <class T, int Dim, class Exec, bool Anelliptic>
+/// A problem on the padded grid: a batch of sources in one model. Addresses of what ProblemStorage
+/// keeps, so that kernels hold it by value and hosts compile it once.
+template <class T, int Dim>
 struct Problem {
   TiledGrid<Dim> grid;
-  MediumData<T> medium;
-  Base<T, Dim, Exec, Anelliptic> base;
-  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> u;  ///< source, place
-  Kokkos::View<SourceBox<Dim>*, typename Exec::memory_space> boxes;
+  ModelData<T> model;
+  const T* squares;             ///< M: tables of isotropic and elliptical models, else fields
+  const Column<T>* columns;     ///< of the tables
+  const T* across;              ///< q over the offset, fields of anelliptic models
+  const T* along;               ///< q along the vertical, the same
+  const Source<Dim>* from;      ///< the sources, of anelliptic models
+  const SourceBox<Dim>* boxes;  ///< by source
+  T* u;                         ///< of each source in turn, grid.size elements
+  double spacing[Dim];
   T inverse_spacing[Dim];
   T tolerance;
   int sources;
+  bool factored;
 
-  /// Flat index of a node in the medium's fields.
+  /// u of a source at a place.
+  KOKKOS_FORCEINLINE_FUNCTION T* values(int source, std::int64_t place) const {
+    return u + source * grid.size + place;
+  }
+  /// M and q of a source at a node.
+  template <bool Anelliptic>
+  KOKKOS_FORCEINLINE_FUNCTION FactorAt<T, Dim, Anelliptic> factor(
+      int source, std::int64_t place, const std::int64_t (&node)[Dim]) const {
+    FactorAt<T, Dim, Anelliptic> at;
+    if constexpr (Anelliptic) {
+      const std::int64_t here = source * grid.size + place;
+      at.squares = squares + here;
+      at.stride = grid.stride;
+      const double over_offset = static_cast<double>(across[here]);
+      const Source<Dim>& own = from[source];
+      for (int d = 0; d < Dim; ++d) {
+        const double x = (static_cast<double>(node[d]) - own.position[d]) * spacing[d];
+        const double slope = d == Dim - 1 ? static_cast<double>(along[here]) : over_offset * x;
+        at.columns[d] = factored ? make_column<T>(own, d, node[d], slope, spacing[d]) : Column<T>{};
+      }
+    } else {
+      for (int d = 0; d < Dim; ++d) {
+        const std::int64_t i = source * grid.table_size + grid.table_offset[d] + node[d];
+        at.squares[d] = squares + i;
+        at.columns[d] = columns + i;
+      }
+    }
+    return at;
+  }
+  /// Flat index of a node in the model's fields.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t dense(const std::int64_t (&node)[Dim]) const {
     std::int64_t i = node[0];
     for (int d = 1; d < Dim; ++d) i = i * grid.extents[d] + node[d];
     return i;
   }
 };
+
+/// The solution of the local equation at a node.
+template <int Order, bool Anelliptic, class T, int Dim>
+KOKKOS_FORCEINLINE_FUNCTION T solution_at(const Problem<T, Dim>& problem, const T* center,
+                                          const FactorAt<T, Dim, Anelliptic>& factor,
+                                          std::int64_t dense) {
+  return local_solution<Order, Anelliptic, Dim, T>(
+      ValuesAt<T, Dim>{center, problem.grid.stride}, factor,
+      problem.model.template at<Anelliptic>(dense), problem.inverse_spacing);
+}
+
+/// The same as one function of a host: its sweeps, its last look and fast marching call it.
+template <int Order, bool Anelliptic, class T, int Dim>
+MOHO_NOINLINE T host_solution(const Problem<T, Dim>& problem, const T* center,
+                              const FactorAt<T, Dim, Anelliptic>& factor, std::int64_t dense) {
+  return solution_at<Order, Anelliptic>(problem, center, factor, dense);
+}
+
+/// Fills the fields of the factor.
+template <class T, int Dim>
+struct FillFactor {
+  TiledGrid<Dim> tiled;
+  const Source<Dim>* from;
+  double spacing[Dim];
+  T *squares, *across, *along;
+  std::int64_t nodes;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    using std::sqrt;
+    const std::int64_t s = i / nodes;
+    const Source<Dim>& source = from[s];
+    std::int64_t rest = i % nodes, node[Dim];
+    for (int d = Dim - 1; d >= 0; --d) {
+      node[d] = rest % tiled.extents[d];
+      rest /= tiled.extents[d];
+    }
+    double offset[Dim], square = 0.0;
+    for (int d = 0; d < Dim; ++d) {
+      offset[d] = (static_cast<double>(node[d]) - source.position[d]) * spacing[d];
+      if (d + 1 < Dim) square += offset[d] * offset[d];
+    }
+    const double distance = sqrt(square);
+    const TimeAndSlowness t = homogeneous(source.medium, distance, offset[Dim - 1]);
+    const std::int64_t place = s * tiled.size + tiled.at(node);
+    squares[place] = static_cast<T>(t.time * t.time);
+    across[place] = distance > 0.0 ? static_cast<T>(t.time * t.horizontal / distance) : T(0);
+    along[place] = static_cast<T>(t.time * t.vertical);
+  }
+};
+
+/// A node whose value is given.
+template <class T>
+struct Given {
+  std::int64_t at;  ///< in Problem::u
+  T value;
+};
+
+/// Sets given values.
+template <class T>
+struct SetGiven {
+  const Given<T>* list;
+  T* u;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    u[list[i].at] = list[i].value;
+  }
+};
+
+/// What a Problem points to.
+template <class T, int Dim, class Memory>
+struct ProblemStorage {
+  Kokkos::View<T*, Memory> squares, across, along, u;
+  Kokkos::View<Column<T>*, Memory> columns;
+  Kokkos::View<Source<Dim>*, Memory> from;
+  Kokkos::View<SourceBox<Dim>*, Memory> boxes;
+};
+
+/// Bytes of the storage for a source.
+template <class T, int Dim>
+std::size_t storage_bytes(const TiledGrid<Dim>& grid, bool anelliptic) {
+  const std::size_t nodes = static_cast<std::size_t>(grid.size) * sizeof(T);
+  return anelliptic
+             ? 4 * nodes
+             : nodes + static_cast<std::size_t>(grid.table_size) * (sizeof(T) + sizeof(Column<T>));
+}
+
+/// The tables of M and of the columns, of all sources.
+template <class T, int Dim>
+void make_tables(const Grid<Dim>& grid, const TiledGrid<Dim>& tiled,
+                 const std::vector<Source<Dim>>& sources, bool factored, std::vector<T>& squares,
+                 std::vector<Column<T>>& columns) {
+  const std::size_t each = static_cast<std::size_t>(tiled.table_size);
+  squares.resize(sources.size() * each);
+  columns.resize(sources.size() * each);
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    for (int d = 0; d < Dim; ++d) {
+      const double velocity =
+          d == Dim - 1 ? sources[s].medium.vertical : sources[s].medium.horizontal;
+      const double k = 1.0 / (velocity * velocity);
+      const std::int64_t length = tiled.tiles[d] * tiled.tile[d] + halo;
+      for (std::int64_t i = -halo; i < length; ++i) {
+        const double x = (static_cast<double>(i) - sources[s].position[d]) * grid.spacing[d];
+        const std::size_t at = s * each + static_cast<std::size_t>(tiled.table_offset[d] + i);
+        squares[at] = factored ? static_cast<T>(k * x * x) : T(d == 0 ? 1 : 0);
+        columns[at] =
+            factored ? make_column<T>(sources[s], d, i, k * x, grid.spacing[d]) : Column<T>{};
+      }
+    }
+  }
+}
+
+/// The padded problem of a batch of sources: values infinite but around the sources.
+template <class T, int Dim, class Memory>
+Problem<T, Dim> make_problem(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                             const TiledGrid<Dim>& tiled, const ModelData<T>& model,
+                             const std::vector<Source<Dim>>& sources, bool factored,
+                             ProblemStorage<T, Dim, Memory>& storage) {
+  using Values = Kokkos::View<T*, Memory>;
+  const std::size_t all = sources.size() * static_cast<std::size_t>(tiled.size);
+  Problem<T, Dim> problem{};
+  problem.grid = tiled;
+  problem.model = model;
+  problem.sources = static_cast<int>(sources.size());
+  problem.tolerance = T(4) * std::numeric_limits<T>::epsilon();
+  problem.factored = factored;
+  for (int d = 0; d < Dim; ++d) {
+    problem.spacing[d] = grid.spacing[d];
+    problem.inverse_spacing[d] = static_cast<T>(1.0 / grid.spacing[d]);
+  }
+  if (model.anelliptic()) {
+    storage.squares = allocate<Values>(exec, "moho::eikonal::squares", all);
+    storage.across = allocate<Values>(exec, "moho::eikonal::across", all);
+    storage.along = allocate<Values>(exec, "moho::eikonal::along", all);
+    storage.from = upload(exec, sources, "moho::eikonal::sources");
+    fill(exec, storage.squares, T(1));
+    fill(exec, storage.across, T(0));
+    fill(exec, storage.along, T(0));
+    if (factored) {
+      FillFactor<T, Dim> kernel{tiled, storage.from.data(), {}, {}, {}, {}, grid.size()};
+      for (int d = 0; d < Dim; ++d) kernel.spacing[d] = grid.spacing[d];
+      kernel.squares = storage.squares.data();
+      kernel.across = storage.across.data();
+      kernel.along = storage.along.data();
+      launch("moho::eikonal::fill_factor", exec, grid.size() * problem.sources, kernel);
+    }
+  } else {
+    std::vector<T> squares;
+    std::vector<Column<T>> columns;
+    make_tables(grid, tiled, sources, factored, squares, columns);
+    storage.squares = upload(exec, squares, "moho::eikonal::squares");
+    storage.columns = upload(exec, columns, "moho::eikonal::columns");
+  }
+  storage.u = allocate<Values>(exec, "moho::eikonal::u", all);
+  fill(exec, storage.u, infinity<T>());
+  constexpr int corners = 1 << Dim;
+  std::vector<Given<T>> given;
+  std::vector<SourceBox<Dim>> boxes;
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    boxes.push_back(sources[s].box);
+    for (int corner = 0; corner < corners; ++corner) {
+      std::int64_t node[Dim];
+      for (int d = 0; d < Dim; ++d) {
+        node[d] = (corner >> d) & 1 ? sources[s].box.last[d] : sources[s].box.first[d];
+      }
+      given.push_back({static_cast<std::int64_t>(s) * tiled.size + tiled.at(node),
+                       static_cast<T>(sources[s].factor[corner])});
+    }
+  }
+  storage.boxes = upload(exec, boxes, "moho::eikonal::boxes");
+  const auto list = upload(exec, given, "moho::eikonal::given");
+  launch("moho::eikonal::set_given", exec, static_cast<std::int64_t>(given.size()),
+         SetGiven<T>{list.data(), storage.u.data()});
+  exec.fence();
+  problem.squares = storage.squares.data();
+  problem.columns = storage.columns.data();
+  problem.across = storage.across.data();
+  problem.along = storage.along.data();
+  problem.from = storage.from.data();
+  problem.boxes = storage.boxes.data();
+  problem.u = storage.u.data();
+  return problem;
+}
 
 }  // namespace moho::eikonal::detail

@@ -4,7 +4,9 @@
 /// \file
 /// \brief First-arrival traveltimes in parallel, on every execution space.
 
+#include <moho/core/space.hpp>
 #include <moho/eikonal/check.hpp>
+#include <moho/eikonal/instances.hpp>
 #include <moho/eikonal/tiles.hpp>
 
 #include <algorithm>
@@ -16,28 +18,10 @@ namespace moho::eikonal {
 
 namespace detail {
 
-/// A node whose value is given.
-template <class T>
-struct Given {
-  int source;
-  std::int64_t place;
-  T value;
-};
-
-/// Sets given values.
-template <class T, class Exec>
-struct SetGiven {
-  Kokkos::View<const Given<T>*, typename Exec::memory_space> list;
-  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> u;
-  KOKKOS_INLINE_FUNCTION void operator()(const int i) const {
-    u(list(i).source, list(i).place) = list(i).value;
-  }
-};
-
 /// Writes times from u: of each source, or the earliest of all sources of the batch.
-template <class T, int Dim, class Exec, bool Anelliptic>
+template <bool Anelliptic, class T, int Dim>
 struct WriteTimes {
-  Problem<T, Dim, Exec, Anelliptic> problem;
+  Problem<T, Dim> problem;
   T* times;
   std::int64_t nodes;
   bool earliest;
@@ -63,89 +47,59 @@ struct WriteTimes {
   KOKKOS_FORCEINLINE_FUNCTION T time(int source, std::int64_t place,
                                      const std::int64_t (&node)[Dim]) const {
     using std::sqrt;
-    return sqrt(problem.base.at(source, place, node).square(0, 0)) * problem.u(source, place);
+    const T square = problem.template factor<Anelliptic>(source, place, node).square(0, 0);
+    return sqrt(square) * *problem.values(source, place);
   }
 };
 
-/// The padded problem of a batch of sources: values infinite but around the sources.
-template <class T, int Dim, class Exec, bool Anelliptic>
-Problem<T, Dim, Exec, Anelliptic> make_problem(const Exec& exec, const Grid<Dim>& grid,
-                                               const TiledGrid<Dim>& tiled,
-                                               const MediumData<T>& medium,
-                                               const std::vector<Source<Dim>>& sources,
-                                               bool factored) {
-  Problem<T, Dim, Exec, Anelliptic> problem;
-  problem.grid = tiled;
-  problem.medium = medium;
-  problem.sources = static_cast<int>(sources.size());
-  problem.tolerance = T(4) * std::numeric_limits<T>::epsilon();
-  for (int d = 0; d < Dim; ++d) problem.inverse_spacing[d] = static_cast<T>(1.0 / grid.spacing[d]);
-  problem.base = make_base(exec, grid, tiled, sources, factored,
-                           static_cast<const Base<T, Dim, Exec, Anelliptic>*>(nullptr));
-  problem.u = allocate<decltype(problem.u)>(exec, "moho::eikonal::u", sources.size(),
-                                            static_cast<std::size_t>(tiled.size));
-  problem.boxes = allocate<decltype(problem.boxes)>(exec, "moho::eikonal::boxes", sources.size());
-  Kokkos::deep_copy(exec, problem.u, infinity<T>());
-  constexpr int corners = 1 << Dim;
-  const Kokkos::View<Given<T>*, typename Exec::memory_space> given(
-      "moho::eikonal::given", sources.size() * static_cast<std::size_t>(corners));
-  const auto host_given = Kokkos::create_mirror_view(given);
-  const auto boxes = Kokkos::create_mirror_view(problem.boxes);
-  for (std::size_t s = 0; s < sources.size(); ++s) {
-    const Source<Dim>& source = sources[s];
-    boxes(s) = source.box;
-    for (int corner = 0; corner < corners; ++corner) {
-      std::int64_t node[Dim];
-      for (int d = 0; d < Dim; ++d) {
-        node[d] = (corner >> d) & 1 ? source.box.last[d] : source.box.first[d];
-      }
-      host_given(s * static_cast<std::size_t>(corners) + static_cast<std::size_t>(corner)) = {
-          static_cast<int>(s), tiled.at(node), static_cast<T>(source.factor[corner])};
-    }
+/// Writes the times of a problem, and waits for them.
+template <class T, int Dim, class Memory>
+void write_times(const Instance<Memory>& exec, const Problem<T, Dim>& problem, T* times,
+                 std::int64_t nodes, bool earliest, bool lower) {
+  const std::int64_t count = earliest ? nodes : nodes * problem.sources;
+  if (problem.model.anelliptic()) {
+    launch("moho::eikonal::write_times", exec, count,
+           WriteTimes<true, T, Dim>{problem, times, nodes, earliest, lower});
+  } else {
+    launch("moho::eikonal::write_times", exec, count,
+           WriteTimes<false, T, Dim>{problem, times, nodes, earliest, lower});
   }
-  Kokkos::deep_copy(exec, problem.boxes, boxes);
-  Kokkos::deep_copy(exec, given, host_given);
-  Kokkos::parallel_for("moho::eikonal::set_given",
-                       Kokkos::RangePolicy<Exec>(exec, 0, static_cast<int>(given.extent(0))),
-                       SetGiven<T, Exec>{given, problem.u});
   exec.fence();
-  return problem;
 }
 
 /// How many sources are solved at a time: all, unless memory is short.
-template <class T, int Dim, class Exec, bool Anelliptic>
-std::size_t sources_per_batch(const Exec& exec, const TiledGrid<Dim>& tiled, std::size_t sources,
-                              std::size_t budget) {
+/// \param each bytes that a source needs
+/// \param available bytes that are free
+std::size_t sources_per_batch(std::size_t each, std::int64_t tiles, std::size_t sources,
+                              std::size_t budget, std::size_t available);
+
+/// The same for a grid and a kind of model.
+template <class T, int Dim, class Memory>
+std::size_t sources_per_batch(const Instance<Memory>& exec, const TiledGrid<Dim>& tiled,
+                              bool anelliptic, std::size_t sources, std::size_t budget) {
   const std::size_t each =
-      static_cast<std::size_t>(tiled.size) * sizeof(T) +
-      Base<T, Dim, Exec, Anelliptic>::bytes(tiled) +
+      storage_bytes<T>(tiled, anelliptic) +
       static_cast<std::size_t>(tiled.tile_count) * (sizeof(T) + 3 * sizeof(int));
-  const std::size_t room = budget > 0 ? budget : available_memory(exec) / 20 * 19;
-  // tiles of all sources are counted in 32 bits
-  const std::size_t most =
-      (std::size_t(1) << 31) / (static_cast<std::size_t>(tiled.tile_count) + 1);
-  const std::size_t fits = std::min(room / each, most);
-  if (fits == 0) {
-    throw MemoryError(concat("memory: one source needs ", format_bytes(static_cast<double>(each)),
-                             " to work in (allowed: ", format_bytes(static_cast<double>(room)),
-                             budget > 0 ? ", the budget" : ", what is free",
-                             "): ", budget > 0 ? "raise the budget, " : "",
-                             "take fewer nodes or single precision"));
-  }
-  return std::min(sources, fits);
+  return sources_per_batch(each, tiled.tile_count, sources, budget,
+                           budget > 0 ? 0 : available_memory(exec));
 }
 
+/// What a batch of sources tells of all: \p share of the work behind \p before of it.
+Progress part_of_progress(const Progress& progress, double before, double share);
+
 /// All sources, batch by batch.
-template <int Order, bool Anelliptic, class T, int Dim, class Exec>
-void solve_batches(const Exec& exec, const Grid<Dim>& grid, const MediumData<T>& medium,
-                   double slowness, const Points<Dim>& points, T* times, bool earliest,
-                   const Options& options, Report& report) {
-  const TiledGrid<Dim> tiled(grid, is_host_space<Exec>);
-  const std::size_t batch = sources_per_batch<T, Dim, Exec, Anelliptic>(exec, tiled, points.size(),
-                                                                        options.memory_budget);
+template <class T, int Dim, class Memory>
+Report solve_all(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                 const Model<T, Dim, Memory>& fields, const Points<Dim>& points, T* times,
+                 bool earliest, const Options& options, double slowness) {
+  Report report;
+  const ModelData<T> model = addresses(fields);
+  const TiledGrid<Dim> tiled(grid, is_host_memory<Memory>);
+  const std::size_t batch =
+      sources_per_batch<T>(exec, tiled, model.anelliptic(), points.size(), options.memory_budget);
   report.batches = static_cast<std::int64_t>((points.size() + batch - 1) / batch);
   const std::vector<Source<Dim>> sources =
-      make_sources(exec, grid, medium, points, options.factored);
+      make_sources(exec, grid, model, points, options.factored);
   double tile = 0.0;
   for (int d = 0; d < Dim; ++d) tile += tiled.tile[d] * grid.spacing[d] / Dim;
   const double tiles_ahead = options.tiles_ahead > 0.0 ? options.tiles_ahead : 1.0;
@@ -153,60 +107,28 @@ void solve_batches(const Exec& exec, const Grid<Dim>& grid, const MediumData<T>&
     const std::size_t end = std::min(points.size(), begin + batch);
     const std::vector<Source<Dim>> some(sources.begin() + static_cast<std::ptrdiff_t>(begin),
                                         sources.begin() + static_cast<std::ptrdiff_t>(end));
-    const auto problem =
-        make_problem<T, Dim, Exec, Anelliptic>(exec, grid, tiled, medium, some, options.factored);
-    const Marks<T, Exec> marks = make_marks(exec, problem);
-    Progress progress;
-    if (options.progress) {
-      const double share = static_cast<double>(end - begin) / static_cast<double>(points.size());
-      const double before = static_cast<double>(begin) / static_cast<double>(points.size());
-      progress = [&options, share, before](double fraction, const std::string& what) {
-        options.progress(before + share * fraction, what);
-      };
-    }
+    ProblemStorage<T, Dim, Memory> storage;
+    MarkStorage<T, Memory> mark_storage;
+    const Problem<T, Dim> problem =
+        make_problem(exec, grid, tiled, model, some, options.factored, storage);
+    const Marks<T> marks = make_marks(exec, tiled, some, mark_storage);
+    const double all = static_cast<double>(points.size());
+    const Progress progress = part_of_progress(options.progress, static_cast<double>(begin) / all,
+                                               static_cast<double>(end - begin) / all);
     if (options.method == Method::active_tiles) {
-      solve_active_tiles<Order>(exec, problem, marks, static_cast<T>(tiles_ahead * tile * slowness),
-                                progress, report);
+      solve_active_tiles(exec, options.order, problem, marks,
+                         static_cast<T>(tiles_ahead * tile * slowness), progress, report);
     } else {
-      solve_sweeping<Order>(exec, problem, marks, progress, report);
+      solve_sweeping(exec, options.order, problem, marks, progress, report);
     }
     const auto counts = fetch_counts(exec, marks);
     report.tile_visits += counts[visits];
     report.updates += counts[updates];
     const std::int64_t nodes = grid.size();
-    const std::int64_t outputs = earliest ? nodes : nodes * static_cast<std::int64_t>(some.size());
     T* const out = earliest ? times : times + nodes * static_cast<std::int64_t>(begin);
-    Kokkos::parallel_for(
-        "moho::eikonal::write_times", Wide<Exec>(exec, 0, outputs),
-        WriteTimes<T, Dim, Exec, Anelliptic>{problem, out, nodes, earliest, begin > 0});
-    exec.fence();
+    write_times(exec, problem, out, nodes, earliest, begin > 0);
   }
   if (options.progress) options.progress(1.0, "done");
-}
-
-/// Calls function(order, anelliptic) with both as types: std::integral_constant.
-template <class Function>
-void with_order_and_medium(int order, bool anelliptic, const Function& function) {
-  using One = std::integral_constant<int, 1>;
-  using Two = std::integral_constant<int, 2>;
-  if (anelliptic) {
-    order == 1 ? function(One(), std::true_type()) : function(Two(), std::true_type());
-  } else {
-    order == 1 ? function(One(), std::false_type()) : function(Two(), std::false_type());
-  }
-}
-
-/// Chooses the kernels by order and medium.
-template <class T, int Dim, class Exec>
-Report solve_all(const Exec& exec, const Grid<Dim>& grid, const Medium<T, Dim, Exec>& medium,
-                 const Points<Dim>& points, T* times, bool earliest, const Options& options,
-                 double slowness) {
-  Report report;
-  const MediumData<T> data = addresses<T, Dim, Exec>(medium);
-  with_order_and_medium(options.order, data.delta != nullptr, [&](auto order, auto anelliptic) {
-    solve_batches<decltype(order)::value, decltype(anelliptic)::value, T, Dim, Exec>(
-        exec, grid, data, slowness, points, times, earliest, options, report);
-  });
   return report;
 }
 
@@ -223,30 +145,31 @@ Report solve_all(const Exec& exec, const Grid<Dim>& grid, const Medium<T, Dim, E
 ///
 /// \param exec all work goes to this instance; the function returns when it is done
 /// \param grid nodes, spacing and origin
-/// \param medium velocity, and epsilon and delta if it has them
+/// \param model velocity, and epsilon and delta if it has them
 /// \param sources positions in the grid's units, on nodes or not
 /// \param times out, seconds, the shape of the grid
 /// \param options order, factorisation, method, memory, progress
 /// \throws InputError a velocity that is not positive, a Thomsen parameter out of range (naming the
 ///         node), a source outside the grid or none, wrong shapes, an order other than 1 and 2
 /// \throws MemoryError not even one source fits
-template <class T, int Dim, class Exec>
-Report solve(const Exec& exec, const Grid<Dim>& grid, const Medium<T, Dim, Exec>& medium,
-             const Points<Dim>& sources, const Field<T, Dim, Exec>& times,
-             const Options& options = {}) {
-  const double slowness = detail::check_input(exec, grid, medium, sources, options);
+template <class T, int Dim, class Memory>
+Report solve(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+             const Model<T, Dim, Memory>& model, const Points<Dim>& sources,
+             const Field<T, Dim, Memory>& times, const Options& options = {}) {
+  const double slowness = detail::check_input(exec, grid, model, sources, options);
   check_shape(grid, times, "times");
-  return detail::solve_all(exec, grid, medium, sources, times.data(), true, options, slowness);
+  return detail::solve_all(exec, grid, model, sources, times.data(), true, options, slowness);
 }
 
-/// The same for an isotropic medium: `velocity` is a Field<T, Dim, Exec>.
-template <int Dim, class Exec, class Velocity>
+/// The same for an isotropic medium: `velocity` is a Field<T, Dim, Memory>.
+template <int Dim, class Velocity>
 std::enable_if_t<Kokkos::is_view<Velocity>::value, Report> solve(
-    const Exec& exec, const Grid<Dim>& grid, const Velocity& velocity, const Points<Dim>& sources,
-    const Velocity& times, const Options& options = {}) {
+    const InstanceOf<typename Velocity::memory_space>& exec, const Grid<Dim>& grid,
+    const Velocity& velocity, const Points<Dim>& sources, const Velocity& times,
+    const Options& options = {}) {
   using T = typename Velocity::non_const_value_type;
-  return solve<T, Dim, Exec>(exec, grid, Medium<T, Dim, Exec>{velocity, {}, {}}, sources, times,
-                             options);
+  using Memory = typename Velocity::memory_space;
+  return solve(exec, grid, Model<T, Dim, Memory>{velocity, {}, {}}, sources, times, options);
 }
 
 /// First-arrival traveltimes from each source, solved together where memory allows.
@@ -254,13 +177,13 @@ std::enable_if_t<Kokkos::is_view<Velocity>::value, Report> solve(
 /// \param times out, seconds, sources x shape of the grid
 ///
 /// The rest is as for solve().
-template <class T, int Dim, class Exec>
-Report solve_each(const Exec& exec, const Grid<Dim>& grid, const Medium<T, Dim, Exec>& medium,
-                  const Points<Dim>& sources, const FieldPerSource<T, Dim, Exec>& times,
-                  const Options& options = {}) {
-  const double slowness = detail::check_input(exec, grid, medium, sources, options);
+template <class T, int Dim, class Memory>
+Report solve_each(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                  const Model<T, Dim, Memory>& model, const Points<Dim>& sources,
+                  const FieldPerSource<T, Dim, Memory>& times, const Options& options = {}) {
+  const double slowness = detail::check_input(exec, grid, model, sources, options);
   check_shape(grid, times, "times", static_cast<std::int64_t>(sources.size()));
-  return detail::solve_all(exec, grid, medium, sources, times.data(), false, options, slowness);
+  return detail::solve_all(exec, grid, model, sources, times.data(), false, options, slowness);
 }
 
 namespace detail {
@@ -268,12 +191,21 @@ namespace detail {
 /// v sqrt(1 + 2 epsilon).
 template <class T>
 struct AcrossAxis {
-  MediumData<T> medium;
+  ModelData<T> model;
   T* out;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    out[i] = medium.template at<false>(i).horizontal;
+    out[i] = model.template at<false>(i).horizontal;
   }
 };
+
+/// Checks and fills symmetry_plane_velocity()'s field.
+template <class T, int Dim, class Memory>
+void velocity_across(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                     const Model<T, Dim, Memory>& model, T* out) {
+  const ModelData<T> data = addresses(model);
+  check_model(exec, grid, model, data);
+  launch("moho::eikonal::symmetry_plane_velocity", exec, grid.size(), AcrossAxis<T>{data, out});
+}
 
 }  // namespace detail
 
@@ -290,19 +222,21 @@ struct AcrossAxis {
 /// \param epsilon Thomsen's epsilon
 /// \param out the velocity across the axis
 /// \throws InputError as solve() does for the two fields
-template <int Dim, class Exec, class FieldType>
-void symmetry_plane_velocity(const Exec& exec, const Grid<Dim>& grid, const FieldType& velocity,
+template <int Dim, class FieldType>
+void symmetry_plane_velocity(const InstanceOf<typename FieldType::memory_space>& exec,
+                             const Grid<Dim>& grid, const FieldType& velocity,
                              const FieldType& epsilon, const FieldType& out) {
   using T = typename FieldType::non_const_value_type;
+  using Memory = typename FieldType::memory_space;
   grid.check();
   check_shape(grid, epsilon, "epsilon");
   check_shape(grid, out, "out");
-  const Medium<T, Dim, Exec> medium{velocity, epsilon, {}};
-  const detail::MediumData<T> data = detail::addresses<T, Dim, Exec>(medium);
-  detail::check_medium(exec, grid, medium, data);
-  Kokkos::parallel_for("moho::eikonal::symmetry_plane_velocity",
-                       detail::Wide<Exec>(exec, 0, grid.size()),
-                       detail::AcrossAxis<T>{data, out.data()});
+  detail::velocity_across(exec, grid, Model<T, Dim, Memory>{velocity, epsilon, epsilon},
+                          out.data());
 }
+
+#ifdef MOHO_EIKONAL_KERNELS
+MOHO_EIKONAL_EACH(MOHO_EIKONAL_SOLVE, extern)
+#endif
 
 }  // namespace moho::eikonal

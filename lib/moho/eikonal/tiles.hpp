@@ -7,37 +7,47 @@
 #include <moho/eikonal/visit.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 namespace moho::eikonal::detail {
 
-template <class Exec>
-using Wide = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+/// Calls function(order, anelliptic) with both as types: std::integral_constant.
+template <class Function>
+void with_order_and_model(int order, bool anelliptic, const Function& function) {
+  using One = std::integral_constant<int, 1>;
+  using Two = std::integral_constant<int, 2>;
+  if (anelliptic) {
+    order == 1 ? function(One(), std::true_type()) : function(Two(), std::true_type());
+  } else {
+    order == 1 ? function(One(), std::false_type()) : function(Two(), std::false_type());
+  }
+}
 
 /// The smallest priority.
-template <class T, class Exec>
+template <class T>
 struct FindEarliest {
-  Marks<T, Exec> marks;
+  const T* priority;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item, T& least) const {
-    const T mark = marks.priority(item);
-    if (mark < least) least = mark;
+    if (priority[item] < least) least = priority[item];
   }
 };
 
 /// Lists the tiles that are marked and not much later than the earliest, and takes their marks off.
-template <class T, class Exec>
+template <class T>
 struct ListTiles {
-  Marks<T, Exec> marks;
+  Marks<T> marks;
   T ahead;  ///< seconds
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
     using std::sqrt;
-    const T mark = marks.priority(item);
+    const T mark = marks.priority[item];
     if (!(mark < infinity<T>())) return;
-    const T limit = sqrt(marks.earliest()) + ahead;
+    const T limit = sqrt(*marks.earliest) + ahead;
     if (mark > limit * limit) return;
-    marks.priority(item) = infinity<T>();
-    marks.list(Kokkos::atomic_fetch_add(&marks.counts(listed), std::int64_t(1))) =
+    marks.priority[item] = infinity<T>();
+    marks.list[Kokkos::atomic_fetch_add(marks.counts + listed, std::int64_t(1))] =
         static_cast<int>(item);
   }
 };
@@ -46,10 +56,10 @@ struct ListTiles {
 ///
 /// Two neighbouring tiles that are visited at once may each take the other for settled; this pass
 /// finds what they leave.
-template <int Order, class T, int Dim, class Exec, bool Anelliptic>
+template <int Order, bool Anelliptic, class T, int Dim>
 struct MarkUnsettled {
-  Problem<T, Dim, Exec, Anelliptic> problem;
-  Marks<T, Exec> marks;
+  Problem<T, Dim> problem;
+  Marks<T> marks;
   std::int64_t nodes;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const int source = static_cast<int>(i / nodes);
@@ -59,48 +69,45 @@ struct MarkUnsettled {
       rest /= problem.grid.extents[d];
       tile[d] = node[d] / problem.grid.tile[d];
     }
-    if (problem.boxes(source).contains(node)) return;
+    if (problem.boxes[source].contains(node)) return;
     const std::int64_t place = problem.grid.at(node);
-    const T* const center = &problem.u(source, place);
-    const auto base = problem.base.at(source, place, node);
-    const T now = local_solution<Order, Anelliptic, Dim, T>(
-        ValuesAt<T, Dim>{center, problem.grid.stride}, base,
-        problem.medium.template at<Anelliptic>(i % nodes), problem.inverse_spacing);
+    const T* const center = problem.values(source, place);
+    const auto factor = problem.template factor<Anelliptic>(source, place, node);
+#if defined(__CUDA_ARCH__)
+    const T now = solution_at<Order, Anelliptic>(problem, center, factor, i % nodes);
+#else
+    const T now = host_solution<Order, Anelliptic>(problem, center, factor, i % nodes);
+#endif
     if (now == *center || !differs(now, *center, T(8) * problem.tolerance)) return;
     mark(marks, source * problem.grid.tile_count + problem.grid.tile_number(tile),
-         base.square(0, 0) * (now * now), all_faces);
+         factor.square(0, 0) * (now * now), all_faces);
   }
 };
 
-/// Views of marks for all tiles of a problem, the tiles around the sources marked.
-template <class T, int Dim, class Exec, bool Anelliptic>
-Marks<T, Exec> make_marks(const Exec& exec, const Problem<T, Dim, Exec, Anelliptic>& problem) {
-  Marks<T, Exec> marks;
-  const std::size_t items =
-      static_cast<std::size_t>(problem.grid.tile_count) * static_cast<std::size_t>(problem.sources);
-  marks.priority = allocate<decltype(marks.priority)>(exec, "moho::eikonal::priority", items);
-  marks.seen = allocate<decltype(marks.seen)>(exec, "moho::eikonal::seen", items);
-  if constexpr (is_host_space<Exec>) {
-    marks.faces = Kokkos::View<int*, typename Exec::memory_space>("moho::eikonal::faces", items);
-  }
-  marks.list = allocate<decltype(marks.list)>(exec, "moho::eikonal::list", items);
-  marks.counts = allocate<decltype(marks.counts)>(exec, "moho::eikonal::counts", count_places);
-  marks.earliest = Kokkos::View<T, typename Exec::memory_space>("moho::eikonal::earliest");
-  Kokkos::deep_copy(exec, marks.seen, 0);
-  Kokkos::deep_copy(exec, marks.counts, std::int64_t(0));
-  const auto boxes = Kokkos::create_mirror_view(problem.boxes);
-  const auto priority = Kokkos::create_mirror_view(marks.priority);
-  Kokkos::deep_copy(exec, boxes, problem.boxes);
-  exec.fence();
-  Kokkos::deep_copy(priority, infinity<T>());
-  for (int s = 0; s < problem.sources; ++s) {
-    const SourceBox<Dim> box = boxes(s);
+/// What Marks points to.
+template <class T, class Memory>
+struct MarkStorage {
+  Kokkos::View<T*, Memory> priority, earliest;
+  Kokkos::View<int*, Memory> seen, faces, list;
+  Kokkos::View<std::int64_t*, Memory> counts;
+};
+
+/// Marks for all tiles of a problem, the tiles around the sources marked.
+template <class T, int Dim, class Memory>
+Marks<T> make_marks(const Instance<Memory>& exec, const TiledGrid<Dim>& grid,
+                    const std::vector<Source<Dim>>& sources, MarkStorage<T, Memory>& storage) {
+  const std::size_t items = static_cast<std::size_t>(grid.tile_count) * sources.size();
+  using Numbers = Kokkos::View<int*, Memory>;
+  std::vector<T> priority(items, infinity<T>());
+  std::vector<int> faces(is_host_memory<Memory> ? items : 0);
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    const SourceBox<Dim>& box = sources[s].box;
     std::int64_t first[Dim], count[Dim], all = 1;
     for (int d = 0; d < Dim; ++d) {
       const std::int64_t low = std::max<std::int64_t>(box.first[d] - halo, 0);
-      const std::int64_t high = std::min(box.last[d] + halo, problem.grid.extents[d] - 1);
-      first[d] = low / problem.grid.tile[d];
-      count[d] = high / problem.grid.tile[d] - first[d] + 1;
+      const std::int64_t high = std::min(box.last[d] + halo, grid.extents[d] - 1);
+      first[d] = low / grid.tile[d];
+      count[d] = high / grid.tile[d] - first[d] + 1;
       all *= count[d];
     }
     for (std::int64_t k = 0; k < all; ++k) {
@@ -109,57 +116,94 @@ Marks<T, Exec> make_marks(const Exec& exec, const Problem<T, Dim, Exec, Anellipt
         at[d] = first[d] + rest % count[d];
         rest /= count[d];
       }
-      const std::size_t item =
-          static_cast<std::size_t>(s * problem.grid.tile_count + problem.grid.tile_number(at));
-      priority(item) = T(0);
-      if constexpr (is_host_space<Exec>) marks.faces(item) = all_faces;
+      const std::size_t item = s * static_cast<std::size_t>(grid.tile_count) +
+                               static_cast<std::size_t>(grid.tile_number(at));
+      priority[item] = T(0);
+      if (is_host_memory<Memory>) faces[item] = all_faces;
     }
   }
-  Kokkos::deep_copy(exec, marks.priority, priority);
-  exec.fence();
-  return marks;
+  storage.priority = upload(exec, priority, "moho::eikonal::priority");
+  if (is_host_memory<Memory>) storage.faces = upload(exec, faces, "moho::eikonal::faces");
+  storage.seen = allocate<Numbers>(exec, "moho::eikonal::seen", items);
+  fill(exec, storage.seen, 0);
+  storage.list = allocate<Numbers>(exec, "moho::eikonal::list", items);
+  storage.counts = upload(exec, std::vector<std::int64_t>(count_places), "moho::eikonal::counts");
+  storage.earliest = upload(exec, std::vector<T>(1), "moho::eikonal::earliest");
+  return {storage.priority.data(),
+          storage.seen.data(),
+          storage.faces.data(),
+          storage.list.data(),
+          storage.counts.data(),
+          storage.earliest.data(),
+          static_cast<std::int64_t>(items)};
 }
 
-/// Visits the tiles of a list.
-template <int Order, class T, int Dim, class Exec, bool Anelliptic>
-void visit_list(const Exec& exec, const Problem<T, Dim, Exec, Anelliptic>& problem,
-                const Marks<T, Exec>& marks, const int* list, std::int64_t count, int direction) {
-  if constexpr (is_host_space<Exec>) {
-    using Policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
-    Kokkos::parallel_for(
-        "moho::eikonal::visit", Policy(exec, 0, static_cast<int>(count), Kokkos::ChunkSize(1)),
-        HostVisit<Order, T, Dim, Exec, Anelliptic>{problem, marks, list, direction});
+/// Visits the tiles of a list with the differences of an order, in one kind of model.
+template <int Order, bool Anelliptic, class T, int Dim, class Memory>
+void visit_list(const Instance<Memory>& exec, const Problem<T, Dim>& problem, const Marks<T>& marks,
+                const int* list, std::int64_t count, int direction) {
+  if constexpr (is_host_memory<Memory>) {
+    launch_dynamic("moho::eikonal::visit", exec, count,
+                   HostVisit<Order, Anelliptic, T, Dim>{problem, marks, list, direction});
   } else {
-    using Visit = TeamVisit<Order, T, Dim, Exec, Anelliptic>;
-    typename Visit::Policy policy(exec, static_cast<int>(count), Visit::threads);
+    using Visit = TeamVisit<Order, Anelliptic, T, Dim, DeviceOf<Memory>>;
+    typename Visit::Policy policy(exec.space(), static_cast<int>(count), Visit::threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(Visit::scratch_bytes()));
     Kokkos::parallel_for("moho::eikonal::visit", policy,
                          Visit{problem, marks, list, direction >= 0, 32 * Dim});
   }
 }
 
+/// The same with the order of the program's run.
+template <class T, int Dim, class Memory>
+void visit_list(const Instance<Memory>& exec, int order, const Problem<T, Dim>& problem,
+                const Marks<T>& marks, const int* list, std::int64_t count, int direction) {
+  with_order_and_model(order, problem.model.anelliptic(), [&](auto o, auto anelliptic) {
+    visit_list<decltype(o)::value, decltype(anelliptic)::value>(exec, problem, marks, list, count,
+                                                                direction);
+  });
+}
+
 /// Brings the counts to the host.
-template <class T, class Exec>
-Kokkos::Array<std::int64_t, count_places> fetch_counts(const Exec& exec,
-                                                       const Marks<T, Exec>& marks) {
-  const auto host = Kokkos::create_mirror_view(marks.counts);
-  Kokkos::deep_copy(exec, host, marks.counts);
+template <class T, class Memory>
+std::array<std::int64_t, count_places> fetch_counts(const Instance<Memory>& exec,
+                                                    const Marks<T>& marks) {
+  std::array<std::int64_t, count_places> result{};
+  copy(exec, HostElements<std::int64_t>(result.data(), count_places),
+       Kokkos::View<const std::int64_t*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+           marks.counts, count_places));
   exec.fence();
-  Kokkos::Array<std::int64_t, count_places> result{};
-  for (int k = 0; k < count_places; ++k) result[k] = host(k);
   return result;
 }
 
 /// True if a tile is marked.
-template <class T, class Exec>
-bool any_marked(const Exec& exec, const Marks<T, Exec>& marks) {
-  T least = infinity<T>();
-  Kokkos::parallel_reduce("moho::eikonal::earliest",
-                          Wide<Exec>(exec, 0, static_cast<std::int64_t>(marks.priority.extent(0))),
-                          FindEarliest<T, Exec>{marks}, Kokkos::Min<T>(least));
-  exec.fence();
-  // of nothing the reduction makes the largest finite number
-  return least < std::numeric_limits<T>::max();
+template <class T, class Memory>
+bool any_marked(const Instance<Memory>& exec, const Marks<T>& marks) {
+  return least_of<T>("moho::eikonal::earliest", exec, marks.items, infinity<T>(),
+                     FindEarliest<T>{marks.priority}) < infinity<T>();
+}
+
+/// Lists the tiles of the next round, and counts them.
+template <class T, class Memory>
+std::array<std::int64_t, count_places> list_tiles(const Instance<Memory>& exec,
+                                                  const Marks<T>& marks, T ahead) {
+  const FindEarliest<T> find{marks.priority};
+  if constexpr (is_host_memory<Memory>) {
+    *marks.earliest =
+        least_of<T>("moho::eikonal::earliest", exec, marks.items, infinity<T>(), find);
+    marks.counts[listed] = 0;
+  } else {
+    // what is found stays on the device: the host need not wait
+    using Exec = DeviceOf<Memory>;
+    using Wide = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+    using Place = Kokkos::View<T, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    using Number = Kokkos::View<std::int64_t, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    Kokkos::parallel_reduce("moho::eikonal::earliest", Wide(exec.space(), 0, marks.items), find,
+                            Kokkos::Min<T, Memory>(Place(marks.earliest)));
+    Kokkos::deep_copy(exec.space(), Number(marks.counts + listed), std::int64_t(0));
+  }
+  launch("moho::eikonal::list", exec, marks.items, ListTiles<T>{marks, ahead});
+  return fetch_counts(exec, marks);
 }
 
 /// \brief What counts as rounding, wider the longer a solution takes.
@@ -187,87 +231,87 @@ class Tolerance {
 };
 
 /// Rounds over the marked tiles, the earliest first, until no tile is marked.
-template <int Order, class T, int Dim, class Exec, bool Anelliptic>
-void solve_active_tiles(const Exec& exec, Problem<T, Dim, Exec, Anelliptic> problem,
-                        const Marks<T, Exec>& marks, T ahead, const Progress& progress,
-                        Report& report) {
-  const std::int64_t items = static_cast<std::int64_t>(marks.priority.extent(0));
-  std::int64_t nodes = 1;
-  for (int d = 0; d < Dim; ++d) nodes *= problem.grid.extents[d];
-  const bool alone = is_host_space<Exec> && exec.concurrency() == 1;
-  std::int64_t tiles_across = 8;
-  for (int d = 0; d < Dim; ++d) tiles_across += problem.grid.tiles[d];
+template <class T, int Dim, class Memory>
+void solve_active_tiles(const Instance<Memory>& exec, int order, Problem<T, Dim> problem,
+                        const Marks<T>& marks, T ahead, const Progress& progress, Report& report) {
+  std::int64_t nodes = 1, tiles_across = 8;
+  for (int d = 0; d < Dim; ++d) {
+    nodes *= problem.grid.extents[d];
+    tiles_across += problem.grid.tiles[d];
+  }
+  const bool alone = is_host_memory<Memory> && exec.concurrency() == 1;
   Tolerance<T> tolerance(problem.tolerance, 16 * tiles_across);
   std::int64_t rounds = 0;
   for (;;) {
     problem.tolerance = tolerance.at(rounds);
-    Kokkos::parallel_reduce("moho::eikonal::earliest", Wide<Exec>(exec, 0, items),
-                            FindEarliest<T, Exec>{marks},
-                            Kokkos::Min<T, typename Exec::memory_space>(marks.earliest));
-    Kokkos::deep_copy(exec, Kokkos::subview(marks.counts, static_cast<int>(listed)),
-                      std::int64_t(0));
-    Kokkos::parallel_for("moho::eikonal::list", Wide<Exec>(exec, 0, items),
-                         ListTiles<T, Exec>{marks, ahead});
-    const auto counts = fetch_counts(exec, marks);
+    const auto counts = list_tiles(exec, marks, ahead);
     if (counts[listed] > 0) {
       ++rounds;
       ++report.rounds;
-      visit_list<Order>(exec, problem, marks, marks.list.data(), counts[listed], -1);
+      visit_list(exec, order, problem, marks, marks.list, counts[listed], -1);
       if (progress) {
-        progress(static_cast<double>(counts[seen_tiles]) / static_cast<double>(items), "times");
+        progress(static_cast<double>(counts[seen_tiles]) / static_cast<double>(marks.items),
+                 "times");
       }
       continue;
     }
     if (alone) break;
-    Kokkos::parallel_for("moho::eikonal::mark_unsettled",
-                         Wide<Exec>(exec, 0, nodes * problem.sources),
-                         MarkUnsettled<Order, T, Dim, Exec, Anelliptic>{problem, marks, nodes});
+    with_order_and_model(order, problem.model.anelliptic(), [&](auto o, auto anelliptic) {
+      launch("moho::eikonal::mark_unsettled", exec, nodes * problem.sources,
+             MarkUnsettled<decltype(o)::value, decltype(anelliptic)::value, T, Dim>{problem, marks,
+                                                                                    nodes});
+    });
     if (!any_marked(exec, marks)) break;
   }
 }
 
-/// Sweeps in every direction in turn, over the diagonals of tiles, until no tile is marked.
-template <int Order, class T, int Dim, class Exec, bool Anelliptic>
-void solve_sweeping(const Exec& exec, Problem<T, Dim, Exec, Anelliptic> problem,
-                    const Marks<T, Exec>& marks, const Progress& progress, Report& report) {
-  const TiledGrid<Dim> grid = problem.grid;
+/// The tiles of all sources by the diagonals of a direction, and where each diagonal begins.
+template <int Dim>
+void sort_diagonals(const TiledGrid<Dim>& grid, int sources, int direction, std::vector<int>& items,
+                    std::vector<std::int64_t>& begin) {
   std::int64_t levels = 1;
   for (int d = 0; d < Dim; ++d) levels += grid.tiles[d] - 1;
-  const std::int64_t items = grid.tile_count * problem.sources;
-  std::vector<std::int64_t> start(static_cast<std::size_t>(levels) + 1);
-  const Kokkos::View<int*, typename Exec::memory_space> order("moho::eikonal::order",
-                                                              static_cast<std::size_t>(items));
-  const auto host_order = Kokkos::create_mirror_view(order);
+  const std::int64_t count = grid.tile_count * sources;
+  const auto level_of = [&](std::int64_t item) {
+    std::int64_t at[Dim], level = 0;
+    grid.tile_at(item % grid.tile_count, at);
+    for (int d = 0; d < Dim; ++d) {
+      level += (direction >> d) & 1 ? grid.tiles[d] - 1 - at[d] : at[d];
+    }
+    return static_cast<std::size_t>(level);
+  };
+  begin.assign(static_cast<std::size_t>(levels) + 1, 0);
+  for (std::int64_t item = 0; item < count; ++item) ++begin[level_of(item) + 1];
+  for (std::size_t k = 1; k < begin.size(); ++k) begin[k] += begin[k - 1];
+  std::vector<std::int64_t> next(begin.begin(), begin.end() - 1);
+  items.resize(static_cast<std::size_t>(count));
+  for (std::int64_t item = 0; item < count; ++item) {
+    items[static_cast<std::size_t>(next[level_of(item)]++)] = static_cast<int>(item);
+  }
+}
+
+/// Sweeps in every direction in turn, over the diagonals of tiles, until no tile is marked.
+template <class T, int Dim, class Memory>
+void solve_sweeping(const Instance<Memory>& exec, int order, Problem<T, Dim> problem,
+                    const Marks<T>& marks, const Progress& progress, Report& report) {
+  std::vector<int> items;
+  std::vector<std::int64_t> begin;
   Tolerance<T> tolerance(problem.tolerance, 16 * (std::int64_t(1) << Dim));
   for (int sweep = 0;; ++sweep) {
     problem.tolerance = tolerance.at(sweep);
     const int direction = sweep % (1 << Dim);
-    const auto level_of = [&](std::int64_t item) {
-      std::int64_t at[Dim], level = 0;
-      grid.tile_at(item % grid.tile_count, at);
-      for (int d = 0; d < Dim; ++d) {
-        level += (direction >> d) & 1 ? grid.tiles[d] - 1 - at[d] : at[d];
-      }
-      return static_cast<std::size_t>(level);
-    };
-    std::fill(start.begin(), start.end(), 0);
-    for (std::int64_t item = 0; item < items; ++item) ++start[level_of(item) + 1];
-    for (std::size_t k = 1; k < start.size(); ++k) start[k] += start[k - 1];
-    std::vector<std::int64_t> next(start.begin(), start.end() - 1);
-    for (std::int64_t item = 0; item < items; ++item) {
-      host_order(static_cast<std::size_t>(next[level_of(item)]++)) = static_cast<int>(item);
-    }
-    Kokkos::deep_copy(exec, order, host_order);
-    for (std::size_t level = 0; level + 1 < start.size(); ++level) {
-      visit_list<Order>(exec, problem, marks, order.data() + start[level],
-                        start[level + 1] - start[level], direction);
+    sort_diagonals(problem.grid, problem.sources, direction, items, begin);
+    const auto list = upload(exec, items, "moho::eikonal::order");
+    for (std::size_t level = 0; level + 1 < begin.size(); ++level) {
+      visit_list(exec, order, problem, marks, list.data() + begin[level],
+                 begin[level + 1] - begin[level], direction);
     }
     ++report.rounds;
     if (!any_marked(exec, marks)) break;
     if (progress) {
-      progress(
-          static_cast<double>(fetch_counts(exec, marks)[seen_tiles]) / static_cast<double>(items),
-          "times");
+      progress(static_cast<double>(fetch_counts(exec, marks)[seen_tiles]) /
+                   static_cast<double>(marks.items),
+               "times");
     }
   }
 }

@@ -34,18 +34,20 @@ inline constexpr double least_thomsen = -0.4;
 inline constexpr double greatest_thomsen = 2.0;
 
 /// A medium whose symmetry axis is vertical: fields of the grid's shape, those that are absent left
-/// default-constructed.
+/// default-constructed, which counts as zero.
 ///
 /// - velocity alone: isotropic;
-/// - velocity and epsilon: elliptical, the horizontal velocity is v sqrt(1 + 2 epsilon);
-/// - velocity, epsilon and delta: P waves of a VTI medium in the acoustic approximation of
-///   Alkhalifah (2000).
-template <class T, int Dim, class Exec>
-struct Medium {
-  Field<T, Dim, Exec> velocity;  ///< along the vertical axis; positive
-  Field<T, Dim, Exec> epsilon;   ///< Thomsen's epsilon, least_thomsen to greatest_thomsen
-  Field<T, Dim, Exec> delta;     ///< Thomsen's delta, the same range, and at most
-                                 ///< epsilon + (1 + 2 epsilon) / 4; absent: delta = epsilon
+/// - velocity and the same field as epsilon and as delta: elliptical, the horizontal velocity is
+///   v sqrt(1 + 2 epsilon);
+/// - anything else: P waves of a VTI medium in the acoustic approximation of Alkhalifah (2000).
+///
+/// Memory is a memory space of Kokkos.
+template <class T, int Dim, class Memory>
+struct Model {
+  Field<T, Dim, Memory> velocity;  ///< along the vertical axis; positive
+  Field<T, Dim, Memory> epsilon;   ///< Thomsen's epsilon, least_thomsen to greatest_thomsen
+  Field<T, Dim, Memory> delta;     ///< Thomsen's delta, the same range, and at most
+                                   ///< epsilon + (1 + 2 epsilon) / 4
 };
 
 /// Options of solve() and fast_marching().

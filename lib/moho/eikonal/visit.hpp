@@ -56,12 +56,12 @@ KOKKOS_FORCEINLINE_FUNCTION bool differs(T now, T before, T tolerance) {
 
 /// The square of a time on a face of a tile if it is earlier than its neighbour beyond the face,
 /// or was (`raised`); infinite if not. Later neighbours are the only ones that a change can reach.
-template <class T, int Dim, class Exec, bool Anelliptic>
-KOKKOS_FORCEINLINE_FUNCTION T outflow(const Problem<T, Dim, Exec, Anelliptic>& problem, int source,
-                                      std::int64_t (&node)[Dim], int axis, int side, bool raised) {
+template <bool Anelliptic, class T, int Dim>
+T outflow(const Problem<T, Dim>& problem, int source, const std::int64_t (&node)[Dim], int axis,
+          int side, bool raised) {
   const std::int64_t place = problem.grid.at(node);
-  const T* const u = &problem.u(source, place);
-  const auto base = problem.base.at(source, place, node);
+  const T* const u = problem.values(source, place);
+  const auto base = problem.template factor<Anelliptic>(source, place, node);
   const T inner = relaxed_load(u), outer = relaxed_load(u + side * problem.grid.stride[axis]);
   const T square = base.square(0, 0) * (inner * inner);
   return raised || square < base.square(axis, side) * (outer * outer) ? square : infinity<T>();
@@ -143,13 +143,11 @@ void open_later(OpenNodes<Order, Dim>& nodes, const int (&place)[Dim], const T* 
 /// Bit d of `direction`: downwards along d.
 /// \param open nodes to solve, those opened by the sweep itself too; null: all
 /// \return nodes solved
-template <int Order, class T, int Dim, class Exec, bool Anelliptic>
-std::int64_t sweep_tile(const Problem<T, Dim, Exec, Anelliptic>& problem,
-                        const TileRange<Dim>& tile, int direction, ChangedBox<Dim>& changed,
-                        OpenNodes<Order, Dim>* open) {
-  static_assert(is_host_space<Exec>);
+template <int Order, bool Anelliptic, class T, int Dim>
+std::int64_t sweep_tile(const Problem<T, Dim>& problem, const TileRange<Dim>& tile, int direction,
+                        ChangedBox<Dim>& changed, OpenNodes<Order, Dim>* open) {
   constexpr int z = Dim - 1;
-  const SourceBox<Dim>& box = problem.boxes(tile.source);
+  const SourceBox<Dim>& box = problem.boxes[tile.source];
   const bool has_source = box.meets(tile.begin, tile.end);
   const std::int64_t* const stride = problem.grid.stride;
   std::int64_t length[Dim], nodes = 1;
@@ -176,7 +174,7 @@ std::int64_t sweep_tile(const Problem<T, Dim, Exec, Anelliptic>& problem,
     node[z] = 0;
     const std::int64_t dense = problem.dense(node);
     const std::int64_t place = problem.grid.at(node);
-    T* const u = &problem.u(tile.source, place);
+    T* const u = problem.values(tile.source, place);
     for (std::int64_t i = 0; i < length[z]; ++i) {
       place_in_tile[z] = static_cast<int>(down ? length[z] - 1 - i : i);
       node[z] = tile.begin[z] + place_in_tile[z];
@@ -187,11 +185,9 @@ std::int64_t sweep_tile(const Problem<T, Dim, Exec, Anelliptic>& problem,
       }
       if (has_source && box.contains(node)) continue;
       T* const center = u + node[z];
-      const auto base = problem.base.at(tile.source, place + node[z], node);
+      const auto base = problem.template factor<Anelliptic>(tile.source, place + node[z], node);
       ++solved;
-      const T now = local_solution<Order, Anelliptic, Dim, T>(
-          ValuesAt<T, Dim>{center, stride}, base,
-          problem.medium.template at<Anelliptic>(dense + node[z]), problem.inverse_spacing);
+      const T now = host_solution<Order, Anelliptic>(problem, center, base, dense + node[z]);
       if (now == infinity<T>()) continue;
       const T before = *center;
       if (now == before) continue;
@@ -227,8 +223,8 @@ std::int64_t sweep_tile(const Problem<T, Dim, Exec, Anelliptic>& problem,
 
 /// Calls tell(axis, side, square) for every face of a tile beyond which a change matters, on a
 /// host.
-template <int Order, class T, int Dim, class Exec, bool Anelliptic, class Tell>
-void tell_neighbours(const Problem<T, Dim, Exec, Anelliptic>& problem, const TileRange<Dim>& tile,
+template <int Order, bool Anelliptic, class T, int Dim, class Tell>
+void tell_neighbours(const Problem<T, Dim>& problem, const TileRange<Dim>& tile,
                      const ChangedBox<Dim>& changed, const Tell& tell) {
   if (changed.first[0] > changed.last[0]) return;
   for (int d = 0; d < Dim; ++d) {
@@ -252,7 +248,7 @@ void tell_neighbours(const Problem<T, Dim, Exec, Anelliptic>& problem, const Til
           rest /= length[e];
         }
         node[d] = lower ? tile.begin[d] : tile.end[d] - 1;
-        const T square = outflow(problem, tile.source, node, d, side, raised);
+        const T square = outflow<Anelliptic>(problem, tile.source, node, d, side, raised);
         least = square < least ? square : least;
       }
       if (least < infinity<T>()) tell(d, side, least);
@@ -270,18 +266,18 @@ struct ScratchValuesAt {
   }
 };
 
-/// Where tiles are marked, and what is counted.
-template <class T, class Exec>
+/// Where tiles are marked, and what is counted: addresses of what MarkStorage keeps.
+template <class T>
 struct Marks {
-  using Memory = typename Exec::memory_space;
-  Kokkos::View<T*, Memory> priority;  ///< by tile: the square of the earliest time that came in;
-                                      ///< infinite: nothing did
-  Kokkos::View<int*, Memory> seen;    ///< by tile: it was visited
-  Kokkos::View<int*, Memory> faces;   ///< by tile of a host: bit 2 d: something came in through the
-                                      ///< lower face along d, 2 d + 1: the upper
-  Kokkos::View<int*, Memory> list;    ///< tiles to visit
-  Kokkos::View<std::int64_t*, Memory> counts;  ///< see Count
-  Kokkos::View<T, Memory> earliest;            ///< the smallest priority
+  T* priority;  ///< by tile: the square of the earliest time that came in; infinite: nothing
+                ///< did
+  int* seen;    ///< by tile: it was visited
+  int* faces;   ///< by tile of a host: bit 2 d: something came in through the lower face
+                ///< along d, 2 d + 1: the upper; null on devices
+  int* list;    ///< tiles to visit
+  std::int64_t* counts;  ///< see Count
+  T* earliest;           ///< the smallest priority
+  std::int64_t items;    ///< tiles
 };
 
 /// Places in Marks::counts.
@@ -297,10 +293,10 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t beyond(const TiledGrid<Dim>& grid, std:
 }
 
 /// Takes the mark off a tile of a sweep; false if there is none.
-template <class T, class Exec>
-KOKKOS_FORCEINLINE_FUNCTION bool claim(const Marks<T, Exec>& marks, std::int64_t item) {
-  if (!(relaxed_load(&marks.priority(item)) < infinity<T>())) return false;
-  relaxed_store(&marks.priority(item), infinity<T>());
+template <class T>
+bool claim(const Marks<T>& marks, std::int64_t item) {
+  if (!(relaxed_load(marks.priority + item) < infinity<T>())) return false;
+  relaxed_store(marks.priority + item, infinity<T>());
   return true;
 }
 
@@ -308,35 +304,35 @@ KOKKOS_FORCEINLINE_FUNCTION bool claim(const Marks<T, Exec>& marks, std::int64_t
 inline constexpr int all_faces = 1 << 6;
 
 /// Marks a tile: something came in through some of its faces.
-template <class T, class Exec>
-KOKKOS_FORCEINLINE_FUNCTION void mark(const Marks<T, Exec>& marks, std::int64_t item, T square,
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void mark(const Marks<T>& marks, std::int64_t item, T square,
                                       int faces) {
-  if constexpr (is_host_space<Exec>) Kokkos::atomic_fetch_or(&marks.faces(item), faces);
-  atomic_minimum(&marks.priority(item), square);
+  if (marks.faces) Kokkos::atomic_fetch_or(marks.faces + item, faces);
+  atomic_minimum(marks.priority + item, square);
 }
 
 /// Counts a visit.
-template <class T, class Exec>
-KOKKOS_FORCEINLINE_FUNCTION void count_visit(const Marks<T, Exec>& marks, std::int64_t item,
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void count_visit(const Marks<T>& marks, std::int64_t item,
                                              std::int64_t nodes) {
-  if (marks.seen(item) == 0) {
-    marks.seen(item) = 1;
-    Kokkos::atomic_add(&marks.counts(seen_tiles), std::int64_t(1));
+  if (marks.seen[item] == 0) {
+    marks.seen[item] = 1;
+    Kokkos::atomic_add(marks.counts + seen_tiles, std::int64_t(1));
   }
-  Kokkos::atomic_add(&marks.counts(visits), std::int64_t(1));
-  Kokkos::atomic_add(&marks.counts(updates), nodes);
+  Kokkos::atomic_add(marks.counts + visits, std::int64_t(1));
+  Kokkos::atomic_add(marks.counts + updates, nodes);
 }
 
 /// The visit of a tile on a host: sweeps over the nodes that what came in reaches until none is
 /// left, the first away from the source; or a single sweep in a given direction over all nodes.
-template <int Order, class T, int Dim, class Exec, bool Anelliptic>
+template <int Order, bool Anelliptic, class T, int Dim>
 struct HostVisit {
-  Problem<T, Dim, Exec, Anelliptic> problem;
-  Marks<T, Exec> marks;
+  Problem<T, Dim> problem;
+  Marks<T> marks;
   const int* list;
   int direction;  ///< of the single sweep; negative: sweep until the tile is settled
 
-  void operator()(const int i) const {
+  void operator()(const std::int64_t i) const {
     const std::int64_t item = list[i];
     if (direction >= 0 && !claim(marks, item)) return;
     const TileRange<Dim> tile(problem.grid, item);
@@ -344,11 +340,12 @@ struct HostVisit {
     std::int64_t nodes = 0;
     bool settled = false;
     if (direction >= 0) {
-      nodes = sweep_tile<Order, T, Dim>(problem, tile, direction, changed, nullptr);
+      nodes = sweep_tile<Order, Anelliptic>(problem, tile, direction, changed,
+                                            static_cast<OpenNodes<Order, Dim>*>(nullptr));
       settled = !changed.any;
     } else {
       OpenNodes<Order, Dim> open(tile);
-      const int faces = Kokkos::atomic_exchange(&marks.faces(item), 0);
+      const int faces = Kokkos::atomic_exchange(marks.faces + item, 0);
       if (faces & all_faces) {
         open.add_all();
       } else {
@@ -359,17 +356,18 @@ struct HostVisit {
       }
       settled = open.count == 0;
       constexpr int most = 64 << Dim;
-      const SourceBox<Dim>& box = problem.boxes(tile.source);
+      const SourceBox<Dim>& box = problem.boxes[tile.source];
       int away = 0;
       for (int d = 0; d < Dim; ++d) {
         away |= (box.first[d] > (tile.begin[d] + tile.end[d]) / 2 ? 1 : 0) << d;
       }
       for (int k = 0; k < most && !settled; ++k) {
-        nodes += sweep_tile<Order>(problem, tile, away ^ (k & ((1 << Dim) - 1)), changed, &open);
+        nodes += sweep_tile<Order, Anelliptic>(problem, tile, away ^ (k & ((1 << Dim) - 1)),
+                                               changed, &open);
         settled = open.count == 0;
       }
     }
-    tell_neighbours<Order>(problem, tile, changed, [&](int axis, int side, T square) {
+    tell_neighbours<Order, Anelliptic>(problem, tile, changed, [&](int axis, int side, T square) {
       mark(marks, beyond(problem.grid, item, axis, side), square,
            1 << (2 * axis + (side < 0 ? 1 : 0)));
     });
@@ -380,14 +378,14 @@ struct HostVisit {
 
 /// The visit of a tile by a team of a device: the tile and its halo come into scratch, the team
 /// solves all nodes over and over until none changes or `most` times, and what changed goes back.
-template <int Order, class T, int Dim, class Exec, bool Anelliptic>
+template <int Order, bool Anelliptic, class T, int Dim, class Exec>
 struct TeamVisit {
   static constexpr int threads = 256;
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>>;
   using Member = typename Policy::member_type;
 
-  Problem<T, Dim, Exec, Anelliptic> problem;
-  Marks<T, Exec> marks;
+  Problem<T, Dim> problem;
+  Marks<T> marks;
   const int* list;
   bool sweep;  ///< the list holds tiles without a mark, too: leave them out
   int most;
@@ -432,14 +430,15 @@ struct TeamVisit {
         if (side < 0 ? tile.begin[d] == 0 : tile.end[d] == problem.grid.extents[d]) continue;
         const std::int64_t own = node[d];
         node[d] = own + side * depth;  // on the face
-        const auto base = problem.base.at(tile.source, problem.grid.at(node), node);
+        const auto base =
+            problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node);
         const int to_face = side * static_cast<int>(depth);
         T inner = center[to_face * stride[d]];
         const T outer = center[(to_face + side) * stride[d]];
         if (depth == 0 && before < inner) inner = before;
         const T square = base.square(0, 0) * (inner * inner);
         if (square < base.square(d, side) * (outer * outer)) {
-          atomic_minimum(&marks.priority(beyond(problem.grid, item, d, side)), square);
+          atomic_minimum(marks.priority + beyond(problem.grid, item, d, side), square);
         }
         node[d] = own;
       }
@@ -448,13 +447,13 @@ struct TeamVisit {
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const std::int64_t item = list[member.league_rank()];
-    if (sweep && !(relaxed_load(&marks.priority(item)) < infinity<T>())) return;
+    if (sweep && !(relaxed_load(marks.priority + item) < infinity<T>())) return;
     const TileRange<Dim> tile(problem.grid, item);
     const TileBox<Dim> around = box();
     const ScratchView<T, Exec> scratch(member.team_scratch(0),
                                        static_cast<std::size_t>(around.size()));
     T* const values = scratch.data();
-    T* const u = &problem.u(tile.source, 0);
+    T* const u = problem.values(tile.source, 0);
     load_tile<Exec, Dim>(member, around, values, [&](const Kokkos::Array<int, Dim>& offset) {
       std::int64_t node[Dim];
       for (int d = 0; d < Dim; ++d) node[d] = tile.begin[d] + offset[d] - halo;
@@ -462,12 +461,12 @@ struct TeamVisit {
     });
     member.team_barrier();
     if (sweep && member.team_rank() == 0) {
-      relaxed_store(&marks.priority(item), infinity<T>());
+      relaxed_store(marks.priority + item, infinity<T>());
     }
 
     int nodes = 1;
     for (int d = 0; d < Dim; ++d) nodes *= TileShape<Dim, false>::along(d);
-    const SourceBox<Dim> given = problem.boxes(tile.source);
+    const SourceBox<Dim> given = problem.boxes[tile.source];
     int rounds = 0, changed = 1;
     while (changed != 0 && rounds < most) {
       changed = 0;
@@ -477,8 +476,8 @@ struct TeamVisit {
         at.center = values + locate(tile, k, node, at.stride);
         if (!inside(node) || given.contains(node)) continue;
         const T now = local_solution<Order, Anelliptic, Dim, T>(
-            at, problem.base.at(tile.source, problem.grid.at(node), node),
-            problem.medium.template at<Anelliptic>(problem.dense(node)), problem.inverse_spacing);
+            at, problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node),
+            problem.model.template at<Anelliptic>(problem.dense(node)), problem.inverse_spacing);
         const T before = at.value(0, 0);
         if (now == before || !(now < infinity<T>())) continue;
         relaxed_store(const_cast<T*>(at.center), now);
@@ -502,7 +501,7 @@ struct TeamVisit {
         tell(item, tile, at.center, at.stride, node, before);
     }
     if (member.team_rank() == 0) {
-      if (changed != 0) atomic_minimum(&marks.priority(item), T(0));
+      if (changed != 0) atomic_minimum(marks.priority + item, T(0));
       count_visit(marks, item, static_cast<std::int64_t>(nodes) * rounds);
     }
   }

@@ -31,17 +31,18 @@ struct RuntimeStar {
   static constexpr int radius = 1;
 };
 
-template <class T, int Dim, class Exec, class Weights, class FixedStar>
+template <class T, int Dim, class Memory, class Weights, class FixedStar>
 struct RelaxTilesOnDevice {
-  static constexpr int threads = tile_volume<Exec, Dim>();
+  using Exec = DeviceOf<Memory>;
+  static constexpr int threads = tile_volume<Memory, Dim>();
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>>;
   using Member = typename Policy::member_type;
   static constexpr bool fixed = !std::is_same_v<FixedStar, RuntimeStar>;
 
   Weights weights;
-  WorkList<T, Dim, Exec> list;
-  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> times;
-  Kokkos::View<int*, typename Exec::memory_space> tile_step;  ///< of the half star, within the box
+  WorkList<T, Dim, Memory> list;
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
+  Kokkos::View<int*, Memory> tile_step;  ///< of the half star, within the box
   TileBox<Dim> box;
   int sweeps;
   int repeats;  ///< relaxations of a vertex between two barriers
@@ -49,9 +50,9 @@ struct RelaxTilesOnDevice {
 
   // In 2D a team watches bands of rows: a row looks at its neighbours only if a band in its reach
   // changed.
-  static constexpr int width = tile_extent<Exec, Dim>(Dim - 1);
+  static constexpr int width = tile_extent<Memory, Dim>(Dim - 1);
   static constexpr int band_rows = 4;
-  static constexpr int bands = Dim == 2 ? tile_extent<Exec, Dim>(0) / band_rows : 1;
+  static constexpr int bands = Dim == 2 ? tile_extent<Memory, Dim>(0) / band_rows : 1;
 
   /// What a team shares.
   struct Shared {
@@ -93,7 +94,7 @@ struct RelaxTilesOnDevice {
     const auto& graph = weights.graph;
     const auto& padded = graph.grid;
     const int source = static_cast<int>(item / list.tile_count);
-    const Index<Dim> origin = padded.template tile_origin<Exec>(item % list.tile_count);
+    const Index<Dim> origin = padded.template tile_origin<Memory>(item % list.tile_count);
     T* const global = &times(source, 0);
     const unsigned news = shared.word[0];
 
@@ -103,8 +104,8 @@ struct RelaxTilesOnDevice {
     {
       int left = member.team_rank();
       for (int d = Dim - 1; d >= 0; --d) {
-        local[d] = left % tile_extent<Exec, Dim>(d);
-        left /= tile_extent<Exec, Dim>(d);
+        local[d] = left % tile_extent<Memory, Dim>(d);
+        left /= tile_extent<Memory, Dim>(d);
         in_tile += (local[d] + graph.radius) * box.stride(d);
         place += (origin[d] + local[d] + padded.low[d]) * padded.strides[d];
       }
@@ -149,7 +150,7 @@ struct RelaxTilesOnDevice {
 
     if (mine < before) {
       relaxed_store(global + place, mine);
-      unsigned sides = sides_near<Exec, Dim>(local, graph.radius);
+      unsigned sides = sides_near<Memory, Dim>(local, graph.radius);
       if (unfinished) sides |= 1u << side_self<Dim>;
       if (sides != 0u) Kokkos::atomic_fetch_or(&shared.word[2], sides);
       for (int side = 0; side < side_count<Dim>; ++side) {
@@ -226,7 +227,7 @@ struct RelaxTilesOnDevice {
   static constexpr int step_1 = FixedStar::offsets[E][1];
   template <std::size_t E>
   static constexpr int scratch_step =
-      step_0<E>*(RayTile<Exec, Dim>::extents[1] + 2 * FixedStar::radius) + step_1<E>;
+      step_0<E>*(RayTile<Memory, Dim>::extents[1] + 2 * FixedStar::radius) + step_1<E>;
 
   template <std::size_t... E>
   KOKKOS_FORCEINLINE_FUNCTION void fetch(T (&w)[2 * FixedStar::half], std::int64_t place,

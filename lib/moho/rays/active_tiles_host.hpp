@@ -9,39 +9,41 @@
 /// then relax in place, alternately downwards and upwards, and only those rows relax in whose reach
 /// something has changed.
 
+#include <moho/rays/thread_buffer.hpp>
 #include <moho/rays/work_list.hpp>
+
+#include <array>
+#include <vector>
 
 namespace moho::rays::detail {
 
-/// Where the weights of a tile's rows are: at base + row + direction(k) for direction k.
-template <int Dim, class Exec>
-struct RowWeights {
-  Kokkos::View<std::int64_t*, typename Exec::memory_space> direction;  ///< (2 half)
-  std::int64_t strides[Dim] = {};                                      ///< between rows
-  std::int64_t size = 0;                                          ///< of the scratch, 0: a table
-  Kokkos::View<std::int64_t*, typename Exec::memory_space> edge;  ///< (half) start of each edge
-  Kokkos::View<int**, Kokkos::LayoutRight, typename Exec::memory_space> low,
-      count;  ///< (half, Dim)
-};
-
-/// What the host kernels share: scratch layout, weights of a tile, loading of a tile.
-template <class T, int Dim, class Exec, class Weights>
+/// What the kernels of a host share: layout of a tile, its weights and its traveltimes.
+template <class T, int Dim, class Weights>
 struct HostTile {
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
-  using Member = typename Policy::member_type;
-  static constexpr int width = tile_extent<Exec, Dim>(Dim - 1);
-  static constexpr int rows = tile_volume<Exec, Dim>() / width;
+  using Memory = Kokkos::HostSpace;
+  static constexpr int width = tile_extent<Memory, Dim>(Dim - 1);
+  static constexpr int rows = tile_volume<Memory, Dim>() / width;
   /// Weights computed at a time: a row and the largest radius, in whole cache lines. Those beyond
   /// the edge's own count are not used.
   static constexpr int weight_row = (width + max_radius<Dim> + 15) / 16 * 16;
 
-  Weights weights;
-  RowWeights<Dim, Exec> row_weights;
-  Kokkos::View<StencilTerm<T>*, typename Exec::memory_space> tile_terms;
-  Kokkos::View<int*, typename Exec::memory_space> tile_step;  ///< (2 half) within the box
-  TileBox<Dim> box;
+  /// Fills in what depends on the star.
+  HostTile(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
+           const Weights& weights);
 
-  /// Scratch of one team.
+  Weights weights;
+  TileBox<Dim> box;
+  Kokkos::View<StencilTerm<T>*, Memory> tile_terms;
+  std::vector<int> tile_step;  ///< (2 half) within the box
+
+  // Where the weights of a row are: at base + row + direction[k] for direction k.
+  std::vector<std::int64_t> direction;           ///< (2 half)
+  std::int64_t strides[Dim] = {};                ///< between rows
+  std::int64_t size = 0;                         ///< of the scratch, 0: a table
+  std::vector<std::int64_t> edge;                ///< (half) start of each edge
+  std::vector<std::array<int, Dim>> low, count;  ///< (half) first row of an edge, number of rows
+
+  /// Scratch of one thread.
   struct Scratch {
     T* near;      ///< traveltimes with overlap
     T* slowness;  ///< likewise
@@ -54,26 +56,19 @@ struct HostTile {
   bool needs_slowness() const {
     return !Weights::stored && weights.graph.rule == WeightRule::slowness;
   }
-  std::size_t scratch_bytes() const {
-    const std::size_t tile = static_cast<std::size_t>(box.size());
-    return ScratchView<T, Exec>::shmem_size(tile) +
-           ScratchView<T, Exec>::shmem_size(needs_slowness() ? tile + weight_row : 1) +
-           ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(row_weights.size) + 1) +
-           ScratchView<int, Exec>::shmem_size(static_cast<std::size_t>(box_rows() + rows));
-  }
-  Scratch scratch(const Member& member) const {
-    const std::size_t tile = static_cast<std::size_t>(box.size());
+  Scratch scratch() const {
+    const std::size_t tile = buffer_bytes<T>(static_cast<std::size_t>(box.size()));
+    const std::size_t slowness =
+        needs_slowness() ? buffer_bytes<T>(static_cast<std::size_t>(box.size() + weight_row)) : 0;
+    const std::size_t table = buffer_bytes<T>(static_cast<std::size_t>(size));
+    const std::size_t stamps = buffer_bytes<int>(static_cast<std::size_t>(box_rows() + rows));
+    unsigned char* const memory =
+        static_cast<unsigned char*>(thread_buffer(tile + slowness + table + stamps));
     Scratch result;
-    result.near = ScratchView<T, Exec>(member.team_scratch(1), tile).data();
-    result.slowness =
-        ScratchView<T, Exec>(member.team_scratch(1), needs_slowness() ? tile + weight_row : 1)
-            .data();
-    result.weights =
-        ScratchView<T, Exec>(member.team_scratch(1), static_cast<std::size_t>(row_weights.size) + 1)
-            .data();
-    result.changed =
-        ScratchView<int, Exec>(member.team_scratch(1), static_cast<std::size_t>(box_rows() + rows))
-            .data();
+    result.near = reinterpret_cast<T*>(memory);
+    result.slowness = reinterpret_cast<T*>(memory + tile);
+    result.weights = reinterpret_cast<T*>(memory + tile + slowness);
+    result.changed = reinterpret_cast<int*>(memory + tile + slowness + table);
     result.relaxed = result.changed + box_rows();
     return result;
   }
@@ -82,8 +77,8 @@ struct HostTile {
   int row_in_box(int row, int (&local)[Dim]) const {
     int in_box = weights.graph.radius;
     for (int d = Dim - 2; d >= 0; --d) {
-      local[d] = row % tile_extent<Exec, Dim>(d);
-      row /= tile_extent<Exec, Dim>(d);
+      local[d] = row % tile_extent<Memory, Dim>(d);
+      row /= tile_extent<Memory, Dim>(d);
       in_box += (local[d] + weights.graph.radius) * box.stride(d);
     }
     local[Dim - 1] = 0;
@@ -100,42 +95,36 @@ struct HostTile {
     return place;
   }
 
-  std::int64_t box_offset(const Kokkos::Array<int, Dim>& offset) const {
-    std::int64_t place = 0;
-    for (int d = 0; d < Dim; ++d) place += offset[d] * weights.graph.grid.strides[d];
-    return place;
-  }
-
   /// The weights of a tile: a pointer that row offsets and directions are added to.
-  const T* tile_weights(const Member& member, const Index<Dim>& origin, const Scratch& s) const {
+  const T* tile_weights(const Index<Dim>& origin, const Scratch& s) const {
     const auto& graph = weights.graph;
     if constexpr (Weights::stored) {
       return &graph.table(0, graph.grid.at(origin));
     } else {
-      const T* const medium = graph.medium.data() + box_place(origin);
       const bool by_stencil = needs_slowness();
       if (by_stencil) {
-        load_tile<Exec, Dim>(member, box, s.slowness, [&](const Kokkos::Array<int, Dim>& offset) {
-          return medium[box_offset(offset)];
-        });
+        load_box<false>(box, graph.grid.strides, graph.medium.data() + box_place(origin),
+                        s.slowness);
       }
       for (int e = 0; e < graph.half; ++e) {
-        T* const out = s.weights + row_weights.edge(e);
-        const int n = row_weights.count(e, Dim - 1);
+        const auto first = low[static_cast<std::size_t>(e)];
+        const auto extent = count[static_cast<std::size_t>(e)];
+        T* const out = s.weights + edge[static_cast<std::size_t>(e)];
+        const int n = extent[Dim - 1];
         int edge_rows = 1;
-        for (int d = 0; d < Dim - 1; ++d) edge_rows *= row_weights.count(e, d);
+        for (int d = 0; d < Dim - 1; ++d) edge_rows *= extent[d];
         for (int row = 0; row < edge_rows; ++row) {
           int rest = row;
-          int in_box = graph.radius + row_weights.low(e, Dim - 1);
+          int in_box = graph.radius + first[Dim - 1];
           std::int64_t to = 0;
           Index<Dim> node = origin;
-          node[Dim - 1] += row_weights.low(e, Dim - 1);
+          node[Dim - 1] += first[Dim - 1];
           for (int d = Dim - 2; d >= 0; --d) {
-            const int i = rest % row_weights.count(e, d);
-            rest /= row_weights.count(e, d);
-            to += i * row_weights.strides[d];
-            in_box += (i + row_weights.low(e, d) + graph.radius) * box.stride(d);
-            node[d] += i + row_weights.low(e, d);
+            const int i = rest % extent[d];
+            rest /= extent[d];
+            to += i * strides[d];
+            in_box += (i + first[d] + graph.radius) * box.stride(d);
+            node[d] += i + first[d];
           }
           if (by_stencil) {
             stencil_row<weight_row>(out + to, s.slowness + in_box, &tile_terms(graph.first_term(e)),
@@ -153,10 +142,59 @@ struct HostTile {
   /// Distance from the tile's weights to those of a row, directions apart.
   std::int64_t row_offset(const int (&local)[Dim]) const {
     std::int64_t offset = 0;
-    for (int d = 0; d < Dim - 1; ++d) offset += local[d] * row_weights.strides[d];
+    for (int d = 0; d < Dim - 1; ++d) offset += local[d] * strides[d];
     return offset;
   }
 };
+
+template <class T, int Dim, class Weights>
+HostTile<T, Dim, Weights>::HostTile(const Instance<Memory>& exec,
+                                    const GridGraph<T, Dim, Memory>& graph, const Weights& which)
+    : weights(which) {
+  const auto& data = graph.data();
+  for (int d = 0; d < Dim; ++d) {
+    box.extents[d] = tile_extent<Memory, Dim>(d) + 2 * data.radius;
+  }
+  tile_terms = graph.tile_terms(exec, box);
+  const std::size_t half = static_cast<std::size_t>(data.half);
+  tile_step.resize(2 * half);
+  direction.resize(2 * half);
+  edge.resize(half);
+  low.resize(half);
+  count.resize(half);
+  if (Weights::stored) {
+    for (int d = 0; d < Dim; ++d) strides[d] = data.grid.strides[d];
+  } else {
+    // room for the widest edge along each axis, rows padded to whole cache lines
+    std::int64_t stride = 1;
+    for (int d = Dim - 1; d >= 0; --d) {
+      strides[d] = stride;
+      stride *= d == Dim - 1 ? weight_row : tile_extent<Memory, Dim>(d) + data.radius;
+    }
+  }
+  for (std::size_t e = 0; e < half; ++e) {
+    int step = 0;
+    std::int64_t start = size, far = 0;
+    edge[e] = size;
+    for (int d = 0; d < Dim; ++d) {
+      const int o = graph.star()[e][d];
+      step += o * box.stride(d);
+      low[e][d] = o > 0 ? -o : 0;
+      count[e][d] = tile_extent<Memory, Dim>(d) + (o > 0 ? o : -o);
+      start -= low[e][d] * strides[d];
+      far += o * strides[d];
+    }
+    if (Weights::stored) {
+      start = static_cast<std::int64_t>(e) * data.grid.size;
+    } else {
+      size += count[e][0] * strides[0];
+    }
+    tile_step[e] = step;
+    tile_step[half + e] = -step;
+    direction[e] = start;
+    direction[half + e] = start - far;
+  }
+}
 
 /// Relaxes one row of a tile in place from its neighbours' present traveltimes; true if it changed.
 /// \param row first vertex of the row
@@ -215,37 +253,34 @@ inline void best_directions(const T* row, const T* weights, const int* step,
 }
 
 /// Relaxes the tiles of one round.
-template <class T, int Dim, class Exec, class Weights>
+template <class T, int Dim, class Weights>
 struct RelaxTilesOnHost {
-  using Tile = HostTile<T, Dim, Exec, Weights>;
-  using Policy = typename Tile::Policy;
-  using Member = typename Policy::member_type;
+  using Memory = Kokkos::HostSpace;
+  using Tile = HostTile<T, Dim, Weights>;
   static constexpr int width = Tile::width;
   static constexpr int rows = Tile::rows;
 
   Tile tile;
-  WorkList<T, Dim, Exec> list;
-  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> times;
+  WorkList<T, Dim, Memory> list;
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
   int sweeps;
-  int round;
+  int round = 0;
 
-  void operator()(const Member& member) const {
-    const int item = list.items(round & 1, member.league_rank());
-    if (member.league_rank() == 0) list.turn_over(round);
+  /// Relaxes the tile that is `number` on the round's list.
+  void relax(const std::int64_t number) const {
+    const int item = list.items(round & 1, number);
+    if (number == 0) list.turn_over(round);
     unsigned news = 0u;
     if (list.take(round, item, news)) return;
     list.count_visit(item);
     const auto& graph = tile.weights.graph;
     const int source = static_cast<int>(item / list.tile_count);
-    const Index<Dim> origin = graph.grid.template tile_origin<Exec>(item % list.tile_count);
-    const auto scratch = tile.scratch(member);
-    T* const global = &times(source, 0) + tile.box_place(origin);
-    load_tile<Exec, Dim>(member, tile.box, scratch.near,
-                         [&](const Kokkos::Array<int, Dim>& offset) {
-                           return relaxed_load(global + tile.box_offset(offset));
-                         });
+    const Index<Dim> origin = graph.grid.template tile_origin<Memory>(item % list.tile_count);
+    const auto scratch = tile.scratch();
+    const T* const global = &times(source, 0) + tile.box_place(origin);
+    load_box<true>(tile.box, graph.grid.strides, global, scratch.near);
     mark_news(news, scratch.changed, scratch.relaxed);
-    const T* const weights = tile.tile_weights(member, origin, scratch);
+    const T* const weights = tile.tile_weights(origin, scratch);
 
     int stamp = 1;
     int done = 0;
@@ -263,8 +298,7 @@ struct RelaxTilesOnHost {
         scratch.relaxed[row] = stamp;
         ++done;
         if (relax_row<width>(scratch.near + in_box, weights + tile.row_offset(local),
-                             tile.tile_step.data(), tile.row_weights.direction.data(),
-                             2 * graph.half)) {
+                             tile.tile_step.data(), tile.direction.data(), 2 * graph.half)) {
           scratch.changed[in_box / tile.box.extents[Dim - 1]] = stamp;  // and so is stale itself
         }
       }
@@ -290,7 +324,7 @@ struct RelaxTilesOnHost {
         local[Dim - 1] = i;
         if (unfinished) keys[side_self<Dim>] = std::min(keys[side_self<Dim>], from[i]);
         if (i >= graph.radius && i < width - graph.radius && !on_border(local)) continue;
-        const unsigned sides = sides_near<Exec, Dim>(local, graph.radius);
+        const unsigned sides = sides_near<Memory, Dim>(local, graph.radius);
         for (int side = 0; side < side_count<Dim>; ++side) {
           if ((sides >> side) & 1u) keys[side] = std::min(keys[side], from[i]);
         }
@@ -305,7 +339,7 @@ struct RelaxTilesOnHost {
   bool on_border(const int (&local)[Dim]) const {
     const int radius = tile.weights.graph.radius;
     for (int d = 0; d < Dim - 1; ++d) {
-      if (local[d] < radius || local[d] >= tile_extent<Exec, Dim>(d) - radius) return true;
+      if (local[d] < radius || local[d] >= tile_extent<Memory, Dim>(d) - radius) return true;
     }
     return false;
   }
@@ -330,7 +364,7 @@ struct RelaxTilesOnHost {
       for (int d = Dim - 2; d >= 0; --d) {
         const int j = rest % tile.box.extents[d] - radius;
         rest /= tile.box.extents[d];
-        side += power * (j < 0 ? 0 : j >= tile_extent<Exec, Dim>(d) ? 2 : 1);
+        side += power * (j < 0 ? 0 : j >= tile_extent<Memory, Dim>(d) ? 2 : 1);
         power *= 3;
       }
       const bool fresh = ((news >> side) & 7u) != 0u || ((news >> side_self<Dim>)&1u);
@@ -360,32 +394,36 @@ struct RelaxTilesOnHost {
   }
 };
 
+/// The loop over the list of a round. What it calls is not copied with every tile.
+template <class Kernel>
+struct RelaxEach {
+  const Kernel* kernel;
+  void operator()(const std::int64_t number) const { kernel->relax(number); }
+};
+
 /// Predecessors of every vertex, tile by tile: the direction of the best neighbour that is strictly
 /// earlier, so that every chain of predecessors ends.
-template <class T, int Dim, class Exec, class Weights>
+template <class T, int Dim, class Weights>
 struct FindPredecessorsOnHost {
-  using Tile = HostTile<T, Dim, Exec, Weights>;
-  using Policy = typename Tile::Policy;
-  using Member = typename Policy::member_type;
+  using Tile = HostTile<T, Dim, Weights>;
   static constexpr int width = Tile::width;
 
-  Tile tile;
-  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> times;
+  const Tile* shared;
+  const T* times;  ///< sources x places
   int sources;
   std::int16_t* predecessors;  ///< sources x shape of the model
 
-  void operator()(const Member& member) const {
+  void operator()(const std::int64_t number) const {
+    const Tile& tile = *shared;
     const auto& graph = tile.weights.graph;
-    const Index<Dim> origin = graph.grid.template tile_origin<Exec>(member.league_rank());
-    const auto scratch = tile.scratch(member);
-    const T* const weights = tile.tile_weights(member, origin, scratch);
+    const Index<Dim> origin = graph.grid.template tile_origin<Kokkos::HostSpace>(number);
+    const auto scratch = tile.scratch();
+    const T* const weights = tile.tile_weights(origin, scratch);
     std::int64_t nodes = 1;
     for (int d = 0; d < Dim; ++d) nodes *= graph.grid.extents[d];
     for (int source = 0; source < sources; ++source) {
-      const T* const global = &times(source, 0) + tile.box_place(origin);
-      load_tile<Exec, Dim>(
-          member, tile.box, scratch.near,
-          [&](const Kokkos::Array<int, Dim>& offset) { return global[tile.box_offset(offset)]; });
+      load_box<false>(tile.box, graph.grid.strides,
+                      times + source * graph.grid.size + tile.box_place(origin), scratch.near);
       for (int row = 0; row < Tile::rows; ++row) {
         int local[Dim];
         const int in_box = tile.row_in_box(row, local);
@@ -400,8 +438,7 @@ struct FindPredecessorsOnHost {
         if (!inside) continue;
         T best[width];  // directions, exact in a floating-point number
         best_directions<width>(scratch.near + in_box, weights + tile.row_offset(local),
-                               tile.tile_step.data(), tile.row_weights.direction.data(),
-                               2 * graph.half, best);
+                               tile.tile_step.data(), tile.direction.data(), 2 * graph.half, best);
         const std::int64_t left = graph.grid.extents[Dim - 1] - origin[Dim - 1];
         const int n = left < width ? static_cast<int>(left) : width;
         for (int i = 0; i < n; ++i) predecessors[to + i] = static_cast<std::int16_t>(best[i]);
@@ -409,62 +446,5 @@ struct FindPredecessorsOnHost {
     }
   }
 };
-
-/// Fills in what the host kernels share.
-template <class T, int Dim, class Exec, class Weights>
-HostTile<T, Dim, Exec, Weights> make_host_tile(const Exec& exec,
-                                               const GridGraph<T, Dim, Exec>& graph,
-                                               const Weights& weights) {
-  const auto& data = graph.data();
-  HostTile<T, Dim, Exec, Weights> tile;
-  tile.weights = weights;
-  for (int d = 0; d < Dim; ++d) {
-    tile.box.extents[d] = tile_extent<Exec, Dim>(d) + 2 * data.radius;
-  }
-  tile.tile_terms = graph.tile_terms(exec, tile.box);
-  using memory = typename Exec::memory_space;
-  const int half = data.half;
-  auto& rows = tile.row_weights;
-  tile.tile_step = Kokkos::View<int*, memory>("moho::rays::tile_step", 2 * half);
-  rows.direction = Kokkos::View<std::int64_t*, memory>("moho::rays::direction", 2 * half);
-  rows.edge = Kokkos::View<std::int64_t*, memory>("moho::rays::edge", half);
-  rows.low = decltype(rows.low)("moho::rays::low", half, Dim);
-  rows.count = decltype(rows.count)("moho::rays::count", half, Dim);
-  if (Weights::stored) {
-    for (int d = 0; d < Dim; ++d) rows.strides[d] = data.grid.strides[d];
-  } else {
-    // room for the widest edge along each axis, rows padded to whole cache lines
-    std::int64_t stride = 1;
-    for (int d = Dim - 1; d >= 0; --d) {
-      rows.strides[d] = stride;
-      stride *= d == Dim - 1 ? tile.weight_row : tile_extent<Exec, Dim>(d) + data.radius;
-    }
-  }
-  std::int64_t size = 0;
-  for (int e = 0; e < half; ++e) {
-    int step = 0;
-    std::int64_t start = size, far = 0;
-    rows.edge(e) = size;
-    for (int d = 0; d < Dim; ++d) {
-      const int o = graph.star()[e][d];
-      step += o * tile.box.stride(d);
-      rows.low(e, d) = o > 0 ? -o : 0;
-      rows.count(e, d) = tile_extent<Exec, Dim>(d) + (o > 0 ? o : -o);
-      start -= rows.low(e, d) * rows.strides[d];
-      far += o * rows.strides[d];
-    }
-    if (Weights::stored) {
-      start = e * data.grid.size;
-    } else {
-      size += rows.count(e, 0) * rows.strides[0];
-    }
-    tile.tile_step(e) = step;
-    tile.tile_step(half + e) = -step;
-    rows.direction(e) = start;
-    rows.direction(half + e) = start - far;
-  }
-  rows.size = size;
-  return tile;
-}
 
 }  // namespace moho::rays::detail

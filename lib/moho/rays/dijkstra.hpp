@@ -7,7 +7,11 @@
 
 #include <moho/rays/sources.hpp>
 
+#include <algorithm>
+#include <functional>
 #include <queue>
+#include <utility>
+#include <vector>
 
 namespace moho::rays {
 
@@ -16,96 +20,120 @@ namespace moho::rays {
 /// It is what the parallel methods are held to and raced against, so it is made as quick as is
 /// honest: all weights of a vertex side by side, the plain binary heap with stale entries skipped,
 /// and no look at weights of neighbours that cannot become earlier.
-template <class T, int Dim, class Exec>
+template <class T, int Dim>
 class Dijkstra {
-  static_assert(is_host_space<Exec>, "Dijkstra's algorithm runs on the host");
-
  public:
   /// Makes the table of weights by vertex, if it fits the graph's budget.
-  explicit Dijkstra(const GridGraph<T, Dim, Exec>& graph) : m_graph(graph), m_data(graph.data()) {
-    const auto& grid = m_data.grid;
-    m_directions = 2 * m_data.half;
-    for (int k = 0; k < m_directions; ++k) m_offsets.push_back(m_data.direction(k));
-    const std::size_t size = static_cast<std::size_t>(grid.size) * m_directions;
-    m_table = size * sizeof(T) <= graph.solver_budget();
-    if (!m_table) return;
-    m_weights.resize(size);
-    // A few vertices at a time: the graph's table has an edge's weights side by side, this one a
-    // vertex's.
-    for_each_run(16, [&](std::int64_t place, int count) {
-      for (int k = 0; k < m_directions; ++k) {
-        for (int i = 0; i < count; ++i) {
-          m_weights[static_cast<std::size_t>(place + i) * m_directions + k] = weight(k, place + i);
-        }
-      }
-    });
-  }
+  explicit Dijkstra(const GridGraph<T, Dim, Kokkos::HostSpace>& graph);
 
   /// Traveltimes and predecessors, both on the padded grid, from vertices that have a time already.
   /// \param times infinite but at the seeds
   /// \param predecessors from_source at the seeds
+  /// \param seeds places of the vertices that have a time
   /// \param relaxations counts edges looked at
   void solve(T* times, std::int16_t* predecessors, const std::vector<std::int64_t>& seeds,
-             std::int64_t& relaxations) const {
-    using Entry = std::pair<T, std::int64_t>;
-    std::vector<Entry> storage;
-    storage.reserve(static_cast<std::size_t>(m_data.grid.size) / 4 + 16);
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue(std::greater<Entry>(),
-                                                                              std::move(storage));
-    std::vector<unsigned char> dummy(static_cast<std::size_t>(m_data.grid.size), 1);
-    for_each_run(m_data.grid.extents[Dim - 1], [&](std::int64_t place, int count) {
-      std::fill_n(dummy.begin() + place, count, static_cast<unsigned char>(0));
-    });
-    for (const std::int64_t seed : seeds) queue.emplace(times[seed], seed);
-    const int half = m_data.half;
-    while (!queue.empty()) {
-      const auto [time, place] = queue.top();
-      queue.pop();
-      if (time > times[place]) continue;
-      const T* const weights =
-          m_table ? &m_weights[static_cast<std::size_t>(place) * m_directions] : nullptr;
-      relaxations += m_directions;
-      for (int k = 0; k < m_directions; ++k) {
-        const std::int64_t other = place + m_offsets[k];
-        if (times[other] <= time || dummy[static_cast<std::size_t>(other)]) continue;
-        const T candidate = time + (weights ? weights[k] : weight(k, place));
-        if (candidate < times[other]) {
-          times[other] = candidate;
-          predecessors[other] = static_cast<std::int16_t>(k < half ? k + half : k - half);
-          queue.emplace(candidate, other);
-        }
-      }
-    }
-  }
+             std::int64_t& relaxations) const;
 
  private:
-  T weight(int k, std::int64_t place) const {
-    const int half = m_data.half;
-    const int e = k < half ? k : k - half;
-    const std::int64_t start = k < half ? place : place - m_data.offset(e);
-    if (m_graph.storage() == WeightStorage::stored) return m_data.table(e, start);
-    return detail::ComputedWeights<T, Dim, Exec>{m_data}(e, start);
-  }
-
+  T weight(int k, std::int64_t place) const;
   /// Calls visit(place, count) for runs of at most `most` contiguous vertices.
   template <class Visit>
-  void for_each_run(std::int64_t most, Visit&& visit) const {
-    const std::int64_t nodes = m_graph.grid().size();
-    const std::int64_t width = m_data.grid.extents[Dim - 1];
-    for (std::int64_t row = 0; row < nodes; row += width) {
-      const std::int64_t place = m_data.grid.at(m_graph.grid().node(row));
-      for (std::int64_t i = 0; i < width; i += most) {
-        visit(place + i, static_cast<int>(std::min(most, width - i)));
-      }
-    }
-  }
+  void for_each_run(std::int64_t most, Visit&& visit) const;
 
-  const GridGraph<T, Dim, Exec>& m_graph;
-  const detail::GraphData<T, Dim, Exec>& m_data;
+  const GridGraph<T, Dim, Kokkos::HostSpace>& m_graph;
+  const detail::GraphData<T, Dim, Kokkos::HostSpace>& m_data;
   int m_directions = 0;
   bool m_table = false;
   std::vector<std::int64_t> m_offsets;
   std::vector<T> m_weights;
 };
+
+template <class T, int Dim>
+Dijkstra<T, Dim>::Dijkstra(const GridGraph<T, Dim, Kokkos::HostSpace>& graph)
+    : m_graph(graph), m_data(graph.data()) {
+  const auto& grid = m_data.grid;
+  m_directions = 2 * m_data.half;
+  for (int k = 0; k < m_directions; ++k) m_offsets.push_back(m_data.direction(k));
+  const std::size_t size = static_cast<std::size_t>(grid.size) * m_directions;
+  m_table = size * sizeof(T) <= graph.solver_budget();
+  if (!m_table) return;
+  m_weights.resize(size);
+  // A few vertices at a time: the graph's table has an edge's weights side by side, this one a
+  // vertex's.
+  for_each_run(16, [&](std::int64_t place, int count) {
+    for (int k = 0; k < m_directions; ++k) {
+      for (int i = 0; i < count; ++i) {
+        m_weights[static_cast<std::size_t>(place + i) * m_directions + k] = weight(k, place + i);
+      }
+    }
+  });
+}
+
+template <class T, int Dim>
+void Dijkstra<T, Dim>::solve(T* times, std::int16_t* predecessors,
+                             const std::vector<std::int64_t>& seeds,
+                             std::int64_t& relaxations) const {
+  using Entry = std::pair<T, std::int64_t>;
+  std::vector<Entry> storage;
+  storage.reserve(static_cast<std::size_t>(m_data.grid.size) / 4 + 16);
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue(std::greater<Entry>(),
+                                                                            std::move(storage));
+  std::vector<unsigned char> dummy(static_cast<std::size_t>(m_data.grid.size), 1);
+  for_each_run(m_data.grid.extents[Dim - 1], [&](std::int64_t place, int count) {
+    std::fill_n(dummy.begin() + place, count, static_cast<unsigned char>(0));
+  });
+  for (const std::int64_t seed : seeds) queue.emplace(times[seed], seed);
+  const int half = m_data.half;
+  while (!queue.empty()) {
+    const auto [time, place] = queue.top();
+    queue.pop();
+    if (time > times[place]) continue;
+    const T* const weights =
+        m_table ? &m_weights[static_cast<std::size_t>(place) * m_directions] : nullptr;
+    relaxations += m_directions;
+    for (int k = 0; k < m_directions; ++k) {
+      const std::int64_t other = place + m_offsets[k];
+      if (times[other] <= time || dummy[static_cast<std::size_t>(other)]) continue;
+      const T candidate = time + (weights ? weights[k] : weight(k, place));
+      if (candidate < times[other]) {
+        times[other] = candidate;
+        predecessors[other] = static_cast<std::int16_t>(k < half ? k + half : k - half);
+        queue.emplace(candidate, other);
+      }
+    }
+  }
+}
+
+template <class T, int Dim>
+inline T Dijkstra<T, Dim>::weight(int k, std::int64_t place) const {
+  const int half = m_data.half;
+  const int e = k < half ? k : k - half;
+  const std::int64_t start = k < half ? place : place - m_data.offset(e);
+  if (m_graph.storage() == WeightStorage::stored) return m_data.table(e, start);
+  return detail::ComputedWeights<T, Dim, Kokkos::HostSpace>{m_data}(e, start);
+}
+
+template <class T, int Dim>
+template <class Visit>
+inline void Dijkstra<T, Dim>::for_each_run(std::int64_t most, Visit&& visit) const {
+  const std::int64_t nodes = m_graph.grid().size();
+  const std::int64_t width = m_data.grid.extents[Dim - 1];
+  for (std::int64_t row = 0; row < nodes; row += width) {
+    const std::int64_t place = m_data.grid.at(m_graph.grid().node(row));
+    for (std::int64_t i = 0; i < width; i += most) {
+      visit(place + i, static_cast<int>(std::min(most, width - i)));
+    }
+  }
+}
+
+/// \cond
+#define MOHO_RAYS_DIJKSTRA(prefix, T, Dim) prefix class Dijkstra<T, Dim>;
+#ifdef MOHO_RAYS_KERNELS
+MOHO_RAYS_DIJKSTRA(extern template, float, 2)
+MOHO_RAYS_DIJKSTRA(extern template, float, 3)
+MOHO_RAYS_DIJKSTRA(extern template, double, 2)
+MOHO_RAYS_DIJKSTRA(extern template, double, 3)
+#endif
+/// \endcond
 
 }  // namespace moho::rays

@@ -4,13 +4,16 @@
 /// \file
 /// \brief The grid graph: vertices at the nodes of a velocity model, edges to a star of neighbours.
 
+#include <moho/core/copy.hpp>
+#include <moho/core/field.hpp>
 #include <moho/core/space.hpp>
+#include <moho/rays/instances.hpp>
+#include <moho/rays/types.hpp>
 #include <moho/rays/weights.hpp>
 
-#include <algorithm>
+#include <array>
 #include <chrono>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace moho::rays {
@@ -20,14 +23,14 @@ namespace moho::rays {
 ///
 /// \tparam T float or double, the precision of weights and traveltimes
 /// \tparam Dim 2 or 3
-/// \tparam Exec execution space in whose memory the graph lives
-template <class T, int Dim, class Exec>
+/// \tparam Memory where the graph lives: the memory of the execution spaces that work on it
+template <class T, int Dim, class Memory>
 class GridGraph {
   static_assert(std::is_floating_point_v<T>);
 
  public:
   using scalar_type = T;            ///< precision
-  using execution_space = Exec;     ///< where the graph lives
+  using memory_space = Memory;      ///< where the graph lives
   static constexpr int rank = Dim;  ///< dimensions
 
   /// Checks the model, lays out the graph and, unless weights are computed on the fly, makes their
@@ -39,8 +42,8 @@ class GridGraph {
   /// \param options neighbourhood, rule, and where weights are kept
   /// \throws InputError radius or shape not allowed; velocity zero, negative, NaN or infinite (says
   /// where) \throws MemoryError the graph does not fit the memory budget
-  GridGraph(const Exec& exec, const Grid<Dim>& grid, const Field<T, Dim, Exec>& velocity,
-            const GraphOptions& options = {});
+  GridGraph(const Instance<Memory>& exec, const Grid<Dim>& grid,
+            const Field<T, Dim, Memory>& velocity, const GraphOptions& options = {});
 
   /// The model's grid.
   const Grid<Dim>& grid() const { return m_grid; }
@@ -64,59 +67,25 @@ class GridGraph {
   const std::vector<std::array<int, Dim>>& star() const { return m_star; }
   /// Offset of the neighbour in a direction, as predecessors are stored: the predecessor of vertex
   /// v is v + neighbour(predecessor(v)).
-  std::array<int, Dim> neighbour(int direction) const {
-    std::array<int, Dim> offset = m_star[direction % m_data.half];
-    if (direction >= m_data.half) {
-      for (int& component : offset) component = -component;
-    }
-    return offset;
-  }
+  std::array<int, Dim> neighbour(int direction) const;
   /// What the kernels use.
-  const detail::GraphData<T, Dim, Exec>& data() const { return m_data; }
+  const detail::GraphData<T, Dim, Memory>& data() const { return m_data; }
   /// Stencil terms with places relative to a tile of the given box (rule slowness).
-  Kokkos::View<detail::StencilTerm<T>*, typename Exec::memory_space> tile_terms(
-      const Exec& exec, const TileBox<Dim>& box) const {
-    std::array<std::int64_t, Dim> strides;
-    for (int d = 0; d < Dim; ++d) strides[d] = box.stride(d);
-    return upload_terms(exec, strides);
-  }
+  Kokkos::View<detail::StencilTerm<T>*, Memory> tile_terms(const Instance<Memory>& exec,
+                                                           const TileBox<Dim>& box) const;
 
  private:
-  void check_velocity(const Exec& exec, const Field<T, Dim, Exec>& velocity) const;
-  void fill_medium(const Exec& exec, const Field<T, Dim, Exec>& velocity);
-  void make_star(const Exec& exec);
-  void choose_storage(const Exec& exec);
-  void fill_table(const Exec& exec);
-
-  template <class Value, class Vector>
-  static Kokkos::View<Value*, typename Exec::memory_space> upload(const Exec& exec,
-                                                                  const Vector& values,
-                                                                  const std::string& label) {
-    auto view =
-        allocate<Kokkos::View<Value*, typename Exec::memory_space>>(exec, label, values.size());
-    Kokkos::View<const Value*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(
-        values.data(), values.size());
-    Kokkos::deep_copy(exec, view, host);
-    exec.fence();
-    return view;
-  }
-
-  Kokkos::View<detail::StencilTerm<T>*, typename Exec::memory_space> upload_terms(
-      const Exec& exec, const std::array<std::int64_t, Dim>& strides) const {
-    std::vector<detail::StencilTerm<T>> terms;
-    for (const auto& stencil : m_stencils) {
-      for (std::size_t k = 0; k < stencil.nodes.size(); ++k) {
-        std::int64_t place = 0;
-        for (int d = 0; d < Dim; ++d) place += stencil.nodes[k][d] * strides[d];
-        terms.push_back({static_cast<int>(place), static_cast<T>(stencil.coefficients[k])});
-      }
-    }
-    return upload<detail::StencilTerm<T>>(exec, terms, "moho::rays::terms");
-  }
+  void check_velocity(const Instance<Memory>& exec, const Field<T, Dim, Memory>& velocity) const;
+  void fill_medium(const Instance<Memory>& exec, const Field<T, Dim, Memory>& velocity);
+  void make_star(const Instance<Memory>& exec);
+  void choose_storage(const Instance<Memory>& exec);
+  void fill_table(const Instance<Memory>& exec);
+  Kokkos::View<detail::StencilTerm<T>*, Memory> upload_terms(
+      const Instance<Memory>& exec, const std::array<std::int64_t, Dim>& strides) const;
 
   Grid<Dim> m_grid;
   GraphOptions m_options;
-  detail::GraphData<T, Dim, Exec> m_data;
+  detail::GraphData<T, Dim, Memory> m_data;
   std::vector<std::array<int, Dim>> m_star;
   std::vector<detail::EdgeStencil<Dim>> m_stencils;
   WeightStorage m_storage = WeightStorage::stored;
@@ -126,57 +95,10 @@ class GridGraph {
   double m_weight_seconds = 0.0;
 };
 
-namespace detail {
-
-/// Smallest flat index of a velocity that is not a positive finite number.
-template <class T, int Dim, class Exec>
-struct FindBadVelocity {
-  Grid<Dim> grid;
-  const T* velocity;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, std::int64_t& first) const {
-    const T v = velocity[i];
-    // the reciprocal must be finite as well
-    if (!(v > T(0)) || !(T(1) / v < infinity<T>()) || !(v < infinity<T>())) {
-      first = i < first ? i : first;
-    }
-  }
-};
-
-/// Slowness or velocity at every vertex, infinite at dummies.
-template <class T, int Dim, class Exec>
-struct FillMedium {
-  PaddedGrid<Dim> padded;
-  Grid<Dim> grid;
-  const T* velocity;
-  T* medium;
-  bool slowness;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
-    const Index<Dim> node = padded.node(place);
-    if (!padded.inside(node)) {
-      medium[place] = infinity<T>();
-      return;
-    }
-    const T v = velocity[grid.flat(node)];
-    medium[place] = slowness ? T(1) / v : v;
-  }
-};
-
-/// The table for rules other than slowness: every edge integrated.
-template <class T, int Dim, class Exec>
-struct IntegrateWeights {
-  ComputedWeights<T, Dim, Exec> weights;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
-    for (int e = 0; e < weights.graph.half; ++e) {
-      weights.graph.table(e, place) = weights.integrated(e, place);
-    }
-  }
-};
-
-}  // namespace detail
-
-template <class T, int Dim, class Exec>
-GridGraph<T, Dim, Exec>::GridGraph(const Exec& exec, const Grid<Dim>& grid,
-                                   const Field<T, Dim, Exec>& velocity, const GraphOptions& options)
+template <class T, int Dim, class Memory>
+GridGraph<T, Dim, Memory>::GridGraph(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                     const Field<T, Dim, Memory>& velocity,
+                                     const GraphOptions& options)
     : m_grid(grid), m_options(options) {
   grid.check();
   if (options.radius < 1 || options.radius > max_radius<Dim>) {
@@ -185,7 +107,7 @@ GridGraph<T, Dim, Exec>::GridGraph(const Exec& exec, const Grid<Dim>& grid,
   }
   check_shape(grid, velocity, "velocity");
   check_velocity(exec, velocity);
-  m_data.grid = PaddedGrid<Dim>::make(grid, options.radius, exec);
+  m_data.grid = PaddedGrid<Dim>::template make<Memory>(grid, options.radius);
   m_data.radius = options.radius;
   m_data.rule = options.rule;
   m_star = half_star<Dim>(options.radius, options.star);
@@ -204,23 +126,13 @@ GridGraph<T, Dim, Exec>::GridGraph(const Exec& exec, const Grid<Dim>& grid,
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-template <class T, int Dim, class Exec>
-void GridGraph<T, Dim, Exec>::check_velocity(const Exec& exec,
-                                             const Field<T, Dim, Exec>& velocity) const {
-  std::int64_t first = m_grid.size();
-  const detail::FindBadVelocity<T, Dim, Exec> functor{m_grid, velocity.data()};
-  Kokkos::parallel_reduce(
-      "moho::rays::check_velocity",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, m_grid.size()), functor,
-      Kokkos::Min<std::int64_t>(first));
-  exec.fence();
-  if (first >= m_grid.size()) return;
-  T value = T(0);
-  Kokkos::View<T, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(&value);
-  Kokkos::View<const T, typename Exec::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>
-      device(velocity.data() + first);
-  Kokkos::deep_copy(exec, host, device);
-  exec.fence();
+template <class T, int Dim, class Memory>
+void GridGraph<T, Dim, Memory>::check_velocity(const Instance<Memory>& exec,
+                                               const Field<T, Dim, Memory>& velocity) const {
+  const std::int64_t first = find_first("moho::rays::check_velocity", exec, m_grid.size(),
+                                        detail::BadVelocity<T>{velocity.data()});
+  if (first == none_found) return;
+  const T value = value_at(exec, velocity.data() + first);
   const Index<Dim> node = m_grid.node(first);
   throw InputError(
       concat("velocity: ", value, " at node ", format_index(node), ", position ",
@@ -228,8 +140,8 @@ void GridGraph<T, Dim, Exec>::check_velocity(const Exec& exec,
              " (allowed: positive finite numbers): fill or cut that part of the model"));
 }
 
-template <class T, int Dim, class Exec>
-void GridGraph<T, Dim, Exec>::choose_storage(const Exec& exec) {
+template <class T, int Dim, class Memory>
+void GridGraph<T, Dim, Memory>::choose_storage(const Instance<Memory>& exec) {
   const std::size_t vertices = static_cast<std::size_t>(m_data.grid.size);
   const std::size_t available = available_memory(exec);
   const bool given = m_options.memory_budget > 0;
@@ -265,7 +177,7 @@ void GridGraph<T, Dim, Exec>::choose_storage(const Exec& exec) {
     m_storage = WeightStorage::on_the_fly;
     m_storage_reason = concat("weights are computed on the fly: a table of ", size,
                               " does not fit ", whose, format_bytes(static_cast<double>(budget)));
-  } else if (is_host_space<Exec> && m_options.rule == WeightRule::slowness &&
+  } else if (is_host_memory<Memory> && m_options.rule == WeightRule::slowness &&
              m_options.sources < 2) {
     m_storage = WeightStorage::on_the_fly;
     m_storage_reason = concat(
@@ -278,73 +190,115 @@ void GridGraph<T, Dim, Exec>::choose_storage(const Exec& exec) {
   m_solver_budget = budget - medium - m_weight_bytes;
 }
 
-template <class T, int Dim, class Exec>
-void GridGraph<T, Dim, Exec>::make_star(const Exec& exec) {
+template <class T, int Dim, class Memory>
+void GridGraph<T, Dim, Memory>::make_star(const Instance<Memory>& exec) {
   std::vector<std::int64_t> offsets;
   std::vector<double> lengths;
   std::vector<int> first{0};
-  m_data.step = allocate<decltype(m_data.step)>(exec, "moho::rays::step", m_star.size(), Dim);
-  auto step = Kokkos::create_mirror_view(m_data.step);
+  std::vector<int> steps;
   for (std::size_t e = 0; e < m_star.size(); ++e) {
     std::int64_t place = 0;
     double square = 0.0;
     for (int d = 0; d < Dim; ++d) {
       place += m_star[e][d] * m_data.grid.strides[d];
       square += std::pow(m_star[e][d] * m_grid.spacing[d], 2);
-      step(e, d) = m_star[e][d];
+      steps.push_back(m_star[e][d]);
     }
     offsets.push_back(place);
     lengths.push_back(std::sqrt(square));
     m_stencils.push_back(detail::edge_stencil<Dim>(m_star[e], lengths.back()));
     first.push_back(first.back() + static_cast<int>(m_stencils.back().nodes.size()));
   }
-  Kokkos::deep_copy(exec, m_data.step, step);
-  m_data.offset = upload<std::int64_t>(exec, offsets, "moho::rays::offset");
-  m_data.length = upload<double>(exec, lengths, "moho::rays::length");
-  m_data.first_term = upload<int>(exec, first, "moho::rays::first_term");
+  m_data.step = allocate<decltype(m_data.step)>(exec, "moho::rays::step", m_star.size(), Dim);
+  copy(exec, m_data.step,
+       Kokkos::View<const int**, Kokkos::LayoutRight, Kokkos::HostSpace,
+                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>(steps.data(), m_star.size(), Dim));
+  exec.fence();
+  m_data.offset = upload(exec, offsets, "moho::rays::offset");
+  m_data.length = upload(exec, lengths, "moho::rays::length");
+  m_data.first_term = upload(exec, first, "moho::rays::first_term");
   std::array<std::int64_t, Dim> strides;
   for (int d = 0; d < Dim; ++d) strides[d] = m_data.grid.strides[d];
   m_data.terms = upload_terms(exec, strides);
 }
 
-template <class T, int Dim, class Exec>
-void GridGraph<T, Dim, Exec>::fill_medium(const Exec& exec, const Field<T, Dim, Exec>& velocity) {
+template <class T, int Dim, class Memory>
+void GridGraph<T, Dim, Memory>::fill_medium(const Instance<Memory>& exec,
+                                            const Field<T, Dim, Memory>& velocity) {
   m_data.medium = allocate<decltype(m_data.medium)>(exec, "moho::rays::medium", m_data.grid.size);
   const bool slowness =
       m_options.rule == WeightRule::slowness || m_options.rule == WeightRule::cells;
-  const detail::FillMedium<T, Dim, Exec> functor{m_data.grid, m_grid, velocity.data(),
-                                                 m_data.medium.data(), slowness};
-  Kokkos::parallel_for(
-      "moho::rays::fill_medium",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, m_data.grid.size),
-      functor);
+  launch("moho::rays::fill_medium", exec, m_data.grid.size,
+         detail::FillMedium<T, Dim>{m_data.grid, m_grid, velocity.data(), m_data.medium.data(),
+                                    slowness});
 }
 
-template <class T, int Dim, class Exec>
-void GridGraph<T, Dim, Exec>::fill_table(const Exec& exec) {
+template <class T, int Dim, class Memory>
+void GridGraph<T, Dim, Memory>::fill_table(const Instance<Memory>& exec) {
   m_data.table =
       allocate<decltype(m_data.table)>(exec, "moho::rays::weights", m_data.half, m_data.grid.size);
   if (m_options.rule != WeightRule::slowness) {
-    const detail::IntegrateWeights<T, Dim, Exec> functor{{m_data}};
-    Kokkos::parallel_for(
-        "moho::rays::integrate_weights",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, m_data.grid.size),
-        functor);
+    launch("moho::rays::integrate_weights", exec, m_data.grid.size,
+           detail::IntegrateWeights<T, Dim, Memory>{{m_data}});
     return;
   }
-  detail::PrecalculateWeights<T, Dim, Exec> functor;
-  functor.graph = m_data;
-  std::int64_t league = 1;
+  detail::WeightTiles<T, Dim, Memory> tiles;
+  tiles.graph = m_data;
+  std::int64_t count = 1;
   for (int d = 0; d < Dim; ++d) {
-    functor.box.extents[d] = tile_extent<Exec, Dim>(d) + 2 * m_options.radius;
-    functor.league_extents[d] = m_data.grid.tiles[d] + 2;  // a ring of tiles of dummies
-    league *= functor.league_extents[d];
+    tiles.box.extents[d] = tile_extent<Memory, Dim>(d) + 2 * m_options.radius;
+    tiles.tiles[d] = m_data.grid.tiles[d] + 2;  // a ring of tiles of dummies
+    count *= tiles.tiles[d];
   }
-  functor.tile_terms = tile_terms(exec, functor.box);
-  typename detail::PrecalculateWeights<T, Dim, Exec>::Policy policy(exec, static_cast<int>(league),
-                                                                    functor.team_size());
-  policy.set_scratch_size(is_host_space<Exec> ? 1 : 0, Kokkos::PerTeam(functor.scratch_bytes()));
-  Kokkos::parallel_for("moho::rays::precalculate_weights", policy, functor);
+  tiles.tile_terms = tile_terms(exec, tiles.box);
+  if constexpr (is_host_memory<Memory>) {
+    launch("moho::rays::precalculate_weights", exec, count,
+           detail::PrecalculateWeightsOnHost<T, Dim>{&tiles});
+  } else {
+    using Kernel = detail::PrecalculateWeightsOnDevice<T, Dim, Memory>;
+    const Kernel kernel{tiles};
+    typename Kernel::Policy policy(exec.space(), static_cast<int>(count), Kernel::team_size);
+    policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes()));
+    Kokkos::parallel_for("moho::rays::precalculate_weights", policy, kernel);
+  }
 }
+
+template <class T, int Dim, class Memory>
+std::array<int, Dim> GridGraph<T, Dim, Memory>::neighbour(int direction) const {
+  std::array<int, Dim> offset = m_star[direction % m_data.half];
+  if (direction >= m_data.half) {
+    for (int& component : offset) component = -component;
+  }
+  return offset;
+}
+
+template <class T, int Dim, class Memory>
+Kokkos::View<detail::StencilTerm<T>*, Memory> GridGraph<T, Dim, Memory>::tile_terms(
+    const Instance<Memory>& exec, const TileBox<Dim>& box) const {
+  std::array<std::int64_t, Dim> strides;
+  for (int d = 0; d < Dim; ++d) strides[d] = box.stride(d);
+  return upload_terms(exec, strides);
+}
+
+template <class T, int Dim, class Memory>
+Kokkos::View<detail::StencilTerm<T>*, Memory> GridGraph<T, Dim, Memory>::upload_terms(
+    const Instance<Memory>& exec, const std::array<std::int64_t, Dim>& strides) const {
+  std::vector<detail::StencilTerm<T>> terms;
+  for (const auto& stencil : m_stencils) {
+    for (std::size_t k = 0; k < stencil.nodes.size(); ++k) {
+      std::int64_t place = 0;
+      for (int d = 0; d < Dim; ++d) place += stencil.nodes[k][d] * strides[d];
+      terms.push_back({static_cast<int>(place), static_cast<T>(stencil.coefficients[k])});
+    }
+  }
+  return upload(exec, terms, "moho::rays::terms");
+}
+
+/// \cond
+#define MOHO_RAYS_GRAPH(prefix, T, Dim, Memory) prefix class GridGraph<T, Dim, Memory>;
+#ifdef MOHO_RAYS_KERNELS
+MOHO_RAYS_EACH(MOHO_RAYS_GRAPH)
+#endif
+/// \endcond
 
 }  // namespace moho::rays

@@ -4,23 +4,25 @@
 /// \file
 /// \brief Tile shapes of the ray kernels, and the model completed with dummy vertices.
 
+#include <moho/core/instance.hpp>
 #include <moho/core/tile.hpp>
-#include <moho/rays/star.hpp>
+
+#include <algorithm>
 
 namespace moho::rays {
 
-/// Shape of the tiles that one team relaxes in scratch, by execution space. A tile is at least as
+/// Shape of the tiles that are relaxed in scratch, by memory. A tile is at least as
 /// wide as the largest radius, so that only adjacent tiles touch each other.
-template <class Exec, int Dim>
+template <class Memory, int Dim>
 struct RayTile {
-  /// Vertices along each axis. Host: a tile is a team of one thread; its traveltimes stay in L1,
-  /// its weights in L2.
+  /// Vertices along each axis. Host: a thread takes a tile; its traveltimes stay in L1, its
+  /// weights in L2.
   static constexpr int extents[3] = {Dim == 2 ? 32 : 8, Dim == 2 ? 32 : 8, 32};
 };
 #ifdef KOKKOS_ENABLE_CUDA
 /// \cond
 template <int Dim>
-struct RayTile<Kokkos::Cuda, Dim> {
+struct RayTile<Kokkos::CudaSpace, Dim> {
   // One thread a vertex. 2D: 512 threads with 128 registers each fill a multiprocessor. 3D: the
   // overlap of radius 4 in double precision, 12 x 12 x 24 times 8 bytes, leaves room in 48 KiB of
   // scratch.
@@ -30,19 +32,19 @@ struct RayTile<Kokkos::Cuda, Dim> {
 #endif
 
 /// Vertices of a tile along an axis.
-template <class Exec, int Dim>
+template <class Memory, int Dim>
 KOKKOS_INLINE_FUNCTION constexpr int tile_extent(int axis) {
-  constexpr int e0 = RayTile<Exec, Dim>::extents[0];
-  constexpr int e1 = RayTile<Exec, Dim>::extents[1];
-  constexpr int e2 = RayTile<Exec, Dim>::extents[2];
+  constexpr int e0 = RayTile<Memory, Dim>::extents[0];
+  constexpr int e1 = RayTile<Memory, Dim>::extents[1];
+  constexpr int e2 = RayTile<Memory, Dim>::extents[2];
   return axis == 0 ? e0 : axis == 1 ? e1 : e2;
 }
 
 /// Vertices of a tile.
-template <class Exec, int Dim>
+template <class Memory, int Dim>
 KOKKOS_INLINE_FUNCTION constexpr int tile_volume() {
   int n = 1;
-  for (int d = 0; d < Dim; ++d) n *= tile_extent<Exec, Dim>(d);
+  for (int d = 0; d < Dim; ++d) n *= tile_extent<Memory, Dim>(d);
   return n;
 }
 
@@ -59,13 +61,13 @@ struct PaddedGrid {
 
   PaddedGrid() = default;
 
-  /// Lays out the grid for the tiles of an execution space.
-  template <class Exec>
-  static PaddedGrid make(const Grid<Dim>& grid, int radius, const Exec&) {
+  /// Lays out the grid for the tiles of a memory.
+  template <class Memory>
+  static PaddedGrid make(const Grid<Dim>& grid, int radius) {
     PaddedGrid result;
     result.extents = grid.extents;
     for (int d = 0; d < Dim; ++d) {
-      const int tile = tile_extent<Exec, Dim>(d);
+      const int tile = tile_extent<Memory, Dim>(d);
       result.tiles[d] = static_cast<int>((grid.extents[d] + tile - 1) / tile);
       result.low[d] = d == Dim - 1 ? (radius + 7) / 8 * 8 : radius;
       result.padded[d] = result.low[d] + static_cast<std::int64_t>(result.tiles[d]) * tile + radius;
@@ -108,15 +110,43 @@ struct PaddedGrid {
     return true;
   }
   /// First node of a tile.
-  template <class Exec>
+  template <class Memory>
   KOKKOS_INLINE_FUNCTION Index<Dim> tile_origin(std::int64_t tile) const {
     Index<Dim> result{};
     for (int d = Dim - 1; d >= 0; --d) {
-      result[d] = tile % tiles[d] * tile_extent<Exec, Dim>(d);
+      result[d] = tile % tiles[d] * tile_extent<Memory, Dim>(d);
       tile /= tiles[d];
     }
     return result;
   }
 };
+
+namespace detail {
+
+/// Copies a box of a padded grid row by row, on a host.
+/// \param relaxed other threads may be writing what is read
+/// \param strides of the padded grid
+/// \param from first vertex of the box in the padded grid
+/// \param to box.size() elements
+template <bool relaxed, int Dim, class T>
+void load_box(const TileBox<Dim>& box, const std::int64_t (&strides)[Dim], const T* from, T* to) {
+  const int length = box.extents[Dim - 1];
+  const int rows = box.size() / length;
+  for (int row = 0; row < rows; ++row, to += length) {
+    const T* start = from;
+    int rest = row;
+    for (int d = Dim - 2; d >= 0; --d) {
+      start += rest % box.extents[d] * strides[d];
+      rest /= box.extents[d];
+    }
+    if constexpr (relaxed) {
+      for (int i = 0; i < length; ++i) to[i] = relaxed_load(start + i);
+    } else {
+      std::copy_n(start, length, to);
+    }
+  }
+}
+
+}  // namespace detail
 
 }  // namespace moho::rays

@@ -26,19 +26,18 @@ KOKKOS_INLINE_FUNCTION Point<Dim> get_point(const PointView<Dim, Memory>& view, 
 /// Follows predecessors from a receiver to its source. Called twice: without room for points it
 /// finds the last vertex, the traveltime and the number of points; with room it writes them, source
 /// first.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct FollowRay {
-  using memory = typename Exec::memory_space;
-  GraphData<T, Dim, Exec> graph;
+  GraphData<T, Dim, Memory> graph;
   Grid<Dim> grid;
   const T* times;                    ///< sources x shape
   const std::int16_t* predecessors;  ///< likewise
-  PointView<Dim, memory> sources, receivers;
-  Kokkos::View<std::int64_t*, memory>
+  PointView<Dim, Memory> sources, receivers;
+  Kokkos::View<std::int64_t*, Memory>
       last_vertex;  ///< of each ray; -1: straight, -2: none, -3: broken
-  Kokkos::View<double*, memory> traveltime;
-  Kokkos::View<std::int64_t*, memory> first;  ///< counts at first, offsets then
-  PointView<Dim, memory> points;              ///< empty in the first call
+  Kokkos::View<double*, Memory> traveltime;
+  Kokkos::View<std::int64_t*, Memory> first;  ///< counts at first, offsets then
+  PointView<Dim, Memory> points;              ///< empty in the first call
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t ray) const {
     const std::int64_t source = ray / receivers.extent(0);
@@ -53,9 +52,9 @@ struct FollowRay {
   KOKKOS_INLINE_FUNCTION void find_end(std::int64_t ray, std::int64_t source,
                                        std::int64_t receiver) const {
     const Kokkos::Array<double, Dim> from =
-        snap<Dim>(grid, get_point<Dim, memory>(sources, source));
+        snap<Dim>(grid, get_point<Dim, Memory>(sources, source));
     const Kokkos::Array<double, Dim> to =
-        snap<Dim>(grid, get_point<Dim, memory>(receivers, receiver));
+        snap<Dim>(grid, get_point<Dim, Memory>(receivers, receiver));
     const T* const time = times + source * grid.size();
     const NodeBox<Dim> box(to, graph.radius, grid.extents);
     double best = infinity<double>();
@@ -67,7 +66,7 @@ struct FollowRay {
       Kokkos::Array<double, Dim> position;
       for (int d = 0; d < Dim; ++d) position[d] = static_cast<double>(node[d]);
       const double candidate = static_cast<double>(time[flat]) +
-                               straight_time<T, Dim, Exec>(graph, grid.spacing, position, to);
+                               straight_time<T, Dim, Memory>(graph, grid.spacing, position, to);
       if (candidate < best) {
         best = candidate;
         vertex = flat;
@@ -81,7 +80,7 @@ struct FollowRay {
         near = near && distance <= static_cast<double>(graph.radius);
       }
       if (near) {
-        const double straight = straight_time<T, Dim, Exec>(graph, grid.spacing, from, to);
+        const double straight = straight_time<T, Dim, Memory>(graph, grid.spacing, from, to);
         if (straight <= best) {
           best = straight;
           vertex = -1;
@@ -113,9 +112,9 @@ struct FollowRay {
   KOKKOS_INLINE_FUNCTION void write(std::int64_t ray, std::int64_t source,
                                     std::int64_t receiver) const {
     const Kokkos::Array<double, Dim> from =
-        snap<Dim>(grid, get_point<Dim, memory>(sources, source));
+        snap<Dim>(grid, get_point<Dim, Memory>(sources, source));
     const Kokkos::Array<double, Dim> to =
-        snap<Dim>(grid, get_point<Dim, memory>(receivers, receiver));
+        snap<Dim>(grid, get_point<Dim, Memory>(receivers, receiver));
     std::int64_t place = first(ray + 1);  // backwards, from the receiver
     if (last_vertex(ray) == -1) {
       put_point(--place, position(to));
@@ -159,16 +158,12 @@ struct FollowRay {
   }
 };
 
-template <int Dim, class Exec>
-PointView<Dim, typename Exec::memory_space> upload_points(const Exec& exec,
-                                                          const Points<Dim>& points) {
-  using View = PointView<Dim, typename Exec::memory_space>;
-  const auto view = allocate<View>(exec, "moho::rays::points", points.size());
-  auto host = Kokkos::create_mirror_view(view);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    for (int d = 0; d < Dim; ++d) host(i, d) = points[i][d];
-  }
-  Kokkos::deep_copy(exec, view, host);
+template <int Dim, class Memory>
+PointView<Dim, Memory> upload_points(const Instance<Memory>& exec, const Points<Dim>& points) {
+  const auto view = allocate<PointView<Dim, Memory>>(exec, "moho::rays::points", points.size());
+  using Host = Kokkos::View<const double* [Dim], Kokkos::LayoutRight, Kokkos::HostSpace,
+                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  copy(exec, view, Host(points.front().data(), points.size()));
   exec.fence();
   return view;
 }
@@ -186,10 +181,10 @@ PointView<Dim, typename Exec::memory_space> upload_points(const Exec& exec,
 /// \param times,predecessors outputs of trace()
 /// \param receivers positions in the grid's units; there may be none
 /// \throws InputError a receiver outside the model, or arrays of the wrong shape
-template <class T, int Dim, class Exec>
-RayPaths<Dim> ray_paths(const Exec& exec, const GridGraph<T, Dim, Exec>& graph,
-                        const Points<Dim>& sources, const FieldPerSource<T, Dim, Exec>& times,
-                        const FieldPerSource<std::int16_t, Dim, Exec>& predecessors,
+template <class T, int Dim, class Memory>
+RayPaths<Dim> ray_paths(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
+                        const Points<Dim>& sources, const FieldPerSource<T, Dim, Memory>& times,
+                        const FieldPerSource<std::int16_t, Dim, Memory>& predecessors,
                         const Points<Dim>& receivers) {
   const std::int64_t source_count = static_cast<std::int64_t>(sources.size());
   check_positions(graph.grid(), sources, "source");
@@ -205,55 +200,59 @@ RayPaths<Dim> ray_paths(const Exec& exec, const GridGraph<T, Dim, Exec>& graph,
   paths.traveltime.assign(static_cast<std::size_t>(rays), 0.0);
   if (rays == 0) return paths;
 
-  using memory = typename Exec::memory_space;
-  detail::FollowRay<T, Dim, Exec> follow;
+  detail::FollowRay<T, Dim, Memory> follow;
   follow.graph = graph.data();
   follow.grid = graph.grid();
   follow.times = times.data();
   follow.predecessors = predecessors.data();
   follow.sources = detail::upload_points<Dim>(exec, sources);
   follow.receivers = detail::upload_points<Dim>(exec, receivers);
-  follow.last_vertex =
-      allocate<Kokkos::View<std::int64_t*, memory>>(exec, "moho::rays::last", rays);
-  follow.traveltime = allocate<Kokkos::View<double*, memory>>(exec, "moho::rays::traveltime", rays);
-  follow.first = allocate<Kokkos::View<std::int64_t*, memory>>(exec, "moho::rays::first", rays + 1);
-  Kokkos::deep_copy(exec, follow.first, std::int64_t(0));
-  const Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> all(exec, 0, rays);
-  Kokkos::parallel_for("moho::rays::find_ray_ends", all, follow);
+  using Integers = Kokkos::View<std::int64_t*, Memory>;
+  follow.last_vertex = allocate<Integers>(exec, "moho::rays::last", rays);
+  follow.traveltime = allocate<Kokkos::View<double*, Memory>>(exec, "moho::rays::traveltime", rays);
+  follow.first = allocate<Integers>(exec, "moho::rays::first", rays + 1);
+  fill(exec, follow.first, std::int64_t(0));
+  launch("moho::rays::find_ray_ends", exec, rays, follow);
 
-  auto first = Kokkos::create_mirror_view(follow.first);
-  auto last = Kokkos::create_mirror_view(follow.last_vertex);
-  auto traveltime = Kokkos::create_mirror_view(follow.traveltime);
-  Kokkos::deep_copy(exec, first, follow.first);
-  Kokkos::deep_copy(exec, last, follow.last_vertex);
-  Kokkos::deep_copy(exec, traveltime, follow.traveltime);
-  exec.fence();
+  std::vector<std::int64_t> first = download(exec, follow.first);
+  const std::vector<std::int64_t> last = download(exec, follow.last_vertex);
+  paths.traveltime = download(exec, follow.traveltime);
   std::int64_t total = 0;
   for (std::int64_t ray = 0; ray < rays; ++ray) {
-    if (last(ray) == -3) {
+    const std::size_t k = static_cast<std::size_t>(ray);
+    if (last[k] == -3) {
       throw Error(concat("rays: the predecessors of source ", ray / paths.receivers,
                          " do not lead back to it: they are not those that trace() wrote for these "
                          "sources and this graph"));
     }
-    const std::int64_t count = first(ray);
-    paths.first[static_cast<std::size_t>(ray)] = total;
-    paths.traveltime[static_cast<std::size_t>(ray)] = traveltime(ray);
-    first(ray) = total;
+    const std::int64_t count = first[k];
+    first[k] = total;
     total += count;
   }
-  first(rays) = total;
-  paths.first[static_cast<std::size_t>(rays)] = total;
+  first.back() = total;
+  paths.first = first;
   paths.points.resize(static_cast<std::size_t>(total));
   if (total == 0) return paths;
-  Kokkos::deep_copy(exec, follow.first, first);
-  follow.points = allocate<detail::PointView<Dim, memory>>(exec, "moho::rays::points", total);
-  Kokkos::parallel_for("moho::rays::follow_rays", all, follow);
+  copy(exec, follow.first, HostElements<const std::int64_t>(first.data(), first.size()));
+  follow.points = allocate<detail::PointView<Dim, Memory>>(exec, "moho::rays::points", total);
+  launch("moho::rays::follow_rays", exec, rays, follow);
   Kokkos::View<double* [Dim], Kokkos::LayoutRight, Kokkos::HostSpace,
                Kokkos::MemoryTraits<Kokkos::Unmanaged>>
       host(paths.points.front().data(), paths.points.size());
-  Kokkos::deep_copy(exec, host, follow.points);
+  copy(exec, host, follow.points);
   exec.fence();
   return paths;
 }
+
+/// \cond
+#define MOHO_RAYS_PATHS(prefix, T, Dim, Memory)                                                \
+  prefix RayPaths<Dim> ray_paths<T, Dim, Memory>(                                              \
+      const Instance<Memory>&, const GridGraph<T, Dim, Memory>&, const Points<Dim>&,           \
+      const FieldPerSource<T, Dim, Memory>&, const FieldPerSource<std::int16_t, Dim, Memory>&, \
+      const Points<Dim>&);
+#ifdef MOHO_RAYS_KERNELS
+MOHO_RAYS_EACH(MOHO_RAYS_PATHS)
+#endif
+/// \endcond
 
 }  // namespace moho::rays

@@ -18,23 +18,22 @@
 namespace moho::rays::detail {
 
 /// State of the push methods on (source, place) pairs.
-template <class T, class Exec>
+template <class T, class Memory>
 struct PushState {
-  using memory = typename Exec::memory_space;
-  Kokkos::View<T**, Kokkos::LayoutRight, memory> times;
-  Kokkos::View<T**, Kokkos::LayoutRight, memory> previous;  ///< time when the vertex last pushed
-  Kokkos::View<int**, Kokkos::LayoutRight, memory>
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> previous;  ///< time when the vertex last pushed
+  Kokkos::View<int**, Kokkos::LayoutRight, Memory>
       listed;  ///< waits to push; near-far: bit 0 near, bit 1 far
-  Kokkos::View<std::int64_t**, Kokkos::LayoutRight, memory>
+  Kokkos::View<std::int64_t**, Kokkos::LayoutRight, Memory>
       lists;                               ///< near, next near, far, next far
-  Kokkos::View<unsigned*, memory> counts;  ///< of the lists
+  Kokkos::View<unsigned*, Memory> counts;  ///< of the lists
 };
 
 /// One sweep of push: vertices whose mask is set push to their neighbours.
-template <class T, int Dim, class Exec, class Weights>
+template <class T, int Dim, class Memory, class Weights>
 struct PushSweep {
   Weights weights;
-  PushState<T, Exec> state;
+  PushState<T, Memory> state;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const auto& graph = weights.graph;
     const std::int64_t source = i / graph.grid.size, place = i % graph.grid.size;
@@ -54,9 +53,9 @@ struct PushSweep {
 };
 
 /// The second kernel of push: sets the mask of vertices that became earlier.
-template <class T, class Exec>
+template <class T, class Memory>
 struct PushMask {
-  PushState<T, Exec> state;
+  PushState<T, Memory> state;
   std::int64_t places;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& changed) const {
     const std::int64_t source = i / places, place = i % places;
@@ -69,29 +68,27 @@ struct PushMask {
 };
 
 /// Harish and Narayanan's method. Dummies need no test: edges to them weigh infinity.
-template <class T, int Dim, class Exec, class Weights>
-void solve_push(const Exec& exec, const Weights& weights, const Batch<T, Dim, Exec>& batch,
-                const TraceOptions& options, TraceReport& report) {
+template <class T, int Dim, class Memory, class Weights>
+void solve_push(const Instance<Memory>& exec, const Weights& weights,
+                const Batch<T, Dim, Memory>& batch, const TraceOptions& options,
+                TraceReport& report) {
   const auto& graph = weights.graph;
   const std::size_t sources = static_cast<std::size_t>(batch.sources);
   const std::size_t places = static_cast<std::size_t>(graph.grid.size);
-  PushState<T, Exec> state;
+  PushState<T, Memory> state;
   state.times = batch.times;
   state.previous =
       allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, places);
   state.listed = allocate<decltype(state.listed)>(exec, "moho::rays::mask", sources, places);
-  Kokkos::deep_copy(exec, state.previous, infinity<T>());
-  Kokkos::deep_copy(exec, state.listed, 0);
-  const Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> all(
-      exec, 0, static_cast<std::int64_t>(sources * places));
-  const PushSweep<T, Dim, Exec, Weights> sweep{weights, state};
-  const PushMask<T, Exec> mask{state, graph.grid.size};
+  fill(exec, state.previous, infinity<T>());
+  fill(exec, state.listed, 0);
+  const std::int64_t all = batch.sources * graph.grid.size;
+  const PushSweep<T, Dim, Memory, Weights> sweep{weights, state};
+  const PushMask<T, Memory> mask{state, graph.grid.size};
   while (true) {
-    std::int64_t changed = 0;
-    Kokkos::parallel_reduce("moho::rays::push_mask", all, mask, Kokkos::Sum<std::int64_t>(changed));
-    exec.fence();
+    const std::int64_t changed = sum_of<std::int64_t>("moho::rays::push_mask", exec, all, mask);
     if (changed == 0) break;
-    Kokkos::parallel_for("moho::rays::push", all, sweep);
+    launch("moho::rays::push", exec, all, sweep);
     ++report.rounds;
     report.relaxations += changed * 2 * graph.half;
     if (options.progress) {
@@ -103,9 +100,9 @@ void solve_push(const Exec& exec, const Weights& weights, const Batch<T, Dim, Ex
 
 /// First half of a step of near-far: vertices of the near list leave it and note the time they
 /// push.
-template <class T, int Dim, class Exec>
+template <class T, class Memory>
 struct NearFarTake {
-  PushState<T, Exec> state;
+  PushState<T, Memory> state;
   std::int64_t places;
   int near;  ///< which of the lists 0 and 1 is the present one
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
@@ -120,10 +117,10 @@ struct NearFarTake {
 };
 
 /// Second half: a thread an edge. Vertices that became earlier are listed.
-template <class T, int Dim, class Exec, class Weights>
+template <class T, int Dim, class Memory, class Weights>
 struct NearFarPush {
   Weights weights;
-  PushState<T, Exec> state;
+  PushState<T, Memory> state;
   T threshold;
   int near;  ///< which of the lists 0 and 1 is the present one
   int far;   ///< which of the lists 2 and 3 collects the far ones
@@ -148,9 +145,9 @@ struct NearFarPush {
 };
 
 /// Splits the far list by a new threshold into the near list and the far list of the next stage.
-template <class T, int Dim, class Exec>
+template <class T, class Memory>
 struct NearFarSplit {
-  PushState<T, Exec> state;
+  PushState<T, Memory> state;
   std::int64_t places;
   T threshold;
   int near, from, to;
@@ -171,12 +168,12 @@ struct NearFarSplit {
 };
 
 /// The seeds as the first near list.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct NearFarStart {
-  PushState<T, Exec> state;
-  Kokkos::View<Seed<T, Dim>*, typename Exec::memory_space> seeds;
+  PushState<T, Memory> state;
+  Kokkos::View<Seed<T, Dim>*, Memory> seeds;
   std::int64_t places;
-  KOKKOS_INLINE_FUNCTION void operator()(const int i) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const Seed<T, Dim> seed = seeds(i);
     state.lists(0, i) = seed.source * places + seed.place;
     state.listed(seed.source, seed.place) = 1;
@@ -184,60 +181,49 @@ struct NearFarStart {
 };
 
 /// The near-far method with thresholds `delta` apart.
-template <class T, int Dim, class Exec, class Weights>
-void solve_near_far(const Exec& exec, const Weights& weights, const Batch<T, Dim, Exec>& batch,
-                    T delta, const TraceOptions& options, TraceReport& report) {
+template <class T, int Dim, class Memory, class Weights>
+void solve_near_far(const Instance<Memory>& exec, const Weights& weights,
+                    const Batch<T, Dim, Memory>& batch, T delta, const TraceOptions& options,
+                    TraceReport& report) {
   const auto& graph = weights.graph;
   const std::size_t sources = static_cast<std::size_t>(batch.sources);
   const std::size_t places = static_cast<std::size_t>(graph.grid.size);
-  PushState<T, Exec> state;
+  PushState<T, Memory> state;
   state.times = batch.times;
   state.previous =
       allocate<decltype(state.previous)>(exec, "moho::rays::previous", sources, places);
   state.listed = allocate<decltype(state.listed)>(exec, "moho::rays::listed", sources, places);
   state.lists = allocate<decltype(state.lists)>(exec, "moho::rays::lists", 4, sources * places);
   state.counts = allocate<decltype(state.counts)>(exec, "moho::rays::counts", 4);
-  Kokkos::deep_copy(exec, state.previous, infinity<T>());
-  Kokkos::deep_copy(exec, state.listed, 0);
-  using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  using HostCounts =
-      Kokkos::View<unsigned*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  fill(exec, state.previous, infinity<T>());
+  fill(exec, state.listed, 0);
   unsigned counts[4] = {static_cast<unsigned>(batch.seeds.extent(0)), 0, 0, 0};
-  const HostCounts host(counts, 4);
-  Kokkos::deep_copy(exec, state.counts, host);
-  const NearFarStart<T, Dim, Exec> start{state, batch.seeds, graph.grid.size};
-  Kokkos::parallel_for("moho::rays::near_far_start",
-                       Kokkos::RangePolicy<Exec>(exec, 0, static_cast<int>(batch.seeds.extent(0))),
-                       start);
+  write_counters(exec, state.counts, counts);
+  launch("moho::rays::near_far_start", exec, static_cast<std::int64_t>(counts[0]),
+         NearFarStart<T, Dim, Memory>{state, batch.seeds, graph.grid.size});
   int near = 0, far = 2;
   T threshold = delta;
   while (true) {
     while (counts[near] > 0) {
       const std::int64_t vertices = static_cast<std::int64_t>(counts[near]);
-      const NearFarTake<T, Dim, Exec> take{state, graph.grid.size, near};
-      Kokkos::parallel_for("moho::rays::near_far_take", Range(exec, 0, vertices), take);
-      const NearFarPush<T, Dim, Exec, Weights> push{weights, state, threshold, near, far};
-      Kokkos::parallel_for("moho::rays::near_far_push", Range(exec, 0, vertices * 2 * graph.half),
-                           push);
+      launch("moho::rays::near_far_take", exec, vertices,
+             NearFarTake<T, Memory>{state, graph.grid.size, near});
+      launch("moho::rays::near_far_push", exec, vertices * 2 * graph.half,
+             NearFarPush<T, Dim, Memory, Weights>{weights, state, threshold, near, far});
       report.relaxations += vertices * 2 * graph.half;
-      Kokkos::deep_copy(exec, host, state.counts);
-      exec.fence();
+      read_counters(exec, state.counts, counts);
       counts[near] = 0;
-      Kokkos::deep_copy(exec, state.counts, host);
-      exec.fence();
+      write_counters(exec, state.counts, counts);
       near = 1 - near;
       ++report.rounds;
     }
     if (counts[far] == 0) break;
     threshold += delta;
-    const NearFarSplit<T, Dim, Exec> split{state, graph.grid.size, threshold, near, far, 5 - far};
-    Kokkos::parallel_for("moho::rays::near_far_split",
-                         Range(exec, 0, static_cast<std::int64_t>(counts[far])), split);
-    Kokkos::deep_copy(exec, host, state.counts);
-    exec.fence();
+    launch("moho::rays::near_far_split", exec, static_cast<std::int64_t>(counts[far]),
+           NearFarSplit<T, Memory>{state, graph.grid.size, threshold, near, far, 5 - far});
+    read_counters(exec, state.counts, counts);
     counts[far] = 0;
-    Kokkos::deep_copy(exec, state.counts, host);
-    exec.fence();
+    write_counters(exec, state.counts, counts);
     far = 5 - far;
     if (options.progress) {
       const double rounds = static_cast<double>(report.rounds);

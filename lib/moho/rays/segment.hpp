@@ -17,7 +17,8 @@
 /// piece for
 ///   Gauss-Legendre with 8 points to err by less than rounding.
 
-#include <moho/rays/types.hpp>
+#include <moho/core/grid.hpp>
+#include <moho/rays/options.hpp>
 
 namespace moho::rays {
 

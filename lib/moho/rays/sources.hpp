@@ -5,28 +5,13 @@
 /// \brief Sources and receivers between nodes: virtual vertices joined to all nodes within the
 /// radius.
 
+#include <moho/core/positions.hpp>
 #include <moho/rays/graph.hpp>
 
-#include <string>
+#include <algorithm>
 #include <vector>
 
 namespace moho::rays {
-
-/// Throws InputError naming the first position outside the grid. `what` is "source" or "receiver".
-template <int Dim>
-void check_positions(const Grid<Dim>& grid, const Points<Dim>& points, const char* what) {
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (grid.contains(points[i])) continue;
-    std::string extent;
-    for (int d = 0; d < Dim; ++d) {
-      extent +=
-          concat(d ? ", " : "", axis_name<Dim>(d), " ", grid.origin[d], " to ", grid.upper(d));
-    }
-    throw InputError(concat(what, " ", i, ": ", format_point(points[i]),
-                            " is outside the model (allowed: ", extent,
-                            "): move it or extend the model"));
-  }
-}
 
 namespace detail {
 
@@ -88,26 +73,6 @@ struct NodeBox {
   }
 };
 
-/// Traveltime along the straight segment between two positions in index space.
-template <class T, int Dim, class Exec>
-KOKKOS_INLINE_FUNCTION double straight_time(const GraphData<T, Dim, Exec>& graph,
-                                            const Point<Dim>& spacing,
-                                            const Kokkos::Array<double, Dim>& p,
-                                            const Kokkos::Array<double, Dim>& q) {
-  using std::sqrt;
-  double square = 0.0;
-  for (int d = 0; d < Dim; ++d) {
-    const double delta = (q[d] - p[d]) * spacing[d];
-    square += delta * delta;
-  }
-  if (square == 0.0) return 0.0;
-  return sqrt(square) *
-         mean_slowness<Dim>(graph.rule, graph.radius, p, q, graph.grid.extents,
-                            [&](const Index<Dim>& node) {
-                              return static_cast<double>(graph.medium(graph.grid.at(node)));
-                            });
-}
-
 /// A node joined to a source.
 template <class T, int Dim>
 struct Seed {
@@ -118,41 +83,43 @@ struct Seed {
 };
 
 /// Sets the traveltimes of the seeds.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct PlantSeeds {
-  GraphData<T, Dim, Exec> graph;
+  GraphData<T, Dim, Memory> graph;
   Point<Dim> spacing;
-  Kokkos::View<Seed<T, Dim>*, typename Exec::memory_space> seeds;
-  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> times;
-  KOKKOS_INLINE_FUNCTION void operator()(const int i) const {
+  Kokkos::View<Seed<T, Dim>*, Memory> seeds;
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const Seed<T, Dim> seed = seeds(i);
     const Index<Dim> node = graph.grid.node(seed.place);
     Kokkos::Array<double, Dim> end;
     for (int d = 0; d < Dim; ++d) end[d] = static_cast<double>(node[d]);
-    const T time = static_cast<T>(straight_time<T, Dim, Exec>(graph, spacing, seed.position, end));
+    const T time =
+        static_cast<T>(straight_time<T, Dim, Memory>(graph, spacing, seed.position, end));
     seeds(i).time = time;
     times(seed.source, seed.place) = time;
   }
 };
 
 /// A batch of sources being solved: traveltimes on the padded grid, and the seeds.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct Batch {
   int sources = 0;
-  Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space> times;  ///< source, place
-  Kokkos::View<Seed<T, Dim>*, typename Exec::memory_space> seeds;
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;  ///< source, place
+  Kokkos::View<Seed<T, Dim>*, Memory> seeds;
   std::vector<NodeBox<Dim>> boxes;  ///< nodes joined to each source
 };
 
 /// Infinite traveltimes but for the seeds of sources[begin] ... sources[end - 1].
-template <class T, int Dim, class Exec>
-Batch<T, Dim, Exec> start_batch(const Exec& exec, const GridGraph<T, Dim, Exec>& graph,
-                                const Points<Dim>& sources, std::size_t begin, std::size_t end) {
-  Batch<T, Dim, Exec> batch;
+template <class T, int Dim, class Memory>
+Batch<T, Dim, Memory> start_batch(const Instance<Memory>& exec,
+                                  const GridGraph<T, Dim, Memory>& graph,
+                                  const Points<Dim>& sources, std::size_t begin, std::size_t end) {
+  Batch<T, Dim, Memory> batch;
   batch.sources = static_cast<int>(end - begin);
   batch.times = allocate<decltype(batch.times)>(exec, "moho::rays::times", end - begin,
                                                 graph.data().grid.size);
-  Kokkos::deep_copy(exec, batch.times, infinity<T>());
+  fill(exec, batch.times, infinity<T>());
   std::vector<Seed<T, Dim>> seeds;
   for (std::size_t s = begin; s < end; ++s) {
     const Kokkos::Array<double, Dim> q = snap<Dim>(graph.grid(), sources[s]);
@@ -162,16 +129,36 @@ Batch<T, Dim, Exec> start_batch(const Exec& exec, const GridGraph<T, Dim, Exec>&
           {static_cast<int>(s - begin), graph.data().grid.at(batch.boxes.back().node(i)), q, T(0)});
     }
   }
-  batch.seeds = allocate<decltype(batch.seeds)>(exec, "moho::rays::seeds", seeds.size());
-  Kokkos::View<const Seed<T, Dim>*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>
-      host_seeds(seeds.data(), seeds.size());
-  Kokkos::deep_copy(exec, batch.seeds, host_seeds);
-  exec.fence();
-  const PlantSeeds<T, Dim, Exec> plant{graph.data(), graph.grid().spacing, batch.seeds,
-                                       batch.times};
-  Kokkos::parallel_for("moho::rays::plant_seeds",
-                       Kokkos::RangePolicy<Exec>(exec, 0, static_cast<int>(seeds.size())), plant);
+  batch.seeds = upload(exec, seeds, "moho::rays::seeds");
+  launch("moho::rays::plant_seeds", exec, static_cast<std::int64_t>(seeds.size()),
+         PlantSeeds<T, Dim, Memory>{graph.data(), graph.grid().spacing, batch.seeds, batch.times});
   return batch;
+}
+
+/// A few counters of a space on the host, when all work before is done.
+template <class Value, class Memory>
+void read_counters(const Instance<Memory>& exec, const Kokkos::View<Value*, Memory>& counters,
+                   Value* to) {
+  if constexpr (is_host_memory<Memory>) {
+    exec.fence();
+    std::copy_n(counters.data(), counters.extent(0), to);
+  } else {
+    copy(exec, HostElements<Value>(to, counters.extent(0)), counters);
+    exec.fence();
+  }
+}
+
+/// The other way. The host's side may be changed when it is back.
+template <class Value, class Memory>
+void write_counters(const Instance<Memory>& exec, const Kokkos::View<Value*, Memory>& counters,
+                    const Value* from) {
+  if constexpr (is_host_memory<Memory>) {
+    exec.fence();
+    std::copy_n(from, counters.extent(0), counters.data());
+  } else {
+    copy(exec, counters, HostElements<const Value>(from, counters.extent(0)));
+    exec.fence();
+  }
 }
 
 }  // namespace detail

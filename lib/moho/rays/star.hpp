@@ -9,9 +9,10 @@
 /// Direction k < H means +offset(k), direction k >= H means -offset(k - H). Predecessors are stored
 /// as such a direction.
 
-#include <moho/rays/types.hpp>
+#include <moho/rays/options.hpp>
 
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <vector>
 

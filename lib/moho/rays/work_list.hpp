@@ -23,19 +23,18 @@ inline constexpr int side_self = side_count<Dim> / 2;
 /// the earliest key of the round waits, since what it would compute now would mostly be overtaken.
 /// The counters turn over three rounds. All of it is bookkeeping: the traveltimes themselves are
 /// never touched atomically.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct WorkList {
-  using memory = typename Exec::memory_space;
   PaddedGrid<Dim> grid;
   std::int64_t tile_count = 0;
-  Kokkos::View<int**, Kokkos::LayoutRight, memory> items;      ///< (2, capacity)
-  Kokkos::View<unsigned**, Kokkos::LayoutRight, memory> news;  ///< (2, capacity)
-  Kokkos::View<int*, memory> counts;                           ///< (3)
-  Kokkos::View<T**, Kokkos::LayoutRight, memory> keys;         ///< (2, capacity)
-  Kokkos::View<T*, memory> earliest;                           ///< (3) of the rounds
+  Kokkos::View<int**, Kokkos::LayoutRight, Memory> items;      ///< (2, capacity)
+  Kokkos::View<unsigned**, Kokkos::LayoutRight, Memory> news;  ///< (2, capacity)
+  Kokkos::View<int*, Memory> counts;                           ///< (3)
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> keys;         ///< (2, capacity)
+  Kokkos::View<T*, Memory> earliest;                           ///< (3) of the rounds
   T delta = T(0);                                              ///< how far an item may be ahead
-  Kokkos::View<unsigned char*, memory> seen;  ///< (capacity): item was visited before
-  Kokkos::View<unsigned*, memory>
+  Kokkos::View<unsigned char*, Memory> seen;  ///< (capacity): item was visited before
+  Kokkos::View<unsigned*, Memory>
       statistics;  ///< visits, first visits, relaxations of a row or tile
 
   /// Takes an item off the list of this round: its news and key, which start anew. True if it must
@@ -101,13 +100,13 @@ struct WorkList {
 };
 
 /// Sides of a tile that a vertex at `local` is within `radius` of, as a bit mask (bit = side).
-template <class Exec, int Dim>
+template <class Memory, int Dim>
 KOKKOS_INLINE_FUNCTION unsigned sides_near(const int (&local)[Dim], int radius) {
   unsigned mask = 1u;
   for (int d = 0; d < Dim; ++d) {
     // each axis multiplies the sides by three: below, beside, above
     const bool low = local[d] < radius;
-    const bool high = local[d] >= tile_extent<Exec, Dim>(d) - radius;
+    const bool high = local[d] >= tile_extent<Memory, Dim>(d) - radius;
     unsigned next = 0u;
     for (int bit = 0; bit < side_count<Dim> / 3; ++bit) {
       if (!((mask >> bit) & 1u)) continue;
@@ -120,12 +119,27 @@ KOKKOS_INLINE_FUNCTION unsigned sides_near(const int (&local)[Dim], int radius) 
   return mask & ~(1u << side_self<Dim>);
 }
 
+/// The `count` items on the list of round 0 have news from themselves.
+template <class T, int Dim, class Memory>
+struct FirstNews {
+  WorkList<T, Dim, Memory> list;
+  int count;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    list.news(0, list.items(0, i)) = 1u << side_self<Dim>;
+    list.keys(0, list.items(0, i)) = T(0);
+    if (i > 0) return;
+    list.earliest(0) = T(0);
+    list.counts(0) = count;
+  }
+};
+
 /// A work list whose first round holds every tile within reach of a seed.
 /// \param delta how far ahead of the earliest item another may be, seconds
-template <class T, int Dim, class Exec>
-WorkList<T, Dim, Exec> start_work_list(const Exec& exec, const GraphData<T, Dim, Exec>& graph,
-                                       const Batch<T, Dim, Exec>& batch, T delta) {
-  WorkList<T, Dim, Exec> list;
+template <class T, int Dim, class Memory>
+WorkList<T, Dim, Memory> start_work_list(const Instance<Memory>& exec,
+                                         const GraphData<T, Dim, Memory>& graph,
+                                         const Batch<T, Dim, Memory>& batch, T delta) {
+  WorkList<T, Dim, Memory> list;
   list.delta = delta;
   list.grid = graph.grid;
   list.tile_count = graph.grid.tile_count();
@@ -137,18 +151,19 @@ WorkList<T, Dim, Exec> start_work_list(const Exec& exec, const GraphData<T, Dim,
   list.statistics = allocate<decltype(list.statistics)>(exec, "moho::rays::statistics", 3);
   list.keys = allocate<decltype(list.keys)>(exec, "moho::rays::keys", 2, capacity);
   list.earliest = allocate<decltype(list.earliest)>(exec, "moho::rays::earliest", 3);
-  Kokkos::deep_copy(exec, list.news, 0u);
-  Kokkos::deep_copy(exec, list.keys, infinity<T>());
-  Kokkos::deep_copy(exec, list.earliest, infinity<T>());
-  Kokkos::deep_copy(exec, list.seen, static_cast<unsigned char>(0));
-  Kokkos::deep_copy(exec, list.statistics, 0u);
+  fill(exec, list.news, 0u);
+  fill(exec, list.keys, infinity<T>());
+  fill(exec, list.earliest, infinity<T>());
+  fill(exec, list.seen, static_cast<unsigned char>(0));
+  fill(exec, list.statistics, 0u);
+  fill(exec, list.counts, 0);
 
   std::vector<int> first;
   for (int s = 0; s < batch.sources; ++s) {
     Index<Dim> low, high;
     std::int64_t n = 1;
     for (int d = 0; d < Dim; ++d) {
-      const std::int64_t tile = tile_extent<Exec, Dim>(d);
+      const std::int64_t tile = tile_extent<Memory, Dim>(d);
       low[d] = std::max<std::int64_t>(0, batch.boxes[s].first[d] - graph.radius) / tile;
       high[d] =
           std::min<std::int64_t>(graph.grid.extents[d] - 1, batch.boxes[s].last[d] + graph.radius) /
@@ -167,21 +182,12 @@ WorkList<T, Dim, Exec> start_work_list(const Exec& exec, const GraphData<T, Dim,
       first.push_back(static_cast<int>(s * list.tile_count + flat));
     }
   }
-  using HostInts =
-      Kokkos::View<const int*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  const std::pair<std::size_t, std::size_t> range(0, first.size());
-  Kokkos::deep_copy(exec, Kokkos::subview(list.items, 0, range),
-                    HostInts(first.data(), first.size()));
-  const int counts[3] = {static_cast<int>(first.size()), 0, 0};
-  Kokkos::deep_copy(exec, list.counts, HostInts(counts, 3));
+  using Items = Kokkos::View<int*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  copy(exec, Items(list.items.data(), first.size()),
+       HostElements<const int>(first.data(), first.size()));
   exec.fence();
-  Kokkos::parallel_for(
-      "moho::rays::first_news", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<int>(first.size())),
-      KOKKOS_LAMBDA(const int i) {
-        list.news(0, list.items(0, i)) = 1u << side_self<Dim>;
-        list.keys(0, list.items(0, i)) = T(0);
-        list.earliest(0) = T(0);
-      });
+  launch("moho::rays::first_news", exec, static_cast<std::int64_t>(first.size()),
+         FirstNews<T, Dim, Memory>{list, static_cast<int>(first.size())});
   return list;
 }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The types for which the library of compiled kernels holds the templates of this module:
+/// float and double, 2D and 3D, in every memory of the build.
+///
+/// A header with templates ends with a macro that names them, and with MOHO_RAYS_EACH() of it where
+/// the program links the library. The library's sources name them once more, without `extern`.
+
+#include <moho/core/instance.hpp>
+
+/// \cond
+#define MOHO_RAYS_EACH_IN(instances, Memory)                                                \
+  instances(extern template, float, 2, Memory) instances(extern template, float, 3, Memory) \
+      instances(extern template, double, 2, Memory) instances(extern template, double, 3, Memory)
+
+#ifdef KOKKOS_ENABLE_CUDA
+#define MOHO_RAYS_EACH(instances)                 \
+  MOHO_RAYS_EACH_IN(instances, Kokkos::HostSpace) \
+  MOHO_RAYS_EACH_IN(instances, Kokkos::CudaSpace)
+#else
+#define MOHO_RAYS_EACH(instances) MOHO_RAYS_EACH_IN(instances, Kokkos::HostSpace)
+#endif
+/// \endcond
