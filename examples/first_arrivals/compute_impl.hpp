@@ -43,8 +43,7 @@ Outcome<T> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job) {
         make_field_per_source<T>(exec, static_cast<std::int64_t>(count), job.grid, "times");
     {
       const ScopedPhase<Exec> phase(exec, out.phases, "solve");
-      out.report = eikonal::solve_each<T, Dim, Memory>(exec, job.grid, model, job.sources, times,
-                                                       job.options);
+      out.report = eikonal::solve_each(exec, job.grid, model, job.sources, times, job.options);
     }
     bring(times.data());
     return out;
@@ -54,13 +53,11 @@ Outcome<T> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job) {
     const ScopedPhase<Exec> phase(exec, out.phases, "solve");
     if constexpr (is_host_memory<Memory>) {
       if (job.solver == Solver::fast_marching) {
-        out.report = eikonal::fast_marching<T, Dim, Memory>(exec, job.grid, model, job.sources,
-                                                            times, job.options);
+        out.report = eikonal::fast_marching(exec, job.grid, model, job.sources, times, job.options);
       }
     }
     if (job.solver != Solver::fast_marching) {
-      out.report =
-          eikonal::solve<T, Dim, Memory>(exec, job.grid, model, job.sources, times, job.options);
+      out.report = eikonal::solve(exec, job.grid, model, job.sources, times, job.options);
     }
   }
   bring(times.data());

@@ -4,6 +4,7 @@
 /// \file
 /// \brief The part of trace_rays that runs on a space, compiled once for each memory.
 
+#include <moho/core/field.hpp>
 #include <moho/core/instance.hpp>
 #include <moho/rays/types.hpp>
 
