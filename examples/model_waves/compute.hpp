@@ -2,15 +2,16 @@
 #pragma once
 
 /// \file
-/// \brief The part of model_waves that runs on an execution space, compiled once for each.
+/// \brief The part of model_waves that runs on a space, compiled once for each memory.
 
 #include "model_waves/plan.hpp"
 
+#include <moho/core/instance.hpp>
+#include <moho/core/phases.hpp>
 #include <moho/core/progress.hpp>
-#include <moho/core/timer.hpp>
-#include <moho/rtm/domain.hpp>
+#include <moho/rtm/types.hpp>
 #include <moho/wave/geometry.hpp>
-#include <moho/wave/modelling.hpp>
+#include <moho/wave/types.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -22,12 +23,11 @@
 namespace moho::examples::model_waves {
 
 /// What the run was found to be, before its first step and after its last.
-template <int Dim>
 struct Report {
   Plan plan;
   wave::Medium medium = wave::Medium::isotropic;
   wave::Limits limits;
-  Grid<Dim> extended;                  ///< the grid with its layers
+  std::vector<std::int64_t> extended;  ///< nodes of the grid with its layers
   double frequency = 0.0;              ///< highest of the wavelet, Hz
   double source_taper = 0.0;           ///< delta goes to epsilon so near sources, m; 0: nowhere
   double peak_time = 0.0;              ///< of the largest sample of the wavelet, seconds
@@ -42,6 +42,13 @@ struct Report {
   double whole_points = 0.0;    ///< nodes of all steps without --expand
   double seconds = 0.0;         ///< of all steps with injection and recording
   double domain_seconds = 0.0;  ///< that finding the nodes to step took
+};
+
+/// Traces on the host, receivers x samples.
+template <class T>
+struct Gather {
+  const T* samples;  ///< a row a receiver
+  std::int64_t receivers, count;
 };
 
 /// Input that is read but not yet checked against the model.
@@ -63,9 +70,9 @@ struct Job {
   std::function<std::vector<double>(double dt)> wavelet;
 
   /// Everything is checked; the first step comes next.
-  std::function<void(const Report<Dim>&)> begins;
+  std::function<void(const Report&)> begins;
   /// The traces of a shot, receivers x samples.
-  std::function<void(std::size_t shot, const wave::Traces<T>&)> gather;
+  std::function<void(std::size_t shot, const Gather<T>&)> gather;
   /// The wavefield of the first shot on the model's grid, after a step.
   std::function<void(std::int64_t step, const std::vector<T>&)> snapshot;
   Progress progress;
@@ -73,7 +80,7 @@ struct Job {
 
 /// Models all shots on a space.
 /// \throws InputError, MemoryError, Error
-template <class T, int Dim, class Exec>
-Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job);
+template <class T, int Dim, class Memory>
+Report compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job);
 
 }  // namespace moho::examples::model_waves

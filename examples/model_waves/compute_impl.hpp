@@ -2,17 +2,16 @@
 #pragma once
 
 #include "common/summary.hpp"
-#include "model_waves/compute_on.hpp"
+#include "model_waves/compute.hpp"
 
+#include <moho/core/copy.hpp>
 #include <moho/core/space.hpp>
+#include <moho/core/timer.hpp>
 #include <moho/rtm/expand.hpp>
+#include <moho/wave/modelling.hpp>
 #include <moho/wave/source_region.hpp>
 
-#include <instances/eikonal.hpp>
-#include <instances/wave.hpp>
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -39,26 +38,27 @@ View wrap(typename View::value_type* data, const Grid<Dim>& grid) {
   }
 }
 
-template <class T, int Dim, class Exec>
-Field<T, Dim, Exec> to_field(const Exec& exec, const Job<T, Dim>& job, const char* option) {
-  using Host = Kokkos::DefaultHostExecutionSpace;
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> to_field(const Instance<Memory>& exec, const Job<T, Dim>& job,
+                               const char* option) {
+  using Host = Kokkos::HostSpace;
   const auto found = job.values->find(option);
   if (found == job.values->end()) return {};
-  if constexpr (is_host_space<Exec>) {
-    return wrap<Field<T, Dim, Exec>>(found->second.data(), job.grid);
+  if constexpr (is_host_memory<Memory>) {
+    return wrap<Field<T, Dim, Memory>>(found->second.data(), job.grid);
   } else {
     auto field = make_field<T>(exec, job.grid, option);
-    Kokkos::deep_copy(field, wrap<Field<T, Dim, Host>>(found->second.data(), job.grid));
+    copy(exec, field, wrap<Field<T, Dim, Host>>(found->second.data(), job.grid));
     return field;
   }
 }
 
 // The library names parameters, the user knows options and files.
-template <class T, int Dim, class Exec>
-void check_parameters(const Exec& exec, const Job<T, Dim>& job,
-                      const wave::Model<T, Dim, Exec>& model) {
+template <class T, int Dim, class Memory>
+void check_parameters(const Instance<Memory>& exec, const Job<T, Dim>& job,
+                      const wave::Model<T, Dim, Memory>& model) {
   try {
-    wave::check_model<T, Dim, Exec>(exec, job.grid, model);
+    wave::check_model<T, Dim, Memory>(exec, job.grid, model);
   } catch (const InputError& error) {
     const std::string text = error.what();
     const auto colon = text.find(':');
@@ -124,71 +124,77 @@ std::size_t estimate(const Grid<Dim>& grid, const Grid<Dim>& extended, const Job
 }
 
 // Throws unless all sources and receivers are where they may be.
-template <class T, int Dim, class Exec>
-void check_points(const Exec& exec, const Job<T, Dim>& job,
-                  const wave::Propagator<T, Dim, Exec>& propagator) {
+template <class T, int Dim, class Memory>
+void check_points(const Instance<Memory>& exec, const Job<T, Dim>& job,
+                  const wave::Propagator<T, Dim, Memory>& propagator) {
   for (const wave::Shot<Dim>& shot : job.shots) {
     const std::string of = job.shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
     blame(job.sources_name, [&] {
-      wave::PointSet<T, Dim, Exec>(exec, propagator.grid(), propagator.layout(), shot.sources,
-                                   wave::point_options(propagator, of + "source", true));
+      wave::PointSet<T, Dim, Memory>(exec, propagator.grid(), propagator.layout(), shot.sources,
+                                     wave::point_options(propagator, of + "source", true));
     });
     blame(job.receivers_name, [&] {
-      wave::PointSet<T, Dim, Exec>(exec, propagator.grid(), propagator.layout(), shot.receivers,
-                                   wave::point_options(propagator, of + "receiver", false));
+      wave::PointSet<T, Dim, Memory>(exec, propagator.grid(), propagator.layout(), shot.receivers,
+                                     wave::point_options(propagator, of + "receiver", false));
     });
   }
 }
 
 // Hands the wavefield out on the model's grid.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 class Snapshots {
  public:
-  Snapshots(const Exec& exec, const Job<T, Dim>& job,
-            const wave::Propagator<T, Dim, Exec>& propagator)
+  Snapshots(const Instance<Memory>& exec, const Job<T, Dim>& job,
+            const wave::Propagator<T, Dim, Memory>& propagator)
       : m_exec(exec), m_job(job), m_interior(propagator.interior()) {}
 
-  void take(const wave::Wavefield<T, Dim, Exec>& wavefield, std::int64_t step) {
+  void take(const wave::Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) {
     m_exec.fence();
-    const auto start = std::chrono::steady_clock::now();
-    if (m_host.extent(0) == 0) m_host = Kokkos::create_mirror(wavefield.now[0]);
-    Kokkos::deep_copy(m_host, wavefield.now[0]);
+    const Stopwatch watch;
+    const T* host = wavefield.now[0].data();
+    if constexpr (!is_host_memory<Memory>) {
+      m_host.resize(wavefield.now[0].size());
+      copy(m_exec, HostElements<T>(m_host.data(), m_host.size()), wavefield.now[0]);
+      m_exec.fence();
+      host = m_host.data();
+    }
     m_values.resize(static_cast<std::size_t>(m_interior.size()));
     // row by row
     Box<Dim> rows = m_interior;
     rows.upper[Dim - 1] = rows.lower[Dim - 1] + 1;
     const auto length = static_cast<std::size_t>(m_interior.extent(Dim - 1));
     for (std::int64_t row = 0; row < rows.size(); ++row) {
-      const T* const from = m_host.data() + wavefield.layout.flat(rows.node(row));
+      const T* const from = host + wavefield.layout.flat(rows.node(row));
       std::copy(from, from + length, m_values.data() + static_cast<std::size_t>(row) * length);
     }
     m_job.snapshot(step, m_values);
-    m_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    m_seconds += watch.seconds();
   }
   double seconds() const { return m_seconds; }
 
  private:
-  Exec m_exec;
+  Instance<Memory> m_exec;
   const Job<T, Dim>& m_job;
   Box<Dim> m_interior;
-  typename wave::Storage<T, Exec>::HostMirror m_host;
+  std::vector<T> m_host;
   std::vector<T> m_values;
   double m_seconds = 0.0;
 };
 
 }  // namespace detail
 
-template <class T, int Dim, class Exec>
-Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
-  Report<Dim> out;
+template <class T, int Dim, class Memory>
+Report compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job) {
+  Report out;
   out.device = device_name(exec);
-  out.threads = static_cast<int>(exec.concurrency());
+  out.threads = exec.concurrency();
   const Grid<Dim>& grid = job.grid;
-  out.extended = wave::extended_grid(grid, job.boundaries);
+  const Grid<Dim> extended_grid = wave::extended_grid(grid, job.boundaries);
+  for (int d = 0; d < Dim; ++d) out.extended.push_back(extended_grid.extents[d]);
 
-  wave::Model<T, Dim, Exec> model;
+  wave::Model<T, Dim, Memory> model;
   {
-    const ScopedPhase<Exec> phase(exec, out.phases, "transfer");
+    const ScopedPhase<Instance<Memory>> phase(exec, out.phases, "transfer");
     model.vp = detail::to_field<T, Dim>(exec, job, "vp");
     model.density = detail::to_field<T, Dim>(exec, job, "rho");
     model.epsilon = detail::to_field<T, Dim>(exec, job, "epsilon");
@@ -199,13 +205,13 @@ Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
   std::vector<double> wavelet;
   wave::PropagatorOptions<Dim> options;
   {
-    const ScopedPhase<Exec> phase(exec, out.phases, "check");
+    const ScopedPhase<Instance<Memory>> phase(exec, out.phases, "check");
     out.medium = model.medium();
-    detail::check_parameters<T, Dim, Exec>(exec, job, model);
+    detail::check_parameters<T, Dim, Memory>(exec, job, model);
     detail::blame("--boundary",
-                  [&] { wave::check_boundaries(out.extended, job.boundaries, out.medium); });
+                  [&] { wave::check_boundaries(extended_grid, job.boundaries, out.medium); });
     out.limits =
-        wave::limits_of<T, Dim, Exec>(exec, grid, model, job.order, job.equations, job.sigma);
+        wave::limits_of<T, Dim, Memory>(exec, grid, model, job.order, job.equations, job.sigma);
     if (job.time.dt > 0.0) {
       detail::blame("--dt", [&] { wave::check_dt(job.time.dt, out.limits); });
     }
@@ -231,11 +237,11 @@ Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
     out.nodes_per_wave = out.limits.least_velocity / (out.frequency * spacing);
     out.nodes_per_wave_wanted = wave::required_points_per_wavelength(job.order);
     out.source_taper = detail::taper_radius(job, out.frequency);
-    out.bytes = detail::estimate(grid, out.extended, job, out.medium, is_host_space<Exec>,
+    out.bytes = detail::estimate(grid, extended_grid, job, out.medium, is_host_memory<Memory>,
                                  out.source_taper > 0.0);
-    const std::size_t there = available_memory(exec);
+    const std::size_t there = memory_budget(exec);
     if (out.bytes > there) {
-      throw MemoryError(concat("memory: the model of ", shape_string(out.extended),
+      throw MemoryError(concat("memory: the model of ", shape_string(extended_grid),
                                " nodes and its wavefield take ",
                                format_bytes(static_cast<double>(out.bytes)),
                                " (allowed: ", format_bytes(static_cast<double>(there)),
@@ -264,57 +270,54 @@ Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
   }
   random.floor /= std::sqrt(1.0 + 2.0 * slowing);
 
-  wave::Model<T, Dim, Exec> extended;
+  wave::Model<T, Dim, Memory> extended;
   {
-    const ScopedPhase<Exec> phase(exec, out.phases, "prepare");
+    const ScopedPhase<Instance<Memory>> phase(exec, out.phases, "prepare");
     if (out.source_taper > 0.0) {
       Points<Dim> sources;
       for (const wave::Shot<Dim>& shot : job.shots) {
         sources.insert(sources.end(), shot.sources.begin(), shot.sources.end());
       }
-      model.delta = wave::taper_delta<T, Dim, Exec>(exec, grid, model, sources, out.source_taper);
+      model.delta = wave::taper_delta<T, Dim, Memory>(exec, grid, model, sources, out.source_taper);
     }
-    extended = wave::extend_model<T, Dim, Exec>(exec, grid, model, job.boundaries, random);
+    extended = wave::extend_model<T, Dim, Memory>(exec, grid, model, job.boundaries, random);
     exec.fence();
     model = {};
   }
-  const auto start = std::chrono::steady_clock::now();
-  const wave::Propagator<T, Dim, Exec> propagator(exec, out.extended, extended, options);
-  detail::check_points<T, Dim, Exec>(exec, job, propagator);
+  const Stopwatch preparing;
+  const wave::Propagator<T, Dim, Memory> propagator(exec, extended_grid, extended, options);
+  detail::check_points<T, Dim, Memory>(exec, job, propagator);
   if (job.expand != rtm::Expansion::layers && job.expand != rtm::Expansion::eikonal) extended = {};
   auto wavefield = propagator.make_wavefield(exec);
   exec.fence();
-  out.phases.add("prepare",
-                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  out.phases.add("prepare", preparing.seconds());
   if (job.begins) job.begins(out);
 
   for (std::size_t k = 0; k < job.shots.size(); ++k) {
     const wave::Shot<Dim>& shot = job.shots[k];
-    const auto shot_start = std::chrono::steady_clock::now();
-    const wave::PointSet<T, Dim, Exec> sources(exec, out.extended, propagator.layout(),
-                                               shot.sources,
-                                               wave::point_options(propagator, "source", true));
-    const wave::PointSet<T, Dim, Exec> receivers(
-        exec, out.extended, propagator.layout(), shot.receivers,
+    const Stopwatch shot_preparing;
+    const wave::PointSet<T, Dim, Memory> sources(exec, extended_grid, propagator.layout(),
+                                                 shot.sources,
+                                                 wave::point_options(propagator, "source", true));
+    const wave::PointSet<T, Dim, Memory> receivers(
+        exec, extended_grid, propagator.layout(), shot.receivers,
         wave::point_options(propagator, "receiver", false));
     rtm::DomainOptions domain_options;
     domain_options.onset = rtm::onset(wavelet, out.plan.dt);
     domain_options.frequency = out.frequency;
-    const auto domain = rtm::make_domain<T, Dim, Exec>(job.expand, exec, propagator, extended,
-                                                       sources, domain_options);
+    const auto domain = rtm::make_domain<T, Dim, Memory>(job.expand, exec, propagator, extended,
+                                                         sources, domain_options);
     exec.fence();
-    out.phases.add(
-        "prepare",
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - shot_start).count());
+    out.phases.add("prepare", shot_preparing.seconds());
 
-    detail::Snapshots<T, Dim, Exec> snapshots(exec, job, propagator);
-    wave::ShotOptions<T, Dim, Exec> shot_options;
+    detail::Snapshots<T, Dim, Memory> snapshots(exec, job, propagator);
+    wave::ShotOptions<T, Dim, Memory> shot_options;
     shot_options.steps = out.plan.steps;
     shot_options.interval = out.plan.interval;
     if (job.expand != rtm::Expansion::none) shot_options.domain = domain.get();
     if (k == 0 && out.plan.snapshot_every > 0 && job.snapshot) {
       shot_options.snapshot_every = out.plan.snapshot_every;
-      shot_options.snapshot = [&](const wave::Wavefield<T, Dim, Exec>& field, const Box<Dim>&,
+      shot_options.snapshot = [&](const wave::Wavefield<T, Dim, Memory>& field, const Box<Dim>&,
                                   std::int64_t step) { snapshots.take(field, step); };
     }
     if (job.progress) {
@@ -332,7 +335,7 @@ Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
                    " s left"));
       };
     }
-    const wave::ShotResult<T, Dim, Exec> result = wave::model_shot<T, Dim, Exec>(
+    const wave::ShotResult<T, Dim, Memory> result = wave::model_shot<T, Dim, Memory>(
         exec, propagator, wavefield, sources, wavelet, receivers, shot_options);
     const double seconds = std::max(result.seconds - snapshots.seconds(), 0.0);
     out.phases.add("steps", seconds);
@@ -341,16 +344,18 @@ Report<Dim> compute_on(const Exec& exec, const Job<T, Dim>& job) {
     out.points += result.points;
     out.whole_points += result.whole_points;
     out.domain_seconds += domain->report().seconds();
-    job.gather(k, result.traces);
+    job.gather(k,
+               Gather<T>{result.traces.data(), static_cast<std::int64_t>(result.traces.extent(0)),
+                         static_cast<std::int64_t>(result.traces.extent(1))});
   }
   return out;
 }
 
-/// The four kinds of call on one space.
-#define MOHO_COMPUTE_ON(Exec)                                                         \
-  template Report<2> compute_on<float, 2, Exec>(const Exec&, const Job<float, 2>&);   \
-  template Report<3> compute_on<float, 3, Exec>(const Exec&, const Job<float, 3>&);   \
-  template Report<2> compute_on<double, 2, Exec>(const Exec&, const Job<double, 2>&); \
-  template Report<3> compute_on<double, 3, Exec>(const Exec&, const Job<double, 3>&)
+/// The four kinds of call on one memory.
+#define MOHO_MODEL_WAVES(Memory)                                                                 \
+  template Report compute_on<float, 2, Memory>(const Instance<Memory>&, const Job<float, 2>&);   \
+  template Report compute_on<float, 3, Memory>(const Instance<Memory>&, const Job<float, 3>&);   \
+  template Report compute_on<double, 2, Memory>(const Instance<Memory>&, const Job<double, 2>&); \
+  template Report compute_on<double, 3, Memory>(const Instance<Memory>&, const Job<double, 3>&)
 
 }  // namespace moho::examples::model_waves
