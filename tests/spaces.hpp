@@ -20,6 +20,7 @@ template <class ExecType>
 struct Space {
   using Exec = ExecType;
   using Memory = MemoryOf<ExecType>;
+  using Scalar = float;  ///< of tests that want one and no other
   static Instance<Memory> exec() { return ExecType(); }
 };
 
@@ -41,8 +42,8 @@ struct to_types<SpaceList<Spaces...>> {
 
 /// Every enabled execution space, for TYPED_TEST_SUITE(Suite, TestSpaces, SpaceName).
 ///
-/// TypeParam::exec() is an instance and TypeParam::Memory its memory. What a test does belongs into a
-/// function template over the memory, so that Serial and OpenMP share its compilation.
+/// TypeParam::exec() is an instance and TypeParam::Memory its memory. What a test does belongs into
+/// a function template over the memory, so that Serial and OpenMP share its compilation.
 using TestSpaces = detail::to_types<EnabledSpaces>::spaces;
 
 /// Every enabled execution space with float and with double, for
@@ -75,3 +76,18 @@ struct CaseName {
 };
 
 }  // namespace moho::testing
+
+using moho::Instance;  // tests are written in their own namespace
+
+/// \def MEMORY_TEST
+/// A typed test whose body is a function template of the scalar T and the memory Memory, with the
+/// argument `exec`, an Instance<Memory>: it is compiled once for all spaces of a memory, and nvcc
+/// takes its lambdas.
+#define MEMORY_TEST(suite, name)                                                               \
+  template <class T, class Memory>                                                             \
+  void suite##_##name(const ::moho::Instance<Memory>& exec);                                   \
+  TYPED_TEST(suite, name) {                                                                    \
+    suite##_##name<typename TypeParam::Scalar, typename TypeParam::Memory>(TypeParam::exec()); \
+  }                                                                                            \
+  template <class T, class Memory>                                                             \
+  void suite##_##name([[maybe_unused]] const ::moho::Instance<Memory>& exec)

@@ -164,7 +164,7 @@ std::int64_t count_wrong(const Exec& exec, const Grid<3>& grid) {
 }
 
 TYPED_TEST(GridOnSpace, IndexArithmeticRunsInKernels) {
-  EXPECT_EQ(count_wrong(TypeParam(), cube()), 0);
+  EXPECT_EQ(count_wrong(typename TypeParam::Exec(), cube()), 0);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class LargeFields : public ::testing::Test {};
 TYPED_TEST_SUITE(LargeFields, moho::testing::TestSpaces, moho::testing::SpaceName);
 
 TYPED_TEST(LargeFields, HoldWhatIsWritten) {
-  const TypeParam exec;
+  const typename TypeParam::Exec exec;
   moho::Grid<2> grid;
   grid.extents = {2001, 1203};  // 9.6 MB
   const auto field = moho::make_field<float>(exec, grid, "large");

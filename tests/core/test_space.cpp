@@ -23,29 +23,32 @@ TYPED_TEST_SUITE(Space, moho::testing::TestSpaces, moho::testing::SpaceName);
 
 TYPED_TEST(Space, IsFoundByItsName) {
   int calls = 0;
-  moho::with_space(moho::SpaceTraits<TypeParam>::name, [&](const auto& exec) {
+  moho::with_space(moho::SpaceTraits<typename TypeParam::Exec>::name, [&](const auto& exec) {
     ++calls;
-    EXPECT_TRUE((std::is_same_v<std::decay_t<decltype(exec)>, TypeParam>));
+    EXPECT_TRUE(
+        (std::is_same_v<std::decay_t<decltype(exec)>, Instance<typename TypeParam::Memory>>));
+    EXPECT_STREQ(exec.name(), moho::SpaceTraits<typename TypeParam::Exec>::name);
   });
   EXPECT_EQ(calls, 1);
-  EXPECT_THAT(moho::space_names(), Contains(moho::SpaceTraits<TypeParam>::name));
+  EXPECT_THAT(moho::space_names(), Contains(moho::SpaceTraits<typename TypeParam::Exec>::name));
 }
 
 TYPED_TEST(Space, TraitsAgreeWithKokkos) {
-  EXPECT_EQ(moho::SpaceTraits<TypeParam>::host, moho::is_host_space<TypeParam>);
+  EXPECT_EQ(moho::SpaceTraits<typename TypeParam::Exec>::host,
+            moho::is_host_space<typename TypeParam::Exec>);
 }
 
 TYPED_TEST(Space, AvailableMemoryIsPlausible) {
-  const std::size_t bytes = moho::available_memory(TypeParam());
+  const std::size_t bytes = moho::available_memory(typename TypeParam::Exec());
   EXPECT_GT(bytes, std::size_t(1) << 20);
   EXPECT_LT(bytes, std::size_t(1) << 46);
 }
 
 TYPED_TEST(Space, DeviceHasAName) {
-  const TypeParam exec;
+  const typename TypeParam::Exec exec;
   const std::string name = moho::device_name(exec);
   EXPECT_FALSE(name.empty());
-  if (moho::SpaceTraits<TypeParam>::host) {
+  if (moho::SpaceTraits<typename TypeParam::Exec>::host) {
     EXPECT_THAT(name, HasSubstr(moho::concat(exec.concurrency(), " thread")));
   }
 }
@@ -72,9 +75,9 @@ int count_torn(const Exec& exec, int n) {
 }
 
 TYPED_TEST(Space, RelaxedLoadsReadWhatRelaxedStoresWrote) {
-  EXPECT_EQ(count_torn<float>(TypeParam(), 1000), 0);
-  EXPECT_EQ(count_torn<double>(TypeParam(), 1000), 0);
-  EXPECT_EQ(count_torn<int>(TypeParam(), 1000), 0);
+  EXPECT_EQ(count_torn<float>(typename TypeParam::Exec(), 1000), 0);
+  EXPECT_EQ(count_torn<double>(typename TypeParam::Exec(), 1000), 0);
+  EXPECT_EQ(count_torn<int>(typename TypeParam::Exec(), 1000), 0);
 }
 
 // Every thread writes one of two patterns into the same word again and again; no reader may ever
@@ -94,11 +97,11 @@ int count_mixtures(const Exec& exec) {
   return mixtures;
 }
 
-TYPED_TEST(Space, WordsAreNeverTorn) { EXPECT_EQ(count_mixtures(TypeParam()), 0); }
+TYPED_TEST(Space, WordsAreNeverTorn) { EXPECT_EQ(count_mixtures(typename TypeParam::Exec()), 0); }
 
 TYPED_TEST(Space, AllocateKeepsLabelAndShape) {
-  using View = Kokkos::View<int**, typename TypeParam::memory_space>;
-  const View view = moho::allocate<View>(TypeParam(), "moho::test", 3, 5);
+  using View = Kokkos::View<int**, typename TypeParam::Memory>;
+  const View view = moho::allocate<View>(typename TypeParam::Exec(), "moho::test", 3, 5);
   EXPECT_EQ(view.label(), "moho::test");
   EXPECT_EQ(view.extent(0), 3u);
   EXPECT_EQ(view.extent(1), 5u);

@@ -66,11 +66,13 @@ class LoadTile : public ::testing::Test {};
 TYPED_TEST_SUITE(LoadTile, moho::testing::TestSpaces, moho::testing::SpaceName);
 
 TYPED_TEST(LoadTile, FillsEveryElement) {
-  const int team_size = moho::is_host_space<TypeParam> ? 1 : 64;
+  const int team_size = moho::is_host_space<typename TypeParam::Exec> ? 1 : 64;
   const TileBox<2> boxes[] = {{{1, 1}}, {{1, 17}}, {{13, 1}}, {{12, 44}}};
-  for (const auto& box : boxes) EXPECT_EQ((CountWrong<TypeParam, 2>{box}.run(team_size)), 0);
+  for (const auto& box : boxes)
+    EXPECT_EQ((CountWrong<typename TypeParam::Exec, 2>{box}.run(team_size)), 0);
   const TileBox<3> cubes[] = {{{1, 1, 1}}, {{3, 5, 7}}, {{8, 9, 10}}};
-  for (const auto& box : cubes) EXPECT_EQ((CountWrong<TypeParam, 3>{box}.run(team_size)), 0);
+  for (const auto& box : cubes)
+    EXPECT_EQ((CountWrong<typename TypeParam::Exec, 3>{box}.run(team_size)), 0);
 }
 
 }  // namespace

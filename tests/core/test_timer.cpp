@@ -38,7 +38,7 @@ TYPED_TEST_SUITE(ScopedPhaseTest, moho::testing::TestSpaces, moho::testing::Spac
 TYPED_TEST(ScopedPhaseTest, MeasuresItsScope) {
   moho::PhaseTimes times;
   {
-    const moho::ScopedPhase phase(TypeParam(), times, "sleep");
+    const moho::ScopedPhase phase(typename TypeParam::Exec(), times, "sleep");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   EXPECT_GE(times.seconds("sleep"), 0.02);
@@ -48,7 +48,7 @@ TYPED_TEST(ScopedPhaseTest, MeasuresItsScope) {
 TYPED_TEST(ScopedPhaseTest, CountsWhenAnExceptionLeavesTheScope) {
   moho::PhaseTimes times;
   try {
-    const moho::ScopedPhase phase(TypeParam(), times, "broken");
+    const moho::ScopedPhase phase(typename TypeParam::Exec(), times, "broken");
     throw std::runtime_error("stop");
   } catch (const std::runtime_error&) {
   }
@@ -62,7 +62,7 @@ TYPED_TEST(ScopedPhaseTest, IsARegionForKokkosTools) {
       [](const char* name) { regions.push_back(std::string("push ") + name); });
   Kokkos::Tools::Experimental::set_pop_region_callback([]() { regions.push_back("pop"); });
   moho::PhaseTimes times;
-  { const moho::ScopedPhase phase(TypeParam(), times, "trace"); }
+  { const moho::ScopedPhase phase(typename TypeParam::Exec(), times, "trace"); }
   Kokkos::Tools::Experimental::set_push_region_callback(nullptr);
   Kokkos::Tools::Experimental::set_pop_region_callback(nullptr);
   EXPECT_EQ(regions, (std::vector<std::string>{"push moho::trace", "pop"}));

@@ -5,8 +5,6 @@
 
 #include "spaces.hpp"
 
-#include <instances/eikonal.hpp>
-#include <instances/wave.hpp>
 #include <moho/rtm/rtm.hpp>
 #include <moho/wave/modelling.hpp>
 
@@ -48,8 +46,9 @@ struct Setting {
   std::vector<double> wavelet;  ///< instead of the Ricker wavelet
 };
 
-template <class T, int Dim, class Exec>
-Field<T, Dim, Exec> sample(const Exec& exec, const Grid<Dim>& grid, const Formula<Dim>& formula) {
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> sample(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                             const Formula<Dim>& formula) {
   if (!formula) return {};
   const auto field = make_field<T>(exec, grid, "field");
   const auto host = Kokkos::create_mirror_view(field);
@@ -66,29 +65,30 @@ Field<T, Dim, Exec> sample(const Exec& exec, const Grid<Dim>& grid, const Formul
 }
 
 /// Notes the boxes that another domain gives.
-template <class T, int Dim, class Exec>
-struct Notes : Domain<T, Dim, Exec> {
-  rtm::ExpandingDomain<T, Dim, Exec>* domain = nullptr;
+template <class T, int Dim, class Memory>
+struct Notes : Domain<T, Dim, Memory> {
+  rtm::ExpandingDomain<T, Dim, Memory>* domain = nullptr;
   std::vector<Box<Dim>> boxes;
-  Box<Dim> box(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
-               const Wavefield<T, Dim, Exec>& wavefield, std::int64_t step) override {
+  Box<Dim> box(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+               const Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) override {
     boxes.push_back(domain->box(exec, propagator, wavefield, step));
     return boxes.back();
   }
 };
 
 /// A setting on a space.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 class Shot {
  public:
-  explicit Shot(const Setting<Dim>& setting) : m_setting(setting) {
-    Model<T, Dim, Exec> inner;
+  Shot(const Instance<Memory>& instance, const Setting<Dim>& setting)
+      : exec(instance), m_setting(setting) {
+    Model<T, Dim, Memory> inner;
     inner.vp = sample<T, Dim>(exec, setting.grid, setting.vp);
     inner.epsilon = sample<T, Dim>(exec, setting.grid, setting.epsilon);
     inner.delta = sample<T, Dim>(exec, setting.grid, setting.delta);
     inner.theta = sample<T, Dim>(exec, setting.grid, setting.theta);
     inner.phi = sample<T, Dim>(exec, setting.grid, setting.phi);
-    model = extend_model<T, Dim, Exec>(exec, setting.grid, inner, setting.boundaries);
+    model = extend_model<T, Dim, Memory>(exec, setting.grid, inner, setting.boundaries);
     const Grid<Dim> grid = extended_grid(setting.grid, setting.boundaries);
     PropagatorOptions<Dim> options;
     options.dt = setting.dt;
@@ -96,27 +96,27 @@ class Shot {
     options.boundaries = setting.boundaries;
     wavelet = setting.wavelet.empty() ? ricker(setting.frequency, setting.dt) : setting.wavelet;
     options.frequency = highest_frequency(wavelet, setting.dt);
-    propagator = std::make_unique<Propagator<T, Dim, Exec>>(exec, grid, model, options);
-    sources = PointSet<T, Dim, Exec>(exec, grid, propagator->layout(), setting.sources,
-                                     point_options(*propagator, "source", true));
-    receivers = PointSet<T, Dim, Exec>(exec, grid, propagator->layout(), setting.receivers,
-                                       point_options(*propagator, "receiver", false));
+    propagator = std::make_unique<Propagator<T, Dim, Memory>>(exec, grid, model, options);
+    sources = PointSet<T, Dim, Memory>(exec, grid, propagator->layout(), setting.sources,
+                                       point_options(*propagator, "source", true));
+    receivers = PointSet<T, Dim, Memory>(exec, grid, propagator->layout(), setting.receivers,
+                                         point_options(*propagator, "receiver", false));
   }
-  std::unique_ptr<rtm::ExpandingDomain<T, Dim, Exec>> domain(
+  std::unique_ptr<rtm::ExpandingDomain<T, Dim, Memory>> domain(
       Expansion method, const DomainOptions& options = {}) const {
     return rtm::make_domain(method, exec, *propagator, model, sources, options);
   }
-  ShotResult<T, Dim, Exec> run(Domain<T, Dim, Exec>* domain) const {
-    ShotOptions<T, Dim, Exec> options;
+  ShotResult<T, Dim, Memory> run(Domain<T, Dim, Memory>* domain) const {
+    ShotOptions<T, Dim, Memory> options;
     options.steps = static_cast<std::int64_t>(std::llround(m_setting.time / m_setting.dt));
     options.domain = domain;
     return model_shot(exec, *propagator, sources, wavelet, receivers, options);
   }
 
-  Exec exec;
-  Model<T, Dim, Exec> model;
-  std::unique_ptr<Propagator<T, Dim, Exec>> propagator;
-  PointSet<T, Dim, Exec> sources, receivers;
+  Instance<Memory> exec;
+  Model<T, Dim, Memory> model;
+  std::unique_ptr<Propagator<T, Dim, Memory>> propagator;
+  PointSet<T, Dim, Memory> sources, receivers;
   std::vector<double> wavelet;
 
  private:
@@ -143,12 +143,12 @@ bool holds(const Box<Dim>& outer, const Box<Dim>& inner) {
 /// Runs a method against the grid whole: boxes hold the sources and never shrink, something is
 /// saved, and the gather differs by less than `tolerance` of its largest sample. \return the
 /// difference
-template <class T, int Dim, class Exec>
-double compare(const Shot<T, Dim, Exec>& shot, const Traces<T>& whole, Expansion method,
+template <class T, int Dim, class Memory>
+double compare(const Shot<T, Dim, Memory>& shot, const Traces<T>& whole, Expansion method,
                double tolerance, double most_stepped, const DomainOptions& options = {}) {
   SCOPED_TRACE(rtm::to_string(method));
   const auto domain = shot.domain(method, options);
-  Notes<T, Dim, Exec> notes;
+  Notes<T, Dim, Memory> notes;
   notes.domain = domain.get();
   const auto result = shot.run(&notes);
   for (std::size_t n = 0; n < notes.boxes.size(); ++n) {
@@ -188,31 +188,31 @@ Setting<2> section() {
   return s;
 }
 
-template <class Exec>
+template <class Memory>
 class Expand : public ::testing::Test {};
 TYPED_TEST_SUITE(Expand, moho::testing::TestSpaces, moho::testing::SpaceName);
 
-TYPED_TEST(Expand, IsotropicShotIsThatOfTheWholeGrid) {
-  const Shot<float, 2, TypeParam> shot(section());
+MEMORY_TEST(Expand, IsotropicShotIsThatOfTheWholeGrid) {
+  const Shot<float, 2, Memory> shot(exec, section());
   const auto whole = shot.run(nullptr);
   compare<float>(shot, whole.traces, Expansion::layers, 1e-5, 0.75);
   compare<float>(shot, whole.traces, Expansion::eikonal, 1e-5, 0.7);
   compare<float>(shot, whole.traces, Expansion::amplitude, 1e-4, 0.6);
 }
 
-TYPED_TEST(Expand, EikonalOnTheGridItself) {
-  const Shot<float, 2, TypeParam> shot(section());
+MEMORY_TEST(Expand, EikonalOnTheGridItself) {
+  const Shot<float, 2, Memory> shot(exec, section());
   const auto whole = shot.run(nullptr);
   DomainOptions options;
   options.coarsening = 1;
   compare<float>(shot, whole.traces, Expansion::eikonal, 1e-5, 0.65, options);
 }
 
-TYPED_TEST(Expand, VtiShotIsThatOfTheWholeGrid) {
+MEMORY_TEST(Expand, VtiShotIsThatOfTheWholeGrid) {
   Setting<2> s = section();
   s.epsilon = [](const Point<2>& x) { return 0.25 * x[1]; };
   s.delta = [](const Point<2>& x) { return 0.1 * x[0]; };
-  const Shot<double, 2, TypeParam> shot(s);
+  const Shot<double, 2, Memory> shot(exec, s);
   const auto whole = shot.run(nullptr);
   for (const Expansion method : methods) {
     const bool follows = method == Expansion::amplitude;
@@ -220,12 +220,12 @@ TYPED_TEST(Expand, VtiShotIsThatOfTheWholeGrid) {
   }
 }
 
-TYPED_TEST(Expand, TtiShotIsThatOfTheWholeGrid) {
+MEMORY_TEST(Expand, TtiShotIsThatOfTheWholeGrid) {
   Setting<2> s = section();
   s.epsilon = [](const Point<2>&) { return 0.24; };
   s.delta = [](const Point<2>& x) { return x[0] > 0.5 ? 0.1 : -0.1; };
   s.theta = [](const Point<2>& x) { return 0.3 + x[0]; };
-  const Shot<double, 2, TypeParam> shot(s);
+  const Shot<double, 2, Memory> shot(exec, s);
   const auto whole = shot.run(nullptr);
   // Differences of first order taken twice let waves of two nodes' length run ahead, tiny as they
   // are.
@@ -235,7 +235,7 @@ TYPED_TEST(Expand, TtiShotIsThatOfTheWholeGrid) {
   compare<double>(shot, whole.traces, Expansion::eikonal, 1e-6, 0.9, wide);
 }
 
-TYPED_TEST(Expand, SmallVolume) {
+MEMORY_TEST(Expand, SmallVolume) {
   Setting<3> s;
   s.grid = Grid<3>{{41, 37, 40}, {20.0, 20.0, 20.0}, {0.0, 0.0, 0.0}};
   s.vp = [](const Point<3>& x) {
@@ -253,7 +253,7 @@ TYPED_TEST(Expand, SmallVolume) {
   s.frequency = 7.0;
   s.sources = {{333.0, 401.0, 60.0}};
   s.receivers = {{120.0, 440.0, 40.0}, {700.0, 200.0, 40.0}, {700.0, 600.0, 700.0}};
-  const Shot<float, 3, TypeParam> shot(s);
+  const Shot<float, 3, Memory> shot(exec, s);
   const auto whole = shot.run(nullptr);
   for (const Expansion method : methods) {
     const bool follows = method == Expansion::amplitude;
@@ -261,11 +261,11 @@ TYPED_TEST(Expand, SmallVolume) {
   }
 }
 
-TYPED_TEST(Expand, SourcesFarApartAndAtTheEdgeOfALayer) {
+MEMORY_TEST(Expand, SourcesFarApartAndAtTheEdgeOfALayer) {
   Setting<2> s = section();
   s.boundaries = all_faces<2>(FaceKind::cpml, 12);
   s.sources = {{0.0, 700.0}, {140.0, 3.0}, {480.0, 900.5}};
-  const Shot<float, 2, TypeParam> shot(s);
+  const Shot<float, 2, Memory> shot(exec, s);
   const auto whole = shot.run(nullptr);
   for (const Expansion method : methods) {
     const bool follows = method == Expansion::amplitude;
@@ -273,12 +273,12 @@ TYPED_TEST(Expand, SourcesFarApartAndAtTheEdgeOfALayer) {
   }
 }
 
-TYPED_TEST(Expand, WaveletThatBeginsLate) {
+MEMORY_TEST(Expand, WaveletThatBeginsLate) {
   Setting<2> s = section();
   s.wavelet = ricker(s.frequency, s.dt);
   constexpr std::size_t silent = 123;
   s.wavelet.insert(s.wavelet.begin(), silent, 0.0);
-  const Shot<float, 2, TypeParam> shot(s);
+  const Shot<float, 2, Memory> shot(exec, s);
   const auto whole = shot.run(nullptr);
   DomainOptions options;
   options.onset = rtm::onset(s.wavelet, s.dt);
@@ -289,15 +289,15 @@ TYPED_TEST(Expand, WaveletThatBeginsLate) {
 
   // nothing moves before there is a wave
   const auto domain = shot.domain(Expansion::amplitude);
-  Notes<float, 2, TypeParam> notes;
+  Notes<float, 2, Memory> notes;
   notes.domain = domain.get();
   shot.run(&notes);
   for (std::size_t n = 1; n <= silent; ++n) ASSERT_TRUE(notes.boxes[n] == notes.boxes[0]) << n;
   EXPECT_FALSE(notes.boxes.back() == notes.boxes[0]);
 }
 
-TYPED_TEST(Expand, SmallerThresholdsCutLess) {
-  const Shot<double, 2, TypeParam> shot(section());
+MEMORY_TEST(Expand, SmallerThresholdsCutLess) {
+  const Shot<double, 2, Memory> shot(exec, section());
   const auto whole = shot.run(nullptr);
   DomainOptions options;
   double before = 1.0;
@@ -310,14 +310,14 @@ TYPED_TEST(Expand, SmallerThresholdsCutLess) {
   }
 }
 
-TYPED_TEST(Expand, LayersInAConstantVelocity) {
+MEMORY_TEST(Expand, LayersInAConstantVelocity) {
   Setting<2> s;
   s.grid = Grid<2>{{101, 81}, {10.0, 20.0}, {-300.0, 50.0}};
   s.vp = [](const Point<2>&) { return 2000.0; };
   s.sources = {{100.0, 450.0}};  // node (40, 20), node (60, 40) with the layers
   s.receivers = {{0.0, 450.0}};
   s.dt = 0.002;
-  const Shot<double, 2, TypeParam> shot(s);
+  const Shot<double, 2, Memory> shot(exec, s);
   DomainOptions options;
   options.margin = 3;
   options.frequency = 1e-6;  // the scheme's waves as fast as true ones
@@ -350,7 +350,7 @@ TYPED_TEST(Expand, LayersInAConstantVelocity) {
   }
 }
 
-TYPED_TEST(Expand, LayersTakeTheFastestWaveOfEachPlane) {
+MEMORY_TEST(Expand, LayersTakeTheFastestWaveOfEachPlane) {
   Setting<2> s;
   s.grid = Grid<2>{{61, 71}, {10.0, 10.0}, {0.0, 0.0}};
   // one fast column, so that every depth is fast, but only planes of x beyond it
@@ -361,7 +361,7 @@ TYPED_TEST(Expand, LayersTakeTheFastestWaveOfEachPlane) {
   s.sources = {{200.0, 200.0}};
   s.receivers = {{0.0, 450.0}};
   s.frequency = 5.0;
-  const Shot<double, 2, TypeParam> shot(s);
+  const Shot<double, 2, Memory> shot(exec, s);
   DomainOptions options;
   options.margin = 0;
   options.frequency = 1e-6;
@@ -375,10 +375,10 @@ TYPED_TEST(Expand, LayersTakeTheFastestWaveOfEachPlane) {
   EXPECT_NEAR(static_cast<double>(box.upper[1]), 20 + 30 + 4 + 1, 1.0);
 }
 
-TYPED_TEST(Expand, BoxesOfTheMethodsHoldEachOther) {
+MEMORY_TEST(Expand, BoxesOfTheMethodsHoldEachOther) {
   Setting<2> s = section();
   s.sources = {{617.0, 43.0}, {900.0, 1300.0}};
-  const Shot<double, 2, TypeParam> shot(s);
+  const Shot<double, 2, Memory> shot(exec, s);
   const auto field = shot.propagator->make_wavefield(shot.exec);
   DomainOptions fine;
   fine.coarsening = 1;
@@ -397,8 +397,8 @@ TYPED_TEST(Expand, BoxesOfTheMethodsHoldEachOther) {
   }
 }
 
-TYPED_TEST(Expand, OnsetShiftsArrivals) {
-  const Shot<double, 2, TypeParam> shot(section());
+MEMORY_TEST(Expand, OnsetShiftsArrivals) {
+  const Shot<double, 2, Memory> shot(exec, section());
   const auto field = shot.propagator->make_wavefield(shot.exec);
   DomainOptions late;
   late.onset = 0.1;
@@ -414,8 +414,8 @@ TYPED_TEST(Expand, OnsetShiftsArrivals) {
 }
 
 /// Puts numbers into the present field.
-template <class T, int Dim, class Exec>
-void put(const Wavefield<T, Dim, Exec>& field, int which,
+template <class T, int Dim, class Memory>
+void put(const Wavefield<T, Dim, Memory>& field, int which,
          const std::type_identity_t<Index<Dim>>& node, double value) {
   const auto host = Kokkos::create_mirror_view(field.now[which]);
   Kokkos::deep_copy(host, field.now[which]);
@@ -423,8 +423,7 @@ void put(const Wavefield<T, Dim, Exec>& field, int which,
   Kokkos::deep_copy(field.now[which], host);
 }
 
-TYPED_TEST(Expand, FacesMoveAsTheAmplitudeSays) {
-  using Exec = TypeParam;
+MEMORY_TEST(Expand, FacesMoveAsTheAmplitudeSays) {
   Setting<3> s;
   s.grid = Grid<3>{{90, 97, 101}, {10.0, 10.0, 10.0}, {0.0, 0.0, 0.0}};
   s.vp = [](const Point<3>&) { return 2000.0; };
@@ -432,12 +431,12 @@ TYPED_TEST(Expand, FacesMoveAsTheAmplitudeSays) {
   s.boundaries = all_faces<3>(FaceKind::rigid);
   s.sources = {{450.0, 480.0, 500.0}};
   s.receivers = {{0.0, 0.0, 0.0}};
-  const Shot<float, 3, Exec> shot(s);
+  const Shot<float, 3, Memory> shot(exec, s);
   // 0.2 nodes a step: ceil(1.25 * 0.2 * 8) = 2 nodes until the next look
   constexpr int depth = 4 + 2;
   const Box<3> start = Box<3>{{45, 48, 50}, {46, 49, 51}}.grown(4 + depth);
   const auto domain = shot.domain(Expansion::amplitude);
-  const auto box_after_look = [&](const Wavefield<float, 3, Exec>& field) {
+  const auto box_after_look = [&](const Wavefield<float, 3, Memory>& field) {
     Box<3> box;
     for (std::int64_t step = 0; step <= 8; ++step) {
       box = domain->box(shot.exec, *shot.propagator, field, step);
@@ -473,14 +472,13 @@ TYPED_TEST(Expand, FacesMoveAsTheAmplitudeSays) {
   }
 }
 
-TYPED_TEST(Expand, LargeBoxesAreSampledAndClipped) {
-  using Exec = TypeParam;
+MEMORY_TEST(Expand, LargeBoxesAreSampledAndClipped) {
   Setting<2> s = section();
   s.boundaries = all_faces<2>(FaceKind::rigid);
   s.grid.extents = {601, 501};
   s.vp = [](const Point<2>&) { return 2000.0; };
   s.sources = {{3000.0, 60.0}, {3000.0, 4800.0}, {150.0, 4800.0}, {5500.0, 60.0}};
-  const Shot<double, 2, Exec> shot(s);
+  const Shot<double, 2, Memory> shot(exec, s);
   const auto domain = shot.domain(Expansion::amplitude);
   const auto field = shot.propagator->make_wavefield(shot.exec);
   shot.exec.fence();
@@ -498,8 +496,8 @@ TYPED_TEST(Expand, LargeBoxesAreSampledAndClipped) {
   EXPECT_EQ(box_string(box), "[0, 567) x [0, 491)");
 }
 
-TYPED_TEST(Expand, CallsOutOfOrderGetTheWholeGrid) {
-  const Shot<float, 2, TypeParam> shot(section());
+MEMORY_TEST(Expand, CallsOutOfOrderGetTheWholeGrid) {
+  const Shot<float, 2, Memory> shot(exec, section());
   const auto field = shot.propagator->make_wavefield(shot.exec);
   const Box<2> whole = whole_box(shot.propagator->grid());
   const auto domain = shot.domain(Expansion::amplitude);
@@ -516,8 +514,8 @@ TYPED_TEST(Expand, CallsOutOfOrderGetTheWholeGrid) {
   EXPECT_TRUE(another->box(shot.exec, *shot.propagator, field, 77) == whole);
 }
 
-TYPED_TEST(Expand, NoneIsTheGridWhole) {
-  const Shot<float, 2, TypeParam> shot(section());
+MEMORY_TEST(Expand, NoneIsTheGridWhole) {
+  const Shot<float, 2, Memory> shot(exec, section());
   const auto field = shot.propagator->make_wavefield(shot.exec);
   const auto domain = shot.domain(Expansion::none);
   EXPECT_TRUE(domain->box(shot.exec, *shot.propagator, field, 0) ==
@@ -536,9 +534,8 @@ std::string message_of(const Function& function) {
   return "nothing was thrown";
 }
 
-TYPED_TEST(Expand, BadInput) {
-  using Exec = TypeParam;
-  const Shot<float, 2, Exec> shot(section());
+MEMORY_TEST(Expand, BadInput) {
+  const Shot<float, 2, Memory> shot(exec, section());
   for (const Expansion method : methods) {
     const auto message = [&](const DomainOptions& options) {
       return message_of([&] { shot.domain(method, options); });
@@ -571,13 +568,13 @@ TYPED_TEST(Expand, BadInput) {
     options.interval = 0;
     EXPECT_THAT(message(options), HasSubstr("interval is 0 (allowed: 1 to 64 steps"));
 
-    const PointSet<float, 2, Exec> none;
+    const PointSet<float, 2, Memory> none;
     EXPECT_THAT(message_of([&] {
                   rtm::make_domain(method, shot.exec, *shot.propagator, shot.model, none);
                 }),
                 HasSubstr("sources: there are none"));
     if (method == Expansion::amplitude) continue;
-    Model<float, 2, Exec> other;
+    Model<float, 2, Memory> other;
     EXPECT_THAT(message_of([&] {
                   rtm::make_domain(method, shot.exec, *shot.propagator, other, shot.sources);
                 }),

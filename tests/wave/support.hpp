@@ -10,7 +10,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <instances/wave.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -30,9 +29,11 @@ using wave::Face;
 using wave::FaceKind;
 using wave::Layout;
 using wave::Medium;
+using wave::MediumWindow;
 using wave::Model;
 using wave::Propagator;
 using wave::PropagatorOptions;
+using wave::Scheme;
 using wave::Storage;
 using wave::Wavefield;
 
@@ -86,45 +87,47 @@ Grid<Dim> cube(std::int64_t nodes, double spacing) {
 }
 
 /// A field whose value at a node is value(node).
-template <class T, int Dim, class Exec, class Function>
-Field<T, Dim, Exec> field_of(const Exec& exec, const Grid<Dim>& grid, const Function& value) {
+template <class T, int Dim, class Memory, class Function>
+Field<T, Dim, Memory> field_of(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                               const Function& value) {
   auto field = make_field<T>(exec, grid, "field");
-  auto mirror = Kokkos::create_mirror_view(field);
+  std::vector<T> values(static_cast<std::size_t>(grid.size()));
   for (std::int64_t n = 0; n < grid.size(); ++n) {
-    mirror.data()[n] = static_cast<T>(value(grid.node(n)));
+    values[static_cast<std::size_t>(n)] = static_cast<T>(value(grid.node(n)));
   }
+  copy(exec, Storage<T, Memory>(field.data(), values.size()),
+       HostElements<const T>(values.data(), values.size()));
   exec.fence();
-  Kokkos::deep_copy(field, mirror);
   return field;
 }
-template <class T, int Dim, class Exec>
-Field<T, Dim, Exec> constant(const Exec& exec, const Grid<Dim>& grid, double value) {
-  return field_of<T, Dim, Exec>(exec, grid, [=](const Index<Dim>&) { return value; });
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> constant(const Instance<Memory>& exec, const Grid<Dim>& grid, double value) {
+  return field_of<T, Dim, Memory>(exec, grid, [=](const Index<Dim>&) { return value; });
 }
-template <class T, int Dim, class Exec>
-Field<T, Dim, Exec> random_field(const Exec& exec, const Grid<Dim>& grid, unsigned seed, double low,
-                                 double high) {
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> random_field(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                   unsigned seed, double low, double high) {
   std::mt19937 random(seed);
-  return field_of<T, Dim, Exec>(exec, grid,
-                                [&](const Index<Dim>&) { return uniform(random, low, high); });
+  return field_of<T, Dim, Memory>(exec, grid,
+                                  [&](const Index<Dim>&) { return uniform(random, low, high); });
 }
 
 /// A model without a node like its neighbours.
-template <class T, int Dim, class Exec>
-Model<T, Dim, Exec> random_model(const Exec& exec, const Grid<Dim>& grid, Medium medium,
-                                 unsigned seed) {
-  Model<T, Dim, Exec> model;
-  model.vp = random_field<T, Dim, Exec>(exec, grid, seed, 1500.0, 4500.0);
+template <class T, int Dim, class Memory>
+Model<T, Dim, Memory> random_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                   Medium medium, unsigned seed) {
+  Model<T, Dim, Memory> model;
+  model.vp = random_field<T, Dim, Memory>(exec, grid, seed, 1500.0, 4500.0);
   if (medium == Medium::variable_density) {
-    model.density = random_field<T, Dim, Exec>(exec, grid, seed + 1, 1000.0, 3000.0);
+    model.density = random_field<T, Dim, Memory>(exec, grid, seed + 1, 1000.0, 3000.0);
   }
   if (wave::fields_of(medium) == 2) {
-    model.epsilon = random_field<T, Dim, Exec>(exec, grid, seed + 2, -0.1, 0.4);
-    model.delta = random_field<T, Dim, Exec>(exec, grid, seed + 3, -0.2, 0.3);
+    model.epsilon = random_field<T, Dim, Memory>(exec, grid, seed + 2, -0.1, 0.4);
+    model.delta = random_field<T, Dim, Memory>(exec, grid, seed + 3, -0.2, 0.3);
   }
   if (medium == Medium::tti) {
-    model.theta = random_field<T, Dim, Exec>(exec, grid, seed + 4, -6.2, 6.2);
-    if (Dim == 3) model.phi = random_field<T, Dim, Exec>(exec, grid, seed + 5, -6.2, 6.2);
+    model.theta = random_field<T, Dim, Memory>(exec, grid, seed + 4, -6.2, 6.2);
+    if (Dim == 3) model.phi = random_field<T, Dim, Memory>(exec, grid, seed + 5, -6.2, 6.2);
   }
   return model;
 }
@@ -133,61 +136,55 @@ Model<T, Dim, Exec> random_model(const Exec& exec, const Grid<Dim>& grid, Medium
 struct Constants {
   double vp = 2000.0, density = 1000.0, epsilon = 0.0, delta = 0.0, theta = 0.0, phi = 0.0;
 };
-template <class T, int Dim, class Exec>
-Model<T, Dim, Exec> constant_model(const Exec& exec, const Grid<Dim>& grid, Medium medium,
-                                   const Constants& values) {
-  Model<T, Dim, Exec> model;
-  model.vp = constant<T, Dim, Exec>(exec, grid, values.vp);
+template <class T, int Dim, class Memory>
+Model<T, Dim, Memory> constant_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                     Medium medium, const Constants& values) {
+  Model<T, Dim, Memory> model;
+  model.vp = constant<T, Dim, Memory>(exec, grid, values.vp);
   if (medium == Medium::variable_density) {
-    model.density = constant<T, Dim, Exec>(exec, grid, values.density);
+    model.density = constant<T, Dim, Memory>(exec, grid, values.density);
   }
   if (wave::fields_of(medium) == 2) {
-    model.epsilon = constant<T, Dim, Exec>(exec, grid, values.epsilon);
-    model.delta = constant<T, Dim, Exec>(exec, grid, values.delta);
+    model.epsilon = constant<T, Dim, Memory>(exec, grid, values.epsilon);
+    model.delta = constant<T, Dim, Memory>(exec, grid, values.delta);
   }
   if (medium == Medium::tti) {
-    model.theta = constant<T, Dim, Exec>(exec, grid, values.theta);
-    if (Dim == 3) model.phi = constant<T, Dim, Exec>(exec, grid, values.phi);
+    model.theta = constant<T, Dim, Memory>(exec, grid, values.theta);
+    if (Dim == 3) model.phi = constant<T, Dim, Memory>(exec, grid, values.phi);
   }
   return model;
 }
 
 /// A padded array (or a layer's memory) on the host, and back.
-template <class T, class Exec>
-std::vector<T> fetch(const Exec& exec, const Storage<T, Exec>& view) {
-  std::vector<T> values(view.extent(0));
-  exec.fence();
-  Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                        values.data(), values.size()),
-                    view);
-  return values;
+template <class T, class Memory>
+std::vector<T> fetch(const Instance<Memory>& exec, const Storage<T, Memory>& view) {
+  return download(exec, view);
 }
-template <class T, class Exec>
-void send(const Exec& exec, const std::vector<T>& values, const Storage<T, Exec>& view) {
+template <class T, class Memory>
+void send(const Instance<Memory>& exec, const std::vector<T>& values,
+          const Storage<T, Memory>& view) {
+  copy(exec, view, HostElements<const T>(values.data(), values.size()));
   exec.fence();
-  Kokkos::deep_copy(
-      view, Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                values.data(), values.size()));
 }
 
 /// Sets the nodes of a padded array to value(node); its halo is silent.
-template <class T, int Dim, class Exec, class Function>
-void set_nodes(const Exec& exec, const Layout<Dim>& layout, const Storage<T, Exec>& field,
-               const Function& value) {
+template <class T, int Dim, class Memory, class Function>
+void set_nodes(const Instance<Memory>& exec, const Layout<Dim>& layout,
+               const Storage<T, Memory>& field, const Function& value) {
   std::vector<T> values(field.extent(0), T(0));
   const Box<Dim> box{{}, layout.extents};
   for (std::int64_t n = 0; n < box.size(); ++n) {
     const Index<Dim> node = box.node(n);
     values[static_cast<std::size_t>(layout.flat(node))] = static_cast<T>(value(node));
   }
-  send<T, Exec>(exec, values, field);
+  send<T, Memory>(exec, values, field);
 }
 
 /// The nodes of a padded array in the order of the grid.
-template <class T, int Dim, class Exec>
-std::vector<double> nodes_of(const Exec& exec, const Layout<Dim>& layout,
-                             const Storage<T, Exec>& field) {
-  const std::vector<T> values = fetch<T, Exec>(exec, field);
+template <class T, int Dim, class Memory>
+std::vector<double> nodes_of(const Instance<Memory>& exec, const Layout<Dim>& layout,
+                             const Storage<T, Memory>& field) {
+  const std::vector<T> values = fetch<T, Memory>(exec, field);
   const Box<Dim> box{{}, layout.extents};
   std::vector<double> result(static_cast<std::size_t>(box.size()));
   for (std::int64_t n = 0; n < box.size(); ++n) {
@@ -198,13 +195,14 @@ std::vector<double> nodes_of(const Exec& exec, const Layout<Dim>& layout,
 }
 
 /// Noise at every node, at both times.
-template <class T, int Dim, class Exec>
-void set_random(const Exec& exec, const Wavefield<T, Dim, Exec>& wavefield, unsigned seed) {
+template <class T, int Dim, class Memory>
+void set_random(const Instance<Memory>& exec, const Wavefield<T, Dim, Memory>& wavefield,
+                unsigned seed) {
   std::mt19937 random(seed);
   for (int f = 0; f < wavefield.fields; ++f) {
-    for (const auto* storage : {&wavefield.now[f], &wavefield.before[f]}) {
-      set_nodes<T, Dim, Exec>(exec, wavefield.layout, *storage,
-                              [&](const Index<Dim>&) { return uniform(random, -1.0, 1.0); });
+    for (const auto* storage : {&wavefield.now[f], &wavefield.next[f]}) {
+      set_nodes<T, Dim, Memory>(exec, wavefield.layout, *storage,
+                                [&](const Index<Dim>&) { return uniform(random, -1.0, 1.0); });
     }
   }
 }
@@ -235,42 +233,65 @@ inline double relative_error(const std::vector<double>& a, const std::vector<dou
 }
 
 /// A propagator whose step is a part of the largest stable one.
-template <class T, int Dim, class Exec>
-Propagator<T, Dim, Exec> make_propagator(const Exec& exec, const Grid<Dim>& grid,
-                                         const Model<T, Dim, Exec>& model,
-                                         PropagatorOptions<Dim> options, double part = 0.9) {
+template <class T, int Dim, class Memory>
+Propagator<T, Dim, Memory> make_propagator(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                           const Model<T, Dim, Memory>& model,
+                                           PropagatorOptions<Dim> options, double part = 0.9) {
   const auto limits =
       wave::limits_of(exec, grid, model, options.order, options.equations, options.sigma);
   options.dt = part * limits.largest_dt;
-  return Propagator<T, Dim, Exec>(exec, grid, model, options);
+  return Propagator<T, Dim, Memory>(exec, grid, model, options);
+}
+
+/// A scheme and its medium.
+template <class T, int Dim, class Memory>
+struct Unchecked {
+  Scheme<T, Dim, Memory> scheme;
+  MediumWindow<T, Dim, Memory> medium;
+};
+/// The same model with a longer step than the propagator's, of which the scheme was told that it is
+/// stable.
+template <class T, int Dim, class Memory>
+Unchecked<T, Dim, Memory> with_longer_step(const Instance<Memory>& exec,
+                                           const Propagator<T, Dim, Memory>& propagator,
+                                           const Model<T, Dim, Memory>& model, double factor) {
+  PropagatorOptions<Dim> options = propagator.options();
+  options.dt *= factor;
+  wave::Limits limits = propagator.limits();
+  limits.largest_dt *= 2.0 * factor;
+  Scheme<T, Dim, Memory> scheme(exec, propagator.grid(), propagator.medium(), limits, options);
+  MediumWindow<T, Dim, Memory> medium(exec, scheme, all_planes(propagator.grid()));
+  medium.load(exec, scheme, model);
+  exec.fence();
+  return {scheme, medium};
 }
 
 /// Adds scale * amplitude to a node of a padded array.
-template <class T, class Exec>
+template <class T, class Memory>
 struct AddToNode {
-  Storage<T, Exec> field;
-  Storage<const T, Exec> scale;
+  Storage<T, Memory> field;
+  Storage<const T, Memory> scale;
   std::int64_t element;
   T amplitude;
-  KOKKOS_INLINE_FUNCTION void operator()(int) const {
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const {
     field(element) += scale(element) * amplitude;
   }
 };
-template <class T, class Exec>
-void add_to_node(const Exec& exec, const Storage<T, Exec>& field,
-                 const Storage<const T, Exec>& scale, std::int64_t element, double amplitude) {
-  Kokkos::parallel_for("moho::test::add", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                       AddToNode<T, Exec>{field, scale, element, static_cast<T>(amplitude)});
+template <class T, class Memory>
+void add_to_node(const Instance<Memory>& exec, const Storage<T, Memory>& field,
+                 const Storage<const T, Memory>& scale, std::int64_t element, double amplitude) {
+  launch("moho::test::add", exec, 1,
+         AddToNode<T, Memory>{field, scale, element, static_cast<T>(amplitude)});
 }
 
 /// Copies nodes of a padded array to a row of a gather.
-template <class T, class Exec>
+template <class T, class Memory>
 struct ReadNodes {
-  Storage<const T, Exec> field;
-  Kokkos::View<const std::int64_t*, typename Exec::memory_space> elements;
-  Storage<T, Exec> gather;
+  Storage<const T, Memory> field;
+  Kokkos::View<const std::int64_t*, Memory> elements;
+  Storage<T, Memory> gather;
   std::int64_t row;
-  KOKKOS_INLINE_FUNCTION void operator()(int i) const {
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     gather(row * static_cast<std::int64_t>(elements.extent(0)) + i) = field(elements(i));
   }
 };
@@ -280,42 +301,38 @@ using Traces = std::vector<std::vector<double>>;
 
 /// \brief Runs a shot from a node (both fields of VTI and TTI get the source) to nodes, in the
 /// wavefield given. watch(step) is called after every step.
-template <class T, int Dim, class Exec, class Signal, class Watch>
-Traces run_shot(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
-                Wavefield<T, Dim, Exec>& wavefield, const std::type_identity_t<Index<Dim>>& source,
-                const Signal& signal,
+template <class T, int Dim, class Memory, class Signal, class Watch>
+Traces run_shot(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+                Wavefield<T, Dim, Memory>& wavefield,
+                const std::type_identity_t<Index<Dim>>& source, const Signal& signal,
                 const std::type_identity_t<std::vector<Index<Dim>>>& receivers, int steps,
                 const Watch& watch) {
-  const int count = static_cast<int>(receivers.size());
-  Kokkos::View<std::int64_t*, typename Exec::memory_space> elements("elements", receivers.size());
-  auto mirror = Kokkos::create_mirror_view(elements);
-  for (std::size_t r = 0; r < receivers.size(); ++r) {
-    mirror(r) = propagator.layout().flat(receivers[r]);
-  }
-  Kokkos::deep_copy(elements, mirror);
-  const Storage<T, Exec> gather("gather", receivers.size() * static_cast<std::size_t>(steps + 1));
+  std::vector<std::int64_t> places;
+  for (const Index<Dim>& receiver : receivers) places.push_back(propagator.layout().flat(receiver));
+  const auto elements = upload(exec, places, "elements");
+  const Storage<T, Memory> gather("gather", receivers.size() * static_cast<std::size_t>(steps + 1));
   const std::int64_t element = propagator.layout().flat(source);
   for (int n = 0; n < steps; ++n) {
     propagator.step(exec, wavefield);
     const double amplitude = signal(n * propagator.dt());
     for (int f = 0; f < wavefield.fields && amplitude != 0.0; ++f) {
-      add_to_node<T, Exec>(exec, wavefield.before[f], propagator.source_scale(f), element,
-                           amplitude);
+      add_to_node<T, Memory>(exec, wavefield.next[f], propagator.source_scale(f), element,
+                             amplitude);
     }
     wavefield.advance();
-    Kokkos::parallel_for("moho::test::read", Kokkos::RangePolicy<Exec>(exec, 0, count),
-                         ReadNodes<T, Exec>{wavefield.now[0], elements, gather, n + 1});
+    launch("moho::test::read", exec, static_cast<std::int64_t>(receivers.size()),
+           ReadNodes<T, Memory>{wavefield.now[0], elements, gather, n + 1});
     watch(n + 1);
   }
-  const std::vector<T> values = fetch<T, Exec>(exec, gather);
+  const std::vector<T> values = fetch<T, Memory>(exec, gather);
   Traces traces(receivers.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     traces[i % receivers.size()].push_back(static_cast<double>(values[i]));
   }
   return traces;
 }
-template <class T, int Dim, class Exec, class Signal>
-Traces run_shot(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
+template <class T, int Dim, class Memory, class Signal>
+Traces run_shot(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
                 const std::type_identity_t<Index<Dim>>& source, const Signal& signal,
                 const std::type_identity_t<std::vector<Index<Dim>>>& receivers, int steps) {
   auto wavefield = propagator.make_wavefield(exec);

@@ -245,7 +245,7 @@ TEST(CheckShots, NamesWhatIsWrong) {
             "50): move it or extend the model");
   shots[1].receivers[1] = {20, 0};
   shots[0].sources[0] = {1000, 0};
-  EXPECT_THAT(message(), HasSubstr("shot 0: source 0: (1000, 0) is outside of the model"));
+  EXPECT_THAT(message(), HasSubstr("shot 0: source 0: (1000, 0) is outside the model"));
   shots[0].sources[0] = {100, 0};
   shots[1].number = 0;
   EXPECT_THAT(message(), HasSubstr("shot 0: there are two of this number"));

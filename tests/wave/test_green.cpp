@@ -18,7 +18,7 @@ template <class Case>
 class GreenTest : public ::testing::Test {};
 TYPED_TEST_SUITE(GreenTest, LongTestCases, CaseName);
 
-template <class Exec>
+template <class Memory>
 class DoubleTest : public ::testing::Test {};
 TYPED_TEST_SUITE(DoubleTest, TestSpaces, SpaceName);
 
@@ -44,12 +44,11 @@ std::vector<double> delayed(const Ricker& signal, double amplitude, double delay
 }
 
 /// The error of a trace 300 m from a source in three dimensions, before walls answer.
-template <class T, class Exec>
-double error_in_space(double dt) {
-  const Exec exec;
+template <class T, class Memory>
+double error_in_space(const Instance<Memory>& exec, double dt) {
   const Grid<3> grid{{78, 72, 72}, {10.0, 10.0, 10.0}, {}};
-  const auto model = constant_model<T, 3, Exec>(exec, grid, Medium::isotropic, {speed});
-  const Propagator<T, 3, Exec> propagator(exec, grid, model, rigid<3>(dt));
+  const auto model = constant_model<T, 3, Memory>(exec, grid, Medium::isotropic, {speed});
+  const Propagator<T, 3, Memory> propagator(exec, grid, model, rigid<3>(dt));
   const Ricker signal{15.0, 0.1};
   const int steps = static_cast<int>(std::lround(0.38 / dt));
   const Index<3> source{24, 36, 36}, receiver{54, 36, 36};
@@ -60,16 +59,14 @@ double error_in_space(double dt) {
 }
 
 // Order 8, 10 m, 2000 m/s, Ricker of 15 Hz, 300 m, 0.38 s: what another program reached.
-TYPED_TEST(GreenTest, PointSourceIn3D) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(GreenTest, PointSourceIn3D) {
   const double steps[] = {0.002, 0.001, 0.0005, 0.00025};
   const double published[] = {4.60e-2, 1.13e-2, 2.61e-3, 5.93e-4};
   double before = 0.0;
   // the finest step once, in double precision
-  const bool all = std::is_same_v<T, double> && std::is_same_v<Exec, Kokkos::DefaultExecutionSpace>;
+  const bool all = std::is_same_v<T, double> && exec.name() == moho::default_space_name();
   for (int i = 0; i < (all ? 4 : 3); ++i) {
-    const double error = error_in_space<T, Exec>(steps[i]);
+    const double error = error_in_space<T, Memory>(exec, steps[i]);
     EXPECT_LE(error, 1.005 * published[i]) << "dt " << steps[i];
     // second order in time
     if (i > 0) {
@@ -92,19 +89,18 @@ double phase(const Index<Dim>& node, double h) {
 
 // What one step makes of plane waves p and q, against the equations; the greatest difference in the
 // middle of a grid. Velocity, epsilon and delta are rough: they stand outside of all derivatives.
-template <int Dim, class Exec>
-double error_of_operator(const Kind& kind, int order, double h) {
+template <int Dim, class Memory>
+double error_of_operator(const Instance<Memory>& exec, const Kind& kind, int order, double h) {
   using T = double;
-  const Exec exec;
   Grid<Dim> grid = cube<Dim>(Dim == 2 ? 45 : 40, h);
   for (int d = 0; d < Dim; ++d) grid.spacing[d] = h * (1.0 + 0.15 * d);
-  auto model = random_model<T, Dim, Exec>(exec, grid, kind.medium, 4);
+  auto model = random_model<T, Dim, Memory>(exec, grid, kind.medium, 4);
   constexpr double theta = 0.6, phi = -1.1, k[3] = {0.8, -0.55, 0.65}, slowly = 0.4;
-  if (kind.medium == Medium::tti) model.theta = constant<T, Dim, Exec>(exec, grid, theta);
-  if (kind.medium == Medium::tti && Dim == 3) model.phi = constant<T, Dim, Exec>(exec, grid, phi);
+  if (kind.medium == Medium::tti) model.theta = constant<T, Dim, Memory>(exec, grid, theta);
+  if (kind.medium == Medium::tti && Dim == 3) model.phi = constant<T, Dim, Memory>(exec, grid, phi);
   // 1 / density = 2 + sin(slowly * phase)
   if (kind.medium == Medium::variable_density) {
-    model.density = field_of<T, Dim, Exec>(exec, grid, [&](const Index<Dim>& node) {
+    model.density = field_of<T, Dim, Memory>(exec, grid, [&](const Index<Dim>& node) {
       return 1.0 / (2.0 + std::sin(slowly * phase<Dim>(node, h)));
     });
   }
@@ -117,9 +113,9 @@ double error_of_operator(const Kind& kind, int order, double h) {
   };
   for (int f = 0; f < wavefield.fields; ++f) {
     for (const int times : {1, 2}) {
-      set_nodes<T, Dim, Exec>(exec, wavefield.layout,
-                              times == 1 ? wavefield.now[f] : wavefield.before[f],
-                              [&](const Index<Dim>& node) { return times * wave(f, node); });
+      set_nodes<T, Dim, Memory>(exec, wavefield.layout,
+                                times == 1 ? wavefield.now[f] : wavefield.next[f],
+                                [&](const Index<Dim>& node) { return times * wave(f, node); });
     }
   }
   Box<Dim> box;
@@ -145,7 +141,7 @@ double error_of_operator(const Kind& kind, int order, double h) {
   const auto delta = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), model.delta);
   std::vector<double> after[2];
   for (int f = 0; f < wavefield.fields; ++f) {
-    after[f] = nodes_of<T, Dim, Exec>(exec, wavefield.layout, wavefield.before[f]);
+    after[f] = nodes_of<T, Dim, Memory>(exec, wavefield.layout, wavefield.next[f]);
   }
   for (std::int64_t n = 0; n < box.size(); ++n) {
     const Index<Dim> node = box.node(n);
@@ -179,13 +175,13 @@ double error_of_operator(const Kind& kind, int order, double h) {
   return most;
 }
 
-template <int Dim, class Exec>
-void expect_order_in_space() {
+template <int Dim, class Memory>
+void expect_order_in_space(const Instance<Memory>& exec) {
   for (const Kind& kind : kinds) {
     for (int order = 2; order <= 16; order += 2) {
       const double h = std::min(1.0, 0.08 * std::pow(1.5, order / 2 - 1));
-      const double coarse = error_of_operator<Dim, Exec>(kind, order, h);
-      const double fine = error_of_operator<Dim, Exec>(kind, order, h / 2);
+      const double coarse = error_of_operator<Dim, Memory>(exec, kind, order, h);
+      const double fine = error_of_operator<Dim, Memory>(exec, kind, order, h / 2);
       // errors of several kinds may cancel at one of the two
       const double slope = std::log2(coarse / fine);
       EXPECT_GT(slope, 0.92 * order)
@@ -196,20 +192,20 @@ void expect_order_in_space() {
   }
 }
 
-TYPED_TEST(DoubleTest, OrderInSpaceIn2D) { expect_order_in_space<2, TypeParam>(); }
-TYPED_TEST(DoubleTest, OrderInSpaceIn3D) { expect_order_in_space<3, TypeParam>(); }
+MEMORY_TEST(DoubleTest, OrderInSpaceIn2D) { expect_order_in_space<2, Memory>(exec); }
+MEMORY_TEST(DoubleTest, OrderInSpaceIn3D) { expect_order_in_space<3, Memory>(exec); }
 
 // epsilon = delta: circles become ellipses.
-template <class T, class Exec>
-void expect_ellipsoids(const Kind& kind, double thomsen, double theta, double phi) {
-  const Exec exec;
+template <class T, class Memory>
+void expect_ellipsoids(const Instance<Memory>& exec, const Kind& kind, double thomsen, double theta,
+                       double phi) {
   const double h = 5.0, dt = 0.0005;
   const Grid<3> grid = cube<3>(55, h);
-  const auto model = constant_model<T, 3, Exec>(exec, grid, kind.medium,
-                                                {speed, 1.0, thomsen, thomsen, theta, phi});
+  const auto model = constant_model<T, 3, Memory>(exec, grid, kind.medium,
+                                                  {speed, 1.0, thomsen, thomsen, theta, phi});
   PropagatorOptions<3> options = rigid<3>(dt);
   options.equations = kind.equations;
-  const Propagator<T, 3, Exec> propagator(exec, grid, model, options);
+  const Propagator<T, 3, Memory> propagator(exec, grid, model, options);
   const Ricker signal{40.0, 0.0375};
   const Index<3> center{27, 27, 27};
   const std::vector<Index<3>> receivers{{27, 27, 37}, {37, 27, 27}, {27, 17, 27},
@@ -235,35 +231,28 @@ void expect_ellipsoids(const Kind& kind, double thomsen, double theta, double ph
   }
 }
 
-TYPED_TEST(GreenTest, EllipticVti) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(GreenTest, EllipticVti) {
   for (const Kind& kind : kinds) {
-    if (kind.medium == Medium::vti) expect_ellipsoids<T, Exec>(kind, 0.2, 0.0, 0.0);
+    if (kind.medium == Medium::vti) expect_ellipsoids<T, Memory>(exec, kind, 0.2, 0.0, 0.0);
   }
 }
-TYPED_TEST(GreenTest, EllipticTtiIsItsRotation) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(GreenTest, EllipticTtiIsItsRotation) {
   for (const Kind& kind : kinds) {
-    if (kind.medium == Medium::tti) expect_ellipsoids<T, Exec>(kind, 0.2, 0.7, 2.2);
+    if (kind.medium == Medium::tti) expect_ellipsoids<T, Memory>(exec, kind, 0.2, 0.7, 2.2);
   }
 }
 
 // Both equations: sqrt(1 + 2 epsilon) times quicker across the axis than along it, as in exact
 // theory; the axis lies along (3, 4).
-TYPED_TEST(GreenTest, VelocitiesAlongAndAcrossATiltedAxis) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(GreenTest, VelocitiesAlongAndAcrossATiltedAxis) {
   const Grid<2> grid = cube<2>(221, 10.0);
   for (const Kind& kind : kinds) {
     if (kind.medium != Medium::tti) continue;
-    const auto model = constant_model<T, 2, Exec>(exec, grid, kind.medium,
-                                                  {speed, 1.0, 0.2, 0.05, std::atan2(3.0, 4.0)});
+    const auto model = constant_model<T, 2, Memory>(exec, grid, kind.medium,
+                                                    {speed, 1.0, 0.2, 0.05, std::atan2(3.0, 4.0)});
     PropagatorOptions<2> options = rigid<2>(0.001);
     options.equations = kind.equations;
-    const Propagator<T, 2, Exec> propagator(exec, grid, model, options);
+    const Propagator<T, 2, Memory> propagator(exec, grid, model, options);
     // 50 and 100 nodes from the source along and across
     const Traces traces = run_shot(exec, propagator, {110, 110}, Ricker{15.0, 0.1},
                                    {{140, 150}, {170, 190}, {150, 80}, {190, 50}}, 650);
@@ -281,47 +270,43 @@ TYPED_TEST(GreenTest, VelocitiesAlongAndAcrossATiltedAxis) {
 }
 
 // epsilon = delta = 0: whatever the angles, there is no axis.
-template <class T, int Dim, class Exec>
-void expect_no_axis() {
-  const Exec exec;
+template <class T, int Dim, class Memory>
+void expect_no_axis(const Instance<Memory>& exec) {
   const Grid<Dim> grid = cube<Dim>(Dim == 2 ? 60 : 30, 10.0);
   Index<Dim> source{}, receiver{};
   for (int d = 0; d < Dim; ++d) {
     source[d] = 9 + d;
     receiver[d] = 20 - d;
   }
-  Model<T, Dim, Exec> model;
-  model.vp = random_field<T, Dim, Exec>(exec, grid, 1, 2000.0, 3000.0);
+  Model<T, Dim, Memory> model;
+  model.vp = random_field<T, Dim, Memory>(exec, grid, 1, 2000.0, 3000.0);
   PropagatorOptions<Dim> options = rigid<Dim>(0.001);
   options.boundaries.lower[Dim - 1] = {FaceKind::free_surface, 0};
-  const Propagator<T, Dim, Exec> isotropic(exec, grid, model, options);
+  const Propagator<T, Dim, Memory> isotropic(exec, grid, model, options);
   const auto expected = run_shot(exec, isotropic, source, Ricker(), {receiver}, 250)[0];
   for (const Kind& kind : kinds) {
     if (kind.fields() != 2) continue;
-    auto anisotropic = random_model<T, Dim, Exec>(exec, grid, kind.medium, 8);
+    auto anisotropic = random_model<T, Dim, Memory>(exec, grid, kind.medium, 8);
     anisotropic.vp = model.vp;
-    anisotropic.epsilon = anisotropic.delta = constant<T, Dim, Exec>(exec, grid, 0.0);
+    anisotropic.epsilon = anisotropic.delta = constant<T, Dim, Memory>(exec, grid, 0.0);
     options.equations = kind.equations;
-    const Propagator<T, Dim, Exec> propagator(exec, grid, anisotropic, options);
+    const Propagator<T, Dim, Memory> propagator(exec, grid, anisotropic, options);
     const auto found = run_shot(exec, propagator, source, Ricker(), {receiver}, 250)[0];
     EXPECT_LT(relative_difference(found, expected), by_precision<T>(5e-4, 1e-10))
         << kind.name() << ' ' << Dim << 'D';
   }
 }
-TYPED_TEST(GreenTest, ZeroThomsenParametersAreIsotropicAtAnyAngle) {
-  expect_no_axis<typename TypeParam::Scalar, 2, typename TypeParam::Exec>();
-  expect_no_axis<typename TypeParam::Scalar, 3, typename TypeParam::Exec>();
+MEMORY_TEST(GreenTest, ZeroThomsenParametersAreIsotropicAtAnyAngle) {
+  expect_no_axis<T, 2, Memory>(exec);
+  expect_no_axis<T, 3, Memory>(exec);
 }
 
 // In 2D a source of one frequency makes -i/4 H0^(2)(k r).
-TYPED_TEST(GreenTest, PointSourceIn2DIsHankels) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(GreenTest, PointSourceIn2DIsHankels) {
   const Grid<2> grid = cube<2>(301, 10.0);
-  const auto model = constant_model<T, 2, Exec>(exec, grid, Medium::isotropic, {speed});
+  const auto model = constant_model<T, 2, Memory>(exec, grid, Medium::isotropic, {speed});
   const double dt = 0.0005;
-  const Propagator<T, 2, Exec> propagator(exec, grid, model, rigid<2>(dt));
+  const Propagator<T, 2, Memory> propagator(exec, grid, model, rigid<2>(dt));
   const Ricker signal{15.0, 0.1};
   const Traces traces =
       run_shot(exec, propagator, {150, 150}, signal, {{180, 150}, {180, 190}}, 2000);
@@ -347,21 +332,18 @@ TYPED_TEST(GreenTest, PointSourceIn2DIsHankels) {
 
 // Two half-spaces of the same velocity: at every angle the reflection coefficient is
 // (rho2 - rho1) / (rho2 + rho1), so the reflection is the wave of a mirrored source.
-TYPED_TEST(GreenTest, DensityReflects) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(GreenTest, DensityReflects) {
   const Grid<2> grid = cube<2>(201, 10.0);
   const double low = 1000.0, high = 2500.0;
   const std::int64_t last = 99;  // of the upper half-space; the interface is 5 m below
   const auto layers = [&](double below) {
-    auto model = constant_model<T, 2, Exec>(exec, grid, Medium::variable_density, {speed, low});
-    model.density = field_of<T, 2, Exec>(
+    auto model = constant_model<T, 2, Memory>(exec, grid, Medium::variable_density, {speed, low});
+    model.density = field_of<T, 2, Memory>(
         exec, grid, [&](const Index<2>& node) { return node[1] <= last ? low : below; });
     return model;
   };
-  const Propagator<T, 2, Exec> one(exec, grid, layers(low), rigid<2>(0.001));
-  const Propagator<T, 2, Exec> two(exec, grid, layers(high), rigid<2>(0.001));
+  const Propagator<T, 2, Memory> one(exec, grid, layers(low), rigid<2>(0.001));
+  const Propagator<T, 2, Memory> two(exec, grid, layers(high), rigid<2>(0.001));
   const Index<2> source{90, 70}, above{120, 75}, below{110, 130};
   const Index<2> image{above[0], 2 * last + 1 - above[1]};
   const double coefficient = (high - low) / (high + low);
@@ -382,15 +364,15 @@ TYPED_TEST(GreenTest, DensityReflects) {
 
 // <w, A u> = <u, A w> for noise u and w in the rough model, to rounding: A is the operator in space
 // over (v^2, or v^2 rho, and for p and q the matrix of a, r).
-template <class T, int Dim, class Exec>
-void expect_self_adjoint(const Kind& kind, const Boundaries<Dim>& boundaries, const char* what) {
-  const Exec exec;
+template <class T, int Dim, class Memory>
+void expect_self_adjoint(const Instance<Memory>& exec, const Kind& kind,
+                         const Boundaries<Dim>& boundaries, const char* what) {
   Grid<Dim> grid = cube<Dim>(Dim == 2 ? 41 : 21, 10.0);
   for (int d = 0; d < Dim; ++d) grid.extents[d] += 2 * d;
-  auto model = random_model<T, Dim, Exec>(exec, grid, kind.medium, 12);
+  auto model = random_model<T, Dim, Memory>(exec, grid, kind.medium, 12);
   if (kind.fields() == 2) {  // epsilon > delta
-    model.epsilon = random_field<T, Dim, Exec>(exec, grid, 1, 0.25, 0.4);
-    model.delta = random_field<T, Dim, Exec>(exec, grid, 2, -0.1, 0.15);
+    model.epsilon = random_field<T, Dim, Memory>(exec, grid, 1, 0.25, 0.4);
+    model.delta = random_field<T, Dim, Memory>(exec, grid, 2, -0.1, 0.15);
   }
   PropagatorOptions<Dim> options = rigid<Dim>(0.0);
   options.boundaries = boundaries;
@@ -421,13 +403,13 @@ void expect_self_adjoint(const Kind& kind, const Boundaries<Dim>& boundaries, co
       const auto value = [&](const Index<Dim>& node) {
         return state[static_cast<std::size_t>(grid.flat(node))];
       };
-      set_nodes<T, Dim, Exec>(exec, wavefield.layout, wavefield.now[f], value);
-      set_nodes<T, Dim, Exec>(exec, wavefield.layout, wavefield.before[f],
-                              [&](const Index<Dim>& node) { return 2.0 * value(node); });
+      set_nodes<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f], value);
+      set_nodes<T, Dim, Memory>(exec, wavefield.layout, wavefield.next[f],
+                                [&](const Index<Dim>& node) { return 2.0 * value(node); });
     }
     propagator.step(exec, wavefield);
     for (int f = 0; f < wavefield.fields; ++f) {
-      applied[i][f] = nodes_of<T, Dim, Exec>(exec, wavefield.layout, wavefield.before[f]);
+      applied[i][f] = nodes_of<T, Dim, Memory>(exec, wavefield.layout, wavefield.next[f]);
     }
   }
   const auto product = [&](int left, int right, bool sizes) {
@@ -455,34 +437,31 @@ void expect_self_adjoint(const Kind& kind, const Boundaries<Dim>& boundaries, co
   EXPECT_LT(product(0, 0, false), 0.0);  // and nothing grows
 }
 
-TYPED_TEST(GreenTest, OperatorsAreSelfAdjoint) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(GreenTest, OperatorsAreSelfAdjoint) {
   for (const Kind& kind : kinds) {
     if (kind.fletcher()) continue;
-    expect_self_adjoint<T, 2, Exec>(kind, moho::wave::all_faces<2>(FaceKind::rigid), "rigid");
-    expect_self_adjoint<T, 3, Exec>(kind, moho::wave::all_faces<3>(FaceKind::rigid), "rigid");
+    expect_self_adjoint<T, 2, Memory>(exec, kind, moho::wave::all_faces<2>(FaceKind::rigid),
+                                      "rigid");
+    expect_self_adjoint<T, 3, Memory>(exec, kind, moho::wave::all_faces<3>(FaceKind::rigid),
+                                      "rigid");
     auto free2 = moho::wave::all_faces<2>(FaceKind::rigid);
     auto free3 = moho::wave::all_faces<3>(FaceKind::rigid);
     free2.lower[1].kind = free3.lower[2].kind = FaceKind::free_surface;
-    expect_self_adjoint<T, 2, Exec>(kind, free2, "free top");
-    expect_self_adjoint<T, 3, Exec>(kind, free3, "free top");
+    expect_self_adjoint<T, 2, Memory>(exec, kind, free2, "free top");
+    expect_self_adjoint<T, 3, Memory>(exec, kind, free3, "free top");
     free2 = moho::wave::all_faces<2>(FaceKind::free_surface);
     free3 = moho::wave::all_faces<3>(FaceKind::free_surface);
-    expect_self_adjoint<T, 2, Exec>(kind, free2, "free everywhere");
-    expect_self_adjoint<T, 3, Exec>(kind, free3, "free everywhere");
+    expect_self_adjoint<T, 2, Memory>(exec, kind, free2, "free everywhere");
+    expect_self_adjoint<T, 3, Memory>(exec, kind, free3, "free everywhere");
   }
 }
 
 // Source and receiver change places in a rough model.
-TYPED_TEST(GreenTest, Reciprocity) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(GreenTest, Reciprocity) {
   const Grid<3> grid{{30, 27, 33}, {10.0, 12.0, 9.0}, {}};
   for (const Kind& kind : kinds) {
     if (kind.fields() == 2) continue;  // p alone is not reciprocal where there is q
-    const auto model = random_model<T, 3, Exec>(exec, grid, kind.medium, 21);
+    const auto model = random_model<T, 3, Memory>(exec, grid, kind.medium, 21);
     PropagatorOptions<3> options = rigid<3>(0.0);
     options.boundaries.lower[2] = {FaceKind::free_surface, 0};
     const auto propagator = make_propagator(exec, grid, model, options);
@@ -495,20 +474,17 @@ TYPED_TEST(GreenTest, Reciprocity) {
 }
 
 // Twice one wave minus three times another, all faces and media.
-TYPED_TEST(GreenTest, Linearity) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(GreenTest, Linearity) {
   const Grid<2> grid{{45, 52}, {10.0, 8.0}, {}};
   for (const Kind& kind : kinds) {
-    const auto model = random_model<T, 2, Exec>(exec, grid, kind.medium, 21);
+    const auto model = random_model<T, 2, Memory>(exec, grid, kind.medium, 21);
     PropagatorOptions<2> options = rigid<2>(0.0);
     options.equations = kind.equations;
     options.boundaries =
         moho::wave::all_faces<2>(kind.medium == Medium::tti ? FaceKind::sponge : FaceKind::cpml, 8);
     options.boundaries.lower[1] = {FaceKind::free_surface, 0};
     const auto propagator = make_propagator(exec, grid, model, options);
-    Wavefield<T, 2, Exec> waves[3];
+    Wavefield<T, 2, Memory> waves[3];
     for (auto& wavefield : waves) wavefield = propagator.make_wavefield(exec);
     std::mt19937 random(5);
     for (int f = 0; f < waves[0].fields; ++f) {
@@ -518,12 +494,12 @@ TYPED_TEST(GreenTest, Linearity) {
           for (std::int64_t n = 0; n < grid.size(); ++n) list.push_back(uniform(random, -1.0, 1.0));
         }
         for (int w = 0; w < 3; ++w) {
-          set_nodes<T, 2, Exec>(exec, waves[w].layout, now ? waves[w].now[f] : waves[w].before[f],
-                                [&](const Index<2>& node) {
-                                  const auto i = static_cast<std::size_t>(grid.flat(node));
-                                  if (w < 2) return values[w][i];
-                                  return 2.0 * values[0][i] - 3.0 * values[1][i];
-                                });
+          set_nodes<T, 2, Memory>(exec, waves[w].layout, now ? waves[w].now[f] : waves[w].next[f],
+                                  [&](const Index<2>& node) {
+                                    const auto i = static_cast<std::size_t>(grid.flat(node));
+                                    if (w < 2) return values[w][i];
+                                    return 2.0 * values[0][i] - 3.0 * values[1][i];
+                                  });
         }
       }
     }
@@ -536,7 +512,7 @@ TYPED_TEST(GreenTest, Linearity) {
     for (int f = 0; f < waves[0].fields; ++f) {
       std::vector<double> nodes[3];
       for (int w = 0; w < 3; ++w) {
-        nodes[w] = nodes_of<T, 2, Exec>(exec, waves[w].layout, waves[w].now[f]);
+        nodes[w] = nodes_of<T, 2, Memory>(exec, waves[w].layout, waves[w].now[f]);
       }
       for (std::size_t i = 0; i < nodes[0].size(); ++i) {
         nodes[0][i] = 2.0 * nodes[0][i] - 3.0 * nodes[1][i];

@@ -28,9 +28,9 @@ constexpr int many = 20000;
 struct Greatest {
   double early = 0.0, late = 0.0;
 };
-template <class T, int Dim, class Exec>
-Greatest greatest_of(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
-                     Wavefield<T, Dim, Exec>& wavefield) {
+template <class T, int Dim, class Memory>
+Greatest greatest_of(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+                     Wavefield<T, Dim, Memory>& wavefield) {
   Greatest greatest;
   const Box<Dim> whole = moho::whole_box(propagator.grid());
   for (int n = 1; n <= many; ++n) {
@@ -46,14 +46,11 @@ Greatest greatest_of(const Exec& exec, const Propagator<T, Dim, Exec>& propagato
 
 // epsilon 0 to 0.6, delta -0.3 to 0.5, any axis, velocities 1500 to 4500: new at every node. Walls
 // keep all energy inside.
-TYPED_TEST(LongTest, RoughAndStrongTti) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(LongTest, RoughAndStrongTti) {
   const Grid<2> grid{{45, 50}, {10.0, 8.0}, {}};
-  auto model = random_model<T, 2, Exec>(exec, grid, Medium::tti, 41);
-  model.epsilon = random_field<T, 2, Exec>(exec, grid, 1, 0.0, 0.6);
-  model.delta = random_field<T, 2, Exec>(exec, grid, 2, -0.3, 0.5);
+  auto model = random_model<T, 2, Memory>(exec, grid, Medium::tti, 41);
+  model.epsilon = random_field<T, 2, Memory>(exec, grid, 1, 0.0, 0.6);
+  model.delta = random_field<T, 2, Memory>(exec, grid, 2, -0.3, 0.5);
   PropagatorOptions<2> options;
   options.boundaries = moho::wave::all_faces<2>(FaceKind::rigid);
   options.boundaries.lower[1] = {FaceKind::free_surface, 0};
@@ -61,7 +58,7 @@ TYPED_TEST(LongTest, RoughAndStrongTti) {
   EXPECT_GT(propagator.limits().lowered_deltas, grid.size() / 10);
   auto wavefield = propagator.make_wavefield(exec);
   set_random(exec, wavefield, 3);
-  for (int f = 0; f < 2; ++f) Kokkos::deep_copy(exec, wavefield.before[f], wavefield.now[f]);
+  for (int f = 0; f < 2; ++f) moho::copy(exec, wavefield.next[f], wavefield.now[f]);
   const Greatest greatest = greatest_of(exec, propagator, wavefield);
   EXPECT_GT(greatest.early, 0.1);
   EXPECT_LT(greatest.early, 100.0);
@@ -70,13 +67,10 @@ TYPED_TEST(LongTest, RoughAndStrongTti) {
 
 // A salt-like section with the dip of its layers, as others made it; every second node, its
 // roughness kept. A shot inside walls.
-TYPED_TEST(LongTest, BgCompassSection) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(LongTest, BgCompassSection) {
   if (std::is_same_v<T, double>) GTEST_SKIP() << "in single precision, as the section is used";
-  const Exec exec;
   const Grid<2> grid{{163, 86}, {25.0, 25.0}, {}};
-  Model<T, 2, Exec> model;
+  Model<T, 2, Memory> model;
   for (const auto& [name, field] :
        {std::pair{"vp", &model.vp}, std::pair{"epsilon", &model.epsilon},
         std::pair{"delta", &model.delta}, std::pair{"theta", &model.theta}}) {
@@ -85,7 +79,7 @@ TYPED_TEST(LongTest, BgCompassSection) {
     if (!path) GTEST_SKIP() << file << " is not here; MOHO_SHARED_DATA names its folder";
     const auto array = moho::io::read_npy<double>(*path);
     ASSERT_EQ(array.shape, (std::vector<std::int64_t>{325, 171}));
-    *field = field_of<T, 2, Exec>(exec, grid, [&](const Index<2>& node) {
+    *field = field_of<T, 2, Memory>(exec, grid, [&](const Index<2>& node) {
       return array.data[static_cast<std::size_t>(2 * node[0] * 171 + 2 * node[1])];
     });
   }

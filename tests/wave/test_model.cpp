@@ -25,16 +25,13 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 
 Grid<3> grid() { return {{20, 21, 22}, {10.0, 11.0, 12.0}, {100.0, 0.0, -12.0}}; }
 
-TYPED_TEST(ModelTest, ItsMediumIsWhatItHas) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(ModelTest, ItsMediumIsWhatItHas) {
   for (const Medium medium :
        {Medium::isotropic, Medium::variable_density, Medium::vti, Medium::tti}) {
-    EXPECT_EQ((random_model<T, 3, Exec>(exec, grid(), medium, 1).medium()), medium);
-    EXPECT_EQ((random_model<T, 2, Exec>(exec, cube<2>(20, 1.0), medium, 1).medium()), medium);
+    EXPECT_EQ((random_model<T, 3, Memory>(exec, grid(), medium, 1).medium()), medium);
+    EXPECT_EQ((random_model<T, 2, Memory>(exec, cube<2>(20, 1.0), medium, 1).medium()), medium);
   }
-  auto model = random_model<T, 3, Exec>(exec, grid(), Medium::isotropic, 1);
+  auto model = random_model<T, 3, Memory>(exec, grid(), Medium::isotropic, 1);
   model.phi = model.vp;
   EXPECT_EQ(model.medium(), Medium::tti);
   model.phi = {};
@@ -45,17 +42,16 @@ TYPED_TEST(ModelTest, ItsMediumIsWhatItHas) {
 }
 
 /// The first bad value's place is in the message, in nodes and in metres.
-template <class T, class Exec>
-void expect_value_refused(const char* name, double base, double bad, const std::string& allowed,
-                          const std::string& advice) {
-  const Exec exec;
+template <class T, class Memory>
+void expect_value_refused(const Instance<Memory>& exec, const char* name, double base, double bad,
+                          const std::string& allowed, const std::string& advice) {
   const Index<3> first{7, 3, 11}, second{7, 4, 0};
-  const auto field = field_of<T, 3, Exec>(exec, grid(), [&](const Index<3>& node) {
+  const auto field = field_of<T, 3, Memory>(exec, grid(), [&](const Index<3>& node) {
     const bool here = node[0] == first[0] && node[1] == first[1] && node[2] == first[2];
     const bool there = node[0] == second[0] && node[1] == second[1] && node[2] == second[2];
     return here || there ? bad : base;
   });
-  auto model = constant_model<T, 3, Exec>(exec, grid(), Medium::isotropic, {});
+  auto model = constant_model<T, 3, Memory>(exec, grid(), Medium::isotropic, {});
   const std::string which = name;
   (which == "vp"        ? model.vp
    : which == "density" ? model.density
@@ -71,45 +67,42 @@ void expect_value_refused(const char* name, double base, double bad, const std::
   PropagatorOptions<3> options;
   options.dt = 1e-6;
   options.boundaries = moho::wave::all_faces<3>(FaceKind::rigid);
-  EXPECT_THAT(message_of([&] { Propagator<T, 3, Exec>(exec, grid(), model, options); }), refused);
+  EXPECT_THAT(message_of([&] { Propagator<T, 3, Memory>(exec, grid(), model, options); }), refused);
 }
 
-TYPED_TEST(ModelTest, BadValuesAndWhere) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(ModelTest, BadValuesAndWhere) {
   for (const double bad : {0.0, -1500.0, nan, inf, -inf, 2e9}) {
-    expect_value_refused<T, Exec>("vp", 1500.0, bad, "positive and finite, in m/s", "mend the");
+    expect_value_refused<T, Memory>(exec, "vp", 1500.0, bad, "positive and finite, in m/s",
+                                    "mend the");
   }
   for (const double bad : {0.0, -1.0, nan, inf}) {
-    expect_value_refused<T, Exec>("density", 1000.0, bad, "positive and finite, in kg/m^3",
-                                  "mend the model there");
+    expect_value_refused<T, Memory>(exec, "density", 1000.0, bad, "positive and finite, in kg/m^3",
+                                    "mend the model there");
   }
   for (const char* name : {"epsilon", "delta"}) {
     for (const double bad : {-0.5, -0.75, 2.5, 20.0, nan, inf}) {
-      expect_value_refused<T, Exec>(name, 0.1, bad, "-0.4999 to 2, a number without unit",
-                                    "not per cent");
+      expect_value_refused<T, Memory>(exec, name, 0.1, bad, "-0.4999 to 2, a number without unit",
+                                      "not per cent");
     }
   }
   for (const char* name : {"theta", "phi"}) {
     for (const double bad : {45.0, -6.3, nan, -inf}) {
-      expect_value_refused<T, Exec>(name, 0.1, bad, "-2 pi to 2 pi, in radians", "not degrees");
+      expect_value_refused<T, Memory>(exec, name, 0.1, bad, "-2 pi to 2 pi, in radians",
+                                      "not degrees");
     }
   }
 }
 
-TYPED_TEST(ModelTest, ValuesAtTheEdgesOfWhatIsAllowed) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(ModelTest, ValuesAtTheEdgesOfWhatIsAllowed) {
   for (const double thomsen : {-0.49, 2.0}) {
     for (const double angle : {-6.283185, 6.283185}) {
-      const auto model = constant_model<T, 3, Exec>(exec, grid(), Medium::tti,
-                                                    {1.0, 1.0, thomsen, thomsen, angle, angle});
+      const auto model = constant_model<T, 3, Memory>(exec, grid(), Medium::tti,
+                                                      {1.0, 1.0, thomsen, thomsen, angle, angle});
       EXPECT_NO_THROW(check_model(exec, grid(), model));
     }
   }
   const auto range = check_model(
-      exec, grid(), random_model<T, 3, Exec>(exec, grid(), Medium::variable_density, 1));
+      exec, grid(), random_model<T, 3, Memory>(exec, grid(), Medium::variable_density, 1));
   EXPECT_GE(range.vp.least, 1500.0);
   EXPECT_LT(range.vp.least, 1600.0);
   EXPECT_LE(range.vp.greatest, 4500.0);
@@ -117,34 +110,31 @@ TYPED_TEST(ModelTest, ValuesAtTheEdgesOfWhatIsAllowed) {
   EXPECT_EQ(range.vp.bad, -1);
 }
 
-TYPED_TEST(ModelTest, FieldsThatDoNotGoTogether) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
-  const auto check = [&](const Model<T, 3, Exec>& model) {
+MEMORY_TEST(ModelTest, FieldsThatDoNotGoTogether) {
+  const auto check = [&](const Model<T, 3, Memory>& model) {
     return message_of([&] { check_model(exec, grid(), model); });
   };
-  Model<T, 3, Exec> model;
+  Model<T, 3, Memory> model;
   EXPECT_THAT(check(model), HasSubstr("vp: it is missing (every model has a P velocity): give it"));
-  model.vp = constant<T, 3, Exec>(exec, grid(), 2000.0);
+  model.vp = constant<T, 3, Memory>(exec, grid(), 2000.0);
   EXPECT_EQ(check(model), "no exception");
-  model.density = constant<T, 3, Exec>(exec, grid(), 2000.0);
+  model.density = constant<T, 3, Memory>(exec, grid(), 2000.0);
   for (auto* field : {&model.epsilon, &model.delta, &model.theta, &model.phi}) {
-    *field = constant<T, 3, Exec>(exec, grid(), 0.1);
+    *field = constant<T, 3, Memory>(exec, grid(), 0.1);
     EXPECT_THAT(check(model), AllOf(HasSubstr("density: it goes with vp alone"),
                                     HasSubstr("leave out epsilon, delta, theta and phi")));
     *field = {};
   }
   model.density = {};
   const Grid<2> flat = cube<2>(20, 10.0);
-  Model<T, 2, Exec> plane;
-  plane.vp = plane.phi = constant<T, 2, Exec>(exec, flat, 1.0);
+  Model<T, 2, Memory> plane;
+  plane.vp = plane.phi = constant<T, 2, Memory>(exec, flat, 1.0);
   EXPECT_THAT(message_of([&] { check_model(exec, flat, plane); }),
               HasSubstr("phi: a 2D model has no azimuth: leave it out"));
 
   // shapes
   const Grid<3> other{{20, 22, 22}, {10.0, 11.0, 12.0}, {}};
-  const auto wrong = constant<T, 3, Exec>(exec, other, 0.1);
+  const auto wrong = constant<T, 3, Memory>(exec, other, 0.1);
   const auto expect_shape = [&](const char* name) {
     EXPECT_THAT(check(model), AllOf(HasSubstr(std::string(name) + ": its shape is 20 x 22 x 22"),
                                     HasSubstr("(allowed: 20 x 21 x 22, the shape of the grid)")));
@@ -168,17 +158,14 @@ TYPED_TEST(ModelTest, FieldsThatDoNotGoTogether) {
   expect_shape("vp");
 }
 
-TYPED_TEST(ModelTest, BadOptions) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
-  const auto model = constant_model<T, 3, Exec>(exec, grid(), Medium::tti, {2000.0, 1.0, 0.2});
+MEMORY_TEST(ModelTest, BadOptions) {
+  const auto model = constant_model<T, 3, Memory>(exec, grid(), Medium::tti, {2000.0, 1.0, 0.2});
   PropagatorOptions<3> good;
   good.dt = 0.0005;
   good.boundaries = moho::wave::all_faces<3>(FaceKind::sponge, 4);
   good.frequency = 40.0;
   const auto make = [&](const PropagatorOptions<3>& options) {
-    return message_of([&] { Propagator<T, 3, Exec>(exec, grid(), model, options); });
+    return message_of([&] { Propagator<T, 3, Memory>(exec, grid(), model, options); });
   };
   EXPECT_EQ(make(good), "no exception");
   auto options = good;
@@ -225,17 +212,14 @@ TYPED_TEST(ModelTest, BadOptions) {
   EXPECT_THAT(make(options), HasSubstr("the layers along z take 22 of 22 nodes"));
 }
 
-TYPED_TEST(ModelTest, GridsTooSmallForTheOrder) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(ModelTest, GridsTooSmallForTheOrder) {
   const auto make = [&](const Grid<3>& small, int order) {
-    const auto model = constant_model<T, 3, Exec>(exec, small, Medium::isotropic, {2000.0});
+    const auto model = constant_model<T, 3, Memory>(exec, small, Medium::isotropic, {2000.0});
     PropagatorOptions<3> options;
     options.dt = 0.0005;
     options.order = order;
     options.boundaries = moho::wave::all_faces<3>(FaceKind::rigid);
-    return message_of([&] { Propagator<T, 3, Exec>(exec, small, model, options); });
+    return message_of([&] { Propagator<T, 3, Memory>(exec, small, model, options); });
   };
   const Grid<3> small{{30, 9, 30}, {10.0, 10.0, 10.0}, {}};
   EXPECT_EQ(make(small, 8), "no exception");

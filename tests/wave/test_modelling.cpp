@@ -17,17 +17,14 @@ using wave::ShotOptions;
 using wave::ShotResult;
 
 // A square of 61 nodes, absorbing on all sides, velocities at random, and points between nodes.
-template <class C, Medium medium = Medium::isotropic>
+template <class T, class Memory, Medium medium = Medium::isotropic>
 struct Survey {
-  using T = typename C::Scalar;
-  using Exec = typename C::Exec;
-
-  Exec exec{};
+  Instance<Memory> exec;
   Grid<2> grid = cube<2>(61, 10.0);
-  Propagator<T, 2, Exec> propagator{exec, grid, random_model<T, 2, Exec>(exec, grid, medium, 5),
-                                    options()};
-  PointSet<T, 2, Exec> sources = set({{304.0, 281.0}, {287.0, 300.0}}, "source", true);
-  PointSet<T, 2, Exec> receivers =
+  Propagator<T, 2, Memory> propagator{exec, grid, random_model<T, 2, Memory>(exec, grid, medium, 5),
+                                      options()};
+  PointSet<T, 2, Memory> sources = set({{304.0, 281.0}, {287.0, 300.0}}, "source", true);
+  PointSet<T, 2, Memory> receivers =
       set({{310.0, 150.0}, {122.0, 333.0}, {440.0, 400.0}}, "receiver", false);
   std::vector<double> wavelet = wave::ricker(12.0, 0.001);
 
@@ -38,12 +35,12 @@ struct Survey {
     result.boundaries = wave::all_faces<2>(FaceKind::sponge, 8);
     return result;
   }
-  PointSet<T, 2, Exec> set(const Points<2>& points, const char* name, bool injects) const {
+  PointSet<T, 2, Memory> set(const Points<2>& points, const char* name, bool injects) const {
     return {exec, grid, propagator.layout(), points,
             wave::point_options(propagator, name, injects)};
   }
-  ShotResult<T, 2, Exec> run(const ShotOptions<T, 2, Exec>& shot) const {
-    return model_shot<T, 2, Exec>(exec, propagator, sources, wavelet, receivers, shot);
+  ShotResult<T, 2, Memory> run(const ShotOptions<T, 2, Memory>& shot) const {
+    return model_shot<T, 2, Memory>(exec, propagator, sources, wavelet, receivers, shot);
   }
   // Relative difference of two sets of traces.
   template <class A, class B>
@@ -64,14 +61,13 @@ class Modelling : public ::testing::Test {};
 TYPED_TEST_SUITE(Modelling, TestCases, CaseName);
 
 // The order of a step's parts, written out for a medium of two wavefields.
-TYPED_TEST(Modelling, IsTheLoopOfItsDescription) {
-  const Survey<TypeParam, Medium::vti> s;
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(Modelling, IsTheLoopOfItsDescription) {
+  const Survey<T, Memory, Medium::vti> s{exec};
+
   const auto result = s.run({.steps = 150});
   auto field = s.propagator.make_wavefield(s.exec);
   auto values = moho::wave::make_storage<T>(s.exec, Layout<2>{.size = 3}, "values");
-  Storage<T, Exec> amplitudes("amplitudes", 2);
+  Storage<T, Memory> amplitudes("amplitudes", 2);
   ASSERT_EQ(result.traces.extent(1), 151u);
   ASSERT_EQ(result.gather.extent(0), 151u);
   EXPECT_EQ(result.interval, 0.001);
@@ -87,7 +83,7 @@ TYPED_TEST(Modelling, IsTheLoopOfItsDescription) {
     s.propagator.step(s.exec, field);
     Kokkos::deep_copy(amplitudes, static_cast<T>(s.wavelet[static_cast<std::size_t>(n)]));
     for (int f = 0; f < 2; ++f) {
-      s.sources.inject(s.exec, field.before[f], amplitudes, s.propagator.source_scale(f),
+      s.sources.inject(s.exec, field.next[f], amplitudes, s.propagator.source_scale(f),
                        static_cast<T>(1.0 / 100.0));
     }
     s.exec.fence();
@@ -96,8 +92,8 @@ TYPED_TEST(Modelling, IsTheLoopOfItsDescription) {
   EXPECT_GT(most, 0.0);
 }
 
-TYPED_TEST(Modelling, SamplesEverySomeStepsAndBetweenSteps) {
-  const Survey<TypeParam> s;
+MEMORY_TEST(Modelling, SamplesEverySomeStepsAndBetweenSteps) {
+  const Survey<T, Memory> s{exec};
   const auto fine = s.run({.steps = 300});
   const auto third = s.run({.steps = 300, .interval = 0.003});
   ASSERT_EQ(third.traces.extent(1), 101u);
@@ -137,11 +133,11 @@ TYPED_TEST(Modelling, SamplesEverySomeStepsAndBetweenSteps) {
 }
 
 // A domain that forgets the sources and shrinks: the loop makes good for both.
-template <class T, class Exec>
-struct Forgetful : wave::Domain<T, 2, Exec> {
+template <class T, class Memory>
+struct Forgetful : wave::Domain<T, 2, Memory> {
   std::int64_t calls = 0;
-  Box<2> box(const Exec&, const Propagator<T, 2, Exec>& propagator, const Wavefield<T, 2, Exec>&,
-             std::int64_t step) override {
+  Box<2> box(const Instance<Memory>&, const Propagator<T, 2, Memory>& propagator,
+             const Wavefield<T, 2, Memory>&, std::int64_t step) override {
     EXPECT_EQ(step, calls++);
     if (step % 2 == 1) return {};
     // A generous circle: 5000 m/s, and the source's window.
@@ -153,17 +149,16 @@ struct Forgetful : wave::Domain<T, 2, Exec> {
   }
 };
 
-TYPED_TEST(Modelling, DomainsSaveNodesAndNothingElse) {
-  const Survey<TypeParam> s;
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(Modelling, DomainsSaveNodesAndNothingElse) {
+  const Survey<T, Memory> s{exec};
+
   const auto whole = s.run({.steps = 200});
   EXPECT_EQ(whole.points, 200.0 * 61 * 61);
   EXPECT_EQ(whole.whole_points, whole.points);
-  wave::WholeDomain<T, 2, Exec> same;
+  wave::WholeDomain<T, 2, Memory> same;
   const auto again = s.run({.steps = 200, .domain = &same});
   EXPECT_EQ(again.points, whole.points);
-  Forgetful<T, Exec> forgetful;
+  Forgetful<T, Memory> forgetful;
   const auto part = s.run({.steps = 200, .domain = &forgetful});
   EXPECT_EQ(forgetful.calls, 200);
   EXPECT_LT(part.points, 0.97 * whole.points);
@@ -172,20 +167,21 @@ TYPED_TEST(Modelling, DomainsSaveNodesAndNothingElse) {
   EXPECT_EQ(s.difference(again.traces, whole.traces), 0.0);
 }
 
-TYPED_TEST(Modelling, CallsBack) {
-  const Survey<TypeParam> s;
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(Modelling, CallsBack) {
+  const Survey<T, Memory> s{exec};
+
   std::vector<std::int64_t> seen;
   std::vector<wave::ShotProgress> reports;
-  ShotOptions<T, 2, Exec> options;
+  ShotOptions<T, 2, Memory> options;
   options.steps = 100;
   options.interval = 0.0015;  // takes more steps, of which there are no snapshots
   options.snapshot_every = 30;
-  options.snapshot = [&](const Wavefield<T, 2, Exec>& field, const Box<2>& box, std::int64_t step) {
+  options.snapshot = [&](const Wavefield<T, 2, Memory>& field, const Box<2>& box,
+                         std::int64_t step) {
     seen.push_back(step);
     EXPECT_EQ(box, whole_box(s.grid));
-    EXPECT_GT((wave::amplitude<T, 2, Exec>(s.exec, field.layout, field.now[0], box).greatest), 0.0);
+    EXPECT_GT((wave::amplitude<T, 2, Memory>(s.exec, field.layout, field.now[0], box).greatest),
+              0.0);
   };
   options.progress = [&](const wave::ShotProgress& now) { reports.push_back(now); };
   const auto result = s.run(options);
@@ -199,41 +195,37 @@ TYPED_TEST(Modelling, CallsBack) {
   EXPECT_GT(result.points_per_second(), 0.0);
 }
 
-TYPED_TEST(Modelling, AWavefieldThatServedAnotherShotIsCleared) {
-  const Survey<TypeParam> s;
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(Modelling, AWavefieldThatServedAnotherShotIsCleared) {
+  const Survey<T, Memory> s{exec};
+
   auto field = s.propagator.make_wavefield(s.exec);
-  const auto first = model_shot<T, 2, Exec>(s.exec, s.propagator, field, s.sources, s.wavelet,
-                                            s.receivers, {.steps = 120});
-  const auto second = model_shot<T, 2, Exec>(s.exec, s.propagator, field, s.sources, s.wavelet,
-                                             s.receivers, {.steps = 120});
+  const auto first = model_shot<T, 2, Memory>(s.exec, s.propagator, field, s.sources, s.wavelet,
+                                              s.receivers, {.steps = 120});
+  const auto second = model_shot<T, 2, Memory>(s.exec, s.propagator, field, s.sources, s.wavelet,
+                                               s.receivers, {.steps = 120});
   EXPECT_EQ(s.difference(first.traces, second.traces), 0.0);
 }
 
-TYPED_TEST(Modelling, NoReceivers) {
-  const Survey<TypeParam> s;
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const auto result = model_shot<T, 2, Exec>(s.exec, s.propagator, s.sources, s.wavelet,
-                                             PointSet<T, 2, Exec>(), {.steps = 10});
+MEMORY_TEST(Modelling, NoReceivers) {
+  const Survey<T, Memory> s{exec};
+
+  const auto result = model_shot<T, 2, Memory>(s.exec, s.propagator, s.sources, s.wavelet,
+                                               PointSet<T, 2, Memory>(), {.steps = 10});
   EXPECT_EQ(result.traces.extent(0), 0u);
   EXPECT_EQ(result.steps, 10);
 }
 
-TYPED_TEST(Modelling, NoticesOverflow) {
-  Survey<TypeParam> s;
-  for (double& sample : s.wavelet)
-    sample *= std::is_same_v<typename TypeParam::Scalar, float> ? 3.3e38 : 1e300;
+MEMORY_TEST(Modelling, NoticesOverflow) {
+  Survey<T, Memory> s{exec};
+  for (double& sample : s.wavelet) sample *= std::is_same_v<T, float> ? 3.3e38 : 1e300;
   // 1e300 overflows what the watch lets through, whatever the precision.
   EXPECT_THAT(message_of<Error>([&] { s.run({.steps = 150, .check_every = 50}); }),
               HasSubstr("is no longer finite at node ("));
 }
 
-TYPED_TEST(Modelling, RefusesBadOptions) {
-  const Survey<TypeParam> s;
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(Modelling, RefusesBadOptions) {
+  const Survey<T, Memory> s{exec};
+
   EXPECT_THAT(message_of([&] { s.run({.steps = 0}); }), HasSubstr("steps is 0 (allowed: 1 or"));
   EXPECT_THAT(message_of([&] { s.run({.steps = 10, .interval = 0.0005}); }),
               HasSubstr("interval is 0.0005 s (allowed: dt, 0.001 s, or more"));
@@ -241,10 +233,10 @@ TYPED_TEST(Modelling, RefusesBadOptions) {
               HasSubstr("interval is 0.05 s (allowed: at most 0.01"));
   EXPECT_THAT(message_of([&] { s.run({.steps = 10, .check_every = -1}); }),
               HasSubstr("check_every is -1"));
-  Wavefield<T, 2, Exec> other;
+  Wavefield<T, 2, Memory> other;
   EXPECT_THAT(message_of([&] {
-                model_shot<T, 2, Exec>(s.exec, s.propagator, other, s.sources, s.wavelet,
-                                       s.receivers, {.steps = 10});
+                model_shot<T, 2, Memory>(s.exec, s.propagator, other, s.sources, s.wavelet,
+                                         s.receivers, {.steps = 10});
               }),
               HasSubstr("wavefield: it does not belong to the propagator"));
 }

@@ -74,26 +74,17 @@ std::vector<T> random_values(std::size_t count, unsigned seed) {
   return values;
 }
 
-template <class T, class Exec>
-Storage<T, Exec> send(const Exec& exec, const std::vector<T>& values) {
-  auto view = moho::allocate<Storage<T, Exec>>(exec, "values", values.size());
-  Kokkos::deep_copy(
-      exec, view,
-      Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-          values.data(), values.size()));
+template <class T, class Memory>
+Storage<T, Memory> send(const Instance<Memory>& exec, const std::vector<T>& values) {
+  auto view = moho::allocate<Storage<T, Memory>>(exec, "values", values.size());
+  moho::copy(exec, view, moho::HostElements<const T>(values.data(), values.size()));
   exec.fence();
   return view;
 }
 
-template <class T, class Exec>
-std::vector<T> fetch(const Exec& exec, const Storage<T, Exec>& view) {
-  std::vector<T> values(view.extent(0));
-  Kokkos::deep_copy(exec,
-                    Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                        values.data(), values.size()),
-                    view);
-  exec.fence();
-  return values;
+template <class T, class Memory>
+std::vector<T> fetch(const Instance<Memory>& exec, const Storage<T, Memory>& view) {
+  return moho::download(exec, view);
 }
 
 // The weight of every node of the grid at a point, by the definition: the weight along each axis of
@@ -129,22 +120,21 @@ template <class Case>
 class PointsTest : public ::testing::Test {};
 TYPED_TEST_SUITE(PointsTest, moho::testing::TestCases, moho::testing::CaseName);
 
-template <class T, class Exec, int Dim>
-void expect_plain_sums(int radius, bool free_surfaces) {
-  const Exec exec;
+template <class T, class Memory, int Dim>
+void expect_plain_sums(const Instance<Memory>& exec, int radius, bool free_surfaces) {
   const Grid<Dim> grid = make_grid<Dim>();
   const auto layout = moho::wave::make_layout<T>(grid, 4);
   const Points<Dim> points = make_points<Dim>(grid, 12, 1);
   PointOptions<Dim> options;
   options.radius = radius;
   options.free_lower[Dim - 1] = options.free_upper[0] = free_surfaces;
-  const PointSet<T, Dim, Exec> set(exec, grid, layout, points, options);
+  const PointSet<T, Dim, Memory> set(exec, grid, layout, points, options);
   EXPECT_EQ(set.count(), 13);
 
   const auto size = static_cast<std::size_t>(layout.size);
   const std::vector<T> field = random_values<T>(size, 2), scale = random_values<T>(size, 3),
                        amplitudes = random_values<T>(points.size(), 4);
-  const auto recorded = moho::allocate<Storage<T, Exec>>(exec, "recorded", points.size());
+  const auto recorded = moho::allocate<Storage<T, Memory>>(exec, "recorded", points.size());
   set.record(exec, send(exec, field), recorded);
   const auto injected = send(exec, field);
   set.inject(exec, injected, send(exec, amplitudes), send(exec, scale), T(0.5));
@@ -170,30 +160,28 @@ void expect_plain_sums(int radius, bool free_surfaces) {
   for (std::size_t i = 0; i < size; ++i) ASSERT_NEAR(after[i], expected[i], tolerance) << i;
 }
 
-TYPED_TEST(PointsTest, PlainSums) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(PointsTest, PlainSums) {
   for (const int radius : {1, 4, 10}) {
     for (const bool free_surfaces : {false, true}) {
-      expect_plain_sums<T, Exec, 2>(radius, free_surfaces);
+      expect_plain_sums<T, Memory, 2>(exec, radius, free_surfaces);
     }
   }
-  for (const bool free_surfaces : {false, true}) expect_plain_sums<T, Exec, 3>(3, free_surfaces);
+  for (const bool free_surfaces : {false, true})
+    expect_plain_sums<T, Memory, 3>(exec, 3, free_surfaces);
 }
 
-template <class T, class Exec, int Dim>
-void expect_transposes(bool free_surface) {
-  const Exec exec;
+template <class T, class Memory, int Dim>
+void expect_transposes(const Instance<Memory>& exec, bool free_surface) {
   const Grid<Dim> grid = make_grid<Dim>();
   const auto layout = moho::wave::make_layout<T>(grid, 2);
   PointOptions<Dim> options;
   options.free_lower[Dim - 1] = free_surface;
   const Points<Dim> points = make_points<Dim>(grid, 200, 5);
-  const PointSet<T, Dim, Exec> set(exec, grid, layout, points, options);
+  const PointSet<T, Dim, Memory> set(exec, grid, layout, points, options);
   const auto size = static_cast<std::size_t>(layout.size);
   const std::vector<T> field = random_values<T>(size, 6),
                        amplitudes = random_values<T>(points.size(), 7);
-  const auto values = moho::allocate<Storage<T, Exec>>(exec, "values", points.size());
+  const auto values = moho::allocate<Storage<T, Memory>>(exec, "values", points.size());
   set.record(exec, send(exec, field), values);
   const auto injected = moho::wave::make_storage<T>(exec, layout, "injected");
   set.inject(exec, injected, send(exec, amplitudes));
@@ -210,19 +198,14 @@ void expect_transposes(bool free_surface) {
   EXPECT_NEAR(left, right, (std::is_same_v<T, float> ? 1e-6 : 1e-14) * magnitude);
 }
 
-TYPED_TEST(PointsTest, InjectionIsTheTransposeOfRecording) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(PointsTest, InjectionIsTheTransposeOfRecording) {
   for (const bool free_surface : {false, true}) {
-    expect_transposes<T, Exec, 2>(free_surface);
-    expect_transposes<T, Exec, 3>(free_surface);
+    expect_transposes<T, Memory, 2>(exec, free_surface);
+    expect_transposes<T, Memory, 3>(exec, free_surface);
   }
 }
 
-TYPED_TEST(PointsTest, EveryRunGivesTheSameBits) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(PointsTest, EveryRunGivesTheSameBits) {
   const Grid<3> grid = make_grid<3>();
   const auto layout = moho::wave::make_layout<T>(grid, 4);
   const Points<3> points = make_points<3>(grid, 300, 8);
@@ -231,9 +214,9 @@ TYPED_TEST(PointsTest, EveryRunGivesTheSameBits) {
   const auto amplitudes = send(exec, random_values<T>(points.size(), 10));
   std::vector<T> injected, recorded;
   for (int run = 0; run < 3; ++run) {
-    const PointSet<T, 3, Exec> set(exec, grid, layout, points);
+    const PointSet<T, 3, Memory> set(exec, grid, layout, points);
     const auto sum = moho::wave::make_storage<T>(exec, layout, "sum");
-    const auto values = moho::allocate<Storage<T, Exec>>(exec, "values", points.size());
+    const auto values = moho::allocate<Storage<T, Memory>>(exec, "values", points.size());
     set.inject(exec, sum, amplitudes);
     set.record(exec, field, values);
     if (run == 0) {
@@ -246,16 +229,13 @@ TYPED_TEST(PointsTest, EveryRunGivesTheSameBits) {
   }
 }
 
-TYPED_TEST(PointsTest, ANodeHasAWeightOfOne) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(PointsTest, ANodeHasAWeightOfOne) {
   const Grid<3> grid{{9, 8, 7}, {12.5, 0.1, 1.0 / 3.0}, {1e5, 0.3, 7.0}};
   const auto layout = moho::wave::make_layout<T>(grid, 4);
   const Box<3> whole = moho::whole_box(grid);
   Points<3> points;
   for (std::int64_t n = 0; n < whole.size(); ++n) points.push_back(grid.position(whole.node(n)));
-  const PointSet<T, 3, Exec> set(exec, grid, layout, points);
+  const PointSet<T, 3, Memory> set(exec, grid, layout, points);
   EXPECT_EQ(set.weights(), whole.size());
   EXPECT_TRUE(set.box() == whole);
   const std::vector<T> amplitudes = random_values<T>(points.size(), 11);
@@ -270,17 +250,14 @@ TYPED_TEST(PointsTest, ANodeHasAWeightOfOne) {
     outside -= std::fabs(static_cast<double>(value));
   }
   EXPECT_NEAR(outside, 0.0, 1e-10);  // nothing in the halo
-  const auto recorded = moho::allocate<Storage<T, Exec>>(exec, "recorded", points.size());
+  const auto recorded = moho::allocate<Storage<T, Memory>>(exec, "recorded", points.size());
   set.record(exec, field, recorded);
   EXPECT_EQ(fetch(exec, recorded), amplitudes);
 }
 
 // The half-space below a free surface against a whole space, in which the field and the sources are
 // odd about the surface.
-TYPED_TEST(PointsTest, AFreeSurfaceIsAnOddMirror) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(PointsTest, AFreeSurfaceIsAnOddMirror) {
   const std::int64_t depth = 15;
   const Grid<2> half{{20, depth}, {10.0, 10.0}, {0.0, 0.0}};
   const Grid<2> whole{{20, 2 * depth - 1}, {10.0, 10.0}, {0.0, -10.0 * (depth - 1.0)}};
@@ -301,8 +278,8 @@ TYPED_TEST(PointsTest, AFreeSurfaceIsAnOddMirror) {
   }
   PointOptions<2> options;
   options.free_lower[1] = true;
-  const PointSet<T, 2, Exec> half_set(exec, half, half_layout, below, options);
-  const PointSet<T, 2, Exec> whole_set(exec, whole, whole_layout, both);
+  const PointSet<T, 2, Memory> half_set(exec, half, half_layout, below, options);
+  const PointSet<T, 2, Memory> whole_set(exec, whole, whole_layout, both);
   const auto half_field = moho::wave::make_storage<T>(exec, half_layout, "half");
   const auto whole_field = moho::wave::make_storage<T>(exec, whole_layout, "whole");
   half_set.inject(exec, half_field, send(exec, below_amplitudes));
@@ -319,8 +296,8 @@ TYPED_TEST(PointsTest, AFreeSurfaceIsAnOddMirror) {
       }
     }
   }
-  const auto half_values = moho::allocate<Storage<T, Exec>>(exec, "half", below.size());
-  const auto whole_values = moho::allocate<Storage<T, Exec>>(exec, "whole", both.size());
+  const auto half_values = moho::allocate<Storage<T, Memory>>(exec, "half", below.size());
+  const auto whole_values = moho::allocate<Storage<T, Memory>>(exec, "whole", both.size());
   half_set.record(exec, half_field, half_values);
   whole_set.record(exec, whole_field, whole_values);
   const std::vector<T> half_record = fetch(exec, half_values),
@@ -331,19 +308,16 @@ TYPED_TEST(PointsTest, AFreeSurfaceIsAnOddMirror) {
   }
 }
 
-TYPED_TEST(PointsTest, RowsOfASeries) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(PointsTest, RowsOfASeries) {
   const Grid<2> grid = make_grid<2>();
   const auto layout = moho::wave::make_layout<T>(grid, 4);
   const Points<2> points = make_points<2>(grid, 6, 13);
-  const PointSet<T, 2, Exec> set(exec, grid, layout, points);
+  const PointSet<T, 2, Memory> set(exec, grid, layout, points);
   const std::int64_t steps = 5, count = set.count();
   const auto values = random_values<T>(static_cast<std::size_t>(steps * count), 14);
-  const auto series = moho::allocate<PointSeries<T, Exec>>(exec, "series", steps, count);
-  const auto gather = moho::allocate<PointSeries<T, Exec>>(exec, "gather", steps, count);
-  Kokkos::deep_copy(exec, gather, T(-7));
+  const auto series = moho::allocate<PointSeries<T, Memory>>(exec, "series", steps, count);
+  const auto gather = moho::allocate<PointSeries<T, Memory>>(exec, "gather", steps, count);
+  moho::fill(exec, gather, T(-7));
   Kokkos::deep_copy(
       series, Kokkos::View<const T**, Kokkos::LayoutRight, Kokkos::HostSpace,
                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
@@ -356,7 +330,7 @@ TYPED_TEST(PointsTest, RowsOfASeries) {
   set.inject(exec, other, send(exec, row));
   EXPECT_EQ(fetch(exec, one), fetch(exec, other));
   set.record(exec, one, gather, step);
-  const auto recorded = moho::allocate<Storage<T, Exec>>(exec, "recorded", points.size());
+  const auto recorded = moho::allocate<Storage<T, Memory>>(exec, "recorded", points.size());
   set.record(exec, one, recorded);
   const std::vector<T> expected = fetch(exec, recorded);
   auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), gather);
@@ -375,22 +349,19 @@ TYPED_TEST(PointsTest, RowsOfASeries) {
   }
 }
 
-TYPED_TEST(PointsTest, NoPointsAreNoWork) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(PointsTest, NoPointsAreNoWork) {
   const Grid<2> grid = make_grid<2>();
   const auto layout = moho::wave::make_layout<T>(grid, 4);
   const auto field = moho::wave::make_storage<T>(exec, layout, "field");
-  const PointSet<T, 2, Exec> made(exec, grid, layout, {}), none;
+  const PointSet<T, 2, Memory> made(exec, grid, layout, {}), none;
   EXPECT_TRUE(made.box().empty());
-  made.inject(exec, field, Storage<const T, Exec>());
-  none.inject(exec, field, Storage<const T, Exec>());
-  made.record(exec, field, Storage<T, Exec>());
+  made.inject(exec, field, Storage<const T, Memory>());
+  none.inject(exec, field, Storage<const T, Memory>());
+  made.record(exec, field, Storage<T, Memory>());
   for (const T value : fetch(exec, field)) ASSERT_EQ(value, T(0));
 }
 
-using Host = Kokkos::DefaultHostExecutionSpace;
+using Host = Kokkos::HostSpace;
 
 template <class Function>
 std::string message_of(Function&& function) {
@@ -403,7 +374,7 @@ std::string message_of(Function&& function) {
 }
 
 TEST(PointsInput, Positions) {
-  const Host exec;
+  const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
   const Grid<2> grid{{31, 21}, {10.0, 5.0}, {0.0, 0.0}};
   const auto layout = moho::wave::make_layout<float>(grid, 4);
   PointOptions<2> options;
@@ -412,7 +383,7 @@ TEST(PointsInput, Positions) {
   };
   EXPECT_EQ(make({{0.0, 0.0}, {300.0, 100.0}, {300.0 + 1e-9, 5.0}}), "no InputError");
   EXPECT_EQ(make({{0.0, 0.0}, {310.0, 50.0}}),
-            "point 1: (310, 50) is outside of the model (allowed: x 0 to 300, z 0 to 100): move it "
+            "point 1: (310, 50) is outside the model (allowed: x 0 to 300, z 0 to 100): move it "
             "or extend the model");
   EXPECT_THAT(make({{std::numeric_limits<double>::quiet_NaN(), 50.0}}),
               HasSubstr("point 0: (nan, 50) is no position (allowed: x 0 to 300"));
@@ -422,7 +393,7 @@ TEST(PointsInput, Positions) {
   EXPECT_EQ(make({{50.0, 0.0}, {60.0, 0.0}, {49.0, 10.0}}),
             "receiver 2: (49, 10) is in the boundary layer (allowed: x 50 to 250, z 0 to 75): move "
             "it or extend the model");
-  EXPECT_THAT(make({{250.0, 101.0}}), HasSubstr("receiver 0: (250, 101) is outside of the model"));
+  EXPECT_THAT(make({{250.0, 101.0}}), HasSubstr("receiver 0: (250, 101) is outside the model"));
   options.free_lower[1] = true;
   options.name = "source";
   EXPECT_THAT(make({{100.0, 10.0}, {100.0, 0.0}}),
@@ -430,7 +401,7 @@ TEST(PointsInput, Positions) {
 }
 
 TEST(PointsInput, Options) {
-  const Host exec;
+  const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
   const Grid<2> grid{{31, 21}, {10.0, 5.0}, {0.0, 0.0}};
   const Grid<2> other{{31, 22}, {10.0, 5.0}, {0.0, 0.0}};
   const auto layout = moho::wave::make_layout<float>(grid, 4);
@@ -447,7 +418,7 @@ TEST(PointsInput, Options) {
 }
 
 TEST(PointsInput, Views) {
-  const Host exec;
+  const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
   const Grid<2> grid{{31, 21}, {10.0, 5.0}, {0.0, 0.0}};
   const auto layout = moho::wave::make_layout<float>(grid, 4);
   PointOptions<2> options;

@@ -52,9 +52,9 @@ double rounding(Medium medium) {
 }
 
 /// Both fields after some steps from noise.
-template <class T, int Dim, class Exec>
-std::vector<double> after_steps(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
-                                int steps) {
+template <class T, int Dim, class Memory>
+std::vector<double> after_steps(const Instance<Memory>& exec,
+                                const Propagator<T, Dim, Memory>& propagator, int steps) {
   auto wavefield = propagator.make_wavefield(exec);
   set_random(exec, wavefield, 77);
   for (int n = 0; n < steps; ++n) {
@@ -63,7 +63,7 @@ std::vector<double> after_steps(const Exec& exec, const Propagator<T, Dim, Exec>
   }
   std::vector<double> result;
   for (int f = 0; f < wavefield.fields; ++f) {
-    const auto values = nodes_of<T, Dim, Exec>(exec, wavefield.layout, wavefield.now[f]);
+    const auto values = nodes_of<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f]);
     result.insert(result.end(), values.begin(), values.end());
   }
   return result;
@@ -78,12 +78,11 @@ constexpr int order_step = 2;
 constexpr bool brief = false;
 #endif
 
-template <class T, int Dim, class Exec>
-void expect_reference(const Grid<Dim>& grid, const Kind& kind, int order,
-                      const Boundaries<Dim>& boundaries) {
-  const Exec exec;
+template <class T, int Dim, class Memory>
+void expect_reference(const Instance<Memory>& exec, const Grid<Dim>& grid, const Kind& kind,
+                      int order, const Boundaries<Dim>& boundaries) {
   const Medium medium = kind.medium;
-  const auto model = random_model<T, Dim, Exec>(exec, grid, medium, 5);
+  const auto model = random_model<T, Dim, Memory>(exec, grid, medium, 5);
   PropagatorOptions<Dim> options;
   options.equations = kind.equations;
   options.order = order;
@@ -100,40 +99,40 @@ void expect_reference(const Grid<Dim>& grid, const Kind& kind, int order,
       << to_string(boundaries.lower[0].kind);
 }
 
-template <class T, int Dim, class Exec>
-void expect_reference_for_all() {
+template <class T, int Dim, class Memory>
+void expect_reference_for_all(const Instance<Memory>& exec) {
   for (const Kind& kind : kinds) {
     const Medium medium = kind.medium;
     for (int order = 2; order <= 16; order += Dim == 3 ? order_step : 2) {
       for (const auto& boundaries : all_boundaries<Dim>(medium)) {
-        expect_reference<T, Dim, Exec>(odd_grid<Dim>(), kind, order, boundaries);
+        expect_reference<T, Dim, Memory>(exec, odd_grid<Dim>(), kind, order, boundaries);
       }
     }
   }
 }
 
-TYPED_TEST(PropagatorTest, IsItsReferenceForEveryOrderAndFaceIn2D) {
-  expect_reference_for_all<typename TypeParam::Scalar, 2, typename TypeParam::Exec>();
+MEMORY_TEST(PropagatorTest, IsItsReferenceForEveryOrderAndFaceIn2D) {
+  expect_reference_for_all<T, 2, Memory>(exec);
 }
-TYPED_TEST(PropagatorTest, IsItsReferenceForEveryOrderAndFaceIn3D) {
-  expect_reference_for_all<typename TypeParam::Scalar, 3, typename TypeParam::Exec>();
+MEMORY_TEST(PropagatorTest, IsItsReferenceForEveryOrderAndFaceIn3D) {
+  expect_reference_for_all<T, 3, Memory>(exec);
 }
 
 // Several tiles along every axis, and rows so long that tiles become thin.
-TYPED_TEST(PropagatorTest, IsItsReferenceInManyTiles) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
+MEMORY_TEST(PropagatorTest, IsItsReferenceInManyTiles) {
   for (const Kind& kind : kinds) {
     const Medium medium = kind.medium;
     for (const int order : {4, 16}) {
       const auto boundaries = all_boundaries<3>(medium).back();
-      expect_reference<T, 3, Exec>({{18, 75, 40}, {10.0, 12.0, 7.0}, {}}, kind, order, boundaries);
-      expect_reference<T, 2, Exec>({{150, 140}, {10.0, 7.0}, {}}, kind, order,
-                                   all_boundaries<2>(medium).back());
+      expect_reference<T, 3, Memory>(exec, {{18, 75, 40}, {10.0, 12.0, 7.0}, {}}, kind, order,
+                                     boundaries);
+      expect_reference<T, 2, Memory>(exec, {{150, 140}, {10.0, 7.0}, {}}, kind, order,
+                                     all_boundaries<2>(medium).back());
       if (order == 4) continue;
-      expect_reference<T, 3, Exec>({{17, 18, 330}, {10.0, 12.0, 7.0}, {}}, kind, order, boundaries);
-      expect_reference<T, 2, Exec>({{17, 1500}, {10.0, 7.0}, {}}, kind, order,
-                                   all_boundaries<2>(medium).back());
+      expect_reference<T, 3, Memory>(exec, {{17, 18, 330}, {10.0, 12.0, 7.0}, {}}, kind, order,
+                                     boundaries);
+      expect_reference<T, 2, Memory>(exec, {{17, 1500}, {10.0, 7.0}, {}}, kind, order,
+                                     all_boundaries<2>(medium).back());
     }
   }
 }
@@ -168,13 +167,12 @@ std::vector<Box<Dim>> shuffled_boxes(const Grid<Dim>& grid, unsigned seed) {
   return boxes;
 }
 
-template <class T, int Dim, class Exec>
-void expect_boxes_make_the_whole() {
-  const Exec exec;
+template <class T, int Dim, class Memory>
+void expect_boxes_make_the_whole(const Instance<Memory>& exec) {
   const Grid<Dim> grid = odd_grid<Dim>();
   for (const Kind& kind : kinds) {
     const Medium medium = kind.medium;
-    const auto model = random_model<T, Dim, Exec>(exec, grid, medium, 6);
+    const auto model = random_model<T, Dim, Memory>(exec, grid, medium, 6);
     for (const int order : {2, 8, 16}) {
       if (brief && Dim == 3 && order == 2) continue;
       for (const auto& boundaries : all_boundaries<Dim>(medium)) {
@@ -199,9 +197,10 @@ void expect_boxes_make_the_whole() {
           }
           for (int f = 0; f < whole.fields; ++f) {
             // to the last bit
-            EXPECT_EQ(relative_difference(nodes_of<T, Dim, Exec>(exec, parts.layout, parts.now[f]),
-                                          nodes_of<T, Dim, Exec>(exec, whole.layout, whole.now[f])),
-                      0.0)
+            EXPECT_EQ(
+                relative_difference(nodes_of<T, Dim, Memory>(exec, parts.layout, parts.now[f]),
+                                    nodes_of<T, Dim, Memory>(exec, whole.layout, whole.now[f])),
+                0.0)
                 << kind.name() << " order " << order << ", top "
                 << to_string(boundaries.lower[Dim - 1].kind) << ", left "
                 << to_string(boundaries.lower[0].kind) << ", field " << f;
@@ -212,16 +211,15 @@ void expect_boxes_make_the_whole() {
   }
 }
 
-TYPED_TEST(PropagatorTest, BoxesInAnyOrderMakeTheWholeIn2D) {
-  expect_boxes_make_the_whole<typename TypeParam::Scalar, 2, typename TypeParam::Exec>();
+MEMORY_TEST(PropagatorTest, BoxesInAnyOrderMakeTheWholeIn2D) {
+  expect_boxes_make_the_whole<T, 2, Memory>(exec);
 }
-TYPED_TEST(PropagatorTest, BoxesInAnyOrderMakeTheWholeIn3D) {
-  expect_boxes_make_the_whole<typename TypeParam::Scalar, 3, typename TypeParam::Exec>();
+MEMORY_TEST(PropagatorTest, BoxesInAnyOrderMakeTheWholeIn3D) {
+  expect_boxes_make_the_whole<T, 3, Memory>(exec);
 }
 
-template <class T, int Dim, class Exec>
-void expect_nothing_outside_of_the_box() {
-  const Exec exec;
+template <class T, int Dim, class Memory>
+void expect_nothing_outside_of_the_box(const Instance<Memory>& exec) {
   const Grid<Dim> grid = odd_grid<Dim>();
   std::vector<Box<Dim>> boxes{grid.extents[0] > 0 ? moho::whole_box(grid) : Box<Dim>{}};
   boxes[0] = boxes[0].grown(-4);
@@ -249,7 +247,7 @@ void expect_nothing_outside_of_the_box() {
 
   for (const Kind& kind : kinds) {
     const Medium medium = kind.medium;
-    const auto model = random_model<T, Dim, Exec>(exec, grid, medium, 6);
+    const auto model = random_model<T, Dim, Memory>(exec, grid, medium, 6);
     for (const int order : {2, 8, 16}) {
       if (brief && Dim == 3 && order == 2) continue;
       for (const auto& boundaries : all_boundaries<Dim>(medium)) {
@@ -263,12 +261,12 @@ void expect_nothing_outside_of_the_box() {
           set_random(exec, wavefield, 9);
           std::vector<T> before[2], now[2];
           for (int f = 0; f < wavefield.fields; ++f) {
-            before[f] = fetch<T, Exec>(exec, wavefield.before[f]);
-            now[f] = fetch<T, Exec>(exec, wavefield.now[f]);
+            before[f] = fetch<T, Memory>(exec, wavefield.next[f]);
+            now[f] = fetch<T, Memory>(exec, wavefield.now[f]);
           }
           propagator.step(exec, wavefield, box);
           for (int f = 0; f < wavefield.fields; ++f) {
-            auto after = fetch<T, Exec>(exec, wavefield.before[f]);
+            auto after = fetch<T, Memory>(exec, wavefield.next[f]);
             std::int64_t changed = 0;
             for (std::int64_t n = 0; n < box.size(); ++n) {
               const auto i = static_cast<std::size_t>(wavefield.layout.flat(box.node(n)));
@@ -279,7 +277,7 @@ void expect_nothing_outside_of_the_box() {
             ASSERT_EQ(after, before[f])
                 << kind.name() << " order " << order << " box " << moho::box_string(box);
             // the present is read; a free surface's mirror image behind it is all that changes
-            const auto present = nodes_of<T, Dim, Exec>(exec, wavefield.layout, wavefield.now[f]);
+            const auto present = nodes_of<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f]);
             const Box<Dim> whole = moho::whole_box(grid);
             for (std::int64_t n = 0; n < whole.size(); ++n) {
               const auto i = static_cast<std::size_t>(wavefield.layout.flat(whole.node(n)));
@@ -292,44 +290,38 @@ void expect_nothing_outside_of_the_box() {
   }
 }
 
-TYPED_TEST(PropagatorTest, WritesNothingOutsideOfTheBoxIn2D) {
-  expect_nothing_outside_of_the_box<typename TypeParam::Scalar, 2, typename TypeParam::Exec>();
+MEMORY_TEST(PropagatorTest, WritesNothingOutsideOfTheBoxIn2D) {
+  expect_nothing_outside_of_the_box<T, 2, Memory>(exec);
 }
-TYPED_TEST(PropagatorTest, WritesNothingOutsideOfTheBoxIn3D) {
-  expect_nothing_outside_of_the_box<typename TypeParam::Scalar, 3, typename TypeParam::Exec>();
+MEMORY_TEST(PropagatorTest, WritesNothingOutsideOfTheBoxIn3D) {
+  expect_nothing_outside_of_the_box<T, 3, Memory>(exec);
 }
 
-TYPED_TEST(PropagatorTest, CutsOffWhatReachesOverTheGrid) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(PropagatorTest, CutsOffWhatReachesOverTheGrid) {
   const Grid<2> grid = odd_grid<2>();
   PropagatorOptions<2> options;
   options.boundaries = all_boundaries<2>(Medium::isotropic).back();
-  const auto model = random_model<T, 2, Exec>(exec, grid, Medium::isotropic, 6);
+  const auto model = random_model<T, 2, Memory>(exec, grid, Medium::isotropic, 6);
   const auto propagator = make_propagator(exec, grid, model, options);
   const auto whole = propagator.make_wavefield(exec), larger = propagator.make_wavefield(exec);
   set_random(exec, whole, 1);
   set_random(exec, larger, 1);
   propagator.step(exec, whole);
   propagator.step(exec, larger, moho::whole_box(grid).grown(7));
-  EXPECT_EQ((fetch<T, Exec>(exec, whole.before[0])), (fetch<T, Exec>(exec, larger.before[0])));
-  const auto state = fetch<T, Exec>(exec, whole.before[0]);
+  EXPECT_EQ((fetch<T, Memory>(exec, whole.next[0])), (fetch<T, Memory>(exec, larger.next[0])));
+  const auto state = fetch<T, Memory>(exec, whole.next[0]);
   for (const Box<2>& box : {Box<2>{{5, 5}, {5, 30}}, Box<2>{{9, 9}, {3, 12}},
                             Box<2>{{35, 0}, {40, 60}}, Box<2>{{-9, -9}, {0, 0}}}) {
     propagator.step(exec, whole, box);
   }
-  EXPECT_EQ((fetch<T, Exec>(exec, whole.before[0])), state);
+  EXPECT_EQ((fetch<T, Memory>(exec, whole.next[0])), state);
 }
 
-TYPED_TEST(PropagatorTest, SilenceStays) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(PropagatorTest, SilenceStays) {
   const Grid<3> grid = odd_grid<3>();
   for (const Kind& kind : kinds) {
     const Medium medium = kind.medium;
-    const auto model = random_model<T, 3, Exec>(exec, grid, medium, 6);
+    const auto model = random_model<T, 3, Memory>(exec, grid, medium, 6);
     PropagatorOptions<3> options;
     options.equations = kind.equations;
     options.boundaries = all_boundaries<3>(medium).back();
@@ -341,7 +333,7 @@ TYPED_TEST(PropagatorTest, SilenceStays) {
       wavefield.advance();
     }
     for (int f = 0; f < wavefield.fields; ++f) {
-      EXPECT_EQ(largest(nodes_of<T, 3, Exec>(exec, wavefield.layout, wavefield.now[f])), 0.0);
+      EXPECT_EQ(largest(nodes_of<T, 3, Memory>(exec, wavefield.layout, wavefield.now[f])), 0.0);
     }
     // and comes back: a cleared wavefield has no memory of what was
     set_random(exec, wavefield, 3);
@@ -355,20 +347,17 @@ TYPED_TEST(PropagatorTest, SilenceStays) {
       wavefield.advance();
     }
     for (int f = 0; f < wavefield.fields; ++f) {
-      EXPECT_EQ(largest(nodes_of<T, 3, Exec>(exec, wavefield.layout, wavefield.now[f])), 0.0);
+      EXPECT_EQ(largest(nodes_of<T, 3, Memory>(exec, wavefield.layout, wavefield.now[f])), 0.0);
     }
   }
 }
 
-TYPED_TEST(PropagatorTest, SaysWhatItIs) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+MEMORY_TEST(PropagatorTest, SaysWhatItIs) {
   const Grid<3> grid = odd_grid<3>();
   const int arrays[] = {4, 5, 9, 21, 9, 11};
   for (const Kind& kind : kinds) {
     const Medium medium = kind.medium;
-    const auto model = random_model<T, 3, Exec>(exec, grid, medium, 6);
+    const auto model = random_model<T, 3, Memory>(exec, grid, medium, 6);
     PropagatorOptions<3> options;
     options.equations = kind.equations;
     options.order = 6;
@@ -388,8 +377,8 @@ TYPED_TEST(PropagatorTest, SaysWhatItIs) {
     EXPECT_GE(propagator.model_bytes(), sizeof(T) * static_cast<std::size_t>(grid.size()));
     // (v dt)^2, times the density where it varies
     const auto scale =
-        fetch<T, Exec>(exec, Storage<T, Exec>(const_cast<T*>(propagator.source_scale().data()),
-                                              propagator.source_scale().extent(0)));
+        fetch<T, Memory>(exec, Storage<T, Memory>(const_cast<T*>(propagator.source_scale().data()),
+                                                  propagator.source_scale().extent(0)));
     const auto vp = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), model.vp);
     double rho = 1.0;
     if (medium == Medium::variable_density) {
@@ -404,14 +393,13 @@ TYPED_TEST(PropagatorTest, SaysWhatItIs) {
 
 #if KOKKOS_VERSION >= 40200
 // Halves of a step on instances of their own.
-template <class T, class Exec>
-void expect_any_instance() {
-  const Exec exec;
+template <class T, class Memory>
+void expect_any_instance(const Instance<Memory>& exec) {
   const auto instances = Kokkos::Experimental::partition_space(exec, 1, 1);
   const Grid<3> grid = odd_grid<3>();
   for (const Kind& kind : kinds) {
     const Medium medium = kind.medium;
-    const auto model = random_model<T, 3, Exec>(instances[1], grid, medium, 6);
+    const auto model = random_model<T, 3, Memory>(instances[1], grid, medium, 6);
     PropagatorOptions<3> options;
     options.equations = kind.equations;
     options.boundaries = all_boundaries<3>(medium).back();
@@ -431,16 +419,14 @@ void expect_any_instance() {
       parts.advance();
     }
     for (int f = 0; f < whole.fields; ++f) {
-      EXPECT_LE(relative_difference(nodes_of<T, 3, Exec>(exec, parts.layout, parts.now[f]),
-                                    nodes_of<T, 3, Exec>(exec, whole.layout, whole.now[f])),
+      EXPECT_LE(relative_difference(nodes_of<T, 3, Memory>(exec, parts.layout, parts.now[f]),
+                                    nodes_of<T, 3, Memory>(exec, whole.layout, whole.now[f])),
                 rounding<T>(medium))
           << kind.name();
     }
   }
 }
-TYPED_TEST(PropagatorTest, StepsOnAnyInstance) {
-  expect_any_instance<typename TypeParam::Scalar, typename TypeParam::Exec>();
-}
+MEMORY_TEST(PropagatorTest, StepsOnAnyInstance) { expect_any_instance<T, Memory>(exec); }
 #endif
 
 }  // namespace

@@ -24,7 +24,7 @@ using moho::wave::PropagatorOptions;
 using moho::wave::taper_delta;
 using ::testing::HasSubstr;
 
-template <class Exec>
+template <class Memory>
 class SourceRegion : public ::testing::Test {};
 TYPED_TEST_SUITE(SourceRegion, TestSpaces, SpaceName);
 
@@ -40,9 +40,8 @@ double metres(const Grid<Dim>& grid, const std::type_identity_t<Index<Dim>>& nod
 }
 
 /// The values of taper_delta() for epsilon = 0.2 + 0.001 ix and the delta given, or none.
-template <int Dim, class Exec>
-void goes_over(bool with_epsilon, bool with_delta) {
-  const Exec exec;
+template <int Dim, class Memory>
+void goes_over(const Instance<Memory>& exec, bool with_epsilon, bool with_delta) {
   Grid<Dim> grid = cube<Dim>(Dim == 2 ? 40 : 22, 10.0);
   grid.spacing[0] = 12.0;
   grid.origin[Dim - 1] = -35.0;
@@ -53,10 +52,10 @@ void goes_over(bool with_epsilon, bool with_delta) {
   }
   constexpr double radius = 80.0;
   const auto epsilon = [](const Index<Dim>& i) { return 0.2 + 0.001 * static_cast<double>(i[0]); };
-  Model<double, Dim, Exec> model;
+  Model<double, Dim, Memory> model;
   if (with_epsilon) model.epsilon = field_of<double, Dim>(exec, grid, epsilon);
   if (with_delta) model.delta = constant<double, Dim>(exec, grid, -0.1);
-  const auto tapered = taper_delta<double, Dim, Exec>(exec, grid, model, sources, radius);
+  const auto tapered = taper_delta<double, Dim, Memory>(exec, grid, model, sources, radius);
   const auto host = Kokkos::create_mirror_view(tapered);
   Kokkos::deep_copy(host, tapered);
   int inner = 0, between = 0;
@@ -87,37 +86,36 @@ void goes_over(bool with_epsilon, bool with_delta) {
   }
 }
 
-TYPED_TEST(SourceRegion, DeltaGoesOverIntoEpsilon) {
-  goes_over<2, TypeParam>(true, true);
-  goes_over<3, TypeParam>(true, true);
-  goes_over<2, TypeParam>(true, false);
-  goes_over<2, TypeParam>(false, true);
+MEMORY_TEST(SourceRegion, DeltaGoesOverIntoEpsilon) {
+  goes_over<2, Memory>(exec, true, true);
+  goes_over<3, Memory>(exec, true, true);
+  goes_over<2, Memory>(exec, true, false);
+  goes_over<2, Memory>(exec, false, true);
 }
 
 /// Traces of a shot in VTI along the axes of the source, divided by their largest sample.
-template <class Exec>
-Traces shot(double spacing, double taper) {
-  const Exec exec;
+template <class Memory>
+Traces shot(const Instance<Memory>& exec, double spacing, double taper) {
   const auto nodes = static_cast<std::int64_t>(600.0 / spacing) + 1;
   const Grid<2> grid = cube<2>(nodes, spacing);
-  Model<double, 2, Exec> model;
+  Model<double, 2, Memory> model;
   model.vp = constant<double, 2>(exec, grid, 2000.0);
   model.epsilon = constant<double, 2>(exec, grid, 0.2);
   model.delta = constant<double, 2>(exec, grid, 0.05);
   if (taper > 0.0) {
-    model.delta = taper_delta<double, 2, Exec>(exec, grid, model, {{300.0, 300.0}}, taper);
+    model.delta = taper_delta<double, 2, Memory>(exec, grid, model, {{300.0, 300.0}}, taper);
   }
   PropagatorOptions<2> options;
   options.dt = 0.001;
   options.frequency = 36.0;
   options.boundaries = all_faces<2>(FaceKind::cpml, 20);
-  const Propagator<double, 2, Exec> propagator(exec, extended_grid(grid, options.boundaries),
-                                               extend_model(exec, grid, model, options.boundaries),
-                                               options);
+  const Propagator<double, 2, Memory> propagator(
+      exec, extended_grid(grid, options.boundaries),
+      extend_model(exec, grid, model, options.boundaries), options);
   const auto at = [&](double x, double z) {
     return Index<2>{20 + std::llround(x / spacing), 20 + std::llround(z / spacing)};
   };
-  Traces traces = run_shot<double, 2, Exec>(
+  Traces traces = run_shot<double, 2, Memory>(
       exec, propagator, at(300, 300), Ricker{15.0, 0.1},
       {at(420, 300), at(500, 300), at(300, 440), at(300, 520), at(440, 460)}, 400);
   for (auto& trace : traces) {
@@ -128,9 +126,9 @@ Traces shot(double spacing, double taper) {
 }
 
 // Where epsilon and delta differ at the source, the waves along its axes depend on the spacing.
-TYPED_TEST(SourceRegion, MakesShotsConverge) {
-  const auto change = [](double taper) {
-    const Traces coarse = shot<TypeParam>(10.0, taper), fine = shot<TypeParam>(5.0, taper);
+MEMORY_TEST(SourceRegion, MakesShotsConverge) {
+  const auto change = [&](double taper) {
+    const Traces coarse = shot<Memory>(exec, 10.0, taper), fine = shot<Memory>(exec, 5.0, taper);
     double worst = 0.0;
     for (std::size_t r = 0; r < coarse.size(); ++r) {
       worst = std::max(worst, largest(difference(coarse[r], fine[r])));
@@ -141,14 +139,13 @@ TYPED_TEST(SourceRegion, MakesShotsConverge) {
   EXPECT_LT(change(2.0 * 2000.0 / 36.0), 0.02);
 }
 
-TYPED_TEST(SourceRegion, RadiiThatAreNone) {
-  const TypeParam exec;
+MEMORY_TEST(SourceRegion, RadiiThatAreNone) {
   const Grid<2> grid = cube<2>(9, 10.0);
-  Model<float, 2, TypeParam> model;
+  Model<float, 2, Memory> model;
   model.epsilon = constant<float, 2>(exec, grid, 0.1);
   for (const double radius : {0.0, -3.0, std::nan("")}) {
     EXPECT_THAT(message_of([&] {
-                  taper_delta<float, 2, TypeParam>(exec, grid, model, {{10.0, 10.0}}, radius);
+                  taper_delta<float, 2, Memory>(exec, grid, model, {{10.0, 10.0}}, radius);
                 }),
                 HasSubstr("radius around sources is"));
   }

@@ -74,10 +74,59 @@ Box<Dim> intersection(const Box<Dim>& a, const Box<Dim>& b) {
   return result;
 }
 
+/// The smallest box that holds both.
+template <int Dim>
+Box<Dim> hull(const Box<Dim>& a, const Box<Dim>& b) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  Box<Dim> result;
+  for (int d = 0; d < Dim; ++d) {
+    result.lower[d] = std::min(a.lower[d], b.lower[d]);
+    result.upper[d] = std::max(a.upper[d], b.upper[d]);
+  }
+  return result;
+}
+
 /// All nodes of a grid.
 template <int Dim>
 Box<Dim> whole_box(const Grid<Dim>& grid) {
   return Box<Dim>{{}, grid.extents};
+}
+
+/// Planes across the first axis, the slowest: from `begin` up to, not including, `end`. The nodes
+/// of planes that follow each other follow each other in memory.
+struct Planes {
+  std::int64_t begin = 0;  ///< first plane
+  std::int64_t end = 0;    ///< one behind the last
+
+  /// Number of planes.
+  KOKKOS_INLINE_FUNCTION std::int64_t count() const { return end > begin ? end - begin : 0; }
+  /// True where there is none.
+  KOKKOS_INLINE_FUNCTION bool empty() const { return end <= begin; }
+  /// True where the plane is among them.
+  KOKKOS_INLINE_FUNCTION bool contains(std::int64_t plane) const {
+    return plane >= begin && plane < end;
+  }
+  /// Both are the same planes.
+  friend bool operator==(const Planes&, const Planes&) = default;
+};
+
+/// All planes of a grid.
+template <int Dim>
+Planes all_planes(const Grid<Dim>& grid) {
+  return Planes{0, grid.extents[0]};
+}
+
+/// The planes of a box.
+template <int Dim>
+Planes planes_of(const Box<Dim>& box) {
+  return Planes{box.lower[0], box.upper[0]};
+}
+
+/// The planes that are among both.
+inline Planes intersection(const Planes& a, const Planes& b) {
+  const std::int64_t begin = std::max(a.begin, b.begin);
+  return Planes{begin, std::max(begin, std::min(a.end, b.end))};
 }
 
 /// "[0, 40) x [3, 17)" for messages.

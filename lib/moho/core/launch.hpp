@@ -150,8 +150,7 @@ typename Body::value_type reduce(const char* label, const Instance<Memory>& exec
     for (std::int64_t p = 0; p < cut.parts; ++p) body.join(result, results[p]);
   } else {
     using Exec = typename Instance<Memory>::Space;
-    Kokkos::parallel_reduce(label,
-                            light_weight(detail::DeviceRange<Exec>(exec.space(), 0, count)),
+    Kokkos::parallel_reduce(label, light_weight(detail::DeviceRange<Exec>(exec.space(), 0, count)),
                             detail::DeviceReduction<Body>{body}, result);
     exec.fence();
   }

@@ -27,15 +27,15 @@ KOKKOS_FORCEINLINE_FUNCTION void atomic_maximum(T* address, T value) {
   Kokkos::atomic_fetch_max(reinterpret_cast<Bits*>(address), bits);
 }
 
-/// Host memory that copies from a space are quickest to.
-template <class Exec>
+/// Host memory that copies from a memory are quickest to.
+template <class Memory>
 struct ReadBack {
   using memory = Kokkos::HostSpace;
 };
 #ifdef KOKKOS_ENABLE_CUDA
 /// \cond
 template <>
-struct ReadBack<Kokkos::Cuda> {
+struct ReadBack<Kokkos::CudaSpace> {
   using memory = Kokkos::CudaHostPinnedSpace;
 };
 /// \endcond
@@ -62,7 +62,7 @@ struct Region {
 /// An item reads `each` nodes. Consecutive items read consecutive nodes, and each of `lanes` items
 /// has its own copy of every maximum, so that threads of a device that run together neither read
 /// nor write scattered.
-template <class T, int Dim, class Exec>
+template <class T, int Dim>
 struct Survey {
   static constexpr int lanes = 32;  ///< copies of every maximum
   static constexpr int each = 16;   ///< nodes per item and field
@@ -197,150 +197,171 @@ struct Survey {
 /// The object belongs to one run: steps are to be asked for one after the other from step 0, on
 /// a wavefield that was at rest. A call out of order gets the grid whole from then on; step 0
 /// starts anew.
-template <class T, int Dim, class Exec>
-class AmplitudeDomain : public ExpandingDomain<T, Dim, Exec> {
+template <class T, int Dim, class Memory>
+class AmplitudeDomain : public ExpandingDomain<T, Dim, Memory> {
  public:
   /// \param exec where memory is prepared
   /// \param propagator of the run
   /// \param sources that will be injected
   /// \param options threshold, inside, interval, source_radius
   /// \throws InputError for options out of range, or no source
-  AmplitudeDomain(const Exec& exec, const wave::Propagator<T, Dim, Exec>& propagator,
-                  const wave::PointSet<T, Dim, Exec>& sources, const DomainOptions& options = {})
-      : m_options(options) {
-    const detail::Stopwatch watch(this->m_report.seconds_setup);
-    check_options(options);
-    detail::check_sources(propagator.grid(), sources, options);
-    m_start = sources.box().grown(propagator.order() / 2);
-    int slots = 1;
-    for (int d = 0; d < Dim; ++d) {
-      const double courant =
-          propagator.limits().greatest_velocity * propagator.dt() / propagator.grid().spacing[d];
-      // what is below the threshold is cut where the face is: a long wave has a long foot
-      const double wave = propagator.options().frequency > 0.0
-                              ? propagator.limits().least_velocity /
-                                    (propagator.options().frequency * propagator.grid().spacing[d])
-                              : 0.0;
-      const int inside = std::max(options.inside, static_cast<int>(std::min(0.7 * wave, 64.0)));
-      // a quarter more: the threshold falls while the wave travels, and moves outwards on its rise
-      m_depth[d] = inside + static_cast<int>(std::ceil(1.25 * courant * options.interval));
-      m_start.lower[d] -= m_depth[d];
-      m_start.upper[d] += m_depth[d];
-      slots += 2 * m_depth[d];
-    }
-    m_start = intersection(m_start, whole_box(propagator.grid()));
-    const std::size_t size = static_cast<std::size_t>(2 * slots * Survey::lanes);
-    m_slots = slots;
-    m_maxima = allocate<decltype(m_maxima)>(exec, "moho::rtm::maxima", size);
-    m_host = HostMaxima("moho::rtm::host_maxima", size);
-    exec.fence();
-  }
+  AmplitudeDomain(const InstanceOf<Memory>& exec,
+                  const wave::Propagator<T, Dim, Memory>& propagator,
+                  const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options = {});
 
  private:
-  using Survey = detail::Survey<T, Dim, Exec>;
-  using HostMaxima = Kokkos::View<T*, typename detail::ReadBack<Exec>::memory>;
+  using Survey = detail::Survey<T, Dim>;
+  using HostMaxima = Kokkos::View<T*, typename detail::ReadBack<Memory>::memory>;
 
-  Box<Dim> next_box(const Exec& exec, const wave::Propagator<T, Dim, Exec>& propagator,
-                    const wave::Wavefield<T, Dim, Exec>& wavefield, std::int64_t step) override {
-    const Box<Dim> whole = whole_box(propagator.grid());
-    if (step == 0) {
-      m_box = m_start;
-    } else if (step != m_step) {
-      m_box = whole;
-    } else if (step % m_options.interval == 0 && !(m_box == whole)) {
-      exec.fence();
-      const detail::Stopwatch watch(this->m_report.seconds_steps);
-      look(exec, wavefield, whole);
-    }
-    m_step = step + 1;
-    return m_box;
-  }
+  Box<Dim> next_box(const Instance<Memory>& exec,
+                    const wave::Propagator<T, Dim, Memory>& propagator,
+                    const wave::Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) override;
 
   /// Looks at the wavefield and moves the faces.
-  void look(const Exec& exec, const wave::Wavefield<T, Dim, Exec>& wavefield,
-            const Box<Dim>& whole) {
-    Survey survey{};
-    survey.fields = wavefield.fields;
-    for (int f = 0; f < wavefield.fields; ++f) {
-      survey.field[f] = wavefield.now[f].data() + wavefield.layout.offset;
-    }
-    survey.strides = wavefield.layout.strides;
-    survey.slots = m_slots;
-    survey.maxima = m_maxima.data();
-    int slot = 0;
-    detail::Region<Dim> rows;
-    rows.lower = m_box.lower;
-    // of a small box all rows, so that there is a maximum from the beginning
-    rows.stride = m_box.size() > (std::int64_t(1) << 15) ? 4 : 1;
-    for (int d = 0; d < Dim; ++d) {
-      const std::int64_t stride = d == Dim - 1 ? 1 : rows.stride;
-      rows.count[d] = (m_box.extent(d) + stride - 1) / stride;
-    }
-    slot += survey.add(rows, slot);
-    for (int d = 0; d < Dim; ++d) {
-      for (const bool upper : {false, true}) {
-        if (upper ? m_box.upper[d] == whole.upper[d] : m_box.lower[d] == 0) continue;
-        detail::Region<Dim> face;
-        face.axis = d;
-        face.upper = upper;
-        face.lower = m_box.lower;
-        for (int e = 0; e < Dim; ++e) face.count[e] = m_box.extent(e);
-        face.count[d] = std::min<std::int64_t>(m_depth[d], m_box.extent(d));
-        if (upper) face.lower[d] = m_box.upper[d] - face.count[d];
-        slot += survey.add(face, slot);
-      }
-    }
-    Kokkos::deep_copy(exec, m_maxima, T(0));
-    Kokkos::parallel_for("moho::rtm::survey",
-                         light_weight(Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec, 0, survey.items)),
-                         survey);
-    Kokkos::deep_copy(exec, m_host, m_maxima);
-    exec.fence();
-    move(survey, slot, whole);
-  }
+  void look(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+            const Box<Dim>& whole);
 
   /// The largest of the lanes' maxima.
-  T maximum(int field, int slot) const {
-    T most = T(0);
-    for (int lane = 0; lane < Survey::lanes; ++lane) {
-      most = std::max(most, m_host((field * m_slots + slot) * Survey::lanes + lane));
-    }
-    return most;
-  }
+  T maximum(int field, int slot) const;
 
   /// Moves every face that has too much in front of it.
-  void move(const Survey& survey, int slots, const Box<Dim>& whole) {
-    T limit[2] = {};
-    for (int f = 0; f < survey.fields; ++f) {
-      for (int slot = 0; slot < slots; ++slot) limit[f] = std::max(limit[f], maximum(f, slot));
-      limit[f] *= static_cast<T>(m_options.threshold);
-    }
-    Box<Dim> box = m_box;
-    for (int k = 1; k < survey.used; ++k) {
-      const detail::Region<Dim>& face = survey.region[k];
-      const int d = face.axis;
-      int depth = 0;
-      const auto quiet = [&](int nodes) {
-        for (int f = 0; f < survey.fields; ++f) {
-          if (maximum(f, face.slot + nodes) > limit[f]) return false;
-        }
-        return true;
-      };
-      while (depth < face.count[d] && quiet(depth)) ++depth;
-      if (depth == face.count[d]) continue;
-      (face.upper ? box.upper[d] : box.lower[d]) += (m_depth[d] - depth) * (face.upper ? 1 : -1);
-    }
-    m_box = intersection(box, whole);
-  }
+  void move(const Survey& survey, int slots, const Box<Dim>& whole);
 
   DomainOptions m_options;
   Box<Dim> m_start{}, m_box{};
   int m_depth[Dim] = {};     ///< nodes inside each face that are looked at
   int m_slots = 0;           ///< maxima of a field
   std::int64_t m_step = -1;  ///< expected next
-  Kokkos::View<T*, typename Exec::memory_space> m_maxima;
+  Kokkos::View<T*, Memory> m_maxima;
   HostMaxima m_host;
 };
+
+template <class T, int Dim, class Memory>
+AmplitudeDomain<T, Dim, Memory>::AmplitudeDomain(const InstanceOf<Memory>& exec,
+                                                 const wave::Propagator<T, Dim, Memory>& propagator,
+                                                 const wave::PointSet<T, Dim, Memory>& sources,
+                                                 const DomainOptions& options)
+    : m_options(options) {
+  const detail::Stopwatch watch(this->m_report.seconds_setup);
+  check_options(options);
+  detail::check_sources(propagator.grid(), sources, options);
+  m_start = sources.box().grown(propagator.order() / 2);
+  int slots = 1;
+  for (int d = 0; d < Dim; ++d) {
+    const double courant =
+        propagator.limits().greatest_velocity * propagator.dt() / propagator.grid().spacing[d];
+    // what is below the threshold is cut where the face is: a long wave has a long foot
+    const double wave = propagator.options().frequency > 0.0
+                            ? propagator.limits().least_velocity /
+                                  (propagator.options().frequency * propagator.grid().spacing[d])
+                            : 0.0;
+    const int inside = std::max(options.inside, static_cast<int>(std::min(0.7 * wave, 64.0)));
+    // a quarter more: the threshold falls while the wave travels, and moves outwards on its rise
+    m_depth[d] = inside + static_cast<int>(std::ceil(1.25 * courant * options.interval));
+    m_start.lower[d] -= m_depth[d];
+    m_start.upper[d] += m_depth[d];
+    slots += 2 * m_depth[d];
+  }
+  m_start = intersection(m_start, whole_box(propagator.grid()));
+  const std::size_t size = static_cast<std::size_t>(2 * slots * Survey::lanes);
+  m_slots = slots;
+  m_maxima = allocate<decltype(m_maxima)>(exec, "moho::rtm::maxima", size);
+  m_host = HostMaxima("moho::rtm::host_maxima", size);
+  exec.fence();
+}
+
+template <class T, int Dim, class Memory>
+Box<Dim> AmplitudeDomain<T, Dim, Memory>::next_box(
+    const Instance<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
+    const wave::Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) {
+  const Box<Dim> whole = whole_box(propagator.grid());
+  if (step == 0) {
+    m_box = m_start;
+  } else if (step != m_step) {
+    m_box = whole;
+  } else if (step % m_options.interval == 0 && !(m_box == whole)) {
+    exec.fence();
+    const detail::Stopwatch watch(this->m_report.seconds_steps);
+    look(exec, wavefield, whole);
+  }
+  m_step = step + 1;
+  return m_box;
+}
+
+template <class T, int Dim, class Memory>
+void AmplitudeDomain<T, Dim, Memory>::look(const Instance<Memory>& exec,
+                                           const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                           const Box<Dim>& whole) {
+  Survey survey{};
+  survey.fields = wavefield.fields;
+  for (int f = 0; f < wavefield.fields; ++f) {
+    survey.field[f] = wavefield.now[f].data() + wavefield.layout.offset;
+  }
+  survey.strides = wavefield.layout.strides;
+  survey.slots = m_slots;
+  survey.maxima = m_maxima.data();
+  int slot = 0;
+  detail::Region<Dim> rows;
+  rows.lower = m_box.lower;
+  // of a small box all rows, so that there is a maximum from the beginning
+  rows.stride = m_box.size() > (std::int64_t(1) << 15) ? 4 : 1;
+  for (int d = 0; d < Dim; ++d) {
+    const std::int64_t stride = d == Dim - 1 ? 1 : rows.stride;
+    rows.count[d] = (m_box.extent(d) + stride - 1) / stride;
+  }
+  slot += survey.add(rows, slot);
+  for (int d = 0; d < Dim; ++d) {
+    for (const bool upper : {false, true}) {
+      if (upper ? m_box.upper[d] == whole.upper[d] : m_box.lower[d] == 0) continue;
+      detail::Region<Dim> face;
+      face.axis = d;
+      face.upper = upper;
+      face.lower = m_box.lower;
+      for (int e = 0; e < Dim; ++e) face.count[e] = m_box.extent(e);
+      face.count[d] = std::min<std::int64_t>(m_depth[d], m_box.extent(d));
+      if (upper) face.lower[d] = m_box.upper[d] - face.count[d];
+      slot += survey.add(face, slot);
+    }
+  }
+  fill(exec, m_maxima, T(0));
+  launch("moho::rtm::survey", exec, survey.items, survey);
+  copy(exec, m_host, m_maxima);
+  exec.fence();
+  move(survey, slot, whole);
+}
+
+template <class T, int Dim, class Memory>
+T AmplitudeDomain<T, Dim, Memory>::maximum(int field, int slot) const {
+  T most = T(0);
+  for (int lane = 0; lane < Survey::lanes; ++lane) {
+    most = std::max(most, m_host((field * m_slots + slot) * Survey::lanes + lane));
+  }
+  return most;
+}
+
+template <class T, int Dim, class Memory>
+void AmplitudeDomain<T, Dim, Memory>::move(const Survey& survey, int slots, const Box<Dim>& whole) {
+  T limit[2] = {};
+  for (int f = 0; f < survey.fields; ++f) {
+    for (int slot = 0; slot < slots; ++slot) limit[f] = std::max(limit[f], maximum(f, slot));
+    limit[f] *= static_cast<T>(m_options.threshold);
+  }
+  Box<Dim> box = m_box;
+  for (int k = 1; k < survey.used; ++k) {
+    const detail::Region<Dim>& face = survey.region[k];
+    const int d = face.axis;
+    int depth = 0;
+    const auto quiet = [&](int nodes) {
+      for (int f = 0; f < survey.fields; ++f) {
+        if (maximum(f, face.slot + nodes) > limit[f]) return false;
+      }
+      return true;
+    };
+    while (depth < face.count[d] && quiet(depth)) ++depth;
+    if (depth == face.count[d]) continue;
+    (face.upper ? box.upper[d] : box.lower[d]) += (m_depth[d] - depth) * (face.upper ? 1 : -1);
+  }
+  m_box = intersection(box, whole);
+}
 
 }  // namespace moho::rtm

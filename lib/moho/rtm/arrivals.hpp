@@ -19,36 +19,36 @@ namespace moho::rtm {
 namespace detail {
 
 /// The fastest wave at a node in any direction: vp sqrt(max(1, 1 + 2 epsilon, 1 + 2 delta)).
-template <class T, int Dim, class Exec>
+template <class T>
 struct FastestVelocity {
-  Field<const T, Dim, Exec> vp, epsilon, delta;
+  const T *vp = nullptr, *epsilon = nullptr, *delta = nullptr;  ///< absent: null
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const std::int64_t i) const {
     T most = T(1);
-    if (epsilon.data() != nullptr) {
-      const T a = T(1) + T(2) * epsilon.data()[i];
+    if (epsilon != nullptr) {
+      const T a = T(1) + T(2) * epsilon[i];
       most = a > most ? a : most;
     }
-    if (delta.data() != nullptr) {
-      const T b = T(1) + T(2) * delta.data()[i];
+    if (delta != nullptr) {
+      const T b = T(1) + T(2) * delta[i];
       most = b > most ? b : most;
     }
-    return vp.data()[i] * static_cast<T>(sqrt(most));
+    return vp[i] * static_cast<T>(sqrt(most));
   }
 };
 
 /// The slowness of the fastest wave.
-template <class T, int Dim, class Exec>
+template <class T>
 struct LeastSlowness {
-  FastestVelocity<T, Dim, Exec> fastest;
+  FastestVelocity<T> fastest;
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const std::int64_t i) const { return T(1) / fastest(i); }
 };
 
 /// The value of a field.
-template <class T, int Dim, class Exec>
+template <class T>
 struct ValueOf {
-  Field<const T, Dim, Exec> field;
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(const std::int64_t i) const { return field.data()[i]; }
+  const T* field;
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const std::int64_t i) const { return field[i]; }
 };
 
 /// Planes across all axes, one after the other: those across axis d begin at first[d].
@@ -66,18 +66,18 @@ struct Planes {
 };
 
 /// The least value on each plane.
-template <class T, int Dim, class Exec, class Value>
+template <class T, int Dim, class Value>
 struct LeastOnPlanes {
   Value value;
   Grid<Dim> grid;
   Index<Dim> first;
-  Kokkos::View<T*, typename Exec::memory_space> least;
+  T* least;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const T own = value(i);
     const Index<Dim> node = grid.node(i);
     for (int d = 0; d < Dim; ++d) {
-      T* const address = &least(first[d] + node[d]);
+      T* const address = least + first[d] + node[d];
       // few nodes lower a minimum that others have seen before
       if (own < relaxed_load(address)) atomic_minimum(address, own);
     }
@@ -85,24 +85,20 @@ struct LeastOnPlanes {
 };
 
 /// The least of a non-negative value on every plane across each axis, on the host.
-template <class T, int Dim, class Exec, class Value>
-std::array<std::vector<double>, Dim> least_on_planes(const Exec& exec, const Grid<Dim>& grid,
-                                                     const Value& value) {
+template <class T, int Dim, class Memory, class Value>
+std::array<std::vector<double>, Dim> least_on_planes(const Instance<Memory>& exec,
+                                                     const Grid<Dim>& grid, const Value& value) {
   const Planes<Dim> planes(grid);
-  const auto least = allocate<Kokkos::View<T*, typename Exec::memory_space>>(
-      exec, "moho::rtm::planes", planes.count);
-  Kokkos::deep_copy(exec, least, std::numeric_limits<T>::max());
-  Kokkos::parallel_for(
-      "moho::rtm::planes",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, grid.size()),
-      LeastOnPlanes<T, Dim, Exec, Value>{value, grid, planes.first, least});
-  const auto host = Kokkos::create_mirror_view(least);
-  Kokkos::deep_copy(exec, host, least);
-  exec.fence();
+  const auto least = allocate<Kokkos::View<T*, Memory>>(exec, "moho::rtm::planes", planes.count);
+  fill(exec, least, std::numeric_limits<T>::max());
+  launch("moho::rtm::planes", exec, grid.size(),
+         LeastOnPlanes<T, Dim, Value>{value, grid, planes.first, least.data()});
+  const std::vector<T> host = download(exec, least);
   std::array<std::vector<double>, Dim> result;
   for (int d = 0; d < Dim; ++d) {
     for (std::int64_t k = 0; k < grid.extents[d]; ++k) {
-      result[static_cast<std::size_t>(d)].push_back(static_cast<double>(host(planes.first[d] + k)));
+      result[static_cast<std::size_t>(d)].push_back(
+          static_cast<double>(host[static_cast<std::size_t>(planes.first[d] + k)]));
     }
   }
   return result;
@@ -110,12 +106,12 @@ std::array<std::vector<double>, Dim> least_on_planes(const Exec& exec, const Gri
 
 /// The largest velocity around each node of a coarser grid, whose node k is the fine node
 /// k coarsening: whatever lies between coarse nodes, all of them are as fast.
-template <class T, int Dim, class Exec>
+template <class T, int Dim>
 struct Coarsen {
-  FastestVelocity<T, Dim, Exec> fastest;
+  FastestVelocity<T> fastest;
   Grid<Dim> fine, coarse;
   std::int64_t coarsening;
-  Field<T, Dim, Exec> velocity;
+  T* velocity;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const Index<Dim> node = coarse.node(i);
@@ -135,7 +131,7 @@ struct Coarsen {
       const T v = fastest(fine.flat(around.node(k)));
       most = v > most ? v : most;
     }
-    velocity.data()[i] = most;
+    velocity[i] = most;
   }
 };
 
@@ -196,62 +192,25 @@ class ArrivalBoxes {
 }  // namespace detail
 
 /// \brief What both methods that know arrivals do at each step: look the box up.
-template <class T, int Dim, class Exec>
-class ArrivalDomain : public ExpandingDomain<T, Dim, Exec> {
+template <class T, int Dim, class Memory>
+class ArrivalDomain : public ExpandingDomain<T, Dim, Memory> {
  protected:
   /// Checks, and prepares all but the arrivals.
-  ArrivalDomain(const wave::Propagator<T, Dim, Exec>& propagator,
-                const wave::Model<T, Dim, Exec>& model, const wave::PointSet<T, Dim, Exec>& sources,
-                const DomainOptions& options)
-      : m_fastest{model.vp, model.epsilon, model.delta}, m_options(options) {
-    constexpr double pi = 3.14159265358979323846;
-    check_options(options);
-    const Grid<Dim>& grid = propagator.grid();
-    detail::check_sources(grid, sources, options);
-    if (model.vp.data() == nullptr) {
-      throw InputError("vp: it is missing (arrivals come from it): give the propagator's model");
-    }
-    check_shape(grid, model.vp, "vp");
-    if (model.epsilon.data() != nullptr) check_shape(grid, model.epsilon, "epsilon");
-    if (model.delta.data() != nullptr) check_shape(grid, model.delta, "delta");
-    m_start = sources.box();
-    m_margin = propagator.order() / 2 + options.margin;
-    m_dt = propagator.dt();
-    double frequency = options.frequency > 0.0 ? options.frequency : propagator.options().frequency;
-    if (frequency == 0.0) {
-      double spacing = 0.0;
-      for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
-      frequency = propagator.limits().least_velocity /
-                  (wave::required_points_per_wavelength(propagator.order()) * spacing);
-    }
-    // Leapfrog runs ahead: sin(omega dt / 2) = c k dt / 2 where differences in space are exact.
-    m_haste = 1.0 / std::cos(std::min(pi * frequency * m_dt, 1.0));
-  }
+  ArrivalDomain(const wave::Propagator<T, Dim, Memory>& propagator,
+                const wave::Model<T, Dim, Memory>& model,
+                const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options);
 
   /// The planes that waves reach within the step, and the margin.
-  Box<Dim> next_box(const Exec&, const wave::Propagator<T, Dim, Exec>&,
-                    const wave::Wavefield<T, Dim, Exec>&, std::int64_t step) override {
-    const detail::Stopwatch watch(this->m_report.seconds_steps);
-    // the values that a step writes are those of its end
-    const double time = static_cast<double>(step + 1) * m_dt - m_options.onset;
-    const Box<Dim> arrived = m_arrivals.at(time * m_haste);
-    Box<Dim> box = m_start;
-    for (int d = 0; d < Dim; ++d) {
-      if (arrived.lower[d] < arrived.upper[d]) {
-        box.lower[d] = std::min(box.lower[d], arrived.lower[d]);
-        box.upper[d] = std::max(box.upper[d], arrived.upper[d]);
-      }
-    }
-    return box.grown(m_margin);
-  }
+  Box<Dim> next_box(const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&,
+                    const wave::Wavefield<T, Dim, Memory>&, std::int64_t step) override;
 
-  detail::FastestVelocity<T, Dim, Exec> m_fastest;  ///< of the model, until the arrivals are there
-  DomainOptions m_options;                          ///< as given
-  detail::ArrivalBoxes<Dim> m_arrivals;             ///< of planes, along each axis
-  Box<Dim> m_start{};                               ///< held at every step
-  int m_margin = 0;                                 ///< nodes ahead of arrivals
-  double m_dt = 0.0;                                ///< of the propagator, seconds
-  double m_haste = 1.0;  ///< how much faster than true the scheme's waves may be
+  detail::FastestVelocity<T> m_fastest;  ///< of the model, until the arrivals are there
+  DomainOptions m_options;               ///< as given
+  detail::ArrivalBoxes<Dim> m_arrivals;  ///< of planes, along each axis
+  Box<Dim> m_start{};                    ///< held at every step
+  int m_margin = 0;                      ///< nodes ahead of arrivals
+  double m_dt = 0.0;                     ///< of the propagator, seconds
+  double m_haste = 1.0;                  ///< how much faster than true the scheme's waves may be
 };
 
 /// \brief Constant-velocity layers (the first method of Suh and Wang 2011).
@@ -259,8 +218,8 @@ class ArrivalDomain : public ExpandingDomain<T, Dim, Exec> {
 /// V(z), the fastest wave of each depth, gives the time that nothing beats from the sources' depth
 /// to any other, and likewise along x and y. Costs next to nothing, and yields boxes that are too
 /// wide where one plane meets a fast body that waves reach late.
-template <class T, int Dim, class Exec>
-class LayersDomain : public ArrivalDomain<T, Dim, Exec> {
+template <class T, int Dim, class Memory>
+class LayersDomain : public ArrivalDomain<T, Dim, Memory> {
  public:
   /// \param exec where the planes are searched
   /// \param propagator of the run
@@ -268,29 +227,9 @@ class LayersDomain : public ArrivalDomain<T, Dim, Exec> {
   /// \param sources that will be injected
   /// \param options onset, frequency, margin, source_radius
   /// \throws InputError for options out of range, no source, or a model of another shape
-  LayersDomain(const Exec& exec, const wave::Propagator<T, Dim, Exec>& propagator,
-               const wave::Model<T, Dim, Exec>& model, const wave::PointSet<T, Dim, Exec>& sources,
-               const DomainOptions& options = {})
-      : ArrivalDomain<T, Dim, Exec>(propagator, model, sources, options) {
-    const detail::Stopwatch watch(this->m_report.seconds_setup);
-    const Grid<Dim>& grid = propagator.grid();
-    const detail::LeastSlowness<T, Dim, Exec> slowness{this->m_fastest};
-    auto planes = detail::least_on_planes<T, Dim, Exec>(exec, grid, slowness);
-    for (int d = 0; d < Dim; ++d) {
-      const std::vector<double> least = planes[static_cast<std::size_t>(d)];
-      std::vector<double>& arrival = planes[static_cast<std::size_t>(d)];
-      const auto from = [&](std::int64_t at, std::int64_t to) {
-        const auto a = static_cast<std::size_t>(at), b = static_cast<std::size_t>(to);
-        arrival[b] = arrival[a] + grid.spacing[d] * std::min(least[a], least[b]);
-      };
-      const std::int64_t first = sources.box().lower[d], last = sources.box().upper[d] - 1;
-      for (std::int64_t k = first; k <= last; ++k) arrival[static_cast<std::size_t>(k)] = 0.0;
-      for (std::int64_t k = first; k > 0; --k) from(k, k - 1);
-      for (std::int64_t k = last; k + 1 < grid.extents[d]; ++k) from(k, k + 1);
-    }
-    this->m_arrivals = detail::ArrivalBoxes<Dim>(planes);
-    this->m_fastest = {};
-  }
+  LayersDomain(const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
+               const wave::Model<T, Dim, Memory>& model,
+               const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options = {});
 };
 
 /// \brief First arrivals by the eikonal equation (the second method of Suh and Wang 2011).
@@ -303,8 +242,8 @@ class LayersDomain : public ArrivalDomain<T, Dim, Exec> {
 /// on every fourth node (options.coarsening): each takes the largest velocity of the nodes around,
 /// and each plane of the grid the earlier arrival of the two coarse planes beside it, which costs a
 /// few nodes of the box and spares 63 parts in 64 of the work.
-template <class T, int Dim, class Exec>
-class EikonalDomain : public ArrivalDomain<T, Dim, Exec> {
+template <class T, int Dim, class Memory>
+class EikonalDomain : public ArrivalDomain<T, Dim, Memory> {
  public:
   /// \param exec where the equation is solved
   /// \param propagator of the run
@@ -312,33 +251,114 @@ class EikonalDomain : public ArrivalDomain<T, Dim, Exec> {
   /// \param sources that will be injected
   /// \param options onset, frequency, margin, coarsening, source_radius
   /// \throws InputError for options out of range, no source, or a model of another shape
-  EikonalDomain(const Exec& exec, const wave::Propagator<T, Dim, Exec>& propagator,
-                const wave::Model<T, Dim, Exec>& model, const wave::PointSet<T, Dim, Exec>& sources,
-                const DomainOptions& options = {})
-      : ArrivalDomain<T, Dim, Exec>(propagator, model, sources, options) {
-    const detail::Stopwatch watch(this->m_report.seconds_setup);
-    const Grid<Dim>& grid = propagator.grid();
-    const std::int64_t coarsening = options.coarsening;
-    Grid<Dim> coarse = grid;
-    for (int d = 0; d < Dim; ++d) {
-      coarse.extents[d] = (grid.extents[d] - 1 + coarsening - 1) / coarsening + 1;
-      coarse.spacing[d] = grid.spacing[d] * static_cast<double>(coarsening);
-    }
-    const auto velocity = make_field<T>(exec, coarse, "moho::rtm::velocity");
-    Kokkos::parallel_for(
-        "moho::rtm::coarsen",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, coarse.size()),
-        detail::Coarsen<T, Dim, Exec>{this->m_fastest, grid, coarse, coarsening, velocity});
-    const auto times = make_field<T>(exec, coarse, "moho::rtm::times");
-    eikonal::solve(exec, coarse, velocity, sources.positions(), times);
-    const detail::ValueOf<T, Dim, Exec> value{times};
-    const detail::ArrivalBoxes<Dim> arrivals(
-        detail::least_on_planes<T, Dim, Exec>(exec, coarse, value));
-    this->m_arrivals = arrivals.refined(coarsening, grid.extents);
-    // between the coarse planes on either side of a source
-    this->m_start = this->m_start.grown(coarsening - 1);
-    this->m_fastest = {};
-  }
+  EikonalDomain(const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
+                const wave::Model<T, Dim, Memory>& model,
+                const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options = {});
 };
+
+template <class T, int Dim, class Memory>
+ArrivalDomain<T, Dim, Memory>::ArrivalDomain(const wave::Propagator<T, Dim, Memory>& propagator,
+                                             const wave::Model<T, Dim, Memory>& model,
+                                             const wave::PointSet<T, Dim, Memory>& sources,
+                                             const DomainOptions& options)
+    : m_fastest{model.vp.data(), model.epsilon.data(), model.delta.data()}, m_options(options) {
+  constexpr double pi = 3.14159265358979323846;
+  check_options(options);
+  const Grid<Dim>& grid = propagator.grid();
+  detail::check_sources(grid, sources, options);
+  if (model.vp.data() == nullptr) {
+    throw InputError("vp: it is missing (arrivals come from it): give the propagator's model");
+  }
+  check_shape(grid, model.vp, "vp");
+  if (model.epsilon.data() != nullptr) check_shape(grid, model.epsilon, "epsilon");
+  if (model.delta.data() != nullptr) check_shape(grid, model.delta, "delta");
+  m_start = sources.box();
+  m_margin = propagator.order() / 2 + options.margin;
+  m_dt = propagator.dt();
+  double frequency = options.frequency > 0.0 ? options.frequency : propagator.options().frequency;
+  if (frequency == 0.0) {
+    double spacing = 0.0;
+    for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
+    frequency = propagator.limits().least_velocity /
+                (wave::required_points_per_wavelength(propagator.order()) * spacing);
+  }
+  // Leapfrog runs ahead: sin(omega dt / 2) = c k dt / 2 where differences in space are exact.
+  m_haste = 1.0 / std::cos(std::min(pi * frequency * m_dt, 1.0));
+}
+
+template <class T, int Dim, class Memory>
+Box<Dim> ArrivalDomain<T, Dim, Memory>::next_box(const Instance<Memory>&,
+                                                 const wave::Propagator<T, Dim, Memory>&,
+                                                 const wave::Wavefield<T, Dim, Memory>&,
+                                                 std::int64_t step) {
+  const detail::Stopwatch watch(this->m_report.seconds_steps);
+  // the values that a step writes are those of its end
+  const double time = static_cast<double>(step + 1) * m_dt - m_options.onset;
+  const Box<Dim> arrived = m_arrivals.at(time * m_haste);
+  Box<Dim> box = m_start;
+  for (int d = 0; d < Dim; ++d) {
+    if (arrived.lower[d] < arrived.upper[d]) {
+      box.lower[d] = std::min(box.lower[d], arrived.lower[d]);
+      box.upper[d] = std::max(box.upper[d], arrived.upper[d]);
+    }
+  }
+  return box.grown(m_margin);
+}
+
+template <class T, int Dim, class Memory>
+LayersDomain<T, Dim, Memory>::LayersDomain(const InstanceOf<Memory>& exec,
+                                           const wave::Propagator<T, Dim, Memory>& propagator,
+                                           const wave::Model<T, Dim, Memory>& model,
+                                           const wave::PointSet<T, Dim, Memory>& sources,
+                                           const DomainOptions& options)
+    : ArrivalDomain<T, Dim, Memory>(propagator, model, sources, options) {
+  const detail::Stopwatch watch(this->m_report.seconds_setup);
+  const Grid<Dim>& grid = propagator.grid();
+  const detail::LeastSlowness<T> slowness{this->m_fastest};
+  auto planes = detail::least_on_planes<T, Dim, Memory>(exec, grid, slowness);
+  for (int d = 0; d < Dim; ++d) {
+    const std::vector<double> least = planes[static_cast<std::size_t>(d)];
+    std::vector<double>& arrival = planes[static_cast<std::size_t>(d)];
+    const auto from = [&](std::int64_t at, std::int64_t to) {
+      const auto a = static_cast<std::size_t>(at), b = static_cast<std::size_t>(to);
+      arrival[b] = arrival[a] + grid.spacing[d] * std::min(least[a], least[b]);
+    };
+    const std::int64_t first = sources.box().lower[d], last = sources.box().upper[d] - 1;
+    for (std::int64_t k = first; k <= last; ++k) arrival[static_cast<std::size_t>(k)] = 0.0;
+    for (std::int64_t k = first; k > 0; --k) from(k, k - 1);
+    for (std::int64_t k = last; k + 1 < grid.extents[d]; ++k) from(k, k + 1);
+  }
+  this->m_arrivals = detail::ArrivalBoxes<Dim>(planes);
+  this->m_fastest = {};
+}
+
+template <class T, int Dim, class Memory>
+EikonalDomain<T, Dim, Memory>::EikonalDomain(const InstanceOf<Memory>& exec,
+                                             const wave::Propagator<T, Dim, Memory>& propagator,
+                                             const wave::Model<T, Dim, Memory>& model,
+                                             const wave::PointSet<T, Dim, Memory>& sources,
+                                             const DomainOptions& options)
+    : ArrivalDomain<T, Dim, Memory>(propagator, model, sources, options) {
+  const detail::Stopwatch watch(this->m_report.seconds_setup);
+  const Grid<Dim>& grid = propagator.grid();
+  const std::int64_t coarsening = options.coarsening;
+  Grid<Dim> coarse = grid;
+  for (int d = 0; d < Dim; ++d) {
+    coarse.extents[d] = (grid.extents[d] - 1 + coarsening - 1) / coarsening + 1;
+    coarse.spacing[d] = grid.spacing[d] * static_cast<double>(coarsening);
+  }
+  const auto velocity = make_field<T>(exec, coarse, "moho::rtm::velocity");
+  launch("moho::rtm::coarsen", exec, coarse.size(),
+         detail::Coarsen<T, Dim>{this->m_fastest, grid, coarse, coarsening, velocity.data()});
+  const auto times = make_field<T>(exec, coarse, "moho::rtm::times");
+  eikonal::solve(exec, coarse, velocity, sources.positions(), times);
+  const detail::ValueOf<T> value{times.data()};
+  const detail::ArrivalBoxes<Dim> arrivals(
+      detail::least_on_planes<T, Dim, Memory>(exec, coarse, value));
+  this->m_arrivals = arrivals.refined(coarsening, grid.extents);
+  // between the coarse planes on either side of a source
+  this->m_start = this->m_start.grown(coarsening - 1);
+  this->m_fastest = {};
+}
 
 }  // namespace moho::rtm

@@ -6,6 +6,7 @@
 ///
 /// Suh, S., and Wang, B., 2011, Expanding domain methods in GPU based TTI reverse time migration.
 
+#include <moho/core/instances.hpp>
 #include <moho/rtm/amplitude.hpp>
 #include <moho/rtm/arrivals.hpp>
 #include <moho/rtm/domain.hpp>
@@ -22,23 +23,36 @@ namespace moho::rtm {
 /// \param sources that will be injected
 /// \param options of all methods
 /// \throws InputError for options out of range, no source, or a model of another shape
-template <class T, int Dim, class Exec>
-std::unique_ptr<ExpandingDomain<T, Dim, Exec>> make_domain(
-    Expansion expansion, const Exec& exec, const wave::Propagator<T, Dim, Exec>& propagator,
-    const wave::Model<T, Dim, Exec>& model, const wave::PointSet<T, Dim, Exec>& sources,
-    const DomainOptions& options = {}) {
+template <class T, int Dim, class Memory>
+std::unique_ptr<ExpandingDomain<T, Dim, Memory>> make_domain(
+    Expansion expansion, const InstanceOf<Memory>& exec,
+    const wave::Propagator<T, Dim, Memory>& propagator, const wave::Model<T, Dim, Memory>& model,
+    const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options = {}) {
   switch (expansion) {
     case Expansion::layers:
-      return std::make_unique<LayersDomain<T, Dim, Exec>>(exec, propagator, model, sources,
-                                                          options);
+      return std::make_unique<LayersDomain<T, Dim, Memory>>(exec, propagator, model, sources,
+                                                            options);
     case Expansion::eikonal:
-      return std::make_unique<EikonalDomain<T, Dim, Exec>>(exec, propagator, model, sources,
-                                                           options);
+      return std::make_unique<EikonalDomain<T, Dim, Memory>>(exec, propagator, model, sources,
+                                                             options);
     case Expansion::amplitude:
-      return std::make_unique<AmplitudeDomain<T, Dim, Exec>>(exec, propagator, sources, options);
+      return std::make_unique<AmplitudeDomain<T, Dim, Memory>>(exec, propagator, sources, options);
     default:
-      return std::make_unique<ExpandingDomain<T, Dim, Exec>>();
+      return std::make_unique<ExpandingDomain<T, Dim, Memory>>();
   }
 }
 
 }  // namespace moho::rtm
+
+/// \cond
+#define MOHO_RTM_DOMAINS(prefix, T, Dim, Memory)       \
+  prefix template class ArrivalDomain<T, Dim, Memory>; \
+  prefix template class LayersDomain<T, Dim, Memory>;  \
+  prefix template class EikonalDomain<T, Dim, Memory>; \
+  prefix template class AmplitudeDomain<T, Dim, Memory>;
+#ifdef MOHO_RTM_KERNELS
+namespace moho::rtm {
+MOHO_FOR_ALL(MOHO_RTM_DOMAINS, extern)
+}
+#endif
+/// \endcond

@@ -16,7 +16,7 @@
 namespace moho::wave::detail {
 
 /// The equations that kernels are made for.
-enum class Scheme {
+enum class Stencil {
   isotropic,
   variable_density,
   vti,           ///< self-adjoint
@@ -25,16 +25,16 @@ enum class Scheme {
   tti_fletcher
 };
 
-/// Wavefields of a scheme.
-KOKKOS_INLINE_FUNCTION constexpr int fields_of(Scheme scheme) {
-  return scheme == Scheme::isotropic || scheme == Scheme::variable_density ? 1 : 2;
+/// Wavefields of a stencil.
+KOKKOS_INLINE_FUNCTION constexpr int fields_of(Stencil stencil) {
+  return stencil == Stencil::isotropic || stencil == Stencil::variable_density ? 1 : 2;
 }
 
 /// Plain pointers, all to node (0, 0, 0) of padded arrays of one layout, and coefficients.
 template <class T>
 struct StepArguments {
   const T* now[2];    ///< p and q at this time
-  T* before[2];       ///< p and q one step ago; the step writes the next ones here
+  T* next[2];         ///< p and q one step ago; the step writes the next ones here
   const T* scale;     ///< (v dt)^2; with variable density times the density
   const T* a;         ///< 1 + 2 epsilon; with variable density one over the density
   const T* b;         ///< Fletcher: 1 + 2 delta; self-adjoint: its root, at most that of a

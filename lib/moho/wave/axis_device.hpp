@@ -150,8 +150,8 @@ struct DeviceAxis {
         prefetch(s.nx + far + later);
         prefetch(s.slope[0] + far + later);
         prefetch(s.slope[1] + far + later);
-        prefetch(s.before[0] + at + later);
-        prefetch(s.before[1] + at + later);
+        prefetch(s.next[0] + at + later);
+        prefetch(s.next[1] + at + later);
         prefetch(s.scale + at + later);
         prefetch(s.a + at + later);
         prefetch(s.b + at + later);
@@ -163,8 +163,8 @@ struct DeviceAxis {
                    n_ahead = load_lanes<width>(s.nx + far);
       const Vector g_ahead[2] = {load_lanes<width>(s.slope[0] + far),
                                  load_lanes<width>(s.slope[1] + far)};
-      const Vector before[2] = {load_lanes<width>(s.before[0] + at),
-                                load_lanes<width>(s.before[1] + at)};
+      const Vector before[2] = {load_lanes<width>(s.next[0] + at),
+                                load_lanes<width>(s.next[1] + at)};
       const Vector scale = load_lanes<width>(s.scale + at), a = load_lanes<width>(s.a + at),
                    r = load_lanes<width>(s.b + at), q = load_lanes<width>(s.now[1] + at);
       const T wx = s.taper[0][x];
@@ -236,8 +236,8 @@ struct DeviceAxis {
         next[0].v[i] = next_value<T>(value[radius][i], before[0].v[i], scale.v[i] * change_p, w);
         next[1].v[i] = next_value<T>(q.v[i], before[1].v[i], scale.v[i] * change_q, w);
       }
-      tiles.store(s, z, s.before[0] + at, next[0]);
-      tiles.store(s, z, s.before[1] + at, next[1]);
+      tiles.store(s, z, s.next[0] + at, next[0]);
+      tiles.store(s, z, s.next[1] + at, next[1]);
       MOHO_UNROLL
       for (int k = 0; k < 2 * radius; ++k) {
         MOHO_UNROLL

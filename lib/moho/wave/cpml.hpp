@@ -9,6 +9,7 @@
 /// (Komatitsch and Martin 2007; Pasalic and McGarry 2010). The correction is added to what the step
 /// left, face by face. psi has two time levels, so that boxes may be stepped in any order.
 
+#include <moho/core/launch.hpp>
 #include <moho/wave/arguments.hpp>
 
 #include <algorithm>
@@ -47,12 +48,14 @@ inline CpmlProfile cpml_profile(int width, double spacing, double dt, double vel
 template <class T>
 struct LayerArguments {
   StepArguments<T> s;
-  int axis;               ///< normal to the face: 0 x, 1 y, 2 z
-  int inner, outer;       ///< the other axes
-  int width;              ///< nodes of the layer
-  std::int64_t first;     ///< the layer's first node along the normal
-  std::int64_t from, to;  ///< nodes along the normal that are corrected
-  const T *a, *b;         ///< factors by node of the layer, in order of the grid
+  int axis;                       ///< normal to the face: 0 x, 1 y, 2 z
+  int inner, outer;               ///< the other axes
+  int width;                      ///< nodes of the layer
+  std::int64_t first;             ///< the layer's first node along the normal
+  std::int64_t from, to;          ///< nodes along the normal that are corrected
+  std::int64_t row_from, row_to;  ///< nodes of the layer, from 0, whose psi these nodes read
+  Stencil stencil;                ///< of the step
+  const T *a, *b;                 ///< factors by node of the layer, in order of the grid
   const T* psi_now[2];
   T *psi_next[2], *zeta[2];  ///< by node of the layer, the grid's order of axes
   std::int64_t strides[3];   ///< of those
@@ -64,9 +67,8 @@ struct LayerArguments {
 
 /// Whether the correction of a face needs psi of a field: the self-adjoint equations of VTI have
 /// derivatives across of p alone and along z of q alone.
-template <Scheme scheme>
-KOKKOS_FORCEINLINE_FUNCTION bool layer_has(int axis, int f) {
-  return scheme != Scheme::vti || (axis == 2) == (f == 1);
+KOKKOS_FORCEINLINE_FUNCTION bool layer_has(Stencil stencil, int axis, int f) {
+  return stencil != Stencil::vti || (axis == 2) == (f == 1);
 }
 
 /// psi of a node of the layer: `p` and `slab` are where it is in the field and in the layer.
@@ -89,35 +91,53 @@ KOKKOS_FORCEINLINE_FUNCTION T layer_second(const T* p, std::int64_t along, const
 }
 
 /// Adds the corrections of p and q at element i to the next values.
-template <Scheme scheme, class T>
+template <Stencil stencil, class T>
 KOKKOS_FORCEINLINE_FUNCTION void correct_node(const StepArguments<T>& s, int axis, std::int64_t i,
                                               T w, T of_p, T of_q) {
   const T scale = w * s.scale[i];
-  if constexpr (scheme == Scheme::vti) {
-    s.before[0][i] += scale * (axis == 2 ? s.b[i] * of_q : s.a[i] * of_p);
-    s.before[1][i] += scale * (axis == 2 ? of_q : s.b[i] * of_p);
-  } else if constexpr (scheme == Scheme::vti_fletcher) {
+  if constexpr (stencil == Stencil::vti) {
+    s.next[0][i] += scale * (axis == 2 ? s.b[i] * of_q : s.a[i] * of_p);
+    s.next[1][i] += scale * (axis == 2 ? of_q : s.b[i] * of_p);
+  } else if constexpr (stencil == Stencil::vti_fletcher) {
     const T shear = magnitude<T>(s.a[i] - s.b[i]) * s.shear;
     if (axis == 2) {
-      s.before[0][i] += scale * (shear * of_p + (T(1) - shear) * of_q);
-      s.before[1][i] += scale * of_q;
+      s.next[0][i] += scale * (shear * of_p + (T(1) - shear) * of_q);
+      s.next[1][i] += scale * of_q;
     } else {
-      s.before[0][i] += scale * s.a[i] * of_p;
-      s.before[1][i] += scale * ((s.b[i] - shear) * of_p + shear * of_q);
+      s.next[0][i] += scale * s.a[i] * of_p;
+      s.next[1][i] += scale * ((s.b[i] - shear) * of_p + shear * of_q);
     }
-  } else if constexpr (scheme == Scheme::variable_density) {
-    s.before[0][i] += scale * s.a[i] * of_p;
+  } else if constexpr (stencil == Stencil::variable_density) {
+    s.next[0][i] += scale * s.a[i] * of_p;
   } else {
-    s.before[0][i] += scale * of_p;
+    s.next[0][i] += scale * of_p;
+  }
+}
+
+/// The same for a stencil known when the program runs, of `fields` fields.
+template <int fields, class T>
+KOKKOS_FORCEINLINE_FUNCTION void correct_node_of(Stencil stencil, const StepArguments<T>& s,
+                                                 int axis, std::int64_t i, T w, T of_p, T of_q) {
+  if constexpr (fields == 1) {
+    if (stencil == Stencil::variable_density) {
+      correct_node<Stencil::variable_density, T>(s, axis, i, w, of_p, of_q);
+    } else {
+      correct_node<Stencil::isotropic, T>(s, axis, i, w, of_p, of_q);
+    }
+  } else {
+    if (stencil == Stencil::vti_fletcher) {
+      correct_node<Stencil::vti_fletcher, T>(s, axis, i, w, of_p, of_q);
+    } else {
+      correct_node<Stencil::vti, T>(s, axis, i, w, of_p, of_q);
+    }
   }
 }
 
 /// The correction of one face on a device: a team takes lines along the normal, and their psi goes
 /// through scratch.
-template <Scheme scheme, class T, int radius, class Exec>
+template <int fields, class T, int radius, class Exec>
 struct DeviceLayer {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 2>, Kokkos::IndexType<int>>;
-  static constexpr int fields = fields_of(scheme);
   static constexpr int lines = 32, threads = 256;
 
   LayerArguments<T> l;
@@ -151,13 +171,13 @@ struct DeviceLayer {
       const int row = by_node ? n % depth() : n / lines;
       const int line = by_node ? n / depth() : n % lines;
       const int u = row - radius;
-      const bool inside = u >= 0 && u < l.width && line < count;
+      const bool inside = u >= l.row_from && u < l.row_to && line < count;
       const std::int64_t node = l.first + u;
       const std::int64_t at = base + node * along + line * aside;
       const std::int64_t slab = slab_base + u * l.strides[axis] + line * l.strides[inner];
       for (int f = 0; f < fields; ++f) {
         T value = 0;
-        if (inside && layer_has<scheme>(axis, f)) {
+        if (inside && layer_has(l.stencil, axis, f)) {
           value = layer_psi<radius>(s.now[f] + at, along, s.first[axis], l.a[u], l.b[u],
                                     l.psi_now[f][slab]);
           if (node >= s.lower[axis] && node < s.upper[axis]) l.psi_next[f][slab] = value;
@@ -176,7 +196,7 @@ struct DeviceLayer {
       const std::int64_t at = base + node * along + line * aside;
       T correction[2] = {0, 0};
       for (int f = 0; f < fields; ++f) {
-        if (!layer_has<scheme>(axis, f)) continue;
+        if (!layer_has(l.stencil, axis, f)) continue;
         const T* const here = psi + (f * depth() + u + radius) * (lines + 1) + line;
         T slope = 0;
         MOHO_UNROLL
@@ -199,28 +219,51 @@ struct DeviceLayer {
       place[axis] = node;
       place[inner] += line;
       const T w = s.taper[0][place[0]] * s.taper[1][place[1]] * s.taper[2][place[2]];
-      correct_node<scheme, T>(s, axis, at, w, correction[0], correction[1]);
+      correct_node_of<fields, T>(l.stencil, s, axis, at, w, correction[0], correction[1]);
     }
   }
 
   /// Corrects the box of the arguments.
-  static void run(const Exec& exec, const LayerArguments<T>& arguments) {
+  static void run(const Instance<MemoryOf<Exec>>& exec, const LayerArguments<T>& arguments) {
     const StepArguments<T>& s = arguments.s;
     DeviceLayer layer{arguments, 0};
     layer.blocks =
         static_cast<int>((s.upper[arguments.inner] - s.lower[arguments.inner] + lines - 1) / lines);
     const std::int64_t teams = layer.blocks * (s.upper[arguments.outer] - s.lower[arguments.outer]);
-    Policy policy(exec, static_cast<int>(teams), threads);
+    Policy policy(exec.space(), static_cast<int>(teams), threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(layer.scratch()));
     Kokkos::parallel_for("moho::wave::cpml", light_weight(policy), layer);
   }
 };
 
+/// Corrects nodes side by side along z.
+template <class T>
+MOHO_NOINLINE void correct_piece(Stencil stencil, const StepArguments<T>& s, int axis,
+                                 std::int64_t at, std::int64_t count, T fixed, const T* taper,
+                                 const T* of_p, const T* of_q) {
+  const auto loop = [&](auto kind) {
+#pragma GCC ivdep
+    for (std::int64_t n = 0; n < count; ++n) {
+      correct_node<decltype(kind)::value, T>(s, axis, at + n, fixed * taper[n], of_p[n], of_q[n]);
+    }
+  };
+  switch (stencil) {
+    case Stencil::vti:
+      return loop(std::integral_constant<Stencil, Stencil::vti>());
+    case Stencil::vti_fletcher:
+      return loop(std::integral_constant<Stencil, Stencil::vti_fletcher>());
+    case Stencil::variable_density:
+      return loop(std::integral_constant<Stencil, Stencil::variable_density>());
+    default:
+      return loop(std::integral_constant<Stencil, Stencil::isotropic>());
+  }
+}
+
 /// The correction of one face on a host, for all lines of one node along `outer`: loops along what
 /// is contiguous are the innermost ones.
-template <Scheme scheme, class T, int radius, bool along_z>
+template <class T, int radius, bool along_z>
 void layer_host(const LayerArguments<T>& l, std::int64_t outer) {
-  constexpr int fields = fields_of(scheme);
+  const int fields = fields_of(l.stencil);
   constexpr std::int64_t chunk = 128;  ///< lines at once
   const StepArguments<T>& s = l.s;
   const int axis = along_z ? 2 : l.axis;
@@ -256,11 +299,11 @@ void layer_host(const LayerArguments<T>& l, std::int64_t outer) {
                                   along_z ? b[n] : b[0], now[n]);
       }
       // only the box is written
-      const std::int64_t low = std::max<std::int64_t>(0, s.lower[axis] - l.first);
-      const std::int64_t high = std::min<std::int64_t>(l.width, s.upper[axis] - l.first);
+      const std::int64_t low = std::max<std::int64_t>(l.row_from, s.lower[axis] - l.first);
+      const std::int64_t high = std::min<std::int64_t>(l.row_to, s.upper[axis] - l.first);
       T* const next = l.psi_next[f] + slab_base + u0 * slab_along + line0 * slab_aside;
-      const std::int64_t n0 = along_z ? low : 0;
-      const std::int64_t n1 = along_z ? high : (row >= low && row < high ? end - begin : 0);
+      const std::int64_t n0 = along_z ? low - u0 : 0;
+      const std::int64_t n1 = along_z ? high - u0 : (row >= low && row < high ? end - begin : 0);
       for (std::int64_t n = n0; n < n1; ++n) next[n] = to[n];
     };
     // `layer`: the nodes have a zeta
@@ -279,7 +322,7 @@ void layer_host(const LayerArguments<T>& l, std::int64_t outer) {
         const std::int64_t n1 = std::min(end - begin, n0 + piece);
         T correction[2][piece] = {};
         for (int f = 0; f < fields; ++f) {
-          if (!layer_has<scheme>(axis, f)) continue;
+          if (!layer_has(l.stencil, axis, f)) continue;
           const T* const psi =
               memory.data() + f * depth * lines + (u0 + 2 * radius) * psi_along + line0 * psi_aside;
           const T* const p = s.now[f] + at;
@@ -304,11 +347,8 @@ void layer_host(const LayerArguments<T>& l, std::int64_t outer) {
             correction[f][n - n0] += value;
           }
         }
-#pragma GCC ivdep
-        for (std::int64_t n = n0; n < n1; ++n) {
-          correct_node<scheme, T>(s, axis, at + n, fixed * taper[n], correction[0][n - n0],
-                                  correction[1][n - n0]);
-        }
+        correct_piece<T>(l.stencil, s, axis, at + n0, n1 - n0, fixed, taper + n0, correction[0],
+                         correction[1]);
       }
     };
     const std::int64_t from = l.from - l.first, to = l.to - l.first;
@@ -317,7 +357,7 @@ void layer_host(const LayerArguments<T>& l, std::int64_t outer) {
     if constexpr (along_z) {
       for (std::int64_t line = 0; line < count; ++line) {
         for (int f = 0; f < fields; ++f) {
-          if (layer_has<scheme>(axis, f)) psi_row(f, line, 0, l.width);
+          if (layer_has(l.stencil, axis, f)) psi_row(f, line, l.row_from, l.row_to);
         }
         if (from < low) correct_row(line, from, std::min(low, to), false);
         correct_row(line, low, high, true);
@@ -325,8 +365,8 @@ void layer_host(const LayerArguments<T>& l, std::int64_t outer) {
       }
     } else {
       for (int f = 0; f < fields; ++f) {
-        for (std::int64_t u = 0; u < l.width; ++u) {
-          if (layer_has<scheme>(axis, f)) psi_row(f, u, 0, count);
+        for (std::int64_t u = l.row_from; u < l.row_to; ++u) {
+          if (layer_has(l.stencil, axis, f)) psi_row(f, u, 0, count);
         }
       }
       for (std::int64_t u = from; u < to; ++u) correct_row(u, 0, count, u >= 0 && u < l.width);
@@ -334,16 +374,16 @@ void layer_host(const LayerArguments<T>& l, std::int64_t outer) {
   }
 }
 
-/// Corrects one node along `outer`, whatever the scheme and the order.
+/// Corrects one node along `outer`, whatever the order.
 template <class T>
 using LayerWork = void (*)(const LayerArguments<T>&, std::int64_t);
 
-template <Scheme scheme, class T, int radius>
+template <class T, int radius>
 void layer_host_any(const LayerArguments<T>& l, std::int64_t outer) {
   if (l.axis == 2) {
-    layer_host<scheme, T, radius, true>(l, outer);
+    layer_host<T, radius, true>(l, outer);
   } else {
-    layer_host<scheme, T, radius, false>(l, outer);
+    layer_host<T, radius, false>(l, outer);
   }
 }
 
@@ -352,79 +392,62 @@ template <class T>
 struct LayerLoop {
   LayerArguments<T> l;
   LayerWork<T> work;
-  void operator()(const std::int64_t n) const { work(l, n); }
+  void operator()(const std::int64_t n) const { work(l, l.s.lower[l.outer] + n); }
 };
 
 /// The work of hosts for a layer, by order.
-template <Scheme scheme, class T>
+template <class T>
 LayerWork<T> host_layer_of(int order) {
-  const LayerWork<T> table[] = {&layer_host_any<scheme, T, 1>, &layer_host_any<scheme, T, 2>,
-                                &layer_host_any<scheme, T, 3>, &layer_host_any<scheme, T, 4>,
-                                &layer_host_any<scheme, T, 5>, &layer_host_any<scheme, T, 6>,
-                                &layer_host_any<scheme, T, 7>, &layer_host_any<scheme, T, 8>};
+  const LayerWork<T> table[] = {&layer_host_any<T, 1>, &layer_host_any<T, 2>, &layer_host_any<T, 3>,
+                                &layer_host_any<T, 4>, &layer_host_any<T, 5>, &layer_host_any<T, 6>,
+                                &layer_host_any<T, 7>, &layer_host_any<T, 8>};
   return table[order / 2 - 1];
 }
 
 /// Corrects a layer on an instance.
-template <class T, class Exec>
-using LayerLaunch = void (*)(const Exec&, const LayerArguments<T>&);
+template <class T, class Memory>
+using LayerLaunch = void (*)(const Instance<Memory>&, const LayerArguments<T>&);
 
 /// The kernels of devices for a layer, by order.
-template <Scheme scheme, class T, class Exec>
-LayerLaunch<T, Exec> device_layer_of(int order) {
-  const LayerLaunch<T, Exec> table[] = {
-      &DeviceLayer<scheme, T, 1, Exec>::run, &DeviceLayer<scheme, T, 2, Exec>::run,
-      &DeviceLayer<scheme, T, 3, Exec>::run, &DeviceLayer<scheme, T, 4, Exec>::run,
-      &DeviceLayer<scheme, T, 5, Exec>::run, &DeviceLayer<scheme, T, 6, Exec>::run,
-      &DeviceLayer<scheme, T, 7, Exec>::run, &DeviceLayer<scheme, T, 8, Exec>::run};
+template <int fields, class T, class Exec>
+LayerLaunch<T, MemoryOf<Exec>> device_layer_of(int order) {
+  const LayerLaunch<T, MemoryOf<Exec>> table[] = {
+      &DeviceLayer<fields, T, 1, Exec>::run, &DeviceLayer<fields, T, 2, Exec>::run,
+      &DeviceLayer<fields, T, 3, Exec>::run, &DeviceLayer<fields, T, 4, Exec>::run,
+      &DeviceLayer<fields, T, 5, Exec>::run, &DeviceLayer<fields, T, 6, Exec>::run,
+      &DeviceLayer<fields, T, 7, Exec>::run, &DeviceLayer<fields, T, 8, Exec>::run};
   return table[order / 2 - 1];
 }
 
-/// Corrects layers by one scheme, of one order, on one kind of space.
-template <class T, class Exec>
-class LayerCorrector {
- public:
-  LayerCorrector() = default;
-  /// No scheme of TTI has layers.
-  LayerCorrector(Scheme scheme, int order) {
-    switch (scheme) {
-      case Scheme::vti:
-        choose<Scheme::vti>(order);
-        break;
-      case Scheme::vti_fletcher:
-        choose<Scheme::vti_fletcher>(order);
-        break;
-      case Scheme::variable_density:
-        choose<Scheme::variable_density>(order);
-        break;
-      default:
-        choose<Scheme::isotropic>(order);
-    }
+/// Corrects the layer of the arguments on the instance. No stencil of TTI has layers.
+template <class T, class Memory>
+void correct_layer(const Instance<Memory>& exec, int order, const LayerArguments<T>& l) {
+  if (l.from >= l.to) return;
+  if constexpr (is_host_memory<Memory>) {
+    launch("moho::wave::cpml", exec, l.s.upper[l.outer] - l.s.lower[l.outer],
+           LayerLoop<T>{l, host_layer_of<T>(order)});
+  } else {
+    const auto run = fields_of(l.stencil) == 1 ? device_layer_of<1, T, DeviceOf<Memory>>(order)
+                                               : device_layer_of<2, T, DeviceOf<Memory>>(order);
+    run(exec, l);
   }
-  /// Corrects the box of the arguments.
-  void operator()(const Exec& exec, const LayerArguments<T>& l) const {
-    if (l.from >= l.to) return;
-    if constexpr (is_host_space<Exec>) {
-      Kokkos::parallel_for("moho::wave::cpml",
-                           Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                               exec, l.s.lower[l.outer], l.s.upper[l.outer]),
-                           LayerLoop<T>{l, m_work});
-    } else {
-      m_launch(exec, l);
-    }
-  }
-
- private:
-  template <Scheme scheme>
-  void choose(int order) {
-    if constexpr (is_host_space<Exec>) {
-      m_work = host_layer_of<scheme, T>(order);
-    } else {
-      m_launch = device_layer_of<scheme, T, Exec>(order);
-    }
-  }
-  LayerWork<T> m_work = nullptr;
-  LayerLaunch<T, Exec> m_launch = nullptr;
-};
+}
 
 }  // namespace moho::wave::detail
+
+/// \cond
+#define MOHO_WAVE_HOST_LAYERS(prefix, T) prefix template LayerWork<T> host_layer_of<T>(int);
+#define MOHO_WAVE_DEVICE_LAYERS(prefix, T, Exec)                                       \
+  prefix template LayerLaunch<T, Exec::memory_space> device_layer_of<1, T, Exec>(int); \
+  prefix template LayerLaunch<T, Exec::memory_space> device_layer_of<2, T, Exec>(int);
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave::detail {
+MOHO_WAVE_HOST_LAYERS(extern, float)
+MOHO_WAVE_HOST_LAYERS(extern, double)
+#ifdef KOKKOS_ENABLE_CUDA
+MOHO_WAVE_DEVICE_LAYERS(extern, float, Kokkos::Cuda)
+MOHO_WAVE_DEVICE_LAYERS(extern, double, Kokkos::Cuda)
+#endif
+}  // namespace moho::wave::detail
+#endif
+/// \endcond

@@ -323,31 +323,6 @@ std::string format_shots(const std::vector<Shot<Dim>>& shots) {
 }
 
 template <int Dim>
-void check_positions(const Grid<Dim>& grid, const Points<Dim>& points, const Box<Dim>& interior,
-                     const std::string& name) {
-  const bool layers = !interior.empty();
-  const Box<Dim> box = layers ? intersection(interior, whole_box(grid)) : whole_box(grid);
-  Grid<Dim> allowed = grid;
-  allowed.origin = grid.position(box.lower);
-  for (int d = 0; d < Dim; ++d) allowed.extents[d] = box.extent(d);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (allowed.contains(points[i])) continue;
-    std::string range;
-    bool finite = true;
-    for (int d = 0; d < Dim; ++d) {
-      range += concat(d ? ", " : "", axis_name<Dim>(d), " ", allowed.origin[d], " to ",
-                      allowed.upper(d));
-      finite = finite && std::isfinite(points[i][d]);
-    }
-    const char* const where = !finite                              ? " is no position"
-                              : layers && grid.contains(points[i]) ? " is in the boundary layer"
-                                                                   : " is outside of the model";
-    throw InputError(concat(name, " ", i, ": ", format_point(points[i]), where,
-                            " (allowed: ", range, "): move it or extend the model"));
-  }
-}
-
-template <int Dim>
 void check_shots(const Grid<Dim>& grid, const std::vector<Shot<Dim>>& shots,
                  const Box<Dim>& interior) {
   if (shots.empty()) throw InputError("shots: there is none (allowed: 1 or more)");
@@ -367,9 +342,9 @@ void check_shots(const Grid<Dim>& grid, const std::vector<Shot<Dim>>& shots,
                               shot.sources.empty() ? "source" : "receiver",
                               " (allowed: 1 or more)"));
     }
-    check_positions<Dim>(grid, shot.sources, interior, concat("shot ", shot.number, ": source"));
-    check_positions<Dim>(grid, shot.receivers, interior,
-                         concat("shot ", shot.number, ": receiver"));
+    check_positions<Dim>(grid, shot.sources, concat("shot ", shot.number, ": source"), interior);
+    check_positions<Dim>(grid, shot.receivers, concat("shot ", shot.number, ": receiver"),
+                         interior);
   }
 }
 
@@ -382,8 +357,6 @@ void check_shots(const Grid<Dim>& grid, const std::vector<Shot<Dim>>& shots,
                                                      const Grid<Dim>&);                          \
   template std::vector<Shot<Dim>> parse_shots<Dim>(std::string_view, const std::string&);        \
   template std::string format_shots<Dim>(const std::vector<Shot<Dim>>&);                         \
-  template void check_positions<Dim>(const Grid<Dim>&, const Points<Dim>&, const Box<Dim>&,      \
-                                     const std::string&);                                        \
   template void check_shots<Dim>(const Grid<Dim>&, const std::vector<Shot<Dim>>&, const Box<Dim>&);
 
 MOHO_WAVE_GEOMETRY(2)

@@ -5,7 +5,7 @@
 /// \brief Where shots have their sources and receivers: generated, written as short texts, or read
 /// from a table.
 
-#include <moho/core/box.hpp>
+#include <moho/core/positions.hpp>
 
 #include <cstdint>
 #include <string>
@@ -84,16 +84,6 @@ std::vector<Shot<Dim>> parse_shots(std::string_view text, const std::string& nam
 /// shots have in common are written once.
 template <int Dim>
 std::string format_shots(const std::vector<Shot<Dim>>& shots);
-
-/// \brief Throws InputError for the first point that is outside, naming its number, position and
-/// the allowed range.
-/// \param grid the grid with its boundary layers
-/// \param points the positions
-/// \param interior where they may be: the model without its layers; empty: anywhere in the grid
-/// \param name what the message calls a point: "source", "receiver"
-template <int Dim>
-void check_positions(const Grid<Dim>& grid, const Points<Dim>& points, const Box<Dim>& interior,
-                     const std::string& name);
 
 /// \brief Throws InputError unless there is a shot, their numbers differ, and each has a source and
 /// a receiver, all of them inside as check_positions() demands.

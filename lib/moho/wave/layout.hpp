@@ -6,14 +6,20 @@
 /// zeros around the grid.
 
 #include <moho/core/box.hpp>
+#include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace moho::wave {
 
-/// Where a node of a padded array is.
+/// \brief Where a node of a padded array is.
+///
+/// An array holds a window of the grid: some planes across x, the slowest axis, and all of the
+/// other axes. Nodes are always those of the grid, whatever the window.
 ///
 /// The last axis is contiguous. Each row begins on a boundary of 128 bytes and is followed by at
 /// least 128 bytes of halo, which are at the same time the halo in front of the next row; the other
@@ -22,16 +28,37 @@ namespace moho::wave {
 template <int Dim>
 struct Layout {
   Index<Dim> extents{};     ///< nodes of the grid
+  Planes window{};          ///< planes that the array holds
   Index<Dim> strides{};     ///< elements between neighbours along each axis; the last is 1
-  std::int64_t offset = 0;  ///< element of node (0, ..., 0)
+  std::int64_t offset = 0;  ///< element of node (0, ..., 0), which need not be in the window
   std::int64_t size = 0;    ///< elements of the array
-  int halo = 0;             ///< nodes outside of the grid, along every axis, that may be read
+  int halo = 0;             ///< nodes outside of the window, along every axis, that may be read
 
-  /// The element of a node, whose indices may run from -halo to extents + halo - 1.
+  /// The element of a node of the window. Along x indices may run from window.begin - halo to
+  /// window.end + halo - 1, along the others from -halo to extents + halo - 1.
   KOKKOS_INLINE_FUNCTION std::int64_t flat(const Index<Dim>& node) const {
     std::int64_t element = offset;
     for (int d = 0; d < Dim; ++d) element += node[d] * strides[d];
     return element;
+  }
+  /// The nodes of the window.
+  Box<Dim> box() const {
+    Box<Dim> result{{}, extents};
+    result.lower[0] = window.begin;
+    result.upper[0] = window.end;
+    return result;
+  }
+  /// The first element of a plane of the window; the next plane begins strides[0] further.
+  std::int64_t plane_begin(std::int64_t plane) const {
+    return offset + plane * strides[0] - (Dim == 3 ? halo * strides[1] : 0);
+  }
+  /// True for layouts whose arrays hold the same nodes in the same places.
+  friend bool operator==(const Layout& a, const Layout& b) {
+    bool same = a.window == b.window && a.offset == b.offset && a.size == b.size;
+    for (int d = 0; d < Dim; ++d) {
+      same = same && a.extents[d] == b.extents[d] && a.strides[d] == b.strides[d];
+    }
+    return same;
   }
 };
 
@@ -39,16 +66,18 @@ struct Layout {
 template <class T>
 inline constexpr std::int64_t row_alignment = 128 / static_cast<std::int64_t>(sizeof(T));
 
-/// A padded array in the memory of an execution space.
-template <class T, class Exec>
-using Storage = Kokkos::View<T*, typename Exec::memory_space>;
+/// A padded array. `Space` is a memory space, or an execution space whose memory is meant.
+template <class T, class Space>
+using Storage = Kokkos::View<T*, typename Space::memory_space>;
 
-/// The layout for stencils that reach `radius` nodes to each side (at most 8).
+/// The layout for stencils that reach `radius` nodes to each side (at most 8), of the planes of a
+/// window.
 template <class T, int Dim>
-Layout<Dim> make_layout(const Grid<Dim>& grid, int radius) {
+Layout<Dim> make_layout(const Grid<Dim>& grid, int radius, const Planes& window) {
   constexpr std::int64_t row = row_alignment<T>;
   Layout<Dim> layout;
   layout.extents = grid.extents;
+  layout.window = window;
   layout.halo = radius;
   std::int64_t stride = 1;
   for (int d = Dim - 1; d >= 0; --d) {
@@ -57,82 +86,118 @@ Layout<Dim> make_layout(const Grid<Dim>& grid, int radius) {
       // the halo behind a row is the halo in front of the next
       stride = (grid.extents[d] + row - 1) / row * row + row;
     } else {
-      stride *= grid.extents[d] + 2 * radius;
+      stride *= (d == 0 ? window.count() : grid.extents[d]) + 2 * radius;
     }
   }
-  layout.offset = row;
+  layout.offset = row - window.begin * layout.strides[0];
   for (int d = 0; d < Dim - 1; ++d) layout.offset += radius * layout.strides[d];
   layout.size = stride + row;
   return layout;
 }
+/// The same of all planes.
+template <class T, int Dim>
+Layout<Dim> make_layout(const Grid<Dim>& grid, int radius) {
+  return make_layout<T>(grid, radius, all_planes(grid));
+}
 
 /// A padded array full of zeros.
-template <class T, class Exec, int Dim>
-Storage<T, Exec> make_storage(const Exec& exec, const Layout<Dim>& layout,
-                              const std::string& label) {
-  auto storage = allocate<Storage<T, Exec>>(exec, label, layout.size);
-  Kokkos::deep_copy(exec, storage, T(0));
+template <class T, class Memory, int Dim>
+Storage<T, Memory> make_storage(const Instance<Memory>& exec, const Layout<Dim>& layout,
+                                const std::string& label) {
+  auto storage = allocate<Storage<T, Memory>>(exec, label, layout.size);
+  fill(exec, storage, T(0));
   return storage;
 }
 
-/// Calls function(node) for every node of a box, on the instance.
-template <class Exec, int Dim, class Function>
-void for_each_node(const Exec& exec, const std::string& label, const Box<Dim>& box,
-                   const Function& function) {
-  if (box.empty()) return;
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, box.size()),
-      KOKKOS_LAMBDA(const std::int64_t count) { function(box.node(count)); });
-}
-
-/// The element of a dense field at a node.
-template <class FieldType>
-KOKKOS_FORCEINLINE_FUNCTION decltype(auto) at(const FieldType& field, const Index<2>& node) {
-  return field(node[0], node[1]);
-}
-/// \overload
-template <class FieldType>
-KOKKOS_FORCEINLINE_FUNCTION decltype(auto) at(const FieldType& field, const Index<3>& node) {
-  return field(node[0], node[1], node[2]);
-}
-
 namespace detail {
-template <class T, int Dim, class Exec>
+/// A dense field of the window's planes into a padded array.
+template <class T, int Dim>
 struct CopyIn {
-  Field<const T, Dim, Exec> dense;
-  Storage<T, Exec> storage;
+  const T* dense;
+  T* padded;
   Layout<Dim> layout;
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    storage(layout.flat(node)) = at(dense, node);
+  Box<Dim> box;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    padded[layout.flat(box.node(n))] = dense[n];
   }
 };
-template <class T, int Dim, class Exec>
+/// The way back.
+template <class T, int Dim>
 struct CopyOut {
-  Storage<const T, Exec> storage;
-  Field<T, Dim, Exec> dense;
+  const T* padded;
+  T* dense;
   Layout<Dim> layout;
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    at(dense, node) = storage(layout.flat(node));
+  Box<Dim> box;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    dense[n] = padded[layout.flat(box.node(n))];
   }
 };
+
+/// Throws InputError unless a view is an array of the layout.
+template <int Dim, class ViewType>
+void check_storage(const Layout<Dim>& layout, const ViewType& view, const char* argument) {
+  if (static_cast<std::int64_t>(view.extent(0)) == layout.size) return;
+  throw InputError(concat(argument, ": it has ", view.extent(0),
+                          " elements (allowed: ", layout.size,
+                          ", the size of the layout): allocate it with "
+                          "moho::wave::make_storage"));
+}
+/// Throws InputError unless a dense field has the shape of the layout's window.
+template <int Dim, class ViewType>
+void check_dense(const Layout<Dim>& layout, const ViewType& view, const char* argument) {
+  Grid<Dim> window;
+  for (int d = 0; d < Dim; ++d) window.extents[d] = layout.box().extent(d);
+  check_shape(window, view, argument);
+}
 }  // namespace detail
 
-/// Copies a dense field into a padded array, whose halo stays as it is.
-template <class T, int Dim, class Exec>
-void copy_in(const Exec& exec, const Layout<Dim>& layout,
-             const std::type_identity_t<Field<const T, Dim, Exec>>& dense,
-             const Storage<T, Exec>& storage) {
-  for_each_node(exec, "moho::wave::copy_in", Box<Dim>{{}, layout.extents},
-                detail::CopyIn<T, Dim, Exec>{dense, storage, layout});
+/// Copies a dense field of the window into a padded array, whose halo stays as it is.
+/// \throws InputError for arrays of another shape
+template <class T, int Dim, class Memory>
+void copy_in(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
+             const std::type_identity_t<Field<const T, Dim, Memory>>& dense,
+             const Kokkos::View<T*, Memory>& storage) {
+  detail::check_dense(layout, dense, "dense");
+  detail::check_storage(layout, storage, "storage");
+  const Box<Dim> box = layout.box();
+  launch("moho::wave::copy_in", exec, box.size(),
+         detail::CopyIn<T, Dim>{dense.data(), storage.data(), layout, box});
 }
 
-/// Copies a padded array into a dense field.
-template <class T, int Dim, class Exec>
-void copy_out(const Exec& exec, const Layout<Dim>& layout,
-              const std::type_identity_t<Storage<const T, Exec>>& storage,
-              const Field<T, Dim, Exec>& dense) {
-  for_each_node(exec, "moho::wave::copy_out", Box<Dim>{{}, layout.extents},
-                detail::CopyOut<T, Dim, Exec>{storage, dense, layout});
+/// Copies a padded array into a dense field of the window. \throws InputError as above
+template <class T, int Dim, class Memory>
+void copy_out(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
+              const Kokkos::View<T*, Memory>& storage,
+              const std::type_identity_t<Field<std::remove_const_t<T>, Dim, Memory>>& dense) {
+  detail::check_dense(layout, dense, "dense");
+  detail::check_storage(layout, storage, "storage");
+  const Box<Dim> box = layout.box();
+  launch("moho::wave::copy_out", exec, box.size(),
+         detail::CopyOut<std::remove_const_t<T>, Dim>{storage.data(), dense.data(), layout, box});
+}
+
+/// \brief Copies some planes, with their halos across the other axes, from one padded array to
+/// another whose windows both hold them.
+/// \throws InputError for planes that are not in both
+template <class T, int Dim, class Memory>
+void copy_planes(const InstanceOf<Memory>& exec, const Layout<Dim>& from_layout,
+                 const std::type_identity_t<Kokkos::View<const T*, Memory>>& from,
+                 const Layout<Dim>& to_layout, const Kokkos::View<T*, Memory>& to,
+                 const Planes& planes) {
+  if (planes.empty()) return;
+  for (const Layout<Dim>* layout : {&from_layout, &to_layout}) {
+    if (intersection(planes, layout->window) == planes) continue;
+    throw InputError(concat("planes ", planes.begin, " to ", planes.end - 1,
+                            " are not all in the window (allowed: ", layout->window.begin, " to ",
+                            layout->window.end - 1, "): copy those that both hold"));
+  }
+  const auto count = static_cast<std::size_t>(planes.count() * to_layout.strides[0]);
+  const auto at = [&](const Layout<Dim>& layout) {
+    const auto begin = static_cast<std::size_t>(layout.plane_begin(planes.begin));
+    return std::pair<std::size_t, std::size_t>(begin, begin + count);
+  };
+  copy(Instance<Memory>(exec), Kokkos::subview(to, at(to_layout)),
+       Kokkos::subview(from, at(from_layout)));
 }
 
 }  // namespace moho::wave

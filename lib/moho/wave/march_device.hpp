@@ -14,10 +14,10 @@
 namespace moho::wave::detail {
 
 /// Shape of a team's tile and of a thread's work.
-template <Scheme scheme, class T, int radius>
+template <Stencil stencil, class T, int radius>
 struct DeviceMarchTraits {
   static constexpr bool two =
-      scheme == Scheme::variable_density || scheme == Scheme::vti_fletcher;  ///< queues
+      stencil == Stencil::variable_density || stencil == Stencil::vti_fletcher;  ///< queues
   /// nodes of a thread: 16 bytes, or 8 where queues are long
   static constexpr int width = (two || radius > 4 ? 8 : 16) / static_cast<int>(sizeof(T));
   static constexpr int lanes = 32;                   ///< threads along z
@@ -98,15 +98,15 @@ struct MarchTiles {
 };
 
 /// One step of isotropic media, variable density, VTI and Fletcher's VTI.
-template <Scheme scheme, class T, int Dim, int radius, class Exec,
-          class Traits = DeviceMarchTraits<scheme, T, radius>>
+template <Stencil stencil, class T, int Dim, int radius, class Exec,
+          class Traits = DeviceMarchTraits<stencil, T, radius>>
 struct DeviceMarch {
   using Tiles = MarchTiles<T, Dim, Traits>;
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Tiles::threads, Traits::blocks>,
                                     Kokkos::IndexType<int>>;
   static constexpr int width = Traits::width;
   static constexpr int threads = Tiles::threads;
-  static constexpr int fields = fields_of(scheme);
+  static constexpr int fields = fields_of(stencil);
   static constexpr bool two = Traits::two;
   static constexpr int queues = two ? 2 : 1;
   static constexpr int side = (radius + width - 1) / width;  ///< vectors to each side along z
@@ -192,7 +192,7 @@ struct DeviceMarch {
     std::int64_t x0, x1, y, z;
     if (!tiles.place(s, member.league_rank(), member.team_rank(), x0, x1, y, z)) return;
     std::int64_t at = s.flat(x0, y, z);
-    const T* const column[2] = {s.now[0], scheme == Scheme::variable_density ? s.a : s.now[1]};
+    const T* const column[2] = {s.now[0], stencil == Stencil::variable_density ? s.a : s.now[1]};
     Queue queue;
     MOHO_UNROLL
     for (int f = 0; f < queues; ++f) {
@@ -214,9 +214,9 @@ struct DeviceMarch {
         ahead[f] = load_lanes<width>(column[f] + at + radius * s.stride_x);
       }
       scale = load_lanes<width>(s.scale + at);
-      before[0] = load_lanes<width>(s.before[0] + at);
+      before[0] = load_lanes<width>(s.next[0] + at);
       if constexpr (fields == 2) {
-        before[1] = load_lanes<width>(s.before[1] + at);
+        before[1] = load_lanes<width>(s.next[1] + at);
         a = load_lanes<width>(s.a + at);
         b = load_lanes<width>(s.b + at);
       }
@@ -229,7 +229,7 @@ struct DeviceMarch {
 
       if constexpr (fields == 1) {
         T change[width];
-        if constexpr (scheme == Scheme::variable_density) {
+        if constexpr (stencil == Stencil::variable_density) {
           flux(queue, column, at, change);
         } else {
           T depth[width];
@@ -245,14 +245,14 @@ struct DeviceMarch {
           next.v[i] = next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * change[i],
                                     wx * taper[i]);
         }
-        tiles.store(s, z, s.before[0] + at, next);
+        tiles.store(s, z, s.next[0] + at, next);
       } else {
         T h2p[width], h1q[width], q_now[width], change_q[width];
         Window window;
         load_window<width, side>(s.now[1] + at, window);
         across(queue, 0, s.now[0] + at, h2p);
         down(window, h1q);
-        if constexpr (scheme == Scheme::vti_fletcher) {
+        if constexpr (stencil == Stencil::vti_fletcher) {
           T h2q[width], h1p[width];
           across(queue, queues - 1, s.now[1] + at, h2q);
           MOHO_UNROLL
@@ -280,13 +280,13 @@ struct DeviceMarch {
           next.v[i] = next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * h2p[i],
                                     wx * taper[i]);
         }
-        tiles.store(s, z, s.before[0] + at, next);
+        tiles.store(s, z, s.next[0] + at, next);
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
           next.v[i] =
               next_value<T>(q_now[i], before[1].v[i], scale.v[i] * change_q[i], wx * taper[i]);
         }
-        tiles.store(s, z, s.before[1] + at, next);
+        tiles.store(s, z, s.next[1] + at, next);
       }
       MOHO_UNROLL
       for (int f = 0; f < queues; ++f) {

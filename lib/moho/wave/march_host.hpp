@@ -8,6 +8,7 @@
 /// needs are in the second-level cache when they are needed again. TTI keeps rings of planes with
 /// first derivatives along y and z, as the device's kernel keeps them in registers and scratch.
 
+#include <moho/core/launch.hpp>
 #include <moho/wave/arguments.hpp>
 
 #include <algorithm>
@@ -85,7 +86,7 @@ inline V flow_sum(V sum, const T* n, const T* g, std::int64_t stride, const T* c
 }
 
 /// Steps the node, or the vector of nodes, at element i: all schemes but Fletcher's TTI.
-template <Scheme scheme, bool whole, int Dim, int radius, class T>
+template <Stencil stencil, bool whole, int Dim, int radius, class T>
 inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, std::int64_t z,
                        std::int64_t count = 0) {
   using V = simd::Pack<T>;
@@ -93,7 +94,7 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
   const T* const p = s.now[0] + i;
   const V now = take<V>(p);
   const V scale = take<V>(s.scale + i);
-  if constexpr (scheme == Scheme::vti) {
+  if constexpr (stencil == Stencil::vti) {
     const T* const q = s.now[1] + i;
     const V now_q = take<V>(q);
     const V h1q = second_sum<V, radius>(V(s.second[2][0]) * now_q, q, 1, s.second[2]);
@@ -107,11 +108,11 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
     }
     V change_p, change_q;
     symmetric_change<V>(h2p, h1q, take<V>(s.a + i), take<V>(s.b + i), change_p, change_q);
-    put<whole>(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change_p, w),
+    put<whole>(s.next[0] + i, next_value<V>(now, take<V>(s.next[0] + i), scale * change_p, w),
                count);
-    put<whole>(s.before[1] + i, next_value<V>(now_q, take<V>(s.before[1] + i), scale * change_q, w),
+    put<whole>(s.next[1] + i, next_value<V>(now_q, take<V>(s.next[1] + i), scale * change_q, w),
                count);
-  } else if constexpr (scheme == Scheme::tti) {
+  } else if constexpr (stencil == Stencil::tti) {
     const V now_q = take<V>(s.now[1] + i);
     V lap;
     T middle = s.second[0][0] + s.second[2][0];
@@ -130,11 +131,11 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
     }
     V change_p, change_q;
     symmetric_change<V>(lap - h1[0], h1[1], take<V>(s.a + i), take<V>(s.b + i), change_p, change_q);
-    put<whole>(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change_p, w),
+    put<whole>(s.next[0] + i, next_value<V>(now, take<V>(s.next[0] + i), scale * change_p, w),
                count);
-    put<whole>(s.before[1] + i, next_value<V>(now_q, take<V>(s.before[1] + i), scale * change_q, w),
+    put<whole>(s.next[1] + i, next_value<V>(now_q, take<V>(s.next[1] + i), scale * change_q, w),
                count);
-  } else if constexpr (scheme == Scheme::vti_fletcher) {
+  } else if constexpr (stencil == Stencil::vti_fletcher) {
     const T* const q = s.now[1] + i;
     const V now_q = take<V>(q);
     const T* const* const fields = s.now;
@@ -154,13 +155,13 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
     V change_p, change_q;
     fletcher_change<V>(down[0], across[0], down[1], across[1], take<V>(s.a + i), take<V>(s.b + i),
                        V(s.shear), change_p, change_q);
-    put<whole>(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change_p, w),
+    put<whole>(s.next[0] + i, next_value<V>(now, take<V>(s.next[0] + i), scale * change_p, w),
                count);
-    put<whole>(s.before[1] + i, next_value<V>(now_q, take<V>(s.before[1] + i), scale * change_q, w),
+    put<whole>(s.next[1] + i, next_value<V>(now_q, take<V>(s.next[1] + i), scale * change_q, w),
                count);
   } else {
     V change;
-    if constexpr (scheme == Scheme::isotropic) {
+    if constexpr (stencil == Stencil::isotropic) {
       T center = s.second[0][0] + s.second[2][0];
       if constexpr (Dim == 3) center += s.second[1][0];
       change = second_sum<V, radius>(V(center) * now, p, s.stride_x, s.second[0]);
@@ -175,26 +176,25 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
       }
       change = flux_sum<V, radius>(change, now, buoyancy, p, b, 1, s.second[2]) * V(T(0.5));
     }
-    put<whole>(s.before[0] + i, next_value<V>(now, take<V>(s.before[0] + i), scale * change, w),
-               count);
+    put<whole>(s.next[0] + i, next_value<V>(now, take<V>(s.next[0] + i), scale * change, w), count);
   }
 }
 
 /// Asks the cache for what a row further along y reads from memory: rows are too short for the
 /// processor to see where they lead.
-template <Scheme scheme, int Dim, int radius, class T>
+template <Stencil stencil, int Dim, int radius, class T>
 inline void ask_for_next_row(const StepArguments<T>& s, std::int64_t i) {
   if constexpr (Dim == 3) {
     const std::int64_t next = i + HostTiles::rows_ahead * s.stride_y;
     __builtin_prefetch(s.now[0] + next + radius * s.stride_x);
     __builtin_prefetch(s.scale + next);
-    __builtin_prefetch(s.before[0] + next, 1);
-    if constexpr (fields_of(scheme) == 2) {
-      __builtin_prefetch(s.now[1] + next + (scheme == Scheme::vti ? 0 : radius * s.stride_x));
-      __builtin_prefetch(s.before[1] + next, 1);
+    __builtin_prefetch(s.next[0] + next, 1);
+    if constexpr (fields_of(stencil) == 2) {
+      __builtin_prefetch(s.now[1] + next + (stencil == Stencil::vti ? 0 : radius * s.stride_x));
+      __builtin_prefetch(s.next[1] + next, 1);
       __builtin_prefetch(s.b + next);
     }
-    if constexpr (scheme != Scheme::isotropic) __builtin_prefetch(s.a + next);
+    if constexpr (stencil != Stencil::isotropic) __builtin_prefetch(s.a + next);
   }
 }
 
@@ -204,7 +204,7 @@ struct HostTile {
 };
 
 /// Steps a tile of isotropic media and VTI.
-template <Scheme scheme, class T, int Dim, int radius>
+template <Stencil stencil, class T, int Dim, int radius>
 void march_host(const StepArguments<T>& s, const HostTile& tile) {
   constexpr std::int64_t lanes = simd::lanes<T>;
   for (std::int64_t x = tile.lower[0]; x < tile.upper[0]; ++x) {
@@ -213,11 +213,11 @@ void march_host(const StepArguments<T>& s, const HostTile& tile) {
       const T taper = s.taper[0][x] * s.taper[1][y];
       std::int64_t z = tile.lower[2];
       for (; z + lanes <= tile.upper[2]; z += lanes) {
-        ask_for_next_row<scheme, Dim, radius>(s, row + z);
-        march_node<scheme, true, Dim, radius>(s, row + z, taper, z);
+        ask_for_next_row<stencil, Dim, radius>(s, row + z);
+        march_node<stencil, true, Dim, radius>(s, row + z, taper, z);
       }
       if (z < tile.upper[2]) {
-        march_node<scheme, false, Dim, radius>(s, row + z, taper, z, tile.upper[2] - z);
+        march_node<stencil, false, Dim, radius>(s, row + z, taper, z, tile.upper[2] - z);
       }
     }
   }
@@ -324,9 +324,9 @@ inline void tti_node(const StepArguments<T>& s, std::int64_t i, std::int64_t n,
                      change_p, change_q);
   const V w = V(taper_xy) * take<V>(s.taper[2] + z);
   const V scale = take<V>(s.scale + i);
-  put<whole>(s.before[0] + i, next_value<V>(now[0], take<V>(s.before[0] + i), scale * change_p, w),
+  put<whole>(s.next[0] + i, next_value<V>(now[0], take<V>(s.next[0] + i), scale * change_p, w),
              count);
-  put<whole>(s.before[1] + i, next_value<V>(now[1], take<V>(s.before[1] + i), scale * change_q, w),
+  put<whole>(s.next[1] + i, next_value<V>(now[1], take<V>(s.next[1] + i), scale * change_q, w),
              count);
 }
 
@@ -387,12 +387,12 @@ template <class T>
 using HostWork = void (*)(const StepArguments<T>&, const HostTile&);
 
 /// The work of a medium and order.
-template <Scheme scheme, class T, int Dim, int radius>
+template <Stencil stencil, class T, int Dim, int radius>
 HostWork<T> host_work() {
-  if constexpr (scheme == Scheme::tti_fletcher) {
+  if constexpr (stencil == Stencil::tti_fletcher) {
     return &tti_host<T, Dim, radius>;
   } else {
-    return &march_host<scheme, T, Dim, radius>;
+    return &march_host<stencil, T, Dim, radius>;
   }
 }
 
@@ -416,15 +416,15 @@ struct HostLoop {
 };
 
 /// Steps the box of the arguments on a host.
-template <class Exec, class T>
-void run_on_host(const char* label, const Exec& exec, Scheme scheme, int dim, int radius,
-                 HostWork<T> work, const StepArguments<T>& s) {
+template <class T>
+void run_on_host(const char* label, const Instance<Kokkos::HostSpace>& exec, Stencil stencil,
+                 int dim, int radius, HostWork<T> work, const StepArguments<T>& s) {
   HostLoop<T> loop{s, work, 1, 1, 1};
   const std::int64_t nx = s.upper[0] - s.lower[0], ny = s.upper[1] - s.lower[1],
                      nz = s.upper[2] - s.lower[2];
-  const int fields = scheme == Scheme::isotropic || scheme == Scheme::vti ? 1
-                     : scheme == Scheme::tti_fletcher                     ? 4
-                                                                          : 2;
+  const int fields = stencil == Stencil::isotropic || stencil == Stencil::vti ? 1
+                     : stencil == Stencil::tti_fletcher                       ? 4
+                                                                              : 2;
   const std::int64_t plane_bytes =
       (2 * radius + 1) * fields * static_cast<std::int64_t>(sizeof(T)) * nz;
   if (dim == 3) {
@@ -438,11 +438,7 @@ void run_on_host(const char* label, const Exec& exec, Scheme scheme, int dim, in
   cuts = std::clamp<std::int64_t>(cuts, 1, std::max<std::int64_t>(1, nx / (2 * radius)));
   loop.planes = (nx + cuts - 1) / cuts;
   cuts = (nx + loop.planes - 1) / loop.planes;
-  Kokkos::parallel_for(
-      label,
-      Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, cuts * loop.tiles_y, Kokkos::ChunkSize(1)),
-      loop);
+  launch_dynamic(label, exec, cuts * loop.tiles_y, loop);
 }
 
 }  // namespace moho::wave::detail

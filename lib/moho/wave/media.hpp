@@ -4,8 +4,10 @@
 /// \file
 /// \brief Models of the ground: which parameters there are, and whether they make sense.
 
-#include <moho/core/box.hpp>
+#include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/wave/types.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -14,37 +16,18 @@
 
 namespace moho::wave {
 
-/// What waves run through.
-enum class Medium {
-  isotropic,         ///< P velocity alone
-  variable_density,  ///< P velocity and density
-  vti,               ///< transversely isotropic, symmetric about the vertical
-  tti                ///< transversely isotropic, symmetric about a tilted axis
-};
-
-/// "isotropic", "variable_density", "vti", "tti".
-inline const char* to_string(Medium medium) {
-  constexpr const char* names[] = {"isotropic", "variable_density", "vti", "tti"};
-  return names[static_cast<int>(medium)];
-}
-
-/// Wavefields of a medium: p alone, or p and q.
-KOKKOS_INLINE_FUNCTION constexpr int fields_of(Medium medium) {
-  return medium == Medium::vti || medium == Medium::tti ? 2 : 1;
-}
-
 /// \brief A model on a grid. Fields that are not allocated are absent.
 ///
 /// Which are there decides on the medium: vp alone isotropic; density: variable density; epsilon
 /// and delta (one that is absent counts as zero): VTI; theta or phi: TTI.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct Model {
-  Field<T, Dim, Exec> vp;       ///< P velocity along the symmetry axis, m/s
-  Field<T, Dim, Exec> density;  ///< density, kg/m^3 (any unit: only ratios matter)
-  Field<T, Dim, Exec> epsilon;  ///< Thomsen's epsilon
-  Field<T, Dim, Exec> delta;    ///< Thomsen's delta
-  Field<T, Dim, Exec> theta;    ///< angle of the symmetry axis from the vertical, radians
-  Field<T, Dim, Exec> phi;      ///< azimuth of the symmetry axis from x to y, radians; 3D only
+  Field<T, Dim, Memory> vp;       ///< P velocity along the symmetry axis, m/s
+  Field<T, Dim, Memory> density;  ///< density, kg/m^3 (any unit: only ratios matter)
+  Field<T, Dim, Memory> epsilon;  ///< Thomsen's epsilon
+  Field<T, Dim, Memory> delta;    ///< Thomsen's delta
+  Field<T, Dim, Memory> theta;    ///< angle of the symmetry axis from the vertical, radians
+  Field<T, Dim, Memory> phi;      ///< azimuth of the symmetry axis from x to y, radians; 3D only
 
   /// The medium that these parameters make.
   Medium medium() const {
@@ -70,21 +53,14 @@ struct RangeSum {
   std::int64_t bad;
 };
 /// Reduction that finds the range and the first bad node.
-template <class T, int Dim, class Exec>
+template <class T>
 struct RangeOf {
   using value_type = RangeSum;
-  Field<const T, Dim, Exec> field;
-  Grid<Dim> grid;
+  const T* values;
   double lowest, highest;
 
-  KOKKOS_INLINE_FUNCTION static T value_at(const Field<const T, 2, Exec>& f, const Index<2>& i) {
-    return f(i[0], i[1]);
-  }
-  KOKKOS_INLINE_FUNCTION static T value_at(const Field<const T, 3, Exec>& f, const Index<3>& i) {
-    return f(i[0], i[1], i[2]);
-  }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, RangeSum& sum) const {
-    const double value = static_cast<double>(value_at(field, grid.node(i)));
+    const double value = static_cast<double>(values[i]);
     // not (a and b) rather than (not a or not b): a NaN is bad
     if (!(value >= lowest && value <= highest)) {
       if (i < sum.bad) sum.bad = i;
@@ -103,54 +79,31 @@ struct RangeOf {
     if (from.greatest > to.greatest) to.greatest = from.greatest;
     if (from.bad < to.bad) to.bad = from.bad;
   }
-  /// Kokkos before 4.0 joins volatile values.
-  KOKKOS_INLINE_FUNCTION void join(volatile RangeSum& to, const volatile RangeSum& from) const {
-    if (from.least < to.least) to.least = from.least;
-    if (from.greatest > to.greatest) to.greatest = from.greatest;
-    if (from.bad < to.bad) to.bad = from.bad;
-  }
 };
 }  // namespace detail
 
 /// The range of a field and its first value that is not within [lowest, highest].
-template <class T, int Dim, class Exec>
-FieldRange range_of(const Exec& exec, const Grid<Dim>& grid, const Field<T, Dim, Exec>& field,
-                    double lowest, double highest) {
-  const detail::RangeOf<T, Dim, Exec> functor{field, grid, lowest, highest};
-  detail::RangeSum sum{};
-  Kokkos::parallel_reduce(
-      "moho::wave::range",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, grid.size()), functor,
-      sum);
-  exec.fence();
+template <class T, int Dim, class Memory>
+FieldRange range_of(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                    const Field<T, Dim, Memory>& field, double lowest, double highest) {
+  const detail::RangeSum sum = reduce("moho::wave::range", exec, grid.size(),
+                                      detail::RangeOf<T>{field.data(), lowest, highest});
   return {sum.least, sum.greatest, sum.bad == INT64_MAX ? -1 : sum.bad};
 }
 
 namespace detail {
-/// Copies one value of a field to the host.
-template <class T, int Dim, class Exec>
-double value_on_host(const Field<T, Dim, Exec>& field, std::int64_t flat) {
-  T value{};
-  Kokkos::View<const T, typename Exec::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>> from(
-      field.data() + flat);
-  Kokkos::View<T, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> to(&value);
-  Kokkos::deep_copy(to, from);
-  return static_cast<double>(value);
-}
-
 /// Throws InputError where a field of the model has a value outside of its range.
-template <class T, int Dim, class Exec>
-FieldRange check_parameter(const Exec& exec, const Grid<Dim>& grid,
-                           const Field<T, Dim, Exec>& field, const char* name, double lowest,
+template <class T, int Dim, class Memory>
+FieldRange check_parameter(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                           const Field<T, Dim, Memory>& field, const char* name, double lowest,
                            double highest, const char* allowed, const char* advice) {
   check_shape(grid, field, name);
-  const FieldRange range = range_of<T, Dim, Exec>(exec, grid, field, lowest, highest);
+  const FieldRange range = range_of<T, Dim, Memory>(exec, grid, field, lowest, highest);
   if (range.bad >= 0) {
     const Index<Dim> node = grid.node(range.bad);
-    throw InputError(concat(name, ": the value at node ", format_index(node), ", ",
-                            format_point(grid.position(node)), ", is ",
-                            value_on_host<T, Dim, Exec>(field, range.bad), " (allowed: ", allowed,
-                            "): ", advice));
+    throw InputError(concat(
+        name, ": the value at node ", format_index(node), ", ", format_point(grid.position(node)),
+        ", is ", value_at(exec, field.data() + range.bad), " (allowed: ", allowed, "): ", advice));
   }
   return range;
 }
@@ -169,8 +122,14 @@ struct ModelRange {
 /// Velocity and density positive and finite; epsilon and delta above -0.5 and at most 2, since
 /// 1 + 2 epsilon and 1 + 2 delta are squares of velocities; angles within a full turn of zero. The
 /// message names the parameter, the first node that is wrong, its value, and what is allowed.
-template <class T, int Dim, class Exec>
-ModelRange check_model(const Exec& exec, const Grid<Dim>& grid, const Model<T, Dim, Exec>& model) {
+template <class T, int Dim, class Memory>
+ModelRange check_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
+                       const Model<T, Dim, Memory>& model);
+
+template <class T, int Dim, class Memory>
+ModelRange check_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
+                       const Model<T, Dim, Memory>& model) {
+  const Instance<Memory>& exec = instance;
   grid.check();
   constexpr double most = std::numeric_limits<float>::max();
   constexpr double turn = 6.2831854;  // 2 pi, rounded up in single precision
@@ -186,11 +145,11 @@ ModelRange check_model(const Exec& exec, const Grid<Dim>& grid, const Model<T, D
     throw InputError("phi: a 2D model has no azimuth: leave it out");
   }
   ModelRange range;
-  range.vp = detail::check_parameter<T, Dim, Exec>(
+  range.vp = detail::check_parameter<T, Dim, Memory>(
       exec, grid, model.vp, "vp", std::numeric_limits<float>::min(), 1.0e9,
       "positive and finite, in m/s", "mend the model there");
   if (model.density.data() != nullptr) {
-    range.density = detail::check_parameter<T, Dim, Exec>(
+    range.density = detail::check_parameter<T, Dim, Memory>(
         exec, grid, model.density, "density", std::numeric_limits<float>::min(), most,
         "positive and finite, in kg/m^3", "mend the model there");
   }
@@ -198,19 +157,19 @@ ModelRange check_model(const Exec& exec, const Grid<Dim>& grid, const Model<T, D
   constexpr double lowest = -0.4999;
   constexpr const char* thomsen = "-0.4999 to 2, a number without unit";
   if (model.epsilon.data() != nullptr) {
-    range.epsilon = detail::check_parameter<T, Dim, Exec>(
+    range.epsilon = detail::check_parameter<T, Dim, Memory>(
         exec, grid, model.epsilon, "epsilon", lowest, 2.0, thomsen,
         "Thomsen's parameter, not per cent; mend the model there");
   }
   if (model.delta.data() != nullptr) {
-    range.delta = detail::check_parameter<T, Dim, Exec>(
+    range.delta = detail::check_parameter<T, Dim, Memory>(
         exec, grid, model.delta, "delta", lowest, 2.0, thomsen,
         "Thomsen's parameter, not per cent; mend the model there");
   }
   for (const auto& [name, field] :
        {std::pair{"theta", &model.theta}, std::pair{"phi", &model.phi}}) {
     if (field->data() == nullptr) continue;
-    detail::check_parameter<T, Dim, Exec>(
+    detail::check_parameter<T, Dim, Memory>(
         exec, grid, *field, name, -turn, turn, "-2 pi to 2 pi, in radians",
         "angles are in radians, not degrees; mend the model there");
   }
@@ -218,3 +177,14 @@ ModelRange check_model(const Exec& exec, const Grid<Dim>& grid, const Model<T, D
 }
 
 }  // namespace moho::wave
+
+/// \cond
+#define MOHO_WAVE_MEDIA(prefix, T, Dim, Memory)           \
+  prefix template ModelRange check_model<T, Dim, Memory>( \
+      const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&);
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave {
+MOHO_FOR_ALL(MOHO_WAVE_MEDIA, extern)
+}
+#endif
+/// \endcond

@@ -4,8 +4,9 @@
 /// \file
 /// \brief A shot from its first step to its gather: the loop that steps, injects and records.
 
+#include <moho/core/instances.hpp>
 #include <moho/wave/points.hpp>
-#include <moho/wave/propagator.hpp>
+#include <moho/wave/run.hpp>
 #include <moho/wave/sinc.hpp>
 #include <moho/wave/wavelet.hpp>
 
@@ -19,47 +20,16 @@
 
 namespace moho::wave {
 
-/// \brief Says which nodes each step of a shot advances. Elsewhere the wavefield is still at rest.
-///
-/// Before step `step` (0, 1, 2, ...) box() is asked with the wavefield at time step * dt; it
-/// returns the nodes that are to be stepped. The box never shrinks during a shot and always holds
-/// the nodes of the sources: model_shot() sees to both, so a policy may say less.
-template <class T, int Dim, class Exec>
-struct Domain {
-  virtual ~Domain() = default;
-  /// The nodes of step number `step`.
-  virtual Box<Dim> box(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
-                       const Wavefield<T, Dim, Exec>& wavefield, std::int64_t step) = 0;
-};
-
-/// The whole grid in every step.
-template <class T, int Dim, class Exec>
-struct WholeDomain : Domain<T, Dim, Exec> {
-  Box<Dim> box(const Exec&, const Propagator<T, Dim, Exec>& propagator,
-               const Wavefield<T, Dim, Exec>&, std::int64_t) override {
-    return whole_box(propagator.grid());
-  }
-};
-
-/// How far a shot has come.
-struct ShotProgress {
-  std::int64_t step = 0;           ///< steps done
-  std::int64_t steps = 0;          ///< steps in all
-  double seconds = 0.0;            ///< since the first step
-  double points_per_second = 0.0;  ///< nodes stepped per second, since the first step
-  double seconds_left = 0.0;       ///< as long as the steps to come take what the last ones took
-};
-
 /// Options of model_shot().
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct ShotOptions {
   std::int64_t steps = 0;  ///< time steps, 1 or more; the gather ends at steps * dt
   double interval = 0.0;   ///< seconds between samples of the gather, dt or more; 0: dt
-  Domain<T, Dim, Exec>* domain = nullptr;  ///< nodes of every step; null: all of them
+  Domain<T, Dim, Memory>* domain = nullptr;  ///< nodes of every step; null: all of them
   std::int64_t check_every = 200;   ///< look for NaN and overflow every so many steps; 0: never
   std::int64_t snapshot_every = 0;  ///< call `snapshot` every so many steps; 0: never
   /// Called on the host with the wavefield at time step * dt and the nodes stepped so far.
-  std::function<void(const Wavefield<T, Dim, Exec>& wavefield, const Box<Dim>& box,
+  std::function<void(const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                      std::int64_t step)>
       snapshot = {};
   /// Called on the host about twice a second. It costs a fence each time.
@@ -71,15 +41,16 @@ template <class T>
 using Traces = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
 /// What model_shot() returns.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct ShotResult {
-  PointSeries<T, Exec> gather;  ///< in the space, samples x receivers
-  Traces<T> traces;             ///< the same on the host, receivers x samples
-  double interval = 0.0;        ///< seconds between samples; sample n is at n * interval
-  std::int64_t steps = 0;       ///< steps done
-  double seconds = 0.0;         ///< that the steps took, with injection and recording
-  double points = 0.0;          ///< nodes stepped, all steps together
-  double whole_points = 0.0;    ///< nodes of the grid times steps: more than `points` with a domain
+  PointSeries<T, Memory> gather;  ///< in the space, samples x receivers
+  Traces<T> traces;               ///< the same on the host, receivers x samples
+  double interval = 0.0;          ///< seconds between samples; sample n is at n * interval
+  std::int64_t steps = 0;         ///< steps done
+  double seconds = 0.0;           ///< that the steps took, with injection and recording
+  double points = 0.0;            ///< nodes stepped, all steps together
+  double whole_points = 0.0;  ///< nodes of the grid times steps: more than `points` with a domain
+  BoxHistory<Dim> boxes;      ///< the nodes that each step advanced
 
   /// Nodes stepped per second.
   double points_per_second() const { return seconds > 0.0 ? points / seconds : 0.0; }
@@ -91,9 +62,9 @@ struct ShotResult {
 /// \param name what messages call a point: "source", "receiver"
 /// \param injects false for receivers, which only record
 /// \param radius nodes on either side of a point that share in it
-template <class T, int Dim, class Exec>
-PointOptions<Dim> point_options(const Propagator<T, Dim, Exec>& propagator, const std::string& name,
-                                bool injects, int radius = 4) {
+template <class T, int Dim, class Memory>
+PointOptions<Dim> point_options(const Propagator<T, Dim, Memory>& propagator,
+                                const std::string& name, bool injects, int radius = 4) {
   PointOptions<Dim> options;
   options.radius = radius;
   options.name = name;
@@ -108,19 +79,6 @@ PointOptions<Dim> point_options(const Propagator<T, Dim, Exec>& propagator, cons
 }
 
 namespace detail {
-
-/// The smallest box that holds both.
-template <int Dim>
-Box<Dim> hull(const Box<Dim>& a, const Box<Dim>& b) {
-  if (a.empty()) return b;
-  if (b.empty()) return a;
-  Box<Dim> result;
-  for (int d = 0; d < Dim; ++d) {
-    result.lower[d] = std::min(a.lower[d], b.lower[d]);
-    result.upper[d] = std::max(a.upper[d], b.upper[d]);
-  }
-  return result;
-}
 
 /// Steps on either side of a sample that interpolation in time takes.
 inline constexpr std::int64_t resampling_radius = 32;
@@ -185,45 +143,11 @@ void transpose(const Traces<T>& from, const Traces<T>& to) {
   }
 }
 
-/// When to report progress next, and what.
-class Pace {
- public:
-  explicit Pace(std::int64_t steps) { m_report.steps = steps; }
-  /// True after the steps after which a report is due.
-  bool due(std::int64_t step) const { return step >= m_next; }
-  /// What there is to report. The work has to be done: fence before.
-  const ShotProgress& report(std::int64_t step, double points) {
-    const double now = seconds();
-    const std::int64_t steps = std::max<std::int64_t>(step - m_report.step, 1);
-    const double latest = (now - m_report.seconds) / static_cast<double>(steps);
-    // steps grow with an expanding domain, and other programs come and go
-    m_per_step = m_per_step > 0.0 ? 0.75 * m_per_step + 0.25 * latest : latest;
-    m_report.step = step;
-    m_report.seconds = now;
-    m_report.points_per_second = now > 0.0 ? points / now : 0.0;
-    m_report.seconds_left = m_per_step * static_cast<double>(m_report.steps - step);
-    const double wanted = latest > 0.0 ? 0.5 / latest : 1.0e6;
-    // Steps may become slower: never leap more than ten times as far as the last time.
-    m_next = step +
-             static_cast<std::int64_t>(std::clamp(wanted, 1.0, 10.0 * static_cast<double>(steps)));
-    return m_report;
-  }
-  /// Seconds since it was made.
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count();
-  }
-
- private:
-  ShotProgress m_report;
-  std::int64_t m_next = 1;
-  double m_per_step = 0.0;
-  std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
-};
-
 /// Throws InputError for options that make no sense.
-template <class T, int Dim, class Exec>
-void check_shot(const Propagator<T, Dim, Exec>& propagator, const Wavefield<T, Dim, Exec>& field,
-                const ShotOptions<T, Dim, Exec>& options) {
+template <class T, int Dim, class Memory>
+void check_shot(const Propagator<T, Dim, Memory>& propagator,
+                const Wavefield<T, Dim, Memory>& field,
+                const ShotOptions<T, Dim, Memory>& options) {
   if (options.steps < 1) {
     throw InputError(concat("steps is ", options.steps,
                             " (allowed: 1 or more): give the time to model over dt"));
@@ -239,7 +163,7 @@ void check_shot(const Propagator<T, Dim, Exec>& propagator, const Wavefield<T, D
                             std::min(options.check_every, options.snapshot_every),
                             " (allowed: a number of steps, or 0 for never)"));
   }
-  if (field.layout.size != propagator.layout().size || field.fields == 0) {
+  if (!(field.layout == propagator.layout()) || field.fields == 0) {
     throw InputError(
         "wavefield: it does not belong to the propagator: make it with "
         "Propagator::make_wavefield");
@@ -268,13 +192,14 @@ void check_shot(const Propagator<T, Dim, Exec>& propagator, const Wavefield<T, D
 /// \param receivers where p is recorded
 /// \param options number of steps, interval, domain, callbacks
 /// \throws InputError for options that make no sense, Error when the wavefield is no longer finite
-template <class T, int Dim, class Exec>
-ShotResult<T, Dim, Exec> model_shot(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
-                                    Wavefield<T, Dim, Exec>& wavefield,
-                                    const PointSet<T, Dim, Exec>& sources,
-                                    const PointSeries<const T, Exec>& amplitudes,
-                                    const PointSet<T, Dim, Exec>& receivers,
-                                    const ShotOptions<T, Dim, Exec>& options) {
+template <class T, int Dim, class Memory>
+ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
+                                      const Propagator<T, Dim, Memory>& propagator,
+                                      Wavefield<T, Dim, Memory>& wavefield,
+                                      const PointSet<T, Dim, Memory>& sources,
+                                      const PointSeries<const T, Memory>& amplitudes,
+                                      const PointSet<T, Dim, Memory>& receivers,
+                                      const ShotOptions<T, Dim, Memory>& options) {
   detail::check_shot(propagator, wavefield, options);
   const double dt = propagator.dt();
   const Grid<Dim>& grid = propagator.grid();
@@ -289,61 +214,54 @@ ShotResult<T, Dim, Exec> model_shot(const Exec& exec, const Propagator<T, Dim, E
   const std::int64_t every = resampled ? 1 : stride;
   const std::int64_t rows = resampled ? steps + 1 : samples;
 
-  auto by_row = allocate<PointSeries<T, Exec>>(exec, "moho::wave::gather", rows, receivers.count());
+  auto by_row =
+      allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", rows, receivers.count());
   const auto amplitude_rows = static_cast<std::int64_t>(amplitudes.extent(0));
-  const Box<Dim> whole = whole_box(grid);
   double volume = 1.0;
   for (int d = 0; d < Dim; ++d) volume *= grid.spacing[d];
   const T factor = static_cast<T>(1.0 / volume);
 
-  ShotResult<T, Dim, Exec> result;
-  result.interval = interval;
-  result.steps = steps;
-  wavefield.clear(exec);
-  exec.fence();
-  detail::Pace pace(steps);
-  Box<Dim> box{};
-  for (std::int64_t n = 0;; ++n) {
+  RunOptions<T, Dim, Memory> run;
+  run.last = steps;
+  run.domain = options.domain;
+  run.least = sources.box();
+  run.check_every = options.check_every;
+  run.progress = options.progress;
+  run.present = [&](std::int64_t n) {
     if (n % every == 0 && n / every < rows) {
       receivers.record(exec, wavefield.now[0], by_row, n / every);
     }
-    if (n == steps) break;
-    if (options.domain == nullptr) {
-      box = whole;
-    } else {
-      const Box<Dim> asked = options.domain->box(exec, propagator, wavefield, n);
-      box = detail::hull(box, intersection(detail::hull(asked, sources.box()), whole));
-    }
-    propagator.step(exec, wavefield, box);
+  };
+  run.stepped = [&](std::int64_t n, const Box<Dim>&) {
     for (int f = 0; f < wavefield.fields && n < amplitude_rows; ++f) {
-      sources.inject(exec, wavefield.before[f], amplitudes, n, propagator.source_scale(f), factor);
+      sources.inject(exec, wavefield.next[f], amplitudes, n, propagator.source_scale(f), factor);
     }
-    wavefield.advance();
-    result.points += static_cast<double>(box.size());
-    result.whole_points += static_cast<double>(whole.size());
-    const std::int64_t done = n + 1;
-    if (options.check_every > 0 && (done % options.check_every == 0 || done == steps)) {
-      check_finite<T, Dim, Exec>(exec, grid, wavefield, box, done);
-    }
-    if (options.snapshot && options.snapshot_every > 0 && done % options.snapshot_every == 0 &&
-        done <= options.steps) {
-      options.snapshot(wavefield, box, done);
-    }
-    if (options.progress && (pace.due(done) || done == steps)) {
-      exec.fence();
-      options.progress(pace.report(done, result.points));
-    }
+  };
+  if (options.snapshot && options.snapshot_every > 0) {
+    run.advanced = [&](std::int64_t done, const Box<Dim>& box) {
+      if (done % options.snapshot_every == 0 && done <= options.steps) {
+        options.snapshot(wavefield, box, done);
+      }
+    };
   }
-  exec.fence();
-  result.seconds = pace.seconds();
+  wavefield.clear(exec);
+  const RunReport<Dim> report = run_steps<T, Dim, Memory>(exec, propagator, wavefield, run);
+
+  ShotResult<T, Dim, Memory> result;
+  result.interval = interval;
+  result.steps = steps;
+  result.seconds = report.seconds;
+  result.points = report.points;
+  result.whole_points = report.whole_points;
+  result.boxes = report.boxes;
 
   const auto receiver_count = static_cast<std::size_t>(receivers.count());
   result.traces =
       Traces<T>("moho::wave::traces", receiver_count, static_cast<std::size_t>(samples));
   const Traces<T> on_host =
-      allocate<Traces<T>>(Kokkos::DefaultHostExecutionSpace(), "moho::wave::gather on the host",
-                          rows, receivers.count());
-  Kokkos::deep_copy(on_host, by_row);
+      allocate<Traces<T>>(exec, "moho::wave::gather on the host", rows, receivers.count());
+  if (on_host.size() > 0) copy(exec, on_host, by_row);
+  exec.fence();
   if (!resampled) {
     detail::transpose<T>(on_host, result.traces);
     result.gather = by_row;
@@ -354,9 +272,9 @@ ShotResult<T, Dim, Exec> model_shot(const Exec& exec, const Propagator<T, Dim, E
                             receiver_count);
   detail::transpose<T>(result.traces, by_sample);
   result.gather =
-      allocate<PointSeries<T, Exec>>(exec, "moho::wave::gather", samples, receivers.count());
+      allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", samples, receivers.count());
+  if (by_sample.size() > 0) copy(exec, result.gather, by_sample);
   exec.fence();
-  Kokkos::deep_copy(result.gather, by_sample);
   return result;
 }
 
@@ -364,13 +282,14 @@ ShotResult<T, Dim, Exec> model_shot(const Exec& exec, const Propagator<T, Dim, E
 ///
 /// As above. \throws InputError also for samples that are not finite or none, and when the interval
 /// is too long for the frequencies of the wavelet
-template <class T, int Dim, class Exec>
-ShotResult<T, Dim, Exec> model_shot(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
-                                    Wavefield<T, Dim, Exec>& wavefield,
-                                    const PointSet<T, Dim, Exec>& sources,
-                                    const std::vector<double>& wavelet,
-                                    const PointSet<T, Dim, Exec>& receivers,
-                                    const ShotOptions<T, Dim, Exec>& options) {
+template <class T, int Dim, class Memory>
+ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
+                                      const Propagator<T, Dim, Memory>& propagator,
+                                      Wavefield<T, Dim, Memory>& wavefield,
+                                      const PointSet<T, Dim, Memory>& sources,
+                                      const std::vector<double>& wavelet,
+                                      const PointSet<T, Dim, Memory>& receivers,
+                                      const ShotOptions<T, Dim, Memory>& options) {
   const double highest = highest_frequency(wavelet, propagator.dt());
   if (options.interval > propagator.dt() && highest > 0.5 / options.interval) {
     throw InputError(concat("interval is ", options.interval, " s (allowed: at most ",
@@ -381,28 +300,50 @@ ShotResult<T, Dim, Exec> model_shot(const Exec& exec, const Propagator<T, Dim, E
       std::min(static_cast<std::int64_t>(wavelet.size()),
                std::max<std::int64_t>(options.steps, 1) + detail::resampling_radius));
   const auto count = static_cast<std::size_t>(sources.count());
-  PointSeries<T, Exec> amplitudes =
-      allocate<PointSeries<T, Exec>>(exec, "moho::wave::amplitudes", rows, count);
+  PointSeries<T, Memory> amplitudes =
+      allocate<PointSeries<T, Memory>>(exec, "moho::wave::amplitudes", rows, count);
   const Traces<T> on_host("moho::wave::amplitudes on the host", rows, count);
   for (std::size_t n = 0; n < rows; ++n) {
     for (std::size_t s = 0; s < count; ++s) on_host(n, s) = static_cast<T>(wavelet[n]);
   }
+  if (on_host.size() > 0) copy(exec, amplitudes, on_host);
   exec.fence();
-  Kokkos::deep_copy(amplitudes, on_host);
-  return model_shot<T, Dim, Exec>(exec, propagator, wavefield, sources,
-                                  PointSeries<const T, Exec>(amplitudes), receivers, options);
+  return model_shot<T, Dim, Memory>(exec, propagator, wavefield, sources,
+                                    PointSeries<const T, Memory>(amplitudes), receivers, options);
 }
 
 /// \brief Models a shot in a wavefield of its own. \throws InputError, Error as above
-template <class T, int Dim, class Exec>
-ShotResult<T, Dim, Exec> model_shot(const Exec& exec, const Propagator<T, Dim, Exec>& propagator,
-                                    const PointSet<T, Dim, Exec>& sources,
-                                    const std::vector<double>& wavelet,
-                                    const PointSet<T, Dim, Exec>& receivers,
-                                    const ShotOptions<T, Dim, Exec>& options) {
+template <class T, int Dim, class Memory>
+ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
+                                      const Propagator<T, Dim, Memory>& propagator,
+                                      const PointSet<T, Dim, Memory>& sources,
+                                      const std::vector<double>& wavelet,
+                                      const PointSet<T, Dim, Memory>& receivers,
+                                      const ShotOptions<T, Dim, Memory>& options) {
   auto wavefield = propagator.make_wavefield(exec);
-  return model_shot<T, Dim, Exec>(exec, propagator, wavefield, sources, wavelet, receivers,
-                                  options);
+  return model_shot<T, Dim, Memory>(exec, propagator, wavefield, sources, wavelet, receivers,
+                                    options);
 }
 
 }  // namespace moho::wave
+
+/// \cond
+#define MOHO_WAVE_MODELLING(prefix, T, Dim, Memory)                                                \
+  prefix template ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                           \
+      const Instance<Memory>&, const Propagator<T, Dim, Memory>&, Wavefield<T, Dim, Memory>&,      \
+      const PointSet<T, Dim, Memory>&, const PointSeries<const T, Memory>&,                        \
+      const PointSet<T, Dim, Memory>&, const ShotOptions<T, Dim, Memory>&);                        \
+  prefix template ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                           \
+      const Instance<Memory>&, const Propagator<T, Dim, Memory>&, Wavefield<T, Dim, Memory>&,      \
+      const PointSet<T, Dim, Memory>&, const std::vector<double>&,                                 \
+      const PointSet<T, Dim, Memory>&, const ShotOptions<T, Dim, Memory>&);                        \
+  prefix template ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                           \
+      const Instance<Memory>&, const Propagator<T, Dim, Memory>&, const PointSet<T, Dim, Memory>&, \
+      const std::vector<double>&, const PointSet<T, Dim, Memory>&,                                 \
+      const ShotOptions<T, Dim, Memory>&);
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave {
+MOHO_FOR_ALL(MOHO_WAVE_MODELLING, extern)
+}
+#endif
+/// \endcond

@@ -5,7 +5,9 @@
 /// \brief Sets of points anywhere in the grid: adding amplitudes to a wavefield there, and reading
 /// it there, each the exact transpose of the other.
 
-#include <moho/wave/geometry.hpp>
+#include <moho/core/copy.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/core/positions.hpp>
 #include <moho/wave/layout.hpp>
 #include <moho/wave/sinc.hpp>
 
@@ -76,15 +78,15 @@ inline SincWeights weights_on_axis(double position, int radius, std::int64_t ext
 /// The nodes of a point: a box of them, with weights along each axis.
 template <int Dim>
 struct Window {
-  std::int64_t element;  ///< of the first node
+  std::int64_t element;  ///< of the first node, counted from node (0, ..., 0)
   int count[Dim];        ///< nodes along each axis
 };
 
 /// The weights of all points, for kernels.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct PointWeights {
-  Kokkos::View<const Window<Dim>*, typename Exec::memory_space> windows;
-  Storage<const T, Exec> weights;  ///< point, axis, node
+  Kokkos::View<const Window<Dim>*, Memory> windows;
+  Storage<const T, Memory> weights;  ///< point, axis, node
   Index<Dim> strides;
   int width;  ///< weights kept of each point and axis
 
@@ -101,10 +103,16 @@ struct PointWeights {
 };
 
 /// One product of the sum that a point records.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct RecordTerm {
-  PointWeights<T, Dim, Exec> points;
-  Storage<const T, Exec> field;
+  PointWeights<T, Dim, Memory> points;
+  const T* field;  ///< node (0, ..., 0)
+  Planes planes;   ///< points whose last nodes are in these are recorded
+
+  /// True for points that are recorded.
+  KOKKOS_FORCEINLINE_FUNCTION bool takes(const Window<Dim>& window) const {
+    return planes.contains(window.element / points.strides[0] + window.count[0] - 1);
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const Window<Dim>& window, const T* weight,
                                            int node) const {
@@ -117,7 +125,7 @@ struct RecordTerm {
     }
     i[0] = node;
     element += node * points.strides[0];
-    return points.product(weight, points.width, i) * field(element);
+    return points.product(weight, points.width, i) * field[element];
   }
   KOKKOS_FORCEINLINE_FUNCTION static int nodes(const Window<Dim>& window) {
     int n = 1;
@@ -127,12 +135,13 @@ struct RecordTerm {
 };
 
 /// Reads a field at the points, a thread a point: row after row, without the divisions of term.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct RecordByThread {
-  RecordTerm<T, Dim, Exec> term;
+  RecordTerm<T, Dim, Memory> term;
   T* values;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t point) const {
     const Window<Dim> window = term.points.windows(point);
+    if (!term.takes(window)) return;
     const T* const weight = term.points.of(point);
     const T* const last = weight + (Dim - 1) * term.points.width;
     const int planes = Dim == 3 ? window.count[0] : 1;
@@ -142,7 +151,7 @@ struct RecordByThread {
       for (int j = 0; j < rows; ++j) {
         // as in product(): the weights of the first axes, then the last
         const T share = Dim == 3 ? weight[i] * weight[term.points.width + j] : weight[j];
-        const T* const row = term.field.data() + window.element +
+        const T* const row = term.field + window.element +
                              (Dim == 3 ? i * term.points.strides[0] : 0) +
                              j * term.points.strides[Dim - 2];
         for (int k = 0; k < window.count[Dim - 1]; ++k) sum += share * last[k] * row[k];
@@ -155,7 +164,7 @@ struct RecordByThread {
 /// Reads a field at the points, the lanes of a vector a point.
 template <class T, int Dim, class Exec>
 struct RecordByVector {
-  RecordTerm<T, Dim, Exec> term;
+  RecordTerm<T, Dim, MemoryOf<Exec>> term;
   T* values;
   std::int64_t count;
   KOKKOS_INLINE_FUNCTION void operator()(
@@ -164,6 +173,7 @@ struct RecordByVector {
         static_cast<std::int64_t>(member.league_rank()) * member.team_size() + member.team_rank();
     if (point >= count) return;
     const Window<Dim> window = term.points.windows(point);
+    if (!term.takes(window)) return;
     const T* const weight = term.points.of(point);
     T sum = T(0);
     Kokkos::parallel_reduce(
@@ -173,32 +183,61 @@ struct RecordByVector {
   }
 };
 
+/// Reads a field times a factor of each node at the points, a thread a point.
+template <class T, int Dim, class Memory>
+struct RecordScaled {
+  RecordTerm<T, Dim, Memory> term;
+  const T* scale;  ///< node (0, ..., 0)
+  T* values;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t point) const {
+    const Window<Dim> window = term.points.windows(point);
+    if (!term.takes(window)) return;
+    const T* const weight = term.points.of(point);
+    const int nodes = term.nodes(window);
+    T sum = T(0);
+    for (int node = 0; node < nodes; ++node) {
+      Kokkos::Array<int, Dim> i{};
+      std::int64_t element = window.element;
+      int rest = node;
+      for (int d = Dim - 1; d >= 0; --d) {
+        i[d] = rest % window.count[d];
+        rest /= window.count[d];
+        element += i[d] * term.points.strides[d];
+      }
+      sum +=
+          term.points.product(weight, term.points.width, i) * scale[element] * term.field[element];
+    }
+    values[point] = sum;
+  }
+};
+
 /// The nodes that points share in, each with the points' numbers and weights.
-template <class T, class Exec>
+template <class T, class Memory>
 struct NodeLists {
-  Storage<const std::int64_t, Exec> elements;  ///< of the nodes, ascending
-  Storage<const std::int64_t, Exec> starts;    ///< of each node's list; one more than nodes
-  Storage<const std::int32_t, Exec> point;     ///< ascending in each list
-  Storage<const T, Exec> weight;
+  Storage<const std::int64_t, Memory> elements;  ///< of the nodes from node 0 on, ascending
+  Storage<const std::int64_t, Memory> starts;    ///< of each node's list; one more than nodes
+  Storage<const std::int32_t, Memory> point;     ///< ascending in each list
+  Storage<const T, Memory> weight;
 };
 
 /// Adds amplitudes to a field: a thread a node, so the order of the sums is always the same.
-template <class T, class Exec>
+template <class T, class Memory>
 struct Inject {
-  NodeLists<T, Exec> lists;
-  Storage<T, Exec> field;
+  NodeLists<T, Memory> lists;
+  std::int64_t first;  ///< of the nodes that are written
+  T* field;            ///< node (0, ..., 0)
   const T* amplitudes;
-  Storage<const T, Exec> scale;
+  const T* scale;  ///< node (0, ..., 0); null: 1
   T factor;
-  bool scaled;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t node) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const std::int64_t node = first + n;
     T sum = T(0);
     for (std::int64_t i = lists.starts(node); i < lists.starts(node + 1); ++i) {
       sum += lists.weight(i) * amplitudes[lists.point(i)];
     }
     sum *= factor;
     const std::int64_t element = lists.elements(node);
-    field(element) += scaled ? sum * scale(element) : sum;
+    field[element] += scale != nullptr ? sum * scale[element] : sum;
   }
 };
 
@@ -235,23 +274,12 @@ void sort_shares(std::vector<Share<T>>& shares) {
   }
 }
 
-/// A copy of a vector in the memory of a space; the copy may still be under way.
-template <class Exec, class T>
-Kokkos::View<T*, typename Exec::memory_space> to_space(const Exec& exec,
-                                                       const std::vector<T>& values,
-                                                       const std::string& label) {
-  auto view = allocate<Kokkos::View<T*, typename Exec::memory_space>>(exec, label, values.size());
-  const Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> source(
-      values.data(), values.size());
-  if (!values.empty()) Kokkos::deep_copy(exec, view, source);
-  return view;
-}
-
 }  // namespace detail
 
-/// \brief Amplitudes at points, a row for each time step: steps x points.
-template <class T, class Exec>
-using PointSeries = Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space>;
+/// \brief Amplitudes at points, a row for each time step: steps x points. `Space` is a memory
+/// space, or an execution space whose memory is meant.
+template <class T, class Space>
+using PointSeries = Kokkos::View<T**, Kokkos::LayoutRight, typename Space::memory_space>;
 
 /// \brief Points anywhere in the grid, where a wavefield is recorded and amplitudes are injected.
 ///
@@ -268,7 +296,7 @@ using PointSeries = Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory
 ///
 /// Memory: a point has Dim (2 radius) numbers, and (2 radius)^Dim numbers and indices if it is to
 /// inject. All work goes to the instance given, without a fence.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 class PointSet {
  public:
   /// No points.
@@ -283,7 +311,7 @@ class PointSet {
   /// \throws InputError if a point is outside (message: its number, position and the allowed
   /// range), in the boundary layer, or on a free surface, where the field is zero; if the radius is
   /// unknown; if layout and grid disagree
-  PointSet(const Exec& exec, const Grid<Dim>& grid, const Layout<Dim>& layout,
+  PointSet(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, const Layout<Dim>& layout,
            const Points<Dim>& positions, const PointOptions<Dim>& options = {});
 
   /// Number of points.
@@ -297,58 +325,78 @@ class PointSet {
 
   /// \brief field += scale * factor * W^T amplitudes, where W are the weights.
   /// \param exec where the work is done
-  /// \param field a wavefield in the layout of the set
+  /// \param field a wavefield of the whole grid, in the layout of the set
   /// \param amplitudes one a point; they stay untouched and must live until the work is done
   /// \param scale a factor for every node, in the layout of the set; unallocated: 1
   /// \param factor for all points: one over the volume of a cell makes a weighted point a delta
   /// function
   /// \throws InputError if a view has the wrong size or the set was made only to record
-  void inject(const Exec& exec, const Storage<T, Exec>& field,
-              const Storage<const T, Exec>& amplitudes, const Storage<const T, Exec>& scale = {},
-              T factor = T(1)) const {
+  void inject(const InstanceOf<Memory>& exec, const Storage<T, Memory>& field,
+              const Storage<const T, Memory>& amplitudes,
+              const Storage<const T, Memory>& scale = {}, T factor = T(1)) const {
     check_count(amplitudes.extent(0), "amplitudes");
-    inject_from(exec, field, amplitudes.data(), scale, factor);
+    inject_from(exec, m_layout, m_layout.window, field, amplitudes.data(), scale, factor);
   }
   /// \brief The same with the amplitudes of one time step. \throws InputError
   /// \param exec,field,scale,factor as above
   /// \param series amplitudes, steps x points
   /// \param step the row of `series`
-  void inject(const Exec& exec, const Storage<T, Exec>& field,
-              const PointSeries<const T, Exec>& series, std::int64_t step,
-              const Storage<const T, Exec>& scale = {}, T factor = T(1)) const {
-    inject_from(exec, field, row(series, step, "amplitudes"), scale, factor);
+  void inject(const InstanceOf<Memory>& exec, const Storage<T, Memory>& field,
+              const PointSeries<const T, Memory>& series, std::int64_t step,
+              const Storage<const T, Memory>& scale = {}, T factor = T(1)) const {
+    inject(exec, m_layout, m_layout.window, field, series, step, scale, factor);
+  }
+  /// \brief The same into some planes of a window of the grid; nodes elsewhere are left alone.
+  /// \param exec,series,step,factor as above
+  /// \param layout of field and scale, with the window
+  /// \param planes that are written, all in the window
+  /// \param field,scale of the window
+  /// \throws InputError as above, and for planes that are not in the window
+  void inject(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
+              const Storage<T, Memory>& field, const PointSeries<const T, Memory>& series,
+              std::int64_t step, const Storage<const T, Memory>& scale = {},
+              T factor = T(1)) const {
+    inject_from(exec, layout, planes, field, row(series, step, "amplitudes"), scale, factor);
   }
 
   /// \brief values = W field.
   /// \param exec where the work is done
-  /// \param field a wavefield in the layout of the set
+  /// \param field a wavefield of the whole grid, in the layout of the set
   /// \param values one a point
   /// \throws InputError if a view has the wrong size
-  void record(const Exec& exec, const Storage<const T, Exec>& field,
-              const Storage<T, Exec>& values) const {
+  void record(const InstanceOf<Memory>& exec, const Storage<const T, Memory>& field,
+              const Storage<T, Memory>& values) const {
     check_count(values.extent(0), "values");
-    record_to(exec, field, values.data());
+    record_to(exec, m_layout, m_layout.window, field, values.data(), {});
   }
   /// \brief The same into the row of one time step. \throws InputError
   /// \param exec,field as above
   /// \param series values, steps x points
   /// \param step the row of `series`
-  void record(const Exec& exec, const Storage<const T, Exec>& field,
-              const PointSeries<T, Exec>& series, std::int64_t step) const {
-    record_to(exec, field, row(series, step, "values"));
+  /// \param scale a factor for every node, in the layout of the set; unallocated: 1
+  void record(const InstanceOf<Memory>& exec, const Storage<const T, Memory>& field,
+              const PointSeries<T, Memory>& series, std::int64_t step,
+              const Storage<const T, Memory>& scale = {}) const {
+    record(exec, m_layout, m_layout.window, field, series, step, scale);
   }
+  /// \brief The same from a window of the grid, for those points whose last plane is among
+  /// `planes`; the values of others are left alone. Planes that make up the grid record every point
+  /// once. \param exec,series,step as above \param layout of the field, with the window \param
+  /// planes in the window, which also holds the planes() - 1 before them \param field,scale of the
+  /// window \throws InputError as above, and for planes that are not in the window
+  void record(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
+              const Storage<const T, Memory>& field, const PointSeries<T, Memory>& series,
+              std::int64_t step, const Storage<const T, Memory>& scale = {}) const {
+    record_to(exec, layout, planes, field, row(series, step, "values"), scale);
+  }
+  /// The most planes that a point shares in.
+  int planes() const { return m_planes; }
 
  private:
   void check_count(std::size_t count, const char* argument) const {
     if (static_cast<std::int64_t>(count) == m_count) return;
     throw InputError(
         concat(argument, ": there are ", count, " (allowed: ", m_count, ", one a point)"));
-  }
-  void check_size(std::size_t size, const char* argument) const {
-    if (static_cast<std::int64_t>(size) == m_size) return;
-    throw InputError(concat(argument, ": it has ", size, " elements (allowed: ", m_size,
-                            ", the size of the layout): allocate it with "
-                            "moho::wave::make_storage"));
   }
   template <class Series>
   auto row(const Series& series, std::int64_t step, const char* argument) const {
@@ -360,22 +408,30 @@ class PointSet {
     }
     return series.data() + step * static_cast<std::int64_t>(series.stride(0));
   }
-  void inject_from(const Exec& exec, const Storage<T, Exec>& field, const T* amplitudes,
-                   const Storage<const T, Exec>& scale, T factor) const;
-  void record_to(const Exec& exec, const Storage<const T, Exec>& field, T* values) const;
+  void check_window(const Layout<Dim>& layout, const Planes& planes) const;
+  void inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
+                   const Storage<T, Memory>& field, const T* amplitudes,
+                   const Storage<const T, Memory>& scale, T factor) const;
+  void record_to(const Instance<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
+                 const Storage<const T, Memory>& field, T* values,
+                 const Storage<const T, Memory>& scale) const;
 
   Points<Dim> m_positions;
+  Layout<Dim> m_layout{};
   Box<Dim> m_box{};
-  std::int64_t m_count = 0, m_size = 0, m_weights = 0, m_nodes = 0;
+  std::int64_t m_count = 0, m_weights = 0;
+  int m_planes = 0;
   bool m_injects = true;
-  detail::PointWeights<T, Dim, Exec> m_points{};
-  detail::NodeLists<T, Exec> m_lists{};
+  detail::PointWeights<T, Dim, Memory> m_points{};
+  detail::NodeLists<T, Memory> m_lists{};
+  std::vector<std::int64_t> m_plane_nodes;  ///< the first node of each plane of m_box, and the end
 };
 
-template <class T, int Dim, class Exec>
-PointSet<T, Dim, Exec>::PointSet(const Exec& exec, const Grid<Dim>& grid, const Layout<Dim>& layout,
-                                 const Points<Dim>& positions, const PointOptions<Dim>& options)
-    : m_positions(positions), m_size(layout.size), m_injects(options.injects) {
+template <class T, int Dim, class Memory>
+PointSet<T, Dim, Memory>::PointSet(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                   const Layout<Dim>& layout, const Points<Dim>& positions,
+                                   const PointOptions<Dim>& options)
+    : m_positions(positions), m_layout(layout), m_injects(options.injects) {
   grid.check();
   check_sinc_radius(options.radius);
   for (int d = 0; d < Dim; ++d) {
@@ -388,7 +444,7 @@ PointSet<T, Dim, Exec>::PointSet(const Exec& exec, const Grid<Dim>& grid, const 
     throw InputError(concat(options.name, "s: there are ", positions.size(),
                             " (allowed: up to 2147483647): divide them among several sets"));
   }
-  check_positions(grid, positions, options.interior, options.name);
+  check_positions(grid, positions, options.name, options.interior);
   m_count = static_cast<std::int64_t>(positions.size());
   if (m_count == 0) return;
 
@@ -418,7 +474,8 @@ PointSet<T, Dim, Exec>::PointSet(const Exec& exec, const Grid<Dim>& grid, const 
       m_box.lower[d] = p == 0 ? weights.first : std::min(m_box.lower[d], weights.first);
       m_box.upper[d] = p == 0 ? end : std::max(m_box.upper[d], end);
     }
-    windows[p].element = layout.flat(first);
+    windows[p].element = layout.flat(first) - layout.offset;
+    m_planes = std::max(m_planes, windows[p].count[0]);
     m_weights += nodes;
   }
   const std::size_t per_point = static_cast<std::size_t>(Dim * width);
@@ -432,8 +489,8 @@ PointSet<T, Dim, Exec>::PointSet(const Exec& exec, const Grid<Dim>& grid, const 
       }
     }
   }
-  m_points.windows = detail::to_space(exec, windows, "moho::wave::point_windows");
-  m_points.weights = detail::to_space(exec, weights, "moho::wave::point_weights");
+  m_points.windows = upload(exec, windows, "moho::wave::point_windows");
+  m_points.weights = upload(exec, weights, "moho::wave::point_weights");
   m_points.strides = layout.strides;
   m_points.width = width;
 
@@ -456,7 +513,7 @@ PointSet<T, Dim, Exec>::PointSet(const Exec& exec, const Grid<Dim>& grid, const 
           i[d] = static_cast<int>(node[d]);
         }
         const T weight =
-            detail::PointWeights<T, Dim, Exec>::product(weights.data() + p * per_point, width, i);
+            detail::PointWeights<T, Dim, Memory>::product(weights.data() + p * per_point, width, i);
         shares.push_back({element, static_cast<std::int32_t>(p), weight});
       }
     }
@@ -472,53 +529,103 @@ PointSet<T, Dim, Exec>::PointSet(const Exec& exec, const Grid<Dim>& grid, const 
       shares_weights.push_back(share.weight);
     }
     starts.push_back(static_cast<std::int64_t>(numbers.size()));
-    m_nodes = static_cast<std::int64_t>(elements.size());
-    m_lists.elements = detail::to_space(exec, elements, "moho::wave::point_nodes");
-    m_lists.starts = detail::to_space(exec, starts, "moho::wave::point_starts");
-    m_lists.point = detail::to_space(exec, numbers, "moho::wave::point_numbers");
-    m_lists.weight = detail::to_space(exec, shares_weights, "moho::wave::point_shares");
+    // elements ascend, and with them the planes
+    for (std::int64_t plane = m_box.lower[0]; plane <= m_box.upper[0]; ++plane) {
+      m_plane_nodes.push_back(
+          std::lower_bound(elements.begin(), elements.end(), plane * layout.strides[0]) -
+          elements.begin());
+    }
+    m_lists.elements = upload(exec, elements, "moho::wave::point_nodes");
+    m_lists.starts = upload(exec, starts, "moho::wave::point_starts");
+    m_lists.point = upload(exec, numbers, "moho::wave::point_numbers");
+    m_lists.weight = upload(exec, shares_weights, "moho::wave::point_shares");
   }
-  exec.fence();  // the vectors end here
 }
 
-template <class T, int Dim, class Exec>
-void PointSet<T, Dim, Exec>::inject_from(const Exec& exec, const Storage<T, Exec>& field,
-                                         const T* amplitudes, const Storage<const T, Exec>& scale,
-                                         T factor) const {
+template <class T, int Dim, class Memory>
+void PointSet<T, Dim, Memory>::check_window(const Layout<Dim>& layout, const Planes& planes) const {
+  bool same = true;
+  for (int d = 0; d < Dim; ++d) {
+    same = same && layout.extents[d] == m_layout.extents[d] &&
+           layout.strides[d] == m_layout.strides[d];
+  }
+  if (!same) {
+    throw InputError(
+        "layout: it is not of the grid that the points were made for (allowed: windows of that "
+        "grid): make it with the same scheme");
+  }
+  if (planes.empty() || intersection(planes, layout.window) == planes) return;
+  throw InputError(concat("planes ", planes.begin, " to ", planes.end - 1,
+                          " are not in the window (allowed: ", layout.window.begin, " to ",
+                          layout.window.end - 1, ")"));
+}
+
+template <class T, int Dim, class Memory>
+void PointSet<T, Dim, Memory>::inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout,
+                                           const Planes& planes, const Storage<T, Memory>& field,
+                                           const T* amplitudes,
+                                           const Storage<const T, Memory>& scale, T factor) const {
   if (m_count == 0) return;
   if (!m_injects) {
     throw InputError(
         "inject: the set of points was made only to record (PointOptions::injects is false): make "
         "one that injects");
   }
-  check_size(field.extent(0), "field");
+  check_window(layout, planes);
+  detail::check_storage(layout, field, "field");
   const bool scaled = scale.data() != nullptr;
-  if (scaled) check_size(scale.extent(0), "scale");
-  Kokkos::parallel_for("moho::wave::inject",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, m_nodes),
-                       detail::Inject<T, Exec>{m_lists, field, amplitudes, scale, factor, scaled});
+  if (scaled) detail::check_storage(layout, scale, "scale");
+  const Planes part = intersection(planes, planes_of(m_box));
+  if (part.empty()) return;
+  const auto at = [&](std::int64_t plane) {
+    return m_plane_nodes[static_cast<std::size_t>(plane - m_box.lower[0])];
+  };
+  const std::int64_t first = at(part.begin), end = at(part.end);
+  launch("moho::wave::inject", exec, end - first,
+         detail::Inject<T, Memory>{m_lists, first, field.data() + layout.offset, amplitudes,
+                                   scaled ? scale.data() + layout.offset : nullptr, factor});
 }
 
-template <class T, int Dim, class Exec>
-void PointSet<T, Dim, Exec>::record_to(const Exec& exec, const Storage<const T, Exec>& field,
-                                       T* values) const {
+template <class T, int Dim, class Memory>
+void PointSet<T, Dim, Memory>::record_to(const Instance<Memory>& exec, const Layout<Dim>& layout,
+                                         const Planes& planes,
+                                         const Storage<const T, Memory>& field, T* values,
+                                         const Storage<const T, Memory>& scale) const {
   if (m_count == 0) return;
-  check_size(field.extent(0), "field");
-  const detail::RecordTerm<T, Dim, Exec> term{m_points, field};
-  if constexpr (!is_host_space<Exec>) {
+  check_window(layout, planes);
+  detail::check_storage(layout, field, "field");
+  const Planes last = intersection(planes, planes_of(m_box));
+  if (last.empty()) return;
+  check_window(layout, intersection(Planes{last.begin - m_planes + 1, last.end}, planes_of(m_box)));
+  const detail::RecordTerm<T, Dim, Memory> term{m_points, field.data() + layout.offset, planes};
+  if (scale.data() != nullptr) {
+    detail::check_storage(layout, scale, "scale");
+    launch("moho::wave::record", exec, m_count,
+           detail::RecordScaled<T, Dim, Memory>{term, scale.data() + layout.offset, values});
+    return;
+  }
+  if constexpr (!is_host_memory<Memory>) {
     // The many weights of points between nodes are read by the lanes of a vector.
     constexpr int few = 8, team = 8, lanes = 32;
     if (m_weights > few * m_count) {
+      using Exec = DeviceOf<Memory>;
       const auto league = static_cast<int>((m_count + team - 1) / team);
       Kokkos::parallel_for("moho::wave::record",
-                           Kokkos::TeamPolicy<Exec>(exec, league, team, lanes),
+                           Kokkos::TeamPolicy<Exec>(exec.space(), league, team, lanes),
                            detail::RecordByVector<T, Dim, Exec>{term, values, m_count});
       return;
     }
   }
-  Kokkos::parallel_for("moho::wave::record",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, m_count),
-                       detail::RecordByThread<T, Dim, Exec>{term, values});
+  launch("moho::wave::record", exec, m_count, detail::RecordByThread<T, Dim, Memory>{term, values});
 }
 
 }  // namespace moho::wave
+
+/// \cond
+#define MOHO_WAVE_POINTS(prefix, T, Dim, Memory) prefix template class PointSet<T, Dim, Memory>;
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave {
+MOHO_FOR_ALL(MOHO_WAVE_POINTS, extern)
+}
+#endif
+/// \endcond

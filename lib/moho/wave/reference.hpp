@@ -10,7 +10,7 @@
 namespace moho::wave::detail {
 
 /// One node of one step, for any order.
-template <Scheme scheme, class T, int Dim>
+template <Stencil stencil, class T, int Dim>
 struct ReferenceStep {
   StepArguments<T> s;
   int radius;
@@ -59,7 +59,7 @@ struct ReferenceStep {
     const T dxx = second(f, s.stride_x, 0);
     const T dyy = Dim == 3 ? second(f, s.stride_y, 1) : T(0);
     const T dzz = second(f, 1, 2);
-    if constexpr (scheme == Scheme::vti_fletcher) {
+    if constexpr (stencil == Stencil::vti_fletcher) {
       h1 = dzz;
       h2 = dxx + dyy;
     } else {
@@ -81,33 +81,33 @@ struct ReferenceStep {
     const T w = s.taper[0][x] * s.taper[1][y] * s.taper[2][z];
     const T* p = s.now[0] + i;
     T change = 0;
-    if constexpr (scheme == Scheme::isotropic) {
+    if constexpr (stencil == Stencil::isotropic) {
       change = second(p, s.stride_x, 0) + second(p, 1, 2);
       if constexpr (Dim == 3) change += second(p, s.stride_y, 1);
-    } else if constexpr (scheme == Scheme::variable_density) {
+    } else if constexpr (stencil == Stencil::variable_density) {
       change = flux(p, s.a + i, s.stride_x, 0) + flux(p, s.a + i, 1, 2);
       if constexpr (Dim == 3) change += flux(p, s.a + i, s.stride_y, 1);
-    } else if constexpr (scheme == Scheme::vti || scheme == Scheme::tti) {
+    } else if constexpr (stencil == Stencil::vti || stencil == Stencil::tti) {
       const T* q = s.now[1] + i;
       T h2p = second(p, s.stride_x, 0), h1q, change_q;
       if constexpr (Dim == 3) h2p += second(p, s.stride_y, 1);
-      if constexpr (scheme == Scheme::vti) {
+      if constexpr (stencil == Stencil::vti) {
         h1q = second(q, 1, 2);
       } else {
         h2p += second(p, 1, 2) - divergence(s.slope[0] + i, i);
         h1q = divergence(s.slope[1] + i, i);
       }
       symmetric_change<T>(h2p, h1q, s.a[i], s.b[i], change, change_q);
-      s.before[1][i] = next_value<T>(q[0], s.before[1][i], s.scale[i] * change_q, w);
+      s.next[1][i] = next_value<T>(q[0], s.next[1][i], s.scale[i] * change_q, w);
     } else {
       const T* q = s.now[1] + i;
       T h1p, h2p, h1q, h2q, change_q;
       axial(p, i, h1p, h2p);
       axial(q, i, h1q, h2q);
       fletcher_change<T>(h1p, h2p, h1q, h2q, s.a[i], s.b[i], s.shear, change, change_q);
-      s.before[1][i] = next_value<T>(q[0], s.before[1][i], s.scale[i] * change_q, w);
+      s.next[1][i] = next_value<T>(q[0], s.next[1][i], s.scale[i] * change_q, w);
     }
-    s.before[0][i] = next_value<T>(p[0], s.before[0][i], s.scale[i] * change, w);
+    s.next[0][i] = next_value<T>(p[0], s.next[0][i], s.scale[i] * change, w);
   }
 };
 

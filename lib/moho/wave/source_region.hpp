@@ -4,6 +4,7 @@
 /// \file
 /// \brief Elliptical surroundings for sources in VTI and TTI media.
 
+#include <moho/core/instances.hpp>
 #include <moho/wave/media.hpp>
 
 #include <algorithm>
@@ -14,10 +15,10 @@ namespace moho::wave {
 namespace detail {
 
 /// Brings delta towards epsilon around one source.
-template <class T, int Dim, class Exec>
+template <class T, int Dim>
 struct TaperAroundSource {
-  Field<T, Dim, Exec> delta;
-  Field<T, Dim, Exec> epsilon;  ///< not allocated: zero
+  T* delta;
+  const T* epsilon;  ///< absent: null, which is zero
   Grid<Dim> grid;
   Box<Dim> box;
   Point<Dim> source;
@@ -36,9 +37,9 @@ struct TaperAroundSource {
     if (part >= 1.0) return;
     const double kept = part <= 0.0 ? 0.0 : 0.5 - 0.5 * cos(3.14159265358979323846 * part);
     const std::int64_t i = grid.flat(node);
-    const double e = epsilon.data() != nullptr ? static_cast<double>(epsilon.data()[i]) : 0.0;
-    const double difference = static_cast<double>(delta.data()[i]) - e;
-    delta.data()[i] = static_cast<T>(e + kept * difference);
+    const double e = epsilon != nullptr ? static_cast<double>(epsilon[i]) : 0.0;
+    const double difference = static_cast<double>(delta[i]) - e;
+    delta[i] = static_cast<T>(e + kept * difference);
   }
 };
 
@@ -51,7 +52,7 @@ struct TaperAroundSource {
 /// do not converge with the spacing there. A source in an elliptical medium makes none (Duveneck,
 /// Milcik, Bakker and Perkins 2008).
 ///
-/// \param exec all work goes to this instance
+/// \param instance all work goes to it; it is fenced
 /// \param grid of the model
 /// \param model epsilon or delta is there; delta may be absent, which is zero
 /// \param sources positions
@@ -60,10 +61,16 @@ struct TaperAroundSource {
 ///        their peak, with 2.4 by 7e-4 (docs/theory/waves.md)
 /// \return a new field; the model's own is not changed
 /// \throws InputError for a radius that is not positive, or fields of another shape than the grid's
-template <class T, int Dim, class Exec>
-Field<T, Dim, Exec> taper_delta(const Exec& exec, const Grid<Dim>& grid,
-                                const Model<T, Dim, Exec>& model, const Points<Dim>& sources,
-                                double radius) {
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> taper_delta(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
+                                  const Model<T, Dim, Memory>& model, const Points<Dim>& sources,
+                                  double radius);
+
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> taper_delta(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
+                                  const Model<T, Dim, Memory>& model, const Points<Dim>& sources,
+                                  double radius) {
+  const Instance<Memory>& exec = instance;
   if (!(radius > 0.0) || !std::isfinite(radius)) {
     throw InputError(concat("radius around sources is ", radius,
                             " m (allowed: positive numbers): twice the shortest wave is usual"));
@@ -71,13 +78,14 @@ Field<T, Dim, Exec> taper_delta(const Exec& exec, const Grid<Dim>& grid,
   auto delta = make_field<T>(exec, grid, "delta");
   if (model.delta.data() != nullptr) {
     check_shape(grid, model.delta, "delta");
-    Kokkos::deep_copy(exec, delta, model.delta);
+    copy(exec, delta, model.delta);
   } else {
-    Kokkos::deep_copy(exec, delta, T(0));
+    fill(exec, delta, T(0));
   }
   if (model.epsilon.data() != nullptr) check_shape(grid, model.epsilon, "epsilon");
   for (const Point<Dim>& source : sources) {
-    detail::TaperAroundSource<T, Dim, Exec> functor{delta, model.epsilon, grid, {}, source, radius};
+    detail::TaperAroundSource<T, Dim> functor{delta.data(), model.epsilon.data(), grid, {}, source,
+                                              radius};
     bool any = true;
     for (int d = 0; d < Dim; ++d) {
       const double at = (source[d] - grid.origin[d]) / grid.spacing[d];
@@ -90,13 +98,22 @@ Field<T, Dim, Exec> taper_delta(const Exec& exec, const Grid<Dim>& grid,
       any = any && at + reach >= 0.0 && at - reach <= last;
     }
     if (!any) continue;
-    Kokkos::parallel_for(
-        "moho::wave::taper_delta",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, functor.box.size()),
-        functor);
+    launch("moho::wave::taper_delta", exec, functor.box.size(), functor);
   }
   exec.fence();
   return delta;
 }
 
 }  // namespace moho::wave
+
+/// \cond
+#define MOHO_WAVE_SOURCE_REGION(prefix, T, Dim, Memory)                                            \
+  prefix template Field<T, Dim, Memory> taper_delta<T, Dim, Memory>(                               \
+      const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&, const Points<Dim>&, \
+      double);
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave {
+MOHO_FOR_ALL(MOHO_WAVE_SOURCE_REGION, extern)
+}
+#endif
+/// \endcond

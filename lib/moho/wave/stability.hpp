@@ -5,6 +5,7 @@
 /// \brief The largest stable time step and the shortest wave that a grid carries, from the
 /// coefficients and the model at hand.
 
+#include <moho/core/instances.hpp>
 #include <moho/wave/coefficients.hpp>
 #include <moho/wave/media.hpp>
 
@@ -13,15 +14,6 @@
 #include <limits>
 
 namespace moho::wave {
-
-/// What the model allows.
-struct Limits {
-  double largest_dt = 0.0;         ///< seconds; a step below it is stable
-  double least_velocity = 0.0;     ///< the slowest P wave in any direction, m/s
-  double greatest_velocity = 0.0;  ///< the fastest P wave in any direction, m/s
-  std::int64_t lowered_deltas =
-      0;  ///< nodes whose delta the self-adjoint equations lower to epsilon
-};
 
 namespace detail {
 
@@ -48,10 +40,10 @@ KOKKOS_INLINE_FUNCTION double fletcher_rate(double a, double b, double s) {
   return most;
 }
 
-template <class T, int Dim, class Exec>
+template <class T, int Dim>
 struct LimitsOf {
   using value_type = LimitSum;
-  Field<const T, Dim, Exec> vp, density, epsilon, delta;
+  const T *vp, *density, *epsilon, *delta;  ///< absent: null
   Grid<Dim> grid;
   double laplacian;  ///< largest symbol of the Laplacian, 1/m^2
   double inverse_sigma;
@@ -63,7 +55,7 @@ struct LimitsOf {
     // a circle around the diagonal holds the eigenvalues of div(b grad); behind a face the density
     // is that of the nearest node or, at free surfaces, the even image: the wider circle counts
     const Index<Dim> node = grid.node(i);
-    const double own = 1.0 / static_cast<double>(density.data()[i]);
+    const double own = 1.0 / static_cast<double>(density[i]);
     double total = 0.0;
     std::int64_t stride = 1;
     for (int d = Dim - 1; d >= 0; --d) {
@@ -79,8 +71,7 @@ struct LimitsOf {
             if (to > last) to = image ? 2 * last - to : last;
             // a grid may be smaller than the differences are wide
             if (to < 0 || to > last) to = node[d];
-            const double there =
-                1.0 / static_cast<double>(density.data()[i + (to - node[d]) * stride]);
+            const double there = 1.0 / static_cast<double>(density[i + (to - node[d]) * stride]);
             const double c = second[d][k] * 0.5 * (own + there);
             diagonal += c;
             others += c < 0.0 ? -c : c;
@@ -95,12 +86,12 @@ struct LimitsOf {
     return total / own;
   }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, LimitSum& sum) const {
-    const double v = static_cast<double>(vp.data()[i]);
+    const double v = static_cast<double>(vp[i]);
     double rate = laplacian, least = 1.0, most = 1.0;
-    if (density.data() != nullptr) rate = density_rate(i);
-    if (epsilon.data() != nullptr || delta.data() != nullptr) {
-      const double e = epsilon.data() != nullptr ? static_cast<double>(epsilon.data()[i]) : 0.0;
-      const double t = delta.data() != nullptr ? static_cast<double>(delta.data()[i]) : 0.0;
+    if (density != nullptr) rate = density_rate(i);
+    if (epsilon != nullptr || delta != nullptr) {
+      const double e = epsilon != nullptr ? static_cast<double>(epsilon[i]) : 0.0;
+      const double t = delta != nullptr ? static_cast<double>(delta[i]) : 0.0;
       const double a = 1.0 + 2.0 * e;
       double b = 1.0 + 2.0 * t;
       const double s = (e > t ? e - t : t - e) * inverse_sigma;
@@ -136,39 +127,31 @@ struct LimitsOf {
     if (from.fastest > to.fastest) to.fastest = from.fastest;
     to.lowered = to.lowered + from.lowered;
   }
-  /// Kokkos before 4.0 joins volatile values.
-  KOKKOS_INLINE_FUNCTION void join(volatile LimitSum& to, const volatile LimitSum& from) const {
-    if (from.rate > to.rate) to.rate = from.rate;
-    if (from.slowest < to.slowest) to.slowest = from.slowest;
-    if (from.fastest > to.fastest) to.fastest = from.fastest;
-    to.lowered = to.lowered + from.lowered;
-  }
 };
 }  // namespace detail
 
-/// Which equations VTI and TTI media obey.
-enum class Equations {
-  self_adjoint,  ///< p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2 p + H1 q): keeps energy
-  fletcher       ///< Fletcher, Du and Fowler (2009), finite shear velocity: smooth models alone
-};
-
 /// \brief The largest stable step of a checked model, and its slowest and fastest waves.
 ///
-/// The leapfrog scheme is stable while dt^2 times the largest eigenvalue of the operator in space
+/// The leapfrog stencil is stable while dt^2 times the largest eigenvalue of the operator in space
 /// stays below 4. That eigenvalue is bounded by the symbol of the differences of this order at the
 /// shortest wave and by the model at every node: v^2 for isotropic media, a circle theorem on
 /// div(1/rho grad) for variable density, v^2 max(1, 1 + 2 epsilon) for the self-adjoint equations,
 /// the larger eigenvalue of Fletcher's two equations for any direction.
 /// \param sigma as in PropagatorOptions
-template <class T, int Dim, class Exec>
-Limits limits_of(const Exec& exec, const Grid<Dim>& grid, const Model<T, Dim, Exec>& model,
-                 int order, Equations equations = Equations::self_adjoint, double sigma = 0.75) {
+template <class T, int Dim, class Memory>
+Limits limits_of(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                 const Model<T, Dim, Memory>& model, int order,
+                 Equations equations = Equations::self_adjoint, double sigma = 0.75);
+
+template <class T, int Dim, class Memory>
+Limits limits_of(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                 const Model<T, Dim, Memory>& model, int order, Equations equations, double sigma) {
   check_order(order);
-  detail::LimitsOf<T, Dim, Exec> functor;
-  functor.vp = model.vp;
-  functor.density = model.density;
-  functor.epsilon = model.epsilon;
-  functor.delta = model.delta;
+  detail::LimitsOf<T, Dim> functor;
+  functor.vp = model.vp.data();
+  functor.density = model.density.data();
+  functor.epsilon = model.epsilon.data();
+  functor.delta = model.delta.data();
   functor.grid = grid;
   functor.inverse_sigma = 1.0 / sigma;
   functor.radius = order / 2;
@@ -180,12 +163,8 @@ Limits limits_of(const Exec& exec, const Grid<Dim>& grid, const Model<T, Dim, Ex
     functor.laplacian += largest_symbol(order / 2) * over;
     for (int k = 0; k <= order / 2; ++k) functor.second[d][k] = c[k] * over;
   }
-  detail::LimitSum sum{};
-  Kokkos::parallel_reduce(
-      "moho::wave::limits",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, grid.size()), functor,
-      sum);
-  exec.fence();
+  const detail::LimitSum sum =
+      reduce("moho::wave::limits", Instance<Memory>(exec), grid.size(), functor);
   // the bound of anisotropic media is that of homogeneous ones: a little is kept back
   const bool anisotropic = fields_of(model.medium()) == 2;
   return {(anisotropic ? 1.98 : 2.0) / std::sqrt(sum.rate), sum.slowest, sum.fastest, sum.lowered};
@@ -223,3 +202,15 @@ void check_dispersion(const Grid<Dim>& grid, const Limits& limits, int order, do
 }
 
 }  // namespace moho::wave
+
+/// \cond
+#define MOHO_WAVE_STABILITY(prefix, T, Dim, Memory)                                              \
+  prefix template Limits limits_of<T, Dim, Memory>(const Instance<Memory>&, const Grid<Dim>&,    \
+                                                   const Model<T, Dim, Memory>&, int, Equations, \
+                                                   double);
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave {
+MOHO_FOR_ALL(MOHO_WAVE_STABILITY, extern)
+}
+#endif
+/// \endcond

@@ -4,6 +4,7 @@
 /// \file
 /// \brief The kernel of a step by medium, precision, dimension, order and execution space.
 
+#include <moho/core/instances.hpp>
 #include <moho/wave/axis_device.hpp>
 #include <moho/wave/march_device.hpp>
 #include <moho/wave/march_host.hpp>
@@ -13,47 +14,49 @@
 namespace moho::wave::detail {
 
 /// Steps the box of the arguments on an instance.
-template <class T, class Exec>
-using Launch = void (*)(const Exec&, const StepArguments<T>&);
+template <class T, class Memory>
+using Launch = void (*)(const Instance<Memory>&, const StepArguments<T>&);
 
 /// The plain kernels: of a step, or (slopes) of what goes before it.
-template <Scheme scheme, class T, int Dim, class Exec>
-void launch_reference(const Exec& exec, const StepArguments<T>& s, int radius, bool slopes) {
+template <Stencil stencil, class T, int Dim, class Memory>
+void launch_reference(const Instance<Memory>& exec, const StepArguments<T>& s, int radius,
+                      bool slopes) {
   std::int64_t nodes = 1;
   for (int d = 0; d < 3; ++d) nodes *= s.upper[d] - s.lower[d];
-  const auto policy =
-      light_weight(Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, nodes));
-  if (slopes) {
-    Kokkos::parallel_for("moho::wave::reference_slopes", policy,
-                         ReferenceSlopes<T, Dim>{s, radius});
-  } else {
-    Kokkos::parallel_for("moho::wave::reference_step", policy,
-                         ReferenceStep<scheme, T, Dim>{s, radius});
+  if constexpr (stencil == Stencil::tti) {
+    if (slopes) {
+      launch("moho::wave::reference_slopes", exec, nodes, ReferenceSlopes<T, Dim>{s, radius});
+      return;
+    }
   }
+  (void)slopes;
+  launch("moho::wave::reference_step", exec, nodes, ReferenceStep<stencil, T, Dim>{s, radius});
 }
 
 /// A team kernel of a device.
 template <class Kernel, class T, class Exec>
-void launch_teams(const char* label, const Exec& exec, const StepArguments<T>& s) {
+void launch_teams(const char* label, const Instance<MemoryOf<Exec>>& exec,
+                  const StepArguments<T>& s) {
   Kernel kernel;
   kernel.s = s;
   const std::int64_t teams = kernel.tiles.cover(s);
-  typename Kernel::Policy policy(exec, static_cast<int>(teams), Kernel::threads);
+  typename Kernel::Policy policy(exec.space(), static_cast<int>(teams), Kernel::threads);
   if (Kernel::scratch() > 0) policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch()));
   Kokkos::parallel_for(label, light_weight(policy), kernel);
 }
 
 /// The tuned kernel of a device.
-template <Scheme scheme, class T, int Dim, class Exec>
+template <Stencil stencil, class T, int Dim, class Exec>
 struct DeviceLaunch {
   template <int radius>
-  static void run(const Exec& exec, const StepArguments<T>& s) {
-    if constexpr (scheme == Scheme::tti_fletcher) {
-      launch_teams<DeviceFletcherTti<T, Dim, radius, Exec>>("moho::wave::step", exec, s);
-    } else if constexpr (scheme == Scheme::tti) {
-      launch_teams<DeviceAxis<T, Dim, radius, Exec>>("moho::wave::step", exec, s);
+  static void run(const Instance<MemoryOf<Exec>>& exec, const StepArguments<T>& s) {
+    constexpr const char* label = "moho::wave::step";
+    if constexpr (stencil == Stencil::tti_fletcher) {
+      launch_teams<DeviceFletcherTti<T, Dim, radius, Exec>, T, Exec>(label, exec, s);
+    } else if constexpr (stencil == Stencil::tti) {
+      launch_teams<DeviceAxis<T, Dim, radius, Exec>, T, Exec>(label, exec, s);
     } else {
-      launch_teams<DeviceMarch<scheme, T, Dim, radius, Exec>>("moho::wave::step", exec, s);
+      launch_teams<DeviceMarch<stencil, T, Dim, radius, Exec>, T, Exec>(label, exec, s);
     }
   }
 };
@@ -62,18 +65,18 @@ struct DeviceLaunch {
 template <class T, int Dim, class Exec>
 struct DeviceSlopesLaunch {
   template <int radius>
-  static void run(const Exec& exec, const StepArguments<T>& s) {
-    launch_teams<DeviceSlopes<T, Dim, radius, Exec>>("moho::wave::slopes", exec, s);
+  static void run(const Instance<MemoryOf<Exec>>& exec, const StepArguments<T>& s) {
+    launch_teams<DeviceSlopes<T, Dim, radius, Exec>, T, Exec>("moho::wave::slopes", exec, s);
   }
 };
 
 /// The tuned kernel of hosts, by order: the same for every host space.
-template <Scheme scheme, class T, int Dim>
+template <Stencil stencil, class T, int Dim>
 HostWork<T> host_work_of(int order) {
-  const HostWork<T> table[] = {host_work<scheme, T, Dim, 1>(), host_work<scheme, T, Dim, 2>(),
-                               host_work<scheme, T, Dim, 3>(), host_work<scheme, T, Dim, 4>(),
-                               host_work<scheme, T, Dim, 5>(), host_work<scheme, T, Dim, 6>(),
-                               host_work<scheme, T, Dim, 7>(), host_work<scheme, T, Dim, 8>()};
+  const HostWork<T> table[] = {host_work<stencil, T, Dim, 1>(), host_work<stencil, T, Dim, 2>(),
+                               host_work<stencil, T, Dim, 3>(), host_work<stencil, T, Dim, 4>(),
+                               host_work<stencil, T, Dim, 5>(), host_work<stencil, T, Dim, 6>(),
+                               host_work<stencil, T, Dim, 7>(), host_work<stencil, T, Dim, 8>()};
   return table[order / 2 - 1];
 }
 /// The same for what goes before the step of self-adjoint TTI.
@@ -86,77 +89,77 @@ HostWork<T> host_slopes_of(int order) {
   return table[order / 2 - 1];
 }
 
-template <class T, class Exec, class Launcher>
-Launch<T, Exec> by_order(int order) {
-  constexpr Launch<T, Exec> table[] = {&Launcher::template run<1>, &Launcher::template run<2>,
-                                       &Launcher::template run<3>, &Launcher::template run<4>,
-                                       &Launcher::template run<5>, &Launcher::template run<6>,
-                                       &Launcher::template run<7>, &Launcher::template run<8>};
+template <class T, class Memory, class Launcher>
+Launch<T, Memory> by_order(int order) {
+  constexpr Launch<T, Memory> table[] = {&Launcher::template run<1>, &Launcher::template run<2>,
+                                         &Launcher::template run<3>, &Launcher::template run<4>,
+                                         &Launcher::template run<5>, &Launcher::template run<6>,
+                                         &Launcher::template run<7>, &Launcher::template run<8>};
   return table[order / 2 - 1];
 }
 
-/// The device's kernels of a scheme, by order.
-template <Scheme scheme, class T, int Dim, class Exec>
-Launch<T, Exec> device_launch_of(int order) {
-  return by_order<T, Exec, DeviceLaunch<scheme, T, Dim, Exec>>(order);
+/// The device's kernels of a stencil, by order.
+template <Stencil stencil, class T, int Dim, class Exec>
+Launch<T, MemoryOf<Exec>> device_launch_of(int order) {
+  return by_order<T, MemoryOf<Exec>, DeviceLaunch<stencil, T, Dim, Exec>>(order);
 }
 /// The same for what goes before the step of self-adjoint TTI.
 template <class T, int Dim, class Exec>
-Launch<T, Exec> device_slopes_of(int order) {
-  return by_order<T, Exec, DeviceSlopesLaunch<T, Dim, Exec>>(order);
+Launch<T, MemoryOf<Exec>> device_slopes_of(int order) {
+  return by_order<T, MemoryOf<Exec>, DeviceSlopesLaunch<T, Dim, Exec>>(order);
 }
 
-/// \brief Steps boxes by one scheme, of one order, on one kind of space.
-template <class T, int Dim, class Exec>
+/// \brief Steps boxes by one stencil, of one order, in one memory.
+template <class T, int Dim, class Memory>
 class Stepper {
  public:
   Stepper() = default;
-  /// The kernels of a scheme and an order known when the program runs.
-  Stepper(Scheme scheme, int order, bool reference)
-      : m_scheme(scheme), m_radius(order / 2), m_reference(reference) {
+  /// The kernels of a stencil and an order known when the program runs.
+  Stepper(Stencil stencil, int order, bool reference)
+      : m_scheme(stencil), m_radius(order / 2), m_reference(reference) {
     check_order(order);
-    switch (scheme) {
-      case Scheme::isotropic:
-        choose<Scheme::isotropic>(order);
+    switch (stencil) {
+      case Stencil::isotropic:
+        choose<Stencil::isotropic>(order);
         break;
-      case Scheme::variable_density:
-        choose<Scheme::variable_density>(order);
+      case Stencil::variable_density:
+        choose<Stencil::variable_density>(order);
         break;
-      case Scheme::vti:
-        choose<Scheme::vti>(order);
+      case Stencil::vti:
+        choose<Stencil::vti>(order);
         break;
-      case Scheme::tti:
-        choose<Scheme::tti>(order);
+      case Stencil::tti:
+        choose<Stencil::tti>(order);
         break;
-      case Scheme::vti_fletcher:
-        choose<Scheme::vti_fletcher>(order);
+      case Stencil::vti_fletcher:
+        choose<Stencil::vti_fletcher>(order);
         break;
       default:
-        choose<Scheme::tti_fletcher>(order);
+        choose<Stencil::tti_fletcher>(order);
         break;
     }
   }
 
   /// Steps the box of the arguments.
-  void step(const Exec& exec, const StepArguments<T>& s) const { run(exec, s, false); }
+  void step(const Instance<Memory>& exec, const StepArguments<T>& s) const { run(exec, s, false); }
   /// What goes before the step of self-adjoint TTI: the derivatives along the axis in a box.
-  void slopes(const Exec& exec, const StepArguments<T>& s) const { run(exec, s, true); }
+  void slopes(const Instance<Memory>& exec, const StepArguments<T>& s) const { run(exec, s, true); }
 
  private:
-  template <Scheme scheme>
+  template <Stencil stencil>
   void choose(int order) {
-    m_plain = &launch_reference<scheme, T, Dim, Exec>;
-    if constexpr (is_host_space<Exec>) {
-      m_work[0] = host_work_of<scheme, T, Dim>(order);
-      if (scheme == Scheme::tti) m_work[1] = host_slopes_of<T, Dim>(order);
+    m_plain = &launch_reference<stencil, T, Dim, Memory>;
+    if constexpr (is_host_memory<Memory>) {
+      m_work[0] = host_work_of<stencil, T, Dim>(order);
+      if (stencil == Stencil::tti) m_work[1] = host_slopes_of<T, Dim>(order);
     } else {
-      m_launch[0] = device_launch_of<scheme, T, Dim, Exec>(order);
-      if (scheme == Scheme::tti) m_launch[1] = device_slopes_of<T, Dim, Exec>(order);
+      m_launch[0] = device_launch_of<stencil, T, Dim, DeviceOf<Memory>>(order);
+      if (stencil == Stencil::tti) m_launch[1] = device_slopes_of<T, Dim, DeviceOf<Memory>>(order);
     }
   }
-  void run(const Exec& exec, const StepArguments<T>& s, bool slopes) const {
+  void run(const Instance<Memory>& exec, const StepArguments<T>& s, bool slopes) const {
     if (m_reference) return m_plain(exec, s, m_radius, slopes);
-    if constexpr (is_host_space<Exec>) {
+    if constexpr (is_host_memory<Memory>) {
       run_on_host(slopes ? "moho::wave::slopes" : "moho::wave::step", exec, m_scheme, Dim, m_radius,
                   m_work[slopes], s);
     } else {
@@ -164,12 +167,50 @@ class Stepper {
     }
   }
 
-  Scheme m_scheme = Scheme::isotropic;
+  Stencil m_scheme = Stencil::isotropic;
   int m_radius = 0;
   bool m_reference = false;
-  void (*m_plain)(const Exec&, const StepArguments<T>&, int, bool) = nullptr;
+  void (*m_plain)(const Instance<Memory>&, const StepArguments<T>&, int, bool) = nullptr;
   HostWork<T> m_work[2] = {};
-  Launch<T, Exec> m_launch[2] = {};
+  Launch<T, Memory> m_launch[2] = {};
 };
 
 }  // namespace moho::wave::detail
+
+/// \cond
+#define MOHO_WAVE_STENCILS(each, prefix, T, Dim, Space)                                \
+  each(prefix, isotropic, T, Dim, Space) each(prefix, variable_density, T, Dim, Space) \
+      each(prefix, vti, T, Dim, Space) each(prefix, tti, T, Dim, Space)                \
+          each(prefix, vti_fletcher, T, Dim, Space) each(prefix, tti_fletcher, T, Dim, Space)
+
+#define MOHO_WAVE_HOST_STEP(prefix, stencil, T, Dim, Space) \
+  prefix template HostWork<T> host_work_of<Stencil::stencil, T, Dim>(int);
+#define MOHO_WAVE_HOST_SLOPES(prefix, T, Dim, Space) \
+  prefix template HostWork<T> host_slopes_of<T, Dim>(int);
+#define MOHO_WAVE_HOST_STEPS(prefix, T, Dim, Space)              \
+  MOHO_WAVE_STENCILS(MOHO_WAVE_HOST_STEP, prefix, T, Dim, Space) \
+  MOHO_WAVE_HOST_SLOPES(prefix, T, Dim, Space)
+
+#define MOHO_WAVE_REFERENCE(prefix, stencil, T, Dim, Memory)               \
+  prefix template void launch_reference<Stencil::stencil, T, Dim, Memory>( \
+      const Instance<Memory>&, const StepArguments<T>&, int, bool);
+#define MOHO_WAVE_REFERENCES(prefix, T, Dim, Memory) \
+  MOHO_WAVE_STENCILS(MOHO_WAVE_REFERENCE, prefix, T, Dim, Memory)
+
+#define MOHO_WAVE_DEVICE_STEP(prefix, stencil, T, Dim, Exec)                                      \
+  prefix template Launch<T, Exec::memory_space> device_launch_of<Stencil::stencil, T, Dim, Exec>( \
+      int);
+#define MOHO_WAVE_DEVICE_SLOPES(prefix, T, Dim, Exec) \
+  prefix template Launch<T, Exec::memory_space> device_slopes_of<T, Dim, Exec>(int);
+#define MOHO_WAVE_DEVICE_STEPS(prefix, T, Dim, Exec)              \
+  MOHO_WAVE_STENCILS(MOHO_WAVE_DEVICE_STEP, prefix, T, Dim, Exec) \
+  MOHO_WAVE_DEVICE_SLOPES(prefix, T, Dim, Exec)
+
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave::detail {
+MOHO_FOR_TYPES(MOHO_WAVE_HOST_STEPS, extern, )
+MOHO_FOR_ALL(MOHO_WAVE_REFERENCES, extern)
+MOHO_FOR_DEVICES(MOHO_WAVE_DEVICE_STEPS, extern)
+}  // namespace moho::wave::detail
+#endif
+/// \endcond

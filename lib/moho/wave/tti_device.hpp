@@ -147,8 +147,8 @@ struct DeviceFletcherTti {
       const bool out = mine && x >= x0;
       T before[2], scale, a, b, nx, ny = 0, wx = 0;
       if (out) {
-        before[0] = s.before[0][at];
-        before[1] = s.before[1][at];
+        before[0] = s.next[0][at];
+        before[1] = s.next[1][at];
         scale = s.scale[at];
         a = s.a[at];
         b = s.b[at];
@@ -233,8 +233,8 @@ struct DeviceFletcherTti {
         T change_p, change_q;
         fletcher_change<T>(h1[0], h2[0], h1[1], h2[1], a, b, s.shear, change_p, change_q);
         const T w = wx * taper;
-        s.before[0][at] = next_value<T>(value[0][radius], before[0], scale * change_p, w);
-        s.before[1][at] = next_value<T>(value[1][radius], before[1], scale * change_q, w);
+        s.next[0][at] = next_value<T>(value[0][radius], before[0], scale * change_p, w);
+        s.next[1][at] = next_value<T>(value[1][radius], before[1], scale * change_q, w);
       }
       if constexpr (Traits::buffers == 2) buffer ^= 1;
     }

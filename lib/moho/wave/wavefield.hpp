@@ -2,10 +2,12 @@
 #pragma once
 
 /// \file
-/// \brief The state of a wave: two time levels of p (and q), and the memory of absorbing layers.
+/// \brief The state of a wave in a window of the grid: two time levels of p (and q), and the memory
+/// of absorbing layers.
 
-#include <moho/wave/layout.hpp>
+#include <moho/wave/scheme.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,47 +15,43 @@
 namespace moho::wave {
 
 /// What a perfectly matched layer remembers of one field at one face.
-template <class T, class Exec>
+template <class T, class Memory>
 struct LayerMemory {
-  Storage<T, Exec> psi_now;   ///< of the first derivative, as the last step left it
-  Storage<T, Exec> psi_next;  ///< where the step writes
-  Storage<T, Exec> zeta;      ///< of the second derivative
+  Storage<T, Memory> psi_now;   ///< of the first derivative, as the last step left it
+  Storage<T, Memory> psi_next;  ///< where the step writes
+  Storage<T, Memory> zeta;      ///< of the second derivative
 };
 
 /// \brief A wavefield: everything that a step reads and writes, and nothing else.
 ///
-/// Propagator::make_wavefield() makes one. A step writes the next values over those one step ago;
-/// when all boxes of a step are done, advance() makes them the present.
-template <class T, int Dim, class Exec>
+/// `now` is the field at this time. `next` is the field one step ago until a step has been, which
+/// writes the next values over it, and the field one step ahead from then on; when all boxes of a
+/// step are done, advance() makes the next values the present ones.
+template <class T, int Dim, class Memory>
 struct Wavefield {
-  Layout<Dim> layout;                        ///< of all arrays
-  int fields = 0;                            ///< 1: p; 2: p and q
-  Storage<T, Exec> now[2];                   ///< at this time
-  Storage<T, Exec> before[2];                ///< one step ago, or next where a step has been
-  Storage<T, Exec> slope[2];                 ///< work space of self-adjoint TTI, of no step's state
-  std::vector<LayerMemory<T, Exec>> layers;  ///< by face and field, in the propagator's order
+  Layout<Dim> layout;                          ///< of all arrays
+  int fields = 0;                              ///< 1: p; 2: p and q
+  Storage<T, Memory> now[2];                   ///< at this time
+  Storage<T, Memory> next[2];                  ///< one step ago, or next where a step has been
+  Storage<T, Memory> slope[2];                 ///< work space of self-adjoint TTI, no state
+  std::vector<LayerMemory<T, Memory>> layers;  ///< by face and field, in the scheme's order
 
   /// Makes the next values the present ones.
   void advance() {
-    for (int f = 0; f < fields; ++f) std::swap(now[f], before[f]);
+    for (int f = 0; f < fields; ++f) std::swap(now[f], next[f]);
     for (auto& layer : layers) std::swap(layer.psi_now, layer.psi_next);
   }
-  /// Silence.
-  void clear(const Exec& exec) {
-    for (int f = 0; f < fields; ++f) {
-      Kokkos::deep_copy(exec, now[f], T(0));
-      Kokkos::deep_copy(exec, before[f], T(0));
-    }
-    for (auto& layer : layers) {
-      Kokkos::deep_copy(exec, layer.psi_now, T(0));
-      Kokkos::deep_copy(exec, layer.psi_next, T(0));
-      Kokkos::deep_copy(exec, layer.zeta, T(0));
-    }
+  /// Exchanges the two time levels: steps then lead backwards in time, in media and faces that lose
+  /// no energy (rigid and free faces, random layers).
+  void reverse() {
+    for (int f = 0; f < fields; ++f) std::swap(now[f], next[f]);
   }
+  /// Puts the wave to rest.
+  void clear(const InstanceOf<Memory>& exec);
   /// Bytes of all arrays.
   std::size_t bytes() const {
     std::size_t count = 0;
-    for (int f = 0; f < fields; ++f) count += now[f].size() + before[f].size() + slope[f].size();
+    for (int f = 0; f < fields; ++f) count += now[f].size() + next[f].size() + slope[f].size();
     for (const auto& layer : layers) {
       count += layer.psi_now.size() + layer.psi_next.size() + layer.zeta.size();
     }
@@ -61,26 +59,133 @@ struct Wavefield {
   }
 };
 
+/// A wavefield at rest, of the planes of a window.
+template <class T, int Dim, class Memory>
+Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec,
+                                         const Scheme<T, Dim, Memory>& scheme,
+                                         const Planes& window);
+
+/// \brief Copies some planes of the state from one wavefield to another whose windows both hold
+/// them: both time levels and the memory of layers.
+///
+/// Between two steps, a window whose outermost reach(0) planes come from its neighbours steps all
+/// its other planes as the whole grid would.
+/// \throws InputError for planes that are not in both windows
+template <class T, int Dim, class Memory>
+void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                 const Wavefield<T, Dim, Memory>& from, const Wavefield<T, Dim, Memory>& to,
+                 const Planes& planes);
+
 /// The greatest magnitude of a field in a box, and whether all of it is finite.
 struct Amplitude {
   double greatest = 0.0;  ///< of all finite values
   std::int64_t bad = -1;  ///< flat index on the grid of the first NaN or infinity; -1 if none
 };
 
+/// The amplitude of a padded array in a box of its window. It waits for the instance. Numbers
+/// beyond 3e38 count as bad.
+template <class T, int Dim, class Memory>
+Amplitude amplitude(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
+                    const Kokkos::View<T*, Memory>& field, const Box<Dim>& box);
+
+/// Throws Error if p or q is no longer finite in the box: the step and the place.
+template <class T, int Dim, class Memory>
+Amplitude check_finite(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                       const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
+                       std::int64_t step);
+
+template <class T, int Dim, class Memory>
+void Wavefield<T, Dim, Memory>::clear(const InstanceOf<Memory>& exec) {
+  for (int f = 0; f < fields; ++f) {
+    fill(exec, now[f], T(0));
+    fill(exec, next[f], T(0));
+  }
+  for (auto& layer : layers) {
+    for (const auto* view : {&layer.psi_now, &layer.psi_next, &layer.zeta}) {
+      if (view->size() > 0) fill(exec, *view, T(0));
+    }
+  }
+}
+
+template <class T, int Dim, class Memory>
+Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec,
+                                         const Scheme<T, Dim, Memory>& scheme,
+                                         const Planes& window) {
+  Wavefield<T, Dim, Memory> wavefield;
+  wavefield.layout = scheme.layout(window);
+  wavefield.fields = scheme.fields();
+  constexpr const char* names[] = {"p", "q"};
+  for (int f = 0; f < wavefield.fields; ++f) {
+    wavefield.now[f] = make_storage<T>(exec, wavefield.layout, names[f]);
+    wavefield.next[f] = make_storage<T>(exec, wavefield.layout, names[f]);
+  }
+  for (int f = 0; f < 2 && scheme.stencil() == detail::Stencil::tti; ++f) {
+    wavefield.slope[f] = make_storage<T>(exec, wavefield.layout, "moho::wave::slope");
+  }
+  for (const auto& layer : scheme.layers()) {
+    const std::int64_t size = scheme.layer_shape(layer, window).size;
+    for (int f = 0; f < wavefield.fields; ++f) {
+      LayerMemory<T, Memory> memory;
+      for (auto* view : {&memory.psi_now, &memory.psi_next, &memory.zeta}) {
+        *view = allocate<Storage<T, Memory>>(exec, "moho::wave::layer", size);
+        if (size > 0) fill(exec, *view, T(0));
+      }
+      wavefield.layers.push_back(memory);
+    }
+  }
+  return wavefield;
+}
+
+template <class T, int Dim, class Memory>
+void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                 const Wavefield<T, Dim, Memory>& from, const Wavefield<T, Dim, Memory>& to,
+                 const Planes& planes) {
+  for (int f = 0; f < scheme.fields(); ++f) {
+    copy_planes<T, Dim, Memory>(exec, from.layout, from.now[f], to.layout, to.now[f], planes);
+    copy_planes<T, Dim, Memory>(exec, from.layout, from.next[f], to.layout, to.next[f], planes);
+  }
+  std::size_t number = 0;
+  for (const auto& layer : scheme.layers()) {
+    const detail::LayerShape source = scheme.layer_shape(layer, from.layout.window);
+    const detail::LayerShape target = scheme.layer_shape(layer, to.layout.window);
+    // planes of the layer's memory: of a layer across x counted from its first node
+    Planes part = planes;
+    if (layer.axis == 0) {
+      part = intersection(Planes{planes.begin - layer.first, planes.end - layer.first},
+                          Planes{0, layer.width});
+    }
+    for (int f = 0; f < scheme.fields(); ++f, ++number) {
+      if (part.empty()) continue;
+      const auto range = [&](const detail::LayerShape& shape) {
+        const std::int64_t begin = shape.offset + part.begin * shape.strides[0];
+        return std::pair<std::size_t, std::size_t>(
+            static_cast<std::size_t>(begin),
+            static_cast<std::size_t>(begin + part.count() * shape.strides[0]));
+      };
+      const LayerMemory<T, Memory>&a = from.layers[number], &b = to.layers[number];
+      copy(exec, Kokkos::subview(b.psi_now, range(target)),
+           Kokkos::subview(a.psi_now, range(source)));
+      copy(exec, Kokkos::subview(b.psi_next, range(target)),
+           Kokkos::subview(a.psi_next, range(source)));
+      copy(exec, Kokkos::subview(b.zeta, range(target)), Kokkos::subview(a.zeta, range(source)));
+    }
+  }
+}
+
 namespace detail {
 struct AmplitudeSum {
   double greatest;
   std::int64_t bad;
 };
-template <class T, int Dim, class Exec>
+template <class T, int Dim>
 struct AmplitudeOf {
   using value_type = AmplitudeSum;
-  Storage<const T, Exec> field;
+  const T* field;
   Layout<Dim> layout;
   Box<Dim> box;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, AmplitudeSum& sum) const {
     const Index<Dim> node = box.node(i);
-    const double value = static_cast<double>(field(layout.flat(node)));
+    const double value = static_cast<double>(field[layout.flat(node)]);
     const double size = value < 0.0 ? -value : value;
     if (!(size <= 3.0e38)) {
       std::int64_t flat = node[0];
@@ -98,39 +203,26 @@ struct AmplitudeOf {
     if (from.greatest > to.greatest) to.greatest = from.greatest;
     if (from.bad < to.bad) to.bad = from.bad;
   }
-  /// Kokkos before 4.0 joins volatile values.
-  KOKKOS_INLINE_FUNCTION void join(volatile AmplitudeSum& to,
-                                   const volatile AmplitudeSum& from) const {
-    if (from.greatest > to.greatest) to.greatest = from.greatest;
-    if (from.bad < to.bad) to.bad = from.bad;
-  }
 };
 }  // namespace detail
 
-/// The amplitude of a padded array in a box. It waits for the instance. Numbers beyond 3e38 count
-/// as bad.
-template <class T, int Dim, class Exec>
-Amplitude amplitude(const Exec& exec, const Layout<Dim>& layout, const Storage<T, Exec>& field,
-                    const Box<Dim>& box) {
-  detail::AmplitudeSum sum{0.0, INT64_MAX};
-  if (!box.empty()) {
-    Kokkos::parallel_reduce(
-        "moho::wave::amplitude",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, box.size()),
-        detail::AmplitudeOf<T, Dim, Exec>{field, layout, box}, sum);
-    exec.fence();
-  }
+template <class T, int Dim, class Memory>
+Amplitude amplitude(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
+                    const Kokkos::View<T*, Memory>& field, const Box<Dim>& box) {
+  const detail::AmplitudeSum sum =
+      reduce("moho::wave::amplitude", exec, box.size(),
+             detail::AmplitudeOf<std::remove_const_t<T>, Dim>{field.data(), layout, box});
   return {sum.greatest, sum.bad == INT64_MAX ? -1 : sum.bad};
 }
 
-/// Throws Error if p or q is no longer finite in the box: the step and the place.
-template <class T, int Dim, class Exec>
-Amplitude check_finite(const Exec& exec, const Grid<Dim>& grid,
-                       const Wavefield<T, Dim, Exec>& wavefield, const Box<Dim>& box,
+template <class T, int Dim, class Memory>
+Amplitude check_finite(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                       const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                        std::int64_t step) {
   Amplitude most;
   for (int f = 0; f < wavefield.fields; ++f) {
-    const Amplitude found = amplitude<T, Dim, Exec>(exec, wavefield.layout, wavefield.now[f], box);
+    const Amplitude found =
+        amplitude<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f], box);
     if (found.bad >= 0) {
       const Index<Dim> node = grid.node(found.bad);
       throw Error(concat("step ", step, ": the wavefield ", f == 0 ? "p" : "q",

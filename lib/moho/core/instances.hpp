@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Lists of the types that libraries of compiled kernels hold: both precisions, 2D and 3D,
+/// every memory of the build.
+///
+/// A header whose templates such a library holds declares them `extern template` where the macro of
+/// the library (MOHO_WAVE_KERNELS and so on) says that the program links it.
+
+#include <moho/core/instance.hpp>
+
+/// \def MOHO_FOR_TYPES
+/// each(prefix, T, Dim, Memory) for all types in one memory.
+#define MOHO_FOR_TYPES(each, prefix, Memory)                                                    \
+  each(prefix, float, 2, Memory) each(prefix, float, 3, Memory) each(prefix, double, 2, Memory) \
+      each(prefix, double, 3, Memory)
+
+/// \def MOHO_FOR_DEVICES
+/// each(prefix, T, Dim, Exec) for all types of the device's execution space, if there is one.
+/// \def MOHO_FOR_ALL
+/// each(prefix, T, Dim, Memory) for all types in all memories.
+#ifdef KOKKOS_ENABLE_CUDA
+#define MOHO_FOR_DEVICES(each, prefix) MOHO_FOR_TYPES(each, prefix, ::Kokkos::Cuda)
+#define MOHO_FOR_ALL(each, prefix)                  \
+  MOHO_FOR_TYPES(each, prefix, ::Kokkos::HostSpace) \
+  MOHO_FOR_TYPES(each, prefix, ::Kokkos::CudaSpace)
+#else
+#define MOHO_FOR_DEVICES(each, prefix)
+#define MOHO_FOR_ALL(each, prefix) MOHO_FOR_TYPES(each, prefix, ::Kokkos::HostSpace)
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief A model's parameters as kernels read them, in a window of the grid.
+
+#include <moho/wave/scheme.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace moho::wave {
+
+/// \brief A model's parameters as the kernels of a scheme read them, on the planes of a window.
+///
+/// load() takes the whole window at once, or some of its planes at a time, and may be called again
+/// with another model: nothing is allocated then.
+template <class T, int Dim, class Memory>
+class MediumWindow {
+ public:
+  /// No arrays.
+  MediumWindow() = default;
+  /// Arrays for the planes of a window, to be loaded.
+  /// \throws InputError for planes outside of the grid
+  MediumWindow(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+               const Planes& window);
+
+  /// \brief Takes the parameters of some planes of the window.
+  /// \param exec where the work is submitted; the model has to live until it is done
+  /// \param scheme that the window was made for
+  /// \param model checked (check_model()), with the layers of its faces; its fields hold just the
+  /// planes given
+  /// \param planes of the grid, all of them in the window
+  /// \throws InputError for planes outside of the window, fields of another shape, or a model of
+  /// another medium
+  void load(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+            const Model<T, Dim, Memory>& model, const Planes& planes);
+  /// All planes of the window.
+  void load(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+            const Model<T, Dim, Memory>& model) {
+    load(exec, scheme, model, m_layout.window);
+  }
+
+  /// How its arrays lie in memory: as those of wavefields of the window.
+  const Layout<Dim>& layout() const { return m_layout; }
+  /// What a source is multiplied with when it is added to p (field 0) or q (field 1), by node, in
+  /// the layout of wavefields: v^2 dt^2, times the density where it varies; for q of the
+  /// self-adjoint equations over sqrt(1 + 2 delta), so that a source of p alone comes out of p.
+  Storage<const T, Memory> source_scale(int field = 0) const {
+    return field == 1 && m_q_scale.data() != nullptr ? m_q_scale : m_scale;
+  }
+  /// Bytes of all arrays.
+  std::size_t bytes() const {
+    std::size_t count = 0;
+    for (const auto* array : {&m_scale, &m_q_scale, &m_a, &m_b, &m_nx, &m_ny, &m_nz}) {
+      count += array->size();
+    }
+    return count * sizeof(T);
+  }
+
+  /// \cond
+  void bind(detail::StepArguments<T>& s) const;
+  /// \endcond
+
+ private:
+  Layout<Dim> m_layout;
+  Storage<T, Memory> m_scale, m_q_scale, m_a, m_b, m_nx, m_ny, m_nz;
+};
+
+namespace detail {
+
+/// The distance of one to the next number.
+template <class T>
+KOKKOS_INLINE_FUNCTION constexpr T epsilon_of() {
+  return sizeof(T) == 4 ? T(1.1920929e-7) : T(2.220446049250313e-16);
+}
+
+/// A model's parameters, as kernels want them. Addresses that are null are absent.
+template <class T, int Dim>
+struct Prepare {
+  const T *vp, *density, *epsilon, *delta, *theta, *phi;
+  T *scale, *q_scale, *a, *b, *nx, *ny, *nz;
+  Layout<Dim> layout;
+  Box<Dim> box;  ///< the nodes that the model's fields hold
+  Medium medium;
+  bool fletcher;
+  double dt;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const std::int64_t i = layout.flat(box.node(n));
+    const double v = static_cast<double>(vp[n]);
+    double square = v * dt * v * dt;
+    if (medium == Medium::variable_density) {
+      const double rho = static_cast<double>(density[n]);
+      square *= rho;
+      a[i] = static_cast<T>(1.0 / rho);
+    } else if (medium != Medium::isotropic) {
+      const double e = epsilon != nullptr ? static_cast<double>(epsilon[n]) : 0.0;
+      const double t = delta != nullptr ? static_cast<double>(delta[n]) : 0.0;
+      a[i] = static_cast<T>(1.0 + 2.0 * e);
+      T r = static_cast<T>(fletcher ? 1.0 + 2.0 * t : sqrt(1.0 + 2.0 * (t < e ? t : e)));
+      // rounded down, so that nothing can grow where delta is epsilon
+      if (!fletcher && r * r > a[i]) r -= r * epsilon_of<T>();
+      b[i] = r;
+    }
+    if (medium == Medium::tti) {
+      const double tilt = theta != nullptr ? static_cast<double>(theta[n]) : 0.0;
+      const double azimuth = phi != nullptr ? static_cast<double>(phi[n]) : 0.0;
+      // the axis has no direction: its z component is never negative
+      const double sign = cos(tilt) < 0.0 ? -1.0 : 1.0;
+      nx[i] = static_cast<T>(sign * sin(tilt) * cos(azimuth));
+      if (Dim == 3) ny[i] = static_cast<T>(sign * sin(tilt) * sin(azimuth));
+      if (!fletcher) nz[i] = static_cast<T>(sign * cos(tilt));
+    }
+    scale[i] = static_cast<T>(square);
+    if (q_scale != nullptr) q_scale[i] = static_cast<T>(square / static_cast<double>(b[i]));
+  }
+};
+
+/// Continues a parameter into the halo: evenly behind free surfaces, so that the operator stays
+/// self-adjoint there, and by the value of the nearest node elsewhere.
+template <class T, int Dim>
+struct FillHalo {
+  T* storage;
+  Layout<Dim> layout;
+  Box<Dim> box;  ///< the nodes loaded, with the halo beside them
+  bool free_lower[Dim], free_upper[Dim];
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const Index<Dim> node = box.node(n);
+    Index<Dim> source = node;
+    bool inside = true;
+    for (int d = 0; d < Dim; ++d) {
+      const std::int64_t last = layout.extents[d] - 1;
+      if (node[d] < 0) source[d] = free_lower[d] ? -node[d] : 0;
+      if (node[d] > last) source[d] = free_upper[d] ? 2 * last - node[d] : last;
+      inside = inside && source[d] == node[d];
+    }
+    if (!inside) storage[layout.flat(node)] = storage[layout.flat(source)];
+  }
+};
+
+/// Throws InputError unless all planes are in the window.
+inline void check_planes(const Planes& planes, const Planes& window, const char* what) {
+  if (!planes.empty() && intersection(planes, window) == planes) return;
+  throw InputError(concat("planes ", planes.begin, " to ", planes.end - 1, " are not in ", what,
+                          " (allowed: ", window.begin, " to ", window.end - 1, ")"));
+}
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+MediumWindow<T, Dim, Memory>::MediumWindow(const InstanceOf<Memory>& exec,
+                                           const Scheme<T, Dim, Memory>& scheme,
+                                           const Planes& window)
+    : m_layout(scheme.layout(window)) {
+  detail::check_planes(window, all_planes(scheme.grid()), "the grid");
+  const Medium medium = scheme.medium();
+  const bool self_adjoint = scheme.options().equations == Equations::self_adjoint;
+  const auto make = [&](const char* label) { return make_storage<T>(exec, m_layout, label); };
+  m_scale = make("moho::wave::scale");
+  if (medium != Medium::isotropic) m_a = make("moho::wave::a");
+  if (fields_of(medium) == 2) m_b = make("moho::wave::b");
+  if (fields_of(medium) == 2 && self_adjoint) m_q_scale = make("moho::wave::q_scale");
+  if (medium == Medium::tti) {
+    m_nx = make("moho::wave::nx");
+    if (Dim == 3) m_ny = make("moho::wave::ny");
+    if (self_adjoint) m_nz = make("moho::wave::nz");
+  }
+}
+
+template <class T, int Dim, class Memory>
+void MediumWindow<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
+                                        const Scheme<T, Dim, Memory>& scheme,
+                                        const Model<T, Dim, Memory>& model, const Planes& planes) {
+  detail::check_planes(planes, m_layout.window, "the window");
+  if (model.medium() != scheme.medium()) {
+    throw InputError(concat("model: its parameters are those of a medium '",
+                            to_string(model.medium()), "' (allowed: '", to_string(scheme.medium()),
+                            "', that of the scheme): give the model of the same kind"));
+  }
+  detail::Prepare<T, Dim> prepare{};
+  prepare.box = m_layout.box();
+  prepare.box.lower[0] = planes.begin;
+  prepare.box.upper[0] = planes.end;
+  Grid<Dim> part = scheme.grid();
+  part.extents[0] = planes.count();
+  const auto take = [&](const Field<T, Dim, Memory>& field, const char* name) -> const T* {
+    if (field.data() != nullptr) check_shape(part, field, name);
+    return field.data();
+  };
+  prepare.vp = take(model.vp, "vp");
+  prepare.density = take(model.density, "density");
+  prepare.epsilon = take(model.epsilon, "epsilon");
+  prepare.delta = take(model.delta, "delta");
+  prepare.theta = take(model.theta, "theta");
+  prepare.phi = take(model.phi, "phi");
+  prepare.scale = m_scale.data();
+  prepare.q_scale = m_q_scale.data();
+  prepare.a = m_a.data();
+  prepare.b = m_b.data();
+  prepare.nx = m_nx.data();
+  prepare.ny = m_ny.data();
+  prepare.nz = m_nz.data();
+  prepare.layout = m_layout;
+  prepare.medium = scheme.medium();
+  prepare.fletcher = scheme.options().equations == Equations::fletcher;
+  prepare.dt = scheme.dt();
+  launch("moho::wave::prepare", exec, prepare.box.size(), prepare);
+
+  // what is read at neighbours is continued into the halo outside of the grid
+  detail::FillHalo<T, Dim> fill_halo{};
+  fill_halo.layout = m_layout;
+  fill_halo.box = prepare.box;
+  const std::int64_t halo = m_layout.halo, last = m_layout.extents[0] - 1;
+  for (int d = 1; d < Dim; ++d) {
+    fill_halo.box.lower[d] -= halo;
+    fill_halo.box.upper[d] += halo;
+  }
+  // the images behind a free surface come from up to `halo` planes inside: those that are loaded
+  // last complete them
+  if (m_layout.window.begin == 0 && planes.begin <= halo) fill_halo.box.lower[0] = -halo;
+  if (m_layout.window.end == last + 1 && planes.end > last - halo) {
+    fill_halo.box.upper[0] = last + 1 + halo;
+  }
+  const Boundaries<Dim>& faces = scheme.options().boundaries;
+  for (int d = 0; d < Dim; ++d) {
+    fill_halo.free_lower[d] = faces.lower[d].kind == FaceKind::free_surface;
+    fill_halo.free_upper[d] = faces.upper[d].kind == FaceKind::free_surface;
+  }
+  const auto continue_outside = [&](const Storage<T, Memory>& storage) {
+    if (storage.data() == nullptr) return;
+    fill_halo.storage = storage.data();
+    launch("moho::wave::fill_halo", exec, fill_halo.box.size(), fill_halo);
+  };
+  if (scheme.medium() == Medium::variable_density) continue_outside(m_a);
+  if (scheme.stencil() == detail::Stencil::tti) {
+    for (const auto* axis : {&m_nx, &m_nz, &m_ny}) continue_outside(*axis);
+  }
+}
+
+template <class T, int Dim, class Memory>
+void MediumWindow<T, Dim, Memory>::bind(detail::StepArguments<T>& s) const {
+  const auto start = [&](const Storage<T, Memory>& storage) {
+    return storage.data() == nullptr ? nullptr : storage.data() + m_layout.offset;
+  };
+  s.scale = start(m_scale);
+  s.a = start(m_a);
+  s.b = start(m_b);
+  s.nx = start(m_nx);
+  s.ny = start(m_ny);
+  s.nz = start(m_nz);
+  s.stride_x = m_layout.strides[0];
+  s.stride_y = Dim == 3 ? m_layout.strides[1] : 0;
+}
+
+}  // namespace moho::wave

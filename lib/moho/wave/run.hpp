@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The loop over time steps, forwards and backwards, and the boxes that its steps advance.
+
+#include <moho/core/instances.hpp>
+#include <moho/wave/propagator.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::wave {
+
+/// \brief Says which nodes each step of a run advances. Elsewhere the wavefield is at rest.
+///
+/// Before a step box() is asked with the wavefield at hand; it returns the nodes that are to be
+/// stepped. Unless may_shrink() the box never shrinks during a run, and it always holds
+/// RunOptions::least: run_steps() sees to both, so a policy may say less.
+template <class T, int Dim, class Memory>
+struct Domain {
+  virtual ~Domain() = default;
+  /// The nodes of the step between the times step * dt and (step + 1) * dt, in either direction.
+  virtual Box<Dim> box(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+                       const Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) = 0;
+  /// True where a box may be smaller than the one before: what lies outside is then cut off.
+  virtual bool may_shrink() const { return false; }
+};
+
+/// The whole grid in every step.
+template <class T, int Dim, class Memory>
+struct WholeDomain : Domain<T, Dim, Memory> {
+  Box<Dim> box(const Instance<Memory>&, const Propagator<T, Dim, Memory>& propagator,
+               const Wavefield<T, Dim, Memory>&, std::int64_t) override {
+    return whole_box(propagator.grid());
+  }
+};
+
+/// \brief The boxes that the steps of a run advanced, by step; steps that share a box take one
+/// entry.
+template <int Dim>
+class BoxHistory {
+ public:
+  /// Adds the box of the next step.
+  void add(const Box<Dim>& box) {
+    if (m_entries.empty() || !(m_entries.back().box == box)) m_entries.push_back({m_steps, box});
+    ++m_steps;
+  }
+  /// Steps that were added.
+  std::int64_t steps() const { return m_steps; }
+  /// Boxes that differ from the one before.
+  std::size_t changes() const { return m_entries.size(); }
+  /// The box of a step. \throws InputError for steps that are not there
+  Box<Dim> at(std::int64_t step) const {
+    if (step < 0 || step >= m_steps) {
+      throw InputError(concat("step ", step, " has no box (allowed: 0 to ", m_steps - 1,
+                              ", the steps of the run): record the whole run"));
+    }
+    const auto after =
+        std::upper_bound(m_entries.begin(), m_entries.end(), step,
+                         [](std::int64_t n, const Entry& entry) { return n < entry.first; });
+    return std::prev(after)->box;
+  }
+  /// Every box with so many more nodes on all sides, cut to the grid.
+  BoxHistory grown(std::int64_t nodes, const Grid<Dim>& grid) const {
+    BoxHistory result;
+    for (std::int64_t n = 0; n < m_steps; ++n) {
+      result.add(intersection(at(n).grown(nodes), whole_box(grid)));
+    }
+    return result;
+  }
+  /// Numbers that make the history: for files. Six or four (2 Dim) and the step for every entry.
+  std::vector<std::int64_t> numbers() const {
+    std::vector<std::int64_t> result{m_steps};
+    for (const Entry& entry : m_entries) {
+      result.push_back(entry.first);
+      for (int d = 0; d < Dim; ++d) result.push_back(entry.box.lower[d]);
+      for (int d = 0; d < Dim; ++d) result.push_back(entry.box.upper[d]);
+    }
+    return result;
+  }
+  /// The history from its numbers(). \throws InputError for numbers that are none
+  static BoxHistory from_numbers(const std::vector<std::int64_t>& numbers) {
+    constexpr std::size_t each = 1 + 2 * Dim;
+    BoxHistory result;
+    bool good = !numbers.empty() && (numbers.size() - 1) % each == 0 && numbers[0] >= 0 &&
+                (numbers[0] == 0) == (numbers.size() == 1);
+    std::int64_t last = -1;
+    for (std::size_t i = 1; good && i < numbers.size(); i += each) {
+      Entry entry{numbers[i], {}};
+      for (std::size_t d = 0; d < Dim; ++d) {
+        entry.box.lower[d] = numbers[i + 1 + d];
+        entry.box.upper[d] = numbers[i + 1 + Dim + d];
+      }
+      good = (i == 1 ? entry.first == 0 : entry.first > last) && entry.first < numbers[0];
+      last = entry.first;
+      result.m_entries.push_back(entry);
+    }
+    if (!good) {
+      throw InputError(
+          "boxes: the numbers are no history of boxes (allowed: what BoxHistory::numbers() gave)");
+    }
+    result.m_steps = numbers[0];
+    return result;
+  }
+
+ private:
+  struct Entry {
+    std::int64_t first;  ///< step from which on the box holds
+    Box<Dim> box;
+  };
+  std::vector<Entry> m_entries;
+  std::int64_t m_steps = 0;
+};
+
+/// The boxes of an earlier run, for a run in either direction.
+template <class T, int Dim, class Memory>
+class ReplayedDomain : public Domain<T, Dim, Memory> {
+ public:
+  /// Takes the boxes.
+  explicit ReplayedDomain(BoxHistory<Dim> history) : m_history(std::move(history)) {}
+  /// The box of the step. \throws InputError for a step that the history does not have
+  Box<Dim> box(const Instance<Memory>&, const Propagator<T, Dim, Memory>&,
+               const Wavefield<T, Dim, Memory>&, std::int64_t step) override {
+    return m_history.at(step);
+  }
+  /// Boxes shrink when they are replayed backwards.
+  bool may_shrink() const override { return true; }
+
+ private:
+  BoxHistory<Dim> m_history;
+};
+
+/// How far a shot has come.
+struct ShotProgress {
+  std::int64_t step = 0;           ///< steps done
+  std::int64_t steps = 0;          ///< steps in all
+  double seconds = 0.0;            ///< since the first step
+  double points_per_second = 0.0;  ///< nodes stepped per second, since the first step
+  double seconds_left = 0.0;       ///< as long as the steps to come take what the last ones took
+};
+
+/// \brief Options of run_steps().
+///
+/// Times are counted in steps: the present of the wavefield is at `first` when the run begins and
+/// at `last` when it ends; `last` below `first` runs backwards. What is called gets the time as
+/// such a number.
+template <class T, int Dim, class Memory>
+struct RunOptions {
+  std::int64_t first = 0;                    ///< time of the present when the run begins
+  std::int64_t last = 0;                     ///< time of the present when it ends
+  Domain<T, Dim, Memory>* domain = nullptr;  ///< nodes of every step; null: all of them
+  Box<Dim> least{};                          ///< nodes that every box holds: those of sources
+  /// Called before every step, and at the end, with the time of wavefield.now: record here.
+  std::function<void(std::int64_t time)> present = {};
+  /// Called when a step from `time` is submitted, before wavefield.next becomes the present:
+  /// sources are added to wavefield.next here.
+  std::function<void(std::int64_t time, const Box<Dim>& box)> stepped = {};
+  /// Called after every step with the new time of wavefield.now and the nodes that were stepped.
+  std::function<void(std::int64_t time, const Box<Dim>& box)> advanced = {};
+  std::int64_t check_every = 0;  ///< look for NaN and overflow every so many steps, and at the end;
+                                 ///< 0: never
+  /// Called on the host about twice a second. It costs a fence each time.
+  std::function<void(const ShotProgress&)> progress = {};
+};
+
+/// What run_steps() did.
+template <int Dim>
+struct RunReport {
+  double seconds = 0.0;       ///< of the run, with all that was called
+  double points = 0.0;        ///< nodes stepped, all steps together
+  double whole_points = 0.0;  ///< nodes of the grid times steps
+  BoxHistory<Dim> boxes;      ///< the nodes that each step advanced, in the order of the run
+};
+
+/// \brief Steps a wavefield from one time to another, forwards or backwards.
+///
+/// The same steps lead both ways: backwards in time for media and faces that lose no energy
+/// (Wavefield::reverse() before), and as the exact adjoint for all others (docs/theory/waves.md).
+/// It returns when the last step is done.
+/// \param exec where the steps run
+/// \param propagator of the medium
+/// \param wavefield the state, as it is: what is to begin at rest is cleared by the caller
+/// \param options times, nodes, and what is called
+/// \throws Error when the wavefield is no longer finite
+template <class T, int Dim, class Memory>
+RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
+                         const Propagator<T, Dim, Memory>& propagator,
+                         Wavefield<T, Dim, Memory>& wavefield,
+                         const RunOptions<T, Dim, Memory>& options);
+
+namespace detail {
+
+/// When to report progress next, and what.
+class Pace {
+ public:
+  explicit Pace(std::int64_t steps) { m_report.steps = steps; }
+  /// True after the steps after which a report is due.
+  bool due(std::int64_t step) const { return step >= m_next; }
+  /// What there is to report. The work has to be done: fence before.
+  const ShotProgress& report(std::int64_t step, double points) {
+    const double now = seconds();
+    const std::int64_t steps = std::max<std::int64_t>(step - m_report.step, 1);
+    const double latest = (now - m_report.seconds) / static_cast<double>(steps);
+    // steps grow with an expanding domain, and other programs come and go
+    m_per_step = m_per_step > 0.0 ? 0.75 * m_per_step + 0.25 * latest : latest;
+    m_report.step = step;
+    m_report.seconds = now;
+    m_report.points_per_second = now > 0.0 ? points / now : 0.0;
+    m_report.seconds_left = m_per_step * static_cast<double>(m_report.steps - step);
+    const double wanted = latest > 0.0 ? 0.5 / latest : 1.0e6;
+    // Steps may become slower: never leap more than ten times as far as the last time.
+    m_next = step +
+             static_cast<std::int64_t>(std::clamp(wanted, 1.0, 10.0 * static_cast<double>(steps)));
+    return m_report;
+  }
+  /// Seconds since it was made.
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count();
+  }
+
+ private:
+  ShotProgress m_report;
+  std::int64_t m_next = 1;
+  double m_per_step = 0.0;
+  std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
+};
+
+/// Sets a box of a padded array to zero.
+template <class T, int Dim>
+struct ClearBox {
+  T* field;
+  Layout<Dim> layout;
+  Box<Dim> box;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    field[layout.flat(box.node(n))] = T(0);
+  }
+};
+
+/// Sets the nodes of `outer` that are not in `inner` to zero, in the next values of the wavefield.
+template <class T, int Dim, class Memory>
+void clear_outside(const Instance<Memory>& exec, const Wavefield<T, Dim, Memory>& wavefield,
+                   const Box<Dim>& inner, Box<Dim> outer) {
+  for (int d = 0; d < Dim; ++d) {
+    for (const bool lower : {true, false}) {
+      Box<Dim> slab = outer;
+      if (lower) {
+        slab.upper[d] = std::min(outer.upper[d], inner.lower[d]);
+      } else {
+        slab.lower[d] = std::max(outer.lower[d], inner.upper[d]);
+      }
+      for (int f = 0; f < wavefield.fields; ++f) {
+        launch("moho::wave::clear_box", exec, slab.size(),
+               ClearBox<T, Dim>{wavefield.next[f].data(), wavefield.layout, slab});
+      }
+    }
+    outer.lower[d] = std::max(outer.lower[d], inner.lower[d]);
+    outer.upper[d] = std::min(outer.upper[d], inner.upper[d]);
+  }
+}
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
+                         const Propagator<T, Dim, Memory>& propagator,
+                         Wavefield<T, Dim, Memory>& wavefield,
+                         const RunOptions<T, Dim, Memory>& options) {
+  RunReport<Dim> report;
+  const Box<Dim> whole = whole_box(propagator.grid());
+  const std::int64_t direction = options.last < options.first ? -1 : 1;
+  const std::int64_t steps = direction * (options.last - options.first);
+  exec.fence();
+  detail::Pace pace(steps);
+  Box<Dim> box{}, former{};
+  for (std::int64_t done = 0;;) {
+    const std::int64_t time = options.first + direction * done;
+    if (options.present) options.present(time);
+    if (done == steps) break;
+    Box<Dim> next = whole;
+    if (options.domain != nullptr) {
+      const std::int64_t number = direction > 0 ? time : time - 1;
+      const Box<Dim> asked = options.domain->box(exec, propagator, wavefield, number);
+      next = intersection(hull(asked, options.least), whole);
+      if (!options.domain->may_shrink()) next = hull(box, next);
+    }
+    propagator.step(exec, wavefield, next);
+    // both levels may hold a wave where the last two boxes were
+    detail::clear_outside<T, Dim, Memory>(exec, wavefield, next, hull(former, box));
+    former = box;
+    box = next;
+    if (options.stepped) options.stepped(time, box);
+    wavefield.advance();
+    report.points += static_cast<double>(box.size());
+    report.whole_points += static_cast<double>(whole.size());
+    report.boxes.add(box);
+    ++done;
+    if (options.check_every > 0 && (done % options.check_every == 0 || done == steps)) {
+      check_finite<T, Dim, Memory>(exec, propagator.grid(), wavefield, box, done);
+    }
+    if (options.advanced) options.advanced(time + direction, box);
+    if (options.progress && (pace.due(done) || done == steps)) {
+      exec.fence();
+      options.progress(pace.report(done, report.points));
+    }
+  }
+  exec.fence();
+  report.seconds = pace.seconds();
+  return report;
+}
+
+}  // namespace moho::wave
+
+/// \cond
+#define MOHO_WAVE_RUN(prefix, T, Dim, Memory)                                                 \
+  prefix template RunReport<Dim> run_steps<T, Dim, Memory>(                                   \
+      const Instance<Memory>&, const Propagator<T, Dim, Memory>&, Wavefield<T, Dim, Memory>&, \
+      const RunOptions<T, Dim, Memory>&);
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave {
+MOHO_FOR_ALL(MOHO_WAVE_RUN, extern)
+}
+#endif
+/// \endcond

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What a step needs besides the arrays that it steps: grid, faces, coefficients, kernels.
+
+#include <moho/wave/boundary.hpp>
+#include <moho/wave/coefficients.hpp>
+#include <moho/wave/cpml.hpp>
+#include <moho/wave/layout.hpp>
+#include <moho/wave/stability.hpp>
+#include <moho/wave/step.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace moho::wave {
+
+namespace detail {
+
+/// Axis of the kernels: x, z of 2D are 0, 2.
+template <int Dim>
+constexpr int axis3(int d) {
+  return d == Dim - 1 ? 2 : d;
+}
+
+/// What the medium and the choice of equations make.
+Stencil stencil_of(Medium medium, Equations equations);
+
+/// A perfectly matched layer of the grid.
+template <class T, class Memory>
+struct Layer {
+  int axis = 0;            ///< 0 x, 1 y, 2 z
+  std::int64_t first = 0;  ///< its first node along the axis
+  int width = 0;           ///< nodes along the axis
+  bool lower = false;      ///< at the lower face
+  Storage<T, Memory> a, b;
+};
+
+/// Where the memory of a layer is, of the part of it that is in a window.
+struct LayerShape {
+  std::int64_t size = 0;        ///< elements; 0: the window holds nothing of the layer
+  std::int64_t strides[3] = {}; /**< by axis of kernels */
+  std::int64_t offset = 0;      ///< element of the layer's first node in plane 0 of the grid
+  std::int64_t begin = 0;       ///< of a layer across x: its first node in the window, from 0
+  std::int64_t end = 0;         ///< one behind its last node in the window
+};
+
+}  // namespace detail
+
+/// \brief Finite differences on a grid, without the arrays of model and wavefield.
+///
+/// A scheme belongs to the whole grid, with the layers of its faces. The arrays that it steps hold
+/// the whole grid or some planes of it (MediumWindow, Wavefield): kernels, sponges, perfectly
+/// matched layers and faces go by the nodes of the grid, so that every node gets the same bits
+/// whatever the windows are.
+///
+/// It holds some numbers for each node along each axis in `Memory`, and nothing for each node of
+/// the grid.
+template <class T, int Dim, class Memory>
+class Scheme {
+ public:
+  /// \param exec where the factors of layers are copied to; the constructor waits for that
+  /// \param grid with the layers of its faces
+  /// \param medium what waves run through
+  /// \param limits of the model on the whole grid (limits_of())
+  /// \param options time step, order, faces, equations
+  /// \throws InputError for a time step beyond the largest stable one, too few nodes per
+  /// wavelength, an order that is unknown or too large for the grid, bad boundaries
+  Scheme(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, Medium medium, const Limits& limits,
+         const PropagatorOptions<Dim>& options);
+
+  /// The grid, with its layers.
+  const Grid<Dim>& grid() const { return m_grid; }
+  /// The nodes that are in no layer.
+  Box<Dim> interior() const { return interior_box(m_grid, m_options.boundaries); }
+  /// What it was made with.
+  const PropagatorOptions<Dim>& options() const { return m_options; }
+  /// Time step, seconds.
+  double dt() const { return m_options.dt; }
+  /// Order of the differences in space.
+  int order() const { return m_options.order; }
+  /// The medium.
+  Medium medium() const { return m_medium; }
+  /// Wavefields: 1 for p, 2 for p and q.
+  int fields() const { return fields_of(m_medium); }
+  /// Largest stable step, slowest and fastest waves.
+  const Limits& limits() const { return m_limits; }
+
+  /// \brief How far along an axis the next value of a node depends on present ones, in nodes:
+  /// order / 2; the order itself in self-adjoint TTI, which takes slopes of slopes, and across a
+  /// perfectly matched layer, whose memory is updated from neighbours, too.
+  ///
+  /// A box of a window can be stepped if all nodes of the grid within reach(0) planes of it are in
+  /// the window.
+  int reach(int axis = 0) const;
+
+  /// How arrays of a window lie in memory.
+  Layout<Dim> layout(const Planes& window) const {
+    return make_layout<T>(m_grid, m_options.order / 2, window);
+  }
+  /// How arrays of the whole grid lie in memory.
+  Layout<Dim> layout() const { return layout(all_planes(m_grid)); }
+  /// Bytes that a step has to move per node if each array is touched once.
+  int bytes_per_node() const;
+
+  /// \cond
+  detail::Stencil stencil() const { return m_stencil; }
+  const detail::StepArguments<T>& arguments() const { return m_arguments; }
+  const detail::Stepper<T, Dim, Memory>& stepper() const { return m_stepper; }
+  const std::vector<detail::Layer<T, Memory>>& layers() const { return m_layers; }
+  detail::LayerShape layer_shape(const detail::Layer<T, Memory>& layer, const Planes& window) const;
+  /// \endcond
+
+ private:
+  void prepare_coefficients();
+  void prepare_tapers(const Instance<Memory>& exec);
+  void prepare_layers(const Instance<Memory>& exec);
+
+  Grid<Dim> m_grid;
+  PropagatorOptions<Dim> m_options;
+  Medium m_medium;
+  Limits m_limits;
+  detail::Stencil m_stencil;
+  Storage<T, Memory> m_taper[3];
+  std::vector<detail::Layer<T, Memory>> m_layers;
+  detail::StepArguments<T> m_arguments{};
+  detail::Stepper<T, Dim, Memory> m_stepper;
+};
+
+namespace detail {
+
+inline Stencil stencil_of(Medium medium, Equations equations) {
+  const bool fletcher = equations == Equations::fletcher;
+  switch (medium) {
+    case Medium::isotropic:
+      return Stencil::isotropic;
+    case Medium::variable_density:
+      return Stencil::variable_density;
+    case Medium::vti:
+      return fletcher ? Stencil::vti_fletcher : Stencil::vti;
+    default:
+      return fletcher ? Stencil::tti_fletcher : Stencil::tti;
+  }
+}
+
+/// Copies numbers to a memory, in its precision.
+template <class T, class Memory>
+Storage<T, Memory> upload_as(const Instance<Memory>& exec, const std::vector<double>& values,
+                             const char* label) {
+  std::vector<T> converted(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) converted[i] = static_cast<T>(values[i]);
+  return upload(exec, converted, label);
+}
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+Scheme<T, Dim, Memory>::Scheme(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, Medium medium,
+                               const Limits& limits, const PropagatorOptions<Dim>& options)
+    : m_grid(grid),
+      m_options(options),
+      m_medium(medium),
+      m_limits(limits),
+      m_stencil(detail::stencil_of(medium, options.equations)) {
+  grid.check();
+  check_order(options.order);
+  for (int d = 0; d < Dim; ++d) {
+    if (grid.extents[d] > options.order) continue;
+    throw InputError(concat("order ", options.order, " is too large for ", grid.extents[d],
+                            " nodes along ", axis_name<Dim>(d),
+                            " (allowed: fewer than there are nodes): take a lower order or a "
+                            "larger grid"));
+  }
+  if (!(options.sigma > 0.0) || !std::isfinite(options.sigma)) {
+    throw InputError(
+        concat("sigma is ", options.sigma, " (allowed: positive numbers): 0.75 is usual"));
+  }
+  check_boundaries(grid, options.boundaries, medium);
+  check_dt(options.dt, limits);
+  if (options.frequency != 0.0) check_dispersion(grid, limits, options.order, options.frequency);
+  prepare_coefficients();
+  prepare_tapers(exec);
+  prepare_layers(exec);
+  m_stepper = detail::Stepper<T, Dim, Memory>(m_stencil, options.order, options.reference);
+}
+
+template <class T, int Dim, class Memory>
+int Scheme<T, Dim, Memory>::reach(int axis) const {
+  const int radius = m_options.order / 2;
+  if (m_stencil == detail::Stencil::tti) return 2 * radius;
+  for (const detail::Layer<T, Memory>& layer : m_layers) {
+    if (layer.axis == detail::axis3<Dim>(axis)) return 2 * radius;
+  }
+  return radius;
+}
+
+template <class T, int Dim, class Memory>
+int Scheme<T, Dim, Memory>::bytes_per_node() const {
+  int parameters = 1;
+  if (m_medium == Medium::variable_density) parameters = 2;
+  if (m_medium == Medium::vti) parameters = 3;
+  if (m_medium == Medium::tti) parameters = Dim == 3 ? 5 : 4;
+  // the slopes are written once and read once, the fields and the axis twice
+  const int passes = m_stencil == detail::Stencil::tti ? 2 * 2 + 2 + Dim + 1 : 0;
+  return (3 * fields() + parameters + passes) * static_cast<int>(sizeof(T));
+}
+
+template <class T, int Dim, class Memory>
+detail::LayerShape Scheme<T, Dim, Memory>::layer_shape(const detail::Layer<T, Memory>& layer,
+                                                       const Planes& window) const {
+  detail::LayerShape shape;
+  std::int64_t extents[3] = {1, 1, 1};
+  for (int d = 0; d < Dim; ++d) extents[detail::axis3<Dim>(d)] = m_grid.extents[d];
+  extents[0] = window.count();
+  extents[layer.axis] = layer.width;
+  shape.end = layer.width;
+  if (layer.axis == 0) {
+    shape.begin = std::clamp<std::int64_t>(window.begin - layer.first, 0, layer.width);
+    shape.end = std::clamp<std::int64_t>(window.end - layer.first, shape.begin, layer.width);
+    extents[0] = shape.end - shape.begin;
+  }
+  shape.strides[2] = 1;
+  shape.strides[1] = extents[2];
+  shape.strides[0] = extents[1] * extents[2];
+  shape.size = extents[0] * extents[1] * extents[2];
+  shape.offset = -(layer.axis == 0 ? shape.begin : window.begin) * shape.strides[0];
+  return shape;
+}
+
+template <class T, int Dim, class Memory>
+void Scheme<T, Dim, Memory>::prepare_coefficients() {
+  detail::StepArguments<T>& s = m_arguments;
+  s.lower[1] = 0;
+  s.upper[1] = 1;
+  s.shear = static_cast<T>(0.5 / m_options.sigma);
+  const Coefficients second = second_derivative(m_options.order / 2);
+  const Coefficients first = first_derivative(m_options.order / 2);
+  for (int d = 0; d < Dim; ++d) {
+    const double h = m_grid.spacing[d];
+    for (int k = 0; k <= largest_radius; ++k) {
+      s.second[detail::axis3<Dim>(d)][k] = static_cast<T>(second[k] / (h * h));
+      s.first[detail::axis3<Dim>(d)][k] = static_cast<T>(first[k] / h);
+    }
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Scheme<T, Dim, Memory>::prepare_tapers(const Instance<Memory>& exec) {
+  for (int a = 0; a < 3; ++a) {
+    std::vector<double> taper(1, 1.0);
+    for (int d = 0; d < Dim; ++d) {
+      if (detail::axis3<Dim>(d) != a) continue;
+      const std::int64_t n = m_grid.extents[d];
+      // vectors read beyond the end of a row
+      taper.assign(static_cast<std::size_t>(n + row_alignment<T>), 1.0);
+      const double courant = 0.5 * (m_limits.least_velocity + m_limits.greatest_velocity) *
+                             m_options.dt / m_grid.spacing[d];
+      const Face &low = m_options.boundaries.lower[d], &high = m_options.boundaries.upper[d];
+      for (int i = 0; low.kind == FaceKind::sponge && i < low.width; ++i) {
+        taper[static_cast<std::size_t>(i)] = sponge_factor(low.width, low.width - i, courant);
+      }
+      for (int i = 0; high.kind == FaceKind::sponge && i < high.width; ++i) {
+        taper[static_cast<std::size_t>(n - 1 - i)] =
+            sponge_factor(high.width, high.width - i, courant);
+      }
+      if (low.kind == FaceKind::free_surface) taper[0] = 0.0;
+      if (high.kind == FaceKind::free_surface) taper[static_cast<std::size_t>(n - 1)] = 0.0;
+    }
+    m_taper[a] = detail::upload_as<T>(exec, taper, "moho::wave::taper");
+    m_arguments.taper[a] = m_taper[a].data();
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Scheme<T, Dim, Memory>::prepare_layers(const Instance<Memory>& exec) {
+  for (int d = 0; d < Dim; ++d) {
+    for (const bool lower : {true, false}) {
+      const Face& face = lower ? m_options.boundaries.lower[d] : m_options.boundaries.upper[d];
+      if (face.kind != FaceKind::cpml) continue;
+      detail::Layer<T, Memory> layer;
+      layer.axis = detail::axis3<Dim>(d);
+      layer.width = face.width;
+      layer.lower = lower;
+      layer.first = lower ? 0 : m_grid.extents[d] - face.width;
+      const double frequency = m_options.frequency > 0.0
+                                   ? m_options.frequency / 2.5
+                                   : m_limits.least_velocity / (20.0 * m_grid.spacing[d]);
+      detail::CpmlProfile profile = detail::cpml_profile(
+          face.width, m_grid.spacing[d], m_options.dt, m_limits.greatest_velocity, frequency);
+      if (lower) {
+        std::reverse(profile.a.begin(), profile.a.end());
+        std::reverse(profile.b.begin(), profile.b.end());
+      }
+      layer.a = detail::upload_as<T>(exec, profile.a, "moho::wave::cpml_a");
+      layer.b = detail::upload_as<T>(exec, profile.b, "moho::wave::cpml_b");
+      m_layers.push_back(layer);
+    }
+  }
+}
+
+}  // namespace moho::wave

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Media, faces, equations and options of propagators: what programs choose, without
+/// kernels.
+
+#include <moho/core/box.hpp>
+#include <moho/core/error.hpp>
+#include <moho/core/grid.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+namespace moho::wave {
+
+/// What waves run through.
+enum class Medium {
+  isotropic,         ///< P velocity alone
+  variable_density,  ///< P velocity and density
+  vti,               ///< transversely isotropic, symmetric about the vertical
+  tti                ///< transversely isotropic, symmetric about a tilted axis
+};
+
+/// "isotropic", "variable_density", "vti", "tti".
+inline const char* to_string(Medium medium) {
+  constexpr const char* names[] = {"isotropic", "variable_density", "vti", "tti"};
+  return names[static_cast<int>(medium)];
+}
+
+/// Wavefields of a medium: p alone, or p and q.
+KOKKOS_INLINE_FUNCTION constexpr int fields_of(Medium medium) {
+  return medium == Medium::vti || medium == Medium::tti ? 2 : 1;
+}
+
+/// Which equations VTI and TTI media obey.
+enum class Equations {
+  self_adjoint,  ///< p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2 p + H1 q): keeps energy
+  fletcher       ///< Fletcher, Du and Fowler (2009), finite shear velocity: smooth models alone
+};
+
+/// What a face of the grid does to waves.
+enum class FaceKind {
+  rigid,         ///< nothing: the field is zero outside, and waves come back with the sign reversed
+  sponge,        ///< a layer that damps every step
+  cpml,          ///< a convolutional perfectly matched layer (not for TTI)
+  free_surface,  ///< the field is zero on the face and odd about it
+  random         ///< a layer of random velocities that scatters what comes back; nothing is lost
+};
+
+/// "rigid", "sponge", "cpml", "free", "random".
+inline const char* to_string(FaceKind kind) {
+  constexpr const char* names[] = {"rigid", "sponge", "cpml", "free", "random"};
+  return names[static_cast<int>(kind)];
+}
+
+/// A kind of face by its name. \throws InputError
+inline FaceKind parse_face_kind(const std::string& name) {
+  for (const FaceKind kind : {FaceKind::rigid, FaceKind::sponge, FaceKind::cpml,
+                              FaceKind::free_surface, FaceKind::random}) {
+    if (name == to_string(kind)) return kind;
+  }
+  throw InputError(concat("boundary '", name,
+                          "' is unknown (allowed: rigid, sponge, cpml, free, random): choose one"));
+}
+
+/// A face of the grid.
+struct Face {
+  FaceKind kind = FaceKind::sponge;  ///< what it does to waves
+  int width = 30;  ///< nodes of the layer; without meaning for rigid and free_surface
+
+  /// True for the kinds that need a layer of nodes.
+  bool layered() const { return kind != FaceKind::rigid && kind != FaceKind::free_surface; }
+  /// Nodes of the layer, zero if there is none.
+  int layer() const { return layered() ? width : 0; }
+};
+
+/// The faces of a grid: the lower and the upper one along each axis. lower[Dim - 1] is the top.
+template <int Dim>
+struct Boundaries {
+  Face lower[Dim];  ///< where coordinates are least
+  Face upper[Dim];  ///< where they are greatest
+};
+
+/// All faces the same.
+template <int Dim>
+Boundaries<Dim> all_faces(FaceKind kind, int width = 30) {
+  Boundaries<Dim> result;
+  for (int d = 0; d < Dim; ++d) result.lower[d] = result.upper[d] = Face{kind, width};
+  return result;
+}
+
+/// The grid with the layers of its faces outside.
+template <int Dim>
+Grid<Dim> extended_grid(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries) {
+  Grid<Dim> result = grid;
+  for (int d = 0; d < Dim; ++d) {
+    const int below = boundaries.lower[d].layer(), above = boundaries.upper[d].layer();
+    result.extents[d] += below + above;
+    result.origin[d] -= below * grid.spacing[d];
+  }
+  return result;
+}
+
+/// The nodes of a grid (with layers) that are in no layer.
+template <int Dim>
+Box<Dim> interior_box(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries) {
+  Box<Dim> box = whole_box(grid);
+  for (int d = 0; d < Dim; ++d) {
+    box.lower[d] += boundaries.lower[d].layer();
+    box.upper[d] -= boundaries.upper[d].layer();
+  }
+  return box;
+}
+
+/// \brief The factor of a sponge per step, `depth` nodes inside a layer of `width` nodes.
+///
+/// exp(-1.5 K c / width (depth / width)^2) with K = 0.1 width + 1.5, c being the nodes that a wave
+/// runs in a step. K balances what comes through (too weak) against what the layer itself reflects
+/// (too strong): from plane waves at 0 to 60 degrees, with 8 nodes per wavelength.
+inline double sponge_factor(int width, int depth, double courant) {
+  const double strength = 1.5 * (0.1 * width + 1.5) * courant / width;
+  const double u = static_cast<double>(depth) / width;
+  return std::exp(-strength * u * u);
+}
+
+/// A team's scratch holds the layer across.
+inline constexpr int largest_cpml_width = 64;
+
+/// Throws InputError unless layers have 1 to 1000 nodes, leave an interior, and CPML is not asked
+/// for in TTI media.
+template <int Dim>
+void check_boundaries(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries, Medium medium) {
+  for (int d = 0; d < Dim; ++d) {
+    for (const Face& face : {boundaries.lower[d], boundaries.upper[d]}) {
+      if (face.layered() && (face.width < 1 || face.width > 1000)) {
+        throw InputError(concat("boundary: the width of a layer is ", face.width,
+                                " (allowed: 1 to 1000 nodes): 20 to 40 are usual"));
+      }
+      if (face.kind == FaceKind::cpml && face.width > largest_cpml_width) {
+        throw InputError(concat("boundary: the width of a CPML is ", face.width, " (allowed: 1 to ",
+                                largest_cpml_width, " nodes): 10 to 20 are usual"));
+      }
+      if (face.kind == FaceKind::cpml && medium == Medium::tti) {
+        throw InputError(
+            "boundary 'cpml' does not go with TTI (perfectly matched layers grow there when the "
+            "symmetry axis is tilted): use sponge");
+      }
+    }
+    const int layers = boundaries.lower[d].layer() + boundaries.upper[d].layer();
+    if (grid.extents[d] <= layers) {
+      throw InputError(concat("boundary: the layers along ", axis_name<Dim>(d), " take ", layers,
+                              " of ", grid.extents[d],
+                              " nodes (allowed: fewer than there are): make the grid larger or the "
+                              "layers thinner"));
+    }
+  }
+}
+
+/// What the model allows.
+struct Limits {
+  double largest_dt = 0.0;         ///< seconds; a step below it is stable
+  double least_velocity = 0.0;     ///< the slowest P wave in any direction, m/s
+  double greatest_velocity = 0.0;  ///< the fastest P wave in any direction, m/s
+  std::int64_t lowered_deltas =
+      0;  ///< nodes whose delta the self-adjoint equations lower to epsilon
+};
+
+/// Options of a propagator.
+template <int Dim>
+struct PropagatorOptions {
+  double dt = 0.0;                  ///< time step, seconds
+  int order = 8;                    ///< of the differences in space: 2, 4, ..., 16
+  Boundaries<Dim> boundaries = {};  ///< what the faces do; the grid includes their layers
+  double frequency = 0.0;  ///< highest frequency of the source, Hz; 0: dispersion is not checked
+  Equations equations = Equations::self_adjoint;  ///< of VTI and TTI
+  double sigma = 0.75;     ///< vsz^2 = vpz^2 |epsilon - delta| / sigma in Fletcher's equations
+  bool reference = false;  ///< the plain kernels instead of the tuned ones
+};
+
+}  // namespace moho::wave
