@@ -130,8 +130,9 @@ void prepare_folder(const std::string& option, const std::string& folder) {
 
 // Throws unless everything that was printed has gone where it should.
 void flush_output() {
-  errno = 0;
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  const bool lost = std::ferror(stdout) != 0;
+  if (!lost) errno = 0;
+  if (std::fflush(stdout) == 0 && !lost) return;
   throw Error(concat("standard output: what was printed could not be written (",
                      errno != 0 ? std::strerror(errno) : "an earlier line was lost",
                      "): look at where it goes"));
@@ -239,6 +240,7 @@ int run_program(int argc, char** argv, const Description& description, const Pro
         const std::string text = arguments.version()
                                      ? version_text(program) + description.version_note
                                      : arguments.help();
+        errno = 0;
         std::fputs(text.c_str(), stdout);
         flush_output();
         return;
