@@ -5,6 +5,8 @@
 /// \brief What the benchmarks of the ray tracer run: models, sources, and the functions that time
 /// them.
 
+#include <moho/core/grid.hpp>
+#include <moho/core/instance.hpp>
 #include <moho/rays/types.hpp>
 
 #include <benchmark/benchmark.h>
@@ -17,6 +19,8 @@ namespace moho::bench {
 
 /// One line of the table.
 struct RayCase {
+  std::string space;
+  bool single = true;  ///< single precision
   rays::Method method = rays::Method::active_tiles;
   int n = 128;      ///< vertices along each side of the model
   int radius = 6;   ///< of the neighbourhood
@@ -47,8 +51,8 @@ void time_dijkstra(benchmark::State& state, const RayCase& what);
 
 /// Time of moho::rays::trace() as the paper counts it: the model travels to the space, weights,
 /// tracing, traveltimes and predecessors travel back. On a host nothing travels.
-template <class T, class Exec>
-void time_trace(benchmark::State& state, const RayCase& what);
+template <class Memory>
+void time_trace(const Instance<Memory>& exec, benchmark::State& state, const RayCase& what);
 
 /// Seconds by phase, summed over the iterations of a benchmark.
 struct RayPhases {

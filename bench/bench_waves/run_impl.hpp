@@ -2,20 +2,17 @@
 #pragma once
 
 /// \file
-/// \brief WaveRunner on one space.
+/// \brief WaveRunner on one memory.
 
 #include "bench_waves/runner.hpp"
-#include "common/copy.hpp"
 
-#include <moho/core/error.hpp>
-#include <moho/core/space.hpp>
-
-#include <instances/wave.hpp>
+#include <moho/core/launch.hpp>
+#include <moho/core/phases.hpp>
+#include <moho/wave/propagator.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <type_traits>
+#include <memory>
 
 namespace moho::bench {
 
@@ -52,22 +49,23 @@ KOKKOS_INLINE_FUNCTION double noise_at(const Index<3>& node, std::uint64_t key) 
 }
 
 /// Fills a model: velocity that grows with depth, everything rough.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct FillModel {
-  wave::Model<T, Dim, Exec> model;
+  wave::Model<T, Dim, Memory> model;
+  Grid<Dim> grid;    ///< of the model
   Index<Dim> shift;  ///< of the model's grid in the whole grid
   double depth;      ///< nodes of the whole grid along z
 
   static constexpr double fastest = 4700.0;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    Index<Dim> at = node;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    Index<Dim> at = grid.node(i);
     for (int d = 0; d < Dim; ++d) at[d] += shift[d];
     const double down = static_cast<double>(at[Dim - 1]) / depth;
-    const auto set = [&](const Field<T, Dim, Exec>& field, double mean, double swing,
+    const auto set = [&](const Field<T, Dim, Memory>& field, double mean, double swing,
                          std::uint64_t key) {
       if (field.data() != nullptr) {
-        wave::at(field, node) = static_cast<T>(mean + swing * noise_at(at, key));
+        field.data()[i] = static_cast<T>(mean + swing * noise_at(at, key));
       }
     };
     set(model.vp, 1600.0 + 3000.0 * down, 100.0, 1);
@@ -80,23 +78,27 @@ struct FillModel {
 };
 
 /// Fills a padded array with noise.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct FillNoise {
-  wave::Storage<T, Exec> storage;
+  wave::Storage<T, Memory> storage;
   wave::Layout<Dim> layout;
+  Box<Dim> box;
   std::uint64_t key;
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const Index<Dim> node = box.node(i);
     storage(layout.flat(node)) = static_cast<T>(noise_at(node, key));
   }
 };
 
 /// Copies a window of a padded array into a smaller one.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct CopyWindow {
-  wave::Storage<T, Exec> from, to;
+  wave::Storage<T, Memory> from, to;
   wave::Layout<Dim> layout, small;
   Index<Dim> shift;
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+  Box<Dim> box;  ///< in the smaller one
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const Index<Dim> node = box.node(i);
     Index<Dim> source = node;
     for (int d = 0; d < Dim; ++d) source[d] += shift[d];
     to(small.flat(node)) = from(layout.flat(source));
@@ -105,9 +107,10 @@ struct CopyWindow {
 
 /// The greatest difference between nodes of an array and those, shifted, of another. What is no
 /// number counts as a large one.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 struct GreatestDifference {
-  wave::Storage<T, Exec> a, b;
+  using value_type = double;
+  wave::Storage<T, Memory> a, b;
   wave::Layout<Dim> layout_a, layout_b;
   Index<Dim> shift;  ///< of nodes of a
   Box<Dim> box;      ///< in b
@@ -121,13 +124,18 @@ struct GreatestDifference {
     if (!(size <= 1e300)) size = 1e300;
     if (size > greatest) greatest = size;
   }
+  KOKKOS_INLINE_FUNCTION void init(double& greatest) const { greatest = 0.0; }
+  KOKKOS_INLINE_FUNCTION void join(double& to, const double& from) const {
+    if (from > to) to = from;
+  }
 };
 
 /// WaveRunner of a precision and a dimension.
-template <class T, int Dim, class Exec>
+template <class T, int Dim, class Memory>
 class WaveRunnerOn final : public WaveRunner {
  public:
-  explicit WaveRunnerOn(const WaveSettings& settings) : m_settings(settings) {
+  WaveRunnerOn(const Instance<Memory>& exec, const WaveSettings& settings)
+      : m_exec(exec), m_settings(settings) {
     for (int d = 0; d < Dim; ++d) {
       m_grid.extents[d] = settings.extents[static_cast<std::size_t>(d)];
       m_grid.spacing[d] = spacing;
@@ -137,21 +145,21 @@ class WaveRunnerOn final : public WaveRunner {
     m_wave = m_propagator->make_wavefield(m_exec);
     for (int f = 0; f < m_wave.fields; ++f) {
       const std::uint64_t key = 10 + 2 * static_cast<std::uint64_t>(f);
-      fill(m_wave.now[f], key);
-      fill(m_wave.before[f], key + 1);
+      fill_noise(m_wave.now[f], key);
+      fill_noise(m_wave.next[f], key + 1);
     }
     m_exec.fence();
   }
 
   double steps(int count) override {
     m_exec.fence();
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     for (int k = 0; k < count; ++k) {
       m_propagator->step(m_exec, m_wave);
       m_wave.advance();
     }
     m_exec.fence();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return watch.seconds();
   }
 
   int bytes_per_point() const override { return m_propagator->bytes_per_node(); }
@@ -184,8 +192,8 @@ class WaveRunnerOn final : public WaveRunner {
     }
     // the plain kernel steps copies of the windows
     Index<Dim> corners[3];
-    std::unique_ptr<wave::Propagator<T, Dim, Exec>> plain[3];
-    wave::Wavefield<T, Dim, Exec> waves[3];
+    std::unique_ptr<wave::Propagator<T, Dim, Memory>> plain[3];
+    wave::Wavefield<T, Dim, Memory> waves[3];
     for (int k = 0; k < 3; ++k) {
       for (int d = 0; d < Dim; ++d) {
         corners[k][d] = inside.lower[d] + (inside.extent(d) - small.extents[d]) * k / 2;
@@ -195,7 +203,7 @@ class WaveRunnerOn final : public WaveRunner {
       waves[k] = plain[k]->make_wavefield(m_exec);
       for (int f = 0; f < m_wave.fields; ++f) {
         copy_window(m_wave.now[f], waves[k].now[f], waves[k].layout, corners[k]);
-        copy_window(m_wave.before[f], waves[k].before[f], waves[k].layout, corners[k]);
+        copy_window(m_wave.next[f], waves[k].next[f], waves[k].layout, corners[k]);
       }
       plain[k]->step(m_exec, waves[k]);
     }
@@ -213,7 +221,7 @@ class WaveRunnerOn final : public WaveRunner {
   }
 
  private:
-  using Propagator = wave::Propagator<T, Dim, Exec>;
+  using Propagator = wave::Propagator<T, Dim, Memory>;
   static constexpr double spacing = 10.0;
 
   wave::Boundaries<Dim> boundaries() const {
@@ -233,10 +241,11 @@ class WaveRunnerOn final : public WaveRunner {
                                               bool reference,
                                               const wave::Boundaries<Dim>& faces) const {
     const WaveMedium medium = m_settings.medium;
-    FillModel<T, Dim, Exec> kernel;
+    FillModel<T, Dim, Memory> kernel;
+    kernel.grid = grid;
     kernel.shift = shift;
     kernel.depth = static_cast<double>(m_grid.extents[Dim - 1]);
-    const auto add = [&](Field<T, Dim, Exec>& field, const char* name) {
+    const auto add = [&](Field<T, Dim, Memory>& field, const char* name) {
       field = make_field<T>(m_exec, grid, name);
     };
     add(kernel.model.vp, "vp");
@@ -249,7 +258,7 @@ class WaveRunnerOn final : public WaveRunner {
       add(kernel.model.theta, "theta");
       if (Dim == 3) add(kernel.model.phi, "phi");
     }
-    wave::for_each_node(m_exec, "moho::bench::fill_model", whole_box(grid), kernel);
+    launch("moho::bench::fill_model", m_exec, grid.size(), kernel);
     wave::PropagatorOptions<Dim> options;
     // about half of the largest stable step of isotropic media: stable in all of these
     options.dt = 0.35 * spacing / (kernel.fastest * std::sqrt(static_cast<double>(Dim)));
@@ -261,74 +270,47 @@ class WaveRunnerOn final : public WaveRunner {
     return std::make_unique<Propagator>(m_exec, grid, kernel.model, options);
   }
 
-  void fill(const wave::Storage<T, Exec>& storage, std::uint64_t key) const {
-    wave::for_each_node(m_exec, "moho::bench::fill_noise", whole_box(m_grid),
-                        FillNoise<T, Dim, Exec>{storage, m_wave.layout, key});
+  void fill_noise(const wave::Storage<T, Memory>& storage, std::uint64_t key) const {
+    launch("moho::bench::fill_noise", m_exec, m_grid.size(),
+           FillNoise<T, Dim, Memory>{storage, m_wave.layout, whole_box(m_grid), key});
   }
 
-  void copy_window(const wave::Storage<T, Exec>& from, const wave::Storage<T, Exec>& to,
+  void copy_window(const wave::Storage<T, Memory>& from, const wave::Storage<T, Memory>& to,
                    const wave::Layout<Dim>& small, const Index<Dim>& shift) const {
-    wave::for_each_node(m_exec, "moho::bench::copy_window", Box<Dim>{{}, small.extents},
-                        CopyWindow<T, Dim, Exec>{from, to, m_wave.layout, small, shift});
+    const Box<Dim> box{{}, small.extents};
+    launch("moho::bench::copy_window", m_exec, box.size(),
+           CopyWindow<T, Dim, Memory>{from, to, m_wave.layout, small, shift, box});
   }
 
   /// Of an array of this wavefield from another array.
-  double greatest_difference(const wave::Storage<T, Exec>& own, const wave::Storage<T, Exec>& other,
-                             const wave::Layout<Dim>& layout, const Index<Dim>& shift,
-                             const Box<Dim>& box) const {
-    const GreatestDifference<T, Dim, Exec> kernel{own, other, m_wave.layout, layout, shift, box};
-    double greatest = 0.0;
-    Kokkos::parallel_reduce(
-        "moho::bench::difference",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(m_exec, 0, box.size()), kernel,
-        Kokkos::Max<double>(greatest));
-    m_exec.fence();
-    return greatest;
+  double greatest_difference(const wave::Storage<T, Memory>& own,
+                             const wave::Storage<T, Memory>& other, const wave::Layout<Dim>& layout,
+                             const Index<Dim>& shift, const Box<Dim>& box) const {
+    const GreatestDifference<T, Dim, Memory> kernel{own, other, m_wave.layout, layout, shift, box};
+    return reduce("moho::bench::difference", m_exec, box.size(), kernel);
   }
 
-  Exec m_exec;
+  Instance<Memory> m_exec;
   WaveSettings m_settings;
   Grid<Dim> m_grid;
   std::unique_ptr<Propagator> m_propagator;
-  wave::Wavefield<T, Dim, Exec> m_wave;
+  wave::Wavefield<T, Dim, Memory> m_wave;
 };
 
-template <class Exec>
-std::unique_ptr<WaveRunner> make_wave_runner(const WaveSettings& settings) {
+template <class Memory>
+std::unique_ptr<WaveRunner> make_wave_runner(const Instance<Memory>& exec,
+                                             const WaveSettings& settings) {
   if (settings.dim == 2) {
-    if (settings.single) return std::make_unique<WaveRunnerOn<float, 2, Exec>>(settings);
-    return std::make_unique<WaveRunnerOn<double, 2, Exec>>(settings);
+    if (settings.single) return std::make_unique<WaveRunnerOn<float, 2, Memory>>(exec, settings);
+    return std::make_unique<WaveRunnerOn<double, 2, Memory>>(exec, settings);
   }
-  if (settings.single) return std::make_unique<WaveRunnerOn<float, 3, Exec>>(settings);
-  return std::make_unique<WaveRunnerOn<double, 3, Exec>>(settings);
+  if (settings.single) return std::make_unique<WaveRunnerOn<float, 3, Memory>>(exec, settings);
+  return std::make_unique<WaveRunnerOn<double, 3, Memory>>(exec, settings);
 }
 
-template <class Exec>
-bool wave_fits(const WaveSettings& settings) {
-  // two levels of each field, at most seven parameters as kernels read them, as many as given
-  const int arrays = settings.medium == WaveMedium::isotropic ? 4 : 18;
-  const double halo = 1.2;
-  const double bytes =
-      halo * arrays * static_cast<double>(settings.points()) * (settings.single ? 4.0 : 8.0);
-  return bytes < 0.8 * static_cast<double>(available_memory(Exec()));
-}
-
-template <class Exec>
-double wave_copy_bandwidth() {
-  return copy_bandwidth<Exec>();
-}
-
-template <class Exec>
-int wave_threads() {
-  return is_host_space<Exec> ? static_cast<int>(Exec().concurrency()) : 0;
-}
+/// Compiles the benchmarks of a memory.
+#define MOHO_BENCH_WAVES(Memory)                                                         \
+  template std::unique_ptr<WaveRunner> make_wave_runner<Memory>(const Instance<Memory>&, \
+                                                                const WaveSettings&)
 
 }  // namespace moho::bench
-
-/// Compiles what runs on one space.
-#define MOHO_WAVE_RUNNER_ON(Exec)                                                        \
-  template std::unique_ptr<moho::bench::WaveRunner> moho::bench::make_wave_runner<Exec>( \
-      const moho::bench::WaveSettings&);                                                 \
-  template bool moho::bench::wave_fits<Exec>(const moho::bench::WaveSettings&);          \
-  template double moho::bench::wave_copy_bandwidth<Exec>();                              \
-  template int moho::bench::wave_threads<Exec>()

@@ -2,39 +2,41 @@
 #pragma once
 
 /// \file
-/// \brief The timed call of trace(), compiled once for every space.
+/// \brief The timed call of trace(), compiled once for every memory.
 
-#include "bench_rays/cases.hpp"
+#include "bench_rays/run.hpp"
 #include "common/copy.hpp"
 
-#include <instances/rays.hpp>
+#include <moho/core/copy.hpp>
+#include <moho/core/phases.hpp>
+#include <moho/rays/rays.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <thread>
 
 namespace moho::bench {
 
 /// Host memory that transfers to and from a space are quickest with: pinned for CUDA.
-template <class Exec>
+template <class Memory>
 struct Staging {
   using memory = Kokkos::HostSpace;
 };
 #ifdef KOKKOS_ENABLE_CUDA
 /// \cond
 template <>
-struct Staging<Kokkos::Cuda> {
+struct Staging<Kokkos::CudaSpace> {
   using memory = Kokkos::CudaHostPinnedSpace;
 };
 /// \endcond
 #endif
 
 /// Host and device arrays of a case, and one timed pass over them.
-template <class T, class Exec>
+template <class T, class Memory>
 class TraceRun {
  public:
-  explicit TraceRun(const RayCase& what) : m_case(what), m_grid(model_grid(what.n)) {
+  TraceRun(const Instance<Memory>& exec, const RayCase& what)
+      : m_exec(exec), m_case(what), m_grid(model_grid(what.n)) {
     const std::size_t n = static_cast<std::size_t>(what.n);
     const std::size_t sources = static_cast<std::size_t>(what.sources);
     m_host_velocity = HostVelocity("moho::bench::velocity", n, n);
@@ -45,7 +47,7 @@ class TraceRun {
     }
     m_host_times = HostOutput<T>("moho::bench::host_times", sources, n, n);
     m_host_predecessors = HostOutput<std::int16_t>("moho::bench::host_predecessors", sources, n, n);
-    if constexpr (is_host_space<Exec>) {
+    if constexpr (is_host_memory<Memory>) {
       m_velocity = m_host_velocity;
       m_times = m_host_times;
       m_predecessors = m_host_predecessors;
@@ -72,22 +74,23 @@ class TraceRun {
     trace_options.method = m_case.method;
     // Transfers right after a large table was freed are slower by up to a millisecond. A single
     // call does not meet that: let it pass.
-    if constexpr (!is_host_space<Exec>) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if constexpr (!is_host_memory<Memory>)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     m_exec.fence();
     const auto begin = now();
-    if constexpr (!is_host_space<Exec>) Kokkos::deep_copy(m_exec, m_velocity, m_host_velocity);
+    if constexpr (!is_host_memory<Memory>) copy(m_exec, m_velocity, m_host_velocity);
     m_exec.fence();
     const auto moved = now();
-    const rays::GridGraph<T, 2, Exec> graph(m_exec, m_grid, m_velocity, options);
+    const rays::GridGraph<T, 2, Memory> graph(m_exec, m_grid, m_velocity, options);
     m_exec.fence();
     const auto weighed = now();
     const rays::TraceReport report =
         rays::trace(m_exec, graph, m_sources, m_times, m_predecessors, trace_options);
     m_exec.fence();
     const auto traced = now();
-    if constexpr (!is_host_space<Exec>) {
-      Kokkos::deep_copy(m_exec, m_host_times, m_times);
-      Kokkos::deep_copy(m_exec, m_host_predecessors, m_predecessors);
+    if constexpr (!is_host_memory<Memory>) {
+      copy(m_exec, m_host_times, m_times);
+      copy(m_exec, m_host_predecessors, m_predecessors);
     }
     m_exec.fence();
     const auto back = now();
@@ -114,8 +117,8 @@ class TraceRun {
 
   /// Spoils the outputs on the host, so that those of the next pass are what check() sees.
   void spoil() {
-    Kokkos::deep_copy(m_host_times, T(-1));
-    Kokkos::deep_copy(m_host_predecessors, rays::unreached);
+    std::fill_n(m_host_times.data(), m_host_times.size(), T(-1));
+    std::fill_n(m_host_predecessors.data(), m_host_predecessors.size(), rays::unreached);
   }
 
   /// Holds the first and the last source to Dijkstra's algorithm.
@@ -131,68 +134,69 @@ class TraceRun {
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Memory = typename Staging<Exec>::memory;
-  using HostVelocity = Kokkos::View<T**, Kokkos::LayoutRight, Memory>;
+  using HostMemory = typename Staging<Memory>::memory;
+  using HostVelocity = Kokkos::View<T**, Kokkos::LayoutRight, HostMemory>;
   template <class Value>
-  using HostOutput = Kokkos::View<Value***, Kokkos::LayoutRight, Memory>;
+  using HostOutput = Kokkos::View<Value***, Kokkos::LayoutRight, HostMemory>;
 
   static Clock::time_point now() { return Clock::now(); }
   static double seconds(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
   }
 
-  Exec m_exec;
+  Instance<Memory> m_exec;
   RayCase m_case;
   Grid<2> m_grid;
   HostVelocity m_host_velocity;
   HostOutput<T> m_host_times;
   HostOutput<std::int16_t> m_host_predecessors;
-  Field<T, 2, Exec> m_velocity;
-  FieldPerSource<T, 2, Exec> m_times;
-  FieldPerSource<std::int16_t, 2, Exec> m_predecessors;
+  Field<T, 2, Memory> m_velocity;
+  FieldPerSource<T, 2, Memory> m_times;
+  FieldPerSource<std::int16_t, 2, Memory> m_predecessors;
   std::vector<Point<2>> m_sources;
   std::vector<std::int64_t> m_step;
 };
 
-template <class T, class Exec>
-void time_trace(benchmark::State& state, const RayCase& what) {
+namespace detail {
+
+template <class T, class Memory>
+void time_trace(const Instance<Memory>& exec, benchmark::State& state, const RayCase& what) {
   RayPhases sum;
   RayWork work;
   RayCheck check;
   double best = infinity<double>();
-  try {
-    TraceRun<T, Exec> run(what);
-    {
-      RayPhases first;  // loads code and touches memory; does not count
-      RayWork unused;
-      run.pass(first, unused);
-    }
-    run.spoil();
-    for (auto _ : state) {
-      const double before = sum.total();
-      run.pass(sum, work);
-      const double took = sum.total() - before;
-      state.SetIterationTime(took);
-      best = std::min(best, took);
-    }
-    run.check(check);
-    work.bandwidth = copy_bandwidth<Exec>();
-  } catch (const std::exception& error) {
-    note_error();
-    state.SkipWithError(error.what());
-    return;
+  TraceRun<T, Memory> run(exec, what);
+  {
+    RayPhases first;  // loads code and touches memory; does not count
+    RayWork unused;
+    run.pass(first, unused);
   }
+  run.spoil();
+  for (auto _ : state) {
+    const double before = sum.total();
+    run.pass(sum, work);
+    const double took = sum.total() - before;
+    state.SetIterationTime(took);
+    best = std::min(best, took);
+  }
+  run.check(check);
+  work.bandwidth = copy_bandwidth(what.space);
   // The reference runs on the coprime star. Long edges of the full one stand for sums of short
   // ones, and rounding differs by up to an addition a vertex on the path: 1600 x 2^-24 is 1e-4.
   const bool same_sums = what.star == rays::Star::coprime || what.radius == 1;
   report(state, sum, best, work, check, same_sums ? 1e-5 : 1e-4);
 }
 
-}  // namespace moho::bench
+}  // namespace detail
 
-/// Compiles the benchmarks of one space.
-#define MOHO_TIME_TRACE_ON(Exec)                                                   \
-  template void moho::bench::time_trace<float, Exec>(benchmark::State&,            \
-                                                     const moho::bench::RayCase&); \
-  template void moho::bench::time_trace<double, Exec>(benchmark::State&,           \
-                                                      const moho::bench::RayCase&)
+template <class Memory>
+void time_trace(const Instance<Memory>& exec, benchmark::State& state, const RayCase& what) {
+  if (what.single) return detail::time_trace<float>(exec, state, what);
+  detail::time_trace<double>(exec, state, what);
+}
+
+/// Compiles the benchmarks of a memory.
+#define MOHO_BENCH_RAYS(Memory) \
+  template void time_trace<Memory>(const Instance<Memory>&, benchmark::State&, const RayCase&)
+
+}  // namespace moho::bench

@@ -2,16 +2,15 @@
 #pragma once
 
 /// \file
-/// \brief ExpandRunner on one space.
+/// \brief ExpandRunner on one memory.
 
 #include "bench_expand/runner.hpp"
 
-#include <instances/eikonal.hpp>
-#include <instances/wave.hpp>
+#include <moho/core/launch.hpp>
+#include <moho/core/phases.hpp>
 #include <moho/rtm/expand.hpp>
 #include <moho/wave/modelling.hpp>
 
-#include <chrono>
 #include <cmath>
 #include <memory>
 
@@ -19,12 +18,14 @@ namespace moho::bench {
 
 /// Fills a model by formula, in fractions of its size: water, sediments that are folded and faster
 /// with depth, anisotropic about the normal of their beds, and a body of salt with a rugged top.
-template <class Exec>
+template <class Memory>
 struct FillExpandModel {
-  wave::Model<float, 3, Exec> model;
+  wave::Model<float, 3, Memory> model;
+  Grid<3> grid;
   double nodes;  ///< along each side
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<3>& node) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const Index<3> node = grid.node(i);
     const double x = static_cast<double>(node[0]) / (nodes - 1.0);
     const double y = static_cast<double>(node[1]) / (nodes - 1.0);
     const double z = static_cast<double>(node[2]) / (nodes - 1.0);
@@ -42,27 +43,28 @@ struct FillExpandModel {
     if (speed > 4300.0) speed = 4300.0;
     if (salt) speed = 4500.0;
     if (water) speed = 1500.0;
-    set(model.vp, node, speed);
+    set(model.vp, i, speed);
     const double strength = salt || water ? 0.0 : 0.08 + 0.12 * (depth < 1.0 ? depth : 1.0);
-    set(model.epsilon, node, strength);
-    set(model.delta, node, 0.5 * strength);
+    set(model.epsilon, i, strength);
+    set(model.delta, i, 0.5 * strength);
     // the axis stands on the beds
     const double slope_x = 0.27 * cos(9.0 * x + 2.0 * y);
     const double slope_y = 0.06 * cos(9.0 * x + 2.0 * y);
-    set(model.theta, node, atan(sqrt(slope_x * slope_x + slope_y * slope_y)));
-    set(model.phi, node, atan2(slope_y, slope_x));
+    set(model.theta, i, atan(sqrt(slope_x * slope_x + slope_y * slope_y)));
+    set(model.phi, i, atan2(slope_y, slope_x));
   }
-  KOKKOS_INLINE_FUNCTION static void set(const Field<float, 3, Exec>& field, const Index<3>& node,
+  KOKKOS_INLINE_FUNCTION static void set(const Field<float, 3, Memory>& field, std::int64_t i,
                                          double value) {
-    if (field.data() != nullptr) wave::at(field, node) = static_cast<float>(value);
+    if (field.data() != nullptr) field.data()[i] = static_cast<float>(value);
   }
 };
 
 /// ExpandRunner of a space.
-template <class Exec>
+template <class Memory>
 class ExpandRunnerOn final : public ExpandRunner {
  public:
-  explicit ExpandRunnerOn(const ExpandSettings& settings) : m_settings(settings) {
+  ExpandRunnerOn(const Instance<Memory>& exec, const ExpandSettings& settings)
+      : m_exec(exec), m_settings(settings) {
     constexpr double side = 16000.0;
     Grid<3> grid;
     for (int d = 0; d < 3; ++d) {
@@ -73,22 +75,22 @@ class ExpandRunnerOn final : public ExpandRunner {
     options.boundaries = wave::all_faces<3>(wave::FaceKind::sponge, settings.width);
     const Grid<3> extended = wave::extended_grid(grid, options.boundaries);
     m_model =
-        wave::extend_model<float, 3, Exec>(m_exec, grid, inner_model(grid), options.boundaries);
+        wave::extend_model<float, 3, Memory>(m_exec, grid, inner_model(grid), options.boundaries);
     const wave::Limits limits =
-        wave::limits_of<float, 3, Exec>(m_exec, extended, m_model, options.order);
+        wave::limits_of<float, 3, Memory>(m_exec, extended, m_model, options.order);
     options.dt = 0.95 * limits.largest_dt;
     // the highest frequency that the grid carries
     options.frequency = 0.99 * limits.least_velocity /
                         (wave::required_points_per_wavelength(options.order) * grid.spacing[0]);
     m_wavelet = wave::ricker(options.frequency / 2.4, options.dt);
     m_propagator =
-        std::make_unique<wave::Propagator<float, 3, Exec>>(m_exec, extended, m_model, options);
+        std::make_unique<wave::Propagator<float, 3, Memory>>(m_exec, extended, m_model, options);
     m_wavefield = m_propagator->make_wavefield(m_exec);
 
     const double shallow = 1.5 * grid.spacing[2];
-    m_sources = wave::PointSet<float, 3, Exec>(m_exec, extended, m_propagator->layout(),
-                                               {{0.48 * side, 0.51 * side, shallow}},
-                                               wave::point_options(*m_propagator, "source", true));
+    m_sources = wave::PointSet<float, 3, Memory>(
+        m_exec, extended, m_propagator->layout(), {{0.48 * side, 0.51 * side, shallow}},
+        wave::point_options(*m_propagator, "source", true));
     Points<3> receivers;
     for (int i = 0; i <= 160; ++i) {
       const double along = side * i / 160.0;
@@ -97,8 +99,8 @@ class ExpandRunnerOn final : public ExpandRunner {
       if (i % 8 == 0) receivers.push_back({along, 0.7 * side, 0.8 * side});
     }
     m_receivers =
-        wave::PointSet<float, 3, Exec>(m_exec, extended, m_propagator->layout(), receivers,
-                                       wave::point_options(*m_propagator, "receiver", false));
+        wave::PointSet<float, 3, Memory>(m_exec, extended, m_propagator->layout(), receivers,
+                                         wave::point_options(*m_propagator, "receiver", false));
     m_exec.fence();
     shot(20, nullptr);  // what is done once on a device is done
   }
@@ -109,13 +111,13 @@ class ExpandRunnerOn final : public ExpandRunner {
     const bool full = method == "eikonal_full";
     if (full) options.coarsening = 1;
     m_exec.fence();
-    const auto start = std::chrono::steady_clock::now();
-    const auto domain = rtm::make_domain(rtm::parse_expansion(full ? "eikonal" : method), m_exec,
-                                         *m_propagator, m_model, m_sources, options);
+    const Stopwatch watch;
+    const auto domain =
+        rtm::make_domain<float, 3, Memory>(rtm::parse_expansion(full ? "eikonal" : method), m_exec,
+                                           *m_propagator, m_model, m_sources, options);
     m_exec.fence();
     ExpandResult result;
-    result.setup_seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.setup_seconds = watch.seconds();
     result.dt = m_propagator->dt();
     const auto steps = static_cast<std::int64_t>(std::ceil(m_settings.seconds / result.dt));
     const auto done = shot(steps, domain.get());
@@ -129,10 +131,11 @@ class ExpandRunnerOn final : public ExpandRunner {
   }
 
  private:
-  wave::Model<float, 3, Exec> inner_model(const Grid<3>& grid) const {
-    FillExpandModel<Exec> kernel;
+  wave::Model<float, 3, Memory> inner_model(const Grid<3>& grid) const {
+    FillExpandModel<Memory> kernel;
+    kernel.grid = grid;
     kernel.nodes = static_cast<double>(m_settings.n);
-    const auto add = [&](Field<float, 3, Exec>& field, const char* name) {
+    const auto add = [&](Field<float, 3, Memory>& field, const char* name) {
       field = make_field<float>(m_exec, grid, name);
     };
     add(kernel.model.vp, "vp");
@@ -142,35 +145,37 @@ class ExpandRunnerOn final : public ExpandRunner {
       add(kernel.model.theta, "theta");
       add(kernel.model.phi, "phi");
     }
-    wave::for_each_node(m_exec, "moho::bench::fill_model", whole_box(grid), kernel);
+    launch("moho::bench::fill_model", m_exec, grid.size(), kernel);
     return kernel.model;
   }
 
-  wave::ShotResult<float, 3, Exec> shot(std::int64_t steps, wave::Domain<float, 3, Exec>* domain) {
-    wave::ShotOptions<float, 3, Exec> options;
+  wave::ShotResult<float, 3, Memory> shot(std::int64_t steps,
+                                          wave::Domain<float, 3, Memory>* domain) {
+    wave::ShotOptions<float, 3, Memory> options;
     options.steps = steps;
     options.domain = domain;
     return wave::model_shot(m_exec, *m_propagator, m_wavefield, m_sources, m_wavelet, m_receivers,
                             options);
   }
 
-  Exec m_exec;
+  Instance<Memory> m_exec;
   ExpandSettings m_settings;
-  wave::Model<float, 3, Exec> m_model;
-  std::unique_ptr<wave::Propagator<float, 3, Exec>> m_propagator;
-  wave::Wavefield<float, 3, Exec> m_wavefield;
-  wave::PointSet<float, 3, Exec> m_sources, m_receivers;
+  wave::Model<float, 3, Memory> m_model;
+  std::unique_ptr<wave::Propagator<float, 3, Memory>> m_propagator;
+  wave::Wavefield<float, 3, Memory> m_wavefield;
+  wave::PointSet<float, 3, Memory> m_sources, m_receivers;
   std::vector<double> m_wavelet;
 };
 
-template <class Exec>
-std::unique_ptr<ExpandRunner> make_expand_runner(const ExpandSettings& settings) {
-  return std::make_unique<ExpandRunnerOn<Exec>>(settings);
+template <class Memory>
+std::unique_ptr<ExpandRunner> make_expand_runner(const Instance<Memory>& exec,
+                                                 const ExpandSettings& settings) {
+  return std::make_unique<ExpandRunnerOn<Memory>>(exec, settings);
 }
 
-}  // namespace moho::bench
+/// Compiles the benchmarks of a memory.
+#define MOHO_BENCH_EXPAND(Memory)                                                            \
+  template std::unique_ptr<ExpandRunner> make_expand_runner<Memory>(const Instance<Memory>&, \
+                                                                    const ExpandSettings&)
 
-/// Compiles what runs on one space.
-#define MOHO_EXPAND_RUNNER_ON(Exec)                                                          \
-  template std::unique_ptr<moho::bench::ExpandRunner> moho::bench::make_expand_runner<Exec>( \
-      const moho::bench::ExpandSettings&)
+}  // namespace moho::bench
