@@ -19,80 +19,77 @@ using bench::EikonalCase;
 using bench::EikonalModel;
 using eikonal::Method;
 
-template <class T, int Dim, class Exec>
 void add(const EikonalCase& what) {
-  const std::string name = concat(
-      "eikonal/", what.marching ? "fast_marching" : to_string(what.method), "/",
-      SpaceTraits<Exec>::name, "/", std::is_same_v<T, float> ? "float" : "double", "/", Dim, "d/",
-      to_string(what.model), "/n:", what.n, "/order:", what.order, what.anisotropic ? "/vti" : "");
-  const int iterations = bench::smoke() ? 1 : what.marching ? 2 : 5;
-  benchmark::RegisterBenchmark(
-      name.c_str(),
-      [what](benchmark::State& state) { bench::time_eikonal<T, Dim, Exec>(state, what); })
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(iterations);
+  const std::string name =
+      concat("eikonal/", what.marching ? "fast_marching" : to_string(what.method), "/", what.space,
+             "/", what.single ? "float" : "double", "/", what.dim, "d/", to_string(what.model),
+             "/n:", what.n, "/order:", what.order, what.anisotropic ? "/vti" : "");
+  bench::add(name,
+             bench::smoke()  ? 1
+             : what.marching ? 2
+                             : 5,
+             [what](benchmark::State& state) {
+               with_space(what.space,
+                          [&](const auto& exec) { bench::time_eikonal(exec, state, what); });
+             });
 }
 
-template <class T, int Dim, class Exec>
 void add_methods(EikonalCase what) {
   for (const Method method : {Method::active_tiles, Method::sweeping}) {
     what.method = method;
-    add<T, Dim, Exec>(what);
+    add(what);
   }
 }
 
-template <class Exec>
-void add_space(int n2, int n3) {
+/// Both dimensions of a case.
+template <class Add>
+void in_2d_and_3d(EikonalCase what, int n2, int n3, const Add& add_case) {
+  what.dim = 2;
+  what.n = n2;
+  add_case(what);
+  what.dim = 3;
+  what.n = n3;
+  add_case(what);
+}
+
+void add_space(const std::string& space, int n2, int n3) {
   EikonalCase what;
+  what.space = space;
   for (const EikonalModel model :
        {EikonalModel::gradient, EikonalModel::layers, EikonalModel::noise}) {
     what.model = model;
     for (const int order : {1, 2}) {
       what.order = order;
-      what.n = n2;
-      add_methods<float, 2, Exec>(what);
-      what.n = n3;
-      add_methods<float, 3, Exec>(what);
+      in_2d_and_3d(what, n2, n3, add_methods);
     }
   }
   what.model = EikonalModel::gradient;
   what.order = 2;
-  what.n = n2;
-  add_methods<double, 2, Exec>(what);
-  what.n = n3;
-  add_methods<double, 3, Exec>(what);
+  what.single = false;
+  in_2d_and_3d(what, n2, n3, add_methods);
+  what.single = true;
   what.anisotropic = true;
-  what.n = n2;
-  add<float, 2, Exec>(what);
-  what.n = n3;
-  add<float, 3, Exec>(what);
+  in_2d_and_3d(what, n2, n3, add);
 }
 
 void register_benchmarks() {
   const int n2 = bench::smoke() ? 100 : 1000, n3 = bench::smoke() ? 30 : 128;
-#ifdef KOKKOS_ENABLE_SERIAL
-  EikonalCase marching;
-  marching.marching = true;
-  for (const EikonalModel model : {EikonalModel::gradient, EikonalModel::layers}) {
-    marching.model = model;
-    for (const int order : {1, 2}) {
-      marching.order = order;
-      marching.n = n2;
-      add<float, 2, Kokkos::Serial>(marching);
-      marching.n = n3;
-      add<float, 3, Kokkos::Serial>(marching);
+  for (const std::string& space : space_names()) {
+    if (space == "serial") {
+      EikonalCase marching;
+      marching.space = space;
+      marching.marching = true;
+      for (const EikonalModel model : {EikonalModel::gradient, EikonalModel::layers}) {
+        marching.model = model;
+        for (const int order : {1, 2}) {
+          marching.order = order;
+          in_2d_and_3d(marching, n2, n3, add);
+        }
+      }
     }
+    add_space(space, n2, n3);
+    if (space == "cuda" && !bench::smoke()) add_space(space, 4000, 400);
   }
-  add_space<Kokkos::Serial>(n2, n3);
-#endif
-#ifdef KOKKOS_ENABLE_OPENMP
-  add_space<Kokkos::OpenMP>(n2, n3);
-#endif
-#ifdef KOKKOS_ENABLE_CUDA
-  add_space<Kokkos::Cuda>(n2, n3);
-  if (!bench::smoke()) add_space<Kokkos::Cuda>(4000, 400);
-#endif
 }
 
 }  // namespace

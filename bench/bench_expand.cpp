@@ -20,13 +20,9 @@
 #include <moho/core/error.hpp>
 #include <moho/core/space.hpp>
 
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <memory>
 #include <string>
 
@@ -56,16 +52,16 @@ struct Kept {
   ExpandResult whole;
 };
 
-template <class Exec>
-Kept& kept(const ExpandSettings& settings) {
+Kept& kept(const std::string& space, const ExpandSettings& settings) {
   static Kept one;
   static bool first = true;
   if (first) Kokkos::push_finalize_hook([] { one = {}; });
   first = false;
-  const std::string key = concat(SpaceTraits<Exec>::name, settings.tti, settings.n);
+  const std::string key = concat(space, settings.tti, settings.n);
   if (one.key != key) {
     one = {};
-    one.runner = bench::make_expand_runner<Exec>(settings);
+    with_space(space,
+               [&](const auto& exec) { one.runner = bench::make_expand_runner(exec, settings); });
     one.whole = one.runner->run("none");
     one.key = key;
   }
@@ -84,44 +80,34 @@ double difference(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && greatest > 0.0 ? most / greatest : HUGE_VAL;
 }
 
-template <class Exec>
-void time_expand(benchmark::State& state, const ExpandSettings& settings,
+void time_expand(benchmark::State& state, const std::string& space, const ExpandSettings& settings,
                  const std::string& method) {
-  try {
-    Kept& shot = kept<Exec>(settings);
-    ExpandResult result;
-    for (auto _ : state) {
-      result = method == "none" ? shot.whole : shot.runner->run(method);
-      state.SetIterationTime(result.seconds);
-    }
-    const double found = difference(result.traces, shot.whole.traces);
-    auto& counters = state.counters;
-    counters["elapsed_over_whole"] = result.seconds / shot.whole.seconds;
-    counters["fraction"] = result.fraction;
-    counters["setup_seconds"] = result.setup_seconds;
-    counters["method_seconds"] = result.method_seconds;
-    counters["method_part"] = (result.setup_seconds + result.method_seconds) / result.seconds;
-    counters["method_part_of_step"] =
-        result.method_seconds / (result.seconds - result.setup_seconds);
-    counters["points/s"] = result.points / (result.seconds - result.setup_seconds);
-    counters["steps"] = static_cast<double>(result.steps);
-    counters["dt"] = result.dt;
-    counters["difference"] = found;
-    if (!(found < 1e-3)) {
-      bench::note_error();
-      state.SkipWithError(concat("the gather differs from the whole grid's by ", found,
-                                 " of its largest sample (allowed: 1e-3)")
-                              .c_str());
-    }
-  } catch (const std::exception& error) {
-    bench::note_error();
-    state.SkipWithError(error.what());
+  Kept& shot = kept(space, settings);
+  ExpandResult result;
+  for (auto _ : state) {
+    result = method == "none" ? shot.whole : shot.runner->run(method);
+    state.SetIterationTime(result.seconds);
+  }
+  const double found = difference(result.traces, shot.whole.traces);
+  auto& counters = state.counters;
+  counters["elapsed_over_whole"] = result.seconds / shot.whole.seconds;
+  counters["fraction"] = result.fraction;
+  counters["setup_seconds"] = result.setup_seconds;
+  counters["method_seconds"] = result.method_seconds;
+  counters["method_part"] = (result.setup_seconds + result.method_seconds) / result.seconds;
+  counters["method_part_of_step"] = result.method_seconds / (result.seconds - result.setup_seconds);
+  counters["points/s"] = result.points / (result.seconds - result.setup_seconds);
+  counters["steps"] = static_cast<double>(result.steps);
+  counters["dt"] = result.dt;
+  counters["difference"] = found;
+  if (!(found < 1e-3)) {
+    bench::fail(state, concat("the gather differs from the whole grid's by ", found,
+                              " of its largest sample (allowed: 1e-3)"));
   }
 }
 
-template <class Exec>
-void add_space() {
-  const bool host = is_host_space<Exec>, smoke = bench::smoke();
+void add_space(const std::string& space) {
+  const bool host = bench::on_host(space), smoke = bench::smoke();
   for (const bool tti : {true, false}) {
     ExpandSettings settings;
     settings.tti = tti;
@@ -132,36 +118,19 @@ void add_space() {
     settings.width = smoke ? 8 : host ? 20 : 30;
     for (const char* const method : {"none", "layers", "eikonal", "eikonal_full", "amplitude"}) {
       const std::string name = concat("expand/", tti ? "tti" : "isotropic", "/float/", method, "/",
-                                      SpaceTraits<Exec>::name, "/n:", settings.n);
-      benchmark::RegisterBenchmark(name.c_str(),
-                                   [settings, method](benchmark::State& state) {
-                                     time_expand<Exec>(state, settings, method);
-                                   })
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond)
-          ->Iterations(1);
+                                      space, "/n:", settings.n);
+      bench::add(name, 1, [space, settings, method](benchmark::State& state) {
+        time_expand(state, space, settings, method);
+      });
     }
   }
 }
 
 void register_benchmarks() {
-#ifdef KOKKOS_ENABLE_OPENMP
-  add_space<Kokkos::OpenMP>();
-#else
-  add_space<Kokkos::Serial>();
-#endif
-#ifdef KOKKOS_ENABLE_CUDA
-  add_space<Kokkos::Cuda>();
-#endif
+  add_space(bench::host_space());
+  if (default_space_name() == "cuda") add_space("cuda");
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    return bench::run_program(argc, argv, register_benchmarks);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_expand: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench::run_program(argc, argv, register_benchmarks); }

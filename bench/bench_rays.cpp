@@ -12,13 +12,13 @@
 // Names: rays/<method>/<space>/<precision>/n:<n>/r:<radius>[/sources:<count>][/storage:<where>],
 // and copy/<space> for the copy bandwidth that floor_fraction refers to.
 
-#include "bench_rays/cases.hpp"
+#include "bench_rays/run.hpp"
 #include "common/copy.hpp"
+#include "common/program.hpp"
 
 #include <moho/core/space.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,22 +42,11 @@ bool one_of(int value, std::initializer_list<int> list) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-template <class T>
-constexpr const char* precision_name = std::is_same_v<T, float> ? "float" : "double";
-
-void add(const std::string& name, int iterations, std::function<void(benchmark::State&)> function) {
-  benchmark::RegisterBenchmark(name.c_str(), std::move(function))
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(iterations);
-}
-
 /// More iterations where one is short. The whole table has to be done in a few minutes.
-template <class Exec>
 int iterations_of(const RayCase& what, bool main_table) {
   if (bench::smoke()) return 1;
   const bool active_tiles = what.method == Method::active_tiles;
-  if (is_host_space<Exec>) {
+  if (bench::on_host(what.space)) {
     if (!active_tiles || !main_table) return 1;
     return what.n <= 256 ? 10 : what.n <= 640 ? 3 : 2;
   }
@@ -66,20 +55,23 @@ int iterations_of(const RayCase& what, bool main_table) {
   return what.n <= 256 ? 20 : what.n <= 640 ? 10 : 5;
 }
 
-template <class T>
-void add_dijkstra(int n, int radius) {
+const char* precision_of(const RayCase& what) { return what.single ? "float" : "double"; }
+
+void add_dijkstra(int n, int radius, bool single) {
   RayCase what;
+  what.single = single;
   what.n = n;
   what.radius = radius;
-  add(concat("rays/dijkstra/serial/", precision_name<T>, "/n:", n, "/r:", radius),
-      n <= 512 && !bench::smoke() ? 3 : 1,
-      [what](benchmark::State& state) { bench::time_dijkstra<T>(state, what); });
+  bench::add(concat("rays/dijkstra/serial/", precision_of(what), "/n:", n, "/r:", radius),
+             n <= 512 && !bench::smoke() ? 3 : 1, [what](benchmark::State& state) {
+               what.single ? bench::time_dijkstra<float>(state, what)
+                           : bench::time_dijkstra<double>(state, what);
+             });
 }
 
-template <class T, class Exec>
 void add_trace(RayCase what, bool name_storage = false) {
-  std::string name = concat("rays/", to_string(what.method), "/", SpaceTraits<Exec>::name, "/",
-                            precision_name<T>, "/n:", what.n, "/r:", what.radius);
+  std::string name = concat("rays/", to_string(what.method), "/", what.space, "/",
+                            precision_of(what), "/n:", what.n, "/r:", what.radius);
   if (what.sources > 1) name += concat("/sources:", what.sources);
   if (what.method == Method::relaxation) {
     if (what.star == rays::Star::coprime) name += "/star:coprime";
@@ -89,38 +81,39 @@ void add_trace(RayCase what, bool name_storage = false) {
   if (name_storage) name += "/storage:" + to_string(what.storage);
   // The paper's method and those that push are defined with a table of weights.
   if (what.method != Method::active_tiles) what.storage = WeightStorage::stored;
-  const bool main_table = !name_storage && what.sources == 1 && what.star == rays::Star::coprime &&
-                          std::is_same_v<T, float>;
-  add(name, iterations_of<Exec>(what, main_table),
-      [what](benchmark::State& state) { bench::time_trace<T, Exec>(state, what); });
+  const bool main_table =
+      !name_storage && what.sources == 1 && what.star == rays::Star::coprime && what.single;
+  bench::add(name, iterations_of(what, main_table), [what](benchmark::State& state) {
+    with_space(what.space, [&](const auto& exec) { bench::time_trace(exec, state, what); });
+  });
 }
 
 /// The benchmarks of one space for one model and radius.
-template <class Exec>
-void add_space(int n, int radius) {
+void add_space(const std::string& space, int n, int radius) {
   const bool smoke = bench::smoke();
-  const bool host = is_host_space<Exec>;
+  const bool host = bench::on_host(space);
   RayCase what;
+  what.space = space;
   what.n = n;
   what.radius = radius;
-  add_trace<float, Exec>(what);
+  add_trace(what);
 
   const bool chosen_radius = one_of(radius, {1, 3, 6});
   what.method = Method::relaxation;
   what.star = rays::Star::full;
-  if (!host || n <= 256) add_trace<float, Exec>(what);
+  if (!host || n <= 256) add_trace(what);
   what.star = rays::Star::coprime;
   if (chosen_radius && (n == 128 || (!host && one_of(n, {512, 1600})))) {
-    add_trace<float, Exec>(what);
+    add_trace(what);
   }
 
   if (chosen_radius && one_of(n, {128, 256})) {
     what.method = Method::push;
-    add_trace<float, Exec>(what);
+    add_trace(what);
   }
   if (chosen_radius && one_of(n, {128, 256, 512})) {
     what.method = Method::near_far;
-    add_trace<float, Exec>(what);
+    add_trace(what);
   }
 
   what.method = Method::active_tiles;
@@ -128,56 +121,38 @@ void add_space(int n, int radius) {
   if (chosen_radius && large) {
     for (const WeightStorage storage : {WeightStorage::stored, WeightStorage::on_the_fly}) {
       what.storage = storage;
-      add_trace<float, Exec>(what, true);
+      add_trace(what, true);
     }
     what.storage = WeightStorage::automatic;
-    add_trace<double, Exec>(what);
+    what.single = false;
+    add_trace(what);
+    what.single = true;
     what.star = rays::Star::full;
-    add_trace<float, Exec>(what);
+    add_trace(what);
     what.star = rays::Star::coprime;
   }
   if (one_of(radius, {3, 6}) && (smoke ? n == 128 : n == 512 || (!host && n == 1024))) {
     what.sources = 8;
-    add_trace<float, Exec>(what);
+    add_trace(what);
     if (!host) {
       what.sources = 64;
-      add_trace<float, Exec>(what);
+      add_trace(what);
     }
   }
 }
 
-template <class Exec>
-void add_copy() {
-  // The array is far larger than any cache; the number is the best of ten copies.
-  add(std::string("copy/") + SpaceTraits<Exec>::name, 1, [](benchmark::State& state) {
-    const double bytes = 2.0 * static_cast<double>(bench::copy_size<Exec>());
-    for (auto _ : state) state.SetIterationTime(bytes / bench::copy_bandwidth<Exec>());
-    state.counters["copy_GBps"] = bench::copy_bandwidth<Exec>() * 1e-9;
-  });
-}
-
-#ifdef KOKKOS_ENABLE_OPENMP
-using Host = Kokkos::OpenMP;
-#else
-using Host = Kokkos::Serial;
-#endif
-
 void register_benchmarks() {
-  add_copy<Host>();
-#ifdef KOKKOS_ENABLE_CUDA
-  add_copy<Kokkos::Cuda>();
-#endif
+  std::vector<std::string> spaces{bench::host_space()};
+  if (default_space_name() == "cuda") spaces.emplace_back("cuda");
+  for (const std::string& space : spaces) bench::add_copy(space);
   for (const int n : sizes()) {
     for (int radius = 1; radius <= 6; ++radius) {
       if (bench::smoke() && !one_of(radius, {1, 3, 6})) continue;
-      add_dijkstra<float>(n, radius);
+      add_dijkstra(n, radius, true);
       if (one_of(radius, {1, 3, 6}) && (bench::smoke() ? n == 128 : one_of(n, {512, 1024, 1600}))) {
-        add_dijkstra<double>(n, radius);
+        add_dijkstra(n, radius, false);
       }
-      add_space<Host>(n, radius);
-#ifdef KOKKOS_ENABLE_CUDA
-      add_space<Kokkos::Cuda>(n, radius);
-#endif
+      for (const std::string& space : spaces) add_space(space, n, radius);
     }
   }
 }

@@ -16,6 +16,7 @@
 // tuned, reference. copy/<space> is the copy bandwidth that floor_fraction refers to.
 
 #include "bench_waves/cases.hpp"
+#include "common/copy.hpp"
 #include "common/program.hpp"
 
 #include <moho/core/space.hpp>
@@ -39,10 +40,9 @@ constexpr WaveMedium other_media[] = {WaveMedium::vti_fletcher, WaveMedium::tti_
 
 Extents cube(std::int64_t n) { return {n, n, n}; }
 
-template <class Exec>
-WaveCase base(WaveMedium medium, const Extents& extents) {
+WaveCase base(const std::string& space, WaveMedium medium, const Extents& extents) {
   WaveCase what;
-  what.space = SpaceTraits<Exec>::name;
+  what.space = space;
   what.settings.medium = medium;
   what.settings.extents = extents;
   if (bench::smoke()) what.settings.width = 5;
@@ -50,33 +50,18 @@ WaveCase base(WaveMedium medium, const Extents& extents) {
 }
 
 /// Registers a case once, if memory holds it.
-template <class Exec>
 void add(const WaveCase& what) {
   static std::set<std::string> known;
   const std::string name = bench::name_of(what);
-  if (!known.insert(name).second || !bench::wave_fits<Exec>(what.settings)) return;
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [what](benchmark::State& state) { bench::time_waves(state, what); })
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(bench::smoke() ? 1 : 3);
-}
-
-template <class Exec>
-void add_copy() {
-  const std::string space = SpaceTraits<Exec>::name;
-  benchmark::RegisterBenchmark(("copy/" + space).c_str(),
-                               [space](benchmark::State& state) { bench::time_copy(state, space); })
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(1);
+  if (!known.insert(name).second || !bench::wave_fits(what)) return;
+  bench::add(name, bench::smoke() ? 1 : 3,
+             [what](benchmark::State& state) { bench::time_waves(state, what); });
 }
 
 /// A size that a power of two divides and one that none divides.
-template <class Exec>
-std::vector<Extents> main_sizes() {
+std::vector<Extents> main_sizes(const std::string& space) {
   if (bench::smoke()) return {{64, 56, 72}};
-  if (!is_host_space<Exec>) return {cube(512), {505, 515, 523}};
+  if (!bench::on_host(space)) return {cube(512), {505, 515, 523}};
   return {cube(256), {251, 257, 263}};
 }
 
@@ -91,57 +76,55 @@ std::vector<WaveBoundary> boundaries_of(WaveMedium medium) {
   return list;
 }
 
-template <class Exec>
-void add_main() {
-  for (const Extents& extents : main_sizes<Exec>()) {
+void add_main(const std::string& space) {
+  for (const Extents& extents : main_sizes(space)) {
     for (const WaveMedium medium : main_media) {
       for (const bool cpml : {false, true}) {
         if (cpml && medium == WaveMedium::tti) continue;
-        WaveCase what = base<Exec>(medium, extents);
+        WaveCase what = base(space, medium, extents);
         if (cpml) what.settings.boundary = WaveBoundary::cpml;
-        add<Exec>(what);
+        add(what);
       }
     }
   }
 }
 
 /// Orders, precisions, boundaries, the plain kernel, sizes, 2D.
-template <class Exec>
-void add_variants() {
-  const bool smoke = bench::smoke(), host = is_host_space<Exec>;
-  const Extents extents = main_sizes<Exec>().front();
+void add_variants(const std::string& space) {
+  const bool smoke = bench::smoke(), host = bench::on_host(space);
+  const Extents extents = main_sizes(space).front();
   for (const WaveMedium medium : main_media) {
-    WaveCase what = base<Exec>(medium, extents);
+    WaveCase what = base(space, medium, extents);
     what.settings.single = false;
-    add<Exec>(what);
+    add(what);
   }
   for (const WaveMedium medium : other_media) {
-    WaveCase what = base<Exec>(medium, extents);
-    add<Exec>(what);
+    WaveCase what = base(space, medium, extents);
+    add(what);
     what.settings.single = false;
-    if (!host || smoke) add<Exec>(what);
+    if (!host || smoke) add(what);
   }
   for (const WaveMedium medium : main_media) {
     const bool few = host || smoke;
     for (int order = 2; order <= 16; order += few ? 6 : 2) {
-      WaveCase what = base<Exec>(medium, extents);
+      WaveCase what = base(space, medium, extents);
       what.settings.order = order;
-      add<Exec>(what);
+      add(what);
     }
   }
   for (const WaveMedium medium : main_media) {
     const bool few = host && !smoke && medium != WaveMedium::isotropic;
     for (const WaveBoundary boundary : boundaries_of(medium)) {
       if (few && boundary != WaveBoundary::none) continue;
-      WaveCase what = base<Exec>(medium, extents);
+      WaveCase what = base(space, medium, extents);
       what.settings.boundary = boundary;
-      add<Exec>(what);
+      add(what);
     }
   }
   for (const WaveMedium medium : main_media) {
-    WaveCase what = base<Exec>(medium, extents);
+    WaveCase what = base(space, medium, extents);
     what.settings.reference = true;
-    add<Exec>(what);
+    add(what);
   }
   if (!smoke) {
     const std::vector<std::int64_t> sizes =
@@ -150,50 +133,38 @@ void add_variants() {
     for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::tti}) {
       for (const std::int64_t n : sizes) {
         if (medium == WaveMedium::tti && n > (host ? 256 : 640)) continue;
-        add<Exec>(base<Exec>(medium, cube(n)));
+        add(base(space, medium, cube(n)));
       }
     }
   }
   for (const WaveMedium medium : main_media) {
-    WaveCase what = base<Exec>(medium, smoke  ? Extents{96, 130, 0}
-                                       : host ? Extents{2048, 2048, 0}
-                                              : Extents{8192, 8192, 0});
+    WaveCase what = base(space, medium,
+                         smoke  ? Extents{96, 130, 0}
+                         : host ? Extents{2048, 2048, 0}
+                                : Extents{8192, 8192, 0});
     what.settings.dim = 2;
-    add<Exec>(what);
+    add(what);
     if (smoke) continue;
     what.settings.extents = host ? Extents{2021, 2053, 0} : Extents{8111, 8219, 0};
-    if (!host) add<Exec>(what);
+    if (!host) add(what);
   }
 }
 
-template <class Exec>
-void add_space(bool last_host) {
-  add_copy<Exec>();
-  if (is_host_space<Exec> && !last_host) {
+void add_space(const std::string& space) {
+  bench::add_copy(space);
+  if (bench::on_host(space) && space != bench::host_space()) {
     // one thread: the media alone
     for (const WaveMedium medium : main_media) {
-      add<Exec>(base<Exec>(medium, main_sizes<Exec>().front()));
+      add(base(space, medium, main_sizes(space).front()));
     }
     return;
   }
-  add_main<Exec>();
-  add_variants<Exec>();
+  add_main(space);
+  add_variants(space);
 }
 
 void register_benchmarks() {
-#ifdef KOKKOS_ENABLE_SERIAL
-#ifdef KOKKOS_ENABLE_OPENMP
-  add_space<Kokkos::Serial>(false);
-#else
-  add_space<Kokkos::Serial>(true);
-#endif
-#endif
-#ifdef KOKKOS_ENABLE_OPENMP
-  add_space<Kokkos::OpenMP>(true);
-#endif
-#ifdef KOKKOS_ENABLE_CUDA
-  add_space<Kokkos::Cuda>(true);
-#endif
+  for (const std::string& space : space_names()) add_space(space);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What the benchmarks of the eikonal solvers run; compiled once for each space.
+/// \brief What the benchmarks of the eikonal solvers run; compiled once for each memory.
 
 #include <moho/core/grid.hpp>
 #include <moho/eikonal/types.hpp>
@@ -19,6 +19,9 @@ enum class EikonalModel { gradient, layers, noise };
 
 /// One line of the table. The source is in the middle of the surface.
 struct EikonalCase {
+  std::string space;
+  bool single = true;  ///< single precision
+  int dim = 2;
   EikonalModel model = EikonalModel::gradient;
   int n = 1000;              ///< nodes along each axis
   int order = 2;             ///< of the differences
@@ -51,7 +54,7 @@ inline double eikonal_velocity(EikonalModel model, double x, double z, std::int6
 
 /// Times solve() or fast_marching() from a model to times in the memory of the space, and compares
 /// the times with fast_marching()'s.
-template <class T, int Dim, class Exec>
-void time_eikonal(benchmark::State& state, const EikonalCase& what);
+template <class Memory>
+void time_eikonal(const Instance<Memory>& exec, benchmark::State& state, const EikonalCase& what);
 
 }  // namespace moho::bench

@@ -5,6 +5,8 @@
 /// \brief A shot in a model of 16 km, in domains that expand, behind an interface without
 /// templates.
 
+#include <moho/core/instance.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -32,7 +34,7 @@ struct ExpandResult {
   std::vector<float> traces;    ///< receivers x samples
 };
 
-/// A shot on an execution space.
+/// A shot on a space.
 class ExpandRunner {
  public:
   virtual ~ExpandRunner() = default;
@@ -42,7 +44,8 @@ class ExpandRunner {
 };
 
 /// Prepares model, propagator, source and receivers on a space.
-template <class Exec>
-std::unique_ptr<ExpandRunner> make_expand_runner(const ExpandSettings& settings);
+template <class Memory>
+std::unique_ptr<ExpandRunner> make_expand_runner(const Instance<Memory>& exec,
+                                                 const ExpandSettings& settings);
 
 }  // namespace moho::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench_rays/cases.hpp"
+#include "bench_rays/run.hpp"
 
 #include "common/program.hpp"
 
@@ -93,14 +93,10 @@ void report(benchmark::State& state, const RayPhases& phases, double best, const
   counters["mean_time_s"] = check.mean_time;
   state.SetLabel(work.stored ? "weights stored" : "weights on the fly");
   if (!(check.max_relative_difference <= tolerance)) {
-    note_error();
-    state.SkipWithError(concat("traveltimes differ from Dijkstra's by ",
-                               check.max_relative_difference, " (allowed: ", tolerance, ")")
-                            .c_str());
+    fail(state, concat("traveltimes differ from Dijkstra's by ", check.max_relative_difference,
+                       " (allowed: ", tolerance, ")"));
   } else if (check.without_predecessor > 0) {
-    note_error();
-    state.SkipWithError(
-        concat(check.without_predecessor, " vertices have no earlier predecessor").c_str());
+    fail(state, concat(check.without_predecessor, " vertices have no earlier predecessor"));
   }
 }
 

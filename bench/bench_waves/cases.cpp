@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench_waves/cases.hpp"
 
+#include "common/copy.hpp"
 #include "common/program.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/space.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <map>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
 namespace moho::bench {
@@ -19,20 +18,8 @@ namespace {
 
 std::unique_ptr<WaveRunner> runner_on(const std::string& space, const WaveSettings& settings) {
   std::unique_ptr<WaveRunner> runner;
-  with_space(space, [&](const auto& exec) {
-    using Exec = std::decay_t<decltype(exec)>;
-    runner = make_wave_runner<Exec>(settings);
-  });
+  with_space(space, [&](const auto& exec) { runner = make_wave_runner(exec, settings); });
   return runner;
-}
-
-double bandwidth_of(const std::string& space) {
-  double bandwidth = 0.0;
-  with_space(space, [&](const auto& exec) {
-    using Exec = std::decay_t<decltype(exec)>;
-    bandwidth = wave_copy_bandwidth<Exec>();
-  });
-  return bandwidth;
 }
 
 /// The greatest difference between the tuned and the plain kernel after five steps of a small grid
@@ -69,6 +56,19 @@ int steps_of_sample(const WaveCase& what, double seconds_a_step) {
 }
 
 }  // namespace
+
+bool wave_fits(const WaveCase& what) {
+  // two levels of each field, at most seven parameters as kernels read them, as many as given
+  const int arrays = what.settings.medium == WaveMedium::isotropic ? 4 : 18;
+  const double halo = 1.2;
+  const double bytes = halo * arrays * static_cast<double>(what.settings.points()) *
+                       (what.settings.single ? 4.0 : 8.0);
+  bool fits = false;
+  with_space(what.space, [&](const auto& exec) {
+    fits = bytes < 0.85 * static_cast<double>(memory_budget(exec));
+  });
+  return fits;
+}
 
 const char* to_string(WaveMedium medium) {
   constexpr const char* names[] = {"isotropic", "variable_density", "vti",
@@ -122,26 +122,18 @@ std::string name_of(const WaveCase& what) {
 void time_waves(benchmark::State& state, const WaveCase& what) {
   const WaveSettings& settings = what.settings;
   std::vector<double> samples;
-  double small = 0.0, windows = 0.0, amplitude = 0.0, bandwidth = 0.0;
-  int bytes = 0, steps = 0;
-  try {
-    bandwidth = bandwidth_of(what.space);
-    small = small_difference(what);
-    const std::unique_ptr<WaveRunner> runner = runner_on(what.space, settings);
-    runner->steps(1);  // loads code; does not count
-    steps = steps_of_sample(what, runner->steps(1));
-    for (auto _ : state) {
-      samples.push_back(runner->steps(steps) / steps);
-      state.SetIterationTime(samples.back());
-    }
-    amplitude = runner->amplitude();
-    bytes = runner->bytes_per_point();
-    windows = runner->window_difference();
-  } catch (const std::exception& error) {
-    note_error();
-    state.SkipWithError(error.what());
-    return;
+  const double bandwidth = copy_bandwidth(what.space);
+  const double small = small_difference(what);
+  const std::unique_ptr<WaveRunner> runner = runner_on(what.space, settings);
+  runner->steps(1);  // loads code; does not count
+  const int steps = steps_of_sample(what, runner->steps(1));
+  for (auto _ : state) {
+    samples.push_back(runner->steps(steps) / steps);
+    state.SetIterationTime(samples.back());
   }
+  const double amplitude = runner->amplitude();
+  const int bytes = runner->bytes_per_point();
+  const double windows = runner->window_difference();
   std::sort(samples.begin(), samples.end());
   const double best = samples.front(), median = samples[samples.size() / 2];
   const double points = static_cast<double>(settings.points());
@@ -166,20 +158,9 @@ void time_waves(benchmark::State& state, const WaveCase& what) {
   const double tolerance = settings.single ? 5e-6 : 1e-14;
   const double worst = std::max(small, windows);
   if (!(worst <= tolerance) || !(amplitude > 0.0)) {
-    note_error();
-    state.SkipWithError(concat("wavefields differ from the plain kernel's by ", worst,
-                               " of the largest value (allowed: ", tolerance, ")")
-                            .c_str());
+    fail(state, concat("wavefields differ from the plain kernel's by ", worst,
+                       " of the largest value (allowed: ", tolerance, ")"));
   }
-}
-
-void time_copy(benchmark::State& state, const std::string& space) {
-  double bandwidth = 0.0;
-  for (auto _ : state) {
-    bandwidth = bandwidth_of(space);
-    state.SetIterationTime(1e9 / bandwidth);
-  }
-  state.counters["copy_GBps"] = bandwidth * 1e-9;
 }
 
 }  // namespace moho::bench

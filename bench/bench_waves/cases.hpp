@@ -24,7 +24,7 @@ std::string name_of(const WaveCase& what);
 /// Times a case, holds the result to the plain kernel's, and writes the counters.
 void time_waves(benchmark::State& state, const WaveCase& what);
 
-/// Measures the copy bandwidth of a space.
-void time_copy(benchmark::State& state, const std::string& space);
+/// True if the memory that is available now holds a case.
+bool wave_fits(const WaveCase& what);
 
 }  // namespace moho::bench

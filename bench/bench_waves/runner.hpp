@@ -2,8 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief Steps of a wave on an execution space, behind an interface without templates, so that
-/// each space's code is compiled once.
+/// \brief Steps of a wave on a space, behind an interface without templates, compiled once for
+/// each memory.
+
+#include <moho/core/instance.hpp>
 
 #include <array>
 #include <cstddef>
@@ -91,19 +93,8 @@ class WaveRunner {
 
 /// A runner on a space. The fields start as noise, so that no node is silent; the model varies at
 /// every node.
-template <class Exec>
-std::unique_ptr<WaveRunner> make_wave_runner(const WaveSettings& settings);
-
-/// True if the memory that is available now holds a propagation.
-template <class Exec>
-bool wave_fits(const WaveSettings& settings);
-
-/// Bytes a second of a copy, read and written both counted, measured once in the run.
-template <class Exec>
-double wave_copy_bandwidth();
-
-/// Threads of a host, zero for a device.
-template <class Exec>
-int wave_threads();
+template <class Memory>
+std::unique_ptr<WaveRunner> make_wave_runner(const Instance<Memory>& exec,
+                                             const WaveSettings& settings);
 
 }  // namespace moho::bench

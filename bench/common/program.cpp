@@ -3,12 +3,15 @@
 
 #include <moho/core/error.hpp>
 #include <moho/core/space.hpp>
+#include <moho/core/threads.hpp>
 
 #include <benchmark/benchmark.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <type_traits>
+#include <exception>
+#include <utility>
 
 #ifndef MOHO_VERSION
 #define MOHO_VERSION "unknown"
@@ -37,20 +40,17 @@ std::string compiler() {
   return name;
 }
 
-template <class... Spaces>
-void add_devices(SpaceList<Spaces...>) {
+void add_devices() {
   std::string names;
-  auto add = [&](auto* tag) {
-    using Exec = std::remove_pointer_t<decltype(tag)>;
-    const Exec exec;
-    const std::string name = SpaceTraits<Exec>::name;
+  for (const std::string& name : space_names()) {
     names += (names.empty() ? "" : ", ") + name;
-    benchmark::AddCustomContext("device_" + name, device_name(exec));
-    if (SpaceTraits<Exec>::host) {
-      benchmark::AddCustomContext("threads_" + name, concat(exec.concurrency()));
-    }
-  };
-  (add(static_cast<Spaces*>(nullptr)), ...);
+    with_space(name, [&](const auto& exec) {
+      benchmark::AddCustomContext("device_" + name, device_name(exec));
+      if (on_host(name)) {
+        benchmark::AddCustomContext("threads_" + name, concat(exec.concurrency()));
+      }
+    });
+  }
   benchmark::AddCustomContext("spaces", names);
 }
 
@@ -61,9 +61,38 @@ bool smoke() {
   return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
 }
 
-void note_error() { g_error = true; }
+bool on_host(const std::string& space) { return space != "cuda"; }
 
-int run_program(int argc, char** argv, void (*register_benchmarks)()) {
+std::string host_space() {
+  std::string last;
+  for (const std::string& name : space_names()) {
+    if (on_host(name)) last = name;
+  }
+  return last;
+}
+
+void fail(benchmark::State& state, const std::string& message) {
+  g_error = true;
+  state.SkipWithError(message.c_str());
+}
+
+void add(const std::string& name, int iterations, std::function<void(benchmark::State&)> body) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [body = std::move(body)](benchmark::State& state) {
+                                 try {
+                                   body(state);
+                                 } catch (const std::exception& error) {
+                                   fail(state, error.what());
+                                 }
+                               })
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond)
+      ->Iterations(iterations);
+}
+
+namespace {
+int run_benchmarks(int argc, char** argv, void (*register_benchmarks)()) {
+  check_host_threads();
   Kokkos::ScopeGuard guard(argc, argv);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
@@ -76,11 +105,21 @@ int run_program(int argc, char** argv, void (*register_benchmarks)()) {
 #else
   benchmark::AddCustomContext("assertions", "on");
 #endif
-  add_devices(EnabledSpaces());
+  add_devices();
   register_benchmarks();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return g_error ? 1 : 0;
+}
+}  // namespace
+
+int run_program(int argc, char** argv, void (*register_benchmarks)()) {
+  try {
+    return run_benchmarks(argc, argv, register_benchmarks);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 1;
+  }
 }
 
 }  // namespace moho::bench

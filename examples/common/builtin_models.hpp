@@ -4,11 +4,8 @@
 /// \file
 /// \brief Velocity models made by formula, for any number of nodes, for the example programs.
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
+#include "common/model_grid.hpp"
+
 #include <vector>
 
 namespace moho::examples {
@@ -22,74 +19,15 @@ namespace moho::examples {
 /// \param x fraction of the model's length, 0 to 1
 /// \param y fraction of the model's width; 0.5 is the plane that a 2D model shows
 /// \param z fraction of the model's depth, 0 at the top
-inline double salt_velocity(double x, double y, double z) {
-  constexpr double pi = 3.14159265358979323846;
-  constexpr double salt = 4500.0;
-  const double dy = y - 0.5;
+double salt_velocity(double x, double y, double z);
 
-  // The body. Its axis leans a little; lengths along y count 1.3 times, which makes it oval.
-  const double axis = 0.47 + 0.05 * std::sin(2.2 * z + 0.4) + 0.06 * dy;
-  const double side = x - axis;
-  const double distance = std::hypot(side, 1.3 * dy);
+/// salt_velocity() at the nodes of a grid, whose size the fractions are of (0.5 along an axis that
+/// is missing or has a single node, but 0 for z).
+template <class T>
+std::vector<T> salt_model(const ModelGrid& grid);
 
-  // Cap: a flattened ellipsoid below a top that goes up and down.
-  const double rugged = 0.020 * std::sin(31.0 * x + 5.0 * y) +
-                        0.012 * std::sin(67.0 * x - 9.0 * y + 1.0) +
-                        0.007 * std::cos(139.0 * x + 17.0 * y);
-  const double reach = distance / (0.205 + 0.03 * std::sin(3.0 * pi * y + x));
-  if (reach < 1.0) {
-    const double dome = std::sqrt(1.0 - reach * reach);
-    const double top = 0.41 - 0.17 * dome + rugged * dome;
-    const double base = 0.43 + 0.06 * dome + 0.05 * side / 0.2;
-    if (z > top && z < base) return salt;
-  }
-  // Stem, widest at its foot, and the bed that feeds it.
-  const double floor = 0.955 + 0.012 * std::sin(7.0 * x + 2.0 * y);
-  const double foot = std::clamp((z - 0.45) / 0.43, 0.0, 1.0);
-  if (z > 0.4 && z < floor && distance < 0.045 + 0.10 * std::pow(foot, 4)) return salt;
-  const double bed =
-      0.89 + 0.02 * std::sin(5.0 * x + 3.0 * y) - 0.06 * std::exp(-distance * distance / 0.03);
-  if (z > bed && z < floor) return salt;
-
-  // Sediments: layers that thicken to one side, fold with depth, and are dragged up along the salt.
-  const double drag = 0.13 * std::exp(-distance * distance / 0.03) * z;
-  const double fold = 0.028 * std::sin(2.0 * pi * (1.3 * x + 0.2 * y)) * std::min(1.0, 4.0 * z);
-  const double level = z + drag + fold + 0.05 * z * (x - 0.5);
-  constexpr std::array<double, 8> tops{-1.0, 0.07, 0.17, 0.29, 0.40, 0.55, 0.68, 0.82};
-  constexpr std::array<double, 8> speeds{1500.0, 1700.0, 1920.0, 2250.0,
-                                         2150.0, 2560.0, 2800.0, 3150.0};
-  std::size_t layer = 0;
-  while (layer + 1 < tops.size() && level >= tops[layer + 1]) ++layer;
-  const double inside = level - std::max(0.0, tops[layer]);
-  return std::clamp(speeds[layer] + 1100.0 * inside, 1500.0, 3500.0);
-}
-
-/// Values of v(x, y, z) on a grid, the last axis contiguous, where x, y, z are fractions of the
-/// model's size (0.5 along an axis that is missing or has a single node, but 0 for z).
-///
-/// \param extents nodes along (x, z) or (x, y, z)
-/// \param velocity function of three fractions
-template <class T, class Function>
-std::vector<T> sample_model(const std::vector<std::int64_t>& extents, const Function& velocity) {
-  const bool volume = extents.size() == 3;
-  const std::int64_t nx = extents.front();
-  const std::int64_t ny = volume ? extents[1] : 1;
-  const std::int64_t nz = extents.back();
-  const auto fraction = [](std::int64_t i, std::int64_t n, double single) {
-    return n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : single;
-  };
-  std::vector<T> values(static_cast<std::size_t>(nx) * static_cast<std::size_t>(ny) *
-                        static_cast<std::size_t>(nz));
-  std::size_t k = 0;
-  for (std::int64_t ix = 0; ix < nx; ++ix) {
-    for (std::int64_t iy = 0; iy < ny; ++iy) {
-      for (std::int64_t iz = 0; iz < nz; ++iz, ++k) {
-        values[k] = static_cast<T>(
-            velocity(fraction(ix, nx, 0.5), fraction(iy, ny, 0.5), fraction(iz, nz, 0.0)));
-      }
-    }
-  }
-  return values;
-}
+/// v0 + gradient z at the nodes of a grid.
+template <class T>
+std::vector<T> gradient_model(const ModelGrid& grid, double v0, double gradient);
 
 }  // namespace moho::examples

@@ -5,6 +5,8 @@
 
 #include <moho/core/space.hpp>
 
+#include <boost/program_options.hpp>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -14,9 +16,54 @@ namespace moho::examples {
 
 namespace po = boost::program_options;
 
-po::variables_map parse_command_line(const std::string& program,
-                                     const std::vector<std::string>& arguments,
-                                     const po::options_description& known) {
+OptionText flag(std::string name, std::string text) {
+  return {std::move(name), {}, std::move(text), OptionText::Kind::flag};
+}
+OptionText repeated(std::string name, std::string form, std::string text) {
+  return {std::move(name), std::move(form), std::move(text), OptionText::Kind::repeated};
+}
+OptionText precision_option() { return {"precision", "TYPE", "float or double (default: float)"}; }
+OptionText space_option() {
+  return {"space", "NAME",
+          "where to compute: serial, openmp or cuda (default: the fastest that this program was "
+          "built with)"};
+}
+OptionText memory_option(const std::string& what, const std::string& preset) {
+  return {"memory", "BYTES",
+          "most memory " + what + ", such as 512M or 8G (default: " + preset + ")"};
+}
+OptionText out_option(const std::string& program) {
+  return {"out", "DIR", "folder for the results (default: " + program + "_out)"};
+}
+
+namespace {
+
+constexpr unsigned width = 100, least_width_of_texts = 60;
+
+po::options_description to_boost(const OptionGroup& group) {
+  po::options_description list(group.title, width, least_width_of_texts);
+  for (const OptionText& option : group.options) {
+    const char* const name = option.name.c_str();
+    const char* const text = option.text.c_str();
+    switch (option.kind) {
+      case OptionText::Kind::value:
+        list.add_options()(name, po::value<std::string>()->value_name(option.form), text);
+        break;
+      case OptionText::Kind::repeated:
+        list.add_options()(name, po::value<std::vector<std::string>>()->value_name(option.form),
+                           text);
+        break;
+      case OptionText::Kind::flag:
+        // it says whether it was given, and a file can write "name = true"
+        list.add_options()(name, po::value<bool>()->zero_tokens(), text);
+        break;
+    }
+  }
+  return list;
+}
+
+po::variables_map parse_line(const std::string& program, const std::vector<std::string>& arguments,
+                             const po::options_description& known) {
   po::variables_map values;
   const std::string help = concat(": see ", program, " --help");
   try {
@@ -41,9 +88,10 @@ po::variables_map parse_command_line(const std::string& program,
   return values;
 }
 
-void parse_config_file(const std::string& program, const std::string& file,
-                       const po::options_description& known,
-                       const std::vector<Alternatives>& alternatives, po::variables_map& values) {
+// Adds the options of a file, one "name = value" a line, to those that are there, which win.
+void parse_file(const std::string& program, const std::string& file,
+                const po::options_description& known, const std::vector<Alternatives>& alternatives,
+                po::variables_map& values) {
   std::error_code ignored;
   std::ifstream stream(file);
   if (!stream || std::filesystem::is_directory(file, ignored)) {
@@ -77,6 +125,7 @@ void parse_config_file(const std::string& program, const std::string& file,
   }
 }
 
+// An execution space of this build by name.
 std::string parse_space(const std::string& name) {
   parse_name("--space", name, {"serial", "openmp", "cuda"});
   const auto names = space_names();
@@ -87,6 +136,99 @@ std::string parse_space(const std::string& name) {
                             "): choose one of these, or build moho with a Kokkos that has it"));
   }
   return name;
+}
+
+}  // namespace
+
+Arguments::Arguments(const Description& description, const std::vector<std::string>& arguments) {
+  po::options_description in_file, all;
+  for (const OptionGroup& group : description.groups) in_file.add(to_boost(group));
+  po::options_description console("Other", width, least_width_of_texts);
+  const std::string config =
+      "read options from a file, one \"name = value\" a line, # starts a comment; the command line "
+      "wins" +
+      description.config_note;
+  console.add_options()("config", po::value<std::string>()->value_name("FILE"), config.c_str())(
+      "help", "this text")("version", "versions of the program and of what it was built with");
+  all.add(in_file).add(console);
+
+  std::vector<std::string> words = arguments;
+  for (std::string& word : words) {
+    for (const auto& [alias, name] : description.aliases) {
+      const std::string full = "--" + alias;
+      if (word == full || word.rfind(full + "=", 0) == 0) word.replace(2, alias.size(), name);
+    }
+  }
+  po::variables_map values = parse_line(description.program, words, all);
+  if (values.count("help")) {
+    std::ostringstream help;
+    help << description.intro << '\n' << all << description.outro;
+    m_help = help.str();
+    return;
+  }
+  m_version = values.count("version") > 0;
+  if (m_version) return;
+  if (values.count("config")) {
+    m_config = values["config"].as<std::string>();
+    parse_file(description.program, m_config, in_file, description.alternatives, values);
+  }
+  for (const OptionGroup& group : description.groups) {
+    for (const OptionText& option : group.options) {
+      const auto found = values.find(option.name);
+      if (found == values.end()) continue;
+      switch (option.kind) {
+        case OptionText::Kind::value:
+          m_values[option.name] = {found->second.as<std::string>()};
+          break;
+        case OptionText::Kind::repeated:
+          m_values[option.name] = found->second.as<std::vector<std::string>>();
+          break;
+        case OptionText::Kind::flag:
+          if (found->second.as<bool>()) m_values[option.name] = {};
+          break;
+      }
+    }
+  }
+}
+
+std::string Arguments::text(const std::string& name) const {
+  const auto found = m_values.find(name);
+  return found == m_values.end() || found->second.empty() ? std::string() : found->second.front();
+}
+
+std::vector<std::string> Arguments::texts(const std::string& name) const {
+  const auto found = m_values.find(name);
+  return found == m_values.end() ? std::vector<std::string>() : found->second;
+}
+
+double Arguments::number(const std::string& name, const std::string& form, double lowest,
+                         bool include_lowest) const {
+  const std::string option = "--" + name;
+  const double value = parse_number(option, text(name), form);
+  if (value > lowest || (include_lowest && value == lowest)) return value;
+  throw InputError(concat(option, " is ", value, " (allowed: ", form, ")"));
+}
+
+std::size_t Arguments::choice(const std::string& name, const std::vector<std::string>& names,
+                              std::size_t otherwise) const {
+  return given(name) ? parse_name("--" + name, text(name), names) : otherwise;
+}
+
+std::string sequential_space() { return space_names().front(); }
+
+void read_common(const Arguments& arguments, const std::string& program, CommonOptions& o) {
+  o.config = arguments.config();
+  o.double_precision =
+      arguments.choice("precision", {"float", "double"}, o.double_precision ? 1 : 0) == 1;
+  o.space = arguments.given("space") ? parse_space(arguments.text("space")) : default_space_name();
+  if (arguments.given("memory")) o.memory = parse_bytes("--memory", arguments.text("memory"));
+  o.out = arguments.given("out") ? arguments.text("out") : program + "_out";
+  if (o.out.empty()) {
+    throw InputError(concat("--out is empty (allowed: the name of a folder): leave it out for ",
+                            program, "_out"));
+  }
+  o.plot = !arguments.given("no-plot");
+  o.quiet = arguments.given("quiet");
 }
 
 }  // namespace moho::examples

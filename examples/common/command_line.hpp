@@ -2,15 +2,51 @@
 #pragma once
 
 /// \file
-/// \brief The command line of an example program and its --config file, read strictly.
+/// \brief The options of an example program: what is said about them in --help, and what was given
+/// on the command line and in the --config file, read strictly.
 
-#include <boost/program_options.hpp>
-
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace moho::examples {
+
+/// An option as --help tells it.
+struct OptionText {
+  /// How it is given.
+  enum class Kind {
+    value,     ///< once, with a value
+    repeated,  ///< any number of times, each with a value
+    flag       ///< without a value; a file writes "name = true"
+  };
+  std::string name;  ///< without the dashes
+  std::string form;  ///< what --help calls its value: "FILE", "x,z[,y]"; empty for a flag
+  std::string text;  ///< what it is, and its default
+  Kind kind = Kind::value;
+};
+
+/// A flag.
+OptionText flag(std::string name, std::string text);
+/// An option that may be repeated.
+OptionText repeated(std::string name, std::string form, std::string text);
+/// --precision, with float as the default.
+OptionText precision_option();
+/// --space.
+OptionText space_option();
+/// --memory: most memory `what`.
+OptionText memory_option(const std::string& what, const std::string& preset = "what is free");
+/// --out.
+OptionText out_option(const std::string& program);
+
+/// Options under a heading.
+struct OptionGroup {
+  std::string title;
+  std::vector<OptionText> options;
+};
 
 /// Options of which a choice on the command line replaces the others in the --config file.
 struct Alternatives {
@@ -18,22 +54,69 @@ struct Alternatives {
   std::set<std::string> details;  ///< those that belong to a choice and go with it
 };
 
-/// Reads a command line of long options, "--name value" or "--name=value", none abbreviated.
-/// \param program name of the program, for messages
-/// \throws InputError for what is unknown, belongs to no option, or lacks its value
-boost::program_options::variables_map parse_command_line(
-    const std::string& program, const std::vector<std::string>& arguments,
-    const boost::program_options::options_description& known);
+/// A program as --help describes it.
+struct Description {
+  std::string program;              ///< its name
+  std::string intro, outro;         ///< of --help, above and below the options
+  std::vector<OptionGroup> groups;  ///< all but --config, --help and --version
+  std::string config_note;          ///< ends the text of --config
+  std::string version_note;         ///< ends the text of --version
+  std::vector<Alternatives> alternatives;
+  std::map<std::string, std::string> aliases;  ///< further names on the command line
+};
 
-/// Adds the options of a file, one "name = value" a line, to those that are there, which win.
-/// \throws InputError if the file cannot be read or holds something else
-void parse_config_file(const std::string& program, const std::string& file,
-                       const boost::program_options::options_description& known,
-                       const std::vector<Alternatives>& alternatives,
-                       boost::program_options::variables_map& values);
+/// What was given.
+class Arguments {
+ public:
+  /// \brief Reads a command line of long options, "--name value" or "--name=value", none
+  /// abbreviated, and the file that --config names.
+  /// \throws InputError for what is unknown, belongs to no option, or lacks its value
+  Arguments(const Description& description, const std::vector<std::string>& arguments);
 
-/// An execution space of this build by name.
-/// \throws InputError for an unknown name, or a space that this build lacks
-std::string parse_space(const std::string& name);
+  /// The text of --help, or empty.
+  const std::string& help() const { return m_help; }
+  /// Was --version given?
+  bool version() const { return m_version; }
+  /// The file of --config, or empty.
+  const std::string& config() const { return m_config; }
+
+  /// Was an option with a value given? A flag: is it set?
+  bool given(const std::string& name) const { return m_values.count(name) > 0; }
+  /// Its value; empty if it was not given.
+  std::string text(const std::string& name) const;
+  /// All its values.
+  std::vector<std::string> texts(const std::string& name) const;
+  /// Its value as a number above `lowest`, or from there.
+  /// \param form what is allowed, for messages
+  /// \throws InputError
+  double number(const std::string& name, const std::string& form, double lowest,
+                bool include_lowest) const;
+  /// The position of its value among names, or `otherwise` if it was not given. \throws InputError
+  std::size_t choice(const std::string& name, const std::vector<std::string>& names,
+                     std::size_t otherwise) const;
+
+ private:
+  std::string m_help, m_config;
+  bool m_version = false;
+  std::map<std::string, std::vector<std::string>> m_values;
+};
+
+/// What can be asked of every program; its own options are derived from these.
+struct CommonOptions {
+  bool double_precision = false;
+  std::string space;       ///< name of the execution space
+  std::size_t memory = 0;  ///< most bytes in the space; 0: what is free
+  std::string out;         ///< folder for the results
+  std::string config;      ///< the file that options were read from, if any
+  bool plot = true;        ///< draw the picture
+  bool quiet = false;      ///< print nothing but errors
+};
+
+/// The space of this build that sequential methods run on.
+std::string sequential_space();
+
+/// \brief Reads them; the folder is <program>_out by default.
+/// \throws InputError
+void read_common(const Arguments& arguments, const std::string& program, CommonOptions& options);
 
 }  // namespace moho::examples

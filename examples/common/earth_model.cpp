@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/earth_model.hpp"
 
-#include <moho/core/space.hpp>
+#include "common/memory.hpp"
+
 #include <moho/io/model.hpp>
 #include <moho/wave/text.hpp>
 
@@ -28,15 +29,6 @@ std::optional<double> number_of(const std::string& option, std::string text, boo
   const auto value = wave::detail::to_number(wave::detail::trim(text));
   if (!value) return std::nullopt;
   return is_angle(option) && degrees ? *value * pi / 180.0 : *value;
-}
-
-// Values for all axes from a list of one or as many.
-std::vector<double> spread(const char* option, const std::vector<double>& values,
-                           std::size_t dimensions, const char* form) {
-  if (values.size() == dimensions) return values;
-  if (values.size() == 1) return std::vector<double>(dimensions, values.front());
-  throw InputError(concat(option, " has ", values.size(), " values and the model ", dimensions,
-                          " dimensions: write ", form));
 }
 
 template <class T>
@@ -139,12 +131,7 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
   double nodes = 1.0;
   for (const std::int64_t n : model.shape) nodes *= static_cast<double>(n);
   const double bytes = nodes * sizeof(T) * static_cast<double>(constants.size());
-  const auto there = static_cast<double>(available_memory(Kokkos::DefaultHostExecutionSpace()));
-  if (bytes > there) {
-    throw MemoryError(concat("--shape: the model takes ", format_bytes(bytes),
-                             " of memory (allowed: ", format_bytes(there),
-                             ", what is free): take fewer nodes"));
-  }
+  check_host_memory("--shape: the model takes", bytes, "take fewer nodes", "memory");
   for (const auto& [option, value] : constants) {
     model.values[option].assign(static_cast<std::size_t>(nodes), static_cast<T>(value));
   }

@@ -5,6 +5,8 @@
 /// \brief A model of several parameters for programs of waves: each from a file, or one number for
 /// all nodes.
 
+#include "common/model_grid.hpp"
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -22,16 +24,11 @@ struct EarthModelOptions {
   bool degrees = false;             ///< theta and phi of files and plain numbers are in degrees
 };
 
-/// The parameters on the nodes of a grid.
+/// The parameters on the nodes of a grid; its name is that of vp.
 template <class T>
-struct EarthModel {
-  std::string name;                 ///< for messages: that of vp
-  std::vector<std::int64_t> shape;  ///< nodes along (x, z) or (x, y, z)
-  std::vector<double> spacing;      ///< metres
-  std::vector<double> origin;       ///< metres
+struct EarthModel : ModelGrid {
   /// Values by option, z fastest; angles in radians. Those that are absent are not there.
   std::map<std::string, std::vector<T>> values;
-  std::vector<std::string> notes;  ///< what the user should know
 };
 
 /// \brief Reads or makes the parameters. They have the same shape; their values are not checked.

@@ -2,11 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Numbers as people read them, and lines on standard output.
+/// \brief Numbers as people read them.
 
-#include <moho/core/error.hpp>
-
-#include <cstdio>
 #include <iomanip>
 #include <sstream>
 #include <string>
@@ -25,12 +22,6 @@ inline std::string fixed(double value, int digits) {
   std::ostringstream out;
   out << std::fixed << std::setprecision(digits) << value;
   return out.str();
-}
-
-/// Prints its arguments and ends the line.
-template <class... Args>
-void say(const Args&... args) {
-  std::puts(concat(args...).c_str());
 }
 
 }  // namespace moho::examples

@@ -2,10 +2,29 @@
 #pragma once
 
 /// \file
-/// \brief What the main function of every example program does: Kokkos's own options, exceptions
-/// turned into messages and exit statuses, and the Python program that draws the picture.
+/// \brief Everything that example programs have in common: the main function around their options
+/// and their run, messages and exit statuses of exceptions, Kokkos, the summary and the picture.
+///
+/// A program is a Description of its options, a function that reads them into a struct derived from
+/// CommonOptions, and a run:
+///
+///     int main(int argc, char** argv) {
+///       return run_example<Options>(argc, argv, describe(), read_options, run);
+///     }
 
+#include "common/command_line.hpp"
+#include "common/json.hpp"
+#include "common/processes.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/phases.hpp>
+#include <moho/core/progress.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace moho::examples {
@@ -17,48 +36,103 @@ enum ExitStatus : int {
   exit_usage = 2     ///< the options or the input files cannot be used; the message says why
 };
 
-/// Where the program is, which decides the exit status of an error with a file.
-enum class Stage { input, output };
-
-/// Message on standard error and exit status for the exception that is being handled. Call it in a
-/// catch block.
-/// \param print false on those of several processes that leave the message to another one
-int report_exception(const std::string& program, Stage stage, bool print = true);
-
-/// Takes the options that begin with --kokkos out of the list and returns them.
-std::vector<std::string> take_kokkos_options(std::vector<std::string>& arguments);
-
-/// Kokkos from construction to destruction.
-class KokkosScope {
- public:
-  /// Initialises Kokkos with its own options. A process that was told nothing about binding threads
-  /// to cores says so to Kokkos, which would print a long warning otherwise.
-  explicit KokkosScope(const std::string& program, const std::vector<std::string>& kokkos_options);
-  /// The same for one of several processes of a machine: each takes the device that
-  /// gravity::device_of() gives its rank, unless an option or a variable of Kokkos names one.
-  KokkosScope(const std::string& program, const std::vector<std::string>& kokkos_options,
-              int rank_on_host);
-  KokkosScope(const KokkosScope&) = delete;
-  KokkosScope& operator=(const KokkosScope&) = delete;
-  ~KokkosScope();
-};
-
 /// Number of devices that this process may choose from; 0 in a build for hosts.
 int visible_devices();
 
-/// Creates the folder and its parents where missing, and tries a file in it.
-/// \throws FileError if it cannot be made or written
-void prepare_folder(const std::string& option, const std::string& folder);
-
-/// What became of a picture.
-struct Picture {
-  bool drawn = false;
-  std::string why;  ///< one line: why it was not drawn
+/// What the end of a run says and draws.
+struct Ending {
+  std::string script;                 ///< draws the pictures: "plot_rays.py"
+  std::vector<std::string> pictures;  ///< files that it writes
+  std::string picture_name;           ///< what the summary has for them: "rays.png", "drawn"
+  const char* word = "picture";       ///< what messages call them
+  std::vector<std::string> lines;     ///< to print before the times: what was computed
+  std::string rate;                   ///< to print after the times
+  std::size_t most_files = 100;       ///< to print; of more the middle is left out
 };
 
-/// Runs a Python program of the examples folder with arguments. The Python that CMake found is
-/// tried first, then the system's; one without matplotlib or numpy is passed over. If the
-/// environment names one in MOHO_PYTHON, that one alone is tried.
-Picture draw_picture(const std::string& script, const std::vector<std::string>& arguments);
+/// One run: its times, its summary, its files and its picture.
+class Session {
+ public:
+  Session(std::string program, const CommonOptions& options, Processes& processes);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
+
+  /// The processes of the run.
+  Processes& processes() { return m_processes; }
+  /// The folder of the results.
+  const std::filesystem::path& folder() const { return m_folder; }
+  /// Prints a line of its arguments, unless the run is quiet.
+  template <class... Args>
+  void print(const Args&... args) const {
+    print_line(concat(args...));
+  }
+  /// A callback that draws a bar, empty where nobody would see it. What was printed so far is
+  /// shown.
+  Progress progress();
+  /// To be called when the space has done its work: takes the bar away and adds its times.
+  void computed(const PhaseTimes& times);
+  /// \brief To be called before the first result is written.
+  ///
+  /// Errors with files are then no longer the user's input. Takes away what an earlier run left.
+  /// \param stale names of files in the folder
+  void begin_output(const std::vector<std::string>& stale);
+  /// Are results written?
+  bool writing() const { return m_writing; }
+  /// Writes the summary, draws the picture, and says what was done.
+  void finish(const Ending& ending);
+
+  PhaseTimes phases;               ///< of everything
+  Json summary;                    ///< of summary.json; versions and times are added at the end
+  Json more_versions;              ///< to add to the versions
+  std::vector<std::string> files;  ///< written so far
+
+ private:
+  void print_line(const std::string& line) const;
+  void write_summary();
+
+  std::string m_program;
+  const CommonOptions& m_options;
+  Processes& m_processes;
+  std::filesystem::path m_folder;
+  TerminalProgress m_bar;
+  bool m_writing = false;
+};
+
+namespace detail {
+/// What run_example() needs of a program.
+struct ProgramParts {
+  std::function<const CommonOptions&(const Arguments&)> read;
+  std::function<void(Session&)> run;
+  std::function<std::unique_ptr<Processes>(int&, char**&)> processes;
+  const CommonOptions* options;
+};
+int run_program(int argc, char** argv, const Description& description, const ProgramParts& parts);
+}  // namespace detail
+
+/// \brief The main function of a program.
+///
+/// Reads the options, answers --help and --version, tries the folder for the results, starts
+/// Kokkos, runs, and turns exceptions into a message and an exit status.
+/// \param description of the options
+/// \param read Options(const Arguments&), called on the root alone
+/// \param run void(const Options&, Session&)
+/// \param processes makes the processes of a program that divides its work; by default there is one
+template <class Options, class Read, class Run>
+int run_example(int argc, char** argv, const Description& description, const Read& read,
+                const Run& run,
+                std::function<std::unique_ptr<Processes>(int&, char**&)> processes = {}) {
+  static_assert(std::is_base_of_v<CommonOptions, Options>);
+  Options options;
+  detail::ProgramParts parts;
+  parts.read = [&](const Arguments& arguments) -> const CommonOptions& {
+    options = read(arguments);
+    return options;
+  };
+  parts.run = [&](Session& session) { run(static_cast<const Options&>(options), session); };
+  parts.processes = std::move(processes);
+  parts.options = &options;
+  return detail::run_program(argc, argv, description, parts);
+}
 
 }  // namespace moho::examples

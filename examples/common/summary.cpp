@@ -4,11 +4,11 @@
 #include "common/format.hpp"
 
 #include <moho/core/space.hpp>
-
-#include <nlohmann/json.hpp>
+#include <moho/core/threads.hpp>
 
 #include <cmath>
 #include <ctime>
+#include <thread>
 
 #ifndef MOHO_VERSION
 #define MOHO_VERSION "unknown"
@@ -45,18 +45,19 @@ std::string version_text(const std::string& program) {
   return text + "\n";
 }
 
-nlohmann::ordered_json versions() {
-  nlohmann::ordered_json json;
+Json versions(const Json& more) {
+  Json json;
   json["moho"] = MOHO_VERSION;
   json["kokkos"] = kokkos_version();
   json["compiler"] = compiler();
   if (!cuda_toolkit().empty()) json["cuda"] = cuda_toolkit();
   json["spaces"] = space_names();
+  json.merge(more);
   return json;
 }
 
-nlohmann::ordered_json machine() {
-  nlohmann::ordered_json json;
+Json machine() {
+  Json json;
   const std::time_t now = std::time(nullptr);
   char date[32] = "";
   std::tm parts{};
@@ -64,13 +65,20 @@ nlohmann::ordered_json machine() {
     std::strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &parts);
   }
   json["date"] = date;
-  json["processor"] = device_name(Kokkos::DefaultHostExecutionSpace());
+  json["processor"] = device_name(Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()));
   json["processors"] = std::thread::hardware_concurrency();
+  if (const std::string warning = host_threads_warning(); !warning.empty()) {
+    json["warning"] = warning;
+  }
   return json;
 }
 
-nlohmann::ordered_json seconds(const PhaseTimes& times) {
-  nlohmann::ordered_json json;
+Json memory_json(const CommonOptions& options) {
+  return options.memory > 0 ? Json(options.memory) : Json("what is free");
+}
+
+Json seconds(const PhaseTimes& times) {
+  Json json;
   for (const auto& [phase, value] : times.phases()) json[phase] = value;
   json["total"] = times.total();
   return json;

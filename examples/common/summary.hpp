@@ -4,9 +4,10 @@
 /// \file
 /// \brief What every example program writes into its summary.json: versions, machine, times.
 
-#include <moho/core/timer.hpp>
+#include "common/command_line.hpp"
+#include "common/json.hpp"
 
-#include <nlohmann/json_fwd.hpp>
+#include <moho/core/phases.hpp>
 
 #include <string>
 
@@ -15,14 +16,18 @@ namespace moho::examples {
 /// Text of --version: the program, and what it was built with.
 std::string version_text(const std::string& program);
 
-/// Versions of moho, Kokkos and the compiler, and the execution spaces of this build.
-nlohmann::ordered_json versions();
+/// Versions of moho, Kokkos and the compiler, the execution spaces of this build, and further
+/// members.
+Json versions(const Json& more = {});
 
-/// Date, host's processor and number of processors.
-nlohmann::ordered_json machine();
+/// Date, host's processor, number of processors, and what is odd about its threads.
+Json machine();
+
+/// The memory that was asked for, in bytes or in words.
+Json memory_json(const CommonOptions& options);
 
 /// Seconds of each phase and of all of them.
-nlohmann::ordered_json seconds(const PhaseTimes& times);
+Json seconds(const PhaseTimes& times);
 
 /// A large number with a prefix: "1.23 G", "45.6 M", "789 k".
 std::string format_count(double count);

@@ -2,11 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief Everything that can be asked of first_arrivals, and how it is read.
+/// \brief Everything that can be asked of first_arrivals.
 
-#include <moho/eikonal/types.hpp>
+#include "common/command_line.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,9 +15,12 @@ namespace moho::examples::first_arrivals {
 /// How the times are found.
 enum class Solver { active_tiles, sweeping, fast_marching };
 
+/// Names of the solvers on the command line.
+inline constexpr const char* solver_names[] = {"active_tiles", "sweeping", "fast_marching"};
+
 /// What was asked for. Lists of coordinates are in the library's order of axes: (x, z) or (x, y,
 /// z).
-struct Options {
+struct Options : CommonOptions {
   std::string model;                 ///< a file or a number; empty: made by formula
   std::string epsilon, delta;        ///< files or numbers; empty: none
   bool salt = false;                 ///< the built-in model
@@ -32,24 +34,12 @@ struct Options {
   int order = 2;
   bool factored = true;
   Solver solver = Solver::active_tiles;
-  bool double_precision = false;
-  std::string space;       ///< name of the execution space
-  std::size_t memory = 0;  ///< bytes; 0: what is free
-  std::string out = "first_arrivals_out";
-  bool plot = true;  ///< draw the picture
 };
 
-/// Names of the solvers on the command line.
-inline constexpr const char* solver_names[] = {"active_tiles", "sweeping", "fast_marching"};
+/// The options, for --help.
+Description describe();
 
-/// The outcome of reading the command line: options, or a text to print and nothing else to do.
-struct CommandLine {
-  Options options;
-  std::string text;  ///< of --help or --version; empty otherwise
-};
-
-/// Reads the command line and the file that --config names.
-/// \throws InputError for anything unknown, missing, malformed or contradictory.
-CommandLine read_command_line(const std::vector<std::string>& arguments);
+/// What was given. \throws InputError for what is missing, malformed or contradictory
+Options read_options(const Arguments& arguments);
 
 }  // namespace moho::examples::first_arrivals

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "first_arrivals/run.hpp"
+//
+// first_arrivals: traveltimes of first arrivals by the eikonal equation.
 
 #include "common/acquisition.hpp"
 #include "common/builtin_models.hpp"
 #include "common/earth_model.hpp"
 #include "common/format.hpp"
-#include "common/stopwatch.hpp"
+#include "common/program.hpp"
 #include "common/summary.hpp"
-#include "first_arrivals/solve_on.hpp"
+#include "first_arrivals/compute.hpp"
+#include "first_arrivals/options.hpp"
 
-#include <moho/core/progress.hpp>
+#include <moho/core/space.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <tuple>
 #include <utility>
 
 namespace moho::examples::first_arrivals {
@@ -25,7 +26,6 @@ namespace moho::examples::first_arrivals {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 // The message of an error about the velocity, which this program calls --model.
 std::string renamed(std::string text) {
@@ -56,14 +56,10 @@ EarthModel<T> load_model(const Options& o) {
   model.name = renamed(model.name);
   if (o.salt) {
     model.name = "--builtin salt";
-    model.values["vp"] = sample_model<T>(model.shape, salt_velocity);
+    model.values["vp"] = salt_model<T>(model);
   } else if (o.model.empty()) {
     model.name = concat("--gradient ", o.v0, ",", o.gradient);
-    const double top = model.origin.back();
-    const double depth = model.spacing.back() * static_cast<double>(model.shape.back() - 1);
-    model.values["vp"] = sample_model<T>(model.shape, [&](double, double, double z) {
-      return o.v0 + o.gradient * (top + depth * z);
-    });
+    model.values["vp"] = gradient_model<T>(model, o.v0, o.gradient);
   }
   return model;
 }
@@ -84,16 +80,11 @@ Points<Dim> make_sources(const Options& o, const Grid<Dim>& grid) {
 }
 
 template <int Dim>
-void check_receivers(const Points<Dim>& receivers, const Grid<Dim>& grid) {
+void check_receivers(const Points<Dim>& receivers, const ModelGrid& model, const Grid<Dim>& grid) {
   for (std::size_t k = 0; k < receivers.size(); ++k) {
     if (grid.contains(receivers[k])) continue;
-    std::string allowed;
-    for (int d = 0; d < Dim; ++d) {
-      allowed +=
-          concat(d ? ", " : "", axis_name<Dim>(d), " ", grid.origin[d], " to ", grid.upper(d));
-    }
     throw InputError(concat("--receivers: receiver ", k, " at ", format_point(receivers[k]),
-                            " is outside of the model (allowed: ", allowed,
+                            " is outside of the model (allowed: ", describe_extent(model),
                             "): move it inside, or check the order of the coordinates"));
   }
 }
@@ -143,33 +134,74 @@ void write_receivers(const fs::path& path, const Grid<Dim>& grid, const std::vec
   file.commit();
 }
 
-template <int Dim>
-Json to_json(const Points<Dim>& points) {
-  Json list = Json::array();
-  for (const Point<Dim>& p : points) {
-    Json one = Json::array();
-    for (int d = 0; d < Dim; ++d) one.push_back(p[d]);
-    list.push_back(one);
-  }
-  return list;
+// What a run was, without the types of its numbers.
+struct Done {
+  const char* medium = "";
+  double slowest = 0.0, quickest = 0.0, latest = 0.0;
+  Json sources, receivers;
+  std::size_t source_count = 0;
+  double nodes = 0.0;  ///< of all sources
+  std::string device;
+  eikonal::Report report;
+};
+
+void finish(const Options& o, const ModelGrid& model, const Done& done, Session& session) {
+  const double solved = session.phases.seconds("solve");
+  const double rate = solved > 0.0 ? done.nodes / solved : 0.0;
+  const char* const solver = solver_names[static_cast<int>(o.solver)];
+  const char* const precision = o.double_precision ? "double" : "float";
+  Json& summary = session.summary;
+  summary["asked"] = Json::object({{"model", model.name},
+                                   {"epsilon", o.epsilon},
+                                   {"delta", o.delta},
+                                   {"order", o.order},
+                                   {"factored", o.factored},
+                                   {"method", solver},
+                                   {"each", o.each},
+                                   {"precision", precision},
+                                   {"space", o.space},
+                                   {"memory", memory_json(o)},
+                                   {"out", o.out}});
+  Json& described = summary["model"];
+  described["name"] = model.name;
+  described["medium"] = done.medium;
+  add_grid(model, described);
+  described["units"] = Json::object({{"length", "m"}, {"velocity", "m/s"}, {"time", "s"}});
+  described["velocity_min"] = done.slowest;
+  described["velocity_max"] = done.quickest;
+  summary["sources"] = done.sources;
+  summary["receivers"] = done.receivers;
+  summary["run"] =
+      Json::object({{"device", done.device},
+                    {"rounds", done.report.rounds},
+                    {"tile_visits", done.report.tile_visits},
+                    {"updates_per_node", static_cast<double>(done.report.updates) / done.nodes},
+                    {"batches", done.report.batches},
+                    {"nodes_per_second", rate}});
+  summary["time_max"] = done.latest;
+
+  Ending ending;
+  ending.script = "plot_times.py";
+  ending.pictures = {"times.png"};
+  ending.picture_name = "times.png";
+  ending.lines = {concat("solved    ", done.source_count,
+                         done.source_count == 1 ? " source, " : " sources, ", solver, " of order ",
+                         o.order, o.factored ? "" : ", unfactored", ", ", precision, ", on ",
+                         o.space, ": ", done.device)};
+  ending.rate = concat("rate      ", format_count(rate), "nodes/s");
+  session.finish(ending);
 }
 
 template <class T, int Dim>
-void run_in(const Options& o, EarthModel<T>&& model, PhaseTimes& phases, Stage& stage) {
+void run_in(const Options& o, EarthModel<T>&& model, Session& session) {
   Job<T, Dim> job;
   Points<Dim> receivers;
   {
-    const Stopwatch watch(phases, "check");
-    for (int d = 0; d < Dim; ++d) {
-      const auto k = static_cast<std::size_t>(d);
-      job.grid.extents[d] = model.shape[k];
-      job.grid.spacing[d] = model.spacing[k];
-      job.grid.origin[d] = model.origin[k];
-    }
-    job.grid.check();
+    const HostPhase phase(session.phases, "check");
+    job.grid = grid_of<Dim>(model);
     job.sources = make_sources<Dim>(o, job.grid);
     if (!o.receivers.empty()) receivers = read_points<Dim>("--receivers", o.receivers);
-    check_receivers(receivers, job.grid);
+    check_receivers(receivers, model, job.grid);
     job.velocity = std::move(model.values["vp"]);
     job.epsilon = std::move(model.values["epsilon"]);
     job.delta = std::move(model.values["delta"]);
@@ -181,136 +213,72 @@ void run_in(const Options& o, EarthModel<T>&& model, PhaseTimes& phases, Stage& 
     job.options.method =
         o.solver == Solver::sweeping ? eikonal::Method::sweeping : eikonal::Method::active_tiles;
   }
-  const auto [low, high] = std::minmax_element(job.velocity.begin(), job.velocity.end());
-  const T slowest = *low, quickest = *high;
-  const char* const medium =
-      job.delta.empty() ? job.epsilon.empty() ? "isotropic" : "elliptical" : "VTI";
-  say("model     ", model.name, ": ", shape_string(job.grid), " nodes, ", medium, ", velocity ",
-      significant(slowest, 6), " to ", significant(quickest, 6), " m/s");
-  for (const std::string& note : model.notes) say("          note: ", note);
-  std::fflush(stdout);
+  Done done;
+  std::tie(done.slowest, done.quickest) = range_of(job.velocity);
+  done.medium = job.delta.empty() ? job.epsilon.empty() ? "isotropic" : "elliptical" : "VTI";
+  session.print("model     ", model.name, ": ", shape_string(job.grid), " nodes, ", done.medium,
+                ", velocity ", significant(done.slowest, 6), " to ", significant(done.quickest, 6),
+                " m/s");
+  for (const std::string& note : model.notes) session.print("          note: " + note);
 
-  TerminalProgress bar;
-  job.options.progress = bar.callback();
+  job.options.progress = session.progress();
   Outcome<T> outcome;
-  with_space(o.space, [&](const auto& exec) { outcome = solve_on<T, Dim>(exec, job); });
-  bar.clear();
-  for (const auto& [phase, seconds] : outcome.phases.phases()) phases.add(phase, seconds);
+  with_space(o.space, [&](const auto& exec) { outcome = compute_on<T, Dim>(exec, job); });
+  session.computed(outcome.phases);
 
-  stage = Stage::output;
-  const fs::path folder = o.out;
-  std::vector<std::string> files{"times.npy", "velocity.npy"};
-  std::vector<std::int64_t> shape(model.shape);
+  // Files of an earlier run would not belong to these results.
+  session.begin_output({"times.png", "receivers.csv"});
+  const fs::path& folder = session.folder();
   {
-    const Stopwatch watch(phases, "write");
-    // Files of an earlier run would not belong to these results.
-    std::error_code ignored;
-    fs::remove(folder / "times.png", ignored);
-    fs::remove(folder / "receivers.csv", ignored);
+    const HostPhase phase(session.phases, "write");
+    std::vector<std::int64_t> shape(model.shape);
     io::write_npy(folder / "velocity.npy", job.velocity.data(), shape);
     if (o.each) shape.insert(shape.begin(), static_cast<std::int64_t>(job.sources.size()));
     io::write_npy(folder / "times.npy", outcome.times.data(), shape);
+    session.files = {"times.npy", "velocity.npy"};
     if (!receivers.empty()) {
       write_receivers<T, Dim>(folder / "receivers.csv", job.grid, outcome.times, receivers);
-      files.push_back("receivers.csv");
+      session.files.push_back("receivers.csv");
     }
   }
-  files.push_back("summary.json");
-
-  const double solved = phases.seconds("solve");
-  const double nodes =
-      static_cast<double>(job.grid.size()) * static_cast<double>(job.sources.size());
-  const char* const solver = solver_names[static_cast<int>(o.solver)];
-  Json summary;
-  summary["program"] = "first_arrivals";
-  summary["asked"] = {{"model", model.name},
-                      {"epsilon", o.epsilon},
-                      {"delta", o.delta},
-                      {"order", o.order},
-                      {"factored", o.factored},
-                      {"method", solver},
-                      {"each", o.each},
-                      {"precision", std::is_same_v<T, float> ? "float" : "double"},
-                      {"space", o.space},
-                      {"memory", o.memory > 0 ? Json(o.memory) : Json("what is free")},
-                      {"out", o.out}};
-  Json axes = Json::array();
-  for (int d = 0; d < Dim; ++d) axes.push_back(axis_name<Dim>(d));
-  summary["model"] = {{"name", model.name},
-                      {"medium", medium},
-                      {"axes", axes},
-                      {"shape", model.shape},
-                      {"spacing", model.spacing},
-                      {"origin", model.origin},
-                      {"units", {{"length", "m"}, {"velocity", "m/s"}, {"time", "s"}}},
-                      {"velocity_min", slowest},
-                      {"velocity_max", quickest}};
-  summary["sources"] = to_json<Dim>(job.sources);
-  summary["receivers"] = to_json<Dim>(receivers);
-  summary["run"] = {{"device", outcome.device},
-                    {"rounds", outcome.report.rounds},
-                    {"tile_visits", outcome.report.tile_visits},
-                    {"updates_per_node", static_cast<double>(outcome.report.updates) / nodes},
-                    {"batches", outcome.report.batches},
-                    {"nodes_per_second", solved > 0.0 ? nodes / solved : 0.0}};
-  summary["time_max"] = *std::max_element(outcome.times.begin(), outcome.times.end());
-  summary["versions"] = versions();
-  summary["machine"] = machine();
-  const auto write_summary = [&] {
-    summary["files"] = files;
-    summary["seconds"] = seconds(phases);
-    io::write_text(folder / "summary.json", summary.dump(2) + "\n");
-  };
-  write_summary();
-  Picture picture{false, "--no-plot was given"};
-  if (o.plot) {
-    {
-      const Stopwatch watch(phases, "picture");
-      picture = draw_picture("plot_times.py", {folder.string()});
-    }
-    if (picture.drawn) files.push_back("times.png");
-  }
-  summary["picture"] = picture.drawn ? Json("times.png") : Json("not drawn: " + picture.why);
-  write_summary();
-
-  say("solved    ", job.sources.size(), job.sources.size() == 1 ? " source, " : " sources, ",
-      solver, " of order ", o.order, o.factored ? "" : ", unfactored", ", ",
-      std::is_same_v<T, float> ? "float" : "double", ", on ", o.space, ": ", outcome.device);
-  std::string list;
-  for (const auto& [phase, value] : phases.phases()) {
-    list += concat(" ", phase, " ", fixed(value, 3), ",");
-  }
-  say("seconds  ", list, " total ", fixed(phases.total(), 3));
-  say("rate      ", format_count(solved > 0.0 ? nodes / solved : 0.0), "nodes/s");
-  list.clear();
-  for (const std::string& file : files) list += " " + file;
-  say("written   ", folder.string(), ":", list);
-  if (o.plot && !picture.drawn) say("picture not drawn: ", picture.why);
+  done.latest = range_of(outcome.times).second;
+  done.sources = points_json(job.sources);
+  done.receivers = points_json(receivers);
+  done.source_count = job.sources.size();
+  done.nodes = static_cast<double>(job.grid.size()) * static_cast<double>(done.source_count);
+  done.device = outcome.device;
+  done.report = outcome.report;
+  finish(o, model, done, session);
 }
 
 template <class T>
-void run_with(const Options& o, Stage& stage) {
-  PhaseTimes phases;
+void run_with(const Options& o, Session& session) {
   EarthModel<T> model;
   {
-    const Stopwatch watch(phases, "read");
+    const HostPhase phase(session.phases, "read");
     model = load_model<T>(o);
   }
   if (model.shape.size() == 2) {
-    run_in<T, 2>(o, std::move(model), phases, stage);
+    run_in<T, 2>(o, std::move(model), session);
   } else {
-    run_in<T, 3>(o, std::move(model), phases, stage);
+    run_in<T, 3>(o, std::move(model), session);
+  }
+}
+
+void run(const Options& options, Session& session) {
+  if (options.double_precision) {
+    run_with<double>(options, session);
+  } else {
+    run_with<float>(options, session);
   }
 }
 
 }  // namespace
 
-void run(const Options& options, Stage& stage) {
-  if (options.double_precision) {
-    run_with<double>(options, stage);
-  } else {
-    run_with<float>(options, stage);
-  }
-}
-
 }  // namespace moho::examples::first_arrivals
+
+int main(int argc, char** argv) {
+  using namespace moho::examples;
+  return run_example<first_arrivals::Options>(argc, argv, first_arrivals::describe(),
+                                              first_arrivals::read_options, first_arrivals::run);
+}

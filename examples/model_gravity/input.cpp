@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model_gravity/input.hpp"
 
-#include <moho/core/space.hpp>
+#include "common/memory.hpp"
+
 #include <moho/gravity/ensemble.hpp>
+#include <moho/gravity/forward.hpp>
 #include <moho/gravity/overlap.hpp>
 #include <moho/gravity/synthetic.hpp>
 #include <moho/io/csv.hpp>
@@ -125,14 +127,6 @@ std::vector<double> read_values(const std::string& option, const std::string& fi
   return std::move(table.values);
 }
 
-// Throws before the machine runs out of memory.
-void check_memory(const std::string& what, double bytes) {
-  const auto there = static_cast<double>(available_memory(Kokkos::DefaultHostExecutionSpace()));
-  if (bytes <= there) return;
-  throw MemoryError(concat(what, " take ", format_bytes(bytes), " of the host's memory (allowed: ",
-                           format_bytes(there), ", what is free): take fewer"));
-}
-
 void load_stations(const Options& o, Input& input) {
   if (!o.stations_file.empty()) {
     input.stations = read_rows("--stations", o.stations_file, {"x", "y", "z"});
@@ -158,8 +152,9 @@ void load_stations(const Options& o, Input& input) {
   }
   const StationGrid& grid = *o.grid;
   const double results = 8.0 * static_cast<double>(o.components.size());
-  check_memory(concat("--grid: ", grid.nx, " x ", grid.ny, " stations and their results"),
-               static_cast<double>(grid.nx) * static_cast<double>(grid.ny) * (24.0 + results));
+  check_host_memory(concat("--grid: ", grid.nx, " x ", grid.ny, " stations and their results take"),
+                    static_cast<double>(grid.nx) * static_cast<double>(grid.ny) * (24.0 + results),
+                    "take fewer");
   std::vector<double> elevation{o.elevation};
   if (!o.elevation_file.empty()) {
     elevation = read_values("--elevation", o.elevation_file, {grid.ny, grid.nx}, "ny x nx");
@@ -204,8 +199,8 @@ Input load_input(const Options& o) {
 }
 
 void check_input(const Options& o, const Input& input) {
-  using Host = Kokkos::DefaultHostExecutionSpace;
-  const Host host;
+  using Host = Kokkos::HostSpace;
+  const Instance<Host> host = Kokkos::DefaultHostExecutionSpace();
   const auto named = [](const std::string& name, const auto& check) {
     try {
       check();
@@ -232,6 +227,15 @@ void check_input(const Options& o, const Input& input) {
                               "--check-overlaps out"));
     }
   }
+}
+
+gravity::Strategy strategy_of_all(const Options& o, const Input& input) {
+  if (!input.regular || !o.double_precision) return gravity::Strategy::tiles;
+  using Host = Kokkos::HostSpace;
+  return gravity::automatic_strategy<double>(
+      Instance<Host>(Kokkos::DefaultHostExecutionSpace()), input.mesh,
+      gravity::DensityView<Host>(input.densities.data(), input.densities.size()),
+      gravity::StationView<Host>(input.stations.data(), input.stations.size() / 3));
 }
 
 Masses count_masses(const Input& input) {

@@ -31,6 +31,9 @@ Input load_input(const Options& options);
 /// Throws InputError, which names the row, unless all values can be used.
 void check_input(const Options& options, const Input& input);
 
+/// What the automatic strategy stands for, decided once for all ranks and from the whole ensemble.
+gravity::Strategy strategy_of_all(const Options& options, const Input& input);
+
 /// Number of prisms with mass, and the range of their densities.
 struct Masses {
   std::int64_t prisms = 0;

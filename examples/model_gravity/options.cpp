@@ -2,21 +2,14 @@
 #include "model_gravity/options.hpp"
 
 #include "common/arguments.hpp"
-#include "common/command_line.hpp"
-#include "common/summary.hpp"
 #include "model_gravity/ranks.hpp"
-
-#include <moho/core/space.hpp>
 
 #include <filesystem>
 #include <limits>
-#include <sstream>
 
 namespace moho::examples::model_gravity {
 
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr const char* intro =
     R"(model_gravity: gravity, gravity gradient and potential of an ensemble of prisms at many stations.
@@ -50,86 +43,6 @@ Examples
 The number of CPU threads is that of OMP_NUM_THREADS, for each rank. Exit status: 0 done, 2 the input is not
 usable (the message says what and why), 1 anything else.
 )";
-
-struct Descriptions {
-  po::options_description ensemble, stations, computing, running, console;
-};
-
-Descriptions describe() {
-  const auto text = [] { return po::value<std::string>(); };
-  // A switch that says whether it was given, and that a file can write "name = true".
-  const auto flag = [] { return po::value<bool>()->zero_tokens(); };
-  Descriptions d{
-      po::options_description("Ensemble (exactly one of the first three)", 100, 60),
-      po::options_description("Stations", 100, 60), po::options_description("Computing", 100, 60),
-      po::options_description("Running", 100, 60), po::options_description("Other", 100, 60)};
-  d.ensemble.add_options()  //
-      ("prisms", text()->value_name("FILE"),
-       "a row a prism, x1,x2,y1,y2,z1,z2,density: .csv, or .npy of shape n x 7; z1 is the top")  //
-      ("mesh", text()->value_name("BOX"),
-       "a regular ensemble, nx,ny,nz,x1,x2,y1,y2,z1,z2: the box cut into nx x ny x nz prisms")  //
-      ("spheres", flag(),
-       "a made-up ensemble: seven spheres in a box of 22 km x 22 km x 8 km, 252,000 prisms "
-       "of a mesh of 700 x 700 x 50")  //
-      ("densities", text()->value_name("FILE"),
-       "for --mesh: .npy of shape nz x ny x nx, or flat with x fastest; 0 is no prism");
-  d.stations.add_options()  //
-      ("stations", text()->value_name("FILE"),
-       "a row a station, x,y,z with z down: .csv, or .npy of shape n x 3")  //
-      ("grid", text()->value_name("GRID"),
-       "nx,ny,dx,dy,x0,y0: nx x ny stations, dx and dy apart, the first at x0,y0 (default for "
-       "--spheres: the paper's 150 x 100 over the box, 100 m up)")  //
-      ("elevation", text()->value_name("z | FILE"),
-       "of the stations of --grid, metres ABOVE z = 0: a number, or .npy of shape ny x nx or flat, "
-       "or .csv with as many numbers (default: 0)");
-  d.computing.add_options()  //
-      ("components", text()->value_name("LIST"),
-       "names separated by commas: potential, gx, gy, gz, gxx, gyy, gzz, gxy, gxz, gyz; or all "
-       "(default: gz)")  //
-      ("strategy", text()->value_name("NAME"),
-       "automatic, tiles, by_stations, by_prisms (the paper's), or by_corners (regular ensembles "
-       "in "
-       "double); all give the same field (default: automatic)")  //
-      ("precision", text()->value_name("TYPE"),
-       "of the sums: float or double; results are double (default: double)")  //
-      ("constant", text()->value_name("G"),
-       "2018 (6.6743e-11, CODATA), 2013 (6.673e-11, the paper's), or a number in m^3/(kg s^2) "
-       "(default: 2018)")  //
-      ("far-tolerance", text()->value_name("R"),
-       "relative error of a prism's field that is allowed where an expansion replaces the closed "
-       "form far away; 0: to rounding (default: 1e-11, with --precision float 1e-6)")  //
-      ("team-size", text()->value_name("N"),
-       "threads a team on a device (default: a tuned value)")  //
-      ("teams", text()->value_name("N"),
-       "number of teams of by_prisms, each thread with a grid of its own (default: a tuned "
-       "value)")  //
-      ("check-overlaps", flag(), "look for prisms that overlap first, and refuse them");
-  d.running.add_options()  //
-      ("space", text()->value_name("NAME"),
-       "where to compute: serial, openmp or cuda (default: the fastest that this program was built "
-       "with)")  //
-      ("memory", text()->value_name("BYTES"),
-       "most memory that each rank may take there, such as 512M or 8G (default: its share of what "
-       "is free)")  //
-      ("out", text()->value_name("DIR"),
-       "folder for the results (default: model_gravity_out)")                       //
-      ("csv", flag(), "write gravity.csv, too: x,y,z (z down) and the components")  //
-      ("no-plot", flag(), "draw no maps");
-  d.console.add_options()  //
-      ("config", text()->value_name("FILE"),
-       "read options from a file, one \"name = value\" a line, # starts a comment; the command "
-       "line wins. An ensemble chosen on the command line replaces the file's, and so do "
-       "stations")           //
-      ("help", "this text")  //
-      ("version", "versions of the program and of what it was built with");
-  return d;
-}
-
-const std::vector<Alternatives>& alternatives() {
-  static const std::vector<Alternatives> list{{{"prisms", "mesh", "spheres"}, {"densities"}},
-                                              {{"stations", "grid"}, {"elevation"}}};
-  return list;
-}
 
 constexpr std::int64_t most_per_axis = std::int64_t(1) << 31;
 
@@ -199,42 +112,67 @@ std::string chosen_twice(const std::string& a, const std::string& b, const std::
 
 }  // namespace
 
-CommandLine read_command_line(const std::vector<std::string>& arguments) {
-  const std::string program = "model_gravity";
-  const Descriptions described = describe();
-  po::options_description in_file, all;
-  in_file.add(described.ensemble)
-      .add(described.stations)
-      .add(described.computing)
-      .add(described.running);
-  all.add(in_file).add(described.console);
-  po::variables_map values = parse_command_line(program, arguments, all);
+Description describe() {
+  Description d;
+  d.program = "model_gravity";
+  d.intro = intro;
+  d.outro = outro;
+  d.groups = {
+      {"Ensemble (exactly one of the first three)",
+       {{"prisms", "FILE",
+         "a row a prism, x1,x2,y1,y2,z1,z2,density: .csv, or .npy of shape n x 7; z1 is the top"},
+        {"mesh", "BOX",
+         "a regular ensemble, nx,ny,nz,x1,x2,y1,y2,z1,z2: the box cut into nx x ny x nz prisms"},
+        flag("spheres",
+             "a made-up ensemble: seven spheres in a box of 22 km x 22 km x 8 km, 252,000 prisms "
+             "of a mesh of 700 x 700 x 50"),
+        {"densities", "FILE",
+         "for --mesh: .npy of shape nz x ny x nx, or flat with x fastest; 0 is no prism"}}},
+      {"Stations",
+       {{"stations", "FILE", "a row a station, x,y,z with z down: .csv, or .npy of shape n x 3"},
+        {"grid", "GRID",
+         "nx,ny,dx,dy,x0,y0: nx x ny stations, dx and dy apart, the first at x0,y0 (default for "
+         "--spheres: the paper's 150 x 100 over the box, 100 m up)"},
+        {"elevation", "z | FILE",
+         "of the stations of --grid, metres ABOVE z = 0: a number, or .npy of shape ny x nx or "
+         "flat, or .csv with as many numbers (default: 0)"}}},
+      {"Computing",
+       {{"components", "LIST",
+         "names separated by commas: potential, gx, gy, gz, gxx, gyy, gzz, gxy, gxz, gyz; or all "
+         "(default: gz)"},
+        {"strategy", "NAME",
+         "automatic, tiles, by_stations, by_prisms (the paper's), or by_corners (regular ensembles "
+         "in double); all give the same field (default: automatic)"},
+        {"precision", "TYPE", "of the sums: float or double; results are double (default: double)"},
+        {"constant", "G",
+         "2018 (6.6743e-11, CODATA), 2013 (6.673e-11, the paper's), or a number in m^3/(kg s^2) "
+         "(default: 2018)"},
+        {"far-tolerance", "R",
+         "relative error of a prism's field that is allowed where an expansion replaces the closed "
+         "form far away; 0: to rounding (default: 1e-11, with --precision float 1e-6)"},
+        {"team-size", "N", "threads a team on a device (default: a tuned value)"},
+        {"teams", "N",
+         "number of teams of by_prisms, each thread with a grid of its own (default: a tuned "
+         "value)"},
+        flag("check-overlaps", "look for prisms that overlap first, and refuse them")}},
+      {"Running",
+       {space_option(), memory_option("that each rank may take there", "its share of what is free"),
+        out_option(d.program),
+        flag("csv", "write gravity.csv, too: x,y,z (z down) and the components"),
+        flag("no-plot", "draw no maps")}}};
+  d.config_note =
+      ". An ensemble chosen on the command line replaces the file's, and so do stations";
+  d.version_note = (Ranks::with_mpi() ? Ranks::version() : std::string("without MPI")) + "\n";
+  d.alternatives = {{{"prisms", "mesh", "spheres"}, {"densities"}},
+                    {{"stations", "grid"}, {"elevation"}}};
+  return d;
+}
 
-  CommandLine result;
-  Options& o = result.options;
-  if (values.count("help")) {
-    std::ostringstream help;
-    help << intro << '\n' << all << outro;
-    result.text = help.str();
-    return result;
-  }
-  if (values.count("version")) {
-    result.text = version_text(program) +
-                  (Ranks::with_mpi() ? Ranks::version() : std::string("without MPI")) + "\n";
-    return result;
-  }
-  if (values.count("config")) {
-    o.config = values["config"].as<std::string>();
-    parse_config_file(program, o.config, in_file, alternatives(), values);
-  }
-
-  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
-  const auto flag = [&](const char* name) {
-    return values.count(name) > 0 && values[name].as<bool>();
-  };
-  const auto given = [&](const std::string& name) {
-    return name == "spheres" ? flag("spheres") : values.count(name) > 0;
-  };
+Options read_options(const Arguments& arguments) {
+  Options o;
+  o.double_precision = true;
+  const auto given = [&](const char* name) { return arguments.given(name); };
+  const auto text = [&](const char* name) { return arguments.text(name); };
 
   // The ensemble.
   std::string chosen;
@@ -316,14 +254,9 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
       throw InputError(concat("--", error.what()));  // "components: ..."
     }
   }
-  if (given("strategy")) {
-    o.strategy = static_cast<gravity::Strategy>(
-        parse_name("--strategy", text("strategy"),
-                   {"automatic", "tiles", "by_stations", "by_prisms", "by_corners"}));
-  }
-  if (given("precision")) {
-    o.double_precision = parse_name("--precision", text("precision"), {"float", "double"}) == 1;
-  }
+  o.strategy = static_cast<gravity::Strategy>(arguments.choice(
+      "strategy", {"automatic", "tiles", "by_stations", "by_prisms", "by_corners"}, 0));
+  read_common(arguments, "model_gravity", o);
   if (o.strategy == gravity::Strategy::by_corners) {
     if (o.ensemble == Ensemble::prisms) {
       throw InputError(
@@ -357,19 +290,10 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
           "strategy): leave it out, or take that strategy");
     }
   }
-  o.check_overlaps = flag("check-overlaps");
+  o.check_overlaps = given("check-overlaps");
 
-  // The run.
-  o.space = given("space") ? parse_space(text("space")) : default_space_name();
-  if (given("memory")) o.memory = parse_bytes("--memory", text("memory"));
-  if (given("out")) o.out = text("out");
-  if (o.out.empty()) {
-    throw InputError(
-        "--out is empty (allowed: the name of a folder): leave it out for model_gravity_out");
-  }
-  o.csv = flag("csv");
-  o.plot = !flag("no-plot");
-  return result;
+  o.csv = given("csv");
+  return o;
 }
 
 }  // namespace moho::examples::model_gravity

@@ -4,9 +4,10 @@
 /// \file
 /// \brief Everything that can be asked of model_gravity, and how it is read.
 
+#include "common/command_line.hpp"
+
 #include <moho/gravity/types.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,7 +26,7 @@ struct StationGrid {
 };
 
 /// What was asked for.
-struct Options {
+struct Options : CommonOptions {
   Ensemble ensemble = Ensemble::prisms;
   std::string prisms_file;     ///< for Ensemble::prisms
   gravity::RegularMesh mesh;   ///< for Ensemble::mesh
@@ -38,29 +39,19 @@ struct Options {
 
   gravity::Components components{gravity::Component::gz};
   gravity::Strategy strategy = gravity::Strategy::automatic;
-  bool double_precision = true;
   double constant = gravity::gravitational_constant;  ///< G, m^3/(kg s^2)
   double far_tolerance = -1.0;                        ///< negative: that of the precision
   int team_size = 0;                                  ///< 0: tuned value
   int teams = 0;                                      ///< 0: tuned value
   bool check_overlaps = false;
-  std::string space;       ///< name of the execution space
-  std::size_t memory = 0;  ///< bytes of each rank in the space; 0: its share of what is free
-
   bool csv = false;  ///< write gravity.csv, too
-  std::string out = "model_gravity_out";
-  std::string config;  ///< the file that options were read from, if any
-  bool plot = true;    ///< draw the maps
 };
 
-/// The outcome of reading the command line: options, or a text to print and nothing else to do.
-struct CommandLine {
-  Options options;
-  std::string text;  ///< of --help or --version; empty otherwise
-};
+/// The options, for --help.
+Description describe();
 
-/// Reads the command line and the file that --config names.
-/// \throws InputError for anything unknown, missing, malformed or contradictory.
-CommandLine read_command_line(const std::vector<std::string>& arguments);
+/// What was given; double precision by default. \throws InputError for what is missing, malformed
+/// or contradictory
+Options read_options(const Arguments& arguments);
 
 }  // namespace moho::examples::model_gravity

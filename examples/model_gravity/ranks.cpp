@@ -7,7 +7,10 @@
 #include <moho/gravity/mpi.hpp>
 #endif
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <string_view>
 
 namespace moho::examples::model_gravity {
 
@@ -17,7 +20,25 @@ struct Ranks::Session {
   gravity::MpiSession mpi;
 };
 
+namespace {
+// Was this process started by something that knows of MPI? All of mpirun, mpiexec and srun tell
+// their processes who they are through the environment. Starting MPI takes longer than many a run.
+bool launched() {
+  constexpr std::string_view prefixes[] = {"OMPI_",  "PMI",   "PRTE_",  "MV2_",  "MPI",
+                                           "I_MPI_", "HYDI_", "SLURM_", "PALS_", "ALPS_",
+                                           "JSM_",   "FLUX_", "LSB_",   "PBS_"};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view name = *variable;
+    for (const std::string_view prefix : prefixes) {
+      if (name.substr(0, prefix.size()) == prefix) return true;
+    }
+  }
+  return false;
+}
+}  // namespace
+
 Ranks::Ranks(int& argc, char**& argv) {
+  if (!launched()) return;
   // Started without mpirun, Open MPI would start a daemon that only helps to start further
   // programs.
   ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
@@ -35,14 +56,14 @@ std::string Ranks::version() {
   return whole.substr(0, whole.find_first_of(",\n"));
 }
 
-int Ranks::rank() const { return m_session->mpi.rank(); }
-int Ranks::size() const { return m_session->mpi.size(); }
-int Ranks::rank_on_host() const { return m_session->mpi.rank_on_host(); }
-int Ranks::size_of_host() const { return m_session->mpi.size_of_host(); }
+int Ranks::rank() const { return m_session ? m_session->mpi.rank() : 0; }
+int Ranks::size() const { return m_session ? m_session->mpi.size() : 1; }
+int Ranks::rank_on_host() const { return m_session ? m_session->mpi.rank_on_host() : 0; }
+int Ranks::size_of_host() const { return m_session ? m_session->mpi.size_of_host() : 1; }
 
 void Ranks::together(const std::function<void()>& function) {
   try {
-    gravity::together(m_session->mpi.communicator(), function);
+    m_session ? gravity::together(m_session->mpi.communicator(), function) : function();
   } catch (...) {
     m_agreed = true;
     throw;
@@ -50,30 +71,37 @@ void Ranks::together(const std::function<void()>& function) {
 }
 
 void Ranks::broadcast(void* bytes, std::size_t count) {
+  if (!m_session) return;
   gravity::broadcast(m_session->mpi.communicator(), static_cast<char*>(bytes),
                      static_cast<std::int64_t>(count));
 }
 
 void Ranks::scatter_rows(const double* all, std::int64_t width,
                          const std::vector<gravity::Part>& parts, double* mine) {
+  if (!m_session) return;
   gravity::scatter_rows(m_session->mpi.communicator(), all, width, parts, root() ? nullptr : mine);
 }
 
 void Ranks::sum_to_root(std::vector<double>& values) {
+  if (!m_session) return;
   gravity::reduce_to_root(m_session->mpi.communicator(), values.data(),
                           static_cast<std::int64_t>(values.size()));
 }
 
 std::vector<RankReport> Ranks::gather(const RankReport& mine) {
+  if (!m_session) return {mine};
   return gravity::gather_to_root(m_session->mpi.communicator(), mine);
 }
 
 void Ranks::finish() {
-  m_session->mpi.finish();
+  if (m_session) m_session->mpi.finish();
   m_finished = true;
 }
 
-void Ranks::abort(int status) { m_session->mpi.abort(status); }
+void Ranks::abort(int status) {
+  if (m_session) m_session->mpi.abort(status);
+  std::exit(status);
+}
 
 #else
 

@@ -4,6 +4,8 @@
 /// \file
 /// \brief The processes of one run. In a build without MPI there is one.
 
+#include "common/processes.hpp"
+
 #include <moho/gravity/ranks.hpp>
 
 #include <cstddef>
@@ -26,14 +28,12 @@ struct RankReport {
 
 /// All processes that mpirun started, or this one alone. Functions are collective, except where
 /// they say otherwise.
-class Ranks {
+class Ranks : public Processes {
  public:
   /// Starts MPI.
   /// \throws InputError if a program without MPI was started by mpirun
   Ranks(int& argc, char**& argv);
-  ~Ranks();
-  Ranks(const Ranks&) = delete;
-  Ranks& operator=(const Ranks&) = delete;
+  ~Ranks() override;
 
   /// Was the program built with MPI?
   static bool with_mpi();
@@ -45,19 +45,19 @@ class Ranks {
   /// Number of ranks. Not collective.
   int size() const;
   /// Is this the rank that reads, prints and writes? Not collective.
-  bool root() const { return rank() == 0; }
+  bool root() const override { return rank() == 0; }
   /// This rank among those of its machine. Not collective.
-  int rank_on_host() const;
+  int rank_on_host() const override;
   /// Ranks on this machine. Not collective.
   int size_of_host() const;
 
   /// Calls a function on every rank. If it throws on one, all throw the same.
-  void together(const std::function<void()>& function);
+  void together(const std::function<void()>& function) override;
   /// Do all ranks know of the exception that was thrown last? Not collective.
-  bool agreed() const { return m_agreed; }
+  bool agreed() const override { return m_agreed; }
 
   /// Sends plain bytes of the root to all.
-  void broadcast(void* bytes, std::size_t count);
+  void broadcast(void* bytes, std::size_t count) override;
   /// Gives each rank its rows of an array of the root, which keeps its own where they are.
   void scatter_rows(const double* all, std::int64_t width, const std::vector<gravity::Part>& parts,
                     double* mine);
@@ -69,9 +69,9 @@ class Ranks {
   /// Ends MPI. Afterwards each rank is on its own.
   void finish();
   /// Was finish() called? Not collective.
-  bool finished() const { return m_finished; }
+  bool finished() const override { return m_finished; }
   /// Ends all ranks at once. Not collective.
-  void abort(int status);
+  void abort(int status) override;
 
  private:
   struct Session;

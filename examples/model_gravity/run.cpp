@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "model_gravity/run.hpp"
+//
+// model_gravity: gravity, its gradient and the potential of an ensemble of prisms at many stations,
+// on one processor or on many through MPI.
 
 #include "common/format.hpp"
-#include "common/stopwatch.hpp"
+#include "common/program.hpp"
 #include "common/summary.hpp"
-#include "model_gravity/compute_on.hpp"
+#include "model_gravity/compute.hpp"
 #include "model_gravity/input.hpp"
+#include "model_gravity/options.hpp"
 #include "model_gravity/output.hpp"
+#include "model_gravity/ranks.hpp"
 
-#include <moho/gravity/forward.hpp>
+#include <moho/core/space.hpp>
+#include <moho/gravity/types.hpp>
 #include <moho/io/npy.hpp>
-#include <moho/io/writer.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <unistd.h>
 
@@ -20,6 +22,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -29,7 +32,6 @@ namespace moho::examples::model_gravity {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 // What the root tells the others before they compute.
 struct Plan {
@@ -162,8 +164,10 @@ std::pair<double, double> range_of(const std::vector<double>& rows, std::size_t 
   return {low, high};
 }
 
-void say_input(const Options& o, const Input& input, const Masses& masses) {
-  say("prisms    ", input.name, ": ",
+void print_input(const Options& o, const Input& input, const Masses& masses,
+                 const Session& session) {
+  session.print(
+      "prisms    ", input.name, ": ",
       input.regular ? describe_mesh(input.mesh) + ", " : std::string(), masses.prisms,
       masses.prisms == 1 ? " prism of " : " prisms of ", significant(masses.lowest, 6),
       masses.lowest == masses.highest ? std::string() : " to " + significant(masses.highest, 6),
@@ -173,14 +177,13 @@ void say_input(const Options& o, const Input& input, const Masses& masses) {
     const auto [low, high] = range_of(input.stations, d);
     extent += concat(d ? ", " : "", "xyz"[d], " ", low, low == high ? "" : concat(" to ", high));
   }
-  say("stations  ", input.stations_name, ": ",
-      input.grid ? concat(input.grid->nx, " x ", input.grid->ny)
-                 : concat(input.stations.size() / 3),
-      " (", extent, " m; z down)");
+  session.print("stations  ", input.stations_name, ": ",
+                input.grid ? concat(input.grid->nx, " x ", input.grid->ny)
+                           : concat(input.stations.size() / 3),
+                " (", extent, " m; z down)");
   if (!o.grid && o.stations_file.empty()) {
-    say("          note: no stations were given: those of the paper are taken");
+    session.print("          note: no stations were given: those of the paper are taken");
   }
-  std::fflush(stdout);
 }
 
 Json asked_json(const Options& o) {
@@ -190,9 +193,9 @@ Json asked_json(const Options& o) {
       json["prisms"] = o.prisms_file;
       break;
     case Ensemble::mesh:
-      json["mesh"] = {o.mesh.cells[0], o.mesh.cells[1], o.mesh.cells[2],
-                      o.mesh.lower[0], o.mesh.upper[0], o.mesh.lower[1],
-                      o.mesh.upper[1], o.mesh.lower[2], o.mesh.upper[2]};
+      json["mesh"] = Json::array({o.mesh.cells[0], o.mesh.cells[1], o.mesh.cells[2],
+                                  o.mesh.lower[0], o.mesh.upper[0], o.mesh.lower[1],
+                                  o.mesh.upper[1], o.mesh.lower[2], o.mesh.upper[2]});
       json["densities"] = o.densities_file;
       break;
     case Ensemble::spheres:
@@ -202,7 +205,8 @@ Json asked_json(const Options& o) {
   if (!o.config.empty()) json["config"] = o.config;
   if (!o.stations_file.empty()) json["stations"] = o.stations_file;
   if (o.grid) {
-    json["grid"] = {o.grid->nx, o.grid->ny, o.grid->dx, o.grid->dy, o.grid->x0, o.grid->y0};
+    json["grid"] =
+        Json::array({o.grid->nx, o.grid->ny, o.grid->dx, o.grid->dy, o.grid->x0, o.grid->y0});
     json["elevation"] = o.elevation_file.empty() ? Json(o.elevation) : Json(o.elevation_file);
   }
   json["components"] = Json::array();
@@ -219,7 +223,7 @@ Json asked_json(const Options& o) {
   json["teams"] = o.teams > 0 ? Json(o.teams) : Json("tuned");
   json["check_overlaps"] = o.check_overlaps;
   json["space"] = o.space;
-  json["memory"] = o.memory > 0 ? Json(o.memory) : Json("what is free");
+  json["memory"] = memory_json(o);
   json["csv"] = o.csv;
   json["out"] = o.out;
   json["plot"] = o.plot;
@@ -231,9 +235,9 @@ Json ensemble_json(const Input& input, const Masses& masses) {
   json["name"] = input.name;
   json["kind"] = input.regular ? "regular" : "irregular";
   if (input.regular) {
-    json["cells"] = {input.mesh.cells[0], input.mesh.cells[1], input.mesh.cells[2]};
-    json["lower"] = {input.mesh.lower[0], input.mesh.lower[1], input.mesh.lower[2]};
-    json["upper"] = {input.mesh.upper[0], input.mesh.upper[1], input.mesh.upper[2]};
+    json["cells"] = Json::array({input.mesh.cells[0], input.mesh.cells[1], input.mesh.cells[2]});
+    json["lower"] = Json::array({input.mesh.lower[0], input.mesh.lower[1], input.mesh.lower[2]});
+    json["upper"] = Json::array({input.mesh.upper[0], input.mesh.upper[1], input.mesh.upper[2]});
   }
   json["prisms"] = masses.prisms;
   json["density_min"] = masses.lowest;
@@ -247,14 +251,14 @@ Json stations_json(const Input& input) {
   json["count"] = input.stations.size() / 3;
   if (input.grid) {
     const StationGrid& g = *input.grid;
-    json["grid"] = {{"nx", g.nx}, {"ny", g.ny}, {"dx", g.dx},
-                    {"dy", g.dy}, {"x0", g.x0}, {"y0", g.y0}};
+    json["grid"] = Json::object(
+        {{"nx", g.nx}, {"ny", g.ny}, {"dx", g.dx}, {"dy", g.dy}, {"x0", g.x0}, {"y0", g.y0}});
   } else {
     json["grid"] = nullptr;
   }
   for (std::size_t d = 0; d < 3; ++d) {
     const auto [low, high] = range_of(input.stations, d);
-    json[std::string(1, "xyz"[d])] = {low, high};
+    json[std::string(1, "xyz"[d])] = Json::array({low, high});
   }
   return json;
 }
@@ -294,53 +298,114 @@ Json ranks_json(const std::vector<RankReport>& reports) {
   Json list = Json::array();
   for (std::size_t q = 0; q < reports.size(); ++q) {
     const RankReport& r = reports[q];
-    list.push_back({{"rank", q},
-                    {"host", r.host},
-                    {"device", r.device},
-                    {"prisms", r.prisms},
-                    {"memory_bytes", r.memory},
-                    {"seconds", r.seconds}});
+    list.push_back(Json::object({{"rank", q},
+                                 {"host", r.host},
+                                 {"device", r.device},
+                                 {"prisms", r.prisms},
+                                 {"memory_bytes", r.memory},
+                                 {"seconds", r.seconds}}));
   }
   return list;
 }
 
-// What automatic stands for, decided once for all ranks and from the whole ensemble.
-gravity::Strategy strategy_of_all(const Options& o, const Input& input) {
-  if (!input.regular || !o.double_precision) return gravity::Strategy::tiles;
-  using Host = Kokkos::DefaultHostExecutionSpace;
-  return gravity::automatic_strategy<double>(
-      Host(), input.mesh,
-      gravity::DensityView<Host>(input.densities.data(), input.densities.size()),
-      gravity::StationView<Host>(input.stations.data(), input.stations.size() / 3));
-}
-
-// What an earlier run left would not belong to these results.
-void remove_results(const fs::path& folder) {
-  std::error_code ignored;
-  for (const char* name : {"summary.json", "maps.png", "gravity.csv", "stations.npy"}) {
-    fs::remove(folder / name, ignored);
-  }
+// What an earlier run may have left.
+std::vector<std::string> names_of_results() {
+  std::vector<std::string> names{"summary.json", "maps.png", "gravity.csv", "stations.npy"};
   for (const gravity::Component c : gravity::all_components()) {
-    fs::remove(folder / (gravity::to_string(c) + std::string(".png")), ignored);
-    fs::remove(folder / (gravity::to_string(c) + std::string(".npy")), ignored);
+    names.push_back(gravity::to_string(c) + std::string(".png"));
+    names.push_back(gravity::to_string(c) + std::string(".npy"));
   }
+  return names;
 }
 
-}  // namespace
+Json components_json(const Options& o, const std::vector<Extremes>& extremes) {
+  Json list = Json::array();
+  for (std::size_t c = 0; c < o.components.size(); ++c) {
+    const Extremes& e = extremes[c];
+    list.push_back(Json::object({{"name", gravity::to_string(o.components[c])},
+                                 {"unit", gravity::unit_of(o.components[c])},
+                                 {"min", e.any ? Json(e.lowest) : Json()},
+                                 {"max", e.any ? Json(e.highest) : Json()},
+                                 {"nan", e.missing}}));
+  }
+  return list;
+}
 
-void run(const Options& o, Ranks& ranks, Stage& stage) {
-  PhaseTimes phases;
+void finish(const Options& o, const Input& input, const Masses& masses, const Outcome& outcome,
+            const std::vector<Extremes>& extremes, const std::vector<RankReport>& reports,
+            Session& session) {
+  double work = session.phases.seconds("ranks");
+  for (const char* phase : {"prepare", "sum", "reduce"}) work += session.phases.seconds(phase);
+  const double pairs =
+      static_cast<double>(masses.prisms) * static_cast<double>(input.stations.size() / 3);
+  const double rate = work > 0.0 ? pairs / work : 0.0;
+  const gravity::Report& report = outcome.report;
+  Json& summary = session.summary;
+  summary["asked"] = asked_json(o);
+  summary["units"] = Json::object({{"length", "m"},
+                                   {"density", "kg/m3"},
+                                   {"potential", "m2/s2"},
+                                   {"attraction", "mGal"},
+                                   {"gradient", "Eotvos"},
+                                   {"constant", "m3/(kg s2)"}});
+  summary["axes"] = "right-handed, z down; the attraction is positive towards the mass";
+  summary["ensemble"] = ensemble_json(input, masses);
+  summary["stations"] = stations_json(input);
+  summary["components"] = components_json(o, extremes);
+  summary["run"] = Json::object(
+      {{"strategy", gravity::to_string(report.strategy)},
+       {"device", outcome.device},
+       {"threads", outcome.threads},
+       {"ranks", reports.size()},
+       {"pairs", pairs},
+       {"corners", report.corners},
+       {"private_grids", report.private_grids},
+       {"passes", report.passes},
+       {"memory", Json::object({{"budget_bytes", outcome.budget}, {"bytes", report.memory}})},
+       {"of_ranks", ranks_json(reports)}});
+  summary["rates"] = Json::object({{"pairs_per_second", rate}});
+
+  Ending ending;
+  ending.script = "plot_maps.py";
+  for (const gravity::Component c : o.components) {
+    ending.pictures.push_back(gravity::to_string(c) + std::string(".png"));
+  }
+  ending.pictures.emplace_back("maps.png");
+  ending.picture_name = "maps.png";
+  ending.lines = {
+      concat("computed  ", o.components.size(),
+             o.components.size() == 1 ? " component, " : " components, ",
+             gravity::to_string(report.strategy), ", ", o.double_precision ? "double" : "float",
+             ": ", format_count(pairs), "pairs of prism and station"),
+      concat("          on ", o.space, ": ", outcome.device,
+             reports.size() > 1 ? concat(", and ", reports.size() - 1, " more ranks") : "")};
+  for (std::size_t c = 0; c < o.components.size(); ++c) {
+    const Extremes& e = extremes[c];
+    ending.lines.push_back(concat(
+        "          ", gravity::to_string(o.components[c]), " ", significant(e.lowest, 6), " to ",
+        significant(e.highest, 6), " ", gravity::unit_of(o.components[c]),
+        e.missing == 0 ? std::string()
+                       : concat("; NaN at ", e.missing, e.missing == 1 ? " station" : " stations",
+                                ", on vertices or edges of prisms")));
+  }
+  ending.rate = concat("rate      ", format_count(rate), "pairs/s");
+  session.finish(ending);
+}
+
+void run(const Options& o, Session& session) {
+  auto& ranks = static_cast<Ranks&>(session.processes());
+  PhaseTimes& phases = session.phases;
   Input input;
   Masses masses;
   Plan plan;
   ranks.together([&] {
     if (!ranks.root()) return;
     {
-      const Stopwatch watch(phases, "read");
+      const HostPhase phase(phases, "read");
       input = load_input(o);
     }
     {
-      const Stopwatch watch(phases, "check");
+      const HostPhase phase(phases, "check");
       check_input(o, input);
       masses = count_masses(input);
       plan = make_plan(o, input);
@@ -348,142 +413,66 @@ void run(const Options& o, Ranks& ranks, Stage& stage) {
         plan.strategy = strategy_of_all(o, input);
       }
     }
-    say_input(o, input, masses);
+    print_input(o, input, masses, session);
   });
 
   Job job;
   {
-    const Stopwatch watch(phases, "share");
+    const HostPhase phase(phases, "share");
     job = share(input, plan, masses.prisms, ranks);
   }
-  TerminalProgress bar;
-  if (ranks.root() && ::isatty(STDERR_FILENO) == 1) job.options.progress = bar.callback();
+  job.options.progress = session.progress();
   Outcome outcome;
-  std::optional<Stopwatch> waiting;
+  std::optional<HostPhase> waiting;
   ranks.together([&] {
     with_space(plan.space, [&](const auto& exec) {
       outcome =
           plan.double_precision ? compute_on<double>(exec, job) : compute_on<float>(exec, job);
     });
-    bar.clear();
-    for (const auto& [phase, seconds] : outcome.phases.phases()) phases.add(phase, seconds);
+    session.computed(outcome.phases);
     waiting.emplace(phases, "ranks");  // for slower ranks, at the end of together()
   });
   ranks.sum_to_root(outcome.results);
   const std::vector<RankReport> reports = ranks.gather(report_of(outcome));
   waiting.reset();
-  const std::string mpi = Ranks::version();
+  session.more_versions["mpi"] = Ranks::with_mpi() ? Json(Ranks::version()) : Json();
   ranks.finish();
   if (!ranks.root()) return;
 
-  stage = Stage::output;
-  const fs::path folder = o.out;
-  const std::size_t stations = input.stations.size() / 3;
-  std::vector<std::string> files;
+  // What an earlier run left would not belong to these results.
+  session.begin_output(names_of_results());
   std::vector<Extremes> extremes;
   {
-    const Stopwatch watch(phases, "write");
-    remove_results(folder);
-    files = write_components(folder, input, o.components, outcome.results);
+    const HostPhase phase(phases, "write");
+    const fs::path& folder = session.folder();
+    const std::size_t stations = input.stations.size() / 3;
+    session.files = write_components(folder, input, o.components, outcome.results);
     if (o.csv) {
       write_gravity_csv(folder / "gravity.csv", input, o.components, outcome.results);
-      files.emplace_back("gravity.csv");
+      session.files.emplace_back("gravity.csv");
     }
     if (!input.grid) {
       // Where the values belong; the maps need it.
       io::write_npy(folder / "stations.npy", input.stations.data(),
                     {static_cast<std::int64_t>(stations), 3});
-      files.emplace_back("stations.npy");
+      session.files.emplace_back("stations.npy");
     }
-    files.emplace_back("summary.json");
     for (std::size_t c = 0; c < o.components.size(); ++c) {
       extremes.push_back(extremes_of(outcome.results.data() + c * stations, stations));
     }
   }
-
-  double work = phases.seconds("ranks");
-  for (const char* phase : {"prepare", "sum", "reduce"}) work += phases.seconds(phase);
-  const double pairs = static_cast<double>(masses.prisms) * static_cast<double>(stations);
-  const double rate = work > 0.0 ? pairs / work : 0.0;
-  Json summary;
-  summary["program"] = "model_gravity";
-  summary["asked"] = asked_json(o);
-  summary["units"] = {{"length", "m"},        {"density", "kg/m3"},   {"potential", "m2/s2"},
-                      {"attraction", "mGal"}, {"gradient", "Eotvos"}, {"constant", "m3/(kg s2)"}};
-  summary["axes"] = "right-handed, z down; the attraction is positive towards the mass";
-  summary["ensemble"] = ensemble_json(input, masses);
-  summary["stations"] = stations_json(input);
-  Json components = Json::array();
-  for (std::size_t c = 0; c < o.components.size(); ++c) {
-    components.push_back({{"name", gravity::to_string(o.components[c])},
-                          {"unit", gravity::unit_of(o.components[c])},
-                          {"min", extremes[c].any ? Json(extremes[c].lowest) : Json(nullptr)},
-                          {"max", extremes[c].any ? Json(extremes[c].highest) : Json(nullptr)},
-                          {"nan", extremes[c].missing}});
-  }
-  summary["components"] = components;
-  const gravity::Report& report = outcome.report;
-  summary["run"] = {{"strategy", gravity::to_string(report.strategy)},
-                    {"device", outcome.device},
-                    {"threads", outcome.threads},
-                    {"ranks", ranks.size()},
-                    {"pairs", pairs},
-                    {"corners", report.corners},
-                    {"private_grids", report.private_grids},
-                    {"passes", report.passes},
-                    {"memory", {{"budget_bytes", outcome.budget}, {"bytes", report.memory}}},
-                    {"of_ranks", ranks_json(reports)}};
-  summary["versions"] = versions();
-  summary["versions"]["mpi"] = Ranks::with_mpi() ? Json(mpi) : Json(nullptr);
-  summary["machine"] = machine();
-  summary["rates"] = {{"pairs_per_second", rate}};
-  const auto write_summary = [&] {
-    summary["files"] = files;
-    summary["seconds"] = seconds(phases);
-    io::write_text(folder / "summary.json", summary.dump(2) + "\n");
-  };
-  write_summary();
-
-  Picture picture{false, "--no-plot was given"};
-  if (o.plot) {
-    {
-      const Stopwatch watch(phases, "picture");
-      picture = draw_picture("plot_maps.py", {folder.string()});
-    }
-    if (picture.drawn) {
-      for (const gravity::Component c : o.components) {
-        files.push_back(gravity::to_string(c) + std::string(".png"));
-      }
-      files.emplace_back("maps.png");
-    }
-  }
-  summary["picture"] = picture.drawn ? Json("maps.png") : Json("not drawn: " + picture.why);
-  write_summary();
-
-  say("computed  ", o.components.size(),
-      o.components.size() == 1 ? " component, " : " components, ",
-      gravity::to_string(report.strategy), ", ", o.double_precision ? "double" : "float", ": ",
-      format_count(pairs), "pairs of prism and station");
-  say("          on ", o.space, ": ", outcome.device,
-      ranks.size() > 1 ? concat(", and ", ranks.size() - 1, " more ranks") : std::string());
-  for (std::size_t c = 0; c < o.components.size(); ++c) {
-    say("          ", gravity::to_string(o.components[c]), " ", significant(extremes[c].lowest, 6),
-        " to ", significant(extremes[c].highest, 6), " ", gravity::unit_of(o.components[c]),
-        extremes[c].missing == 0 ? std::string()
-                                 : concat("; NaN at ", extremes[c].missing,
-                                          extremes[c].missing == 1 ? " station" : " stations",
-                                          ", on vertices or edges of prisms"));
-  }
-  std::string list;
-  for (const auto& [phase, value] : phases.phases()) {
-    list += concat(" ", phase, " ", fixed(value, 3), ",");
-  }
-  say("seconds  ", list, " total ", fixed(phases.total(), 3));
-  say("rate      ", format_count(rate), "pairs/s");
-  list.clear();
-  for (const std::string& file : files) list += " " + file;
-  say("written   ", folder.string(), ":", list);
-  if (o.plot && !picture.drawn) say("picture not drawn: ", picture.why);
+  finish(o, input, masses, outcome, extremes, reports, session);
 }
 
+}  // namespace
+
 }  // namespace moho::examples::model_gravity
+
+int main(int argc, char** argv) {
+  using namespace moho::examples;
+  return run_example<model_gravity::Options>(
+      argc, argv, model_gravity::describe(), model_gravity::read_options, model_gravity::run,
+      [](int& count, char**& words) {
+        return std::make_unique<model_gravity::Ranks>(count, words);
+      });
+}

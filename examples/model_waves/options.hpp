@@ -4,11 +4,11 @@
 /// \file
 /// \brief Everything that can be asked of model_waves, and how it is read.
 
+#include "common/command_line.hpp"
 #include "common/earth_model.hpp"
 
-#include <moho/rtm/domain.hpp>
-#include <moho/wave/propagator.hpp>
-#include <moho/wave/wavelet.hpp>
+#include <moho/rtm/types.hpp>
+#include <moho/wave/types.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@
 namespace moho::examples::model_waves {
 
 /// What was asked for.
-struct Options {
+struct Options : CommonOptions {
   EarthModelOptions model;
 
   std::vector<std::string> sources;  ///< points; empty: one in the middle
@@ -41,23 +41,12 @@ struct Options {
   bool free_surface = false;
   std::uint64_t seed = 2011;
   rtm::Expansion expand = rtm::Expansion::none;
-
-  bool double_precision = false;
-  std::string space;  ///< name of the execution space
-  std::string out = "model_waves_out";
-  std::string config;  ///< the file that options were read from, if any
-  bool plot = true;
-  bool quiet = false;
 };
 
-/// The outcome of reading the command line: options, or a text to print and nothing else to do.
-struct CommandLine {
-  Options options;
-  std::string text;  ///< of --help or --version; empty otherwise
-};
+/// The options, for --help.
+Description describe();
 
-/// Reads the command line and the file that --config names.
-/// \throws InputError for anything unknown, missing, malformed or contradictory.
-CommandLine read_command_line(const std::vector<std::string>& arguments);
+/// What was given. \throws InputError for what is missing, malformed or contradictory
+Options read_options(const Arguments& arguments);
 
 }  // namespace moho::examples::model_waves

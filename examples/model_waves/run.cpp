@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "model_waves/run.hpp"
+//
+// model_waves: shots over a model of the ground by finite differences, acoustic, VTI or TTI.
 
 #include "common/format.hpp"
-#include "common/stopwatch.hpp"
+#include "common/memory.hpp"
+#include "common/program.hpp"
 #include "common/summary.hpp"
-#include "model_waves/compute_on.hpp"
+#include "model_waves/compute.hpp"
+#include "model_waves/options.hpp"
 #include "model_waves/survey.hpp"
 
+#include <moho/core/positions.hpp>
 #include <moho/core/space.hpp>
 #include <moho/io/npy.hpp>
-#include <moho/io/writer.hpp>
-
-#include <nlohmann/json.hpp>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -27,14 +25,6 @@ namespace moho::examples::model_waves {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
-template <int Dim>
-Json to_json(const Point<Dim>& p) {
-  Json one = Json::array();
-  for (int d = 0; d < Dim; ++d) one.push_back(p[d]);
-  return one;
-}
 
 Json asked_json(const Options& o) {
   Json json;
@@ -68,44 +58,7 @@ Json asked_json(const Options& o) {
   return json;
 }
 
-template <class T>
-std::pair<double, double> range_of(const std::vector<T>& values) {
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  return {static_cast<double>(*low), static_cast<double>(*high)};
-}
-
-template <class T, int Dim>
-Json model_json(const EarthModel<T>& model, const Grid<Dim>& grid,
-                const wave::Boundaries<Dim>& boundaries, const Report<Dim>& report) {
-  Json json;
-  json["name"] = model.name;
-  json["medium"] = wave::to_string(report.medium);
-  Json axes = Json::array(), shape = Json::array(), spacing = Json::array(),
-       extended = Json::array();
-  for (int d = 0; d < Dim; ++d) {
-    axes.push_back(axis_name<Dim>(d));
-    shape.push_back(grid.extents[d]);
-    spacing.push_back(grid.spacing[d]);
-    extended.push_back(report.extended.extents[d]);
-  }
-  json["axes"] = axes;
-  json["shape"] = shape;
-  json["spacing"] = spacing;
-  json["origin"] = to_json<Dim>(grid.origin);
-  json["boundaries"] = boundaries_string<Dim>(boundaries);
-  json["shape_with_layers"] = extended;
-  json["units"] = {{"length", "m"}, {"velocity", "m/s"}, {"time", "s"}, {"angle", "rad"}};
-  Json ranges;
-  for (const auto& [option, values] : model.values) {
-    const auto [low, high] = range_of(values);
-    ranges[option] = {low, high};
-  }
-  json["ranges"] = ranges;
-  return json;
-}
-
-template <int Dim>
-Json scheme_json(const Options& o, const Report<Dim>& report) {
+Json scheme_json(const Options& o, const Report& report) {
   Json json;
   json["dt"] = report.plan.dt;
   json["largest_dt"] = report.limits.largest_dt;
@@ -121,31 +74,17 @@ Json scheme_json(const Options& o, const Report<Dim>& report) {
   return json;
 }
 
-template <int Dim>
-Json run_json(const Options& o, const Report<Dim>& report) {
+Json run_json(const Options& o, const Report& report) {
   Json json;
   json["device"] = report.device;
   json["threads"] = report.threads;
   json["bytes_estimated"] = report.bytes;
-  json["expand"] = {{"method", rtm::to_string(o.expand)},
-                    {"points", report.points},
-                    {"points_of_whole_grid", report.whole_points},
-                    {"part_stepped", report.points / report.whole_points},
-                    {"seconds", report.domain_seconds}};
+  json["expand"] = Json::object({{"method", rtm::to_string(o.expand)},
+                                 {"points", report.points},
+                                 {"points_of_whole_grid", report.whole_points},
+                                 {"part_stepped", report.points / report.whole_points},
+                                 {"seconds", report.domain_seconds}});
   return json;
-}
-
-template <int Dim>
-std::string describe_grid(const Grid<Dim>& grid) {
-  bool same = true;
-  for (int d = 1; d < Dim; ++d) same = same && grid.spacing[d] == grid.spacing[0];
-  std::string spacing;
-  for (int d = 0; d < (same ? 1 : Dim); ++d) spacing += concat(d ? " x " : "", grid.spacing[d]);
-  std::string extent;
-  for (int d = 0; d < Dim; ++d) {
-    extent += concat(d ? ", " : "", axis_name<Dim>(d), " ", grid.origin[d], " to ", grid.upper(d));
-  }
-  return concat(shape_string(grid), " nodes, ", spacing, " m apart (", extent, " m)");
 }
 
 std::string numbered(const char* stem, std::int64_t number) {
@@ -154,23 +93,20 @@ std::string numbered(const char* stem, std::int64_t number) {
   return concat(stem, "_", digits, ".npy");
 }
 
-// What an earlier run left would not belong to these results.
-void remove_results(const fs::path& folder) {
+// What an earlier run may have left.
+std::vector<std::string> names_of_results(const fs::path& folder) {
+  std::vector<std::string> names{"summary.json", "gather.npy", "gather.sgy",
+                                 "vp.npy",       "gather.png", "snapshots.png"};
   std::error_code ignored;
-  for (const char* name :
-       {"summary.json", "gather.npy", "gather.sgy", "vp.npy", "gather.png", "snapshots.png"}) {
-    fs::remove(folder / name, ignored);
-  }
-  std::vector<fs::path> old;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
     for (const std::string stem : {"gather_", "snapshot_"}) {
       if (name.rfind(stem, 0) != 0 || entry.path().extension() != ".npy") continue;
       const std::string number = entry.path().stem().string().substr(stem.size());
-      if (number.find_first_not_of("0123456789") == std::string::npos) old.push_back(entry.path());
+      if (number.find_first_not_of("0123456789") == std::string::npos) names.push_back(name);
     }
   }
-  for (const fs::path& path : old) fs::remove(path, ignored);
+  return names;
 }
 
 // The medium that the options make, before any file is read.
@@ -188,7 +124,7 @@ void check_survey(const Job<T, Dim>& job) {
   const auto check = [&](const std::string& option, const Points<Dim>& points,
                          const std::string& what) {
     try {
-      wave::check_positions<Dim>(job.grid, points, {}, what);
+      check_positions<Dim>(job.grid, points, what);
     } catch (const InputError& error) {
       throw InputError(concat(option, ": ", error.what()));
     }
@@ -214,43 +150,137 @@ void check_survey(const Job<T, Dim>& job) {
   }
 }
 
+// What a survey is, without its dimensions.
+struct Survey {
+  std::size_t shots = 0;
+  std::size_t receivers = 0;        // of all shots
+  std::size_t first_receivers = 0;  // of the first
+  std::string first_source;         // its position
+  std::string boundaries;
+};
+
+// What the run is going to do.
+void print_plan(const Options& o, const ModelGrid& model, double slowest, double fastest,
+                const Survey& survey, const Report& report, const Session& session) {
+  constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
+  const Plan& plan = report.plan;
+  session.print("model     ", model.name, ": ", describe_grid(model));
+  session.print("          ", media[static_cast<int>(report.medium)], ", vp ",
+                significant(slowest, 6), " to ", significant(fastest, 6), " m/s; boundaries ",
+                survey.boundaries);
+  for (const std::string& note : model.notes) session.print("          note: ", note);
+  if (report.limits.lowered_deltas > 0 && o.equations == wave::Equations::self_adjoint) {
+    session.print("          note: delta is larger than epsilon at ", report.limits.lowered_deltas,
+                  " nodes and lowered to it there, which the self-adjoint equations need");
+  }
+  if (report.source_taper > 0.0) {
+    session.print("          note: delta goes over into epsilon within ",
+                  significant(report.source_taper, 3),
+                  " m of the sources, which sends out no waves of shear (--source-taper 0: leave "
+                  "it)");
+  }
+  const std::size_t traces = survey.first_receivers;
+  const bool one = survey.shots == 1;
+  session.print("shots     ", survey.shots, one ? " shot, " : " shots, ",
+                one ? concat(traces) : concat(survey.receivers, " traces in all"),
+                one ? (traces == 1 ? " receiver, " : " receivers, ") : ", ", o.wavelet, ", up to ",
+                significant(report.frequency, 3), " Hz, peak at ", significant(report.peak_time, 4),
+                " s");
+  if (o.sources.empty() && o.shots_file.empty()) {
+    session.print("          note: no --source was given: ", survey.first_source, " is taken");
+  }
+  if (o.receivers.empty() && o.shots_file.empty()) {
+    session.print("          note: no --receivers were given: a line of ", traces,
+                  " below the surface is taken");
+  }
+  session.print("scheme    order ", o.order, ", dt ", significant(plan.dt, 6), " s (stable up to ",
+                significant(report.limits.largest_dt, 4), "), ", plan.steps, " steps, ",
+                significant(report.nodes_per_wave, 3), " nodes per shortest wave (needed ",
+                significant(report.nodes_per_wave_wanted, 3), ")");
+  session.print("          samples every ", significant(plan.interval * 1e3, 6), " ms, ",
+                plan.samples, " of them; takes ", format_bytes(static_cast<double>(report.bytes)),
+                " on ", o.space);
+  std::fflush(stdout);
+}
+
+Json model_json(const ModelGrid& model, const Survey& survey, const Report& report, Json ranges) {
+  Json json;
+  json["name"] = model.name;
+  json["medium"] = wave::to_string(report.medium);
+  add_grid(model, json);
+  json["boundaries"] = survey.boundaries;
+  json["shape_with_layers"] = report.extended;
+  json["units"] =
+      Json::object({{"length", "m"}, {"velocity", "m/s"}, {"time", "s"}, {"angle", "rad"}});
+  json["ranges"] = std::move(ranges);
+  return json;
+}
+
+void finish(const Options& o, const Report& report, const std::vector<double>& snapshot_times,
+            Session& session) {
+  const double rate = report.seconds > 0.0 ? report.points / report.seconds : 0.0;
+  Json& summary = session.summary;
+  summary["scheme"] = scheme_json(o, report);
+  summary["gather"] = Json::object({{"samples", report.plan.samples},
+                                    {"interval", report.plan.interval},
+                                    {"wavelet_peak", report.peak_time}});
+  Json snapshots = Json::array();
+  for (std::size_t k = 0; k < snapshot_times.size(); ++k) {
+    snapshots.push_back(
+        Json::object({{"file", numbered("snapshot", static_cast<std::int64_t>(k) + 1)},
+                      {"time", snapshot_times[k]}}));
+  }
+  summary["snapshots"] = snapshots;
+  summary["run"] = run_json(o, report);
+  summary["rates"] = Json::object({{"points_per_second", rate}});
+
+  Ending ending;
+  ending.script = "plot_waves.py";
+  ending.pictures = {"gather.png"};
+  if (!snapshot_times.empty()) ending.pictures.emplace_back("snapshots.png");
+  ending.picture_name = "drawn";
+  ending.word = "pictures";
+  ending.lines = {concat("modelled  ", format_count(report.points), "points on ", o.space, ": ",
+                         report.device)};
+  if (o.expand != rtm::Expansion::none) {
+    ending.lines.push_back(concat("          --expand ", rtm::to_string(o.expand), ": ",
+                                  fixed(100.0 * report.points / report.whole_points, 1),
+                                  " % of the nodes were stepped; finding them took ",
+                                  fixed(report.domain_seconds, 3), " s"));
+  }
+  ending.rate = concat("rate      ", format_count(rate), "points/s");
+  ending.most_files = 12;
+  session.finish(ending);
+}
+
 template <class T, int Dim>
 class Program {
  public:
-  Program(const Options& o, EarthModel<T>&& model, PhaseTimes& phases, Stage& stage)
-      : m_o(o), m_model(std::move(model)), m_phases(phases), m_stage(stage), m_folder(o.out) {}
+  Program(const Options& o, EarthModel<T>&& model, Session& session)
+      : m_o(o), m_model(std::move(model)), m_session(session) {}
 
   void run() {
-    check();
-    TerminalProgress bar;
-    if (!m_o.quiet && ::isatty(STDERR_FILENO) == 1) m_job.progress = bar.callback();
-    m_job.begins = [&](const Report<Dim>& report) { begin(report); };
-    m_job.gather = [&](std::size_t shot, const wave::Traces<T>& traces) { keep(shot, traces); };
+    {
+      const HostPhase phase(m_session.phases, "check");
+      prepare();
+    }
+    m_job.progress = m_session.progress();
+    m_job.begins = [&](const Report& report) { begin(report); };
+    m_job.gather = [&](std::size_t shot, const Gather<T>& traces) { keep(shot, traces); };
     m_job.snapshot = [&](std::int64_t step, const std::vector<T>& values) {
       const std::string name = numbered("snapshot", static_cast<std::int64_t>(m_times.size()) + 1);
-      io::write_npy(m_folder / name, values.data(), m_model.shape);
-      m_files.push_back(name);
+      io::write_npy(m_session.folder() / name, values.data(), m_model.shape);
+      m_session.files.push_back(name);
       m_times.push_back(static_cast<double>(step) * m_report.plan.dt);
     };
     with_space(m_o.space, [&](const auto& exec) { m_report = compute_on<T, Dim>(exec, m_job); });
-    bar.clear();
-    for (const auto& [phase, seconds] : m_report.phases.phases()) {
-      // files of shots were written in between
-      m_phases.add(phase, seconds);
-    }
+    m_session.computed(m_report.phases);
     write();
   }
 
  private:
-  void check() {
-    const Stopwatch watch(m_phases, "check");
-    for (int d = 0; d < Dim; ++d) {
-      const auto k = static_cast<std::size_t>(d);
-      m_job.grid.extents[d] = m_model.shape[k];
-      m_job.grid.spacing[d] = m_model.spacing[k];
-      m_job.grid.origin[d] = m_model.origin[k];
-    }
-    m_job.grid.check();
+  void prepare() {
+    m_job.grid = grid_of<Dim>(m_model);
     m_job.values = &m_model.values;
     for (const auto& [option, text] : m_o.model.parameters) {
       m_job.names[option] = concat("--", option, " ", text);
@@ -270,212 +300,116 @@ class Program {
     m_job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
     m_job.shots = make_shots<Dim>(m_o, m_job.grid);
     check_survey(m_job);
+    m_survey.shots = m_job.shots.size();
+    for (const auto& shot : m_job.shots) m_survey.receivers += shot.receivers.size();
+    m_survey.first_receivers = m_job.shots.front().receivers.size();
+    m_survey.first_source = format_point(m_job.shots.front().sources.front());
+    m_survey.boundaries = boundaries_string<Dim>(m_job.boundaries);
   }
 
   // All is checked.
-  void begin(const Report<Dim>& report) {
+  void begin(const Report& report) {
     m_report.plan = report.plan;
-    m_stage = Stage::output;
-    remove_results(m_folder);
-    std::size_t receivers = 0;
-    for (const auto& shot : m_job.shots) receivers += shot.receivers.size();
-    const double bytes =
-        2.0 * sizeof(T) * static_cast<double>(receivers) * static_cast<double>(report.plan.samples);
-    const auto there = static_cast<double>(available_memory(Kokkos::DefaultHostExecutionSpace()));
-    if (bytes > there) {
-      throw MemoryError(concat("memory: the gathers of ", m_job.shots.size(), " shots take ",
-                               format_bytes(bytes),
-                               " of the host's memory (allowed: ", format_bytes(there),
-                               ", what is free): take fewer shots or a longer --interval"));
-    }
-    if (m_o.quiet) return;
-    const Plan& plan = report.plan;
+    m_session.begin_output(names_of_results(m_session.folder()));
+    check_host_memory(concat("memory: the gathers of ", m_survey.shots, " shots take"),
+                      2.0 * sizeof(T) * static_cast<double>(m_survey.receivers) *
+                          static_cast<double>(report.plan.samples),
+                      "take fewer shots or a longer --interval");
     const auto [low, high] = range_of(m_model.values["vp"]);
-    say("model     ", m_model.name, ": ", describe_grid(m_job.grid));
-    say("          ", medium_name(report.medium), ", vp ", significant(low, 6), " to ",
-        significant(high, 6), " m/s; boundaries ", boundaries_string<Dim>(m_job.boundaries));
-    for (const std::string& note : m_model.notes) say("          note: ", note);
-    if (report.limits.lowered_deltas > 0 && m_o.equations == wave::Equations::self_adjoint) {
-      say("          note: delta is larger than epsilon at ", report.limits.lowered_deltas,
-          " nodes and lowered to it there, which the self-adjoint equations need");
-    }
-    if (report.source_taper > 0.0) {
-      say("          note: delta goes over into epsilon within ",
-          significant(report.source_taper, 3),
-          " m of the sources, which sends out no waves of shear (--source-taper 0: leave it)");
-    }
-    const std::size_t traces = m_job.shots.front().receivers.size();
-    say("shots     ", m_job.shots.size(), m_job.shots.size() == 1 ? " shot, " : " shots, ",
-        m_job.shots.size() == 1 ? concat(traces) : concat(receivers, " traces in all"),
-        m_job.shots.size() == 1 ? (traces == 1 ? " receiver, " : " receivers, ") : ", ",
-        m_o.wavelet, ", up to ", significant(report.frequency, 3), " Hz, peak at ",
-        significant(report.peak_time, 4), " s");
-    if (m_o.sources.empty() && m_o.shots_file.empty()) {
-      say("          note: no --source was given: ",
-          format_point(m_job.shots.front().sources.front()), " is taken");
-    }
-    if (m_o.receivers.empty() && m_o.shots_file.empty()) {
-      say("          note: no --receivers were given: a line of ", traces,
-          " below the surface is taken");
-    }
-    say("scheme    order ", m_o.order, ", dt ", significant(plan.dt, 6), " s (stable up to ",
-        significant(report.limits.largest_dt, 4), "), ", plan.steps, " steps, ",
-        significant(report.nodes_per_wave, 3), " nodes per shortest wave (needed ",
-        significant(report.nodes_per_wave_wanted, 3), ")");
-    say("          samples every ", significant(plan.interval * 1e3, 6), " ms, ", plan.samples,
-        " of them; takes ", format_bytes(static_cast<double>(report.bytes)), " on ", m_o.space);
-    std::fflush(stdout);
-  }
-
-  static const char* medium_name(wave::Medium medium) {
-    constexpr const char* names[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
-    return names[static_cast<int>(medium)];
+    print_plan(m_o, m_model, static_cast<double>(low), static_cast<double>(high), m_survey, report,
+               m_session);
   }
 
   // Keeps a gather for the SEG-Y file, and writes the NumPy file.
-  void keep(std::size_t k, const wave::Traces<T>& traces) {
-    const Stopwatch watch(m_phases, "write");
+  void keep(std::size_t k, const Gather<T>& traces) {
+    const HostPhase phase(m_session.phases, "write");
     const wave::Shot<Dim>& shot = m_job.shots[k];
-    const auto samples = static_cast<std::int64_t>(traces.extent(1));
     const std::string name =
         m_job.shots.size() == 1 ? std::string("gather.npy") : numbered("gather", shot.number);
-    io::write_npy(m_folder / name, traces.data(),
-                  {static_cast<std::int64_t>(traces.extent(0)), samples});
-    m_files.push_back(name);
+    io::write_npy(m_session.folder() / name, traces.samples, {traces.receivers, traces.count});
+    m_session.files.push_back(name);
     m_names.push_back(name);
-    m_gathers.push_back(segy_gather<T, Dim>(shot, m_report.plan.interval, traces.data(), samples));
+    m_gathers.push_back(
+        segy_gather<T, Dim>(shot, m_report.plan.interval, traces.samples, traces.count));
   }
 
   Json shots_json() const {
     Json list = Json::array();
     for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
       const wave::Shot<Dim>& shot = m_job.shots[k];
-      Json sources = Json::array(), receivers = Json::array();
-      for (const auto& p : shot.sources) sources.push_back(to_json<Dim>(p));
-      // once where all shots share them
-      if (k == 0 || shot.receivers.size() != m_job.shots.front().receivers.size() || m_o.moving ||
-          !m_o.shots_file.empty()) {
-        for (const auto& p : shot.receivers) receivers.push_back(to_json<Dim>(p));
-      }
-      list.push_back({{"number", shot.number},
-                      {"gather", m_names[k]},
-                      {"sources", sources},
-                      {"receivers", receivers.empty() ? Json("as the first shot") : receivers}});
+      // receivers once where all shots share them
+      const bool told = k == 0 || shot.receivers.size() != m_survey.first_receivers || m_o.moving ||
+                        !m_o.shots_file.empty();
+      list.push_back(Json::object(
+          {{"number", shot.number},
+           {"gather", m_names[k]},
+           {"sources", points_json(shot.sources)},
+           {"receivers", told && !shot.receivers.empty() ? points_json(shot.receivers)
+                                                         : Json("as the first shot")}}));
     }
     return list;
   }
 
   void write() {
     {
-      const Stopwatch watch(m_phases, "write");
-      io::write_gathers<T>(m_folder / "gather.sgy", m_gathers);
+      const HostPhase phase(m_session.phases, "write");
+      const fs::path& folder = m_session.folder();
+      io::write_gathers<T>(folder / "gather.sgy", m_gathers);
       m_gathers.clear();
-      io::write_npy(m_folder / "vp.npy", m_model.values["vp"].data(), m_model.shape);
-      m_files.insert(m_files.end(), {"gather.sgy", "vp.npy", "summary.json"});
+      io::write_npy(folder / "vp.npy", m_model.values["vp"].data(), m_model.shape);
+      m_session.files.insert(m_session.files.end(), {"gather.sgy", "vp.npy"});
     }
-    const double rate = m_report.seconds > 0.0 ? m_report.points / m_report.seconds : 0.0;
-    Json summary;
-    summary["program"] = "model_waves";
+    Json ranges;
+    for (const auto& [option, values] : m_model.values) {
+      const auto [low, high] = range_of(values);
+      ranges[option] = Json::array({low, high});
+    }
+    Json& summary = m_session.summary;
     summary["asked"] = asked_json(m_o);
-    summary["model"] = model_json(m_model, m_job.grid, m_job.boundaries, m_report);
-    summary["scheme"] = scheme_json(m_o, m_report);
-    summary["gather"] = {{"samples", m_report.plan.samples},
-                         {"interval", m_report.plan.interval},
-                         {"wavelet_peak", m_report.peak_time}};
+    summary["model"] = model_json(m_model, m_survey, m_report, std::move(ranges));
     summary["shots"] = shots_json();
-    Json snapshots = Json::array();
-    for (std::size_t k = 0; k < m_times.size(); ++k) {
-      snapshots.push_back(
-          {{"file", numbered("snapshot", static_cast<std::int64_t>(k) + 1)}, {"time", m_times[k]}});
-    }
-    summary["snapshots"] = snapshots;
-    summary["run"] = run_json(m_o, m_report);
-    summary["versions"] = versions();
-    summary["machine"] = machine();
-    summary["rates"] = {{"points_per_second", rate}};
-    summary["files"] = m_files;
-    summary["seconds"] = seconds(m_phases);
-    const auto write_summary = [&] {
-      io::write_text(m_folder / "summary.json", summary.dump(2) + "\n");
-    };
-    write_summary();
-
-    Picture picture{false, "--no-plot was given"};
-    if (m_o.plot) {
-      {
-        const Stopwatch watch(m_phases, "picture");
-        picture = draw_picture("plot_waves.py", {m_folder.string()});
-      }
-      if (picture.drawn) {
-        m_files.push_back("gather.png");
-        if (!m_times.empty()) m_files.push_back("snapshots.png");
-      }
-    }
-    summary["picture"] = picture.drawn ? "drawn" : "not drawn: " + picture.why;
-    summary["files"] = m_files;
-    summary["seconds"] = seconds(m_phases);
-    write_summary();
-
-    if (m_o.quiet) return;
-    say("modelled  ", format_count(m_report.points), "points on ", m_o.space, ": ",
-        m_report.device);
-    if (m_o.expand != rtm::Expansion::none) {
-      say("          --expand ", rtm::to_string(m_o.expand), ": ",
-          fixed(100.0 * m_report.points / m_report.whole_points, 1),
-          " % of the nodes were stepped; finding them took ", fixed(m_report.domain_seconds, 3),
-          " s");
-    }
-    std::string list;
-    for (const auto& [phase, value] : m_phases.phases()) {
-      list += concat(" ", phase, " ", fixed(value, 3), ",");
-    }
-    say("seconds  ", list, " total ", fixed(m_phases.total(), 3));
-    say("rate      ", format_count(rate), "points/s");
-    list.clear();
-    constexpr std::size_t most = 12;
-    for (std::size_t k = 0; k < m_files.size(); ++k) {
-      if (m_files.size() <= most || k < 3 || k + 6 >= m_files.size()) list += " " + m_files[k];
-      if (m_files.size() > most && k == 3) list += " ...";
-    }
-    say("written   ", m_folder.string(), ":", list);
-    if (m_o.plot && !picture.drawn) say("pictures not drawn: ", picture.why);
+    finish(m_o, m_report, m_times, m_session);
   }
 
   const Options& m_o;
   EarthModel<T> m_model;
-  PhaseTimes& m_phases;
-  Stage& m_stage;
-  fs::path m_folder;
+  Session& m_session;
+  Survey m_survey;
   Job<T, Dim> m_job;
-  Report<Dim> m_report;
+  Report m_report;
   std::vector<io::Gather<T>> m_gathers;
-  std::vector<std::string> m_names, m_files;
+  std::vector<std::string> m_names;
   std::vector<double> m_times;  // of snapshots
 };
 
 template <class T>
-void run_with(const Options& o, Stage& stage) {
-  PhaseTimes phases;
+void run_with(const Options& o, Session& session) {
   EarthModel<T> model;
   {
-    const Stopwatch watch(phases, "read");
+    const HostPhase phase(session.phases, "read");
     model = load_earth_model<T>(o.model);
   }
   if (model.shape.size() == 2) {
-    Program<T, 2>(o, std::move(model), phases, stage).run();
+    Program<T, 2>(o, std::move(model), session).run();
   } else {
-    Program<T, 3>(o, std::move(model), phases, stage).run();
+    Program<T, 3>(o, std::move(model), session).run();
+  }
+}
+
+void run(const Options& options, Session& session) {
+  if (options.double_precision) {
+    run_with<double>(options, session);
+  } else {
+    run_with<float>(options, session);
   }
 }
 
 }  // namespace
 
-void run(const Options& options, Stage& stage) {
-  if (options.double_precision) {
-    run_with<double>(options, stage);
-  } else {
-    run_with<float>(options, stage);
-  }
-}
-
 }  // namespace moho::examples::model_waves
+
+int main(int argc, char** argv) {
+  using namespace moho::examples;
+  return run_example<model_waves::Options>(argc, argv, model_waves::describe(),
+                                           model_waves::read_options, model_waves::run);
+}

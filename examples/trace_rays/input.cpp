@@ -2,8 +2,8 @@
 #include "trace_rays/input.hpp"
 
 #include "common/builtin_models.hpp"
+#include "common/memory.hpp"
 
-#include <moho/core/space.hpp>
 #include <moho/io/csv.hpp>
 #include <moho/io/model.hpp>
 #include <moho/io/npy.hpp>
@@ -16,17 +16,6 @@
 namespace moho::examples::trace_rays {
 
 namespace {
-
-// "x from 0 to 4000 m, z from 0 to 2000 m"
-template <int Dim>
-std::string extent_string(const Grid<Dim>& grid) {
-  std::string text;
-  for (int d = 0; d < Dim; ++d) {
-    text +=
-        concat(d ? ", " : "", axis_name<Dim>(d), " from ", grid.origin[d], " to ", grid.upper(d));
-  }
-  return text + " m";
-}
 
 // "(x, z) = (100, 20) m"
 template <int Dim>
@@ -56,11 +45,13 @@ void check_dimensions(const std::string& what, const std::vector<double>& values
 }
 
 template <int Dim>
-void check_inside(const std::string& what, const Point<Dim>& p, const Grid<Dim>& grid) {
+void check_inside(const std::string& what, const Point<Dim>& p, const ModelGrid& model,
+                  const Grid<Dim>& grid) {
   if (grid.contains(p)) return;
-  throw InputError(concat(
-      what, " at ", place<Dim>(p), " is outside of the model (allowed: ", extent_string(grid),
-      "): move it inside, or check --spacing and the order of the coordinates"));
+  throw InputError(
+      concat(what, " at ", place<Dim>(p),
+             " is outside of the model (allowed: ", describe_extent(model, " from "),
+             " m): move it inside, or check --spacing and the order of the coordinates"));
 }
 
 std::string extension(const std::string& file) {
@@ -71,12 +62,9 @@ std::string extension(const std::string& file) {
 }
 
 // Spacing of the command line along all axes.
-std::vector<double> spread(const std::vector<double>& spacing, std::size_t dimensions) {
-  if (spacing.size() == dimensions) return spacing;
-  if (spacing.size() == 1) return std::vector<double>(dimensions, spacing.front());
-  throw InputError(concat("--spacing has ", spacing.size(), " values and the model ", dimensions,
-                          " dimensions: write one value, or ",
-                          dimensions == 2 ? "dx,dz" : "dx,dz,dy"));
+std::vector<double> spread_spacing(const Options& o, std::size_t dimensions) {
+  return spread("--spacing", o.spacing, dimensions,
+                dimensions == 2 ? "one value, or dx,dz" : "one value, or dx,dz,dy");
 }
 
 }  // namespace
@@ -91,36 +79,29 @@ Model<T> load_model(const Options& o) {
     model.velocity = std::move(file.values.data);
     model.origin = file.origin;
     if (!o.spacing.empty()) {
-      model.spacing = spread(o.spacing, model.shape.size());
+      model.spacing = spread_spacing(o, model.shape.size());
     } else {
       model.spacing = file.spacing;
       if (!file.has_spacing()) {
         for (double& d : model.spacing) d = d > 0.0 ? d : 1.0;
-        model.note =
-            "the file does not say how far apart nodes are, 1 m is taken: give --spacing if "
-            "that is wrong";
+        model.notes.emplace_back(
+            "the file does not say how far apart nodes are, 1 m is taken: give --spacing if that "
+            "is wrong");
       }
     }
   } else {
     model.shape = o.shape;
-    model.spacing = spread(o.spacing, model.shape.size());
+    model.spacing = spread_spacing(o, model.shape.size());
     model.origin.assign(model.shape.size(), 0.0);
     double bytes = sizeof(T);
     for (const std::int64_t n : model.shape) bytes *= static_cast<double>(n);
-    const std::size_t there = available_memory(Kokkos::DefaultHostExecutionSpace());
-    if (bytes > static_cast<double>(there)) {
-      throw MemoryError(concat("--shape: the model takes ", format_bytes(bytes),
-                               " of memory (allowed: ", format_bytes(static_cast<double>(there)),
-                               ", what is free): take fewer nodes"));
-    }
+    check_host_memory("--shape: the model takes", bytes, "take fewer nodes", "memory");
     if (o.model == ModelKind::gradient) {
       model.name = concat("--gradient ", o.v0, ",", o.gradient);
-      const double depth = model.spacing.back() * static_cast<double>(model.shape.back() - 1);
-      model.velocity = sample_model<T>(
-          model.shape, [&](double, double, double z) { return o.v0 + o.gradient * depth * z; });
+      model.velocity = gradient_model<T>(model, o.v0, o.gradient);
     } else {
       model.name = "--builtin salt";
-      model.velocity = sample_model<T>(model.shape, salt_velocity);
+      model.velocity = salt_model<T>(model);
     }
   }
   return model;
@@ -141,7 +122,8 @@ void check_velocity(const Model<T>& model, const Grid<Dim>& grid) {
 }
 
 template <int Dim>
-std::vector<Point<Dim>> make_sources(const Options& o, const Grid<Dim>& grid) {
+std::vector<Point<Dim>> make_sources(const Options& o, const ModelGrid& model,
+                                     const Grid<Dim>& grid) {
   std::vector<Point<Dim>> sources;
   if (o.sources.empty()) {
     Point<Dim> p = grid.origin;
@@ -152,7 +134,7 @@ std::vector<Point<Dim>> make_sources(const Options& o, const Grid<Dim>& grid) {
     check_dimensions("--source", o.sources[s], grid);
     sources.push_back(to_point<Dim>(o.sources[s]));
     check_inside<Dim>(concat("--source ", as_written(o.sources[s]), ": source ", s), sources.back(),
-                      grid);
+                      model, grid);
   }
   return sources;
 }
@@ -194,7 +176,8 @@ std::vector<std::int64_t> coordinate_columns(const std::string& file, const io::
 }  // namespace
 
 template <int Dim>
-std::vector<Point<Dim>> make_receivers(const Options& o, const Grid<Dim>& grid) {
+std::vector<Point<Dim>> make_receivers(const Options& o, const ModelGrid& model,
+                                       const Grid<Dim>& grid) {
   std::vector<Point<Dim>> receivers;
   if (!o.receivers_file.empty()) {
     const std::string& file = o.receivers_file;
@@ -225,7 +208,7 @@ std::vector<Point<Dim>> make_receivers(const Options& o, const Grid<Dim>& grid) 
                               "' is no kind of table (allowed: .csv, .txt, .npy): convert it"));
     }
     for (std::size_t k = 0; k < receivers.size(); ++k) {
-      check_inside<Dim>(concat("--receivers ", file, ": receiver ", k), receivers[k], grid);
+      check_inside<Dim>(concat("--receivers ", file, ": receiver ", k), receivers[k], model, grid);
     }
     return receivers;
   }
@@ -236,8 +219,8 @@ std::vector<Point<Dim>> make_receivers(const Options& o, const Grid<Dim>& grid) 
     check_dimensions("--receiver-line: its end", o.line_begin, grid);
     begin = to_point<Dim>(o.line_begin);
     end = to_point<Dim>(o.line_end);
-    check_inside<Dim>("--receiver-line: its first receiver", begin, grid);
-    check_inside<Dim>("--receiver-line: its last receiver", end, grid);
+    check_inside<Dim>("--receiver-line: its first receiver", begin, model, grid);
+    check_inside<Dim>("--receiver-line: its last receiver", end, model, grid);
   } else {
     end[0] = grid.upper(0);
     for (int d = 1; d + 1 < Dim; ++d) begin[d] = end[d] = 0.5 * (grid.origin[d] + grid.upper(d));
@@ -268,10 +251,10 @@ template void check_velocity(const Model<float>&, const Grid<2>&);
 template void check_velocity(const Model<float>&, const Grid<3>&);
 template void check_velocity(const Model<double>&, const Grid<2>&);
 template void check_velocity(const Model<double>&, const Grid<3>&);
-template std::vector<Point<2>> make_sources<2>(const Options&, const Grid<2>&);
-template std::vector<Point<3>> make_sources<3>(const Options&, const Grid<3>&);
-template std::vector<Point<2>> make_receivers<2>(const Options&, const Grid<2>&);
-template std::vector<Point<3>> make_receivers<3>(const Options&, const Grid<3>&);
+template std::vector<Point<2>> make_sources<2>(const Options&, const ModelGrid&, const Grid<2>&);
+template std::vector<Point<3>> make_sources<3>(const Options&, const ModelGrid&, const Grid<3>&);
+template std::vector<Point<2>> make_receivers<2>(const Options&, const ModelGrid&, const Grid<2>&);
+template std::vector<Point<3>> make_receivers<3>(const Options&, const ModelGrid&, const Grid<3>&);
 template int check_radius<2>(const Options&);
 template int check_radius<3>(const Options&);
 

@@ -4,23 +4,17 @@
 /// \file
 /// \brief Model, sources and receivers of trace_rays, read or made, and checked.
 
+#include "common/model_grid.hpp"
 #include "trace_rays/options.hpp"
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
 namespace moho::examples::trace_rays {
 
 /// A velocity model of two or three dimensions.
 template <class T>
-struct Model {
-  std::string name;                 ///< for messages: the file, or what was made
-  std::vector<std::int64_t> shape;  ///< nodes along (x, z) or (x, y, z)
-  std::vector<double> spacing;      ///< metres
-  std::vector<double> origin;       ///< metres
-  std::vector<T> velocity;          ///< m/s, z fastest
-  std::string note;                 ///< something the user should know, or empty
+struct Model : ModelGrid {
+  std::vector<T> velocity;  ///< m/s, z fastest
 };
 
 /// Reads or makes the model. The number of its dimensions and its spacing are checked, its
@@ -34,11 +28,13 @@ void check_velocity(const Model<T>& model, const Grid<Dim>& grid);
 
 /// The sources, each inside of the grid.
 template <int Dim>
-std::vector<Point<Dim>> make_sources(const Options& options, const Grid<Dim>& grid);
+std::vector<Point<Dim>> make_sources(const Options& options, const ModelGrid& model,
+                                     const Grid<Dim>& grid);
 
 /// The receivers, each inside of the grid.
 template <int Dim>
-std::vector<Point<Dim>> make_receivers(const Options& options, const Grid<Dim>& grid);
+std::vector<Point<Dim>> make_receivers(const Options& options, const ModelGrid& model,
+                                       const Grid<Dim>& grid);
 
 /// The radius asked for, or the default, checked against the largest.
 template <int Dim>

@@ -2,22 +2,12 @@
 #include "trace_rays/options.hpp"
 
 #include "common/arguments.hpp"
-#include "common/command_line.hpp"
-#include "common/summary.hpp"
 
-#include <moho/core/space.hpp>
-
-#include <boost/program_options.hpp>
-
-#include <limits>
-#include <sstream>
 #include <utility>
 
 namespace moho::examples::trace_rays {
 
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr const char* intro =
     R"(trace_rays: first-arrival traveltimes and rays through a velocity model, by shortest paths on a
@@ -57,131 +47,76 @@ The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the
 message says what and why), 1 anything else.
 )";
 
-struct Descriptions {
-  po::options_description model, survey, tracing, running, console;
-};
+}  // namespace
 
-Descriptions describe() {
-  const auto text = [] { return po::value<std::string>(); };
-  Descriptions d{po::options_description("Model (exactly one of the first three)", 100, 60),
-                 po::options_description("Sources and receivers", 100, 60),
-                 po::options_description("Tracing", 100, 60),
-                 po::options_description("Running", 100, 60),
-                 po::options_description("Other", 100, 60)};
-  d.model.add_options()  //
-      ("model", text()->value_name("FILE"),
-       "P or S velocity in m/s: NumPy .npy, Madagascar .rsf, SEG-Y .sgy or .segy")  //
-      ("gradient", text()->value_name("v0,g"),
-       "velocity v0 + g z: v0 in m/s at z = 0, g in 1/s")  //
-      ("builtin", text()->value_name("salt"),
-       "a made-up model: sediments of 1500 to 3500 m/s and a body of salt of 4500 m/s")  //
-      ("shape", text()->value_name("nx,nz[,ny]"),
-       "nodes along each axis for --gradient and --builtin; three numbers make a volume (default: "
-       "601,201)")  //
-      ("spacing", text()->value_name("d | dx,dz[,dy]"),
-       "metres between nodes, one value for all axes or one for each; overrides the file's "
-       "(default: "
-       "that of the file, or 1 if it has none; 10 for --gradient and --builtin)");
-  d.survey.add_options()  //
-      ("source", po::value<std::vector<std::string>>()->value_name("x,z[,y]"),
-       "position of a source, anywhere in the model, on a node or not; repeat it for more sources "
-       "(default: the middle of the surface)")  //
-      ("receivers", text()->value_name("FILE"),
-       "positions of receivers: .csv with the columns x,z or x,y,z, or .npy of shape n x 2 (x,z) "
-       "or "
-       "n x 3 (x,y,z)")  //
-      ("receiver-line", text()->value_name("LINE"),
-       "n receivers at equal distances on a straight line: x0,z0,x1,z1,n in 2D, "
-       "x0,z0,y0,x1,z1,y1,n "
-       "in 3D (default: 41 along the surface)");
-  d.tracing.add_options()  //
-      ("radius", text()->value_name("r"),
-       "radius of the neighbourhood in nodes, 1 to 8 in 2D and 1 to 4 in 3D: larger is more exact "
-       "and "
-       "slower (default: 6 in 2D, 3 in 3D)")  //
-      ("star", text()->value_name("NAME"),
-       "coprime: neighbours in different directions only; full: all of them, as in the paper "
-       "(default: coprime; the times are the same)")  //
-      ("weights", text()->value_name("RULE"),
-       "traveltime along an edge. slowness: slowness linear in each cell, integrated exactly; "
-       "velocity: "
-       "the same with velocity; cells: constant cells; sampled: r+1 steps (default: slowness)")  //
-      ("method", text()->value_name("NAME"),
-       "active_tiles, relaxation (the paper's), push, near_far, or dijkstra (sequential "
-       "reference); all "
-       "give the same times (default: active_tiles)")                                //
-      ("precision", text()->value_name("TYPE"), "float or double (default: float)")  //
-      ("storage", text()->value_name("HOW"),
-       "edge weights: stored in a table, computed on_the_fly, or automatic: by speed and memory "
-       "(default: automatic)");
-  d.running.add_options()  //
-      ("space", text()->value_name("NAME"),
-       "where to compute: serial, openmp or cuda (default: the fastest that this program was built "
-       "with)")  //
-      ("memory", text()->value_name("BYTES"),
-       "most memory that the tracing may take, such as 512M or 8G (default: what is free)")   //
-      ("out", text()->value_name("DIR"), "folder for the results (default: trace_rays_out)")  //
-      ("no-plot", po::bool_switch(), "draw no picture");
-  d.console.add_options()  //
-      ("config", text()->value_name("FILE"),
-       "read options from a file, one \"name = value\" a line, # starts a comment; the command "
-       "line "
-       "wins. A model chosen on the command line replaces the file's with its shape and spacing")  //
-      ("help", "this text")  //
-      ("version", "versions of the program and of what it was built with");
+Description describe() {
+  Description d;
+  d.program = "trace_rays";
+  d.intro = intro;
+  d.outro = outro;
+  d.groups = {
+      {"Model (exactly one of the first three)",
+       {{"model", "FILE",
+         "P or S velocity in m/s: NumPy .npy, Madagascar .rsf, SEG-Y .sgy or .segy"},
+        {"gradient", "v0,g", "velocity v0 + g z: v0 in m/s at z = 0, g in 1/s"},
+        {"builtin", "salt",
+         "a made-up model: sediments of 1500 to 3500 m/s and a body of salt of 4500 m/s"},
+        {"shape", "nx,nz[,ny]",
+         "nodes along each axis for --gradient and --builtin; three numbers make a volume "
+         "(default: "
+         "601,201)"},
+        {"spacing", "d | dx,dz[,dy]",
+         "metres between nodes, one value for all axes or one for each; overrides the file's "
+         "(default: that of the file, or 1 if it has none; 10 for --gradient and --builtin)"}}},
+      {"Sources and receivers",
+       {repeated(
+            "source", "x,z[,y]",
+            "position of a source, anywhere in the model, on a node or not; repeat it for more "
+            "sources (default: the middle of the surface)"),
+        {"receivers", "FILE",
+         "positions of receivers: .csv with the columns x,z or x,y,z, or .npy of shape n x 2 (x,z) "
+         "or n x 3 (x,y,z)"},
+        {"receiver-line", "LINE",
+         "n receivers at equal distances on a straight line: x0,z0,x1,z1,n in 2D, "
+         "x0,z0,y0,x1,z1,y1,n in 3D (default: 41 along the surface)"}}},
+      {"Tracing",
+       {{"radius", "r",
+         "radius of the neighbourhood in nodes, 1 to 8 in 2D and 1 to 4 in 3D: larger is more "
+         "exact "
+         "and slower (default: 6 in 2D, 3 in 3D)"},
+        {"star", "NAME",
+         "coprime: neighbours in different directions only; full: all of them, as in the paper "
+         "(default: coprime; the times are the same)"},
+        {"weights", "RULE",
+         "traveltime along an edge. slowness: slowness linear in each cell, integrated exactly; "
+         "velocity: the same with velocity; cells: constant cells; sampled: r+1 steps (default: "
+         "slowness)"},
+        {"method", "NAME",
+         "active_tiles, relaxation (the paper's), push, near_far, or dijkstra (sequential "
+         "reference); all give the same times (default: active_tiles)"},
+        precision_option(),
+        {"storage", "HOW",
+         "edge weights: stored in a table, computed on_the_fly, or automatic: by speed and memory "
+         "(default: automatic)"}}},
+      {"Running",
+       {space_option(), memory_option("that the tracing may take"), out_option(d.program),
+        flag("no-plot", "draw no picture")}}};
+  d.config_note =
+      ". A model chosen on the command line replaces the file's with its shape and spacing";
+  d.alternatives = {{{"model", "gradient", "builtin"}, {"shape", "spacing"}},
+                    {{"receivers", "receiver-line"}, {}}};
   return d;
 }
 
-const std::vector<Alternatives>& alternatives() {
-  static const std::vector<Alternatives> list{
-      {{"model", "gradient", "builtin"}, {"shape", "spacing"}},
-      {{"receivers", "receiver-line"}, {}}};
-  return list;
-}
-
-// x,z,y as written on the command line to (x, y, z) as the library wants it.
-template <class T>
-std::vector<T> to_axes(std::vector<T> values) {
-  if (values.size() == 3) std::swap(values[1], values[2]);
-  return values;
-}
-
-}  // namespace
-
-CommandLine read_command_line(const std::vector<std::string>& arguments) {
-  const std::string program = "trace_rays";
-  const Descriptions described = describe();
-  po::options_description in_file, all;
-  in_file.add(described.model).add(described.survey).add(described.tracing).add(described.running);
-  all.add(in_file).add(described.console);
-
-  po::variables_map values = parse_command_line(program, arguments, all);
-
-  CommandLine result;
-  Options& o = result.options;
-  if (values.count("help")) {
-    std::ostringstream help;
-    help << intro << '\n' << all << outro;
-    result.text = help.str();
-    return result;
-  }
-  if (values.count("version")) {
-    result.text = version_text(program);
-    return result;
-  }
-  if (values.count("config")) {
-    o.config = values["config"].as<std::string>();
-    parse_config_file(program, o.config, in_file, alternatives(), values);
-  }
-
-  const auto given = [&](const char* name) { return values.count(name) > 0; };
-  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+Options read_options(const Arguments& arguments) {
+  Options o;
+  const auto given = [&](const char* name) { return arguments.given(name); };
+  const auto text = [&](const char* name) { return arguments.text(name); };
 
   // The model.
   std::string chosen;
-  const std::vector<std::string> kinds{"model", "gradient", "builtin"};
-  for (const std::string& name : kinds) {
-    if (!given(name.c_str())) continue;
+  for (const char* name : {"model", "gradient", "builtin"}) {
+    if (!arguments.given(name)) continue;
     if (!chosen.empty()) {
       throw InputError(
           concat("--", chosen, " and --", name,
@@ -193,32 +128,12 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
   if (chosen.empty()) {
     throw InputError(
         "no model was given (needed: one of --model, --gradient and --builtin): try trace_rays "
-        "--builtin "
-        "salt, or see trace_rays --help");
+        "--builtin salt, or see trace_rays --help");
   }
   if (given("shape")) {
-    const std::string form = "nx,nz or nx,nz,ny, nodes along each axis";
-    const std::vector<std::string> pieces = split(text("shape"));
-    if (pieces.size() != 2 && pieces.size() != 3) {
-      throw InputError(concat("--shape: '", text("shape"), "' has ", pieces.size(),
-                              pieces.size() == 1 ? " value" : " values", " (allowed: ", form, ")"));
-    }
-    for (const std::string& piece : pieces) {
-      o.shape.push_back(parse_count("--shape " + text("shape") + ": a number of nodes", piece, 1,
-                                    std::int64_t(1) << 40));
-    }
-    o.shape = to_axes(o.shape);
+    o.shape = parse_shape(arguments.text("shape"), std::int64_t(1) << 40);
   }
-  if (given("spacing")) {
-    o.spacing = to_axes(parse_numbers("--spacing", text("spacing"), {1, 2, 3},
-                                      "d, or dx,dz, or dx,dz,dy in metres"));
-    for (const double d : o.spacing) {
-      if (!(d > 0.0)) {
-        throw InputError(concat("--spacing: ", d, " in '", text("spacing"),
-                                "' is not positive (allowed: metres between nodes)"));
-      }
-    }
-  }
+  if (given("spacing")) o.spacing = parse_spacing(text("spacing"));
   if (chosen == "model") {
     o.model = ModelKind::file;
     o.model_file = text("model");
@@ -245,7 +160,7 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
 
   // The survey.
   if (given("source")) {
-    for (const std::string& source : values["source"].as<std::vector<std::string>>()) {
+    for (const std::string& source : arguments.texts("source")) {
       o.sources.push_back(
           to_axes(parse_numbers("--source", source, {2, 3}, "x,z in 2D, x,z,y in 3D, in metres")));
     }
@@ -272,45 +187,25 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
     // Whether it is too large depends on the model's dimensions and is said once they are known.
     o.radius = static_cast<int>(parse_count("--radius", text("radius"), 1, rays::max_radius<2>));
   }
-  if (given("star")) {
-    o.star = parse_name("--star", text("star"), {"coprime", "full"}) == 0 ? rays::Star::coprime
-                                                                          : rays::Star::full;
-  }
-  if (given("weights")) {
-    o.rule = static_cast<rays::WeightRule>(
-        parse_name("--weights", text("weights"), {"slowness", "velocity", "cells", "sampled"}));
-  }
-  if (given("method")) {
-    o.method = static_cast<rays::Method>(
-        parse_name("--method", text("method"),
-                   {"active_tiles", "relaxation", "push", "near_far", "dijkstra"}));
-  }
-  if (given("precision")) {
-    o.double_precision = parse_name("--precision", text("precision"), {"float", "double"}) == 1;
-  }
-  if (given("storage")) {
-    o.storage = static_cast<rays::WeightStorage>(
-        parse_name("--storage", text("storage"), {"automatic", "stored", "on_the_fly"}));
-  }
+  o.star = static_cast<rays::Star>(arguments.choice("star", {"coprime", "full"}, 0));
+  o.rule = static_cast<rays::WeightRule>(
+      arguments.choice("weights", {"slowness", "velocity", "cells", "sampled"}, 0));
+  o.method = static_cast<rays::Method>(arguments.choice(
+      "method", {"active_tiles", "relaxation", "push", "near_far", "dijkstra"}, 0));
+  o.storage = static_cast<rays::WeightStorage>(
+      arguments.choice("storage", {"automatic", "stored", "on_the_fly"}, 0));
 
   // The run.
+  read_common(arguments, "trace_rays", o);
   // The sequential method runs on the host, whatever else the build has.
-  o.space = o.method == rays::Method::dijkstra ? space_names().front() : default_space_name();
-  if (given("space")) o.space = parse_space(text("space"));
+  if (o.method == rays::Method::dijkstra && !given("space")) o.space = sequential_space();
   if (o.method == rays::Method::dijkstra && o.space == "cuda") {
     throw InputError(
         "--method dijkstra was given with --space cuda (allowed: serial or openmp, it is "
         "sequential): "
         "leave --space out, or take another method");
   }
-  if (given("memory")) o.memory = parse_bytes("--memory", text("memory"));
-  if (given("out")) o.out = text("out");
-  if (o.out.empty()) {
-    throw InputError(
-        "--out is empty (allowed: the name of a folder): leave it out for trace_rays_out");
-  }
-  o.plot = !values["no-plot"].as<bool>();
-  return result;
+  return o;
 }
 
 }  // namespace moho::examples::trace_rays

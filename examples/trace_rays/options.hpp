@@ -4,9 +4,10 @@
 /// \file
 /// \brief Everything that can be asked of trace_rays, and how it is read.
 
+#include "common/command_line.hpp"
+
 #include <moho/rays/types.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,7 +20,7 @@ enum class ModelKind { file, gradient, salt };
 
 /// What was asked for. Lists of coordinates are in the library's order of axes: (x, z) or (x, y,
 /// z).
-struct Options {
+struct Options : CommonOptions {
   ModelKind model = ModelKind::file;         ///< where the velocity comes from
   std::string model_file;                    ///< for ModelKind::file
   double v0 = 0.0;                           ///< m/s at z = 0, for ModelKind::gradient
@@ -36,22 +37,12 @@ struct Options {
   rays::Method method = rays::Method::active_tiles;
   rays::WeightRule rule = rays::WeightRule::slowness;
   rays::WeightStorage storage = rays::WeightStorage::automatic;
-  bool double_precision = false;
-  std::string space;       ///< name of the execution space
-  std::size_t memory = 0;  ///< bytes; 0: what is free
-  std::string out = "trace_rays_out";
-  std::string config;  ///< the file that options were read from, if any
-  bool plot = true;    ///< draw the picture
 };
 
-/// The outcome of reading the command line: options, or a text to print and nothing else to do.
-struct CommandLine {
-  Options options;
-  std::string text;  ///< of --help or --version; empty otherwise
-};
+/// The options, for --help.
+Description describe();
 
-/// Reads the command line and the file that --config names.
-/// \throws InputError for anything unknown, missing, malformed or contradictory.
-CommandLine read_command_line(const std::vector<std::string>& arguments);
+/// What was given. \throws InputError for what is missing, malformed or contradictory
+Options read_options(const Arguments& arguments);
 
 }  // namespace moho::examples::trace_rays

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "trace_rays/run.hpp"
+//
+// trace_rays: first-arrival traveltimes and rays through a velocity model by shortest paths on a
+// grid graph.
 
 #include "common/format.hpp"
-#include "common/stopwatch.hpp"
+#include "common/memory.hpp"
+#include "common/program.hpp"
 #include "common/summary.hpp"
+#include "trace_rays/compute.hpp"
 #include "trace_rays/input.hpp"
+#include "trace_rays/options.hpp"
 #include "trace_rays/output.hpp"
-#include "trace_rays/trace_on.hpp"
 
+#include <moho/core/space.hpp>
 #include <moho/io/npy.hpp>
-#include <moho/io/writer.hpp>
 
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <tuple>
 #include <utility>
 
 namespace moho::examples::trace_rays {
@@ -23,28 +25,26 @@ namespace moho::examples::trace_rays {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
-template <int Dim>
-Json to_json(const std::vector<Point<Dim>>& points) {
-  Json list = Json::array();
-  for (const Point<Dim>& p : points) {
-    Json one = Json::array();
-    for (int d = 0; d < Dim; ++d) one.push_back(p[d]);
-    list.push_back(one);
-  }
-  return list;
-}
+// What a run was, without the types of its numbers.
+struct Done {
+  double slowest = 0.0, quickest = 0.0;
+  Json sources, receivers;
+  std::int64_t source_count = 0, receiver_count = 0, unreached = 0;
+  std::size_t vertices = 0;
+  double nodes = 0.0;  ///< of all sources
+  rays::GraphOptions graph;
+  Results results;
+};
 
-template <class T, int Dim>
-Json asked_json(const Options& o, const Job<T, Dim>& job) {
+Json asked_json(const Options& o, const Done& done) {
   Json json;
   switch (o.model) {
     case ModelKind::file:
       json["model"] = o.model_file;
       break;
     case ModelKind::gradient:
-      json["gradient"] = {o.v0, o.gradient};
+      json["gradient"] = Json::array({o.v0, o.gradient});
       break;
     case ModelKind::salt:
       json["builtin"] = "salt";
@@ -52,210 +52,163 @@ Json asked_json(const Options& o, const Job<T, Dim>& job) {
   }
   if (!o.config.empty()) json["config"] = o.config;
   if (!o.receivers_file.empty()) json["receivers"] = o.receivers_file;
-  json["radius"] = job.graph.radius;
-  json["star"] = to_string(job.graph.star);
-  json["weights"] = to_string(job.graph.rule);
-  json["method"] = to_string(job.method);
-  json["precision"] = std::is_same_v<T, float> ? "float" : "double";
-  json["storage"] = to_string(job.graph.storage);
+  json["radius"] = done.graph.radius;
+  json["star"] = to_string(done.graph.star);
+  json["weights"] = to_string(done.graph.rule);
+  json["method"] = to_string(o.method);
+  json["precision"] = o.double_precision ? "double" : "float";
+  json["storage"] = to_string(done.graph.storage);
   json["space"] = o.space;
-  json["memory"] = o.memory > 0 ? Json(o.memory) : Json("what is free");
+  json["memory"] = memory_json(o);
   json["out"] = o.out;
   json["plot"] = o.plot;
   return json;
 }
 
-template <class T, int Dim>
-Json model_json(const Model<T>& model, const Grid<Dim>& grid, T slowest, T quickest) {
+Json model_json(const ModelGrid& model, const Done& done) {
   Json json;
   json["name"] = model.name;
-  Json axes = Json::array(), shape = Json::array(), spacing = Json::array(), origin = Json::array();
-  for (int d = 0; d < Dim; ++d) {
-    axes.push_back(axis_name<Dim>(d));
-    shape.push_back(grid.extents[d]);
-    spacing.push_back(grid.spacing[d]);
-    origin.push_back(grid.origin[d]);
-  }
-  json["axes"] = axes;
-  json["shape"] = shape;
-  json["spacing"] = spacing;
-  json["origin"] = origin;
-  json["units"] = {{"length", "m"}, {"velocity", "m/s"}, {"time", "s"}};
-  json["velocity_min"] = slowest;
-  json["velocity_max"] = quickest;
-  if (!model.note.empty()) json["note"] = model.note;
+  add_grid(model, json);
+  json["units"] = Json::object({{"length", "m"}, {"velocity", "m/s"}, {"time", "s"}});
+  json["velocity_min"] = done.slowest;
+  json["velocity_max"] = done.quickest;
+  if (!model.notes.empty()) json["note"] = model.notes.front();
   return json;
 }
 
-template <class T, int Dim>
-Json run_json(const Outcome<T, Dim>& outcome) {
+Json run_json(const Results& r) {
   Json json;
-  json["device"] = outcome.device;
-  json["threads"] = outcome.threads;
-  json["neighbours"] = outcome.neighbours;
-  json["weights"] = {{"storage", to_string(outcome.storage)},
-                     {"why", outcome.storage_reason},
-                     {"bytes", outcome.weight_bytes}};
-  json["memory"] = {{"budget_bytes", outcome.budget},
-                    {"field_bytes", outcome.field_bytes},
-                    {"weight_bytes", outcome.weight_bytes},
-                    {"groups_of_sources", outcome.groups}};
-  json["rounds"] = outcome.report.rounds;
-  json["tile_visits"] = outcome.report.tile_visits;
-  json["relaxations"] = outcome.report.relaxations;
-  json["batches"] = outcome.report.batches;
+  json["device"] = r.device;
+  json["threads"] = r.threads;
+  json["neighbours"] = r.neighbours;
+  json["weights"] = Json::object(
+      {{"storage", to_string(r.storage)}, {"why", r.storage_reason}, {"bytes", r.weight_bytes}});
+  json["memory"] = Json::object({{"budget_bytes", r.budget},
+                                 {"field_bytes", r.field_bytes},
+                                 {"weight_bytes", r.weight_bytes},
+                                 {"groups_of_sources", r.groups}});
+  json["rounds"] = r.report.rounds;
+  json["tile_visits"] = r.report.tile_visits;
+  json["relaxations"] = r.report.relaxations;
+  json["batches"] = r.report.batches;
   return json;
 }
 
-template <int Dim>
-std::string describe_grid(const Grid<Dim>& grid) {
-  bool same = true;
-  for (int d = 1; d < Dim; ++d) same = same && grid.spacing[d] == grid.spacing[0];
-  std::string spacing;
-  for (int d = 0; d < (same ? 1 : Dim); ++d) spacing += concat(d ? " x " : "", grid.spacing[d]);
-  std::string extent;
-  for (int d = 0; d < Dim; ++d) {
-    extent += concat(d ? ", " : "", axis_name<Dim>(d), " ", grid.origin[d], " to ", grid.upper(d));
+void finish(const Options& o, const ModelGrid& model, const Done& done, Session& session) {
+  const Results& r = done.results;
+  const double work = session.phases.seconds("trace");
+  const double relaxations = work > 0.0 ? static_cast<double>(r.report.relaxations) / work : 0.0;
+  const double vertices = work > 0.0 ? done.nodes / work : 0.0;
+  Json& summary = session.summary;
+  summary["asked"] = asked_json(o, done);
+  summary["model"] = model_json(model, done);
+  summary["sources"] = done.sources;
+  summary["receivers"] = done.receivers;
+  summary["rays"] = Json::object({{"count", done.source_count * done.receiver_count},
+                                  {"vertices", done.vertices},
+                                  {"unreached_receivers", done.unreached}});
+  summary["run"] = run_json(r);
+  summary["rates"] =
+      Json::object({{"relaxations_per_second", relaxations}, {"vertices_per_second", vertices}});
+
+  Ending ending;
+  ending.script = "plot_rays.py";
+  ending.pictures = {"rays.png"};
+  ending.picture_name = "rays.png";
+  ending.lines = {
+      concat("traced    ", done.source_count,
+             done.source_count == 1 ? " source to " : " sources to ", done.receiver_count,
+             done.receiver_count == 1 ? " receiver, " : " receivers, ", to_string(o.method),
+             " with radius ", done.graph.radius, " (", r.neighbours, " neighbours), ",
+             o.double_precision ? "double" : "float"),
+      concat("          on ", o.space, ": ", r.device), "          " + r.storage_reason};
+  if (done.unreached > 0) {
+    ending.lines.push_back(
+        concat("          ", done.unreached, " receivers were not reached by any ray"));
   }
-  return concat(shape_string(grid), " nodes, ", spacing, " m apart (", extent, " m)");
+  ending.rate = concat("rates     ", format_count(relaxations), "relaxations/s, ",
+                       format_count(vertices), "vertices/s");
+  session.finish(ending);
 }
 
 template <class T, int Dim>
-void run_in(const Options& o, Model<T>&& model, PhaseTimes& phases, Stage& stage) {
+void run_in(const Options& o, Model<T>&& model, Session& session) {
   Job<T, Dim> job;
-  T slowest{}, quickest{};
+  Done done;
   {
-    const Stopwatch watch(phases, "check");
-    for (int d = 0; d < Dim; ++d) {
-      const auto k = static_cast<std::size_t>(d);
-      job.grid.extents[d] = model.shape[k];
-      job.grid.spacing[d] = model.spacing[k];
-      job.grid.origin[d] = model.origin[k];
-    }
-    job.grid.check();
+    const HostPhase phase(session.phases, "check");
+    job.grid = grid_of<Dim>(model);
     job.graph.radius = check_radius<Dim>(o);
     job.graph.star = o.star;
     job.graph.rule = o.rule;
     job.graph.storage = o.storage;
     job.method = o.method;
     job.memory = o.memory;
-    job.sources = make_sources<Dim>(o, job.grid);
-    job.receivers = make_receivers<Dim>(o, job.grid);
+    job.sources = make_sources<Dim>(o, model, job.grid);
+    job.receivers = make_receivers<Dim>(o, model, job.grid);
     check_velocity(model, job.grid);
-    const auto [low, high] = std::minmax_element(model.velocity.begin(), model.velocity.end());
-    slowest = *low;
-    quickest = *high;
+    std::tie(done.slowest, done.quickest) = range_of(model.velocity);
     job.velocity = std::move(model.velocity);
+    check_host_memory(
+        concat("memory: the traveltimes of ", job.sources.size(), " sources take"),
+        static_cast<double>(job.grid.size()) * sizeof(T) * static_cast<double>(job.sources.size()),
+        "trace fewer sources at once");
   }
-
-  say("model     ", model.name, ": ", describe_grid(job.grid));
-  say("          velocity ", significant(slowest, 6), " to ", significant(quickest, 6), " m/s");
-  if (!model.note.empty()) say("          note: ", model.note);
+  session.print("model     ", model.name, ": ", describe_grid(model));
+  session.print("          velocity ", significant(done.slowest, 6), " to ",
+                significant(done.quickest, 6), " m/s");
+  for (const std::string& note : model.notes) session.print("          note: " + note);
   if (o.sources.empty()) {
-    say("          note: no --source was given: one in the middle of the surface is taken");
+    session.print(
+        "          note: no --source was given: one in the middle of the surface is taken");
   }
   if (o.receivers_file.empty() && o.line_begin.empty()) {
-    say("          note: no receivers were given: ", o.line_count, " along the surface are taken");
+    session.print("          note: no receivers were given: ", o.line_count,
+                  " along the surface are taken");
   }
-  std::fflush(stdout);
 
-  TerminalProgress bar;
-  job.progress = bar.callback();
+  job.progress = session.progress();
   Outcome<T, Dim> outcome;
-  with_space(o.space, [&](const auto& exec) { outcome = trace_on<T, Dim>(exec, job); });
-  bar.clear();
-  for (const auto& [phase, seconds] : outcome.phases.phases()) phases.add(phase, seconds);
-  std::int64_t unreached = 0;
-  for (const double time : outcome.paths.traveltime) unreached += std::isfinite(time) ? 0 : 1;
+  with_space(o.space, [&](const auto& exec) { outcome = compute_on<T, Dim>(exec, job); });
+  session.computed(outcome.phases);
+  for (const double time : outcome.paths.traveltime) done.unreached += std::isfinite(time) ? 0 : 1;
+  done.source_count = static_cast<std::int64_t>(job.sources.size());
+  done.receiver_count = static_cast<std::int64_t>(job.receivers.size());
 
-  stage = Stage::output;
-  const fs::path folder = o.out;
-  const auto sources = static_cast<std::int64_t>(job.sources.size());
-  const auto receivers = static_cast<std::int64_t>(job.receivers.size());
-  std::vector<std::string> files{"traveltime.npy", "velocity.npy",  "rays.csv",
-                                 "rays.vtk",       "receivers.csv", "summary.json"};
+  // A picture of an earlier run would not belong to these results.
+  session.begin_output({"rays.png"});
   {
-    const Stopwatch watch(phases, "write");
-    // A picture of an earlier run would not belong to these results.
-    std::error_code ignored;
-    fs::remove(folder / "rays.png", ignored);
+    const HostPhase phase(session.phases, "write");
+    const fs::path& folder = session.folder();
     std::vector<std::int64_t> shape(model.shape);
     io::write_npy(folder / "velocity.npy", job.velocity.data(), shape);
-    shape.insert(shape.begin(), sources);
+    shape.insert(shape.begin(), done.source_count);
     io::write_npy(folder / "traveltime.npy", outcome.times.data(), shape);
     write_rays_csv<Dim>(folder / "rays.csv", outcome.paths);
     write_rays_vtk<Dim>(folder / "rays.vtk", outcome.paths);
     write_receivers_csv<Dim>(folder / "receivers.csv", outcome.paths, job.receivers);
+    session.files = {"traveltime.npy", "velocity.npy", "rays.csv", "rays.vtk", "receivers.csv"};
   }
-
-  const double work = phases.seconds("trace");
-  const double nodes = static_cast<double>(job.grid.size()) * static_cast<double>(sources);
-  const double relaxations = static_cast<double>(outcome.report.relaxations);
-  Json summary;
-  summary["program"] = "trace_rays";
-  summary["asked"] = asked_json(o, job);
-  summary["model"] = model_json(model, job.grid, slowest, quickest);
-  summary["sources"] = to_json<Dim>(job.sources);
-  summary["receivers"] = to_json<Dim>(job.receivers);
-  summary["rays"] = {{"count", sources * receivers},
-                     {"vertices", outcome.paths.points.size()},
-                     {"unreached_receivers", unreached}};
-  summary["run"] = run_json(outcome);
-  summary["versions"] = versions();
-  summary["machine"] = machine();
-  summary["rates"] = {{"relaxations_per_second", work > 0.0 ? relaxations / work : 0.0},
-                      {"vertices_per_second", work > 0.0 ? nodes / work : 0.0}};
-  summary["files"] = files;
-  summary["seconds"] = seconds(phases);
-  const auto write_summary = [&] {
-    io::write_text(folder / "summary.json", summary.dump(2) + "\n");
-  };
-  write_summary();
-
-  Picture picture{false, "--no-plot was given"};
-  if (o.plot) {
-    {
-      const Stopwatch watch(phases, "picture");
-      picture = draw_picture("plot_rays.py", {folder.string()});
-    }
-    if (picture.drawn) files.push_back("rays.png");
-  }
-  summary["picture"] = picture.drawn ? Json("rays.png") : Json("not drawn: " + picture.why);
-  summary["files"] = files;
-  summary["seconds"] = seconds(phases);
-  write_summary();
-
-  say("traced    ", sources, sources == 1 ? " source to " : " sources to ", receivers,
-      receivers == 1 ? " receiver, " : " receivers, ", to_string(job.method), " with radius ",
-      job.graph.radius, " (", outcome.neighbours, " neighbours), ",
-      std::is_same_v<T, float> ? "float" : "double");
-  say("          on ", o.space, ": ", outcome.device);
-  say("          ", outcome.storage_reason);
-  if (unreached > 0) say("          ", unreached, " receivers were not reached by any ray");
-  std::string list;
-  for (const auto& [phase, value] : phases.phases())
-    list += concat(" ", phase, " ", fixed(value, 3), ",");
-  say("seconds  ", list, " total ", fixed(phases.total(), 3));
-  say("rates     ", format_count(work > 0.0 ? relaxations / work : 0.0), "relaxations/s, ",
-      format_count(work > 0.0 ? nodes / work : 0.0), "vertices/s");
-  list.clear();
-  for (const std::string& file : files) list += " " + file;
-  say("written   ", folder.string(), ":", list);
-  if (o.plot && !picture.drawn) say("picture not drawn: ", picture.why);
+  done.sources = points_json(job.sources);
+  done.receivers = points_json(job.receivers);
+  done.vertices = outcome.paths.points.size();
+  done.nodes = static_cast<double>(job.grid.size()) * static_cast<double>(done.source_count);
+  done.graph = job.graph;
+  done.results = outcome;
+  finish(o, model, done, session);
 }
 
 template <class T>
-void run_with(const Options& o, Stage& stage) {
-  PhaseTimes phases;
+void run_with(const Options& o, Session& session) {
   Model<T> model;
   {
-    const Stopwatch watch(phases, "read");
+    const HostPhase phase(session.phases, "read");
     model = load_model<T>(o);
   }
   if (model.shape.size() == 2) {
-    run_in<T, 2>(o, std::move(model), phases, stage);
+    run_in<T, 2>(o, std::move(model), session);
   } else if (model.shape.size() == 3) {
-    run_in<T, 3>(o, std::move(model), phases, stage);
+    run_in<T, 3>(o, std::move(model), session);
   } else {
     throw InputError(
         concat(model.name, ": the model has ", model.shape.size(),
@@ -264,14 +217,20 @@ void run_with(const Options& o, Stage& stage) {
   }
 }
 
-}  // namespace
-
-void run(const Options& options, Stage& stage) {
+void run(const Options& options, Session& session) {
   if (options.double_precision) {
-    run_with<double>(options, stage);
+    run_with<double>(options, session);
   } else {
-    run_with<float>(options, stage);
+    run_with<float>(options, session);
   }
 }
 
+}  // namespace
+
 }  // namespace moho::examples::trace_rays
+
+int main(int argc, char** argv) {
+  using namespace moho::examples;
+  return run_example<trace_rays::Options>(argc, argv, trace_rays::describe(),
+                                          trace_rays::read_options, trace_rays::run);
+}

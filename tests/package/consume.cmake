@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Configures, builds and runs the consumer in WORK, with moho used in the WAY "installed" or
-# "subdirectory".
+# "subdirectory". COMPONENTS and PROGRAMS are what is installed, separated by commas.
+
+cmake_minimum_required(VERSION 3.25)
+
+string(REPLACE "," ";" COMPONENTS "${COMPONENTS}")
+string(REPLACE "," ";" PROGRAMS "${PROGRAMS}")
 
 function(run)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY "${WORK}" RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -13,39 +18,87 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+# Runs a program of the consumer and looks for a text in what it prints.
+function(expect program text)
+  run("${WORK}/build/${program}")
+  if(NOT output MATCHES "${text}")
+    message(FATAL_ERROR "${program} printed something else than '${text}': ${output}")
+  endif()
+endfunction()
+
+function(expect_files)
+  foreach(file IN LISTS ARGN)
+    if(NOT EXISTS "${WORK}/prefix/${file}")
+      message(FATAL_ERROR "${file} was not installed")
+    endif()
+  endforeach()
+endfunction()
+
 file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}")
 set(options -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}"
-            "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DWAY=${WAY}" "-DMOHO_WITH_MPI=${MOHO_WITH_MPI}")
+            "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DWAY=${WAY}")
 
-if(WAY STREQUAL "installed")
-  # Nothing but the installed tree and the record in it of where Kokkos is.
-  run("${CMAKE}" --install "${MOHO_BINARY}" --prefix "${WORK}/prefix")
-  list(APPEND options "-DCMAKE_PREFIX_PATH=${WORK}/prefix")
-  file(GLOB_RECURSE headers RELATIVE "${MOHO_SOURCE}/lib" "${MOHO_SOURCE}/lib/moho/*.hpp")
-  if(NOT MOHO_WITH_MPI)
-    list(REMOVE_ITEM headers moho/gravity/mpi.hpp)
-  endif()
-  foreach(header IN LISTS headers)
-    if(NOT EXISTS "${WORK}/prefix/include/${header}")
-      message(FATAL_ERROR "${header} was not installed")
-    endif()
-  endforeach()
-  file(GLOB_RECURSE exported "${WORK}/prefix/lib*/moho-*.cmake")
-  foreach(file IN LISTS exported)
-    file(STRINGS "${file}" leaked REGEX "march=|-Wall|-Werror|fsanitize")
-    if(leaked)
-      message(FATAL_ERROR "${file} forces flags on users: ${leaked}")
-    endif()
-  endforeach()
-else()
+if(WAY STREQUAL "subdirectory")
   list(APPEND options "-DMOHO_SOURCE=${MOHO_SOURCE}" "-DKokkos_DIR=${Kokkos_DIR}"
        "-DKokkosKernels_DIR=${KokkosKernels_DIR}" "-DMOHO_CUDA=${MOHO_CUDA}")
+  run("${CMAKE}" -S "${SOURCE}/consumer" -B "${WORK}/build" ${options})
+  run("${CMAKE}" --build "${WORK}/build" --target headers_only)
+  expect(headers_only "the sum is 4950")
+  return()
 endif()
 
-run("${CMAKE}" -S "${CONSUMER}" -B "${WORK}/build" ${options})
-run("${CMAKE}" --build "${WORK}/build" --target consumer)
-run("${WORK}/build/consumer")
-if(NOT output MATCHES "a straight ray takes 0.5 s")
-  message(FATAL_ERROR "the consumer printed something else: ${output}")
+# Nothing but the installed tree and the record in it of where Kokkos is.
+run("${CMAKE}" --install "${MOHO_BINARY}" --prefix "${WORK}/prefix")
+list(APPEND options "-DCMAKE_PREFIX_PATH=${WORK}/prefix")
+
+file(GLOB_RECURSE headers RELATIVE "${MOHO_SOURCE}/lib" "${MOHO_SOURCE}/lib/moho/*.hpp")
+if(NOT "gravity_mpi" IN_LIST COMPONENTS)
+  list(FILTER headers EXCLUDE REGEX "mpi")
 endif()
+if(NOT "rays_tomography" IN_LIST COMPONENTS)
+  list(REMOVE_ITEM headers moho/rays/tomography.hpp)
+endif()
+list(TRANSFORM headers PREPEND include/)
+expect_files(${headers})
+
+file(GLOB_RECURSE exported "${WORK}/prefix/lib*/moho-*.cmake")
+foreach(file IN LISTS exported)
+  file(STRINGS "${file}" leaked REGEX "march=|-Wall|-Werror|fsanitize|fpch")
+  if(leaked)
+    message(FATAL_ERROR "${file} forces flags on users: ${leaked}")
+  endif()
+endforeach()
+
+expect_files(share/doc/moho/README.md share/doc/moho/CHANGELOG.md share/doc/moho/LICENSE)
+file(GLOB_RECURSE pages RELATIVE "${MOHO_SOURCE}" "${MOHO_SOURCE}/docs/*.md" "${MOHO_SOURCE}/docs/*.png")
+list(TRANSFORM pages PREPEND share/doc/moho/)
+expect_files(${pages})
+
+list(TRANSFORM PROGRAMS PREPEND bin/ OUTPUT_VARIABLE binaries)
+expect_files(${binaries})
+file(GLOB plots RELATIVE "${MOHO_SOURCE}/examples" "${MOHO_SOURCE}/examples/*.py")
+list(TRANSFORM plots PREPEND share/moho/plots/)
+if(PROGRAMS)
+  expect_files(${plots})
+endif()
+
+string(REPLACE ";" "\\;" escaped "${COMPONENTS}")
+run("${CMAKE}" -S "${SOURCE}/components" -B "${WORK}/components" ${options} "-DCOMPONENTS=${escaped}")
+
+run("${CMAKE}" -S "${SOURCE}/consumer" -B "${WORK}/build" ${options})
+run("${CMAKE}" --build "${WORK}/build")
+expect(headers_only "the sum is 4950")
+expect(with_kernels "a straight ray takes 0.5 s")
+expect(with_kernels "a straight front takes 0.5 s")
+
+# Kernels that are linked are not compiled again: the program's own object refers to them.
+file(GLOB_RECURSE object "${WORK}/build/*with_kernels.cpp.o")
+execute_process(COMMAND "${NM}" -C "${object}" OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+foreach(kernel "moho::rays::trace<" "moho::eikonal::detail::solve_all<")
+  if(NOT output MATCHES " U [^\n]*${kernel}")
+    message(FATAL_ERROR "the consumer does not refer to the compiled ${kernel}...>")
+  elseif(output MATCHES " [TtWw] [^\n(]*${kernel}")
+    message(FATAL_ERROR "the consumer has compiled ${kernel}...> again")
+  endif()
+endforeach()

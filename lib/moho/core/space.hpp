@@ -97,4 +97,16 @@ std::size_t available_memory(const Instance<Kokkos::CudaSpace>& exec);
 std::string device_name(const Instance<Kokkos::CudaSpace>& exec);
 #endif
 
+/// \brief Bytes that work may take in the memory of an instance: all but a twentieth of what is
+/// free, which is left to others, and no more than was asked for.
+/// \param exec the instance
+/// \param asked an option's budget in bytes; 0: what is free
+/// \param sharing processes that share what is free
+template <class Memory>
+std::size_t memory_budget(const Instance<Memory>& exec, std::size_t asked = 0, int sharing = 1) {
+  const std::size_t free_share =
+      available_memory(exec) / 20 * 19 / static_cast<std::size_t>(sharing > 0 ? sharing : 1);
+  return asked > 0 && asked < free_share ? asked : free_share;
+}
+
 }  // namespace moho

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#include "bench_eikonal/run_on.hpp"
-
-#ifdef KOKKOS_ENABLE_OPENMP
-MOHO_TIME_EIKONAL_ON(Kokkos::OpenMP);
-#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The timed call of trace(), compiled once for every memory.
+
+#include "bench_rays/run.hpp"
+#include "common/copy.hpp"
+
+#include <moho/core/copy.hpp>
+#include <moho/core/phases.hpp>
+#include <moho/rays/rays.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace moho::bench {
+
+/// Host memory that transfers to and from a space are quickest with: pinned for CUDA.
+template <class Memory>
+struct Staging {
+  using memory = Kokkos::HostSpace;
+};
+#ifdef KOKKOS_ENABLE_CUDA
+/// \cond
+template <>
+struct Staging<Kokkos::CudaSpace> {
+  using memory = Kokkos::CudaHostPinnedSpace;
+};
+/// \endcond
+#endif
+
+/// Host and device arrays of a case, and one timed pass over them.
+template <class T, class Memory>
+class TraceRun {
+ public:
+  TraceRun(const Instance<Memory>& exec, const RayCase& what)
+      : m_exec(exec), m_case(what), m_grid(model_grid(what.n)) {
+    const std::size_t n = static_cast<std::size_t>(what.n);
+    const std::size_t sources = static_cast<std::size_t>(what.sources);
+    m_host_velocity = HostVelocity("moho::bench::velocity", n, n);
+    for (int i = 0; i < what.n; ++i) {
+      for (int k = 0; k < what.n; ++k) {
+        m_host_velocity(i, k) = static_cast<T>(model_velocity(k, what.n));
+      }
+    }
+    m_host_times = HostOutput<T>("moho::bench::host_times", sources, n, n);
+    m_host_predecessors = HostOutput<std::int16_t>("moho::bench::host_predecessors", sources, n, n);
+    if constexpr (is_host_memory<Memory>) {
+      m_velocity = m_host_velocity;
+      m_times = m_host_times;
+      m_predecessors = m_host_predecessors;
+    } else {
+      m_velocity = make_field<T>(m_exec, m_grid, "moho::bench::velocity");
+      m_times = make_field_per_source<T>(m_exec, what.sources, m_grid, "moho::bench::times");
+      m_predecessors = make_field_per_source<std::int16_t>(m_exec, what.sources, m_grid,
+                                                           "moho::bench::predecessors");
+    }
+    for (int s = 0; s < what.sources; ++s) {
+      m_sources.push_back(m_grid.position({source_column(s, what.sources, what.n), 0}));
+    }
+  }
+
+  /// One pass; adds to the phases and to the work. Memory that trace() allocates is part of its
+  /// time, the arrays of the caller are not.
+  void pass(RayPhases& phases, RayWork& work) {
+    rays::GraphOptions options;
+    options.radius = m_case.radius;
+    options.storage = m_case.storage;
+    options.star = m_case.star;
+    options.sources = m_case.sources;
+    rays::TraceOptions trace_options;
+    trace_options.method = m_case.method;
+    // Transfers right after a large table was freed are slower by up to a millisecond. A single
+    // call does not meet that: let it pass.
+    if constexpr (!is_host_memory<Memory>)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    m_exec.fence();
+    const auto begin = now();
+    if constexpr (!is_host_memory<Memory>) copy(m_exec, m_velocity, m_host_velocity);
+    m_exec.fence();
+    const auto moved = now();
+    const rays::GridGraph<T, 2, Memory> graph(m_exec, m_grid, m_velocity, options);
+    m_exec.fence();
+    const auto weighed = now();
+    const rays::TraceReport report =
+        rays::trace(m_exec, graph, m_sources, m_times, m_predecessors, trace_options);
+    m_exec.fence();
+    const auto traced = now();
+    if constexpr (!is_host_memory<Memory>) {
+      copy(m_exec, m_host_times, m_times);
+      copy(m_exec, m_host_predecessors, m_predecessors);
+    }
+    m_exec.fence();
+    const auto back = now();
+
+    const double predecessors = report.times.seconds("rays::predecessors");
+    phases.transfer += seconds(begin, moved) + seconds(traced, back);
+    phases.weights += seconds(moved, weighed);
+    phases.trace += seconds(weighed, traced) - predecessors;
+    phases.predecessors += predecessors;
+    work.relaxations += static_cast<double>(report.relaxations);
+    work.rounds += static_cast<double>(report.rounds);
+    work.vertices = static_cast<double>(m_grid.size());
+    work.sources = m_case.sources;
+    work.neighbours = graph.neighbours();
+    work.stencil_terms = static_cast<double>(graph.data().terms.extent(0));
+    work.scalar_bytes = sizeof(T);
+    work.stored = graph.storage() == rays::WeightStorage::stored;
+    if (m_step.empty()) {
+      for (int k = 0; k < graph.neighbours(); ++k) {
+        m_step.push_back(std::int64_t(graph.neighbour(k)[0]) * m_case.n + graph.neighbour(k)[1]);
+      }
+    }
+  }
+
+  /// Spoils the outputs on the host, so that those of the next pass are what check() sees.
+  void spoil() {
+    std::fill_n(m_host_times.data(), m_host_times.size(), T(-1));
+    std::fill_n(m_host_predecessors.data(), m_host_predecessors.size(), rays::unreached);
+  }
+
+  /// Holds the first and the last source to Dijkstra's algorithm.
+  void check(RayCheck& result) const {
+    const std::int64_t last = m_case.sources - 1;
+    for (std::int64_t s = 0; s <= last; s += std::max<std::int64_t>(last, 1)) {
+      const int column = source_column(static_cast<int>(s), m_case.sources, m_case.n);
+      check_source(reference_times<T>(m_case.n, m_case.radius, column),
+                   m_host_times.data() + s * m_grid.size(),
+                   m_host_predecessors.data() + s * m_grid.size(), m_step, result);
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using HostMemory = typename Staging<Memory>::memory;
+  using HostVelocity = Kokkos::View<T**, Kokkos::LayoutRight, HostMemory>;
+  template <class Value>
+  using HostOutput = Kokkos::View<Value***, Kokkos::LayoutRight, HostMemory>;
+
+  static Clock::time_point now() { return Clock::now(); }
+  static double seconds(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+  }
+
+  Instance<Memory> m_exec;
+  RayCase m_case;
+  Grid<2> m_grid;
+  HostVelocity m_host_velocity;
+  HostOutput<T> m_host_times;
+  HostOutput<std::int16_t> m_host_predecessors;
+  Field<T, 2, Memory> m_velocity;
+  FieldPerSource<T, 2, Memory> m_times;
+  FieldPerSource<std::int16_t, 2, Memory> m_predecessors;
+  std::vector<Point<2>> m_sources;
+  std::vector<std::int64_t> m_step;
+};
+
+namespace detail {
+
+template <class T, class Memory>
+void time_trace(const Instance<Memory>& exec, benchmark::State& state, const RayCase& what) {
+  RayPhases sum;
+  RayWork work;
+  RayCheck check;
+  double best = infinity<double>();
+  TraceRun<T, Memory> run(exec, what);
+  {
+    RayPhases first;  // loads code and touches memory; does not count
+    RayWork unused;
+    run.pass(first, unused);
+  }
+  run.spoil();
+  for (auto _ : state) {
+    const double before = sum.total();
+    run.pass(sum, work);
+    const double took = sum.total() - before;
+    state.SetIterationTime(took);
+    best = std::min(best, took);
+  }
+  run.check(check);
+  work.bandwidth = copy_bandwidth(what.space);
+  // The reference runs on the coprime star. Long edges of the full one stand for sums of short
+  // ones, and rounding differs by up to an addition a vertex on the path: 1600 x 2^-24 is 1e-4.
+  const bool same_sums = what.star == rays::Star::coprime || what.radius == 1;
+  report(state, sum, best, work, check, same_sums ? 1e-5 : 1e-4);
+}
+
+}  // namespace detail
+
+template <class Memory>
+void time_trace(const Instance<Memory>& exec, benchmark::State& state, const RayCase& what) {
+  if (what.single) return detail::time_trace<float>(exec, state, what);
+  detail::time_trace<double>(exec, state, what);
+}
+
+/// Compiles the benchmarks of a memory.
+#define MOHO_BENCH_RAYS(Memory) \
+  template void time_trace<Memory>(const Instance<Memory>&, benchmark::State&, const RayCase&)
+
+}  // namespace moho::bench

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/acquisition.hpp"
+
+#include <moho/io/input_file.hpp>
+#include <moho/io/npy.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+
+namespace moho::examples {
+
+io::Table read_table(const std::string& path) {
+  if (std::filesystem::path(path).extension() != ".npy") return io::read_csv(path);
+  io::Array<double> array = io::read_npy<double>(path);
+  if (array.rank() > 2) {
+    throw FileError(concat(path, ": its shape is ", io::shape_string(array.shape),
+                           " (allowed: n or n x columns)"));
+  }
+  for (std::size_t i = 0; i < array.data.size(); ++i) {
+    if (std::isfinite(array.data[i])) continue;
+    throw FileError(
+        concat(path, ": value ", i, " is ", array.data[i], " (allowed: finite numbers)"));
+  }
+  io::Table table;
+  table.columns = array.rank() == 2 ? array.shape[1] : 1;
+  table.values = std::move(array.data);
+  return table;
+}
+
+template <int Dim>
+Points<Dim> read_points(const std::string& what, const std::string& text) {
+  const std::string kind = std::filesystem::path(text).extension().string();
+  if (kind != ".csv" && kind != ".txt" && kind != ".npy") {
+    return wave::parse_points<Dim>(what, text, wave::TextOrder::xzy);
+  }
+  const io::Table table = read_table(text);
+  const char* const names = Dim == 2 ? "x,z" : "x,y,z";
+  Index<Dim> columns{};
+  for (int d = 0; d < Dim; ++d) {
+    columns[d] = d;
+    if (table.names.empty()) continue;
+    const auto name = std::find(table.names.begin(), table.names.end(), axis_name<Dim>(d));
+    if (name == table.names.end()) {
+      throw InputError(concat(what, " ", text, ": there is no column '", axis_name<Dim>(d),
+                              "' (allowed for a ", Dim, "D model: ", names,
+                              "): name the columns in the first line"));
+    }
+    columns[d] = name - table.names.begin();
+  }
+  if (table.names.empty() && table.columns != Dim) {
+    throw InputError(concat(what, " ", text, ": it has ", table.columns,
+                            table.columns == 1 ? " column" : " columns", " without names",
+                            " (allowed for a ", Dim, "D model: ", names, ")"));
+  }
+  Points<Dim> points(static_cast<std::size_t>(table.rows()));
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    for (int d = 0; d < Dim; ++d) {
+      points[static_cast<std::size_t>(row)][d] = table.at(row, columns[d]);
+    }
+  }
+  return points;
+}
+
+template <int Dim>
+std::vector<wave::Shot<Dim>> read_shots(const std::string& path) {
+  const io::InputFile file(path);
+  return wave::parse_shots<Dim>(file.text(file.size()), path);
+}
+
+std::vector<double> read_wavelet(const wave::WaveletText& text, double dt) {
+  if (text.kind != wave::WaveletText::Kind::file) return wave::make_wavelet(text, dt);
+  const io::Table table = read_table(text.path);
+  if (table.columns > 2) {
+    throw FileError(concat(text.path, ": it has ", table.columns,
+                           " columns (allowed: time and amplitude, or amplitude alone)"));
+  }
+  std::vector<double> samples;
+  double interval = text.interval;
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    samples.push_back(table.at(row, table.columns - 1));
+  }
+  if (table.columns == 1) {
+    if (interval == 0.0) {
+      throw InputError(concat("wavelet ", text.path,
+                              ": it has no times (allowed: two columns, time and amplitude, or the "
+                              "interval behind the path): write file:",
+                              text.path, ":0.001 for an interval of 1 ms"));
+    }
+    return wave::resample(samples, interval, dt);
+  }
+  if (interval != 0.0) {
+    throw InputError(concat("wavelet ", text.path, ": its interval is given, ", interval,
+                            " s, and it has times (allowed: one of them): leave out the interval"));
+  }
+  if (table.rows() < 2) {
+    throw FileError(concat(text.path, ": there is one time (allowed: 2 or more)"));
+  }
+  const double end = table.at(table.rows() - 1, 0);
+  interval = end / static_cast<double>(table.rows() - 1);
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    const double expected = static_cast<double>(row) * interval;
+    if (interval > 0.0 && std::fabs(table.at(row, 0) - expected) <= 1e-3 * interval) continue;
+    throw FileError(
+        concat(text.path, ": time ", row, " is ", table.at(row, 0),
+               " s (allowed: equal intervals from 0; up to the last time they would be ", interval,
+               " s): resample the wavelet, or shift it to begin at 0"));
+  }
+  return wave::resample(samples, interval, dt);
+}
+
+template Points<2> read_points<2>(const std::string&, const std::string&);
+template Points<3> read_points<3>(const std::string&, const std::string&);
+template std::vector<wave::Shot<2>> read_shots<2>(const std::string&);
+template std::vector<wave::Shot<3>> read_shots<3>(const std::string&);
+
+}  // namespace moho::examples

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Values of summary.json, put together without a JSON library in sight.
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace moho::examples {
+
+/// A JSON value: null, a truth value, a number, a text, a list, or an object whose members keep
+/// their order.
+class Json {
+ public:
+  struct Member;
+
+  /// Null.
+  Json();
+  Json(std::nullptr_t) : Json() {}
+  Json(bool value);
+  Json(int value);
+  Json(long value);
+  Json(long long value);
+  Json(unsigned value);
+  Json(unsigned long value);
+  Json(unsigned long long value);
+  Json(float value) : Json(static_cast<double>(value)) {}
+  Json(double value);
+  Json(const char* value);
+  Json(std::string value);
+  Json(std::vector<double> values);
+  Json(const std::vector<std::int64_t>& values);
+  Json(const std::vector<std::string>& values);
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(const Json& other);
+  Json& operator=(Json&& other) noexcept;
+  ~Json();
+
+  /// An object of these members.
+  static Json object(std::initializer_list<Member> members = {});
+  /// A list of these values.
+  static Json array(std::initializer_list<Json> values = {});
+  /// A list of rows of so many numbers.
+  static Json rows(std::vector<double> values, std::size_t columns);
+
+  /// A member of an object, made null where it is missing; null becomes an object.
+  Json& operator[](const std::string& key);
+  /// Adds the members of another object.
+  void merge(const Json& other);
+  /// Adds to the end of a list; null becomes a list.
+  void push_back(Json value);
+  /// The text, two blanks for each level, without a line end.
+  std::string dump() const;
+
+ private:
+  struct Node;
+  std::unique_ptr<Node> m_node;
+};
+
+/// A member of an object.
+struct Json::Member {
+  std::string key;  ///< its name
+  Json value;       ///< its value
+};
+
+/// Positions as a list of lists of coordinates.
+template <class Points>
+Json points_json(const Points& points) {
+  std::vector<double> values;
+  std::size_t columns = 0;
+  for (const auto& p : points) {
+    columns = p.size();
+    for (std::size_t d = 0; d < columns; ++d) values.push_back(p[d]);
+  }
+  return Json::rows(std::move(values), columns);
+}
+
+}  // namespace moho::examples

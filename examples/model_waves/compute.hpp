@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The part of model_waves that runs on a space, compiled once for each memory.
+
+#include "model_waves/plan.hpp"
+
+#include <moho/core/instance.hpp>
+#include <moho/core/phases.hpp>
+#include <moho/core/progress.hpp>
+#include <moho/rtm/types.hpp>
+#include <moho/wave/geometry.hpp>
+#include <moho/wave/types.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace moho::examples::model_waves {
+
+/// What the run was found to be, before its first step and after its last.
+struct Report {
+  Plan plan;
+  wave::Medium medium = wave::Medium::isotropic;
+  wave::Limits limits;
+  std::vector<std::int64_t> extended;  ///< nodes of the grid with its layers
+  double frequency = 0.0;              ///< highest of the wavelet, Hz
+  double source_taper = 0.0;           ///< delta goes to epsilon so near sources, m; 0: nowhere
+  double peak_time = 0.0;              ///< of the largest sample of the wavelet, seconds
+  double nodes_per_wave = 0.0;         ///< of the shortest wave
+  double nodes_per_wave_wanted = 0.0;  ///< at this order
+  std::size_t bytes = 0;               ///< estimate of what the run takes in the space
+  std::string device;
+  int threads = 1;
+
+  PhaseTimes phases;
+  double points = 0.0;          ///< nodes stepped
+  double whole_points = 0.0;    ///< nodes of all steps without --expand
+  double seconds = 0.0;         ///< of all steps with injection and recording
+  double domain_seconds = 0.0;  ///< that finding the nodes to step took
+};
+
+/// Traces on the host, receivers x samples.
+template <class T>
+struct Gather {
+  const T* samples;  ///< a row a receiver
+  std::int64_t receivers, count;
+};
+
+/// Input that is read but not yet checked against the model.
+template <class T, int Dim>
+struct Job {
+  Grid<Dim> grid;
+  std::map<std::string, std::vector<T>>* values = nullptr;  ///< by option: "vp", "rho" ...
+  std::map<std::string, std::string> names;                 ///< of parameters, for messages
+  std::vector<wave::Shot<Dim>> shots;
+  std::string sources_name, receivers_name, wavelet_name;  ///< for messages
+  wave::Boundaries<Dim> boundaries;
+  int order = 8;
+  wave::Equations equations = wave::Equations::self_adjoint;
+  double sigma = 0.75;
+  std::optional<double> source_taper;  ///< metres, 0: none; empty: by the wavelet
+  std::uint64_t seed = 2011;
+  rtm::Expansion expand = rtm::Expansion::none;
+  TimeOptions time;
+  std::function<std::vector<double>(double dt)> wavelet;
+
+  /// Everything is checked; the first step comes next.
+  std::function<void(const Report&)> begins;
+  /// The traces of a shot, receivers x samples.
+  std::function<void(std::size_t shot, const Gather<T>&)> gather;
+  /// The wavefield of the first shot on the model's grid, after a step.
+  std::function<void(std::int64_t step, const std::vector<T>&)> snapshot;
+  Progress progress;
+};
+
+/// Models all shots on a space.
+/// \throws InputError, MemoryError, Error
+template <class T, int Dim, class Memory>
+Report compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job);
+
+}  // namespace moho::examples::model_waves

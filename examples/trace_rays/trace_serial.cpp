@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#include "trace_rays/trace_on_impl.hpp"
-
-#ifdef KOKKOS_ENABLE_SERIAL
-namespace moho::examples::trace_rays {
-MOHO_TRACE_ON(Kokkos::Serial);
-}
-#endif

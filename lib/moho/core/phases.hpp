@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Seconds by phase, without Kokkos.
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho {
+
+/// Seconds since it was made.
+class Stopwatch {
+ public:
+  /// Wall-clock seconds until now.
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
+};
+
+/// Wall-clock seconds of named phases, in the order in which they first ran.
+class PhaseTimes {
+ public:
+  /// Adds seconds to a phase.
+  void add(const std::string& phase, double seconds) {
+    for (auto& entry : m_phases) {
+      if (entry.first == phase) {
+        entry.second += seconds;
+        return;
+      }
+    }
+    m_phases.emplace_back(phase, seconds);
+  }
+  /// Seconds of one phase, zero if it never ran.
+  double seconds(const std::string& phase) const {
+    for (const auto& entry : m_phases) {
+      if (entry.first == phase) return entry.second;
+    }
+    return 0.0;
+  }
+  /// Seconds of all phases.
+  double total() const {
+    double sum = 0.0;
+    for (const auto& entry : m_phases) sum += entry.second;
+    return sum;
+  }
+  /// Name and seconds of every phase.
+  const std::vector<std::pair<std::string, double>>& phases() const { return m_phases; }
+
+ private:
+  std::vector<std::pair<std::string, double>> m_phases;
+};
+
+/// Adds the seconds from construction to destruction to a phase of host work. Unlike ScopedPhase it
+/// waits for no instance, and needs no Kokkos that runs.
+class HostPhase {
+ public:
+  /// Starts it.
+  HostPhase(PhaseTimes& times, std::string phase) : m_times(times), m_phase(std::move(phase)) {}
+  HostPhase(const HostPhase&) = delete;
+  HostPhase& operator=(const HostPhase&) = delete;
+  ~HostPhase() { m_times.add(m_phase, m_watch.seconds()); }
+
+ private:
+  PhaseTimes& m_times;
+  std::string m_phase;
+  Stopwatch m_watch;
+};
+
+}  // namespace moho
