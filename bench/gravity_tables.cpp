@@ -10,6 +10,7 @@
 
 #include "bench_gravity/problem.hpp"
 #include "bench_gravity/runner.hpp"
+#include "common/program.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/phases.hpp>
@@ -207,9 +208,7 @@ int run(const Settings& settings) {
       every_kth(problem.station_count(), settings.long_double_every);
 
   // A device computes all stations as in the paper, a host those that are compared.
-  bool host = false;
-  with_space(settings.space,
-             [&](const auto& exec) { host = SpaceTraits<std::decay_t<decltype(exec)>>::host; });
+  const bool host = bench::on_host(settings.space);
   bench::GravityProblem computed = problem;
   std::vector<std::int64_t> computed_rows = rows;
   if (host) {

@@ -10,7 +10,9 @@
 #include <sstream>
 #include <utility>
 
-#include <instances/gravity.hpp>
+#include <moho/core/copy.hpp>
+#include <moho/gravity/gravity.hpp>
+
 #include "gravity/fields.hpp"
 #include "spaces.hpp"
 
@@ -164,76 +166,69 @@ struct Outcome {
   double at(std::size_t row, std::size_t station) const { return values[row * stations + station]; }
 };
 
-/// A view with its label on a space, filled from rows on the host.
-template <class ViewType>
-ViewType rows_to_space(const std::string& label, const double* values, std::size_t rows) {
-  const ViewType view(label, rows);
-  const auto host = Kokkos::create_mirror_view(view);
-  std::copy(values, values + view.size(), host.data());
-  Kokkos::deep_copy(view, host);
-  return view;
+/// Rows of numbers on the host as one list.
+template <class Row>
+std::vector<double> flat(const std::vector<Row>& rows) {
+  std::vector<double> values;
+  for (const Row& row : rows) values.insert(values.end(), row.begin(), row.end());
+  return values;
 }
 
-template <class Exec>
-Kokkos::View<double* [7], Kokkos::LayoutRight, typename Exec::memory_space> prisms_on(
-    const std::vector<Prism>& prisms) {
-  using View = Kokkos::View<double* [7], Kokkos::LayoutRight, typename Exec::memory_space>;
-  return rows_to_space<View>("prisms", prisms.empty() ? nullptr : prisms[0].data(), prisms.size());
+/// Numbers in a memory.
+template <class Memory>
+Kokkos::View<double*, Memory> numbers_in(const Instance<Memory>& exec,
+                                         const std::vector<double>& values) {
+  return upload(exec, values, "numbers");
 }
 
-template <class Exec>
-Kokkos::View<double* [3], Kokkos::LayoutRight, typename Exec::memory_space> stations_on(
-    const std::vector<Station>& stations) {
-  using View = Kokkos::View<double* [3], Kokkos::LayoutRight, typename Exec::memory_space>;
-  return rows_to_space<View>("stations", stations.empty() ? nullptr : stations[0].data(),
-                             stations.size());
+/// Rows as forward() takes them, of numbers in a memory.
+template <class Memory>
+gravity::PrismView<Memory> prisms_of(const Kokkos::View<double*, Memory>& numbers) {
+  return gravity::PrismView<Memory>(numbers.data(), numbers.size() / 7);
 }
-
-template <class Exec>
-Kokkos::View<double*, Kokkos::LayoutRight, typename Exec::memory_space> densities_on(
-    const std::vector<double>& densities) {
-  using View = Kokkos::View<double*, Kokkos::LayoutRight, typename Exec::memory_space>;
-  return rows_to_space<View>("densities", densities.data(), densities.size());
+template <class Memory>
+gravity::StationView<Memory> stations_of(const Kokkos::View<double*, Memory>& numbers) {
+  return gravity::StationView<Memory>(numbers.data(), numbers.size() / 3);
 }
 
 /// Results that hold what nobody must see again.
-template <class Exec>
-gravity::ResultView<Exec> results_on(const Exec& exec, std::size_t rows, std::size_t stations) {
-  const gravity::ResultView<Exec> results("results", rows, stations);
-  Kokkos::deep_copy(exec, results, -1.2345e67);
+template <class Memory>
+gravity::ResultView<Memory> results_in(const Instance<Memory>& exec, std::size_t rows,
+                                       std::size_t stations) {
+  const auto results = allocate<gravity::ResultView<Memory>>(exec, "results", rows, stations);
+  fill(exec, results, -1.2345e67);
   exec.fence();
   return results;
 }
 
-template <class Exec>
-Outcome to_outcome(const Exec& exec, const gravity::ResultView<Exec>& results, Report report) {
+template <class Memory>
+Outcome to_outcome(const Instance<Memory>& exec, const gravity::ResultView<Memory>& results,
+                   Report report) {
   exec.fence();
-  const auto host = Kokkos::create_mirror_view(results);
-  Kokkos::deep_copy(host, results);
-  return {{host.data(), host.data() + host.size()}, results.extent(1), std::move(report)};
+  return {download(exec, results), results.extent(1), std::move(report)};
 }
 
 /// forward() for a list of prisms.
-template <class T, class Exec>
-Outcome compute(const Exec& exec, const std::vector<Prism>& prisms,
+template <class T, class Memory>
+Outcome compute(const Instance<Memory>& exec, const std::vector<Prism>& prisms,
                 const std::vector<Station>& stations, const Components& components,
                 const Options& options = {}) {
-  const auto results = results_on(exec, components.size(), stations.size());
-  const auto report = gravity::forward<T>(exec, gravity::PrismView<Exec>(prisms_on<Exec>(prisms)),
-                                          gravity::StationView<Exec>(stations_on<Exec>(stations)),
-                                          components, results, options);
+  const auto rows = numbers_in(exec, flat(prisms)), places = numbers_in(exec, flat(stations));
+  const auto results = results_in(exec, components.size(), stations.size());
+  const auto report =
+      gravity::forward<T>(exec, prisms_of(rows), stations_of(places), components, results, options);
   return to_outcome(exec, results, report);
 }
 
 /// forward() for a regular mesh.
-template <class T, class Exec>
-Outcome compute(const Exec& exec, const RegularMesh& mesh, const std::vector<double>& densities,
-                const std::vector<Station>& stations, const Components& components,
-                const Options& options = {}) {
-  const auto results = results_on(exec, components.size(), stations.size());
-  const auto report = gravity::forward<T>(
-      exec, mesh, gravity::DensityView<Exec>(densities_on<Exec>(densities)),
-      gravity::StationView<Exec>(stations_on<Exec>(stations)), components, results, options);
+template <class T, class Memory>
+Outcome compute(const Instance<Memory>& exec, const RegularMesh& mesh,
+                const std::vector<double>& densities, const std::vector<Station>& stations,
+                const Components& components, const Options& options = {}) {
+  const auto numbers = numbers_in(exec, densities), places = numbers_in(exec, flat(stations));
+  const auto results = results_in(exec, components.size(), stations.size());
+  const auto report = gravity::forward<T>(exec, mesh, gravity::DensityView<Memory>(numbers),
+                                          stations_of(places), components, results, options);
   return to_outcome(exec, results, report);
 }
 

@@ -25,9 +25,8 @@ Options with(Strategy strategy) {
 
 // Near, mid and far stations in one list, in turns: what one station gets must not depend on which
 // others there are.
-TYPED_TEST(Forward, IsTheSumOfTheExactFields) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void is_the_sum_of_the_exact_fields(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(61, 53);
   for (const Strategy strategy : general_strategies) {
     const Outcome found = compute<T>(exec, e.prisms, e.stations, all_ten(), with(strategy));
@@ -41,11 +40,13 @@ TYPED_TEST(Forward, IsTheSumOfTheExactFields) {
     EXPECT_NE(found.report.strategy, Strategy::automatic);
   }
 }
+TYPED_TEST(Forward, IsTheSumOfTheExactFields) {
+  is_the_sum_of_the_exact_fields<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // The same stations one by one: a station's neighbours in the list change nothing that matters.
-TYPED_TEST(Forward, StationsDoNotInfluenceEachOther) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void stations_do_not_influence_each_other(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(61, 12, 3);
   const Outcome together = compute<T>(exec, e.prisms, e.stations, all_ten());
   for (std::size_t s = 0; s < e.stations.size(); ++s) {
@@ -57,11 +58,13 @@ TYPED_TEST(Forward, StationsDoNotInfluenceEachOther) {
     }
   }
 }
+TYPED_TEST(Forward, StationsDoNotInfluenceEachOther) {
+  stations_do_not_influence_each_other<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // Numbers that no tile divides, and single ones.
-TYPED_TEST(Forward, AnyNumberOfPrismsAndStations) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void any_number_of_prisms_and_stations(const moho::Instance<Memory>& exec) {
   const std::pair<std::size_t, std::size_t> sizes[] = {
       {1, 1}, {1, 127}, {2, 1}, {3, 7}, {127, 1}, {128, 16}, {129, 129}, {1000, 33}, {33, 1000}};
   const Components some{Component::gz, Component::gxx, Component::potential};
@@ -74,10 +77,12 @@ TYPED_TEST(Forward, AnyNumberOfPrismsAndStations) {
     }
   }
 }
+TYPED_TEST(Forward, AnyNumberOfPrismsAndStations) {
+  any_number_of_prisms_and_stations<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Forward, TeamsOfAnySize) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void teams_of_any_size(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(700, 77, 5);
   for (const Strategy strategy : general_strategies) {
     for (const auto& [team_size, teams] :
@@ -101,12 +106,14 @@ TYPED_TEST(Forward, TeamsOfAnySize) {
     }
   }
 }
+TYPED_TEST(Forward, TeamsOfAnySize) {
+  teams_of_any_size<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // ---------------------------------------------------------------------------------- components
 
-TYPED_TEST(Forward, EveryComponentAlone) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void every_component_alone(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(122, 31, 6);
   for (const Strategy strategy : general_strategies) {
     for (const Component c : all_ten()) {
@@ -115,10 +122,12 @@ TYPED_TEST(Forward, EveryComponentAlone) {
     }
   }
 }
+TYPED_TEST(Forward, EveryComponentAlone) {
+  every_component_alone<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Forward, AnySetOfComponentsInAnyOrder) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void any_set_of_components_in_any_order(const moho::Instance<Memory>& exec) {
   using enum Component;
   const Ensemble e = mixed_pool().ensemble(122, 31, 7);
   Components turned = all_ten();
@@ -152,13 +161,15 @@ TYPED_TEST(Forward, AnySetOfComponentsInAnyOrder) {
     EXPECT_TRUE(outcome_agrees(found, set, e.expected, close_enough<T>)) << names;
   }
 }
+TYPED_TEST(Forward, AnySetOfComponentsInAnyOrder) {
+  any_set_of_components_in_any_order<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // ------------------------------------------------------------------------ densities and constants
 
 // A prism without density is none: it is not counted, and its vertices are no singular places.
-TYPED_TEST(Forward, PrismsWithoutDensityAreLeftOut) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void prisms_without_density_are_left_out(const moho::Instance<Memory>& exec) {
   const Pool& pool = mixed_pool();
   std::vector<double> densities(2 * pool.prisms().size());
   for (std::size_t i = 0; i < densities.size(); i += 3) densities[i] = 300.0 + double(i);
@@ -193,10 +204,12 @@ TYPED_TEST(Forward, PrismsWithoutDensityAreLeftOut) {
     EXPECT_EQ(found.report.prisms, 0);
   }
 }
+TYPED_TEST(Forward, PrismsWithoutDensityAreLeftOut) {
+  prisms_without_density_are_left_out<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Forward, IsLinearInDensityAndConstant) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void is_linear_in_density_and_constant(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(61, 40, 9);
   const Outcome found = compute<T>(exec, e.prisms, e.stations, all_ten());
   std::vector<Prism> negative = e.prisms;
@@ -212,12 +225,14 @@ TYPED_TEST(Forward, IsLinearInDensityAndConstant) {
                 1e-14 * std::abs(found.values[i]));
   }
 }
+TYPED_TEST(Forward, IsLinearInDensityAndConstant) {
+  is_linear_in_density_and_constant<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // Units, by numbers that are known from elsewhere: a cube of 100 m, 300 kg/m^3, its centre 200 m
 // below the station and seen as a point (its quadrupole vanishes, (a / D)^4 / 8 is left: 0.8 %).
-TYPED_TEST(Forward, Units) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void units(const moho::Instance<Memory>& exec) {
   const std::vector<Prism> cube{{-50, 50, -50, 50, 150, 250, 300.0}};
   const Outcome found = compute<T>(exec, cube, {{0.0, 0.0, 0.0}}, all_ten());
   const double mass = 300.0 * 1e6;
@@ -227,6 +242,7 @@ TYPED_TEST(Forward, Units) {
   EXPECT_NEAR(found.at(GXX, 0), -2.5, 0.08);
   EXPECT_GT(found.at(GZ, 0), 0.0);  // a mass below attracts downwards, along z
 }
+TYPED_TEST(Forward, Units) { units<typename TypeParam::Scalar>(TypeParam::exec()); }
 
 // ----------------------------------------------------------------------------- regular ensembles
 
@@ -297,7 +313,7 @@ const Mesh& random_mesh() {
   return mesh;
 }
 
-std::vector<Prism> prisms_of(const RegularMesh& mesh, const std::vector<double>& densities) {
+std::vector<Prism> mesh_rows(const RegularMesh& mesh, const std::vector<double>& densities) {
   const auto rows = mesh_prisms(mesh, densities);
   std::vector<Prism> prisms(rows.size() / 7);
   for (std::size_t i = 0; i < prisms.size(); ++i) {
@@ -306,11 +322,10 @@ std::vector<Prism> prisms_of(const RegularMesh& mesh, const std::vector<double>&
   return prisms;
 }
 
-TYPED_TEST(Forward, RegularEnsemblesAreIrregularOnes) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void regular_ensembles_are_irregular_ones(const moho::Instance<Memory>& exec) {
   const Mesh& m = random_mesh();
-  const auto prisms = prisms_of(m.mesh, m.densities);
+  const auto prisms = mesh_rows(m.mesh, m.densities);
   ASSERT_GT(prisms.size(), 100u);
   for (const Strategy strategy : general_strategies) {
     const Outcome irregular = compute<T>(exec, prisms, m.stations, all_ten(), with(strategy));
@@ -323,13 +338,15 @@ TYPED_TEST(Forward, RegularEnsemblesAreIrregularOnes) {
     EXPECT_EQ(regular.report.prisms, static_cast<std::int64_t>(prisms.size()));
   }
 }
+TYPED_TEST(Forward, RegularEnsemblesAreIrregularOnes) {
+  regular_ensembles_are_irregular_ones<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // Corners that prisms share, counted once: in double, at stations outside of the mesh, with the
 // textbook's digits. Stations are within ten sides of the prisms, where these are 1e-12 of a
 // prism's field.
-TYPED_TEST(Forward, CornersGiveWhatPrismsGive) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void corners_give_what_prisms_give(const moho::Instance<Memory>& exec) {
   if constexpr (std::is_same_v<T, double>) {
     Mesh m = random_mesh();
     const Mesh all = m;
@@ -358,11 +375,13 @@ TYPED_TEST(Forward, CornersGiveWhatPrismsGive) {
     EXPECT_TRUE(outcome_agrees(some, set, m.expected, close_enough<T>));
   }
 }
+TYPED_TEST(Forward, CornersGiveWhatPrismsGive) {
+  corners_give_what_prisms_give<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // A body that is homogeneous is known by its surface alone: cut into prisms or not.
-TYPED_TEST(Forward, AHomogeneousMeshIsOnePrism) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void a_homogeneous_mesh_is_one_prism(const moho::Instance<Memory>& exec) {
   const RegularMesh mesh{{6, 5, 4}, {-100.0, -200.0, 0.0}, {200.0, 300.0, 160.0}};
   const std::vector<double> densities(static_cast<std::size_t>(mesh.size()), rock);
   const Prism whole{-100.0, 200.0, -200.0, 300.0, 0.0, 160.0, rock};
@@ -386,14 +405,16 @@ TYPED_TEST(Forward, AHomogeneousMeshIsOnePrism) {
     }
   }
 }
+TYPED_TEST(Forward, AHomogeneousMeshIsOnePrism) {
+  a_homogeneous_mesh_is_one_prism<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // -------------------------------------------------------------------------------------- distances
 
 // Automatic may take the sum over corners of a homogeneous mesh, but not where it has no digits
 // left.
-TYPED_TEST(Forward, AutomaticKeepsDigitsFarFromAMesh) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void automatic_keeps_digits_far_from_a_mesh(const moho::Instance<Memory>& exec) {
   const RegularMesh mesh{{8, 8, 8}, {0.0, 0.0, 0.0}, {1000.0, 1000.0, 1000.0}};
   const std::vector<double> densities(static_cast<std::size_t>(mesh.size()), rock);
   const Prism whole{0.0, 1000.0, 0.0, 1000.0, 0.0, 1000.0, rock};
@@ -414,11 +435,13 @@ TYPED_TEST(Forward, AutomaticKeepsDigitsFarFromAMesh) {
         << sides << " sides away";
   }
 }
+TYPED_TEST(Forward, AutomaticKeepsDigitsFarFromAMesh) {
+  automatic_keeps_digits_far_from_a_mesh<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // Plates and needles close by: single precision has to leave them to double.
-TYPED_TEST(Forward, SlenderPrisms) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void slender_prisms(const moho::Instance<Memory>& exec) {
   for (const Prism& prism :
        {Prism{0.0, 1000.0, 0.0, 1000.0, 0.0, 1.0, rock},
         Prism{0.0, 5.0, 0.0, 5.0, 0.0, 1000.0, rock}, Prism{0.0, 1e5, 0.0, 1e5, 0.0, 20.0, rock}}) {
@@ -439,6 +462,9 @@ TYPED_TEST(Forward, SlenderPrisms) {
         << prism[1] << " x " << prism[3] << " x " << prism[5];
   }
 }
+TYPED_TEST(Forward, SlenderPrisms) {
+  slender_prisms<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // One prism at a time, cubes to needles and plates, stations in all directions from 2 to 1e4 half
 // diagonals in one list: the error of the prism's own field is the tolerance that was asked for and
@@ -446,9 +472,8 @@ TYPED_TEST(Forward, SlenderPrisms) {
 // four or so terms that make a component, until the expansion takes over: where its first term left
 // out, 3.3 (h / D)^6, is the tolerance, and at 250 half diagonals at the latest; at up to twice
 // that distance for stations that share a vector with near ones.
-TYPED_TEST(Forward, TheFarFieldKeepsItsPromise) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void the_far_field_keeps_its_promise(const moho::Instance<Memory>& exec) {
   constexpr double eps = std::numeric_limits<T>::epsilon();
   Random random(12);
   for (int i = 0; i < 40; ++i) {
@@ -481,12 +506,14 @@ TYPED_TEST(Forward, TheFarFieldKeepsItsPromise) {
     }
   }
 }
+TYPED_TEST(Forward, TheFarFieldKeepsItsPromise) {
+  the_far_field_keeps_its_promise<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // Coordinates of maps (UTM): 500 km east, 5000 km north. All are multiples of an eighth of a metre,
 // so that a shift is exact and the field the same.
-TYPED_TEST(Forward, LargeCoordinatesCostNoDigits) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void large_coordinates_cost_no_digits(const moho::Instance<Memory>& exec) {
   const auto eighths = [](double value) { return std::round(8.0 * value) / 8.0; };
   Random random(13);
   std::vector<Prism> prisms;
@@ -521,12 +548,14 @@ TYPED_TEST(Forward, LargeCoordinatesCostNoDigits) {
         << to_string(strategy);
   }
 }
+TYPED_TEST(Forward, LargeCoordinatesCostNoDigits) {
+  large_coordinates_cost_no_digits<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // Ensembles of all sizes: millimetres, the Earth, and a plate of 1e5 km that stands for a slab.
 // Single precision has 38 decades, of which the sixth power of a distance takes most.
-TYPED_TEST(Forward, SizesOfAllKinds) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void sizes_of_all_kinds(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(61, 53);
   for (const int power : {-22, 13, 20}) {
     const double factor = std::ldexp(1.0, power);
@@ -568,14 +597,16 @@ TYPED_TEST(Forward, SizesOfAllKinds) {
         << "width " << width;
   }
 }
+TYPED_TEST(Forward, SizesOfAllKinds) {
+  sizes_of_all_kinds<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // ------------------------------------------------------------------------------- singular places
 
 // Stations on vertices, edges and faces of single prisms among many, with ordinary ones between
 // them: what does not exist is NaN at these stations and nowhere else, the rest is right.
-TYPED_TEST(Forward, SingularStations) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void singular_stations(const moho::Instance<Memory>& exec) {
   Random random(14);
   std::vector<Prism> prisms;
   for (int i = 0; i < 9; ++i) {  // apart from each other
@@ -618,11 +649,13 @@ TYPED_TEST(Forward, SingularStations) {
     }
   }
 }
+TYPED_TEST(Forward, SingularStations) {
+  singular_stations<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // The same with coordinates of maps, where a float cannot tell one metre from the next.
-TYPED_TEST(Forward, SingularStationsAtLargeCoordinates) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void singular_stations_at_large_coordinates(const moho::Instance<Memory>& exec) {
   const std::vector<Prism> prisms{{500000.1, 500100.3, 5000000.7, 5000090.9, 100.3, 180.7, rock},
                                   {501000.1, 501100.3, 5000500.7, 5000590.9, 300.3, 380.7, rock}};
   std::vector<Station> stations;
@@ -645,12 +678,14 @@ TYPED_TEST(Forward, SingularStationsAtLargeCoordinates) {
   const Outcome found = compute<T>(exec, e.prisms, e.stations, all_ten());
   EXPECT_TRUE(outcome_agrees(found, all_ten(), e.expected, close_enough<T>));
 }
+TYPED_TEST(Forward, SingularStationsAtLargeCoordinates) {
+  singular_stations_at_large_coordinates<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // On shared faces of a mesh every strategy gives what the list of its prisms gives: the limit from
 // outside of each.
-TYPED_TEST(Forward, StationsOnFacesOfAMesh) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void stations_on_faces_of_a_mesh(const moho::Instance<Memory>& exec) {
   const RegularMesh mesh{{3, 2, 2}, {0.0, 0.0, 0.0}, {300.0, 160.0, 100.0}};
   std::vector<double> densities;
   for (std::int64_t i = 0; i < mesh.size(); ++i)
@@ -665,12 +700,15 @@ TYPED_TEST(Forward, StationsOnFacesOfAMesh) {
                                 {100.0, 80.0, 50.0},   // a vertex of eight
                                 {0.0, 0.0, 0.0},       // a vertex of one
                                 {100.0, 80.0, -20.0}, {400.0, 80.0, 50.0}};
-  const Ensemble e = Pool(prisms_of(mesh, densities), stations).whole();
+  const Ensemble e = Pool(mesh_rows(mesh, densities), stations).whole();
   for (const Strategy strategy : general_strategies) {
     const Outcome found = compute<T>(exec, mesh, densities, stations, all_ten(), with(strategy));
     EXPECT_TRUE(outcome_agrees(found, all_ten(), e.expected, close_enough<T>))
         << to_string(strategy);
   }
+}
+TYPED_TEST(Forward, StationsOnFacesOfAMesh) {
+  stations_on_faces_of_a_mesh<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
 // ------------------------------------------------------------------------- single against double
@@ -680,8 +718,7 @@ TYPED_TEST(Forward, StationsOnFacesOfAMesh) {
 // its 15,000 stations; the bar is 1e-3 of each. Here there are fewer stations, so that the sum is
 // extrapolated to 15,000.
 TEST(SevenSpheres, SinglePrecisionIsWorthHaving) {
-  using Host = Kokkos::DefaultHostExecutionSpace;
-  const Host exec;
+  const moho::Instance<Kokkos::HostSpace> exec = Kokkos::DefaultHostExecutionSpace();
   const RegularMesh mesh{{88, 88, 32}, {0.0, 0.0, 0.0}, {22e3, 22e3, 8e3}};
   const double spheres[][5] = {{4e3, 4e3, 2.0e3, 1.2e3, 300.0},   {11e3, 5e3, 3.0e3, 1.8e3, -250.0},
                                {18e3, 4e3, 2.2e3, 1.4e3, 200.0},  {6e3, 11e3, 4.0e3, 2.0e3, 350.0},
@@ -725,9 +762,8 @@ TEST(SevenSpheres, SinglePrecisionIsWorthHaving) {
 // ---------------------------------------------------------------------------------------- the rest
 
 // The same call twice gives the same bits: sums are added in an order that no scheduler changes.
-TYPED_TEST(Forward, RepeatsItself) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void repeats_itself(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(2500, 53, 15);
   for (const Strategy strategy : general_strategies) {
     const Outcome once = compute<T>(exec, e.prisms, e.stations, all_ten(), with(strategy));
@@ -736,24 +772,30 @@ TYPED_TEST(Forward, RepeatsItself) {
     EXPECT_TRUE(outcome_agrees(once, all_ten(), e.expected, close_enough<T>));
   }
 }
+TYPED_TEST(Forward, RepeatsItself) {
+  repeats_itself<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // Views as callers have them: not const, on the host.
-TYPED_TEST(Forward, TakesViewsThatConvert) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
-  using Exec = typename TypeParam::Exec;
+template <class T, class Memory>
+void takes_views_that_convert(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(20, 10, 16);
-  const auto prisms = prisms_on<Exec>(e.prisms);
-  const auto stations = stations_on<Exec>(e.stations);
-  const auto results = results_on(exec, 1, e.stations.size());
+  using Prisms = Kokkos::View<double* [7], Kokkos::LayoutRight, Memory>;
+  using Stations = Kokkos::View<double* [3], Kokkos::LayoutRight, Memory>;
+  const auto rows = numbers_in(exec, flat(e.prisms)), places = numbers_in(exec, flat(e.stations));
+  const Prisms prisms(rows.data(), e.prisms.size());
+  const Stations stations(places.data(), e.stations.size());
+  const auto results = results_in(exec, 1, e.stations.size());
   const auto report = moho::gravity::forward<T>(exec, prisms, stations, {Component::gz}, results);
   const Outcome found = to_outcome(exec, results, report);
   EXPECT_TRUE(outcome_agrees(found, {Component::gz}, e.expected, close_enough<T>));
 }
+TYPED_TEST(Forward, TakesViewsThatConvert) {
+  takes_views_that_convert<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Forward, TellsWhatItDid) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void tells_what_it_did(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(1000, 33, 17);
   for (const Strategy strategy : general_strategies) {
     const Report report = compute<T>(exec, e.prisms, e.stations, all_ten(), with(strategy)).report;
@@ -766,6 +808,9 @@ TYPED_TEST(Forward, TellsWhatItDid) {
       EXPECT_GT(report.times.seconds(phase), 0.0) << phase;
     }
   }
+}
+TYPED_TEST(Forward, TellsWhatItDid) {
+  tells_what_it_did<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
 }  // namespace

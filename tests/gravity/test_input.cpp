@@ -76,12 +76,6 @@ TEST(ComponentNames, BadOnes) {
 
 // -------------------------------------------------------------------------------------- overlaps
 
-std::vector<double> flat(const std::vector<Prism>& prisms) {
-  std::vector<double> rows;
-  for (const Prism& p : prisms) rows.insert(rows.end(), p.begin(), p.end());
-  return rows;
-}
-
 std::optional<std::pair<std::int64_t, std::int64_t>> overlap_of(const std::vector<Prism>& prisms) {
   return find_overlap(flat(prisms).data(), static_cast<std::int64_t>(prisms.size()));
 }
@@ -202,9 +196,8 @@ std::string message_for(const Exec& exec, const std::vector<Prism>& prisms,
   });
 }
 
-TYPED_TEST(Input, PrismsMustBeFinite) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void prisms_must_be_finite(const moho::Instance<Memory>& exec) {
   const char* columns[] = {"x1", "x2", "y1", "y2", "z1", "z2", "density"};
   for (std::size_t column = 0; column < 7; ++column) {
     for (const auto& [value, text] :
@@ -217,10 +210,12 @@ TYPED_TEST(Input, PrismsMustBeFinite) {
     }
   }
 }
+TYPED_TEST(Input, PrismsMustBeFinite) {
+  prisms_must_be_finite<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Input, NumbersMayBeTooLarge) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void numbers_may_be_too_large(const moho::Instance<Memory>& exec) {
   std::vector<Prism> prisms(3, good);
   prisms[1][1] = 1e200;
   expect_parts(message_for<T>(exec, prisms), {"prisms: row 1 ", "x2 is 1e+200", "at most 1e+12"});
@@ -228,10 +223,12 @@ TYPED_TEST(Input, NumbersMayBeTooLarge) {
   prisms[2][6] = -1e300;
   expect_parts(message_for<T>(exec, prisms), {"prisms: row 2 ", "density is -1e+300", "at most"});
 }
+TYPED_TEST(Input, NumbersMayBeTooLarge) {
+  numbers_may_be_too_large<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Input, PrismsMustHaveTheirFacesInOrder) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void prisms_must_have_their_faces_in_order(const moho::Instance<Memory>& exec) {
   std::vector<Prism> prisms(50, good);
   prisms[49][4] = 40.5;
   expect_parts(message_for<T>(exec, prisms),
@@ -241,10 +238,12 @@ TYPED_TEST(Input, PrismsMustHaveTheirFacesInOrder) {
   prisms[11][3] = -1.0;
   expect_parts(message_for<T>(exec, prisms), {"prisms: row 11 ", "y1 = 0", "y2 = -1", "y1 < y2"});
 }
+TYPED_TEST(Input, PrismsMustHaveTheirFacesInOrder) {
+  prisms_must_have_their_faces_in_order<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Input, PrismsMustHaveVolume) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void prisms_must_have_volume(const moho::Instance<Memory>& exec) {
   const char* axes[] = {"x", "y", "z"};
   for (std::size_t a = 0; a < 3; ++a) {
     std::vector<Prism> prisms(20, good);
@@ -254,29 +253,35 @@ TYPED_TEST(Input, PrismsMustHaveVolume) {
                   std::string(axes[a]) + "1 < " + axes[a] + "2"});
   }
 }
+TYPED_TEST(Input, PrismsMustHaveVolume) {
+  prisms_must_have_volume<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // Also where the density is 0: the row is wrong all the same.
-TYPED_TEST(Input, PrismsWithoutDensityAreCheckedToo) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void prisms_without_density_are_checked_too(const moho::Instance<Memory>& exec) {
   std::vector<Prism> prisms(5, good);
   prisms[4][6] = 0.0;
   EXPECT_NO_THROW(compute<T>(exec, prisms, {{1.0, 2.0, -3.0}}, {Component::gz}));
   prisms[4][5] = nan_value;
   expect_parts(message_for<T>(exec, prisms), {"prisms: row 4 ", "z2 is nan"});
 }
+TYPED_TEST(Input, PrismsWithoutDensityAreCheckedToo) {
+  prisms_without_density_are_checked_too<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Input, ThereMustBePrismsAndStations) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void there_must_be_prisms_and_stations(const moho::Instance<Memory>& exec) {
   expect_parts(message_for<T>(exec, {}), {"prisms: there are none"});
   expect_parts(message<InputError>([&] { compute<T>(exec, {good}, {}, {Component::gz}); }),
                {"stations: there are none"});
 }
+TYPED_TEST(Input, ThereMustBePrismsAndStations) {
+  there_must_be_prisms_and_stations<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Input, StationsMustBeFinite) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void stations_must_be_finite(const moho::Instance<Memory>& exec) {
   const char* axes[] = {"x", "y", "z"};
   for (std::size_t a = 0; a < 3; ++a) {
     for (const auto& [value, text] : {std::pair{nan_value, "nan"}, std::pair{-infinite, "-inf"}}) {
@@ -292,28 +297,68 @@ TYPED_TEST(Input, StationsMustBeFinite) {
     }
   }
 }
-
-TYPED_TEST(Input, ShapeOfResults) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
-  const auto prisms = prisms_on<Exec>({good});
-  const auto stations = stations_on<Exec>({{1.0, 2.0, -3.0}, {4.0, 5.0, -6.0}, {7.0, 8.0, -9.0}});
-  const Components components{Component::gz, Component::gx};
-  for (const auto& [rows, columns] :
-       {std::pair{3, 2}, std::pair{2, 2}, std::pair{1, 3}, std::pair{0, 0}, std::pair{2, 4}}) {
-    const auto results =
-        results_on(exec, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
-    expect_parts(message<InputError>([&] {
-                   moho::gravity::forward<T>(exec, prisms, stations, components, results);
-                 }),
-                 {"results: ", moho::concat(rows, " x ", columns), "allowed: 2 x 3"});
-  }
+TYPED_TEST(Input, StationsMustBeFinite) {
+  stations_must_be_finite<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-TYPED_TEST(Input, ComponentsOfForward) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void shape_of_results(const moho::Instance<Memory>& exec) {
+  const auto rows = numbers_in(exec, flat(std::vector<Prism>{good}));
+  const auto places = numbers_in(exec, {1.0, 2.0, -3.0, 4.0, 5.0, -6.0, 7.0, 8.0, -9.0});
+  const Components components{Component::gz, Component::gx};
+  for (const auto& [components_given, columns] :
+       {std::pair{3, 2}, std::pair{2, 2}, std::pair{1, 3}, std::pair{0, 0}, std::pair{2, 4}}) {
+    const auto results = results_in(exec, static_cast<std::size_t>(components_given),
+                                    static_cast<std::size_t>(columns));
+    expect_parts(message<InputError>([&] {
+                   moho::gravity::forward<T>(exec, prisms_of(rows), stations_of(places), components,
+                                             results);
+                 }),
+                 {"results: ", moho::concat(components_given, " x ", columns), "allowed: 2 x 3"});
+  }
+}
+// Parts of larger views: rows with gaps between them.
+template <class T, class Memory>
+void parts_of_larger_views_are_refused(const moho::Instance<Memory>& exec) {
+  using Wide = Kokkos::View<double**, Kokkos::LayoutRight, Memory>;
+  const auto wide = [&](std::size_t rows, std::size_t columns) {
+    const auto view = moho::allocate<Wide>(exec, "wide", rows, columns);
+    moho::fill(exec, view, 1.0);
+    exec.fence();
+    return view;
+  };
+  const auto part = [](const Wide& view, std::size_t columns) {
+    return Kokkos::subview(view, Kokkos::ALL(), std::make_pair(std::size_t(0), columns));
+  };
+  const auto rows = numbers_in(exec, flat(std::vector<Prism>{good, good}));
+  const auto places = numbers_in(exec, {1.0, 2.0, -3.0, 4.0, 5.0, -6.0});
+  const auto results = results_in(exec, 1, 2);
+  const Wide prism_part = part(wide(2, 9), 7), station_part = part(wide(2, 4), 3),
+             result_part = part(wide(2, 5), 2);
+  const moho::gravity::PrismView<Memory> prisms = prism_part;
+  const moho::gravity::StationView<Memory> stations = station_part;
+  const auto refused = [&](const auto& p, const auto& s, const Components& c, const auto& r) {
+    return message<InputError>([&] { moho::gravity::forward<T>(exec, p, s, c, r); });
+  };
+  const Components gz{Component::gz};
+  expect_parts(refused(prisms, stations_of(places), gz, results),
+               {"prisms: it is a part of a larger view", "Kokkos::deep_copy"});
+  expect_parts(refused(prisms_of(rows), stations, gz, results),
+               {"stations: it is a part of a larger view"});
+  expect_parts(
+      refused(prisms_of(rows), stations_of(places), {Component::gz, Component::gx}, result_part),
+      {"results: it is a part of a larger view"});
+}
+TYPED_TEST(Input, PartsOfLargerViewsAreRefused) {
+  parts_of_larger_views_are_refused<typename TypeParam::Scalar>(TypeParam::exec());
+}
+
+TYPED_TEST(Input, ShapeOfResults) {
+  shape_of_results<typename TypeParam::Scalar>(TypeParam::exec());
+}
+
+template <class T, class Memory>
+void components_of_forward(const moho::Instance<Memory>& exec) {
   using enum Component;
   const std::vector<Station> stations{{1.0, 2.0, -3.0}};
   expect_parts(message<InputError>([&] { compute<T>(exec, {good}, stations, Components{}); }),
@@ -323,10 +368,12 @@ TYPED_TEST(Input, ComponentsOfForward) {
                }),
                {"components: gz is named twice"});
 }
+TYPED_TEST(Input, ComponentsOfForward) {
+  components_of_forward<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Input, OptionsMustMakeSense) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void options_must_make_sense(const moho::Instance<Memory>& exec) {
   for (const double constant : {nan_value, infinite, 0.0}) {
     Options options;
     options.constant = constant;
@@ -345,10 +392,12 @@ TYPED_TEST(Input, OptionsMustMakeSense) {
                  {"team_size, teams: ", moho::concat(team_size, ", ", teams)});
   }
 }
+TYPED_TEST(Input, OptionsMustMakeSense) {
+  options_must_make_sense<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Input, OverlapsOnRequest) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void overlaps_on_request(const moho::Instance<Memory>& exec) {
   auto prisms = bricks();
   Options options;
   options.check_overlaps = true;
@@ -359,12 +408,14 @@ TYPED_TEST(Input, OverlapsOnRequest) {
   options.check_overlaps = false;
   EXPECT_NO_THROW(compute<T>(exec, prisms, stations, {Component::gz}, options));
 }
+TYPED_TEST(Input, OverlapsOnRequest) {
+  overlaps_on_request<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 // ---------------------------------------------------------------------------------------- meshes
 
-TYPED_TEST(Input, Meshes) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void meshes(const moho::Instance<Memory>& exec) {
   const RegularMesh fine{{4, 3, 2}, {0.0, 0.0, 10.0}, {40.0, 30.0, 50.0}};
   std::vector<double> densities(24, 300.0);
   const auto of = [&](const RegularMesh& mesh) {
@@ -397,11 +448,11 @@ TYPED_TEST(Input, Meshes) {
   EXPECT_THAT(message<InputError>([&] { moho::gravity::mesh_prisms(fine, densities); }),
               HasSubstr("densities: there are 23"));
 }
+TYPED_TEST(Input, Meshes) { meshes<typename TypeParam::Scalar>(TypeParam::exec()); }
 
 // Corners need a mesh, double precision, and stations outside of it.
-TYPED_TEST(Input, ByCornersWhereItCannotBe) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void by_corners_where_it_cannot_be(const moho::Instance<Memory>& exec) {
   Options options;
   options.strategy = Strategy::by_corners;
   expect_parts(message_for<T>(exec, {good}, options), {"by_corners", "regular mesh", "tiles"});
@@ -421,6 +472,9 @@ TYPED_TEST(Input, ByCornersWhereItCannotBe) {
     expect_parts(of({{20.0, 10.0, 10.0}}), {"stations: row 0 ", "by_corners"});  // on top
   }
 }
+TYPED_TEST(Input, ByCornersWhereItCannotBe) {
+  by_corners_where_it_cannot_be<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
 TYPED_TEST(Input, ElevationsOfAGrid) {
   using moho::gravity::station_grid;
@@ -439,9 +493,8 @@ TYPED_TEST(Input, ElevationsOfAGrid) {
 
 // The paper's scheme needs a grid of results a thread. The message says how many fit, and as many
 // do.
-TYPED_TEST(Input, NoMemoryForPrivateGrids) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void no_memory_for_private_grids(const moho::Instance<Memory>& exec) {
   const std::vector<Prism> prisms(200, good);
   const std::vector<Station> stations(500, Station{1.0, 2.0, -3.0});
   Options options;
@@ -477,10 +530,12 @@ TYPED_TEST(Input, NoMemoryForPrivateGrids) {
   const Outcome tiles = compute<T>(exec, prisms, stations, all_ten(), options);
   EXPECT_LE(tiles.report.memory, options.memory_budget);
 }
+TYPED_TEST(Input, NoMemoryForPrivateGrids) {
+  no_memory_for_private_grids<typename TypeParam::Scalar>(TypeParam::exec());
+}
 
-TYPED_TEST(Input, NoMemoryAtAll) {
-  using T = typename TypeParam::Scalar;
-  const typename TypeParam::Exec exec;
+template <class T, class Memory>
+void no_memory_at_all(const moho::Instance<Memory>& exec) {
   const std::vector<Prism> prisms(200, good);
   const std::vector<Station> stations(500, Station{1.0, 2.0, -3.0});
   for (const Strategy strategy : {Strategy::tiles, Strategy::by_stations, Strategy::automatic}) {
@@ -495,6 +550,9 @@ TYPED_TEST(Input, NoMemoryAtAll) {
         message<MemoryError>([&] { compute<T>(exec, prisms, stations, all_ten(), options); }),
         {"sums at 500 stations take ", "fewer stations"});
   }
+}
+TYPED_TEST(Input, NoMemoryAtAll) {
+  no_memory_at_all<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
 }  // namespace

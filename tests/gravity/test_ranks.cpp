@@ -113,10 +113,8 @@ TYPED_TEST_SUITE(Parts, TestCases, CaseName);
 // The sum over the parts of 1 to 5 ranks is the field of all prisms: what differs is the order in
 // which the same numbers are added. In double that is 1e-12; in single precision the pairs are the
 // same numbers, and their sums must not lose what they hold: 1e-6.
-TYPED_TEST(Parts, AddUpToTheWhole) {
-  using T = typename TypeParam::Scalar;
-  using Exec = typename TypeParam::Exec;
-  const Exec exec;
+template <class T, class Memory>
+void add_up_to_the_whole(const moho::Instance<Memory>& exec) {
   const double same = std::is_same_v<T, float> ? 1e-6 : 1e-12;
   const Ensemble e = mixed_pool().ensemble(503, 29, 5);
   for (const Strategy strategy : general_strategies) {
@@ -144,6 +142,9 @@ TYPED_TEST(Parts, AddUpToTheWhole) {
           << to_string(strategy) << ", " << ranks << " ranks";
     }
   }
+}
+TYPED_TEST(Parts, AddUpToTheWhole) {
+  add_up_to_the_whole<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
 }  // namespace

@@ -14,8 +14,33 @@ namespace moho::gravity::detail {
 
 /// Private grids. The axis along which neighbouring threads or lanes work comes last: T on a device
 /// (components, stations, T), stations on a host (T, components, stations).
-template <class T, class Exec>
-using PrivateGrids = Kokkos::View<T***, Kokkos::LayoutRight, typename Exec::memory_space>;
+template <class T>
+struct PrivateGrids {
+  T* data;
+  std::int64_t threads;
+  std::int64_t components;
+  std::int64_t stations;  ///< with the padding
+  /// On a device.
+  KOKKOS_FORCEINLINE_FUNCTION T& on_device(std::int64_t component, std::int64_t station,
+                                           std::int64_t thread) const {
+    return data[(component * stations + station) * threads + thread];
+  }
+  /// On a host.
+  T* on_host(std::int64_t thread, std::int64_t component, std::int64_t station) const {
+    return data + (thread * components + component) * stations + station;
+  }
+};
+
+/// What a pass reads and writes.
+template <class T>
+struct PassData {
+  const Record<T>* records;
+  std::int64_t prisms;
+  PackedStations<T> stations;
+  PrivateGrids<T> grids;
+  Distances<T> limits;
+  std::int64_t first;  ///< prism of thread 0 in this pass
+};
 
 /// One pass of the paper's kernel on a device.
 template <unsigned Mask, class T, class Exec>
@@ -24,75 +49,61 @@ struct SumPrismsOnDevice {
   using Member = typename Policy::member_type;
   static constexpr int count = count_of(Mask);
 
-  Kokkos::View<const Record<T>*, typename Exec::memory_space> records;
-  PackedStations<T, Exec> stations;
-  PrivateGrids<T, Exec> grids;
-  Distances<T> limits;
-  std::int64_t first;  ///< prism of thread 0 in this pass
+  PassData<T> data;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const std::int64_t thread =
         static_cast<std::int64_t>(member.league_rank()) * member.team_size() + member.team_rank();
-    const std::int64_t k = first + thread;
-    if (k >= static_cast<std::int64_t>(records.extent(0))) return;
-    const Record<T> record = records(k);
-    const std::int64_t n_stations = static_cast<std::int64_t>(stations.extent(1));
+    const std::int64_t k = data.first + thread;
+    if (k >= data.prisms) return;
+    const Record<T> record = data.records[k];
+    const std::int64_t n_stations = data.stations.count;
     for (std::int64_t s = 0; s < n_stations; ++s) {
       Station<T, T> station;
       for (int n = 0; n < 3; ++n) {
-        station.at[n] = stations(n, s);
-        if constexpr (parts<T> == 2) station.rest[n] = stations(3 + n, s);
+        station.at[n] = data.stations(n, s);
+        if constexpr (parts<T> == 2) station.rest[n] = data.stations(3 + n, s);
       }
       T sums[count];
-      for (int c = 0; c < count; ++c) sums[c] = grids(c, s, thread);
-      add_pair<Mask>(record, station, limits, sums);
-      for (int c = 0; c < count; ++c) grids(c, s, thread) = sums[c];
+      for (int c = 0; c < count; ++c) sums[c] = data.grids.on_device(c, s, thread);
+      add_pair<Mask>(record, station, data.limits, sums);
+      for (int c = 0; c < count; ++c) data.grids.on_device(c, s, thread) = sums[c];
     }
   }
 };
 
 /// One pass of the paper's kernel on a host.
-template <unsigned Mask, class T, class Exec>
+template <class T>
 struct SumPrismsOnHost {
-  static constexpr int count = count_of(Mask);
-
-  Kokkos::View<const Record<T>*, typename Exec::memory_space> records;
-  PackedStations<T, Exec> stations;
-  PrivateGrids<T, Exec> grids;
-  Distances<T> limits;
-  std::int64_t first;
+  PassData<T> data;
+  SumRecords<T, Record<T>> sum;
 
   void operator()(const std::int64_t thread) const {
     using V = simd::Pack<T>;
-    const std::int64_t k = first + thread;
-    if (k >= static_cast<std::int64_t>(records.extent(0))) return;
-    const std::int64_t n_stations = static_cast<std::int64_t>(stations.extent(1));
-    for (std::int64_t s = 0; s < n_stations; s += simd::lanes<T>) {
-      Station<T, V> station;
-      for (int n = 0; n < 3; ++n) {
-        station.at[n] = V::load(&stations(n, s));
-        if constexpr (parts<T> == 2) station.rest[n] = V::load(&stations(3 + n, s));
+    const std::int64_t k = data.first + thread;
+    if (k >= data.prisms) return;
+    for (std::int64_t s = 0; s < data.stations.count; s += simd::lanes<T>) {
+      V sums[component_count];
+      sum(data.records + k, 1, data.stations, s, data.limits, sums);
+      for (std::int64_t c = 0; c < data.grids.components; ++c) {
+        T* const to = data.grids.on_host(thread, c, s);
+        (V::load(to) + sums[c]).store(to);
       }
-      V sums[count];
-      for (int c = 0; c < count; ++c) sums[c] = V::load(&grids(thread, c, s));
-      add_pairs<Mask>(records(k), station, limits, sums);
-      for (int c = 0; c < count; ++c) sums[c].store(&grids(thread, c, s));
     }
   }
 };
 
 /// The sum over the private grids of a host, equation 5.
-template <class T, class Exec>
+template <class T>
 struct AddGridsOnHost {
-  PrivateGrids<T, Exec> grids;
-  PartialSums<Exec> sums;
+  PrivateGrids<T> grids;
+  PartialSums sums;
   void operator()(const std::int64_t item) const {
-    const std::int64_t stations = static_cast<std::int64_t>(sums.extent(2));
     double total = 0.0;
-    for (std::size_t thread = 0; thread < grids.extent(0); ++thread) {
-      total += static_cast<double>(grids(thread, item / stations, item % stations));
+    for (std::int64_t thread = 0; thread < grids.threads; ++thread) {
+      total += static_cast<double>(*grids.on_host(thread, 0, item));
     }
-    sums(0, item / stations, item % stations) = total;
+    sums.data[item] = total;
   }
 };
 
@@ -101,53 +112,53 @@ template <class T, class Exec>
 struct AddGridsOnDevice {
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Member = typename Policy::member_type;
-  PrivateGrids<T, Exec> grids;
-  PartialSums<Exec> sums;
+  PrivateGrids<T> grids;
+  PartialSums sums;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const int stations = static_cast<int>(sums.extent(2));
-    const int c = member.league_rank() / stations, s = member.league_rank() % stations;
+    const std::int64_t item = member.league_rank();
     double total = 0.0;
     Kokkos::parallel_reduce(
-        Kokkos::TeamThreadRange(member, static_cast<int>(grids.extent(2))),
-        [&](const int thread, double& sum) { sum += static_cast<double>(grids(c, s, thread)); },
+        Kokkos::TeamThreadRange(member, static_cast<int>(grids.threads)),
+        [&](const int thread, double& sum) {
+          sum += static_cast<double>(grids.on_device(0, item, thread));
+        },
         total);
-    if (member.team_rank() == 0) sums(0, c, s) = total;
+    if (member.team_rank() == 0) sums.data[item] = total;
   }
 };
 
 /// Launches one pass: prisms first, first + 1, ..., one a thread.
-template <unsigned Mask, class T, class Exec>
-void sum_prisms(const Exec& exec,
-                const Kokkos::View<const Record<T>*, typename Exec::memory_space>& records,
-                const PackedStations<T, Exec>& stations, const PrivateGrids<T, Exec>& grids,
-                const Distances<T>& limits, std::int64_t first, int teams, int team_size) {
-  if constexpr (is_host_space<Exec>) {
-    Kokkos::parallel_for("moho::gravity::sum_prisms",
-                         LongRange<Exec>(exec, 0, static_cast<std::int64_t>(teams) * team_size),
-                         SumPrismsOnHost<Mask, T, Exec>{records, stations, grids, limits, first});
+template <class T, class Memory>
+void sum_prisms(const Instance<Memory>& exec, unsigned mask, const PassData<T>& data, int teams,
+                int team_size) {
+  if constexpr (is_host_memory<Memory>) {
+    launch("moho::gravity::sum_prisms", exec, static_cast<std::int64_t>(teams) * team_size,
+           SumPrismsOnHost<T>{data, sum_records_of<T, Record<T>>(mask)});
   } else {
-    using Kernel = SumPrismsOnDevice<Mask, T, Exec>;
-    const Kernel kernel{records, stations, grids, limits, first};
-    const auto policy = light_weight(typename Kernel::Policy(exec, teams, team_size));
-    check_team_size(team_size, policy.team_size_max(kernel, Kokkos::ParallelForTag()));
-    Kokkos::parallel_for("moho::gravity::sum_prisms", policy, kernel);
+    with_mask(mask, [&](auto m) {
+      using Kernel = SumPrismsOnDevice<decltype(m)::value, T, DeviceOf<Memory>>;
+      const Kernel kernel{data};
+      const auto policy = light_weight(typename Kernel::Policy(exec.space(), teams, team_size));
+      check_team_size(team_size, policy.team_size_max(kernel, Kokkos::ParallelForTag()));
+      Kokkos::parallel_for("moho::gravity::sum_prisms", policy, kernel);
+    });
   }
 }
 
 /// Adds the private grids into the only chunk of the partial sums.
-template <class T, class Exec>
-void add_grids(const Exec& exec, const PrivateGrids<T, Exec>& grids,
-               const PartialSums<Exec>& sums) {
-  const std::int64_t items = static_cast<std::int64_t>(sums.extent(1) * sums.extent(2));
-  if constexpr (is_host_space<Exec>) {
-    Kokkos::parallel_for("moho::gravity::add_grids", LongRange<Exec>(exec, 0, items),
-                         AddGridsOnHost<T, Exec>{grids, sums});
+template <class T, class Memory>
+void add_grids(const Instance<Memory>& exec, const PrivateGrids<T>& grids,
+               const PartialSums& sums) {
+  const std::int64_t items = sums.components * sums.stations;
+  if constexpr (is_host_memory<Memory>) {
+    launch("moho::gravity::add_grids", exec, items, AddGridsOnHost<T>{grids, sums});
   } else {
-    using Kernel = AddGridsOnDevice<T, Exec>;
-    Kokkos::parallel_for("moho::gravity::add_grids",
-                         light_weight(typename Kernel::Policy(exec, static_cast<int>(items), 128)),
-                         Kernel{grids, sums});
+    using Kernel = AddGridsOnDevice<T, DeviceOf<Memory>>;
+    Kokkos::parallel_for(
+        "moho::gravity::add_grids",
+        light_weight(typename Kernel::Policy(exec.space(), static_cast<int>(items), 128)),
+        Kernel{grids, sums});
   }
 }
 

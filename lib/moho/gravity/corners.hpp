@@ -97,22 +97,22 @@ inline void add_pairs(const CornerRecord& record,
 
 /// Finds, weighs and packs the corners that count. An item is a corner on a device and a row of
 /// corners along x on a host.
-template <class Exec>
+template <bool Host>
 struct PackCorners {
   RegularMesh mesh;
-  DensityView<Exec> densities;
+  const double* densities;
   Frame frame;
-  Kokkos::View<CornerRecord*, typename Exec::memory_space> records;  ///< empty: only count
+  CornerRecord* records;  ///< null: only count
 
   /// Number of items.
   std::int64_t size() const {
     const std::int64_t rows = (mesh.cells[1] + 1) * (mesh.cells[2] + 1);
-    return is_host_space<Exec> ? rows : rows * (mesh.cells[0] + 1);
+    return Host ? rows : rows * (mesh.cells[0] + 1);
   }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item, std::int64_t& place,
                                          const bool final) const {
     const std::int64_t along_x = mesh.cells[0] + 1, along_y = mesh.cells[1] + 1;
-    if constexpr (is_host_space<Exec>) {
+    if constexpr (Host) {
       row(item % along_y, item / along_y, 0, along_x, place, final);
     } else {
       const std::int64_t i = item % along_x, jk = item / along_x;
@@ -131,7 +131,7 @@ struct PackCorners {
     for (int n = 0; n < 4; ++n) {
       const std::int64_t jn = j - 1 + n % 2, kn = k - 1 + n / 2;
       const bool inside = jn >= 0 && kn >= 0 && jn < mesh.cells[1] && kn < mesh.cells[2];
-      rows[n] = inside ? &densities((kn * mesh.cells[1] + jn) * mesh.cells[0]) : nullptr;
+      rows[n] = inside ? densities + (kn * mesh.cells[1] + jn) * mesh.cells[0] : nullptr;
       last[n] = inside && begin > 0 ? rows[n][begin - 1] : 0.0;
       empty = empty && !inside;
     }
@@ -145,34 +145,42 @@ struct PackCorners {
       }
       const double weight = (along_x[0] - along_x[1]) - (along_x[2] - along_x[3]);
       if (weight == 0.0) continue;
-      if (final && place < static_cast<std::int64_t>(records.extent(0))) {
+      if (final && records != nullptr) {
         const double face[3] = {mesh.face(0, i), mesh.face(1, j), mesh.face(2, k)};
         CornerRecord record;
         for (int n = 0; n < 3; ++n) record.at[n] = frame(n, face[frame.axis[n]]);
         record.weight = 0.5 * weight;
-        records(place) = record;
+        records[place] = record;
       }
       ++place;
     }
   }
 };
 
-/// The first station in the closed box of a mesh, or further from its centre than a distance.
-template <class Exec>
-struct FindStationInMesh {
-  StationView<Exec> stations;
+/// Counts the corners that count.
+template <bool Host>
+struct CountCorners {
+  PackCorners<Host> corners;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item, std::int64_t& count) const {
+    corners(item, count, false);
+  }
+};
+
+/// Stations in the closed box of a mesh, or further from its centre than a distance.
+struct IsInMesh {
+  const double* stations;
   RegularMesh mesh;
-  double farthest = infinity<double>();
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& first) const {
+  double farthest;
+  KOKKOS_INLINE_FUNCTION bool operator()(const std::int64_t i) const {
     bool inside = true;
     double distance2 = 0.0;
     for (int axis = 0; axis < 3; ++axis) {
-      const double at = stations(i, axis);
+      const double at = stations[3 * i + axis];
       inside = inside && at >= mesh.lower[axis] && at <= mesh.upper[axis];
       const double from_centre = at - 0.5 * (mesh.lower[axis] + mesh.upper[axis]);
       distance2 += from_centre * from_centre;
     }
-    if ((inside || distance2 > farthest * farthest) && i < first) first = i;
+    return inside || distance2 > farthest * farthest;
   }
 };
 

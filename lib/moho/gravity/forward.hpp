@@ -4,14 +4,15 @@
 /// \file
 /// \brief Gravity and gravity gradient of ensembles of prisms at many stations.
 
+#include <moho/core/space.hpp>
 #include <moho/gravity/by_prisms.hpp>
 #include <moho/gravity/corners.hpp>
+#include <moho/gravity/instances.hpp>
 #include <moho/gravity/overlap.hpp>
 #include <moho/gravity/tiles.hpp>
 
 #include <algorithm>
-#include <optional>
-#include <utility>
+#include <type_traits>
 
 namespace moho::gravity {
 
@@ -27,124 +28,73 @@ struct Plan {
 };
 
 /// A component alone has a kernel of its own, with axes turned so that three kernels serve nine.
-inline Plan make_plan(const Components& components, double constant, double scale) {
-  if (components.empty()) {
-    throw InputError("components: none is named (allowed: 1 to 10 different ones)");
-  }
-  Plan plan;
-  unsigned wanted = 0;
-  for (const Component c : components) {
-    if ((wanted & bit(c)) != 0) {
-      throw InputError(concat("components: ", to_string(c),
-                              " is named twice (allowed: each once): leave one out"));
-    }
-    wanted |= bit(c);
-  }
-  if (components.size() == 1 && components[0] != Component::potential) {
-    const int c = static_cast<int>(components[0]);
-    int turn = 0;  // the kernel's z, or its x and y, is this many axes ahead of the input's
-    if (c < 4) {
-      plan.mask = mask_gz;
-      turn = c % 3;
-    } else if (c < 7) {
-      plan.mask = mask_gzz;
-      turn = (c - 3) % 3;
-    } else {
-      plan.mask = mask_gxy;
-      turn = c == 7 ? 0 : c == 9 ? 1 : 2;
-    }
-    for (int n = 0; n < 3; ++n) plan.axis[n] = (n + turn) % 3;
-  } else {
-    for (const unsigned mask : {1u, mask_attraction, mask_gradient, mask_nine, mask_ten}) {
-      plan.mask = mask;
-      if ((wanted & ~mask) == 0) break;
-    }
-  }
-  plan.count = static_cast<int>(components.size());
-  for (int i = 0; i < plan.count; ++i) {
-    const Component c = components[static_cast<std::size_t>(i)];
-    const int index = static_cast<int>(c);
-    const bool alone = count_of(plan.mask) == 1;
-    plan.place[i] = alone ? 0 : place_of(plan.mask, index);
-    // lengths carry a scale: attraction comes out times it, the potential times its square
-    const double unit = index == 0 ? 1.0 / (scale * scale) : index < 4 ? milligal / scale : eotvos;
-    plan.factor[i] = 2.0 * constant * unit;
-  }
-  return plan;
-}
+/// \throws InputError for no component, or one that is named twice
+Plan make_plan(const Components& components, double constant, double scale);
 
-/// Calls function(integral constant of the mask).
-template <class Function>
-void with_mask(unsigned mask, const Function& function) {
-  const auto attempt = [&](auto constant) {
-    if (mask == decltype(constant)::value) function(constant);
-  };
-  attempt(std::integral_constant<unsigned, 1u>());
-  attempt(std::integral_constant<unsigned, mask_gz>());
-  attempt(std::integral_constant<unsigned, mask_gzz>());
-  attempt(std::integral_constant<unsigned, mask_gxy>());
-  attempt(std::integral_constant<unsigned, mask_attraction>());
-  attempt(std::integral_constant<unsigned, mask_gradient>());
-  attempt(std::integral_constant<unsigned, mask_nine>());
-  attempt(std::integral_constant<unsigned, mask_ten>());
-}
-
-/// Bytes that may still be allocated in the space, when some have been allocated already.
-template <class Exec>
-double budget_of(const Exec& exec, const Options& options, std::size_t allocated) {
-  const double free_bytes = 0.9 * static_cast<double>(available_memory(exec));
-  if (options.memory_budget == 0) return free_bytes;
-  return std::min(free_bytes,
-                  static_cast<double>(options.memory_budget) - static_cast<double>(allocated));
-}
+/// Bytes that may still be allocated: of those free, and of what is left of the options' budget
+/// when some have been allocated already.
+double budget_of(const Options& options, std::size_t available, std::size_t allocated);
 
 /// Throws MemoryError if the bytes do not fit.
-inline void check_budget(double bytes, double budget, const std::string& what) {
-  if (bytes <= budget) return;
-  throw MemoryError(concat(what, " take ", format_bytes(bytes),
-                           " (allowed: ", format_bytes(budget < 0.0 ? 0.0 : budget),
-                           "): allow more memory, or take fewer stations at a time"));
-}
+void check_budget(double bytes, double budget, const std::string& what);
+
+/// Throws InputError for options that make no sense, and for results that are not components x
+/// stations.
+void check_options(const Options& options, const Components& components, std::size_t stations,
+                   std::size_t rows, std::size_t columns);
+
+/// Teams and their size in the paper's scheme: what was asked for, or what suits `threads` threads
+/// and the memory.
+struct Threads {
+  int teams, team_size;
+};
+/// \throws MemoryError if not even one private grid, or not as many as asked for, fit
+Threads private_threads(bool host, int threads, const Options& options, std::int64_t prisms,
+                        double bytes_a_grid, double left);
+
+/// Throws InputError if two prisms of rows on the host overlap.
+void refuse_overlaps(const double* rows, std::int64_t count);
 
 /// Pairs after which a callback is told how far the work is: some tenths of a second.
-template <class Exec>
-std::int64_t pairs_per_report(const Exec& exec) {
-  return is_host_space<Exec> ? std::int64_t(4000000) * static_cast<std::int64_t>(exec.concurrency())
-                             : std::int64_t(20000000000);
+template <class Memory>
+std::int64_t pairs_per_report(const Instance<Memory>& exec) {
+  return is_host_memory<Memory> ? std::int64_t(4000000) * exec.concurrency()
+                                : std::int64_t(20000000000);
 }
 
 /// Everything that the strategies share.
-template <class T, class Exec, class Item>
+template <class T, class Memory, class Item>
 struct Job {
-  Kokkos::View<const Item*, typename Exec::memory_space> records;
-  StationView<Exec> stations;
-  ResultView<Exec> results;
+  Kokkos::View<Item*, Memory> records;
+  StationView<Memory> stations;
+  ResultView<Memory> results;
   Frame frame;
   Plan plan;
   Distances<T> limits;
 };
 
-template <class Exec>
-void finish(const Exec& exec, const PartialSums<Exec>& sums, const Plan& plan,
-            const ResultView<Exec>& results) {
+template <class Memory>
+void finish(const Instance<Memory>& exec, const PartialSums& sums, std::int64_t chunks,
+            const Plan& plan, const ResultView<Memory>& results) {
   const std::int64_t stations = static_cast<std::int64_t>(results.extent(1));
-  Kokkos::parallel_for("moho::gravity::add_chunks", LongRange<Exec>(exec, 0, stations * plan.count),
-                       AddChunks<Exec>{sums, results, plan.place, plan.factor, stations});
+  launch("moho::gravity::add_chunks", exec, stations * plan.count,
+         AddChunks{sums, chunks, results.data(), plan.place, plan.factor, stations});
 }
 
 inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-template <unsigned Mask, class T, class Exec, class Item>
-void run_tiles(const Exec& exec, const Job<T, Exec, Item>& job, const Options& options,
-               Report& report) {
-  using Shape = TileShape<T, Exec>;
+template <class T, class Memory, class Item>
+void run_tiles(const Instance<Memory>& exec, const Job<T, Memory, Item>& job,
+               const Options& options, Report& report) {
+  using Shape = TileShape<T, Memory>;
+  const int components = count_of(job.plan.mask);
   const std::int64_t prisms = static_cast<std::int64_t>(job.records.extent(0));
   const std::int64_t padded = round_up(report.stations, Shape::padding());
   const int block = Shape::block(options);
-  TileData<T, Exec, Item> data;
-  data.records = job.records;
+  TileData<T, Item> data{};
+  data.records = job.records.data();
   data.limits = job.limits;
   data.blocks = static_cast<int>((padded + block - 1) / block);
   data.chunks =
@@ -154,19 +104,23 @@ void run_tiles(const Exec& exec, const Job<T, Exec, Item>& job, const Options& o
                             " are more teams than a launch can have: take a larger team_size, or "
                             "fewer stations at a time"));
   }
-  const double a_chunk = 8.0 * count_of(Mask) * static_cast<double>(padded);
+  const double a_chunk = 8.0 * components * static_cast<double>(padded);
   const double packed = 3.0 * parts<T> * sizeof(T) * static_cast<double>(padded);
-  const double left = budget_of(exec, options, report.memory) - packed;
+  const double left = budget_of(options, available_memory(exec), report.memory) - packed;
   check_budget(a_chunk, left, concat("sums at ", report.stations, " stations"));
   data.chunks =
       static_cast<int>(std::max(1.0, std::min<double>(data.chunks, std::floor(left / a_chunk))));
+  Kokkos::View<T*, Memory> stations;
+  Kokkos::View<double*, Memory> sums;
   {
-    const ScopedPhase<Exec> phase(exec, report.times, "prepare");
-    data.stations = pack_stations<T>(exec, job.stations, job.frame, padded);
-    data.sums = allocate<PartialSums<Exec>>(exec, "moho::gravity::sums", data.chunks,
-                                            count_of(Mask), padded);
-    Kokkos::deep_copy(exec, data.sums, 0.0);
+    const ScopedPhase phase(exec, report.times, "prepare");
+    stations = pack_stations<T>(exec, job.stations, job.frame, padded);
+    sums = allocate<Kokkos::View<double*, Memory>>(exec, "moho::gravity::sums",
+                                                   data.chunks * components * padded);
+    fill(exec, sums, 0.0);
   }
+  data.stations = {stations.data(), padded};
+  data.sums = {sums.data(), components, padded};
   report.private_grids = data.chunks;
   report.memory += static_cast<std::size_t>(packed + a_chunk * data.chunks);
   const std::int64_t per_pass =
@@ -176,11 +130,11 @@ void run_tiles(const Exec& exec, const Job<T, Exec, Item>& job, const Options& o
           : prisms;
   report.passes = (prisms + per_pass - 1) / per_pass;
   {
-    const ScopedPhase<Exec> phase(exec, report.times, "sum");
+    const ScopedPhase phase(exec, report.times, "sum");
     for (std::int64_t first = 0; first < prisms; first += per_pass) {
       data.first = first;
       data.last = std::min(prisms, first + per_pass);
-      sum_tiles<Mask>(exec, data, block);
+      sum_tiles(exec, job.plan.mask, data, block);
       if (options.progress) {
         exec.fence();
         options.progress(
@@ -189,87 +143,52 @@ void run_tiles(const Exec& exec, const Job<T, Exec, Item>& job, const Options& o
       }
     }
   }
-  const ScopedPhase<Exec> phase(exec, report.times, "reduce");
-  finish<Exec>(exec, data.sums, job.plan, job.results);
+  const ScopedPhase phase(exec, report.times, "reduce");
+  finish(exec, data.sums, data.chunks, job.plan, job.results);
 }
 
-/// Threads of the paper's scheme: what was asked for, or what suits the space and its memory.
-template <class T, class Exec>
-std::pair<int, int> private_threads(const Exec& exec, const Options& options, std::int64_t prisms,
-                                    double bytes_a_grid, double left) {
-  const int threads = static_cast<int>(exec.concurrency());
-  const std::int64_t fit =
-      static_cast<std::int64_t>(std::max(0.0, std::floor(left / bytes_a_grid)));
-  const auto no_room = [&](std::int64_t wanted) {
-    return MemoryError(concat("by_prisms: ", wanted,
-                              wanted == 1 ? " private grid takes " : " private grids take ",
-                              format_bytes(bytes_a_grid * static_cast<double>(wanted)), ", ",
-                              format_bytes(std::max(0.0, left)), " are allowed, in which ", fit,
-                              fit == 1 ? " fits" : " fit",
-                              ": take fewer teams or a smaller team size, or another strategy"));
-  };
-  int team_size = options.team_size, teams = options.teams;
-  if (is_host_space<Exec>) {
-    if (team_size <= 0) team_size = 1;
-    if (teams <= 0) {
-      const std::int64_t most =
-          std::min<std::int64_t>({threads, prisms, std::max<std::int64_t>(fit, 1)});
-      teams = static_cast<int>(std::max<std::int64_t>(1, most / team_size));
-    }
-  } else {
-    if (team_size <= 0) team_size = 128;
-    if (teams <= 0) {
-      const std::int64_t most = std::min<std::int64_t>({threads / 16, prisms, fit});
-      if (most < 1) throw no_room(1);
-      if (most < team_size) team_size = static_cast<int>(most);
-      teams = static_cast<int>(most / team_size);
-    }
-  }
-  const std::int64_t wanted = static_cast<std::int64_t>(teams) * team_size;
-  if (wanted > fit) throw no_room(wanted);
-  return {teams, team_size};
-}
-
-template <unsigned Mask, class T, class Exec>
-void run_by_prisms(const Exec& exec, const Job<T, Exec, Record<T>>& job, const Options& options,
-                   Report& report) {
-  constexpr int count = count_of(Mask);
+template <class T, class Memory>
+void run_by_prisms(const Instance<Memory>& exec, const Job<T, Memory, Record<T>>& job,
+                   const Options& options, Report& report) {
+  const int count = count_of(job.plan.mask);
   const std::int64_t prisms = static_cast<std::int64_t>(job.records.extent(0));
-  const std::int64_t padded = round_up(report.stations, TileShape<T, Exec>::padding());
+  const std::int64_t padded = round_up(report.stations, TileShape<T, Memory>::padding());
   const double a_grid = static_cast<double>(sizeof(T)) * count * static_cast<double>(padded);
   const double others = (3.0 * parts<T> * sizeof(T) + 8.0 * count) * static_cast<double>(padded);
-  const double left = budget_of(exec, options, report.memory) - others;
+  const double left = budget_of(options, available_memory(exec), report.memory) - others;
   if (static_cast<double>(count) * static_cast<double>(padded) > 2147483647.0) {
     throw InputError(
         concat("by_prisms: ", count, " components at ", report.stations,
                " stations are more than 2147483647 sums (allowed: fewer): take another "
                "strategy, or fewer stations at a time"));
   }
-  const auto [teams, team_size] = private_threads<T>(exec, options, prisms, a_grid, left);
+  const auto [teams, team_size] =
+      private_threads(is_host_memory<Memory>, exec.concurrency(), options, prisms, a_grid, left);
   const std::int64_t threads = static_cast<std::int64_t>(teams) * team_size;
-  PackedStations<T, Exec> stations;
-  PrivateGrids<T, Exec> grids;
-  PartialSums<Exec> sums;
+  Kokkos::View<T*, Memory> stations, grids;
+  Kokkos::View<double*, Memory> sums;
   {
-    const ScopedPhase<Exec> phase(exec, report.times, "prepare");
+    const ScopedPhase phase(exec, report.times, "prepare");
     stations = pack_stations<T>(exec, job.stations, job.frame, padded);
-    sums = allocate<PartialSums<Exec>>(exec, "moho::gravity::sums", 1, count, padded);
-    grids = is_host_space<Exec> ? allocate<PrivateGrids<T, Exec>>(
-                                      exec, "moho::gravity::private_grids", threads, count, padded)
-                                : allocate<PrivateGrids<T, Exec>>(
-                                      exec, "moho::gravity::private_grids", count, padded, threads);
-    Kokkos::deep_copy(exec, grids, T(0));
+    sums = allocate<Kokkos::View<double*, Memory>>(exec, "moho::gravity::sums", count * padded);
+    grids = allocate<Kokkos::View<T*, Memory>>(exec, "moho::gravity::private_grids",
+                                               threads * count * padded);
+    fill(exec, grids, T(0));
   }
+  const PartialSums partial{sums.data(), count, padded};
+  PassData<T> data{
+      job.records.data(), prisms, {stations.data(), padded}, {grids.data(), threads, count, padded},
+      job.limits,         0};
   report.private_grids = threads;
   report.passes = (prisms + threads - 1) / threads;
   report.memory += static_cast<std::size_t>(others + a_grid * static_cast<double>(threads));
   {
-    const ScopedPhase<Exec> phase(exec, report.times, "sum");
+    const ScopedPhase phase(exec, report.times, "sum");
     const std::int64_t passes_per_report =
         std::max<std::int64_t>(1, pairs_per_report(exec) / (threads * padded));
     for (std::int64_t pass = 0; pass < report.passes; ++pass) {
-      sum_prisms<Mask, T>(exec, job.records, stations, grids, job.limits, pass * threads, teams,
-                          team_size);
+      data.first = pass * threads;
+      sum_prisms(exec, job.plan.mask, data, teams, team_size);
       if (options.progress && (pass + 1) % passes_per_report == 0) {
         exec.fence();
         options.progress(0.99 * static_cast<double>(pass + 1) / static_cast<double>(report.passes),
@@ -277,29 +196,28 @@ void run_by_prisms(const Exec& exec, const Job<T, Exec, Record<T>>& job, const O
       }
     }
   }
-  const ScopedPhase<Exec> phase(exec, report.times, "reduce");
-  add_grids<T, Exec>(exec, grids, sums);
-  finish<Exec>(exec, sums, job.plan, job.results);
+  const ScopedPhase phase(exec, report.times, "reduce");
+  add_grids(exec, data.grids, partial);
+  finish(exec, partial, 1, job.plan, job.results);
 }
 
-template <class T, class Exec, class Source>
-Report sum_prisms_of(const Exec& exec, const Source& source, const StationView<Exec>& stations,
-                     const Components& components, const ResultView<Exec>& results,
-                     const Options& options, Report report) {
-  Job<T, Exec, Record<T>> job;
+template <class T, class Memory, class Source>
+Report sum_prisms_of(const Instance<Memory>& exec, const Source& source,
+                     const StationView<Memory>& stations, const Components& components,
+                     const ResultView<Memory>& results, const Options& options, Report report) {
+  Job<T, Memory, Record<T>> job;
   job.stations = stations;
   job.results = results;
   std::int64_t count = 0;
   {
-    const ScopedPhase<Exec> phase(exec, report.times, "prepare");
-    Kokkos::parallel_reduce("moho::gravity::count_prisms", LongRange<Exec>(exec, 0, source.size()),
-                            CountPrisms<Source>{source}, Kokkos::Sum<std::int64_t>(count));
-    exec.fence();
+    const ScopedPhase phase(exec, report.times, "prepare");
+    count = sum_of<std::int64_t>("moho::gravity::count_prisms", exec, source.size(),
+                                 CountPrisms<Source>{source});
     job.plan = make_plan(components, options.constant, 1.0);
     job.frame = make_frame<T>(exec, source, job.plan.axis);
     job.plan = make_plan(components, options.constant, job.frame.scale);
     const double bytes = static_cast<double>(sizeof(Record<T>)) * static_cast<double>(count);
-    check_budget(bytes, budget_of(exec, options, 0), concat(count, " prisms"));
+    check_budget(bytes, budget_of(options, available_memory(exec), 0), concat(count, " prisms"));
     report.memory = static_cast<std::size_t>(bytes);
     job.records = pack_prisms<T>(exec, source, job.frame, count);
   }
@@ -309,16 +227,11 @@ Report sum_prisms_of(const Exec& exec, const Source& source, const StationView<E
   const double far = far_distance(job.plan.mask, tolerance);
   job.limits = {static_cast<T>(near_distance * near_distance), static_cast<T>(far * far)};
   if (count == 0) {
-    Kokkos::deep_copy(exec, results, 0.0);
+    fill(exec, results, 0.0);
+  } else if (report.strategy == Strategy::by_prisms) {
+    run_by_prisms(exec, job, options, report);
   } else {
-    with_mask(job.plan.mask, [&](auto mask) {
-      constexpr unsigned Mask = decltype(mask)::value;
-      if (report.strategy == Strategy::by_prisms) {
-        run_by_prisms<Mask>(exec, job, options, report);
-      } else {
-        run_tiles<Mask>(exec, job, options, report);
-      }
-    });
+    run_tiles(exec, job, options, report);
   }
   if (options.progress) {
     exec.fence();
@@ -327,52 +240,48 @@ Report sum_prisms_of(const Exec& exec, const Source& source, const StationView<E
   return report;
 }
 
-template <class Exec>
-Report sum_corners_of(const Exec& exec, const RegularMesh& mesh, const DensityView<Exec>& densities,
-                      const StationView<Exec>& stations, const Components& components,
-                      const ResultView<Exec>& results, const Options& options, Report report) {
-  using Records = Kokkos::View<CornerRecord*, typename Exec::memory_space>;
-  Job<double, Exec, CornerRecord> job;
+template <class Memory>
+Report sum_corners_of(const Instance<Memory>& exec, const RegularMesh& mesh,
+                      const DensityView<Memory>& densities, const StationView<Memory>& stations,
+                      const Components& components, const ResultView<Memory>& results,
+                      const Options& options, Report report) {
+  constexpr bool host = is_host_memory<Memory>;
+  Job<double, Memory, CornerRecord> job;
   job.stations = stations;
   job.results = results;
   {
-    const ScopedPhase<Exec> phase(exec, report.times, "check");
-    const std::int64_t inside = find_first(exec, "moho::gravity::check_outside", report.stations,
-                                           FindStationInMesh<Exec>{stations, mesh});
-    if (inside != nothing_bad) {
+    const ScopedPhase phase(exec, report.times, "check");
+    const std::int64_t inside = find_first("moho::gravity::check_outside", exec, report.stations,
+                                           IsInMesh{stations.data(), mesh, infinity<double>()});
+    if (inside != none_found) {
       throw InputError(concat("stations: row ", inside,
                               " (counted from 0) lies in the mesh or on it (allowed with "
                               "by_corners: stations outside): take another strategy"));
     }
   }
-  std::int64_t corners = 0;
   {
-    const ScopedPhase<Exec> phase(exec, report.times, "prepare");
-    Kokkos::parallel_reduce("moho::gravity::count_prisms", LongRange<Exec>(exec, 0, mesh.size()),
-                            CountPrisms<MeshSource<Exec>>{{mesh, densities}},
-                            Kokkos::Sum<std::int64_t>(report.prisms));
+    const ScopedPhase phase(exec, report.times, "prepare");
+    report.prisms = sum_of<std::int64_t>("moho::gravity::count_prisms", exec, mesh.size(),
+                                         CountPrisms<MeshSource>{{mesh, densities.data()}});
     job.plan = make_plan(components, options.constant, 1.0);
     job.frame.axis = job.plan.axis;
-    PackCorners<Exec> pack{mesh, densities, job.frame, Records()};
-    const LongRange<Exec> all(exec, 0, pack.size());
-    Kokkos::parallel_scan("moho::gravity::count_corners", all, pack, corners);
-    exec.fence();
-    const double bytes = static_cast<double>(sizeof(CornerRecord)) * static_cast<double>(corners);
-    check_budget(bytes, budget_of(exec, options, 0), concat(corners, " corners"));
+    PackCorners<host> pack{mesh, densities.data(), job.frame, nullptr};
+    report.corners = sum_of<std::int64_t>("moho::gravity::count_corners", exec, pack.size(),
+                                          CountCorners<host>{pack});
+    const double bytes =
+        static_cast<double>(sizeof(CornerRecord)) * static_cast<double>(report.corners);
+    check_budget(bytes, budget_of(options, available_memory(exec), 0),
+                 concat(report.corners, " corners"));
     report.memory = static_cast<std::size_t>(bytes);
-    pack.records = allocate<Records>(exec, "moho::gravity::corners", corners);
-    std::int64_t again = 0;
-    Kokkos::parallel_scan("moho::gravity::pack_corners", all, pack, again);
-    exec.fence();
-    job.records = pack.records;
+    job.records = allocate<decltype(job.records)>(exec, "moho::gravity::corners", report.corners);
+    pack.records = job.records.data();
+    scan<std::int64_t>("moho::gravity::pack_corners", exec, pack.size(), pack);
   }
-  report.corners = corners;
   job.limits = {0.0, 0.0};
-  if (corners == 0) {
-    Kokkos::deep_copy(exec, results, 0.0);
+  if (report.corners == 0) {
+    fill(exec, results, 0.0);
   } else {
-    with_mask(job.plan.mask,
-              [&](auto mask) { run_tiles<decltype(mask)::value>(exec, job, options, report); });
+    run_tiles(exec, job, options, report);
   }
   if (options.progress) {
     exec.fence();
@@ -384,58 +293,104 @@ Report sum_corners_of(const Exec& exec, const RegularMesh& mesh, const DensityVi
 /// Does the sum over corners save work and keep the digits? Where it is worth counting, no station
 /// touches the mesh or is further from its centre than ten of its diagonals, and at most a quarter
 /// as many corners as prisms count.
-template <class Exec>
-bool corners_pay(const Exec& exec, const RegularMesh& mesh, const DensityView<Exec>& densities,
-                 const StationView<Exec>& stations) {
+template <class Memory>
+bool corners_pay(const Instance<Memory>& exec, const RegularMesh& mesh,
+                 const DensityView<Memory>& densities, const StationView<Memory>& stations) {
+  constexpr bool host = is_host_memory<Memory>;
   const std::int64_t count_stations = static_cast<std::int64_t>(stations.extent(0));
-  std::int64_t prisms = 0, corners = 0;
-  Kokkos::parallel_reduce("moho::gravity::count_prisms", LongRange<Exec>(exec, 0, mesh.size()),
-                          CountPrisms<MeshSource<Exec>>{{mesh, densities}},
-                          Kokkos::Sum<std::int64_t>(prisms));
-  exec.fence();
+  const std::int64_t prisms =
+      sum_of<std::int64_t>("moho::gravity::count_prisms", exec, mesh.size(),
+                           CountPrisms<MeshSource>{{mesh, densities.data()}});
   const double pairs = static_cast<double>(prisms) * static_cast<double>(count_stations);
   if (pairs < 100.0 * static_cast<double>(mesh.size())) return false;
   double diagonal2 = 0.0;
   for (int n = 0; n < 3; ++n) {
     diagonal2 += (mesh.upper[n] - mesh.lower[n]) * (mesh.upper[n] - mesh.lower[n]);
   }
-  if (find_first(exec, "moho::gravity::check_outside", count_stations,
-                 FindStationInMesh<Exec>{stations, mesh, 10.0 * std::sqrt(diagonal2)}) !=
-      nothing_bad) {
+  if (find_first("moho::gravity::check_outside", exec, count_stations,
+                 IsInMesh{stations.data(), mesh, 10.0 * std::sqrt(diagonal2)}) != none_found) {
     return false;
   }
-  const PackCorners<Exec> count{mesh, densities, Frame(), {}};
-  Kokkos::parallel_scan("moho::gravity::count_corners", LongRange<Exec>(exec, 0, count.size()),
-                        count, corners);
-  exec.fence();
-  return 4 * corners <= prisms;
+  const PackCorners<host> pack{mesh, densities.data(), Frame(), nullptr};
+  return 4 * sum_of<std::int64_t>("moho::gravity::count_corners", exec, pack.size(),
+                                  CountCorners<host>{pack}) <=
+         prisms;
 }
 
 /// Checks what every call has.
-template <class T, class Exec>
-void check_call(const Exec& exec, const StationView<Exec>& stations, const Components& components,
-                const ResultView<Exec>& results, const Options& options) {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
-                "forward() computes in float or double");
+template <class Memory>
+void check_call(const Instance<Memory>& exec, const StationView<Memory>& stations,
+                const Components& components, const ResultView<Memory>& results,
+                const Options& options) {
   (void)make_plan(components, options.constant, 1.0);
-  check_stations<Exec>(exec, stations);
-  if (results.extent(0) != components.size() || results.extent(1) != stations.extent(0)) {
-    throw InputError(concat("results: the shape is ", results.extent(0), " x ", results.extent(1),
-                            " (allowed: ", components.size(), " x ", stations.extent(0),
-                            ", components x stations)"));
+  check_stations(exec, stations);
+  check_options(options, components, stations.extent(0), results.extent(0), results.extent(1));
+  check_contiguous(results, "results");
+}
+
+/// forward() of rows.
+template <class T, class Memory>
+Report forward_rows(const Instance<Memory>& exec, const PrismView<Memory>& prisms,
+                    const StationView<Memory>& stations, const Components& components,
+                    const ResultView<Memory>& results, const Options& options) {
+  check_call(exec, stations, components, results, options);
+  Report report;
+  report.stations = static_cast<std::int64_t>(stations.extent(0));
+  report.strategy = options.strategy == Strategy::automatic ? Strategy::tiles : options.strategy;
+  if (report.strategy == Strategy::by_corners) {
+    throw InputError(
+        "strategy: by_corners is for regular meshes (this ensemble is a list of prisms): give the "
+        "mesh and its densities, or take tiles");
   }
-  if (!std::isfinite(options.constant) || options.constant == 0.0) {
-    throw InputError(concat("constant: ", options.constant,
-                            " (allowed: finite and not zero; 6.6743e-11 m^3/(kg s^2))"));
+  const std::int64_t count = static_cast<std::int64_t>(prisms.extent(0));
+  {
+    const ScopedPhase phase(exec, report.times, "check");
+    check_prisms(exec, prisms);
+    if (options.check_overlaps) refuse_overlaps(download(exec, prisms).data(), count);
   }
-  if (std::isnan(options.far_tolerance) || options.far_tolerance > 1e-2) {
-    throw InputError(concat("far_tolerance: ", options.far_tolerance,
-                            " (allowed: 0 to 0.01, or negative for the precision's own)"));
+  return sum_prisms_of<T>(exec, RowSource{prisms.data(), count}, stations, components, results,
+                          options, report);
+}
+
+/// automatic_strategy() for an instance.
+template <class T, class Memory>
+Strategy strategy_of(const Instance<Memory>& exec, const RegularMesh& mesh,
+                     const DensityView<Memory>& densities, const StationView<Memory>& stations) {
+  if constexpr (std::is_same_v<T, double>) {
+    if (corners_pay(exec, mesh, densities, stations)) return Strategy::by_corners;
   }
-  if (options.team_size < 0 || options.team_size > 1024 || options.teams < 0) {
-    throw InputError(concat("team_size, teams: ", options.team_size, ", ", options.teams,
-                            " (allowed: a team of 1 to 1024 threads, 1 team or more, or 0)"));
+  return Strategy::tiles;
+}
+
+/// forward() of a mesh.
+template <class T, class Memory>
+Report forward_mesh(const Instance<Memory>& exec, const RegularMesh& mesh,
+                    const DensityView<Memory>& densities, const StationView<Memory>& stations,
+                    const Components& components, const ResultView<Memory>& results,
+                    const Options& options) {
+  check_call(exec, stations, components, results, options);
+  Report report;
+  report.stations = static_cast<std::int64_t>(stations.extent(0));
+  report.strategy = options.strategy;
+  {
+    const ScopedPhase phase(exec, report.times, "check");
+    check_mesh(exec, mesh, densities);
   }
+  if (report.strategy == Strategy::automatic) {
+    const ScopedPhase phase(exec, report.times, "prepare");
+    report.strategy = strategy_of<T>(exec, mesh, densities, stations);
+  }
+  if (report.strategy == Strategy::by_corners) {
+    if constexpr (std::is_same_v<T, double>) {
+      return sum_corners_of(exec, mesh, densities, stations, components, results, options, report);
+    } else {
+      throw InputError(
+          "strategy: by_corners works in double precision (single was asked for: differences of "
+          "corners would lose all its digits): take double, or tiles");
+    }
+  }
+  return sum_prisms_of<T>(exec, MeshSource{mesh, densities.data()}, stations, components, results,
+                          options, report);
 }
 
 }  // namespace detail
@@ -444,7 +399,7 @@ void check_call(const Exec& exec, const StationView<Exec>& stations, const Compo
 ///
 /// \tparam T precision of the prisms' fields, float or double. Sums over prisms and results are
 /// double either way (by_prisms keeps its private grids in T, as the paper does).
-/// \param exec where to compute; all work goes to this instance
+/// \param exec where to compute, an Instance or an instance of Kokkos; all work goes to it
 /// \param prisms a row a prism: x1, x2, y1, y2, z1, z2 (m, z down), density (kg/m^3)
 /// \param stations a row a station: x, y, z (m, z down)
 /// \param components which, in the order of the rows of the results
@@ -459,33 +414,10 @@ template <class T, class Exec>
 Report forward(const Exec& exec, const PrismView<Exec>& prisms, const StationView<Exec>& stations,
                const Components& components, const ResultView<Exec>& results,
                const Options& options = {}) {
-  detail::check_call<T, Exec>(exec, stations, components, results, options);
-  Report report;
-  report.stations = static_cast<std::int64_t>(stations.extent(0));
-  report.strategy = options.strategy == Strategy::automatic ? Strategy::tiles : options.strategy;
-  if (report.strategy == Strategy::by_corners) {
-    throw InputError(
-        "strategy: by_corners is for regular meshes (this ensemble is a list of prisms): give the "
-        "mesh and its densities, or take tiles");
-  }
-  {
-    const ScopedPhase<Exec> phase(exec, report.times, "check");
-    detail::check_prisms<Exec>(exec, prisms);
-    if (options.check_overlaps) {
-      const Kokkos::View<double* [7], Kokkos::LayoutRight, Kokkos::HostSpace> host(
-          "moho::gravity::host_prisms", prisms.extent(0));
-      Kokkos::deep_copy(exec, host, prisms);
-      exec.fence();
-      if (const auto overlap =
-              find_overlap(host.data(), static_cast<std::int64_t>(host.extent(0)))) {
-        throw InputError(concat("prisms: rows ", overlap->first, " and ", overlap->second,
-                                " (counted from 0) overlap (allowed: prisms that share faces at "
-                                "most): cut them, or leave the check out"));
-      }
-    }
-  }
-  return detail::sum_prisms_of<T, Exec>(exec, detail::RowSource<Exec>{prisms}, stations, components,
-                                        results, options, report);
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                "forward() computes in float or double");
+  return detail::forward_rows<T>(Instance<MemoryOf<Exec>>(exec), prisms, stations, components,
+                                 results, options);
 }
 
 /// \brief What Strategy::automatic stands for with a regular ensemble: by_corners in double
@@ -494,10 +426,7 @@ Report forward(const Exec& exec, const PrismView<Exec>& prisms, const StationVie
 template <class T, class Exec>
 Strategy automatic_strategy(const Exec& exec, const RegularMesh& mesh,
                             const DensityView<Exec>& densities, const StationView<Exec>& stations) {
-  if constexpr (std::is_same_v<T, double>) {
-    if (detail::corners_pay<Exec>(exec, mesh, densities, stations)) return Strategy::by_corners;
-  }
-  return Strategy::tiles;
+  return detail::strategy_of<T>(Instance<MemoryOf<Exec>>(exec), mesh, densities, stations);
 }
 
 /// \brief The field of a regular ensemble: a mesh with a density for each prism, 0 for none.
@@ -512,30 +441,17 @@ template <class T, class Exec>
 Report forward(const Exec& exec, const RegularMesh& mesh, const DensityView<Exec>& densities,
                const StationView<Exec>& stations, const Components& components,
                const ResultView<Exec>& results, const Options& options = {}) {
-  detail::check_call<T, Exec>(exec, stations, components, results, options);
-  Report report;
-  report.stations = static_cast<std::int64_t>(stations.extent(0));
-  report.strategy = options.strategy;
-  {
-    const ScopedPhase<Exec> phase(exec, report.times, "check");
-    detail::check_mesh<Exec>(exec, mesh, densities);
-  }
-  if (report.strategy == Strategy::automatic) {
-    const ScopedPhase<Exec> phase(exec, report.times, "prepare");
-    report.strategy = automatic_strategy<T>(exec, mesh, densities, stations);
-  }
-  if (report.strategy == Strategy::by_corners) {
-    if constexpr (std::is_same_v<T, double>) {
-      return detail::sum_corners_of<Exec>(exec, mesh, densities, stations, components, results,
-                                          options, report);
-    } else {
-      throw InputError(
-          "strategy: by_corners works in double precision (single was asked for: differences of "
-          "corners would lose all its digits): take double, or tiles");
-    }
-  }
-  return detail::sum_prisms_of<T, Exec>(exec, detail::MeshSource<Exec>{mesh, densities}, stations,
-                                        components, results, options, report);
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                "forward() computes in float or double");
+  return detail::forward_mesh<T>(Instance<MemoryOf<Exec>>(exec), mesh, densities, stations,
+                                 components, results, options);
 }
+
+#ifdef MOHO_GRAVITY_KERNELS
+MOHO_GRAVITY_EACH(extern, Kokkos::HostSpace)
+#ifdef KOKKOS_ENABLE_CUDA
+MOHO_GRAVITY_EACH(extern, Kokkos::CudaSpace)
+#endif
+#endif
 
 }  // namespace moho::gravity

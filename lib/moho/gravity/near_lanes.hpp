@@ -5,6 +5,7 @@
 /// \brief near_field() for vectors of stations of a host.
 
 #include <moho/gravity/arithmetic.hpp>
+#include <moho/gravity/instances.hpp>
 #include <moho/gravity/near_field.hpp>
 #include <moho/gravity/prism.hpp>
 
@@ -39,8 +40,8 @@ inline simd::Pack<double> edge_integrals(const simd::Pack<double>& lower,
 
 /// The components of a set by lane, of a prism of density 1, without the factor 2 G.
 template <unsigned Mask>
-inline void near_lanes(const simd::Pack<double> (&lower)[3], const simd::Pack<double> (&upper)[3],
-                       simd::Pack<double>* out) {
+MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
+                              const simd::Pack<double> (&upper)[3], simd::Pack<double>* out) {
   using V = simd::Pack<double>;
   constexpr bool potential = (Mask & 1u) != 0;
   const V zero(0.0), half(0.5);
@@ -164,3 +165,9 @@ inline void near_lanes(const simd::Pack<float> (&lower)[3], const simd::Pack<flo
 }
 
 }  // namespace moho::gravity::detail
+
+#ifdef MOHO_GRAVITY_KERNELS
+namespace moho::gravity {
+MOHO_GRAVITY_NEAR(extern)
+}  // namespace moho::gravity
+#endif

@@ -8,9 +8,11 @@
 /// the ensemble's centre, scaled by a power of two and split into two floats, so that the
 /// difference of two coordinates is right to a float's last digit wherever the two are.
 
+#include <moho/core/launch.hpp>
 #include <moho/gravity/ensemble.hpp>
 #include <moho/gravity/prism.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace moho::gravity::detail {
@@ -57,19 +59,18 @@ template <class T>
 inline constexpr int parts = sizeof(T) == 4 ? 2 : 1;
 
 /// Reads a prism from its source, once the sum says where it goes.
-template <class T, class Source, class Exec>
+template <class T, class Source>
 struct PackPrisms {
   Source source;
   Frame frame;
-  Kokkos::View<Record<T>*, typename Exec::memory_space> records;
-  std::int64_t first;
+  Record<T>* records;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& place,
                                          const bool final) const {
-    if (source.density(first + i) == 0.0) return;
+    if (source.density(i) == 0.0) return;
     if (final) {
       double p[7];
-      source.prism(first + i, p);
+      source.prism(i, p);
       Record<T> record{};
       T diagonal2 = T(0);
       for (int n = 0; n < 3; ++n) {
@@ -98,7 +99,7 @@ struct PackPrisms {
       }
       record.density = static_cast<T>(p[6]);
       record.diagonal2 = diagonal2;
-      records(place) = record;
+      records[place] = record;
     }
     ++place;
   }
@@ -113,89 +114,107 @@ struct CountPrisms {
   }
 };
 
-/// Lowest and highest coordinate of the prisms with mass along an axis.
+/// Lowest and highest coordinates of the prisms with mass.
 template <class Source>
 struct BoundPrisms {
+  /// By axis.
+  struct Bounds {
+    double low[3], high[3];
+  };
+  using value_type = Bounds;
   Source source;
-  int axis;
-  using Value = Kokkos::MinMaxScalar<double>;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, Value& bounds) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, Bounds& bounds) const {
     if (source.density(i) == 0.0) return;
     double p[7];
     source.prism(i, p);
-    if (p[2 * axis] < bounds.min_val) bounds.min_val = p[2 * axis];
-    if (p[2 * axis + 1] > bounds.max_val) bounds.max_val = p[2 * axis + 1];
+    for (int n = 0; n < 3; ++n) {
+      if (p[2 * n] < bounds.low[n]) bounds.low[n] = p[2 * n];
+      if (p[2 * n + 1] > bounds.high[n]) bounds.high[n] = p[2 * n + 1];
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void init(Bounds& bounds) const {
+    for (int n = 0; n < 3; ++n) {
+      bounds.low[n] = infinity<double>();
+      bounds.high[n] = -infinity<double>();
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void join(Bounds& to, const Bounds& from) const {
+    for (int n = 0; n < 3; ++n) {
+      if (from.low[n] < to.low[n]) to.low[n] = from.low[n];
+      if (from.high[n] > to.high[n]) to.high[n] = from.high[n];
+    }
   }
 };
 
-/// Stations, a row a part of a coordinate.
-template <class T, class Exec>
-using PackedStations = Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space>;
+/// Stations as kernels read them: a row a part of a coordinate.
+template <class T>
+struct PackedStations {
+  const T* data;
+  std::int64_t count;  ///< with the padding
+  KOKKOS_FORCEINLINE_FUNCTION const T& operator()(int row, std::int64_t station) const {
+    return data[row * count + station];
+  }
+};
 
 /// Splits stations into parts; those behind the end repeat the last.
-template <class T, class Exec>
+template <class T>
 struct PackStations {
-  StationView<Exec> stations;
+  const double* stations;
+  std::int64_t last;  ///< station
   Frame frame;
-  PackedStations<T, Exec> packed;
+  T* packed;
+  std::int64_t padded;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    const std::int64_t last = static_cast<std::int64_t>(stations.extent(0)) - 1;
     for (int n = 0; n < 3; ++n) {
-      const double value = frame(n, stations(i < last ? i : last, frame.axis[n]));
+      const double value = frame(n, stations[3 * (i < last ? i : last) + frame.axis[n]]);
       const T high = static_cast<T>(value);
-      packed(n, i) = high;
+      packed[n * padded + i] = high;
       if constexpr (parts<T> == 2) {
-        packed(3 + n, i) = static_cast<T>(value - static_cast<double>(high));
+        packed[(3 + n) * padded + i] = static_cast<T>(value - static_cast<double>(high));
       }
     }
   }
 };
 
-template <class Exec>
-using LongRange = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-
-/// The prisms with mass of a source.
-template <class T, class Exec, class Source>
-Kokkos::View<Record<T>*, typename Exec::memory_space> pack_prisms(const Exec& exec,
-                                                                  const Source& source,
-                                                                  const Frame& frame,
-                                                                  std::int64_t count) {
-  auto records = allocate<Kokkos::View<Record<T>*, typename Exec::memory_space>>(
-      exec, "moho::gravity::records", count);
-  std::int64_t total = 0;
-  Kokkos::parallel_scan("moho::gravity::pack_prisms", LongRange<Exec>(exec, 0, source.size()),
-                        PackPrisms<T, Source, Exec>{source, frame, records, 0}, total);
-  exec.fence();
+/// The prisms with mass of a source, `count` of them.
+template <class T, class Memory, class Source>
+Kokkos::View<Record<T>*, Memory> pack_prisms(const Instance<Memory>& exec, const Source& source,
+                                             const Frame& frame, std::int64_t count) {
+  const auto records =
+      allocate<Kokkos::View<Record<T>*, Memory>>(exec, "moho::gravity::records", count);
+  scan<std::int64_t>("moho::gravity::pack_prisms", exec, source.size(),
+                     PackPrisms<T, Source>{source, frame, records.data()});
   return records;
 }
 
 /// The stations, as many more as the padded count says.
-template <class T, class Exec>
-PackedStations<T, Exec> pack_stations(const Exec& exec, const StationView<Exec>& stations,
-                                      const Frame& frame, std::int64_t padded) {
-  auto packed =
-      allocate<PackedStations<T, Exec>>(exec, "moho::gravity::stations", 3 * parts<T>, padded);
-  Kokkos::parallel_for("moho::gravity::pack_stations", LongRange<Exec>(exec, 0, padded),
-                       PackStations<T, Exec>{stations, frame, packed});
+template <class T, class Memory>
+Kokkos::View<T*, Memory> pack_stations(const Instance<Memory>& exec,
+                                       const StationView<Memory>& stations, const Frame& frame,
+                                       std::int64_t padded) {
+  const auto packed =
+      allocate<Kokkos::View<T*, Memory>>(exec, "moho::gravity::stations", 3 * parts<T> * padded);
+  launch("moho::gravity::pack_stations", exec, padded,
+         PackStations<T>{stations.data(), static_cast<std::int64_t>(stations.extent(0)) - 1, frame,
+                         packed.data(), padded});
   return packed;
 }
 
 /// Coordinates for a precision: as they are in double, else about the ensemble's centre.
-template <class T, class Exec, class Source>
-Frame make_frame(const Exec& exec, const Source& source, const Kokkos::Array<int, 3>& axis) {
+template <class T, class Memory, class Source>
+Frame make_frame(const Instance<Memory>& exec, const Source& source,
+                 const Kokkos::Array<int, 3>& axis) {
   Frame frame;
   frame.axis = axis;
   if constexpr (parts<T> == 2) {
+    const auto bounds =
+        reduce("moho::gravity::bounds", exec, source.size(), BoundPrisms<Source>{source});
     double extent = 0.0;
     for (int n = 0; n < 3; ++n) {
-      Kokkos::MinMaxScalar<double> bounds;
-      Kokkos::parallel_reduce("moho::gravity::bounds", LongRange<Exec>(exec, 0, source.size()),
-                              BoundPrisms<Source>{source, n}, Kokkos::MinMax<double>(bounds));
-      exec.fence();
-      if (bounds.max_val < bounds.min_val) return frame;  // no prism has mass
-      frame.origin[n] = 0.5 * (bounds.min_val + bounds.max_val);
-      extent = std::max(extent, bounds.max_val - bounds.min_val);
+      if (bounds.high[n] < bounds.low[n]) return frame;  // no prism has mass
+      frame.origin[n] = 0.5 * (bounds.low[n] + bounds.high[n]);
+      extent = std::max(extent, bounds.high[n] - bounds.low[n]);
     }
     // products of six lengths stay within a float's range, from prisms of a millionth of the
     // ensemble to stations a million times its extent away

@@ -15,8 +15,15 @@
 namespace moho::gravity::detail {
 
 /// Partial sums: chunks, components, stations.
-template <class Exec>
-using PartialSums = Kokkos::View<double***, Kokkos::LayoutRight, typename Exec::memory_space>;
+struct PartialSums {
+  double* data;
+  std::int64_t components;
+  std::int64_t stations;  ///< with the padding
+  KOKKOS_FORCEINLINE_FUNCTION double* at(std::int64_t chunk, std::int64_t component,
+                                         std::int64_t station) const {
+    return data + (chunk * components + component) * stations + station;
+  }
+};
 
 /// Squares of the distances, in half diagonals, at which the formulas change.
 template <class T>
@@ -114,11 +121,11 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
 
 /// What the kernels of both kinds of spaces read and write. An item is a prism (Record<T>), or what
 /// else has functions add_pair() and add_pairs().
-template <class T, class Exec, class Item>
+template <class T, class Item>
 struct TileData {
-  Kokkos::View<const Item*, typename Exec::memory_space> records;
-  PackedStations<T, Exec> stations;
-  PartialSums<Exec> sums;
+  const Item* records;
+  PackedStations<T> stations;
+  PartialSums sums;
   Distances<T> limits;
   std::int64_t first;  ///< prisms of this launch
   std::int64_t last;
@@ -138,13 +145,13 @@ template <class T>
 inline constexpr int host_block = 16 * simd::lanes<T>;
 
 /// \brief The kernel for devices: a team is a block of stations and a chunk of prisms.
-template <unsigned Mask, class T, class Exec, class Item>
+template <unsigned Mask, class T, class Item, class Exec>
 struct SumTilesOnDevice {
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Member = typename Policy::member_type;
   static constexpr int count = count_of(Mask);
 
-  TileData<T, Exec, Item> data;
+  TileData<T, Item> data;
 
   /// A record a thread, and room to align the first.
   KOKKOS_INLINE_FUNCTION static int scratch_bytes(int team_size) {
@@ -157,7 +164,7 @@ struct SumTilesOnDevice {
               chunk = member.league_rank() / data.blocks;
     // teams write no further than the padded stations; those behind the end repeat the last
     const std::int64_t at = static_cast<std::int64_t>(block) * size + rank;
-    const std::int64_t stations = static_cast<std::int64_t>(data.stations.extent(1));
+    const std::int64_t stations = data.stations.count;
     Station<T, T> station;
     for (int n = 0; n < 3; ++n) {
       station.at[n] = data.stations(n, at < stations ? at : stations - 1);
@@ -175,7 +182,7 @@ struct SumTilesOnDevice {
     for (std::int64_t from = begin; from < end; from += size) {
       const int staged = static_cast<int>(end - from < size ? end - from : size);
       member.team_barrier();
-      if (rank < staged) tile[rank] = data.records(from + rank);
+      if (rank < staged) tile[rank] = data.records[from + rank];
       member.team_barrier();
       if constexpr (parts<T> == 2) {
         T sums[count] = {};
@@ -186,27 +193,49 @@ struct SumTilesOnDevice {
       }
     }
     if (at < stations) {
-      for (int c = 0; c < count; ++c) data.sums(chunk, c, at) += total[c];
+      for (int c = 0; c < count; ++c) *data.sums.at(chunk, c, at) += total[c];
     }
   }
 };
 
+/// The sums of some prisms at a vector of stations of a host, from `at` on. One function, which the
+/// kernels of all strategies call.
+template <unsigned Mask, class T, class Item>
+MOHO_NOINLINE void sum_records(const Item* records, int count, const PackedStations<T>& stations,
+                               std::int64_t at, const Distances<T>& limits, simd::Pack<T>* out) {
+  using V = simd::Pack<T>;
+  constexpr int components = count_of(Mask);
+  Station<T, V> station;
+  for (int n = 0; n < 3; ++n) {
+    station.at[n] = V::load(&stations(n, at));
+    if constexpr (parts<T> == 2) station.rest[n] = V::load(&stations(3 + n, at));
+  }
+  V sums[components];
+  for (int c = 0; c < components; ++c) sums[c] = V(T(0));
+  for (int i = 0; i < count; ++i) add_pairs<Mask>(records[i], station, limits, sums);
+  for (int c = 0; c < components; ++c) out[c] = sums[c];
+}
+
+/// A function of the kind above.
+template <class T, class Item>
+using SumRecords = void (*)(const Item*, int, const PackedStations<T>&, std::int64_t,
+                            const Distances<T>&, simd::Pack<T>*);
+
 /// \brief The kernel for hosts: an item is a block of vectors of stations and a chunk of prisms.
-template <unsigned Mask, class T, class Exec, class Item>
+template <class T, class Item>
 struct SumTilesOnHost {
-  static constexpr int count = count_of(Mask);
   static constexpr int lanes = simd::lanes<T>;
   static constexpr int block_size = host_block<T>;
   /// Prisms that stay in the first cache while the block's stations pass.
   static constexpr int tile = 128;
 
-  TileData<T, Exec, Item> data;
+  TileData<T, Item> data;
+  SumRecords<T, Item> sum;
 
   void operator()(const std::int64_t item) const {
-    using V = simd::Pack<T>;
     const int block = static_cast<int>(item % data.blocks);
     const int chunk = static_cast<int>(item / data.blocks);
-    const std::int64_t stations = static_cast<std::int64_t>(data.stations.extent(1));
+    const std::int64_t stations = data.stations.count;
     const std::int64_t station_begin = static_cast<std::int64_t>(block) * block_size;
     const std::int64_t station_end =
         station_begin + block_size < stations ? station_begin + block_size : stations;
@@ -214,30 +243,24 @@ struct SumTilesOnHost {
     data.chunk_range(chunk, begin, end);
     for (std::int64_t from = begin; from < end; from += tile) {
       const int staged = static_cast<int>(end - from < tile ? end - from : tile);
-      const Item* const records = &data.records(from);
       for (std::int64_t at = station_begin; at < station_end; at += lanes) {
-        Station<T, V> station;
-        for (int n = 0; n < 3; ++n) {
-          station.at[n] = V::load(&data.stations(n, at));
-          if constexpr (parts<T> == 2) station.rest[n] = V::load(&data.stations(3 + n, at));
-        }
-        V sums[count];
-        for (int c = 0; c < count; ++c) sums[c] = V(T(0));
-        for (int i = 0; i < staged; ++i) add_pairs<Mask>(records[i], station, data.limits, sums);
-        for (int c = 0; c < count; ++c) {
-          double* const to = &data.sums(chunk, c, at);
-          for (int lane = 0; lane < lanes; ++lane)
+        simd::Pack<T> sums[component_count];
+        sum(data.records + from, staged, data.stations, at, data.limits, sums);
+        for (std::int64_t c = 0; c < data.sums.components; ++c) {
+          double* const to = data.sums.at(chunk, c, at);
+          for (int lane = 0; lane < lanes; ++lane) {
             to[lane] += static_cast<double>(sums[c].lanes[lane]);
+          }
         }
       }
     }
   }
 };
 
-/// Numbers that suit a space.
-template <class T, class Exec>
+/// Numbers that suit a memory.
+template <class T, class Memory>
 struct TileShape {
-  static constexpr bool host = is_host_space<Exec>;
+  static constexpr bool host = is_host_memory<Memory>;
   static constexpr int default_team = 128;
 
   /// Stations a block.
@@ -257,9 +280,9 @@ struct TileShape {
     }
   }
   /// Chunks of prisms, so that there is work for all threads several times over.
-  static int chunks(const Exec& exec, std::int64_t prisms, std::int64_t blocks) {
+  static int chunks(const Instance<Memory>& exec, std::int64_t prisms, std::int64_t blocks) {
     const std::int64_t smallest = host ? 1024 : 256;
-    const std::int64_t threads = static_cast<std::int64_t>(exec.concurrency());
+    const std::int64_t threads = exec.concurrency();
     const std::int64_t items = host ? (threads > 1 ? 16 * threads : 1) : threads / 32;
     const std::int64_t most = prisms / smallest > 1 ? prisms / smallest : 1;
     const std::int64_t wanted = (items + blocks - 1) / blocks;
@@ -268,51 +291,70 @@ struct TileShape {
 };
 
 /// Throws InputError if a kernel's teams cannot be that large.
-inline void check_team_size(int team_size, int largest) {
-  if (team_size <= largest) return;
-  throw InputError(concat("team_size: ", team_size, " (allowed: at most ", largest,
-                          ", what this kernel's registers and scratch leave room for, or 0)"));
+void check_team_size(int team_size, int largest);
+
+/// Calls function(integral constant of the mask).
+template <class Function>
+void with_mask(unsigned mask, const Function& function) {
+  const auto attempt = [&](auto constant) {
+    if (mask == decltype(constant)::value) function(constant);
+  };
+  attempt(std::integral_constant<unsigned, 1u>());
+  attempt(std::integral_constant<unsigned, mask_gz>());
+  attempt(std::integral_constant<unsigned, mask_gzz>());
+  attempt(std::integral_constant<unsigned, mask_gxy>());
+  attempt(std::integral_constant<unsigned, mask_attraction>());
+  attempt(std::integral_constant<unsigned, mask_gradient>());
+  attempt(std::integral_constant<unsigned, mask_nine>());
+  attempt(std::integral_constant<unsigned, mask_ten>());
+}
+
+/// The sums of a set of components on a host.
+template <class T, class Item>
+SumRecords<T, Item> sum_records_of(unsigned mask) {
+  SumRecords<T, Item> sum = nullptr;
+  with_mask(mask, [&](auto m) { sum = &sum_records<decltype(m)::value, T, Item>; });
+  return sum;
 }
 
 /// Adds the field of prisms first to last to the partial sums.
-template <unsigned Mask, class T, class Exec, class Item>
-void sum_tiles(const Exec& exec, const TileData<T, Exec, Item>& data, int block) {
+template <class T, class Item, class Memory>
+void sum_tiles(const Instance<Memory>& exec, unsigned mask, const TileData<T, Item>& data,
+               int block) {
   const std::int64_t items = static_cast<std::int64_t>(data.blocks) * data.chunks;
-  if constexpr (is_host_space<Exec>) {
+  if constexpr (is_host_memory<Memory>) {
     (void)block;
-    Kokkos::parallel_for("moho::gravity::sum_tiles",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>,
-                                             Kokkos::Schedule<Kokkos::Dynamic>>(
-                             exec, 0, items, Kokkos::ChunkSize(1)),
-                         SumTilesOnHost<Mask, T, Exec, Item>{data});
+    launch_dynamic("moho::gravity::sum_tiles", exec, items,
+                   SumTilesOnHost<T, Item>{data, sum_records_of<T, Item>(mask)});
   } else {
-    using Kernel = SumTilesOnDevice<Mask, T, Exec, Item>;
-    const Kernel kernel{data};
-    const auto policy =
-        light_weight(typename Kernel::Policy(exec, static_cast<int>(items), block)
-                         .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(block))));
-    check_team_size(block, policy.team_size_max(kernel, Kokkos::ParallelForTag()));
-    Kokkos::parallel_for("moho::gravity::sum_tiles", policy, kernel);
+    with_mask(mask, [&](auto m) {
+      using Kernel = SumTilesOnDevice<decltype(m)::value, T, Item, DeviceOf<Memory>>;
+      const Kernel kernel{data};
+      const auto policy =
+          light_weight(typename Kernel::Policy(exec.space(), static_cast<int>(items), block)
+                           .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(block))));
+      check_team_size(block, policy.team_size_max(kernel, Kokkos::ParallelForTag()));
+      Kokkos::parallel_for("moho::gravity::sum_tiles", policy, kernel);
+    });
   }
 }
 
 /// Results from partial sums: chunks added in order, times a factor of the component.
-template <class Exec>
 struct AddChunks {
-  PartialSums<Exec> sums;
-  ResultView<Exec> results;
+  PartialSums sums;
+  std::int64_t chunks;
+  double* results;
   Kokkos::Array<int, component_count> place;      ///< of a result's component in the sums
   Kokkos::Array<double, component_count> factor;  ///< of a result's component
   std::int64_t stations;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
     const int c = static_cast<int>(item / stations);
-    const std::int64_t station = item % stations;
     double total = 0.0;
-    for (std::size_t chunk = 0; chunk < sums.extent(0); ++chunk) {
-      total += sums(chunk, place[c], station);
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+      total += *sums.at(chunk, place[c], item % stations);
     }
-    results(c, station) = total * factor[c];
+    results[item] = total * factor[c];
   }
 };
 

@@ -117,22 +117,24 @@ struct Report {
 };
 
 /// Irregular ensembles: a row a prism, x1, x2, y1, y2, z1, z2 (metres, z down, so that z1 is the
-/// top), density (kg/m^3; contrasts may be negative).
-template <class Exec>
-using PrismView = Kokkos::View<const double* [7], Kokkos::LayoutRight, typename Exec::memory_space>;
+/// top), density (kg/m^3; contrasts may be negative). `Space` is a memory space, here and below, or
+/// an execution space whose memory is meant; rows lie one after the other.
+template <class Space>
+using PrismView =
+    Kokkos::View<const double* [7], Kokkos::LayoutRight, typename Space::memory_space>;
 
 /// Stations: a row a station, x, y, z (metres, z down: a station 100 m up has z = -100).
-template <class Exec>
+template <class Space>
 using StationView =
-    Kokkos::View<const double* [3], Kokkos::LayoutRight, typename Exec::memory_space>;
+    Kokkos::View<const double* [3], Kokkos::LayoutRight, typename Space::memory_space>;
 
 /// Densities of a regular mesh, kg/m^3, numbered along x first, then y, then z.
-template <class Exec>
-using DensityView = Kokkos::View<const double*, Kokkos::LayoutRight, typename Exec::memory_space>;
+template <class Space>
+using DensityView = Kokkos::View<const double*, Kokkos::LayoutRight, typename Space::memory_space>;
 
 /// Results: a row a component, a column a station.
-template <class Exec>
-using ResultView = Kokkos::View<double**, Kokkos::LayoutRight, typename Exec::memory_space>;
+template <class Space>
+using ResultView = Kokkos::View<double**, Kokkos::LayoutRight, typename Space::memory_space>;
 
 /// A regular ensemble: a box cut into nx x ny x nz equal prisms.
 struct RegularMesh {

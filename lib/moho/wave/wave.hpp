@@ -4,6 +4,7 @@
 /// \file
 /// \brief The whole wave module.
 
+#include <moho/wave/adjoint.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/propagator.hpp>
 #include <moho/wave/source_region.hpp>

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What turns steps into the exact adjoint of steps: factors for injecting and recording.
+
+#include <moho/core/instances.hpp>
+#include <moho/wave/propagator.hpp>
+
+namespace moho::wave {
+
+/// \brief Factors by node, in the layout of a medium, for running a scheme as its own adjoint.
+///
+/// A step is u' = w (2 u + B (D u + f)) - w^2 u_before, with the sponge's factor w, a symmetric
+/// operator D and a matrix B at each node. With nu = w B lambda the transposed recursion for lambda
+/// is the same step, so that data of p are injected into p and q with w B, and the adjoint of a
+/// source (MediumWindow::source_scale()) is read from one of the fields. Exact for all media of
+/// self-adjoint equations and all faces; with perfectly matched layers for points whose nodes lie
+/// outside of the layers.
+template <class T, class Memory>
+struct AdjointFactors {
+  Storage<T, Memory> inject[2];  ///< what data of p are multiplied with, into p and into q
+  int field = 0;                 ///< the field that the adjoint of a source is read from: 0 p, 1 q
+  Storage<T, Memory> record;     ///< what that field is multiplied with
+};
+
+/// \brief The factors of a medium.
+/// \param exec where they are computed
+/// \param scheme of self-adjoint equations
+/// \param medium loaded
+/// \throws InputError for Fletcher's equations, which are not self-adjoint
+template <class T, int Dim, class Memory>
+AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
+                                          const Scheme<T, Dim, Memory>& scheme,
+                                          const MediumWindow<T, Dim, Memory>& medium);
+
+namespace detail {
+/// The factors at a node of the window.
+template <class T, int Dim>
+struct FindAdjointFactors {
+  StepArguments<T> s;
+  Layout<Dim> layout;
+  Box<Dim> box;
+  T *p, *q, *record;  ///< element 0 of the arrays; q is null for one field
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const Index<Dim> node = box.node(n);
+    const std::int64_t element = layout.flat(node), i = element - layout.offset;
+    T w = s.taper[0][node[0]] * s.taper[2][node[Dim - 1]];
+    if (Dim == 3) w *= s.taper[1][node[1]];
+    const T scale = w * s.scale[i];
+    const T back = w > T(0) ? T(1) / w : T(0);
+    if (q == nullptr) {
+      p[element] = scale;
+      record[element] = back;
+    } else {
+      p[element] = scale * s.a[i];
+      q[element] = scale * s.b[i];
+      record[element] = back / s.b[i];
+    }
+  }
+};
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
+                                          const Scheme<T, Dim, Memory>& scheme,
+                                          const MediumWindow<T, Dim, Memory>& medium) {
+  const bool two = scheme.fields() == 2;
+  if (two && scheme.options().equations == Equations::fletcher) {
+    throw InputError(
+        "equations: Fletcher's are not self-adjoint, so that their steps have no adjoint among "
+        "steps (allowed: the self-adjoint equations): take Equations::self_adjoint");
+  }
+  AdjointFactors<T, Memory> result;
+  const auto make = [&] {
+    return make_storage<T>(exec, medium.layout(), "moho::wave::adjoint_factor");
+  };
+  result.inject[0] = make();
+  if (two) result.inject[1] = make();
+  result.record = make();
+  result.field = two ? 1 : 0;
+  detail::FindAdjointFactors<T, Dim> find{};
+  find.s = scheme.arguments();
+  medium.bind(find.s);
+  find.layout = medium.layout();
+  find.box = medium.layout().box();
+  find.p = result.inject[0].data();
+  find.q = result.inject[1].data();
+  find.record = result.record.data();
+  launch("moho::wave::adjoint_factors", exec, find.box.size(), find);
+  return result;
+}
+
+}  // namespace moho::wave
+
+/// \cond
+#define MOHO_WAVE_ADJOINT(prefix, T, Dim, Memory)                            \
+  prefix template AdjointFactors<T, Memory> adjoint_factors<T, Dim, Memory>( \
+      const Instance<Memory>&, const Scheme<T, Dim, Memory>&,                \
+      const MediumWindow<T, Dim, Memory>&);
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave {
+MOHO_FOR_ALL(MOHO_WAVE_ADJOINT, extern)
+}
+#endif
+/// \endcond
