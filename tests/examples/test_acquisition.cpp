@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../../examples/common/acquisition.hpp"
+#include "common/acquisition.hpp"
 #include "io/files.hpp"
 
 namespace {
