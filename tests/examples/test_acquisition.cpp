@@ -2,6 +2,9 @@
 //
 // Points, shots and wavelets that programs read from files.
 
+#include <moho/core/error.hpp>
+#include <moho/io/npy.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
