@@ -6,15 +6,16 @@
 #include <gmock/gmock.h>
 
 #include <moho/core/error.hpp>
+#include <moho/core/ranks.hpp>
 
 #include "gravity/ensembles.hpp"
 
 namespace {
 
 using namespace moho::testing;
-using moho::gravity::device_of;
-using moho::gravity::Part;
-using moho::gravity::part_of;
+using moho::mpi::device_of;
+using moho::mpi::Part;
+using moho::mpi::part_of;
 using ::testing::HasSubstr;
 
 // 251,946 prisms for 8 ranks, as the paper lists them (from 1, both ends included).
@@ -98,7 +99,7 @@ std::string input_error(const Function& function) {
 }
 
 TEST(Ranks, BadNumbers) {
-  EXPECT_THAT(input_error([] { part_of(-1, 2, 0); }), HasSubstr("-1 prisms"));
+  EXPECT_THAT(input_error([] { part_of(-1, 2, 0); }), HasSubstr("-1 items"));
   EXPECT_THAT(input_error([] { part_of(10, 0, 0); }), HasSubstr("of 0 ranks"));
   EXPECT_THAT(input_error([] { part_of(10, 2, 2); }), HasSubstr("rank 2 of 2"));
   EXPECT_THAT(input_error([] { part_of(10, 2, -1); }), HasSubstr("rank -1"));

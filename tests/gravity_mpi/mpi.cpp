@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The functions of <moho/gravity/mpi.hpp>, on as many ranks as mpirun starts. Every rank runs every
-// test, and the program fails if one of them does.
+// The functions of <moho/mpi/mpi.hpp> and <moho/gravity/mpi.hpp>, on as many ranks as mpirun
+// starts. Every rank runs every test, and the program fails if one of them does.
 
 #include <moho/gravity/mpi.hpp>
 
@@ -22,10 +22,10 @@ namespace {
 using moho::FileError;
 using moho::InputError;
 using moho::MemoryError;
-using namespace moho::gravity;
+using namespace moho::mpi;
 using ::testing::HasSubstr;
 
-MpiSession* session = nullptr;
+Session* session = nullptr;
 
 class Mpi : public ::testing::Test {
  protected:
@@ -47,7 +47,7 @@ TEST_F(Mpi, RanksOfTheMachine) {
 
 TEST_F(Mpi, ReductionInPieces) {
   for (const std::int64_t piece :
-       {std::int64_t(1), std::int64_t(7), std::int64_t(100), mpi_piece}) {
+       {std::int64_t(1), std::int64_t(7), std::int64_t(100), default_piece}) {
     for (int root = 0; root < size; ++root) {
       std::vector<double> values(100), expected(100);
       for (int k = 0; k < 100; ++k) {
@@ -60,13 +60,49 @@ TEST_F(Mpi, ReductionInPieces) {
       EXPECT_EQ(values, rank == root ? expected : mine) << "pieces of " << piece;
     }
   }
-  reduce_to_root(world, nullptr, 0);
+  reduce_to_root(world, static_cast<double*>(nullptr), 0);
 }
 
 TEST_F(Mpi, ReductionKeepsValuesThatAreNotNumbers) {
   double value = rank == size - 1 ? std::numeric_limits<double>::quiet_NaN() : 1.0;
   reduce_to_root(world, &value, 1);
   EXPECT_EQ(std::isnan(value), rank == 0 || rank == size - 1);
+}
+
+template <class T>
+void adds_up(MPI_Comm world, int rank, int size) {
+  std::vector<T> values(7, static_cast<T>(rank + 1));
+  reduce_to_root(world, values.data(), 7, 0, 3);
+  const T sum = static_cast<T>(size * (size + 1) / 2);
+  EXPECT_EQ(values, std::vector<T>(7, rank == 0 ? sum : static_cast<T>(rank + 1)));
+}
+TEST_F(Mpi, SumsOfEveryType) {
+  adds_up<float>(world, rank, size);
+  adds_up<double>(world, rank, size);
+  adds_up<std::int32_t>(world, rank, size);
+  adds_up<std::int64_t>(world, rank, size);
+}
+
+TEST_F(Mpi, PrismsGoToTheirRanksAndFieldsComeBack) {
+  constexpr std::int64_t prisms = 11;
+  std::vector<Part> parts;
+  for (int q = 0; q < size; ++q) parts.push_back(part_of(prisms, size, q));
+  const Part part = parts[static_cast<std::size_t>(rank)];
+  std::vector<double> all;
+  if (rank == 0) {
+    all.resize(static_cast<std::size_t>(7 * prisms));
+    std::iota(all.begin(), all.end(), 0.0);
+  }
+  std::vector<double> mine(static_cast<std::size_t>(7 * part.size()));
+  moho::gravity::scatter_prisms(world, all.data(), parts, mine.data());
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    EXPECT_EQ(mine[i], 7.0 * static_cast<double>(part.first) + static_cast<double>(i));
+  }
+  std::vector<double> fields(2, std::accumulate(mine.begin(), mine.end(), 0.0));
+  moho::gravity::add_fields(world, fields);
+  if (rank == 0) {
+    EXPECT_EQ(fields, std::vector<double>(2, 77.0 * 76.0 / 2.0));
+  }
 }
 
 TEST_F(Mpi, PiecesThatMpiCannotCountAreRefused) {
@@ -193,7 +229,7 @@ TEST_F(Mpi, ErrorsOfMpiAreExceptions) {
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
-  MpiSession mpi(argc, argv);
+  Session mpi(argc, argv);
   session = &mpi;
   return RUN_ALL_TESTS();
 }

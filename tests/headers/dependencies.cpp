@@ -19,13 +19,10 @@ namespace fs = std::filesystem;
 
 // The modules that each module may include, besides itself.
 const std::map<std::string, std::set<std::string>> allowed = {
-    {"core", {}},
-    {"io", {"core"}},
-    {"rays", {"core"}},
-    {"eikonal", {"core"}},
-    {"gravity", {"core"}},
-    {"wave", {"core"}},
-    {"rtm", {"core", "eikonal", "wave"}},
+    {"core", {}},       {"io", {"core"}},
+    {"rays", {"core"}}, {"eikonal", {"core"}},
+    {"mpi", {"core"}},  {"gravity", {"core", "mpi"}},
+    {"wave", {"core"}}, {"rtm", {"core", "eikonal", "wave"}},
 };
 
 struct Include {

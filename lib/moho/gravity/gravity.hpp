@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Everything of moho::gravity but MPI (moho/gravity/mpi.hpp).
+/// \brief Everything of moho::gravity but MPI (moho/gravity/mpi.hpp) and the problem of seven
+/// spheres (moho/gravity/synthetic.hpp).
 
 #include <moho/gravity/forward.hpp>
-#include <moho/gravity/ranks.hpp>
-#include <moho/gravity/synthetic.hpp>

@@ -2,290 +2,52 @@
 #pragma once
 
 /// \file
-/// \brief Processes that work together through MPI: start and end, parts of an ensemble, the sum of
-/// results, and errors that end all of them. Not included by <moho/gravity/gravity.hpp>; link
-/// moho::gravity_mpi.
+/// \brief The prisms of an ensemble for each rank, and the sum of their fields. Not included by
+/// <moho/gravity/gravity.hpp>; link moho::gravity_mpi.
 ///
 /// The scheme is that of Couder-Castaneda et al. (2013): every rank computes the field of its part
-/// of the prisms (part_of()) at all stations with forward(), and one reduction adds the results:
+/// of the prisms (mpi::part_of()) at all stations with forward(), and one reduction adds the
+/// results:
 ///
-///     MpiSession mpi(argc, argv);
-///     together(mpi.communicator(), [&] {
-///       const Part part = part_of(prisms, mpi.size(), mpi.rank());
+///     mpi::Session session(argc, argv);
+///     mpi::together(session.communicator(), [&] {
+///       const mpi::Part part = mpi::part_of(prisms, session.size(), session.rank());
 ///       ...                                        // forward() of the part, results to the host
 ///     });
-///     reduce_to_root(mpi.communicator(), results.data(), results.size());
-///
-/// Functions that take a communicator are collective: every rank of it has to call them.
+///     add_fields(session.communicator(), results);
 
-#include <moho/core/error.hpp>
 #include <moho/gravity/ranks.hpp>
+#include <moho/gravity/types.hpp>
+#include <moho/mpi/mpi.hpp>
 
-#include <mpi.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <exception>
-#include <new>
-#include <string>
-#include <type_traits>
 #include <vector>
 
 namespace moho::gravity {
 
-/// Elements that one message carries by default. MPI counts with int, so longer arrays travel in
-/// pieces.
-inline constexpr std::int64_t mpi_piece = std::int64_t(1) << 26;
+/// \name Functions of moho::mpi under the names of this module.
+/// @{
+using MpiSession = mpi::Session;
+using mpi::broadcast;
+using mpi::gather_to_root;
+using mpi::reduce_to_root;
+using mpi::scatter_rows;
+using mpi::together;
+/// @}
 
-/// Throws Error with MPI's text unless a call of MPI succeeded.
-inline void check_mpi(int code, const char* call) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "unknown error";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw Error(concat(call, " failed (", text, "): look at the output of mpirun"));
-}
-
-/// The calling rank in a communicator.
-inline int rank_in(MPI_Comm communicator) {
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(communicator, &rank), "MPI_Comm_rank");
-  return rank;
-}
-
-/// Number of ranks of a communicator.
-inline int size_of(MPI_Comm communicator) {
-  int size = 1;
-  check_mpi(MPI_Comm_size(communicator, &size), "MPI_Comm_size");
-  return size;
-}
-
-/// MPI from construction to destruction, with a communicator of its own.
-///
-/// A program that was not started by mpirun is a single rank. Where MPI runs already it is used and
-/// left running. Calls of MPI come from one thread (MPI_THREAD_FUNNELED).
-class MpiSession {
- public:
-  /// Starts MPI.
-  MpiSession(int& argc, char**& argv) {
-    int running = 0;
-    check_mpi(MPI_Initialized(&running), "MPI_Initialized");
-    m_owner = running == 0;
-    if (m_owner) {
-      int provided = MPI_THREAD_SINGLE;
-      check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-    }
-    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &m_communicator), "MPI_Comm_dup");
-    check_mpi(MPI_Comm_set_errhandler(m_communicator, MPI_ERRORS_RETURN),
-              "MPI_Comm_set_errhandler");
-    m_rank = rank_in(m_communicator);
-    m_size = size_of(m_communicator);
-    find_neighbours();
-  }
-  MpiSession(const MpiSession&) = delete;
-  MpiSession& operator=(const MpiSession&) = delete;
-  ~MpiSession() { finish(); }
-
-  /// Ends MPI before the destructor does; all ranks have to call it. rank() and size() stay.
-  void finish() noexcept {
-    if (m_communicator == MPI_COMM_NULL) return;
-    MPI_Comm_free(&m_communicator);
-    m_communicator = MPI_COMM_NULL;
-    if (m_owner) MPI_Finalize();
-  }
-
-  /// Ends all ranks at once, for a rank that fails where the others do not expect it.
-  [[noreturn]] void abort(int status) {
-    MPI_Abort(m_communicator == MPI_COMM_NULL ? MPI_COMM_WORLD : m_communicator, status);
-    std::terminate();
-  }
-
-  /// The communicator of all ranks. Its errors are returned, not fatal.
-  MPI_Comm communicator() const { return m_communicator; }
-  /// This rank, from 0.
-  int rank() const { return m_rank; }
-  /// Number of ranks.
-  int size() const { return m_size; }
-  /// This rank among those of its machine; what device_of() wants.
-  int rank_on_host() const { return m_rank_on_host; }
-  /// Number of ranks on this machine.
-  int size_of_host() const { return m_size_of_host; }
-
- private:
-  // Where MPI does not know who shares memory, all ranks count as those of one machine, as in
-  // equation 11.
-  void find_neighbours() {
-    m_rank_on_host = m_rank;
-    m_size_of_host = m_size;
-    MPI_Comm host = MPI_COMM_NULL;
-    if (MPI_Comm_split_type(m_communicator, MPI_COMM_TYPE_SHARED, m_rank, MPI_INFO_NULL, &host) !=
-            MPI_SUCCESS ||
-        host == MPI_COMM_NULL) {
-      return;
-    }
-    m_rank_on_host = rank_in(host);
-    m_size_of_host = size_of(host);
-    MPI_Comm_free(&host);
-  }
-
-  MPI_Comm m_communicator = MPI_COMM_NULL;
-  bool m_owner = false;
-  int m_rank = 0;
-  int m_size = 1;
-  int m_rank_on_host = 0;
-  int m_size_of_host = 1;
-};
-
-/// Sends `count` plain values of the root to all ranks.
-template <class T>
-void broadcast(MPI_Comm communicator, T* values, std::int64_t count, int root = 0,
-               std::int64_t piece = mpi_piece) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
-  char* data = reinterpret_cast<char*>(values);
-  for (std::int64_t at = 0; at < bytes; at += piece) {
-    const int some = static_cast<int>(std::min(piece, bytes - at));
-    check_mpi(MPI_Bcast(data + at, some, MPI_BYTE, root, communicator), "MPI_Bcast");
-  }
-}
-
-/// Sends a text of the root to all ranks.
-inline void broadcast(MPI_Comm communicator, std::string& text, int root = 0) {
-  std::int64_t length = static_cast<std::int64_t>(text.size());
-  broadcast(communicator, &length, 1, root);
-  text.resize(static_cast<std::size_t>(length));
-  broadcast(communicator, text.data(), length, root);
-}
-
-/// Adds an array over all ranks; the sum replaces the root's array, the others keep theirs. Long
-/// arrays go in pieces of `piece` elements, which lies below 2^31.
-/// \throws InputError for a piece that MPI cannot count, Error if MPI fails
-inline void reduce_to_root(MPI_Comm communicator, double* values, std::int64_t count, int root = 0,
-                           std::int64_t piece = mpi_piece) {
-  if (piece < 1 || piece >= (std::int64_t(1) << 31)) {
-    throw InputError(concat("reduce_to_root: pieces of ", piece,
-                            " elements (allowed: 1 to 2147483647, MPI counts with int)"));
-  }
-  const bool receives = rank_in(communicator) == root;
-  for (std::int64_t at = 0; at < count; at += piece) {
-    const int some = static_cast<int>(std::min(piece, count - at));
-    check_mpi(MPI_Reduce(receives ? MPI_IN_PLACE : values + at, receives ? values + at : nullptr,
-                         some, MPI_DOUBLE, MPI_SUM, root, communicator),
-              "MPI_Reduce");
-  }
-}
-
-/// Hands rows [parts[q].first, parts[q].last) of an array of the root to rank q, for every rank.
-/// \param all rows of `width` numbers, read on the root alone
+/// Hands each rank its prisms of a list that the root has: rows of seven numbers. Collective.
+/// \param all the list, read on the root alone
 /// \param parts the parts of all ranks, the same on every rank
-/// \param mine where the calling rank's part goes; a root that keeps its rows in `all` gives
-/// nullptr
-inline void scatter_rows(MPI_Comm communicator, const double* all, std::int64_t width,
-                         const std::vector<Part>& parts, double* mine, int root = 0,
-                         std::int64_t piece = mpi_piece) {
-  constexpr int tag = 711;
-  const int rank = rank_in(communicator);
-  const auto each_piece = [&](int owner, const auto& transfer) {
-    const std::int64_t count = parts[static_cast<std::size_t>(owner)].size() * width;
-    for (std::int64_t at = 0; at < count; at += piece) {
-      transfer(at, static_cast<int>(std::min(piece, count - at)));
-    }
-  };
-  if (rank != root) {
-    each_piece(rank, [&](std::int64_t at, int some) {
-      check_mpi(MPI_Recv(mine + at, some, MPI_DOUBLE, root, tag, communicator, MPI_STATUS_IGNORE),
-                "MPI_Recv");
-    });
-    return;
-  }
-  for (int other = 0; other < static_cast<int>(parts.size()); ++other) {
-    const Part& part = parts[static_cast<std::size_t>(other)];
-    if (other == root) {
-      if (mine != nullptr) std::copy(all + part.first * width, all + part.last * width, mine);
-      continue;
-    }
-    each_piece(other, [&](std::int64_t at, int some) {
-      check_mpi(MPI_Send(all + part.first * width + at, some, MPI_DOUBLE, other, tag, communicator),
-                "MPI_Send");
-    });
-  }
+/// \param mine where the calling rank's rows go; a root that keeps its rows in `all` gives nullptr
+inline void scatter_prisms(MPI_Comm communicator, const double* all,
+                           const std::vector<mpi::Part>& parts, double* mine, int root = 0) {
+  mpi::scatter_rows(communicator, all, 7, parts, mine, root);
 }
 
-/// One plain value of each rank, in their order; empty except on the root.
-template <class T>
-std::vector<T> gather_to_root(MPI_Comm communicator, const T& mine, int root = 0) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  std::vector<T> all;
-  if (rank_in(communicator) == root) all.resize(static_cast<std::size_t>(size_of(communicator)));
-  constexpr int bytes = static_cast<int>(sizeof(T));
-  check_mpi(MPI_Gather(&mine, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, root, communicator),
-            "MPI_Gather");
-  return all;
-}
-
-namespace detail {
-
-enum class Failure : int { none, input, file, memory, other };
-
-// Kind and text of the exception that is being handled.
-inline Failure describe_failure(std::string& text) {
-  try {
-    throw;
-  } catch (const InputError& error) {
-    text = error.what();
-    return Failure::input;
-  } catch (const FileError& error) {
-    text = error.what();
-    return Failure::file;
-  } catch (const MemoryError& error) {
-    text = error.what();
-    return Failure::memory;
-  } catch (const std::bad_alloc&) {
-    text = "the machine is out of memory: take less at once, or fewer ranks a machine";
-    return Failure::memory;
-  } catch (const std::exception& error) {
-    text = error.what();
-    return Failure::other;
-  } catch (...) {
-    text = "unknown exception";
-    return Failure::other;
-  }
-}
-
-}  // namespace detail
-
-/// Calls a function on every rank; if it throws on any, every rank throws the exception of the
-/// lowest rank that failed (InputError, FileError, MemoryError or Error with the same text), so
-/// that all end and one of them can print why. The function must not call MPI after what may fail.
-template <class Function>
-void together(MPI_Comm communicator, const Function& function) {
-  detail::Failure failure = detail::Failure::none;
-  std::string text;
-  try {
-    function();
-  } catch (...) {
-    failure = detail::describe_failure(text);
-  }
-  const int size = size_of(communicator);
-  const int rank = rank_in(communicator);
-  int mine = failure == detail::Failure::none ? size : rank;
-  int first = size;
-  check_mpi(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, communicator), "MPI_Allreduce");
-  if (first == size) return;
-  broadcast(communicator, &failure, 1, first);
-  if (rank == first && first != 0) text = concat("rank ", first, " of ", size, ": ", text);
-  broadcast(communicator, text, first);
-  switch (failure) {
-    case detail::Failure::input:
-      throw InputError(text);
-    case detail::Failure::file:
-      throw FileError(text);
-    case detail::Failure::memory:
-      throw MemoryError(text);
-    default:
-      throw Error(text);
-  }
+/// Adds the fields that the ranks computed, a row a component and a column a station as forward()
+/// leaves them, into the root's. Collective.
+inline void add_fields(MPI_Comm communicator, std::vector<double>& results, int root = 0) {
+  mpi::reduce_to_root(communicator, results.data(), static_cast<std::int64_t>(results.size()),
+                      root);
 }
 
 }  // namespace moho::gravity
