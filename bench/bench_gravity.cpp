@@ -23,7 +23,6 @@
 #include <moho/core/space.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,21 +37,20 @@ using gravity::Strategy;
 
 constexpr std::int64_t sphere_prisms = 251946;  ///< about what seven_spheres() has
 
-void add(const std::string& name, int iterations, std::function<void(benchmark::State&)> function) {
-  benchmark::RegisterBenchmark(name.c_str(), std::move(function))
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond)
-      ->Iterations(iterations);
+int processors_of(const std::string& space) {
+  int count = 1;
+  with_space(space, [&](const auto& exec) { count = bench::processors(exec); });
+  return count;
 }
 
 /// A case of the spheres on a space: a list of all prisms on a device, 512 of them on a host, 16 in
 /// a smoke run.
-template <class Exec>
-GravityCase spheres(const Components& components, bool single, Strategy strategy) {
+GravityCase spheres(const std::string& space, const Components& components, bool single,
+                    Strategy strategy) {
   GravityCase what;
-  what.space = SpaceTraits<Exec>::name;
+  what.space = space;
   what.problem.name = "spheres";
-  what.problem.prisms = !is_host_space<Exec> ? 0 : bench::processors<Exec>() > 4 ? 8192 : 512;
+  what.problem.prisms = !bench::on_host(space) ? 0 : processors_of(space) > 4 ? 8192 : 512;
   if (bench::smoke()) {
     what.problem.prisms = 16;
     what.problem.stations = 150;
@@ -88,8 +86,8 @@ void add_case(const GravityCase& what, bool name_teams = false) {
   }
   name += what.problem.prisms > 0 ? concat("/prisms:", what.problem.prisms) : "/prisms:all";
   name += concat("/stations:", what.problem.stations > 0 ? what.problem.stations : 15000);
-  add(name, name_teams ? 1 : iterations_of(what),
-      [what](benchmark::State& state) { bench::time_gravity(state, what); });
+  bench::add(name, name_teams ? 1 : iterations_of(what),
+             [what](benchmark::State& state) { bench::time_gravity(state, what); });
 }
 
 std::vector<Components> component_sets() {
@@ -103,11 +101,10 @@ std::vector<Components> component_sets() {
 }
 
 /// Every component alone, nine and ten, in both precisions, with and without the expansion.
-template <class Exec>
-void add_components() {
+void add_components(const std::string& space) {
   for (const Components& components : component_sets()) {
     for (const bool single : {false, true}) {
-      GravityCase what = spheres<Exec>(components, single, Strategy::tiles);
+      GravityCase what = spheres(space, components, single, Strategy::tiles);
       add_case(what);
       what.settings.options.far_tolerance = 0.0;
       add_case(what);
@@ -116,31 +113,29 @@ void add_components() {
 }
 
 /// The other arrangements of the same sums.
-template <class Exec>
-void add_strategies() {
+void add_strategies(const std::string& space) {
   for (const Components& components : {Components{Component::gz}, gravity::nine_components()}) {
     for (const Strategy strategy : {Strategy::by_stations, Strategy::by_prisms}) {
       for (const bool single : {false, true}) {
-        add_case(spheres<Exec>(components, single, strategy));
+        add_case(spheres(space, components, single, strategy));
       }
     }
-    GravityCase what = spheres<Exec>(components, false, Strategy::tiles);
+    GravityCase what = spheres(space, components, false, Strategy::tiles);
     what.settings.arrangement = Arrangement::launch_per_prism;
-    if (!is_host_space<Exec> && !bench::smoke()) what.problem.prisms = 8192;
+    if (!bench::on_host(space) && !bench::smoke()) what.problem.prisms = 8192;
     add_case(what);
   }
 }
 
 /// Regular meshes: corners evaluated once against prism by prism.
-template <class Exec>
-void add_meshes() {
-  const bool smoke = bench::smoke(), host = is_host_space<Exec>;
+void add_meshes(const std::string& space) {
+  const bool smoke = bench::smoke(), host = bench::on_host(space);
   for (const char* const problem : {"spheres_mesh", "dense"}) {
     const bool dense = std::string(problem) == "dense";
     if (!dense && (smoke || host)) continue;  // too many prisms for a host's second
     for (const Components& components : {Components{Component::gz}, gravity::nine_components()}) {
       for (const Strategy strategy : {Strategy::by_corners, Strategy::tiles}) {
-        GravityCase what = spheres<Exec>(components, false, strategy);
+        GravityCase what = spheres(space, components, false, strategy);
         what.problem.name = problem;
         what.problem.prisms = 0;
         if (dense) {
@@ -162,13 +157,12 @@ void add_meshes() {
 /// Figures 7 to 10 of the paper: threads a team at a fixed number of teams, and teams of 32
 /// threads. by_prisms gets prisms for four passes, as many as the whole problem has with the most
 /// threads.
-template <class Exec>
-void add_team_sizes() {
-  if (is_host_space<Exec> || bench::smoke()) return;
+void add_team_sizes(const std::string& space) {
+  if (bench::on_host(space) || bench::smoke()) return;
   const Components gz{Component::gz};
-  const int multiprocessors = bench::processors<Exec>();
+  const int multiprocessors = processors_of(space);
   const auto add_by_prisms = [&](bool single, int teams, int team_size) {
-    GravityCase what = spheres<Exec>(gz, single, Strategy::by_prisms);
+    GravityCase what = spheres(space, gz, single, Strategy::by_prisms);
     const std::int64_t four_passes = std::int64_t(4) * teams * team_size;
     what.problem.prisms = four_passes < sphere_prisms ? four_passes : 0;
     what.settings.options.teams = teams;
@@ -188,15 +182,14 @@ void add_team_sizes() {
   }
   for (int k = 1; k <= 16; ++k) {
     for (const bool single : {false, true}) {
-      GravityCase what = spheres<Exec>(gz, single, Strategy::tiles);
+      GravityCase what = spheres(space, gz, single, Strategy::tiles);
       what.settings.options.team_size = 32 * k;
       add_case(what, true);
     }
   }
 }
 
-template <class Exec>
-void add_operations() {
+void add_operations(const std::string& space) {
   using bench::Operation;
   const std::pair<Operation, const char*> operations[] = {{Operation::fma, "fma"},
                                                           {Operation::divide, "divide"},
@@ -205,31 +198,26 @@ void add_operations() {
                                                           {Operation::arc_tangent, "atan2"}};
   for (const auto& [operation, word] : operations) {
     for (const bool single : {false, true}) {
-      const std::string space = SpaceTraits<Exec>::name;
       const bench::Operation chosen = operation;
-      add(concat("operation/", word, "/", single ? "float" : "double", "/", space), 1,
-          [space, chosen, single](benchmark::State& state) {
-            bench::time_operation(state, space, chosen, single);
-          });
+      bench::add(concat("operation/", word, "/", single ? "float" : "double", "/", space), 1,
+                 [space, chosen, single](benchmark::State& state) {
+                   bench::time_operation(state, space, chosen, single);
+                 });
     }
   }
 }
 
-template <class Exec>
-void add_space() {
-  add_components<Exec>();
-  add_strategies<Exec>();
-  add_meshes<Exec>();
-  add_team_sizes<Exec>();
-  if (!bench::smoke()) add_operations<Exec>();
+void add_space(const std::string& space) {
+  add_components(space);
+  add_strategies(space);
+  add_meshes(space);
+  add_team_sizes(space);
+  if (!bench::smoke()) add_operations(space);
 }
 
-template <class... Spaces>
-void add_spaces(SpaceList<Spaces...>) {
-  (add_space<Spaces>(), ...);
+void register_benchmarks() {
+  for (const std::string& space : space_names()) add_space(space);
 }
-
-void register_benchmarks() { add_spaces(EnabledSpaces()); }
 
 }  // namespace
 

@@ -10,8 +10,10 @@
 
 #include "bench_gravity/problem.hpp"
 #include "bench_gravity/runner.hpp"
+#include "common/program.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/core/phases.hpp>
 #include <moho/core/space.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
@@ -21,7 +23,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -116,10 +117,7 @@ std::vector<std::int64_t> every_kth(std::int64_t count, std::int64_t step) {
 Timed compute(const bench::GravityProblem& problem, const Settings& settings, bool single,
               double far_tolerance, const std::vector<std::int64_t>& rows) {
   std::unique_ptr<bench::GravityRunner> runner;
-  with_space(settings.space, [&](const auto& exec) {
-    using Exec = std::decay_t<decltype(exec)>;
-    runner = bench::make_runner<Exec>(problem);
-  });
+  with_space(settings.space, [&](const auto& exec) { runner = bench::make_runner(exec, problem); });
   bench::GravitySettings pass;
   pass.single = single;
   pass.components = gravity::all_components();
@@ -187,10 +185,6 @@ nlohmann::ordered_json json_of(const Errors& errors) {
   return json;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 int run(const Settings& settings) {
   if (settings.every < 1 || settings.long_double_every < settings.every ||
       settings.long_double_every % settings.every != 0) {
@@ -214,9 +208,7 @@ int run(const Settings& settings) {
       every_kth(problem.station_count(), settings.long_double_every);
 
   // A device computes all stations as in the paper, a host those that are compared.
-  bool host = false;
-  with_space(settings.space,
-             [&](const auto& exec) { host = SpaceTraits<std::decay_t<decltype(exec)>>::host; });
+  const bool host = bench::on_host(settings.space);
   bench::GravityProblem computed = problem;
   std::vector<std::int64_t> computed_rows = rows;
   if (host) {
@@ -234,13 +226,13 @@ int run(const Settings& settings) {
   const Timed single_closed = compute(computed, settings, true, 0.0, computed_rows);
 
   std::fprintf(stderr, "the textbook in double precision at %zu stations ...\n", rows.size());
-  auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   const auto reference = bench::textbook_field(problem, rows, settings.constant);
-  const double reference_seconds = seconds_since(start);
+  const double reference_seconds = watch.seconds();
   std::fprintf(stderr, "the textbook in long double at %zu stations ...\n", few.size());
-  start = std::chrono::steady_clock::now();
+  watch = Stopwatch();
   const auto exact = bench::long_double_field(problem, few, settings.constant);
-  const double exact_seconds = seconds_since(start);
+  const double exact_seconds = watch.seconds();
 
   std::array<double, component_count> rms_field{};
   for (std::size_t c = 0; c < component_count; ++c) {

@@ -259,6 +259,7 @@ def save(figure, path, dpi):
     except (OSError, ValueError) as error:
         raise PlotError(f"{path} cannot be written: {error}") from error
     finally:
+        plt.close(figure)
         if os.path.exists(temporary):
             os.remove(temporary)
 

@@ -121,10 +121,7 @@ void time_gravity(benchmark::State& state, const GravityCase& what) {
   try {
     const Prepared& truth = prepared(what.problem);
     std::unique_ptr<GravityRunner> runner;
-    with_space(what.space, [&](const auto& exec) {
-      using Exec = std::decay_t<decltype(exec)>;
-      runner = make_runner<Exec>(truth.problem);
-    });
+    with_space(what.space, [&](const auto& exec) { runner = make_runner(exec, truth.problem); });
     runner->pass(settings);  // loads code and touches memory; does not count
     runner->spoil();
     for (auto _ : state) {
@@ -143,7 +140,7 @@ void time_gravity(benchmark::State& state, const GravityCase& what) {
     // A sweep over threads a team ends where a kernel's registers do.
     const bool too_large =
         settings.options.team_size > 0 && std::string(error.what()).rfind("team_size: ", 0) == 0;
-    if (!too_large) note_error();
+    if (!too_large) throw;
     state.SkipWithError(error.what());
     return;
   }
@@ -171,10 +168,8 @@ void time_gravity(benchmark::State& state, const GravityCase& what) {
   const bool closed = settings.options.far_tolerance == 0.0;
   const double tolerance = !settings.single ? 1e-7 : closed ? 1e-3 : 1e-5;
   if (!(found.relative <= tolerance)) {
-    note_error();
-    state.SkipWithError(concat("fields differ from the textbook's by ", found.relative,
-                               " of the largest value (allowed: ", tolerance, ")")
-                            .c_str());
+    fail(state, concat("fields differ from the textbook's by ", found.relative,
+                       " of the largest value (allowed: ", tolerance, ")"));
   }
 }
 
@@ -182,10 +177,7 @@ void time_operation(benchmark::State& state, const std::string& space, Operation
                     bool single) {
   double rate = 0.0;
   for (auto _ : state) {
-    with_space(space, [&](const auto& exec) {
-      using Exec = std::decay_t<decltype(exec)>;
-      rate = operation_rate<Exec>(operation, single);
-    });
+    with_space(space, [&](const auto& exec) { rate = operation_rate(exec, operation, single); });
     state.SetIterationTime(1e9 / rate);
   }
   state.counters["operations/s"] = rate;

@@ -2,7 +2,7 @@
 #include "bench_gravity/problem.hpp"
 
 #include <moho/core/error.hpp>
-#include <moho/core/kokkos.hpp>
+#include <moho/core/launch.hpp>
 #include <moho/gravity/ensemble.hpp>
 #include <moho/gravity/prism.hpp>
 #include <moho/gravity/synthetic.hpp>
@@ -16,7 +16,6 @@ namespace moho::bench {
 namespace {
 
 using gravity::component_count;
-using HostExec = Kokkos::DefaultHostExecutionSpace;
 
 /// The closed forms of the textbook (Nagy et al. 2000) in long double, corner by corner.
 void textbook_long_double(const double* prism, const double* station, long double constant,
@@ -96,14 +95,9 @@ std::vector<std::array<Real, component_count>> sums(const GravityProblem& proble
                                                     double constant) {
   std::vector<std::array<Real, component_count>> out(stations.size());
   const SumInOrder<Real> kernel{&problem, stations.data(), out.data(), constant};
-  const HostExec exec;
+  const Instance<Kokkos::HostSpace> exec = Kokkos::DefaultHostExecutionSpace();
   // One station at a time: a thread that is done takes the next.
-  Kokkos::parallel_for(
-      "moho::bench::textbook",
-      Kokkos::RangePolicy<HostExec, Kokkos::Schedule<Kokkos::Dynamic>,
-                          Kokkos::IndexType<std::int64_t>>(
-          exec, 0, static_cast<std::int64_t>(stations.size()), Kokkos::ChunkSize(1)),
-      kernel);
+  launch_dynamic("moho::bench::textbook", exec, static_cast<std::int64_t>(stations.size()), kernel);
   exec.fence();
   return out;
 }

@@ -2,17 +2,17 @@
 #pragma once
 
 /// \file
-/// \brief The calls that are timed, compiled once for every space.
+/// \brief The calls that are timed, compiled once for every memory.
 
 #include "bench_gravity/runner.hpp"
 
+#include <moho/core/copy.hpp>
 #include <moho/core/error.hpp>
-#include <moho/core/space.hpp>
+#include <moho/core/phases.hpp>
 #include <moho/gravity/forward.hpp>
 #include <moho/gravity/prism.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -20,14 +20,14 @@
 namespace moho::bench {
 
 /// Host memory that transfers to and from a space are quickest with: pinned for CUDA.
-template <class Exec>
+template <class Memory>
 struct TransferMemory {
   using type = Kokkos::HostSpace;
 };
 #ifdef KOKKOS_ENABLE_CUDA
 /// \cond
 template <>
-struct TransferMemory<Kokkos::Cuda> {
+struct TransferMemory<Kokkos::CudaSpace> {
   using type = Kokkos::CudaHostPinnedSpace;
 };
 /// \endcond
@@ -35,11 +35,11 @@ struct TransferMemory<Kokkos::Cuda> {
 
 /// The field of one prism at all stations, by prism_field(). With gz alone the compiler drops what
 /// gz does not need; otherwise nine components.
-template <class Exec, bool only_gz>
+template <class Memory, bool only_gz>
 struct AddPrism {
-  gravity::PrismView<Exec> prisms;
-  gravity::StationView<Exec> stations;
-  gravity::ResultView<Exec> results;
+  gravity::PrismView<Memory> prisms;
+  gravity::StationView<Memory> stations;
+  gravity::ResultView<Memory> results;
   std::int64_t row;
   double constant;
 
@@ -58,29 +58,28 @@ struct AddPrism {
 };
 
 /// A launch for every prism.
-template <class Exec, bool only_gz>
-void add_prism_by_prism(const Exec& exec, AddPrism<Exec, only_gz> kernel) {
-  const std::int64_t prisms = static_cast<std::int64_t>(kernel.prisms.extent(0));
-  const std::int64_t stations = static_cast<std::int64_t>(kernel.stations.extent(0));
-  const auto policy =
-      light_weight(Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, stations));
+template <class Memory, bool only_gz>
+void add_prism_by_prism(const Instance<Memory>& exec, AddPrism<Memory, only_gz> kernel) {
+  const auto prisms = static_cast<std::int64_t>(kernel.prisms.extent(0));
+  const auto stations = static_cast<std::int64_t>(kernel.stations.extent(0));
   for (kernel.row = 0; kernel.row < prisms; ++kernel.row) {
-    Kokkos::parallel_for("moho::bench::add_prism", policy, kernel);
+    launch("moho::bench::add_prism", exec, stations, kernel);
   }
 }
 
-/// GravityRunner on one space.
-template <class Exec>
+/// GravityRunner on one memory.
+template <class Memory>
 class RunnerOn final : public GravityRunner {
  public:
-  explicit RunnerOn(const GravityProblem& problem) : m_problem(problem) {
+  RunnerOn(const Instance<Memory>& exec, const GravityProblem& problem)
+      : m_exec(exec), m_problem(problem) {
     copy_in(m_host_stations, problem.stations, "moho::bench::host_stations");
     if (problem.regular) {
       copy_in(m_host_densities, problem.densities, "moho::bench::host_densities");
     } else {
       copy_in(m_host_prisms, problem.prisms, "moho::bench::host_prisms");
     }
-    if constexpr (is_host_space<Exec>) {
+    if constexpr (is_host_memory<Memory>) {
       m_stations = m_host_stations;
       m_prisms = m_host_prisms;
       m_densities = m_host_densities;
@@ -95,17 +94,17 @@ class RunnerOn final : public GravityRunner {
     prepare(settings.components.size());
     GravityPass done;
     m_exec.fence();
-    const auto begin = Clock::now();
-    if constexpr (!is_host_space<Exec>) {
-      Kokkos::deep_copy(m_exec, m_stations, m_host_stations);
+    const Stopwatch watch;
+    if constexpr (!is_host_memory<Memory>) {
+      copy(m_exec, m_stations, m_host_stations);
       if (m_problem.regular) {
-        Kokkos::deep_copy(m_exec, m_densities, m_host_densities);
+        copy(m_exec, m_densities, m_host_densities);
       } else {
-        Kokkos::deep_copy(m_exec, m_prisms, m_host_prisms);
+        copy(m_exec, m_prisms, m_host_prisms);
       }
       m_exec.fence();
     }
-    const auto there = Clock::now();
+    const double there = watch.seconds();
     if (settings.arrangement == Arrangement::launch_per_prism) {
       done.report = launch_per_prism(settings);
     } else if (settings.single) {
@@ -114,14 +113,13 @@ class RunnerOn final : public GravityRunner {
       done.report = forward<double>(settings);
     }
     m_exec.fence();
-    const auto computed = Clock::now();
-    if constexpr (!is_host_space<Exec>) {
-      Kokkos::deep_copy(m_exec, m_host_results, m_results);
+    const double computed = watch.seconds();
+    if constexpr (!is_host_memory<Memory>) {
+      copy(m_exec, m_host_results, m_results);
       m_exec.fence();
     }
-    const auto back = Clock::now();
-    done.transfer = seconds(begin, there) + seconds(computed, back);
-    done.total = seconds(begin, back);
+    done.total = watch.seconds();
+    done.transfer = there + (done.total - computed);
     return done;
   }
 
@@ -129,23 +127,18 @@ class RunnerOn final : public GravityRunner {
 
   void spoil() override {
     const double nothing = std::numeric_limits<double>::quiet_NaN();
-    Kokkos::deep_copy(m_host_results, nothing);
-    Kokkos::deep_copy(m_results, nothing);
+    std::fill_n(m_host_results.data(), m_host_results.size(), nothing);
+    fill(m_exec, m_results, nothing);
+    m_exec.fence();
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  using Memory = typename Exec::memory_space;
-  using HostMemory = typename TransferMemory<Exec>::type;
+  using HostMemory = typename TransferMemory<Memory>::type;
   template <class Data, class Where>
   using Array = Kokkos::View<Data, Kokkos::LayoutRight, Where>;
   using PrismArray = Array<double* [7], Memory>;
   using StationArray = Array<double* [3], Memory>;
   using DensityArray = Array<double*, Memory>;
-
-  static double seconds(Clock::time_point from, Clock::time_point to) {
-    return std::chrono::duration<double>(to - from).count();
-  }
 
   template <class HostView>
   static void copy_in(HostView& view, const std::vector<double>& values, const std::string& label) {
@@ -159,7 +152,7 @@ class RunnerOn final : public GravityRunner {
     const std::size_t stations = m_host_stations.extent(0);
     m_results = Array<double**, Memory>();
     m_host_results = Array<double**, HostMemory>("moho::bench::host_results", components, stations);
-    if constexpr (is_host_space<Exec>) {
+    if constexpr (is_host_memory<Memory>) {
       m_results = m_host_results;
     } else {
       m_results = Array<double**, Memory>("moho::bench::results", components, stations);
@@ -168,12 +161,12 @@ class RunnerOn final : public GravityRunner {
 
   template <class T>
   gravity::Report forward(const GravitySettings& settings) {
-    const gravity::StationView<Exec> stations(m_stations);
+    const gravity::StationView<Memory> stations(m_stations);
     if (m_problem.regular) {
-      return gravity::forward<T>(m_exec, m_problem.mesh, gravity::DensityView<Exec>(m_densities),
+      return gravity::forward<T>(m_exec, m_problem.mesh, gravity::DensityView<Memory>(m_densities),
                                  stations, settings.components, m_results, settings.options);
     }
-    return gravity::forward<T>(m_exec, gravity::PrismView<Exec>(m_prisms), stations,
+    return gravity::forward<T>(m_exec, gravity::PrismView<Memory>(m_prisms), stations,
                                settings.components, m_results, settings.options);
   }
 
@@ -185,7 +178,7 @@ class RunnerOn final : public GravityRunner {
     report.prisms = m_problem.prism_count();
     report.stations = m_problem.station_count();
     report.passes = report.prisms;
-    Kokkos::deep_copy(m_exec, m_results, 0.0);
+    fill(m_exec, m_results, 0.0);
     if (settings.components == gravity::Components{gravity::Component::gz}) {
       run_launches<true>(settings);
     } else if (settings.components == gravity::nine_components()) {
@@ -198,7 +191,7 @@ class RunnerOn final : public GravityRunner {
 
   template <bool only_gz>
   void run_launches(const GravitySettings& settings) {
-    AddPrism<Exec, only_gz> kernel{};
+    AddPrism<Memory, only_gz> kernel{};
     kernel.prisms = m_prisms;
     kernel.stations = m_stations;
     kernel.results = m_results;
@@ -206,7 +199,7 @@ class RunnerOn final : public GravityRunner {
     add_prism_by_prism(m_exec, kernel);
   }
 
-  Exec m_exec;
+  Instance<Memory> m_exec;
   const GravityProblem& m_problem;
   Array<double* [7], HostMemory> m_host_prisms;
   Array<double* [3], HostMemory> m_host_stations;
@@ -218,31 +211,32 @@ class RunnerOn final : public GravityRunner {
   Array<double**, Memory> m_results;
 };
 
-template <class Exec>
-std::unique_ptr<GravityRunner> make_runner(const GravityProblem& problem) {
-  return std::make_unique<RunnerOn<Exec>>(problem);
+template <class Memory>
+std::unique_ptr<GravityRunner> make_runner(const Instance<Memory>& exec,
+                                           const GravityProblem& problem) {
+  return std::make_unique<RunnerOn<Memory>>(exec, problem);
 }
 
-template <class Exec>
-int processors() {
+template <class Memory>
+int processors(const Instance<Memory>& exec) {
 #ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
+  if constexpr (std::is_same_v<Memory, Kokkos::CudaSpace>) {
     cudaDeviceProp properties{};
-    if (cudaGetDeviceProperties(&properties, Exec().cuda_device()) == cudaSuccess) {
+    if (cudaGetDeviceProperties(&properties, exec.space().cuda_device()) == cudaSuccess) {
       return properties.multiProcessorCount;
     }
     return 1;
   }
 #endif
-  return static_cast<int>(Exec().concurrency());
+  return exec.concurrency();
 }
 
 /// Chains of one operation, eight of them side by side. What comes out stays between 1 and 3.
-template <class Exec, class T, Operation operation>
+template <class T, Operation operation>
 struct OperationKernel {
   static constexpr int chains = 8;
   int length;
-  Kokkos::View<T*, typename Exec::memory_space> out;
+  T* out;
 
   KOKKOS_INLINE_FUNCTION static T apply(const T x) {
     if constexpr (operation == Operation::fma) {
@@ -269,63 +263,60 @@ struct OperationKernel {
     }
     T sum = 0;
     for (int k = 0; k < chains; ++k) sum += x[k];
-    out(i) = sum;
+    out[i] = sum;
   }
 };
 
 /// \cond
-template <class Exec, class T, Operation operation>
-double rate_of() {
-  const Exec exec;
-  const std::int64_t items = is_host_space<Exec> ? std::int64_t(exec.concurrency())
-                                                 : std::int64_t(processors<Exec>()) * 2048;
-  OperationKernel<Exec, T, operation> kernel;
-  kernel.length = is_host_space<Exec> ? 500000 : 2000;
-  kernel.out = Kokkos::View<T*, typename Exec::memory_space>("moho::bench::out",
-                                                             static_cast<std::size_t>(items));
+template <class T, Operation operation, class Memory>
+double rate_of(const Instance<Memory>& exec) {
+  constexpr bool host = is_host_memory<Memory>;
+  const std::int64_t items =
+      host ? std::int64_t(exec.concurrency()) : std::int64_t(processors(exec)) * 2048;
+  const Kokkos::View<T*, Memory> out("moho::bench::out", static_cast<std::size_t>(items));
+  OperationKernel<T, operation> kernel;
+  kernel.length = host ? 500000 : 2000;
+  kernel.out = out.data();
   double best = 0.0;
   for (int k = 0; k < 6; ++k) {
     exec.fence();
-    const auto start = std::chrono::steady_clock::now();
-    Kokkos::parallel_for("moho::bench::operations",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, items),
-                         kernel);
+    const Stopwatch watch;
+    launch("moho::bench::operations", exec, items, kernel);
     exec.fence();
-    const double took =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double took = watch.seconds();
     if (k > 0) best = k == 1 ? took : std::min(best, took);
   }
   return static_cast<double>(items) * kernel.length * kernel.chains / best;
 }
 
-template <class Exec, class T>
-double rate_in(Operation operation) {
+template <class T, class Memory>
+double rate_in(const Instance<Memory>& exec, Operation operation) {
   switch (operation) {
     case Operation::fma:
-      return rate_of<Exec, T, Operation::fma>();
+      return rate_of<T, Operation::fma>(exec);
     case Operation::divide:
-      return rate_of<Exec, T, Operation::divide>();
+      return rate_of<T, Operation::divide>(exec);
     case Operation::square_root:
-      return rate_of<Exec, T, Operation::square_root>();
+      return rate_of<T, Operation::square_root>(exec);
     case Operation::logarithm:
-      return rate_of<Exec, T, Operation::logarithm>();
+      return rate_of<T, Operation::logarithm>(exec);
     case Operation::arc_tangent:
       break;
   }
-  return rate_of<Exec, T, Operation::arc_tangent>();
+  return rate_of<T, Operation::arc_tangent>(exec);
 }
 /// \endcond
 
-template <class Exec>
-double operation_rate(Operation operation, bool single) {
-  return single ? rate_in<Exec, float>(operation) : rate_in<Exec, double>(operation);
+template <class Memory>
+double operation_rate(const Instance<Memory>& exec, Operation operation, bool single) {
+  return single ? rate_in<float>(exec, operation) : rate_in<double>(exec, operation);
 }
 
-}  // namespace moho::bench
+/// Compiles the benchmarks of a memory.
+#define MOHO_BENCH_GRAVITY(Memory)                                                     \
+  template std::unique_ptr<GravityRunner> make_runner<Memory>(const Instance<Memory>&, \
+                                                              const GravityProblem&);  \
+  template int processors<Memory>(const Instance<Memory>&);                            \
+  template double operation_rate<Memory>(const Instance<Memory>&, Operation, bool)
 
-/// Compiles what runs on one space.
-#define MOHO_GRAVITY_RUNNER_ON(Exec)                                                   \
-  template std::unique_ptr<moho::bench::GravityRunner> moho::bench::make_runner<Exec>( \
-      const moho::bench::GravityProblem&);                                             \
-  template int moho::bench::processors<Exec>();                                        \
-  template double moho::bench::operation_rate<Exec>(moho::bench::Operation, bool)
+}  // namespace moho::bench

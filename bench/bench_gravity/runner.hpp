@@ -2,11 +2,12 @@
 #pragma once
 
 /// \file
-/// \brief Gravity of a problem on an execution space, behind an interface without templates, so
-/// that each space's kernels are compiled once.
+/// \brief Gravity of a problem on a space, behind an interface without templates, compiled once
+/// for each memory.
 
 #include "bench_gravity/problem.hpp"
 
+#include <moho/core/instance.hpp>
 #include <moho/gravity/types.hpp>
 
 #include <memory>
@@ -49,18 +50,19 @@ class GravityRunner {
 };
 
 /// The runner of a problem on a space. The problem has to outlive it.
-template <class Exec>
-std::unique_ptr<GravityRunner> make_runner(const GravityProblem& problem);
+template <class Memory>
+std::unique_ptr<GravityRunner> make_runner(const Instance<Memory>& exec,
+                                           const GravityProblem& problem);
 
 /// Multiprocessors of a device, threads of a host.
-template <class Exec>
-int processors();
+template <class Memory>
+int processors(const Instance<Memory>& exec);
 
 /// Operations whose rates say what bounds the kernels.
 enum class Operation { fma, divide, square_root, logarithm, arc_tangent };
 
 /// Operations a second that the whole space does, in registers.
-template <class Exec>
-double operation_rate(Operation operation, bool single);
+template <class Memory>
+double operation_rate(const Instance<Memory>& exec, Operation operation, bool single);
 
 }  // namespace moho::bench

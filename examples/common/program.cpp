@@ -6,8 +6,8 @@
 #include "common/summary.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/core/ranks.hpp>
 #include <moho/core/threads.hpp>
-#include <moho/gravity/ranks.hpp>
 #include <moho/io/writer.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -70,7 +70,7 @@ int number_of(const std::vector<std::string>& options, const std::string& name) 
 
 // Kokkos from construction to destruction. A process that was told nothing about binding threads
 // to cores says so to Kokkos, which would print a long warning otherwise. Of several processes of a
-// machine each takes the device that gravity::device_of() gives its rank, unless an option or a
+// machine each takes the device that mpi::device_of() gives its rank, unless an option or a
 // variable of Kokkos names one.
 class KokkosScope {
  public:
@@ -100,7 +100,7 @@ class KokkosScope {
     }
     if (!chosen) {
       // The one way to say it that Kokkos 3.4 and 5 have in common.
-      options.push_back(concat("--kokkos-device-id=", gravity::device_of(rank_on_host, devices)));
+      options.push_back(concat("--kokkos-device-id=", mpi::device_of(rank_on_host, devices)));
     }
     // The first rank of a machine warns for all of them.
     if (rank_on_host > 0) options.emplace_back("--kokkos-disable-warnings");

@@ -4,7 +4,7 @@
 #include <moho/core/error.hpp>
 
 #ifdef MOHO_WITH_MPI
-#include <moho/gravity/mpi.hpp>
+#include <moho/mpi/mpi.hpp>
 #endif
 
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace moho::examples::model_gravity {
 #ifdef MOHO_WITH_MPI
 
 struct Ranks::Session {
-  gravity::MpiSession mpi;
+  mpi::Session session;
 };
 
 namespace {
@@ -42,7 +42,7 @@ Ranks::Ranks(int& argc, char**& argv) {
   // Started without mpirun, Open MPI would start a daemon that only helps to start further
   // programs.
   ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-  m_session.reset(new Session{gravity::MpiSession(argc, argv)});
+  m_session.reset(new Session{mpi::Session(argc, argv)});
 }
 Ranks::~Ranks() = default;
 
@@ -56,14 +56,14 @@ std::string Ranks::version() {
   return whole.substr(0, whole.find_first_of(",\n"));
 }
 
-int Ranks::rank() const { return m_session ? m_session->mpi.rank() : 0; }
-int Ranks::size() const { return m_session ? m_session->mpi.size() : 1; }
-int Ranks::rank_on_host() const { return m_session ? m_session->mpi.rank_on_host() : 0; }
-int Ranks::size_of_host() const { return m_session ? m_session->mpi.size_of_host() : 1; }
+int Ranks::rank() const { return m_session ? m_session->session.rank() : 0; }
+int Ranks::size() const { return m_session ? m_session->session.size() : 1; }
+int Ranks::rank_on_host() const { return m_session ? m_session->session.rank_on_host() : 0; }
+int Ranks::size_of_host() const { return m_session ? m_session->session.size_of_host() : 1; }
 
 void Ranks::together(const std::function<void()>& function) {
   try {
-    m_session ? gravity::together(m_session->mpi.communicator(), function) : function();
+    m_session ? mpi::together(m_session->session.communicator(), function) : function();
   } catch (...) {
     m_agreed = true;
     throw;
@@ -72,34 +72,34 @@ void Ranks::together(const std::function<void()>& function) {
 
 void Ranks::broadcast(void* bytes, std::size_t count) {
   if (!m_session) return;
-  gravity::broadcast(m_session->mpi.communicator(), static_cast<char*>(bytes),
-                     static_cast<std::int64_t>(count));
+  mpi::broadcast(m_session->session.communicator(), static_cast<char*>(bytes),
+                 static_cast<std::int64_t>(count));
 }
 
-void Ranks::scatter_rows(const double* all, std::int64_t width,
-                         const std::vector<gravity::Part>& parts, double* mine) {
+void Ranks::scatter_rows(const double* all, std::int64_t width, const std::vector<mpi::Part>& parts,
+                         double* mine) {
   if (!m_session) return;
-  gravity::scatter_rows(m_session->mpi.communicator(), all, width, parts, root() ? nullptr : mine);
+  mpi::scatter_rows(m_session->session.communicator(), all, width, parts, root() ? nullptr : mine);
 }
 
 void Ranks::sum_to_root(std::vector<double>& values) {
   if (!m_session) return;
-  gravity::reduce_to_root(m_session->mpi.communicator(), values.data(),
-                          static_cast<std::int64_t>(values.size()));
+  mpi::reduce_to_root(m_session->session.communicator(), values.data(),
+                      static_cast<std::int64_t>(values.size()));
 }
 
 std::vector<RankReport> Ranks::gather(const RankReport& mine) {
   if (!m_session) return {mine};
-  return gravity::gather_to_root(m_session->mpi.communicator(), mine);
+  return mpi::gather_to_root(m_session->session.communicator(), mine);
 }
 
 void Ranks::finish() {
-  if (m_session) m_session->mpi.finish();
+  if (m_session) m_session->session.finish();
   m_finished = true;
 }
 
 void Ranks::abort(int status) {
-  if (m_session) m_session->mpi.abort(status);
+  if (m_session) m_session->session.abort(status);
   std::exit(status);
 }
 
@@ -133,7 +133,7 @@ void Ranks::together(const std::function<void()>& function) {
 }
 
 void Ranks::broadcast(void*, std::size_t) {}
-void Ranks::scatter_rows(const double*, std::int64_t, const std::vector<gravity::Part>&, double*) {}
+void Ranks::scatter_rows(const double*, std::int64_t, const std::vector<mpi::Part>&, double*) {}
 void Ranks::sum_to_root(std::vector<double>&) {}
 std::vector<RankReport> Ranks::gather(const RankReport& mine) { return {mine}; }
 void Ranks::finish() { m_finished = true; }

@@ -6,7 +6,7 @@
 
 #include "common/processes.hpp"
 
-#include <moho/gravity/ranks.hpp>
+#include <moho/core/ranks.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -59,7 +59,7 @@ class Ranks : public Processes {
   /// Sends plain bytes of the root to all.
   void broadcast(void* bytes, std::size_t count) override;
   /// Gives each rank its rows of an array of the root, which keeps its own where they are.
-  void scatter_rows(const double* all, std::int64_t width, const std::vector<gravity::Part>& parts,
+  void scatter_rows(const double* all, std::int64_t width, const std::vector<mpi::Part>& parts,
                     double* mine);
   /// Adds an array over all ranks into that of the root.
   void sum_to_root(std::vector<double>& values);

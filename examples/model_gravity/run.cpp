@@ -74,10 +74,10 @@ Plan make_plan(const Options& o, const Input& input) {
 
 // The rows of every rank. Those of a mesh are cut so that each rank has its part of the prisms with
 // mass, whatever the number of empty cells between them.
-std::vector<gravity::Part> make_parts(const Input& input, std::int64_t masses, int ranks) {
-  std::vector<gravity::Part> parts;
+std::vector<mpi::Part> make_parts(const Input& input, std::int64_t masses, int ranks) {
+  std::vector<mpi::Part> parts;
   for (int q = 0; q < ranks; ++q) {
-    parts.push_back(gravity::part_of(
+    parts.push_back(mpi::part_of(
         input.regular ? masses : static_cast<std::int64_t>(input.prisms.size() / 7), ranks, q));
   }
   if (!input.regular) return parts;
@@ -98,13 +98,13 @@ std::vector<gravity::Part> make_parts(const Input& input, std::int64_t masses, i
 // Divides the input of the root among all ranks. The root's own prisms are moved, not copied.
 Job share(Input& input, Plan& plan, std::int64_t masses, Ranks& ranks) {
   ranks.broadcast(&plan, sizeof(plan));
-  std::vector<gravity::Part> parts(static_cast<std::size_t>(ranks.size()));
+  std::vector<mpi::Part> parts(static_cast<std::size_t>(ranks.size()));
   Job job;
   ranks.together([&] {
     if (ranks.root()) parts = make_parts(input, masses, ranks.size());
   });
-  ranks.broadcast(parts.data(), parts.size() * sizeof(gravity::Part));
-  const gravity::Part mine = parts[static_cast<std::size_t>(ranks.rank())];
+  ranks.broadcast(parts.data(), parts.size() * sizeof(mpi::Part));
+  const mpi::Part mine = parts[static_cast<std::size_t>(ranks.rank())];
   const auto count = [](std::int64_t n) { return static_cast<std::size_t>(n); };
   ranks.together([&] {
     if (ranks.root()) {
@@ -140,8 +140,8 @@ Job share(Input& input, Plan& plan, std::int64_t masses, Ranks& ranks) {
   job.options.team_size = plan.team_size;
   job.options.teams = plan.teams;
   const bool device = std::string(plan.space) == "cuda" && visible_devices() > 0;
-  job.sharing = gravity::ranks_on_device_of(ranks.rank_on_host(), ranks.size_of_host(),
-                                            device ? visible_devices() : 1);
+  job.sharing = mpi::ranks_on_device_of(ranks.rank_on_host(), ranks.size_of_host(),
+                                        device ? visible_devices() : 1);
   return job;
 }
 

@@ -2,13 +2,16 @@
 //
 // Points, shots and wavelets that programs read from files.
 
+#include <moho/core/error.hpp>
+#include <moho/io/npy.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "../../examples/common/acquisition.hpp"
+#include "common/acquisition.hpp"
 #include "io/files.hpp"
 
 namespace {

@@ -6,33 +6,20 @@ usage: test_first_arrivals.py --program PATH [names of test classes]
 Exit status 77 if numpy is missing.
 """
 
-import argparse
 import json
 import os
-import subprocess
 import sys
-import unittest
 
-import test_trace_rays as shared  # a folder for each test, and running a program in it
-from test_trace_rays import np
+import support
+from support import np
 
 
-class Case(shared.Case):
+class Case(support.Case):
     def solve(self, *arguments, out="out", plot=False):
         """Runs the program, which must succeed in silence on stderr: times, summary, text."""
-        done = self.call(*arguments, "--out", out, *([] if plot else ["--no-plot"]))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr, "")
-        with open(self.path(f"{out}/summary.json"), encoding="utf-8") as file:
-            return np.load(self.path(f"{out}/times.npy")), json.load(file), done.stdout
-
-    def refuse(self, arguments, *words, status=2):
-        done = self.call(*arguments, "--no-plot")
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        self.assertTrue(done.stderr.startswith("first_arrivals: "), done.stderr)
-        for word in words:
-            self.assertIn(word, done.stderr)
-        self.assertFalse(os.path.exists(self.path("first_arrivals_out/times.npy")))
+        folder, text = self.succeed(*arguments, out=out, plot=plot)
+        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+            return np.load(os.path.join(folder, "times.npy")), json.load(file), text
 
 
 def gradient_time(places, source, v0, g):
@@ -94,22 +81,23 @@ class Times(Case):
         self.assertEqual(summary["model"]["shape"], [31, 21])
         self.assertEqual(summary["asked"]["order"], 2)
 
-    def test_help_and_version(self):
-        for option in ("--help", "--version"):
-            done = self.call(option)
-            self.assertEqual(done.returncode, 0)
-            self.assertIn("first_arrivals", done.stdout)
-
 
 class Picture(Case):
-    def test_section_and_volume(self):
-        if subprocess.run([sys.executable, "-c", "import matplotlib"], capture_output=True).returncode != 0:
-            self.skipTest("matplotlib is missing, install python3-matplotlib")
-        for shape in ("61,41", "21,18,15"):
-            _, summary, _ = self.solve("--builtin", "salt", "--shape", shape, plot=True)
-            self.assertEqual(summary["picture"], "times.png")
-            with open(self.path("out/times.png"), "rb") as file:
-                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+    def test_program_draws(self):
+        self.needs_matplotlib()
+        _, summary, _ = self.solve("--builtin", "salt", "--shape", "61,41", plot=True)
+        self.assertEqual(summary["picture"], "times.png")
+        self.assertIn("times.png", summary["files"])
+        self.assert_picture(self.path("out/times.png"))
+
+    def test_volume(self):
+        self.solve("--builtin", "salt", "--shape", "21,18,15", "--receivers", "50,50,20; 100,20,0")
+        self.draw("plot_times", self.path("out"), "times.png")
+
+
+class Program(support.EveryProgram, Case):
+    small = ["--builtin", "salt", "--shape", "31,21"]
+    script = "plot_times"
 
 
 class BadInput(Case):
@@ -144,18 +132,5 @@ class BadInput(Case):
             self.refuse(["--vp", "2000", "--shape", "51,41", "--spacing", spacing], "spacing along")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True, help="path of first_arrivals")
-    parser.add_argument("names", nargs="*", help="test classes or tests; all if none is named")
-    arguments = parser.parse_args()
-    shared.PROGRAM = os.path.abspath(arguments.program)
-    module = sys.modules[__name__]
-    names = arguments.names or ["Times", "Picture", "BadInput"]
-    suite = unittest.defaultTestLoader.loadTestsFromNames(names, module)
-    result = unittest.TextTestRunner(verbosity=2).run(suite)
-    return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(support.main(__doc__))

@@ -6,29 +6,18 @@ usage: test_model_gravity.py --program PATH [--mpirun PATH] [names of test class
 Exit status 77 if numpy is missing or every test was skipped.
 """
 
-import argparse
 import itertools
 import json
 import math
 import os
-import stat
-import subprocess
 import sys
-import tempfile
-import unittest
 
-try:
-    import numpy as np
-except ImportError:
-    print("skipped: numpy is missing, install python3-numpy")
-    sys.exit(77)
+import support
+from support import np
 
-PROGRAM = ""
-MPIRUN = ""
 G = 6.6743e-11
 NAMES = ["potential", "gx", "gy", "gz", "gxx", "gyy", "gzz", "gxy", "gxz", "gyz"]
 STRATEGIES = ["automatic", "tiles", "by_stations", "by_prisms"]
-OUT = "model_gravity_out"
 
 
 def prism_field(prism, station, constant=G):
@@ -68,62 +57,13 @@ def grid_stations(nx, ny, dx, dy, x0, y0, elevation=0.0):
     return np.stack([x.ravel(), y.ravel(), -np.broadcast_to(elevation, (ny, nx)).ravel()], axis=1)
 
 
-class Case(unittest.TestCase):
-    """A folder of its own, and running the program in it."""
-
+class Case(support.Case):
     grid = ["--grid", "7,5,500,450,-210,33", "--elevation", "100"]
     stations = grid_stations(7, 5, 500.0, 450.0, -210.0, 33.0, 100.0)
 
-    def setUp(self):
-        self._folder = tempfile.TemporaryDirectory(prefix="model_gravity_")
-        self.folder = self._folder.name
-
-    def tearDown(self):
-        self._folder.cleanup()
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, content):
-        with open(self.path(name), "wb" if isinstance(content, bytes) else "w") as file:
-            file.write(content)
-        return self.path(name)
-
-    def save(self, name, array):
-        np.save(self.path(name), array)
-        return self.path(name)
-
-    def call(self, *arguments, environment=None, ranks=0):
-        command = [PROGRAM, *map(str, arguments)]
-        more = dict(environment or {})
-        if ranks:
-            command = [MPIRUN, "--oversubscribe", "-n", str(ranks), *command]
-            more.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1",
-                        OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1")
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
-                              env={**os.environ, **more}, timeout=500)
-
     def model(self, *arguments, out="out", plot=False, ranks=0):
         """Runs the program, which must succeed, alone also in silence on stderr. Returns its results."""
-        done = self.call(*arguments, "--out", out, *([] if plot else ["--no-plot"]), ranks=ranks)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        if not ranks:
-            self.assertEqual(done.stderr, "")
-        return Results(self.path(out), done.stdout)
-
-    def refuse(self, arguments, *words, status=2, ranks=0):
-        """The program must refuse: exit status, one message with the words, and no results."""
-        done = self.call(*arguments, "--no-plot", ranks=ranks)
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        if not ranks:
-            self.assertTrue(done.stderr.startswith("model_gravity: "), done.stderr)
-            self.assertLessEqual(done.stderr.count("\n"), 3, done.stderr)
-        said = [line for line in done.stderr.splitlines() if line.startswith("model_gravity: ")]
-        self.assertEqual(len(said), 1, done.stderr)
-        for word in words:
-            self.assertIn(word, done.stderr)
-        self.assertFalse(os.path.exists(self.path(OUT + "/summary.json")))
-        return done.stderr
+        return Results(*self.succeed(*arguments, out=out, plot=plot, ranks=ranks))
 
     def close(self, found, expected, tolerance, message=""):
         """Every component within a tolerance of its largest value."""
@@ -223,10 +163,6 @@ class Analytic(Case):
 
 
 class Agreement(Case):
-    def spaces(self):
-        text = self.call("--version").stdout
-        return [name for name in ("serial", "openmp", "cuda") if name in text]
-
     def test_strategies_precisions_and_spaces(self):
         rng = np.random.default_rng(5)
         rho = np.where(rng.random((4, 6, 9)) < 0.6, rng.uniform(-300, 500, (4, 6, 9)), 0.0)
@@ -454,7 +390,7 @@ class Ranks(Case):
     """Under mpirun."""
 
     def setUp(self):
-        if not MPIRUN:
+        if not self.mpirun:
             self.skipTest("there is no mpirun, or the program was built without MPI: install openmpi-bin and "
                           "libopenmpi-dev")
         super().setUp()
@@ -576,79 +512,62 @@ class Picture(Case):
         super().setUp()
         self.arguments = ["--prisms", self.save("p.npy", some_prisms(4))]
 
-    def has_matplotlib(self):
-        return subprocess.run([sys.executable, "-c", "import matplotlib"], capture_output=True).returncode == 0
+    def drawn(self, *arguments):
+        """Results with their maps, drawn in this process."""
+        r = self.model(*arguments)
+        pictures = [name + ".png" for name in [*r.names, "maps"]]
+        self.draw("plot_maps", r.folder, *pictures)
+        self.assertEqual(sorted(os.listdir(r.folder)), sorted([*r.summary["files"], *pictures]))
+        return r
 
-    def draw(self, *arguments):
-        if not self.has_matplotlib():
-            self.skipTest("matplotlib is missing, install python3-matplotlib")
-        r = self.model(*arguments, plot=True)
+    def test_program_draws(self):
+        self.needs_matplotlib()
+        r = self.model(*self.arguments, *self.grid, "--components", "gx,gz", plot=True)
         for name in [*r.names, "maps"]:
-            with open(os.path.join(r.folder, name + ".png"), "rb") as file:
-                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
-            self.assertIn(name + ".png", r.summary["files"])
+            self.assert_picture(os.path.join(r.folder, name + ".png"))
         self.assertGreater(r.summary["seconds"]["picture"], 0)
         self.assertEqual(r.summary["picture"], "maps.png")
         self.assertEqual(sorted(os.listdir(r.folder)), sorted(r.summary["files"]))
-        return r
 
     def test_grid(self):
-        self.draw(*self.arguments, *self.grid, "--components", "all")
+        self.drawn(*self.arguments, *self.grid, "--components", "all")
 
     def test_list(self):
-        self.draw(*self.arguments, "--stations", self.save("s.npy", self.stations), "--components", "gx,gz")
+        self.drawn(*self.arguments, "--stations", self.save("s.npy", self.stations), "--components", "gx,gz")
 
     def test_thin_grids_and_single_stations(self):
         for grid in ("1,1,1,1,0,0", "9,1,100,100,0,0", "1,9,100,100,0,0"):
-            self.draw(*self.arguments, "--grid", grid)
-        self.draw(*self.arguments, "--stations", self.save("s.npy", self.stations[:1]))
+            self.drawn(*self.arguments, "--grid", grid)
+        self.drawn(*self.arguments, "--stations", self.save("s.npy", self.stations[:1]))
 
     def test_places_without_a_value(self):
         p = self.save("q.npy", np.array([[0.0, 100, 0, 100, 0, 100, 1000]]))
-        r = self.draw("--prisms", p, "--grid", "5,5,50,50,-50,-50", "--components", "gzz,gxx")
+        r = self.drawn("--prisms", p, "--grid", "5,5,50,50,-50,-50", "--components", "gzz,gxx")
         self.assertGreater(int(np.isnan(r.values["gxx"]).sum()), 0)
-        self.draw("--prisms", p, "--grid", "1,1,1,1,0,0", "--components", "gzz")
+        self.drawn("--prisms", p, "--grid", "1,1,1,1,0,0", "--components", "gzz")
 
     def test_plot_program(self):
-        r = self.draw(*self.arguments, *self.grid, "--components", "gx,gz")
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "plot_maps.py")
-
-        def plot(*arguments):
-            return subprocess.run([sys.executable, script, *arguments], cwd=self.folder, capture_output=True, text=True)
-
+        r = self.model(*self.arguments, *self.grid, "--components", "gx,gz")
         os.mkdir(self.path("pictures"))
-        done = plot(r.folder, "--output", "pictures", "--only", "gz", "--format", "svg", "--x-right")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = self.plot("plot_maps", r.folder, "--output", "pictures", "--only", "gz", "--format", "svg", "--x-right")
+        self.assertEqual(done, (0, "", ""))
         self.assertEqual(sorted(os.listdir(self.path("pictures"))), ["gz.svg", "maps.svg"])
         for arguments, word in (([r.folder, "--only", "gy"], "--only gy"), (["nowhere"], "nowhere"),
                                 ([r.folder, "--colour-map", "none"], "--colour-map none"),
                                 ([r.folder, "--output", "none"], "--output none"), ([r.folder, "--dpi", "0"], "--dpi")):
-            done = plot(*arguments)
-            self.assertEqual(done.returncode, 2)
-            self.assertIn(word, done.stderr)
-            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            status, _, err = self.plot("plot_maps", *arguments)
+            self.assertEqual(status, 2)
+            self.assertIn(word, err)
+            self.assertEqual(err.count("\n"), 1, err)
 
-    def not_drawn(self, python, *words):
-        done = self.call(*self.arguments, *self.grid, environment={"MOHO_PYTHON": python})
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        line = done.stdout.strip().splitlines()[-1]
-        self.assertTrue(line.startswith("picture not drawn: "), done.stdout)
-        for word in words:
-            self.assertIn(word, line)
-        r = Results(self.path(OUT), done.stdout)
-        self.assertTrue(r.summary["picture"].startswith("not drawn: "))
-        self.assertNotIn("maps.png", r.summary["files"])
 
-    def test_no_python(self):
-        self.not_drawn(self.path("no_such_python"), "python3", "install python3-matplotlib", "run plot_maps.py later")
+class Program(support.EveryProgram, Case):
+    small = ["--mesh", "1,1,1,0,100,0,100,10,110", "--densities", "rho.csv", *Case.grid]
+    script = "plot_maps"
 
-    def test_no_matplotlib(self):
-        # Without site-packages, Python is what it is on a machine without numpy and matplotlib.
-        wrapper = self.write("python", f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
-        os.chmod(wrapper, os.stat(wrapper).st_mode | stat.S_IXUSR)
-        if subprocess.run([wrapper, "-c", "import matplotlib"], capture_output=True).returncode == 0:
-            self.skipTest("this Python finds matplotlib without its site packages")
-        self.not_drawn(wrapper, "has no ", "install python3-matplotlib")
+    def setUp(self):
+        super().setUp()
+        self.write("rho.csv", "500\n")
 
 
 class BadOptions(Case):
@@ -829,26 +748,5 @@ class BadInput(Case):
         self.refuse([*base, self.save("n.npy", height)], "n.npy", "station (1, 2)", "inf")
 
 
-def main():
-    global PROGRAM, MPIRUN
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True, help="path of model_gravity")
-    parser.add_argument("--mpirun", default="", help="path of mpirun; empty if the program knows no MPI")
-    parser.add_argument("names", nargs="*", help="test classes or tests; all if none is named")
-    arguments = parser.parse_args()
-    PROGRAM = os.path.abspath(arguments.program)
-    MPIRUN = arguments.mpirun
-    module = sys.modules[__name__]
-    loader = unittest.defaultTestLoader
-    if arguments.names:
-        suite = loader.loadTestsFromNames(arguments.names, module)
-    else:
-        suite = loader.loadTestsFromModule(module)
-    result = unittest.TextTestRunner(verbosity=2).run(suite)
-    if result.wasSuccessful() and result.testsRun > 0 and len(result.skipped) == result.testsRun:
-        return 77
-    return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(support.main(__doc__))

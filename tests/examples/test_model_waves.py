@@ -6,18 +6,13 @@ usage: test_model_waves.py --program PATH [--data FOLDER] [names of test classes
 Exit status 77 if numpy is missing or every test was skipped.
 """
 
-import argparse
 import json
 import os
 import struct
 import sys
-import unittest
 
-import test_trace_rays as shared  # a folder for each test, and running a program in it
-from test_trace_rays import np
-
-DATA = ""
-OUT = "model_waves_out"
+import support
+from support import np
 
 
 def ricker(t, frequency, delay):
@@ -25,7 +20,7 @@ def ricker(t, frequency, delay):
     return (1.0 - 2.0 * a) * np.exp(-a)
 
 
-class Case(shared.Case):
+class Case(support.Case):
     # A cube of 880 m whose faces are too far away to matter for 0.4 s.
     cube = ["--vp", "2000", "--shape", "45,45,45", "--spacing", "20", "--origin", "-440,0,-440", "--wavelet", "ricker:10",
             "--time", "0.4", "--boundary", "rigid", "--snapshot-every", "0"]
@@ -34,21 +29,7 @@ class Case(shared.Case):
 
     def model(self, *arguments, out="out", plot=False):
         """Runs the program, which must succeed in silence on stderr. Returns its results."""
-        done = self.call(*arguments, "--out", out, *([] if plot else ["--no-plot"]))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr, "")
-        return Results(self.path(out), done.stdout)
-
-    def refuse(self, arguments, *words, status=2):
-        """The program must refuse: exit status, one message with the words, and no results."""
-        done = self.call(*arguments, "--no-plot")
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        self.assertTrue(done.stderr.startswith("model_waves: "), done.stderr)
-        self.assertLessEqual(done.stderr.count("\n"), 3, done.stderr)
-        for word in words:
-            self.assertIn(word, done.stderr)
-        self.assertFalse(os.path.exists(self.path(OUT + "/summary.json")))
-        return done.stderr
+        return Results(*self.succeed(*arguments, out=out, plot=plot))
 
     def close(self, found, expected, tolerance):
         self.assertLess(np.linalg.norm(found - expected), tolerance * np.linalg.norm(expected))
@@ -183,8 +164,7 @@ class Agreement(Case):
 
     def test_spaces_precisions_and_orders(self):
         expected = self.model(*self.survey, "--precision", "double", "--space", "serial").gather
-        text = self.call("--version").stdout
-        for space in [name for name in ("serial", "openmp", "cuda") if name in text]:
+        for space in self.spaces():
             r = self.model(*self.survey, "--space", space)
             self.assertEqual(r.summary["asked"]["space"], space)
             self.assertEqual(r.gather.dtype, np.float32)
@@ -276,20 +256,22 @@ class Files(Case):
 
 
 class Picture(Case):
-    def test_pictures(self):
-        for shape, name in (("61,41", "2d"), ("31,25,28", "3d")):
-            r = self.model("--vp", "2000", "--shape", shape, "--spacing", "10", "--time", "0.2", out=name, plot=True)
-            if "matplotlib" in r.summary["picture"]:
-                self.skipTest(r.summary["picture"])
-            self.assertEqual(r.summary["picture"], "drawn")
-            for picture in ("gather.png", "snapshots.png"):
-                with open(os.path.join(r.folder, picture), "rb") as file:
-                    self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+    def test_program_draws(self):
+        self.needs_matplotlib()
+        r = self.model("--vp", "2000", "--shape", "61,41", "--spacing", "10", "--time", "0.2", plot=True)
+        self.assertEqual(r.summary["picture"], "drawn")
+        for picture in ("gather.png", "snapshots.png"):
+            self.assert_picture(os.path.join(r.folder, picture))
+            self.assertIn(picture, r.summary["files"])
 
-    def test_without_python(self):
-        done = self.call(*self.section, "--out", "out", environment={"MOHO_PYTHON": "/nonexistent/python3"})
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("pictures not drawn", done.stdout)
+    def test_volume(self):
+        r = self.model("--vp", "2000", "--shape", "31,25,28", "--spacing", "10", "--time", "0.2")
+        self.draw("plot_waves", r.folder, "gather.png", "snapshots.png")
+
+
+class Program(support.EveryProgram, Case):
+    small = [*Case.section[:-1], "0.1"]
+    script = "plot_waves"
 
 
 class BadInput(Case):
@@ -365,7 +347,7 @@ class BadInput(Case):
 
 class Compass(Case):
     def test_tti_section(self):
-        names = {p: os.path.join(DATA, f"bgcompass_{p}_325x171_12.5m.npy") for p in ("vp", "epsilon", "delta", "theta")}
+        names = {p: os.path.join(self.data, f"bgcompass_{p}_325x171_12.5m.npy") for p in ("vp", "epsilon", "delta", "theta")}
         if not all(os.path.isfile(name) for name in names.values()):
             self.skipTest("the BG Compass section is not there")
         files = [word for p, name in names.items() for word in ("--" + p, name)]
@@ -376,22 +358,5 @@ class Compass(Case):
         self.assertGreater(np.abs(r.gather).max(), 0.0)
 
 
-def main():
-    global DATA
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True, help="path of model_waves")
-    parser.add_argument("--data", default="", help="folder with the BG Compass section")
-    parser.add_argument("names", nargs="*", help="test classes or tests; all if none is named")
-    arguments = parser.parse_args()
-    shared.PROGRAM = os.path.abspath(arguments.program)
-    DATA = arguments.data
-    names = arguments.names or ["Waves", "Agreement", "Files", "Picture", "BadInput", "Compass"]
-    suite = unittest.defaultTestLoader.loadTestsFromNames(names, sys.modules[__name__])
-    result = unittest.TextTestRunner(verbosity=2).run(suite)
-    if result.wasSuccessful() and result.testsRun > 0 and len(result.skipped) == result.testsRun:
-        return 77
-    return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(support.main(__doc__))

@@ -6,25 +6,15 @@ usage: test_trace_rays.py --program PATH [--data FOLDER] [names of test classes]
 Exit status 77 if numpy is missing or every test was skipped.
 """
 
-import argparse
 import json
 import math
 import os
-import stat
 import struct
-import subprocess
 import sys
-import tempfile
-import unittest
 
-try:
-    import numpy as np
-except ImportError:
-    print("skipped: numpy is missing, install python3-numpy")
-    sys.exit(77)
+import support
+from support import np
 
-PROGRAM = ""
-DATA = ""
 METHODS = ["active_tiles", "relaxation", "push", "near_far", "dijkstra"]
 
 
@@ -33,49 +23,10 @@ def angular_bound(radius):
     return 1.0 / math.cos(0.5 * math.atan(1.0 / radius)) - 1.0
 
 
-class Case(unittest.TestCase):
-    """A folder of its own, and running the program in it."""
-
-    def setUp(self):
-        self._folder = tempfile.TemporaryDirectory(prefix="trace_rays_")
-        self.folder = self._folder.name
-
-    def tearDown(self):
-        self._folder.cleanup()
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, content):
-        with open(self.path(name), "wb" if isinstance(content, bytes) else "w") as file:
-            file.write(content)
-        return self.path(name)
-
-    def save(self, name, array):
-        np.save(self.path(name), array)
-        return self.path(name)
-
-    def call(self, *arguments, environment=None):
-        return subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, capture_output=True,
-                              text=True, env={**os.environ, **(environment or {})})
-
+class Case(support.Case):
     def trace(self, *arguments, out="out", plot=False):
         """Runs the program, which must succeed in silence on stderr. Returns its results."""
-        done = self.call(*arguments, "--out", out, *([] if plot else ["--no-plot"]))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr, "")
-        return Results(self.path(out), done.stdout)
-
-    def refuse(self, arguments, *words, status=2):
-        """The program must refuse: exit status, a short message with the words, and no results."""
-        done = self.call(*arguments, "--no-plot")
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        self.assertTrue(done.stderr.startswith("trace_rays: "), done.stderr)
-        self.assertLessEqual(done.stderr.count("\n"), 3, done.stderr)
-        for word in words:
-            self.assertIn(word, done.stderr)
-        self.assertFalse(os.path.exists(self.path("trace_rays_out/traveltime.npy")))
-        return done.stderr
+        return Results(*self.succeed(*arguments, out=out, plot=plot))
 
 
 class Results:
@@ -176,10 +127,6 @@ class Analytic(Case):
 
 
 class Agreement(Case):
-    def spaces(self):
-        text = self.call("--version").stdout
-        return [name for name in ("serial", "openmp", "cuda") if name in text]
-
     def test_all_methods_and_spaces(self):
         self.assertTrue(self.spaces())
         for survey in (["--shape", "97,61", "--source", "333,0", "--source", "712.5,441.25", "--radius", 4],
@@ -217,7 +164,7 @@ class Agreement(Case):
         np.testing.assert_allclose(single.times, double.times, rtol=1e-5)
 
 
-class Results2D3D:
+class Results2D3D(support.SharedRuns):
     """Checks that serve two and three dimensions; subclasses name the arguments."""
 
     arguments = []
@@ -225,7 +172,7 @@ class Results2D3D:
     sources = []
 
     def test_files(self):
-        r = self.trace(*self.arguments)
+        r = self.shared(self.trace, *self.arguments)
         self.assertEqual(r.times.shape, (len(self.sources), *self.shape))
         self.assertEqual(r.velocity.shape, self.shape)
         self.assertTrue(np.all(np.isfinite(r.times)))
@@ -238,7 +185,7 @@ class Results2D3D:
         self.assertFalse([n for n in os.listdir(r.folder) if n not in r.summary["files"]])
 
     def test_rays_run_from_source_to_receiver_inside_the_model(self):
-        r = self.trace(*self.arguments, "--precision", "double")
+        r = self.shared(self.trace, *self.arguments, "--precision", "double")
         names = r.axes()
         upper = [r.summary["model"]["spacing"][d] * (n - 1) for d, n in enumerate(self.shape)]
         for row, record in enumerate(r.receivers):
@@ -261,7 +208,7 @@ class Results2D3D:
             self.assertAlmostEqual(length / 1750.0, record["traveltime"], delta=1e-9)
 
     def test_receivers_on_nodes_have_the_times_of_the_nodes(self):
-        r = self.trace(*self.arguments, "--precision", "double")
+        r = self.shared(self.trace, *self.arguments, "--precision", "double")
         checked = 0
         for record in r.receivers:
             node = [record[name] / r.summary["model"]["spacing"][d] for d, name in enumerate(r.axes())]
@@ -272,7 +219,7 @@ class Results2D3D:
         self.assertGreater(checked, 0)
 
     def test_vtk_has_the_rays(self):
-        r = self.trace(*self.arguments)
+        r = self.shared(self.trace, *self.arguments)
         with open(os.path.join(r.folder, "rays.vtk"), encoding="ascii") as file:
             text = file.read()
         self.assertTrue(text.startswith("# vtk DataFile"))
@@ -281,7 +228,7 @@ class Results2D3D:
         self.assertIn("traveltime", text)
 
     def test_summary(self):
-        r = self.trace(*self.arguments)
+        r = self.shared(self.trace, *self.arguments)
         s = r.summary
         self.assertEqual(s["program"], "trace_rays")
         self.assertEqual(s["model"]["shape"], list(self.shape))
@@ -484,7 +431,7 @@ weights = velocity
         r = self.trace("--config", config, "--radius", 2, "--source", "40,40")
         self.assertEqual(r.summary["asked"]["radius"], 2)
         self.assertEqual(r.summary["sources"], [[40.0, 40.0]])
-        r = self.trace("--config", config, "--gradient", "1500,1")
+        r = self.trace("--config", config, "--gradient", "1500,1", "--radius", 1)
         self.assertEqual(r.summary["model"]["name"], "--gradient 1500,1")
         self.assertEqual(r.summary["model"]["shape"], [601, 201])
         table = self.write("r.csv", "x,z\n10,20\n")
@@ -507,61 +454,37 @@ weights = velocity
 class Picture(Case):
     arguments = ["--builtin", "salt", "--shape", "61,41", "--radius", 2]
 
-    def has_matplotlib(self):
-        return subprocess.run([sys.executable, "-c", "import matplotlib"], capture_output=True).returncode == 0
-
-    def draw(self, *arguments):
-        if not self.has_matplotlib():
-            self.skipTest("matplotlib is missing, install python3-matplotlib")
-        r = self.trace(*arguments, plot=True)
-        with open(os.path.join(r.folder, "rays.png"), "rb") as file:
-            self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+    def test_program_draws(self):
+        self.needs_matplotlib()
+        r = self.trace(*self.arguments, plot=True)
+        self.assert_picture(os.path.join(r.folder, "rays.png"))
         self.assertIn("rays.png", r.summary["files"])
         self.assertGreater(r.summary["seconds"]["picture"], 0)
         self.assertEqual(r.summary["picture"], "rays.png")
 
-    def test_section(self):
-        self.draw(*self.arguments)
-
     def test_many_sources(self):
         sources = [word for k in range(10) for word in ("--source", f"{60 * k},0")]
-        self.draw(*self.arguments, *sources)
+        self.draw("plot_rays", self.trace(*self.arguments, *sources).folder, "rays.png")
 
     def test_volume(self):
-        self.draw("--builtin", "salt", "--shape", "21,15,18", "--radius", 1)
+        r = self.trace("--builtin", "salt", "--shape", "21,15,18", "--radius", 1)
+        self.draw("plot_rays", r.folder, "rays.png")
 
     def test_thin_models(self):
-        self.draw("--gradient", "2000,0", "--shape", "1,21", "--radius", 1)
-        self.draw("--gradient", "2000,0", "--shape", "21,15,1", "--radius", 1)
-
-    def not_drawn(self, python, *words):
-        done = self.call(*self.arguments, environment={"MOHO_PYTHON": python})
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        line = done.stdout.strip().splitlines()[-1]
-        self.assertTrue(line.startswith("picture not drawn: "), done.stdout)
-        for word in words:
-            self.assertIn(word, line)
-        r = Results(self.path("trace_rays_out"), done.stdout)
-        self.assertTrue(r.summary["picture"].startswith("not drawn: "))
-        self.assertNotIn("rays.png", r.summary["files"])
-
-    def test_no_python(self):
-        self.not_drawn(self.path("no_such_python"), "python3", "install python3-matplotlib",
-                       "run plot_rays.py later")
-
-    def test_no_matplotlib(self):
-        # Without site-packages, Python is what it is on a machine without numpy and matplotlib.
-        wrapper = self.write("python", f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
-        os.chmod(wrapper, os.stat(wrapper).st_mode | stat.S_IXUSR)
-        if subprocess.run([wrapper, "-c", "import matplotlib"], capture_output=True).returncode == 0:
-            self.skipTest("this Python finds matplotlib without its site packages")
-        self.not_drawn(wrapper, "has no ", "install python3-matplotlib")
+        for shape in ("1,21", "21,15,1"):
+            r = self.trace("--gradient", "2000,0", "--shape", shape, "--radius", 1)
+            self.draw("plot_rays", r.folder, "rays.png")
 
     def test_an_old_picture_does_not_stay(self):
         os.mkdir(self.path("out"))
         self.write("out/rays.png", "of another run")
         self.trace(*self.arguments)
         self.assertFalse(os.path.exists(self.path("out/rays.png")))
+
+
+class Program(support.EveryProgram, Case):
+    small = ["--builtin", "salt", "--shape", "31,21", "--radius", 2]
+    script = "plot_rays"
 
 
 class BadOptions(Case):
@@ -696,7 +619,7 @@ class BadInput(Case):
 
 class Marmousi(Case):
     def test_marmousi(self):
-        name = os.path.join(DATA, "marmousi_vp_461x151_20m.npy")
+        name = os.path.join(self.data, "marmousi_vp_461x151_20m.npy")
         if not os.path.isfile(name):
             self.skipTest("the Marmousi model is not there")
         v = np.load(name)
@@ -720,26 +643,5 @@ class Marmousi(Case):
         np.testing.assert_allclose(r.times, exact.times, rtol=1e-12, atol=0)
 
 
-def main():
-    global PROGRAM, DATA
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True, help="path of trace_rays")
-    parser.add_argument("--data", default="", help="folder with the Marmousi model")
-    parser.add_argument("names", nargs="*", help="test classes or tests; all if none is named")
-    arguments = parser.parse_args()
-    PROGRAM = os.path.abspath(arguments.program)
-    DATA = arguments.data
-    module = sys.modules[__name__]
-    loader = unittest.defaultTestLoader
-    if arguments.names:
-        suite = loader.loadTestsFromNames(arguments.names, module)
-    else:
-        suite = loader.loadTestsFromModule(module)
-    result = unittest.TextTestRunner(verbosity=2).run(suite)
-    if result.wasSuccessful() and result.testsRun > 0 and len(result.skipped) == result.testsRun:
-        return 77
-    return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(support.main(__doc__))
