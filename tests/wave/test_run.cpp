@@ -84,7 +84,20 @@ template <class T, int Dim, class Memory>
 void expect_dot_product(const Instance<Memory>& exec, const Kind& kind, int order,
                         const Boundaries<Dim>& faces, double spread) {
   const Grid<Dim> grid = run_grid<Dim>();
-  const auto model = random_model<T, Dim, Memory>(exec, grid, kind.medium, 12);
+  auto model = random_model<T, Dim, Memory>(exec, grid, kind.medium, 12);
+  if (kind.medium == Medium::variable_density && faces.lower[0].kind == FaceKind::cpml) {
+    // in the layers, and as far inside as they reach, the density does not change
+    std::mt19937 random(9);
+    const int band = faces.lower[0].width + order / 2;
+    model.density = field_of<T, Dim, Memory>(exec, grid, [&](const Index<Dim>& node) {
+      bool inside = true;
+      for (int d = 0; d < Dim; ++d) {
+        inside = inside && node[d] >= band && node[d] < grid.extents[d] - band;
+      }
+      const double rough = uniform(random, 1000.0, 3000.0);
+      return inside ? rough : 2000.0;
+    });
+  }
   PropagatorOptions<Dim> options;
   options.order = order;
   options.boundaries = faces;

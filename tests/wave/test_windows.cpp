@@ -115,13 +115,25 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
   auto expected = whole.make_wavefield(exec);
   set_random(exec, expected, 8);
 
+  // points anywhere, some between planes that are cut
+  std::mt19937 random(3);
+  Points<Dim> positions;
+  for (int p = 0; p < 9; ++p) {
+    moho::Point<Dim> point{};
+    for (int d = 0; d < Dim; ++d) point[d] = uniform(random, 40.0, 0.95 * grid.upper(d));
+    positions.push_back(point);
+  }
+  const PointSet<T, Dim, Memory> points(exec, grid, scheme.layout(), positions);
+  // what steps and points read beside the own planes
+  const int beside = std::max(reach, points.planes() - 1);
+
   std::vector<Window<T, Dim, Memory>> windows;
   const std::int64_t cuts[] = {0, 17, 18, 40, grid.extents[0]};
   for (int w = 0; w < 4; ++w) {
     Window<T, Dim, Memory> window;
     window.own = {cuts[w], cuts[w + 1]};
     const Planes held =
-        intersection(Planes{cuts[w] - reach, cuts[w + 1] + reach}, moho::all_planes(grid));
+        intersection(Planes{cuts[w] - beside, cuts[w + 1] + beside}, moho::all_planes(grid));
     window.medium = MediumWindow<T, Dim, Memory>(exec, scheme, held);
     // in slabs, not in order
     const std::int64_t middle = held.begin + held.count() / 2;
@@ -133,15 +145,6 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
     windows.push_back(window);
   }
 
-  // points anywhere, some between planes that are cut
-  std::mt19937 random(3);
-  Points<Dim> positions;
-  for (int p = 0; p < 9; ++p) {
-    moho::Point<Dim> point{};
-    for (int d = 0; d < Dim; ++d) point[d] = uniform(random, 40.0, 0.95 * grid.upper(d));
-    positions.push_back(point);
-  }
-  const PointSet<T, Dim, Memory> points(exec, grid, scheme.layout(), positions);
   constexpr int steps = 5;
   std::vector<T> amplitudes(steps * positions.size());
   for (T& value : amplitudes) value = static_cast<T>(uniform(random, -1.0, 1.0));
@@ -181,8 +184,8 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
     // every window takes the planes beside its own from those who own them
     for (auto& to : windows) {
       for (const auto& from : windows) {
-        const Planes lower = intersection(from.own, Planes{to.own.begin - reach, to.own.begin});
-        const Planes upper = intersection(from.own, Planes{to.own.end, to.own.end + reach});
+        const Planes lower = intersection(from.own, Planes{to.own.begin - beside, to.own.begin});
+        const Planes upper = intersection(from.own, Planes{to.own.end, to.own.end + beside});
         for (const Planes& planes : {lower, upper}) {
           if (!planes.empty()) copy_planes(exec, scheme, from.field, to.field, planes);
         }

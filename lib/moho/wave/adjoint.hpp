@@ -15,8 +15,9 @@ namespace moho::wave {
 /// operator D and a matrix B at each node. With nu = w B lambda the transposed recursion for lambda
 /// is the same step, so that data of p are injected into p and q with w B, and the adjoint of a
 /// source (MediumWindow::source_scale()) is read from one of the fields. Exact for all media of
-/// self-adjoint equations and all faces; with perfectly matched layers for points whose nodes lie
-/// outside of the layers.
+/// self-adjoint equations and all faces. With perfectly matched layers it is exact between points
+/// whose nodes lie outside of the layers; where the density varies, if it does not vary in the
+/// layers and order / 2 nodes inside of them.
 template <class T, class Memory>
 struct AdjointFactors {
   Storage<T, Memory> inject[2];  ///< what data of p are multiplied with, into p and into q
