@@ -6,8 +6,8 @@
 # With PCH the target's sources begin with headers compiled before, one set for each of the three kinds
 # (MOHO_PCH=OFF: without). Sources include all that they use all the same: other compilers go without.
 #
-# LIGHT is for sources that read options and write files, such as all of the kind program: they are
-# optimised less in a release, and compile in two thirds of the time.
+# LIGHT is for sources without kernels, such as all of the kinds program and test: they are optimised less
+# in a release, and compile in half of the time.
 
 function(moho_own_target name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "LIGHT" "PCH" "")
@@ -62,7 +62,7 @@ function(moho_pch_target kind)
   file(CONFIGURE OUTPUT "${source}" CONTENT "// Only its precompiled headers are of use.\n" @ONLY)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL "${source}")
   set(light "")
-  if(kind STREQUAL "program")
+  if(NOT kind STREQUAL "library")
     set(light LIGHT)
   endif()
   moho_own_target(${target} ${light})
