@@ -265,7 +265,7 @@ class Picture(Case):
             self.assertIn(picture, r.summary["files"])
 
     def test_volume(self):
-        r = self.model("--vp", "2000", "--shape", "31,25,28", "--spacing", "10", "--time", "0.2")
+        r = self.model("--vp", "2000", "--shape", "31,25,28", "--spacing", "10", "--time", "0.2", "--width", 6)
         self.draw("plot_waves", r.folder, "gather.png", "snapshots.png")
 
 
