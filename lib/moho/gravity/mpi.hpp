@@ -16,23 +16,12 @@
 ///     });
 ///     add_fields(session.communicator(), results);
 
-#include <moho/gravity/ranks.hpp>
 #include <moho/gravity/types.hpp>
 #include <moho/mpi/mpi.hpp>
 
 #include <vector>
 
 namespace moho::gravity {
-
-/// \name Functions of moho::mpi under the names of this module.
-/// @{
-using MpiSession = mpi::Session;
-using mpi::broadcast;
-using mpi::gather_to_root;
-using mpi::reduce_to_root;
-using mpi::scatter_rows;
-using mpi::together;
-/// @}
 
 /// Hands each rank its prisms of a list that the root has: rows of seven numbers. Collective.
 /// \param all the list, read on the root alone
