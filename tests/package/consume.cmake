@@ -83,6 +83,16 @@ if(PROGRAMS)
   expect_files(${plots})
 endif()
 
+# Installed programs draw with the installed Python programs: one that fails on purpose is noticed.
+if("trace_rays" IN_LIST PROGRAMS)
+  file(WRITE "${WORK}/prefix/share/moho/plots/plot_rays.py" "raise SystemExit('the installed one')\n")
+  run("${CMAKE}" -E env --unset=MOHO_PLOT_DIR "${WORK}/prefix/bin/trace_rays" --builtin salt --shape 41,21
+      --spacing 50 --source 0,0 --out "${WORK}/rays")
+  if(NOT output MATCHES "the installed one")
+    message(FATAL_ERROR "the installed program draws with another plot_rays.py: ${output}")
+  endif()
+endif()
+
 string(REPLACE ";" "\\;" escaped "${COMPONENTS}")
 run("${CMAKE}" -S "${SOURCE}/components" -B "${WORK}/components" ${options} "-DCOMPONENTS=${escaped}")
 
@@ -91,11 +101,14 @@ run("${CMAKE}" --build "${WORK}/build")
 expect(headers_only "the sum is 4950")
 expect(with_kernels "a straight ray takes 0.5 s")
 expect(with_kernels "a straight front takes 0.5 s")
+expect(with_kernels "the first step has some nodes")
+expect(with_kernels "a dense cube attracts")
 
 # Kernels that are linked are not compiled again: the program's own object refers to them.
 file(GLOB_RECURSE object "${WORK}/build/*with_kernels.cpp.o")
 execute_process(COMMAND "${NM}" -C "${object}" OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
-foreach(kernel "moho::rays::trace<" "moho::eikonal::detail::solve_all<")
+foreach(kernel "moho::rays::trace<" "moho::eikonal::detail::solve_all<" "moho::gravity::detail::forward_rows<"
+        "moho::rtm::LayersDomain<[^>]*>::LayersDomain")
   if(NOT output MATCHES " U [^\n]*${kernel}")
     message(FATAL_ERROR "the consumer does not refer to the compiled ${kernel}...>")
   elseif(output MATCHES " [TtWw] [^\n(]*${kernel}")

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Uses the modules once with their compiled kernels, and writes a file.
+// Uses each module once with its compiled kernels, and writes a file.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
 #include <moho/core/space.hpp>
 #include <moho/eikonal/eikonal.hpp>
+#include <moho/gravity/gravity.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/rays/rays.hpp>
+#include <moho/rtm/rtm.hpp>
+#include <moho/wave/wave.hpp>
 
 #include <cstdio>
+#include <vector>
 
 using Exec = Kokkos::DefaultExecutionSpace;
 using Memory = Exec::memory_space;
@@ -35,6 +39,38 @@ double front(const moho::Instance<Memory>& exec, const moho::Field<double, 2, Me
   return moho::value_at(exec, times.data() + grid.flat({100, 0}));
 }
 
+// Steps a wavefield at rest for as many nodes as the domain wants: all.
+double waves(const moho::Instance<Memory>& exec, const moho::Field<float, 2, Memory>& velocity) {
+  const moho::wave::Model<float, 2, Memory> model{.vp = velocity};
+  const moho::wave::Propagator<float, 2, Memory> propagator(exec, grid, model, {.dt = 0.001});
+  const moho::wave::PointSet<float, 2, Memory> sources(exec, grid, propagator.layout(),
+                                                       {{500.0, 250.0}});
+  const auto domain = moho::rtm::make_domain(moho::rtm::Expansion::layers, exec, propagator, model,
+                                             sources, {.frequency = 20.0});
+  const auto wavefield = propagator.make_wavefield(exec);
+  propagator.step(exec, wavefield, domain->box(exec, propagator, wavefield, 0));
+  exec.fence();
+  return domain->report().fraction();
+}
+
+// The sign of the attraction above a dense cube: down, which is positive.
+bool attracts(const moho::Instance<Memory>& exec) {
+  const auto upload = [&](auto view, const std::vector<double>& values) {
+    Kokkos::deep_copy(view, Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace>(
+                                values.data(), view.extent(0), view.extent(1)));
+    return view;
+  };
+  const auto prisms = upload(Kokkos::View<double* [7], Kokkos::LayoutRight, Memory>("prisms", 1),
+                             { -50.0, 50.0, -50.0, 50.0, 0.0, 100.0, 1000.0 });
+  const auto stations = upload(
+      Kokkos::View<double* [3], Kokkos::LayoutRight, Memory>("stations", 1), { 0.0, 0.0, -10.0 });
+  const moho::gravity::ResultView<Memory> results("results", 1, 1);
+  moho::gravity::forward<double>(exec, moho::gravity::PrismView<Memory>(prisms),
+                                 moho::gravity::StationView<Memory>(stations),
+                                 {moho::gravity::Component::gz}, results);
+  return moho::value_at(exec, results.data()) > 0.0;
+}
+
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard guard(argc, argv);
   const moho::Instance<Memory> exec = Exec();
@@ -42,5 +78,9 @@ int main(int argc, char** argv) {
   moho::fill(exec, velocity, speed);
   std::printf("a straight ray takes %.6g s\n", rays(exec, velocity));
   std::printf("a straight front takes %.6g s\n", front(exec, velocity));
+  const auto vp = moho::make_field<float>(exec, grid, "vp");
+  moho::fill(exec, vp, static_cast<float>(speed));
+  std::printf("the first step has %s nodes\n", waves(exec, vp) < 1.0 ? "some" : "all");
+  std::printf("a dense cube %s\n", attracts(exec) ? "attracts" : "repels");
   return 0;
 }
