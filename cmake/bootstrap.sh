@@ -10,8 +10,8 @@ usage() {
 usage: cmake/bootstrap.sh [--developer] [--help]
 
 1. Installs the Debian packages that moho needs (only those that are missing; as root or with sudo).
-2. Looks for Kokkos and Kokkos Kernels with OpenMP as CMake would (Kokkos_ROOT and CMAKE_PREFIX_PATH are
-   honoured). If there are none, builds both for this machine from the distribution's Trilinos source
+2. Looks for Kokkos with OpenMP as CMake would (Kokkos_ROOT and CMAKE_PREFIX_PATH are honoured). If there is
+   none, builds it and Kokkos Kernels for this machine from the distribution's Trilinos source
    package, into the folder .deps of the source tree, which git ignores.
 
   --developer   also installs what .ci/run needs: clang-format and Doxygen
@@ -48,23 +48,25 @@ logged() {
 
 # ---- 1. packages ------------------------------------------------------------------------------------
 
-packages=(g++ cmake ninja-build libboost-program-options-dev libgtest-dev libgmock-dev libbenchmark-dev
-  libsegyio-dev libfmt-dev nlohmann-json3-dev libopenmpi-dev openmpi-bin python3 python3-matplotlib
-  python3-numpy)
+# What Kokkos is built with comes first; the rest is installed while Kokkos is built.
+tools=(g++ cmake ninja-build)
+packages=(libboost-program-options-dev libgtest-dev libgmock-dev libbenchmark-dev libsegyio-dev libfmt-dev
+  nlohmann-json3-dev libopenmpi-dev openmpi-bin python3 python3-matplotlib python3-numpy)
 if [ "$developer" = yes ]; then packages+=(git clang-format-14 doxygen); fi
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
+updated=no
 install_packages() {
   local missing=() package
-  for package in "${packages[@]}"; do
+  for package in "$@"; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
       missing+=("$package")
   done
   if [ ${#missing[@]} -eq 0 ]; then
-    say "Debian packages: all ${#packages[@]} are installed"
+    say "Debian packages: installed are $*"
     return
   fi
   if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
@@ -72,125 +74,140 @@ install_packages() {
   apt-get install ${missing[*]}"
   fi
   say "Debian packages: installing ${missing[*]}"
-  logged apt-update as_root apt-get update -q
-  logged apt-install as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+  if [ "$updated" = no ]; then logged apt-update as_root apt-get update -q; fi
+  updated=yes
+  logged "apt-install-${missing[0]}" as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
     --no-install-recommends "${missing[@]}"
 }
 
 mkdir -p "$logs"
+debian=no
 if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
-  install_packages
+  debian=yes
+  install_packages "${tools[@]}"
 else
   say "This is no Debian machine. Install what these Debian packages hold, if it is not there yet:"
-  say "  ${packages[*]}"
+  say "  ${tools[*]} ${packages[*]}"
 fi
 command -v cmake >/dev/null || fail "cmake is not in PATH: install CMake 3.25 or newer"
 
 # ---- 2. Kokkos and Kokkos Kernels -------------------------------------------------------------------
 
-generator=()
-if command -v ninja >/dev/null; then generator=(-G Ninja); fi
+# Runs in the background: ends with exit, not with return.
+provide_kokkos() {
+  generator=()
+  if command -v ninja >/dev/null; then generator=(-G Ninja); fi
 
-rm -rf "$deps/probe"
-logged probe cmake -S "$root/cmake/probe" -B "$deps/probe" "${generator[@]}"
-found=$(cat "$deps/probe/found.txt")
-if [ -n "$found" ]; then
-  say "Kokkos: using the one that is there, $found"
-  exit 0
-fi
+  rm -rf "$deps/probe"
+  logged probe cmake -S "$root/cmake/probe" -B "$deps/probe" "${generator[@]}"
+  found=$(cat "$deps/probe/found.txt")
+  if [ -n "$found" ]; then
+    say "Kokkos: using the one that is there, $found"
+    exit 0
+  fi
 
-flags=""
-if echo 'int main() {}' | ${CXX:-c++} -march=native -x c++ -fsyntax-only - 2>/dev/null; then
-  flags="-march=native"
-fi
-# The processor's capabilities belong to the stamp: a folder carried to another machine is built again.
-identity="$(uname -m) $(grep -m1 '^flags' /proc/cpuinfo 2>/dev/null | cksum) $(${CXX:-c++} -dumpfullversion)"
-if [ -f "$stamp" ] && [ "$(head -n 1 "$stamp")" = "$identity" ]; then
-  say "Kokkos: using the one built earlier, $(tail -n 1 "$stamp")"
-  exit 0
-fi
+  flags=""
+  if echo 'int main() {}' | ${CXX:-c++} -march=native -x c++ -fsyntax-only - 2>/dev/null; then
+    flags="-march=native"
+  fi
+  # The processor's capabilities belong to the stamp: a folder carried to another machine is built again.
+  identity="$(uname -m) $(grep -m1 '^flags' /proc/cpuinfo 2>/dev/null | cksum) $(${CXX:-c++} -dumpfullversion)"
+  if [ -f "$stamp" ] && [ "$(head -n 1 "$stamp")" = "$identity" ]; then
+    say "Kokkos: using the one built earlier, $(tail -n 1 "$stamp")"
+    exit 0
+  fi
 
-command -v apt-get >/dev/null ||
-  fail "there is no Kokkos with OpenMP, and no apt-get to fetch its sources: install Kokkos 3.4 or newer
-  (-DKokkos_ENABLE_OPENMP=ON -DKokkos_ENABLE_SERIAL=ON) and Kokkos Kernels, and set CMAKE_PREFIX_PATH"
+  command -v apt-get >/dev/null ||
+    fail "there is no Kokkos with OpenMP, and no apt-get to fetch its sources: install Kokkos 3.4 or newer
+    (-DKokkos_ENABLE_OPENMP=ON -DKokkos_ENABLE_SERIAL=ON) and Kokkos Kernels, and set CMAKE_PREFIX_PATH"
 
-# apt reads source entries from a folder of ours and keeps its lists there too, so that the machine's
-# configuration stays as it is and no root is needed. Signatures are checked as always.
-apt_root=$deps/apt
-apt_private=(-q -o "Dir::Etc::sourcelist=/dev/null" -o "Dir::Etc::sourceparts=$apt_root/sources"
-  -o "Dir::State::lists=$apt_root/lists" -o "Dir::Cache=$apt_root/cache")
+  # apt reads source entries from a folder of ours and keeps its lists there too, so that the machine's
+  # configuration stays as it is and no root is needed. Signatures are checked as always.
+  apt_root=$deps/apt
+  apt_private=(-q -o "Dir::Etc::sourcelist=/dev/null" -o "Dir::Etc::sourceparts=$apt_root/sources"
+    -o "Dir::State::lists=$apt_root/lists" -o "Dir::Cache=$apt_root/cache")
 
-# Writes the machine's own binary entries, turned into source entries. Only entries that offer Trilinos
-# are taken where the machine's package lists tell which these are ("file:number", the number being the
-# line in a .list file and the paragraph in a .sources file), else all.
-write_source_entries() {
-  local LIST="" PARTS="" wanted="" description file out
-  eval "$(apt-config shell LIST Dir::Etc::sourcelist/f PARTS Dir::Etc::sourceparts/d)"
-  while read -r description; do
-    wanted+=" $(apt-get indextargets --format '$(SOURCESENTRY)' 'Created-By: Packages' \
-      "Description: $description" 2>/dev/null | tr '\n' ' ')"
-  done < <(apt-cache policy trilinos-dev 2>/dev/null | sed -n 's/^ \+[0-9]\+ \(.* Packages\)$/\1/p')
-  wanted=$(echo $wanted)
-  for file in "$LIST" "$PARTS"/*.list "$PARTS"/*.sources; do
-    file=${file//\/\//\/}
-    [ -f "$file" ] || continue
-    out=$apt_root/sources/$(basename "$file")
-    case "$file" in
-      *.sources)
-        awk -v file="$file" -v wanted=" $wanted " '
-          BEGIN { RS = ""; FS = "\n" }
-          { if (tolower($0) ~ /(^|\n)enabled: *(no|false)/) next
-            if (wanted !~ /^ *$/ && index(wanted, " " file ":" NR " ") == 0) next
-            sub(/(^|\n)[Tt]ypes:[^\n]*/, "\nTypes: deb-src"); sub(/^\n/, ""); print $0 "\n" }' \
-          "$file" >"$out" ;;
-      *)
-        awk -v file="$file" -v wanted=" $wanted " '
-          /^[ \t]*deb[ \t]/ {
-            if (wanted !~ /^ *$/ && index(wanted, " " file ":" NR " ") == 0) next
-            sub(/^[ \t]*deb/, "deb-src"); print }' "$file" >"$out" ;;
-    esac
+  # Writes the machine's own binary entries, turned into source entries. Only entries that offer Trilinos
+  # are taken where the machine's package lists tell which these are ("file:number", the number being the
+  # line in a .list file and the paragraph in a .sources file), else all.
+  write_source_entries() {
+    local LIST="" PARTS="" wanted="" description file out
+    eval "$(apt-config shell LIST Dir::Etc::sourcelist/f PARTS Dir::Etc::sourceparts/d)"
+    while read -r description; do
+      wanted+=" $(apt-get indextargets --format '$(SOURCESENTRY)' 'Created-By: Packages' \
+        "Description: $description" 2>/dev/null | tr '\n' ' ')"
+    done < <(apt-cache policy trilinos-dev 2>/dev/null | sed -n 's/^ \+[0-9]\+ \(.* Packages\)$/\1/p')
+    wanted=$(echo $wanted)
+    for file in "$LIST" "$PARTS"/*.list "$PARTS"/*.sources; do
+      file=${file//\/\//\/}
+      [ -f "$file" ] || continue
+      out=$apt_root/sources/$(basename "$file")
+      case "$file" in
+        *.sources)
+          awk -v file="$file" -v wanted=" $wanted " '
+            BEGIN { RS = ""; FS = "\n" }
+            { if (tolower($0) ~ /(^|\n)enabled: *(no|false)/) next
+              if (wanted !~ /^ *$/ && index(wanted, " " file ":" NR " ") == 0) next
+              sub(/(^|\n)[Tt]ypes:[^\n]*/, "\nTypes: deb-src"); sub(/^\n/, ""); print $0 "\n" }' \
+            "$file" >"$out" ;;
+        *)
+          awk -v file="$file" -v wanted=" $wanted " '
+            /^[ \t]*deb[ \t]/ {
+              if (wanted !~ /^ *$/ && index(wanted, " " file ":" NR " ") == 0) next
+              sub(/^[ \t]*deb/, "deb-src"); print }' "$file" >"$out" ;;
+      esac
+    done
+  }
+
+  rm -rf "$apt_root" "$prefix" "$deps/src" "$deps/build"
+  mkdir -p "$apt_root"/{sources,lists/partial,cache/archives/partial,download} "$deps/src"
+  say "Kokkos: none with OpenMP is there; fetching the distribution's Trilinos source package"
+  write_source_entries
+  grep -qs deb-src "$apt_root"/sources/* ||
+    fail "apt's configuration names no package source: install Kokkos and set CMAKE_PREFIX_PATH"
+  # One unreachable entry does not matter as long as another one has the package.
+  apt-get "${apt_private[@]}" update >"$logs/apt-sources.log" 2>&1 </dev/null || true
+  fetch_sources() { cd "$apt_root/download" && apt-get "${apt_private[@]}" source --download-only --tar-only trilinos; }
+  logged apt-source fetch_sources
+  tarball=$(find "$apt_root/download" -name 'trilinos_*.orig.tar.*' ! -name '*.asc' | head -n 1)
+  [ -n "$tarball" ] || fail "apt-get downloaded no Trilinos sources; see $logs/apt-source.log"
+
+  say "Kokkos: unpacking $(basename "$tarball")"
+  logged unpack tar -xf "$tarball" -C "$deps/src" --strip-components=2 --wildcards \
+    '*/packages/kokkos' '*/packages/kokkos-kernels'
+  for package in kokkos kokkos-kernels; do
+    [ -f "$deps/src/$package/CMakeLists.txt" ] ||
+      fail "$(basename "$tarball") holds no packages/$package: install Kokkos and set CMAKE_PREFIX_PATH"
   done
+
+  # build <package> <options>...
+  build() {
+    local package=$1
+    shift
+    say "Kokkos: building $package with $(nproc) processes"
+    logged "$package" cmake -S "$deps/src/$package" -B "$deps/build/$package" "${generator[@]}" \
+      -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
+      -DCMAKE_CXX_STANDARD=20 -DCMAKE_CXX_FLAGS="$flags -w" -DCMAKE_POSITION_INDEPENDENT_CODE=ON "$@"
+    logged "$package-build" cmake --build "$deps/build/$package" --parallel "$(nproc)"
+    logged "$package-install" cmake --install "$deps/build/$package"
+  }
+  build kokkos -DKokkos_CXX_STANDARD=20 -DKokkos_ENABLE_SERIAL=ON -DKokkos_ENABLE_OPENMP=ON \
+    -DKokkos_ENABLE_TESTS=OFF -DKokkos_ENABLE_EXAMPLES=OFF
+  build kokkos-kernels -DKokkos_DIR="$prefix/lib/cmake/Kokkos" -DKokkosKernels_ADD_DEFAULT_ETI=OFF \
+    -DKokkosKernels_ENABLE_TESTS=OFF -DKokkosKernels_ENABLE_EXAMPLES=OFF \
+    -DKokkosKernels_ENABLE_TPL_BLAS=OFF -DKokkosKernels_ENABLE_TPL_LAPACK=OFF
+
+  version=$(sed -n 's/^set(PACKAGE_VERSION "\(.*\)").*/\1/Ip' "$prefix/lib/cmake/Kokkos/KokkosConfigVersion.cmake")
+  printf '%s\n%s\n' "$identity" "Kokkos $version in $prefix" >"$stamp"
+  rm -rf "$apt_root" "$deps/src" "$deps/build" "$deps/probe"
+  say "Kokkos: installed version $version into $prefix"
 }
 
-rm -rf "$apt_root" "$prefix" "$deps/src" "$deps/build"
-mkdir -p "$apt_root"/{sources,lists/partial,cache/archives/partial,download} "$deps/src"
-say "Kokkos: none with OpenMP is there; fetching the distribution's Trilinos source package"
-write_source_entries
-grep -qs deb-src "$apt_root"/sources/* ||
-  fail "apt's configuration names no package source: install Kokkos and set CMAKE_PREFIX_PATH"
-# One unreachable entry does not matter as long as another one has the package.
-apt-get "${apt_private[@]}" update >"$logs/apt-sources.log" 2>&1 </dev/null || true
-fetch_sources() { cd "$apt_root/download" && apt-get "${apt_private[@]}" source --download-only --tar-only trilinos; }
-logged apt-source fetch_sources
-tarball=$(find "$apt_root/download" -name 'trilinos_*.orig.tar.*' ! -name '*.asc' | head -n 1)
-[ -n "$tarball" ] || fail "apt-get downloaded no Trilinos sources; see $logs/apt-source.log"
-
-say "Kokkos: unpacking $(basename "$tarball")"
-logged unpack tar -xf "$tarball" -C "$deps/src" --strip-components=2 --wildcards \
-  '*/packages/kokkos' '*/packages/kokkos-kernels'
-for package in kokkos kokkos-kernels; do
-  [ -f "$deps/src/$package/CMakeLists.txt" ] ||
-    fail "$(basename "$tarball") holds no packages/$package: install Kokkos and set CMAKE_PREFIX_PATH"
-done
-
-# build <package> <options>...
-build() {
-  local package=$1
-  shift
-  say "Kokkos: building $package with $(nproc) processes"
-  logged "$package" cmake -S "$deps/src/$package" -B "$deps/build/$package" "${generator[@]}" \
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
-    -DCMAKE_CXX_STANDARD=20 -DCMAKE_CXX_FLAGS="$flags -w" -DCMAKE_POSITION_INDEPENDENT_CODE=ON "$@"
-  logged "$package-build" cmake --build "$deps/build/$package" --parallel "$(nproc)"
-  logged "$package-install" cmake --install "$deps/build/$package"
-}
-build kokkos -DKokkos_CXX_STANDARD=20 -DKokkos_ENABLE_SERIAL=ON -DKokkos_ENABLE_OPENMP=ON \
-  -DKokkos_ENABLE_TESTS=OFF -DKokkos_ENABLE_EXAMPLES=OFF
-build kokkos-kernels -DKokkos_DIR="$prefix/lib/cmake/Kokkos" -DKokkosKernels_ADD_DEFAULT_ETI=OFF \
-  -DKokkosKernels_ENABLE_TESTS=OFF -DKokkosKernels_ENABLE_EXAMPLES=OFF \
-  -DKokkosKernels_ENABLE_TPL_BLAS=OFF -DKokkosKernels_ENABLE_TPL_LAPACK=OFF
-
-version=$(sed -n 's/^set(PACKAGE_VERSION "\(.*\)").*/\1/Ip' "$prefix/lib/cmake/Kokkos/KokkosConfigVersion.cmake")
-printf '%s\n%s\n' "$identity" "Kokkos $version in $prefix" >"$stamp"
-rm -rf "$apt_root" "$deps/src" "$deps/build" "$deps/probe"
-say "Kokkos: installed version $version into $prefix"
+provide_kokkos &
+kokkos=$!
+# Also where packages fail, so that nothing is left running.
+trap 'wait "$kokkos"' EXIT
+if [ "$debian" = yes ]; then install_packages "${packages[@]}"; fi
+trap - EXIT
+wait "$kokkos" || fail "there is no Kokkos; the reason is above"
+say "ready"
