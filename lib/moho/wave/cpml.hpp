@@ -114,30 +114,12 @@ KOKKOS_FORCEINLINE_FUNCTION void correct_node(const StepArguments<T>& s, int axi
   }
 }
 
-/// The same for a stencil known when the program runs, of `fields` fields.
-template <int fields, class T>
-KOKKOS_FORCEINLINE_FUNCTION void correct_node_of(Stencil stencil, const StepArguments<T>& s,
-                                                 int axis, std::int64_t i, T w, T of_p, T of_q) {
-  if constexpr (fields == 1) {
-    if (stencil == Stencil::variable_density) {
-      correct_node<Stencil::variable_density, T>(s, axis, i, w, of_p, of_q);
-    } else {
-      correct_node<Stencil::isotropic, T>(s, axis, i, w, of_p, of_q);
-    }
-  } else {
-    if (stencil == Stencil::vti_fletcher) {
-      correct_node<Stencil::vti_fletcher, T>(s, axis, i, w, of_p, of_q);
-    } else {
-      correct_node<Stencil::vti, T>(s, axis, i, w, of_p, of_q);
-    }
-  }
-}
-
 /// The correction of one face on a device: a team takes lines along the normal, and their psi goes
 /// through scratch.
-template <int fields, class T, int radius, class Exec>
+template <Stencil stencil, class T, int radius, class Exec>
 struct DeviceLayer {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 2>, Kokkos::IndexType<int>>;
+  static constexpr int fields = fields_of(stencil);
   static constexpr int lines = 32, threads = 256;
 
   LayerArguments<T> l;
@@ -177,7 +159,7 @@ struct DeviceLayer {
       const std::int64_t slab = slab_base + u * l.strides[axis] + line * l.strides[inner];
       for (int f = 0; f < fields; ++f) {
         T value = 0;
-        if (inside && layer_has(l.stencil, axis, f)) {
+        if (inside && layer_has(stencil, axis, f)) {
           value = layer_psi<radius>(s.now[f] + at, along, s.first[axis], l.a[u], l.b[u],
                                     l.psi_now[f][slab]);
           if (node >= s.lower[axis] && node < s.upper[axis]) l.psi_next[f][slab] = value;
@@ -196,7 +178,7 @@ struct DeviceLayer {
       const std::int64_t at = base + node * along + line * aside;
       T correction[2] = {0, 0};
       for (int f = 0; f < fields; ++f) {
-        if (!layer_has(l.stencil, axis, f)) continue;
+        if (!layer_has(stencil, axis, f)) continue;
         const T* const here = psi + (f * depth() + u + radius) * (lines + 1) + line;
         T slope = 0;
         MOHO_UNROLL
@@ -219,7 +201,7 @@ struct DeviceLayer {
       place[axis] = node;
       place[inner] += line;
       const T w = s.taper[0][place[0]] * s.taper[1][place[1]] * s.taper[2][place[2]];
-      correct_node_of<fields, T>(l.stencil, s, axis, at, w, correction[0], correction[1]);
+      correct_node<stencil, T>(s, axis, at, w, correction[0], correction[1]);
     }
   }
 
@@ -409,14 +391,28 @@ template <class T, class Memory>
 using LayerLaunch = void (*)(const Instance<Memory>&, const LayerArguments<T>&);
 
 /// The kernels of devices for a layer, by order.
-template <int fields, class T, class Exec>
+template <Stencil stencil, class T, class Exec>
 LayerLaunch<T, MemoryOf<Exec>> device_layer_of(int order) {
   const LayerLaunch<T, MemoryOf<Exec>> table[] = {
-      &DeviceLayer<fields, T, 1, Exec>::run, &DeviceLayer<fields, T, 2, Exec>::run,
-      &DeviceLayer<fields, T, 3, Exec>::run, &DeviceLayer<fields, T, 4, Exec>::run,
-      &DeviceLayer<fields, T, 5, Exec>::run, &DeviceLayer<fields, T, 6, Exec>::run,
-      &DeviceLayer<fields, T, 7, Exec>::run, &DeviceLayer<fields, T, 8, Exec>::run};
+      &DeviceLayer<stencil, T, 1, Exec>::run, &DeviceLayer<stencil, T, 2, Exec>::run,
+      &DeviceLayer<stencil, T, 3, Exec>::run, &DeviceLayer<stencil, T, 4, Exec>::run,
+      &DeviceLayer<stencil, T, 5, Exec>::run, &DeviceLayer<stencil, T, 6, Exec>::run,
+      &DeviceLayer<stencil, T, 7, Exec>::run, &DeviceLayer<stencil, T, 8, Exec>::run};
   return table[order / 2 - 1];
+}
+/// The same for a stencil known when the program runs.
+template <class T, class Exec>
+LayerLaunch<T, MemoryOf<Exec>> device_layer_of(Stencil stencil, int order) {
+  switch (stencil) {
+    case Stencil::vti:
+      return device_layer_of<Stencil::vti, T, Exec>(order);
+    case Stencil::vti_fletcher:
+      return device_layer_of<Stencil::vti_fletcher, T, Exec>(order);
+    case Stencil::variable_density:
+      return device_layer_of<Stencil::variable_density, T, Exec>(order);
+    default:
+      return device_layer_of<Stencil::isotropic, T, Exec>(order);
+  }
 }
 
 /// Corrects the layer of the arguments on the instance. No stencil of TTI has layers.
@@ -427,9 +423,7 @@ void correct_layer(const Instance<Memory>& exec, int order, const LayerArguments
     launch("moho::wave::cpml", exec, l.s.upper[l.outer] - l.s.lower[l.outer],
            LayerLoop<T>{l, host_layer_of<T>(order)});
   } else {
-    const auto run = fields_of(l.stencil) == 1 ? device_layer_of<1, T, DeviceOf<Memory>>(order)
-                                               : device_layer_of<2, T, DeviceOf<Memory>>(order);
-    run(exec, l);
+    device_layer_of<T, DeviceOf<Memory>>(l.stencil, order)(exec, l);
   }
 }
 
@@ -437,9 +431,14 @@ void correct_layer(const Instance<Memory>& exec, int order, const LayerArguments
 
 /// \cond
 #define MOHO_WAVE_HOST_LAYERS(prefix, T) prefix template LayerWork<T> host_layer_of<T>(int);
-#define MOHO_WAVE_DEVICE_LAYERS(prefix, T, Exec)                                       \
-  prefix template LayerLaunch<T, Exec::memory_space> device_layer_of<1, T, Exec>(int); \
-  prefix template LayerLaunch<T, Exec::memory_space> device_layer_of<2, T, Exec>(int);
+#define MOHO_WAVE_DEVICE_LAYER(prefix, stencil, T, Exec)                                         \
+  prefix template LayerLaunch<T, Exec::memory_space> device_layer_of<Stencil::stencil, T, Exec>( \
+      int);
+#define MOHO_WAVE_DEVICE_LAYERS(prefix, T, Exec)            \
+  MOHO_WAVE_DEVICE_LAYER(prefix, isotropic, T, Exec)        \
+  MOHO_WAVE_DEVICE_LAYER(prefix, variable_density, T, Exec) \
+  MOHO_WAVE_DEVICE_LAYER(prefix, vti, T, Exec)              \
+  MOHO_WAVE_DEVICE_LAYER(prefix, vti_fletcher, T, Exec)
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave::detail {
 MOHO_WAVE_HOST_LAYERS(extern, float)
