@@ -340,12 +340,13 @@ class Program {
       // receivers once where all shots share them
       const bool told = k == 0 || shot.receivers.size() != m_survey.first_receivers || m_o.moving ||
                         !m_o.shots_file.empty();
-      list.push_back(Json::object(
-          {{"number", shot.number},
-           {"gather", m_names[k]},
-           {"sources", points_json(shot.sources)},
-           {"receivers", told && !shot.receivers.empty() ? points_json(shot.receivers)
-                                                         : Json("as the first shot")}}));
+      Json entry = Json::object();
+      entry["number"] = shot.number;
+      entry["gather"] = m_names[k];
+      entry["sources"] = points_json(shot.sources);
+      entry["receivers"] =
+          told && !shot.receivers.empty() ? points_json(shot.receivers) : Json("as the first shot");
+      list.push_back(entry);
     }
     return list;
   }

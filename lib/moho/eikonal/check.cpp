@@ -153,16 +153,15 @@ void check_call(const Grid<Dim>& grid, const Points<Dim>& sources, const Options
 }
 
 std::size_t sources_per_batch(std::size_t each, std::int64_t tiles, std::size_t sources,
-                              std::size_t budget, std::size_t available) {
-  const std::size_t room = budget > 0 ? budget : available / 20 * 19;
+                              std::size_t budget, std::size_t room) {
   // tiles of all sources are counted in 32 bits
   const std::size_t most = (std::size_t(1) << 31) / (static_cast<std::size_t>(tiles) + 1);
   const std::size_t fits = std::min(room / each, most);
   if (fits == 0) {
     throw MemoryError(concat("memory: one source needs ", format_bytes(static_cast<double>(each)),
                              " to work in (allowed: ", format_bytes(static_cast<double>(room)),
-                             budget > 0 ? ", the budget" : ", what is free",
-                             "): ", budget > 0 ? "raise the budget, " : "",
+                             room == budget ? ", the budget" : ", what is free",
+                             "): ", room == budget ? "raise the budget, " : "",
                              "take fewer nodes or single precision"));
   }
   return std::min(sources, fits);

@@ -69,9 +69,10 @@ void write_times(const Instance<Memory>& exec, const Problem<T, Dim>& problem, T
 
 /// How many sources are solved at a time: all, unless memory is short.
 /// \param each bytes that a source needs
-/// \param available bytes that are free
+/// \param budget bytes that the options allow; 0: they do not say
+/// \param room bytes that may be taken
 std::size_t sources_per_batch(std::size_t each, std::int64_t tiles, std::size_t sources,
-                              std::size_t budget, std::size_t available);
+                              std::size_t budget, std::size_t room);
 
 /// The same for a grid and a kind of model.
 template <class T, int Dim, class Memory>
@@ -80,8 +81,7 @@ std::size_t sources_per_batch(const Instance<Memory>& exec, const TiledGrid<Dim>
   const std::size_t each =
       storage_bytes<T>(tiled, anelliptic) +
       static_cast<std::size_t>(tiled.tile_count) * (sizeof(T) + 3 * sizeof(int));
-  return sources_per_batch(each, tiled.tile_count, sources, budget,
-                           budget > 0 ? 0 : available_memory(exec));
+  return sources_per_batch(each, tiled.tile_count, sources, budget, memory_budget(exec, budget));
 }
 
 /// What a batch of sources tells of all: \p share of the work behind \p before of it.

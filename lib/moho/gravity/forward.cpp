@@ -55,7 +55,7 @@ Plan make_plan(const Components& components, double constant, double scale) {
 }
 
 double budget_of(const Options& options, std::size_t available, std::size_t allocated) {
-  const double free_bytes = 0.9 * static_cast<double>(available);
+  const auto free_bytes = static_cast<double>(available);
   if (options.memory_budget == 0) return free_bytes;
   return std::min(free_bytes,
                   static_cast<double>(options.memory_budget) - static_cast<double>(allocated));

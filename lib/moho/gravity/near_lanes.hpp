@@ -140,10 +140,24 @@ MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
   }
 }
 
+/// The same with arrays that stay in registers: those of the function above have an address.
+template <unsigned Mask>
+inline void near_values(const simd::Pack<double> (&lower)[3], const simd::Pack<double> (&upper)[3],
+                        simd::Pack<double>* out) {
+  constexpr int count = count_of(Mask);
+  simd::Pack<double> low[3], high[3], values[count];
+  for (int n = 0; n < 3; ++n) {
+    low[n] = lower[n];
+    high[n] = upper[n];
+  }
+  near_lanes<Mask>(low, high, values);
+  for (int c = 0; c < count; ++c) out[c] = values[c];
+}
+
 /// The same where the sums are in single precision: half of the lanes at a time.
 template <unsigned Mask>
-inline void near_lanes(const simd::Pack<float> (&lower)[3], const simd::Pack<float> (&upper)[3],
-                       simd::Pack<float>* out) {
+inline void near_values(const simd::Pack<float> (&lower)[3], const simd::Pack<float> (&upper)[3],
+                        simd::Pack<float>* out) {
   using V = simd::Pack<double>;
   constexpr int lanes = simd::lanes<double>;
   constexpr int count = count_of(Mask);

@@ -97,7 +97,7 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
   if (least > far2) {
     far_field<Mask, V>(centre, length, squares, distance2, out);
   } else if (!(greatest > near2)) {
-    near_lanes<Mask>(lower, upper, out);
+    near_values<Mask>(lower, upper, out);
   } else {
     mid_field<Mask, V>(lower, upper, length, out);
     // stations of a list may lie anywhere: those far away keep what far_field() promises
@@ -110,7 +110,7 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
     }
     if (!(least > near2)) {
       V close[count];
-      near_lanes<Mask>(lower, upper, close);
+      near_values<Mask>(lower, upper, close);
       const auto away = V(near2) < distance2;
       for (int c = 0; c < count; ++c) out[c] = select(away, out[c], close[c]);
     }

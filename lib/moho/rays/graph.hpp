@@ -143,10 +143,8 @@ void GridGraph<T, Dim, Memory>::check_velocity(const Instance<Memory>& exec,
 template <class T, int Dim, class Memory>
 void GridGraph<T, Dim, Memory>::choose_storage(const Instance<Memory>& exec) {
   const std::size_t vertices = static_cast<std::size_t>(m_data.grid.size);
-  const std::size_t available = available_memory(exec);
-  const bool given = m_options.memory_budget > 0;
-  // Leave a twentieth of what is free to others.
-  const std::size_t budget = given ? m_options.memory_budget : available / 20 * 19;
+  const std::size_t budget = memory_budget(exec, m_options.memory_budget);
+  const bool given = budget == m_options.memory_budget;
   const std::size_t table = vertices * m_data.half * sizeof(T);
   const std::size_t medium = vertices * sizeof(T);
   const std::size_t one_source = vertices * sizeof(T) + m_grid.size() * (sizeof(T) + 2);

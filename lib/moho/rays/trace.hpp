@@ -186,7 +186,7 @@ std::size_t sources_per_batch(const Instance<Memory>& exec, const GridGraph<T, D
   const std::size_t each = bytes_per_source(graph, options.method);
   std::size_t room = graph.solver_budget();
   const bool given = graph.options().memory_budget > 0;
-  if (!given) room = std::min(room, available_memory(exec) / 20 * 19);
+  if (!given) room = std::min(room, memory_budget(exec));
   // items of the work lists are counted in 32 bits
   const std::size_t items = static_cast<std::size_t>(
       options.method == Method::near_far ? graph.data().grid.size : graph.data().grid.tile_count());

@@ -10,6 +10,7 @@
 #include <moho/rays/star.hpp>
 #include <moho/rays/thread_buffer.hpp>
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -140,20 +141,6 @@ struct WeightTiles {
     return result;
   }
 
-  /// The slowness at a position of the box around a tile.
-  KOKKOS_INLINE_FUNCTION T slowness(const Index<Dim>& first,
-                                    const Kokkos::Array<int, Dim>& offset) const {
-    const auto& padded = graph.grid;
-    std::int64_t place = 0;
-    bool allocated = true;
-    for (int d = 0; d < Dim; ++d) {
-      const std::int64_t i = first[d] + offset[d] - graph.radius + padded.low[d];
-      allocated = allocated && i >= 0 && i < padded.padded[d];
-      place += i * padded.strides[d];
-    }
-    return allocated ? graph.medium(place) : infinity<T>();
-  }
-
   /// Where a row of the tile lies: the place of its first vertex, the index of that vertex in the
   /// scratch tile, and the part begin <= i < end of the row that is allocated. False if none of it
   /// is.
@@ -186,34 +173,62 @@ struct PrecalculateWeightsOnHost {
   const Tiles* tiles;
 
   void operator()(const std::int64_t tile) const {
-    const auto& graph = tiles->graph;
     const Index<Dim> origin = tiles->origin(tile);
-    const int size = tiles->box.size();
-    const int length = tiles->box.extents[Dim - 1];
-    T* const slowness = static_cast<T*>(thread_buffer(sizeof(T) * static_cast<std::size_t>(size)));
-    for (int i = 0; i < size; i += length) {
-      Kokkos::Array<int, Dim> offset{};
-      int rest = i / length;
-      for (int d = Dim - 2; d >= 0; --d) {
-        offset[d] = rest % tiles->box.extents[d];
-        rest /= tiles->box.extents[d];
-      }
-      for (int k = 0; k < length; ++k) {
-        offset[Dim - 1] = k;
-        slowness[i + k] = tiles->slowness(origin, offset);
-      }
-    }
+    T* const slowness =
+        static_cast<T*>(thread_buffer(sizeof(T) * static_cast<std::size_t>(tiles->box.size())));
+    load(origin, slowness);
+    const auto& graph = tiles->graph;
+    const int* const first_term = graph.first_term.data();
+    const StencilTerm<T>* const terms = tiles->tile_terms.data();
     for (int e = 0; e < graph.half; ++e) {
-      const StencilTerm<T>* const terms = &tiles->tile_terms(graph.first_term(e));
-      const int count = graph.first_term(e + 1) - graph.first_term(e);
+      T* const table = &graph.table(e, 0);
+      const int count = first_term[e + 1] - first_term[e];
       for (int row = 0; row < Tiles::rows; ++row) {
         std::int64_t place = 0;
         int in_tile = 0, begin = 0, end = 0;
         if (!tiles->find_row(origin, row, place, in_tile, begin, end)) continue;
-        T row_weights[Tiles::width];
-        stencil_row<Tiles::width>(row_weights, slowness + in_tile, terms, count);
-        for (int i = begin; i < end; ++i) graph.table(e, place + i) = row_weights[i];
+        if (begin == 0 && end == Tiles::width) {
+          stencil_row<Tiles::width>(table + place, slowness + in_tile, terms + first_term[e],
+                                    count);
+        } else {
+          T row_weights[Tiles::width];
+          stencil_row<Tiles::width>(row_weights, slowness + in_tile, terms + first_term[e], count);
+          for (int i = begin; i < end; ++i) table[place + i] = row_weights[i];
+        }
       }
+    }
+  }
+
+ private:
+  /// Brings the slowness of the box around a tile into a buffer, infinite where none is allocated.
+  void load(const Index<Dim>& origin, T* slowness) const {
+    const auto& graph = tiles->graph;
+    const auto& padded = graph.grid;
+    const int length = tiles->box.extents[Dim - 1];
+    const int rows = tiles->box.size() / length;
+    const std::int64_t first = origin[Dim - 1] - graph.radius + padded.low[Dim - 1];
+    const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, length);
+    const std::int64_t end =
+        std::clamp<std::int64_t>(padded.padded[Dim - 1] - first, begin, length);
+    for (int row = 0; row < rows; ++row, slowness += length) {
+      std::int64_t place = first;
+      bool allocated = true;
+      int rest = row;
+      for (int d = Dim - 2; d >= 0; --d) {
+        const std::int64_t i =
+            origin[d] + rest % tiles->box.extents[d] - graph.radius + padded.low[d];
+        rest /= tiles->box.extents[d];
+        allocated = allocated && i >= 0 && i < padded.padded[d];
+        place += i * padded.strides[d];
+      }
+      if (!allocated) {
+        std::fill_n(slowness, length, infinity<T>());
+        continue;
+      }
+      std::fill(slowness, slowness + begin, infinity<T>());
+      std::copy(graph.medium.data() + place + begin, graph.medium.data() + place + end,
+                slowness + begin);
+      std::fill(slowness + end, slowness + length, infinity<T>());
     }
   }
 };
@@ -241,7 +256,7 @@ struct PrecalculateWeightsOnDevice {
     T* const slowness = scratch.data();
     const Index<Dim> origin = tiles.origin(member.league_rank());
     load_tile<Exec, Dim>(member, tiles.box, slowness, [&](const Kokkos::Array<int, Dim>& offset) {
-      return tiles.slowness(origin, offset);
+      return slowness_at(origin, offset);
     });
     member.team_barrier();
     constexpr int row_step = Tiles::rows / per_thread;
@@ -268,6 +283,21 @@ struct PrecalculateWeightsOnDevice {
         if (places[v] >= 0) graph.table(e, places[v]) = sum[v];
       }
     }
+  }
+
+ private:
+  /// The slowness at a position of the box around a tile.
+  KOKKOS_INLINE_FUNCTION T slowness_at(const Index<Dim>& first,
+                                       const Kokkos::Array<int, Dim>& offset) const {
+    const auto& padded = tiles.graph.grid;
+    std::int64_t place = 0;
+    bool allocated = true;
+    for (int d = 0; d < Dim; ++d) {
+      const std::int64_t i = first[d] + offset[d] - tiles.graph.radius + padded.low[d];
+      allocated = allocated && i >= 0 && i < padded.padded[d];
+      place += i * padded.strides[d];
+    }
+    return allocated ? tiles.graph.medium(place) : infinity<T>();
   }
 };
 
