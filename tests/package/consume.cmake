@@ -37,12 +37,12 @@ endfunction()
 file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}")
 set(options -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}"
-            "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DWAY=${WAY}")
+            "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}")
 
 if(WAY STREQUAL "subdirectory")
   list(APPEND options "-DMOHO_SOURCE=${MOHO_SOURCE}" "-DKokkos_DIR=${Kokkos_DIR}"
        "-DKokkosKernels_DIR=${KokkosKernels_DIR}" "-DMOHO_CUDA=${MOHO_CUDA}")
-  run("${CMAKE}" -S "${SOURCE}/consumer" -B "${WORK}/build" ${options})
+  run("${CMAKE}" -S "${SOURCE}/consumer" -B "${WORK}/build" ${options} "-DWAY=${WAY}")
   run("${CMAKE}" --build "${WORK}/build" --target headers_only)
   expect(headers_only "the sum is 4950")
   return()
@@ -96,7 +96,7 @@ endif()
 string(REPLACE ";" "\\;" escaped "${COMPONENTS}")
 run("${CMAKE}" -S "${SOURCE}/components" -B "${WORK}/components" ${options} "-DCOMPONENTS=${escaped}")
 
-run("${CMAKE}" -S "${SOURCE}/consumer" -B "${WORK}/build" ${options})
+run("${CMAKE}" -S "${SOURCE}/consumer" -B "${WORK}/build" ${options} "-DWAY=${WAY}")
 run("${CMAKE}" --build "${WORK}/build")
 expect(headers_only "the sum is 4950")
 expect(with_kernels "a straight ray takes 0.5 s")

@@ -42,7 +42,9 @@ double front(const moho::Instance<Memory>& exec, const moho::Field<double, 2, Me
 // Steps a wavefield at rest for as many nodes as the domain wants: all.
 double waves(const moho::Instance<Memory>& exec, const moho::Field<float, 2, Memory>& velocity) {
   const moho::wave::Model<float, 2, Memory> model{.vp = velocity};
-  const moho::wave::Propagator<float, 2, Memory> propagator(exec, grid, model, {.dt = 0.001});
+  const moho::wave::Propagator<float, 2, Memory> propagator(
+      exec, grid, model,
+      {.dt = 0.001, .boundaries = moho::wave::all_faces<2>(moho::wave::FaceKind::sponge, 10)});
   const moho::wave::PointSet<float, 2, Memory> sources(exec, grid, propagator.layout(),
                                                        {{500.0, 250.0}});
   const auto domain = moho::rtm::make_domain(moho::rtm::Expansion::layers, exec, propagator, model,
