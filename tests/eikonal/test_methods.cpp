@@ -121,8 +121,8 @@ void several_give_the_earliest_or_each_its_own(const Instance<Memory>& exec) {
     }
   }
   EXPECT_LE(largest_difference(solve<double, 2>(exec, grid, formulas, sources), earliest), 1e-13);
-  // At first order the solution is unique. At second order a device's may differ from the sequential
-  // one: which of two stencils a node takes can depend on the thread that comes first.
+  // At first order the solution is unique. At second order a device's may differ from the
+  // sequential one: which of two stencils a node takes can depend on the thread that comes first.
   const Options first{.order = 1};
   EXPECT_LE(largest_difference(march<double, 2>(grid, formulas, sources, first),
                                solve<double, 2>(exec, grid, formulas, sources, first)),
