@@ -116,7 +116,7 @@ class Stepper {
   Stepper() = default;
   /// The kernels of a stencil and an order known when the program runs.
   Stepper(Stencil stencil, int order, bool reference)
-      : m_scheme(stencil), m_radius(order / 2), m_reference(reference) {
+      : m_stencil(stencil), m_radius(order / 2), m_reference(reference) {
     check_order(order);
     switch (stencil) {
       case Stencil::isotropic:
@@ -160,14 +160,14 @@ class Stepper {
   void run(const Instance<Memory>& exec, const StepArguments<T>& s, bool slopes) const {
     if (m_reference) return m_plain(exec, s, m_radius, slopes);
     if constexpr (is_host_memory<Memory>) {
-      run_on_host(slopes ? "moho::wave::slopes" : "moho::wave::step", exec, m_scheme, Dim, m_radius,
-                  m_work[slopes], s);
+      run_on_host(slopes ? "moho::wave::slopes" : "moho::wave::step", exec, m_stencil, Dim,
+                  m_radius, m_work[slopes], s);
     } else {
       m_launch[slopes](exec, s);
     }
   }
 
-  Stencil m_scheme = Stencil::isotropic;
+  Stencil m_stencil = Stencil::isotropic;
   int m_radius = 0;
   bool m_reference = false;
   void (*m_plain)(const Instance<Memory>&, const StepArguments<T>&, int, bool) = nullptr;
