@@ -23,7 +23,7 @@ using namespace moho::testing;
 
 template <class Case>
 class WindowTest : public ::testing::Test {};
-TYPED_TEST_SUITE(WindowTest, TestCases, CaseName);
+TYPED_TEST_SUITE(WindowTest, LongTestCases, CaseName);
 
 template <int Dim>
 Grid<Dim> window_grid() {
