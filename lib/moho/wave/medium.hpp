@@ -238,6 +238,7 @@ void MediumWindow<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
   }
 }
 
+/// \cond
 template <class T, int Dim, class Memory>
 void MediumWindow<T, Dim, Memory>::bind(detail::StepArguments<T>& s) const {
   const auto start = [&](const Storage<T, Memory>& storage) {
@@ -252,5 +253,6 @@ void MediumWindow<T, Dim, Memory>::bind(detail::StepArguments<T>& s) const {
   s.stride_x = m_layout.strides[0];
   s.stride_y = Dim == 3 ? m_layout.strides[1] : 0;
 }
+/// \endcond
 
 }  // namespace moho::wave

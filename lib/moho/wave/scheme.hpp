@@ -209,6 +209,7 @@ int Scheme<T, Dim, Memory>::bytes_per_node() const {
   return (3 * fields() + parameters + passes) * static_cast<int>(sizeof(T));
 }
 
+/// \cond
 template <class T, int Dim, class Memory>
 detail::LayerShape Scheme<T, Dim, Memory>::layer_shape(const detail::Layer<T, Memory>& layer,
                                                        const Planes& window) const {
@@ -230,6 +231,7 @@ detail::LayerShape Scheme<T, Dim, Memory>::layer_shape(const detail::Layer<T, Me
   shape.offset = -(layer.axis == 0 ? shape.begin : window.begin) * shape.strides[0];
   return shape;
 }
+/// \endcond
 
 template <class T, int Dim, class Memory>
 void Scheme<T, Dim, Memory>::prepare_coefficients() {
