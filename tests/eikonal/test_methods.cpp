@@ -128,7 +128,7 @@ void several_give_the_earliest_or_each_its_own(const Instance<Memory>& exec) {
                                solve<double, 2>(exec, grid, formulas, sources, first)),
             1e-13);
   const auto marched = march<double, 2>(grid, formulas, sources);
-  EXPECT_LE(largest_difference(marched, earliest), moho::is_host_memory<Memory> ? 1e-13 : 2e-6);
+  EXPECT_LE(largest_difference(marched, earliest), 1e-13);
 
   // a budget that holds one source at a time
   const Options little{.memory_budget = 150000};
