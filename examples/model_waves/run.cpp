@@ -60,9 +60,9 @@ Json asked_json(const Options& o) {
 
 Json scheme_json(const Options& o, const Report& report) {
   Json json;
-  json["dt"] = report.plan.dt;
+  json["dt"] = report.time.dt;
   json["largest_dt"] = report.limits.largest_dt;
-  json["steps"] = report.plan.steps;
+  json["steps"] = report.time.steps;
   json["order"] = o.order;
   json["slowest_wave"] = report.limits.least_velocity;
   json["fastest_wave"] = report.limits.greatest_velocity;
@@ -163,7 +163,7 @@ struct Survey {
 void print_plan(const Options& o, const ModelGrid& model, double slowest, double fastest,
                 const Survey& survey, const Report& report, const Session& session) {
   constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
-  const Plan& plan = report.plan;
+  const wave::TimePlan& plan = report.time;
   session.print("model     ", model.name, ": ", describe_grid(model));
   session.print("          ", media[static_cast<int>(report.medium)], ", vp ",
                 significant(slowest, 6), " to ", significant(fastest, 6), " m/s; boundaries ",
@@ -221,8 +221,8 @@ void finish(const Options& o, const Report& report, const std::vector<double>& s
   const double rate = report.seconds > 0.0 ? report.points / report.seconds : 0.0;
   Json& summary = session.summary;
   summary["scheme"] = scheme_json(o, report);
-  summary["gather"] = Json::object({{"samples", report.plan.samples},
-                                    {"interval", report.plan.interval},
+  summary["gather"] = Json::object({{"samples", report.time.samples},
+                                    {"interval", report.time.interval},
                                     {"wavelet_peak", report.peak_time}});
   Json snapshots = Json::array();
   for (std::size_t k = 0; k < snapshot_times.size(); ++k) {
@@ -267,11 +267,11 @@ class Program {
     m_job.progress = m_session.progress();
     m_job.begins = [&](const Report& report) { begin(report); };
     m_job.gather = [&](std::size_t shot, const Gather<T>& traces) { keep(shot, traces); };
-    m_job.snapshot = [&](std::int64_t step, const std::vector<T>& values) {
+    m_job.snapshot = [&](std::int64_t step, const T* values) {
       const std::string name = numbered("snapshot", static_cast<std::int64_t>(m_times.size()) + 1);
-      io::write_npy(m_session.folder() / name, values.data(), m_model.shape);
+      io::write_npy(m_session.folder() / name, values, m_model.shape);
       m_session.files.push_back(name);
-      m_times.push_back(static_cast<double>(step) * m_report.plan.dt);
+      m_times.push_back(static_cast<double>(step) * m_report.time.dt);
     };
     with_space(m_o.space, [&](const auto& exec) { m_report = compute_on<T, Dim>(exec, m_job); });
     m_session.computed(m_report.phases);
@@ -286,13 +286,16 @@ class Program {
       m_job.names[option] = concat("--", option, " ", text);
     }
     m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o));
-    m_job.order = m_o.order;
-    m_job.equations = m_o.equations;
-    m_job.sigma = m_o.sigma;
-    m_job.source_taper = m_o.source_taper;
-    m_job.seed = m_o.seed;
+    m_job.modelling.order = m_o.order;
+    m_job.modelling.equations = m_o.equations;
+    m_job.modelling.sigma = m_o.sigma;
+    m_job.modelling.source_taper = m_o.source_taper;
+    m_job.modelling.seed = m_o.seed;
+    m_job.modelling.time = {m_o.time, m_o.dt, m_o.interval, m_o.snapshots};
+    // these look at the model while the wavefield steps
+    m_job.modelling.keep_model =
+        m_o.expand == rtm::Expansion::layers || m_o.expand == rtm::Expansion::eikonal;
     m_job.expand = m_o.expand;
-    m_job.time = {m_o.time, m_o.dt, m_o.interval, m_o.snapshots};
     m_job.sources_name = m_o.shots_file.empty() ? "--source" : "--shots " + m_o.shots_file;
     m_job.receivers_name = m_o.shots_file.empty() ? "--receivers" : m_job.sources_name;
     m_job.wavelet_name = "--wavelet " + m_o.wavelet;
@@ -309,11 +312,11 @@ class Program {
 
   // All is checked.
   void begin(const Report& report) {
-    m_report.plan = report.plan;
+    m_report.time = report.time;
     m_session.begin_output(names_of_results(m_session.folder()));
     check_host_memory(concat("memory: the gathers of ", m_survey.shots, " shots take"),
                       2.0 * sizeof(T) * static_cast<double>(m_survey.receivers) *
-                          static_cast<double>(report.plan.samples),
+                          static_cast<double>(report.time.samples),
                       "take fewer shots or a longer --interval");
     const auto [low, high] = range_of(m_model.values["vp"]);
     print_plan(m_o, m_model, static_cast<double>(low), static_cast<double>(high), m_survey, report,
@@ -330,7 +333,7 @@ class Program {
     m_session.files.push_back(name);
     m_names.push_back(name);
     m_gathers.push_back(
-        segy_gather<T, Dim>(shot, m_report.plan.interval, traces.samples, traces.count));
+        segy_gather<T, Dim>(shot, m_report.time.interval, traces.samples, traces.count));
   }
 
   Json shots_json() const {

@@ -5,3 +5,7 @@
 /// \brief The whole module of reverse time migration.
 
 #include <moho/rtm/expand.hpp>
+#include <moho/rtm/migrate.hpp>
+#include <moho/rtm/replay.hpp>
+#include <moho/rtm/reverse.hpp>
+#include <moho/rtm/stores.hpp>

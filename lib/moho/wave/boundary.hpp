@@ -88,13 +88,6 @@ Field<T, Dim, Memory> extend_field(const Instance<Memory>& exec, const Grid<Dim>
                                    const Field<T, Dim, Memory>& field,
                                    const Boundaries<Dim>& boundaries, const Planes& planes);
 
-/// Options of extend_model().
-struct RandomLayerOptions {
-  double strength = 0.9;  ///< the velocity is reduced by up to this part of it at the outer edge
-  double floor = 0.0;     ///< but not below this velocity, m/s
-  std::uint64_t seed = 2011;  ///< another seed, another layer
-};
-
 /// \brief Some planes of the model extended to extended_grid(): layers take the values of the
 /// nearest node.
 ///

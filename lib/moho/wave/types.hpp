@@ -91,6 +91,13 @@ Boundaries<Dim> all_faces(FaceKind kind, int width = 30) {
   return result;
 }
 
+/// Options of extend_model() for random layers.
+struct RandomLayerOptions {
+  double strength = 0.9;  ///< the velocity is reduced by up to this part of it at the outer edge
+  double floor = 0.0;     ///< but not below this velocity, m/s
+  std::uint64_t seed = 2011;  ///< another seed, another layer
+};
+
 /// The grid with the layers of its faces outside.
 template <int Dim>
 Grid<Dim> extended_grid(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries) {
