@@ -4,7 +4,7 @@
 // keep snapshots against plain ones, the identity of inverse scattering, sums and gathers.
 
 #include <moho/rtm/migrate.hpp>
-#include <moho/rtm/replay.hpp>
+#include <moho/rtm/replay_store.hpp>
 #include <moho/rtm/reverse.hpp>
 #include <moho/rtm/stores.hpp>
 
@@ -22,49 +22,7 @@ namespace {
 using rtm::ImageSums;
 using rtm::Leg;
 using rtm::MigrateOptions;
-using rtm::ReplaySchedule;
 using rtm::SnapshotStore;
-
-// Steps of a piece that a schedule makes, run as a store would run it.
-std::int64_t run_schedule(const ReplaySchedule& schedule, std::int64_t pieces, std::int64_t states,
-                          std::int64_t& next) {
-  const std::int64_t split = schedule.split(pieces, states);
-  if (split == 0) {
-    std::int64_t sum = 0;
-    for (std::int64_t p = pieces - 1; p >= 0; --p, --next) sum += p + 1;
-    return sum;
-  }
-  const std::int64_t above = run_schedule(schedule, pieces - split, states - 1, next);
-  return split + above + run_schedule(schedule, split, states, next);
-}
-
-// The fewest steps, tried for every first state.
-std::int64_t fewest(std::int64_t pieces, std::int64_t states) {
-  static std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> known;
-  const auto found = known.find({pieces, states});
-  if (found != known.end()) return found->second;
-  std::int64_t best = pieces * (pieces + 1) / 2;
-  for (std::int64_t s = 1; states > 0 && s < pieces; ++s) {
-    best = std::min(best, s + fewest(pieces - s, states - 1) + fewest(s, states));
-  }
-  return known[{pieces, states}] = best;
-}
-
-TEST(Replay, SchedulesTakeTheFewestSteps) {
-  for (const std::int64_t pieces : {1, 2, 3, 7, 20, 41}) {
-    for (const std::int64_t states : {0, 1, 2, 3, 8, 40}) {
-      const ReplaySchedule schedule(pieces, states);
-      std::int64_t next = pieces;
-      const std::int64_t steps = run_schedule(schedule, pieces, states, next);
-      EXPECT_EQ(steps, schedule.cost(pieces, states));
-      EXPECT_EQ(steps, fewest(pieces, states));
-      EXPECT_EQ(next, 0) << "every piece once";
-    }
-    // a state for each piece: everything is computed twice, the last piece once
-    EXPECT_EQ(ReplaySchedule(pieces, pieces - 1).cost(pieces, pieces - 1), 2 * pieces - 1);
-  }
-  EXPECT_THROW(ReplaySchedule(0, 3), InputError);
-}
 
 TEST(AngleGather, FindsTheSlope) {
   constexpr std::int64_t offsets = 21, depths = 101;

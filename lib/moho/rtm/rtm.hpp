@@ -6,6 +6,6 @@
 
 #include <moho/rtm/expand.hpp>
 #include <moho/rtm/migrate.hpp>
-#include <moho/rtm/replay.hpp>
+#include <moho/rtm/replay_store.hpp>
 #include <moho/rtm/reverse.hpp>
 #include <moho/rtm/stores.hpp>

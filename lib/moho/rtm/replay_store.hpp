@@ -8,6 +8,7 @@
 #include <moho/core/arena.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/rtm/leg.hpp>
+#include <moho/rtm/replay.hpp>
 #include <moho/rtm/stores.hpp>
 
 #include <algorithm>
@@ -16,28 +17,6 @@
 #include <vector>
 
 namespace moho::rtm {
-
-/// \brief Where to keep states so that a run is replayed backwards with the fewest steps.
-///
-/// The run is cut into pieces of equal length; a piece is replayed whole, from a state at its
-/// beginning. With enough states each piece has one, and everything is computed twice; with fewer,
-/// pieces are computed more often. The optimum of Griewank and Walther (2000), by dynamic
-/// programming.
-class ReplaySchedule {
- public:
-  /// \param pieces of the run, 1 to 4096 \param states that can be kept besides the one at the
-  /// beginning of the run, 0 or more
-  ReplaySchedule(std::int64_t pieces, std::int64_t states);
-  /// Pieces run until the last piece of `pieces` is done, from the state at their beginning, and
-  /// all others before it: with `states` free ones.
-  std::int64_t cost(std::int64_t pieces, std::int64_t states) const;
-  /// The piece, counted from the beginning, at which the next state belongs; 0: none does.
-  std::int64_t split(std::int64_t pieces, std::int64_t states) const;
-
- private:
-  std::int64_t m_pieces, m_states;
-  std::vector<std::int64_t> m_cost, m_split;
-};
 
 /// \brief Keeps states of the forward leg, and computes snapshots from them, a piece of the run at
 /// a time. The same bits as those of the forward leg.
@@ -59,37 +38,34 @@ class ReplayStore : public SnapshotStore<T, Dim, Memory> {
                const Box<Dim>& box, std::int64_t time) override;
   void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
            const Box<Dim>& box, std::int64_t time) override;
-  void turn(const Instance<Memory>& exec) override;
   Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
   SnapshotReport report() const override;
 
  private:
-  struct State {
-    std::int64_t piece = 0;
-    wave::Wavefield<T, Dim, Memory> wavefield;
-  };
+  using Wave = wave::Wavefield<T, Dim, Memory>;
+  using Action = ReplayAction::Kind;
   // the time at which a piece begins: that of the snapshot before its first
   std::int64_t begin_of(std::int64_t piece) const { return piece * m_piece * m_every; }
-  void save(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& from,
-            std::int64_t piece);
-  void copy_state(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& from,
-                  const wave::Wavefield<T, Dim, Memory>& to) const;
-  std::int64_t next_state(std::int64_t after, std::int64_t pieces) const;
+  // follows the schedule until the next visit, without stepping: what the forward leg stores
+  void plan_forward();
+  void save(const Instance<Memory>& exec, const Wave& from, std::int64_t slot);
+  void copy_state(const Instance<Memory>& exec, const Wave& from, const Wave& to) const;
+  void run(const Instance<Memory>& exec, std::int64_t first, std::int64_t last, bool keep);
   void replay(const Instance<Memory>& exec, std::int64_t piece);
 
   const Leg<T, Dim, Memory>& m_leg;
   DeviceArena<T, Memory>& m_arena;
-  std::int64_t m_every, m_piece, m_pieces, m_states;
-  ReplaySchedule m_schedule;
-  std::vector<State> m_kept;                             ///< ascending by piece
-  std::vector<wave::Wavefield<T, Dim, Memory>> m_spare;  ///< freed states
-  wave::Wavefield<T, Dim, Memory> m_work;
+  std::int64_t m_every, m_piece, m_pieces;
+  std::vector<ReplayAction> m_actions;              ///< positions are pieces
+  std::size_t m_next = 0;                           ///< action
+  std::map<std::int64_t, std::int64_t> m_to_store;  ///< in the forward leg: slot by piece
+  std::map<std::int64_t, Wave> m_slots;             ///< states kept; slot 0 is rest
+  Wave m_work;
   wave::BoxHistory<Dim> m_history;
   std::map<std::int64_t, Snapshot<T, Dim, Memory>> m_snapshots;  ///< of the present piece
   std::map<std::int64_t, Box<Dim>> m_boxes;                      ///< of all snapshots
   std::int64_t m_present = -1;                                   ///< piece
-  std::int64_t m_count = 0;
-  std::size_t m_state_bytes = 0, m_most_states = 0;
+  std::size_t m_state_bytes = 0;
   double m_raw = 0.0, m_points = 0.0;
 };
 
@@ -104,11 +80,20 @@ ReplayStore<T, Dim, Memory>::ReplayStore(const InstanceOf<Memory>& exec,
       m_every(every),
       m_piece(piece),
       m_pieces((snapshots + piece - 1) / piece),
-      m_states(std::min(states, std::max<std::int64_t>(m_pieces - 1, 0))),
-      m_schedule(std::max<std::int64_t>(m_pieces, 1), m_states),
+      m_actions(replay_schedule(m_pieces, states + 1)),
       m_work(leg.propagator->make_wavefield(exec)) {
   m_arena.reset();
   m_state_bytes = m_work.bytes();
+  plan_forward();
+}
+
+template <class T, int Dim, class Memory>
+void ReplayStore<T, Dim, Memory>::plan_forward() {
+  for (; m_next < m_actions.size(); ++m_next) {
+    const ReplayAction& action = m_actions[m_next];
+    if (action.kind == Action::visit) return;
+    if (action.kind == Action::store) m_to_store[action.position] = action.slot;
+  }
 }
 
 template <class T, int Dim, class Memory>
@@ -120,41 +105,25 @@ void ReplayStore<T, Dim, Memory>::copy_state(const Instance<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-void ReplayStore<T, Dim, Memory>::save(const Instance<Memory>& exec,
-                                       const wave::Wavefield<T, Dim, Memory>& from,
-                                       std::int64_t piece) {
-  State state;
-  state.piece = piece;
-  if (m_spare.empty()) {
-    state.wavefield = m_leg.propagator->make_wavefield(exec);
-    for (auto& slope : state.wavefield.slope) slope = {};  // work space, no state
-  } else {
-    state.wavefield = m_spare.back();
-    m_spare.pop_back();
+void ReplayStore<T, Dim, Memory>::save(const Instance<Memory>& exec, const Wave& from,
+                                       std::int64_t slot) {
+  if (slot == 0) return;  // rest
+  auto found = m_slots.find(slot);
+  if (found == m_slots.end()) {
+    Wave state = m_leg.propagator->make_wavefield(exec);
+    for (auto& slope : state.slope) slope = {};  // work space, no state
+    found = m_slots.emplace(slot, state).first;
   }
-  copy_state(exec, from, state.wavefield);
-  m_kept.push_back(state);
-  m_most_states = std::max(m_most_states, m_kept.size());
-}
-
-// The piece at which the next state after the one at piece `after` belongs, of `pieces` from there
-// on; 0: none.
-template <class T, int Dim, class Memory>
-std::int64_t ReplayStore<T, Dim, Memory>::next_state(std::int64_t after,
-                                                     std::int64_t pieces) const {
-  const std::int64_t split =
-      m_schedule.split(pieces, m_states - static_cast<std::int64_t>(m_kept.size()));
-  return split > 0 ? after + split : 0;
+  copy_state(exec, from, found->second);
 }
 
 template <class T, int Dim, class Memory>
-void ReplayStore<T, Dim, Memory>::stepped(const Instance<Memory>& exec,
-                                          const wave::Wavefield<T, Dim, Memory>& wavefield,
+void ReplayStore<T, Dim, Memory>::stepped(const Instance<Memory>& exec, const Wave& wavefield,
                                           const Box<Dim>& box, std::int64_t time) {
   m_history.add(box);
-  const std::int64_t last = m_kept.empty() ? 0 : m_kept.back().piece;
-  const std::int64_t next = next_state(last, m_pieces - last);
-  if (next > 0 && time == begin_of(next)) save(exec, wavefield, next);
+  if (time % (m_piece * m_every) != 0) return;
+  const auto found = m_to_store.find(time / (m_piece * m_every));
+  if (found != m_to_store.end()) save(exec, wavefield, found->second);
 }
 
 template <class T, int Dim, class Memory>
@@ -162,7 +131,6 @@ void ReplayStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
                                       const wave::Wavefield<T, Dim, Memory>& wavefield,
                                       const Box<Dim>& box, std::int64_t time) {
   m_boxes[time] = box;
-  ++m_count;
   m_raw += static_cast<double>(box.size()) * sizeof(T);
   const std::int64_t piece = (time / m_every - 1) / m_piece;
   if (piece != m_pieces - 1) return;
@@ -174,49 +142,50 @@ void ReplayStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-void ReplayStore<T, Dim, Memory>::turn(const Instance<Memory>&) {}
+void ReplayStore<T, Dim, Memory>::run(const Instance<Memory>& exec, std::int64_t first,
+                                      std::int64_t last, bool keep) {
+  wave::ReplayedDomain<T, Dim, Memory> domain(m_history);
+  wave::RunOptions<T, Dim, Memory> options;
+  options.first = first;
+  options.last = last;
+  options.domain = &domain;
+  if (keep) {
+    options.advanced = [&](std::int64_t time, const Box<Dim>&) {
+      const auto found = m_boxes.find(time);
+      if (found == m_boxes.end()) return;
+      const wave::Storage<T, Memory> values = m_arena.take(found->second.size());
+      detail::take_box<T, Dim, Memory>(exec, m_work.layout, m_work.now[0], found->second,
+                                       values.data());
+      m_snapshots[time] = {found->second, values};
+    };
+  }
+  m_points += m_leg.run(exec, m_work, options).points;
+}
 
 template <class T, int Dim, class Memory>
 void ReplayStore<T, Dim, Memory>::replay(const Instance<Memory>& exec, std::int64_t piece) {
-  while (!m_kept.empty() && m_kept.back().piece > piece) {
-    m_spare.push_back(m_kept.back().wavefield);
-    m_kept.pop_back();
-  }
   m_snapshots.clear();
   m_arena.reset();
-  std::int64_t from = m_kept.empty() ? 0 : m_kept.back().piece;
-  if (m_kept.empty()) {
-    m_work.clear(exec);
-  } else {
-    copy_state(exec, m_kept.back().wavefield, m_work);
-  }
-  wave::ReplayedDomain<T, Dim, Memory> domain(m_history);
-  const auto advance = [&](std::int64_t first, std::int64_t last, bool keep) {
-    wave::RunOptions<T, Dim, Memory> run;
-    run.first = first;
-    run.last = last;
-    run.domain = &domain;
-    if (keep) {
-      run.advanced = [&](std::int64_t time, const Box<Dim>&) {
-        const auto found = m_boxes.find(time);
-        if (found == m_boxes.end()) return;
-        const wave::Storage<T, Memory> values = m_arena.take(found->second.size());
-        detail::take_box<T, Dim, Memory>(exec, m_work.layout, m_work.now[0], found->second,
-                                         values.data());
-        m_snapshots[time] = {found->second, values};
-      };
+  std::int64_t present = m_present;  // of m_work; the actions say where it is
+  for (; m_next < m_actions.size(); ++m_next) {
+    const ReplayAction& action = m_actions[m_next];
+    if (action.kind == Action::restore) {
+      if (action.slot == 0) {
+        m_work.clear(exec);
+      } else {
+        copy_state(exec, m_slots.at(action.slot), m_work);
+      }
+    } else if (action.kind == Action::advance) {
+      run(exec, begin_of(present), begin_of(action.position), false);
+    } else if (action.kind == Action::store) {
+      save(exec, m_work, action.slot);
+    } else if (action.position == piece) {
+      break;
     }
-    m_points += m_leg.run(exec, m_work, run).points;
-  };
-  while (from < piece) {
-    const std::int64_t next = next_state(from, piece + 1 - from);
-    const std::int64_t to = next > 0 ? next : piece;
-    advance(begin_of(from), begin_of(to), false);
-    if (next > 0) save(exec, m_work, to);
-    from = to;
+    present = action.position;
   }
-  const std::int64_t last = std::min(begin_of(piece + 1), m_boxes.rbegin()->first);
-  advance(begin_of(piece), last, true);
+  if (m_next == m_actions.size()) detail::no_snapshot(begin_of(piece) + m_every);
+  run(exec, begin_of(piece), std::min(begin_of(piece + 1), m_boxes.rbegin()->first), true);
   m_present = piece;
 }
 
@@ -233,9 +202,9 @@ template <class T, int Dim, class Memory>
 SnapshotReport ReplayStore<T, Dim, Memory>::report() const {
   SnapshotReport report;
   report.kind = "replay";
-  report.snapshots = m_count;
+  report.snapshots = static_cast<std::int64_t>(m_boxes.size());
   report.raw_bytes = m_raw;
-  report.device_bytes = m_arena.bytes() + m_state_bytes * (m_most_states + 1);
+  report.device_bytes = m_arena.bytes() + m_state_bytes * (m_slots.size() + 1);
   report.kept_bytes = static_cast<double>(report.device_bytes);
   report.points = m_points;
   return report;
