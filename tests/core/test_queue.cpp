@@ -143,7 +143,10 @@ TEST(Queue, RefusesTheCapacityNothing) {
   EXPECT_THAT(message_of([] { Queue<int> queue(0); }), HasSubstr("queue: the capacity is 0"));
   Stages stages;
   EXPECT_THAT(message_of([&] { stages.queue<int>(0); }), HasSubstr("the capacity is 0"));
-  EXPECT_THAT(message_of([&] { stages.start("write", {}, {}, [] {}, 0); }),
+  EXPECT_THAT(message_of([&] {
+                stages.start(
+                    "write", {}, {}, [] {}, 0);
+              }),
               HasSubstr("stage 'write': threads is 0"));
 }
 
@@ -302,7 +305,9 @@ void random_pipeline(std::uint32_t seed) {
     EXPECT_EQ(message == "no error", thrown == 0) << seed;
     EXPECT_EQ(stages.failed_stage(), thrown == 0 ? "" : message) << seed;
   }
-  if (!fails) EXPECT_EQ(thrown, 0) << seed;
+  if (!fails) {
+    EXPECT_EQ(thrown, 0) << seed;
+  }
   if (!fails && !ends) {
     EXPECT_EQ(count, elements) << seed;
     EXPECT_EQ(collected, static_cast<std::int64_t>(elements) * (elements - 1) / 2) << seed;

@@ -23,11 +23,11 @@ class Timeline {
  public:
   /// One piece of work.
   struct Span {
-    std::string stage;          ///< what was done
-    int thread = 0;             ///< who did it: 0, 1, ... in the order of their first spans or names
-    double begin = 0.0;         ///< seconds since the timeline was made
-    double end = 0.0;           ///< seconds since the timeline was made
-    std::int64_t bytes = 0;     ///< what was moved or made, 0 if that means nothing
+    std::string stage;       ///< what was done
+    int thread = 0;          ///< who did it: 0, 1, ... in the order of their first spans or names
+    double begin = 0.0;      ///< seconds since the timeline was made
+    double end = 0.0;        ///< seconds since the timeline was made
+    std::int64_t bytes = 0;  ///< what was moved or made, 0 if that means nothing
     double seconds() const { return end - begin; }  ///< its length
   };
   /// What a stage did in all.
