@@ -315,8 +315,13 @@ void random_pipeline(std::uint32_t seed) {
 }
 
 TEST(Stages, RandomPipelinesEnd) {
-  Watchdog watchdog(300);
-  for (std::uint32_t seed = 0; seed < 4000; ++seed) {
+  Watchdog watchdog(600);
+#ifdef MOHO_BOUNDS_CHECK
+  const std::uint32_t runs = 1000;
+#else
+  const std::uint32_t runs = 3000;
+#endif
+  for (std::uint32_t seed = 0; seed < runs; ++seed) {
     watchdog.run(static_cast<int>(seed));
     random_pipeline(seed);
     if (HasFailure()) break;

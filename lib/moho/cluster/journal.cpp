@@ -87,12 +87,10 @@ std::string sealed(const std::string& line) {
 /// The line without its checksum, or nothing for a damaged one.
 std::optional<std::string_view> unsealed(std::string_view line) {
   const std::size_t star = line.rfind(" *");
-  std::uint32_t sum = 0;
-  if (star == std::string_view::npos || line.size() != star + 10 ||
-      !read_number(line.substr(star + 2), sum, 16) || sum != io::checksum(line.substr(0, star))) {
-    return std::nullopt;
-  }
-  return line.substr(0, star);
+  if (star == std::string_view::npos) return std::nullopt;
+  const std::string_view content = line.substr(0, star);
+  if (line.substr(star + 2) != io::checksum_text(io::checksum(content))) return std::nullopt;
+  return content;
 }
 
 std::optional<ShotResult> result_of(const std::vector<std::string_view>& words, std::size_t first) {
@@ -184,12 +182,13 @@ std::string read_all(int descriptor, const fs::path& path) {
   }
 }
 
-/// Complete lines of a text.
+/// Lines of a text; the last one may lack its end.
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
-  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
     lines.push_back(text.substr(0, end));
-    text.remove_prefix(end + 1);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return lines;
 }

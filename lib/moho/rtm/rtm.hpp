@@ -5,3 +5,5 @@
 /// \brief The whole module of reverse time migration.
 
 #include <moho/rtm/expand.hpp>
+#include <moho/rtm/replay.hpp>
+#include <moho/rtm/strategy.hpp>
