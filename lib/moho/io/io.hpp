@@ -5,7 +5,9 @@
 /// \brief Everything of moho::io: files in and out.
 
 #include <moho/io/array.hpp>
+#include <moho/io/checksum.hpp>
 #include <moho/io/csv.hpp>
+#include <moho/io/exact_sum.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/model.hpp>
 #include <moho/io/npy.hpp>

@@ -9,3 +9,4 @@
 #include <moho/rtm/replay_store.hpp>
 #include <moho/rtm/reverse.hpp>
 #include <moho/rtm/stores.hpp>
+#include <moho/rtm/strategy.hpp>
