@@ -73,11 +73,11 @@ void expect_value_refused(const Instance<Memory>& exec, const char* name, double
 MEMORY_TEST(ModelTest, BadValuesAndWhere) {
   for (const double bad : {0.0, -1500.0, nan, inf, -inf, 2e9}) {
     expect_value_refused<T, Memory>(exec, "vp", 1500.0, bad, "positive and finite, in m/s",
-                                    "mend the");
+                                    "correct the");
   }
   for (const double bad : {0.0, -1.0, nan, inf}) {
     expect_value_refused<T, Memory>(exec, "density", 1000.0, bad, "positive and finite, in kg/m^3",
-                                    "mend the model there");
+                                    "correct the model there");
   }
   for (const char* name : {"epsilon", "delta"}) {
     for (const double bad : {-0.5, -0.75, 2.5, 20.0, nan, inf}) {

@@ -98,8 +98,10 @@ std::string device_name(const Instance<Kokkos::CudaSpace>& exec);
 #endif
 
 /// \brief Bytes that a call may allocate in the memory of an instance: 19/20 of what is free, and
-/// no more than was asked for. \param exec the instance \param asked an option's budget in bytes;
-/// 0: what is free \param sharing processes that share what is free
+/// no more than was asked for.
+/// \param exec the instance
+/// \param asked an option's budget in bytes; 0: what is free
+/// \param sharing processes that share what is free
 template <class Memory>
 std::size_t memory_budget(const Instance<Memory>& exec, std::size_t asked = 0, int sharing = 1) {
   const std::size_t free_share =

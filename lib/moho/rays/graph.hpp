@@ -41,7 +41,8 @@ class GridGraph {
   /// \param velocity one positive finite number a node, grid units per second
   /// \param options neighbourhood, rule, and where weights are kept
   /// \throws InputError radius or shape not allowed; velocity zero, negative, NaN or infinite (says
-  /// where) \throws MemoryError the graph does not fit the memory budget
+  /// where)
+  /// \throws MemoryError the graph does not fit the memory budget
   GridGraph(const Instance<Memory>& exec, const Grid<Dim>& grid,
             const Field<T, Dim, Memory>& velocity, const GraphOptions& options = {});
 

@@ -14,10 +14,10 @@
 
 namespace moho::wave {
 
-/// \brief One experiment: sources that go off together, and what listens to them.
+/// \brief One experiment: sources that act together, and receivers.
 template <int Dim>
 struct Shot {
-  std::int64_t number = 0;  ///< its name, not negative
+  std::int64_t number = 0;  ///< by which results call it, 0 or more
   Points<Dim> sources;      ///< usually one
   Points<Dim> receivers;    ///< in the order of the gather's traces
 };
@@ -33,7 +33,7 @@ Points<Dim> point_line(const Point<Dim>& first, const Point<Dim>& last, std::int
 template <int Dim>
 Points<Dim> point_grid(const Point<Dim>& first, const Point<Dim>& last, const Index<Dim>& counts);
 
-/// \brief In which order a text names the axes of three dimensions; in two it is always x, z.
+/// \brief The order of axes in a text, in three dimensions; in two it is always x, z.
 enum class TextOrder {
   xyz,  ///< that of the grid
   xzy   ///< that of the command line of moho's programs
@@ -57,9 +57,10 @@ std::vector<Shot<Dim>> fixed_spread(const Points<Dim>& sources, const Points<Dim
 
 /// \brief A shot for each source, numbered from 0, with receivers that move with the source.
 /// \param sources one a shot
-/// \param offsets of the receivers: horizontal distances from the source, but the last coordinate
-/// is the receiver's depth \param grid receivers outside of it are left out, as at the ends of a
-/// streamer line \throws InputError if no receiver of a shot is left
+/// \param offsets of the receivers: horizontal distances from the source; the last coordinate is a
+/// depth
+/// \param grid receivers outside of it are left out, as at the ends of a streamer line
+/// \throws InputError if no receiver of a shot is left
 template <int Dim>
 std::vector<Shot<Dim>> moving_spread(const Points<Dim>& sources, const Points<Dim>& offsets,
                                      const Grid<Dim>& grid);
@@ -74,9 +75,11 @@ std::vector<Shot<Dim>> moving_spread(const Points<Dim>& sources, const Points<Di
 /// The shot is a number from 0 up, or * for all shots; kinds may be shortened to s and r. Fields
 /// are separated by commas, semicolons or blanks; text after #, empty lines and a first row of
 /// names are skipped. Rows may come in any order: shots are in the order in which their numbers
-/// first appear, receivers in that of their rows, with those of all shots behind the others. \param
-/// text what the table holds \param name what messages call it: the file's path \throws FileError
-/// "NAME:LINE: ..." for a row that cannot be read, or naming a shot without source or receiver
+/// first appear, receivers in that of their rows, those of all shots after the others.
+/// \param text the content of the table
+/// \param name what messages call it: the file's path
+/// \throws FileError "NAME:LINE: ..." for a row that cannot be read, or naming a shot without
+/// source or receiver
 template <int Dim>
 std::vector<Shot<Dim>> parse_shots(std::string_view text, const std::string& name);
 
