@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Models and options that make no sense, and what is said about them.
+// Invalid models and options, and the messages.
 
 #include <limits>
 
@@ -183,7 +183,7 @@ MEMORY_TEST(ModelTest, BadOptions) {
                                                             "and at most 0.00")),
                                      HasSubstr("the largest stable step")));
   }
-  // what the message says is taken
+  // the time step of the message is accepted
   const auto limits = moho::wave::limits_of(exec, grid(), model, good.order);
   options.dt = limits.largest_dt;
   EXPECT_EQ(make(options), "no exception");
