@@ -43,7 +43,7 @@ class Events {
 
   /// What happened so far, in its order.
   const std::vector<Event>& list() const { return m_list; }
-  /// Adds an event. Kokkos's own fences for tools are left out.
+  /// Adds an event, unless it is Kokkos's own: a fence for tools, the end of a view.
   void add(Event event);
 
  private:

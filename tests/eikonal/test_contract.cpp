@@ -27,7 +27,7 @@ Formula<Dim> gradient(double at_zero, double slope) {
 // Isotropic, elliptical and anelliptical media.
 template <int Dim, class Memory>
 void hold_solvers(const Instance<Memory>& exec) {
-  const Grid<Dim> grid = make_cube<Dim>(Dim == 2 ? 41 : 17, 1.0);
+  const Grid<Dim> grid = make_cube<Dim>(Dim == 2 ? 29 : 11, 1.0);
   Points<Dim> sources(2);
   for (int d = 0; d < Dim; ++d) {
     sources[0][d] = 0.31;

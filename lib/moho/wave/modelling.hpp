@@ -255,8 +255,8 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   result.boxes = report.boxes;
 
   const auto receiver_count = static_cast<std::size_t>(receivers.count());
-  result.traces =
-      Traces<T>("moho::wave::traces", receiver_count, static_cast<std::size_t>(samples));
+  result.traces = allocate<Traces<T>>(exec, "moho::wave::traces", receiver_count,
+                                      static_cast<std::size_t>(samples));
   const Traces<T> on_host =
       allocate<Traces<T>>(exec, "moho::wave::gather on the host", rows, receivers.count());
   if (on_host.size() > 0) copy(exec, on_host, by_row);
@@ -267,8 +267,8 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
     return result;
   }
   detail::resample_traces<T>(on_host, dt, interval, result.traces);
-  const Traces<T> by_sample("moho::wave::samples", static_cast<std::size_t>(samples),
-                            receiver_count);
+  const auto by_sample = allocate<Traces<T>>(exec, "moho::wave::samples",
+                                             static_cast<std::size_t>(samples), receiver_count);
   detail::transpose<T>(result.traces, by_sample);
   result.gather =
       allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", samples, receivers.count());
@@ -301,7 +301,7 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   const auto count = static_cast<std::size_t>(sources.count());
   PointSeries<T, Memory> amplitudes =
       allocate<PointSeries<T, Memory>>(exec, "moho::wave::amplitudes", rows, count);
-  const Traces<T> on_host("moho::wave::amplitudes on the host", rows, count);
+  const auto on_host = allocate<Traces<T>>(exec, "moho::wave::amplitudes on the host", rows, count);
   for (std::size_t n = 0; n < rows; ++n) {
     for (std::size_t s = 0; s < count; ++s) on_host(n, s) = static_cast<T>(wavelet[n]);
   }
