@@ -20,9 +20,9 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 // True for a fence that a program asked for, by itself or through a copy, a fill, a view or a
-// reduction. Kokkos waits for a device when it allocates and frees, too.
+// reduction. Kokkos has more of its own, when it allocates and frees for example.
 bool asked_for(const Event& fence) {
-  if (!begins(fence.name, "Kokkos::")) return true;
+  if (begins(fence.name, "moho::")) return true;
   for (const char* part : {"Unnamed", "Kokkos::fence", "Kokkos::deep_copy", "Kokkos::View",
                            "mirror", "Kokkos::resize", "Not Device Accessible"}) {
     if (contains(fence.name, part)) return true;
