@@ -10,7 +10,8 @@
 # tools see, and why two kernels are left out of racecheck.
 #
 # COMPUTE_SANITIZER is the program, if it is neither in PATH nor in /usr/local/cuda/bin. Each run may take
-# MOHO_CHECK_SECONDS (600), and its log is <build folder>/tests/<tool>.<test>.log.
+# MOHO_CHECK_SECONDS (600), and its log is <build folder>/tests/<tool>.<test>.log; where the build folder is
+# read-only, MOHO_CHECK_LOGS names a folder for logs. MOHO_CHECK_TESTS, a regular expression, chooses tests.
 
 set -uo pipefail
 
@@ -24,6 +25,8 @@ for argument in "$@"; do
 done
 if [ ${#tools[@]} -eq 0 ]; then tools=(racecheck); fi
 seconds=${MOHO_CHECK_SECONDS:-600}
+logs=${MOHO_CHECK_LOGS:-$build/tests}
+only=${MOHO_CHECK_TESTS:-.}
 
 sanitizer=${COMPUTE_SANITIZER:-}
 for candidate in "$(command -v compute-sanitizer || true)" /usr/local/cuda/bin/compute-sanitizer; do
@@ -86,12 +89,13 @@ for tool in "${tools[@]}"; do
   declare -n runs=$tool
   for run in "${runs[@]}"; do
     read -r test filter <<<"$run"
+    if ! [[ $test =~ $only ]]; then continue; fi
     options=()
     if [ "$tool" = racecheck ]; then
       for kernel in "${racing[@]}"; do options+=(--kernel-name-exclude "kns=$kernel"); done
     fi
     start=$SECONDS
-    log=$build/tests/$tool.$test.log
+    log=$logs/$tool.$test.log
     check "$tool" "$test" "$filter" "$log" "${options[@]}"
     status=$?
     case $summary in
@@ -116,7 +120,8 @@ for tool in "${tools[@]}"; do
   for known in "rays.contract RaysContract/cuda.EveryMethod2D RelaxTilesOnDevice" \
     "eikonal.contract EikonalContract/cuda.Solvers2D TeamVisit"; do
     read -r test filter kernel <<<"$known"
-    log=$build/tests/racecheck.$kernel.log
+    if ! [[ $test =~ $only ]]; then continue; fi
+    log=$logs/racecheck.$kernel.log
     check racecheck "$test" "$filter" "$log" --kernel-name "kns=$kernel" --launch-count 40
     if [[ $summary =~ SUMMARY:\ ([0-9]+)\ hazard ]] && [ "${BASH_REMATCH[1]}" -gt 0 ]; then
       echo "passed  racecheck sees the ${BASH_REMATCH[1]} known hazards of $kernel"
