@@ -79,8 +79,10 @@ def canvas(width, height, left, right, bottom, top):
 
 
 def save(figure, name):
-    """Writes a picture that is the same whenever it is drawn."""
+    """Writes a picture that is the same whenever it is drawn; letters stay text, in a font of that width."""
     figure.savefig(FOLDER / name, metadata={"Date": None})
+    text = (FOLDER / name).read_text()
+    (FOLDER / name).write_text(text.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif"))
     print(FOLDER / name)
 
 
@@ -161,6 +163,7 @@ def draw_engine():
 
 if __name__ == "__main__":
     plt.rcParams["svg.hashsalt"] = "moho"
+    plt.rcParams["svg.fonttype"] = "none"
     plt.rcParams["font.family"] = "DejaVu Sans"
     draw_modules()
     draw_engine()
