@@ -71,7 +71,8 @@ foreach(file IN LISTS exported)
 endforeach()
 
 expect_files(share/doc/moho/README.md share/doc/moho/CHANGELOG.md share/doc/moho/LICENSE)
-file(GLOB_RECURSE pages RELATIVE "${MOHO_SOURCE}" "${MOHO_SOURCE}/docs/*.md" "${MOHO_SOURCE}/docs/*.png")
+file(GLOB_RECURSE pages RELATIVE "${MOHO_SOURCE}" "${MOHO_SOURCE}/docs/*.md" "${MOHO_SOURCE}/docs/*.png"
+     "${MOHO_SOURCE}/docs/*.svg")
 list(TRANSFORM pages PREPEND share/doc/moho/)
 expect_files(${pages})
 

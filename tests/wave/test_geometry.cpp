@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Shots: generated, from texts and tables, and what is refused.
+// Shots: generated, from texts and tables; input that is refused.
 
 #include <moho/wave/geometry.hpp>
 
@@ -47,7 +47,7 @@ std::string message_of(Function&& function) {
 TEST(Generated, Lines) {
   expect_points<2>(point_line<2>({0, 10}, {30, 40}, 4), {{0, 10}, {10, 20}, {20, 30}, {30, 40}});
   expect_points<3>(point_line<3>({1, 2, 3}, {1, 2, 3}, 1), {{1, 2, 3}});
-  // the ends are met exactly
+  // the ends are exact
   const Points<2> line = point_line<2>({0.1, 0}, {0.7, 0}, 14);
   EXPECT_EQ(line.front()[0], 0.1);
   EXPECT_EQ(line.back()[0], 0.7);

@@ -12,10 +12,10 @@
 
 namespace moho::wave {
 
-/// \brief One experiment: sources that go off together, and what listens to them.
+/// \brief One experiment: sources that act together, and receivers.
 template <int Dim>
 struct Shot {
-  std::int64_t number = 0;  ///< its name, not negative
+  std::int64_t number = 0;  ///< by which results call it, 0 or more
   Points<Dim> sources;      ///< usually one
   Points<Dim> receivers;    ///< in the order of the gather's traces
 };
@@ -37,9 +37,10 @@ std::vector<Shot<Dim>> fixed_spread(const Points<Dim>& sources, const Points<Dim
 
 /// \brief A shot for each source, numbered from 0, with receivers that move with the source.
 /// \param sources one a shot
-/// \param offsets of the receivers: horizontal distances from the source, but the last coordinate
-/// is the receiver's depth \param grid receivers outside of it are left out, as at the ends of a
-/// streamer line \throws InputError if no receiver of a shot is left
+/// \param offsets of the receivers: horizontal distances from the source; the last coordinate is a
+/// depth
+/// \param grid receivers outside of it are left out, as at the ends of a streamer line
+/// \throws InputError if no receiver of a shot is left
 template <int Dim>
 std::vector<Shot<Dim>> moving_spread(const Points<Dim>& sources, const Points<Dim>& offsets,
                                      const Grid<Dim>& grid);

@@ -57,9 +57,9 @@ std::vector<double> resample(const std::vector<double>& samples, double interval
 /// are zero
 double highest_frequency(const std::vector<double>& samples, double dt, double level = 0.05);
 
-/// \brief What a text says about a wavelet.
+/// \brief A wavelet as a text describes it.
 struct WaveletText {
-  /// What there is.
+  /// Kinds of wavelets.
   enum class Kind { ricker, ormsby, file };
   Kind kind = Kind::ricker;         ///< which one
   double frequency = 0.0;           ///< of a Ricker wavelet
