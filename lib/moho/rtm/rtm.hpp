@@ -5,3 +5,7 @@
 /// \brief The whole module of reverse time migration.
 
 #include <moho/rtm/expand.hpp>
+#include <moho/rtm/first_arrivals.hpp>
+#include <moho/rtm/gathers.hpp>
+#include <moho/rtm/prepare.hpp>
+#include <moho/rtm/window.hpp>
