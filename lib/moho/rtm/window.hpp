@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace moho::rtm {
@@ -132,16 +133,20 @@ ShotWindow<Dim> shot_window(const Grid<Dim>& grid, const wave::Shot<Dim>& shot,
   return window_of(grid, box);
 }
 
+/// Weights of the planes of a window along each axis.
+template <int Dim>
+using WindowWeights = std::array<std::vector<double>, static_cast<std::size_t>(Dim)>;
+
 /// \brief Weights of the planes of a window along each axis: 1 inside, a cosine that falls to zero
 /// over `taper` metres towards sides that were cut. Their product is the weight of a node.
 /// \throws InputError for a taper that is negative or no number
 template <int Dim>
-std::array<std::vector<double>, Dim> window_weights(const ShotWindow<Dim>& window, double taper) {
+WindowWeights<Dim> window_weights(const ShotWindow<Dim>& window, double taper) {
   if (!(taper >= 0.0) || !std::isfinite(taper)) {
     throw InputError(concat("taper is ", taper, " m (allowed: 0 or more)"));
   }
   constexpr double pi = 3.14159265358979323846;
-  std::array<std::vector<double>, Dim> weights;
+  WindowWeights<Dim> weights;
   for (int d = 0; d < Dim; ++d) {
     const std::int64_t count = window.grid.extents[d];
     std::vector<double>& weight = weights[static_cast<std::size_t>(d)];
@@ -203,7 +208,7 @@ FieldType window_field(const Grid<Dim>& grid, const ShotWindow<Dim>& window,
 /// \param to grid.size() values; T and Sum may differ in precision
 template <int Dim, class T, class Sum>
 void add_window(const Grid<Dim>& grid, const ShotWindow<Dim>& window,
-                const std::array<std::vector<double>, Dim>& weights, const T* from, Sum* to) {
+                const std::type_identity_t<WindowWeights<Dim>>& weights, const T* from, Sum* to) {
   const std::int64_t length = window.box.extent(Dim - 1), rows = window.box.size() / length;
   const std::vector<double>& along = weights[Dim - 1];
   for (std::int64_t row = 0; row < rows; ++row) {
