@@ -300,9 +300,11 @@ TEST(Prepare, MakesLineSourcesOfPoints) {
   const double f = 20.0, v = 2000.0, r = 2000.0, t0 = r / v, delay = 1.5 / f;
   const auto wavelet = [&](double t) { return pulse(f, t - delay); };
   const ShotGather<2> point = gather_of({r}, 801, 0.002, 0.0, [&](double x, double t) {
-    return 1e3 * wavelet(t - x / v) / (4.0 * pi * x);
+    return 1e3 * pulse(f, t - x / v) / (4.0 * pi * x);
   });
   PrepareOptions options = steps(0.002, 801);
+  options.zero = WaveletZero::peak;
+  options.wavelet.peak = delay;
   options.spreading = parse_spreading("line:2000");
   const PreparedShot<2> line = prepare(point, options);
   double difference = 0.0, norm = 0.0;
@@ -320,8 +322,8 @@ TEST(Prepare, MakesLineSourcesOfPoints) {
     difference += (found - expected) * (found - expected);
     norm += expected * expected;
   }
-  // 20 wavelengths away: the far field's next term is 1 / (8 k r), and t varies by 7 % over the
-  // wavelet, by as much as its half power's first term
+  // 20 wavelengths away: the kernels differ by sqrt((t + t0) / (2 t0)), 1 + 0.025 / 4 where half a
+  // period has passed, and the half power of t by +-0.025 / 2 over the wavelet
   EXPECT_LT(std::sqrt(difference / norm), 0.02);
 }
 
