@@ -448,7 +448,7 @@ class SurveyFiles {
     } else if (!m_segy) {
       interval = m_seconds;
     } else if (m_microseconds > 0) {
-      interval = m_microseconds * 1e-6;
+      interval = m_microseconds / 1e6;
     } else {
       throw FileError(concat("'", m_paths.front().string(),
                              "' does not say the sample interval (bytes 3217-3218 and 117-118 are "
@@ -720,7 +720,7 @@ Survey<Dim>::Survey(const fs::path& path, const SurveyOptions& options)
     shot.number = raw.number;
     for (const Point<3>& p : raw.sources) shot.sources.push_back(map(p));
     for (const Point<3>& p : raw.receivers) shot.receivers.push_back(map(p));
-    raw.receivers = {};
+    raw.receivers = Points<3>();  // gives its memory back
     m_index.push_back(m_shots.size());
     m_shots.push_back(std::move(shot));
   }
