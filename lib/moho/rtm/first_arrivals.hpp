@@ -20,7 +20,7 @@ template <class T, int Dim>
 struct ValuesAt {
   const T* field;
   Grid<Dim> grid;
-  const Point<Dim>* positions;
+  const double* positions;  ///< Dim numbers each
   double* values;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
@@ -28,7 +28,7 @@ struct ValuesAt {
     double part[Dim];
     for (int d = 0; d < Dim; ++d) {
       const std::int64_t last = grid.extents[d] > 1 ? grid.extents[d] - 2 : 0;
-      const double q = positions[i][d];
+      const double q = positions[i * Dim + d];
       std::int64_t below = q > 0.0 ? static_cast<std::int64_t>(q) : 0;
       if (below > last) below = last;
       node[d] = below;
@@ -71,12 +71,15 @@ std::vector<double> arrival_times(const InstanceOf<Memory>& exec, const Grid<Dim
   const auto times = make_field<T>(exec, grid, "moho::rtm::times");
   eikonal::solve(exec, grid, model, shot.sources, times, options);
   if (shot.receivers.empty()) return {};
-  std::vector<Point<Dim>> places;
-  for (const Point<Dim>& p : shot.receivers) places.push_back(grid.to_index_space(p));
+  std::vector<double> places;
+  for (const Point<Dim>& p : shot.receivers) {
+    const Point<Dim> place = grid.to_index_space(p);
+    for (int d = 0; d < Dim; ++d) places.push_back(place[d]);
+  }
   const auto positions = upload(exec, places, "moho::rtm::receivers");
   const auto values =
-      allocate<Kokkos::View<double*, Memory>>(exec, "moho::rtm::arrivals", places.size());
-  launch("moho::rtm::arrivals", exec, static_cast<std::int64_t>(places.size()),
+      allocate<Kokkos::View<double*, Memory>>(exec, "moho::rtm::arrivals", shot.receivers.size());
+  launch("moho::rtm::arrivals", exec, static_cast<std::int64_t>(shot.receivers.size()),
          detail::ValuesAt<T, Dim>{times.data(), grid, positions.data(), values.data()});
   return download(exec, values);
 }

@@ -20,14 +20,14 @@ constexpr double quiet = 1e-3;           // of a wavelet's largest sample
 constexpr double stop_over_pass = 1.25;  // frequencies of the low-pass
 constexpr std::size_t lanes = 16;        // traces that are resampled together
 
-// What follows the first colon, as numbers; the whole text is named in messages.
-std::vector<double> numbers_of(const std::string& text, const std::vector<std::string>& pieces,
-                               const std::string& forms) {
+// What follows the first colon, as numbers; `what` and the whole text are named in messages.
+std::vector<double> numbers_of(const char* what, const std::string& text,
+                               const std::vector<std::string>& pieces, const std::string& forms) {
   std::vector<double> numbers;
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     const auto value = wave::detail::to_number(pieces[i]);
     if (!value) {
-      throw InputError(concat("'", text, "' has '", pieces[i],
+      throw InputError(concat(what, " '", text, "' has '", pieces[i],
                               "' where a number should be (allowed: ", forms, ")"));
     }
     numbers.push_back(*value);
@@ -112,7 +112,7 @@ MuteOptions parse_mute(const std::string& text) {
   const auto refuse = [&](const std::string& why) {
     return InputError(concat("mute '", text, "' ", why, " (allowed: ", forms, ")"));
   };
-  std::vector<double> numbers = numbers_of("mute " + text, pieces, forms);
+  std::vector<double> numbers = numbers_of("mute", text, pieces, forms);
   MuteOptions mute;
   if (pieces[0] == "none") {
     if (!numbers.empty()) throw refuse("has too much");
@@ -148,7 +148,7 @@ SpreadingOptions parse_spreading(const std::string& text) {
   const std::vector<std::string> parts = wave::detail::split(text, '+');
   for (const std::string& part : parts) {
     const std::vector<std::string> pieces = wave::detail::split(part, ':');
-    const std::vector<double> numbers = numbers_of("spreading " + text, pieces, forms);
+    const std::vector<double> numbers = numbers_of("spreading", text, pieces, forms);
     const std::string& word = pieces[0];
     const bool alone = word == "none" || word == "line";
     if (alone && parts.size() > 1) throw refuse(concat("joins '", word, "' with others"));
