@@ -26,7 +26,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"mpi", {"core"}},
     {"gravity", {"core", "mpi"}},
     {"wave", {"core"}},
-    {"rtm", {"core", "eikonal", "wave"}},
+    {"rtm", {"core", "io", "eikonal", "wave"}},
     {"cluster", {"core", "io"}},
 };
 

@@ -352,6 +352,10 @@ Array<T> read_npy(const std::filesystem::path& path) {
   return array;
 }
 
+std::vector<std::int64_t> read_npy_shape(const std::filesystem::path& path) {
+  return read_header(InputFile(path)).shape;
+}
+
 template <class T>
 void write_npy(const std::filesystem::path& path, const T* data,
                const std::vector<std::int64_t>& shape) {

@@ -5,8 +5,12 @@
 /// \brief The whole module of reverse time migration.
 
 #include <moho/rtm/expand.hpp>
+#include <moho/rtm/first_arrivals.hpp>
+#include <moho/rtm/gathers.hpp>
 #include <moho/rtm/migrate.hpp>
+#include <moho/rtm/prepare.hpp>
 #include <moho/rtm/replay_store.hpp>
 #include <moho/rtm/reverse.hpp>
 #include <moho/rtm/stores.hpp>
 #include <moho/rtm/strategy.hpp>
+#include <moho/rtm/window.hpp>

@@ -8,6 +8,7 @@
 /// beyond them it is zero. Times are in seconds, frequencies in Hz.
 
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -79,5 +80,10 @@ WaveletText parse_wavelet(const std::string& text);
 /// \brief The Ricker or Ormsby wavelet of a text, at an interval.
 /// \throws InputError as ricker() and ormsby() do, and for a file, whose samples resample() takes
 std::vector<double> make_wavelet(const WaveletText& text, double dt);
+
+namespace detail {
+/// The discrete Fourier transform, sum of x_n exp(-2 pi i k n / N), in place; N is a power of two.
+void transform(std::vector<std::complex<double>>& values);
+}  // namespace detail
 
 }  // namespace moho::wave
