@@ -22,7 +22,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"core", {}},       {"io", {"core"}},
     {"rays", {"core"}}, {"eikonal", {"core"}},
     {"mpi", {"core"}},  {"gravity", {"core", "mpi"}},
-    {"wave", {"core"}}, {"rtm", {"core", "eikonal", "wave"}},
+    {"wave", {"core"}}, {"rtm", {"core", "io", "eikonal", "wave"}},
 };
 
 struct Include {

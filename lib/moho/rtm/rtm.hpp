@@ -4,4 +4,6 @@
 /// \file
 /// \brief The whole module of reverse time migration.
 
+#include <moho/rtm/codec/codec.hpp>
+#include <moho/rtm/codec/container.hpp>
 #include <moho/rtm/expand.hpp>
