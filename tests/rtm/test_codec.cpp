@@ -140,8 +140,8 @@ std::vector<Kind<Dim>> all_kinds() {
            }}};
 }
 
-/// Encodes the box of a shape and decodes it into a field of other numbers, which nodes outside must
-/// keep.
+/// Encodes the box of a shape and decodes it into a field of other numbers, which nodes outside
+/// must keep.
 template <class T, int Dim, class Memory>
 Difference round_trip(const CodecField<T, Dim, Memory>& field, const Box<Dim>& box,
                       const CodecOptions& options, CodecField<T, Dim, Memory>& decoded,
@@ -167,8 +167,8 @@ void bounds_hold(const Instance<Memory>& exec) {
   Packed<Dim, Memory> packed;
   for (const Kind<Dim>& kind : all_kinds<Dim>()) {
     const CodecField<T, Dim, Memory> field(exec, grid, kind.value);
-    for (const char* const text : {"max:0.1", "max:1e-3", "max:1e-5", "paper:0.1", "paper:1e-3",
-                                   "paper:1e-5"}) {
+    for (const char* const text :
+         {"max:0.1", "max:1e-3", "max:1e-5", "paper:0.1", "paper:1e-3", "paper:1e-5"}) {
       const CodecOptions options = parse_codec(text);
       const Difference found = round_trip(field, box, options, decoded, packed);
       EXPECT_LE(found.most, options.max_error * found.greatest) << kind.name << " " << text;
@@ -222,8 +222,7 @@ void rate_is_fixed(const Instance<Memory>& exec) {
     for (const int bits : {8, 12, 16}) {
       const CodecOptions options = parse_codec(concat("bits:", bits));
       const Difference all = round_trip(field, box, options, decoded, packed);
-      EXPECT_EQ(packed.payload_bytes,
-                packed.header.first_block() + blocks.size() * 64 * bits);
+      EXPECT_EQ(packed.payload_bytes, packed.header.first_block() + blocks.size() * 64 * bits);
       const double quantum = 1.0 / ((1 << (bits - 1)) - 1);
       for (std::int64_t b = 0; b < blocks.size(); ++b) {
         Box<Dim> part{blocks.first(b), blocks.first(b)};
@@ -268,8 +267,7 @@ void functor_gets_nodes(const Instance<Memory>& exec) {
     decoded.get();
     const auto sum = wave::make_storage<T>(exec, field.layout, "sum");
     const auto calls = wave::make_storage<int>(exec, field.layout, "calls");
-    codec.decode_each(exec, packed, part,
-                      AddTo<T, Dim>{sum.data(), calls.data(), field.layout});
+    codec.decode_each(exec, packed, part, AddTo<T, Dim>{sum.data(), calls.data(), field.layout});
     exec.fence();
     const std::vector<T> sums = download(exec, sum);
     const std::vector<int> counts = download(exec, calls);
@@ -296,8 +294,8 @@ void bytes_are_the_same(const Instance<Memory>& exec) {
   const Instance<Host> serial{Kokkos::Serial()};
   const CodecField<T, Dim, Memory> field(exec, grid, fronts<Dim>);
   const CodecField<T, Dim, Host> same(serial, grid, fronts<Dim>);
-  for (const char* const text : {"snr:55", "max:1e-3", "bits:8", "bits:12", "bits:16",
-                                 "paper:1e-3"}) {
+  for (const char* const text :
+       {"snr:55", "max:1e-3", "bits:8", "bits:12", "bits:16", "paper:1e-3"}) {
     Codec<T, Dim, Memory> codec(parse_codec(text));
     Codec<T, Dim, Host> other(parse_codec(text));
     Packed<Dim, Memory> packed;
@@ -342,8 +340,8 @@ MEMORY_TEST(CodecOf, NumbersThatAreNoneAreRefused) {
       const T before = field.at({17, 9, 23});
       field.at({17, 9, 23}) = bad;
       field.put();
-      const std::string message = message_of(
-          [&] { codec.encode(exec, field.layout, field.storage, box, packed); });
+      const std::string message =
+          message_of([&] { codec.encode(exec, field.layout, field.storage, box, packed); });
       EXPECT_THAT(message, HasSubstr("at node (17, 9, 23) (allowed: magnitudes up to 3e+38)"));
       field.at({17, 9, 23}) = before;
     }
@@ -364,11 +362,12 @@ MEMORY_TEST(CodecOf, WrongShapesAreRefused) {
   const CodecField<T, 2, Memory> field(exec, grid, fronts<2>);
   Codec<T, 2, Memory> codec;
   Packed<2, Memory> packed;
-  EXPECT_THAT(message_of([&] {
-                codec.encode(exec, field.layout, field.storage, Box<2>{{0, 0}, {20, 41}}, packed);
-              }),
-              HasSubstr("the box [0, 20) x [0, 41) is not in the field (allowed: boxes in [0, 20) x "
-                        "[0, 40))"));
+  EXPECT_THAT(
+      message_of([&] {
+        codec.encode(exec, field.layout, field.storage, Box<2>{{0, 0}, {20, 41}}, packed);
+      }),
+      HasSubstr("the box [0, 20) x [0, 41) is not in the field (allowed: boxes in [0, 20) x "
+                "[0, 40))"));
   EXPECT_THAT(message_of([&] {
                 codec.encode(exec, field.layout, wave::Storage<T, Memory>("small", 7),
                              Box<2>{{0, 0}, {20, 40}}, packed);
@@ -391,9 +390,9 @@ MEMORY_TEST(CodecOf, MemoryIsUsedAgain) {
   for (const char* const text : {"snr:40", "max:1e-3", "bits:8", "paper:1e-3"}) {
     Codec<T, 3, Memory> codec(parse_codec(text));
     Packed<3, Memory> packed;
-    for (const Box<3>& box : {Box<3>{{10, 10, 10}, {20, 20, 20}}, whole_box(grid),
-                              Box<3>{{30, 3, 3}, {31, 4, 4}}, Box<3>{{5, 5, 5}, {5, 5, 5}},
-                              Box<3>{{0, 0, 0}, {9, 30, 9}}}) {
+    for (const Box<3>& box :
+         {Box<3>{{10, 10, 10}, {20, 20, 20}}, whole_box(grid), Box<3>{{30, 3, 3}, {31, 4, 4}},
+          Box<3>{{5, 5, 5}, {5, 5, 5}}, Box<3>{{0, 0, 0}, {9, 30, 9}}}) {
       codec.encode(exec, field.layout, field.storage, box, packed);
       codec.decode(exec, packed, decoded.layout, decoded.storage, box);
       decoded.get();

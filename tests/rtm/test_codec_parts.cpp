@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Parts of the snapshot codec against what they are by definition: Huffman codes, streams of bits, the
-// cosine transform, Lorenzo's differences, the checksum, containers.
+// Parts of the snapshot codec against what they are by definition: Huffman codes, streams of bits,
+// the cosine transform, Lorenzo's differences, the checksum, containers.
 
 #include "codec_fields.hpp"
 
@@ -29,7 +29,7 @@ using moho::testing::unit_grid;
 using ::testing::HasSubstr;
 
 std::vector<std::uint64_t> counts_of(const std::string& kind, std::mt19937& random) {
-  std::vector<std::uint64_t> counts(detail::symbols, 0);
+  std::vector<std::uint64_t> counts(rtm::detail::symbols, 0);
   if (kind == "even") {
     std::fill(counts.begin(), counts.end(), 3);
   } else if (kind == "one") {
@@ -55,8 +55,8 @@ TEST(Huffman, CodesAreShortAndCanBeTold) {
   std::mt19937 random(1);
   for (const char* const kind : {"even", "one", "two", "steep", "random"}) {
     const std::vector<std::uint64_t> counts = counts_of(kind, random);
-    const std::vector<std::uint8_t> lengths = detail::code_lengths(counts);
-    ASSERT_TRUE(detail::valid_lengths(lengths)) << kind;
+    const std::vector<std::uint8_t> lengths = rtm::detail::code_lengths(counts);
+    ASSERT_TRUE(rtm::detail::valid_lengths(lengths)) << kind;
     double bits = 0.0, total = 0.0, entropy = 0.0;
     for (const std::uint64_t n : counts) total += static_cast<double>(n);
     for (std::size_t s = 0; s < counts.size(); ++s) {
@@ -67,12 +67,18 @@ TEST(Huffman, CodesAreShortAndCanBeTold) {
     }
     // Huffman's codes take less than a bit more than the entropy; the limit costs little
     EXPECT_LT(bits, entropy + 1.02 * total) << kind;
-    if (std::string(kind) == "even") EXPECT_DOUBLE_EQ(bits, 8.0 * total);
-    if (std::string(kind) == "two") EXPECT_DOUBLE_EQ(bits, total);
-    if (std::string(kind) == "random") EXPECT_LT(bits, entropy + 0.05 * total);
+    if (std::string(kind) == "even") {
+      EXPECT_DOUBLE_EQ(bits, 8.0 * total);
+    }
+    if (std::string(kind) == "two") {
+      EXPECT_DOUBLE_EQ(bits, total);
+    }
+    if (std::string(kind) == "random") {
+      EXPECT_LT(bits, entropy + 0.05 * total);
+    }
 
     // no code begins as another one does
-    const std::vector<std::uint32_t> codes = detail::encoding_table(lengths);
+    const std::vector<std::uint32_t> codes = rtm::detail::encoding_table(lengths);
     for (std::size_t a = 0; a < codes.size(); ++a) {
       for (std::size_t b = 0; b < codes.size(); ++b) {
         const std::uint32_t la = codes[a] >> 16, lb = codes[b] >> 16;
@@ -82,12 +88,12 @@ TEST(Huffman, CodesAreShortAndCanBeTold) {
       }
     }
     // lengths are stored and found again; bytes that are too few or too many are none
-    std::vector<std::uint8_t> packed = detail::pack_lengths(lengths);
-    EXPECT_EQ(detail::unpack_lengths(packed, 1), lengths);
+    std::vector<std::uint8_t> packed = rtm::detail::pack_lengths(lengths);
+    EXPECT_EQ(rtm::detail::unpack_lengths(packed, 1), lengths);
     packed.push_back(0);
-    EXPECT_TRUE(detail::unpack_lengths(packed, 1).empty());
+    EXPECT_TRUE(rtm::detail::unpack_lengths(packed, 1).empty());
     packed.resize(packed.size() - 2);
-    EXPECT_TRUE(detail::unpack_lengths(packed, 1).empty());
+    EXPECT_TRUE(rtm::detail::unpack_lengths(packed, 1).empty());
   }
 }
 
@@ -96,9 +102,9 @@ TEST(Huffman, StreamsAreReadAsTheyWereWritten) {
   std::vector<std::uint64_t> counts = counts_of("random", random);
   const std::vector<std::uint64_t> more = counts_of("steep", random);
   counts.insert(counts.end(), more.begin(), more.end());
-  const std::vector<std::uint8_t> lengths = detail::code_lengths(counts);
-  const std::vector<std::uint32_t> codes = detail::encoding_table(lengths);
-  const std::vector<std::uint16_t> states = detail::decoding_table(lengths);
+  const std::vector<std::uint8_t> lengths = rtm::detail::code_lengths(counts);
+  const std::vector<std::uint32_t> codes = rtm::detail::encoding_table(lengths);
+  const std::vector<std::uint16_t> states = rtm::detail::decoding_table(lengths);
   struct Item {
     std::size_t alphabet, symbol;
     std::uint32_t rest;
@@ -106,10 +112,10 @@ TEST(Huffman, StreamsAreReadAsTheyWereWritten) {
   };
   std::vector<Item> items;
   std::vector<std::uint8_t> bytes(40000, 0);
-  detail::BitWriter writer{bytes.data()};
+  rtm::detail::BitWriter writer{bytes.data()};
   while (items.size() < 3000) {
-    Item item{random() % 2, random() % detail::symbols, 0, static_cast<int>(random() % 28)};
-    const std::uint32_t code = codes[item.alphabet * detail::symbols + item.symbol];
+    Item item{random() % 2, random() % rtm::detail::symbols, 0, static_cast<int>(random() % 28)};
+    const std::uint32_t code = codes[item.alphabet * rtm::detail::symbols + item.symbol];
     if (code == 0) continue;
     item.rest = static_cast<std::uint32_t>(random()) & ((1u << item.size) - 1);
     writer.put(code & 0xffffu, static_cast<int>(code >> 16));
@@ -118,11 +124,11 @@ TEST(Huffman, StreamsAreReadAsTheyWereWritten) {
   }
   const auto end = static_cast<std::size_t>(writer.finish() - bytes.data());
   ASSERT_LT(end + 8, bytes.size());
-  detail::BitReader reader{bytes.data(), bytes.data() + end};
+  rtm::detail::BitReader reader{bytes.data(), bytes.data() + end};
   for (const Item& item : items) {
     reader.refill();
-    const std::uint32_t state =
-        states[item.alphabet * detail::code_states + (reader.held & (detail::code_states - 1))];
+    const std::uint32_t state = states[item.alphabet * rtm::detail::code_states +
+                                       (reader.held & (rtm::detail::code_states - 1))];
     reader.take(static_cast<int>(state >> 8));
     ASSERT_EQ(state & 255u, item.symbol);
     ASSERT_EQ(reader.take(item.size), item.rest);
@@ -131,11 +137,11 @@ TEST(Huffman, StreamsAreReadAsTheyWereWritten) {
 
 TEST(Huffman, SignedNumbersAreFolded) {
   for (const int n : {0, 1, -1, 2, -2, 1000000, -1000000}) {
-    EXPECT_EQ(detail::unfolded(detail::folded(n)), n);
+    EXPECT_EQ(rtm::detail::unfolded(rtm::detail::folded(n)), n);
   }
-  EXPECT_EQ(detail::folded(0), 0u);
-  EXPECT_EQ(detail::folded(-1), 1u);
-  EXPECT_EQ(detail::folded(1), 2u);
+  EXPECT_EQ(rtm::detail::folded(0), 0u);
+  EXPECT_EQ(rtm::detail::folded(-1), 1u);
+  EXPECT_EQ(rtm::detail::folded(1), 2u);
 }
 
 template <int Dim>
@@ -144,7 +150,7 @@ void transform_is_the_cosine_transform() {
   std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
   float values[512], work[512], first[512];
   for (int e = 0; e < 512; ++e) first[e] = values[e] = uniform(random);
-  detail::transform_block<Dim>(values, work);
+  rtm::detail::transform_block<Dim>(values, work);
   const double pi = std::acos(-1.0);
   const auto basis = [&](int k, int n) {
     return (k == 0 ? std::sqrt(0.125) : 0.5) * std::cos((2 * n + 1) * k * pi / 16.0);
@@ -161,7 +167,7 @@ void transform_is_the_cosine_transform() {
     }
     EXPECT_NEAR(static_cast<double>(values[e]), sum, 2e-6);
   }
-  detail::transform_block_back<Dim>(values, work);
+  rtm::detail::transform_block_back<Dim>(values, work);
   for (int e = 0; e < 512; ++e) EXPECT_NEAR(values[e], first[e], 2e-6f);
 }
 TEST(Transform, IsTheCosineTransformAndItsInverse) {
@@ -170,7 +176,7 @@ TEST(Transform, IsTheCosineTransformAndItsInverse) {
 }
 
 TEST(Transform, OrderIsByWavenumber) {
-  const auto order = detail::coefficient_order<3>();
+  const auto order = rtm::detail::coefficient_order<3>();
   const std::set<int> all(order.begin(), order.end());
   EXPECT_EQ(all.size(), 512u);
   int before = 0;
@@ -179,9 +185,9 @@ TEST(Transform, OrderIsByWavenumber) {
     EXPECT_GE(i * i + j * j + k * k, before);
     before = i * i + j * j + k * k;
   }
-  const auto flat = detail::coefficient_order<2>();
+  const auto flat = rtm::detail::coefficient_order<2>();
   EXPECT_EQ(std::set<int>(flat.begin(), flat.end()).size(), 512u);
-  const auto tables = detail::TransformTables::make<3>();
+  const auto tables = rtm::detail::TransformTables::make<3>();
   for (int run = 0; run < 512; ++run) {
     const int c = tables.run_class[run];
     EXPECT_GE(run, tables.run_base[c]);
@@ -191,40 +197,40 @@ TEST(Transform, OrderIsByWavenumber) {
 
 // Numbers that leave all codes: as large as they may be, in every place.
 TEST(Transform, RareNumbersAreEscaped) {
-  const auto tables = detail::TransformTables::make<3>();
-  std::vector<std::uint64_t> counts(8 * detail::symbols, 0);
+  const auto tables = rtm::detail::TransformTables::make<3>();
+  std::vector<std::uint64_t> counts(8 * rtm::detail::symbols, 0);
   for (std::size_t a = 0; a < 8; ++a) {
-    for (const std::size_t s : detail::TransformCoder<3>::always()) {
-      counts[a * detail::symbols + s] = 1;
+    for (const std::size_t s : rtm::detail::TransformCoder<3>::always()) {
+      counts[a * rtm::detail::symbols + s] = 1;
     }
   }
-  const auto lengths = detail::code_lengths(counts);
-  const auto codes = detail::encoding_table(lengths);
-  const auto states = detail::decoding_table(lengths);
+  const auto lengths = rtm::detail::code_lengths(counts);
+  const auto codes = rtm::detail::encoding_table(lengths);
+  const auto states = rtm::detail::decoding_table(lengths);
   const float quantum = std::ldexp(1.0f, -20);
-  const detail::TransformCoder<3> coder{&tables, codes.data(), states.data(), quantum,
-                                        1.0f / quantum};
+  const rtm::detail::TransformCoder<3> coder{&tables, codes.data(), states.data(), quantum,
+                                             1.0f / quantum};
   std::mt19937 random(4);
   std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
   float values[512], first[512];
   for (int e = 0; e < 512; ++e) first[e] = values[e] = uniform(random);
-  std::vector<std::uint8_t> bytes(detail::TransformCoder<3>::most_bytes + 16, 0);
+  std::vector<std::uint8_t> bytes(rtm::detail::TransformCoder<3>::most_bytes + 16, 0);
   const int size = coder.encode(values, bytes.data());
   ASSERT_GT(size, 1024);
-  ASSERT_LE(size, detail::TransformCoder<3>::most_bytes);
+  ASSERT_LE(size, rtm::detail::TransformCoder<3>::most_bytes);
   coder.decode(bytes.data(), bytes.data() + size, values);
   for (int e = 0; e < 512; ++e) EXPECT_NEAR(values[e], first[e], 2e-5f);
 }
 
 TEST(Lorenzo, LinearFieldsHaveNoDifferences) {
   // of a + b x + c y + d z all but the corner and the edges is predicted
-  const auto tables = detail::LorenzoTables::make<3>();
-  const detail::LorenzoCoder<3> coder{&tables, 1.0f, 1.0f};
+  const auto tables = rtm::detail::LorenzoTables::make<3>();
+  const rtm::detail::LorenzoCoder<3> coder{&tables, 1.0f, 1.0f};
   float values[512], decoded[512];
   for (int e = 0; e < 512; ++e) {
     values[e] = static_cast<float>(1000 + 3 * (e / 64) - 2 * (e / 8 % 8) + (e % 8));
   }
-  alignas(4) std::uint8_t bytes[detail::LorenzoCoder<3>::most_bytes];
+  alignas(4) std::uint8_t bytes[rtm::detail::LorenzoCoder<3>::most_bytes];
   // the corner, 16 lengths of 4 bits, one group with the edges: 3 is 6 folded, 3 bits
   EXPECT_EQ(coder.encode(values, bytes), 4 * (1 + 2 + 3));
   coder.decode(bytes, bytes + 24, decoded);
@@ -232,7 +238,7 @@ TEST(Lorenzo, LinearFieldsHaveNoDifferences) {
   // as large as numbers get
   for (int e = 0; e < 512; ++e) values[e] = e % 3 == 0 ? 51000.0f : -51000.0f;
   const int size = coder.encode(values, bytes);
-  ASSERT_LE(size, detail::LorenzoCoder<3>::most_bytes);
+  ASSERT_LE(size, rtm::detail::LorenzoCoder<3>::most_bytes);
   coder.decode(bytes, bytes + size, decoded);
   for (int e = 0; e < 512; ++e) EXPECT_EQ(decoded[e], values[e]);
 }
@@ -325,16 +331,14 @@ TEST(Container, DamagedBytesAreNeverDecoded) {
     ASSERT_EQ(read(made.bytes), "");
     for (int n = 0; n < 1000; ++n) {
       // every byte of the header, then any
-      const std::size_t at =
-          n < 260 ? static_cast<std::size_t>(n) : random() % made.bytes.size();
+      const std::size_t at = n < 260 ? static_cast<std::size_t>(n) : random() % made.bytes.size();
       const auto flip = static_cast<std::uint8_t>(1u << random() % 8);
       made.bytes[at] ^= flip;
       EXPECT_NE(read(made.bytes), "") << codec << ", byte " << at;
       made.bytes[at] ^= flip;
     }
     for (int n = 0; n < 1000; ++n) {
-      const std::size_t size =
-          n < 260 ? static_cast<std::size_t>(n) : random() % made.bytes.size();
+      const std::size_t size = n < 260 ? static_cast<std::size_t>(n) : random() % made.bytes.size();
       const std::vector<std::uint8_t> part(made.bytes.begin(),
                                            made.bytes.begin() + static_cast<std::ptrdiff_t>(size));
       EXPECT_NE(read(part), "") << codec << ", cut at byte " << size;
@@ -342,8 +346,7 @@ TEST(Container, DamagedBytesAreNeverDecoded) {
     std::vector<std::uint8_t> longer = made.bytes;
     longer.push_back(0);
     EXPECT_THAT(read(longer), HasSubstr(concat("it has ", longer.size(),
-                                               " bytes and says that it had ",
-                                               made.bytes.size())));
+                                               " bytes and says that it had ", made.bytes.size())));
     EXPECT_EQ(read(made.bytes), "");
   }
 }
@@ -370,10 +373,9 @@ TEST(Container, SaysWhyItIsRefused) {
   std::vector<std::uint8_t> swapped = made.bytes;
   std::reverse(swapped.begin() + 8, swapped.begin() + 12);
   SnapshotLabel<3> label;
-  EXPECT_THAT(file_error([&] {
-                from_container<3>(swapped.data(), swapped.size(), "shot 7", label);
-              }),
-              HasSubstr("machine of the other byte order"));
+  EXPECT_THAT(
+      file_error([&] { from_container<3>(swapped.data(), swapped.size(), "shot 7", label); }),
+      HasSubstr("machine of the other byte order"));
   made.label.grid.extents = {36, 30, 41};
   std::string message;
   try {

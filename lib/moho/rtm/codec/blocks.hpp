@@ -11,8 +11,9 @@
 
 namespace moho::rtm::detail {
 
-/// \brief A block is its largest magnitude m and 512 integers n = round(value / m (2^(bits-1) - 1)) of
-/// 8, 12 or 16 bits, one after the other: a row of 8 nodes takes as many bytes as an integer bits.
+/// \brief A block is its largest magnitude m and 512 integers n = round(value / m (2^(bits-1) - 1))
+/// of 8, 12 or 16 bits, one after the other: a row of 8 nodes takes as many bytes as an integer
+/// bits.
 struct FixedCoder {
   int bits;  ///< 8, 12 or 16
 
@@ -66,8 +67,9 @@ struct FixedCoder {
       for (int r = 0; r < 64; ++r) {
         const std::uint32_t a = in[3 * r], b = in[3 * r + 1], c = in[3 * r + 2];
         // each number in the highest 12 bits, so that a shift brings its sign down
-        const std::uint32_t q[8] = {a << 20,           a << 8, (a >> 24 | b << 8) << 20, b << 16,
-                                    b << 4, (b >> 28 | c << 4) << 20, c << 12, c};
+        const std::uint32_t q[8] = {a << 20, a << 8, (a >> 24 | b << 8) << 20,
+                                    b << 16, b << 4, (b >> 28 | c << 4) << 20,
+                                    c << 12, c};
         for (int k = 0; k < 8; ++k) {
           values[8 * r + k] = static_cast<float>(static_cast<std::int32_t>(q[k]) >> 20) * scale;
         }

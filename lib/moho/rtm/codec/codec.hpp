@@ -126,16 +126,6 @@ struct EncodeFixed {
   }
 };
 
-/// True if a block has nodes in a box.
-template <int Dim>
-KOKKOS_FORCEINLINE_FUNCTION bool meets(const Box<Dim>& box, const Index<Dim>& first) {
-  bool result = true;
-  for (int d = 0; d < Dim; ++d) {
-    result = result && first[d] < box.upper[d] && first[d] + BlockGrid<Dim>::side(d) > box.lower[d];
-  }
-  return result;
-}
-
 /// Decodes blocks and hands their nodes on.
 template <class Coder, class Target, int Dim, class Memory>
 struct DecodeBlocks {
@@ -158,7 +148,7 @@ struct DecodeBlocks {
     for (std::int64_t b = first; b < last; ++b) {
       const int bytes = lengths[b];
       const Index<Dim> node = blocks.first(b);
-      if (meets(target.box, node)) {
+      if (BlockGrid<Dim>::meets(target.box, node)) {
         if (bytes > 0) {
           coder.decode(payload + at, payload + at + bytes, values);
         } else {
@@ -185,7 +175,7 @@ struct DecodeFixed {
     alignas(64) float values[512];
     for (std::int64_t b = item * per; b < (item + 1) * per && b < count; ++b) {
       const Index<Dim> node = blocks.first(b);
-      if (!meets(target.box, node)) continue;
+      if (!BlockGrid<Dim>::meets(target.box, node)) continue;
       coder.decode(payload + b * coder.block_bytes(), scales[b], values);
       target.store(node, values);
     }
@@ -249,23 +239,27 @@ struct SampleMagnitudes {
   }
 };
 
-/// The symbols of a sample.
+/// The symbols of a sample, and the energy of its errors.
 template <class Coder, class T, int Dim>
 struct SampleSymbols {
   Coder coder;
   BlockSource<T, Dim> source;
   Sample sample;
   std::uint32_t* counts;  ///< of every item
+  double* errors;         ///< of every item
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
     alignas(64) float values[512];
     std::uint32_t* const own = counts + item * Coder::alphabets * symbols;
     for (int i = 0; i < Coder::alphabets * symbols; ++i) own[i] = 0;
     std::int64_t begin = 0, end = 0;
+    double energy = 0.0;
     sample.part(item, begin, end);
     for (std::int64_t n = begin; n < end; ++n) {
-      source.load(sample.block(n), values);
-      coder.count(values, own);
+      const std::int64_t b = sample.block(n);
+      source.load(b, values);
+      energy += static_cast<double>(coder.count(values, own)) * source.blocks.inside(b) / 512.0;
     }
+    errors[item] = energy;
   }
 };
 
@@ -311,11 +305,11 @@ double levels_for_error(double error);
 
 /// \brief Compresses and decompresses snapshots of a wavefield.
 ///
-/// A field is a padded array of a layout, T float or double (converted to single precision), of which
-/// the nodes of a box are kept. The box is cut into blocks of 512 nodes at absolute multiples of 8
-/// (BlockGrid); where it ends within a block, the nearest node stands for those beside it. Values are
-/// first multiplied by a power of two that brings the largest to about 1, so that fields of any
-/// magnitude are treated alike, from 1e-45 to 3e38.
+/// A field is a padded array of a layout, T float or double (converted to single precision), of
+/// which the nodes of a box are kept. The box is cut into blocks of 512 nodes at absolute multiples
+/// of 8 (BlockGrid); where it ends within a block, the nearest node stands for those beside it.
+/// Values are first multiplied by a power of two that brings the largest to about 1, so that fields
+/// of any magnitude are treated alike, from 1e-45 to 3e38.
 ///
 /// The object holds work space; it serves one thread at a time. What it makes can be decoded by any
 /// other, on any space. Modes lorenzo and blocks give the same bytes on every space.
@@ -340,9 +334,9 @@ class Codec {
               const std::type_identity_t<Kokkos::View<const T*, Memory>>& field,
               const Box<Dim>& box, Packed<Dim, Memory>& packed);
 
-  /// \brief Writes the nodes of a box that the snapshot has into a field; all others stay as they are.
-  /// On a device it returns when the work is submitted.
-  /// \throws InputError for a field of another size or a layout without the box
+  /// \brief Writes the nodes of a box that the snapshot has into a field; all others stay as they
+  /// are. On a device it returns when the work is submitted. \throws InputError for a field of
+  /// another size or a layout without the box
   void decode(const InstanceOf<Memory>& exec, const Packed<Dim, Memory>& packed,
               const wave::Layout<Dim>& layout,
               const std::type_identity_t<Kokkos::View<T*, Memory>>& field, const Box<Dim>& box);
@@ -352,7 +346,8 @@ class Codec {
   /// \param exec where it runs
   /// \param packed the snapshot
   /// \param box nodes that are wanted
-  /// \param functor with KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node, T value) const
+  /// \param functor with KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node, T value)
+  /// const
   template <class Functor>
   void decode_each(const InstanceOf<Memory>& exec, const Packed<Dim, Memory>& packed,
                    const Box<Dim>& box, const Functor& functor);
@@ -371,12 +366,20 @@ class Codec {
   template <class Coder>
   void encode_variable(const Instance<Memory>& exec, const Coder& coder, const Source& source,
                        Packed<Dim, Memory>& packed);
-  double transform_quantum(const Instance<Memory>& exec, const Source& source, double squares,
-                           double peak);
+  /// What a sample of blocks says.
+  struct Findings {
+    detail::Sample sample;
+    std::vector<std::uint64_t> counts;  ///< of symbols
+    double errors = 0.0;                ///< sum of squares
+    double allowed = 0.0;               ///< the same as it may be
+    double quantum = 0.0;
+  };
+  Findings find_quantum(const Instance<Memory>& exec, const Source& source, double squares,
+                        double peak) const;
   template <class Coder>
-  std::vector<std::uint64_t> symbol_counts(const Instance<Memory>& exec, const Coder& coder,
-                                           const Source& source);
-  detail::Sample sample_of(std::int64_t blocks) const;
+  void count_symbols(const Instance<Memory>& exec, const Coder& coder, const Source& source,
+                     Findings& findings) const;
+  detail::Sample sample_of(std::int64_t blocks, std::int64_t stride) const;
   void prepare(const Instance<Memory>& exec);
 
   /// A view of at least so many elements; what it held is lost.
@@ -390,8 +393,8 @@ class Codec {
   /// Elements [0, size) of a view.
   template <class ViewType>
   static auto head(const ViewType& view, std::int64_t size) {
-    return Kokkos::subview(
-        view, std::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(size)));
+    return Kokkos::subview(view,
+                           std::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(size)));
   }
 
   CodecOptions m_options;
@@ -412,12 +415,12 @@ Codec<T, Dim, Memory>::Codec(const CodecOptions& options) : m_options(options) {
 template <class T, int Dim, class Memory>
 void Codec<T, Dim, Memory>::prepare(const Instance<Memory>& exec) {
   if (m_transform.size() > 0) return;
-  m_lorenzo = upload(exec, std::vector<detail::LorenzoTables>(
-                               1, detail::LorenzoTables::template make<Dim>()),
-                     "moho::rtm::lorenzo_tables");
-  m_transform = upload(exec, std::vector<detail::TransformTables>(
-                                 1, detail::TransformTables::template make<Dim>()),
-                       "moho::rtm::transform_tables");
+  m_lorenzo = upload(
+      exec, std::vector<detail::LorenzoTables>(1, detail::LorenzoTables::template make<Dim>()),
+      "moho::rtm::lorenzo_tables");
+  m_transform = upload(
+      exec, std::vector<detail::TransformTables>(1, detail::TransformTables::template make<Dim>()),
+      "moho::rtm::transform_tables");
 }
 
 template <class T, int Dim, class Memory>
@@ -492,31 +495,43 @@ void Codec<T, Dim, Memory>::encode(
 
   if (m_options.mode == CodecMode::lorenzo) {
     const double unit = sizeof(T) == 4 ? std::ldexp(up, -149) : 0.0;
-    header.quantum = static_cast<float>(
-        detail::quantum_for_error(peak, m_options.max_error * peak, unit));
-    encode_variable(exec,
-                    detail::LorenzoCoder<Dim>{m_lorenzo.data(), header.quantum,
-                                              1.0f / header.quantum},
-                    source, packed);
+    header.quantum =
+        static_cast<float>(detail::quantum_for_error(peak, m_options.max_error * peak, unit));
+    encode_variable(
+        exec, detail::LorenzoCoder<Dim>{m_lorenzo.data(), header.quantum, 1.0f / header.quantum},
+        source, packed);
     return;
   }
 
-  const auto with_codes = [&](auto coder) {
-    std::vector<std::uint64_t> counts = symbol_counts(exec, coder, source);
-    header.code_lengths = detail::code_lengths(counts);
+  const auto with_codes = [&](auto coder, const Findings& findings) {
+    header.code_lengths = detail::code_lengths(findings.counts);
     m_codes = upload(exec, detail::encoding_table(header.code_lengths), "moho::rtm::codes");
     coder.codes = m_codes.data();
     encode_variable(exec, coder, source, packed);
   };
   if (m_options.mode == CodecMode::transform) {
-    header.quantum =
-        static_cast<float>(transform_quantum(exec, source, sums.squares * up * up, peak));
-    with_codes(detail::TransformCoder<Dim>{m_transform.data(), nullptr, nullptr, header.quantum,
-                                           1.0f / header.quantum});
+    Findings findings = find_quantum(exec, source, sums.squares * up * up, peak);
+    detail::TransformCoder<Dim> coder{m_transform.data(), nullptr, nullptr, 0.0f, 0.0f};
+    // Fields unlike waves, all of whose coefficients are alike, have other errors than a histogram
+    // says: the sample tells.
+    const double least = peak * detail::largest_gain<Dim> * std::ldexp(1.0, -24);
+    for (int turn = 0; turn < 20; ++turn) {
+      coder.quantum = static_cast<float>(std::max(findings.quantum, least));
+      coder.inverse_quantum = 1.0f / coder.quantum;
+      count_symbols(exec, coder, source, findings);
+      if (findings.errors <= 1.12 * findings.allowed || findings.quantum <= least) break;
+      findings.quantum *= std::max(0.5, 0.97 * std::sqrt(findings.allowed / findings.errors));
+    }
+    header.quantum = coder.quantum;
+    with_codes(coder, findings);
   } else {
+    Findings findings;
+    findings.sample = sample_of(blocks, 0);
     header.levels = static_cast<float>(detail::levels_for_error(m_options.max_error));
     header.peak = static_cast<float>(peak);
-    with_codes(detail::PaperCoder{nullptr, nullptr, header.levels, header.peak});
+    const detail::PaperCoder coder{nullptr, nullptr, header.levels, header.peak};
+    count_symbols(exec, coder, source, findings);
+    with_codes(coder, findings);
   }
 }
 
@@ -533,16 +548,14 @@ void Codec<T, Dim, Memory>::encode_fixed(const Instance<Memory>& exec, const Sou
   // what lies between the scales and the first block
   const std::int64_t scales_end = 4 * blocks;
   fill(exec,
-       Kokkos::subview(packed.payload,
-                       std::pair<std::size_t, std::size_t>(
-                           static_cast<std::size_t>(scales_end),
-                           static_cast<std::size_t>(packed.header.first_block()))),
+       Kokkos::subview(packed.payload, std::pair<std::size_t, std::size_t>(
+                                           static_cast<std::size_t>(scales_end),
+                                           static_cast<std::size_t>(packed.header.first_block()))),
        std::uint8_t(0));
-  detail::launch_blocks(
-      "moho::rtm::encode_fixed", exec, (blocks + per - 1) / per,
-      detail::EncodeFixed<T, Dim, Memory>{coder, source, blocks,
-                                          reinterpret_cast<float*>(packed.payload.data()),
-                                          packed.payload.data() + packed.header.first_block()});
+  detail::launch_blocks("moho::rtm::encode_fixed", exec, (blocks + per - 1) / per,
+                        detail::EncodeFixed<T, Dim, Memory>{
+                            coder, source, blocks, reinterpret_cast<float*>(packed.payload.data()),
+                            packed.payload.data() + packed.header.first_block()});
   exec.fence();
 }
 
@@ -562,10 +575,10 @@ void Codec<T, Dim, Memory>::encode_variable(const Instance<Memory>& exec, const 
   for (std::int64_t begin = 0; begin < blocks; begin += at_once) {
     const std::int64_t end = std::min(begin + at_once, blocks);
     const std::int64_t items = (end - begin + per - 1) / per;
-    detail::launch_blocks("moho::rtm::encode_blocks", exec, items,
-                          detail::EncodeBlocks<Coder, T, Dim, Memory>{
-                              coder, source, begin, end, m_slots.data(), packed.lengths.data(),
-                              m_item_bytes.data()});
+    detail::launch_blocks(
+        "moho::rtm::encode_blocks", exec, items,
+        detail::EncodeBlocks<Coder, T, Dim, Memory>{coder, source, begin, end, m_slots.data(),
+                                                    packed.lengths.data(), m_item_bytes.data()});
     const std::int64_t bytes = scan<std::int64_t>(
         "moho::rtm::place_blocks", exec, items,
         detail::PlaceItems<Memory>{m_item_bytes.data(), m_item_offsets.data(),
@@ -579,8 +592,8 @@ void Codec<T, Dim, Memory>::encode_variable(const Instance<Memory>& exec, const 
       exec.fence();
     }
     launch("moho::rtm::gather_blocks", exec, items * detail::GatherItems<Memory>::threads,
-           detail::GatherItems<Memory>{m_slots.data(), per * Coder::most_bytes,
-                                       m_item_bytes.data(), m_item_offsets.data(), m_out.data()});
+           detail::GatherItems<Memory>{m_slots.data(), per * Coder::most_bytes, m_item_bytes.data(),
+                                       m_item_offsets.data(), m_out.data()});
     used += bytes;
   }
   packed.payload_bytes = used;
@@ -599,22 +612,23 @@ void Codec<T, Dim, Memory>::encode_variable(const Instance<Memory>& exec, const 
 }
 
 template <class T, int Dim, class Memory>
-detail::Sample Codec<T, Dim, Memory>::sample_of(std::int64_t blocks) const {
+detail::Sample Codec<T, Dim, Memory>::sample_of(std::int64_t blocks, std::int64_t stride) const {
   detail::Sample sample;
   sample.blocks = blocks;
-  sample.stride = std::max<std::int64_t>(blocks / 1024, 1);
+  sample.stride = stride > 0 ? stride : std::max<std::int64_t>(blocks / 1024, 1);
   sample.items = std::min<std::int64_t>(sample.count(), is_host_memory<Memory> ? 16 : 2048);
   return sample;
 }
 
 template <class T, int Dim, class Memory>
-double Codec<T, Dim, Memory>::transform_quantum(const Instance<Memory>& exec, const Source& source,
-                                                double squares, double peak) {
+typename Codec<T, Dim, Memory>::Findings Codec<T, Dim, Memory>::find_quantum(
+    const Instance<Memory>& exec, const Source& source, double squares, double peak) const {
   using Bins = detail::MagnitudeBins;
-  detail::Sample sample = sample_of(source.blocks.size());
-  std::vector<std::uint64_t> counts;
-  double found = 0.0, nodes = 0.0;
-  while (true) {
+  Findings findings;
+  const auto size = static_cast<double>(source.blocks.box.size());
+  for (std::int64_t stride : {std::int64_t(0), std::int64_t(1)}) {
+    const detail::Sample sample = sample_of(source.blocks.size(), stride);
+    findings.sample = sample;
     const auto rows =
         allocate<View<std::uint64_t>>(exec, "moho::rtm::magnitudes", sample.items * Bins::count);
     const auto energy = allocate<View<double>>(exec, "moho::rtm::energy", sample.items);
@@ -624,49 +638,48 @@ double Codec<T, Dim, Memory>::transform_quantum(const Instance<Memory>& exec, co
         detail::SampleMagnitudes<T, Dim>{source, sample, rows.data(), energy.data()});
     launch("moho::rtm::sum_rows", exec, Bins::count,
            detail::SumRows<std::uint64_t>{rows.data(), sums.data(), Bins::count, sample.items});
-    counts = download(exec, sums);
-    found = 0.0;
+    const std::vector<std::uint64_t> counts = download(exec, sums);
+    double found = 0.0, nodes = 0.0;
     for (const double e : download(exec, energy)) found += e;
-    nodes = 0.0;
     for (const std::uint64_t n : counts) nodes += static_cast<double>(n) / 512.0;
-    const double expected = squares * nodes / static_cast<double>(source.blocks.box.size());
-    // a sample that has not its share of the energy stands for nothing: few blocks have it all
-    if (sample.stride == 1 || (found > 0.7 * expected && found < 1.4 * expected)) break;
-    sample.stride = 1;
-    sample.items = std::min<std::int64_t>(sample.count(), is_host_memory<Memory> ? 16 : 2048);
+    // A sample that has not its share of the energy stands for nothing: few blocks have it all.
+    // Then all of them are looked at.
+    const double expected = squares * nodes / size;
+    if (sample.stride > 1 && !(found > 0.7 * expected && found < 1.4 * expected)) continue;
+    findings.allowed = squares * std::pow(10.0, -0.1 * m_options.snr) * nodes / size;
+    findings.quantum = detail::quantum_for_noise(
+        counts, static_cast<double>(detail::TransformCoder<Dim>::rounding),
+        512.0 * findings.allowed);
+    break;
   }
-  // of blocks that are only in part in the box, the parts beside it share in the errors
-  const double noise = squares * std::pow(10.0, -0.1 * m_options.snr) * nodes /
-                       static_cast<double>(source.blocks.box.size());
-  const double least = peak * detail::largest_gain<Dim> * std::ldexp(1.0, -24);
-  return std::max(least, detail::quantum_for_noise(
-                             counts, static_cast<double>(detail::TransformCoder<Dim>::rounding),
-                             noise * 512.0));
+  findings.quantum = std::min(findings.quantum, 2.0 * peak * detail::largest_gain<Dim>);
+  return findings;
 }
 
 template <class T, int Dim, class Memory>
 template <class Coder>
-std::vector<std::uint64_t> Codec<T, Dim, Memory>::symbol_counts(const Instance<Memory>& exec,
-                                                                const Coder& coder,
-                                                                const Source& source) {
+void Codec<T, Dim, Memory>::count_symbols(const Instance<Memory>& exec, const Coder& coder,
+                                          const Source& source, Findings& findings) const {
   constexpr std::int64_t columns = Coder::alphabets * detail::symbols;
-  const detail::Sample sample = sample_of(source.blocks.size());
-  const auto rows = allocate<View<std::uint32_t>>(exec, "moho::rtm::symbols",
-                                                  sample.items * columns);
+  const detail::Sample& sample = findings.sample;
+  const auto rows =
+      allocate<View<std::uint32_t>>(exec, "moho::rtm::symbols", sample.items * columns);
+  const auto errors = allocate<View<double>>(exec, "moho::rtm::errors", sample.items);
   const auto sums = allocate<View<std::uint64_t>>(exec, "moho::rtm::sums", columns);
   detail::launch_blocks(
       "moho::rtm::sample_symbols", exec, sample.items,
-      detail::SampleSymbols<Coder, T, Dim>{coder, source, sample, rows.data()});
+      detail::SampleSymbols<Coder, T, Dim>{coder, source, sample, rows.data(), errors.data()});
   launch("moho::rtm::sum_rows", exec, columns,
          detail::SumRows<std::uint32_t>{rows.data(), sums.data(), columns, sample.items});
-  std::vector<std::uint64_t> counts = download(exec, sums);
+  findings.counts = download(exec, sums);
+  findings.errors = 0.0;
+  for (const double e : download(exec, errors)) findings.errors += e;
   // what the sample has not must have a code all the same, or symbols that stand for it
-  for (std::size_t s : Coder::always()) {
+  for (const std::size_t s : Coder::always()) {
     for (std::size_t a = 0; a < static_cast<std::size_t>(Coder::alphabets); ++a) {
-      ++counts[a * detail::symbols + s];
+      ++findings.counts[a * detail::symbols + s];
     }
   }
-  return counts;
 }
 
 template <class T, int Dim, class Memory>

@@ -98,9 +98,9 @@ std::vector<std::uint8_t> to_container(const Packed<Dim, Kokkos::HostSpace>& pac
   const PackedHeader<Dim>& header = packed.header;
   label.grid.check();
   if (!(intersection(header.box, whole_box(label.grid)) == header.box)) {
-    throw InputError(concat("snapshot: its box ", box_string(header.box),
-                            " is not in the grid (allowed: boxes in ",
-                            box_string(whole_box(label.grid)), "): give the grid of the wavefield"));
+    throw InputError(concat(
+        "snapshot: its box ", box_string(header.box), " is not in the grid (allowed: boxes in ",
+        box_string(whole_box(label.grid)), "): give the grid of the wavefield"));
   }
   const std::vector<std::uint8_t> table = detail::pack_lengths(header.code_lengths);
   Beginning begin{};
@@ -132,16 +132,16 @@ std::vector<std::uint8_t> to_container(const Packed<Dim, Kokkos::HostSpace>& pac
   begin.header_bytes = sizeof(begin) + table.size() + lengths_bytes + 4;
   begin.total_bytes = begin.header_bytes + payload_bytes + 4 * (pieces_of(payload_bytes) + 1);
 
-  std::vector<std::uint8_t> bytes;
-  bytes.reserve(begin.total_bytes);
+  std::vector<std::uint8_t> bytes(begin.total_bytes);
+  std::size_t end = 0;
   const auto append = [&](const void* data, std::size_t count) {
-    const auto* const from = static_cast<const std::uint8_t*>(data);
-    bytes.insert(bytes.end(), from, from + count);
+    if (count > 0) std::memcpy(bytes.data() + end, data, count);
+    end += count;
   };
   append(&begin, sizeof(begin));
   append(table.data(), table.size());
   append(packed.lengths.data(), lengths_bytes);
-  const std::uint32_t header_crc = crc32c(bytes.data(), bytes.size());
+  const std::uint32_t header_crc = crc32c(bytes.data(), end);
   append(&header_crc, 4);
   append(packed.payload.data(), payload_bytes);
   std::vector<std::uint32_t> crcs;
@@ -185,8 +185,8 @@ Packed<Dim, Kokkos::HostSpace> from_container(const std::uint8_t* data, std::siz
                            " (allowed: ", version, "): read it with the program that wrote it"));
   }
   if (begin.dim != static_cast<std::uint32_t>(Dim)) {
-    throw FileError(concat("'", name, "' is a snapshot of ", begin.dim, " dimensions (allowed: ",
-                           Dim, "): read it as what it is"));
+    throw FileError(concat("'", name, "' is a snapshot of ", begin.dim,
+                           " dimensions (allowed: ", Dim, "): read it as what it is"));
   }
   Packed<Dim, Kokkos::HostSpace> packed;
   PackedHeader<Dim>& header = packed.header;
@@ -229,19 +229,17 @@ Packed<Dim, Kokkos::HostSpace> from_container(const std::uint8_t* data, std::siz
   const std::size_t rest = header_bytes - sizeof(begin) - 4;
   if (begin.lengths != (header.variable() ? count : 0) || begin.table_bytes > rest ||
       (rest - begin.table_bytes) / 2 < begin.lengths ||
-      begin.table_bytes + 2 * begin.lengths != rest ||
-      begin.payload_bytes > bytes - header_bytes ||
-      begin.total_bytes !=
-          begin.header_bytes + begin.payload_bytes +
-              4 * (pieces_of(static_cast<std::size_t>(begin.payload_bytes)) + 1)) {
+      begin.table_bytes + 2 * begin.lengths != rest || begin.payload_bytes > bytes - header_bytes ||
+      begin.total_bytes != begin.header_bytes + begin.payload_bytes +
+                               4 * (pieces_of(static_cast<std::size_t>(begin.payload_bytes)) + 1)) {
     refuse(name, "its lengths do not go together");
   }
   packed.payload_bytes = static_cast<std::int64_t>(begin.payload_bytes);
   const auto payload_bytes = static_cast<std::size_t>(begin.payload_bytes);
   const std::uint8_t* const table = data + sizeof(begin);
   const int alphabets = PackedHeader<Dim>::alphabets(header.mode);
-  header.code_lengths =
-      detail::unpack_lengths(std::vector<std::uint8_t>(table, table + begin.table_bytes), alphabets);
+  header.code_lengths = detail::unpack_lengths(
+      std::vector<std::uint8_t>(table, table + begin.table_bytes), alphabets);
   if (alphabets > 0 && header.code_lengths.empty()) refuse(name, "its codes make no sense");
 
   // the payload

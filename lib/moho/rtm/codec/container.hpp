@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Compressed snapshots as bytes that say themselves what they are and whether they are whole.
+/// \brief Compressed snapshots as bytes that say themselves what they are and whether they are
+/// whole.
 
 #include <moho/core/grid.hpp>
 #include <moho/rtm/codec/packed.hpp>
@@ -30,10 +31,9 @@ std::uint32_t crc32c(const void* data, std::size_t bytes, std::uint32_t before =
 
 /// \brief A snapshot with its label as bytes.
 ///
-/// Magic, byte order, version, sizes, label, header, code lengths, block lengths, and a CRC32C of all
-/// these; the payload; a CRC32C for each MiB of it, and one of this list. Numbers are in the byte
-/// order of the machine.
-/// \throws InputError for a box that is not in the label's grid
+/// Magic, byte order, version, sizes, label, header, code lengths, block lengths, and a CRC32C of
+/// all these; the payload; a CRC32C for each MiB of it, and one of this list. Numbers are in the
+/// byte order of the machine. \throws InputError for a box that is not in the label's grid
 template <int Dim>
 std::vector<std::uint8_t> to_container(const Packed<Dim, Kokkos::HostSpace>& packed,
                                        const SnapshotLabel<Dim>& label);

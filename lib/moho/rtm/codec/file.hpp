@@ -17,8 +17,7 @@ namespace moho::rtm {
 /// \brief Writes a snapshot under a temporary name and renames it when it is complete.
 /// \throws InputError as to_container(), FileError when it cannot be written; nothing is left then
 template <int Dim>
-void write_snapshot(const std::filesystem::path& path,
-                    const Packed<Dim, Kokkos::HostSpace>& packed,
+void write_snapshot(const std::filesystem::path& path, const Packed<Dim, Kokkos::HostSpace>& packed,
                     const SnapshotLabel<Dim>& label) {
   const std::vector<std::uint8_t> bytes = to_container<Dim>(packed, label);
   io::AtomicFile file(path);

@@ -43,9 +43,8 @@ void lengths_of(const std::uint64_t* counts, std::uint8_t* lengths) {
   // where they do not suffice, the rarest symbols whose codes may grow give way.
   std::vector<std::size_t> order(leaves);
   std::iota(order.begin(), order.end(), std::size_t(0));
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return counts[used[a]] < counts[used[b]];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return counts[used[a]] < counts[used[b]]; });
   std::int64_t taken = 0;
   for (std::size_t i = 0; i < leaves; ++i) {
     depth[i] = std::min(depth[i], longest_code);
@@ -125,8 +124,7 @@ std::vector<std::uint16_t> decoding_table(const std::vector<std::uint8_t>& lengt
   std::vector<std::uint16_t> table(lengths.size() / symbols * code_states, 1u << 8);
   for_codes(lengths, [&](std::size_t alphabet, int symbol, std::uint32_t code, int length) {
     for (std::uint32_t state = code; state < code_states; state += 1u << length) {
-      table[alphabet * code_states + state] =
-          static_cast<std::uint16_t>(symbol | length << 8);
+      table[alphabet * code_states + state] = static_cast<std::uint16_t>(symbol | length << 8);
     }
   });
   return table;

@@ -12,8 +12,8 @@
 
 namespace moho::rtm::detail {
 
-inline constexpr int symbols = 256;               ///< of an alphabet
-inline constexpr int longest_code = 11;           ///< bits
+inline constexpr int symbols = 256;                    ///< of an alphabet
+inline constexpr int longest_code = 11;                ///< bits
 inline constexpr int code_states = 1 << longest_code;  ///< entries of a table for decoding
 
 /// \brief Lengths of the best codes of at most longest_code bits, zero for symbols that do not

@@ -60,6 +60,14 @@ struct BlockGrid {
     lower = static_cast<int>(below < 0 ? 0 : below > side(axis) ? side(axis) : below);
     upper = static_cast<int>(above < lower ? lower : above > side(axis) ? side(axis) : above);
   }
+  /// True if the block that begins at `first` has nodes in a box.
+  KOKKOS_INLINE_FUNCTION static bool meets(const Box<Dim>& within, const Index<Dim>& first) {
+    bool result = true;
+    for (int d = 0; d < Dim; ++d) {
+      result = result && first[d] < within.upper[d] && first[d] + side(d) > within.lower[d];
+    }
+    return result;
+  }
   /// Nodes of a block that are in the box.
   KOKKOS_INLINE_FUNCTION int inside(std::int64_t block) const {
     const Index<Dim> node = first(block);

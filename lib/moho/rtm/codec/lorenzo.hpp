@@ -13,8 +13,8 @@
 
 namespace moho::rtm::detail {
 
-/// \brief The order in which differences are stored, in 16 groups of 32 with as many bits each as its
-/// largest number takes: first the corner, the edges and the faces of the block, where fewer
+/// \brief The order in which differences are stored, in 16 groups of 32 with as many bits each as
+/// its largest number takes: first the corner, the edges and the faces of the block, where fewer
 /// neighbours predict a value, then the rest, neighbours together.
 struct LorenzoTables {
   std::uint16_t order[512];  ///< where the p-th difference is
@@ -51,9 +51,9 @@ struct LorenzoTables {
 /// \brief Blocks of integers n = round(value / quantum) as differences along every axis (Lorenzo's
 /// predictor), folded to unsigned numbers.
 ///
-/// A block is words of 32 bits: the corner, with 1 in bit 31 where lengths have 8 bits instead of 4;
-/// the lengths of the 16 groups; then for each group as many words as its length, the b-th having
-/// bit b of its 32 numbers.
+/// A block is words of 32 bits: the corner, with 1 in bit 31 where lengths have 8 bits instead of
+/// 4; the lengths of the 16 groups; then for each group as many words as its length, the b-th
+/// having bit b of its 32 numbers.
 template <int Dim>
 struct LorenzoCoder {
   static constexpr int most_bytes = 4 * (5 + 16 * 27);  ///< of a block
@@ -151,7 +151,9 @@ struct LorenzoCoder {
  private:
   /// Nodes of a block along the axis with a stride.
   template <int Stride>
-  static constexpr int side = Dim == 3 ? 8 : Stride == 32 ? 16 : 32;
+  static constexpr int side = Dim == 3       ? 8
+                              : Stride == 32 ? 16
+                                             : 32;
 
   template <int Stride>
   KOKKOS_FORCEINLINE_FUNCTION static void differences(const std::int32_t* KOKKOS_RESTRICT from,
@@ -159,7 +161,8 @@ struct LorenzoCoder {
     constexpr int part = Stride * side<Stride>;
     for (int begin = 0; begin < 512; begin += part) {
       for (int e = 0; e < Stride; ++e) to[begin + e] = from[begin + e];
-      for (int e = Stride; e < part; ++e) to[begin + e] = from[begin + e] - from[begin + e - Stride];
+      for (int e = Stride; e < part; ++e)
+        to[begin + e] = from[begin + e] - from[begin + e - Stride];
     }
   }
   template <int Stride>

@@ -20,14 +20,14 @@ namespace moho::rtm {
 /// p 2^exponent is peak (n / levels)^2 with the sign of n.
 template <int Dim>
 struct PackedHeader {
-  CodecMode mode = CodecMode::transform;  ///< how it is compressed
-  Box<Dim> box{};                         ///< the nodes it has
-  int bits = 0;                           ///< blocks: bits a node
-  int exponent = 0;                       ///< of the power of two that values were multiplied by
-  float quantum = 1.0f;                   ///< lorenzo, transform
-  float levels = 1.0f;                    ///< paper: of the square root of the largest amplitude
-  float peak = 1.0f;                      ///< paper: the largest amplitude times 2^exponent
-  double greatest = 0.0;                  ///< largest amplitude of the field
+  CodecMode mode = CodecMode::transform;   ///< how it is compressed
+  Box<Dim> box{};                          ///< the nodes it has
+  int bits = 0;                            ///< blocks: bits a node
+  int exponent = 0;                        ///< of the power of two that values were multiplied by
+  float quantum = 1.0f;                    ///< lorenzo, transform
+  float levels = 1.0f;                     ///< paper: of the square root of the largest amplitude
+  float peak = 1.0f;                       ///< paper: the largest amplitude times 2^exponent
+  double greatest = 0.0;                   ///< largest amplitude of the field
   std::vector<std::uint8_t> code_lengths;  ///< transform, paper: of Huffman codes, 256 an alphabet
 
   /// Alphabets of a mode.
@@ -37,9 +37,7 @@ struct PackedHeader {
   /// True for modes whose blocks differ in length.
   bool variable() const { return mode != CodecMode::blocks; }
   /// Where the first block of the mode `blocks` is: behind a scale for each, on a boundary of 128.
-  std::int64_t first_block() const {
-    return (4 * BlockGrid<Dim>(box).size() + 127) / 128 * 128;
-  }
+  std::int64_t first_block() const { return (4 * BlockGrid<Dim>(box).size() + 127) / 128 * 128; }
 };
 
 /// \brief A compressed snapshot. Blocks are those of BlockGrid, in its order.
@@ -47,14 +45,14 @@ struct PackedHeader {
 /// A copy refers to the same memory.
 template <int Dim, class Memory>
 struct Packed {
-  static constexpr std::int64_t group = 32;   ///< blocks that share an offset
+  static constexpr std::int64_t group = 32;    ///< blocks that share an offset
   static constexpr std::int64_t padding = 16;  ///< bytes behind the payload that are read as well
 
-  PackedHeader<Dim> header;                        ///< everything else that decoding takes
-  Kokkos::View<std::uint16_t*, Memory> lengths;    ///< bytes of every block; none in mode blocks
-  Kokkos::View<std::int64_t*, Memory> offsets;     ///< where every 32nd block begins
-  Kokkos::View<std::uint8_t*, Memory> payload;     ///< the blocks, and padding
-  std::int64_t payload_bytes = 0;                  ///< without padding
+  PackedHeader<Dim> header;                      ///< everything else that decoding takes
+  Kokkos::View<std::uint16_t*, Memory> lengths;  ///< bytes of every block; none in mode blocks
+  Kokkos::View<std::int64_t*, Memory> offsets;   ///< where every 32nd block begins
+  Kokkos::View<std::uint8_t*, Memory> payload;   ///< the blocks, and padding
+  std::int64_t payload_bytes = 0;                ///< without padding
 
   /// Bytes that have to be kept: payload, lengths, codes, and 128 for all else.
   std::int64_t bytes() const {
@@ -67,8 +65,8 @@ struct Packed {
   double ratio() const { return static_cast<double>(raw_bytes()) / static_cast<double>(bytes()); }
 };
 
-/// \brief A copy of a compressed snapshot in another memory; it waits for it. `exec` is an instance of
-/// the device, if one of the memories is a device's.
+/// \brief A copy of a compressed snapshot in another memory; it waits for it. `exec` is an instance
+/// of the device, if one of the memories is a device's.
 template <class To, int Dim, class From, class ExecMemory>
 Packed<Dim, To> copy_packed(const Instance<ExecMemory>& exec, const Packed<Dim, From>& from) {
   Packed<Dim, To> to;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Blocks as square roots of values, quantised, by Huffman codes: the stages that Suh and Wang
-/// (2011) name.
+/// \brief Blocks as square roots of values, quantised, by Huffman codes: the stages that Suh and
+/// Wang (2011) name.
 
 #include <moho/rtm/codec/huffman.hpp>
 
@@ -63,14 +63,15 @@ struct PaperCoder {
     }
     return static_cast<int>(bits.finish() - to);
   }
-  /// Counts the symbols of a block.
-  KOKKOS_INLINE_FUNCTION void count(const float* KOKKOS_RESTRICT values,
-                                    std::uint32_t* counts) const {
+  /// Counts the symbols of a block. \return 0: errors are bounded
+  KOKKOS_INLINE_FUNCTION float count(const float* KOKKOS_RESTRICT values,
+                                     std::uint32_t* counts) const {
     std::uint32_t numbers[512];
-    if (!quantise(values, numbers)) return;
+    if (!quantise(values, numbers)) return 0.0f;
     for (int e = 0; e < 512; ++e) {
       ++counts[numbers[e] < direct ? static_cast<int>(numbers[e]) : direct + bit_width(numbers[e])];
     }
+    return 0.0f;
   }
   /// The values of a block that has bytes.
   KOKKOS_INLINE_FUNCTION void decode(const std::uint8_t* from, const std::uint8_t* end,

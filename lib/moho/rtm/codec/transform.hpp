@@ -145,16 +145,15 @@ inline std::array<std::uint16_t, 512> coefficient_order() {
       return (i * i + k * k) * 64 + i * 8 + k;
     }
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return key(a) < key(b); });
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
   return order;
 }
 
 /// \brief What the coder of transformed blocks looks up.
 ///
-/// A symbol is a class of runs of zeros (16 of them) and the bits of the number behind the run (1 to
-/// 15). Runs of up to 7 have a class of their own, longer ones share one and say in some bits more
-/// which they are. There is an alphabet for each of 8 bands of the order of coefficients.
+/// A symbol is a class of runs of zeros (16 of them) and the bits of the number behind the run (1
+/// to 15). Runs of up to 7 have a class of their own, longer ones share one and say in some bits
+/// more which they are. There is an alphabet for each of 8 bands of the order of coefficients.
 struct TransformTables {
   static constexpr int bands = 8;
   static constexpr int end_of_block = 0;  ///< the symbol behind the last number that is not zero
@@ -226,8 +225,7 @@ struct SymbolCounter {
   std::uint32_t* counts;
   const TransformTables* tables;
   KOKKOS_FORCEINLINE_FUNCTION void number(int band, int run, int size, std::uint32_t) {
-    const int symbol =
-        size < 16 ? tables->run_class[run] * 16 + size : TransformTables::escape;
+    const int symbol = size < 16 ? tables->run_class[run] * 16 + size : TransformTables::escape;
     ++counts[band * symbols + symbol];
   }
   KOKKOS_FORCEINLINE_FUNCTION void end(int band) {
@@ -255,7 +253,8 @@ struct TransformCoder {
   float quantum;
   float inverse_quantum;
 
-  /// The integers of a block in the order of coefficients, and a bit for each that is not zero.
+  /// The integers of a block in the order of coefficients, and a bit for each that is not zero;
+  /// `values` become the coefficients. \return false, and nothing else, where all are zero
   KOKKOS_INLINE_FUNCTION bool quantise(float* KOKKOS_RESTRICT values,
                                        std::int32_t* KOKKOS_RESTRICT ordered,
                                        std::uint64_t* KOKKOS_RESTRICT used) const {
@@ -309,13 +308,21 @@ struct TransformCoder {
     code(ordered, used, writer);
     return static_cast<int>(writer.bits.finish() - to);
   }
-  /// Counts the symbols of a block.
-  KOKKOS_INLINE_FUNCTION void count(float* KOKKOS_RESTRICT values, std::uint32_t* counts) const {
+  /// Counts the symbols of a block. \return the sum of squared errors
+  KOKKOS_INLINE_FUNCTION float count(float* KOKKOS_RESTRICT values, std::uint32_t* counts) const {
     std::int32_t ordered[512];
     std::uint64_t used[8];
-    if (!quantise(values, ordered, used)) return;
+    const bool any = quantise(values, ordered, used);
+    float errors = 0.0f;
+    for (int p = 0; p < 512; ++p) {
+      const float error =
+          values[tables->order[p]] - (any ? static_cast<float>(ordered[p]) * quantum : 0.0f);
+      errors += error * error;
+    }
+    if (!any) return errors;
     SymbolCounter counter{counts, tables};
     code(ordered, used, counter);
+    return errors;
   }
   /// The values of a block that has bytes.
   KOKKOS_INLINE_FUNCTION void decode(const std::uint8_t* from, const std::uint8_t* end,

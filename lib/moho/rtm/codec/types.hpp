@@ -17,7 +17,7 @@ enum class CodecMode {
   blocks,     ///< a fixed number of bits a node, a scale for every block: the fastest
   lorenzo,    ///< differences of integers: no error above a bound
   transform,  ///< cosine transform and Huffman codes: the fewest bytes for a signal-to-noise ratio
-  paper       ///< square roots, quantised, Huffman codes (Suh and Wang 2011): no error above a bound
+  paper  ///< square roots, quantised, Huffman codes (Suh and Wang 2011): no error above a bound
 };
 
 /// "blocks", "lorenzo", "transform", "paper".
@@ -44,15 +44,15 @@ inline void check_options(const CodecOptions& options) {
   switch (options.mode) {
     case CodecMode::blocks:
       if (options.bits == 8 || options.bits == 12 || options.bits == 16) return;
-      throw InputError(concat("codec: bits is ", options.bits,
-                              " (allowed: 8, 12 or 16): 12 give some 70 dB"));
+      throw InputError(
+          concat("codec: bits is ", options.bits, " (allowed: 8, 12 or 16): 12 give some 70 dB"));
     case CodecMode::transform:
       if (options.snr >= CodecOptions::least_snr && options.snr <= CodecOptions::greatest_snr) {
         return;
       }
-      throw InputError(concat("codec: snr is ", options.snr, " dB (allowed: ",
-                              CodecOptions::least_snr, " to ", CodecOptions::greatest_snr,
-                              "): 55 leaves images as they are"));
+      throw InputError(concat("codec: snr is ", options.snr,
+                              " dB (allowed: ", CodecOptions::least_snr, " to ",
+                              CodecOptions::greatest_snr, "): 55 leaves images as they are"));
     default:
       if (options.max_error >= CodecOptions::least_error &&
           options.max_error <= CodecOptions::greatest_error) {
@@ -84,8 +84,8 @@ inline CodecOptions parse_codec(const std::string& text) {
     options.snr = value;
   } else if (key == "bits") {
     options.mode = CodecMode::blocks;
-    options.bits = value == std::floor(value) && std::fabs(value) < 100.0 ? static_cast<int>(value)
-                                                                         : -1;
+    options.bits =
+        value == std::floor(value) && std::fabs(value) < 100.0 ? static_cast<int>(value) : -1;
     if (options.bits < 0) {
       throw InputError(concat("codec '", text, "': bits are ", value, " (allowed: 8, 12 or 16)"));
     }
