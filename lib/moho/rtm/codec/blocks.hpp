@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace moho::rtm::detail {
 
@@ -25,11 +26,16 @@ struct FixedCoder {
 
   /// Writes a block to a boundary of 4 bytes. \return its largest magnitude
   KOKKOS_INLINE_FUNCTION float encode(const float* KOKKOS_RESTRICT values, std::uint8_t* to) const {
-    float most = 0.0f;
+    // the bits of magnitudes order as integers do, whose maximum needs no order of its own
+    std::int32_t bits_of_most = 0;
     for (int e = 0; e < 512; ++e) {
-      const float size = fabsf(values[e]);
-      most = size > most ? size : most;
+      std::int32_t size;
+      memcpy(&size, values + e, 4);
+      size &= 0x7fffffff;
+      bits_of_most = size > bits_of_most ? size : bits_of_most;
     }
+    float most;
+    memcpy(&most, &bits_of_most, 4);
     if (most < least) most = 0.0f;
     const float scale = most > 0.0f ? static_cast<float>((1 << (bits - 1)) - 1) / most : 0.0f;
     std::int32_t n[512];

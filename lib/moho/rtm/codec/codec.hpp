@@ -445,13 +445,13 @@ void Codec<T, Dim, Memory>::encode(
     Packed<Dim, Memory>& packed) {
   check_field(layout, field.size(), box);
   prepare(exec);
-  const detail::FieldSum<T, Dim, Memory> sum{field.data(), layout, box};
-  const detail::FieldSums sums = reduce("moho::rtm::codec_sums", exec, sum.items(), sum);
+  const detail::FieldSums sums =
+      detail::field_sums<T, Dim, Memory>(exec, field.data(), layout, box);
   if (sums.bad != INT64_MAX) {
     const Index<Dim> node = box.node(sums.bad);
     const T value = value_at(exec, field.data() + layout.flat(node));
     throw InputError(concat("codec: the field is ", value, " at node ", format_index(node),
-                            " (allowed: magnitudes up to ", sum.limit,
+                            " (allowed: magnitudes up to ", detail::FieldNodes<T, Dim>::limit,
                             "): look for where the wavefield grew without bounds"));
   }
 

@@ -113,6 +113,12 @@ struct BlockSource {
       const T* const from = field + layout.flat(node);
       float* const to = values + r * row;
       if (whole) {
+#if !defined(__CUDA_ARCH__)
+        // Rows are read a piece at a time, too many for the hardware to follow them.
+        __builtin_prefetch(from + row + 64 / sizeof(T));
+        if (Dim == 2) __builtin_prefetch(from + row + 128 / sizeof(T));
+#endif
+        MOHO_UNROLL
         for (int k = 0; k < row; ++k) to[k] = static_cast<float>(from[k] * up);
       } else {
         for (int k = 0; k < row; ++k) {

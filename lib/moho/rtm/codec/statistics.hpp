@@ -5,6 +5,7 @@
 /// \brief What the codec has to know about a field before it is encoded.
 
 #include <moho/core/launch.hpp>
+#include <moho/core/simd.hpp>
 #include <moho/wave/layout.hpp>
 
 #include <cmath>
@@ -19,9 +20,9 @@ struct FieldSums {
   std::int64_t bad;  ///< position in the box, INT64_MAX if there is none
 };
 
-/// \brief Reads the nodes of a box. An item is a row on hosts and a node on devices.
-template <class T, int Dim, class Memory>
-struct FieldSum {
+/// \brief Reads the nodes of a box: an item is a node. FieldRows does the same on hosts.
+template <class T, int Dim>
+struct FieldNodes {
   using value_type = FieldSums;
   static constexpr double limit = 3.0e38;  ///< of magnitudes
 
@@ -29,54 +30,15 @@ struct FieldSum {
   wave::Layout<Dim> layout;
   Box<Dim> box;
 
-  /// Items of the box.
-  std::int64_t items() const {
-    return is_host_memory<Memory> && !box.empty() ? box.size() / box.extent(Dim - 1) : box.size();
-  }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, FieldSums& sums) const {
-    if constexpr (is_host_memory<Memory>) {
-      const std::int64_t row = box.extent(Dim - 1);
-      const T* const from = field + layout.flat(box.node(i * row));
-      constexpr int lanes = 16;
-      double squares[lanes] = {};
-      T most[lanes] = {};
-      std::int64_t k = 0;
-      int wrong = 0;
-      for (; k + lanes <= row; k += lanes) {
-        for (int l = 0; l < lanes; ++l) {
-          const T value = from[k + l];
-          const T size = value < T(0) ? -value : value;
-          wrong |= !(size <= static_cast<T>(limit));
-          most[l] = size > most[l] ? size : most[l];
-          squares[l] += static_cast<double>(value) * static_cast<double>(value);
-        }
-      }
-      for (; k < row; ++k) {
-        const T value = from[k];
-        const T size = value < T(0) ? -value : value;
-        wrong |= !(size <= static_cast<T>(limit));
-        most[0] = size > most[0] ? size : most[0];
-        squares[0] += static_cast<double>(value) * static_cast<double>(value);
-      }
-      for (int l = 0; l < lanes; ++l) {
-        const auto size = static_cast<double>(most[l]);
-        sums.greatest = size > sums.greatest ? size : sums.greatest;
-        sums.squares += squares[l];
-      }
-      if (wrong != 0) {
-        for (k = 0; k < row; ++k) look(from[k], i * row + k, sums);
-      }
-    } else {
-      const T value = field[layout.flat(box.node(i))];
-      look(value, i, sums);
-      const auto size = static_cast<double>(value < T(0) ? -value : value);
-      sums.greatest = size > sums.greatest ? size : sums.greatest;
-      sums.squares += static_cast<double>(value) * static_cast<double>(value);
-    }
+    look(field[layout.flat(box.node(i))], i, sums);
   }
   KOKKOS_FORCEINLINE_FUNCTION static void look(T value, std::int64_t at, FieldSums& sums) {
-    const T size = value < T(0) ? -value : value;
-    if (!(size <= static_cast<T>(limit)) && at < sums.bad) sums.bad = at;
+    const auto number = static_cast<double>(value);
+    const double size = number < 0.0 ? -number : number;
+    if (!(size <= limit) && at < sums.bad) sums.bad = at;
+    sums.greatest = size > sums.greatest ? size : sums.greatest;
+    sums.squares += number * number;
   }
   KOKKOS_INLINE_FUNCTION void init(FieldSums& sums) const {
     sums.greatest = 0.0;
@@ -89,6 +51,58 @@ struct FieldSum {
     if (from.bad < to.bad) to.bad = from.bad;
   }
 };
+
+/// \brief Reads the nodes of a box: an item is a row. Host code.
+template <class T, int Dim>
+struct FieldRows : FieldNodes<T, Dim> {
+  /// Rows of the box.
+  std::int64_t items() const {
+    return this->box.empty() ? 0 : this->box.size() / this->box.extent(Dim - 1);
+  }
+  void operator()(const std::int64_t i, FieldSums& sums) const {
+    using V = simd::Vector<T>;
+    constexpr int lanes = simd::lanes<T>;
+    const std::int64_t row = this->box.extent(Dim - 1);
+    const T* const from = this->field + this->layout.flat(this->box.node(i * row));
+    V squares{}, most{};
+    std::int64_t k = 0;
+    for (; k + lanes <= row; k += lanes) {
+      const V value = simd::load(from + k);
+      const V size = value < T(0) ? -value : value;
+      most = size > most ? size : most;  // leaves out NaN, which the squares do not
+      squares += value * value;
+    }
+    FieldSums own;
+    this->init(own);
+    for (int l = 0; l < lanes; ++l) {
+      const auto size = static_cast<double>(most[l]);
+      own.greatest = size > own.greatest ? size : own.greatest;
+      own.squares += static_cast<double>(squares[l]);
+    }
+    const bool whole = own.squares <= this->limit && own.greatest <= this->limit;
+    // squares of very large and very small numbers are none in single precision
+    const bool exact = whole && (own.greatest == 0.0 || own.greatest > 1e-12);
+    if (!exact) {
+      this->init(own);
+      k = 0;
+    }
+    for (; k < row; ++k) this->look(from[k], i * row + k, own);
+    this->join(sums, own);
+  }
+};
+
+/// The sums of a box; it waits for them.
+template <class T, int Dim, class Memory>
+FieldSums field_sums(const Instance<Memory>& exec, const T* field, const wave::Layout<Dim>& layout,
+                     const Box<Dim>& box) {
+  if constexpr (is_host_memory<Memory>) {
+    const FieldRows<T, Dim> rows{{field, layout, box}};
+    return reduce("moho::rtm::field_sums", exec, rows.items(), rows);
+  } else {
+    return reduce("moho::rtm::field_sums", exec, box.size(),
+                  FieldNodes<T, Dim>{field, layout, box});
+  }
+}
 
 /// \brief A histogram of magnitudes: 16 bins an octave, from 2^-60 to 2^8.
 struct MagnitudeBins {
