@@ -7,6 +7,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/rtm/codec/blocks.hpp>
+#include <moho/rtm/codec/lanes.hpp>
 #include <moho/rtm/codec/layout.hpp>
 #include <moho/rtm/codec/lorenzo.hpp>
 #include <moho/rtm/codec/packed.hpp>
@@ -552,10 +553,16 @@ void Codec<T, Dim, Memory>::encode_fixed(const Instance<Memory>& exec, const Sou
                                            static_cast<std::size_t>(scales_end),
                                            static_cast<std::size_t>(packed.header.first_block()))),
        std::uint8_t(0));
-  detail::launch_blocks("moho::rtm::encode_fixed", exec, (blocks + per - 1) / per,
-                        detail::EncodeFixed<T, Dim, Memory>{
-                            coder, source, blocks, reinterpret_cast<float*>(packed.payload.data()),
-                            packed.payload.data() + packed.header.first_block()});
+  auto* const scales = reinterpret_cast<float*>(packed.payload.data());
+  std::uint8_t* const first = packed.payload.data() + packed.header.first_block();
+  if constexpr (is_host_memory<Memory>) {
+    detail::launch_blocks(
+        "moho::rtm::encode_fixed", exec, (blocks + per - 1) / per,
+        detail::EncodeFixed<T, Dim, Memory>{coder, source, blocks, scales, first});
+  } else {
+    launch("moho::rtm::encode_fixed", exec, blocks * detail::block_lanes,
+           detail::EncodeFixedLanes<T, Dim>{coder, source, scales, first});
+  }
   exec.fence();
 }
 
@@ -717,13 +724,20 @@ void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
     m_states = upload(exec, detail::decoding_table(header.code_lengths), "moho::rtm::states");
   }
   switch (header.mode) {
-    case CodecMode::blocks:
-      detail::launch_blocks("moho::rtm::decode_fixed", Instance<Memory>(exec), items,
-                            detail::DecodeFixed<Target, Dim, Memory>{
-                                detail::FixedCoder{header.bits}, target, blocks, blocks.size(),
-                                reinterpret_cast<const float*>(packed.payload.data()),
-                                packed.payload.data() + header.first_block()});
+    case CodecMode::blocks: {
+      const detail::FixedCoder coder{header.bits};
+      const auto* const scales = reinterpret_cast<const float*>(packed.payload.data());
+      const std::uint8_t* const first = packed.payload.data() + header.first_block();
+      if constexpr (is_host_memory<Memory>) {
+        detail::launch_blocks("moho::rtm::decode_fixed", Instance<Memory>(exec), items,
+                              detail::DecodeFixed<Target, Dim, Memory>{
+                                  coder, target, blocks, blocks.size(), scales, first});
+      } else {
+        launch("moho::rtm::decode_fixed", exec, blocks.size() * detail::block_lanes,
+               detail::DecodeFixedLanes<Target, T, Dim>{coder, target, blocks, scales, first});
+      }
       break;
+    }
     case CodecMode::lorenzo:
       run(detail::LorenzoCoder<Dim>{m_lorenzo.data(), header.quantum, 0.0f});
       break;

@@ -20,7 +20,8 @@ struct FieldSums {
   std::int64_t bad;  ///< position in the box, INT64_MAX if there is none
 };
 
-/// \brief Reads the nodes of a box: an item is a node. FieldRows does the same on hosts.
+/// \brief Reads the nodes of a box: an item is a node. FieldRows does the same on hosts, FieldLanes
+/// on devices.
 template <class T, int Dim>
 struct FieldNodes {
   using value_type = FieldSums;
@@ -90,19 +91,6 @@ struct FieldRows : FieldNodes<T, Dim> {
     this->join(sums, own);
   }
 };
-
-/// The sums of a box; it waits for them.
-template <class T, int Dim, class Memory>
-FieldSums field_sums(const Instance<Memory>& exec, const T* field, const wave::Layout<Dim>& layout,
-                     const Box<Dim>& box) {
-  if constexpr (is_host_memory<Memory>) {
-    const FieldRows<T, Dim> rows{{field, layout, box}};
-    return reduce("moho::rtm::field_sums", exec, rows.items(), rows);
-  } else {
-    return reduce("moho::rtm::field_sums", exec, box.size(),
-                  FieldNodes<T, Dim>{field, layout, box});
-  }
-}
 
 /// \brief A histogram of magnitudes: 16 bins an octave, from 2^-60 to 2^8.
 struct MagnitudeBins {
