@@ -4,6 +4,8 @@
 /// \file
 /// \brief The whole module of reverse time migration.
 
+#include <moho/rtm/codec/codec.hpp>
+#include <moho/rtm/codec/container.hpp>
 #include <moho/rtm/expand.hpp>
 #include <moho/rtm/first_arrivals.hpp>
 #include <moho/rtm/gathers.hpp>
