@@ -78,7 +78,7 @@ Description describe() {
          "(default: active_tiles)"},
         precision_option()}},
       {"Running",
-       {space_option(), memory_option("to work in"), out_option(d.program),
+       {space_option(), memory_option("for all arrays together, or on the device"), out_option(d.program),
         flag("no-plot", "draw no picture")}}};
   d.alternatives = {{{"model", "gradient", "builtin"}, {"shape", "spacing", "origin"}}};
   d.aliases = {{"vp", "model"}};  // as other programs call it
@@ -132,6 +132,9 @@ Options read_options(const Arguments& given) {
   o.solver = static_cast<Solver>(
       given.choice("method", {solver_names[0], solver_names[1], solver_names[2]}, 0));
   read_common(given, "first_arrivals", o);
+  for (const char* name : {"model", "epsilon", "delta", "source", "receivers"}) {
+    for (const std::string& text : given.texts(name)) o.inputs.push_back({name, text});
+  }
   if (o.solver == Solver::fast_marching) {
     if (!given.given("space")) o.space = sequential_space();
     if (o.space == "cuda" || o.each) {

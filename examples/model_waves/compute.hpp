@@ -69,6 +69,8 @@ struct Job {
   TimeOptions time;
   std::function<std::vector<double>(double dt)> wavelet;
 
+  /// Is a shot there already, so that it need not be computed?
+  std::function<bool(std::size_t shot)> is_there;
   /// Everything is checked; the first step comes next.
   std::function<void(const Report&)> begins;
   /// The traces of a shot, receivers x samples.

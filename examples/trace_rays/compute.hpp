@@ -40,6 +40,7 @@ struct Results {
   std::int64_t groups = 1;      ///< calls of rays::trace, more than one if memory was short
   std::size_t budget = 0;       ///< bytes allowed in the space
   std::size_t field_bytes = 0;  ///< bytes of velocity, traveltimes and predecessors in the space
+  std::size_t solver_bytes = 0;  ///< most bytes that the solver takes beside them and the weights
 };
 
 /// Everything that the files are written from.

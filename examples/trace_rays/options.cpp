@@ -99,7 +99,7 @@ Description describe() {
          "edge weights: stored in a table, computed on_the_fly, or automatic: by speed and memory "
          "(default: automatic)"}}},
       {"Running",
-       {space_option(), memory_option("that the tracing may take"), out_option(d.program),
+       {space_option(), memory_option("for all arrays together, or on the device"), out_option(d.program),
         flag("no-plot", "draw no picture")}}};
   d.config_note =
       ". A model chosen on the command line replaces the file's with its shape and spacing";
@@ -197,6 +197,9 @@ Options read_options(const Arguments& arguments) {
 
   // The run.
   read_common(arguments, "trace_rays", o);
+  for (const char* name : {"model", "receivers"}) {
+    if (given(name)) o.inputs.push_back({name, text(name)});
+  }
   // The sequential method runs on the host, whatever else the build has.
   if (o.method == rays::Method::dijkstra && !given("space")) o.space = sequential_space();
   if (o.method == rays::Method::dijkstra && o.space == "cuda") {

@@ -7,9 +7,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace moho::io {
+
+/// What a file is, whatever its names are: links of both kinds lead to the same.
+struct FileIdentity {
+  std::uint64_t device = 0, inode = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+/// The identity of what a path leads to; nothing if there is nothing.
+std::optional<FileIdentity> identity_of(const std::filesystem::path& path);
 
 /// A regular file opened for reading.
 ///

@@ -5,6 +5,7 @@
 /// \brief Everything of moho::io: files in and out.
 
 #include <moho/io/array.hpp>
+#include <moho/io/checksum.hpp>
 #include <moho/io/csv.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/model.hpp>
