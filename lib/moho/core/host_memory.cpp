@@ -54,6 +54,16 @@ std::uint64_t left_in(const fs::path& group, const Names& names) {
   return limit - std::min(limit, taken);
 }
 
+// Is a word among words with commas between them?
+bool lists(const std::string& words, const std::string& word) {
+  std::istringstream list(words);
+  std::string one;
+  while (std::getline(list, one, ',')) {
+    if (one == word) return true;
+  }
+  return false;
+}
+
 // A line of mountinfo of a control group with memory.
 struct Mount {
   std::string root, point;
@@ -74,7 +84,7 @@ Mount find_mount(const fs::path& mountinfo, bool second) {
     back >> type >> source >> options;
     const bool fits = second ? type == "cgroup2"
                              : type == "cgroup" &&
-                                   ("," + options + ",").find(",memory,") != std::string::npos;
+                                   lists(options, "memory");
     if (!fits) continue;
     mount = candidate;
     mount.found = true;
@@ -90,9 +100,9 @@ std::string find_group(const fs::path& cgroup, bool second) {
     const auto first = line.find(':');
     const auto last = first == std::string::npos ? first : line.find(':', first + 1);
     if (last == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, last - first - 1) + ",";
-    const bool fits = second ? line.compare(0, first, "0") == 0 && controllers == ",,"
-                             : controllers.find(",memory,") != std::string::npos;
+    const std::string controllers = line.substr(first + 1, last - first - 1);
+    const bool fits = second ? line.compare(0, first, "0") == 0 && controllers.empty()
+                             : lists(controllers, "memory");
     if (fits) return line.substr(last + 1);
   }
   return {};
