@@ -196,9 +196,7 @@ void Json::push_back(Json value) {
   m_node->values.push_back(std::move(value));
 }
 
-std::string Json::dump() const {
-  return Node::text(m_node.get()).dump(2);
-}
+std::string Json::dump() const { return Node::text(m_node.get()).dump(2); }
 
 Json Json::Node::value(const nlohmann::ordered_json& text) {
   Json json;

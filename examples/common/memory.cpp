@@ -26,13 +26,12 @@ MemoryLimit memory_limit(const CommonOptions& options, bool on_host) {
   return limit;
 }
 
-void check_memory(const std::string& what, const MemoryEstimate& estimate,
-                  const MemoryLimit& limit, const std::string& advice) {
+void check_memory(const std::string& what, const MemoryEstimate& estimate, const MemoryLimit& limit,
+                  const std::string& advice) {
   if (estimate.most() <= limit.bytes) return;
-  throw MemoryError(concat("memory: ", what, " takes ",
-                           format_bytes(estimate.most() - (limit.bytes - limit.shown)),
-                           " of memory in all (allowed: ", format_bytes(limit.shown), ", ",
-                           limit.why, "): ", advice));
+  throw MemoryError(concat(
+      "memory: ", what, " takes ", format_bytes(estimate.most() - (limit.bytes - limit.shown)),
+      " of memory in all (allowed: ", format_bytes(limit.shown), ", ", limit.why, "): ", advice));
 }
 
 std::string fitting_shape(const std::vector<std::int64_t>& shape, double each, double room) {

@@ -60,8 +60,8 @@ MemoryLimit memory_limit(const CommonOptions& options, bool on_host = true);
 /// \brief Throws MemoryError if a run takes more than it may.
 ///
 /// The message is "memory: <what> takes 5 GiB in all (allowed: 3 GiB, what is free): <advice>".
-void check_memory(const std::string& what, const MemoryEstimate& estimate,
-                  const MemoryLimit& limit, const std::string& advice);
+void check_memory(const std::string& what, const MemoryEstimate& estimate, const MemoryLimit& limit,
+                  const std::string& advice);
 
 /// "1024 x 512 nodes would fit": a shape of the same proportions for an amount of memory.
 /// \param each bytes a node

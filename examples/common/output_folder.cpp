@@ -120,8 +120,8 @@ void OutputFolder::take() {
     if (file < 0 || ::fstat(file, &mine) != 0 || !S_ISREG(mine.st_mode)) {
       const int reason = file < 0 ? errno : EINVAL;
       if (file >= 0) ::close(file);
-      throw FileError(concat(m_option, ": the folder cannot be written to (",
-                             std::strerror(reason), "): name a folder that you may write to"));
+      throw FileError(concat(m_option, ": the folder cannot be written to (", std::strerror(reason),
+                             "): name a folder that you may write to"));
     }
     int failed = ::flock(file, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
     if (failed != 0 && failed != EWOULDBLOCK && failed != EINTR) {
@@ -184,8 +184,7 @@ void OutputFolder::read_summary() {
   }
 }
 
-const std::pair<std::string, io::FileIdentity>* OutputFolder::input_of(
-    const fs::path& path) const {
+const std::pair<std::string, io::FileIdentity>* OutputFolder::input_of(const fs::path& path) const {
   const auto identity = io::identity_of(path);
   if (!identity) return nullptr;
   for (const auto& input : m_inputs) {
@@ -207,8 +206,8 @@ void OutputFolder::claim(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const fs::path path = m_path / name;
     std::error_code error;
-    if (m_owned.count(name) > 0 || fs::symlink_status(path, error).type() ==
-                                       fs::file_type::not_found) {
+    if (m_owned.count(name) > 0 ||
+        fs::symlink_status(path, error).type() == fs::file_type::not_found) {
       continue;
     }
     throw InputError(concat(m_option, ": ", path.string(), " is there, and no run of ", m_program,

@@ -27,8 +27,8 @@ bool is_plain_name(const std::string& name);
 /// time of the run: it ends with the process, however that ends. Where a file system has no locks
 /// the process that the file names is looked for.
 ///
-/// Files of an earlier run belong to the program if its summary.json, which names the program, lists
-/// them; all others are somebody else's.
+/// Files of an earlier run belong to the program if its summary.json, which names the program,
+/// lists them; all others are somebody else's.
 class OutputFolder {
  public:
   /// Makes the folder and its parents where missing, takes it, and reads the summary of an earlier

@@ -238,8 +238,8 @@ void Session::write_summary() {
   };
   summary["files"] = files;
   put("to_write", missing(m_planned));
-  put("earlier_files", m_output != nullptr ? missing(m_output->earlier_files())
-                                           : std::vector<std::string>());
+  put("earlier_files",
+      m_output != nullptr ? missing(m_output->earlier_files()) : std::vector<std::string>());
   summary["seconds"] = seconds(phases);
   const std::lock_guard<std::mutex> hold(m_mutex);
   m_last = summary;
@@ -299,8 +299,7 @@ void Session::part_is_whole(std::int64_t number, const std::vector<std::string>&
     const io::FileChecksum sum = io::checksum_of(m_folder / name);
     list.push_back(Json::object({{"name", name}, {"bytes", sum.bytes}, {"crc32c", sum.crc}}));
   }
-  summary["parts"].push_back(
-      Json::object({{"number", number}, {"files", list}, {"more", more}}));
+  summary["parts"].push_back(Json::object({{"number", number}, {"files", list}, {"more", more}}));
   write_summary();
 }
 
@@ -322,7 +321,8 @@ std::string Session::interrupted() noexcept {
     const Json* const state = m_last.find("state");
     if (state == nullptr) return "no result was written";
     if (state->text() != "running") {
-      return concat("the results in ", m_folder.string(), " are whole, and the picture may be missing");
+      return concat("the results in ", m_folder.string(),
+                    " are whole, and the picture may be missing");
     }
     m_last["state"] = "interrupted";
     const Json* const list = m_last.find("files");

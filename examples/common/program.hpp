@@ -57,9 +57,9 @@ struct Ending {
 ///
 /// A run announces its results with will_write() before it computes. From begin_output() on its
 /// summary.json says how it is ("state": "running", "interrupted", "failed" or "done"), which files
-/// are there, and which of them were left by an earlier run. One that computes in parts, such as shots,
-/// calls resumable(), and can then go on with the parts of an earlier run: take_over() instead of
-/// computing, part_is_whole() after computing.
+/// are there, and which of them were left by an earlier run. One that computes in parts, such as
+/// shots, calls resumable(), and can then go on with the parts of an earlier run: take_over()
+/// instead of computing, part_is_whole() after computing.
 class Session {
  public:
   /// \param output null on processes that write nothing

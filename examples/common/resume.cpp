@@ -53,8 +53,8 @@ void check_same_run(const std::string& folder, const Json& now, const Json& befo
     return words.size() > 200 ? words.substr(0, 200) + " ..." : words;
   };
   if (before.null()) {
-    throw InputError(concat("--resume: the run in ", folder,
-                            " does not say what it was made from", advice));
+    throw InputError(
+        concat("--resume: the run in ", folder, " does not say what it was made from", advice));
   }
   std::set<std::string> keys;
   for (const Json* print : {&now, &before}) {

@@ -22,8 +22,7 @@ sigset_t watched() {
   sigemptyset(&set);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {};
-    const bool ignored =
-        sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+    const bool ignored = sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
     if (!ignored) sigaddset(&set, signal);
   }
   return set;

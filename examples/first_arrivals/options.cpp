@@ -34,7 +34,7 @@ Examples
       A VTI medium; the horizontal velocity is vp sqrt(1 + 2 epsilon). Without --delta it is elliptical.
 
 The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the input is not usable (the
-message says what and why), 1 anything else.
+message says what and why), 1 anything else, 130 interrupted.
 )";
 
 }  // namespace
@@ -78,8 +78,8 @@ Description describe() {
          "(default: active_tiles)"},
         precision_option()}},
       {"Running",
-       {space_option(), memory_option("for all arrays together, or on the device"), out_option(d.program),
-        flag("no-plot", "draw no picture")}}};
+       {space_option(), memory_option("for all arrays together, or on the device"),
+        out_option(d.program), flag("no-plot", "draw no picture")}}};
   d.alternatives = {{{"model", "gradient", "builtin"}, {"shape", "spacing", "origin"}}};
   d.aliases = {{"vp", "model"}};  // as other programs call it
   return d;

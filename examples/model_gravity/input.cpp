@@ -180,8 +180,8 @@ InputNeed need_of_input(const Options& o) {
     const TableNeed found = need_of_table(file);
     // rows of text are picked out of the table
     const bool text = kind_of("--", file) == FileKind::table;
-    need.passing = std::max(need.passing,
-                            need.input + found.passing + (text ? 8.0 * found.values : 0.0));
+    need.passing =
+        std::max(need.passing, need.input + found.passing + (text ? 8.0 * found.values : 0.0));
     need.input += 8.0 * found.values;
     return found.values / width;
   };
@@ -207,8 +207,7 @@ InputNeed need_of_input(const Options& o) {
       const double heights = o.elevation_file.empty() ? 0.0 : 8.0 * need.stations;
       if (heights > 0.0) {
         need.passing =
-            std::max(need.passing,
-                     need.input + heights + need_of_table(o.elevation_file).passing);
+            std::max(need.passing, need.input + heights + need_of_table(o.elevation_file).passing);
       }
       need.input += 24.0 * need.stations;
       need.passing = std::max(need.passing, need.input + heights);

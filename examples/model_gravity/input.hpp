@@ -27,10 +27,10 @@ struct Input {
 
 /// What the input and the results take, from options and headers alone.
 struct InputNeed {
-  double rows = 0.0;      ///< prisms of a list, or cells of a mesh
+  double rows = 0.0;  ///< prisms of a list, or cells of a mesh
   double stations = 0.0;
-  double input = 0.0;     ///< bytes of both, as load_input() keeps them
-  double passing = 0.0;   ///< bytes beside them while they are read or made
+  double input = 0.0;    ///< bytes of both, as load_input() keeps them
+  double passing = 0.0;  ///< bytes beside them while they are read or made
 };
 
 /// Reads no values.

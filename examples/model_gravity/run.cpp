@@ -142,8 +142,7 @@ Job share(Input& input, Plan& plan, std::int64_t masses, Ranks& ranks) {
   const bool on_host = std::string(plan.space) != "cuda";
   job.options.memory_budget =
       on_host && plan.memory > 0
-          ? static_cast<std::size_t>(
-                std::max(static_cast<double>(plan.memory) - plan.held, 1.0))
+          ? static_cast<std::size_t>(std::max(static_cast<double>(plan.memory) - plan.held, 1.0))
           : plan.memory;
   job.options.team_size = plan.team_size;
   job.options.teams = plan.teams;
@@ -352,9 +351,8 @@ MemoryEstimate estimate_memory(const Options& o, double& held) {
   estimate.pass(plot);
   const double each = (48.0 + 16.0 * components);
   const double room = limit.bytes - MemoryEstimate::process - (need.input - 24.0 * need.stations);
-  check_memory(concat(o.grid ? "--grid: " : "", need.rows, o.ensemble == Ensemble::prisms
-                                                               ? " prisms and "
-                                                               : " cells and ",
+  check_memory(concat(o.grid ? "--grid: " : "", need.rows,
+                      o.ensemble == Ensemble::prisms ? " prisms and " : " cells and ",
                       need.stations, " stations with their results"),
                whole, limit,
                room > each ? concat("some ", std::floor(room / each), " stations would fit")
@@ -495,8 +493,7 @@ void run(const Options& o, Session& session) {
     const HostPhase phase(phases, "write");
     const fs::path& folder = session.folder();
     const std::size_t stations = input.stations.size() / 3;
-    for (const std::string& name :
-         write_components(folder, input, o.components, outcome.results)) {
+    for (const std::string& name : write_components(folder, input, o.components, outcome.results)) {
       session.wrote(name);
     }
     if (o.csv) {

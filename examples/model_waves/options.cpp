@@ -53,7 +53,7 @@ Examples
       Options from a file, one "name = value" a line.
 
 The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the input is not usable (the
-message says what and why), 1 anything else.
+message says what and why), 1 anything else, 130 interrupted.
 )";
 
 }  // namespace

@@ -206,9 +206,8 @@ Json model_json(const ModelGrid& model, const Survey& survey, const Report& repo
 Json snapshots_json(const std::vector<double>& times) {
   Json snapshots = Json::array();
   for (std::size_t k = 0; k < times.size(); ++k) {
-    snapshots.push_back(
-        Json::object({{"file", numbered("snapshot", static_cast<std::int64_t>(k) + 1)},
-                      {"time", times[k]}}));
+    snapshots.push_back(Json::object(
+        {{"file", numbered("snapshot", static_cast<std::int64_t>(k) + 1)}, {"time", times[k]}}));
   }
   return snapshots;
 }
@@ -397,8 +396,9 @@ class Program {
     }
     m_memory.take(samples * static_cast<double>(m_survey.receivers));
     m_memory.pass(2.0 * samples * longest);
-    check_memory(concat(m_survey.receivers, " traces of ", report.plan.samples, " samples beside the model"),
-                 m_memory, m_limit, "take fewer shots or a longer --interval");
+    check_memory(
+        concat(m_survey.receivers, " traces of ", report.plan.samples, " samples beside the model"),
+        m_memory, m_limit, "take fewer shots or a longer --interval");
     std::vector<std::string> snapshots;
     if (report.plan.snapshot_every > 0 && !m_there.front()) {
       for (std::int64_t k = 1; k <= report.plan.steps / report.plan.snapshot_every; ++k) {

@@ -44,7 +44,7 @@ Examples
       Options from a file, one "name = value" a line (shape = 801,301), with another radius.
 
 The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the input is not usable (the
-message says what and why), 1 anything else.
+message says what and why), 1 anything else, 130 interrupted.
 )";
 
 }  // namespace
@@ -99,8 +99,8 @@ Description describe() {
          "edge weights: stored in a table, computed on_the_fly, or automatic: by speed and memory "
          "(default: automatic)"}}},
       {"Running",
-       {space_option(), memory_option("for all arrays together, or on the device"), out_option(d.program),
-        flag("no-plot", "draw no picture")}}};
+       {space_option(), memory_option("for all arrays together, or on the device"),
+        out_option(d.program), flag("no-plot", "draw no picture")}}};
   d.config_note =
       ". A model chosen on the command line replaces the file's with its shape and spacing";
   d.alternatives = {{{"model", "gradient", "builtin"}, {"shape", "spacing"}},

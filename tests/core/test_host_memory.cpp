@@ -64,9 +64,9 @@ TEST(HostMemory, Version2CountsAllGroupsAbove) {
   machine.put_number("sys/fs/cgroup/batch/memory.max", 1000 * mebi);
   machine.put_number("sys/fs/cgroup/batch/memory.current", 300 * mebi);
   // pages of files can be taken back
-  machine.put("sys/fs/cgroup/batch/memory.stat",
-              "anon 1\ninactive_file " + std::to_string(40 * mebi) + "\nactive_file " +
-                  std::to_string(10 * mebi) + "\nslab 7\n");
+  machine.put("sys/fs/cgroup/batch/memory.stat", "anon 1\ninactive_file " +
+                                                     std::to_string(40 * mebi) + "\nactive_file " +
+                                                     std::to_string(10 * mebi) + "\nslab 7\n");
   EXPECT_EQ(machine.memory().bytes, 750 * mebi);
   EXPECT_TRUE(machine.memory().of_control_group);
   machine.put_number("sys/fs/cgroup/batch/job/memory.max", 100 * mebi);

@@ -224,11 +224,11 @@ TEST(AtomicFile, PartsOfDeadProcessesAreTakenAway) {
   AtomicFile mine(folder / "a.npy");
   EXPECT_THAT(remove_abandoned_parts(folder / "a.npy"),
               UnorderedElementsAre("a.npy.part-" + dead + "-0", "a.npy.part-" + dead + "-17"));
-  EXPECT_THAT(folder.list(),
-              UnorderedElementsAre("a.npy.part-" + parent + "-0", "b.npy.part-" + dead + "-0",
-                                   "a.npy.part-" + dead, "a.npy.part-" + dead + "-x",
-                                   "a.npy.part-0-0", "a.npy.part", "a.npy",
-                                   mine.temporary().filename().string()));
+  EXPECT_THAT(
+      folder.list(),
+      UnorderedElementsAre("a.npy.part-" + parent + "-0", "b.npy.part-" + dead + "-0",
+                           "a.npy.part-" + dead, "a.npy.part-" + dead + "-x", "a.npy.part-0-0",
+                           "a.npy.part", "a.npy", mine.temporary().filename().string()));
 }
 
 TEST(AtomicFile, NothingIsRenamedOnceFilesAreAbandoned) {

@@ -22,9 +22,8 @@ struct Names {
   const char* usage;
   const char* pages[2];  // of files, in memory.stat
 };
-constexpr Names version_1{"memory.limit_in_bytes",
-                          "memory.usage_in_bytes",
-                          {"total_inactive_file", "total_active_file"}};
+constexpr Names version_1{
+    "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
 constexpr Names version_2{"memory.max", "memory.current", {"inactive_file", "active_file"}};
 
 // A whole number in a file; "max" and what is not there are no limit.
@@ -82,9 +81,7 @@ Mount find_mount(const fs::path& mountinfo, bool second) {
     Mount candidate;
     front >> id >> parent >> device >> candidate.root >> candidate.point;
     back >> type >> source >> options;
-    const bool fits = second ? type == "cgroup2"
-                             : type == "cgroup" &&
-                                   lists(options, "memory");
+    const bool fits = second ? type == "cgroup2" : type == "cgroup" && lists(options, "memory");
     if (!fits) continue;
     mount = candidate;
     mount.found = true;

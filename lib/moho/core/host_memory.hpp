@@ -11,8 +11,8 @@ namespace moho {
 
 /// What host_memory() finds.
 struct HostMemory {
-  std::size_t bytes = 0;         ///< that may still be allocated
-  bool of_control_group = false; ///< the limit of a control group says so, not what is free
+  std::size_t bytes = 0;          ///< that may still be allocated
+  bool of_control_group = false;  ///< the limit of a control group says so, not what is free
 };
 
 /// \brief Bytes that this process may still allocate on its machine.

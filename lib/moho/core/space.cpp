@@ -7,9 +7,7 @@
 
 namespace moho {
 
-std::size_t available_memory(const Instance<Kokkos::HostSpace>&) {
-  return host_memory().bytes;
-}
+std::size_t available_memory(const Instance<Kokkos::HostSpace>&) { return host_memory().bytes; }
 
 std::string device_name(const Instance<Kokkos::HostSpace>& exec) {
   std::string model = "CPU";

@@ -39,8 +39,8 @@ std::uint32_t crc32c(const void* data, std::size_t bytes, std::uint32_t before) 
   std::uint32_t crc = ~before;
   for (; bytes >= 8; bytes -= 8, at += 8) {
     crc = table[7][(crc ^ at[0]) & 0xff] ^ table[6][((crc >> 8) ^ at[1]) & 0xff] ^
-          table[5][((crc >> 16) ^ at[2]) & 0xff] ^ table[4][(crc >> 24) ^ at[3]] ^
-          table[3][at[4]] ^ table[2][at[5]] ^ table[1][at[6]] ^ table[0][at[7]];
+          table[5][((crc >> 16) ^ at[2]) & 0xff] ^ table[4][(crc >> 24) ^ at[3]] ^ table[3][at[4]] ^
+          table[2][at[5]] ^ table[1][at[6]] ^ table[0][at[7]];
   }
   for (; bytes > 0; --bytes, ++at) crc = (crc >> 8) ^ table[0][(crc ^ *at) & 0xff];
   return ~crc;

@@ -46,8 +46,8 @@ struct ModelHeader {
 template <class T>
 ModelHeader peek_model(const std::filesystem::path& path);
 
-/// The files that reading a model or a table opens: the file itself, and for a header of RSF that of
-/// the data. What cannot be read is passed over.
+/// The files that reading a model or a table opens: the file itself, and for a header of RSF that
+/// of the data. What cannot be read is passed over.
 std::vector<std::filesystem::path> files_of(const std::filesystem::path& path);
 
 /// Reads a model; the file's kind follows from its name: .npy, .rsf, .sgy or .segy (any case).

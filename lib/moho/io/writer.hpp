@@ -57,8 +57,8 @@ class AtomicFile {
   int m_descriptor = -1;
 };
 
-/// \brief Removes the temporary files of every AtomicFile that is being written, and lets no other be
-/// created, renamed or removed: a thread that tries waits for ever.
+/// \brief Removes the temporary files of every AtomicFile that is being written, and lets no other
+/// be created, renamed or removed: a thread that tries waits for ever.
 ///
 /// For a process that is about to end by a signal. Not to be called from a signal handler.
 void abandon_files() noexcept;
