@@ -355,8 +355,12 @@ MemoryEstimate estimate_memory(const Options& o, double& held) {
                       o.ensemble == Ensemble::prisms ? " prisms and " : " cells and ",
                       need.stations, " stations with their results"),
                whole, limit,
-               room > each ? concat("some ", std::floor(room / each), " stations would fit")
-                           : std::string("take fewer prisms, or give it more memory"));
+               room > each
+                   ? concat("some ", std::floor(room / each), " stations would fit")
+                   : concat("some ",
+                            std::floor(std::max(limit.bytes - MemoryEstimate::process, 0.0) /
+                                       (o.ensemble == Ensemble::prisms ? 120.0 : 8.0)),
+                            o.ensemble == Ensemble::prisms ? " prisms" : " cells", " would fit"));
   return estimate;
 }
 

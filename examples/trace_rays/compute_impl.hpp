@@ -127,9 +127,11 @@ Outcome<T, Dim> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job)
   out.storage_reason = graph.storage_reason();
   out.weight_bytes = graph.weight_bytes();
   out.neighbours = graph.neighbours();
+  rays::TraceOptions asked_of_solver;
+  asked_of_solver.method = job.method;
   out.solver_bytes = rays::detail::bytes_per_source(graph, job.method) *
                          rays::detail::sources_per_batch<T, Dim, Memory>(
-                             exec, graph, static_cast<std::size_t>(group), {.method = job.method}) +
+                             exec, graph, static_cast<std::size_t>(group), asked_of_solver) +
                      static_cast<std::size_t>(graph.data().grid.size) * sizeof(T);
 
   Times group_times;

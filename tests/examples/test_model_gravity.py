@@ -305,7 +305,7 @@ class Stations(Case):
 
     def test_stations_of_the_spheres_by_default(self):
         # Memory for none of the grids of results: the program says what it would compute, and stops.
-        done = self.call("--spheres", "--strategy", "by_prisms", "--teams", "1000", "--memory", "64M", "--no-plot")
+        done = self.call("--spheres", "--strategy", "by_prisms", "--teams", "1000", "--memory", "250M", "--no-plot")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("the paper's stations: 150 x 100 (x ", done.stdout)
         self.assertIn(", z -100 m; z down)", done.stdout)
@@ -674,7 +674,7 @@ class BadOptions(Case):
         self.refuse([*base, "3,4,0,10,0,0"], "--grid", "positive")
         self.refuse([*base, "3,4,10,-10,0,0"], "--grid", "positive")
         self.refuse([*base, "3,4,10,nan,0,0"], "--grid", "'nan'")
-        self.refuse([*base, "2000000000,2000000000,1,1,0,0"], "--grid", "of the host's memory")
+        self.refuse([*base, "2000000000,2000000000,1,1,0,0"], "--grid", "of memory in all")
 
     def test_mesh(self):
         def refuse(mesh, *words):
@@ -702,7 +702,7 @@ class BadOptions(Case):
             self.refuse([*self.good, "--memory", memory], "--memory")
 
     def test_memory(self):
-        self.refuse([*self.good, "--memory", "100"], "3 prisms take", "(allowed: 100 B)", "more memory")
+        self.refuse([*self.good, "--memory", "100"], "3 prisms and ", "(allowed: 100 B, the --memory given)", "would fit")
 
     def test_out(self):
         self.write("file", "x")
