@@ -240,19 +240,34 @@ MemoryEstimate estimate_memory(const Options& o, const EarthModelNeed& need,
   // delta is changed around sources in a copy
   const bool tapered = anisotropic && o.equations == wave::Equations::self_adjoint;
   const double parameters = static_cast<double>(o.model.parameters.size()) + (tapered ? 1.0 : 0.0);
-  double arrays = 2.0 * wave::fields_of(medium) + 1.0;
-  if (medium == wave::Medium::variable_density) arrays += 1.0;
-  if (medium == wave::Medium::vti) arrays += 3.0;
-  if (medium == wave::Medium::tti) arrays += 3.0 + Dim + 2.0;
+  // what a step reads of the medium, and slopes that TTI keeps
+  double media = 1.0;
+  if (medium == wave::Medium::variable_density) media += 1.0;
+  if (medium == wave::Medium::vti) media += 3.0;
+  if (medium == wave::Medium::tti) media += 3.0 + Dim + 2.0;
+  const double fields = wave::fields_of(medium);
+  // absorbing layers remember three numbers a node and field
+  double layers = 0.0;
+  for (int d = 0; d < Dim; ++d) {
+    for (const wave::Face& face : {boundaries.lower[d], boundaries.upper[d]}) {
+      if (face.kind != wave::FaceKind::cpml) continue;
+      layers += 3.0 * fields * (face.width + 0.5 * o.order) * padded /
+                static_cast<double>(extended.extents[d]);
+    }
+  }
   MemoryEstimate estimate;
   estimate.take(need.values);
   estimate.pass(need.passing);
   if (on_host) {
-    if (tapered) estimate.take(sizeof(T) * need.nodes());
-    estimate.take(sizeof(T) * parameters * whole);
-    estimate.take(sizeof(T) * arrays * padded);
-    // first arrivals, twice while they are found
-    if (o.expand == rtm::Expansion::eikonal) estimate.take(sizeof(T) * 2.5 * whole);
+    estimate.pass(sizeof(T) *
+                  ((tapered ? need.nodes() : 0.0) + parameters * whole + media * padded));
+    estimate.take(sizeof(T) * ((media + 2.0 * fields) * padded + layers));
+    // domains that expand by arrivals find them first, in an array with its copy for the solver
+    const bool arrivals = o.expand == rtm::Expansion::eikonal;
+    if (arrivals || o.expand == rtm::Expansion::layers) {
+      estimate.take(sizeof(T) * parameters * whole);
+    }
+    if (arrivals) estimate.take(sizeof(T) * 2.5 * whole);
   }
   // a snapshot, which comes over the host's memory from a device
   if (!o.snapshots || *o.snapshots > 0.0) {

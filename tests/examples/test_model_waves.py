@@ -282,7 +282,7 @@ class NothingIsLost(support.NothingIsLost, Case):
     vp = support.npy(np.full((61, 41), 2000.0))
     read = [("vp.npy", vp, lambda f: ["--vp", f, "--spacing", "10", "--time", "0.1"], "vp"),
             ("gather.npy", vp, lambda f: [*Case.section, "--rho", f], "rho"),
-            ("gather.sgy", b"x,z\n30,20\n", lambda f: ["--config", f], "config"),
+            ("gather.sgy", b"vp = 2000\nshape = 61,41\nspacing = 10\n", lambda f: ["--config", f], "config"),
             ("snapshot_0001.npy", vp, lambda f: ["--vp", f, "--spacing", "10", "--time", "0.1"], "vp"),
             ("gather_0002.npy", support.npy(np.array([[30.0, 20.0], [40.0, 20.0]])),
              lambda f: [*Case.section, "--source", f], "source")]
