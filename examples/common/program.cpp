@@ -251,7 +251,17 @@ void Session::resumable(const Json& asked) {
   const Json print = fingerprint_of(m_program, m_options, asked);
   summary["fingerprint"] = print;
   summary["parts"] = Json::array();
-  if (!m_options.resume || m_output == nullptr || m_output->earlier().null()) return;
+  if (m_output == nullptr || m_output->earlier().null()) return;
+  if (!m_options.resume) {
+    const Json *state = m_output->earlier().find("state"),
+               *there = m_output->earlier().find("parts");
+    if (state != nullptr && state->text() != "done" && there != nullptr && there->size() > 0) {
+      print("note      an earlier run in ", m_folder.string(), " ended with ", there->size(),
+            there->size() == 1 ? " whole part" : " whole parts",
+            "; this one begins again (--resume would go on)");
+    }
+    return;
+  }
   const Json* const before = m_output->earlier().find("fingerprint");
   check_same_run(m_folder.string(), print, before != nullptr ? *before : Json());
 }

@@ -132,7 +132,9 @@ Outcome<T, Dim> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job)
   out.solver_bytes = rays::detail::bytes_per_source(graph, job.method) *
                          rays::detail::sources_per_batch<T, Dim, Memory>(
                              exec, graph, static_cast<std::size_t>(group), asked_of_solver) +
-                     static_cast<std::size_t>(graph.data().grid.size) * sizeof(T);
+                     static_cast<std::size_t>(graph.data().grid.size) * sizeof(T) +
+                     // for which the graph keeps room
+                     nodes * (sizeof(T) + sizeof(std::int16_t));
 
   Times group_times;
   Predecessors group_predecessors;

@@ -205,12 +205,10 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
     job.velocity = std::move(model.velocity);
     const bool on_host = o.space != "cuda";
     done.limit = limit;
-    job.memory = on_host && o.memory > 0
-                     ? static_cast<std::size_t>(std::max(
-                           done.limit.bytes - MemoryEstimate::process -
-                               ray_bytes<Dim>(job.grid, job.sources.size(), job.receivers.size()),
-                           1.0))
-                     : o.memory;
+    job.memory =
+        on_host && o.memory > 0
+            ? static_cast<std::size_t>(std::max(done.limit.bytes - MemoryEstimate::process, 1.0))
+            : o.memory;
   }
   session.print("model     ", model.name, ": ", describe_grid(model));
   session.print("          velocity ", significant(done.slowest, 6), " to ",

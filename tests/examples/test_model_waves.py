@@ -368,6 +368,9 @@ class NothingIsLost(support.NothingIsLost, Case):
         gather = np.load(self.path("out/" + name))
         gather[0, -1] += 1.0
         self.save("out/" + name, gather)
+        again = self.call(*self.survey, "--no-plot", "--out", "out", "--source-taper", "-1")
+        self.assertEqual(again.returncode, 2)
+        self.assertEqual(self.files(), before[0])
         self.assertEqual(self.call(*resume).returncode, 0)
         for name in self.summary()["files"]:
             if name != "summary.json":
