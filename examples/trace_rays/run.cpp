@@ -168,8 +168,8 @@ MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
   estimate.take(field);
   estimate.pass(reading);
   estimate.take(field * sources);
-  // predecessors of a source, slowness and times with margins, weights on the fly
-  const double source = o.space == "cuda" ? 0.0 : 2.0 * nodes + 2.2 * field;
+  // predecessors of a source, slowness and times with margins, room that the graph keeps
+  const double source = o.space == "cuda" ? 0.0 : 4.0 * nodes + 3.2 * field;
   MemoryEstimate least = estimate;
   least.pass(source);
   if (o.plot) least.pass(plotting_bytes + field * (1.0 + sources));
