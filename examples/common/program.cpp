@@ -248,8 +248,8 @@ void Session::write_summary() {
 
 void Session::resumable(const Json& asked) {
   m_resumable = true;
-  const Json print = fingerprint_of(m_program, m_options, asked);
-  summary["fingerprint"] = print;
+  const Json made_from = fingerprint_of(m_program, m_options, asked);
+  summary["fingerprint"] = made_from;
   summary["parts"] = Json::array();
   if (m_output == nullptr || m_output->earlier().null()) return;
   if (!m_options.resume) {
@@ -263,7 +263,7 @@ void Session::resumable(const Json& asked) {
     return;
   }
   const Json* const before = m_output->earlier().find("fingerprint");
-  check_same_run(m_folder.string(), print, before != nullptr ? *before : Json());
+  check_same_run(m_folder.string(), made_from, before != nullptr ? *before : Json());
 }
 
 bool Session::take_over(std::int64_t number, Json& more) {
