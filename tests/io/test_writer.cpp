@@ -218,7 +218,7 @@ TEST(AtomicFile, PartsOfDeadProcessesAreTakenAway) {
   for (const std::string& name :
        {"a.npy.part-" + dead + "-0", "a.npy.part-" + dead + "-17", "a.npy.part-" + parent + "-0",
         "b.npy.part-" + dead + "-0", "a.npy.part-" + dead, "a.npy.part-" + dead + "-x",
-        "a.npy.part-0-0", std::string("a.npy.part"), std::string("a.npy")}) {
+        std::string("a.npy.part-0-0"), std::string("a.npy.part"), std::string("a.npy")}) {
     put_file(folder / name, "x");
   }
   AtomicFile mine(folder / "a.npy");
