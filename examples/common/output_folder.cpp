@@ -83,7 +83,7 @@ OutputFolder::OutputFolder(std::string program, std::string option, const std::s
   }
   for (const InputName& input : inputs) {
     for (const fs::path& file : io::files_of(input.path)) {
-      const auto identity = io::identity_of(file);
+      const auto identity = io::node_of(file);
       if (!identity) continue;  // a number, or the reader says what is wrong
       std::string name = concat("--", input.option, " ", input.path);
       if (file != input.path) name += concat(" with ", file.string());
@@ -184,8 +184,8 @@ void OutputFolder::read_summary() {
   }
 }
 
-const std::pair<std::string, io::FileIdentity>* OutputFolder::input_of(const fs::path& path) const {
-  const auto identity = io::identity_of(path);
+const std::pair<std::string, io::FileNode>* OutputFolder::input_of(const fs::path& path) const {
+  const auto identity = io::node_of(path);
   if (!identity) return nullptr;
   for (const auto& input : m_inputs) {
     if (input.second == *identity) return &input;

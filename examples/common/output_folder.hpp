@@ -66,14 +66,14 @@ class OutputFolder {
   void take();
   void read_summary();
   [[noreturn]] void refuse_held(const std::string& holder) const;
-  const std::pair<std::string, io::FileIdentity>* input_of(const std::filesystem::path& path) const;
+  const std::pair<std::string, io::FileNode>* input_of(const std::filesystem::path& path) const;
 
   std::string m_program, m_option;
   std::filesystem::path m_path, m_lock_path;
   int m_lock = -1;
   Json m_earlier;
   std::set<std::string> m_owned;
-  std::vector<std::pair<std::string, io::FileIdentity>> m_inputs;  // "--vp vp.npy"
+  std::vector<std::pair<std::string, io::FileNode>> m_inputs;  // "--vp vp.npy"
 };
 
 }  // namespace moho::examples

@@ -284,9 +284,9 @@ bool Session::take_over(std::int64_t number, Json& more) {
       names.push_back(name->text());
       if (!is_plain_name(names.back())) return false;
       try {
-        const io::FileChecksum sum = io::checksum_of(m_folder / names.back());
+        const io::FileIdentity sum = io::identify_file(m_folder / names.back());
         if (static_cast<double>(sum.bytes) != bytes->number(-1.0) ||
-            static_cast<double>(sum.crc) != crc->number(-1.0)) {
+            static_cast<double>(sum.checksum) != crc->number(-1.0)) {
           return false;
         }
       } catch (const FileError&) {
@@ -306,8 +306,8 @@ void Session::part_is_whole(std::int64_t number, const std::vector<std::string>&
                             const Json& more) {
   Json list = Json::array();
   for (const std::string& name : names) {
-    const io::FileChecksum sum = io::checksum_of(m_folder / name);
-    list.push_back(Json::object({{"name", name}, {"bytes", sum.bytes}, {"crc32c", sum.crc}}));
+    const io::FileIdentity sum = io::identify_file(m_folder / name);
+    list.push_back(Json::object({{"name", name}, {"bytes", sum.bytes}, {"crc32c", sum.checksum}}));
   }
   summary["parts"].push_back(Json::object({{"number", number}, {"files", list}, {"more", more}}));
   write_summary();

@@ -8,7 +8,6 @@
 #include <moho/io/input_file.hpp>
 #include <moho/io/model.hpp>
 
-#include <cstdio>
 #include <filesystem>
 #include <set>
 
@@ -16,10 +15,8 @@ namespace moho::examples {
 
 namespace {
 
-std::string describe(const io::FileChecksum& sum) {
-  char crc[16] = "";
-  std::snprintf(crc, sizeof(crc), "%08x", static_cast<unsigned>(sum.crc));
-  return concat(sum.bytes, " bytes, CRC-32C ", crc);
+std::string describe(const io::FileIdentity& file) {
+  return concat(file.bytes, " bytes, CRC-32C ", io::checksum_text(file.checksum));
 }
 
 }  // namespace
@@ -34,8 +31,8 @@ Json fingerprint_of(const std::string& program, const CommonOptions& options, co
   for (const InputName& input : options.inputs) {
     if (passed.count(input.option) > 0) continue;
     for (const std::filesystem::path& file : io::files_of(input.path)) {
-      if (!io::identity_of(file)) continue;  // a number
-      print[concat("--", input.option, " ", file.string())] = describe(io::checksum_of(file));
+      if (!io::node_of(file)) continue;  // a number
+      print[concat("--", input.option, " ", file.string())] = describe(io::identify_file(file));
     }
   }
   return print;

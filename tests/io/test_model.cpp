@@ -59,10 +59,10 @@ TEST(Model, HeadersTellTheShapeAndTheFiles) {
   EXPECT_THAT(files_of(folder / "none.rsf"), ElementsAre(folder / "none.rsf"));
   EXPECT_THAT(message_of<FileError>([&] { (void)peek_model<float>(folder / "none.npy"); }),
               HasSubstr("none.npy"));
-  EXPECT_EQ(identity_of(folder / "a.npy"),
-            identity_of(folder / "../" / folder.path().filename() / "a.npy"));
-  EXPECT_NE(identity_of(folder / "a.npy"), identity_of(folder / "b.npy"));
-  EXPECT_FALSE(identity_of(folder / "none.npy"));
+  EXPECT_EQ(node_of(folder / "a.npy"),
+            node_of(folder / "../" / folder.path().filename() / "a.npy"));
+  EXPECT_NE(node_of(folder / "a.npy"), node_of(folder / "b.npy"));
+  EXPECT_FALSE(node_of(folder / "none.npy"));
 }
 
 TEST(Model, MakesAGrid) {

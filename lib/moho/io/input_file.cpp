@@ -12,11 +12,11 @@
 
 namespace moho::io {
 
-std::optional<FileIdentity> identity_of(const std::filesystem::path& path) {
+std::optional<FileNode> node_of(const std::filesystem::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  return FileIdentity{static_cast<std::uint64_t>(status.st_dev),
-                      static_cast<std::uint64_t>(status.st_ino)};
+  return FileNode{static_cast<std::uint64_t>(status.st_dev),
+                  static_cast<std::uint64_t>(status.st_ino)};
 }
 
 InputFile::InputFile(const std::filesystem::path& path) : m_name(path.string()) {

@@ -13,13 +13,13 @@
 namespace moho::io {
 
 /// What a file is, whatever its names are: links of both kinds lead to the same.
-struct FileIdentity {
+struct FileNode {
   std::uint64_t device = 0, inode = 0;
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+  friend bool operator==(const FileNode&, const FileNode&) = default;
 };
 
-/// The identity of what a path leads to; nothing if there is nothing.
-std::optional<FileIdentity> identity_of(const std::filesystem::path& path);
+/// What a path leads to, as the file system knows it; nothing if there is nothing.
+std::optional<FileNode> node_of(const std::filesystem::path& path);
 
 /// A regular file opened for reading.
 ///
