@@ -72,6 +72,36 @@ void read_parameter(const std::string& option, const std::string& path, bool deg
 
 }  // namespace
 
+double EarthModelNeed::nodes() const {
+  double nodes = shape.empty() ? 0.0 : 1.0;
+  for (const std::int64_t n : shape) nodes *= static_cast<double>(n);
+  return nodes;
+}
+
+template <class T>
+EarthModelNeed need_of_earth_model(const EarthModelOptions& o) {
+  EarthModelNeed need;
+  double parameters = 0.0;
+  for (const auto& [option, text] : o.parameters) {
+    parameters += 1.0;
+    if (number_of(option, text, o.degrees)) continue;
+    try {
+      const io::ModelHeader header = io::peek_model<T>(text);
+      if (need.shape.empty()) need.shape = header.shape;
+      need.passing = std::max(need.passing, header.reading_bytes);
+    } catch (const Error&) {
+      return {};  // the reader says what is wrong
+    }
+  }
+  if (need.shape.empty()) need.shape = o.shape;
+  if (need.shape.size() != 2 && need.shape.size() != 3) return {};
+  for (const std::int64_t n : need.shape) {
+    if (n < 1) return {};
+  }
+  need.values = need.nodes() * parameters * sizeof(T);
+  return need;
+}
+
 template <class T>
 EarthModel<T> load_earth_model(const EarthModelOptions& o) {
   EarthModel<T> model;
@@ -144,6 +174,8 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
   return model;
 }
 
+template EarthModelNeed need_of_earth_model<float>(const EarthModelOptions&);
+template EarthModelNeed need_of_earth_model<double>(const EarthModelOptions&);
 template EarthModel<float> load_earth_model(const EarthModelOptions&);
 template EarthModel<double> load_earth_model(const EarthModelOptions&);
 

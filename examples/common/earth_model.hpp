@@ -31,6 +31,20 @@ struct EarthModel : ModelGrid {
   std::map<std::string, std::vector<T>> values;
 };
 
+/// What load_earth_model() will take.
+struct EarthModelNeed {
+  std::vector<std::int64_t> shape;  ///< empty: unknown, and the model will be refused
+  double values = 0.0;              ///< bytes of all parameters
+  double passing = 0.0;             ///< bytes beside them while they are read
+
+  /// Nodes.
+  double nodes() const;
+};
+
+/// Looks at the options and at the headers of files, and reads no values.
+template <class T>
+EarthModelNeed need_of_earth_model(const EarthModelOptions& options);
+
 /// \brief Reads or makes the parameters. They have the same shape; their values are not checked.
 /// \throws InputError, FileError, MemoryError with the option's name
 template <class T>

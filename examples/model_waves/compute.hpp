@@ -61,6 +61,8 @@ struct Job {
   rtm::Expansion expand = rtm::Expansion::none;
   wave::WaveletAt wavelet;
 
+  /// Is a shot there already, so that it need not be computed?
+  std::function<bool(std::size_t shot)> is_there;
   /// Everything is checked; the first step comes next.
   std::function<void(const Report&)> begins;
   /// The traces of a shot, receivers x samples.

@@ -129,6 +129,7 @@ Report compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job) {
   if (job.begins) job.begins(out);
 
   for (std::size_t k = 0; k < job.shots.size(); ++k) {
+    if (job.is_there && job.is_there(k)) continue;
     const wave::Shot<Dim>& shot = job.shots[k];
     const Stopwatch preparing;
     const auto sources = modelling.sources(exec, shot);

@@ -4,6 +4,7 @@
 #include "common/arguments.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/wave/wavelet.hpp>
 
 #include <limits>
 
@@ -52,7 +53,7 @@ Examples
       Options from a file, one "name = value" a line.
 
 The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the input is not usable (the
-message says what and why), 1 anything else.
+message says what and why), 1 anything else, 130 interrupted.
 )";
 
 }  // namespace
@@ -120,8 +121,10 @@ Description describe() {
          "step only where waves have come to, by: none, layers, eikonal, or amplitude (default: "
          "none)"}}},
       {"Running",
-       {precision_option(), space_option(), out_option(d.program),
-        flag("no-plot", "draw no pictures"), flag("quiet", "print nothing but errors")}}};
+       {precision_option(), space_option(),
+        memory_option("for all arrays together, or on the device"), out_option(d.program),
+        resume_option("shot"), flag("no-plot", "draw no pictures"),
+        flag("quiet", "print nothing but errors")}}};
   d.config_note = ". Sources and receivers chosen there replace the file's";
   d.alternatives = {{{"source", "shots"}, {}}, {{"receivers", "shots"}, {"moving"}}};
   return d;
@@ -207,6 +210,16 @@ Options read_options(const Arguments& arguments) {
   o.expand = static_cast<rtm::Expansion>(
       arguments.choice("expand", {"none", "layers", "eikonal", "amplitude"}, 0));
   read_common(arguments, "model_waves", o);
+  for (const char* name :
+       {"vp", "rho", "epsilon", "delta", "theta", "phi", "source", "receivers", "shots"}) {
+    for (const std::string& value : arguments.texts(name)) o.inputs.push_back({name, value});
+  }
+  try {
+    const wave::WaveletText wavelet = wave::parse_wavelet(o.wavelet);
+    if (!wavelet.path.empty()) o.inputs.push_back({"wavelet", wavelet.path});
+  } catch (const InputError&) {
+    // it is refused where it is used
+  }
   return o;
 }
 

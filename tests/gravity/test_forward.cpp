@@ -711,6 +711,48 @@ TYPED_TEST(Forward, StationsOnFacesOfAMesh) {
   stations_on_faces_of_a_mesh<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
+// Stations nearer to planes of faces than squares of distances can say are on them, in all
+// strategies: no NaN but where the contract has one.
+template <class T, class Memory>
+void stations_at_tiny_distances(const moho::Instance<Memory>& exec) {
+  const std::vector<Prism> prisms{{0.0, 100.0, -50.0, 50.0, 0.0, 40.0, rock}};
+  const RegularMesh mesh{{1, 1, 1}, {0.0, -50.0, 0.0}, {100.0, 50.0, 40.0}};
+  const std::vector<Station> places{{0.0, 20.0, 10.0}, {30.0, 50.0, 0.0}, {30.0, 20.0, 0.0},
+                                    {0.0, 50.0, 0.0},  {0.0, 50.0, 20.0}, {0.0, 70.0, 0.0},
+                                    {0.0, 50.0, -9.0}, {-50.0, 0.0, 0.0}, {0.0, -90.0, 0.0}};
+  const auto same = [&](const Outcome& found, const Outcome& expected, double tiny) {
+    for (std::size_t i = 0; i < found.values.size(); ++i) {
+      const double value = found.values[i], wanted = expected.values[i];
+      const bool missing = std::isnan(wanted);
+      EXPECT_EQ(std::isnan(value), missing) << "number " << i << ", " << tiny;
+      if (!missing) {
+        EXPECT_NEAR(value, wanted, 1e-12 * (1.0 + std::abs(wanted))) << i << ", " << tiny;
+      }
+    }
+  };
+  for (const double tiny : {1e-320, -1e-310, 1e-200, -1e-158, 1e-150}) {
+    std::vector<Station> close(places);
+    for (Station& s : close) {
+      for (double& v : s) v = v == 0.0 ? tiny : v;
+    }
+    for (const Strategy strategy : general_strategies) {
+      same(compute<T>(exec, prisms, close, all_ten(), with(strategy)),
+           compute<T>(exec, prisms, places, all_ten(), with(strategy)), tiny);
+    }
+    // by corners outside of the mesh alone
+    std::vector<Station> far_close(close.begin() + 5, close.end());
+    const std::vector<Station> far_places(places.begin() + 5, places.end());
+    if (std::is_same_v<T, double>) {
+      same(compute<double>(exec, mesh, {rock}, far_close, all_ten(), with(Strategy::by_corners)),
+           compute<double>(exec, mesh, {rock}, far_places, all_ten(), with(Strategy::by_corners)),
+           tiny);
+    }
+  }
+}
+TYPED_TEST(Forward, StationsAtTinyDistances) {
+  stations_at_tiny_distances<typename TypeParam::Scalar>(TypeParam::exec());
+}
+
 // ------------------------------------------------------------------------- single against double
 
 // The paper's problem in small: seven spheres of prisms, stations 100 m above. Its errors in single

@@ -74,9 +74,9 @@ TEST_F(Npy, ReadsBothByteOrdersAndWidths) {
 
 TEST_F(Npy, TellsTheShapeAlone) {
   put_file(folder / "a.npy", npy(dictionary("<f4", "(3, 1000)"), ""));
-  EXPECT_THAT(read_npy_shape(folder / "a.npy"), ElementsAre(3, 1000));
+  EXPECT_THAT(peek_npy(folder / "a.npy").shape, ElementsAre(3, 1000));
   put_file(folder / "a.npy", "no array");
-  EXPECT_THAT(message_of<FileError>([&] { (void)read_npy_shape(folder / "a.npy"); }),
+  EXPECT_THAT(message_of<FileError>([&] { (void)peek_npy(folder / "a.npy").shape; }),
               HasSubstr("is no .npy file"));
 }
 

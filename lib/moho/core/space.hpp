@@ -83,8 +83,8 @@ void with_space(const std::string& name, Function&& function) {
                           "): choose one of these, or build with a Kokkos that has it"));
 }
 
-/// Bytes that can still be allocated in the memory of an instance. On the host this is what the
-/// operating system reports as available; on a device what its driver reports as free.
+/// Bytes that can still be allocated in the memory of an instance. On the host this is what
+/// host_memory() says; on a device what its driver reports as free.
 std::size_t available_memory(const Instance<Kokkos::HostSpace>& exec);
 
 /// The processor behind an instance: the GPU's name, or the CPU's with the number of threads.

@@ -209,12 +209,13 @@ KOKKOS_FORCEINLINE_FUNCTION simd::Pack<double> logarithm(const simd::Pack<double
 #endif
 }
 
-/// atan(n / d), or a given value where d is 0. In double precision.
+/// atan(n / d), and what is given where d is 0, or so small that it has no reciprocal. In double
+/// precision.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V arctangent(V n, V d, V otherwise) {
   const V zero(0.0), one(1.0);
-  const auto plane = d == zero;
   const V a = select(n < zero, -n, n), b = select(d < zero, -d, d);
+  const auto plane = b < V(2.2250738585072014e-308);
   const auto steep = b < a;
   const V low = select(steep, b, a), high = select(steep, a, b);
   const auto turned = V(0.41421356237309504880) * high < low;

@@ -19,14 +19,15 @@ struct alignas(16) CornerRecord {
   double weight;
 };
 
-/// ln(a + r), with d2 the sum of the squares of the other two coordinates. Where d2 is 0 and a
-/// negative, ln(d2) is left out: it cancels along the edge's line.
+/// ln(a + r), with d2 the sum of the squares of the other two coordinates. Where d2 is 0, or so
+/// small that the station may count as on the edge's line, and a negative, ln(d2) is left out: it
+/// cancels along that line.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V corner_logarithm(V a, V d2, V r) {
   const V zero(0.0), one(1.0);
   const auto behind = a < zero;
   const V sum = select(behind, r - a, a + r);
-  const V top = select(zero < d2, d2, one);
+  const V top = select(V(1e-280) < d2, d2, one);
   const V argument = select(behind, top * reciprocal(sum), sum);
   return logarithm(argument);
 }

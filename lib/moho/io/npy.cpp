@@ -352,8 +352,9 @@ Array<T> read_npy(const std::filesystem::path& path) {
   return array;
 }
 
-std::vector<std::int64_t> read_npy_shape(const std::filesystem::path& path) {
-  return read_header(InputFile(path)).shape;
+NpyLayout peek_npy(const std::filesystem::path& path) {
+  const Header header = read_header(InputFile(path));
+  return {header.shape, header.fortran && header.shape.size() > 1};
 }
 
 template <class T>

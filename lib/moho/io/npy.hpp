@@ -27,9 +27,14 @@ namespace moho::io {
 template <class T>
 Array<T> read_npy(const std::filesystem::path& path);
 
-/// The shape of the array in a .npy file, from its header alone. \throws FileError for what is no
-/// .npy file; that the data are all there is seen by read_npy()
-std::vector<std::int64_t> read_npy_shape(const std::filesystem::path& path);
+/// What the header of a .npy file says.
+struct NpyLayout {
+  std::vector<std::int64_t> shape;  ///< extent of every axis
+  bool fortran = false;             ///< the first axis is contiguous, reading makes a copy
+};
+
+/// Reads the header of a .npy file and nothing else. \throws FileError
+NpyLayout peek_npy(const std::filesystem::path& path);
 
 /// Writes `product(shape)` values in C order as a .npy file, format 1.0, little endian, data on a
 /// boundary of 64 bytes. T: float, double, std::int16_t, std::int32_t, std::int64_t. \throws

@@ -403,7 +403,7 @@ class SurveyFiles {
         shot.receivers = common;
       }
       if (shot.receivers.empty()) throw refuse(concat(what, " has no receiver"));
-      const std::vector<std::int64_t> shape = io::read_npy_shape(m_paths.back());
+      const std::vector<std::int64_t> shape = io::peek_npy(m_paths.back()).shape;
       if (shape.size() != 2 || shape[0] != static_cast<std::int64_t>(shot.receivers.size())) {
         refuse_shape(m_paths.back(), shape,
                      concat(shot.receivers.size(), " x samples, as the receivers of shot ",
