@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/summary.hpp"
+#include "common/wave_fields.hpp"
 #include "model_waves/compute.hpp"
 
 #include <moho/core/copy.hpp>
@@ -13,66 +14,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <utility>
 
 namespace moho::examples::model_waves {
 
 namespace detail {
-
-// The library names what is wrong as its own arguments; the user knows options and files.
-template <class T, int Dim>
-std::string in_options(const Job<T, Dim>& job, std::string text) {
-  const auto end = text.find_first_of(": ");
-  std::string word = text.substr(0, end);
-  std::string rest = end == std::string::npos ? "" : text.substr(end);
-  if (word == "density") word = "rho";
-  const auto parameter = job.names.find(word);
-  if (parameter != job.names.end() && rest.rfind(':', 0) == 0) {
-    return concat(parameter->second, rest,
-                  rest.find("radians") != std::string::npos
-                      ? " (angles in degrees are read with --degrees)"
-                      : "");
-  }
-  const std::map<std::string, std::string> options = {{"sources", job.sources_name},
-                                                      {"receivers", job.receivers_name},
-                                                      {"wavelet", job.wavelet_name},
-                                                      {"boundary", "--boundary"},
-                                                      {"dt", "--dt"},
-                                                      {"interval", "--interval"},
-                                                      {"time", "--time"},
-                                                      {"snapshot_every", "--snapshot-every"}};
-  const auto option = options.find(word);
-  if (option == options.end()) return text;
-  const auto inside = rest.find("(allowed: dt,");
-  if (inside != std::string::npos) rest.insert(inside + 10, "--");
-  return option->second + rest;
-}
-
-template <class View, int Dim>
-View wrap(typename View::value_type* data, const Grid<Dim>& grid) {
-  if constexpr (Dim == 2) {
-    return View(data, grid.extents[0], grid.extents[1]);
-  } else {
-    return View(data, grid.extents[0], grid.extents[1], grid.extents[2]);
-  }
-}
-
-template <class T, int Dim, class Memory>
-Field<T, Dim, Memory> to_field(const Instance<Memory>& exec, const Job<T, Dim>& job,
-                               const char* option) {
-  using Host = Kokkos::HostSpace;
-  const auto found = job.values->find(option);
-  if (found == job.values->end()) return {};
-  if constexpr (is_host_memory<Memory>) {
-    return wrap<Field<T, Dim, Memory>>(found->second.data(), job.grid);
-  } else {
-    auto field = make_field<T>(exec, job.grid, option);
-    copy(exec, field, wrap<Field<T, Dim, Host>>(found->second.data(), job.grid));
-    return field;
-  }
-}
 
 // What the library chooses and checks before the first step.
 template <class T, int Dim, class Memory>
@@ -81,12 +28,7 @@ wave::Modelling<T, Dim, Memory> prepare(const Instance<Memory>& exec, const Job<
   wave::Model<T, Dim, Memory> model;
   {
     const ScopedPhase<Instance<Memory>> phase(exec, phases, "transfer");
-    model.vp = to_field<T, Dim>(exec, job, "vp");
-    model.density = to_field<T, Dim>(exec, job, "rho");
-    model.epsilon = to_field<T, Dim>(exec, job, "epsilon");
-    model.delta = to_field<T, Dim>(exec, job, "delta");
-    model.theta = to_field<T, Dim>(exec, job, "theta");
-    model.phi = to_field<T, Dim>(exec, job, "phi");
+    model = to_model<T, Dim, Memory>(exec, job.grid, *job.values);
   }
   const ScopedPhase<Instance<Memory>> phase(exec, phases, "prepare");
   wave::ModellingOptions<Dim> options = job.modelling;
@@ -101,7 +43,10 @@ wave::Modelling<T, Dim, Memory> prepare(const Instance<Memory>& exec, const Job<
     modelling.check(exec, job.shots);
     return modelling;
   } catch (const InputError& error) {
-    throw InputError(in_options(job, error.what()));
+    throw InputError(in_options(error.what(), job.names,
+                                {{"sources", job.sources_name},
+                                 {"receivers", job.receivers_name},
+                                 {"wavelet", job.wavelet_name}}));
   }
 }
 

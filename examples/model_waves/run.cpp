@@ -6,9 +6,9 @@
 #include "common/memory.hpp"
 #include "common/program.hpp"
 #include "common/summary.hpp"
+#include "common/survey.hpp"
 #include "model_waves/compute.hpp"
 #include "model_waves/options.hpp"
-#include "model_waves/survey.hpp"
 
 #include <moho/core/positions.hpp>
 #include <moho/core/space.hpp>
@@ -94,14 +94,6 @@ std::string numbered(const char* stem, std::int64_t number) {
   std::string digits = std::to_string(number);
   if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
   return concat(stem, "_", digits, ".npy");
-}
-
-// The medium that the options make, before any file is read.
-wave::Medium medium_of(const Options& o) {
-  const auto given = [&](const char* name) { return o.model.parameters.count(name) > 0; };
-  if (given("theta") || given("phi")) return wave::Medium::tti;
-  if (given("epsilon") || given("delta")) return wave::Medium::vti;
-  return given("rho") ? wave::Medium::variable_density : wave::Medium::isotropic;
 }
 
 // Throws for shots that cannot be, before the space is used.
@@ -230,7 +222,7 @@ MemoryEstimate estimate_memory(const Options& o, const EarthModelNeed& need,
     grid.spacing[d] = 1.0;
   }
   const bool on_host = o.space != "cuda";
-  const wave::Medium medium = medium_of(o);
+  const wave::Medium medium = medium_of(o.model);
   const bool anisotropic = medium == wave::Medium::vti || medium == wave::Medium::tti;
   const wave::Boundaries<Dim> boundaries = make_boundaries<Dim>(o, medium);
   const Grid<Dim> extended = wave::extended_grid(grid, boundaries);
@@ -347,7 +339,7 @@ class Program {
     for (const auto& [option, text] : m_o.model.parameters) {
       m_job.names[option] = concat("--", option, " ", text);
     }
-    m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o));
+    m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o.model));
     m_job.modelling.order = m_o.order;
     m_job.modelling.equations = m_o.equations;
     m_job.modelling.sigma = m_o.sigma;
