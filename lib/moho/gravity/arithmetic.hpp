@@ -209,7 +209,7 @@ KOKKOS_FORCEINLINE_FUNCTION simd::Pack<double> logarithm(const simd::Pack<double
 #endif
 }
 
-/// atan(n / d), or a given value where d is 0. In double precision.
+/// atan(n / d), and what is given where d is 0. In double precision.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V arctangent(V n, V d, V otherwise) {
   const V zero(0.0), one(1.0);
