@@ -26,13 +26,13 @@ bool is_word(const std::string& text) {
 }
 
 // True for "moho::<module>::<what>" and, without a module, "moho::<what>".
-bool is_label(const std::string& name, std::string& module) {
+bool is_label(const std::string& name, std::string& owner) {
   const std::string prefix = "moho::";
   if (!begins(name, prefix)) return false;
   const std::size_t colons = name.find("::", prefix.size());
   if (colons == std::string::npos) return is_word(name.substr(prefix.size()));
-  module = name.substr(prefix.size(), colons - prefix.size());
-  return is_word(module) && is_word(name.substr(colons + 2));
+  owner = name.substr(prefix.size(), colons - prefix.size());
+  return is_word(owner) && is_word(name.substr(colons + 2));
 }
 
 // True for a fence that a program asked for, by itself or through a copy, a fill, a view or a
