@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <regex>
 #include <stdexcept>
 #include <utility>
 
@@ -17,6 +16,23 @@ Events* recorder = nullptr;
 bool begins(const std::string& text, const std::string& with) { return text.rfind(with, 0) == 0; }
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+bool is_word(const std::string& text) {
+  const auto good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !text.empty() && std::all_of(text.begin(), text.end(), good);
+}
+
+// True for "moho::<module>::<what>" and, without a module, "moho::<what>".
+bool is_label(const std::string& name, std::string& owner) {
+  const std::string prefix = "moho::";
+  if (!begins(name, prefix)) return false;
+  const std::size_t colons = name.find("::", prefix.size());
+  if (colons == std::string::npos) return is_word(name.substr(prefix.size()));
+  owner = name.substr(prefix.size(), colons - prefix.size());
+  return is_word(owner) && is_word(name.substr(colons + 2));
 }
 
 // True for a fence that a program asked for, by itself or through a copy, a fill, a view or a
@@ -90,13 +106,11 @@ void Events::add(Event event) {
 
 std::vector<std::string> breaches(std::uint32_t device, bool host, const std::vector<Event>& events,
                                   const Contract& contract) {
-  static const std::regex label("moho::(([a-z_]+)::)?[a-z0-9_]+");
   std::vector<std::string> result;
   for (const Event& event : events) {
     if (event.kind == Event::Kind::kernel) {
-      std::smatch parts;
-      if (std::regex_match(event.name, parts, label)) {
-        const std::string module = parts[2];
+      std::string module;
+      if (is_label(event.name, module)) {
         const bool core = module.empty();
         if (!core && std::find(contract.modules.begin(), contract.modules.end(), module) ==
                          contract.modules.end()) {
