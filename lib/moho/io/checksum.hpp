@@ -16,8 +16,9 @@ std::uint32_t crc32c(const void* data, std::size_t bytes, std::uint32_t before =
 
 /// Length and CRC-32C of a file.
 struct FileChecksum {
-  std::uint64_t bytes = 0;
-  std::uint32_t crc = 0;
+  std::uint64_t bytes = 0;  ///< length
+  std::uint32_t crc = 0;    ///< CRC-32C of all of it
+  /// Are both the same?
   friend bool operator==(const FileChecksum&, const FileChecksum&) = default;
 };
 
