@@ -4,12 +4,11 @@
 #include "common/arguments.hpp"
 
 #include <moho/core/space.hpp>
+#include <moho/io/input_file.hpp>
 
 #include <boost/program_options.hpp>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 namespace moho::examples {
@@ -19,6 +18,12 @@ namespace po = boost::program_options;
 OptionText flag(std::string name, std::string text) {
   return {std::move(name), {}, std::move(text), OptionText::Kind::flag};
 }
+std::vector<OptionText> joined(std::vector<OptionText> first,
+                               const std::vector<OptionText>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 OptionText repeated(std::string name, std::string form, std::string text) {
   return {std::move(name), std::move(form), std::move(text), OptionText::Kind::repeated};
 }
@@ -31,6 +36,11 @@ OptionText space_option() {
 OptionText memory_option(const std::string& what, const std::string& preset) {
   return {"memory", "BYTES",
           "most memory " + what + ", such as 512M or 8G (default: " + preset + ")"};
+}
+OptionText resume_option(const std::string& part) {
+  return flag("resume", "go on after the last whole " + part +
+                            " of an interrupted run in the folder of --out, with the same bits; "
+                            "options and input files must be the same");
 }
 OptionText out_option(const std::string& program) {
   return {"out", "DIR", "folder for the results (default: " + program + "_out)"};
@@ -92,11 +102,12 @@ po::variables_map parse_line(const std::string& program, const std::vector<std::
 void parse_file(const std::string& program, const std::string& file,
                 const po::options_description& known, const std::vector<Alternatives>& alternatives,
                 po::variables_map& values) {
-  std::error_code ignored;
-  std::ifstream stream(file);
-  if (!stream || std::filesystem::is_directory(file, ignored)) {
-    throw InputError(
-        concat("--config ", file, ": cannot be read: check the name and the permissions"));
+  std::istringstream stream;
+  try {
+    const io::InputFile opened(file);
+    stream.str(opened.text(opened.size()));
+  } catch (const FileError& error) {
+    throw InputError(concat("--config ", file, ": cannot be read: ", error.what()));
   }
   po::parsed_options parsed(&known);
   try {
@@ -229,6 +240,8 @@ void read_common(const Arguments& arguments, const std::string& program, CommonO
   }
   o.plot = !arguments.given("no-plot");
   o.quiet = arguments.given("quiet");
+  o.resume = arguments.given("resume");
+  if (!o.config.empty()) o.inputs.push_back({"config", o.config});
 }
 
 }  // namespace moho::examples

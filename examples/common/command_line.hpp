@@ -39,8 +39,14 @@ OptionText precision_option();
 OptionText space_option();
 /// --memory: most memory `what`.
 OptionText memory_option(const std::string& what, const std::string& preset = "what is free");
+/// --resume: go on behind the last `part` that is whole.
+OptionText resume_option(const std::string& part);
 /// --out.
 OptionText out_option(const std::string& program);
+
+/// Two lists as one.
+std::vector<OptionText> joined(std::vector<OptionText> first,
+                               const std::vector<OptionText>& second);
 
 /// Options under a heading.
 struct OptionGroup {
@@ -101,6 +107,12 @@ class Arguments {
   std::map<std::string, std::vector<std::string>> m_values;
 };
 
+/// A file that an option names.
+struct InputName {
+  std::string option;  ///< without the dashes
+  std::string path;
+};
+
 /// What can be asked of every program; its own options are derived from these.
 struct CommonOptions {
   bool double_precision = false;
@@ -110,6 +122,9 @@ struct CommonOptions {
   std::string config;      ///< the file that options were read from, if any
   bool plot = true;        ///< draw the picture
   bool quiet = false;      ///< print nothing but errors
+  bool resume = false;     ///< go on after the last whole part of an earlier run
+  /// Files that will be read. What is no file may be among them, such as a number.
+  std::vector<InputName> inputs;
 };
 
 /// The space of this build that sequential methods run on.

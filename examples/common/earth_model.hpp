@@ -5,6 +5,7 @@
 /// \brief A model of several parameters for programs of waves: each from a file, or one number for
 /// all nodes.
 
+#include "common/command_line.hpp"
 #include "common/model_grid.hpp"
 
 #include <cstdint>
@@ -24,12 +25,32 @@ struct EarthModelOptions {
   bool degrees = false;             ///< theta and phi of files and plain numbers are in degrees
 };
 
+/// --vp, --rho, ..., --spacing and --origin, for --help.
+OptionGroup earth_model_options();
+/// What was given for them. \param program for messages \throws InputError
+void read_earth_model_options(const Arguments& arguments, const std::string& program,
+                              EarthModelOptions& options);
+
 /// The parameters on the nodes of a grid; its name is that of vp.
 template <class T>
 struct EarthModel : ModelGrid {
   /// Values by option, z fastest; angles in radians. Those that are absent are not there.
   std::map<std::string, std::vector<T>> values;
 };
+
+/// What load_earth_model() will take.
+struct EarthModelNeed {
+  std::vector<std::int64_t> shape;  ///< empty: unknown, and the model will be refused
+  double values = 0.0;              ///< bytes of all parameters
+  double passing = 0.0;             ///< bytes beside them while they are read
+
+  /// Nodes.
+  double nodes() const;
+};
+
+/// Looks at the options and at the headers of files, and reads no values.
+template <class T>
+EarthModelNeed need_of_earth_model(const EarthModelOptions& options);
 
 /// \brief Reads or makes the parameters. They have the same shape; their values are not checked.
 /// \throws InputError, FileError, MemoryError with the option's name

@@ -51,12 +51,34 @@ class Json {
 
   /// A member of an object, made null where it is missing; null becomes an object.
   Json& operator[](const std::string& key);
+  /// Takes a member away.
+  void remove(const std::string& key);
   /// Adds the members of another object.
   void merge(const Json& other);
   /// Adds to the end of a list; null becomes a list.
   void push_back(Json value);
-  /// The text, two blanks for each level, without a line end.
+  /// The text, two blanks for each level, without a line end. Bytes of texts that are no UTF-8, as
+  /// names of files may have them, are written as \\xHH: a backslash, x and two digits.
   std::string dump() const;
+
+  /// The value that a text says; null for a text that is no JSON.
+  static Json parse(const std::string& text);
+  /// Is it null?
+  bool null() const { return m_node == nullptr; }
+  /// A member of an object; nullptr if it is not there, or this is no object.
+  const Json* find(const std::string& key) const;
+  /// Names of the members of an object.
+  std::vector<std::string> keys() const;
+  /// Number of values of a list or an object; 0 for all else.
+  std::size_t size() const;
+  /// A value of a list or an object.
+  const Json& at(std::size_t place) const;
+  /// A text; empty for all else.
+  std::string text() const;
+  /// A number; `otherwise` for all else.
+  double number(double otherwise) const;
+  /// The texts of a list.
+  std::vector<std::string> texts() const;
 
  private:
   struct Node;

@@ -1,9 +1,87 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/memory.hpp"
 
+#include <moho/core/host_memory.hpp>
 #include <moho/core/space.hpp>
+#include <moho/io/array.hpp>
+#include <moho/io/input_file.hpp>
+#include <moho/io/npy.hpp>
+
+#include <cmath>
+#include <filesystem>
 
 namespace moho::examples {
+
+MemoryLimit memory_limit(const CommonOptions& options, bool on_host) {
+  const HostMemory left = host_memory();
+  MemoryLimit limit;
+  limit.bytes = limit.shown = std::floor(static_cast<double>(left.bytes) / 20.0 * 19.0);
+  limit.why = left.of_control_group ? "the limit of this process's control group" : "what is free";
+  const auto asked = static_cast<double>(options.memory);
+  if (on_host && options.memory > 0 && asked + MemoryEstimate::process < limit.bytes) {
+    limit.bytes = asked + MemoryEstimate::process;
+    limit.shown = asked;
+    limit.why = "the --memory given";
+  }
+  return limit;
+}
+
+void check_memory(const std::string& what, const MemoryEstimate& estimate, const MemoryLimit& limit,
+                  const std::string& advice) {
+  if (estimate.most() <= limit.bytes) return;
+  throw MemoryError(concat(
+      "memory: ", what, " takes ", format_bytes(estimate.most() - (limit.bytes - limit.shown)),
+      " of memory in all (allowed: ", format_bytes(limit.shown), ", ", limit.why, "): ", advice));
+}
+
+std::string fitting_shape(const std::vector<std::int64_t>& shape, double each, double room) {
+  double nodes = 1.0;
+  for (const std::int64_t n : shape) nodes *= static_cast<double>(n);
+  const double part = std::pow(std::max(room, 0.0) / (nodes * each),
+                               1.0 / static_cast<double>(std::max<std::size_t>(shape.size(), 1)));
+  std::vector<std::int64_t> fits;
+  for (const std::int64_t n : shape) {
+    fits.push_back(static_cast<std::int64_t>(std::floor(static_cast<double>(n) * part)));
+    if (fits.back() < 2) return "give it more memory";
+  }
+  return concat("some ", io::shape_string(fits), " nodes would fit");
+}
+
+Json memory_json(const MemoryEstimate& estimate, const MemoryLimit& limit) {
+  return Json::object({{"estimate_bytes", std::ceil(estimate.most())},
+                       {"allowed_bytes", limit.bytes},
+                       {"allowed_by", limit.why}});
+}
+
+TableNeed need_of_table(const std::string& path) {
+  TableNeed need;
+  try {
+    if (std::filesystem::path(path).extension() == ".npy") {
+      const io::NpyLayout layout = io::peek_npy(path);
+      need.values = static_cast<double>(std::max<std::int64_t>(io::shape_size(layout.shape), 0));
+      if (layout.fortran) need.passing = 8.0 * need.values;
+      return need;
+    }
+    const io::InputFile file(path);
+    const std::string start = file.text(std::uint64_t{1} << 16);
+    if (start.empty()) return need;
+    // numbers begin where something follows a separator
+    double numbers = 0.0;
+    bool inside = false;
+    for (const char c : start) {
+      const bool separates = c == ' ' || c == ',' || c == ';' || c == '\t' || c == '\n';
+      numbers += !separates && !inside ? 1.0 : 0.0;
+      inside = !separates;
+    }
+    const auto bytes = static_cast<double>(file.size());
+    need.values = numbers * bytes / static_cast<double>(start.size());
+    // the text, and room that a growing list has in store
+    need.passing = bytes + 16.0 * need.values;
+  } catch (const Error&) {
+    return {};
+  }
+  return need;
+}
 
 void check_host_memory(const std::string& what, double bytes, const std::string& advice,
                        const std::string& whose) {

@@ -6,11 +6,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 extern char** environ;
 
@@ -19,6 +23,9 @@ namespace moho::examples {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The process that draws; 0 if there is none.
+std::atomic<pid_t> drawing{0};
 
 // Exit status by which the Python programs say that numpy or matplotlib is missing.
 constexpr int python_lacks_packages = 3;
@@ -35,10 +42,22 @@ int run_and_read(const std::vector<std::string>& command, std::string& output) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  // the child sees signals as programs do
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, usual;
+  sigemptyset(&none);
+  sigemptyset(&usual);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) sigaddset(&usual, signal);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t child = 0;
   const int error =
-      ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+      ::posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
+  if (error == 0) drawing = child;
   ::close(channel[1]);
   if (error != 0) {
     ::close(channel[0]);
@@ -56,8 +75,11 @@ int run_and_read(const std::vector<std::string>& command, std::string& output) {
   ::close(channel[0]);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return -1;
+    if (errno == EINTR) continue;
+    drawing = 0;
+    return -1;
   }
+  drawing = 0;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
@@ -90,6 +112,17 @@ std::string find_script(const std::string& script) {
 }
 
 }  // namespace
+
+void stop_drawing() {
+  const pid_t child = drawing;
+  if (child <= 0) return;
+  // Python takes this for an exception, and cleans up
+  ::kill(child, SIGINT);
+  for (int tries = 0; tries < 100 && drawing == child; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  if (drawing == child) ::kill(child, SIGKILL);
+}
 
 Picture draw_picture(const std::string& script, const std::vector<std::string>& arguments) {
   const std::string path = find_script(script);

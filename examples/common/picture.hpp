@@ -15,6 +15,10 @@ struct Picture {
   std::string why;  ///< one line: why it was not drawn
 };
 
+/// Ends the Python program that draws, if one runs, and waits for a moment until it has taken away
+/// what it was writing. For another thread.
+void stop_drawing();
+
 /// \brief Runs a Python program with arguments.
 ///
 /// It is looked for in the folder that the environment names in MOHO_PLOT_DIR, in share/moho/plots

@@ -21,6 +21,8 @@ class Processes {
 
   /// Is this the one that reads, prints and writes? Not collective.
   virtual bool root() const { return true; }
+  /// Is there no other process? Not collective.
+  virtual bool alone() const { return true; }
   /// This process among those of its machine. Not collective.
   virtual int rank_on_host() const { return 0; }
   /// Calls a function on every process. If it throws on one, all throw the same.

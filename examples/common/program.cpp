@@ -3,11 +3,14 @@
 
 #include "common/format.hpp"
 #include "common/picture.hpp"
+#include "common/resume.hpp"
+#include "common/signals.hpp"
 #include "common/summary.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/ranks.hpp>
 #include <moho/core/threads.hpp>
+#include <moho/io/checksum.hpp>
 #include <moho/io/writer.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -21,6 +24,7 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <set>
 #include <system_error>
 
 namespace moho::examples {
@@ -29,9 +33,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Message on standard error and exit status for the exception that is being handled.
-int report_exception(const std::string& program, bool writing, bool print) {
+// Message on standard error and exit status for the exception that is being handled. `session` is
+// null if there is none yet.
+int report_exception(const std::string& program, Session* session, bool print) {
+  const bool writing = session != nullptr && session->writing();
   const auto report = [&](const char* what, int status) {
+    if (session != nullptr) session->failed(what);
     if (print) std::fprintf(stderr, "%s: %s\n", program.c_str(), what);
     return status;
   };
@@ -107,26 +114,41 @@ class KokkosScope {
   }
 };
 
-// Creates the folder and its parents where missing, and tries a file in it.
-void prepare_folder(const std::string& option, const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!fs::is_directory(folder)) {
-    const std::string why = error                ? error.message()
-                            : fs::exists(folder) ? std::string("it is a file")
-                                                 : std::string("no such folder");
-    throw FileError(concat(option, " ", folder, ": the folder cannot be made (", why,
-                           "): name a folder that you may write to"));
+// What a signal finds of a run.
+class Running {
+ public:
+  explicit Running(std::string program) : m_program(std::move(program)) {}
+
+  void has(OutputFolder* folder, Session* session, bool tells) {
+    const std::lock_guard<std::mutex> hold(m_mutex);
+    m_folder = folder;
+    m_session = session;
+    m_tells = tells;
   }
-  std::string probe = (fs::path(folder) / ".moho_XXXXXX").string();
-  const int file = ::mkstemp(probe.data());
-  if (file < 0) {
-    throw FileError(concat(option, " ", folder, ": the folder cannot be written to (",
-                           std::strerror(errno), "): name a folder that you may write to"));
+
+  // Ends the process. What is written stays whole, and says so.
+  void end(int signal) {
+    m_mutex.lock();
+    const std::string left =
+        m_session != nullptr ? m_session->interrupted() : std::string("no result was written");
+    stop_drawing();
+    io::abandon_files();
+    if (m_folder != nullptr) m_folder->release();
+    if (m_tells) {
+      std::fprintf(stderr, "%s%s: ended by %s: %s\n",
+                   ::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", m_program.c_str(),
+                   signal_name(signal), left.c_str());
+    }
+    ::_exit(exit_signal + signal);
   }
-  ::close(file);
-  ::unlink(probe.c_str());
-}
+
+ private:
+  std::string m_program;
+  std::mutex m_mutex;
+  OutputFolder* m_folder = nullptr;
+  Session* m_session = nullptr;
+  bool m_tells = true;
+};
 
 // Throws unless everything that was printed has gone where it should.
 void flush_output() {
@@ -149,12 +171,15 @@ int visible_devices() {
 #endif
 }
 
-Session::Session(std::string program, const CommonOptions& options, Processes& processes)
+Session::Session(std::string program, const CommonOptions& options, Processes& processes,
+                 OutputFolder* output)
     : m_program(std::move(program)),
       m_options(options),
       m_processes(processes),
-      m_folder(options.out) {
+      m_folder(options.out),
+      m_output(output) {
   summary["program"] = m_program;
+  summary["state"] = "running";
 }
 
 Session::~Session() = default;
@@ -174,23 +199,161 @@ void Session::computed(const PhaseTimes& times) {
   for (const auto& [phase, seconds] : times.phases()) phases.add(phase, seconds);
 }
 
-void Session::begin_output(const std::vector<std::string>& stale) {
+void Session::will_write(const std::vector<std::string>& names) {
+  if (m_output == nullptr) return;
+  std::vector<std::string> all(names);
+  if (m_planned.empty()) all.emplace_back("summary.json");
+  m_output->claim(all);
+  m_planned.insert(m_planned.end(), all.begin(), all.end());
+}
+
+void Session::begin_output() {
   m_writing = true;
-  std::error_code ignored;
-  for (const std::string& name : stale) fs::remove(m_folder / name, ignored);
+  summary["versions"] = versions(more_versions);
+  summary["machine"] = machine();
+  write_summary();
+}
+
+void Session::wrote(const std::string& name) {
+  files.push_back(name);
+  write_summary();
 }
 
 void Session::write_summary() {
+  const std::set<std::string> there(files.begin(), files.end());
+  const auto missing = [&](const auto& names) {
+    std::vector<std::string> list;
+    for (const std::string& name : names) {
+      if (there.count(name) == 0 && name != "summary.json") list.push_back(name);
+    }
+    return list;
+  };
+  // What belongs to the program though it is not among `files`.
+  const auto put = [&](const char* key, const std::vector<std::string>& names) {
+    if (names.empty()) {
+      summary.remove(key);
+    } else {
+      summary[key] = names;
+    }
+  };
   summary["files"] = files;
+  put("to_write", missing(m_planned));
+  put("earlier_files",
+      m_output != nullptr ? missing(m_output->earlier_files()) : std::vector<std::string>());
   summary["seconds"] = seconds(phases);
-  io::write_text(m_folder / "summary.json", summary.dump() + "\n");
+  const std::lock_guard<std::mutex> hold(m_mutex);
+  m_last = summary;
+  io::write_text(m_folder / "summary.json", m_last.dump() + "\n");
+}
+
+void Session::resumable(const Json& asked) {
+  m_resumable = true;
+  const Json made_from = fingerprint_of(m_program, m_options, asked);
+  summary["fingerprint"] = made_from;
+  summary["parts"] = Json::array();
+  if (m_output == nullptr || m_output->earlier().null()) return;
+  if (!m_options.resume) {
+    const Json *state = m_output->earlier().find("state"),
+               *there = m_output->earlier().find("parts");
+    if (state != nullptr && state->text() != "done" && there != nullptr && there->size() > 0) {
+      print("note      an earlier run in ", m_folder.string(), " ended with ", there->size(),
+            there->size() == 1 ? " whole part" : " whole parts",
+            "; this one begins again (--resume would go on)");
+    }
+    return;
+  }
+  const Json* const before = m_output->earlier().find("fingerprint");
+  check_same_run(m_folder.string(), made_from, before != nullptr ? *before : Json());
+}
+
+bool Session::take_over(std::int64_t number, Json& more) {
+  if (!m_options.resume || m_output == nullptr) return false;
+  const Json* const parts = m_output->earlier().find("parts");
+  for (std::size_t k = 0; parts != nullptr && k < parts->size(); ++k) {
+    const Json& part = parts->at(k);
+    const Json* const at = part.find("number");
+    const Json* const list = part.find("files");
+    if (at == nullptr || at->number(-1.0) != static_cast<double>(number) || list == nullptr) {
+      continue;
+    }
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Json *name = list->at(i).find("name"), *bytes = list->at(i).find("bytes"),
+                 *crc = list->at(i).find("crc32c");
+      if (name == nullptr || bytes == nullptr || crc == nullptr) return false;
+      names.push_back(name->text());
+      if (!is_plain_name(names.back())) return false;
+      try {
+        const io::FileIdentity sum = io::identify_file(m_folder / names.back());
+        if (static_cast<double>(sum.bytes) != bytes->number(-1.0) ||
+            static_cast<double>(sum.checksum) != crc->number(-1.0)) {
+          return false;
+        }
+      } catch (const FileError&) {
+        return false;  // it will be made again
+      }
+    }
+    const Json* const kept = part.find("more");
+    more = kept != nullptr ? *kept : Json();
+    files.insert(files.end(), names.begin(), names.end());
+    summary["parts"].push_back(part);
+    return true;
+  }
+  return false;
+}
+
+void Session::part_is_whole(std::int64_t number, const std::vector<std::string>& names,
+                            const Json& more) {
+  Json list = Json::array();
+  for (const std::string& name : names) {
+    const io::FileIdentity sum = io::identify_file(m_folder / name);
+    list.push_back(Json::object({{"name", name}, {"bytes", sum.bytes}, {"crc32c", sum.checksum}}));
+  }
+  summary["parts"].push_back(Json::object({{"number", number}, {"files", list}, {"more", more}}));
+  write_summary();
+}
+
+void Session::failed(const std::string& why) noexcept {
+  try {
+    const Json* const now = summary.find("state");
+    if (!m_writing || m_output == nullptr || now == nullptr || now->text() != "running") return;
+    summary["state"] = "failed";
+    summary["error"] = why;
+    write_summary();
+  } catch (...) {
+    // the summary that is there still says what it said
+  }
+}
+
+std::string Session::interrupted() noexcept {
+  m_mutex.lock();  // for good
+  try {
+    const Json* const state = m_last.find("state");
+    if (state == nullptr) return "no result was written";
+    if (state->text() != "running") {
+      return concat("the results in ", m_folder.string(),
+                    " are whole, and the picture may be missing");
+    }
+    m_last["state"] = "interrupted";
+    const Json* const list = m_last.find("files");
+    io::write_text(m_folder / "summary.json", m_last.dump() + "\n");
+    return concat(list != nullptr ? list->size() : 0, " files are written, ",
+                  (m_folder / "summary.json").string(), " names them",
+                  m_resumable ? "; --resume goes on with them" : "");
+  } catch (const std::exception& error) {
+    return concat("summary.json was not brought up to date: ", error.what());
+  }
 }
 
 void Session::finish(const Ending& ending) {
   files.emplace_back("summary.json");
+  // The results are whole: what earlier runs left does not belong to them.
+  if (m_output != nullptr) m_output->remove_others(files);
+  summary["state"] = "done";
   summary["versions"] = versions(more_versions);
   summary["machine"] = machine();
   // It is there if drawing takes long, or fails.
+  summary["picture"] = "not drawn: the run ended before";
   write_summary();
   Picture picture{false, "--no-plot was given"};
   if (m_options.plot) {
@@ -201,6 +364,7 @@ void Session::finish(const Ending& ending) {
     if (picture.drawn) files.insert(files.end(), ending.pictures.begin(), ending.pictures.end());
   }
   summary["picture"] = picture.drawn ? ending.picture_name : "not drawn: " + picture.why;
+  m_planned.clear();
   write_summary();
 
   for (const std::string& line : ending.lines) print(line);
@@ -225,9 +389,15 @@ namespace detail {
 int run_program(int argc, char** argv, const Description& description, const ProgramParts& parts) {
   const std::string& program = description.program;
   std::unique_ptr<Processes> processes;
+  std::optional<OutputFolder> folder;
   std::optional<Session> session;
+  Running running(program);
+  const SignalWatch watch([&](int signal) { running.end(signal); });
   try {
     processes = parts.processes ? parts.processes(argc, argv) : std::make_unique<Processes>();
+    // of several, the one who starts them says that they were ended
+    const bool tells = processes->alone();
+    running.has(nullptr, nullptr, tells);
     std::vector<std::string> words(argv + 1, argv + argc);
     const std::vector<std::string> kokkos_options = take_kokkos_options(words);
     // The root reads options and files; others learn from it what to compute.
@@ -245,8 +415,11 @@ int run_program(int argc, char** argv, const Description& description, const Pro
         flush_output();
         return;
       }
-      prepare_folder("--out", parts.read(arguments).out);
+      const CommonOptions& options = parts.read(arguments);
+      folder.emplace(program, "--out", options.out, options.inputs);
     });
+    OutputFolder* const output = folder ? &*folder : nullptr;
+    running.has(output, nullptr, tells);
     processes->broadcast(&text_only, sizeof(text_only));
     if (text_only) return exit_done;
 
@@ -257,7 +430,8 @@ int run_program(int argc, char** argv, const Description& description, const Pro
       const std::string warning = host_threads_warning();
       if (!warning.empty()) std::fprintf(stderr, "%s: %s\n", program.c_str(), warning.c_str());
     }
-    session.emplace(program, *parts.options, *processes);
+    session.emplace(program, *parts.options, *processes, output);
+    running.has(output, &*session, tells);
     parts.run(*session);
     flush_output();
     return exit_done;
@@ -265,7 +439,7 @@ int run_program(int argc, char** argv, const Description& description, const Pro
     // What all processes know is said by the root; a failure that only this one knows ends the
     // others.
     const bool known = !processes || processes->agreed() || processes->finished();
-    const int status = report_exception(program, session && session->writing(),
+    const int status = report_exception(program, session ? &*session : nullptr,
                                         !known || !processes || processes->root());
     if (!known) processes->abort(status);
     return status;

@@ -14,6 +14,7 @@
 
 #include "common/command_line.hpp"
 #include "common/json.hpp"
+#include "common/output_folder.hpp"
 #include "common/processes.hpp"
 
 #include <moho/core/error.hpp>
@@ -23,6 +24,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -33,7 +35,8 @@ namespace moho::examples {
 enum ExitStatus : int {
   exit_done = 0,     ///< results are written
   exit_failure = 1,  ///< something else went wrong: a full disk, a lost device
-  exit_usage = 2     ///< the options or the input files cannot be used; the message says why
+  exit_usage = 2,    ///< the options or the input files cannot be used; the message says why
+  exit_signal = 128  ///< and the number of the signal that ended the run: 130 for an interrupt
 };
 
 /// Number of devices that this process may choose from; 0 in a build for hosts.
@@ -50,10 +53,18 @@ struct Ending {
   std::size_t most_files = 100;       ///< to print; of more the middle is left out
 };
 
-/// One run: its times, its summary, its files and its picture.
+/// \brief One run: its times, its summary, its files and its picture.
+///
+/// A run announces its results with will_write() before it computes. From begin_output() on its
+/// summary.json says how it is ("state": "running", "interrupted", "failed" or "done"), which files
+/// are there, and which of them were left by an earlier run. One that computes in parts, such as
+/// shots, calls resumable(), and can then go on with the parts of an earlier run: take_over()
+/// instead of computing, part_is_whole() after computing.
 class Session {
  public:
-  Session(std::string program, const CommonOptions& options, Processes& processes);
+  /// \param output null on processes that write nothing
+  Session(std::string program, const CommonOptions& options, Processes& processes,
+          OutputFolder* output);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();
@@ -72,18 +83,47 @@ class Session {
   Progress progress();
   /// To be called when the space has done its work: takes the bar away and adds its times.
   void computed(const PhaseTimes& times);
+  /// \brief Announces files of the folder; summary.json is one of them anyway.
+  ///
+  /// To be called as soon as the names are known, before anything is computed, and more than once
+  /// if there are more.
+  /// \throws InputError as OutputFolder::claim() does
+  void will_write(const std::vector<std::string>& names);
   /// \brief To be called before the first result is written.
   ///
-  /// Errors with files are then no longer the user's input. Takes away what an earlier run left.
-  /// \param stale names of files in the folder
-  void begin_output(const std::vector<std::string>& stale);
+  /// Errors with files are then no longer the user's input. Files of an earlier run stay until
+  /// finish().
+  void begin_output();
   /// Are results written?
   bool writing() const { return m_writing; }
+  /// To be called when a file is there as a whole.
+  void wrote(const std::string& name);
+
+  /// \brief Makes this run one that can be gone on with. To be called before take_over().
+  /// \param asked the options as the summary has them
+  /// \throws InputError with --resume if the earlier run was another
+  void resumable(const Json& asked);
+  /// \brief Takes a part over from an earlier run, if --resume was given and it is whole there.
+  ///
+  /// Its files are then among `files`. They have been read and are as they were written.
+  /// \param[out] more what part_is_whole() was given
+  bool take_over(std::int64_t number, Json& more);
+  /// Notes that a part is whole.
+  /// \param names its files, for which wrote() was called
+  /// \param more what is needed to go on, and is not in its files
+  void part_is_whole(std::int64_t number, const std::vector<std::string>& names, const Json& more);
+
+  /// Says in the summary that the run failed, if it had begun to write.
+  void failed(const std::string& why) noexcept;
+  /// \brief Says in the summary that the run was ended, in a text what is left of it.
+  ///
+  /// For another thread. Afterwards the run can write no summary any more, and waits if it tries.
+  std::string interrupted() noexcept;
   /// Writes the summary, draws the picture, and says what was done.
   void finish(const Ending& ending);
 
   PhaseTimes phases;               ///< of everything
-  Json summary;                    ///< of summary.json; versions and times are added at the end
+  Json summary;                    ///< of summary.json; versions and times are added
   Json more_versions;              ///< to add to the versions
   std::vector<std::string> files;  ///< written so far
 
@@ -96,7 +136,12 @@ class Session {
   Processes& m_processes;
   std::filesystem::path m_folder;
   TerminalProgress m_bar;
+  OutputFolder* m_output;
+  std::vector<std::string> m_planned;
   bool m_writing = false;
+  bool m_resumable = false;
+  std::mutex m_mutex;  // of the summary as it was written last
+  Json m_last;
 };
 
 namespace detail {

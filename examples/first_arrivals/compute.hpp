@@ -35,7 +35,12 @@ struct Outcome {
   PhaseTimes phases;  ///< "transfer", "solve"
 };
 
-/// Solves on a space.
+/// Bytes that a solver takes for each source that it works on, beside the model and the times.
+/// \param anelliptic is there a delta of its own?
+template <class T, int Dim>
+double bytes_per_source(const Grid<Dim>& grid, bool anelliptic, Solver solver, bool on_host);
+
+/// Solves on a space. On hosts the fields of the job and of the outcome are used where they are.
 template <class T, int Dim, class Memory>
 Outcome<T> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job);
 

@@ -11,6 +11,28 @@
 
 namespace moho::examples::first_arrivals {
 
+namespace detail {
+
+template <class View, int Dim>
+View wrap(typename View::value_type* data, const Grid<Dim>& grid) {
+  if constexpr (Dim == 2) {
+    return View(data, grid.extents[0], grid.extents[1]);
+  } else {
+    return View(data, grid.extents[0], grid.extents[1], grid.extents[2]);
+  }
+}
+
+template <class View, int Dim>
+View wrap(typename View::value_type* data, std::int64_t sources, const Grid<Dim>& grid) {
+  if constexpr (Dim == 2) {
+    return View(data, sources, grid.extents[0], grid.extents[1]);
+  } else {
+    return View(data, sources, grid.extents[0], grid.extents[1], grid.extents[2]);
+  }
+}
+
+}  // namespace detail
+
 template <class T, int Dim, class Memory>
 Outcome<T> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job) {
   Outcome<T> out;
@@ -18,14 +40,19 @@ Outcome<T> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job) {
   using Exec = Instance<Memory>;
   using List = Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   const auto count = static_cast<std::size_t>(job.each ? job.sources.size() : 1);
+  constexpr bool host = is_host_memory<Memory>;
   const auto nodes = static_cast<std::size_t>(job.grid.size());
   eikonal::Model<T, Dim, Memory> model;
   {
     const ScopedPhase<Exec> phase(exec, out.phases, "transfer");
     const auto send = [&](const std::vector<T>& values, Field<T, Dim, Memory>& field) {
       if (values.empty()) return;
-      field = make_field<T>(exec, job.grid, "parameter");
-      copy(exec, List(field.data(), nodes), HostElements<const T>(values.data(), nodes));
+      if constexpr (host) {
+        field = detail::wrap<Field<T, Dim, Memory>>(const_cast<T*>(values.data()), job.grid);
+      } else {
+        field = make_field<T>(exec, job.grid, "parameter");
+        copy(exec, List(field.data(), nodes), HostElements<const T>(values.data(), nodes));
+      }
     };
     send(job.velocity, model.velocity);
     send(job.epsilon, model.epsilon);
@@ -33,14 +60,22 @@ Outcome<T> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job) {
     // without --delta the medium is elliptical
     if (job.delta.empty()) model.delta = model.epsilon;
   }
+  out.times.resize(count * nodes);
   const auto bring = [&](T* data) {
-    const ScopedPhase<Exec> phase(exec, out.phases, "transfer");
-    out.times.resize(count * nodes);
-    copy(exec, HostElements<T>(out.times.data(), count * nodes), List(data, count * nodes));
+    if constexpr (!host) {
+      const ScopedPhase<Exec> phase(exec, out.phases, "transfer");
+      copy(exec, HostElements<T>(out.times.data(), count * nodes), List(data, count * nodes));
+    }
+    (void)data;
   };
   if (job.each) {
-    const auto times =
-        make_field_per_source<T>(exec, static_cast<std::int64_t>(count), job.grid, "times");
+    FieldPerSource<T, Dim, Memory> times;
+    if constexpr (host) {
+      times = detail::wrap<FieldPerSource<T, Dim, Memory>>(
+          out.times.data(), static_cast<std::int64_t>(count), job.grid);
+    } else {
+      times = make_field_per_source<T>(exec, static_cast<std::int64_t>(count), job.grid, "times");
+    }
     {
       const ScopedPhase<Exec> phase(exec, out.phases, "solve");
       out.report = eikonal::solve_each(exec, job.grid, model, job.sources, times, job.options);
@@ -48,7 +83,12 @@ Outcome<T> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job) {
     bring(times.data());
     return out;
   }
-  const auto times = make_field<T>(exec, job.grid, "times");
+  Field<T, Dim, Memory> times;
+  if constexpr (host) {
+    times = detail::wrap<Field<T, Dim, Memory>>(out.times.data(), job.grid);
+  } else {
+    times = make_field<T>(exec, job.grid, "times");
+  }
   {
     const ScopedPhase<Exec> phase(exec, out.phases, "solve");
     if constexpr (is_host_memory<Memory>) {

@@ -34,7 +34,7 @@ Examples
       A VTI medium; the horizontal velocity is vp sqrt(1 + 2 epsilon). Without --delta it is elliptical.
 
 The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the input is not usable (the
-message says what and why), 1 anything else.
+message says what and why), 1 anything else, 130 interrupted.
 )";
 
 }  // namespace
@@ -78,8 +78,8 @@ Description describe() {
          "(default: active_tiles)"},
         precision_option()}},
       {"Running",
-       {space_option(), memory_option("to work in"), out_option(d.program),
-        flag("no-plot", "draw no picture")}}};
+       {space_option(), memory_option("for all arrays together, or on the device"),
+        out_option(d.program), flag("no-plot", "draw no picture")}}};
   d.alternatives = {{{"model", "gradient", "builtin"}, {"shape", "spacing", "origin"}}};
   d.aliases = {{"vp", "model"}};  // as other programs call it
   return d;
@@ -132,6 +132,9 @@ Options read_options(const Arguments& given) {
   o.solver = static_cast<Solver>(
       given.choice("method", {solver_names[0], solver_names[1], solver_names[2]}, 0));
   read_common(given, "first_arrivals", o);
+  for (const char* name : {"model", "epsilon", "delta", "source", "receivers"}) {
+    for (const std::string& text : given.texts(name)) o.inputs.push_back({name, text});
+  }
   if (o.solver == Solver::fast_marching) {
     if (!given.given("space")) o.space = sequential_space();
     if (o.space == "cuda" || o.each) {

@@ -6,12 +6,14 @@
 #include "common/builtin_models.hpp"
 #include "common/earth_model.hpp"
 #include "common/format.hpp"
+#include "common/memory.hpp"
 #include "common/program.hpp"
 #include "common/summary.hpp"
 #include "first_arrivals/compute.hpp"
 #include "first_arrivals/options.hpp"
 
 #include <moho/core/space.hpp>
+#include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
 
@@ -35,8 +37,7 @@ std::string renamed(std::string text) {
   return text;
 }
 
-template <class T>
-EarthModel<T> load_model(const Options& o) {
+EarthModelOptions model_options(const Options& o) {
   EarthModelOptions asked;
   asked.shape = o.shape;
   asked.spacing = o.spacing;
@@ -45,6 +46,64 @@ EarthModel<T> load_model(const Options& o) {
   asked.parameters["vp"] = o.model.empty() ? "1000" : o.model;
   if (!o.epsilon.empty()) asked.parameters["epsilon"] = o.epsilon;
   if (!o.delta.empty()) asked.parameters["delta"] = o.delta;
+  return asked;
+}
+
+// The memory of a run, and what its solver may take of it.
+struct Memory {
+  MemoryEstimate estimate;
+  MemoryLimit limit;
+  double solver = 0.0;  ///< bytes
+};
+
+// From what options and headers say; throws unless one source at a time fits.
+template <class T, int Dim>
+Memory estimate_memory(const Options& o, const EarthModelNeed& need) {
+  const bool on_host = o.space != "cuda";
+  Memory memory;
+  memory.limit = memory_limit(o, on_host);
+  Grid<Dim> grid;
+  for (int d = 0; d < Dim; ++d) grid.extents[d] = need.shape[static_cast<std::size_t>(d)];
+  double sources = 0.0;
+  for (const std::string& text : o.sources) {
+    try {
+      sources += static_cast<double>(read_points<Dim>("--source", text).size());
+    } catch (const Error&) {
+      sources += 1.0;  // it is refused when it is used
+    }
+  }
+  sources = std::max(sources, 1.0);
+  const double field = need.nodes() * sizeof(T);
+  const double times = field * (o.each ? sources : 1.0);
+  MemoryEstimate& estimate = memory.estimate;
+  estimate.take(need.values);
+  // a model by formula is made beside one of a number
+  estimate.pass(o.model.empty() ? field : need.passing);
+  estimate.take(times);
+  std::string advice = fitting_shape(need.shape, (need.values + times) / need.nodes(),
+                                     memory.limit.bytes - MemoryEstimate::process);
+  if (on_host) {
+    const bool anelliptic = !o.delta.empty();
+    const double each = bytes_per_source<T, Dim>(grid, anelliptic, o.solver, on_host);
+    advice = fitting_shape(need.shape, (need.values + times + each) / need.nodes(),
+                           memory.limit.bytes - MemoryEstimate::process);
+    const double room = memory.limit.bytes - estimate.now();
+    const double at_once =
+        o.solver == Solver::fast_marching ? 1.0 : std::floor(std::min(sources, room / each));
+    memory.solver = std::max(room, 0.0);
+    estimate.pass(each * std::max(at_once, 1.0));
+  }
+  if (o.plot) estimate.pass(plotting_bytes + field + times);
+  check_memory(concat("a model of ", io::shape_string(need.shape), " nodes"), estimate,
+               memory.limit,
+               advice + (o.double_precision ? ", or --precision float" : "") +
+                   (o.plot ? ", or --no-plot" : ""));
+  return memory;
+}
+
+template <class T>
+EarthModel<T> load_model(const Options& o) {
+  const EarthModelOptions asked = model_options(o);
   EarthModel<T> model;
   try {
     model = load_earth_model<T>(asked);
@@ -193,7 +252,7 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
 }
 
 template <class T, int Dim>
-void run_in(const Options& o, EarthModel<T>&& model, Session& session) {
+void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Session& session) {
   Job<T, Dim> job;
   Points<Dim> receivers;
   {
@@ -209,7 +268,10 @@ void run_in(const Options& o, EarthModel<T>&& model, Session& session) {
     job.solver = o.solver;
     job.options.order = o.order;
     job.options.factored = o.factored;
-    job.options.memory_budget = o.memory;
+    job.options.memory_budget =
+        o.space == "cuda" ? o.memory
+                          : std::max<std::size_t>(static_cast<std::size_t>(memory.solver), 1);
+    session.summary["memory"] = memory_json(memory.estimate, memory.limit);
     job.options.method =
         o.solver == Solver::sweeping ? eikonal::Method::sweeping : eikonal::Method::active_tiles;
   }
@@ -226,19 +288,19 @@ void run_in(const Options& o, EarthModel<T>&& model, Session& session) {
   with_space(o.space, [&](const auto& exec) { outcome = compute_on<T, Dim>(exec, job); });
   session.computed(outcome.phases);
 
-  // Files of an earlier run would not belong to these results.
-  session.begin_output({"times.png", "receivers.csv"});
+  session.begin_output();
   const fs::path& folder = session.folder();
   {
     const HostPhase phase(session.phases, "write");
     std::vector<std::int64_t> shape(model.shape);
     io::write_npy(folder / "velocity.npy", job.velocity.data(), shape);
     if (o.each) shape.insert(shape.begin(), static_cast<std::int64_t>(job.sources.size()));
+    session.wrote("velocity.npy");
     io::write_npy(folder / "times.npy", outcome.times.data(), shape);
-    session.files = {"times.npy", "velocity.npy"};
+    session.wrote("times.npy");
     if (!receivers.empty()) {
       write_receivers<T, Dim>(folder / "receivers.csv", job.grid, outcome.times, receivers);
-      session.files.push_back("receivers.csv");
+      session.wrote("receivers.csv");
     }
   }
   done.latest = range_of(outcome.times).second;
@@ -253,15 +315,23 @@ void run_in(const Options& o, EarthModel<T>&& model, Session& session) {
 
 template <class T>
 void run_with(const Options& o, Session& session) {
+  std::vector<std::string> names{"velocity.npy", "times.npy"};
+  if (!o.receivers.empty()) names.emplace_back("receivers.csv");
+  if (o.plot) names.emplace_back("times.png");
+  session.will_write(names);
+  Memory memory;
+  const EarthModelNeed need = need_of_earth_model<T>(model_options(o));
+  if (need.shape.size() == 2) memory = estimate_memory<T, 2>(o, need);
+  if (need.shape.size() == 3) memory = estimate_memory<T, 3>(o, need);
   EarthModel<T> model;
   {
     const HostPhase phase(session.phases, "read");
     model = load_model<T>(o);
   }
   if (model.shape.size() == 2) {
-    run_in<T, 2>(o, std::move(model), session);
+    run_in<T, 2>(o, memory, std::move(model), session);
   } else {
-    run_in<T, 3>(o, std::move(model), session);
+    run_in<T, 3>(o, memory, std::move(model), session);
   }
 }
 

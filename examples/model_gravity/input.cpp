@@ -174,6 +174,51 @@ void load_stations(const Options& o, Input& input) {
 
 }  // namespace
 
+InputNeed need_of_input(const Options& o) {
+  InputNeed need;
+  const auto table = [&](const std::string& file, double width) {
+    const TableNeed found = need_of_table(file);
+    // rows of text are picked out of the table
+    const bool text = kind_of("--", file) == FileKind::table;
+    need.passing =
+        std::max(need.passing, need.input + found.passing + (text ? 8.0 * found.values : 0.0));
+    need.input += 8.0 * found.values;
+    return found.values / width;
+  };
+  try {
+    switch (o.ensemble) {
+      case Ensemble::prisms:
+        need.rows = table(o.prisms_file, 7.0);
+        break;
+      case Ensemble::mesh:
+        need.rows = static_cast<double>(o.mesh.size());
+        table(o.densities_file, 1.0);
+        break;
+      case Ensemble::spheres:
+        need.rows = 700.0 * 700.0 * 50.0;
+        need.input += 8.0 * need.rows;
+        break;
+    }
+    if (!o.stations_file.empty()) {
+      need.stations = table(o.stations_file, 3.0);
+    } else {
+      need.stations = o.grid ? static_cast<double>(o.grid->nx) * static_cast<double>(o.grid->ny)
+                             : 150.0 * 100.0;
+      const double heights = o.elevation_file.empty() ? 0.0 : 8.0 * need.stations;
+      if (heights > 0.0) {
+        need.passing =
+            std::max(need.passing, need.input + heights + need_of_table(o.elevation_file).passing);
+      }
+      need.input += 24.0 * need.stations;
+      need.passing = std::max(need.passing, need.input + heights);
+    }
+  } catch (const Error&) {
+    return {};  // the reader says what is wrong
+  }
+  need.passing = std::max(0.0, need.passing - need.input);
+  return need;
+}
+
 Input load_input(const Options& o) {
   Input input;
   if (o.ensemble == Ensemble::prisms) {

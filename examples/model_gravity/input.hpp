@@ -25,6 +25,17 @@ struct Input {
   std::string stations_name;        ///< for messages
 };
 
+/// What the input and the results take, from options and headers alone.
+struct InputNeed {
+  double rows = 0.0;  ///< prisms of a list, or cells of a mesh
+  double stations = 0.0;
+  double input = 0.0;    ///< bytes of both, as load_input() keeps them
+  double passing = 0.0;  ///< bytes beside them while they are read or made
+};
+
+/// Reads no values.
+InputNeed need_of_input(const Options& options);
+
 /// Reads or makes the prisms and the stations. Shapes are checked, values are not.
 Input load_input(const Options& options);
 

@@ -41,7 +41,7 @@ Examples
       Options from a file, one "name = value" a line; four ranks, each with its GPU (rank mod devices).
 
 The number of CPU threads is that of OMP_NUM_THREADS, for each rank. Exit status: 0 done, 2 the input is not
-usable (the message says what and why), 1 anything else.
+usable (the message says what and why), 1 anything else, 130 interrupted.
 )";
 
 constexpr std::int64_t most_per_axis = std::int64_t(1) << 31;
@@ -156,7 +156,8 @@ Description describe() {
          "value)"},
         flag("check-overlaps", "look for prisms that overlap first, and refuse them")}},
       {"Running",
-       {space_option(), memory_option("that each rank may take there", "its share of what is free"),
+       {space_option(),
+        memory_option("for all arrays of each rank, or on its device", "its share of what is free"),
         out_option(d.program),
         flag("csv", "write gravity.csv, too: x,y,z (z down) and the components"),
         flag("no-plot", "draw no maps")}}};
@@ -257,6 +258,9 @@ Options read_options(const Arguments& arguments) {
   o.strategy = static_cast<gravity::Strategy>(arguments.choice(
       "strategy", {"automatic", "tiles", "by_stations", "by_prisms", "by_corners"}, 0));
   read_common(arguments, "model_gravity", o);
+  for (const char* name : {"prisms", "densities", "stations", "elevation"}) {
+    if (given(name)) o.inputs.push_back({name, text(name)});
+  }
   if (o.strategy == gravity::Strategy::by_corners) {
     if (o.ensemble == Ensemble::prisms) {
       throw InputError(

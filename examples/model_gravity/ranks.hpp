@@ -46,6 +46,8 @@ class Ranks : public Processes {
   int size() const;
   /// Is this the rank that reads, prints and writes? Not collective.
   bool root() const override { return rank() == 0; }
+  /// Is this the only rank? Not collective.
+  bool alone() const override { return size() == 1; }
   /// This rank among those of its machine. Not collective.
   int rank_on_host() const override;
   /// Ranks on this machine. Not collective.

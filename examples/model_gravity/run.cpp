@@ -4,6 +4,7 @@
 // on one processor or on many through MPI.
 
 #include "common/format.hpp"
+#include "common/memory.hpp"
 #include "common/program.hpp"
 #include "common/summary.hpp"
 #include "model_gravity/compute.hpp"
@@ -47,12 +48,13 @@ struct Plan {
   double constant = 0.0;
   double far_tolerance = 0.0;
   std::uint64_t memory = 0;
+  double held = 0.0;  // bytes of --memory that are no part of the sum, on hosts
   int team_size = 0;
   int teams = 0;
 };
 static_assert(std::is_trivially_copyable_v<Plan>);
 
-Plan make_plan(const Options& o, const Input& input) {
+Plan make_plan(const Options& o, const Input& input, double held) {
   Plan plan;
   plan.regular = input.regular;
   plan.double_precision = o.double_precision;
@@ -67,6 +69,7 @@ Plan make_plan(const Options& o, const Input& input) {
   plan.constant = o.constant;
   plan.far_tolerance = o.far_tolerance;
   plan.memory = o.memory;
+  plan.held = held;
   plan.team_size = o.team_size;
   plan.teams = o.teams;
   return plan;
@@ -136,7 +139,11 @@ Job share(Input& input, Plan& plan, std::int64_t masses, Ranks& ranks) {
   job.options.strategy = plan.strategy;
   job.options.constant = plan.constant;
   job.options.far_tolerance = plan.far_tolerance;
-  job.options.memory_budget = plan.memory;
+  const bool on_host = std::string(plan.space) != "cuda";
+  job.options.memory_budget =
+      on_host && plan.memory > 0
+          ? static_cast<std::size_t>(std::max(static_cast<double>(plan.memory) - plan.held, 1.0))
+          : plan.memory;
   job.options.team_size = plan.team_size;
   job.options.teams = plan.teams;
   const bool device = std::string(plan.space) == "cuda" && visible_devices() > 0;
@@ -308,14 +315,53 @@ Json ranks_json(const std::vector<RankReport>& reports) {
   return list;
 }
 
-// What an earlier run may have left.
-std::vector<std::string> names_of_results() {
-  std::vector<std::string> names{"summary.json", "maps.png", "gravity.csv", "stations.npy"};
-  for (const gravity::Component c : gravity::all_components()) {
-    names.push_back(gravity::to_string(c) + std::string(".png"));
+std::vector<std::string> names_of_results(const Options& o) {
+  std::vector<std::string> names;
+  for (const gravity::Component c : o.components) {
     names.push_back(gravity::to_string(c) + std::string(".npy"));
+    if (o.plot) names.push_back(gravity::to_string(c) + std::string(".png"));
   }
+  if (o.plot) names.emplace_back("maps.png");
+  if (o.csv) names.emplace_back("gravity.csv");
+  if (!o.stations_file.empty()) names.emplace_back("stations.npy");
   return names;
+}
+
+// What a run takes of the first rank's host, from options and headers alone, without what the sum
+// works with. `held` is what is there while it does.
+MemoryEstimate estimate_memory(const Options& o, double& held) {
+  const InputNeed need = need_of_input(o);
+  const auto components = static_cast<double>(o.components.size());
+  MemoryEstimate estimate;
+  estimate.take(need.input);
+  estimate.pass(need.passing);
+  // stations once more for the sum, and results
+  estimate.take((24.0 + 8.0 * components) * need.stations);
+  held = estimate.now() - MemoryEstimate::process;
+  const MemoryLimit limit = memory_limit(o, o.space != "cuda");
+  // packed stations, one grid of sums, and prisms of a list
+  const bool on_host = o.space != "cuda";
+  const double least = on_host ? (24.0 + 8.0 * components) * need.stations +
+                                     (o.ensemble == Ensemble::prisms ? 64.0 * need.rows : 0.0)
+                               : 0.0;
+  MemoryEstimate whole = estimate;
+  whole.pass(least);
+  const double plot = o.plot ? plotting_bytes + 8.0 * components * need.stations : 0.0;
+  whole.pass(plot);
+  estimate.pass(plot);
+  const double each = (48.0 + 16.0 * components);
+  const double room = limit.bytes - MemoryEstimate::process - (need.input - 24.0 * need.stations);
+  check_memory(concat(o.grid ? "--grid: " : "", need.rows,
+                      o.ensemble == Ensemble::prisms ? " prisms and " : " cells and ",
+                      need.stations, " stations with their results"),
+               whole, limit,
+               room > each
+                   ? concat("some ", std::floor(room / each), " stations would fit")
+                   : concat("some ",
+                            std::floor(std::max(limit.bytes - MemoryEstimate::process, 0.0) /
+                                       (o.ensemble == Ensemble::prisms ? 120.0 : 8.0)),
+                            o.ensemble == Ensemble::prisms ? " prisms" : " cells", " would fit"));
+  return estimate;
 }
 
 Json components_json(const Options& o, const std::vector<Extremes>& extremes) {
@@ -398,8 +444,12 @@ void run(const Options& o, Session& session) {
   Input input;
   Masses masses;
   Plan plan;
+  MemoryEstimate memory;
   ranks.together([&] {
     if (!ranks.root()) return;
+    session.will_write(names_of_results(o));
+    double held = 0.0;
+    memory = estimate_memory(o, held);
     {
       const HostPhase phase(phases, "read");
       input = load_input(o);
@@ -408,7 +458,7 @@ void run(const Options& o, Session& session) {
       const HostPhase phase(phases, "check");
       check_input(o, input);
       masses = count_masses(input);
-      plan = make_plan(o, input);
+      plan = make_plan(o, input, held);
       if (ranks.size() > 1 && plan.strategy == gravity::Strategy::automatic) {
         plan.strategy = strategy_of_all(o, input);
       }
@@ -439,23 +489,26 @@ void run(const Options& o, Session& session) {
   ranks.finish();
   if (!ranks.root()) return;
 
-  // What an earlier run left would not belong to these results.
-  session.begin_output(names_of_results());
+  if (o.space != "cuda") memory.pass(static_cast<double>(outcome.report.memory));
+  session.summary["memory"] = memory_json(memory, memory_limit(o, o.space != "cuda"));
+  session.begin_output();
   std::vector<Extremes> extremes;
   {
     const HostPhase phase(phases, "write");
     const fs::path& folder = session.folder();
     const std::size_t stations = input.stations.size() / 3;
-    session.files = write_components(folder, input, o.components, outcome.results);
+    for (const std::string& name : write_components(folder, input, o.components, outcome.results)) {
+      session.wrote(name);
+    }
     if (o.csv) {
       write_gravity_csv(folder / "gravity.csv", input, o.components, outcome.results);
-      session.files.emplace_back("gravity.csv");
+      session.wrote("gravity.csv");
     }
     if (!input.grid) {
       // Where the values belong; the maps need it.
       io::write_npy(folder / "stations.npy", input.stations.data(),
                     {static_cast<std::int64_t>(stations), 3});
-      session.files.emplace_back("stations.npy");
+      session.wrote("stations.npy");
     }
     for (std::size_t c = 0; c < o.components.size(); ++c) {
       extremes.push_back(extremes_of(outcome.results.data() + c * stations, stations));

@@ -6,13 +6,15 @@
 #include "common/memory.hpp"
 #include "common/program.hpp"
 #include "common/summary.hpp"
+#include "common/survey.hpp"
 #include "model_waves/compute.hpp"
 #include "model_waves/options.hpp"
-#include "model_waves/survey.hpp"
 
 #include <moho/core/positions.hpp>
 #include <moho/core/space.hpp>
+#include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/wave/layout.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -53,6 +55,7 @@ Json asked_json(const Options& o) {
   json["expand"] = rtm::to_string(o.expand);
   json["precision"] = o.double_precision ? "double" : "float";
   json["space"] = o.space;
+  json["memory"] = memory_json(o);
   json["out"] = o.out;
   json["plot"] = o.plot;
   return json;
@@ -60,9 +63,9 @@ Json asked_json(const Options& o) {
 
 Json scheme_json(const Options& o, const Report& report) {
   Json json;
-  json["dt"] = report.plan.dt;
+  json["dt"] = report.time.dt;
   json["largest_dt"] = report.limits.largest_dt;
-  json["steps"] = report.plan.steps;
+  json["steps"] = report.time.steps;
   json["order"] = o.order;
   json["slowest_wave"] = report.limits.least_velocity;
   json["fastest_wave"] = report.limits.greatest_velocity;
@@ -91,30 +94,6 @@ std::string numbered(const char* stem, std::int64_t number) {
   std::string digits = std::to_string(number);
   if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
   return concat(stem, "_", digits, ".npy");
-}
-
-// What an earlier run may have left.
-std::vector<std::string> names_of_results(const fs::path& folder) {
-  std::vector<std::string> names{"summary.json", "gather.npy", "gather.sgy",
-                                 "vp.npy",       "gather.png", "snapshots.png"};
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    for (const std::string stem : {"gather_", "snapshot_"}) {
-      if (name.rfind(stem, 0) != 0 || entry.path().extension() != ".npy") continue;
-      const std::string number = entry.path().stem().string().substr(stem.size());
-      if (number.find_first_not_of("0123456789") == std::string::npos) names.push_back(name);
-    }
-  }
-  return names;
-}
-
-// The medium that the options make, before any file is read.
-wave::Medium medium_of(const Options& o) {
-  const auto given = [&](const char* name) { return o.model.parameters.count(name) > 0; };
-  if (given("theta") || given("phi")) return wave::Medium::tti;
-  if (given("epsilon") || given("delta")) return wave::Medium::vti;
-  return given("rho") ? wave::Medium::variable_density : wave::Medium::isotropic;
 }
 
 // Throws for shots that cannot be, before the space is used.
@@ -163,7 +142,7 @@ struct Survey {
 void print_plan(const Options& o, const ModelGrid& model, double slowest, double fastest,
                 const Survey& survey, const Report& report, const Session& session) {
   constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
-  const Plan& plan = report.plan;
+  const wave::TimePlan& plan = report.time;
   session.print("model     ", model.name, ": ", describe_grid(model));
   session.print("          ", media[static_cast<int>(report.medium)], ", vp ",
                 significant(slowest, 6), " to ", significant(fastest, 6), " m/s; boundaries ",
@@ -216,21 +195,92 @@ Json model_json(const ModelGrid& model, const Survey& survey, const Report& repo
   return json;
 }
 
+Json snapshots_json(const std::vector<double>& times) {
+  Json snapshots = Json::array();
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    snapshots.push_back(Json::object(
+        {{"file", numbered("snapshot", static_cast<std::int64_t>(k) + 1)}, {"time", times[k]}}));
+  }
+  return snapshots;
+}
+
+// What holds before the first step as after the last.
+void describe_run(const Options& o, const Report& report, Session& session) {
+  session.summary["scheme"] = scheme_json(o, report);
+  session.summary["gather"] = Json::object({{"samples", report.time.samples},
+                                            {"interval", report.time.interval},
+                                            {"wavelet_peak", report.peak_time}});
+}
+
+// What a run takes of the host, from options and headers alone, but for its gathers.
+template <class T, int Dim>
+MemoryEstimate estimate_memory(const Options& o, const EarthModelNeed& need,
+                               const MemoryLimit& limit) {
+  Grid<Dim> grid;
+  for (int d = 0; d < Dim; ++d) {
+    grid.extents[d] = need.shape[static_cast<std::size_t>(d)];
+    grid.spacing[d] = 1.0;
+  }
+  const bool on_host = o.space != "cuda";
+  const wave::Medium medium = medium_of(o.model);
+  const bool anisotropic = medium == wave::Medium::vti || medium == wave::Medium::tti;
+  const wave::Boundaries<Dim> boundaries = make_boundaries<Dim>(o, medium);
+  const Grid<Dim> extended = wave::extended_grid(grid, boundaries);
+  double whole = 1.0;
+  for (int d = 0; d < Dim; ++d) whole *= static_cast<double>(extended.extents[d]);
+  const auto padded = static_cast<double>(wave::make_layout<T>(extended, o.order / 2).size);
+  // delta is changed around sources in a copy
+  const bool tapered = anisotropic && o.equations == wave::Equations::self_adjoint;
+  const double parameters = static_cast<double>(o.model.parameters.size()) + (tapered ? 1.0 : 0.0);
+  // what a step reads of the medium, and slopes that TTI keeps
+  double media = 1.0;
+  if (medium == wave::Medium::variable_density) media += 1.0;
+  if (medium == wave::Medium::vti) media += 3.0;
+  if (medium == wave::Medium::tti) media += 3.0 + Dim + 2.0;
+  const double fields = wave::fields_of(medium);
+  // absorbing layers remember three numbers a node and field
+  double layers = 0.0;
+  for (int d = 0; d < Dim; ++d) {
+    for (const wave::Face& face : {boundaries.lower[d], boundaries.upper[d]}) {
+      if (face.kind != wave::FaceKind::cpml) continue;
+      layers += 3.0 * fields * (face.width + 0.5 * o.order) * padded /
+                static_cast<double>(extended.extents[d]);
+    }
+  }
+  MemoryEstimate estimate;
+  estimate.take(need.values);
+  estimate.pass(need.passing);
+  if (on_host) {
+    estimate.pass(sizeof(T) *
+                  ((tapered ? need.nodes() : 0.0) + parameters * whole + media * padded));
+    estimate.take(sizeof(T) * ((media + 2.0 * fields) * padded + layers));
+    // domains that expand by arrivals find them first, in an array with its copy for the solver
+    const bool arrivals = o.expand == rtm::Expansion::eikonal;
+    if (arrivals || o.expand == rtm::Expansion::layers) {
+      estimate.take(sizeof(T) * parameters * whole);
+    }
+    if (arrivals) estimate.take(sizeof(T) * 2.5 * whole);
+  }
+  // two snapshots, one is written while the next one comes
+  if (!o.snapshots || *o.snapshots > 0.0) estimate.take(2.0 * sizeof(T) * need.nodes());
+  // layers, tables and lists
+  estimate.take(0.05 * (estimate.now() - MemoryEstimate::process));
+  if (o.plot) estimate.pass(plotting_bytes + 2.0 * sizeof(T) * need.nodes());
+  const double each = (estimate.most() - MemoryEstimate::process) / need.nodes();
+  check_memory(concat("a model of ", io::shape_string(need.shape), " nodes, ",
+                      shape_string(extended), " with its layers,"),
+               estimate, limit,
+               fitting_shape(need.shape, each, limit.bytes - MemoryEstimate::process) +
+                   ", or thinner layers" + (o.double_precision ? ", or --precision float" : ""));
+  return estimate;
+}
+
 void finish(const Options& o, const Report& report, const std::vector<double>& snapshot_times,
             Session& session) {
   const double rate = report.seconds > 0.0 ? report.points / report.seconds : 0.0;
   Json& summary = session.summary;
-  summary["scheme"] = scheme_json(o, report);
-  summary["gather"] = Json::object({{"samples", report.plan.samples},
-                                    {"interval", report.plan.interval},
-                                    {"wavelet_peak", report.peak_time}});
-  Json snapshots = Json::array();
-  for (std::size_t k = 0; k < snapshot_times.size(); ++k) {
-    snapshots.push_back(
-        Json::object({{"file", numbered("snapshot", static_cast<std::int64_t>(k) + 1)},
-                      {"time", snapshot_times[k]}}));
-  }
-  summary["snapshots"] = snapshots;
+  describe_run(o, report, session);
+  summary["snapshots"] = snapshots_json(snapshot_times);
   summary["run"] = run_json(o, report);
   summary["rates"] = Json::object({{"points_per_second", rate}});
 
@@ -256,8 +306,9 @@ void finish(const Options& o, const Report& report, const std::vector<double>& s
 template <class T, int Dim>
 class Program {
  public:
-  Program(const Options& o, EarthModel<T>&& model, Session& session)
-      : m_o(o), m_model(std::move(model)), m_session(session) {}
+  Program(const Options& o, EarthModel<T>&& model, const MemoryEstimate& memory,
+          const MemoryLimit& limit, Session& session)
+      : m_o(o), m_model(std::move(model)), m_session(session), m_memory(memory), m_limit(limit) {}
 
   void run() {
     {
@@ -267,11 +318,14 @@ class Program {
     m_job.progress = m_session.progress();
     m_job.begins = [&](const Report& report) { begin(report); };
     m_job.gather = [&](std::size_t shot, const Gather<T>& traces) { keep(shot, traces); };
-    m_job.snapshot = [&](std::int64_t step, const std::vector<T>& values) {
+    m_job.is_there = [&](std::size_t shot) { return m_there[shot]; };
+    m_job.snapshot = [&](std::int64_t step, const T* values) {
       const std::string name = numbered("snapshot", static_cast<std::int64_t>(m_times.size()) + 1);
-      io::write_npy(m_session.folder() / name, values.data(), m_model.shape);
-      m_session.files.push_back(name);
-      m_times.push_back(static_cast<double>(step) * m_report.plan.dt);
+      io::write_npy(m_session.folder() / name, values, m_model.shape);
+      m_times.push_back(static_cast<double>(step) * m_report.time.dt);
+      m_session.summary["snapshots"] = snapshots_json(m_times);
+      m_session.wrote(name);
+      m_snapshots.push_back(name);
     };
     with_space(m_o.space, [&](const auto& exec) { m_report = compute_on<T, Dim>(exec, m_job); });
     m_session.computed(m_report.phases);
@@ -285,14 +339,17 @@ class Program {
     for (const auto& [option, text] : m_o.model.parameters) {
       m_job.names[option] = concat("--", option, " ", text);
     }
-    m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o));
-    m_job.order = m_o.order;
-    m_job.equations = m_o.equations;
-    m_job.sigma = m_o.sigma;
-    m_job.source_taper = m_o.source_taper;
-    m_job.seed = m_o.seed;
+    m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o.model));
+    m_job.modelling.order = m_o.order;
+    m_job.modelling.equations = m_o.equations;
+    m_job.modelling.sigma = m_o.sigma;
+    m_job.modelling.source_taper = m_o.source_taper;
+    m_job.modelling.seed = m_o.seed;
+    m_job.modelling.time = {m_o.time, m_o.dt, m_o.interval, m_o.snapshots};
+    // these look at the model while the wavefield steps
+    m_job.modelling.keep_model =
+        m_o.expand == rtm::Expansion::layers || m_o.expand == rtm::Expansion::eikonal;
     m_job.expand = m_o.expand;
-    m_job.time = {m_o.time, m_o.dt, m_o.interval, m_o.snapshots};
     m_job.sources_name = m_o.shots_file.empty() ? "--source" : "--shots " + m_o.shots_file;
     m_job.receivers_name = m_o.shots_file.empty() ? "--receivers" : m_job.sources_name;
     m_job.wavelet_name = "--wavelet " + m_o.wavelet;
@@ -305,16 +362,71 @@ class Program {
     m_survey.first_receivers = m_job.shots.front().receivers.size();
     m_survey.first_source = format_point(m_job.shots.front().sources.front());
     m_survey.boundaries = boundaries_string<Dim>(m_job.boundaries);
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < m_job.shots.size(); ++k) names.push_back(gather_name(k));
+    m_session.will_write(names);
+    m_gathers.resize(m_job.shots.size());
+    take_over();
+  }
+
+  std::string gather_name(std::size_t k) const {
+    return m_job.shots.size() == 1 ? std::string("gather.npy")
+                                   : numbered("gather", m_job.shots[k].number);
+  }
+
+  // With --resume, shots of an earlier run.
+  void take_over() {
+    m_session.resumable(asked_json(m_o));
+    m_there.assign(m_job.shots.size(), false);
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+      Json more;
+      if (!m_session.take_over(m_job.shots[k].number, more)) continue;
+      if (const Json* const times = more.find("snapshot_times")) {
+        for (std::size_t i = 0; i < times->size(); ++i) m_times.push_back(times->at(i).number(0.0));
+      }
+      m_there[k] = true;
+      ++count;
+    }
+    if (m_o.resume) {
+      m_session.print("resumed   ", count, " of ", m_job.shots.size(), " shots are there");
+    }
   }
 
   // All is checked.
   void begin(const Report& report) {
-    m_report.plan = report.plan;
-    m_session.begin_output(names_of_results(m_session.folder()));
-    check_host_memory(concat("memory: the gathers of ", m_survey.shots, " shots take"),
-                      2.0 * sizeof(T) * static_cast<double>(m_survey.receivers) *
-                          static_cast<double>(report.plan.samples),
-                      "take fewer shots or a longer --interval");
+    m_report.time = report.time;
+    // of all shots for the SEG-Y file, of one twice more while it is recorded and written
+    const double samples = sizeof(T) * static_cast<double>(report.time.samples);
+    double longest = 0.0;
+    for (const auto& shot : m_job.shots) {
+      longest = std::max(longest, static_cast<double>(shot.receivers.size()));
+    }
+    m_memory.take(samples * static_cast<double>(m_survey.receivers));
+    m_memory.pass(2.0 * samples * longest);
+    check_memory(
+        concat(m_survey.receivers, " traces of ", report.time.samples, " samples beside the model"),
+        m_memory, m_limit, "take fewer shots or a longer --interval");
+    std::vector<std::string> snapshots;
+    if (report.time.snapshot_every > 0 && !m_there.front()) {
+      for (std::int64_t k = 1; k <= report.time.steps / report.time.snapshot_every; ++k) {
+        snapshots.push_back(numbered("snapshot", k));
+      }
+    }
+    if (m_o.plot && (!snapshots.empty() || !m_times.empty())) {
+      snapshots.emplace_back("snapshots.png");
+    }
+    m_session.will_write(snapshots);
+    Json& summary = m_session.summary;
+    summary["asked"] = asked_json(m_o);
+    summary["model"] = model_json(m_model, m_survey, report, ranges_json());
+    summary["memory"] = memory_json(m_memory, m_limit);
+    describe_run(m_o, report, m_session);
+    summary["snapshots"] = snapshots_json(m_times);
+    summary["shots"] = shots_json();
+    m_session.begin_output();
+    io::write_npy(m_session.folder() / "vp.npy", m_model.values["vp"].data(), m_model.shape);
+    m_session.wrote("vp.npy");
     const auto [low, high] = range_of(m_model.values["vp"]);
     print_plan(m_o, m_model, static_cast<double>(low), static_cast<double>(high), m_survey, report,
                m_session);
@@ -324,25 +436,42 @@ class Program {
   void keep(std::size_t k, const Gather<T>& traces) {
     const HostPhase phase(m_session.phases, "write");
     const wave::Shot<Dim>& shot = m_job.shots[k];
-    const std::string name =
-        m_job.shots.size() == 1 ? std::string("gather.npy") : numbered("gather", shot.number);
+    const std::string name = gather_name(k);
     io::write_npy(m_session.folder() / name, traces.samples, {traces.receivers, traces.count});
-    m_session.files.push_back(name);
-    m_names.push_back(name);
-    m_gathers.push_back(
-        segy_gather<T, Dim>(shot, m_report.plan.interval, traces.samples, traces.count));
+    m_gathers[k] = segy_gather<T, Dim>(shot, m_report.time.interval, traces.samples, traces.count);
+    m_there[k] = true;
+    m_session.summary["shots"] = shots_json();
+    m_session.wrote(name);
+    std::vector<std::string> names{name};
+    Json more;
+    if (k == 0) {
+      names.insert(names.end(), m_snapshots.begin(), m_snapshots.end());
+      more = Json::object({{"snapshot_times", m_times}});
+    }
+    m_session.part_is_whole(shot.number, names, more);
   }
 
+  Json ranges_json() const {
+    Json ranges;
+    for (const auto& [option, values] : m_model.values) {
+      const auto [low, high] = range_of(values);
+      ranges[option] = Json::array({low, high});
+    }
+    return ranges;
+  }
+
+  // Those that are there.
   Json shots_json() const {
     Json list = Json::array();
     for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+      if (!m_there[k]) continue;
       const wave::Shot<Dim>& shot = m_job.shots[k];
       // receivers once where all shots share them
       const bool told = k == 0 || shot.receivers.size() != m_survey.first_receivers || m_o.moving ||
                         !m_o.shots_file.empty();
       Json entry = Json::object();
       entry["number"] = shot.number;
-      entry["gather"] = m_names[k];
+      entry["gather"] = gather_name(k);
       entry["sources"] = points_json(shot.sources);
       entry["receivers"] =
           told && !shot.receivers.empty() ? points_json(shot.receivers) : Json("as the first shot");
@@ -355,20 +484,17 @@ class Program {
     {
       const HostPhase phase(m_session.phases, "write");
       const fs::path& folder = m_session.folder();
+      for (std::size_t k = 0; k < m_gathers.size(); ++k) {
+        if (!m_gathers[k].samples.data.empty()) continue;
+        // of an earlier run
+        const io::Array<T> traces = io::read_npy<T>(folder / gather_name(k));
+        m_gathers[k] = segy_gather<T, Dim>(m_job.shots[k], m_report.time.interval,
+                                           traces.data.data(), traces.shape.back());
+      }
       io::write_gathers<T>(folder / "gather.sgy", m_gathers);
       m_gathers.clear();
-      io::write_npy(folder / "vp.npy", m_model.values["vp"].data(), m_model.shape);
-      m_session.files.insert(m_session.files.end(), {"gather.sgy", "vp.npy"});
+      m_session.wrote("gather.sgy");
     }
-    Json ranges;
-    for (const auto& [option, values] : m_model.values) {
-      const auto [low, high] = range_of(values);
-      ranges[option] = Json::array({low, high});
-    }
-    Json& summary = m_session.summary;
-    summary["asked"] = asked_json(m_o);
-    summary["model"] = model_json(m_model, m_survey, m_report, std::move(ranges));
-    summary["shots"] = shots_json();
     finish(m_o, m_report, m_times, m_session);
   }
 
@@ -379,21 +505,32 @@ class Program {
   Job<T, Dim> m_job;
   Report m_report;
   std::vector<io::Gather<T>> m_gathers;
-  std::vector<std::string> m_names;
-  std::vector<double> m_times;  // of snapshots
+  std::vector<bool> m_there;             // shots
+  std::vector<std::string> m_snapshots;  // written by this run
+  std::vector<double> m_times;           // of snapshots
+  MemoryEstimate m_memory;
+  MemoryLimit m_limit;
 };
 
 template <class T>
 void run_with(const Options& o, Session& session) {
+  std::vector<std::string> names{"vp.npy", "gather.sgy"};
+  if (o.plot) names.emplace_back("gather.png");
+  session.will_write(names);
+  const MemoryLimit limit = memory_limit(o, o.space != "cuda");
+  const EarthModelNeed need = need_of_earth_model<T>(o.model);
+  MemoryEstimate memory;
+  if (need.shape.size() == 2) memory = estimate_memory<T, 2>(o, need, limit);
+  if (need.shape.size() == 3) memory = estimate_memory<T, 3>(o, need, limit);
   EarthModel<T> model;
   {
     const HostPhase phase(session.phases, "read");
     model = load_earth_model<T>(o.model);
   }
   if (model.shape.size() == 2) {
-    Program<T, 2>(o, std::move(model), session).run();
+    Program<T, 2>(o, std::move(model), memory, limit, session).run();
   } else {
-    Program<T, 3>(o, std::move(model), session).run();
+    Program<T, 3>(o, std::move(model), memory, limit, session).run();
   }
 }
 

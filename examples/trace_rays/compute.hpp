@@ -37,9 +37,10 @@ struct Results {
   std::string storage_reason;
   std::size_t weight_bytes = 0;
   int neighbours = 0;
-  std::int64_t groups = 1;      ///< calls of rays::trace, more than one if memory was short
-  std::size_t budget = 0;       ///< bytes allowed in the space
-  std::size_t field_bytes = 0;  ///< bytes of velocity, traveltimes and predecessors in the space
+  std::int64_t groups = 1;       ///< calls of rays::trace, more than one if memory was short
+  std::size_t budget = 0;        ///< bytes allowed in the space
+  std::size_t field_bytes = 0;   ///< bytes of velocity, traveltimes and predecessors in the space
+  std::size_t solver_bytes = 0;  ///< most bytes that the solver takes beside them and the weights
 };
 
 /// Everything that the files are written from.

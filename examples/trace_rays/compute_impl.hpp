@@ -61,8 +61,10 @@ Outcome<T, Dim> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job)
 
   const auto nodes = static_cast<std::size_t>(job.grid.size());
   const auto sources = static_cast<std::int64_t>(job.sources.size());
-  const std::size_t model_bytes = nodes * sizeof(T);
-  const std::size_t source_bytes = nodes * (sizeof(T) + sizeof(std::int16_t));
+  // On hosts the traveltimes of all sources are there from the beginning.
+  const std::size_t model_bytes =
+      nodes * sizeof(T) * (host ? 1 + static_cast<std::size_t>(sources) : 1);
+  const std::size_t source_bytes = nodes * ((host ? 0 : sizeof(T)) + sizeof(std::int16_t));
   out.budget = memory_budget(exec, job.memory);
   const bool asked = out.budget == job.memory;
 
@@ -125,6 +127,14 @@ Outcome<T, Dim> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job)
   out.storage_reason = graph.storage_reason();
   out.weight_bytes = graph.weight_bytes();
   out.neighbours = graph.neighbours();
+  rays::TraceOptions asked_of_solver;
+  asked_of_solver.method = job.method;
+  out.solver_bytes = rays::detail::bytes_per_source(graph, job.method) *
+                         rays::detail::sources_per_batch<T, Dim, Memory>(
+                             exec, graph, static_cast<std::size_t>(group), asked_of_solver) +
+                     static_cast<std::size_t>(graph.data().grid.size) * sizeof(T) +
+                     // for which the graph keeps room
+                     nodes * (sizeof(T) + sizeof(std::int16_t));
 
   Times group_times;
   Predecessors group_predecessors;

@@ -44,7 +44,7 @@ Examples
       Options from a file, one "name = value" a line (shape = 801,301), with another radius.
 
 The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the input is not usable (the
-message says what and why), 1 anything else.
+message says what and why), 1 anything else, 130 interrupted.
 )";
 
 }  // namespace
@@ -99,8 +99,8 @@ Description describe() {
          "edge weights: stored in a table, computed on_the_fly, or automatic: by speed and memory "
          "(default: automatic)"}}},
       {"Running",
-       {space_option(), memory_option("that the tracing may take"), out_option(d.program),
-        flag("no-plot", "draw no picture")}}};
+       {space_option(), memory_option("for all arrays together, or on the device"),
+        out_option(d.program), flag("no-plot", "draw no picture")}}};
   d.config_note =
       ". A model chosen on the command line replaces the file's with its shape and spacing";
   d.alternatives = {{{"model", "gradient", "builtin"}, {"shape", "spacing"}},
@@ -197,6 +197,9 @@ Options read_options(const Arguments& arguments) {
 
   // The run.
   read_common(arguments, "trace_rays", o);
+  for (const char* name : {"model", "receivers"}) {
+    if (given(name)) o.inputs.push_back({name, text(name)});
+  }
   // The sequential method runs on the host, whatever else the build has.
   if (o.method == rays::Method::dijkstra && !given("space")) o.space = sequential_space();
   if (o.method == rays::Method::dijkstra && o.space == "cuda") {

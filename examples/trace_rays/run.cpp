@@ -13,6 +13,8 @@
 #include "trace_rays/output.hpp"
 
 #include <moho/core/space.hpp>
+#include <moho/io/array.hpp>
+#include <moho/io/model.hpp>
 #include <moho/io/npy.hpp>
 
 #include <cmath>
@@ -30,6 +32,8 @@ namespace fs = std::filesystem;
 struct Done {
   double slowest = 0.0, quickest = 0.0;
   Json sources, receivers;
+  MemoryEstimate memory;
+  MemoryLimit limit;
   std::int64_t source_count = 0, receiver_count = 0, unreached = 0;
   std::size_t vertices = 0;
   double nodes = 0.0;  ///< of all sources
@@ -108,6 +112,7 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
                                   {"vertices", done.vertices},
                                   {"unreached_receivers", done.unreached}});
   summary["run"] = run_json(r);
+  summary["memory"] = memory_json(done.memory, done.limit);
   summary["rates"] =
       Json::object({{"relaxations_per_second", relaxations}, {"vertices_per_second", vertices}});
 
@@ -131,8 +136,58 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
   session.finish(ending);
 }
 
+// Vertices of rays, in memory and as text.
+template <int Dim>
+double ray_bytes(const Grid<Dim>& grid, std::size_t sources, std::size_t receivers) {
+  double vertices = 2.0;
+  for (int d = 0; d < Dim; ++d) vertices += static_cast<double>(grid.extents[d]);
+  return static_cast<double>(sources) * static_cast<double>(receivers) *
+         (vertices * sizeof(Point<Dim>) + 4.0 * sizeof(double));
+}
+
+// What the model and the traveltimes take, from options and headers alone; throws unless one source
+// at a time fits beside them. What depends on the graph is added when it is known.
+template <class T>
+MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
+  MemoryEstimate estimate;
+  std::vector<std::int64_t> shape = o.shape;
+  double reading = 0.0;
+  if (o.model == ModelKind::file) {
+    try {
+      const io::ModelHeader header = io::peek_model<T>(o.model_file);
+      shape = header.shape;
+      reading = header.reading_bytes;
+    } catch (const Error&) {
+      return estimate;  // the reader says what is wrong
+    }
+  }
+  if ((shape.size() != 2 && shape.size() != 3) || io::shape_size(shape) < 1) return estimate;
+  const auto nodes = static_cast<double>(io::shape_size(shape));
+  const double field = nodes * sizeof(T);
+  const auto sources = static_cast<double>(std::max<std::size_t>(o.sources.size(), 1));
+  estimate.take(field);
+  estimate.pass(reading);
+  estimate.take(field * sources);
+  // predecessors of a source, slowness and times with margins, room that the graph keeps
+  const double source = o.space == "cuda" ? 0.0 : 4.0 * nodes + 3.2 * field;
+  MemoryEstimate least = estimate;
+  least.pass(source);
+  if (o.plot) least.pass(plotting_bytes + field * (1.0 + sources));
+  check_memory(concat(o.model == ModelKind::file ? "the model of " : "--shape: a model of ",
+                      io::shape_string(shape), " nodes with ", sources,
+                      sources == 1.0 ? " source" : " sources"),
+               least, limit,
+               fitting_shape(shape, (field * (1.0 + sources) + source) / nodes,
+                             limit.bytes - MemoryEstimate::process) +
+                   (sources > 1.0 ? ", or fewer sources" : "") +
+                   (o.double_precision ? ", or --precision float" : ""));
+  if (o.plot) estimate.pass(plotting_bytes + field * (1.0 + sources));
+  return estimate;
+}
+
 template <class T, int Dim>
-void run_in(const Options& o, Model<T>&& model, Session& session) {
+void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& limit,
+            Model<T>&& model, Session& session) {
   Job<T, Dim> job;
   Done done;
   {
@@ -143,16 +198,17 @@ void run_in(const Options& o, Model<T>&& model, Session& session) {
     job.graph.rule = o.rule;
     job.graph.storage = o.storage;
     job.method = o.method;
-    job.memory = o.memory;
     job.sources = make_sources<Dim>(o, model, job.grid);
     job.receivers = make_receivers<Dim>(o, model, job.grid);
     check_velocity(model, job.grid);
     std::tie(done.slowest, done.quickest) = range_of(model.velocity);
     job.velocity = std::move(model.velocity);
-    check_host_memory(
-        concat("memory: the traveltimes of ", job.sources.size(), " sources take"),
-        static_cast<double>(job.grid.size()) * sizeof(T) * static_cast<double>(job.sources.size()),
-        "trace fewer sources at once");
+    const bool on_host = o.space != "cuda";
+    done.limit = limit;
+    job.memory =
+        on_host && o.memory > 0
+            ? static_cast<std::size_t>(std::max(done.limit.bytes - MemoryEstimate::process, 1.0))
+            : o.memory;
   }
   session.print("model     ", model.name, ": ", describe_grid(model));
   session.print("          velocity ", significant(done.slowest, 6), " to ",
@@ -171,23 +227,34 @@ void run_in(const Options& o, Model<T>&& model, Session& session) {
   Outcome<T, Dim> outcome;
   with_space(o.space, [&](const auto& exec) { outcome = compute_on<T, Dim>(exec, job); });
   session.computed(outcome.phases);
+  done.memory = memory;
+  done.memory.take(ray_bytes<Dim>(job.grid, job.sources.size(), job.receivers.size()));
+  if (o.space != "cuda") {
+    done.memory.take(static_cast<double>(outcome.field_bytes + outcome.weight_bytes) -
+                     static_cast<double>(job.grid.size()) * sizeof(T) *
+                         static_cast<double>(1 + job.sources.size()));
+    done.memory.pass(static_cast<double>(outcome.solver_bytes));
+  }
   for (const double time : outcome.paths.traveltime) done.unreached += std::isfinite(time) ? 0 : 1;
   done.source_count = static_cast<std::int64_t>(job.sources.size());
   done.receiver_count = static_cast<std::int64_t>(job.receivers.size());
 
-  // A picture of an earlier run would not belong to these results.
-  session.begin_output({"rays.png"});
+  session.begin_output();
   {
     const HostPhase phase(session.phases, "write");
     const fs::path& folder = session.folder();
     std::vector<std::int64_t> shape(model.shape);
     io::write_npy(folder / "velocity.npy", job.velocity.data(), shape);
+    session.wrote("velocity.npy");
     shape.insert(shape.begin(), done.source_count);
     io::write_npy(folder / "traveltime.npy", outcome.times.data(), shape);
+    session.wrote("traveltime.npy");
     write_rays_csv<Dim>(folder / "rays.csv", outcome.paths);
+    session.wrote("rays.csv");
     write_rays_vtk<Dim>(folder / "rays.vtk", outcome.paths);
+    session.wrote("rays.vtk");
     write_receivers_csv<Dim>(folder / "receivers.csv", outcome.paths, job.receivers);
-    session.files = {"traveltime.npy", "velocity.npy", "rays.csv", "rays.vtk", "receivers.csv"};
+    session.wrote("receivers.csv");
   }
   done.sources = points_json(job.sources);
   done.receivers = points_json(job.receivers);
@@ -200,15 +267,21 @@ void run_in(const Options& o, Model<T>&& model, Session& session) {
 
 template <class T>
 void run_with(const Options& o, Session& session) {
+  std::vector<std::string> names{"velocity.npy", "traveltime.npy", "rays.csv", "rays.vtk",
+                                 "receivers.csv"};
+  if (o.plot) names.emplace_back("rays.png");
+  session.will_write(names);
+  const MemoryLimit limit = memory_limit(o, o.space != "cuda");
+  const MemoryEstimate memory = estimate_memory<T>(o, limit);
   Model<T> model;
   {
     const HostPhase phase(session.phases, "read");
     model = load_model<T>(o);
   }
   if (model.shape.size() == 2) {
-    run_in<T, 2>(o, std::move(model), session);
+    run_in<T, 2>(o, memory, limit, std::move(model), session);
   } else if (model.shape.size() == 3) {
-    run_in<T, 3>(o, std::move(model), session);
+    run_in<T, 3>(o, memory, limit, std::move(model), session);
   } else {
     throw InputError(
         concat(model.name, ": the model has ", model.shape.size(),

@@ -19,7 +19,6 @@
 #include <atomic>
 #include <csignal>
 #include <functional>
-#include <iomanip>
 #include <map>
 #include <numeric>
 #include <random>
@@ -60,7 +59,7 @@ ShotResult compute(const std::filesystem::path& folder, std::int64_t shot) {
 bool is_whole(const Folder& folder, const ShotResult& result) {
   const std::string text = content_of(result.shot);
   return get_file(folder / result.file) == text && result.bytes == text.size() &&
-         result.checksum == io::crc32c(text.data(), text.size());
+         result.checksum == io::checksum(text);
 }
 
 TEST(Journal, KnowsWhatIsDoneWhenItIsOpenedAgain) {
@@ -185,9 +184,7 @@ TEST(Journal, RefusesWhatIsNoJournal) {
     EXPECT_EQ(get_file(path), text);
   }
   const std::string first = "moho journal 2";
-  std::ostringstream sum;
-  sum << std::hex << std::setw(8) << std::setfill('0') << io::crc32c(first.data(), first.size());
-  put_file(path, first + " *" + sum.str() + "\nand so on\n");
+  put_file(path, first + " *" + io::checksum_text(io::checksum(first)) + "\nand so on\n");
   EXPECT_THAT(message_of<InputError>([&] { Journal(path, survey); }),
               HasSubstr("has the version 2 (allowed: 1)"));
   EXPECT_THAT(message_of<FileError>([&] { Journal(folder.path(), survey); }),

@@ -6,14 +6,19 @@ Leaves the process with status 77 if numpy is missing.
 
 import argparse
 import contextlib
+import fcntl
 import importlib
 import importlib.util
 import io
+import json
 import os
+import resource
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 try:
@@ -138,6 +143,13 @@ class Case(unittest.TestCase):
         return wrapper
 
 
+def npy(array):
+    """The bytes of an array's file."""
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
 class SharedRuns:
     """Runs that several tests of a class look at, made once."""
 
@@ -229,6 +241,213 @@ class EveryProgram:
                 text = file.read()
             self.assertIn('"picture": "not drawn: ', text)
             self.assertNotIn(".png", text)
+
+
+class NothingIsLost:
+    """What every program does not to lose anybody's data; subclasses name a small run and its results.
+
+    Only with inputs: `read` is a list of (result, content, arguments that read a file, option); the file is read as
+    arguments(path).
+    """
+
+    small = []    # a quick run
+    slow = []     # one of some seconds
+    results = []  # names of files that the quick run writes
+    read = []
+    rough = []    # arguments before a shape, for runs by size
+    shapes = []   # of these sizes, some 50 MiB and more
+
+    def files(self, folder="out"):
+        return sorted(os.listdir(self.path(folder)))
+
+    def summary(self, folder="out"):
+        with open(os.path.join(self.path(folder), "summary.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def content(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def run_small(self, *more, out="out", **how):
+        return self.call(*self.small, "--no-plot", "--out", out, *more, **how)
+
+    def assert_refused(self, done, *words):
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_results_do_not_replace_inputs(self):
+        for number, (result, content, arguments, option) in enumerate(self.read):
+            out = f"out{number}"
+            os.mkdir(self.path(out))
+            inside = os.path.join(out, result)
+            self.write(inside, content)
+            os.symlink(self.path(inside), self.path(f"symbolic{number}_{result}"))
+            os.link(self.path(inside), self.path(f"hard{number}_{result}"))
+            for name in (inside, f"symbolic{number}_{result}", f"hard{number}_{result}"):
+                done = self.call(*arguments(name), "--no-plot", "--out", out)
+                self.assert_refused(done, f"--{option} {name}", inside, "would replace")
+                self.assertEqual(self.content(inside), content)
+                self.assertEqual(self.files(out), [result])
+            # the other way round: the name of a result leads to the input
+            os.rename(self.path(inside), self.path(f"kept{number}_{result}"))
+            os.symlink(self.path(f"kept{number}_{result}"), self.path(inside))
+            done = self.call(*arguments(f"kept{number}_{result}"), "--no-plot", "--out", out)
+            self.assert_refused(done, "would replace")
+            self.assertEqual(self.content(f"kept{number}_{result}"), content)
+
+    def test_files_of_others_are_refused_and_stay(self):
+        for result in [*self.results, "summary.json"]:
+            out = "out_" + result
+            os.mkdir(self.path(out))
+            self.write(os.path.join(out, result), '{"program": "another", "files": []}')
+            self.assert_refused(self.run_small(out=out), os.path.join(out, result), "move it away")
+            self.assertEqual(self.content(os.path.join(out, result)), b'{"program": "another", "files": []}')
+            self.assertEqual(self.files(out), [result])
+
+    def test_files_of_an_earlier_run(self):
+        self.assertEqual(self.run_small().returncode, 0)
+        before = self.summary()
+        self.assertEqual(before["state"], "done")
+        for name in self.results:
+            self.assertIn(name, before["files"])
+        # as if the earlier run had written more; what leads out of the folder is not believed
+        before["files"] += ["old.npy", "../beside.npy"]
+        self.write("out/summary.json", json.dumps(before))
+        for name in ("out/old.npy", "out/mine.npy", "beside.npy"):
+            self.write(name, "of somebody")
+        # a run that fails leaves all as it is
+        done = self.run_small("--space", "nowhere")
+        self.assertEqual(done.returncode, 2)
+        self.assertTrue(os.path.exists(self.path("out/old.npy")))
+        self.assertEqual(self.summary(), before)
+        self.assertEqual(self.run_small().returncode, 0)
+        self.assertFalse(os.path.exists(self.path("out/old.npy")))
+        self.assertEqual(self.content("out/mine.npy"), b"of somebody")
+        self.assertEqual(self.content("beside.npy"), b"of somebody")
+        self.assertEqual(sorted(self.summary()["files"]), [n for n in self.files() if n != "mine.npy"])
+
+    def test_a_folder_belongs_to_one_run(self):
+        os.mkdir(self.path("out"))
+        with open(self.path("out/.moho_lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.write("somebody, process 12 on earth, since yesterday\n")
+            lock.flush()
+            self.assert_refused(self.run_small(), "in use by somebody, process 12 on earth, since yesterday")
+            self.assertEqual(self.files(), [".moho_lock"])
+        # the holder is gone, by force: its file is still there
+        self.assertEqual(self.run_small().returncode, 0)
+        self.assertNotIn(".moho_lock", self.files())
+
+    def test_temporary_files_of_dead_runs(self):
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        os.mkdir(self.path("out"))
+        result = self.results[0]
+        for name in (f"{result}.part-{dead.pid}-3", f"{result}.part-{os.getpid()}-0", f"notes.part-{dead.pid}-0"):
+            self.write("out/" + name, "half")
+        self.assertEqual(self.run_small().returncode, 0)
+        self.assertEqual([n for n in self.files() if ".part" in n],
+                         sorted([f"{result}.part-{os.getpid()}-0", f"notes.part-{dead.pid}-0"]))
+
+    def test_a_full_disk(self):
+        size = os.path.getsize(os.path.join(self.succeed(*self.small)[0], self.results[0]))
+        done = self.run_small(out="full", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size - 1, size - 1)))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("cannot write", done.stderr)
+        self.assertIn("File too large", done.stderr)
+        self.assertEqual([n for n in self.files("full") if ".part" in n or n == ".moho_lock"], [])
+
+    def test_nobody_reads_what_is_printed(self):
+        ends = os.pipe()
+        os.close(ends[0])
+        done = self.call(*self.small, "--no-plot", "--out", "out", capture_output=False, stdout=ends[1],
+                         stderr=subprocess.PIPE)
+        os.close(ends[1])
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("standard output: what was printed could not be written", done.stderr)
+        self.assertEqual(self.summary()["state"], "done")
+
+    def start(self, *arguments, out="out"):
+        process = subprocess.Popen([self.program, *map(str, arguments), "--no-plot", "--out", out], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
+        return process
+
+    def wait_for(self, process, condition):
+        while not condition():
+            if process.poll() is not None:
+                self.fail(f"the run ended before: {process.returncode}")
+            time.sleep(0.005)
+
+    def test_signals(self):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            process = self.start(*self.slow)
+            self.wait_for(process, lambda: os.path.exists(self.path("out/.moho_lock")))
+            self.assert_refused(self.run_small(), "in use by " + self.name, f"process {process.pid} on ")
+            process.send_signal(number)
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, status, err)
+            self.assertIn(f"{self.name}: ended by {number.name}: ", err)
+            self.assertEqual(err.count("\n"), 1, err)
+            self.assertEqual([n for n in self.files() if ".part" in n or n == ".moho_lock"], [])
+        # one that was to be ignored is, as under nohup
+        process = subprocess.run(["sh", "-c", 'trap "" HUP; "$0" "$@" & p=$!; sleep 0.1; kill -HUP $p; wait $p',
+                                  self.program, *map(str, self.small), "--no-plot", "--out", "nohup"], cwd=self.folder,
+                                 capture_output=True, text=True)
+        self.assertEqual(process.returncode, 0, process.stderr)
+
+    def test_names_that_are_no_text(self):
+        folder = os.fsdecode(b"r\xff\xc3\xa9")
+        done = subprocess.run([os.fsencode(self.program), *(os.fsencode(str(a)) for a in self.small), b"--no-plot", b"--out",
+                               os.fsencode(folder)], cwd=self.folder, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.summary(folder)["asked"]["out"], "r\\xff\u00e9")
+
+    def test_what_is_no_regular_file(self):
+        os.mkfifo(self.path("pipe"))
+        options = [["--config", "pipe"], ["--config", "/dev/zero"]]
+        for result, _, arguments, _ in self.read:
+            name = "pipe" + os.path.splitext(result)[1]
+            if not os.path.exists(self.path(name)):
+                os.mkfifo(self.path(name))
+            options.append(arguments(name))
+        for arguments in options:
+            done = self.call(*arguments, "--no-plot", "--out", "out")
+            self.assert_refused(done, "no regular file")
+
+    def peak(self, *arguments):
+        """Runs the program, which must succeed, with two threads. Returns its peak of memory in bytes."""
+        with open(self.path("err"), "w+") as err:
+            process = subprocess.Popen([self.program, *map(str, arguments), "--no-plot", "--out", "out"], cwd=self.folder,
+                                       stdout=subprocess.DEVNULL, stderr=err)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            err.seek(0)
+            self.assertEqual(process.returncode, 0, err.read())
+        return usage.ru_maxrss * 1024
+
+    def test_memory_is_known_before(self):
+        if self.sanitized():
+            self.skipTest("sanitizers take memory of their own")
+        for arguments in self.shapes:
+            peak = self.peak(*arguments)
+            estimate = self.summary()["memory"]["estimate_bytes"]
+            words = f"{arguments}: estimate {estimate / 2 ** 20:.1f} MiB, peak {peak / 2 ** 20:.1f} MiB"
+            self.assertLessEqual(peak, estimate, words)
+            self.assertLessEqual(estimate, 2 * peak, words)
+            program = 24 * 2 ** 20
+            if "cuda" not in self.spaces() and arguments is self.shapes[0]:
+                # what was estimated is enough, and much less is refused before anything is taken
+                self.peak(*arguments, "--memory", int(estimate - program) + 2 ** 20)
+                done = self.call(*arguments, "--no-plot", "--memory", int((estimate - program) / 3))
+                self.assert_refused(done, "memory", "in all (allowed: ", "the --memory given", "would fit")
+
+    def sanitized(self):
+        """Was the program built with the Address sanitizer?"""
+        with open(self.program, "rb") as file:
+            return b"__asan_init" in file.read()
 
 
 def main(description, groups=None):

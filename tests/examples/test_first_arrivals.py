@@ -9,6 +9,7 @@ Exit status 77 if numpy is missing.
 import json
 import os
 import sys
+import time
 
 import support
 from support import np
@@ -100,6 +101,32 @@ class Program(support.EveryProgram, Case):
     script = "plot_times"
 
 
+class NothingIsLost(support.NothingIsLost, Case):
+    small = ["--builtin", "salt", "--shape", "31,21", "--receivers", "0,0; 100,0"]
+    slow = ["--builtin", "salt", "--shape", "301,201,301"]
+    results = ["times.npy", "velocity.npy", "receivers.csv"]
+    read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f, "--spacing", "5"], "model"),
+            ("times.npy", support.npy(np.full((31, 21), 0.1)),
+             lambda f: ["--vp", "2000", "--epsilon", f, "--spacing", "5"], "epsilon"),
+            ("receivers.csv", b"x,z\n0,0\n", lambda f: ["--builtin", "salt", "--receivers", f], "receivers"),
+            ("times.npy", support.npy(np.zeros((1, 2))), lambda f: ["--builtin", "salt", "--source", f], "source")]
+    shapes = [["--builtin", "salt", "--shape", "201,101,151"], ["--builtin", "salt", "--shape", "301,151,201"],
+              ["--vp", "2000", "--spacing", "5", "--epsilon", "0.1", "--delta", "0.05", "--shape", "201,101,151"],
+              ["--builtin", "salt", "--shape", "1501,1001", "--method", "fast_marching", "--precision", "double"],
+              ["--builtin", "salt", "--shape", "901,601", "--each", "--source", "0,0", "--source", "900,0", "--source", "50,50"]]
+
+    def test_a_large_file_is_refused_by_its_header(self):
+        shape = (8804, 2201, 2204)  # 159 GiB, without taking place on the disk
+        header = np.lib.format.header_data_from_array_1_0(np.zeros(0, np.float32))
+        with open(self.path("vp.npy"), "wb") as file:
+            np.lib.format.write_array_header_1_0(file, {**header, "shape": shape})
+            file.truncate(file.tell() + 4 * int(np.prod(shape)))
+        begin = time.monotonic()
+        done = self.call("--model", "vp.npy", "--spacing", "10", "--no-plot")
+        self.assert_refused(done, "8804 x 2201 x 2204 nodes takes", "GiB of memory in all", "nodes would fit")
+        self.assertLess(time.monotonic() - begin, 30.0)
+
+
 class BadInput(Case):
     def test_options(self):
         salt = ["--builtin", "salt"]
@@ -111,7 +138,7 @@ class BadInput(Case):
         self.refuse([*salt, "--delta", 0.1], "--delta was given without --epsilon")
         self.refuse([*salt, "--spacing", -1], "--spacing", "not positive")
         self.refuse([*salt, "--shape", 7], "--shape", "nx,nz")
-        self.refuse([*salt, "--memory", "1K"], "one source needs", status=2)
+        self.refuse([*salt, "--memory", "1K"], "a model of 601 x 201 nodes takes", "allowed: 1 KiB, the --memory given")
 
     def test_models_and_places(self):
         salt = ["--builtin", "salt", "--shape", "31,21"]

@@ -305,7 +305,7 @@ class Stations(Case):
 
     def test_stations_of_the_spheres_by_default(self):
         # Memory for none of the grids of results: the program says what it would compute, and stops.
-        done = self.call("--spheres", "--strategy", "by_prisms", "--teams", "1000", "--memory", "64M", "--no-plot")
+        done = self.call("--spheres", "--strategy", "by_prisms", "--teams", "1000", "--memory", "250M", "--no-plot")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("the paper's stations: 150 x 100 (x ", done.stdout)
         self.assertIn(", z -100 m; z down)", done.stdout)
@@ -332,6 +332,10 @@ class Files(Case):
         self.model("--prisms", p, "--stations", stations, "--components", "gx,gz", "--csv")
         self.write("out/gz.png", "of another run")
         self.write("out/maps.png", "of another run")
+        with open(self.path("out/summary.json"), encoding="utf-8") as file:
+            summary = json.load(file)
+        summary["files"] += ["gz.png", "maps.png"]
+        self.write("out/summary.json", json.dumps(summary))
         self.write("out/notes.txt", "mine")
         r = self.model("--prisms", p, *self.grid)
         self.assertEqual(set(os.listdir(r.folder)), {"gz.npy", "summary.json", "notes.txt"})
@@ -570,6 +574,43 @@ class Program(support.EveryProgram, Case):
         self.write("rho.csv", "500\n")
 
 
+class NothingIsLost(support.NothingIsLost, Case):
+    prism = support.npy(np.array([[0.0, 100.0, 0.0, 100.0, 10.0, 60.0, 500.0]]))
+    small = ["--mesh", "1,1,1,0,100,0,100,10,60", "--densities", "rho.csv", "--stations", "s.csv", "--csv"]
+    slow = ["--spheres", "--strategy", "by_stations", "--space", "serial", "--components", "all"]
+    results = ["gz.npy", "gravity.csv", "stations.npy"]
+    read = [("gz.npy", prism, lambda f: ["--prisms", f, "--grid", "3,2,10,10,0,0"], "prisms"),
+            ("gz.npy", support.npy(np.ones(1)),
+             lambda f: ["--mesh", "1,1,1,0,100,0,100,10,60", "--densities", f, "--grid", "3,2,10,10,0,0"], "densities"),
+            ("gravity.csv", b"1,2,-3\n4,5,-6\n", lambda f: ["--spheres", "--stations", f, "--csv"], "stations"),
+            ("stations.npy", support.npy(np.zeros((2, 3)) - 100.0), lambda f: ["--spheres", "--stations", f], "stations"),
+            ("gz.npy", support.npy(np.zeros((2, 3))),
+             lambda f: ["--spheres", "--grid", "3,2,10,10,0,0", "--elevation", f], "elevation")]
+    shapes = [["--mesh", "200,200,100,0,200,0,200,0,100", "--densities", "mesh.npy", "--grid", "3,2,10,10,0,0",
+               "--elevation", "50"],
+              ["--prisms", "prisms.npy", "--grid", "4,3,10,10,0,0", "--elevation", "50"],
+              ["--prisms", "one.npy", "--grid", "1500,1000,1,1,0,0", "--elevation", "50", "--components", "all"]]
+
+    def setUp(self):
+        super().setUp()
+        self.write("rho.csv", "500\n")
+        self.write("s.csv", "1,2,-3\n4,5,-6\n" + 40 * "7,8,-9\n")
+        self.write("one.npy", self.prism)
+        if self._testMethodName == "test_memory_is_known_before":
+            self.save("mesh.npy", np.where(np.arange(4000000) % 97 == 0, 10.0, 0.0))
+            low = np.random.default_rng(1).uniform(0, 1000, (600000, 3))
+            self.save("prisms.npy", np.hstack([np.stack([low, low + 1.0], axis=2).reshape(-1, 6), np.ones((600000, 1))]))
+
+    def test_inputs_that_an_earlier_run_wrote_stay(self):
+        # The field of one run is a file of the next one, in the same folder.
+        self.assertEqual(self.run_small("--components", "gz,gzz").returncode, 0)
+        done = self.call("--mesh", "42,1,1,0,100,0,100,10,60", "--densities", "out/gzz.npy", "--grid", "3,2,10,10,0,0",
+                         "--no-plot", "--out", "out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(os.path.exists(self.path("out/gzz.npy")))
+        self.assertFalse(os.path.exists(self.path("out/gravity.csv")))
+
+
 class BadOptions(Case):
     def setUp(self):
         super().setUp()
@@ -633,7 +674,7 @@ class BadOptions(Case):
         self.refuse([*base, "3,4,0,10,0,0"], "--grid", "positive")
         self.refuse([*base, "3,4,10,-10,0,0"], "--grid", "positive")
         self.refuse([*base, "3,4,10,nan,0,0"], "--grid", "'nan'")
-        self.refuse([*base, "2000000000,2000000000,1,1,0,0"], "--grid", "of the host's memory")
+        self.refuse([*base, "2000000000,2000000000,1,1,0,0"], "--grid", "of memory in all")
 
     def test_mesh(self):
         def refuse(mesh, *words):
@@ -661,7 +702,7 @@ class BadOptions(Case):
             self.refuse([*self.good, "--memory", memory], "--memory")
 
     def test_memory(self):
-        self.refuse([*self.good, "--memory", "100"], "3 prisms take", "(allowed: 100 B)", "more memory")
+        self.refuse([*self.good, "--memory", "100"], "3 prisms and ", "(allowed: 100 B, the --memory given)", "would fit")
 
     def test_out(self):
         self.write("file", "x")

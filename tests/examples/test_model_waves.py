@@ -8,6 +8,7 @@ Exit status 77 if numpy is missing or every test was skipped.
 
 import json
 import os
+import signal
 import struct
 import sys
 
@@ -272,6 +273,113 @@ class Picture(Case):
 class Program(support.EveryProgram, Case):
     small = [*Case.section[:-1], "0.1"]
     script = "plot_waves"
+
+
+class NothingIsLost(support.NothingIsLost, Case):
+    small = [*Case.section[:-1], "0.1"]
+    slow = ["--vp", "2000", "--shape", "201,101,101", "--spacing", "10", "--time", "2"]
+    results = ["gather.npy", "gather.sgy", "vp.npy"]
+    vp = support.npy(np.full((61, 41), 2000.0))
+    read = [("vp.npy", vp, lambda f: ["--vp", f, "--spacing", "10", "--time", "0.1"], "vp"),
+            ("gather.npy", vp, lambda f: [*Case.section, "--rho", f], "rho"),
+            ("gather.sgy", b"vp = 2000\nshape = 61,41\nspacing = 10\n", lambda f: ["--config", f], "config"),
+            ("snapshot_0001.npy", vp, lambda f: ["--vp", f, "--spacing", "10", "--time", "0.1"], "vp"),
+            ("gather_0002.npy", support.npy(np.array([[30.0, 20.0], [40.0, 20.0]])),
+             lambda f: [*Case.section, "--source", f], "source")]
+    shapes = [["--vp", "2000", "--shape", "101,81,91", "--spacing", "10", "--time", "0.02", *more]
+              for more in ([], ["--expand", "eikonal"], ["--epsilon", "0.2", "--delta", "0.1"], ["--rho", "2000"],
+                           ["--epsilon", "0.2", "--delta", "0.1", "--theta", "0.3"])] + [
+                  ["--vp", "2000", "--shape", "131,121,101", "--spacing", "10", "--time", "0.02", "--precision", "double"],
+                  ["--vp", "2000", "--shape", "1201,901", "--spacing", "10", "--time", "0.02", "--boundary", "sponge:40"]]
+
+    # Anisotropic around the sources: what is computed depends on all of them.
+    survey = ["--vp", "v.npy", "--epsilon", "0.2", "--delta", "0.05", "--spacing", "10", "--time", "0.8", "--source",
+              "300,20:2700,20:6", "--receivers", "0,20:3000,20:31", "--snapshot-every", "0.4"]
+
+    def whole_and_interrupted(self, number):
+        rng = np.random.default_rng(3)
+        self.save("v.npy", (2000.0 + rng.uniform(0, 300, (301, 151))).astype(np.float32))
+        self.assertEqual(self.call(*self.survey, "--no-plot", "--out", "whole").returncode, 0)
+        process = self.start(*self.survey)
+
+        def two_shots():
+            try:
+                return len(self.summary().get("parts", [])) >= 2
+            except (OSError, ValueError):
+                return False
+
+        self.wait_for(process, two_shots)
+        process.send_signal(number)
+        process.communicate(timeout=60)
+        return process.returncode
+
+    def test_a_run_that_is_interrupted_is_described_and_gone_on_with(self):
+        for number, status, state in ((signal.SIGINT, 130, "interrupted"), (signal.SIGKILL, -9, "running")):
+            self.assertEqual(self.whole_and_interrupted(number), status)
+            before = self.summary()
+            self.assertEqual(before["state"], state)
+            self.assertEqual(before["asked"]["time"], 0.8)
+            self.assertGreater(before["scheme"]["dt"], 0.0)
+            there = [shot["gather"] for shot in before["shots"]]
+            self.assertIn(len(there), range(2, 6))
+            for name in before["files"]:
+                self.assertTrue(os.path.isfile(self.path("out/" + name)), name)
+            for shot in before["shots"]:
+                self.assertEqual(np.load(self.path("out/" + shot["gather"])).shape[1], before["gather"]["samples"])
+            if number == signal.SIGINT:
+                self.assertEqual([n for n in self.files() if ".part" in n or n == ".moho_lock"], [])
+            times = [os.stat(self.path("out/" + part["files"][0]["name"])).st_mtime_ns for part in before["parts"]]
+            done = self.call(*self.survey, "--no-plot", "--out", "out", "--resume")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn(f"{len(times)} of 6 shots are there", done.stdout)
+            after, whole = self.summary(), self.summary("whole")
+            self.assertEqual(after["state"], "done")
+            for key in ("shots", "snapshots", "scheme", "gather"):
+                self.assertEqual(after[key], whole[key])
+            self.assertEqual(sorted(after["files"]), sorted(whole["files"]))
+            self.assertEqual(self.files(), self.files("whole"))
+            for name in whole["files"]:
+                if name != "summary.json":
+                    self.assertEqual(self.content("out/" + name), self.content("whole/" + name), name)
+            again = [os.stat(self.path("out/" + part["files"][0]["name"])).st_mtime_ns for part in before["parts"]]
+            self.assertEqual(times, again)  # they were not computed again
+            for name in self.files():
+                os.remove(self.path("out/" + name))
+
+    def test_resuming_another_run_is_refused(self):
+        self.whole_and_interrupted(signal.SIGINT)
+        before = self.files(), self.summary()
+        resume = [*self.survey, "--no-plot", "--out", "out", "--resume"]
+        self.assert_refused(self.call(*resume, "--order", "6"), "--resume: --order is 6, and was 8", "out")
+        self.assert_refused(self.call(*resume, "--free-surface"), "--resume: --free_surface is true, and was false")
+        velocity = np.load(self.path("v.npy"))
+        velocity[5, 5] += 1.0
+        self.save("v.npy", velocity)
+        self.assert_refused(self.call(*resume), "--resume: --vp v.npy is ", "CRC-32C")
+        velocity[5, 5] -= 1.0
+        self.save("v.npy", velocity)
+        other = dict(before[1], fingerprint={**before[1]["fingerprint"], "program": "model_waves of moho 0.0.1"})
+        self.write("out/summary.json", json.dumps(other))
+        self.assert_refused(self.call(*resume), "--resume: program is ", "0.0.1")
+        self.write("out/summary.json", json.dumps(before[1]))
+        self.assertEqual(self.files(), before[0])
+        # a gather that is not what was written is made again
+        name = before[1]["parts"][1]["files"][0]["name"]
+        gather = np.load(self.path("out/" + name))
+        gather[0, -1] += 1.0
+        self.save("out/" + name, gather)
+        again = self.call(*self.survey, "--no-plot", "--out", "out", "--source-taper", "-1")
+        self.assertEqual(again.returncode, 2)
+        self.assertEqual(self.files(), before[0])
+        self.assertEqual(self.call(*resume).returncode, 0)
+        for name in self.summary()["files"]:
+            if name != "summary.json":
+                self.assertEqual(self.content("out/" + name), self.content("whole/" + name), name)
+
+    def test_resuming_nothing_begins(self):
+        done = self.run_small("--resume")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("0 of 1 shots are there", done.stdout)
 
 
 class BadInput(Case):

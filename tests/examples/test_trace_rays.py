@@ -478,6 +478,7 @@ class Picture(Case):
     def test_an_old_picture_does_not_stay(self):
         os.mkdir(self.path("out"))
         self.write("out/rays.png", "of another run")
+        self.write("out/summary.json", '{"program": "trace_rays", "files": ["rays.png"]}')
         self.trace(*self.arguments)
         self.assertFalse(os.path.exists(self.path("out/rays.png")))
 
@@ -485,6 +486,28 @@ class Picture(Case):
 class Program(support.EveryProgram, Case):
     small = ["--builtin", "salt", "--shape", "31,21", "--radius", 2]
     script = "plot_rays"
+
+
+class NothingIsLost(support.NothingIsLost, Case):
+    small = ["--builtin", "salt", "--shape", "31,21", "--radius", 2]
+    slow = ["--builtin", "salt", "--shape", "161,121,161", "--radius", 4]
+    results = ["traveltime.npy", "velocity.npy", "rays.csv", "rays.vtk", "receivers.csv"]
+    read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f, "--spacing", "5"], "model"),
+            ("traveltime.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f], "model"),
+            ("receivers.csv", b"x,z\n0,0\n", lambda f: ["--builtin", "salt", "--receivers", f], "receivers")]
+    shapes = [["--builtin", "salt", "--shape", "151,101,121", "--radius", 2],
+              ["--builtin", "salt", "--shape", "151,101,121", "--radius", 2, "--source", "0,0,0", "--source", "700,0,500"],
+              ["--builtin", "salt", "--shape", "1401,1001", "--radius", 3, "--precision", "double"],
+              ["--builtin", "salt", "--shape", "901,601", "--radius", 4, "--storage", "stored", "--method", "relaxation"]]
+
+    def test_data_of_a_header(self):
+        # The header is elsewhere, the data would be replaced.
+        os.mkdir(self.path("out"))
+        self.write("out/velocity.npy", np.full(31 * 21, 2000.0, dtype=np.float32).tobytes())
+        header = self.write("v.rsf", 'n1=21 n2=31 d1=5 d2=5 data_format="native_float" in="out/velocity.npy"\n')
+        done = self.call("--model", header, "--no-plot", "--out", "out")
+        self.assert_refused(done, "would replace --model", "out/velocity.npy")
+        self.assertEqual(self.files(), ["velocity.npy"])
 
 
 class BadOptions(Case):

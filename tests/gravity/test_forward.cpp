@@ -229,7 +229,7 @@ TYPED_TEST(Forward, IsLinearInDensityAndConstant) {
   is_linear_in_density_and_constant<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Units, by numbers that are known from elsewhere: a cube of 100 m, 300 kg/m^3, its centre 200 m
+// Units, by known numbers: a cube of 100 m, 300 kg/m^3, its centre 200 m
 // below the station and seen as a point (its quadrupole vanishes, (a / D)^4 / 8 is left: 0.8 %).
 template <class T, class Memory>
 void units(const moho::Instance<Memory>& exec) {
@@ -379,7 +379,7 @@ TYPED_TEST(Forward, CornersGiveWhatPrismsGive) {
   corners_give_what_prisms_give<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// A body that is homogeneous is known by its surface alone: cut into prisms or not.
+// The field of a homogeneous body is the same, divided into prisms or not.
 template <class T, class Memory>
 void a_homogeneous_mesh_is_one_prism(const moho::Instance<Memory>& exec) {
   const RegularMesh mesh{{6, 5, 4}, {-100.0, -200.0, 0.0}, {200.0, 300.0, 160.0}};
@@ -711,6 +711,48 @@ TYPED_TEST(Forward, StationsOnFacesOfAMesh) {
   stations_on_faces_of_a_mesh<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
+// Stations nearer to planes of faces than squares of distances can say are on them, in all
+// strategies: no NaN but where the contract has one.
+template <class T, class Memory>
+void stations_at_tiny_distances(const moho::Instance<Memory>& exec) {
+  const std::vector<Prism> prisms{{0.0, 100.0, -50.0, 50.0, 0.0, 40.0, rock}};
+  const RegularMesh mesh{{1, 1, 1}, {0.0, -50.0, 0.0}, {100.0, 50.0, 40.0}};
+  const std::vector<Station> places{{0.0, 20.0, 10.0}, {30.0, 50.0, 0.0}, {30.0, 20.0, 0.0},
+                                    {0.0, 50.0, 0.0},  {0.0, 50.0, 20.0}, {0.0, 70.0, 0.0},
+                                    {0.0, 50.0, -9.0}, {-50.0, 0.0, 0.0}, {0.0, -90.0, 0.0}};
+  const auto same = [&](const Outcome& found, const Outcome& expected, double tiny) {
+    for (std::size_t i = 0; i < found.values.size(); ++i) {
+      const double value = found.values[i], wanted = expected.values[i];
+      const bool missing = std::isnan(wanted);
+      EXPECT_EQ(std::isnan(value), missing) << "number " << i << ", " << tiny;
+      if (!missing) {
+        EXPECT_NEAR(value, wanted, 1e-12 * (1.0 + std::abs(wanted))) << i << ", " << tiny;
+      }
+    }
+  };
+  for (const double tiny : {1e-320, -1e-310, 1e-200, -1e-158, 1e-150}) {
+    std::vector<Station> close(places);
+    for (Station& s : close) {
+      for (double& v : s) v = v == 0.0 ? tiny : v;
+    }
+    for (const Strategy strategy : general_strategies) {
+      same(compute<T>(exec, prisms, close, all_ten(), with(strategy)),
+           compute<T>(exec, prisms, places, all_ten(), with(strategy)), tiny);
+    }
+    // by corners outside of the mesh alone
+    std::vector<Station> far_close(close.begin() + 5, close.end());
+    const std::vector<Station> far_places(places.begin() + 5, places.end());
+    if (std::is_same_v<T, double>) {
+      same(compute<double>(exec, mesh, {rock}, far_close, all_ten(), with(Strategy::by_corners)),
+           compute<double>(exec, mesh, {rock}, far_places, all_ten(), with(Strategy::by_corners)),
+           tiny);
+    }
+  }
+}
+TYPED_TEST(Forward, StationsAtTinyDistances) {
+  stations_at_tiny_distances<typename TypeParam::Scalar>(TypeParam::exec());
+}
+
 // ------------------------------------------------------------------------- single against double
 
 // The paper's problem in small: seven spheres of prisms, stations 100 m above. Its errors in single
@@ -759,9 +801,9 @@ TEST(SevenSpheres, SinglePrecisionIsWorthHaving) {
   }
 }
 
-// ---------------------------------------------------------------------------------------- the rest
+// ---------------------------------------------------------------- repetition, views and reports
 
-// The same call twice gives the same bits: sums are added in an order that no scheduler changes.
+// The same call twice gives the same bits: the order of sums does not depend on the scheduling.
 template <class T, class Memory>
 void repeats_itself(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(2500, 53, 15);

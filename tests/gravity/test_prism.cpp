@@ -691,6 +691,30 @@ TEST(Singular, VeryCloseToAVertex) {
   }
 }
 
+// Closer to a face than the squares of distances can say, down to the smallest numbers: as on it.
+TEST(Singular, CloserThanSquaresCanSay) {
+  for (const double tiny : {1e-142, 1e-155, 1e-158, 1e-160, 1e-200, 1e-300, 1e-310, 1e-320}) {
+    for (const Spot& spot : spots(at_origin)) {
+      for (int direction = 0; direction < 27; ++direction) {
+        const int d[3] = {direction % 3 - 1, direction / 3 % 3 - 1, direction / 9 - 1};
+        Station on = spot.station, close = on;
+        for (std::size_t a = 0; a < 3; ++a) {
+          if (spot.where[a] == 0) close[a] = d[a] * tiny;
+        }
+        const Field expected = quick_prism(at_origin, on), found = quick_prism(at_origin, close);
+        for (const std::size_t place : all_places) {
+          if (std::isnan(expected[place])) {
+            EXPECT_TRUE(std::isnan(found[place])) << describe(at_origin, close);
+          } else {
+            EXPECT_EQ(found[place], expected[place])
+                << place_name(place) << ": " << describe(at_origin, close);
+          }
+        }
+      }
+    }
+  }
+}
+
 // So close to an upper face that the difference from the lower one rounds to the side: not on it.
 TEST(Singular, OnlyTheVeryPlaceIsSingular) {
   const Prism p{-1.0, 0.0, -0.75, 0.0, -1.25, 0.0, rock};

@@ -26,7 +26,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"mpi", {"core"}},
     {"gravity", {"core", "mpi"}},
     {"wave", {"core"}},
-    {"rtm", {"core", "eikonal", "wave"}},
+    {"rtm", {"core", "io", "eikonal", "wave"}},
     {"cluster", {"core", "io"}},
 };
 
@@ -34,7 +34,7 @@ struct Include {
   std::string file, module, target;
 };
 
-// What a line includes; empty for a line that includes nothing.
+// The file that a line includes; empty for other lines.
 std::string included_by(const std::string& line) {
   const auto after_blanks = [&](std::size_t from) { return line.find_first_not_of(" \t", from); };
   const std::size_t hash = after_blanks(0);

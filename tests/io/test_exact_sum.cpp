@@ -7,7 +7,6 @@
 #include <moho/io/checksum.hpp>
 #include <moho/io/exact_sum.hpp>
 
-#include <algorithm>
 #include <random>
 
 namespace moho::io {
@@ -15,20 +14,35 @@ namespace {
 
 using namespace test;
 
-std::uint32_t checksum(const std::string& bytes) { return crc32c(bytes.data(), bytes.size()); }
+TEST(Checksum, IsThatOfOthers) {
+  // RFC 3720, B.4, and the usual check value
+  EXPECT_EQ(checksum("123456789"), 0xe3069283U);
+  EXPECT_EQ(checksum(std::string(32, '\0')), 0x8a9136aaU);
+  EXPECT_EQ(checksum(std::string(32, '\xff')), 0x62a8ab43U);
+  std::string ascending(32, '\0');
+  for (int n = 0; n < 32; ++n) ascending[static_cast<std::size_t>(n)] = static_cast<char>(n);
+  EXPECT_EQ(checksum(ascending), 0x46dd794eU);
+  EXPECT_EQ(checksum(""), 0U);
+  EXPECT_EQ(checksum_text(0x00ab12f0U), "00ab12f0");
+}
 
-TEST(PiecesOfChecksums, AreThatOfTheWhole) {
-  EXPECT_EQ(checksum("123456789"), 0xe3069283U);  // the usual check value
+TEST(Checksum, OfPiecesAndOfFilesIsThatOfTheWhole) {
   std::mt19937 random(1);
-  std::string bytes(300000, '\0');
+  std::string bytes(3000000, '\0');
   for (char& c : bytes) c = static_cast<char>(random());
-  std::uint32_t sum = 0;
+  Checksum sum;
   for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t piece = std::min<std::size_t>(random() % 20000, bytes.size() - at);
-    sum = crc32c(bytes.data() + at, piece, sum);
+    const std::size_t piece = std::min<std::size_t>(random() % 200000, bytes.size() - at);
+    sum.add(bytes.data() + at, piece);
     at += piece;
   }
-  EXPECT_EQ(sum, checksum(bytes));
+  EXPECT_EQ(sum.value(), checksum(bytes));
+  const Folder folder;
+  put_file(folder / "a.bin", bytes);
+  EXPECT_EQ(identify_file(folder / "a.bin"), (FileIdentity{bytes.size(), checksum(bytes)}));
+  put_file(folder / "empty", "");
+  EXPECT_EQ(identify_file(folder / "empty"), (FileIdentity{0, 0}));
+  EXPECT_THROW(identify_file(folder / "missing"), FileError);
 }
 
 ExactSumState example() {

@@ -38,6 +38,33 @@ TEST(Model, ReadsEveryKindOfFile) {
   }
 }
 
+TEST(Model, HeadersTellTheShapeAndTheFiles) {
+  const Folder folder;
+  const Array<float> flat{{4, 3}, std::vector<float>(12, 1.0f)};
+  const Array<double> volume{{4, 5, 3}, std::vector<double>(60, 1.0)};
+  write_npy(folder / "a.npy", flat);
+  write_rsf(folder / "a.rsf", flat);
+  write_segy_model(folder / "a.sgy", flat, {12.5, 7.5}, {100, 0});
+  write_npy(folder / "b.npy", volume);
+  write_rsf(folder / "b.rsf", volume, {}, {.one_file = false});
+  write_segy_model(folder / "b.segy", volume, {10, 20, 5}, {0, 0, 0});
+  for (const char* name : {"a.npy", "a.rsf", "a.sgy", "b.npy", "b.rsf", "b.segy"}) {
+    const ModelHeader header = peek_model<float>(folder / name);
+    EXPECT_EQ(header.shape, read_model<float>(folder / name).values.shape) << name;
+    EXPECT_EQ(header.files, files_of(folder / name)) << name;
+    EXPECT_EQ(header.files.size(), std::string(name) == "b.rsf" ? 2u : 1u) << name;
+    EXPECT_EQ(header.files.front(), folder / name);
+  }
+  EXPECT_EQ(files_of(folder / "b.rsf").back(), folder / "b.rsf@");
+  EXPECT_THAT(files_of(folder / "none.rsf"), ElementsAre(folder / "none.rsf"));
+  EXPECT_THAT(message_of<FileError>([&] { (void)peek_model<float>(folder / "none.npy"); }),
+              HasSubstr("none.npy"));
+  EXPECT_EQ(node_of(folder / "a.npy"),
+            node_of(folder / "../" / folder.path().filename() / "a.npy"));
+  EXPECT_NE(node_of(folder / "a.npy"), node_of(folder / "b.npy"));
+  EXPECT_FALSE(node_of(folder / "none.npy"));
+}
+
 TEST(Model, MakesAGrid) {
   LoadedModel<float> model{{{2, 3}, {1, 2, 3, 4, 5, 6}}, {0, 7.5}, {100, 0}, "npy"};
   EXPECT_THAT(message_of<InputError>([&] { (void)model_grid<2>(model); }),

@@ -13,10 +13,12 @@
 #include <sys/wait.h>
 
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <functional>
 #include <limits>
+#include <thread>
 
 namespace moho::io {
 namespace {
@@ -118,8 +120,8 @@ TEST(AtomicFile, ChecksTheExpectedSizeAndRefusesUseAfterCommit) {
   EXPECT_THAT(message_of<FileError>([&] { file.commit(); }), HasSubstr("already closed"));
 }
 
-/// Runs a writer in a child process that may write only `limit` bytes to a file: to the writer that
-/// is what a full disk is, a write that fails in the middle. Returns what the FileError says.
+/// Runs a writer in a child process that may write only `limit` bytes to a file, so that a write
+/// fails as on a full disk. Returns the text of the FileError.
 std::string message_on_full_disk(rlim_t limit, const std::function<void()>& writer) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";
@@ -205,6 +207,49 @@ TEST(AtomicFile, FullFileSystem) {
   EXPECT_EQ(get_file(folder / "a.npy"), "old");
   EXPECT_THAT(folder.list(), ElementsAre("a.npy"));
   EXPECT_EQ(std::system(("umount '" + folder.path().string() + "'").c_str()), 0);
+}
+
+TEST(AtomicFile, PartsOfDeadProcessesAreTakenAway) {
+  const Folder folder;
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  const std::string dead = std::to_string(child), parent = std::to_string(::getppid());
+  for (const std::string& name :
+       {"a.npy.part-" + dead + "-0", "a.npy.part-" + dead + "-17", "a.npy.part-" + parent + "-0",
+        "b.npy.part-" + dead + "-0", "a.npy.part-" + dead, "a.npy.part-" + dead + "-x",
+        std::string("a.npy.part-0-0"), std::string("a.npy.part"), std::string("a.npy")}) {
+    put_file(folder / name, "x");
+  }
+  AtomicFile mine(folder / "a.npy");
+  EXPECT_THAT(remove_abandoned_parts(folder / "a.npy"),
+              UnorderedElementsAre("a.npy.part-" + dead + "-0", "a.npy.part-" + dead + "-17"));
+  EXPECT_THAT(
+      folder.list(),
+      UnorderedElementsAre("a.npy.part-" + parent + "-0", "b.npy.part-" + dead + "-0",
+                           "a.npy.part-" + dead, "a.npy.part-" + dead + "-x", "a.npy.part-0-0",
+                           "a.npy.part", "a.npy", mine.temporary().filename().string()));
+}
+
+TEST(AtomicFile, NothingIsRenamedOnceFilesAreAbandoned) {
+  const Folder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AtomicFile file(folder / "a.txt");
+    file.write("half");
+    std::thread commits([&] {
+      while (std::filesystem::exists(file.temporary())) {
+      }
+      file.commit();
+    });
+    abandon_files();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ::_exit(0);
+  }
+  int status = 1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_THAT(folder.list(), IsEmpty());
 }
 
 TEST(AppendNumber, GivesTheSameNumberWhenRead) {

@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <set>
@@ -80,26 +79,17 @@ bool read_number(std::string_view word, Number& number, int base = 10) {
   return result.ec == std::errc() && result.ptr == word.data() + word.size() && !word.empty();
 }
 
-/// Eight digits.
-std::string hexadecimal(std::uint32_t number) {
-  char text[9];
-  std::snprintf(text, sizeof(text), "%08x", number);
-  return text;
-}
-
-std::string checksum_text(std::string_view text) {
-  return hexadecimal(io::crc32c(text.data(), text.size()));
-}
-
 /// A line with its checksum and its end.
-std::string sealed(const std::string& line) { return line + " *" + checksum_text(line) + '\n'; }
+std::string sealed(const std::string& line) {
+  return line + " *" + io::checksum_text(io::checksum(line)) + '\n';
+}
 
 /// The line without its checksum, or nothing for a damaged one.
 std::optional<std::string_view> unsealed(std::string_view line) {
   const std::size_t star = line.rfind(" *");
   if (star == std::string_view::npos) return std::nullopt;
   const std::string_view content = line.substr(0, star);
-  if (line.substr(star + 2) != checksum_text(content)) return std::nullopt;
+  if (line.substr(star + 2) != io::checksum_text(io::checksum(content))) return std::nullopt;
   return content;
 }
 
@@ -275,7 +265,7 @@ std::string holder_in(const std::string& text) {
 
 std::string to_text(const ShotResult& result) {
   return concat(result.shot, ' ', to_word(result.file), ' ', result.bytes, ' ',
-                hexadecimal(result.checksum));
+                io::checksum_text(result.checksum));
 }
 
 ShotResult parse_result(std::string_view text) {
@@ -301,14 +291,14 @@ ShotResult write_result(const fs::path& folder, std::int64_t shot, const std::st
   try {
     write(temporary);
     to_disk(temporary);
-    const io::FileChecksum whole = io::checksum_of(temporary);
+    const io::FileIdentity identity = io::identify_file(temporary);
     fs::rename(temporary, target, error);
     if (error) {
       throw FileError(concat("cannot rename '", temporary.string(), "' to '", target.string(),
                              "' (", error.message(), ")"));
     }
     to_disk(target.parent_path().empty() ? fs::path(".") : target.parent_path());
-    return {shot, file, whole.bytes, whole.crc};
+    return {shot, file, identity.bytes, identity.checksum};
   } catch (...) {
     fs::remove(temporary, error);
     throw;
@@ -440,8 +430,8 @@ void Journal::verify() {
     const ShotResult& result = at->second;
     std::string why;
     try {
-      const io::FileChecksum found = io::checksum_of(m_folder / result.file);
-      if (found.bytes != result.bytes || found.crc != result.checksum) {
+      const io::FileIdentity identity = io::identify_file(m_folder / result.file);
+      if (identity.bytes != result.bytes || identity.checksum != result.checksum) {
         why = concat("'", result.file, "' is not what was written");
       }
     } catch (const FileError& error) {

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <moho/core/host_memory.hpp>
 #include <moho/core/space.hpp>
 
 #include <fstream>
 
 namespace moho {
 
-std::size_t available_memory(const Instance<Kokkos::HostSpace>&) {
-  std::ifstream info("/proc/meminfo");
-  std::string key, unit;
-  std::size_t kib = 0;
-  while (info >> key >> kib >> unit) {
-    if (key == "MemAvailable:") return kib * 1024;
-  }
-  return std::size_t(1) << 32;
-}
+std::size_t available_memory(const Instance<Kokkos::HostSpace>&) { return host_memory().bytes; }
 
 std::string device_name(const Instance<Kokkos::HostSpace>& exec) {
   std::string model = "CPU";

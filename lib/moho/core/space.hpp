@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What differs between execution spaces, and choosing one by name at run time.
+/// \brief Names of execution spaces, the choice of one at run time, its device and memory.
 
 #include <moho/core/error.hpp>
 #include <moho/core/instance.hpp>
@@ -13,7 +13,7 @@
 
 namespace moho {
 
-/// Name, and whether memory is shared with the host. Specialised for every execution space.
+/// Name of an execution space, and whether its memory is the host's. Specialised for every space.
 template <class Exec>
 struct SpaceTraits;
 
@@ -83,8 +83,8 @@ void with_space(const std::string& name, Function&& function) {
                           "): choose one of these, or build with a Kokkos that has it"));
 }
 
-/// Bytes that can still be allocated in the memory of an instance. On the host this is what the
-/// operating system reports as available; on a device what its driver reports as free.
+/// Bytes that can still be allocated in the memory of an instance. On the host this is what
+/// host_memory() says; on a device what its driver reports as free.
 std::size_t available_memory(const Instance<Kokkos::HostSpace>& exec);
 
 /// The processor behind an instance: the GPU's name, or the CPU's with the number of threads.
@@ -97,8 +97,8 @@ std::size_t available_memory(const Instance<Kokkos::CudaSpace>& exec);
 std::string device_name(const Instance<Kokkos::CudaSpace>& exec);
 #endif
 
-/// \brief Bytes that work may take in the memory of an instance: all but a twentieth of what is
-/// free, which is left to others, and no more than was asked for.
+/// \brief Bytes that a call may allocate in the memory of an instance: 19/20 of what is free, and
+/// no more than was asked for.
 /// \param exec the instance
 /// \param asked an option's budget in bytes; 0: what is free
 /// \param sharing processes that share what is free

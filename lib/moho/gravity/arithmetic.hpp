@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Arithmetic that the formulas of gravity are written in, for scalars on a device and for
-/// vectors of stations on a host.
+/// \brief Arithmetic of the formulas of gravity, for scalars on a device and for vectors of
+/// stations on a host.
 ///
 /// The formulas are templates on a number type V. On a device V is a scalar, and square roots and
 /// reciprocals start from the hardware's approximations and are refined to about an ulp, without
@@ -30,7 +30,7 @@ struct scalar_of<simd::Pack<T>> {
 template <class V>
 using ScalarOf = typename scalar_of<V>::type;
 
-/// \name For scalars, what simd::Pack does by lane.
+/// \name Functions of simd::Pack, for scalars
 /// @{
 KOKKOS_FORCEINLINE_FUNCTION float multiply_add(float a, float b, float c) {
 #if defined(__CUDA_ARCH__)
@@ -209,12 +209,13 @@ KOKKOS_FORCEINLINE_FUNCTION simd::Pack<double> logarithm(const simd::Pack<double
 #endif
 }
 
-/// atan(n / d), and what is given where d is 0. In double precision.
+/// atan(n / d), and what is given where d is 0, or so small that it has no reciprocal. In double
+/// precision.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V arctangent(V n, V d, V otherwise) {
   const V zero(0.0), one(1.0);
-  const auto plane = d == zero;
   const V a = select(n < zero, -n, n), b = select(d < zero, -d, d);
+  const auto plane = b < V(2.2250738585072014e-308);
   const auto steep = b < a;
   const V low = select(steep, b, a), high = select(steep, a, b);
   const auto turned = V(0.41421356237309504880) * high < low;

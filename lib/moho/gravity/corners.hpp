@@ -5,8 +5,9 @@
 /// \brief Strategy::by_corners: a regular mesh as a sum over its corners.
 ///
 /// A prism's closed form is a sum over eight corners, and a corner of a mesh belongs to up to eight
-/// prisms. It is evaluated once, with the mixed difference of their densities as its weight, and
-/// not at all where that is zero: inside of homogeneous bodies and of their faces and edges.
+/// prisms. Each corner is evaluated once, with the mixed difference of their densities as its
+/// weight. Where that is zero, inside of homogeneous bodies and of their faces and edges, it is
+/// left out.
 
 #include <moho/gravity/tiles.hpp>
 
@@ -18,14 +19,15 @@ struct alignas(16) CornerRecord {
   double weight;
 };
 
-/// ln(a + r), with d2 the sum of the squares of the other two coordinates. Where d2 is 0 and a
-/// negative, ln(d2) is left out: it cancels along the edge's line.
+/// ln(a + r), with d2 the sum of the squares of the other two coordinates. Where d2 is 0, or so
+/// small that the station may count as on the edge's line, and a negative, ln(d2) is left out: it
+/// cancels along that line.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V corner_logarithm(V a, V d2, V r) {
   const V zero(0.0), one(1.0);
   const auto behind = a < zero;
   const V sum = select(behind, r - a, a + r);
-  const V top = select(zero < d2, d2, one);
+  const V top = select(V(1e-280) < d2, d2, one);
   const V argument = select(behind, top * reciprocal(sum), sum);
   return logarithm(argument);
 }
@@ -95,8 +97,8 @@ inline void add_pairs(const CornerRecord& record,
   for (int c = 0; c < count; ++c) sums[c] = multiply_add(weight, out[c], sums[c]);
 }
 
-/// Finds, weighs and packs the corners that count. An item is a corner on a device and a row of
-/// corners along x on a host.
+/// Finds and packs the corners whose weight is not zero. An item is a corner on a device and a row
+/// of corners along x on a host.
 template <bool Host>
 struct PackCorners {
   RegularMesh mesh;
@@ -157,7 +159,7 @@ struct PackCorners {
   }
 };
 
-/// Counts the corners that count.
+/// Counts the corners whose weight is not zero.
 template <bool Host>
 struct CountCorners {
   PackCorners<Host> corners;

@@ -58,16 +58,26 @@ KOKKOS_INLINE_FUNCTION double corner_angle(const double n, const double uv, cons
   return uv * side > 0.0 ? quarter : -quarter;
 }
 
+/// A face nearer than this part of the prism's extent across it is where the station is: no shape
+/// that has been measured is finer, and squares of shorter distances are not numbers.
+inline constexpr double nearest_face = 1e-140;
+
+/// The coordinate of a face, 0 where the station is on its plane.
+KOKKOS_INLINE_FUNCTION double on_plane(const double coordinate, const double extent) {
+  const double least = nearest_face * extent;
+  return coordinate < least && coordinate > -least ? 0.0 : coordinate;
+}
+
 /// All ten components of a prism of density 1, without the factor 2 G: lowest and highest corner
-/// relative to the station in, Component's order out. What does not exist is NaN.
+/// relative to the station in, Component's order out. Components that do not exist are NaN.
 MOHO_NOINLINE KOKKOS_FUNCTION inline void near_field(const double* lower, const double* upper,
                                                      double* out) {
   double h[3][2], q[3][2];
   int on = 0, on_axis[3] = {0, 0, 0};
   bool outside = false;
   for (int n = 0; n < 3; ++n) {
-    h[n][0] = lower[n];
-    h[n][1] = upper[n];
+    h[n][0] = on_plane(lower[n], upper[n] - lower[n]);
+    h[n][1] = on_plane(upper[n], upper[n] - lower[n]);
     q[n][0] = h[n][0] * h[n][0];
     q[n][1] = h[n][1] * h[n][1];
     outside = outside || h[n][0] > 0.0 || h[n][1] < 0.0;

@@ -38,6 +38,13 @@ inline simd::Pack<double> edge_integrals(const simd::Pack<double>& lower,
   return select(touching, select(V(0.0) < w1, integral, zero), integral);
 }
 
+/// on_plane() by lane, with the distance that counts as none.
+inline simd::Pack<double> on_planes(const simd::Pack<double>& coordinate,
+                                    const simd::Pack<double>& least) {
+  const simd::Pack<double> zero(0.0);
+  return select(coordinate < least, select(-least < coordinate, zero, coordinate), coordinate);
+}
+
 /// The components of a set by lane, of a prism of density 1, without the factor 2 G.
 template <unsigned Mask>
 MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
@@ -48,8 +55,9 @@ MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
   V h[3][2], q[3][2];
   V on(0.0), outside(0.0);
   for (int n = 0; n < 3; ++n) {
-    h[n][0] = lower[n];
-    h[n][1] = upper[n];
+    const V least = V(nearest_face) * (upper[n] - lower[n]);
+    h[n][0] = on_planes(lower[n], least);
+    h[n][1] = on_planes(upper[n], least);
     q[n][0] = h[n][0] * h[n][0];
     q[n][1] = h[n][1] * h[n][1];
     const V one(1.0);

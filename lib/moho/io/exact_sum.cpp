@@ -24,7 +24,9 @@ struct Header {
 static_assert(sizeof(Header) == 64);
 
 std::uint32_t checksum_of(const Header& header) {
-  return crc32c(&header, sizeof(Header) - sizeof(header.checksum));
+  Checksum sum;
+  sum.add(&header, sizeof(Header) - sizeof(header.checksum));
+  return sum.value();
 }
 
 }  // namespace
@@ -37,7 +39,9 @@ void write_sum(const std::filesystem::path& path, const ExactSumState& sum) {
   header.bound = sum.bound;
   header.checksum = checksum_of(header);
   const std::size_t bytes = sum.values.size() * sizeof(std::int64_t);
-  const std::uint32_t end = crc32c(sum.values.data(), bytes);
+  Checksum values;
+  values.add(sum.values.data(), bytes);
+  const std::uint32_t end = values.value();
   AtomicFile file(path);
   file.write(&header, sizeof(header));
   file.write(sum.values.data(), bytes);
@@ -73,7 +77,9 @@ ExactSumState read_sum(const std::filesystem::path& path) {
   file.read(sizeof(header), sum.values.data(), bytes);
   std::uint32_t end = 0;
   file.read(sizeof(header) + bytes, &end, sizeof(end));
-  if (crc32c(sum.values.data(), bytes) != end) throw refuse("is damaged");
+  Checksum values;
+  values.add(sum.values.data(), bytes);
+  if (values.value() != end) throw refuse("is damaged");
   return sum;
 }
 

@@ -12,6 +12,13 @@
 
 namespace moho::io {
 
+std::optional<FileNode> node_of(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileNode{static_cast<std::uint64_t>(status.st_dev),
+                  static_cast<std::uint64_t>(status.st_ino)};
+}
+
 InputFile::InputFile(const std::filesystem::path& path) : m_name(path.string()) {
   // O_NONBLOCK: opening a named pipe that nobody writes to must not wait for ever.
   m_descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

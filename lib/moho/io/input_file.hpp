@@ -7,9 +7,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace moho::io {
+
+/// What a file is, whatever its names are: links of both kinds lead to the same.
+struct FileNode {
+  std::uint64_t device = 0, inode = 0;
+  friend bool operator==(const FileNode&, const FileNode&) = default;
+};
+
+/// What a path leads to, as the file system knows it; nothing if there is nothing.
+std::optional<FileNode> node_of(const std::filesystem::path& path);
 
 /// A regular file opened for reading.
 ///

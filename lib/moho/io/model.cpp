@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <moho/io/input_file.hpp>
 #include <moho/io/model.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/rsf.hpp>
@@ -10,11 +11,95 @@
 
 namespace moho::io {
 
-template <class T>
-LoadedModel<T> read_model(const std::filesystem::path& path) {
+namespace {
+
+std::string extension_of(const std::filesystem::path& path) {
   std::string extension = path.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+// A whole number of a SEG-Y file, at a place counted from 0.
+std::int64_t segy_number(const InputFile& file, std::uint64_t at, std::size_t width, bool little) {
+  unsigned char bytes[4] = {};
+  file.read(at, bytes, width);
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < width; ++i) value = value << 8 | bytes[little ? width - 1 - i : i];
+  return width == 4 ? static_cast<std::int64_t>(static_cast<std::int32_t>(value))
+                    : static_cast<std::int64_t>(value);
+}
+
+// Traces and samples, and lines where traces of a line follow each other.
+template <class T>
+void peek_segy(const std::filesystem::path& path, ModelHeader& header) {
+  constexpr std::uint64_t text = 3200, headers = 3600, trace_header = 240;
+  const InputFile file(path);
+  const std::int64_t code = segy_number(file, text + 24, 2, false);
+  const bool little = code < 1 || code > 16;
+  const std::int64_t format = segy_number(file, text + 24, 2, little);
+  const std::uint64_t width = format == 3 ? 2 : format == 8 ? 1 : 4;
+  const std::int64_t extended = segy_number(file, text + 304, 2, little);
+  const std::uint64_t first =
+      headers + (extended < 32768 ? static_cast<std::uint64_t>(extended) * text : 0);
+  std::int64_t samples = segy_number(file, text + 20, 2, little);
+  if (samples == 0) samples = segy_number(file, first + 114, 2, little);
+  const std::uint64_t step = trace_header + static_cast<std::uint64_t>(samples) * width;
+  if (file.size() < first + step) return;
+  const auto traces = static_cast<std::int64_t>((file.size() - first) / step);
+  header.shape = {traces, samples};
+  header.reading_bytes = static_cast<double>(traces) * (sizeof(SegyTrace) + 2 * sizeof(double));
+  const auto line_of = [&](std::int64_t trace, std::uint64_t field) {
+    return segy_number(file, first + static_cast<std::uint64_t>(trace) * step + field, 4, little);
+  };
+  for (const std::uint64_t field : {std::uint64_t{188}, std::uint64_t{192}}) {
+    const std::int64_t line = line_of(0, field);
+    std::int64_t count = 1;
+    while (count < traces && line_of(count, field) == line) ++count;
+    if (count < 2 || count == traces || traces % count != 0) continue;
+    header.shape = {traces / count, count, samples};
+    return;
+  }
+}
+
+}  // namespace
+
+template <class T>
+ModelHeader peek_model(const std::filesystem::path& path) {
+  const std::string extension = extension_of(path);
+  ModelHeader header;
+  header.files = {path};
+  if (extension == ".npy") {
+    const NpyLayout layout = peek_npy(path);
+    header.shape = layout.shape;
+    const std::int64_t count = shape_size(layout.shape);
+    if (layout.fortran && count > 0) header.reading_bytes = static_cast<double>(count) * sizeof(T);
+  } else if (extension == ".rsf") {
+    const RsfLayout layout = peek_rsf(path);
+    header.shape = layout.shape;
+    if (layout.data != path) header.files.push_back(layout.data);
+    header.reading_bytes = static_cast<double>(layout.text_bytes);
+  } else if (extension == ".sgy" || extension == ".segy") {
+    peek_segy<T>(path, header);
+  }
+  return header;
+}
+
+std::vector<std::filesystem::path> files_of(const std::filesystem::path& path) {
+  std::vector<std::filesystem::path> files{path};
+  if (extension_of(path) != ".rsf") return files;
+  try {
+    const RsfLayout layout = peek_rsf(path);
+    if (layout.data != path) files.push_back(layout.data);
+  } catch (const Error&) {
+    // the reader of the file says what is wrong with it
+  }
+  return files;
+}
+
+template <class T>
+LoadedModel<T> read_model(const std::filesystem::path& path) {
+  const std::string extension = extension_of(path);
   LoadedModel<T> model;
   if (extension == ".npy") {
     model.format = "npy";
@@ -50,6 +135,8 @@ LoadedModel<T> read_model(const std::filesystem::path& path) {
   return model;
 }
 
+template ModelHeader peek_model<float>(const std::filesystem::path&);
+template ModelHeader peek_model<double>(const std::filesystem::path&);
 template LoadedModel<float> read_model<float>(const std::filesystem::path&);
 template LoadedModel<double> read_model<double>(const std::filesystem::path&);
 

@@ -31,6 +31,25 @@ struct LoadedModel {
   }
 };
 
+/// What the headers of a model's file say.
+struct ModelHeader {
+  std::vector<std::int64_t> shape;           ///< axes (x, z) or (x, y, z)
+  std::vector<std::filesystem::path> files;  ///< the file, and that of its data if it is another
+  double reading_bytes = 0.0;  ///< what read_model() takes for a while beside the values
+};
+
+/// \brief Reads the headers of a model's file and no values.
+///
+/// For files that read_model() refuses the answer may be anything. Whether a SEG-Y file is a volume
+/// is judged by the headers up to the first that begins another line.
+/// \throws FileError
+template <class T>
+ModelHeader peek_model(const std::filesystem::path& path);
+
+/// The files that reading a model or a table opens: the file itself, and for a header of RSF that
+/// of the data. What cannot be read is passed over.
+std::vector<std::filesystem::path> files_of(const std::filesystem::path& path);
+
 /// Reads a model; the file's kind follows from its name: .npy, .rsf, .sgy or .segy (any case).
 ///
 /// The model must have 2 or 3 axes. An RSF file has depth on its axis 1, x on the slowest axis that

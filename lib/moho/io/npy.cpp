@@ -352,6 +352,11 @@ Array<T> read_npy(const std::filesystem::path& path) {
   return array;
 }
 
+NpyLayout peek_npy(const std::filesystem::path& path) {
+  const Header header = read_header(InputFile(path));
+  return {header.shape, header.fortran && header.shape.size() > 1};
+}
+
 template <class T>
 void write_npy(const std::filesystem::path& path, const T* data,
                const std::vector<std::int64_t>& shape) {

@@ -27,6 +27,15 @@ namespace moho::io {
 template <class T>
 Array<T> read_npy(const std::filesystem::path& path);
 
+/// What the header of a .npy file says.
+struct NpyLayout {
+  std::vector<std::int64_t> shape;  ///< extent of every axis
+  bool fortran = false;             ///< the first axis is contiguous, reading makes a copy
+};
+
+/// Reads the header of a .npy file and nothing else. \throws FileError
+NpyLayout peek_npy(const std::filesystem::path& path);
+
 /// Writes `product(shape)` values in C order as a .npy file, format 1.0, little endian, data on a
 /// boundary of 64 bytes. T: float, double, std::int16_t, std::int32_t, std::int64_t. \throws
 /// FileError when the file cannot be written whole, InputError for an empty shape

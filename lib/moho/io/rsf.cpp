@@ -225,9 +225,18 @@ void read_data(const InputFile& file, std::uint64_t offset, Format format, Array
 
 }  // namespace
 
-template <class T>
-RsfData<T> read_rsf(const std::filesystem::path& path) {
-  const InputFile file(path);
+namespace {
+
+/// The header of a file, and where its data are.
+struct Opened {
+  std::vector<RsfAxis> axes;
+  Format format;
+  std::filesystem::path data;  // empty: behind the header
+  std::uint64_t offset = 0;    // of data behind the header
+  std::uint64_t header_bytes = 0;
+};
+
+Opened open_header(const InputFile& file, const std::filesystem::path& path) {
   const std::string start = file.text(longest_header);
   const std::size_t mark = start.find(end_of_header);
   const bool has_mark = mark != std::string::npos;
@@ -237,10 +246,10 @@ RsfData<T> read_rsf(const std::filesystem::path& path) {
   }
   const Header header(file.name(),
                       std::string_view(start).substr(0, has_mark ? mark : start.size()));
-  RsfData<T> result;
+  Opened result;
+  result.header_bytes = start.size();
   result.axes = find_axes(file.name(), header);
-  for (const RsfAxis& axis : result.axes) result.values.shape.push_back(axis.extent);
-  const Format format = find_format(file.name(), header);
+  result.format = find_format(file.name(), header);
   const std::string* in = header.find("in");
   if (!in || in->empty()) {
     throw FileError(
@@ -252,16 +261,43 @@ RsfData<T> read_rsf(const std::filesystem::path& path) {
                              "' says in=\"stdin\" and has no data (the bytes 0c 0c 04 that end "
                              "the header are missing): the file is truncated"));
     }
-    read_data(file, mark + end_of_header.size(), format, result.values);
+    result.offset = mark + end_of_header.size();
     return result;
   }
   if (in->find('\0') != std::string::npos) {
     throw FileError(concat("'", file.name(), "' is no valid RSF header (its in= is no path)"));
   }
   const std::filesystem::path data_path(*in);
-  const InputFile data(data_path.is_absolute() ? data_path : path.parent_path() / data_path);
-  read_data(data, 0, format, result.values);
+  result.data = data_path.is_absolute() ? data_path : path.parent_path() / data_path;
   return result;
+}
+
+}  // namespace
+
+template <class T>
+RsfData<T> read_rsf(const std::filesystem::path& path) {
+  const InputFile file(path);
+  Opened header = open_header(file, path);
+  RsfData<T> result;
+  result.axes = std::move(header.axes);
+  for (const RsfAxis& axis : result.axes) result.values.shape.push_back(axis.extent);
+  if (header.data.empty()) {
+    read_data(file, header.offset, header.format, result.values);
+  } else {
+    read_data(InputFile(header.data), 0, header.format, result.values);
+  }
+  return result;
+}
+
+RsfLayout peek_rsf(const std::filesystem::path& path) {
+  const InputFile file(path);
+  const Opened header = open_header(file, path);
+  RsfLayout layout;
+  for (const RsfAxis& axis : header.axes) layout.shape.push_back(axis.extent);
+  layout.data = header.data.empty() ? path : header.data;
+  layout.text_bytes = header.header_bytes;
+  if (header.format.coding == Coding::ascii) layout.text_bytes = InputFile(layout.data).size();
+  return layout;
 }
 
 template <class T>

@@ -44,6 +44,16 @@ struct RsfData {
 template <class T>
 RsfData<T> read_rsf(const std::filesystem::path& path);
 
+/// What the header of an RSF file says.
+struct RsfLayout {
+  std::vector<std::int64_t> shape;  ///< as of RsfData::values
+  std::filesystem::path data;       ///< the file of the data: the header's, or another
+  std::uint64_t text_bytes = 0;     ///< of text that is in memory while the file is read
+};
+
+/// Reads the header of an RSF file and nothing else. \throws FileError
+RsfLayout peek_rsf(const std::filesystem::path& path);
+
 /// How write_rsf() stores the values.
 enum class RsfEncoding {
   native,  ///< the machine's byte order

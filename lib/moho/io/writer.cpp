@@ -10,8 +10,11 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <system_error>
 
 namespace moho::io {
@@ -20,6 +23,18 @@ namespace {
 constexpr std::size_t buffer_size = std::size_t{1} << 18;
 
 std::atomic<unsigned> next_temporary{0};
+
+// The temporary files that are there, and who may change that.
+struct Temporaries {
+  std::mutex mutex;
+  std::set<std::filesystem::path> names;
+};
+
+// Never destroyed: threads may outlive static objects.
+Temporaries& temporaries() {
+  static Temporaries* const all = new Temporaries;
+  return *all;
+}
 
 const char* advice(int reason) {
   switch (reason) {
@@ -62,6 +77,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& path) : m_name(path.string()
   }
   if (exists) mode = status.st_mode & 0777;
   m_buffer.reserve(buffer_size);
+  const std::lock_guard<std::mutex> hold(temporaries().mutex);
   do {
     m_temporary = m_target;
     m_temporary += concat(".part-", ::getpid(), '-', next_temporary++);
@@ -72,14 +88,17 @@ AtomicFile::AtomicFile(const std::filesystem::path& path) : m_name(path.string()
     throw FileError(
         concat("cannot write '", m_name, "' (", std::strerror(reason), ")", advice(reason)));
   }
+  temporaries().names.insert(m_temporary);
 }
 
 AtomicFile::~AtomicFile() { discard(); }
 
 void AtomicFile::discard() noexcept {
   if (m_descriptor < 0) return;
+  const std::lock_guard<std::mutex> hold(temporaries().mutex);
   ::close(m_descriptor);
   ::unlink(m_temporary.c_str());
+  temporaries().names.erase(m_temporary);
   m_descriptor = -1;
 }
 
@@ -131,7 +150,13 @@ void AtomicFile::commit(std::optional<std::uint64_t> expected) {
                              "; no part of it was left behind)"));
     }
   }
-  if (::rename(m_temporary.c_str(), m_target.c_str()) != 0) fail(errno);
+  int not_renamed = 0;
+  {
+    const std::lock_guard<std::mutex> hold(temporaries().mutex);
+    not_renamed = ::rename(m_temporary.c_str(), m_target.c_str()) == 0 ? 0 : errno;
+    if (not_renamed == 0) temporaries().names.erase(m_temporary);
+  }
+  if (not_renamed != 0) fail(not_renamed);
   const int failed = ::close(m_descriptor);
   const int reason = errno;
   m_descriptor = -1;
@@ -139,6 +164,42 @@ void AtomicFile::commit(std::optional<std::uint64_t> expected) {
     throw FileError(
         concat("cannot write '", m_name, "' (", std::strerror(reason), ")", advice(reason)));
   }
+}
+
+void abandon_files() noexcept {
+  Temporaries& all = temporaries();
+  all.mutex.lock();  // for good
+  for (const std::filesystem::path& name : all.names) ::unlink(name.c_str());
+}
+
+std::vector<std::string> remove_abandoned_parts(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> removed;
+  std::error_code error;
+  const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  const std::string start = path.filename().string() + ".part-";
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind(start, 0) != 0) continue;
+    long process = 0;
+    const char* const end = name.data() + name.size();
+    const auto first = std::from_chars(name.data() + start.size(), end, process);
+    unsigned number = 0;
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-' || process < 1) continue;
+    const auto second = std::from_chars(first.ptr + 1, end, number);
+    if (second.ec != std::errc() || second.ptr != end) continue;
+    const bool lives = ::kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
+    if (lives && process != ::getpid()) continue;
+    const std::lock_guard<std::mutex> hold(temporaries().mutex);
+    const auto& names = temporaries().names;
+    const bool in_use = std::any_of(names.begin(), names.end(),
+                                    [&](const fs::path& own) { return own.filename() == name; });
+    if (in_use) continue;
+    if (entry.is_regular_file(error) && ::unlink(entry.path().c_str()) == 0) {
+      removed.push_back(name);
+    }
+  }
+  return removed;
 }
 
 void write_text(const std::filesystem::path& path, std::string_view text) {

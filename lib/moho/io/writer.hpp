@@ -57,6 +57,19 @@ class AtomicFile {
   int m_descriptor = -1;
 };
 
+/// \brief Removes the temporary files of every AtomicFile that is being written, and lets no other
+/// be created, renamed or removed: a thread that tries waits for ever.
+///
+/// For a process that is about to end by a signal. Not to be called from a signal handler.
+void abandon_files() noexcept;
+
+/// \brief Removes temporary files that a process which ended by force left beside a file.
+///
+/// Those are meant that AtomicFile makes for this path, of processes that this machine no longer
+/// has. To be called by one who has made sure, with a lock, that no process of another machine
+/// writes there. \return their names
+std::vector<std::string> remove_abandoned_parts(const std::filesystem::path& path);
+
 /// Writes a whole text file through AtomicFile.
 void write_text(const std::filesystem::path& path, std::string_view text);
 

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/output_folder.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/io/model.hpp>
+#include <moho/io/writer.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <sstream>
+#include <system_error>
+
+namespace moho::examples {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* lock_name = ".moho_lock";
+constexpr const char* summary_name = "summary.json";
+
+std::string host_name() {
+  char name[256] = "";
+  if (::gethostname(name, sizeof(name) - 1) != 0) return "an unknown machine";
+  return name;
+}
+
+std::string time_now() {
+  const std::time_t now = std::time(nullptr);
+  char text[32] = "";
+  std::tm parts{};
+  if (gmtime_r(&now, &parts) != nullptr) {
+    std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  }
+  return text;
+}
+
+// The first bytes of an open file.
+std::string content_of(int descriptor) {
+  char text[512];
+  const ssize_t count = ::pread(descriptor, text, sizeof(text), 0);
+  return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : std::string();
+}
+
+// Does the process live that a lock's text names? One of another machine may.
+bool lives(const std::string& holder) {
+  std::istringstream words(holder);
+  std::string program, process, on, host;
+  long id = 0;
+  if (!(words >> program >> process >> id >> on >> host)) return false;
+  if (host.back() == ',') host.pop_back();
+  if (host != host_name()) return true;
+  return id != ::getpid() && (::kill(static_cast<pid_t>(id), 0) == 0 || errno == EPERM);
+}
+
+}  // namespace
+
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
+}
+
+OutputFolder::OutputFolder(std::string program, std::string option, const std::string& folder,
+                           const std::vector<InputName>& inputs)
+    : m_program(std::move(program)),
+      m_option(concat(option, " ", folder)),
+      m_path(folder),
+      m_lock_path(fs::path(folder) / lock_name) {
+  std::error_code error;
+  fs::create_directories(m_path, error);
+  if (!fs::is_directory(m_path)) {
+    const std::string why = error                ? error.message()
+                            : fs::exists(m_path) ? std::string("it is a file")
+                                                 : std::string("no such folder");
+    throw FileError(concat(m_option, ": the folder cannot be made (", why,
+                           "): name a folder that you may write to"));
+  }
+  for (const InputName& input : inputs) {
+    for (const fs::path& file : io::files_of(input.path)) {
+      const auto identity = io::node_of(file);
+      if (!identity) continue;  // a number, or the reader says what is wrong
+      std::string name = concat("--", input.option, " ", input.path);
+      if (file != input.path) name += concat(" with ", file.string());
+      m_inputs.emplace_back(std::move(name), *identity);
+    }
+  }
+  if (const auto* input = input_of(m_lock_path)) {
+    throw InputError(concat(m_option, ": ", m_lock_path.string(),
+                            " says who uses the folder and is read as ", input->first,
+                            ": name another folder"));
+  }
+  take();
+  try {
+    read_summary();
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+void OutputFolder::refuse_held(const std::string& holder) const {
+  const std::string who = holder.substr(0, holder.find('\n'));
+  throw FileError(concat(m_option, ": the folder is in use by ",
+                         who.empty() ? std::string("another run") : who,
+                         " (one run at a time writes into a folder): wait for that run to end, or "
+                         "name another folder"));
+}
+
+void OutputFolder::take() {
+  for (;;) {
+    const int file =
+        ::open(m_lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    struct stat mine {};
+    if (file < 0 || ::fstat(file, &mine) != 0 || !S_ISREG(mine.st_mode)) {
+      const int reason = file < 0 ? errno : EINVAL;
+      if (file >= 0) ::close(file);
+      throw FileError(concat(m_option, ": the folder cannot be written to (", std::strerror(reason),
+                             "): name a folder that you may write to"));
+    }
+    int failed = ::flock(file, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    if (failed != 0 && failed != EWOULDBLOCK && failed != EINTR) {
+      // a file system without locks
+      failed = lives(content_of(file)) ? EWOULDBLOCK : 0;
+    }
+    if (failed == EWOULDBLOCK) {
+      const std::string holder = content_of(file);
+      ::close(file);
+      refuse_held(holder);
+    }
+    // the run before may have taken the file away after it was opened here
+    struct stat there {};
+    const bool same = failed == 0 && ::stat(m_lock_path.c_str(), &there) == 0 &&
+                      there.st_ino == mine.st_ino && there.st_dev == mine.st_dev;
+    if (!same) {
+      ::close(file);
+      continue;
+    }
+    m_lock = file;
+    break;
+  }
+  const std::string text = concat(m_program, ", process ", ::getpid(), " on ", host_name(),
+                                  ", since ", time_now(), "\n");
+  // a full disk matters when results are written
+  if (::ftruncate(m_lock, 0) == 0) {
+    const ssize_t ignored = ::pwrite(m_lock, text.data(), text.size(), 0);
+    (void)ignored;
+  }
+}
+
+void OutputFolder::release() noexcept {
+  if (m_lock < 0) return;
+  ::unlink(m_lock_path.c_str());  // while it is locked
+  ::close(m_lock);
+  m_lock = -1;
+}
+
+void OutputFolder::read_summary() {
+  const fs::path path = m_path / summary_name;
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return;
+  Json summary;
+  try {
+    const io::InputFile file(path);
+    summary = Json::parse(file.text(file.size()));
+  } catch (const FileError&) {
+    return;  // somebody else's
+  }
+  const Json* program = summary.find("program");
+  if (program == nullptr || program->text() != m_program) return;
+  m_earlier = std::move(summary);
+  m_owned.insert(summary_name);
+  for (const char* list : {"files", "earlier_files", "to_write"}) {
+    const Json* const names = m_earlier.find(list);
+    if (names == nullptr) continue;
+    for (const std::string& name : names->texts()) {
+      if (is_plain_name(name)) m_owned.insert(name);
+    }
+  }
+}
+
+const std::pair<std::string, io::FileNode>* OutputFolder::input_of(const fs::path& path) const {
+  const auto identity = io::node_of(path);
+  if (!identity) return nullptr;
+  for (const auto& input : m_inputs) {
+    if (input.second == *identity) return &input;
+  }
+  return nullptr;
+}
+
+void OutputFolder::claim(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const fs::path path = m_path / name;
+    if (const auto* input = input_of(path)) {
+      throw InputError(concat(m_option, ": the result ", path.string(), " would replace ",
+                              input->first,
+                              " (allowed: results that replace no input file): name another "
+                              "folder"));
+    }
+  }
+  for (const std::string& name : names) {
+    const fs::path path = m_path / name;
+    std::error_code error;
+    if (m_owned.count(name) > 0 ||
+        fs::symlink_status(path, error).type() == fs::file_type::not_found) {
+      continue;
+    }
+    throw InputError(concat(m_option, ": ", path.string(), " is there, and no run of ", m_program,
+                            " is known to have written it (allowed: to replace files that a "
+                            "summary.json of ",
+                            m_program, " lists): move it away, or name another folder"));
+  }
+  for (const std::string& name : names) {
+    io::remove_abandoned_parts(m_path / name);
+    // as the plotting programs name theirs
+    if (fs::path(name).extension() != ".png") continue;
+    std::error_code error;
+    const fs::path part = m_path / (name + ".part");
+    if (fs::is_regular_file(part, error) && input_of(part) == nullptr) fs::remove(part, error);
+  }
+}
+
+void OutputFolder::remove_others(const std::vector<std::string>& names) {
+  const std::set<std::string> kept(names.begin(), names.end());
+  for (const std::string& name : m_owned) {
+    const fs::path path = m_path / name;
+    std::error_code error;
+    if (kept.count(name) > 0 || input_of(path) != nullptr) continue;
+    if (fs::is_regular_file(fs::symlink_status(path, error))) fs::remove(path, error);
+  }
+  m_owned.clear();
+}
+
+}  // namespace moho::examples
