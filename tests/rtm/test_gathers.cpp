@@ -511,8 +511,31 @@ TEST_F(Gathers, ReadsFoldersOfFiles) {
   EXPECT_THAT(refusal(), AllOf(HasSubstr("c.segy' has 3 samples in a trace"), HasSubstr("has 6")));
 }
 
+TEST_F(Gathers, NoChangedByteOfAHeaderDoesHarm) {
+  write(line_of(1, 2));
+  const std::string whole = io::test::get_file(folder / file);
+  for (std::size_t at = 3600; at < 3840; ++at) {
+    for (const int value : {1, 255}) {
+      std::string changed = whole;
+      changed[at] = static_cast<char>(value);
+      io::test::put_file(folder / file, changed);
+      try {
+        const Survey<3> found = survey<3>();
+        for (std::size_t k = 0; k < found.size(); ++k) {
+          const ShotGather<3> gather = found.read(k);
+          EXPECT_EQ(gather.samples.size(), gather.shot.receivers.size() * samples) << at;
+        }
+      } catch (const FileError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("a.sgy")) << at;
+      }
+    }
+  }
+}
+
 TEST_F(Gathers, RefusesPathsWithoutShots) {
   file = "a.csv";
+  EXPECT_THAT(refusal(), HasSubstr("a.csv' (no such file or folder)"));
+  io::test::put_file(folder / file, "1, 2");
   EXPECT_THAT(refusal(), HasSubstr("a folder with the summary.json of model_waves"));
   file = "a.sgy";
   EXPECT_THAT(refusal(), HasSubstr("No such file"));

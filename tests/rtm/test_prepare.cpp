@@ -274,24 +274,36 @@ TEST(Prepare, GainIsAPowerOfTheTimeSinceTheShot) {
 }
 
 TEST(Prepare, HalfDerivatives) {
+  // three traces: the Ricker wavelet at 0.7 s, at 0.8 s times -2, and silence
   const double dt = 0.001, f = 20.0;
-  std::vector<float> trace(2000);
-  for (std::size_t n = 0; n < trace.size(); ++n) {
-    trace[n] = static_cast<float>(pulse(f, static_cast<double>(n) * dt - 0.7));
+  constexpr std::size_t count = 2000;
+  std::vector<float> traces(3 * count);
+  for (std::size_t n = 0; n < count; ++n) {
+    const double t = static_cast<double>(n) * dt;
+    traces[n] = static_cast<float>(pulse(f, t - 0.7));
+    traces[count + n] = static_cast<float>(-2.0 * pulse(f, t - 0.8));
   }
-  std::vector<float> twice = trace, back = trace;
-  rtm::detail::half_derivative(twice, dt, 1);
-  rtm::detail::half_derivative(twice, dt, 1);
-  rtm::detail::half_derivative(back, dt, 1);
-  rtm::detail::half_derivative(back, dt, -1);
+  std::vector<float> twice = traces, back = traces;
+  const auto half = [&](std::vector<float>& values, int order) {
+    rtm::detail::half_derivatives(values.data(), 3, count, dt, order);
+  };
+  half(twice, 1);
+  half(twice, 1);
+  half(back, 1);
+  half(back, -1);
+  const auto derivative = [&](double t) {
+    const double a = pi * f;
+    return (4.0 * a * a * a * a * t * t * t - 6.0 * a * a * t) * std::exp(-a * a * t * t);
+  };
   const double greatest = 2.0 * pi * f;  // of the derivative, about
   for (std::size_t n = 300; n < 1200; ++n) {
-    const double a = pi * f, t = static_cast<double>(n) * dt - 0.7;
-    const double derivative =
-        (4.0 * a * a * a * a * t * t * t - 6.0 * a * a * t) * std::exp(-a * a * t * t);
+    const double t = static_cast<double>(n) * dt;
     // what one half leaves behind the end of the trace is missing in the other one
-    EXPECT_NEAR(twice[n], derivative, 1e-4 * greatest);
-    EXPECT_NEAR(back[n], trace[n], 1e-4);
+    EXPECT_NEAR(twice[n], derivative(t - 0.7), 1e-4 * greatest);
+    EXPECT_NEAR(twice[count + n], -2.0 * derivative(t - 0.8), 2e-4 * greatest);
+    EXPECT_EQ(twice[2 * count + n], 0.0F);
+    EXPECT_NEAR(back[n], traces[n], 1e-4);
+    EXPECT_NEAR(back[count + n], traces[count + n], 2e-4);
   }
 }
 

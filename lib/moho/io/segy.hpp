@@ -65,7 +65,9 @@ class SegyReader {
   /// and a whole number of traces of equal length. \throws FileError
   explicit SegyReader(const std::filesystem::path& path);
   ~SegyReader();
+  /// Takes over the open file of another one, which is of no use afterwards.
   SegyReader(SegyReader&&) noexcept;
+  /// \overload
   SegyReader& operator=(SegyReader&&) noexcept;
 
   /// The path as it was given, for messages.

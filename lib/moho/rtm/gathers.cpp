@@ -126,6 +126,9 @@ class SurveyFiles {
       index_segy(path);
     } else if (lower_extension(path) == ".json") {
       index_summary(path);
+    } else if (!fs::exists(path, error)) {
+      throw FileError(
+          concat("cannot read '", path.string(), "' (no such file or folder): check the path"));
     } else {
       throw FileError(concat("cannot read '", path.string(),
                              "' as shots (allowed: a SEG-Y file, .sgy or .segy; a folder of them; "

@@ -114,7 +114,9 @@ class Survey {
   /// \throws InputError for options out of range
   explicit Survey(const std::filesystem::path& path, const SurveyOptions& options = {});
   ~Survey();
+  /// Takes over the survey of another one, which is of no use afterwards.
   Survey(Survey&&) noexcept;
+  /// \overload
   Survey& operator=(Survey&&) noexcept;
 
   /// Number of shots.

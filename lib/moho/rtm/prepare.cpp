@@ -279,25 +279,43 @@ void Resampling::apply(const float* from, std::int64_t traces, float* to) const 
   }
 }
 
-void half_derivative(std::vector<float>& trace, double dt, int order) {
+void half_derivatives(float* samples, std::int64_t traces, std::int64_t count, double dt,
+                      int order) {
+  const auto length = static_cast<std::size_t>(count), all = static_cast<std::size_t>(traces);
   std::size_t n = 64;
-  while (n < 4 * trace.size()) n *= 2;
-  std::vector<std::complex<double>> values(n);
-  std::copy(trace.begin(), trace.end(), values.begin());
-  wave::detail::transform(values);
-  values[0] = 0.0;
+  while (n < 4 * length) n *= 2;
+  std::vector<std::complex<double>> factor(n / 2 + 1), values(n);
   for (std::size_t k = 1; k <= n / 2; ++k) {
     const double omega = 2.0 * pi * static_cast<double>(k) / (static_cast<double>(n) * dt);
-    const std::complex<double> factor =
+    factor[k] =
         std::polar(order > 0 ? std::sqrt(omega) : 1.0 / std::sqrt(omega), 0.25 * pi * order);
-    values[k] = 2 * k == n ? values[k] * factor.real() : values[k] * factor;
-    values[n - k] = std::conj(values[k]);
   }
-  // the transform of the conjugates is the conjugate of the inverse, times n
-  for (std::complex<double>& value : values) value = std::conj(value);
-  wave::detail::transform(values);
-  for (std::size_t i = 0; i < trace.size(); ++i) {
-    trace[i] = static_cast<float>(values[i].real() / static_cast<double>(n));
+  factor[n / 2] = factor[n / 2].real();
+  // two traces at a time, one being the imaginary part
+  for (std::size_t t = 0; t < all; t += 2) {
+    float* const first = samples + t * length;
+    float* const second = t + 1 < all ? first + length : nullptr;
+    std::fill(values.begin(), values.end(), 0.0);
+    for (std::size_t i = 0; i < length; ++i) {
+      values[i] = {static_cast<double>(first[i]),
+                   second != nullptr ? static_cast<double>(second[i]) : 0.0};
+    }
+    wave::detail::transform(values);
+    values[0] = 0.0;
+    for (std::size_t k = 1; k < n / 2; ++k) {
+      values[k] *= factor[k];
+      values[n - k] *= std::conj(factor[k]);
+    }
+    values[n / 2] *= factor[n / 2];
+    // the transform of the conjugates is the conjugate of the inverse, times n
+    for (std::complex<double>& value : values) value = std::conj(value);
+    wave::detail::transform(values);
+    for (std::size_t i = 0; i < length; ++i) {
+      first[i] = static_cast<float>(values[i].real() / static_cast<double>(n));
+      if (second != nullptr) {
+        second[i] = static_cast<float>(-values[i].imag() / static_cast<double>(n));
+      }
+    }
   }
 }
 
@@ -439,12 +457,8 @@ PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o
         ", taper ", ms(taper), ": ", std::round(1000.0 * part) / 10.0, " % of the samples");
   }
   if (spreading.half_order != 0) {
-    for (std::size_t r = 0; r < receivers; ++r) {
-      const auto begin = result.samples.begin() + static_cast<std::ptrdiff_t>(r * count);
-      std::vector<float> trace(begin, begin + static_cast<std::ptrdiff_t>(count));
-      detail::half_derivative(trace, o.dt, spreading.half_order);
-      std::copy(trace.begin(), trace.end(), begin);
-    }
+    detail::half_derivatives(result.samples.data(), static_cast<std::int64_t>(receivers),
+                             result.count, o.dt, spreading.half_order);
     say(spreading.half_order > 0 ? "half a derivative is taken" : "half an integral is taken");
   }
 

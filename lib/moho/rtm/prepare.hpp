@@ -148,8 +148,10 @@ class Resampling {
   std::vector<double> m_weight;
 };
 
-/// In place: (i omega)^(order / 2) of samples that are zero before the first, order 1 or -1.
-void half_derivative(std::vector<float>& trace, double dt, int order);
+/// In place: (i omega)^(order / 2) of traces x count samples that are zero before the first, order
+/// 1 or -1.
+void half_derivatives(float* samples, std::int64_t traces, std::int64_t count, double dt,
+                      int order);
 
 }  // namespace detail
 
