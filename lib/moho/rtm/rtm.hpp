@@ -10,7 +10,9 @@
 #include <moho/rtm/first_arrivals.hpp>
 #include <moho/rtm/gathers.hpp>
 #include <moho/rtm/migrate.hpp>
+#include <moho/rtm/packed_store.hpp>
 #include <moho/rtm/prepare.hpp>
+#include <moho/rtm/rates.hpp>
 #include <moho/rtm/replay_store.hpp>
 #include <moho/rtm/reverse.hpp>
 #include <moho/rtm/stores.hpp>

@@ -21,6 +21,15 @@
 
 namespace moho::wave {
 
+/// \brief What make_modelling() chooses and checks, without extending or allocating anything.
+/// \param releases the model will be given up once it has been extended: for the estimate of memory
+/// \throws InputError, MemoryError as make_modelling()
+template <class T, int Dim, class Memory>
+ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                  const Model<T, Dim, Memory>& model, const Boundaries<Dim>& faces,
+                                  const WaveletAt& wavelet, const ModellingOptions<Dim>& options,
+                                  bool releases = false);
+
 /// \brief Shots over one model: the propagator, a wavefield, and the wavelet at its time step.
 ///
 ///     auto modelling = make_modelling(exec, grid, model, absorbing_faces<2>(model.medium()),
@@ -67,9 +76,6 @@ class Modelling {
                                   const ShotOptions<T, Dim, Memory>& options);
 
  private:
-  void plan(const Instance<Memory>& exec, const Model<T, Dim, Memory>& model, bool release,
-            const WaveletAt& wavelet, const ModellingOptions<Dim>& options);
-
   Grid<Dim> m_model_grid;
   ModellingPlan<Dim> m_plan;
   Model<T, Dim, Memory> m_extended;
@@ -183,9 +189,7 @@ Modelling<T, Dim, Memory>::Modelling(const InstanceOf<Memory>& instance, const G
     : m_model_grid(grid) {
   Model<T, Dim, Memory> model = given;
   const Instance<Memory>& exec = instance;
-  m_plan.faces = faces;
-  m_plan.grid = extended_grid(grid, faces);
-  plan(exec, model, release, wavelet, options);
+  m_plan = plan_modelling<T, Dim, Memory>(exec, grid, model, faces, wavelet, options, release);
   if (m_plan.source_taper > 0.0) {
     model.delta =
         taper_delta<T, Dim, Memory>(exec, grid, model, options.sources, m_plan.source_taper);
@@ -209,12 +213,14 @@ Modelling<T, Dim, Memory>::Modelling(const InstanceOf<Memory>& instance, const G
 }
 
 template <class T, int Dim, class Memory>
-void Modelling<T, Dim, Memory>::plan(const Instance<Memory>& exec,
-                                     const Model<T, Dim, Memory>& model, bool release,
-                                     const WaveletAt& wavelet,
-                                     const ModellingOptions<Dim>& options) {
-  const Grid<Dim>& grid = m_model_grid;
-  ModellingPlan<Dim>& plan = m_plan;
+ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
+                                  const Model<T, Dim, Memory>& model, const Boundaries<Dim>& faces,
+                                  const WaveletAt& wavelet, const ModellingOptions<Dim>& options,
+                                  bool releases) {
+  const Instance<Memory>& exec = instance;
+  ModellingPlan<Dim> plan;
+  plan.faces = faces;
+  plan.grid = extended_grid(grid, faces);
   plan.medium = model.medium();
   const ModelRange range = check_model<T, Dim, Memory>(exec, grid, model);
   detail::blame("boundary", [&] { check_boundaries(plan.grid, plan.faces, plan.medium); });
@@ -264,7 +270,7 @@ void Modelling<T, Dim, Memory>::plan(const Instance<Memory>& exec,
   }
   shape.delta = model.delta.data() != nullptr;
   shape.tapered = plan.source_taper > 0.0;
-  shape.keep_given = !release;
+  shape.keep_given = !releases;
   shape.keep_model = options.keep_model;
   shape.receivers = options.receivers;
   shape.rows = plan.time.steps + 2 * detail::resampling_radius;
@@ -283,6 +289,7 @@ void Modelling<T, Dim, Memory>::plan(const Instance<Memory>& exec,
                              options.memory > 0 ? ", as asked" : ", what is free",
                              "): take fewer nodes, thinner layers or single precision"));
   }
+  return plan;
 }
 
 template <class T, int Dim, class Memory>
@@ -331,7 +338,11 @@ ShotResult<T, Dim, Memory> Modelling<T, Dim, Memory>::shot(
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_DRIVER(prefix, T, Dim, Memory) prefix template class Modelling<T, Dim, Memory>;
+#define MOHO_WAVE_DRIVER(prefix, T, Dim, Memory)                                     \
+  prefix template ModellingPlan<Dim> plan_modelling<T, Dim, Memory>(                 \
+      const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&,       \
+      const Boundaries<Dim>&, const WaveletAt&, const ModellingOptions<Dim>&, bool); \
+  prefix template class Modelling<T, Dim, Memory>;
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
 MOHO_FOR_ALL(MOHO_WAVE_DRIVER, extern)

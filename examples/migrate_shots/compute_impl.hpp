@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "common/summary.hpp"
+#include "migrate_shots/compute.hpp"
+
+#include <moho/core/copy.hpp>
+#include <moho/core/space.hpp>
+#include <moho/core/timer.hpp>
+#include <moho/eikonal/solve.hpp>
+#include <moho/rtm/expand.hpp>
+#include <moho/rtm/first_arrivals.hpp>
+#include <moho/rtm/migrate.hpp>
+#include <moho/rtm/packed_store.hpp>
+#include <moho/rtm/rates.hpp>
+#include <moho/rtm/replay_store.hpp>
+#include <moho/rtm/reverse.hpp>
+#include <moho/rtm/stores.hpp>
+#include <moho/wave/driver.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace moho::examples::migrate_shots {
+
+namespace detail {
+
+/// Migrates shots one after the other; what they share stays.
+template <class T, int Dim, class Memory>
+class Migration {
+ public:
+  Migration(const Instance<Memory>& exec, const Job<T, Dim>& job, PhaseTimes& phases)
+      : m_exec(exec),
+        m_job(job),
+        m_o(*job.options),
+        m_phases(phases),
+        m_arena("moho::rtm::snapshots", arena_piece),
+        m_host_arena("moho::rtm::snapshots on the host", arena_piece) {}
+
+  void run() {
+    {
+      const ScopedPhase<Instance<Memory>> phase(m_exec, m_phases, "plan");
+      plan();
+    }
+    if (!m_job.begins(m_plan)) return;
+    const Stopwatch watch;
+    const auto count = m_job.shots.size();
+    for (std::size_t k = 0; k < count; ++k) {
+      if (m_job.is_there(k)) continue;
+      m_left = count - k;
+      m_done = static_cast<double>(k) / static_cast<double>(count);
+      m_part = 1.0 / static_cast<double>(count);
+      shot(k);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t arena_piece = std::int64_t{1} << 22;
+  using Modelling = wave::Modelling<T, Dim, Memory>;
+
+  auto renamed(const std::map<std::string, std::string>& names) const {
+    return [this, &names](const InputError& error) {
+      return InputError(in_options(error.what(), names,
+                                   {{"sources", m_job.sources_name},
+                                    {"receivers", m_job.receivers_name},
+                                    {"wavelet", m_job.wavelet_name}}));
+    };
+  }
+
+  rtm::ShotWindow<Dim> window_of(const wave::Shot<Dim>& shot) const {
+    return rtm::shot_window(m_job.grid, shot, {m_o.aperture, 0.0});
+  }
+
+  // The parameters of a window, on the host.
+  ModelValues<T> cut(const ModelValues<T>& values, const rtm::ShotWindow<Dim>& window) const {
+    ModelValues<T> part;
+    for (const auto& [name, all] : values) {
+      std::vector<T>& to = part[name];
+      to.resize(static_cast<std::size_t>(window.grid.size()));
+      rtm::copy_window(m_job.grid, window, all.data(), to.data());
+    }
+    return part;
+  }
+
+  void plan() {
+    m_plan.device = device_name(m_exec);
+    m_plan.threads = m_exec.concurrency();
+    wave::ModellingOptions<Dim> options = m_job.modelling;
+    for (const auto& shot : m_job.shots) {
+      options.receivers =
+          std::max(options.receivers, static_cast<std::int64_t>(shot.receivers.size()));
+    }
+    double dt = 0.0;
+    if (m_job.true_values != nullptr) {
+      try {
+        const auto model = to_model<T, Dim, Memory>(m_exec, m_job.grid, *m_job.true_values);
+        const auto limits =
+            (wave::check_model<T, Dim, Memory>(m_exec, m_job.grid, model),
+             wave::limits_of<T, Dim, Memory>(m_exec, m_job.grid, model, options.order,
+                                             options.equations, options.sigma));
+        dt = limits.largest_dt;
+      } catch (const InputError& error) {
+        throw renamed(m_job.true_names)(error);
+      }
+    }
+    wave::ModellingPlan<Dim> whole;
+    try {
+      const auto model = to_model<T, Dim, Memory>(m_exec, m_job.grid, *m_job.values);
+      wave::check_model<T, Dim, Memory>(m_exec, m_job.grid, model);
+      if (options.time.dt == 0.0) {
+        // one step for all shots, and for the data that are modelled
+        const auto limits = wave::limits_of<T, Dim, Memory>(
+            m_exec, m_job.grid, model, options.order, options.equations, options.sigma);
+        const double largest = dt > 0.0 ? std::min(dt, limits.largest_dt) : limits.largest_dt;
+        options.time.dt = std::floor(0.9 * largest * 1e6) * 1e-6;
+        if (!(options.time.dt > 0.0)) options.time.dt = 0.9 * largest;
+      }
+      m_whole = m_o.aperture.empty();
+      wave::ModellingOptions<Dim> plain = options;
+      plain.memory = std::size_t{1} << 62;  // windows are smaller, see below
+      whole = wave::plan_modelling<T, Dim, Memory>(m_exec, m_job.grid, model, m_job.boundaries,
+                                                   m_job.wavelet, plain);
+    } catch (const InputError& error) {
+      throw renamed(m_job.names)(error);
+    }
+    m_options = options;
+    m_plan.medium = whole.medium;
+    m_plan.time = whole.time;
+    m_plan.limits = whole.limits;
+    m_plan.frequency = whole.frequency;
+    m_plan.peak_time = whole.peak_time;
+    m_plan.nodes_per_wave = whole.nodes_per_wave;
+    m_wavelet_times = rtm::wavelet_times(whole.wavelet, whole.time.dt);
+    m_plan.every_by_rule =
+        std::min(rtm::snapshot_interval(whole.wavelet, whole.time.dt), whole.time.steps);
+    m_plan.every = m_o.every > 0 ? std::min(m_o.every, whole.time.steps) : m_plan.every_by_rule;
+
+    // the largest shot decides
+    std::size_t largest = 0;
+    std::int64_t nodes = 0;
+    double all = 0.0;
+    for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+      const std::int64_t size = window_of(m_job.shots[k]).grid.size();
+      all += static_cast<double>(size);
+      if (size > nodes) largest = k, nodes = size;
+    }
+    const wave::Shot<Dim>& shot = m_job.shots[largest];
+    const rtm::ShotWindow<Dim> window = window_of(shot);
+    ModelValues<T> part = cut(*m_job.values, window);
+    auto modelling = make(window, part, shot);
+    m_plan.memory = modelling.plan().memory;
+    for (int d = 0; d < Dim; ++d) m_plan.largest.push_back(modelling.plan().grid.extents[d]);
+    choose(modelling);
+    m_plan.seconds = m_plan.strategy.seconds * all / static_cast<double>(nodes);
+    if (m_job.true_values != nullptr) {
+      m_plan.seconds += 0.5 * m_plan.strategy.legs * all / static_cast<double>(nodes);
+    }
+  }
+
+  Modelling make(const rtm::ShotWindow<Dim>& window, ModelValues<T>& values,
+                 const wave::Shot<Dim>& shot) const {
+    wave::ModellingOptions<Dim> options = m_options;
+    options.sources = shot.sources;
+    options.sources.insert(options.sources.end(), shot.receivers.begin(), shot.receivers.end());
+    options.keep_model =
+        m_o.expand == rtm::Expansion::layers || m_o.expand == rtm::Expansion::eikonal;
+    options.memory = m_o.device_memory;
+    try {
+      auto model = to_model<T, Dim, Memory>(m_exec, window.grid, values);
+      return wave::make_modelling(m_exec, window.grid, std::move(model), m_job.boundaries,
+                                  m_job.wavelet, options);
+    } catch (const InputError& error) {
+      throw renamed(m_job.names)(error);
+    }
+  }
+
+  // How snapshots are kept.
+  void choose(Modelling& modelling) {
+    const auto& propagator = modelling.propagator();
+    const auto& scheme = propagator.scheme();
+    const Box<Dim> interior = propagator.interior();
+    rtm::ShotShape shape;
+    shape.dims = Dim;
+    for (int d = 0; d < Dim; ++d) {
+      shape.interior[static_cast<std::size_t>(d + (Dim == 2 && d == 1 ? 1 : 0))] =
+          interior.extent(d);
+    }
+    const auto nodes = static_cast<double>(propagator.grid().size());
+    shape.steps = m_plan.time.steps;
+    shape.snapshots = m_plan.time.steps / m_plan.every;
+    shape.step_nodes = nodes * static_cast<double>(shape.steps);
+    shape.largest_snapshot = static_cast<double>(interior.size());
+    shape.snapshot_nodes = shape.largest_snapshot * static_cast<double>(shape.snapshots);
+    shape.state_nodes = nodes;
+    shape.snapshot_bytes = sizeof(T);
+    shape.state_bytes = static_cast<int>(2 * sizeof(T)) * scheme.fields();
+    shape.image_bytes = static_cast<int>(4 * sizeof(T));
+    shape.face_layers =
+        scheme.stencil() == wave::detail::Stencil::tti ? scheme.order() : scheme.order() / 2;
+    shape.face_bytes = static_cast<int>(sizeof(T)) * scheme.fields();
+    shape.face_error = sizeof(T) == 4 ? 1e-4 : 1e-11;
+    rtm::Accuracy accuracy;
+    std::vector<rtm::CodecOptions> codecs;
+    if (m_o.error == "lossless") {
+      accuracy.kind = rtm::Accuracy::Kind::lossless;
+    } else {
+      const rtm::CodecOptions asked = rtm::parse_codec(m_o.error);
+      codecs.push_back(asked);
+      if (asked.mode == rtm::CodecMode::transform) {
+        accuracy = {rtm::Accuracy::Kind::snr, asked.snr};
+        for (const int bits : {12, 16}) {
+          codecs.push_back({.mode = rtm::CodecMode::blocks, .bits = bits});
+        }
+      } else if (asked.mode == rtm::CodecMode::blocks) {
+        accuracy = {rtm::Accuracy::Kind::bits, static_cast<double>(asked.bits)};
+      } else {
+        accuracy = {rtm::Accuracy::Kind::bound, asked.max_error};
+      }
+    }
+    rtm::Rates rates =
+        rtm::measure_rates<T, Dim, Memory>(m_exec, propagator, modelling.wavefield(), codecs);
+    m_codecs = codecs;
+    rates.link = rtm::measure_link(m_exec);
+    if (m_o.disk > 0) {
+      rates.disk_write = 5e8;  // of a common disk; what is slower shows in the time line
+      rates.disk_read = 1e9;
+    }
+    rtm::Budget budget;
+    const std::size_t need = modelling.plan().memory.most;
+    if (is_host_memory<Memory>) {
+      const std::size_t asked = m_o.memory > 0 ? m_o.memory : m_o.device_memory;
+      const std::size_t there = memory_budget(m_exec);
+      budget.device = asked > 0 ? std::min(there, asked - std::min(asked, need)) : there;
+    } else {
+      const std::size_t asked = m_o.device_memory;
+      const std::size_t there = memory_budget(m_exec);
+      budget.device = asked > 0 ? std::min(there, asked - std::min(asked, need)) : there;
+      const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+      budget.host = memory_budget(host, m_o.memory);
+    }
+    budget.disk = m_o.disk;
+    m_plan.budget = static_cast<double>(budget.device);
+    m_plan.host_budget = static_cast<double>(budget.host);
+    m_plan.disk = static_cast<double>(budget.disk);
+    if (m_o.snapshots == "auto") {
+      m_plan.strategy = rtm::choose_strategy(shape, rates, budget, accuracy);
+      return;
+    }
+    std::string why;
+    for (const rtm::Strategy& way : rtm::strategies(shape, rates, budget, accuracy)) {
+      if (!wanted(way)) continue;
+      if (way.possible) {
+        m_plan.strategy = way;
+        m_plan.strategy.reason = "it was asked for";
+        return;
+      }
+      if (why.empty()) why = concat(way.name, ": ", way.reason);
+    }
+    throw InputError(concat("--snapshots ", m_o.snapshots, " is not possible here (",
+                            why.empty() ? "this space has no such way" : why,
+                            "): take another way, or larger budgets (--memory, --device-memory, "
+                            "--disk)"));
+  }
+
+  bool wanted(const rtm::Strategy& way) const {
+    const bool on_disk = way.disk_bytes > 0;
+    const bool on_host = way.host_bytes > 0 && !on_disk;
+    const bool packed = way.codec >= 0;
+    if (m_o.snapshots == "disk") return on_disk;
+    if (m_o.snapshots == "boundary") return way.keep == rtm::Keep::faces && !on_disk;
+    if (m_o.snapshots == "replay") return way.keep == rtm::Keep::replay && !on_disk;
+    if (m_o.snapshots == "compressed") return packed && !on_disk;
+    if (m_o.snapshots == "device") return way.keep == rtm::Keep::raw && !on_disk && !on_host;
+    return way.keep == rtm::Keep::raw && !on_disk && (on_host || is_host_memory<Memory>);
+  }
+
+  std::unique_ptr<rtm::SnapshotStore<T, Dim, Memory>> make_store(
+      const wave::Propagator<T, Dim, Memory>& propagator, const rtm::Leg<T, Dim, Memory>& leg) {
+    const rtm::Strategy& way = m_plan.strategy;
+    const bool on_disk = way.disk_bytes > 0, on_host = way.host_bytes > 0 && !on_disk;
+    std::optional<rtm::CodecOptions> codec;
+    if (way.codec >= 0) codec = m_codecs[static_cast<std::size_t>(way.codec)];
+    if (way.keep == rtm::Keep::faces) {
+      return std::make_unique<rtm::ReverseStore<T, Dim, Memory>>(m_exec, leg, m_arena);
+    }
+    if (way.keep == rtm::Keep::replay) {
+      const std::int64_t snapshots = m_plan.time.steps / m_plan.every;
+      return std::make_unique<rtm::ReplayStore<T, Dim, Memory>>(
+          m_exec, leg, m_arena, snapshots, m_plan.every,
+          std::clamp<std::int64_t>(way.snapshots, 1, snapshots),
+          std::max<std::int64_t>(way.states - 1, 0));
+    }
+    if (on_disk) {
+      return std::make_unique<rtm::FileStore<T, Dim, Memory>>(m_job.scratch, propagator.grid(),
+                                                              codec, m_job.timeline);
+    }
+    if (codec) return std::make_unique<rtm::PackedStore<T, Dim, Memory>>(*codec, on_host);
+    if (on_host && !is_host_memory<Memory>) {
+      return std::make_unique<rtm::HostStore<T, Dim, Memory>>(m_exec, m_host_arena,
+                                                              propagator.interior().size());
+    }
+    return std::make_unique<rtm::DeviceStore<T, Dim, Memory>>(m_arena);
+  }
+
+  // Data by the true model.
+  rtm::ShotGather<Dim> model_data(const wave::Shot<Dim>& shot, const rtm::ShotWindow<Dim>& window) {
+    const TimelineSpan span(m_job.timeline, "model data");
+    rtm::ShotGather<Dim> gather;
+    gather.shot = shot;
+    gather.name = concat("modelled shot ", shot.number);
+    ModelValues<T> part = cut(*m_job.true_values, window);
+    wave::ModellingOptions<Dim> options = m_options;
+    options.sources = shot.sources;
+    options.time.snapshot_every = 0.0;
+    try {
+      auto model = to_model<T, Dim, Memory>(m_exec, window.grid, part);
+      auto modelling = wave::make_modelling(m_exec, window.grid, std::move(model), m_job.boundaries,
+                                            m_job.wavelet, options);
+      wave::ShotOptions<T, Dim, Memory> shot_options = modelling.shot_options();
+      shot_options.interval = 0.0;
+      shot_options.snapshot_every = 0;
+      const auto result = modelling.shot(m_exec, shot, shot_options);
+      gather.dt = result.interval;
+      gather.count = static_cast<std::int64_t>(result.traces.extent(1));
+      gather.samples.assign(result.traces.data(), result.traces.data() + result.traces.size());
+    } catch (const InputError& error) {
+      throw renamed(m_job.true_names)(error);
+    }
+    for (std::size_t r = 0; r < shot.receivers.size(); ++r) {
+      gather.traces.push_back(static_cast<std::int64_t>(r) + 1);
+    }
+    return gather;
+  }
+
+  std::vector<double> arrivals(const rtm::ShotWindow<Dim>& window, ModelValues<T>& values,
+                               const wave::Shot<Dim>& shot) const {
+    if (m_o.mute.kind != rtm::MuteOptions::Kind::arrivals) return {};
+    const TimelineSpan span(m_job.timeline, "first arrivals");
+    eikonal::Model<T, Dim, Memory> model;
+    model.velocity = to_field<T, Dim, Memory>(m_exec, window.grid, values, "vp");
+    model.epsilon = to_field<T, Dim, Memory>(m_exec, window.grid, values, "epsilon");
+    model.delta = to_field<T, Dim, Memory>(m_exec, window.grid, values, "delta");
+    // a tilted axis: no wave is faster than along the fastest direction
+    return rtm::arrival_times<T, Dim, Memory>(m_exec, window.grid, model, shot);
+  }
+
+  wave::PointSeries<T, Memory> upload_rows(const std::vector<T>& rows, std::int64_t count,
+                                           std::int64_t points) const {
+    const auto series =
+        allocate<wave::PointSeries<T, Memory>>(m_exec, "moho::rtm::amplitudes", count, points);
+    copy(m_exec, wave::Storage<T, Memory>(series.data(), rows.size()),
+         HostElements<const T>(rows.data(), rows.size()));
+    m_exec.fence();
+    return series;
+  }
+
+  void shot(std::size_t k) {
+    const Stopwatch preparing;
+    const std::string name = concat("shot ", m_job.shots[k].number);
+    rtm::ShotWindow<Dim> window = window_of(m_job.shots[k]);
+    rtm::ShotGather<Dim> gather =
+        m_job.gather ? m_job.gather(k) : model_data(m_job.shots[k], window);
+    ShotReport report;
+    ShotSums<T, Dim> sums;
+    sums.window = window;
+    report.receivers = static_cast<std::int64_t>(gather.shot.receivers.size());
+    report.dead = static_cast<std::int64_t>(m_job.shots[k].receivers.size()) - report.receivers;
+    if (gather.shot.receivers.empty()) {
+      report.notes = gather.notes;
+      report.notes.push_back("nothing to migrate: no live trace");
+      const auto size = static_cast<std::size_t>(window.grid.size());
+      for (auto* values : {&sums.image, &sums.source, &sums.receiver}) values->assign(size, T(0));
+      m_job.done(k, sums, report);
+      return;
+    }
+    ModelValues<T> part = cut(*m_job.values, window);
+    auto modelling = make(window, part, gather.shot);
+    const auto& propagator = modelling.propagator();
+
+    rtm::PrepareOptions options;
+    options.dt = m_plan.time.dt;
+    options.samples = m_plan.time.steps + 1;
+    options.highest = m_job.gather ? highest_carried(modelling) : 0.0;
+    options.zero = m_o.zero;
+    options.wavelet = m_wavelet_times;
+    options.mute = m_o.mute;
+    options.spreading = m_o.spreading;
+    options.normalise = m_o.normalise;
+    options.end_taper = m_job.gather ? 0.5 / m_plan.frequency : 0.0;
+    rtm::PreparedShot<Dim> data =
+        rtm::prepare(gather, options, arrivals(window, part, gather.shot));
+    if (!m_data_shown && m_job.data) m_job.data(gather, data);
+    m_data_shown = true;
+    report.notes = gather.notes;
+    report.notes.insert(report.notes.end(), data.notes.begin(), data.notes.end());
+    gather.samples = {};
+
+    const auto count = static_cast<std::int64_t>(data.shot.receivers.size());
+    std::vector<T> rows(static_cast<std::size_t>(data.count * count));
+    for (std::int64_t r = 0; r < count; ++r) {
+      for (std::int64_t n = 0; n < data.count; ++n) {
+        rows[static_cast<std::size_t>(n * count + r)] =
+            static_cast<T>(data.samples[static_cast<std::size_t>(r * data.count + n)]);
+      }
+    }
+    data.samples = {};
+    const auto sources = modelling.sources(m_exec, data.shot, name + ": ");
+    const wave::PointSet<T, Dim, Memory> receivers(
+        m_exec, modelling.plan().grid, propagator.layout(), data.shot.receivers,
+        wave::point_options(propagator, name + ": receiver", true));
+    const std::vector<double>& wavelet = modelling.plan().wavelet;
+    std::vector<T> amplitudes;
+    for (const double sample : wavelet) {
+      amplitudes.insert(amplitudes.end(), data.shot.sources.size(), static_cast<T>(sample));
+    }
+    const rtm::Leg<T, Dim, Memory> forward{
+        &propagator, &sources,
+        upload_rows(amplitudes, static_cast<std::int64_t>(wavelet.size()),
+                    static_cast<std::int64_t>(data.shot.sources.size()))};
+    const rtm::Leg<T, Dim, Memory> backward{&propagator, &receivers,
+                                            upload_rows(rows, data.count, count)};
+    rtm::DomainOptions domain_options;
+    domain_options.onset = rtm::onset(wavelet, m_plan.time.dt);
+    domain_options.frequency = m_plan.frequency;
+    const auto domain = rtm::make_domain<T, Dim, Memory>(
+        m_o.expand, m_exec, propagator, modelling.extended_model(), sources, domain_options);
+    rtm::OffsetOptions<Dim> offsets = m_job.offsets;
+    offsets.columns.clear();
+    for (std::size_t c = 0; c < m_job.offsets.columns.size(); ++c) {
+      Index<Dim> column = m_job.offsets.columns[c];
+      bool inside = true;
+      for (int d = 0; d < Dim - 1; ++d) {
+        column[d] -= window.box.lower[d];
+        inside = inside && column[d] >= 0 && column[d] < window.grid.extents[d];
+      }
+      if (!inside) continue;
+      offsets.columns.push_back(column);
+      sums.columns.push_back(static_cast<std::int64_t>(c));
+    }
+    auto image = rtm::make_image<T, Dim, Memory>(m_exec, window.grid, offsets);
+    rtm::MigrateOptions<T, Dim, Memory> migrate;
+    migrate.steps = m_plan.time.steps;
+    migrate.every = m_plan.every;
+    if (m_o.expand != rtm::Expansion::none) migrate.domain = domain.get();
+    if (m_job.progress) {
+      migrate.progress = [&](int leg, const wave::ShotProgress& now) {
+        const double steps = std::max<double>(static_cast<double>(now.steps), 1.0);
+        const double part_done = 0.5 * (leg + static_cast<double>(now.step) / steps);
+        const double whole = 2.0 * (now.seconds + now.seconds_left);
+        m_job.progress(
+            m_done + m_part * part_done,
+            concat("shot ", m_job.shots[k].number, ", ", leg == 0 ? "forward" : "back", ", ",
+                   format_count(now.points_per_second), "points/s, ",
+                   std::llround(whole * (static_cast<double>(m_left) - part_done)), " s left"));
+      };
+    }
+    m_exec.fence();
+    m_phases.add("prepare", preparing.seconds());
+    rtm::MigrateReport<Dim> done;
+    {
+      const auto store = make_store(propagator, forward);
+      const double begin = m_job.timeline != nullptr ? m_job.timeline->now() : 0.0;
+      done = rtm::migrate_shot<T, Dim, Memory>(m_exec, propagator, modelling.wavefield(), forward,
+                                               backward, *store, migrate, image);
+      if (m_job.timeline != nullptr) {
+        const double turn = begin + done.forward.seconds;
+        m_job.timeline->add("forward leg", begin, turn);
+        m_job.timeline->add("backward leg", turn, m_job.timeline->now());
+      }
+    }
+    m_phases.add("migrate", done.seconds);
+    report.snapshots = done.snapshots.kind;
+    report.ratio = done.snapshots.ratio();
+    report.kept_bytes = done.snapshots.kept_bytes;
+    report.points = done.forward.points + done.backward.points;
+    report.whole_points = done.forward.whole_points + done.backward.whole_points;
+    report.again = done.snapshots.points;
+    report.seconds = done.seconds;
+    report.forward_boxes = done.forward.boxes.numbers();
+    report.backward_boxes = done.backward.boxes.numbers();
+
+    const Stopwatch leaving;
+    sums.image = download(m_exec, image.image);
+    sums.source = download(m_exec, image.source_illumination);
+    sums.receiver = download(m_exec, image.receiver_illumination);
+    if (image.offsets.size() > 0) sums.offsets = download(m_exec, image.offsets);
+    m_phases.add("transfer", leaving.seconds());
+    m_job.done(k, sums, report);
+  }
+
+  // What the grid carries without much dispersion, Hz.
+  double highest_carried(const Modelling& modelling) const {
+    double spacing = 0.0;
+    for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, m_job.grid.spacing[d]);
+    return modelling.plan().limits.least_velocity /
+           (modelling.plan().nodes_per_wave_wanted * spacing);
+  }
+
+  Instance<Memory> m_exec;
+  const Job<T, Dim>& m_job;
+  const Options& m_o;
+  PhaseTimes& m_phases;
+  Plan m_plan;
+  wave::ModellingOptions<Dim> m_options;
+  rtm::WaveletTimes m_wavelet_times;
+  std::vector<rtm::CodecOptions> m_codecs;
+  rtm::DeviceArena<T, Memory> m_arena;
+  rtm::HostArena<T, Memory> m_host_arena;
+  bool m_whole = true, m_data_shown = false;
+  double m_done = 0.0, m_part = 1.0;
+  std::size_t m_left = 0;
+};
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+PhaseTimes compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job) {
+  PhaseTimes phases;
+  detail::Migration<T, Dim, Memory>(exec, job, phases).run();
+  return phases;
+}
+
+/// One kind of call.
+#define MOHO_MIGRATE_SHOTS(T, Dim, Memory) \
+  template PhaseTimes compute_on<T, Dim, Memory>(const Instance<Memory>&, const Job<T, Dim>&)
+
+}  // namespace moho::examples::migrate_shots

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "migrate_shots/options.hpp"
+
+#include "common/arguments.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/rtm/window.hpp>
+#include <moho/wave/text.hpp>
+#include <moho/wave/wavelet.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace moho::examples::migrate_shots {
+
+namespace {
+
+constexpr const char* intro =
+    R"(migrate_shots: reverse-time migration of shots into an image of the ground, acoustic, VTI or TTI.
+
+  migrate_shots --vp smooth.npy --shots line.sgy [options]
+  migrate_shots --vp smooth.npy --shots FOLDER_OF_model_waves [options]
+  migrate_shots --vp smooth.npy --shots modelled --true-vp vp.npy --source 500,20:8500,20:17 [options]
+
+Units are metres, seconds, Hz, m/s. x points right, y into the page, z is DEPTH and points down. On the
+command line coordinates are written x,z in 2D and x,z,y in 3D. Model files hold nodes in the order (x, z)
+or (x, y, z) with z running fastest; .npy, .rsf, .sgy and .segy are read.
+)";
+
+constexpr const char* outro =
+    R"(
+Data. SEG-Y: places from trace headers, z = source depth - elevation; --elevations depth for files whose
+"elevations" are depths, positive down. Traces are brought to the time step of the run; what was done to them
+is printed. --mute arrivals takes away what comes before and with the first arrival of the model.
+
+Snapshots. The wavefield of the source is kept every so many steps until the backward leg wants it. auto takes
+the quickest way that fits the budgets and --error: as it is on the device (device) or in the host's memory
+(memory), compressed, in files (disk), as faces from which it is run back (boundary), or as states from which
+it is computed again (replay). --error snr:55 dB, max:1e-3 (of the largest amplitude), bits:12, or lossless.
+
+Conditions, several joined by commas; the first one is image.npy: zero-lag (source times receivers), source and
+receiver (over the illumination), inverse-scattering (half the Laplacian of zero-lag: without the low
+frequencies of waves that run along each other), laplacian (of source).
+
+Results, in the folder of --out:
+  image.npy, image.sgy, image.rsf                 the image on the nodes of the model
+  image_CONDITION.npy                             where several conditions were asked for
+  illumination_source.npy, illumination_receiver.npy
+  offsets.npy, angles.npy                         gathers at the columns
+  data_before.npy, data_after.npy                 the first shot as it came, and as it was migrated
+  shot_0001.npy, ...                              sums of each shot, until all are there (--keep-shots: on)
+  summary.json, timeline.json      image.png, illumination.png, data.png, boxes.png, timeline.png   pictures
+
+Examples
+  migrate_shots --vp smooth.npy --spacing 20 --shots modelled --true-vp vp.npy --source 0,20:9200,20:60
+                --receivers 0,20:9200,20:231 --wavelet ricker:8 --time 3
+      Data of a model, migrated with a smooth one.
+  migrate_shots --vp smooth.sgy --shots line.sgy --wavelet ricker:20 --aperture 2000 --expand layers
+      A line of field records, each shot on its part of the model.
+  migrate_shots --vp vp.npy --shots gathers --plan
+      What it would take, and nothing else.
+
+The number of CPU threads is that of OMP_NUM_THREADS. A run that was ended goes on with --resume. Exit status: 0 done,
+2 the input is not usable (the message says what and why), 130 interrupted, 1 anything else.
+)";
+
+constexpr const char* condition_names[] = {"zero-lag", "source", "receiver", "inverse-scattering",
+                                           "laplacian"};
+
+}  // namespace
+
+const char* to_string(Condition condition) { return condition_names[static_cast<int>(condition)]; }
+
+Description describe() {
+  Description d;
+  d.program = "migrate_shots";
+  d.intro = intro;
+  d.outro = outro;
+  OptionGroup truth{"Modelled data (--shots modelled)", {}};
+  for (const char* name : {"vp", "rho", "epsilon", "delta", "theta", "phi"}) {
+    truth.options.push_back({std::string("true-") + name, "FILE | value",
+                             name == std::string("vp")
+                                 ? "the model that data come from (default: the one to migrate)"
+                                 : ""});
+  }
+  truth.options = joined(truth.options, shot_options());
+  d.groups = {
+      earth_model_options(),
+      {"Data",
+       {{"shots", "FILE | FOLDER | modelled", "SEG-Y, gathers of model_waves, or modelled; needed"},
+        {"elevations", "NAME", "of trace headers: standard or depth (default: standard)"},
+        {"length-unit", "auto | m | ft", "of trace headers (default: as the file says)"},
+        {"line", "auto | DEGREES | x,y:x,y", "on which 2D models see places (default: auto)"},
+        {"data-interval", "s", "between samples, whatever the file says"},
+        {"wavelet", "WAVELET",
+         "ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] (default: "
+         "ricker:15)"},
+        {"wavelet-zero", "start | peak", "time zero of the data in the wavelet (default: start)"},
+        {"mute", "none | arrivals | velocity:V", "with [:DELAY[:TAPER]] in s (default: arrivals)"},
+        {"spreading", "TEXT", "none, line, gain:POWER, half-derivative (default: none)"},
+        flag("normalise", "divide each shot by its root mean square"),
+        {"time", "s", "seconds to migrate (default: as long as the data; modelled: 1)"}}},
+      truth,
+      {"Image",
+       {{"condition", "LIST", "see below (default: inverse-scattering)"},
+        {"aperture", "x[,y] | all",
+         "metres of the model beyond sources and receivers that a shot sees (default: all)"},
+        {"columns", "x,x,...", "offset gathers at these x (3D: x,y;x,y), metres"},
+        {"offset", "m", "largest half offset (default: a tenth of the width)"},
+        flag("angles", "angle gathers at the columns, too"),
+        flag("keep-shots", "leave the sums of each shot")}},
+      {"Scheme",
+       joined(joined({{"dt", "s | auto", "time step (default: auto)"},
+                      {"order", "n", "of differences in space: 2, 4, ..., 16 (default: 8)"}},
+                     face_options()),
+              {{"seed", "n", "of random layers (default: 2011)"},
+               {"equations", "NAME", "of VTI and TTI: self_adjoint or fletcher"},
+               {"sigma", "s", "for fletcher (default: 0.75)"},
+               {"source-taper", "m | auto", "see model_waves (default: auto)"},
+               {"expand", "NAME",
+                "step only where the source's wave has come to, by: none, layers, eikonal, or "
+                "amplitude (default: none)"}})},
+      {"Snapshots",
+       {{"snapshots", "NAME",
+         "auto, device, memory, compressed, disk, boundary or replay (default: auto)"},
+        {"error", "ERROR", "snr:DB, max:E, bits:N or lossless (default: snr:55)"},
+        {"snapshot-steps", "n", "steps between snapshots (default: by the wavelet)"},
+        {"device-memory", "BYTES", "most of the device for a shot (default: what is free)"},
+        {"disk", "BYTES", "most for snapshots in files, in the folder of --out (default: 0)"}}},
+      {"Running",
+       {precision_option(), space_option(),
+        memory_option("for all arrays together, or beside a device"), out_option(d.program),
+        resume_option("shot"), flag("plan", "print what would be done, and stop"),
+        flag("no-plot", "draw no pictures"), flag("quiet", "print nothing but errors")}}};
+  return d;
+}
+
+Options read_options(const Arguments& arguments) {
+  Options o;
+  const auto given = [&](const char* name) { return arguments.given(name); };
+  const auto text = [&](const char* name) { return arguments.text(name); };
+  read_earth_model_options(arguments, "migrate_shots", o.model);
+  if (!given("shots")) {
+    throw InputError(
+        "--shots is missing (needed: a SEG-Y file, a folder of gathers, or modelled): see "
+        "migrate_shots --help");
+  }
+  o.shots = text("shots");
+
+  // modelled data
+  o.true_model = o.model;
+  o.true_model.parameters.clear();
+  for (const char* name : {"vp", "rho", "epsilon", "delta", "theta", "phi"}) {
+    const std::string option = std::string("true-") + name;
+    if (given(option.c_str())) o.true_model.parameters[name] = arguments.text(option);
+  }
+  read_shot_options(arguments, o);
+  if (!o.modelled()) {
+    for (const char* name : {"source", "receivers", "moving"}) {
+      if (!given(name)) continue;
+      throw InputError(concat("--", name, " and --shots ", o.shots, " were both given (allowed: --",
+                              name, " with --shots modelled): the data say where they were taken"));
+    }
+    if (!o.true_model.parameters.empty()) {
+      throw InputError(concat("--true-", o.true_model.parameters.begin()->first, " and --shots ",
+                              o.shots, " were both given (allowed: with --shots modelled)"));
+    }
+  } else if (!o.true_model.parameters.empty() && o.true_model.parameters.count("vp") == 0) {
+    throw InputError("--true-vp is missing (needed with the other parameters of that model)");
+  }
+
+  // data
+  if (given("elevations")) o.survey.elevations = rtm::parse_elevations(text("elevations"));
+  if (given("length-unit")) o.survey.unit = rtm::parse_length_unit(text("length-unit"));
+  if (given("line")) o.survey.line = rtm::parse_survey_line(text("line"));
+  if (given("data-interval")) {
+    o.survey.interval = arguments.number("data-interval", "positive, in seconds", 0.0, false);
+  }
+  if (given("wavelet")) o.wavelet = text("wavelet");
+  if (given("wavelet-zero")) o.zero = rtm::parse_wavelet_zero(text("wavelet-zero"));
+  if (given("mute")) o.mute_text = text("mute");
+  o.mute = rtm::parse_mute(o.mute_text);
+  if (given("spreading")) o.spreading_text = text("spreading");
+  o.spreading = rtm::parse_spreading(o.spreading_text);
+  o.normalise = given("normalise");
+  if (given("time")) o.time = arguments.number("time", "positive, in seconds", 0.0, false);
+
+  // image
+  if (given("condition")) {
+    o.conditions.clear();
+    for (const std::string& name : wave::detail::split(text("condition"), ',')) {
+      const std::vector<std::string> names(std::begin(condition_names), std::end(condition_names));
+      const auto condition = static_cast<Condition>(parse_name("--condition", name, names));
+      if (std::find(o.conditions.begin(), o.conditions.end(), condition) != o.conditions.end()) {
+        throw InputError(concat("--condition: ", name, " stands there twice (allowed: once)"));
+      }
+      o.conditions.push_back(condition);
+    }
+  }
+  if (given("aperture")) o.aperture_text = text("aperture");
+  o.aperture = rtm::parse_aperture(o.aperture_text);
+  if (given("columns")) {
+    std::string list = text("columns");
+    std::replace(list.begin(), list.end(), ';', ',');
+    for (const std::string& piece : wave::detail::split(list, ',')) {
+      const auto value = wave::detail::to_number(piece);
+      if (!value) {
+        throw InputError(
+            concat("--columns '", piece, "' is no number (allowed: x,x,... or x,y;x,y in metres)"));
+      }
+      o.columns.push_back(*value);
+    }
+  }
+  if (given("offset")) {
+    o.offset = arguments.number("offset", "positive, in metres", 0.0, false);
+  }
+  o.angles = given("angles");
+  if ((o.angles || given("offset")) && o.columns.empty()) {
+    throw InputError(concat("--", o.angles ? "angles" : "offset",
+                            " needs --columns: say where gathers are wanted"));
+  }
+  o.keep_shots = given("keep-shots");
+
+  // scheme
+  if (given("dt") && text("dt") != "auto") {
+    o.dt = arguments.number("dt", "auto, or positive, in seconds", 0.0, false);
+  }
+  if (given("order")) {
+    o.order = static_cast<int>(parse_count("--order", text("order"), 2, 16));
+    if (o.order % 2 != 0) {
+      throw InputError(concat("--order is ", o.order, " (allowed: 2, 4, 6, 8, 10, 12, 14, 16)"));
+    }
+  }
+  read_face_options(arguments, o);
+  if (given("seed")) {
+    o.seed = static_cast<std::uint64_t>(
+        parse_count("--seed", text("seed"), 0, std::numeric_limits<std::int64_t>::max()));
+  }
+  if (arguments.choice("equations", {"self_adjoint", "fletcher"}, 0) == 1) {
+    o.equations = wave::Equations::fletcher;
+  }
+  if (given("sigma")) o.sigma = arguments.number("sigma", "positive numbers", 0.0, false);
+  if (given("source-taper") && text("source-taper") != "auto") {
+    o.source_taper = arguments.number("source-taper", "auto, or 0 or more metres", 0.0, true);
+  }
+  o.expand = static_cast<rtm::Expansion>(
+      arguments.choice("expand", {"none", "layers", "eikonal", "amplitude"}, 0));
+
+  // snapshots
+  const std::vector<std::string> ways{"auto", "device",   "memory", "compressed",
+                                      "disk", "boundary", "replay"};
+  if (given("snapshots")) o.snapshots = ways[arguments.choice("snapshots", ways, 0)];
+  if (given("error")) o.error = text("error");
+  if (o.error != "lossless") {
+    try {
+      rtm::parse_codec(o.error);
+    } catch (const InputError& error) {
+      throw InputError(concat("--error: ", error.what(), "; lossless is allowed, too"));
+    }
+  }
+  if (given("snapshot-steps")) {
+    o.every = parse_count("--snapshot-steps", text("snapshot-steps"), 1, 1000000);
+  }
+  if (given("device-memory")) {
+    o.device_memory = parse_bytes("--device-memory", text("device-memory"));
+  }
+  if (given("disk")) o.disk = parse_bytes("--disk", text("disk"));
+  o.plan = given("plan");
+  read_common(arguments, "migrate_shots", o);
+  for (const char* name :
+       {"vp", "rho", "epsilon", "delta", "theta", "phi", "true-vp", "true-rho", "true-epsilon",
+        "true-delta", "true-theta", "true-phi", "source", "receivers", "shots"}) {
+    for (const std::string& value : arguments.texts(name)) o.inputs.push_back({name, value});
+  }
+  try {
+    const wave::WaveletText wavelet = wave::parse_wavelet(o.wavelet);
+    if (!wavelet.path.empty()) o.inputs.push_back({"wavelet", wavelet.path});
+  } catch (const InputError&) {
+    // it is refused where it is used
+  }
+  return o;
+}
+
+}  // namespace moho::examples::migrate_shots

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Everything that can be asked of migrate_shots, and how it is read.
+
+#include "common/command_line.hpp"
+#include "common/earth_model.hpp"
+#include "common/survey.hpp"
+
+#include <moho/rtm/codec/types.hpp>
+#include <moho/rtm/gathers.hpp>
+#include <moho/rtm/prepare.hpp>
+#include <moho/rtm/types.hpp>
+#include <moho/wave/types.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace moho::examples::migrate_shots {
+
+/// What is made of the sums.
+enum class Condition { zero_lag, source, receiver, inverse_scattering, laplacian };
+
+/// "zero-lag", "source", "receiver", "inverse-scattering", "laplacian".
+const char* to_string(Condition condition);
+
+/// What was asked for.
+struct Options : CommonOptions, ShotTexts, FaceTexts {
+  EarthModelOptions model;       ///< that is migrated with
+  EarthModelOptions true_model;  ///< that modelled data come from; parameters may be empty
+  std::string shots;             ///< SEG-Y file, folder, or "modelled"
+  bool modelled() const { return shots == "modelled"; }
+
+  std::string wavelet = "ricker:15";
+  double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
+  double dt = 0.0;    ///< seconds; 0: automatic
+  int order = 8;
+  wave::Equations equations = wave::Equations::self_adjoint;
+  double sigma = 0.75;
+  std::optional<double> source_taper;  ///< metres, 0: none; empty: by the wavelet
+  std::uint64_t seed = 2011;
+  rtm::Expansion expand = rtm::Expansion::none;
+
+  rtm::SurveyOptions survey;
+  std::string mute_text = "arrivals", spreading_text = "none";
+  rtm::MuteOptions mute;
+  rtm::SpreadingOptions spreading;
+  rtm::WaveletZero zero = rtm::WaveletZero::start;
+  bool normalise = false;
+  std::string aperture_text = "all";
+  std::vector<double> aperture;
+
+  std::vector<Condition> conditions{Condition::inverse_scattering};
+  std::vector<double> columns;  ///< x, or x and y of each column of offset gathers, m
+  double offset = 0.0;          ///< largest half offset, m; 0: a tenth of the model's width
+  bool angles = false;          ///< angle gathers at the columns, too
+
+  std::string snapshots = "auto";
+  std::string error = "snr:55";   ///< what the snapshots' codec may lose; "lossless"
+  std::int64_t every = 0;         ///< steps between snapshots; 0: by the wavelet
+  std::size_t device_memory = 0;  ///< bytes; 0: what is free
+  std::size_t disk = 0;           ///< bytes of snapshots on disk; 0: none
+  bool keep_shots = false;        ///< leave the image of each shot
+  bool plan = false;              ///< print what would be done, and stop
+};
+
+/// The options, for --help.
+Description describe();
+
+/// What was given. \throws InputError for what is missing, malformed or contradictory
+Options read_options(const Arguments& arguments);
+
+}  // namespace moho::examples::migrate_shots

@@ -1,0 +1,705 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// migrate_shots: reverse-time migration of shots into an image of the ground.
+
+#include "common/acquisition.hpp"
+#include "common/boundary.hpp"
+#include "common/format.hpp"
+#include "common/memory.hpp"
+#include "common/program.hpp"
+#include "common/summary.hpp"
+#include "common/survey.hpp"
+#include "migrate_shots/compute.hpp"
+#include "migrate_shots/options.hpp"
+
+#include <moho/core/exact_sum.hpp>
+#include <moho/core/space.hpp>
+#include <moho/io/array.hpp>
+#include <moho/io/npy.hpp>
+#include <moho/io/rsf.hpp>
+#include <moho/io/segy.hpp>
+#include <moho/io/writer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace moho::examples::migrate_shots {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Host = Kokkos::HostSpace;
+
+Json asked_json(const Options& o) {
+  Json json;
+  for (const auto& [option, text] : o.model.parameters) json[option] = text;
+  for (const auto& [option, text] : o.true_model.parameters) json["true_" + option] = text;
+  json["degrees"] = o.model.degrees;
+  if (!o.config.empty()) json["config"] = o.config;
+  json["shots"] = o.shots;
+  if (o.modelled()) {
+    json["source"] = o.sources.empty() ? Json("the middle") : Json(o.sources);
+    json["receivers"] = o.receivers.empty() ? Json("a line along the surface") : Json(o.receivers);
+    json["moving"] = o.moving;
+  } else {
+    json["elevations"] = rtm::to_string(o.survey.elevations);
+  }
+  json["wavelet"] = o.wavelet;
+  json["wavelet_zero"] = rtm::to_string(o.zero);
+  json["mute"] = o.mute_text;
+  json["spreading"] = o.spreading_text;
+  json["normalise"] = o.normalise;
+  json["time"] = o.time > 0.0 ? Json(o.time) : Json("auto");
+  json["dt"] = o.dt > 0.0 ? Json(o.dt) : Json("auto");
+  json["order"] = o.order;
+  json["boundary"] = o.boundary.empty() ? Json("auto") : Json(o.boundary);
+  json["free_surface"] = o.free_surface;
+  json["seed"] = o.seed;
+  json["equations"] = o.equations == wave::Equations::fletcher ? "fletcher" : "self_adjoint";
+  json["source_taper"] = o.source_taper ? Json(*o.source_taper) : Json("auto");
+  json["expand"] = rtm::to_string(o.expand);
+  json["aperture"] = o.aperture_text;
+  Json conditions = Json::array();
+  for (const Condition condition : o.conditions) conditions.push_back(to_string(condition));
+  json["condition"] = conditions;
+  json["columns"] = o.columns;
+  json["offset"] = o.offset;
+  json["angles"] = o.angles;
+  json["snapshots"] = o.snapshots;
+  json["error"] = o.error;
+  json["snapshot_steps"] = o.every > 0 ? Json(o.every) : Json("auto");
+  json["precision"] = o.double_precision ? "double" : "float";
+  json["space"] = o.space;
+  json["memory"] = memory_json(o);
+  json["out"] = o.out;
+  json["plot"] = o.plot;
+  return json;
+}
+
+std::string numbered(const char* stem, std::int64_t number, const char* end = ".npy") {
+  std::string digits = std::to_string(number);
+  if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
+  return concat(stem, "_", digits, end);
+}
+
+Json strings_json(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(text);
+  return list;
+}
+
+template <class T, int Dim>
+class Program {
+ public:
+  Program(const Options& o, EarthModel<T>&& model, std::optional<EarthModel<T>>&& truth,
+          Session& session)
+      : m_o(o), m_model(std::move(model)), m_truth(std::move(truth)), m_session(session) {}
+
+  void run() {
+    {
+      const HostPhase phase(m_session.phases, "check");
+      prepare();
+    }
+    m_job.progress = m_session.progress();
+    m_job.timeline = &m_timeline;
+    m_timeline.name_thread("run");
+    m_job.begins = [&](const Plan& plan) { return begin(plan); };
+    m_job.is_there = [&](std::size_t k) { return m_there[k]; };
+    m_job.data = [&](const auto& before, const auto& after) { keep_data(before, after); };
+    m_job.done = [&](std::size_t k, const ShotSums<T, Dim>& sums, const ShotReport& report) {
+      keep(k, sums, report);
+    };
+    with_space(m_o.space, [&](const auto& exec) {
+      const PhaseTimes times = compute_on(exec, m_job);
+      m_session.computed(times);
+    });
+    if (m_o.plan) return;
+    stack();
+    finish();
+  }
+
+ private:
+  void prepare() {
+    m_job.options = &m_o;
+    m_job.grid = grid_of<Dim>(m_model);
+    m_job.values = &m_model.values;
+    for (const auto& [option, text] : m_o.model.parameters) {
+      m_job.names[option] = concat("--", option, " ", text);
+    }
+    if (m_truth) {
+      if (m_truth->shape != m_model.shape) {
+        throw InputError(concat("--true-vp: its shape is ", io::shape_string(m_truth->shape),
+                                " (allowed: ", io::shape_string(m_model.shape),
+                                ", that of --vp): give both on the same nodes"));
+      }
+      m_job.true_values = &m_truth->values;
+      for (const auto& [option, text] : m_o.true_model.parameters) {
+        m_job.true_names[option] = concat("--true-", option, " ", text);
+      }
+    }
+    m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o.model));
+    m_job.modelling.order = m_o.order;
+    m_job.modelling.equations = m_o.equations;
+    m_job.modelling.sigma = m_o.sigma;
+    m_job.modelling.source_taper = m_o.source_taper;
+    m_job.modelling.seed = m_o.seed;
+    m_job.wavelet_name = "--wavelet " + m_o.wavelet;
+    const wave::WaveletText wavelet = wave::parse_wavelet(m_o.wavelet);
+    m_job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
+    double time = m_o.time;
+    if (m_o.modelled()) {
+      m_job.sources_name = "--source";
+      m_job.receivers_name = "--receivers";
+      m_job.shots = make_shots<Dim>(m_o, m_job.grid);
+      if (!m_truth) m_job.true_values = &m_model.values;
+      if (time == 0.0) time = 1.0;
+    } else {
+      m_job.sources_name = m_job.receivers_name = "--shots " + m_o.shots;
+      try {
+        m_survey.emplace(m_o.shots, m_o.survey);
+        m_survey->keep_inside(m_job.grid);
+      } catch (const Error& error) {
+        const std::string text = concat("--shots ", m_o.shots, ": ", error.what());
+        if (dynamic_cast<const FileError*>(&error) != nullptr) throw FileError(text);
+        throw InputError(text);
+      }
+      m_job.shots = m_survey->shots();
+      m_job.gather = [&](std::size_t k) {
+        const TimelineSpan span(&m_timeline, "read data");
+        return m_survey->read(k);
+      };
+      m_job.highest_data = m_survey->interval() * static_cast<double>(m_survey->samples() - 1) +
+                           std::max(0.0, m_survey->t0(0));
+      if (time == 0.0) time = m_job.highest_data;
+      m_notes = m_survey->notes();
+    }
+    for (const auto& shot : m_job.shots) {
+      const std::string of = m_job.shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
+      for (const bool sources : {true, false}) {
+        try {
+          check_positions<Dim>(m_job.grid, sources ? shot.sources : shot.receivers,
+                               of + (sources ? "source" : "receiver"));
+        } catch (const InputError& error) {
+          throw InputError(
+              concat(sources ? m_job.sources_name : m_job.receivers_name, ": ", error.what()));
+        }
+      }
+      m_traces += shot.receivers.size();
+    }
+    m_job.modelling.time = {time, m_o.dt, 0.0, 0.0};
+    m_job.scratch = m_session.folder() / "snapshots";
+    prepare_offsets();
+
+    m_session.will_write(names());
+    m_session.resumable(asked_json(m_o));
+    m_there.assign(m_job.shots.size(), false);
+    m_entries.resize(m_job.shots.size());
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+      Json more;
+      if (!m_session.take_over(m_job.shots[k].number, more)) continue;
+      m_there[k] = true;
+      m_entries[k] = more;
+      ++count;
+    }
+    if (m_o.resume) {
+      m_session.print("resumed   ", count, " of ", m_job.shots.size(), " shots are there");
+    }
+  }
+
+  void prepare_offsets() {
+    constexpr std::size_t numbers = Dim - 1;
+    if (m_o.columns.size() % numbers != 0) {
+      throw InputError(concat("--columns has ", m_o.columns.size(),
+                              " numbers (allowed in 3D: an x and a y for each column)"));
+    }
+    for (std::size_t c = 0; c < m_o.columns.size() / numbers; ++c) {
+      Index<Dim> column{};
+      for (std::size_t d = 0; d < numbers; ++d) {
+        const double at = m_o.columns[c * numbers + d];
+        const int axis = static_cast<int>(d);
+        const double node = (at - m_job.grid.origin[axis]) / m_job.grid.spacing[axis];
+        column[axis] = static_cast<std::int64_t>(std::llround(node));
+        if (node > -0.5 && column[axis] >= 0 && column[axis] < m_job.grid.extents[axis]) continue;
+        throw InputError(concat("--columns: ", at, " m is outside of the model (allowed: ",
+                                m_job.grid.origin[axis], " to ", m_job.grid.upper(axis), " m)"));
+      }
+      m_job.offsets.columns.push_back(column);
+    }
+    if (m_job.offsets.columns.empty()) return;
+    const double width = m_job.grid.upper(0) - m_job.grid.origin[0];
+    const double largest = m_o.offset > 0.0 ? m_o.offset : 0.1 * width;
+    m_job.offsets.largest = std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(std::llround(largest / m_job.grid.spacing[0])), 1,
+        (m_job.grid.extents[0] - 1) / 4);
+    m_job.offsets.apart = std::max<std::int64_t>(m_job.offsets.largest / 16, 1);
+    m_job.offsets.largest = m_job.offsets.largest / m_job.offsets.apart * m_job.offsets.apart;
+  }
+
+  // Of all results.
+  std::vector<std::string> names() const {
+    std::vector<std::string> list{"image.npy",       "image.sgy",
+                                  "image.rsf",       "illumination_source.npy",
+                                  "vp.npy",          "illumination_receiver.npy",
+                                  "data_before.npy", "data_after.npy",
+                                  "timeline.json"};
+    if (m_o.conditions.size() > 1) {
+      for (const Condition condition : m_o.conditions) {
+        list.push_back(concat("image_", to_string(condition), ".npy"));
+      }
+    }
+    if (m_job.offsets.count() > 0) list.emplace_back("offsets.npy");
+    if (m_o.angles) list.emplace_back("angles.npy");
+    for (const auto& shot : m_job.shots) {
+      list.push_back(numbered("shot", shot.number));
+      if (m_job.offsets.count() > 0) list.push_back(numbered("shot", shot.number, "_offsets.npy"));
+    }
+    return list;
+  }
+
+  bool begin(const Plan& plan) {
+    m_plan = plan;
+    print_plan();
+    Json& summary = m_session.summary;
+    summary["asked"] = asked_json(m_o);
+    Json model;
+    model["name"] = m_model.name;
+    model["medium"] = wave::to_string(plan.medium);
+    add_grid(m_model, model);
+    model["boundaries"] = boundaries_string<Dim>(m_job.boundaries);
+    summary["model"] = model;
+    summary["scheme"] = Json::object({{"dt", plan.time.dt},
+                                      {"largest_dt", plan.limits.largest_dt},
+                                      {"steps", plan.time.steps},
+                                      {"order", m_o.order},
+                                      {"highest_frequency", plan.frequency},
+                                      {"wavelet_peak", plan.peak_time}});
+    Json kept;
+    kept["way"] = plan.strategy.name;
+    kept["reason"] = plan.strategy.reason;
+    kept["every"] = plan.every;
+    kept["count"] = plan.time.steps / plan.every;
+    kept["bytes"] = static_cast<double>(plan.strategy.bytes);
+    kept["lossless"] = plan.strategy.lossless;
+    summary["snapshots"] = kept;
+    summary["notes"] = strings_json(m_notes);
+    if (m_o.plan) return false;
+    m_session.begin_output();
+    io::write_npy(m_session.folder() / "vp.npy", m_model.values["vp"].data(), m_model.shape);
+    m_session.wrote("vp.npy");
+    return true;
+  }
+
+  void print_plan() const {
+    constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
+    const Plan& p = m_plan;
+    m_session.print("model     ", m_model.name, ": ", describe_grid(m_model));
+    m_session.print("          ", media[static_cast<int>(p.medium)], "; boundaries ",
+                    boundaries_string<Dim>(m_job.boundaries));
+    for (const std::string& note : m_model.notes) m_session.print("          note: ", note);
+    m_session.print("data      ", m_o.shots, ": ", m_job.shots.size(), " shots, ", m_traces,
+                    " traces");
+    for (const std::string& note : m_notes) m_session.print("          ", note);
+    m_session.print("          wavelet ", m_o.wavelet, ", up to ", significant(p.frequency, 3),
+                    " Hz, peak at ", significant(p.peak_time, 4), " s, zero at its ",
+                    rtm::to_string(m_o.zero), "; mute ", m_o.mute_text);
+    m_session.print("scheme    order ", m_o.order, ", dt ", significant(p.time.dt, 6),
+                    " s (stable up to ", significant(p.limits.largest_dt, 4), "), ", p.time.steps,
+                    " steps, ", significant(p.nodes_per_wave, 3), " nodes per shortest wave");
+    std::string largest;
+    for (const std::int64_t nodes : p.largest)
+      largest += concat(largest.empty() ? "" : " x ", nodes);
+    m_session.print("          largest shot ", largest, " nodes with layers, ",
+                    format_bytes(static_cast<double>(p.memory.most)), " on ", m_o.space,
+                    " besides snapshots");
+    m_session.print("snapshots every ", p.every, " steps, ", p.time.steps / p.every,
+                    " of them: ", p.strategy.name, ", ",
+                    format_bytes(static_cast<double>(p.strategy.bytes)), " of ",
+                    format_bytes(p.budget),
+                    p.disk > 0.0 ? concat(" and ", format_bytes(p.disk), " of disk") : "", "; ",
+                    p.strategy.reason);
+    if (p.every > p.every_by_rule) {
+      m_session.print("          note: the wavelet wants one every ", p.every_by_rule,
+                      " steps; with fewer the image is aliased in time");
+    }
+    m_session.print("time      about ", significant(p.seconds, 2), " s");
+    std::fflush(stdout);
+  }
+
+  void keep_data(const rtm::ShotGather<Dim>& before, const rtm::PreparedShot<Dim>& after) {
+    const fs::path& folder = m_session.folder();
+    const auto traces = static_cast<std::int64_t>(before.shot.receivers.size());
+    io::write_npy(folder / "data_before.npy", before.samples.data(), {traces, before.count});
+    m_session.wrote("data_before.npy");
+    io::write_npy(folder / "data_after.npy", after.samples.data(), {traces, after.count});
+    m_session.wrote("data_after.npy");
+    m_session.summary["data"] =
+        Json::object({{"shot", before.shot.number},
+                      {"before", Json::object({{"interval", before.dt}, {"start", before.t0}})},
+                      {"after", Json::object({{"interval", after.dt}, {"start", 0.0}})},
+                      {"sources", points_json(before.shot.sources)},
+                      {"receivers", points_json(before.shot.receivers)}});
+    for (const std::string& note : after.notes) {
+      m_session.print("          shot ", before.shot.number, ": ", note);
+    }
+  }
+
+  // A shot's sums, with the taper at sides of its window that were cut.
+  void keep(std::size_t k, const ShotSums<T, Dim>& sums, const ShotReport& report) {
+    const HostPhase phase(m_session.phases, "write");
+    const TimelineSpan span(&m_timeline, "write shot");
+    const std::int64_t number = m_job.shots[k].number;
+    const double taper = m_o.aperture.empty() ? 0.0 : 0.25 * m_o.aperture.front();
+    const auto weights = rtm::window_weights(sums.window, taper);
+    const auto nodes = static_cast<std::size_t>(sums.window.grid.size());
+    std::vector<T> all(3 * nodes, T(0));
+    Grid<Dim> own = sums.window.grid;
+    rtm::ShotWindow<Dim> whole = rtm::window_of(own, whole_box(own));
+    rtm::add_window(own, whole, weights, sums.image.data(), all.data());
+    rtm::add_window(own, whole, weights, sums.source.data(), all.data() + nodes);
+    rtm::add_window(own, whole, weights, sums.receiver.data(), all.data() + 2 * nodes);
+    std::vector<std::int64_t> shape{3};
+    for (int d = 0; d < Dim; ++d) shape.push_back(own.extents[d]);
+    std::vector<std::string> files{numbered("shot", number)};
+    io::write_npy(m_session.folder() / files[0], all.data(), shape);
+    if (!sums.offsets.empty()) {
+      files.push_back(numbered("shot", number, "_offsets.npy"));
+      io::write_npy(m_session.folder() / files[1], sums.offsets.data(),
+                    {static_cast<std::int64_t>(sums.columns.size()), m_job.offsets.count(),
+                     own.extents[Dim - 1]});
+    }
+    Json entry;
+    entry["number"] = number;
+    entry["sources"] = points_json(m_job.shots[k].sources);
+    entry["receivers"] = report.receivers;
+    entry["dead"] = report.dead;
+    Json lower = Json::array(), upper = Json::array();
+    for (int d = 0; d < Dim; ++d) {
+      lower.push_back(sums.window.box.lower[d]);
+      upper.push_back(sums.window.box.upper[d]);
+    }
+    entry["window"] = Json::object({{"lower", lower}, {"upper", upper}});
+    entry["columns"] = sums.columns;
+    Json layers = Json::array();
+    for (int d = 0; d < Dim; ++d) layers.push_back(m_job.boundaries.lower[d].layer());
+    entry["layers"] = layers;
+    entry["snapshots"] = report.snapshots;
+    entry["ratio"] = report.ratio;
+    entry["points"] = report.points;
+    entry["points_of_whole_grids"] = report.whole_points;
+    entry["points_again"] = report.again;
+    entry["seconds"] = report.seconds;
+    entry["notes"] = strings_json(report.notes);
+    if (m_o.expand != rtm::Expansion::none && !m_boxes_told) {
+      entry["forward_boxes"] = report.forward_boxes;
+      entry["backward_boxes"] = report.backward_boxes;
+    }
+    m_boxes_told = true;
+    for (const std::string& file : files) m_session.wrote(file);
+    m_entries[k] = entry;
+    m_there[k] = true;
+    m_session.part_is_whole(number, files, entry);
+    m_points += report.points + report.again;
+    m_whole += report.whole_points;
+    m_seconds += report.seconds;
+  }
+
+  // Adds all shots; integers, so that their order makes no difference.
+  void stack() {
+    const HostPhase phase(m_session.phases, "stack");
+    const TimelineSpan span(&m_timeline, "stack");
+    const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
+    const fs::path& folder = m_session.folder();
+    const auto nodes = m_job.grid.size();
+    const auto find = [&](std::size_t k) {
+      Box<Dim> box;
+      const Json& window = *m_entries[k].find("window");
+      for (int d = 0; d < Dim; ++d) {
+        box.lower[d] = static_cast<std::int64_t>(
+            window.find("lower")->at(static_cast<std::size_t>(d)).number(0.0));
+        box.upper[d] = static_cast<std::int64_t>(
+            window.find("upper")->at(static_cast<std::size_t>(d)).number(0.0));
+      }
+      return box;
+    };
+    m_sums.assign(3, {});
+    for (int part = 0; part < 3; ++part) {
+      // the exponent comes from the loudest shot, whichever was first
+      double largest = 0.0;
+      for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+        const io::Array<T> array =
+            io::read_npy<T>(folder / numbered("shot", m_job.shots[k].number));
+        const auto count = array.data.size() / 3;
+        for (std::size_t i = 0; i < count; ++i) {
+          largest = std::max(largest, std::fabs(static_cast<double>(
+                                          array.data[static_cast<std::size_t>(part) * count + i])));
+        }
+      }
+      std::vector<T>& result = m_sums[static_cast<std::size_t>(part)];
+      result.assign(static_cast<std::size_t>(nodes), T(0));
+      if (!(largest > 0.0)) continue;
+      ExactSum<Host> sum(exec, nodes, exact_exponent(largest));
+      for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+        const io::Array<T> array =
+            io::read_npy<T>(folder / numbered("shot", m_job.shots[k].number));
+        const auto count = array.data.size() / 3;
+        const HostElements<const T> values(
+            array.data.data() + static_cast<std::size_t>(part) * count, count);
+        sum.add(exec, m_job.grid, find(k), values);
+      }
+      const HostElements<T> to(result.data(), result.size());
+      sum.result(exec, to);
+      exec.fence();
+    }
+    stack_offsets();
+  }
+
+  void stack_offsets() {
+    const std::int64_t count = m_job.offsets.count(), depths = m_job.grid.extents[Dim - 1];
+    if (count == 0) return;
+    const auto columns = m_job.offsets.columns.size();
+    std::vector<double> sum(columns * static_cast<std::size_t>(count * depths), 0.0);
+    // in the order of the shots
+    for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+      const Json& list = *m_entries[k].find("columns");
+      if (list.size() == 0) continue;
+      const io::Array<T> array = io::read_npy<T>(
+          m_session.folder() / numbered("shot", m_job.shots[k].number, "_offsets.npy"));
+      const auto each = static_cast<std::size_t>(count * depths);
+      for (std::size_t c = 0; c < list.size(); ++c) {
+        const auto column = static_cast<std::size_t>(list.at(c).number(0.0));
+        for (std::size_t i = 0; i < each; ++i) {
+          sum[column * each + i] += static_cast<double>(array.data[c * each + i]);
+        }
+      }
+    }
+    m_offsets = std::move(sum);
+  }
+
+  std::vector<T> image(Condition condition) const {
+    const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
+    const auto field = [&](const std::vector<T>& values) {
+      auto* data = const_cast<T*>(values.data());
+      if constexpr (Dim == 2) {
+        return Field<T, 2, Host>(data, m_job.grid.extents[0], m_job.grid.extents[1]);
+      } else {
+        return Field<T, 3, Host>(data, m_job.grid.extents[0], m_job.grid.extents[1],
+                                 m_job.grid.extents[2]);
+      }
+    };
+    const auto zero_lag = field(m_sums[0]);
+    const auto take = [&](const Field<T, Dim, Host>& from, double factor) {
+      std::vector<T> values(from.data(), from.data() + from.size());
+      for (T& value : values) value *= static_cast<T>(factor);
+      return values;
+    };
+    switch (condition) {
+      case Condition::zero_lag:
+        return m_sums[0];
+      case Condition::source:
+        return take(rtm::normalised<T, Dim, Host>(exec, m_job.grid, zero_lag, field(m_sums[1])),
+                    1.0);
+      case Condition::receiver:
+        return take(rtm::normalised<T, Dim, Host>(exec, m_job.grid, zero_lag, field(m_sums[2])),
+                    1.0);
+      case Condition::inverse_scattering:
+        return take(rtm::laplacian<T, Dim, Host>(exec, m_job.grid, zero_lag), 0.5);
+      default:
+        return take(rtm::laplacian<T, Dim, Host>(exec, m_job.grid,
+                                                 rtm::normalised<T, Dim, Host>(
+                                                     exec, m_job.grid, zero_lag, field(m_sums[1]))),
+                    1.0);
+    }
+  }
+
+  void write(const std::string& name, const std::vector<T>& values) {
+    io::write_npy(m_session.folder() / name, values.data(), m_model.shape);
+    m_session.wrote(name);
+  }
+
+  void finish() {
+    const fs::path& folder = m_session.folder();
+    {
+      const HostPhase phase(m_session.phases, "write");
+      io::Array<T> array;
+      array.shape = m_model.shape;
+      array.data = image(m_o.conditions.front());
+      write("image.npy", array.data);
+      if (m_o.conditions.size() > 1) {
+        for (const Condition condition : m_o.conditions) {
+          write(concat("image_", to_string(condition), ".npy"), image(condition));
+        }
+      }
+      try {
+        io::write_segy_model<T>(folder / "image.sgy", array, m_model.spacing, m_model.origin);
+        m_session.wrote("image.sgy");
+      } catch (const InputError& error) {
+        m_session.print("          note: no image.sgy, ", error.what());
+      }
+      std::vector<io::RsfAxis> axes(m_model.shape.size());
+      for (std::size_t d = 0; d < axes.size(); ++d) {
+        axes[d].spacing = m_model.spacing[d];
+        axes[d].origin = m_model.origin[d];
+        axes[d].label = m_model.axis(d);
+        axes[d].unit = "m";
+      }
+      io::write_rsf<T>(folder / "image.rsf", array, axes);
+      m_session.wrote("image.rsf");
+      write("illumination_source.npy", m_sums[1]);
+      write("illumination_receiver.npy", m_sums[2]);
+      write_gathers();
+      const std::string trace = m_timeline.json();
+      io::AtomicFile file(folder / "timeline.json");
+      file.write(trace.data(), trace.size());
+      file.commit(trace.size());
+      m_session.wrote("timeline.json");
+      if (!m_o.keep_shots) remove_shots();
+    }
+    Json& summary = m_session.summary;
+    Json shots = Json::array();
+    for (const Json& entry : m_entries) shots.push_back(entry);
+    summary["migrated"] = shots;
+    const double rate = m_seconds > 0.0 ? m_points / m_seconds : 0.0;
+    summary["run"] = Json::object({{"device", m_plan.device},
+                                   {"threads", m_plan.threads},
+                                   {"points", m_points},
+                                   {"points_of_whole_grids", m_whole},
+                                   {"seconds_of_legs", m_seconds}});
+    summary["rates"] = Json::object({{"points_per_second", rate}});
+    Json stages = Json::array();
+    for (const auto& total : m_timeline.totals()) {
+      stages.push_back(Json::object({{"stage", total.stage},
+                                     {"seconds", total.seconds},
+                                     {"spans", total.spans},
+                                     {"bytes", total.bytes}}));
+    }
+    summary["stages"] = stages;
+    Ending ending;
+    ending.script = "plot_migration.py";
+    ending.pictures = {"image.png", "illumination.png", "data.png", "timeline.png"};
+    if (m_o.expand != rtm::Expansion::none) ending.pictures.emplace_back("boxes.png");
+    if (!m_offsets.empty()) ending.pictures.emplace_back("gathers.png");
+    ending.picture_name = "drawn";
+    ending.word = "pictures";
+    ending.lines = {concat("migrated  ", m_job.shots.size(), " shots, ", format_count(m_points),
+                           "points on ", m_o.space, ": ", m_plan.device)};
+    if (m_o.expand != rtm::Expansion::none && m_whole > 0.0) {
+      ending.lines.push_back(concat("          --expand ", rtm::to_string(m_o.expand), ": ",
+                                    fixed(100.0 * m_points / m_whole, 1),
+                                    " % of the nodes were stepped"));
+    }
+    ending.rate = concat("rate      ", format_count(rate), "points/s");
+    ending.most_files = 12;
+    m_session.finish(ending);
+  }
+
+  void write_gathers() {
+    if (m_offsets.empty()) return;
+    const std::int64_t count = m_job.offsets.count(), depths = m_job.grid.extents[Dim - 1];
+    const auto columns = static_cast<std::int64_t>(m_job.offsets.columns.size());
+    io::write_npy(m_session.folder() / "offsets.npy", m_offsets.data(), {columns, count, depths});
+    m_session.wrote("offsets.npy");
+    const double apart = static_cast<double>(m_job.offsets.apart) * m_job.grid.spacing[0];
+    m_session.summary["offsets"] = Json::object({{"columns", m_o.columns},
+                                                 {"first", -apart * static_cast<double>(count / 2)},
+                                                 {"apart", apart}});
+    if (!m_o.angles) return;
+    std::vector<double> angles;
+    for (int a = -60; a <= 60; a += 2) angles.push_back(a);
+    std::vector<double> all;
+    const auto each = static_cast<std::size_t>(count * depths);
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const auto begin = m_offsets.begin() + static_cast<std::ptrdiff_t>(each) * c;
+      const auto gather =
+          rtm::angle_gather(std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(each)),
+                            count, depths, apart, m_job.grid.spacing[Dim - 1], angles);
+      all.insert(all.end(), gather.begin(), gather.end());
+    }
+    io::write_npy(m_session.folder() / "angles.npy", all.data(),
+                  {columns, static_cast<std::int64_t>(angles.size()), depths});
+    m_session.wrote("angles.npy");
+    m_session.summary["angles"] =
+        Json::object({{"first", angles.front()}, {"apart", 2.0}, {"unit", "degrees"}});
+  }
+
+  // They are in the image.
+  void remove_shots() {
+    for (const auto& shot : m_job.shots) {
+      for (const char* end : {".npy", "_offsets.npy"}) {
+        const std::string name = numbered("shot", shot.number, end);
+        const auto found = std::find(m_session.files.begin(), m_session.files.end(), name);
+        if (found == m_session.files.end()) continue;
+        std::error_code ignored;
+        fs::remove(m_session.folder() / name, ignored);
+        m_session.files.erase(found);
+      }
+    }
+  }
+
+  const Options& m_o;
+  EarthModel<T> m_model;
+  std::optional<EarthModel<T>> m_truth;
+  Session& m_session;
+  Job<T, Dim> m_job;
+  Plan m_plan;
+  Timeline m_timeline;
+  std::optional<rtm::Survey<Dim>> m_survey;
+  std::vector<std::string> m_notes;
+  std::vector<bool> m_there;
+  std::vector<Json> m_entries;
+  std::vector<std::vector<T>> m_sums;  ///< image, illuminations
+  std::vector<double> m_offsets;
+  std::size_t m_traces = 0;
+  double m_points = 0.0, m_whole = 0.0, m_seconds = 0.0;
+  bool m_boxes_told = false;
+};
+
+template <class T>
+void run_with(const Options& o, Session& session) {
+  EarthModel<T> model;
+  std::optional<EarthModel<T>> truth;
+  const MemoryLimit limit = memory_limit(o, o.space != "cuda");
+  const EarthModelNeed need = need_of_earth_model<T>(o.model);
+  MemoryEstimate memory;
+  memory.take((o.true_model.parameters.empty() ? 1.0 : 2.0) * need.values);
+  memory.pass(need.passing);
+  memory.take(4.0 * sizeof(T) * need.nodes());  // the sums, and a shot's
+  check_memory(concat("a model of ", io::shape_string(need.shape), " nodes and its image"), memory,
+               limit, "take fewer nodes");
+  {
+    const HostPhase phase(session.phases, "read");
+    model = load_earth_model<T>(o.model);
+    if (!o.true_model.parameters.empty()) {
+      EarthModelOptions options = o.true_model;
+      if (options.spacing.empty()) options.spacing = model.spacing;
+      truth = load_earth_model<T>(options);
+    }
+  }
+  if (model.shape.size() == 2) {
+    Program<T, 2>(o, std::move(model), std::move(truth), session).run();
+  } else {
+    Program<T, 3>(o, std::move(model), std::move(truth), session).run();
+  }
+}
+
+void run(const Options& options, Session& session) {
+  if (options.double_precision) {
+    run_with<double>(options, session);
+  } else {
+    run_with<float>(options, session);
+  }
+}
+
+}  // namespace
+
+}  // namespace moho::examples::migrate_shots
+
+int main(int argc, char** argv) {
+  using namespace moho::examples;
+  return run_example<migrate_shots::Options>(argc, argv, migrate_shots::describe(),
+                                             migrate_shots::read_options, migrate_shots::run);
+}
