@@ -166,7 +166,7 @@ assert abs(second["ts"] - 1e5) < 1e-3 and abs(second["dur"] - 8e4) < 1e-3 and se
 
 TEST(Timeline, IsDrawn) {
   const Folder folder;
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  const auto root = std::filesystem::absolute(__FILE__).parent_path().parent_path().parent_path();
   const std::string program =
       "/usr/bin/python3 '" + (root / "examples/plot_timeline.py").string() + "' ";
   const auto output = [&] {

@@ -65,10 +65,10 @@ struct CodecRate {
   int bits = 0;               ///< of blocks
   bool host_threads = false;  ///< by threads of the host beside the propagation; else by the
                               ///< kernels that propagate, which wait for it
-  double ratio = 1.0;   ///< bytes of raw over compressed snapshots
-  double encode = 0.0;  ///< bytes of raw snapshots a second
-  double decode = 0.0;  ///< bytes of raw snapshots a second
-  double snr = 0.0;     ///< signal to noise of a snapshot, dB
+  double ratio = 1.0;         ///< bytes of raw over compressed snapshots
+  double encode = 0.0;        ///< bytes of raw snapshots a second
+  double decode = 0.0;        ///< bytes of raw snapshots a second
+  double snr = 0.0;           ///< signal to noise of a snapshot, dB
   double bound = std::numeric_limits<double>::infinity();  ///< of the error at a node over the
                                                            ///< largest value
 };
