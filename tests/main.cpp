@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The main function of every test program: Kokkos runs for as long as the tests do.
+// The main function of every test program: it initialises Kokkos and runs the tests.
 
 #include <gtest/gtest.h>
 

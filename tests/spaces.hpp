@@ -20,7 +20,7 @@ template <class ExecType>
 struct Space {
   using Exec = ExecType;
   using Memory = MemoryOf<ExecType>;
-  using Scalar = float;  ///< of tests that want one and no other
+  using Scalar = float;  ///< for tests with a single scalar type
   static Instance<Memory> exec() { return ExecType(); }
 };
 
@@ -48,22 +48,21 @@ using FewCases = ::testing::Types<Case<Kokkos::DefaultHostExecutionSpace, float>
 
 /// Every enabled execution space, for TYPED_TEST_SUITE(Suite, TestSpaces, SpaceName).
 ///
-/// TypeParam::exec() is an instance and TypeParam::Memory its memory. What a test does belongs into
-/// a function template over the memory, so that Serial and OpenMP share its compilation.
+/// TypeParam::exec() is an instance and TypeParam::Memory its memory. Write the body of a test as a
+/// function template over the memory, so that it is compiled once for Serial and OpenMP.
 using TestSpaces = detail::to_types<EnabledSpaces>::spaces;
 
 /// Every enabled execution space with float and with double, for
-/// TYPED_TEST_SUITE(Suite, TestCases, CaseName); TypeParam::Scalar is the scalar. Hosts share the
-/// compiled kernels: with sanitizers, which make everything ten times as long, each precision runs
-/// in one space and each space in one precision.
+/// TYPED_TEST_SUITE(Suite, TestCases, CaseName); TypeParam::Scalar is the scalar. Serial and OpenMP
+/// share compiled kernels; with sanitizers, under which tests take ten times as long, each
+/// precision runs in one space and each space in one precision.
 #ifdef MOHO_BOUNDS_CHECK
 using TestCases = detail::FewCases;
 #else
 using TestCases = detail::to_types<EnabledSpaces>::cases;
 #endif
 
-/// The cases of tests that step for long: with sanitizers the default space and single precision
-/// stand for all.
+/// The cases of tests with many steps: with sanitizers the default space and single precision only.
 #ifdef MOHO_BOUNDS_CHECK
 using LongTestCases = ::testing::Types<Case<Kokkos::DefaultHostExecutionSpace, float>>;
 #else
@@ -93,8 +92,8 @@ using moho::Instance;  // tests are written in their own namespace
 
 /// \def MEMORY_TEST
 /// A typed test whose body is a function template of the scalar T and the memory Memory, with the
-/// argument `exec`, an Instance<Memory>: it is compiled once for all spaces of a memory, and nvcc
-/// takes its lambdas.
+/// argument `exec`, an Instance<Memory>: it is compiled once for all spaces of a memory, and may
+/// contain lambdas that nvcc would not accept in a test body.
 #define MEMORY_TEST(suite, name)                                                               \
   template <class T, class Memory>                                                             \
   void suite##_##name(const ::moho::Instance<Memory>& exec);                                   \

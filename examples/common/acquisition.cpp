@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/acquisition.hpp"
+#include "common/survey_text.hpp"
 
 #include <moho/io/input_file.hpp>
 #include <moho/io/npy.hpp>
@@ -34,7 +35,7 @@ template <int Dim>
 Points<Dim> read_points(const std::string& what, const std::string& text) {
   const std::string kind = std::filesystem::path(text).extension().string();
   if (kind != ".csv" && kind != ".txt" && kind != ".npy") {
-    return wave::parse_points<Dim>(what, text, wave::TextOrder::xzy);
+    return parse_points<Dim>(what, text, TextOrder::xzy);
   }
   const io::Table table = read_table(text);
   const char* const names = Dim == 2 ? "x,z" : "x,y,z";
@@ -67,7 +68,7 @@ Points<Dim> read_points(const std::string& what, const std::string& text) {
 template <int Dim>
 std::vector<wave::Shot<Dim>> read_shots(const std::string& path) {
   const io::InputFile file(path);
-  return wave::parse_shots<Dim>(file.text(file.size()), path);
+  return parse_shots<Dim>(file.text(file.size()), path);
 }
 
 std::vector<double> read_wavelet(const wave::WaveletText& text, double dt) {

@@ -17,14 +17,14 @@ namespace moho::examples {
 /// A table of numbers in a file: .npy of one or two axes, everything else as text.
 io::Table read_table(const std::string& path);
 
-/// Points of an option: a text as moho::wave::parse_points() takes it, with z in the second place,
+/// Points of an option: a text as parse_points() takes it, with z in the second place,
 /// or the path of a table .csv, .txt or .npy with the columns x,z or x,y,z, in any order and among
 /// others if they are named in the first line.
 /// \param what what to call the option in messages: "--receivers"
 template <int Dim>
 Points<Dim> read_points(const std::string& what, const std::string& text);
 
-/// Shots in a file, as moho::wave::parse_shots() takes them.
+/// Shots in a file, as parse_shots() takes them.
 template <int Dim>
 std::vector<wave::Shot<Dim>> read_shots(const std::string& path);
 

@@ -18,6 +18,12 @@ namespace po = boost::program_options;
 OptionText flag(std::string name, std::string text) {
   return {std::move(name), {}, std::move(text), OptionText::Kind::flag};
 }
+std::vector<OptionText> joined(std::vector<OptionText> first,
+                               const std::vector<OptionText>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 OptionText repeated(std::string name, std::string form, std::string text) {
   return {std::move(name), std::move(form), std::move(text), OptionText::Kind::repeated};
 }

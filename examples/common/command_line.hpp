@@ -44,6 +44,10 @@ OptionText resume_option(const std::string& part);
 /// --out.
 OptionText out_option(const std::string& program);
 
+/// Two lists as one.
+std::vector<OptionText> joined(std::vector<OptionText> first,
+                               const std::vector<OptionText>& second);
+
 /// Options under a heading.
 struct OptionGroup {
   std::string title;

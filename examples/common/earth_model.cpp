@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/earth_model.hpp"
 
+#include "common/arguments.hpp"
 #include "common/memory.hpp"
 
 #include <moho/io/model.hpp>
@@ -71,6 +72,44 @@ void read_parameter(const std::string& option, const std::string& path, bool deg
 }
 
 }  // namespace
+
+OptionGroup earth_model_options() {
+  return {"Model (each a file or a number)",
+          {{"vp", "FILE | m/s", "P velocity; needed"},
+           {"rho", "FILE | kg/m3", "density (default: constant)"},
+           {"epsilon", "FILE | e", "Thomsen's epsilon, makes it VTI"},
+           {"delta", "FILE | d", "Thomsen's delta, makes it VTI"},
+           {"theta", "FILE | angle",
+            "tilt of the symmetry axis from the vertical towards x, radians, makes it TTI; a "
+            "number may be written 30deg"},
+           {"phi", "FILE | angle", "azimuth of the symmetry axis from x to y, radians; 3D only"},
+           flag("degrees", "theta and phi are in degrees"),
+           {"shape", "nx,nz[,ny]", "nodes, where all are numbers"},
+           {"spacing", "d | dx,dz[,dy]",
+            "metres between nodes, one value for all axes or one for each (default: that of the "
+            "file)"},
+           {"origin", "x,z[,y]", "position of the first node (default: that of the file, or 0)"}}};
+}
+
+void read_earth_model_options(const Arguments& arguments, const std::string& program,
+                              EarthModelOptions& options) {
+  const auto given = [&](const char* name) { return arguments.given(name); };
+  for (const char* name : order) {
+    if (given(name)) options.parameters[name] = arguments.text(name);
+  }
+  if (!given("vp")) {
+    throw InputError(concat(
+        "--vp is missing (needed: a file, or a number of m/s with --shape and --spacing): try ",
+        program, " --vp 2000 --shape 301,201 --spacing 10, or see ", program, " --help"));
+  }
+  options.degrees = given("degrees");
+  if (given("shape")) options.shape = parse_shape(arguments.text("shape"), std::int64_t(1) << 31);
+  if (given("spacing")) options.spacing = parse_spacing(arguments.text("spacing"));
+  if (given("origin")) {
+    options.origin = to_axes(
+        parse_numbers("--origin", arguments.text("origin"), {2, 3}, "x,z or x,z,y in metres"));
+  }
+}
 
 double EarthModelNeed::nodes() const {
   double nodes = shape.empty() ? 0.0 : 1.0;

@@ -5,6 +5,7 @@
 /// \brief A model of several parameters for programs of waves: each from a file, or one number for
 /// all nodes.
 
+#include "common/command_line.hpp"
 #include "common/model_grid.hpp"
 
 #include <cstdint>
@@ -23,6 +24,12 @@ struct EarthModelOptions {
   std::vector<double> origin;       ///< empty: that of the file, or zero
   bool degrees = false;             ///< theta and phi of files and plain numbers are in degrees
 };
+
+/// --vp, --rho, ..., --spacing and --origin, for --help.
+OptionGroup earth_model_options();
+/// What was given for them. \param program for messages \throws InputError
+void read_earth_model_options(const Arguments& arguments, const std::string& program,
+                              EarthModelOptions& options);
 
 /// The parameters on the nodes of a grid; its name is that of vp.
 template <class T>

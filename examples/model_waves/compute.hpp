@@ -4,14 +4,11 @@
 /// \file
 /// \brief The part of model_waves that runs on a space, compiled once for each memory.
 
-#include "model_waves/plan.hpp"
-
 #include <moho/core/instance.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/core/progress.hpp>
 #include <moho/rtm/types.hpp>
-#include <moho/wave/geometry.hpp>
-#include <moho/wave/types.hpp>
+#include <moho/wave/plan.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -24,7 +21,7 @@ namespace moho::examples::model_waves {
 
 /// What the run was found to be, before its first step and after its last.
 struct Report {
-  Plan plan;
+  wave::TimePlan time;
   wave::Medium medium = wave::Medium::isotropic;
   wave::Limits limits;
   std::vector<std::int64_t> extended;  ///< nodes of the grid with its layers
@@ -60,14 +57,9 @@ struct Job {
   std::vector<wave::Shot<Dim>> shots;
   std::string sources_name, receivers_name, wavelet_name;  ///< for messages
   wave::Boundaries<Dim> boundaries;
-  int order = 8;
-  wave::Equations equations = wave::Equations::self_adjoint;
-  double sigma = 0.75;
-  std::optional<double> source_taper;  ///< metres, 0: none; empty: by the wavelet
-  std::uint64_t seed = 2011;
+  wave::ModellingOptions<Dim> modelling;  ///< times, order, equations; sources come from the shots
   rtm::Expansion expand = rtm::Expansion::none;
-  TimeOptions time;
-  std::function<std::vector<double>(double dt)> wavelet;
+  wave::WaveletAt wavelet;
 
   /// Is a shot there already, so that it need not be computed?
   std::function<bool(std::size_t shot)> is_there;
@@ -75,8 +67,8 @@ struct Job {
   std::function<void(const Report&)> begins;
   /// The traces of a shot, receivers x samples.
   std::function<void(std::size_t shot, const Gather<T>&)> gather;
-  /// The wavefield of the first shot on the model's grid, after a step.
-  std::function<void(std::int64_t step, const std::vector<T>&)> snapshot;
+  /// The wavefield of the first shot on the model's grid, after a step. Called on another thread.
+  std::function<void(std::int64_t step, const T* values)> snapshot;
   Progress progress;
 };
 

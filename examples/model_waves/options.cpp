@@ -64,62 +64,42 @@ Description describe() {
   d.intro = intro;
   d.outro = outro;
   d.groups = {
-      {"Model (each a file or a number)",
-       {{"vp", "FILE | m/s", "P velocity; needed"},
-        {"rho", "FILE | kg/m3", "density (default: constant)"},
-        {"epsilon", "FILE | e", "Thomsen's epsilon, makes it VTI"},
-        {"delta", "FILE | d", "Thomsen's delta, makes it VTI"},
-        {"theta", "FILE | angle",
-         "tilt of the symmetry axis from the vertical towards x, radians, makes it TTI; a number "
-         "may be written 30deg"},
-        {"phi", "FILE | angle", "azimuth of the symmetry axis from x to y, radians; 3D only"},
-        flag("degrees", "theta and phi are in degrees"),
-        {"shape", "nx,nz[,ny]", "nodes, where all are numbers"},
-        {"spacing", "d | dx,dz[,dy]",
-         "metres between nodes, one value for all axes or one for each (default: that of the "
-         "file)"},
-        {"origin", "x,z[,y]", "position of the first node (default: that of the file, or 0)"}}},
+      earth_model_options(),
       {"Shots",
-       {repeated("source", "POINTS",
-                 "each point is a shot: x,z[,y]; a line x,z:x,z:count; several joined by ;  or a "
-                 "table .csv or .npy. May be repeated (default: the middle, two nodes below the "
-                 "surface)"),
-        {"receivers", "POINTS",
-         "written like sources (default: a line two nodes below the surface)"},
-        flag("moving", "receivers move with the source: horizontal distances from it; depths stay"),
-        {"shots", "FILE",
-         "a table shot,kind,x,z (3D: x,y,z) of sources and receivers, instead of both"},
-        {"wavelet", "WAVELET",
-         "ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] with times "
-         "and amplitudes (default: ricker:15)"},
-        {"time", "s", "seconds to model (default: 1)"},
-        {"interval", "s", "between samples of the gather, whole microseconds (default: dt)"},
-        {"snapshot-every", "s",
-         "seconds between snapshots of the first shot, 0 for none (default: a quarter of the "
-         "time)"}}},
+       joined(
+           shot_options(),
+           {{"shots", "FILE",
+             "a table shot,kind,x,z (3D: x,y,z) of sources and receivers, instead of both"},
+            {"wavelet", "WAVELET",
+             "ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] with "
+             "times "
+             "and amplitudes (default: ricker:15)"},
+            {"time", "s", "seconds to model (default: 1)"},
+            {"interval", "s", "between samples of the gather, whole microseconds (default: dt)"},
+            {"snapshot-every", "s",
+             "seconds between snapshots of the first shot, 0 for none (default: a quarter of the "
+             "time)"}})},
       {"Scheme",
-       {{"dt", "s | auto", "time step (default: auto)"},
-        {"order", "n", "of differences in space: 2, 4, ..., 16 (default: 8)"},
-        {"boundary", "LIST", "see below (default: cpml:20; for TTI sponge:30)"},
-        {"width", "n",
-         "nodes of layers whose width --boundary does not say (default: 20 for cpml, 30 for "
-         "sponge, "
-         "40 for random)"},
-        flag("free-surface", "the same as top=free"),
-        {"seed", "n", "of random layers (default: 2011)"},
-        {"equations", "NAME",
-         "of VTI and TTI: self_adjoint (keeps energy in rough models) or fletcher (default: "
-         "self_adjoint)"},
-        {"sigma", "s",
-         "for fletcher: shear velocity^2 = vp^2 |epsilon - delta| / sigma (default: 0.75)"},
-        {"source-taper", "m | auto",
-         "for self_adjoint: delta becomes epsilon up to half so far from sources and goes over "
-         "into "
-         "its own value up to there, so that no slow waves of shear come out of them; 0: nowhere "
-         "(default: auto, twice the shortest wave)"},
-        {"expand", "NAME",
-         "step only where waves have come to, by: none, layers, eikonal, or amplitude (default: "
-         "none)"}}},
+       joined(
+           joined({{"dt", "s | auto", "time step (default: auto)"},
+                   {"order", "n", "of differences in space: 2, 4, ..., 16 (default: 8)"}},
+                  face_options()),
+           {{"seed", "n", "of random layers (default: 2011)"},
+            {"equations", "NAME",
+             "of VTI and TTI: self_adjoint (keeps energy in rough models) or fletcher (default: "
+             "self_adjoint)"},
+            {"sigma", "s",
+             "for fletcher: shear velocity^2 = vp^2 |epsilon - delta| / sigma (default: 0.75)"},
+            {"source-taper", "m | auto",
+             "for self_adjoint: delta becomes epsilon up to half so far from sources and goes over "
+             "into "
+             "its own value up to there, so that no slow waves of shear come out of them; 0: "
+             "nowhere "
+             "(default: auto, twice the shortest wave)"},
+            {"expand", "NAME",
+             "step only where waves have come to, by: none, layers, eikonal, or amplitude "
+             "(default: "
+             "none)"}})},
       {"Running",
        {precision_option(), space_option(),
         memory_option("for all arrays together, or on the device"), out_option(d.program),
@@ -135,31 +115,11 @@ Options read_options(const Arguments& arguments) {
   const auto given = [&](const char* name) { return arguments.given(name); };
   const auto text = [&](const char* name) { return arguments.text(name); };
 
-  // The model.
-  for (const char* name : {"vp", "rho", "epsilon", "delta", "theta", "phi"}) {
-    if (given(name)) o.model.parameters[name] = text(name);
-  }
-  if (!given("vp")) {
-    throw InputError(
-        "--vp is missing (needed: a file, or a number of m/s with --shape and --spacing): try "
-        "model_waves --vp 2000 --shape 301,201 --spacing 10, or see model_waves --help");
-  }
-  o.model.degrees = given("degrees");
-  if (given("shape")) o.model.shape = parse_shape(text("shape"), std::int64_t(1) << 31);
-  if (given("spacing")) o.model.spacing = parse_spacing(text("spacing"));
-  if (given("origin")) {
-    o.model.origin =
-        to_axes(parse_numbers("--origin", text("origin"), {2, 3}, "x,z or x,z,y in metres"));
-  }
+  read_earth_model_options(arguments, "model_waves", o.model);
 
   // The shots.
-  o.sources = arguments.texts("source");
-  if (given("receivers")) o.receivers = text("receivers");
-  if (given("receivers") && o.receivers.empty()) {
-    throw InputError("--receivers is empty (allowed: points): leave it out for a line of them");
-  }
+  read_shot_options(arguments, o);
   if (given("shots")) o.shots_file = text("shots");
-  o.moving = given("moving");
   if (given("shots") && (given("source") || given("receivers") || o.moving)) {
     throw InputError(
         concat("--shots and --",
@@ -167,9 +127,6 @@ Options read_options(const Arguments& arguments) {
                : given("receivers") ? "receivers"
                                     : "moving",
                " were both given (allowed: one of them): the table holds sources and receivers"));
-  }
-  if (o.moving && !given("receivers")) {
-    throw InputError("--moving needs --receivers: give distances from the source and depths");
   }
   if (given("wavelet")) o.wavelet = text("wavelet");
   if (given("time")) o.time = arguments.number("time", "positive, in seconds", 0.0, false);
@@ -190,12 +147,7 @@ Options read_options(const Arguments& arguments) {
       throw InputError(concat("--order is ", o.order, " (allowed: 2, 4, 6, 8, 10, 12, 14, 16)"));
     }
   }
-  if (given("boundary")) o.boundary = text("boundary");
-  if (given("boundary") && o.boundary.empty()) {
-    throw InputError("--boundary is empty (allowed: kinds of boundaries): leave it out for layers");
-  }
-  if (given("width")) o.width = static_cast<int>(parse_count("--width", text("width"), 1, 1000));
-  o.free_surface = given("free-surface");
+  read_face_options(arguments, o);
   if (given("seed")) {
     o.seed = static_cast<std::uint64_t>(
         parse_count("--seed", text("seed"), 0, std::numeric_limits<std::int64_t>::max()));

@@ -6,6 +6,7 @@
 
 #include "common/command_line.hpp"
 #include "common/earth_model.hpp"
+#include "common/survey.hpp"
 
 #include <moho/rtm/types.hpp>
 #include <moho/wave/types.hpp>
@@ -18,13 +19,9 @@
 namespace moho::examples::model_waves {
 
 /// What was asked for.
-struct Options : CommonOptions {
+struct Options : CommonOptions, ShotTexts, FaceTexts {
   EarthModelOptions model;
 
-  std::vector<std::string> sources;  ///< points; empty: one in the middle
-  std::string receivers;             ///< points; empty: a line along the surface
-  bool moving = false;               ///< receivers are distances from each source
-  std::string shots_file;            ///< table of sources and receivers; replaces both
   std::string wavelet = "ricker:15";
 
   double time = 1.0;                ///< seconds
@@ -36,9 +33,6 @@ struct Options : CommonOptions {
   wave::Equations equations = wave::Equations::self_adjoint;
   double sigma = 0.75;
   std::optional<double> source_taper;  ///< metres, 0: none; empty: by the wavelet
-  std::string boundary;                ///< empty: cpml, sponge for TTI
-  std::optional<int> width;            ///< of layers whose width is not told
-  bool free_surface = false;
   std::uint64_t seed = 2011;
   rtm::Expansion expand = rtm::Expansion::none;
 };

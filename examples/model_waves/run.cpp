@@ -6,9 +6,9 @@
 #include "common/memory.hpp"
 #include "common/program.hpp"
 #include "common/summary.hpp"
+#include "common/survey.hpp"
 #include "model_waves/compute.hpp"
 #include "model_waves/options.hpp"
-#include "model_waves/survey.hpp"
 
 #include <moho/core/positions.hpp>
 #include <moho/core/space.hpp>
@@ -63,9 +63,9 @@ Json asked_json(const Options& o) {
 
 Json scheme_json(const Options& o, const Report& report) {
   Json json;
-  json["dt"] = report.plan.dt;
+  json["dt"] = report.time.dt;
   json["largest_dt"] = report.limits.largest_dt;
-  json["steps"] = report.plan.steps;
+  json["steps"] = report.time.steps;
   json["order"] = o.order;
   json["slowest_wave"] = report.limits.least_velocity;
   json["fastest_wave"] = report.limits.greatest_velocity;
@@ -94,14 +94,6 @@ std::string numbered(const char* stem, std::int64_t number) {
   std::string digits = std::to_string(number);
   if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
   return concat(stem, "_", digits, ".npy");
-}
-
-// The medium that the options make, before any file is read.
-wave::Medium medium_of(const Options& o) {
-  const auto given = [&](const char* name) { return o.model.parameters.count(name) > 0; };
-  if (given("theta") || given("phi")) return wave::Medium::tti;
-  if (given("epsilon") || given("delta")) return wave::Medium::vti;
-  return given("rho") ? wave::Medium::variable_density : wave::Medium::isotropic;
 }
 
 // Throws for shots that cannot be, before the space is used.
@@ -150,7 +142,7 @@ struct Survey {
 void print_plan(const Options& o, const ModelGrid& model, double slowest, double fastest,
                 const Survey& survey, const Report& report, const Session& session) {
   constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
-  const Plan& plan = report.plan;
+  const wave::TimePlan& plan = report.time;
   session.print("model     ", model.name, ": ", describe_grid(model));
   session.print("          ", media[static_cast<int>(report.medium)], ", vp ",
                 significant(slowest, 6), " to ", significant(fastest, 6), " m/s; boundaries ",
@@ -215,8 +207,8 @@ Json snapshots_json(const std::vector<double>& times) {
 // What holds before the first step as after the last.
 void describe_run(const Options& o, const Report& report, Session& session) {
   session.summary["scheme"] = scheme_json(o, report);
-  session.summary["gather"] = Json::object({{"samples", report.plan.samples},
-                                            {"interval", report.plan.interval},
+  session.summary["gather"] = Json::object({{"samples", report.time.samples},
+                                            {"interval", report.time.interval},
                                             {"wavelet_peak", report.peak_time}});
 }
 
@@ -230,7 +222,7 @@ MemoryEstimate estimate_memory(const Options& o, const EarthModelNeed& need,
     grid.spacing[d] = 1.0;
   }
   const bool on_host = o.space != "cuda";
-  const wave::Medium medium = medium_of(o);
+  const wave::Medium medium = medium_of(o.model);
   const bool anisotropic = medium == wave::Medium::vti || medium == wave::Medium::tti;
   const wave::Boundaries<Dim> boundaries = make_boundaries<Dim>(o, medium);
   const Grid<Dim> extended = wave::extended_grid(grid, boundaries);
@@ -269,10 +261,8 @@ MemoryEstimate estimate_memory(const Options& o, const EarthModelNeed& need,
     }
     if (arrivals) estimate.take(sizeof(T) * 2.5 * whole);
   }
-  // a snapshot, which comes over the host's memory from a device
-  if (!o.snapshots || *o.snapshots > 0.0) {
-    estimate.take(sizeof(T) * (need.nodes() + (on_host ? 0.0 : padded)));
-  }
+  // two snapshots, one is written while the next one comes
+  if (!o.snapshots || *o.snapshots > 0.0) estimate.take(2.0 * sizeof(T) * need.nodes());
   // layers, tables and lists
   estimate.take(0.05 * (estimate.now() - MemoryEstimate::process));
   if (o.plot) estimate.pass(plotting_bytes + 2.0 * sizeof(T) * need.nodes());
@@ -329,10 +319,10 @@ class Program {
     m_job.begins = [&](const Report& report) { begin(report); };
     m_job.gather = [&](std::size_t shot, const Gather<T>& traces) { keep(shot, traces); };
     m_job.is_there = [&](std::size_t shot) { return m_there[shot]; };
-    m_job.snapshot = [&](std::int64_t step, const std::vector<T>& values) {
+    m_job.snapshot = [&](std::int64_t step, const T* values) {
       const std::string name = numbered("snapshot", static_cast<std::int64_t>(m_times.size()) + 1);
-      io::write_npy(m_session.folder() / name, values.data(), m_model.shape);
-      m_times.push_back(static_cast<double>(step) * m_report.plan.dt);
+      io::write_npy(m_session.folder() / name, values, m_model.shape);
+      m_times.push_back(static_cast<double>(step) * m_report.time.dt);
       m_session.summary["snapshots"] = snapshots_json(m_times);
       m_session.wrote(name);
       m_snapshots.push_back(name);
@@ -349,14 +339,17 @@ class Program {
     for (const auto& [option, text] : m_o.model.parameters) {
       m_job.names[option] = concat("--", option, " ", text);
     }
-    m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o));
-    m_job.order = m_o.order;
-    m_job.equations = m_o.equations;
-    m_job.sigma = m_o.sigma;
-    m_job.source_taper = m_o.source_taper;
-    m_job.seed = m_o.seed;
+    m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o.model));
+    m_job.modelling.order = m_o.order;
+    m_job.modelling.equations = m_o.equations;
+    m_job.modelling.sigma = m_o.sigma;
+    m_job.modelling.source_taper = m_o.source_taper;
+    m_job.modelling.seed = m_o.seed;
+    m_job.modelling.time = {m_o.time, m_o.dt, m_o.interval, m_o.snapshots};
+    // these look at the model while the wavefield steps
+    m_job.modelling.keep_model =
+        m_o.expand == rtm::Expansion::layers || m_o.expand == rtm::Expansion::eikonal;
     m_job.expand = m_o.expand;
-    m_job.time = {m_o.time, m_o.dt, m_o.interval, m_o.snapshots};
     m_job.sources_name = m_o.shots_file.empty() ? "--source" : "--shots " + m_o.shots_file;
     m_job.receivers_name = m_o.shots_file.empty() ? "--receivers" : m_job.sources_name;
     m_job.wavelet_name = "--wavelet " + m_o.wavelet;
@@ -402,9 +395,9 @@ class Program {
 
   // All is checked.
   void begin(const Report& report) {
-    m_report.plan = report.plan;
+    m_report.time = report.time;
     // of all shots for the SEG-Y file, of one twice more while it is recorded and written
-    const double samples = sizeof(T) * static_cast<double>(report.plan.samples);
+    const double samples = sizeof(T) * static_cast<double>(report.time.samples);
     double longest = 0.0;
     for (const auto& shot : m_job.shots) {
       longest = std::max(longest, static_cast<double>(shot.receivers.size()));
@@ -412,11 +405,11 @@ class Program {
     m_memory.take(samples * static_cast<double>(m_survey.receivers));
     m_memory.pass(2.0 * samples * longest);
     check_memory(
-        concat(m_survey.receivers, " traces of ", report.plan.samples, " samples beside the model"),
+        concat(m_survey.receivers, " traces of ", report.time.samples, " samples beside the model"),
         m_memory, m_limit, "take fewer shots or a longer --interval");
     std::vector<std::string> snapshots;
-    if (report.plan.snapshot_every > 0 && !m_there.front()) {
-      for (std::int64_t k = 1; k <= report.plan.steps / report.plan.snapshot_every; ++k) {
+    if (report.time.snapshot_every > 0 && !m_there.front()) {
+      for (std::int64_t k = 1; k <= report.time.steps / report.time.snapshot_every; ++k) {
         snapshots.push_back(numbered("snapshot", k));
       }
     }
@@ -445,7 +438,7 @@ class Program {
     const wave::Shot<Dim>& shot = m_job.shots[k];
     const std::string name = gather_name(k);
     io::write_npy(m_session.folder() / name, traces.samples, {traces.receivers, traces.count});
-    m_gathers[k] = segy_gather<T, Dim>(shot, m_report.plan.interval, traces.samples, traces.count);
+    m_gathers[k] = segy_gather<T, Dim>(shot, m_report.time.interval, traces.samples, traces.count);
     m_there[k] = true;
     m_session.summary["shots"] = shots_json();
     m_session.wrote(name);
@@ -495,7 +488,7 @@ class Program {
         if (!m_gathers[k].samples.data.empty()) continue;
         // of an earlier run
         const io::Array<T> traces = io::read_npy<T>(folder / gather_name(k));
-        m_gathers[k] = segy_gather<T, Dim>(m_job.shots[k], m_report.plan.interval,
+        m_gathers[k] = segy_gather<T, Dim>(m_job.shots[k], m_report.time.interval,
                                            traces.data.data(), traces.shape.back());
       }
       io::write_gathers<T>(folder / "gather.sgy", m_gathers);

@@ -29,7 +29,7 @@ template <class Case>
 class Launch : public ::testing::Test {};
 TYPED_TEST_SUITE(Launch, moho::testing::TestCases, moho::testing::CaseName);
 
-/// Ranges shorter and longer than there are threads, and none.
+/// Empty ranges, and ranges shorter and longer than the number of threads.
 constexpr std::int64_t counts[] = {0, 1, 2, 3, 7, 64, 1000, 4097};
 
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Large pages are a wish about memory: whatever the address and the size, what is in it stays.
+// Asking for large pages changes no value, for any address and size.
 
 #include "spaces.hpp"
 

@@ -21,7 +21,7 @@ TEST(TileBox, SizesAndStrides) {
   EXPECT_EQ(row.stride(0), 9);
 }
 
-// What load_tile() asks for: a number that tells the offsets apart.
+// The value at an offset, different for all offsets.
 template <int Dim>
 struct Encode {
   KOKKOS_INLINE_FUNCTION int operator()(const Kokkos::Array<int, Dim>& offset) const {
@@ -31,8 +31,8 @@ struct Encode {
   }
 };
 
-// Loads the box into the scratch of every team, and counts the elements that are not what a plain
-// loop would have put there.
+// Loads the box into the scratch of every team, and counts the elements that differ from those of a
+// plain loop.
 template <class Exec, int Dim>
 struct CountWrong {
   TileBox<Dim> box;

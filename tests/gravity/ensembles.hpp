@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Ensembles whose field is known in extended precision, and what carries them to a space
-/// and back.
+/// \brief Ensembles whose field is known in extended precision, and copies of them to a space and
+/// back.
 
 #include <cstddef>
 #include <memory>
@@ -191,7 +191,7 @@ gravity::StationView<Memory> stations_of(const Kokkos::View<double*, Memory>& nu
   return gravity::StationView<Memory>(numbers.data(), numbers.size() / 3);
 }
 
-/// Results that hold what nobody must see again.
+/// Results filled with a value that forward() has to overwrite.
 template <class Memory>
 gravity::ResultView<Memory> results_in(const Instance<Memory>& exec, std::size_t rows,
                                        std::size_t stations) {

@@ -3,7 +3,7 @@
 
 /// \file
 /// \brief The field of a prism by the textbook's closed form in numbers of twice double precision:
-/// the oracle to which the quick formulations are held, near, far and at singular places.
+/// the reference for all formulations, near, far and at singular places.
 
 #include <array>
 #include <cmath>

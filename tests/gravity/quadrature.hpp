@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The field of a prism by adaptive quadrature, which knows nothing of closed forms.
+/// \brief The field of a prism by adaptive quadrature, without closed forms.
 
 #include "gravity/extended.hpp"
 
@@ -117,7 +117,7 @@ inline Field point_field(double x, double y, double z) {
           3 * y * z / r5};
 }
 
-/// Into the library's units.
+/// Converts to the library's units.
 inline Field in_units(Field field, double factor) {
   for (std::size_t c = 0; c < field.size(); ++c) {
     field[c] *= factor * (c == 0 ? 1.0 : c < 4 ? 1e5 : 1e9);

@@ -229,7 +229,7 @@ TYPED_TEST(Forward, IsLinearInDensityAndConstant) {
   is_linear_in_density_and_constant<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Units, by numbers that are known from elsewhere: a cube of 100 m, 300 kg/m^3, its centre 200 m
+// Units, by known numbers: a cube of 100 m, 300 kg/m^3, its centre 200 m
 // below the station and seen as a point (its quadrupole vanishes, (a / D)^4 / 8 is left: 0.8 %).
 template <class T, class Memory>
 void units(const moho::Instance<Memory>& exec) {
@@ -379,7 +379,7 @@ TYPED_TEST(Forward, CornersGiveWhatPrismsGive) {
   corners_give_what_prisms_give<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// A body that is homogeneous is known by its surface alone: cut into prisms or not.
+// The field of a homogeneous body is the same, divided into prisms or not.
 template <class T, class Memory>
 void a_homogeneous_mesh_is_one_prism(const moho::Instance<Memory>& exec) {
   const RegularMesh mesh{{6, 5, 4}, {-100.0, -200.0, 0.0}, {200.0, 300.0, 160.0}};
@@ -801,9 +801,9 @@ TEST(SevenSpheres, SinglePrecisionIsWorthHaving) {
   }
 }
 
-// ---------------------------------------------------------------------------------------- the rest
+// ---------------------------------------------------------------- repetition, views and reports
 
-// The same call twice gives the same bits: sums are added in an order that no scheduler changes.
+// The same call twice gives the same bits: the order of sums does not depend on the scheduling.
 template <class T, class Memory>
 void repeats_itself(const moho::Instance<Memory>& exec) {
   const Ensemble e = mixed_pool().ensemble(2500, 53, 15);

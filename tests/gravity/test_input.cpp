@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is refused, and what the messages say.
+// Input that is refused, and the messages.
 
 #include <gmock/gmock.h>
 
@@ -149,7 +149,8 @@ TEST(Overlap, ASmallOneAmongMany) {
   EXPECT_TRUE(overlap_of({{0, 10, 4, 5, 4, 5, rock}, {4, 5, 0, 10, 4, 5, rock}}));
 }
 
-// Random boxes, many of which overlap: an answer if and only if all pairs have one, and a true one.
+// Random boxes, many of which overlap: a pair is found if and only if there is one, and it
+// overlaps.
 TEST(Overlap, AgreesWithAllPairs) {
   Random random(31);
   int with = 0, without = 0;

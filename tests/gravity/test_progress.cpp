@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Progress, and what Kokkos Tools see: every kernel has a name of moho's, and runs on the instance
-// that was given.
+// Progress.
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "gravity/ensembles.hpp"
 
@@ -121,114 +119,5 @@ void may_stop_the_work(const moho::Instance<Memory>& exec) {
   }
 }
 TYPED_TEST(Progress, MayStopTheWork) { may_stop_the_work(TypeParam::exec()); }
-
-// Names and devices of the kernels that began while it lived.
-class Watch {
- public:
-  Watch() {
-    kernels().clear();
-    namespace tools = Kokkos::Tools::Experimental;
-    tools::set_begin_parallel_for_callback(note);
-    tools::set_begin_parallel_reduce_callback(note);
-    tools::set_begin_parallel_scan_callback(note);
-  }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-  ~Watch() {
-    namespace tools = Kokkos::Tools::Experimental;
-    tools::set_begin_parallel_for_callback(nullptr);
-    tools::set_begin_parallel_reduce_callback(nullptr);
-    tools::set_begin_parallel_scan_callback(nullptr);
-  }
-  static std::vector<std::pair<std::string, std::uint32_t>>& kernels() {
-    static std::vector<std::pair<std::string, std::uint32_t>> list;
-    return list;
-  }
-
- private:
-  static void note(const char* name, std::uint32_t device, std::uint64_t*) {
-    kernels().emplace_back(name, device);
-  }
-};
-
-// True for kernels that fill or copy a view, Kokkos's own or those of moho's core.
-bool fills_or_copies(const std::string& name) {
-  return name == "moho::fill" || name == "moho::copy" ||
-         name.find("Kokkos::View") != std::string::npos || name.rfind("Kokkos::", 0) == 0;
-}
-
-template <class Exec>
-class Tools : public ::testing::Test {};
-TYPED_TEST_SUITE(Tools, TestSpaces, SpaceName);
-
-template <class Memory>
-void every_kernel_is_named_after_the_module(const moho::Instance<Memory>& exec) {
-  const auto stations = some_stations(20);
-  const Watch watch;
-  for (const Way& way : ways) {
-    run<double>(exec, way, stations, all_ten(), {});
-    if (way.strategy != Strategy::by_corners) run<float>(exec, way, stations, {Component::gz}, {});
-  }
-  std::int64_t own = 0;
-  for (const auto& [name, device] : Watch::kernels()) {
-    if (fills_or_copies(name)) continue;
-    ++own;
-    EXPECT_EQ(name.rfind("moho::gravity::", 0), 0u) << "'" << name << "'";
-  }
-  EXPECT_GT(own, 50);
-}
-TYPED_TEST(Tools, EveryKernelIsNamedAfterTheModule) {
-  every_kernel_is_named_after_the_module(TypeParam::exec());
-}
-
-#if KOKKOS_VERSION >= 40200
-// Another instance than the default one.
-template <class Exec>
-Exec other_instance() {
-  return Kokkos::Experimental::partition_space(Exec(), 1, 1)[1];
-}
-
-TYPED_TEST(Tools, AllWorkGoesToTheGivenInstance) {
-  using Exec = typename TypeParam::Exec;
-  const Exec other = other_instance<Exec>();
-  if (other == Exec()) GTEST_SKIP() << "this space has one instance";
-  const std::uint32_t expected = Kokkos::Tools::Experimental::device_id(other);
-  if (expected == Kokkos::Tools::Experimental::device_id(Exec())) {
-    GTEST_SKIP() << "Kokkos does not tell tools the instances of this space apart";
-  }
-  const moho::Instance<typename TypeParam::Memory> exec(other);
-  const Ensemble e = mixed_pool().ensemble(300, 29, 43);
-  const auto rows = numbers_in(exec, flat(e.prisms)), places = numbers_in(exec, flat(e.stations));
-  const auto densities = numbers_in(exec, mesh_densities());
-  const auto above = numbers_in(exec, flat(some_stations(20)));
-  const auto results = results_in(exec, 10, e.stations.size());
-  const auto others = results_in(exec, 10, 20);
-  Kokkos::fence();
-  std::int64_t seen = 0;
-  {
-    const Watch watch;
-    for (const Way& way : ways) {
-      Options options;
-      options.strategy = way.strategy;
-      options.check_overlaps = false;
-      if (way.mesh) {
-        moho::gravity::forward<double>(exec, mesh, densities, stations_of(above), all_ten(), others,
-                                       options);
-      } else {
-        moho::gravity::forward<double>(exec, prisms_of(rows), stations_of(places), all_ten(),
-                                       results, options);
-        moho::gravity::forward<float>(exec, prisms_of(rows), stations_of(places), all_ten(),
-                                      results, options);
-      }
-    }
-    for (const auto& [name, device] : Watch::kernels()) {
-      if (device >> 24 != expected >> 24) continue;  // mirrors on the host
-      ++seen;
-      EXPECT_EQ(device, expected) << name;
-    }
-  }
-  EXPECT_GT(seen, 50);
-}
-#endif
 
 }  // namespace

@@ -19,17 +19,22 @@ namespace fs = std::filesystem;
 
 // The modules that each module may include, besides itself.
 const std::map<std::string, std::set<std::string>> allowed = {
-    {"core", {}},       {"io", {"core"}},
-    {"rays", {"core"}}, {"eikonal", {"core"}},
-    {"mpi", {"core"}},  {"gravity", {"core", "mpi"}},
-    {"wave", {"core"}}, {"rtm", {"core", "eikonal", "wave"}},
+    {"core", {}},
+    {"io", {"core"}},
+    {"rays", {"core"}},
+    {"eikonal", {"core"}},
+    {"mpi", {"core"}},
+    {"gravity", {"core", "mpi"}},
+    {"wave", {"core"}},
+    {"rtm", {"core", "io", "eikonal", "wave"}},
+    {"cluster", {"core", "io"}},
 };
 
 struct Include {
   std::string file, module, target;
 };
 
-// What a line includes; empty for a line that includes nothing.
+// The file that a line includes; empty for other lines.
 std::string included_by(const std::string& line) {
   const auto after_blanks = [&](std::size_t from) { return line.find_first_not_of(" \t", from); };
   const std::size_t hash = after_blanks(0);
@@ -82,6 +87,21 @@ TEST(Dependencies, HeadersIncludeNoHostLibraries) {
     const std::size_t slash = include.target.find('/');
     if (slash == std::string::npos) continue;
     EXPECT_EQ(host_only.count(include.target.substr(0, slash)), 0u)
+        << include.file << " includes " << include.target;
+  }
+}
+
+// The cluster's headers know neither arrays nor kernels: it takes work as callables and files. That
+// is why exact sums, which are kernels, stand in core, and their files in io.
+TEST(Dependencies, TheClusterStandsApartFromKokkos) {
+  for (const Include& include : includes_below(MOHO_LIB_DIR)) {
+    if (include.module != "cluster" || include.target.rfind("moho/", 0) != 0) continue;
+    const std::set<std::string> free_of_kokkos = {"moho/core/error.hpp",  "moho/core/progress.hpp",
+                                                  "moho/core/queue.hpp",  "moho/core/timeline.hpp",
+                                                  "moho/io/checksum.hpp", "moho/io/input_file.hpp",
+                                                  "moho/io/writer.hpp"};
+    EXPECT_TRUE(include.target.rfind("moho/cluster/", 0) == 0 ||
+                free_of_kokkos.count(include.target) == 1)
         << include.file << " includes " << include.target;
   }
 }

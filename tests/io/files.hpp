@@ -75,7 +75,7 @@ std::string bytes_of(T value, bool big) {
   return big == host_is_big ? bytes : std::string(bytes.rbegin(), bytes.rend());
 }
 
-/// What the exception of type E says; a failure if there is none.
+/// The text of the exception of type E; a failure if there is none.
 template <class E, class Function>
 std::string message_of(Function function) {
   try {
@@ -101,12 +101,12 @@ bool throws_file_error(Function function) {
   return false;
 }
 
-/// Bytes that mean something in headers, and some that do not.
+/// Bytes with a meaning in headers, and others.
 inline constexpr unsigned char odd_bytes[] = {0,    1,   4,   '\n', '\f', ' ', '"',
                                               '\'', '(', ')', ',',  '-',  '0', '9',
                                               ':',  '=', 'L', '}',  0x7f, 0xff};
 
-/// The folder of data that others made: MOHO_SHARED_DATA, or ../shared/data beside the sources.
+/// The folder of optional test data: MOHO_SHARED_DATA, or ../shared/data beside the sources.
 inline std::optional<std::filesystem::path> shared_data(const std::string& name) {
   std::vector<std::filesystem::path> folders;
   if (const char* folder = std::getenv("MOHO_SHARED_DATA")) folders.emplace_back(folder);

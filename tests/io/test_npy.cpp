@@ -72,6 +72,14 @@ TEST_F(Npy, ReadsBothByteOrdersAndWidths) {
   check(npy(dictionary(">f8", "(2, 3)"), numbers<double>({1.5, -2, 3, 4, 5, 6.25}, true)));
 }
 
+TEST_F(Npy, TellsTheShapeAlone) {
+  put_file(folder / "a.npy", npy(dictionary("<f4", "(3, 1000)"), ""));
+  EXPECT_THAT(peek_npy(folder / "a.npy").shape, ElementsAre(3, 1000));
+  put_file(folder / "a.npy", "no array");
+  EXPECT_THAT(message_of<FileError>([&] { (void)peek_npy(folder / "a.npy").shape; }),
+              HasSubstr("is no .npy file"));
+}
+
 TEST_F(Npy, ReadsFortranOrder) {
   const Array<float> a =
       read(npy(dictionary("<f4", "(2, 3)", true), numbers<float>({1, 4, 2, 5, 3, 6})));

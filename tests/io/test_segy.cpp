@@ -162,6 +162,46 @@ TEST_F(Segy, ReadsTextAndIntervals) {
   EXPECT_EQ(read(file.bytes()).text.find_first_not_of(" \n"), std::string::npos);
 }
 
+TEST_F(Segy, ReadsTraceByTrace) {
+  for (const bool little : {false, true}) {
+    File file(3, 2, 3, 2, little);
+    file.binary16(3217, 4000).binary16(3255, 2);
+    for (int i = 0; i < 3; ++i) {
+      file.trace16(i, 29, i + 1).trace16(i, 89, i).trace16(i, 117, 1000 * i).trace16(i, 115, 2);
+      file.sample(i, 0, static_cast<std::int16_t>(10 * i))
+          .sample(i, 1, static_cast<std::int16_t>(-i));
+    }
+    put_file(folder / "a.sgy", file.bytes());
+    SegyReader reader(folder / "a.sgy");
+    EXPECT_EQ(reader.name(), (folder / "a.sgy").string());
+    EXPECT_EQ(reader.header().traces, 3);
+    EXPECT_EQ(reader.header().samples, 2);
+    EXPECT_EQ(reader.header().interval, 4000);
+    EXPECT_EQ(reader.header().measurement_system, 2);
+    EXPECT_EQ(reader.header().little_endian, little);
+    EXPECT_FALSE(reader.header().fixed_length);
+    for (const int i : {2, 0, 1}) {  // in any order
+      const SegyTrace trace = reader.trace(i);
+      EXPECT_EQ(trace.identification, i + 1);
+      EXPECT_EQ(trace.coordinate_units, i);
+      EXPECT_EQ(trace.interval, 1000 * i);
+      EXPECT_EQ(trace.samples, 2);
+      double samples[2] = {};
+      reader.read(i, samples);
+      EXPECT_THAT(samples, ElementsAre(10 * i, -i));
+    }
+    for (const std::int64_t number : {-1, 3}) {
+      EXPECT_THAT(message_of<FileError>([&] { (void)reader.trace(number); }),
+                  HasSubstr("(allowed: 1 to 3)"));
+      float samples[2];
+      EXPECT_THAT(message_of<FileError>([&] { reader.read(number, samples); }),
+                  HasSubstr("a.sgy' has no trace"));
+    }
+    SegyReader moved = std::move(reader);
+    EXPECT_EQ(moved.trace(1).identification, 2);
+  }
+}
+
 TEST_F(Segy, FindsTheNumberOfSamples) {
   // more than a signed field of 16 bits holds
   File large(2, 40000, 5, 4);

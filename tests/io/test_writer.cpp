@@ -120,8 +120,8 @@ TEST(AtomicFile, ChecksTheExpectedSizeAndRefusesUseAfterCommit) {
   EXPECT_THAT(message_of<FileError>([&] { file.commit(); }), HasSubstr("already closed"));
 }
 
-/// Runs a writer in a child process that may write only `limit` bytes to a file: to the writer that
-/// is what a full disk is, a write that fails in the middle. Returns what the FileError says.
+/// Runs a writer in a child process that may write only `limit` bytes to a file, so that a write
+/// fails as on a full disk. Returns the text of the FileError.
 std::string message_on_full_disk(rlim_t limit, const std::function<void()>& writer) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";

@@ -71,7 +71,8 @@ foreach(file IN LISTS exported)
 endforeach()
 
 expect_files(share/doc/moho/README.md share/doc/moho/CHANGELOG.md share/doc/moho/LICENSE)
-file(GLOB_RECURSE pages RELATIVE "${MOHO_SOURCE}" "${MOHO_SOURCE}/docs/*.md" "${MOHO_SOURCE}/docs/*.png")
+file(GLOB_RECURSE pages RELATIVE "${MOHO_SOURCE}" "${MOHO_SOURCE}/docs/*.md" "${MOHO_SOURCE}/docs/*.png"
+     "${MOHO_SOURCE}/docs/*.svg")
 list(TRANSFORM pages PREPEND share/doc/moho/)
 expect_files(${pages})
 
@@ -96,13 +97,30 @@ endif()
 string(REPLACE ";" "\\;" escaped "${COMPONENTS}")
 run("${CMAKE}" -S "${SOURCE}/components" -B "${WORK}/components" ${options} "-DCOMPONENTS=${escaped}")
 
-run("${CMAKE}" -S "${SOURCE}/consumer" -B "${WORK}/build" ${options} "-DWAY=${WAY}")
+run("${CMAKE}" -S "${SOURCE}/consumer" -B "${WORK}/build" ${options} "-DWAY=${WAY}"
+    "-DREADME=${WORK}/prefix/share/doc/moho/README.md")
 run("${CMAKE}" --build "${WORK}/build")
 expect(headers_only "the sum is 4950")
 expect(with_kernels "a straight ray takes 0.5 s")
 expect(with_kernels "a straight front takes 0.5 s")
 expect(with_kernels "the first step has some nodes")
 expect(with_kernels "a dense cube attracts")
+
+# The shot of the README: 301 traces of float, and a wave in them.
+run("${WORK}/build/model_a_shot")
+file(SIZE "${WORK}/gather.npy" bytes)
+file(READ "${WORK}/gather.npy" header LIMIT 120)
+if(NOT header MATCHES "\\(301, ([0-9]+)\\)")
+  message(FATAL_ERROR "gather.npy is no array of 301 traces: ${header}")
+endif()
+math(EXPR expected "301 * ${CMAKE_MATCH_1} * 4 + 128")
+if(NOT bytes EQUAL expected)
+  message(FATAL_ERROR "gather.npy has ${bytes} bytes, not ${expected}")
+endif()
+file(READ "${WORK}/gather.npy" values OFFSET 128 HEX)
+if(values MATCHES "^0*$")
+  message(FATAL_ERROR "gather.npy holds nothing but zeros")
+endif()
 
 # Kernels that are linked are not compiled again: the program's own object refers to them.
 file(GLOB_RECURSE object "${WORK}/build/*with_kernels.cpp.o")

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Models for the tests of the ray module, and what carries them to a space and back.
+/// \brief Models for the tests of the ray module, and copies of them to a space and back.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ inline constexpr rays::Method parallel_methods[] = {rays::Method::active_tiles,
                                                     rays::Method::relaxation, rays::Method::push,
                                                     rays::Method::near_far};
 
-/// How closely two traveltimes that come from different orders of the same work must agree.
+/// Largest relative difference of traveltimes computed in different orders.
 template <class T>
 inline constexpr double same = std::is_same_v<T, float> ? 1e-6 : 1e-12;
 
@@ -72,7 +72,7 @@ Model<Dim> constant_model(const Index<Dim>& extents, double velocity,
   return make_model(Grid<Dim>{extents, spacing, origin}, [&](const auto&) { return velocity; });
 }
 
-/// Every node on its own, between 1 and `contrast`, evenly in the logarithm.
+/// An independent random velocity at every node, from 1 to `contrast`, uniform in the logarithm.
 template <int Dim>
 Model<Dim> rough_model(const Index<Dim>& extents, double contrast, unsigned seed,
                        const Point<Dim>& spacing = all_ones<Dim>(), const Point<Dim>& origin = {}) {
@@ -161,7 +161,7 @@ Solution<T, Dim> reference(const Model<Dim>& model, rays::GraphOptions options,
   return solve(host(), make_graph<T>(host(), model, options), sources, trace);
 }
 
-/// The largest |a - b| / b; infinite where one is finite and the other is not, or one is no number.
+/// The largest |a - b| / b; infinite where one is finite and the other is not, or one is NaN.
 template <class T>
 double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
@@ -194,7 +194,7 @@ inline std::string describe(const rays::GraphOptions& graph, rays::Method method
                 to_string(method));
 }
 
-/// Holds every parallel method, with weights from both places, to Dijkstra on the host.
+/// Compares every parallel method, with stored and computed weights, with Dijkstra on the host.
 template <class T, int Dim, class Memory>
 void expect_dijkstra(const Instance<Memory>& exec, const Model<Dim>& model,
                      rays::GraphOptions options, const Points<Dim>& sources,

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Slow and plain integrals along segments, in extended precision, to hold the quick ones
-/// to.
+/// \brief Integrals along segments by adaptive quadrature in extended precision: the reference.
 
 #include <moho/rays/types.hpp>
 
@@ -31,7 +30,7 @@ long double integrate(const Function& f, long double a, long double b, long doub
 template <class Function>
 long double integrate(const Function& f, long double a, long double b) {
   long double sum = 0;
-  for (int i = 0; i < 4; ++i) {  // so that symmetric functions cannot fool the estimate
+  for (int i = 0; i < 4; ++i) {  // so that the estimate is right for symmetric functions, too
     const long double low = a + (b - a) * i / 4, high = a + (b - a) * (i + 1) / 4;
     sum += integrate(f, low, high, f(low), f(0.5L * (low + high)), f(high), 40);
   }

@@ -118,7 +118,7 @@ TYPED_TEST(ConstantModel, ExactAlongTheDirectionsOfTheStar) {
   exact_along_the_directions_of_the_star<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// A source between nodes sees the nodes around it along straight lines.
+// A source between nodes reaches the nodes within the radius along straight lines.
 template <class T, class Memory>
 void exact_near_a_source_between_nodes(const Instance<Memory>& exec) {
   const auto model = constant_model<3>({9, 9, 9}, 3.0, {2.0, 4.0, 3.0});
@@ -148,7 +148,7 @@ TYPED_TEST(ConstantModel, ExactNearASourceBetweenNodes) {
   exact_near_a_source_between_nodes<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// One node across: the traveltime is the sum over the segments.
+// A grid one node wide: the traveltime is the sum over the segments.
 template <class T, class Memory>
 void line_of_nodes(const Instance<Memory>& exec) {
   for (const auto rule : all_rules) {
@@ -252,7 +252,8 @@ TYPED_TEST(GradientModel, TimesAreThoseOfCircularRays) {
 }
 
 // Between the two best directions of a star (apart by atan(1/r)) paths of the same length fill a
-// parallelogram; its half height is the most that a ray can stray where the medium hardly bends it.
+// parallelogram; half of its height bounds the distance to the true ray where that is nearly
+// straight.
 template <class Memory>
 void rays_are_near_circular_arcs(const Instance<Memory>& exec) {
   const auto model = gradient({181, 61});

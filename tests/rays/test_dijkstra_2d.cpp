@@ -20,7 +20,7 @@ TYPED_TEST_SUITE(Dijkstra2D, TestCases, CaseName);
 
 const std::vector<Method> methods(std::begin(parallel_methods), std::end(parallel_methods));
 
-// Several tiles along both axes on every space, and none of them full at the far end.
+// Several tiles along both axes on every space, the last ones not full.
 template <class T, class Memory>
 void every_radius_and_star(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({45, 71}, 6.0, 1, {10.0, 7.0}, {-50.0, 300.0});
@@ -68,7 +68,7 @@ void every_rule(const Instance<Memory>& exec) {
 }
 TYPED_TEST(Dijkstra2D, EveryRule) { every_rule<typename TypeParam::Scalar>(TypeParam::exec()); }
 
-// Few sweeps a visit leave tiles unfinished; they come back by themselves.
+// With few sweeps a visit, tiles are left unfinished and put on the list again.
 template <class T, class Memory>
 void any_number_of_sweeps_a_visit(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({70, 66}, 50.0, 7);

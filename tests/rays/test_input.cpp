@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is refused, and what the messages say.
+// Input that is refused, and the messages.
 
 #include "rays/model.hpp"
 
@@ -155,7 +155,7 @@ void views_with_gaps(const Instance<Memory>& exec) {
   expect_parts(
       message<InputError>([&] { GridGraph<T, 2, Memory>(exec, model.grid, part, GraphOptions{}); }),
       {"velocity: ", "part of a larger view", "gaps"});
-  // rows of a larger view that are whole are as good as a view of their own
+  // whole rows of a larger view are contiguous, and accepted
   const auto tall = velocity_field<T>(exec, constant_model<2>({8, 7}, 1.0));
   const moho::Field<T, 2, Memory> rows = Kokkos::subview(tall, std::make_pair(2, 7), Kokkos::ALL);
   EXPECT_NO_THROW((GridGraph<T, 2, Memory>(exec, model.grid, rows, GraphOptions{})));
@@ -235,7 +235,7 @@ void memory_budget_too_small(const Instance<Memory>& exec) {
   expect_parts(message<MemoryError>([&] { make_graph<T>(exec, model, options); }),
                {"memory: the table of edge weights needs ", "the memory budget", "on the fly"});
 
-  // enough for the default method, not for those that need more beside the traveltimes
+  // enough for the default method, not for methods with more arrays
   options.storage = WeightStorage::on_the_fly;
   options.memory_budget = places * sizeof(T) * 3;
   const auto graph = make_graph<T>(exec, model, options);
@@ -253,7 +253,7 @@ TYPED_TEST(Input, MemoryBudgetTooSmall) {
   memory_budget_too_small<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// The machine's own memory is asked where no budget is given; nothing is allocated first.
+// Without a budget the free memory is the limit; nothing is allocated before the check.
 template <class T, class Memory>
 void more_memory_than_there_is(const Instance<Memory>& exec) {
   const std::int64_t side = 200000;  // 40 thousand million nodes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The Marmousi model, where its file is there.
+// The Marmousi model, if its file exists.
 
 #include <moho/io/npy.hpp>
 

@@ -217,7 +217,7 @@ void expect_rays(const Instance<Memory>& exec, const Model<Dim>& model, const Gr
                  q = model.grid.to_index_space(points[i]);
       for (int d = 0; d < Dim; ++d) {
         EXPECT_LE(std::abs(q[d] - p[d]), options.radius + 1e-9);
-        // whole numbers again, where division by the spacing left them by an ulp
+        // rounded to whole numbers, which division by the spacing misses by an ulp
         if (std::abs(p[d] - std::round(p[d])) < 1e-9) p[d] = std::round(p[d]);
         if (std::abs(q[d] - std::round(q[d])) < 1e-9) q[d] = std::round(q[d]);
       }
@@ -316,7 +316,7 @@ TYPED_TEST(Paths, NoReceiversNoRays) {
   no_receivers_no_rays<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Predecessors that are not those of the sources are found out, and do not trap the ray tracer.
+// Predecessors of other sources are an error, and the ray tracer ends.
 template <class T, class Memory>
 void foreign_predecessors_are_found_out(const Instance<Memory>& exec) {
   const auto model = constant_model<2>({8, 8}, 1.0);
@@ -327,7 +327,7 @@ void foreign_predecessors_are_found_out(const Instance<Memory>& exec) {
   const auto predecessors =
       moho::make_field_per_source<std::int16_t>(exec, 1, model.grid, "predecessors");
   moho::rays::trace(exec, graph, {{0.0, 0.0}}, times, predecessors);
-  // two vertices that name each other
+  // two vertices that are each other's predecessor
   auto circle = download(exec, predecessors);
   int forward = -1;
   for (int k = 0; k < graph.neighbours(); ++k) {

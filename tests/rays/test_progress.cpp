@@ -52,7 +52,7 @@ void never_falls_and_ends_at_one(const Instance<Memory>& exec) {
       EXPECT_LT(fractions.front(), 1.0) << to_string(method);
       EXPECT_EQ(fractions.back(), 1.0);
       EXPECT_TRUE(said);
-      // listening changes nothing
+      // the results are the same without a callback
       TraceOptions quiet;
       quiet.method = method;
       EXPECT_EQ(solve(exec, graph, sources, quiet).times, found.times) << to_string(method);
@@ -84,7 +84,7 @@ void reports_count_work(const Instance<Memory>& exec) {
     trace.method = method;
     const auto report = solve(exec, graph, {{1.0, 1.0}, {30.0, 2.5}}, trace).report;
     EXPECT_GT(report.rounds, 1) << to_string(method);
-    // every edge has to be looked at once a source
+    // at least one relaxation of each edge for each source
     EXPECT_GE(report.relaxations, 2 * model.grid.size() * graph.neighbours()) << to_string(method);
     EXPECT_EQ(report.tile_visits > 0, method == Method::active_tiles);
     EXPECT_GT(report.times.seconds("rays::trace"), 0.0);
@@ -149,13 +149,13 @@ void edges_below_rounding_raise_an_error_or_leave_chains_that_end(const Instance
       EXPECT_THAT(error.what(), ::testing::HasSubstr("rounding"));
       EXPECT_THAT(error.what(), ::testing::HasSubstr("double precision"));
     }
-    // traveltimes alone are to be had
+    // traveltimes without predecessors can be computed
     const auto times = moho::make_field_per_source<float>(exec, 1, model.grid, "times");
     EXPECT_NO_THROW(trace_times(exec, graph, times, trace)) << to_string(method);
     for (const float time : download(exec, times))
       EXPECT_TRUE(std::isfinite(time)) << to_string(method);
   }
-  EXPECT_GE(errors, 1);  // the model does what it was made for
+  EXPECT_GE(errors, 1);  // the model has such vertices
   // as the message says
   const auto precise = make_graph<double>(exec, model, options);
   EXPECT_NO_THROW(solve(exec, precise, {{4.0, 0.0}}, {}, {{4.0, 59.0}}));

@@ -105,7 +105,7 @@ void constant_models_and_contrasts_of_a_thousand(const Instance<Memory>& exec) {
   });
   options.radius = 2;
   expect_dijkstra<T>(exec, cube, options, random_points(cube.grid, 2, 9), methods, stored);
-  // a maze: the only way leads to and fro through many tiles
+  // a maze: the only path crosses many tiles to and fro
   const auto maze = make_model(Grid<2>{{70, 70}, {1.0, 1.0}, {}}, [](const Index<2>& node) {
     const bool wall = node[0] % 14 == 7 && (node[0] % 28 == 7 ? node[1] < 62 : node[1] > 7);
     return wall ? 1.0 : 1000.0;
@@ -117,7 +117,7 @@ TYPED_TEST(Shapes, ConstantModelsAndContrastsOfAThousand) {
   constant_models_and_contrasts_of_a_thousand<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// Many sources in one call are what each gives alone, to the last bit.
+// Many sources in one call give the same bits as each alone.
 template <class T, class Memory>
 void many_sources_are_like_each_alone(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({34, 40}, 8.0, 10);
@@ -211,7 +211,7 @@ TYPED_TEST(Shapes, StorageFollowsTheBudget) {
   storage_follows_the_budget<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
-// The order of axes has no meaning for traveltimes.
+// Traveltimes do not depend on the order of axes.
 template <class T, class Memory>
 void transposed_model_has_transposed_times(const Instance<Memory>& exec) {
   const auto model = rough_model<2>({40, 57}, 6.0, 16, {2.0, 3.0}, {5.0, 6.0});

@@ -57,7 +57,7 @@ TEST(HalfStar, IsCompleteWithItsMirrorImage) {
   }
 }
 
-// A smaller star comes first in a larger one, so that directions keep their numbers.
+// A larger star begins with the smaller ones, so that directions keep their numbers.
 TEST(HalfStar, IsOrderedByRing) {
   const auto large = half_star<2>(8, Star::coprime);
   for (int r = 1; r < 8; ++r) {

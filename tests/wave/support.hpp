@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What the tests of propagators share: models by functions and at random, wavefields on the
+/// \brief Helpers of the tests of propagators: models by functions and at random, wavefields on the
 /// host, shots between nodes.
 
 #include <moho/core/error.hpp>
@@ -51,12 +51,12 @@ struct Kind {
     return std::string(wave::to_string(medium)) + (fletcher() ? " (Fletcher)" : "");
   }
 };
-/// All there are.
+/// All media and equations.
 inline constexpr Kind kinds[] = {
     {Medium::isotropic}, {Medium::variable_density},         {Medium::vti},
     {Medium::tti},       {Medium::vti, Equations::fletcher}, {Medium::tti, Equations::fletcher}};
 
-/// By precision.
+/// A bound by precision.
 template <class T>
 constexpr double by_precision(double in_float, double in_double) {
   return std::is_same_v<T, float> ? in_float : in_double;
@@ -66,7 +66,7 @@ inline double uniform(std::mt19937& random, double low, double high) {
   return low + (high - low) * static_cast<double>(random()) / 4294967296.0;
 }
 
-/// The wavelet of all shots: 1 at its delay, silent at time zero.
+/// The wavelet of all shots: 1 at its delay, negligible at time zero.
 struct Ricker {
   double frequency = 15.0;
   double delay = 0.1;
@@ -112,7 +112,7 @@ Field<T, Dim, Memory> random_field(const Instance<Memory>& exec, const Grid<Dim>
                                   [&](const Index<Dim>&) { return uniform(random, low, high); });
 }
 
-/// A model without a node like its neighbours.
+/// A model with independent random values at every node.
 template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> random_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                    Medium medium, unsigned seed) {
@@ -132,7 +132,7 @@ Model<T, Dim, Memory> random_model(const Instance<Memory>& exec, const Grid<Dim>
   return model;
 }
 
-/// The same everywhere; only what the medium has is taken.
+/// Values of a homogeneous model; only those of the medium are used.
 struct Constants {
   double vp = 2000.0, density = 1000.0, epsilon = 0.0, delta = 0.0, theta = 0.0, phi = 0.0;
 };
@@ -167,7 +167,7 @@ void send(const Instance<Memory>& exec, const std::vector<T>& values,
   exec.fence();
 }
 
-/// Sets the nodes of a padded array to value(node); its halo is silent.
+/// Sets the nodes of a padded array to value(node), and its halo to zero.
 template <class T, int Dim, class Memory, class Function>
 void set_nodes(const Instance<Memory>& exec, const Layout<Dim>& layout,
                const Storage<T, Memory>& field, const Function& value) {
@@ -249,8 +249,7 @@ struct Unchecked {
   Scheme<T, Dim, Memory> scheme;
   MediumWindow<T, Dim, Memory> medium;
 };
-/// The same model with a longer step than the propagator's, of which the scheme was told that it is
-/// stable.
+/// The same model with a longer step than the propagator's, which the scheme takes for stable.
 template <class T, int Dim, class Memory>
 Unchecked<T, Dim, Memory> with_longer_step(const Instance<Memory>& exec,
                                            const Propagator<T, Dim, Memory>& propagator,
@@ -339,7 +338,7 @@ Traces run_shot(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& 
   return run_shot(exec, propagator, wavefield, source, signal, receivers, steps, [](int) {});
 }
 
-/// What an exception of this kind says.
+/// The text of an exception of this kind.
 template <class E = InputError, class Function>
 std::string message_of(const Function& function) {
   try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Faces of grids: what absorbing layers leave of a wave, free surfaces against image sources,
-// random layers, and models extended by layers.
+// Faces of grids: energy left by absorbing layers, free surfaces against image sources, random
+// layers, and models extended by layers.
 
 #include "wave/support.hpp"
 
@@ -38,7 +38,7 @@ double energy(const Instance<Memory>& exec, const Wavefield<T, Dim, Memory>& wav
   return sum;
 }
 
-/// A model that changes gently. With epsilon = delta nothing but P waves runs in it.
+/// A smooth model. With epsilon = delta there are only P waves.
 template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> smooth_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                    Medium medium, bool elliptic) {
@@ -112,7 +112,7 @@ MEMORY_TEST(BoundaryTest, CpmlSwallowsWavesAndStaysQuiet) {
         remains_of<T, 2, Memory>(exec, kind, true, 80, FaceKind::cpml, 20, 800, many / 2, many);
     EXPECT_LT(remains.after_crossing, 1e-5) << kind.name();
     EXPECT_LT(remains.late, kind.fields() == 2 ? by_precision<T>(1e-5, 1e-6) : 1e-6) << kind.name();
-    // nothing grows; p and q of single precision drift apart a little, long waves come and go
+    // nothing grows; in single precision p and q drift apart a little
     const double rounding = kind.fields() == 2 ? by_precision<T>(1e-5, 1e-8) : 1e-8;
     EXPECT_LE(remains.later, std::max(remains.late, rounding)) << kind.name();
   }
@@ -128,7 +128,7 @@ MEMORY_TEST(BoundaryTest, CpmlSwallowsWavesIn3D) {
   }
 }
 
-// With epsilon > delta there are shear waves too, which are slow to leave: fewer and fewer stay.
+// With epsilon > delta there are slow shear waves, too: their energy has to decrease.
 MEMORY_TEST(BoundaryTest, SlowWavesLeaveInTheEnd) {
   for (const Kind& kind : kinds) {
     if (kind.fields() != 2) continue;
@@ -150,7 +150,7 @@ MEMORY_TEST(BoundaryTest, SpongeSwallowsWaves) {
   }
 }
 
-/// Traces near the faces of a small model, of which `margin` nodes more are there on every side.
+/// Traces near the faces of a small model with `margin` more nodes on every side.
 template <class T, class Memory>
 Traces near_faces(const Instance<Memory>& exec, const Kind& kind, FaceKind face, int width,
                   std::int64_t margin) {
@@ -172,7 +172,7 @@ Traces near_faces(const Instance<Memory>& exec, const Kind& kind, FaceKind face,
                   {place(30, 0), place(45, 2), place(60, 0), place(55, 55)}, 560);
 }
 
-// Near a face, against a grid so large that nothing comes back.
+// Near a face, against a grid so large that no reflection arrives.
 MEMORY_TEST(BoundaryTest, LayersReflectLittle) {
   for (const Kind& kind : kinds) {
     const Traces expected = near_faces<T, Memory>(exec, kind, FaceKind::rigid, 0, 95);
@@ -269,7 +269,8 @@ MEMORY_TEST(BoundaryTest, AFreeSurfaceInTheoryAndIn3D) {
   }
 }
 
-// Scatters, and keeps what a leapfrog step conserves: sum (p^n p^n - p^(n-1) p^(n+1)) / v^2.
+// Random layers scatter, and conserve the energy of the leapfrog: sum (p^n p^n - p^(n-1) p^(n+1)) /
+// v^2.
 template <class T, class Memory>
 struct RandomRun {
   double least = 1e300, greatest = 0.0;  ///< energy, after the source is silent
@@ -335,7 +336,7 @@ MEMORY_TEST(BoundaryTest, RandomLayersKeepEnergyAndForgetPhases) {
   EXPECT_LT(one.greatest / one.least - 1.0, by_precision<T>(1e-3, 1e-10));
   EXPECT_LT(sponge.least, 0.02 * one.least);
   EXPECT_EQ(same.late, one.late);
-  // what has not been in a layer is as it was; what has, two seeds have little in common
+  // the direct wave is the same for two seeds; what comes back from the layers is uncorrelated
   EXPECT_GT(correlation(one.early, other.early), 0.999);
   EXPECT_LT(std::fabs(correlation(one.late, other.late)), 0.5);
   EXPECT_GT(norm(one.late), 3.0 * norm(sponge.late));
@@ -384,7 +385,7 @@ void expect_extended_model(const Instance<Memory>& exec) {
   compare(model.delta, extended.delta);
   compare(model.theta, extended.theta);
   if (Dim == 3) compare(model.phi, extended.phi);
-  // density has no company but vp
+  // density goes with vp only
   const auto dense = random_model<T, Dim, Memory>(exec, grid, Medium::variable_density, 3);
   compare(dense.density, extend_model(exec, grid, dense, boundaries).density);
   compare(dense.density, moho::wave::extend_field<T, Dim, Memory>(
@@ -433,11 +434,11 @@ MEMORY_TEST(BoundaryTest, RandomLayersOnlyEverSlowDown) {
   EXPECT_GT(different, 30 * larger.extents[1]);
   EXPECT_GT(at_floor, 0);
   EXPECT_GT(outer, 1.5 * inner);
-  // the step may stay as it was
+  // the stable time step does not become smaller
   EXPECT_GE(moho::wave::limits_of(exec, larger, extend_model(exec, grid, model, boundaries), 8)
                 .largest_dt,
             0.999999 * moho::wave::limits_of(exec, grid, model, 8).largest_dt);
-  // a model slower than the floor is left alone
+  // velocities below the floor are not changed
   options.floor = 3000.0;
   EXPECT_EQ(velocity(options)(0, 0), T(2000));
 }

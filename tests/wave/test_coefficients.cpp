@@ -20,7 +20,7 @@ using moho::wave::required_points_per_wavelength;
 using moho::wave::second_derivative;
 using ::testing::HasSubstr;
 
-// The compiler knows them.
+// They are compile-time constants.
 static_assert(second_derivative(1)[0] == -2.0 && second_derivative(1)[1] == 1.0);
 static_assert(first_derivative(1)[0] == 0.0 && first_derivative(1)[1] == 0.5);
 static_assert(second_derivative(1)[2] == 0.0 && first_derivative(1)[2] == 0.0);
@@ -44,7 +44,7 @@ TEST(Coefficients, AreThoseOfTheBooks) {
 }
 
 // Differences of order 2R differentiate x^n at 0 without error for n up to 2R + 1 (first: 2R), and
-// not beyond: that is what the order means.
+// not beyond.
 TEST(Coefficients, AreExactForPolynomialsUpToTheirOrder) {
   for (int radius = 1; radius <= largest_radius; ++radius) {
     const Coefficients c = second_derivative(radius), d = first_derivative(radius);
@@ -93,7 +93,7 @@ double first_error(int radius, double h) {
 
 TEST(Coefficients, ConvergeAtTheirOrder) {
   for (int radius = 1; radius <= largest_radius; ++radius) {
-    // as fine as rounding lets one see the error
+    // spacings at which the error is above rounding
     const double h =
         0.05 * std::pow(1.6, radius - 1) > 1.0 ? 1.0 : 0.05 * std::pow(1.6, radius - 1);
     const double order = 2.0 * radius;
@@ -104,7 +104,7 @@ TEST(Coefficients, ConvergeAtTheirOrder) {
   }
 }
 
-// Symbols say what the differences make of waves.
+// Symbols are the differences of waves.
 TEST(Coefficients, SymbolsAreWhatTheDifferencesDo) {
   for (int radius = 1; radius <= largest_radius; ++radius) {
     const Coefficients c = second_derivative(radius), d = first_derivative(radius);
@@ -126,7 +126,7 @@ TEST(Coefficients, SymbolsAreWhatTheDifferencesDo) {
       const double slope = moho::wave::first_derivative_symbol(radius, theta);
       EXPECT_LE(symbol, most);
       EXPECT_GE(symbol, -1e-14);
-      EXPECT_LE(slope * slope, symbol + 1e-12);  // a mixed derivative never beats the pure ones
+      EXPECT_LE(slope * slope, symbol + 1e-12);  // of mixed and of pure derivatives
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Waves against solutions that are known: Green's functions in two and three dimensions, ellipses,
-// reflections; orders of convergence; what symmetry and linearity ask for.
+// Waves against known solutions: Green's functions in two and three dimensions, ellipses,
+// reflections; orders of convergence; symmetry and linearity.
 
 #include <complex>
 
@@ -43,7 +43,7 @@ std::vector<double> delayed(const Ricker& signal, double amplitude, double delay
   return trace;
 }
 
-/// The error of a trace 300 m from a source in three dimensions, before walls answer.
+/// The error of a trace 300 m from a source in three dimensions, before reflections of the faces.
 template <class T, class Memory>
 double error_in_space(const Instance<Memory>& exec, double dt) {
   const Grid<3> grid{{78, 72, 72}, {10.0, 10.0, 10.0}, {}};
@@ -87,8 +87,8 @@ double phase(const Index<Dim>& node, double h) {
   return sum;
 }
 
-// What one step makes of plane waves p and q, against the equations; the greatest difference in the
-// middle of a grid. Velocity, epsilon and delta are rough: they stand outside of all derivatives.
+// One step of plane waves p and q against the equations: the greatest difference in the middle of a
+// grid. Velocity, epsilon and delta are rough, because no derivative is taken of them.
 template <int Dim, class Memory>
 double error_of_operator(const Instance<Memory>& exec, const Kind& kind, int order, double h) {
   using T = double;
@@ -210,7 +210,7 @@ void expect_ellipsoids(const Instance<Memory>& exec, const Kind& kind, double th
   const Index<3> center{27, 27, 27};
   const std::vector<Index<3>> receivers{{27, 27, 37}, {37, 27, 27}, {27, 17, 27},
                                         {33, 33, 33}, {34, 22, 21}, {21, 27, 35}};
-  // walls answer later
+  // reflections of the faces arrive later
   const Traces traces = run_shot(exec, propagator, center, signal, receivers, 180);
   const double axis[3] = {std::sin(theta) * std::cos(phi), std::sin(theta) * std::sin(phi),
                           std::cos(theta)};
@@ -269,7 +269,7 @@ MEMORY_TEST(GreenTest, VelocitiesAlongAndAcrossATiltedAxis) {
   }
 }
 
-// epsilon = delta = 0: whatever the angles, there is no axis.
+// epsilon = delta = 0: the angles have no effect.
 template <class T, int Dim, class Memory>
 void expect_no_axis(const Instance<Memory>& exec) {
   const Grid<Dim> grid = cube<Dim>(Dim == 2 ? 60 : 30, 10.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Twenty thousand steps of TTI: nothing grows, however rough the model is.
+// Twenty thousand steps of TTI: nothing grows, in rough models, too.
 
 #include <moho/io/npy.hpp>
 
@@ -44,8 +44,8 @@ Greatest greatest_of(const Instance<Memory>& exec, const Propagator<T, Dim, Memo
   return greatest;
 }
 
-// epsilon 0 to 0.6, delta -0.3 to 0.5, any axis, velocities 1500 to 4500: new at every node. Walls
-// keep all energy inside.
+// epsilon 0 to 0.6, delta -0.3 to 0.5, any axis, velocities 1500 to 4500, random at every node.
+// Rigid faces keep all energy inside.
 MEMORY_TEST(LongTest, RoughAndStrongTti) {
   const Grid<2> grid{{45, 50}, {10.0, 8.0}, {}};
   auto model = random_model<T, 2, Memory>(exec, grid, Medium::tti, 41);
@@ -65,8 +65,8 @@ MEMORY_TEST(LongTest, RoughAndStrongTti) {
   EXPECT_LT(greatest.late, 2.0 * greatest.early);
 }
 
-// A salt-like section with the dip of its layers, as others made it; every second node, its
-// roughness kept. A shot inside walls.
+// A salt-like section with the dip of its layers, every second node of a file of the test data, not
+// smoothed. A shot inside rigid faces.
 MEMORY_TEST(LongTest, BgCompassSection) {
   if (std::is_same_v<T, double>) GTEST_SKIP() << "in single precision, as the section is used";
   const Grid<2> grid{{163, 86}, {25.0, 25.0}, {}};

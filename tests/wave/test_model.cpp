@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Models and options that make no sense, and what is said about them.
+// Invalid models and options, and the messages.
 
 #include <limits>
 
@@ -73,11 +73,11 @@ void expect_value_refused(const Instance<Memory>& exec, const char* name, double
 MEMORY_TEST(ModelTest, BadValuesAndWhere) {
   for (const double bad : {0.0, -1500.0, nan, inf, -inf, 2e9}) {
     expect_value_refused<T, Memory>(exec, "vp", 1500.0, bad, "positive and finite, in m/s",
-                                    "mend the");
+                                    "correct the");
   }
   for (const double bad : {0.0, -1.0, nan, inf}) {
     expect_value_refused<T, Memory>(exec, "density", 1000.0, bad, "positive and finite, in kg/m^3",
-                                    "mend the model there");
+                                    "correct the model there");
   }
   for (const char* name : {"epsilon", "delta"}) {
     for (const double bad : {-0.5, -0.75, 2.5, 20.0, nan, inf}) {
@@ -183,7 +183,7 @@ MEMORY_TEST(ModelTest, BadOptions) {
                                                             "and at most 0.00")),
                                      HasSubstr("the largest stable step")));
   }
-  // what the message says is taken
+  // the time step of the message is accepted
   const auto limits = moho::wave::limits_of(exec, grid(), model, good.order);
   options.dt = limits.largest_dt;
   EXPECT_EQ(make(options), "no exception");

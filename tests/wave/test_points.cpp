@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Injection and recording at points: against sums written plainly, as transposes of each other, at
-// free surfaces, and with points that are not acceptable.
+// Injection and recording at points: against plain sums, as transposes of each other, at free
+// surfaces, and with invalid points.
 
 #include <moho/wave/points.hpp>
 
@@ -46,7 +46,7 @@ Grid<Dim> make_grid() {
   return grid;
 }
 
-// Everywhere, on nodes and near faces, the first twice.
+// Random positions, on nodes and near faces, the first one twice.
 template <int Dim>
 Points<Dim> make_points(const Grid<Dim>& grid, int count, unsigned seed) {
   std::mt19937 random(seed);

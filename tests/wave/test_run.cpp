@@ -86,7 +86,7 @@ void expect_dot_product(const Instance<Memory>& exec, const Kind& kind, int orde
   const Grid<Dim> grid = run_grid<Dim>();
   auto model = random_model<T, Dim, Memory>(exec, grid, kind.medium, 12);
   if (kind.medium == Medium::variable_density && faces.lower[0].kind == FaceKind::cpml) {
-    // in the layers, and as far inside as they reach, the density does not change
+    // constant density in the layers and order / 2 nodes inside of them
     std::mt19937 random(9);
     const int band = faces.lower[0].width + order / 2;
     model.density = field_of<T, Dim, Memory>(exec, grid, [&](const Index<Dim>& node) {
@@ -181,7 +181,7 @@ MEMORY_TEST(RunTest, StepsAreTheirOwnAdjointIn3D) {
 // Between points outside of the layers.
 MEMORY_TEST(RunTest, LayersAreTheirOwnAdjoint) {
   for (const Kind& kind : self_adjoint) {
-    if (kind.medium == Medium::tti) continue;  // has none
+    if (kind.medium == Medium::tti) continue;  // no CPML in TTI
     const auto faces = moho::wave::all_faces<2>(FaceKind::cpml, 8);
     for (const int order : {4, 8}) expect_dot_product<T, 2, Memory>(exec, kind, order, faces, 0.15);
     const auto in_space = moho::wave::all_faces<3>(FaceKind::cpml, 6);
@@ -189,7 +189,8 @@ MEMORY_TEST(RunTest, LayersAreTheirOwnAdjoint) {
   }
 }
 
-// Walls and free surfaces lose nothing: from its last two times a wavefield runs back to silence.
+// Rigid faces and free surfaces keep the energy: from its last two times a wavefield runs backwards
+// to rest.
 MEMORY_TEST(RunTest, WavesRunBackwards) {
   const Grid<2> grid = run_grid<2>();
   for (const Kind& kind : self_adjoint) {
@@ -241,7 +242,7 @@ struct Growing : moho::wave::Domain<T, 2, Memory> {
   }
 };
 
-// Boxes are recorded and replayed in both directions; what they leave outside is at rest.
+// Boxes are recorded and replayed in both directions; nodes outside of them are at rest.
 MEMORY_TEST(RunTest, BoxesAreReplayed) {
   const Grid<2> grid = run_grid<2>();
   const auto model = random_model<T, 2, Memory>(exec, grid, Medium::vti, 12);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Weights of positions between nodes: what they interpolate, and how well.
+// Weights of positions between nodes, and their errors of interpolation.
 
 #include <moho/wave/sinc.hpp>
 
@@ -48,7 +48,7 @@ TEST(Sinc, InterpolatesFourNodesPerWavelengthAsDocumented) {
   }
 }
 
-// No other parameter near the table's is better.
+// Parameters a little smaller or larger than the table's are worse.
 TEST(Sinc, TheParametersAreTheBest) {
   for (int radius = 1; radius <= 10; ++radius) {
     const double best = moho::wave::kaiser_parameter(radius);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The watch over wavefields: amplitudes in boxes, and numbers that are none: when and where.
+// Checks of wavefields: amplitudes in boxes, and the step and place of NaN and overflow.
 
 #include <limits>
 
@@ -78,8 +78,8 @@ MEMORY_TEST(WatchTest, NamesTheStepAndThePlace) {
   }
 }
 
-// With a step that is too long, a wave that explodes is found as soon as it overflows; silence
-// never is.
+// With a step that is too long, overflow is reported at the next check; a wavefield at rest never
+// is.
 MEMORY_TEST(WatchTest, FindsWhatExplodes) {
   const auto propagator = vti<T>(exec);
   const auto beyond = with_longer_step(

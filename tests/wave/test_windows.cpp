@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Windows of the grid: whatever planes the arrays hold, every node gets the bits that it gets in
-// arrays of the whole grid.
+// Windows of the grid: for any window, every node gets the same bits as in arrays of the whole
+// grid.
 
 #include <moho/wave/points.hpp>
 
@@ -34,7 +34,7 @@ Grid<Dim> window_grid() {
   }
 }
 
-/// Faces that put every kind across x, the axis that is cut, and beside it.
+/// Boundaries with every kind of face across x, the axis of windows, and across the others.
 template <int Dim>
 std::vector<Boundaries<Dim>> window_faces(const Kind& kind) {
   std::vector<Boundaries<Dim>> result;
@@ -97,9 +97,8 @@ std::vector<T> planes_of_field(const Instance<Memory>& exec, const Layout<Dim>& 
   return result;
 }
 
-// Windows cut at any planes, which take what they read at their ends from their neighbours after
-// every step, step boxes in any order, inject sources and record receivers: the bits of the whole
-// grid.
+// Windows at any planes, which copy planes from their neighbours after every step, step boxes in
+// any order, inject sources and record receivers, give the bits of the whole grid.
 template <class T, int Dim, class Memory>
 void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kind, int order,
                                    const Boundaries<Dim>& faces) {
@@ -181,7 +180,7 @@ void expect_windows_make_the_whole(const Instance<Memory>& exec, const Kind& kin
       }
     }
     for (auto& window : windows) window.field.advance();
-    // every window takes the planes beside its own from those who own them
+    // every window copies the planes beside its own from the windows that step them
     for (auto& to : windows) {
       for (const auto& from : windows) {
         const Planes lower = intersection(from.own, Planes{to.own.begin - beside, to.own.begin});
@@ -220,7 +219,7 @@ MEMORY_TEST(WindowTest, MakeTheWholeIn3D) {
   }
 }
 
-// Slopes that were computed once serve all boxes.
+// Slopes computed once can be used for all boxes.
 MEMORY_TEST(WindowTest, SlopesAreKeptForNeighbours) {
   const Grid<3> grid = window_grid<3>();
   const auto model = random_model<T, 3, Memory>(exec, grid, Medium::tti, 6);
@@ -260,7 +259,7 @@ MEMORY_TEST(WindowTest, ModelsAreUpdatedInPlace) {
     const auto arrays = updated.source_scale().data();
     updated.update(exec, second);
     EXPECT_EQ(updated.source_scale().data(), arrays);
-    // the sponge goes by the velocities of the first model
+    // the sponge is that of the first model
     const Scheme<T, 2, Memory>& scheme = updated.scheme();
     MediumWindow<T, 2, Memory> medium(exec, scheme, moho::all_planes(grid));
     medium.load(exec, scheme, second);

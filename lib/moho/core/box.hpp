@@ -11,7 +11,8 @@
 
 namespace moho {
 
-/// A box of nodes: from `lower` up to, not including, `upper`.
+/// A box of nodes: along each axis, those from `lower` up to, not including, `upper`. Indices are
+/// in the order of the grid's axes, (x, z) or (x, y, z).
 template <int Dim>
 struct Box {
   Index<Dim> lower{};  ///< first node along each axis
@@ -45,7 +46,7 @@ struct Box {
     }
     return result;
   }
-  /// The box with so many more nodes on every side.
+  /// The box with `nodes` more nodes on every side; fewer if `nodes` is negative.
   Box grown(std::int64_t nodes) const {
     Box result = *this;
     for (int d = 0; d < Dim; ++d) {
@@ -54,7 +55,7 @@ struct Box {
     }
     return result;
   }
-  /// Both boxes have the same nodes' ranges.
+  /// True for boxes with the same lower and upper nodes.
   friend bool operator==(const Box& a, const Box& b) {
     for (int d = 0; d < Dim; ++d) {
       if (a.lower[d] != b.lower[d] || a.upper[d] != b.upper[d]) return false;
@@ -93,11 +94,11 @@ Box<Dim> whole_box(const Grid<Dim>& grid) {
   return Box<Dim>{{}, grid.extents};
 }
 
-/// Planes across the first axis, the slowest: from `begin` up to, not including, `end`. The nodes
-/// of planes that follow each other follow each other in memory.
+/// Planes across x, the first and slowest axis: from `begin` up to, not including, `end`.
+/// Consecutive planes are contiguous in memory.
 struct Planes {
   std::int64_t begin = 0;  ///< first plane
-  std::int64_t end = 0;    ///< one behind the last
+  std::int64_t end = 0;    ///< one behind the last plane
 
   /// Number of planes.
   KOKKOS_INLINE_FUNCTION std::int64_t count() const { return end > begin ? end - begin : 0; }
@@ -107,7 +108,7 @@ struct Planes {
   KOKKOS_INLINE_FUNCTION bool contains(std::int64_t plane) const {
     return plane >= begin && plane < end;
   }
-  /// Both are the same planes.
+  /// True for the same planes.
   friend bool operator==(const Planes&, const Planes&) = default;
 };
 

@@ -21,7 +21,7 @@ struct FillElements {
   T value;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { data[i] = value; }
 };
-/// Bytes in pieces of a page.
+/// Copies bytes, a page at a time.
 struct CopyBytes {
   static constexpr std::int64_t piece = 4096;
   char* to;
@@ -53,7 +53,7 @@ void fill(const Instance<Memory>& exec, const ViewType& view,
 
 /// \brief Copies all elements of a view to another one of the same shape, both without gaps.
 ///
-/// From or to the memory of a device the copy is submitted to the instance, which is to be fenced
+/// From or to the memory of a device it returns when the copy is submitted: fence the instance
 /// before the host's side is used again.
 template <class Memory, class To, class From>
 void copy(const Instance<Memory>& exec, const To& to, const From& from) {
@@ -77,7 +77,8 @@ void copy(const Instance<Memory>& exec, const To& to, const From& from) {
 template <class T>
 using HostElements = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// A copy of host values (std::vector, std::array) in the instance's memory. It waits for the copy.
+/// A copy of host values (std::vector, std::array) in the instance's memory. Returns when it is
+/// done.
 template <class Memory, class Container>
 auto upload(const Instance<Memory>& exec, const Container& values, const std::string& label) {
   using T = typename Container::value_type;
@@ -89,7 +90,8 @@ auto upload(const Instance<Memory>& exec, const Container& values, const std::st
   return view;
 }
 
-/// The elements of a view without gaps, in the order of memory, on the host. It waits for them.
+/// The elements of a view without gaps on the host, in the order of memory. Returns when they are
+/// there.
 template <class Memory, class ViewType>
 std::vector<typename ViewType::non_const_value_type> download(const Instance<Memory>& exec,
                                                               const ViewType& view) {
@@ -105,7 +107,7 @@ std::vector<typename ViewType::non_const_value_type> download(const Instance<Mem
   return values;
 }
 
-/// One element behind an address in the instance's memory, on the host. It waits for it.
+/// The element at an address in the instance's memory, on the host. Returns when it is there.
 template <class Memory, class T>
 std::remove_const_t<T> value_at(const Instance<Memory>& exec, T* address) {
   std::remove_const_t<T> value{};

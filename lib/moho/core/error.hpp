@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The exceptions moho throws, and the one way their messages are put together.
+/// \brief The exceptions that moho throws, and how their messages are made.
 ///
 /// A message reads "what is wrong (why it is wrong): what to do". It names the argument or the
 /// file, the value that was given and what is allowed.

@@ -4,10 +4,9 @@
 /// \file
 /// \brief Regular grids of two and three dimensions.
 ///
-/// The order of axes stands here and nowhere else: (x, z) in 2D and (x, y, z) in 3D, z is depth and
-/// positive down, and **the last axis is contiguous** in memory and in files. Model files of
-/// exploration geophysics (SEG-Y traces, RSF with n1 = nz) come that way, so no transposition is
-/// needed; for the ray kernels, which are symmetric in the axes, it makes no difference.
+/// Axes are (x, z) in 2D and (x, y, z) in 3D, here and everywhere in moho. z is depth, positive
+/// down, and **the last axis is contiguous** in memory and in files. SEG-Y traces and RSF files
+/// with n1 = nz have the same order, so that models need no transposition.
 
 #include <moho/core/error.hpp>
 #include <moho/core/kokkos.hpp>
@@ -24,7 +23,7 @@ namespace moho {
 template <int Dim>
 using Point = Kokkos::Array<double, Dim>;
 
-/// A list of positions. (Dim is left out of argument deduction: the grid beside it says.)
+/// A list of positions. Dim is not deduced from it: another argument, such as the grid, tells it.
 template <int Dim>
 using Points = std::vector<std::type_identity_t<Point<Dim>>>;
 
@@ -42,7 +41,7 @@ const char* axis_name(int axis) {
 
 /// A regular grid of nodes.
 ///
-/// Lengths carry whatever unit the caller uses (metres, say); velocities are that unit per second.
+/// Lengths are in any one unit, metres for example; velocities are in that unit per second.
 template <int Dim>
 struct Grid {
   static_assert(Dim == 2 || Dim == 3, "moho::Grid is made for 2 and 3 dimensions");
@@ -82,7 +81,7 @@ struct Grid {
     return result;
   }
 
-  /// Flat index of a cell, named by its lowest node; the last axis is contiguous.
+  /// Flat index of a cell, given by its lowest node; the last axis is contiguous.
   KOKKOS_INLINE_FUNCTION std::int64_t flat_cell(const Index<Dim>& cell) const {
     std::int64_t i = cell[0];
     for (int d = 1; d < Dim; ++d) i = i * (extents[d] - 1) + cell[d];
@@ -120,7 +119,7 @@ struct Grid {
     return origin[axis] + spacing[axis] * static_cast<double>(extents[axis] - 1);
   }
 
-  static constexpr double least_spacing = 1e-6;    ///< squares and their inverses stay numbers
+  static constexpr double least_spacing = 1e-6;    ///< squares and their inverses are finite
   static constexpr double greatest_spacing = 1e9;  ///< the same
   /// Throws InputError unless every extent is at least 1, every spacing from least_spacing to
   /// greatest_spacing, every origin finite, and the number of nodes fits 62 bits.

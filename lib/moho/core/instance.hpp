@@ -91,8 +91,8 @@ class Instance<Kokkos::CudaSpace> {
 #endif
 /// \endcond
 
-/// An instance that takes no part in argument deduction, so that Kokkos's own instances are taken,
-/// too: the views beside it say which memory it is.
+/// An instance that takes no part in argument deduction, so that Kokkos's own instances convert to
+/// it; Memory is deduced from views among the arguments.
 template <class Memory>
 using InstanceOf = std::type_identity_t<Instance<Memory>>;
 
@@ -126,12 +126,12 @@ using EnabledMemories = MemoryList<Kokkos::HostSpace, Kokkos::CudaSpace>;
 using EnabledMemories = MemoryList<Kokkos::HostSpace>;
 #endif
 
-/// A view allocated on an instance and left uninitialised; in large pages, if the host has them.
+/// An uninitialised view, allocated on the instance; on hosts in large pages where there are any.
 /// `exec` is an Instance, or an instance of Kokkos.
 template <class ViewType, class Exec, class... Extents>
 ViewType allocate(const Exec& exec, const std::string& label, Extents... extents) {
   if constexpr (is_host_memory<typename ViewType::memory_space>) {
-    (void)exec;  // memory of the host is touched by nobody before it is given out
+    (void)exec;  // host memory is not written by the allocation
     const ViewType view(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
     detail::prefer_large_pages(const_cast<typename ViewType::non_const_value_type*>(view.data()),
                                view.span() * sizeof(typename ViewType::value_type));
@@ -142,7 +142,7 @@ ViewType allocate(const Exec& exec, const std::string& label, Extents... extents
       return ViewType(Kokkos::view_alloc(space, label, Kokkos::WithoutInitializing), extents...);
     });
 #else
-    (void)exec;  // older releases take no instance here, and allocate synchronously
+    (void)exec;  // older releases take no instance here and allocate synchronously
     return ViewType(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
 #endif
   }

@@ -5,8 +5,8 @@
 /// \brief Lists of the types that libraries of compiled kernels hold: both precisions, 2D and 3D,
 /// every memory of the build.
 ///
-/// A header whose templates such a library holds declares them `extern template` where the macro of
-/// the library (MOHO_WAVE_KERNELS and so on) says that the program links it.
+/// Where the macro of such a library is defined (MOHO_WAVE_KERNELS and so on), because a program
+/// links it, the headers declare its templates `extern template`.
 
 #include <moho/core/instance.hpp>
 

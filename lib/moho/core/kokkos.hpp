@@ -20,7 +20,7 @@
 #endif
 
 /// \def MOHO_NOINLINE
-/// A function that stays one where it is called from unrolled code.
+/// Keeps a function from being inlined, into unrolled code for example.
 #if defined(__CUDACC__)
 #define MOHO_NOINLINE __noinline__
 #else
@@ -28,7 +28,7 @@
 #endif
 
 /// \def MOHO_UNROLL
-/// In front of a loop of a few turns: all of them are written out.
+/// Before a loop of few iterations: unroll it completely.
 #if defined(__CUDA_ARCH__)
 #define MOHO_UNROLL _Pragma("unroll")
 #elif defined(__CUDACC__)
@@ -38,7 +38,7 @@
 #endif
 
 /// \def MOHO_UNROLL_BY
-/// In front of a loop of device code: so many turns are written out.
+/// Before a loop of device code: unroll it by `turns`.
 #if defined(__CUDA_ARCH__)
 #define MOHO_PRAGMA(text) _Pragma(#text)
 #define MOHO_UNROLL_BY(turns) MOHO_PRAGMA(unroll turns)
@@ -48,7 +48,7 @@
 
 namespace moho {
 
-/// The execution spaces of this build, first the slowest. A CUDA build holds all three.
+/// Execution spaces, the slowest first.
 template <class... Spaces>
 struct SpaceList {};
 
@@ -138,7 +138,7 @@ KOKKOS_FORCEINLINE_FUNCTION T atomic_minimum(T* address, T value) {
   return value;
 }
 
-/// Asks for a line of the second-level cache before it is needed. Does nothing on hosts.
+/// Prefetches a line into the second-level cache of a device. Does nothing on hosts.
 KOKKOS_FORCEINLINE_FUNCTION void prefetch(const void* address) {
 #if defined(__CUDA_ARCH__)
   asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
@@ -147,9 +147,9 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch(const void* address) {
 #endif
 }
 
-/// The policy with the hint that its kernel is short. On CUDA the functor then travels with the
-/// launch; without, one of more than 512 bytes goes through a constant buffer, and every launch
-/// waits on the host until the kernel before has released it.
+/// The policy with Kokkos's hint that its kernel is short. On CUDA the functor is then an argument
+/// of the launch. Without the hint a functor of more than 512 bytes goes through a buffer in
+/// constant memory, and the launch waits on the host until the kernel before has released that.
 template <class Policy>
 auto light_weight(const Policy& policy) {
   return Kokkos::Experimental::require(policy,

@@ -23,27 +23,29 @@ namespace detail {
 /// Positions [begin, end) of a loop whose body is at `body`.
 using HostPart = void (*)(const void* body, std::int64_t begin, std::int64_t end);
 
-/// How a loop of a host is cut.
+/// How a loop on a host is divided.
 struct HostCut {
   std::int64_t count = 0;  ///< positions
   std::int64_t size = 0;   ///< of a part
-  std::int64_t parts = 0;  ///< one a thread, or as many as chunks of the size asked for
+  std::int64_t parts = 0;  ///< one a thread, or one a chunk
 };
-/// Parts of `chunk` positions; of as many as make one part a thread where chunk is 0.
+/// Parts of `chunk` positions each, or one part a thread where chunk is 0.
 HostCut cut(const Instance<Kokkos::HostSpace>& exec, std::int64_t count, std::int64_t chunk);
 
-/// Runs all parts and returns when they are done; with a chunk the threads take parts as they come.
+/// Runs all parts and returns when they are done. With `dynamic` a thread takes the next part when
+/// it has done one.
 void run_parts(const Instance<Kokkos::HostSpace>& exec, const char* label, const HostCut& cut,
                bool dynamic, HostPart part, const void* body);
 
-/// A loop over a part. The body is copied: its members then need not be read again after a store.
+/// A loop over a part. The body is copied, so that the compiler need not read its members again
+/// after each store.
 template <class Body>
 void loop_part(const void* body, std::int64_t begin, std::int64_t end) {
   const Body own = *static_cast<const Body*>(body);
   for (std::int64_t i = begin; i < end; ++i) own(i);
 }
 
-/// A reduction over the parts; each leaves its own result.
+/// A reduction over the parts; each writes its own result.
 template <class Body>
 struct ReduceParts {
   using Value = typename Body::value_type;
@@ -61,7 +63,8 @@ struct ReduceParts {
   }
 };
 
-/// A prefix sum over the parts: first the sum of each, then what begins at the sums before it.
+/// A prefix sum over the parts: first the sum of each, then its elements from the sum of those
+/// before.
 template <class Value, class Body>
 struct ScanParts {
   const Body* body;
@@ -78,7 +81,7 @@ struct ScanParts {
   }
 };
 
-/// A body as reductions of Kokkos want it: before 4.0 they joined volatile values.
+/// A body in the form of Kokkos's reductions, which joined volatile values before 4.0.
 template <class Body>
 struct DeviceReduction {
   using value_type = typename Body::value_type;
@@ -120,8 +123,8 @@ void launch(const char* label, const Instance<Memory>& exec, std::int64_t count,
   }
 }
 
-/// \brief The same on a host where positions differ in cost: threads take `chunk` of them as they
-/// come.
+/// \brief The same on a host for positions of different cost: a thread takes the next `chunk` of
+/// them when it has done one.
 template <class Body>
 void launch_dynamic(const char* label, const Instance<Kokkos::HostSpace>& exec, std::int64_t count,
                     const Body& body, std::int64_t chunk = 1) {
@@ -130,7 +133,7 @@ void launch_dynamic(const char* label, const Instance<Kokkos::HostSpace>& exec, 
                     &body);
 }
 
-/// \brief A reduction over [0, count), returned when it is done.
+/// \brief The result of a reduction over [0, count). It waits for the instance.
 ///
 /// `body` has value_type, operator()(std::int64_t, value_type&), init(value_type&) and
 /// join(value_type& to, const value_type& from), all KOKKOS_INLINE_FUNCTION and const. On hosts
@@ -158,7 +161,7 @@ typename Body::value_type reduce(const char* label, const Instance<Memory>& exec
 }
 
 namespace detail {
-/// body(i, value) lowers value; what least_of() begins with is left where it never does.
+/// body(i, value) lowers value, which begins with `start`.
 template <class Value, class Body>
 struct Least {
   using value_type = Value;
@@ -185,15 +188,15 @@ struct Sum {
 };
 }  // namespace detail
 
-/// The sum over [0, count) of what body(i, sum) adds, returned when it is done.
+/// The sum over [0, count) of what body(i, sum) adds. It waits for the instance.
 template <class Value, class Memory, class Body>
 Value sum_of(const char* label, const Instance<Memory>& exec, std::int64_t count,
              const Body& body) {
   return reduce(label, exec, count, detail::Sum<Value, Body>{body});
 }
 
-/// The least of `start` and what body(i, least) lowers it to over [0, count), returned when it is
-/// done.
+/// The least of `start` and what body(i, least) lowers it to over [0, count). It waits for the
+/// instance.
 template <class Value, class Memory, class Body>
 Value least_of(const char* label, const Instance<Memory>& exec, std::int64_t count, Value start,
                const Body& body) {
@@ -213,7 +216,7 @@ struct FirstOf {
 };
 }  // namespace detail
 
-/// The first i of [0, count) with test(i), none_found if there is none; returned when it is done.
+/// The first i of [0, count) with test(i), none_found if there is none. It waits for the instance.
 template <class Memory, class Test>
 std::int64_t find_first(const char* label, const Instance<Memory>& exec, std::int64_t count,
                         const Test& test) {
@@ -223,8 +226,8 @@ std::int64_t find_first(const char* label, const Instance<Memory>& exec, std::in
 }
 
 /// \brief A prefix sum over [0, count): body(i, sum, final) adds what i contributes to `sum`, the
-/// sum of all before it; where `final` is true that sum is the true one. Returns the whole sum when
-/// it is done.
+/// sum of all before it; where `final` is true that sum is complete. Returns the whole sum. It
+/// waits for the instance.
 template <class Value, class Memory, class Body>
 Value scan(const char* label, const Instance<Memory>& exec, std::int64_t count, const Body& body) {
   Value total(0);

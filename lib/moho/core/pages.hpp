@@ -13,11 +13,11 @@
 
 namespace moho::detail {
 
-/// \brief Asks the system to back memory that nobody has touched yet by large pages.
+/// \brief Asks the system for large pages for memory that has not been used yet.
 ///
-/// The hardware that reads ahead stops at the end of a page, and every new page has to be looked
-/// up: a stencil that follows several arrays at once meets one every few rows. It is a wish: where
-/// it is not granted, nothing changes but the speed. Small arrays are left alone.
+/// Hardware prefetching stops at the end of a page, and each new page needs a look-up: stencils
+/// that read several arrays reach a new page every few rows. Without large pages only the speed
+/// changes. Small arrays are left as they are.
 inline void prefer_large_pages(void* memory, std::size_t bytes) {
 #if defined(MADV_HUGEPAGE)
   constexpr std::size_t page = 2u << 20;

@@ -11,7 +11,7 @@
 
 namespace moho {
 
-/// Seconds since it was made.
+/// A stopwatch that starts when it is made.
 class Stopwatch {
  public:
   /// Wall-clock seconds until now.
@@ -57,7 +57,7 @@ class PhaseTimes {
 };
 
 /// Adds the seconds from construction to destruction to a phase of host work. Unlike ScopedPhase it
-/// waits for no instance, and needs no Kokkos that runs.
+/// does not fence, and Kokkos need not be initialised.
 class HostPhase {
  public:
   /// Starts it.

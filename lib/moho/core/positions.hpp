@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The check of positions that every module makes.
+/// \brief Checks positions of sources, receivers and the like.
 
 #include <moho/core/box.hpp>
 #include <moho/core/grid.hpp>
@@ -13,7 +13,7 @@ namespace moho {
 
 /// \brief Throws InputError for the first position outside, naming its number, the position and
 /// what is allowed.
-/// \param grid what the positions are in
+/// \param grid that they must lie in
 /// \param points the positions
 /// \param name what messages call a point: "source", "receiver"
 /// \param interior the nodes that are in no boundary layer; empty: all

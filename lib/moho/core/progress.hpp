@@ -14,8 +14,8 @@
 
 namespace moho {
 
-/// Called now and then on the host with the fraction done (0 to 1, never falling within one piece
-/// of work) and a word on what is being done. An empty function means that nobody wants to know.
+/// Called on the host from time to time, with the fraction done (0 to 1, never falling within one
+/// call) and a few words on what is being done. It may be empty.
 using Progress = std::function<void(double fraction, const std::string& what)>;
 
 /// A progress bar on standard error. It prints nothing unless standard error is a terminal, and
@@ -44,7 +44,7 @@ class TerminalProgress {
     std::fflush(m_stream);
   }
 
-  /// Takes the bar off the screen.
+  /// Removes the bar from the terminal.
   void clear() {
     if (!m_drawn) return;
     std::fprintf(m_stream, "\r\033[K");

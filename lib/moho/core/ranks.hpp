@@ -4,8 +4,8 @@
 /// \file
 /// \brief How items of work are divided among processes, and which device each of them takes.
 ///
-/// These are equations 7 to 11 of Couder-Castaneda et al. (2013), who divide prisms, counted from 0
-/// and with the end left out. They know nothing of MPI; <moho/mpi/mpi.hpp> does.
+/// These are equations 7 to 11 of Couder-Castaneda et al. (2013), who divide prisms. Items count
+/// from 0, and ranges do not include their end. Nothing here needs MPI; <moho/mpi/mpi.hpp> does.
 
 #include <moho/core/error.hpp>
 
@@ -17,11 +17,11 @@ namespace moho::mpi {
 /// A run of items: first, first + 1, ..., last - 1.
 struct Part {
   std::int64_t first = 0;  ///< first of the run
-  std::int64_t last = 0;   ///< behind the last of the run
+  std::int64_t last = 0;   ///< one behind the last of the run
 
   /// Number of items.
   std::int64_t size() const { return last - first; }
-  /// Are two runs the same?
+  /// True for runs of the same items.
   friend bool operator==(const Part&, const Part&) = default;
 };
 

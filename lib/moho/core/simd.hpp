@@ -4,9 +4,9 @@
 /// \file
 /// \brief Explicit vectors for host kernels, on the vector extension that GCC and Clang share.
 ///
-/// The row kernels of the host keep a whole row in registers over hundreds of operations. Written
-/// as loops, GCC 12 turns them inside out and gathers; written with these vectors they come out as
-/// meant, for whatever width the compiler targets. Host code only.
+/// The row kernels of the host keep a row in registers over hundreds of operations. GCC 12 does not
+/// vectorise them in that way as loops (it interchanges them and gathers). Host code only; the
+/// width is that of the machine that is compiled for.
 
 #include <moho/core/kokkos.hpp>
 
@@ -20,7 +20,7 @@
 
 namespace moho::simd {
 
-/// Bytes of a vector of the machine that is compiled for.
+/// Bytes of a vector.
 #if defined(__AVX512F__)
 inline constexpr int bytes = 64;
 #elif defined(__AVX__)
@@ -64,21 +64,21 @@ inline Vector<T> broadcast(T value) {
   return Vector<T>{} + value;
 }
 
-/// By lane, a if it is smaller than b, else b.
+/// By lane, a where it is smaller than b, else b.
 template <class V>
 inline V smaller(V a, V b) {
   return a < b ? a : b;
 }
 
-/// The bits of a vector, or a comparison's answer: all bits of a lane set, or none.
+/// The bits of a vector, or the result of a comparison: all bits of a lane set, or none.
 template <class T>
 using Bits = Vector<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>;
 
 /// \brief A vector as a class, for formulas that are templates on a number type and serve scalars
 /// on a device too.
 ///
-/// CUDA's compiler refuses functions for host and device that see a vector. This class is one on
-/// the host and an array of the same size on the device, where no function of it may be called.
+/// nvcc rejects functions for host and device that use vector types. This class holds a vector on
+/// the host and an array of the same size on the device, where no member function may be called.
 template <class T>
 struct Pack {
 #if defined(__CUDA_ARCH__)
@@ -92,7 +92,7 @@ struct Pack {
 #define MOHO_PACK(expression) return Pack(expression)
   /// \endcond
   Vector<T> lanes;  ///< the numbers
-  /// A comparison's answer.
+  /// The result of a comparison.
   struct Mask {
     Bits<T> lanes;  ///< all bits of a lane set where it holds
   };
@@ -185,7 +185,7 @@ struct Pack {
 #if defined(__CUDA_ARCH__)
     return Pack();
 #elif defined(__AVX512F__)
-    // the masked forms: the plain ones leave GCC 12 in doubt about a variable of its own
+    // masked forms: for the plain ones GCC 12 warns of an uninitialised variable in its own header
     if constexpr (sizeof(T) == 4) {
       return Pack((Vector<T>)_mm512_maskz_sqrt_ps(0xffff, (__m512)a.lanes));
     } else {

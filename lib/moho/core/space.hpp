@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What differs between execution spaces, and choosing one by name at run time.
+/// \brief Names of execution spaces, the choice of one at run time, its device and memory.
 
 #include <moho/core/error.hpp>
 #include <moho/core/instance.hpp>
@@ -13,7 +13,7 @@
 
 namespace moho {
 
-/// Name, and whether memory is shared with the host. Specialised for every execution space.
+/// Name of an execution space, and whether its memory is the host's. Specialised for every space.
 template <class Exec>
 struct SpaceTraits;
 
@@ -97,8 +97,8 @@ std::size_t available_memory(const Instance<Kokkos::CudaSpace>& exec);
 std::string device_name(const Instance<Kokkos::CudaSpace>& exec);
 #endif
 
-/// \brief Bytes that work may take in the memory of an instance: all but a twentieth of what is
-/// free, which is left to others, and no more than was asked for.
+/// \brief Bytes that a call may allocate in the memory of an instance: 19/20 of what is free, and
+/// no more than was asked for.
 /// \param exec the instance
 /// \param asked an option's budget in bytes; 0: what is free
 /// \param sharing processes that share what is free

@@ -14,7 +14,8 @@ HostThreads host_threads() {
   HostThreads result;
 #ifdef _OPENMP
   result.threads = omp_get_max_threads();
-  // what the process was started with, even where OpenMP has bound this thread to one of them
+  // the processors that the process was started with, also where OpenMP has bound this thread to
+  // one
   result.processors = omp_get_num_procs();
   result.online = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 #endif

@@ -2,26 +2,27 @@
 #pragma once
 
 /// \file
-/// \brief How many threads OpenMP is about to start, and what they will run on.
+/// \brief The number of OpenMP threads, and the processors that they will run on.
 
 #include <string>
 
 namespace moho {
 
-/// Threads of the host's OpenMP, as the environment sets them, and what they can run on.
+/// Threads of the host's OpenMP, as the environment sets them, and processors.
 struct HostThreads {
-  int threads = 1;     ///< that a kernel starts
-  int processors = 1;  ///< that this process may use: a parent can have bound it to some
-  int online = 1;      ///< that the machine has
+  int threads = 1;  ///< of a kernel
+  int processors =
+      1;  ///< that this process may use: it may have been bound to some when it was started
+  int online = 1;  ///< of the machine
 };
 
-/// Reads them; before or after Kokkos is initialised, which need not be. All 1 without OpenMP.
+/// Reads them. Kokkos need not be initialised. All are 1 without OpenMP.
 HostThreads host_threads();
 
-/// Most threads that Kokkos keeps track of; it writes over the end of a table with more.
+/// The most threads that Kokkos can have: with more it writes beyond the end of a table.
 inline constexpr int most_host_threads = 512;
 
-/// \brief To be called before Kokkos is initialised.
+/// \brief Checks the number of threads. Call it before Kokkos is initialised.
 /// \param asked threads that an option of Kokkos asks for; 0: none does
 /// \throws InputError for more than most_host_threads threads
 void check_host_threads(int asked = 0);

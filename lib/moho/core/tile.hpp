@@ -8,8 +8,7 @@
 
 namespace moho {
 
-/// A box of a grid brought into scratch: extents with the halo included; the last axis is
-/// contiguous.
+/// The shape of a tile in scratch, halo included; the last axis is contiguous.
 template <int Dim>
 struct TileBox {
   int extents[Dim];  ///< elements along each axis
@@ -32,7 +31,7 @@ struct TileBox {
 /// `offset` (Kokkos::Array<int, Dim>) counts from the box's first element.
 ///
 /// On a device neighbouring threads take neighbouring elements; on a host each row is one
-/// vectorisable loop. The caller puts a team barrier behind it.
+/// vectorisable loop. The caller needs a team barrier after it.
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif

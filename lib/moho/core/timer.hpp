@@ -12,8 +12,8 @@
 
 namespace moho {
 
-/// Times a scope and adds it to a phase. It fences the instance at both ends, so that the time is
-/// that of the work and not of its submission, and pushes a region of the same name for Kokkos
+/// Adds the seconds of a scope to a phase. It fences the instance at both ends, so that they are
+/// those of the work and not of its submission, and pushes a region of the same name for Kokkos
 /// Tools.
 template <class Exec>
 class ScopedPhase {

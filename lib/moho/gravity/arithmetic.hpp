@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Arithmetic that the formulas of gravity are written in, for scalars on a device and for
-/// vectors of stations on a host.
+/// \brief Arithmetic of the formulas of gravity, for scalars on a device and for vectors of
+/// stations on a host.
 ///
 /// The formulas are templates on a number type V. On a device V is a scalar, and square roots and
 /// reciprocals start from the hardware's approximations and are refined to about an ulp, without
@@ -30,7 +30,7 @@ struct scalar_of<simd::Pack<T>> {
 template <class V>
 using ScalarOf = typename scalar_of<V>::type;
 
-/// \name For scalars, what simd::Pack does by lane.
+/// \name Functions of simd::Pack, for scalars
 /// @{
 KOKKOS_FORCEINLINE_FUNCTION float multiply_add(float a, float b, float c) {
 #if defined(__CUDA_ARCH__)

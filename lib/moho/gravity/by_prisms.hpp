@@ -31,7 +31,7 @@ struct PrivateGrids {
   }
 };
 
-/// What a pass reads and writes.
+/// The data of a pass.
 template <class T>
 struct PassData {
   const Record<T>* records;

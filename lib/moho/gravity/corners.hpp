@@ -5,8 +5,9 @@
 /// \brief Strategy::by_corners: a regular mesh as a sum over its corners.
 ///
 /// A prism's closed form is a sum over eight corners, and a corner of a mesh belongs to up to eight
-/// prisms. It is evaluated once, with the mixed difference of their densities as its weight, and
-/// not at all where that is zero: inside of homogeneous bodies and of their faces and edges.
+/// prisms. Each corner is evaluated once, with the mixed difference of their densities as its
+/// weight. Where that is zero, inside of homogeneous bodies and of their faces and edges, it is
+/// left out.
 
 #include <moho/gravity/tiles.hpp>
 
@@ -96,8 +97,8 @@ inline void add_pairs(const CornerRecord& record,
   for (int c = 0; c < count; ++c) sums[c] = multiply_add(weight, out[c], sums[c]);
 }
 
-/// Finds, weighs and packs the corners that count. An item is a corner on a device and a row of
-/// corners along x on a host.
+/// Finds and packs the corners whose weight is not zero. An item is a corner on a device and a row
+/// of corners along x on a host.
 template <bool Host>
 struct PackCorners {
   RegularMesh mesh;
@@ -158,7 +159,7 @@ struct PackCorners {
   }
 };
 
-/// Counts the corners that count.
+/// Counts the corners whose weight is not zero.
 template <bool Host>
 struct CountCorners {
   PackCorners<Host> corners;

@@ -25,11 +25,11 @@ std::vector<double> mesh_prisms(const RegularMesh& mesh, const std::vector<doubl
 /// \param dx,dy distances between them, metres
 /// \param x0,y0 the first one
 /// \param elevation metres above z = 0: one for all, or one a station
-/// \throws InputError if there are as many elevations as neither
+/// \throws InputError for another number of elevations
 std::vector<double> station_grid(std::int64_t nx, std::int64_t ny, double dx, double dy, double x0,
                                  double y0, const std::vector<double>& elevation);
 
-/// Largest coordinate, metres: a thousand million kilometres. Its sixth power has to stay a number.
+/// Largest coordinate, metres. Its sixth power has to be finite.
 inline constexpr double largest_coordinate = 1e12;
 /// Largest density, kg/m^3.
 inline constexpr double largest_density = 1e30;
@@ -64,8 +64,9 @@ struct MeshSource {
   }
 };
 
-/// What is wrong with a prism: 0 to 6, a number that is not finite or too large; 7 to 9, faces
-/// across x, y or z in the wrong order; 10 to 12, no thickness; good_prism.
+/// What is wrong with a prism: 0 to 6, that number is not finite or too large; 7 to 9, its faces
+/// across x, y or z are in the wrong order; 10 to 12, it has no thickness along x, y or z; or
+/// good_prism.
 inline constexpr int good_prism = 15;
 KOKKOS_INLINE_FUNCTION int fault_of(const double (&p)[7]) {
   int wrong = good_prism;
@@ -108,7 +109,7 @@ struct IsBadCoordinate {
 
 /// Throws InputError for prism `row`, whose numbers are wrong.
 [[noreturn]] void refuse_prism(std::int64_t row, const double (&prism)[7]);
-/// Throws InputError unless a mesh is one and has as many densities as prisms.
+/// Throws InputError unless a mesh is valid and has as many densities as prisms.
 void check_mesh(const RegularMesh& mesh, std::int64_t densities);
 /// Throws InputError for the density of a prism of a mesh.
 [[noreturn]] void refuse_density(const RegularMesh& mesh, std::int64_t prism);

@@ -18,7 +18,7 @@ namespace moho::gravity {
 
 namespace detail {
 
-/// The kernel that serves a request, and how its axes and components belong to the request's.
+/// The kernel for a request, and its axes and components in those of the request.
 struct Plan {
   unsigned mask = 0;
   Kokkos::Array<int, 3> axis{0, 1, 2};              ///< kernel axis n is input axis axis[n]
@@ -31,19 +31,17 @@ struct Plan {
 /// \throws InputError for no component, or one that is named twice
 Plan make_plan(const Components& components, double constant, double scale);
 
-/// Bytes that may still be allocated: of those free, and of what is left of the options' budget
-/// when some have been allocated already.
+/// Bytes that may still be allocated: at most those free, and what is left of the options' budget.
 double budget_of(const Options& options, std::size_t available, std::size_t allocated);
 
 /// Throws MemoryError if the bytes do not fit.
 void check_budget(double bytes, double budget, const std::string& what);
 
-/// Throws InputError for options that make no sense, and for results that are not components x
-/// stations.
+/// Throws InputError for options out of range, and for results that are not components x stations.
 void check_options(const Options& options, const Components& components, std::size_t stations,
                    std::size_t rows, std::size_t columns);
 
-/// Teams and their size in the paper's scheme: what was asked for, or what suits `threads` threads
+/// Teams and their size in the paper's scheme: those asked for, or a choice for `threads` threads
 /// and the memory.
 struct Threads {
   int teams, team_size;
@@ -55,14 +53,14 @@ Threads private_threads(bool host, int threads, const Options& options, std::int
 /// Throws InputError if two prisms of rows on the host overlap.
 void refuse_overlaps(const double* rows, std::int64_t count);
 
-/// Pairs after which a callback is told how far the work is: some tenths of a second.
+/// Pairs between two calls of the progress callback: some tenths of a second.
 template <class Memory>
 std::int64_t pairs_per_report(const Instance<Memory>& exec) {
   return is_host_memory<Memory> ? std::int64_t(4000000) * exec.concurrency()
                                 : std::int64_t(20000000000);
 }
 
-/// Everything that the strategies share.
+/// The request as all strategies use it.
 template <class T, class Memory, class Item>
 struct Job {
   Kokkos::View<Item*, Memory> records;
@@ -290,9 +288,9 @@ Report sum_corners_of(const Instance<Memory>& exec, const RegularMesh& mesh,
   return report;
 }
 
-/// Does the sum over corners save work and keep the digits? Where it is worth counting, no station
-/// touches the mesh or is further from its centre than ten of its diagonals, and at most a quarter
-/// as many corners as prisms count.
+/// True where the sum over corners saves work without losing digits: no station touches the mesh or
+/// is further from its centre than ten of its diagonals, and there are at most a quarter as many
+/// corners with a weight as prisms.
 template <class Memory>
 bool corners_pay(const Instance<Memory>& exec, const RegularMesh& mesh,
                  const DensityView<Memory>& densities, const StationView<Memory>& stations) {
@@ -317,7 +315,7 @@ bool corners_pay(const Instance<Memory>& exec, const RegularMesh& mesh,
          prisms;
 }
 
-/// Checks what every call has.
+/// Checks the arguments that all calls have.
 template <class Memory>
 void check_call(const Instance<Memory>& exec, const StationView<Memory>& stations,
                 const Components& components, const ResultView<Memory>& results,
@@ -407,9 +405,8 @@ Report forward_mesh(const Instance<Memory>& exec, const RegularMesh& mesh,
 /// exist: the gradient at a vertex, three of its components on an edge (see prism_field()).
 /// \param options arrangement, gravitational constant, memory
 /// \returns what was done and how long it took
-/// \throws InputError for prisms or stations that cannot be (the message names the row), prisms
-/// that overlap if options.check_overlaps, by_corners; MemoryError if what the strategy needs does
-/// not fit
+/// \throws InputError for invalid prisms or stations (the message names the row), prisms that
+/// overlap if options.check_overlaps, by_corners; MemoryError if the strategy's arrays do not fit
 template <class T, class Exec>
 Report forward(const Exec& exec, const PrismView<Exec>& prisms, const StationView<Exec>& stations,
                const Components& components, const ResultView<Exec>& results,
@@ -420,9 +417,9 @@ Report forward(const Exec& exec, const PrismView<Exec>& prisms, const StationVie
                                  results, options);
 }
 
-/// \brief What Strategy::automatic stands for with a regular ensemble: by_corners in double
-/// precision where at most a quarter as many corners as prisms count, and the stations are outside
-/// of the mesh and no further from its centre than ten of its diagonals; else tiles.
+/// \brief The choice of Strategy::automatic for a regular ensemble: by_corners in double precision
+/// where there are at most a quarter as many corners with a weight as prisms, and the stations are
+/// outside of the mesh and no further from its centre than ten of its diagonals; else tiles.
 template <class T, class Exec>
 Strategy automatic_strategy(const Exec& exec, const RegularMesh& mesh,
                             const DensityView<Exec>& densities, const StationView<Exec>& stations) {
@@ -431,9 +428,9 @@ Strategy automatic_strategy(const Exec& exec, const RegularMesh& mesh,
 
 /// \brief The field of a regular ensemble: a mesh with a density for each prism, 0 for none.
 ///
-/// As above, and Strategy::by_corners, which evaluates each corner once for the up to eight prisms
-/// that share it, and none where their densities cancel (inside of a homogeneous body). It works in
-/// double precision and has the textbook's precision far away.
+/// As above, and with Strategy::by_corners, which evaluates each corner once for the up to eight
+/// prisms that share it, and leaves out those where their densities cancel (inside of a homogeneous
+/// body). It works in double precision; far away it loses digits as the textbook's form does.
 ///
 /// \param mesh the box and its division
 /// \param densities kg/m^3, numbered along x, then y, then z

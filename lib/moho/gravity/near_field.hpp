@@ -69,7 +69,7 @@ KOKKOS_INLINE_FUNCTION double on_plane(const double coordinate, const double ext
 }
 
 /// All ten components of a prism of density 1, without the factor 2 G: lowest and highest corner
-/// relative to the station in, Component's order out. What does not exist is NaN.
+/// relative to the station in, Component's order out. Components that do not exist are NaN.
 MOHO_NOINLINE KOKKOS_FUNCTION inline void near_field(const double* lower, const double* upper,
                                                      double* out) {
   double h[3][2], q[3][2];

@@ -12,9 +12,9 @@ namespace moho::gravity {
 
 /// \brief Two prisms that share volume, if there are any: their rows, the lower first.
 ///
-/// Prisms that touch do not overlap, nor do those that reach into each other by rounding, some ulps
-/// of their coordinates; prisms without density do not count. Takes the time of a bulk-loaded
-/// R-tree and a query a prism, O(n log n) for prisms of a mesh.
+/// Prisms that touch, or reach into each other by rounding (some ulps of their coordinates), do not
+/// overlap. Prisms of zero density are ignored. It builds an R-tree and makes a query for each
+/// prism: O(n log n) for prisms of a mesh.
 /// \param rows x1, x2, y1, y2, z1, z2, density of each prism, on the host
 /// \param count number of prisms
 std::optional<std::pair<std::int64_t, std::int64_t>> find_overlap(const double* rows,

@@ -6,7 +6,7 @@
 ///
 /// In double precision coordinates stay as they are. In single precision they are taken relative to
 /// the ensemble's centre, scaled by a power of two and split into two floats, so that the
-/// difference of two coordinates is right to a float's last digit wherever the two are.
+/// difference of any two coordinates is right to a float's last digit.
 
 #include <moho/core/launch.hpp>
 #include <moho/gravity/ensemble.hpp>
@@ -54,11 +54,11 @@ struct Frame {
   }
 };
 
-/// A coordinate in as many parts of type T as it takes.
+/// A coordinate in parts of type T: one in double precision, two in single precision.
 template <class T>
 inline constexpr int parts = sizeof(T) == 4 ? 2 : 1;
 
-/// Reads a prism from its source, once the sum says where it goes.
+/// Packs a prism; the prefix sum gives its place.
 template <class T, class Source>
 struct PackPrisms {
   Source source;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The field of one rectangular prism at one station: the textbook's closed form, the one
+/// \brief The field of one rectangular prism at one station: the textbook's closed form, a form
 /// that keeps its digits with distance, and the multipole expansion.
 ///
 /// docs/theory/gravity.md derives them and lists the sources.
@@ -16,7 +16,8 @@ namespace moho::gravity {
 namespace detail {
 
 /// \name Sets of components as bits, bit c for Component c.
-/// Kernels exist for these sets; others are taken from the smallest set that holds them.
+/// Kernels exist for these sets. For other components the smallest of these sets that holds them is
+/// computed.
 /// @{
 KOKKOS_INLINE_FUNCTION constexpr unsigned bit(Component c) { return 1u << static_cast<int>(c); }
 inline constexpr unsigned mask_gz = bit(Component::gz);
@@ -221,8 +222,8 @@ KOKKOS_FORCEINLINE_FUNCTION void mid_field(const V (&lower)[3], const V (&upper)
   }
 }
 
-/// \brief A prism's field from afar: monopole, quadrupole and hexadecapole, exact for a prism up to
-/// the fifth order of size over distance. Density 1, without the factor 2 G.
+/// \brief A prism's field far away: monopole, quadrupole and hexadecapole, exact up to the fifth
+/// order of size over distance. Density 1, without the factor 2 G.
 ///
 /// With second moments m_i = l_i^2 / 12 about the centre x, t_i = x_i^2 and p = 1/r^2, the
 /// potential is V/r [1 + p (-M/2 + p (C + 3/2 A + p (-15/4 B + 35/8 p Q)))], M = sum m, A = sum m
@@ -326,12 +327,12 @@ inline double far_distance(unsigned mask, double tolerance) {
 
 }  // namespace detail
 
-/// \brief The field of a prism by the textbook's closed form, in double precision: the reference
-/// that faster forms are held to.
+/// \brief The field of a prism by the textbook's closed form, in double precision: the reference of
+/// tests.
 ///
 /// Sums over the eight corners of logarithms and arctangents (Nagy et al. 2000; Couder-Castaneda et
-/// al. 2013 with its appendix corrected). It loses digits with distance as (D/a)^3 and is not made
-/// for stations on faces, edges or their extensions; prism_field() is.
+/// al. 2013 with its appendix corrected). Its relative error grows with distance as (D/a)^3, and it
+/// is not valid for stations on faces, edges or their extensions; use prism_field() there.
 ///
 /// \param prism x1, x2, y1, y2, z1, z2 (m), density (kg/m^3)
 /// \param station x, y, z (m, z down)
@@ -370,7 +371,7 @@ KOKKOS_INLINE_FUNCTION void prism_reference(const double (&prism)[7], const doub
   }
 }
 
-/// \brief The field of a prism, right everywhere it exists, in double precision.
+/// \brief The field of a prism at any station, in double precision.
 ///
 /// At a vertex the gradient is NaN; on an edge along c the components gaa, gbb and gab of the
 /// other two axes are NaN; on a face normal to a, gaa is the limit from outside. Everything else is

@@ -35,7 +35,7 @@ struct Distances {
   static constexpr T least2 = sizeof(T) == 4 ? T(1e-11) : T(0);
 };
 
-/// Is a prism too long or too flat for mid_field() in this precision?
+/// True for a prism that is too long or too flat for mid_field() in this precision.
 KOKKOS_FORCEINLINE_FUNCTION bool is_slender(const Record<float>& record) {
   return record.slender != 0.0f;
 }
@@ -100,7 +100,7 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
     near_values<Mask>(lower, upper, out);
   } else {
     mid_field<Mask, V>(lower, upper, length, out);
-    // stations of a list may lie anywhere: those far away keep what far_field() promises
+    // stations may lie anywhere: those beyond this distance take far_field()
     const T away2 = near2 < far2 ? T(4) * far2 : far2;
     if (greatest > away2) {
       V afar[count];
@@ -119,8 +119,8 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
   for (int c = 0; c < count; ++c) sums[c] = multiply_add(density, out[c], sums[c]);
 }
 
-/// What the kernels of both kinds of spaces read and write. An item is a prism (Record<T>), or what
-/// else has functions add_pair() and add_pairs().
+/// The data of kernels on hosts and devices. An item is a prism (Record<T>), or any type with
+/// functions add_pair() and add_pairs().
 template <class T, class Item>
 struct TileData {
   const Item* records;
@@ -162,7 +162,7 @@ struct SumTilesOnDevice {
     const int rank = member.team_rank(), size = member.team_size();
     const int block = member.league_rank() % data.blocks,
               chunk = member.league_rank() / data.blocks;
-    // teams write no further than the padded stations; those behind the end repeat the last
+    // teams write padded stations, too; those behind the end repeat the last one
     const std::int64_t at = static_cast<std::int64_t>(block) * size + rank;
     const std::int64_t stations = data.stations.count;
     Station<T, T> station;
@@ -257,7 +257,7 @@ struct SumTilesOnHost {
   }
 };
 
-/// Numbers that suit a memory.
+/// Tuned numbers by memory.
 template <class T, class Memory>
 struct TileShape {
   static constexpr bool host = is_host_memory<Memory>;
@@ -279,7 +279,7 @@ struct TileShape {
       return 1;
     }
   }
-  /// Chunks of prisms, so that there is work for all threads several times over.
+  /// Chunks of prisms: several times as many teams as there are threads.
   static int chunks(const Instance<Memory>& exec, std::int64_t prisms, std::int64_t blocks) {
     const std::int64_t smallest = host ? 1024 : 256;
     const std::int64_t threads = exec.concurrency();
@@ -290,7 +290,7 @@ struct TileShape {
   }
 };
 
-/// Throws InputError if a kernel's teams cannot be that large.
+/// Throws InputError if the kernel's teams cannot have that many threads.
 void check_team_size(int team_size, int largest);
 
 /// Calls function(integral constant of the mask).

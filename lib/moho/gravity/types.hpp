@@ -73,7 +73,7 @@ Components parse_components(std::string_view names);
 
 /// How the sum over prisms and stations is arranged. All give the same field.
 enum class Strategy {
-  automatic,    ///< tiles; by_corners for meshes of which few corners count, in double
+  automatic,    ///< tiles; by_corners for meshes with few corners of a weight, in double
   tiles,        ///< teams of stations times chunks of prisms, partial sums added in order
   by_stations,  ///< every thread owns stations and takes all prisms, staged in scratch
   by_prisms,    ///< the paper's: T threads with private grids, prisms t, T + t, ..., then a sum
@@ -108,7 +108,7 @@ struct Options {
 struct Report {
   Strategy strategy = Strategy::tiles;  ///< the one that ran
   std::int64_t prisms = 0;              ///< prisms with mass (density other than zero)
-  std::int64_t corners = 0;             ///< by_corners: corners that count
+  std::int64_t corners = 0;             ///< by_corners: corners with a weight
   std::int64_t stations = 0;            ///< stations
   std::int64_t private_grids = 0;       ///< by_prisms: T; tiles: chunks of prisms
   std::int64_t passes = 1;              ///< by_prisms: ceil(M / T); else launches over the prisms

@@ -12,17 +12,23 @@
 
 namespace moho::io {
 
-/// \brief The checksum of bytes that come piece by piece: x^32 + ... of Castagnoli, reflected, as
-/// in iSCSI, ext4 and SSE4.2. It finds every error of up to 32 bits in a row.
+/// \brief CRC-32C of bytes: x^32 + ... of Castagnoli, reflected, as in iSCSI, ext4 and SSE4.2. It
+/// finds every error of up to 32 bits in a row.
+/// \param data bytes
+/// \param bytes how many
+/// \param before of the bytes before these
+std::uint32_t crc32c(const void* data, std::size_t bytes, std::uint32_t before = 0);
+
+/// The checksum of bytes that come piece by piece.
 class Checksum {
  public:
   /// Takes the next bytes.
-  void add(const void* data, std::size_t bytes);
+  void add(const void* data, std::size_t bytes) { m_value = crc32c(data, bytes, m_value); }
   /// Of all bytes so far; 0 of none.
-  std::uint32_t value() const { return ~m_remainder; }
+  std::uint32_t value() const { return m_value; }
 
  private:
-  std::uint32_t m_remainder = 0xffffffffU;
+  std::uint32_t m_value = 0;
 };
 
 /// Of a text.

@@ -7,6 +7,7 @@
 #include <moho/io/array.hpp>
 #include <moho/io/checksum.hpp>
 #include <moho/io/csv.hpp>
+#include <moho/io/exact_sum.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/model.hpp>
 #include <moho/io/npy.hpp>

@@ -218,6 +218,10 @@ SegyTrace read_trace_header(const char* header) {
   trace.source_depth = scaled(trace_field(header, SEGY_TR_SOURCE_DEPTH), z);
   trace.delay = scaled(trace_field(header, SEGY_TR_DELAY_REC_TIME),
                        trace_field(header, SEGY_TR_SCALAR_TRACE_HEADER));
+  trace.identification = trace_field(header, SEGY_TR_TRACE_ID);
+  trace.coordinate_units = trace_field(header, SEGY_TR_COORD_UNITS);
+  trace.samples = trace_field(header, SEGY_TR_SAMPLE_COUNT) & 0xffff;
+  trace.interval = trace_field(header, SEGY_TR_SAMPLE_INTER) & 0xffff;
   return trace;
 }
 
@@ -234,73 +238,117 @@ void copy_samples(const std::vector<char>& bytes, T* to) {
 
 }  // namespace
 
+struct SegyReader::Impl {
+  InputFile file;
+  Handle handle;
+  Layout layout;
+  SegyHeader header;
+  std::vector<char> bytes;  // of a trace
+
+  explicit Impl(const std::filesystem::path& path) : file(path) {
+    if (file.size() < text_size + binary_size) {
+      throw FileError(concat("'", file.name(), "' is no SEG-Y file or truncated (", file.size(),
+                             " bytes; the headers alone have ", text_size + binary_size, ")"));
+    }
+    handle.reset(segy_open(path.c_str(), "rb"));
+    if (!handle)
+      throw FileError(concat("cannot read '", file.name(), "' (", std::strerror(errno), ")"));
+    layout = read_layout(file, handle.get());
+    header.text = read_text(file, handle.get());
+    header.little_endian = layout.little_endian;
+    header.format = layout.format;
+    header.revision = layout.revision;
+    header.fixed_length =
+        layout.revision >= 1 && binary_field(layout.binary.data(), SEGY_BIN_TRACE_FLAG) == 1;
+    header.interval = binary_field(layout.binary.data(), SEGY_BIN_INTERVAL) & 0xffff;
+    header.measurement_system = binary_field(layout.binary.data(), SEGY_BIN_MEASUREMENT_SYSTEM);
+    header.traces = layout.traces;
+    header.samples = layout.samples;
+    bytes.resize(static_cast<std::size_t>(layout.trace_bytes));
+  }
+
+  int number_of(std::int64_t trace) const {
+    if (trace < 0 || trace >= layout.traces) {
+      throw FileError(concat("'", file.name(), "' has no trace ", trace + 1, " (allowed: 1 to ",
+                             layout.traces, ")"));
+    }
+    return static_cast<int>(trace);
+  }
+
+  void check(int failed, std::int64_t trace) const {
+    if (!failed) return;
+    throw FileError(concat("cannot read trace ", trace + 1, " of '", file.name(), "' (",
+                           error_text(failed), ")"));
+  }
+};
+
+SegyReader::SegyReader(const std::filesystem::path& path) : m_impl(std::make_unique<Impl>(path)) {}
+SegyReader::~SegyReader() = default;
+SegyReader::SegyReader(SegyReader&&) noexcept = default;
+SegyReader& SegyReader::operator=(SegyReader&&) noexcept = default;
+
+const std::string& SegyReader::name() const { return m_impl->file.name(); }
+const SegyHeader& SegyReader::header() const { return m_impl->header; }
+
+SegyTrace SegyReader::trace(std::int64_t number) const {
+  const Layout& layout = m_impl->layout;
+  std::array<char, SEGY_TRACE_HEADER_SIZE> header{};
+  m_impl->check(segy_traceheader(m_impl->handle.get(), m_impl->number_of(number), header.data(),
+                                 layout.first_trace, layout.trace_bytes),
+                number);
+  const SegyTrace trace = read_trace_header(header.data());
+  if (!m_impl->header.fixed_length && trace.samples != 0 && trace.samples != layout.samples) {
+    throw FileError(concat("'", name(), "': trace ", number + 1, " has ", trace.samples,
+                           " samples, the file's header says ", layout.samples,
+                           " (allowed: traces of one length): split or resample the file"));
+  }
+  return trace;
+}
+
+template <class T>
+void SegyReader::read(std::int64_t number, T* samples) const {
+  const Layout& layout = m_impl->layout;
+  std::vector<char>& bytes = m_impl->bytes;
+  int failed = segy_readtrace(m_impl->handle.get(), m_impl->number_of(number), bytes.data(),
+                              layout.first_trace, layout.trace_bytes);
+  if (!failed) failed = segy_to_native(layout.format, layout.samples, bytes.data());
+  m_impl->check(failed, number);
+  switch (layout.format) {
+    case SEGY_SIGNED_INTEGER_4_BYTE:
+      copy_samples<std::int32_t>(bytes, samples);
+      break;
+    case SEGY_SIGNED_SHORT_2_BYTE:
+      copy_samples<std::int16_t>(bytes, samples);
+      break;
+    case SEGY_SIGNED_CHAR_1_BYTE:
+      copy_samples<std::int8_t>(bytes, samples);
+      break;
+    default:
+      copy_samples<float>(bytes, samples);
+      break;
+  }
+}
+
 template <class T>
 SegyFile<T> read_segy(const std::filesystem::path& path) {
-  const InputFile file(path);
-  if (file.size() < text_size + binary_size) {
-    throw FileError(concat("'", file.name(), "' is no SEG-Y file or truncated (", file.size(),
-                           " bytes; the headers alone have ", text_size + binary_size, ")"));
-  }
-  const Handle handle(segy_open(path.c_str(), "rb"));
-  if (!handle)
-    throw FileError(concat("cannot read '", file.name(), "' (", std::strerror(errno), ")"));
-  const Layout layout = read_layout(file, handle.get());
-
+  const SegyReader reader(path);
+  const SegyHeader& header = reader.header();
   SegyFile<T> result;
-  result.text = read_text(file, handle.get());
-  result.little_endian = layout.little_endian;
-  result.format = layout.format;
-  result.revision = layout.revision;
-  result.interval = binary_field(layout.binary.data(), SEGY_BIN_INTERVAL) & 0xffff;
-  result.measurement_system = binary_field(layout.binary.data(), SEGY_BIN_MEASUREMENT_SYSTEM);
-  const bool fixed_length =
-      layout.revision >= 1 && binary_field(layout.binary.data(), SEGY_BIN_TRACE_FLAG) == 1;
-  result.samples.shape = {layout.traces, layout.samples};
-  result.samples.data =
-      detail::allocate<T>(file.name(), static_cast<std::int64_t>(layout.traces) * layout.samples);
-  result.headers = detail::allocate<SegyTrace>(file.name(), layout.traces);
-
-  std::array<char, SEGY_TRACE_HEADER_SIZE> header{};
-  std::vector<char> bytes(static_cast<std::size_t>(layout.trace_bytes));
-  for (int trace = 0; trace < layout.traces; ++trace) {
-    int failed = segy_traceheader(handle.get(), trace, header.data(), layout.first_trace,
-                                  layout.trace_bytes);
-    if (!failed)
-      failed =
-          segy_readtrace(handle.get(), trace, bytes.data(), layout.first_trace, layout.trace_bytes);
-    if (!failed) failed = segy_to_native(layout.format, layout.samples, bytes.data());
-    if (failed) {
-      throw FileError(concat("cannot read trace ", trace + 1, " of '", file.name(), "' (",
-                             error_text(failed), ")"));
-    }
-    const int samples = trace_field(header.data(), SEGY_TR_SAMPLE_COUNT) & 0xffff;
-    if (!fixed_length && samples != 0 && samples != layout.samples) {
-      throw FileError(concat("'", file.name(), "': trace ", trace + 1, " has ", samples,
-                             " samples, the file's header says ", layout.samples,
-                             " (allowed: traces of one length): split or resample the file"));
-    }
-    if (trace == 0) {
-      result.coordinate_units = trace_field(header.data(), SEGY_TR_COORD_UNITS);
-      if (result.interval == 0)
-        result.interval = trace_field(header.data(), SEGY_TR_SAMPLE_INTER) & 0xffff;
-    }
-    result.headers[static_cast<std::size_t>(trace)] = read_trace_header(header.data());
-    T* to = result.samples.data.data() + static_cast<std::int64_t>(trace) * layout.samples;
-    switch (layout.format) {
-      case SEGY_SIGNED_INTEGER_4_BYTE:
-        copy_samples<std::int32_t>(bytes, to);
-        break;
-      case SEGY_SIGNED_SHORT_2_BYTE:
-        copy_samples<std::int16_t>(bytes, to);
-        break;
-      case SEGY_SIGNED_CHAR_1_BYTE:
-        copy_samples<std::int8_t>(bytes, to);
-        break;
-      default:
-        copy_samples<float>(bytes, to);
-        break;
-    }
+  result.text = header.text;
+  result.little_endian = header.little_endian;
+  result.format = header.format;
+  result.revision = header.revision;
+  result.interval = header.interval;
+  result.measurement_system = header.measurement_system;
+  result.samples.shape = {header.traces, header.samples};
+  result.samples.data = detail::allocate<T>(reader.name(), header.traces * header.samples);
+  result.headers = detail::allocate<SegyTrace>(reader.name(), header.traces);
+  for (std::int64_t trace = 0; trace < header.traces; ++trace) {
+    result.headers[static_cast<std::size_t>(trace)] = reader.trace(trace);
+    reader.read(trace, result.samples.data.data() + trace * header.samples);
   }
+  result.coordinate_units = result.headers.front().coordinate_units;
+  if (result.interval == 0) result.interval = result.headers.front().interval;
   return result;
 }
 
@@ -756,6 +804,7 @@ void write_segy_model(const std::filesystem::path& path, const Array<T>& values,
 }
 
 #define MOHO_INSTANTIATE_SEGY(T)                                                               \
+  template void SegyReader::read<T>(std::int64_t, T*) const;                                   \
   template SegyFile<T> read_segy<T>(const std::filesystem::path&);                             \
   template std::vector<Gather<T>> read_gathers<T>(const std::filesystem::path&);               \
   template void write_gathers<T>(const std::filesystem::path&, const std::vector<Gather<T>>&); \

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,51 @@ struct SegyTrace {
   double source_elevation = 0.0;      ///< surface elevation at the source, scaled (45-48)
   double source_depth = 0.0;          ///< source depth below the surface, scaled (49-52)
   double delay = 0.0;                 ///< delay recording time, scaled, milliseconds (109-110)
+  std::int32_t identification = 0;    ///< trace identification: 1 seismic data, 2 dead (29-30)
+  std::int32_t coordinate_units =
+      0;                      ///< 0 unknown, 1 length, 2 seconds of arc, 3, 4 degrees (89-90)
+  std::int32_t samples = 0;   ///< number of samples in this trace (115-116); 0 if not said
+  std::int32_t interval = 0;  ///< sample interval in this trace (117-118); 0 if not said
+};
+
+/// What the headers of a SEG-Y file say about all of its traces.
+struct SegyHeader {
+  std::string text;            ///< textual header in ASCII, 40 lines with line ends
+  bool little_endian = false;  ///< byte order of the file
+  int format = 0;              ///< sample format code (3225-3226): 1 IBM, 5 IEEE, 2, 3, 8 integers
+  int revision = 0;            ///< major revision (3501)
+  bool fixed_length = false;   ///< the file says that all traces have the same length (3503-3504)
+  std::int32_t interval = 0;  ///< sample interval, microseconds for time (3217-3218); 0 if not said
+  std::int32_t measurement_system = 0;  ///< 0 unknown, 1 metres, 2 feet (3255-3256)
+  std::int64_t traces = 0;              ///< number of traces
+  std::int64_t samples = 0;             ///< number of samples in every trace
+};
+
+/// A SEG-Y file that stays open, whose traces are read when they are asked for: files may be larger
+/// than memory. Traces count from 0. An object serves one thread at a time.
+class SegyReader {
+ public:
+  /// Opens a file and reads what stands before its traces. The file's length must be the headers
+  /// and a whole number of traces of equal length. \throws FileError
+  explicit SegyReader(const std::filesystem::path& path);
+  ~SegyReader();
+  SegyReader(SegyReader&&) noexcept;
+  SegyReader& operator=(SegyReader&&) noexcept;
+
+  /// The path as it was given, for messages.
+  const std::string& name() const;
+  /// What holds for all traces.
+  const SegyHeader& header() const;
+  /// The header of a trace. \throws FileError also when it says another number of samples than the
+  /// file does
+  SegyTrace trace(std::int64_t number) const;
+  /// Reads the samples of a trace, header().samples of them. T: float or double. \throws FileError
+  template <class T>
+  void read(std::int64_t number, T* samples) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> m_impl;
 };
 
 /// A SEG-Y file. T: float or double.

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief The active-tile method: rounds over the tiles that have news, on a host or a device.
+/// \brief The active-tile method: rounds over the tiles with changes in their overlap, on a host or
+/// a device.
 
 #include <moho/rays/active_tiles_device.hpp>
 #include <moho/rays/active_tiles_host.hpp>
@@ -18,7 +19,7 @@ template <class Memory, int Dim>
 struct TileTuning {
   /// Most relaxations of a tile per visit.
   static constexpr int sweeps = is_host_memory<Memory> ? 32 : 8;
-  /// How far ahead of the earliest tile another may be visited, in tiles.
+  /// How far ahead of the earliest tile others are visited, in tiles.
   static constexpr double tiles_ahead = is_host_memory<Memory> ? 1.0 : 4.0;
   /// Relaxations of a vertex between two barriers, device.
   static constexpr int repeats = 2;
@@ -60,8 +61,8 @@ double mean_model_slowness(const Instance<Memory>& exec, const GridGraph<T, Dim,
   return sum / static_cast<double>(graph.grid().size());
 }
 
-/// How far ahead of the earliest active tile another may be visited: about the time that the wave
-/// takes through `tiles_ahead` tiles.
+/// How far ahead of the earliest active tile others are visited: about the time of the wave through
+/// `tiles_ahead` tiles.
 template <class T, int Dim, class Memory>
 T tile_delta(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
              const TraceOptions& options) {
@@ -96,7 +97,7 @@ void run_rounds(const Instance<Memory>& exec, const WorkList<T, Dim, Memory>& li
     accumulate(before);
     if (counts[round % 3] == 0) break;
     if (options.progress) {
-      // tiles reached for the first time; visits for better news may still follow
+      // tiles reached for the first time; more visits of them may follow
       options.progress(0.99 * static_cast<double>(first_visits) / items, "relaxing active tiles");
     }
     for (int k = 0; k < TileTuning<Memory, Dim>::rounds_per_check; ++k, ++round) {

@@ -15,7 +15,7 @@
 
 namespace moho::rays::detail {
 
-/// The smaller of two numbers; a NaN never wins.
+/// The smaller of two numbers, the other one if one is NaN.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T smaller(T a, T b) {
 #if defined(__CUDA_ARCH__)
@@ -25,7 +25,7 @@ KOKKOS_FORCEINLINE_FUNCTION T smaller(T a, T b) {
 #endif
 }
 
-/// Stands for a star known only at run time.
+/// In place of a star that is known at run time only.
 struct RuntimeStar {
   static constexpr int half = 1;
   static constexpr int radius = 1;
@@ -71,7 +71,7 @@ struct RelaxTilesOnDevice {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int count = list.counts(round % 3);
     if (member.league_rank() == 0 && member.team_rank() == 0) list.turn_over(round);
-    // Once a team, not once a visit: every view takes its share of the scratch for good.
+    // once a team, not once a visit: scratch given to a view is not given back
     Shared shared;
     shared.near =
         ScratchView<T, Exec>(member.team_scratch(0), static_cast<std::size_t>(box.size())).data();
@@ -80,7 +80,7 @@ struct RelaxTilesOnDevice {
     shared.word = ScratchView<unsigned, Exec>(member.team_scratch(0), 4).data();
     for (int i = member.league_rank(); i < count; i += member.league_size()) {
       const int item = list.items(round & 1, i);
-      member.team_barrier();  // the scratch of the item before is free
+      member.team_barrier();  // the team is done with the item before
       if (member.team_rank() == 0) {
         shared.word[1] = list.take(round, item, shared.word[0]) ? 1u : 0u;
         shared.word[2] = shared.word[3] = 0u;
@@ -173,11 +173,11 @@ struct RelaxTilesOnDevice {
  private:
   /// Relaxes the tile until nothing changes or the sweeps are used up; true in the latter case.
   ///
-  /// Vertices relax in place. One thread may read a time while another writes it: both are single
-  /// words, accessed as relaxed atomics, times only ever fall, and whoever writes marks its band
-  /// before the barrier, so that every reader that may have missed it relaxes again. A band's mark
-  /// is the number of the sweep; a thread that is late to look may see the mark of the next sweep,
-  /// which only exists if the team goes on, so all of the team take the same decision.
+  /// Vertices relax in place: a thread may read a time while another writes it, without a barrier.
+  /// Both access single words as relaxed atomics, and times only fall. A thread that writes marks
+  /// its band before the next barrier, so that threads that may have missed the change relax again.
+  /// The mark is the number of the sweep. A thread that looks late may see the mark of the next
+  /// sweep instead, which exists only if the team goes on; so all threads of the team decide alike.
   template <class Best>
   KOKKOS_INLINE_FUNCTION bool sweep_all(const Member& member, const Shared& shared,
                                         const int (&local)[Dim], unsigned news, T* near, T& mine,
@@ -189,7 +189,7 @@ struct RelaxTilesOnDevice {
       const int low = local[0] - radius, high = local[0] + radius;
       first_band = low < 0 ? 0 : low / band_rows;
       last_band = high >= bands * band_rows ? bands - 1 : high / band_rows;
-      // Which rows of the box have news: those before the tile, beside it or of it, and behind it.
+      // whether rows of the box before the tile, beside or in it, or behind it have changed
       stale = (low < 0 && (news & 0007u)) || (news & 0070u) ||
               (high >= bands * band_rows && (news & 0700u));
     }
@@ -220,7 +220,7 @@ struct RelaxTilesOnDevice {
     return true;
   }
 
-  // Offsets as constants of their own, so that they end up in the instructions.
+  // offsets as constants of their own, so that they become immediate operands
   template <std::size_t E>
   static constexpr int step_0 = FixedStar::offsets[E][0];
   template <std::size_t E>

@@ -4,10 +4,10 @@
 /// \file
 /// \brief One round over the active tiles on a host: a thread a tile, rows of it as vector loops.
 ///
-/// A thread brings the traveltimes of its tile and their overlap into scratch (L1) and, unless
-/// there is a table, computes the tile's edge weights from the slowness into scratch (L2). Rows
-/// then relax in place, alternately downwards and upwards, and only those rows relax in whose reach
-/// something has changed.
+/// A thread copies the traveltimes of its tile and their overlap into scratch (L1) and, unless
+/// there is a table, computes the tile's edge weights from the slowness into scratch (L2). Then
+/// rows relax in place, alternately downwards and upwards; a row is skipped if nothing within its
+/// reach has changed.
 
 #include <moho/rays/thread_buffer.hpp>
 #include <moho/rays/work_list.hpp>
@@ -17,7 +17,7 @@
 
 namespace moho::rays::detail {
 
-/// What the kernels of a host share: layout of a tile, its weights and its traveltimes.
+/// Layout of a tile, its weights and its traveltimes, for the kernels of hosts.
 template <class T, int Dim, class Weights>
 struct HostTile {
   using Memory = Kokkos::HostSpace;
@@ -27,7 +27,7 @@ struct HostTile {
   /// the edge's own count are not used.
   static constexpr int weight_row = (width + max_radius<Dim> + 15) / 16 * 16;
 
-  /// Fills in what depends on the star.
+  /// Sets the members that depend on the star.
   HostTile(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
            const Weights& weights);
 
@@ -350,8 +350,9 @@ struct RelaxTilesOnHost {
     return place;
   }
 
-  /// Stamps rows of the box with 1 where a neighbouring tile brought news, with 0 elsewhere; if the
-  /// news come from the tile itself, or the beside ones, every row of the tile counts as changed.
+  /// Stamps rows of the box with 1 where a neighbouring tile has changed, with 0 elsewhere. If the
+  /// tile itself is unfinished, or a tile beside it has changed, every row of the tile counts as
+  /// changed.
   void mark_news(unsigned news, int* changed, int* relaxed) const {
     const int radius = tile.weights.graph.radius;
     for (int i = 0; i < rows; ++i) relaxed[i] = 1;
@@ -394,7 +395,8 @@ struct RelaxTilesOnHost {
   }
 };
 
-/// The loop over the list of a round. What it calls is not copied with every tile.
+/// The loop over the list of a round, with a pointer to the functor, so that it is not copied for
+/// each tile.
 template <class Kernel>
 struct RelaxEach {
   const Kernel* kernel;

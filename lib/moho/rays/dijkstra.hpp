@@ -17,9 +17,9 @@ namespace moho::rays {
 
 /// Dijkstra's algorithm on the vertices of a host graph.
 ///
-/// It is what the parallel methods are held to and raced against, so it is made as quick as is
-/// honest: all weights of a vertex side by side, the plain binary heap with stale entries skipped,
-/// and no look at weights of neighbours that cannot become earlier.
+/// The reference of tests and benchmarks, made quick for the comparison: all weights of a vertex
+/// are contiguous, the binary heap skips stale entries, and weights of neighbours that cannot
+/// become earlier are not read.
 template <class T, int Dim>
 class Dijkstra {
  public:
@@ -58,8 +58,8 @@ Dijkstra<T, Dim>::Dijkstra(const GridGraph<T, Dim, Kokkos::HostSpace>& graph)
   m_table = size * sizeof(T) <= graph.solver_budget();
   if (!m_table) return;
   m_weights.resize(size);
-  // A few vertices at a time: the graph's table has an edge's weights side by side, this one a
-  // vertex's.
+  // a few vertices at a time: in the graph's table the weights of an edge are contiguous, here
+  // those of a vertex
   for_each_run(16, [&](std::int64_t place, int count) {
     for (int k = 0; k < m_directions; ++k) {
       for (int i = 0; i < count; ++i) {

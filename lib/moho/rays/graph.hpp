@@ -41,7 +41,8 @@ class GridGraph {
   /// \param velocity one positive finite number a node, grid units per second
   /// \param options neighbourhood, rule, and where weights are kept
   /// \throws InputError radius or shape not allowed; velocity zero, negative, NaN or infinite (says
-  /// where) \throws MemoryError the graph does not fit the memory budget
+  /// where)
+  /// \throws MemoryError the graph does not fit the memory budget
   GridGraph(const Instance<Memory>& exec, const Grid<Dim>& grid,
             const Field<T, Dim, Memory>& velocity, const GraphOptions& options = {});
 
@@ -49,17 +50,17 @@ class GridGraph {
   const Grid<Dim>& grid() const { return m_grid; }
   /// Radius of the neighbourhood.
   int radius() const { return m_options.radius; }
-  /// The options it was made with.
+  /// The options given to the constructor.
   const GraphOptions& options() const { return m_options; }
   /// Neighbours of a vertex: 96 for the coprime star of radius 6 in 2D.
   int neighbours() const { return 2 * m_data.half; }
-  /// Where weights come from: stored or on_the_fly, never automatic.
+  /// Where weights come from: stored or on_the_fly.
   WeightStorage storage() const { return m_storage; }
   /// Why, in a sentence for reports.
   const std::string& storage_reason() const { return m_storage_reason; }
   /// Bytes of the weight table, zero if there is none.
   std::size_t weight_bytes() const { return m_weight_bytes; }
-  /// Seconds that the table took.
+  /// Seconds that making the table took.
   double weight_seconds() const { return m_weight_seconds; }
   /// Bytes that a solver may still take for traveltimes.
   std::size_t solver_budget() const { return m_solver_budget; }

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief What kernels see of a graph, and edge weights: from a table, or computed where they are
-/// needed.
+/// \brief The data of a graph for kernels, and edge weights: from a table, or computed at every
+/// use.
 ///
 /// For the rule WeightRule::slowness the weight of an edge is a fixed linear combination of the
 /// slownesses at the nodes around it, because the interpolant is linear in them: the coefficients
@@ -22,7 +22,7 @@ struct StencilTerm {
   T coefficient;
 };
 
-/// All that kernels need to know of the graph; copied into functors.
+/// The graph as kernels read it; copied into functors.
 template <class T, int Dim, class Memory>
 struct GraphData {
   PaddedGrid<Dim> grid;
@@ -53,7 +53,7 @@ struct StoredWeights {
   KOKKOS_INLINE_FUNCTION T operator()(int e, std::int64_t p) const { return graph.table(e, p); }
 };
 
-/// Weights computed when asked for.
+/// Weights computed at every use.
 template <class T, int Dim, class Memory>
 struct ComputedWeights {
   static constexpr bool stored = false;

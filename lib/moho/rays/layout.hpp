@@ -23,8 +23,8 @@ struct RayTile {
 /// \cond
 template <int Dim>
 struct RayTile<Kokkos::CudaSpace, Dim> {
-  // One thread a vertex. 2D: 512 threads with 128 registers each fill a multiprocessor. 3D: the
-  // overlap of radius 4 in double precision, 12 x 12 x 24 times 8 bytes, leaves room in 48 KiB of
+  // One thread a vertex. 2D: 512 threads with 128 registers each fill a multiprocessor. 3D: a tile
+  // with the overlap of radius 4 in double precision, 12 x 12 x 24 times 8 bytes, fits 48 KiB of
   // scratch.
   static constexpr int extents[3] = {Dim == 2 ? 16 : 4, Dim == 2 ? 32 : 4, 16};
 };
@@ -49,7 +49,8 @@ KOKKOS_INLINE_FUNCTION constexpr int tile_volume() {
 }
 
 /// The model's grid extended by dummy vertices: at least `radius` of them on every side, and up to
-/// whole tiles. Traveltimes of dummies are infinite and stay so, hence no kernel tests for borders.
+/// whole tiles. Traveltimes of dummies are and stay infinite, so that kernels need no test for
+/// borders.
 template <int Dim>
 struct PaddedGrid {
   Index<Dim> extents{};            ///< of the model

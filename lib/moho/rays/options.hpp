@@ -18,8 +18,7 @@ inline constexpr int max_radius = Dim == 2 ? 8 : 4;
 
 /// Which vertices of the box of radius r around a vertex are its neighbours.
 enum class Star {
-  coprime,  ///< offsets whose components have no common divisor: nothing is lost, the rest are sums
-            ///< of these
+  coprime,  ///< offsets whose components have no common divisor; all others are sums of these
   full      ///< all (2r+1)^Dim - 1 of them, as in the paper
 };
 
@@ -60,7 +59,7 @@ struct GraphOptions {
 
 /// Options of trace().
 struct TraceOptions {
-  Method method = Method::active_tiles;  ///< how
+  Method method = Method::active_tiles;  ///< how the paths are found
   int sweeps_per_visit = 0;  ///< most relaxations of a tile in scratch per load; 0: tuned value
   double tiles_ahead = 0.0;  ///< how many tiles ahead of the earliest a tile may be; 0: tuned value
   Progress progress = {};    ///< told how far the work is

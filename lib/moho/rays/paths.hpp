@@ -10,8 +10,8 @@ namespace moho::rays {
 
 namespace detail {
 
-/// Points in the memory of a space, one a row. (Kokkos 3.4 gives views of Kokkos::Array a meaning
-/// of their own, so that these are views of double.)
+/// Points in the memory of a space, one a row: doubles, because in Kokkos 3.4 views of
+/// Kokkos::Array are special.
 template <int Dim, class Memory>
 using PointView = Kokkos::View<double* [Dim], Kokkos::LayoutRight, Memory>;
 
@@ -36,7 +36,7 @@ struct FollowRay {
   Kokkos::View<std::int64_t*, Memory>
       last_vertex;  ///< of each ray; -1: straight, -2: none, -3: broken
   Kokkos::View<double*, Memory> traveltime;
-  Kokkos::View<std::int64_t*, Memory> first;  ///< counts at first, offsets then
+  Kokkos::View<std::int64_t*, Memory> first;  ///< counts in the first call, offsets in the second
   PointView<Dim, Memory> points;              ///< empty in the first call
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t ray) const {
@@ -72,7 +72,8 @@ struct FollowRay {
         vertex = flat;
       }
     }
-    // A receiver near the source, one of them between nodes, is reached straight as well.
+    // a receiver within the radius of the source, one of both between nodes, is also reached
+    // straight
     if (!on_node<Dim>(from) || !on_node<Dim>(to)) {
       bool near = true;
       for (int d = 0; d < Dim; ++d) {

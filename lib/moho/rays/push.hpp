@@ -23,7 +23,7 @@ struct PushState {
   Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
   Kokkos::View<T**, Kokkos::LayoutRight, Memory> previous;  ///< time when the vertex last pushed
   Kokkos::View<int**, Kokkos::LayoutRight, Memory>
-      listed;  ///< waits to push; near-far: bit 0 near, bit 1 far
+      listed;  ///< on a list to push; near-far: bit 0 near, bit 1 far
   Kokkos::View<std::int64_t**, Kokkos::LayoutRight, Memory>
       lists;                               ///< near, next near, far, next far
   Kokkos::View<unsigned*, Memory> counts;  ///< of the lists

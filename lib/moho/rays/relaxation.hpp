@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Shortest paths as the paper prints them: Relaxation and WriteBack over the whole model.
+/// \brief The paper's method: the kernels Relaxation and WriteBack over the whole model.
 ///
 /// J. Monsegny and W. Agudelo, Shortest path ray tracing on parallel GPU devices, SEG Technical
 /// Program Expanded Abstracts (2013), 3470-3474. Every vertex pulls the best traveltime over its
@@ -25,7 +25,7 @@ struct RelaxationArrays {
   Array<std::int16_t> predecessors, auxiliary_predecessors;
 };
 
-/// Algorithm 3, Relaxation: what a tile and a vertex of it are. Tiles are the paper's blocks of
+/// Algorithm 3, Relaxation: tiles and the relaxation of a vertex. Tiles are the paper's blocks of
 /// 16 x 16 in 2D.
 template <class T, int Dim, class Memory, class Weights>
 struct Relaxation {
@@ -198,7 +198,7 @@ typename RelaxationArrays<T, Memory>::template Array<std::int16_t> solve_relaxat
   const int league = tiles.tile_count * batch.sources;
   const auto stop = allocate<Kokkos::View<int*, Memory>>(exec, "moho::rays::stop", 1);
   const WriteBack<T, Memory> write_back{arrays, graph.grid.size, stop};
-  // What remains is unknown; the longest side in hops is what a model without detours takes.
+  // the rounds of a model without detours, for the progress: the longest side in edges
   double expected = 1.0;
   for (int d = 0; d < Dim; ++d) {
     expected = std::max(expected, static_cast<double>(graph.grid.extents[d]) / graph.radius);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Rows of the traveltime tomography matrix on the host: what each cell or node adds to each
-/// ray's time. <moho/rays/tomography.hpp> makes a matrix of Kokkos Kernels of them.
+/// \brief Rows of the traveltime tomography matrix on the host. <moho/rays/tomography.hpp> makes a
+/// matrix of Kokkos Kernels of them.
 
 #include <moho/core/launch.hpp>
 #include <moho/rays/sources.hpp>
@@ -15,7 +15,7 @@
 
 namespace moho::rays {
 
-/// What the columns of a ray matrix are.
+/// The columns of a ray matrix.
 enum class Basis {
   cells,  ///< entry = length of the ray in the cell; the row sums to the length of the ray
   nodes   ///< entry = derivative of the traveltime by the node's slowness, for slowness linear in
@@ -72,7 +72,7 @@ void add_segment(const Grid<Dim>& grid, const Point<Dim>& from, const Point<Dim>
       }
       return;
     }
-    // Along a face the length is shared by the cells on both sides, as the rule `cells` has it.
+    // along a face the cells on both sides share the length, as in the rule `cells`
     std::vector<int> cells;
     for (int side = 0; side < (1 << Dim); ++side) {
       Index<Dim> c = cell;

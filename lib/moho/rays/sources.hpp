@@ -110,7 +110,7 @@ struct Batch {
   std::vector<NodeBox<Dim>> boxes;  ///< nodes joined to each source
 };
 
-/// Infinite traveltimes but for the seeds of sources[begin] ... sources[end - 1].
+/// The batch of sources[begin] ... sources[end - 1]: traveltimes infinite except at the seeds.
 template <class T, int Dim, class Memory>
 Batch<T, Dim, Memory> start_batch(const Instance<Memory>& exec,
                                   const GridGraph<T, Dim, Memory>& graph,
@@ -135,7 +135,7 @@ Batch<T, Dim, Memory> start_batch(const Instance<Memory>& exec,
   return batch;
 }
 
-/// A few counters of a space on the host, when all work before is done.
+/// Copies a few counters to the host, after all work before. It waits for the instance.
 template <class Value, class Memory>
 void read_counters(const Instance<Memory>& exec, const Kokkos::View<Value*, Memory>& counters,
                    Value* to) {
@@ -148,7 +148,7 @@ void read_counters(const Instance<Memory>& exec, const Kokkos::View<Value*, Memo
   }
 }
 
-/// The other way. The host's side may be changed when it is back.
+/// Copies a few counters from the host. It waits for the instance.
 template <class Value, class Memory>
 void write_counters(const Instance<Memory>& exec, const Kokkos::View<Value*, Memory>& counters,
                     const Value* from) {

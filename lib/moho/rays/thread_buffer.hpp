@@ -10,8 +10,8 @@
 
 namespace moho::rays::detail {
 
-/// At least so many bytes that belong to the calling thread until it asks again, at the begin of a
-/// cache line. They stay with the thread.
+/// A buffer of the calling thread of at least `bytes` bytes, at the beginning of a cache line. It
+/// is valid until the thread's next call, and kept for that.
 inline void* thread_buffer(std::size_t bytes) {
   constexpr std::size_t line = 64;
   thread_local std::vector<unsigned char> memory;

@@ -45,8 +45,8 @@ struct CopyTimes {
   Grid<Dim> grid;
   Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
   T* out;
-  /// What one call copies: a row on a host, a vertex on a device, so that both see contiguous
-  /// accesses.
+  /// Vertices of one call: a row on a host, one on a device, so that accesses are contiguous on
+  /// both.
   std::int64_t chunk() const { return is_host_memory<Memory> ? grid.extents[Dim - 1] : 1; }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const std::int64_t n = is_host_memory<Memory> ? grid.extents[Dim - 1] : 1;
@@ -110,7 +110,8 @@ struct FindPredecessors {
   }
 };
 
-/// Vertices whose time is still that of their seed come straight from the source.
+/// Marks vertices whose time is still that of their seed: they are reached straight from the
+/// source.
 template <class T, int Dim, class Memory>
 struct MarkSeeds {
   PaddedGrid<Dim> padded;
@@ -224,7 +225,7 @@ void solve_batch(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& 
         solve_push(exec, weights, batch, options, report);
         break;
       case Method::near_far: {
-        // thresholds a few edges apart: enough work a step, little of it in vain
+        // thresholds a few edges apart: many vertices a step, and few of them twice
         double spacing = 0.0;
         for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
         const double slowness = mean_model_slowness(exec, graph);

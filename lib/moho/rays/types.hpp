@@ -18,7 +18,7 @@ inline constexpr std::int16_t from_source = -1;
 /// Predecessor of a vertex that no path reaches.
 inline constexpr std::int16_t unreached = -2;
 
-/// What a solver did.
+/// What trace() did.
 struct TraceReport {
   std::int64_t rounds = 0;       ///< sweeps, or rounds over the list of active tiles
   std::int64_t tile_visits = 0;  ///< tiles loaded into scratch (active_tiles)

@@ -27,7 +27,7 @@ struct EdgeStencil {
 /// The exact integral of the (bi/tri)linear slowness along an edge, as a linear form in the nodes.
 template <int Dim>
 EdgeStencil<Dim> edge_stencil(const std::array<int, Dim>& offset, double length) {
-  // Work in a box that the edge does not touch the border of, so that no cell is moved.
+  // in a box around the edge with a margin, so that no cell lies beyond a border
   Kokkos::Array<double, Dim> p, q;
   Index<Dim> extents;
   constexpr int margin = 16;
@@ -118,9 +118,9 @@ struct IntegrateWeights {
   }
 };
 
-/// Algorithm 1 of the paper, PrecalculateWeights: a tile's slowness with its overlap is brought
-/// into scratch, and gives the weights of the half star of every vertex. Tiles reach over the
-/// border into the dummies, whose weights come out infinite because their slowness is.
+/// Algorithm 1 of the paper, PrecalculateWeights: the weights of the half star of every vertex,
+/// from a tile's slowness with its overlap in scratch. Tiles include dummies, whose weights are
+/// infinite because their slowness is.
 template <class T, int Dim, class Memory>
 struct WeightTiles {
   static constexpr int width = tile_extent<Memory, Dim>(Dim - 1);
@@ -200,7 +200,7 @@ struct PrecalculateWeightsOnHost {
   }
 
  private:
-  /// Brings the slowness of the box around a tile into a buffer, infinite where none is allocated.
+  /// Copies the slowness of the box around a tile to a buffer; infinite where none is allocated.
   void load(const Index<Dim>& origin, T* slowness) const {
     const auto& graph = tiles->graph;
     const auto& padded = graph.grid;
@@ -240,7 +240,7 @@ struct PrecalculateWeightsOnDevice {
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Member = typename Policy::member_type;
   using Tiles = WeightTiles<T, Dim, Memory>;
-  static constexpr int per_thread = 4;  ///< vertices a thread has in flight
+  static constexpr int per_thread = 4;  ///< vertices of a thread
   static constexpr int team_size = tile_volume<Memory, Dim>() / per_thread;
 
   Tiles tiles;

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief The list of active tiles: which tiles have news in their halo, and from which sides.
+/// \brief The list of active tiles: those with changes ("news") in their overlap, and from which
+/// sides.
 
 #include <moho/rays/sources.hpp>
 
@@ -20,9 +21,9 @@ inline constexpr int side_self = side_count<Dim> / 2;
 /// of round k + 1. `news` holds, for every item and parity of the round, a bit for every side that
 /// the news came from; the first bit set in a round appends the item, so that it is in the list
 /// once. `keys` holds the earliest of the new times; an item whose key is more than `delta` beyond
-/// the earliest key of the round waits, since what it would compute now would mostly be overtaken.
-/// The counters turn over three rounds. All of it is bookkeeping: the traveltimes themselves are
-/// never touched atomically.
+/// the earliest key of the round waits, because most of what it would compute now would be
+/// overtaken. The counters are those of three rounds in turn. Atomic operations are on this list
+/// only, not on traveltimes.
 template <class T, int Dim, class Memory>
 struct WorkList {
   PaddedGrid<Dim> grid;

@@ -266,7 +266,8 @@ AmplitudeDomain<T, Dim, Memory>::AmplitudeDomain(const InstanceOf<Memory>& exec,
   const std::size_t size = static_cast<std::size_t>(2 * slots * Survey::lanes);
   m_slots = slots;
   m_maxima = allocate<decltype(m_maxima)>(exec, "moho::rtm::maxima", size);
-  m_host = HostMaxima("moho::rtm::host_maxima", size);
+  m_host =
+      HostMaxima(Kokkos::view_alloc("moho::rtm::host_maxima", Kokkos::WithoutInitializing), size);
   exec.fence();
 }
 

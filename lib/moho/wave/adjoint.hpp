@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What turns steps into the exact adjoint of steps: factors for injecting and recording.
+/// \brief Factors for injection and recording with which steps are the exact adjoint of steps.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/propagator.hpp>
@@ -20,9 +20,9 @@ namespace moho::wave {
 /// layers and order / 2 nodes inside of them.
 template <class T, class Memory>
 struct AdjointFactors {
-  Storage<T, Memory> inject[2];  ///< what data of p are multiplied with, into p and into q
+  Storage<T, Memory> inject[2];  ///< factors of data of p, for injection into p and into q
   int field = 0;                 ///< the field that the adjoint of a source is read from: 0 p, 1 q
-  Storage<T, Memory> record;     ///< what that field is multiplied with
+  Storage<T, Memory> record;     ///< the factor of that field
 };
 
 /// \brief The factors of a medium.

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What every kernel of a time step reads, and the formulas that end it.
+/// \brief What every kernel of a time step reads, and the formulas that they share.
 ///
 /// Inside kernels the axes are always x, y, z; in 2D there is one row along y.
 
@@ -15,7 +15,7 @@
 
 namespace moho::wave::detail {
 
-/// The equations that kernels are made for.
+/// Equations that have kernels.
 enum class Stencil {
   isotropic,
   variable_density,
@@ -30,14 +30,14 @@ KOKKOS_INLINE_FUNCTION constexpr int fields_of(Stencil stencil) {
   return stencil == Stencil::isotropic || stencil == Stencil::variable_density ? 1 : 2;
 }
 
-/// Plain pointers, all to node (0, 0, 0) of padded arrays of one layout, and coefficients.
+/// Addresses of node (0, 0, 0) of padded arrays of one layout, and coefficients.
 template <class T>
 struct StepArguments {
   const T* now[2];    ///< p and q at this time
   T* next[2];         ///< p and q one step ago; the step writes the next ones here
   const T* scale;     ///< (v dt)^2; with variable density times the density
   const T* a;         ///< 1 + 2 epsilon; with variable density one over the density
-  const T* b;         ///< Fletcher: 1 + 2 delta; self-adjoint: its root, at most that of a
+  const T* b;         ///< Fletcher: 1 + 2 delta; self-adjoint: its square root, at most that of a
   const T* nx;        ///< x component of the symmetry axis
   const T* ny;        ///< y component of the symmetry axis
   const T* nz;        ///< z component of the symmetry axis (self-adjoint TTI)
@@ -83,7 +83,7 @@ KOKKOS_FORCEINLINE_FUNCTION V root(const V& x) {
   }
 }
 
-/// \brief The next value of a field that is damped by the factor w each step.
+/// \brief The next value of a field that is damped by the factor w in each step.
 ///
 /// With p = w^n u, where u obeys u_tt = R u: p' = w (2 p + dt^2 R p) - w^2 p_before. Where w = 1
 /// this is the leapfrog step.
@@ -93,8 +93,8 @@ KOKKOS_FORCEINLINE_FUNCTION V next_value(const V& now, const V& before, const V&
   return w * (now + now + change - w * before);
 }
 
-/// What p and q change by, over (v dt)^2, in the self-adjoint equations: a = 1 + 2 epsilon and
-/// r = sqrt(1 + 2 delta), which is at most sqrt(a).
+/// The second derivatives of p and q in time, over v^2, in the self-adjoint equations: a = 1 + 2
+/// epsilon and r = sqrt(1 + 2 delta), which is at most sqrt(a).
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void symmetric_change(const V& h2p, const V& h1q, const V& a,
                                                   const V& r, V& change_p, V& change_q) {
@@ -102,7 +102,7 @@ KOKKOS_FORCEINLINE_FUNCTION void symmetric_change(const V& h2p, const V& h1q, co
   change_q = fused<V>(r, h2p, h1q);
 }
 
-/// What p and q change by, over (v dt)^2, from H1 and H2 of both.
+/// The second derivatives of p and q in time, over v^2, from H1 and H2 of both.
 ///
 /// Fletcher, Du and Fowler (2009), alpha = 1, in units of vpz^2: vpx^2 is a = 1 + 2 epsilon, vpn^2
 /// is b = 1 + 2 delta, and vsz^2 is s = |epsilon - delta| / sigma.
@@ -115,7 +115,7 @@ KOKKOS_FORCEINLINE_FUNCTION void fletcher_change(const V& h1p, const V& h2p, con
   change_q = fused<V>(b, h2p, fused<V>(s, h2q - h2p, h1q));
 }
 
-/// The z component of a unit vector with the other two; rounding may leave them a little long.
+/// The z component of a unit vector from the other two, whose squares may exceed 1 by rounding.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V third_component(const V& nx, const V& ny) {
   const V square = V(1) - nx * nx - ny * ny;

@@ -7,7 +7,7 @@
 ///
 /// H1 = div(n (n . grad)): the first pass writes g = n . grad of p and q, the second takes div(n g)
 /// of both and the Laplacian of p. Both march along x like the step of isotropic media. Two passes
-/// cost more bytes than one, and no scratch, no barrier and fewer operations.
+/// move more bytes than one, but need no scratch, no barriers and fewer operations.
 
 #include <moho/wave/march_device.hpp>
 
@@ -19,7 +19,7 @@ struct DeviceAxisTraits {
   static constexpr int width = 8 / static_cast<int>(sizeof(T));
   static constexpr int lanes = 32, rows = 8, planes = 64;
   static constexpr int blocks = radius > 4 ? 1 : 2;
-  static constexpr int early = 1;  ///< planes that the second-level cache is asked for in advance
+  static constexpr int early = 1;  ///< planes prefetched into the second-level cache
 };
 
 /// g = n . grad of p and q.

@@ -17,7 +17,7 @@
 namespace moho::wave {
 
 namespace detail {
-/// A well-mixed number of 64 bits from another (the finaliser of SplitMix64).
+/// A hash of 64 bits (the finaliser of SplitMix64).
 KOKKOS_INLINE_FUNCTION std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -46,7 +46,7 @@ struct Extend {
   }
 };
 
-/// Makes the velocity random in layers, the more the deeper inside.
+/// Makes the velocity random in layers; the random part grows towards the outer edge.
 template <class T, int Dim>
 struct Randomise {
   T* vp;
@@ -75,7 +75,7 @@ struct Randomise {
         static_cast<double>(mix(seed ^ mix(static_cast<std::uint64_t>(i))) >> 11) * 0x1.0p-53;
     const double value = static_cast<double>(vp[n]);
     const double slower = value * (1.0 - strength * depth * chance);
-    // never slower than what the grid can carry
+    // not below `floor`, the slowest that the grid samples well
     vp[n] = static_cast<T>(slower > floor ? slower : (value < floor ? value : floor));
   }
 };
@@ -88,20 +88,13 @@ Field<T, Dim, Memory> extend_field(const Instance<Memory>& exec, const Grid<Dim>
                                    const Field<T, Dim, Memory>& field,
                                    const Boundaries<Dim>& boundaries, const Planes& planes);
 
-/// Options of extend_model().
-struct RandomLayerOptions {
-  double strength = 0.9;  ///< the velocity is reduced by up to this part of it at the outer edge
-  double floor = 0.0;     ///< but not below this velocity, m/s
-  std::uint64_t seed = 2011;  ///< another seed, another layer
-};
-
 /// \brief Some planes of the model extended to extended_grid(): layers take the values of the
 /// nearest node.
 ///
-/// In random layers the velocity is lowered by a random part that grows with depth inside; never
-/// raised, so that the largest stable time step stays. The numbers depend on the seed and the node
-/// alone, not on the planes asked for (Clapp 2009: a boundary that keeps the energy, so that a
-/// wavefield can be run backwards, and makes what comes back incoherent).
+/// In random layers (Clapp 2009) the velocity is lowered by a random part that grows towards the
+/// outer edge. It is never raised, so that the largest stable time step does not change. The
+/// numbers depend on the seed and the node only, not on the planes asked for. Such a boundary keeps
+/// the energy, so that a wavefield can be run backwards, and what it reflects is incoherent.
 /// \throws InputError as extend_field() does
 template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Coefficients of centred differences of order 2 to 16, and what they do to waves.
+/// \brief Coefficients of centred differences of order 2 to 16, and their symbols.
 
 #include <moho/core/error.hpp>
 
@@ -56,7 +56,7 @@ constexpr Coefficients first_derivative(int radius) {
   return d;
 }
 
-/// -h^2 times what the second derivative makes of exp(i theta x / h): theta^2 for small theta.
+/// The symbol of the second derivative, -h^2 d2/dx2 of exp(i theta x / h): theta^2 for small theta.
 inline double second_derivative_symbol(int radius, double theta) {
   const Coefficients c = second_derivative(radius);
   double sum = -c[0];
@@ -64,7 +64,7 @@ inline double second_derivative_symbol(int radius, double theta) {
   return sum;
 }
 
-/// The h d/dx of exp(i theta x / h), over i: theta for small theta.
+/// The symbol of the first derivative, h d/dx of exp(i theta x / h) over i: theta for small theta.
 inline double first_derivative_symbol(int radius, double theta) {
   const Coefficients d = first_derivative(radius);
   double sum = 0.0;
@@ -84,10 +84,9 @@ inline void check_order(int order) {
       concat("order is ", order, " (allowed: 2, 4, 6, 8, 10, 12, 14, 16): 8 is a good choice"));
 }
 
-/// \brief Nodes per wavelength that keep the phase velocity of a wave along an axis right.
+/// \brief The fewest nodes per wavelength for the phase velocity of a wave along an axis.
 ///
-/// The smallest number from which on the error of the differences in space stays within
-/// `tolerance` (1 % unless told).
+/// From this number on the error of the differences in space is at most `tolerance`.
 inline double required_points_per_wavelength(int order, double tolerance = 0.01) {
   check_order(order);
   constexpr double pi = 3.14159265358979323846;

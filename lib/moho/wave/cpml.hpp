@@ -6,8 +6,8 @@
 ///
 /// In a layer the derivative along its normal becomes d/dx + psi, with psi' = b psi + a dp/dx, and
 /// the second derivative gains d psi/dx + zeta, with zeta' = b zeta + a (d2p/dx2 + d psi/dx)
-/// (Komatitsch and Martin 2007; Pasalic and McGarry 2010). The correction is added to what the step
-/// left, face by face. psi has two time levels, so that boxes may be stepped in any order.
+/// (Komatitsch and Martin 2007; Pasalic and McGarry 2010). The correction is added to the result of
+/// the step, face by face. psi has two time levels, so that boxes may be stepped in any order.
 
 #include <moho/core/launch.hpp>
 #include <moho/wave/arguments.hpp>
@@ -26,11 +26,11 @@ struct CpmlProfile {
 
 /// Factors for a layer of `width` nodes.
 /// \param velocity the fastest wave, m/s
-/// \param frequency that of the source's peak or so, Hz: below it the layer turns into a damper
+/// \param frequency about that of the source's peak, Hz: below it the layer only damps
 inline CpmlProfile cpml_profile(int width, double spacing, double dt, double velocity,
                                 double frequency) {
   constexpr double pi = 3.14159265358979323846;
-  constexpr double reflection = 1.0e-5;  // wanted, of waves straight into the layer
+  constexpr double reflection = 1.0e-5;  // wanted, of waves at normal incidence
   const double strongest = -3.0 * velocity * std::log(reflection) / (2.0 * width * spacing);
   CpmlProfile profile;
   for (int i = 0; i < width; ++i) {
@@ -44,7 +44,7 @@ inline CpmlProfile cpml_profile(int width, double spacing, double dt, double vel
   return profile;
 }
 
-/// What a layer's correction reads and writes, whatever runs it.
+/// What a layer's correction reads and writes, on hosts and devices.
 template <class T>
 struct LayerArguments {
   StepArguments<T> s;
@@ -65,8 +65,8 @@ struct LayerArguments {
   }
 };
 
-/// Whether the correction of a face needs psi of a field: the self-adjoint equations of VTI have
-/// derivatives across of p alone and along z of q alone.
+/// True where the correction of a face needs psi of a field: the self-adjoint equations of VTI have
+/// derivatives of p across the axis only, and of q along z only.
 KOKKOS_FORCEINLINE_FUNCTION bool layer_has(Stencil stencil, int axis, int f) {
   return stencil != Stencil::vti || (axis == 2) == (f == 1);
 }
@@ -114,8 +114,8 @@ KOKKOS_FORCEINLINE_FUNCTION void correct_node(const StepArguments<T>& s, int axi
   }
 }
 
-/// The correction of one face on a device: a team takes lines along the normal, and their psi goes
-/// through scratch.
+/// The correction of one face on a device: a team takes lines along the normal, with psi in
+/// scratch.
 template <Stencil stencil, class T, int radius, class Exec>
 struct DeviceLayer {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 2>, Kokkos::IndexType<int>>;
@@ -147,7 +147,8 @@ struct DeviceLayer {
         corner[inner] * l.strides[inner] + corner[outer] * l.strides[outer];
     const std::int64_t along = l.stride(axis), aside = l.stride(inner);
 
-    // threads follow what is contiguous: the normal of faces at the ends of z, else the lines
+    // neighbouring threads take contiguous nodes: along the normal for faces at the ends of z,
+    // across the lines for others
     const bool by_node = axis == 2;
     for (int n = member.team_rank(); n < depth() * lines; n += threads) {
       const int row = by_node ? n % depth() : n / lines;
@@ -241,8 +242,8 @@ MOHO_NOINLINE void correct_piece(Stencil stencil, const StepArguments<T>& s, int
   }
 }
 
-/// The correction of one face on a host, for all lines of one node along `outer`: loops along what
-/// is contiguous are the innermost ones.
+/// The correction of one face on a host, for all lines of one node along `outer`. The innermost
+/// loops run along contiguous nodes.
 template <class T, int radius, bool along_z>
 void layer_host(const LayerArguments<T>& l, std::int64_t outer) {
   const int fields = fields_of(l.stencil);
@@ -356,7 +357,7 @@ void layer_host(const LayerArguments<T>& l, std::int64_t outer) {
   }
 }
 
-/// Corrects one node along `outer`, whatever the order.
+/// Corrects the lines of one node along `outer`, for any order.
 template <class T>
 using LayerWork = void (*)(const LayerArguments<T>&, std::int64_t);
 
@@ -377,7 +378,7 @@ struct LayerLoop {
   void operator()(const std::int64_t n) const { work(l, l.s.lower[l.outer] + n); }
 };
 
-/// The work of hosts for a layer, by order.
+/// The function of hosts for a layer, by order.
 template <class T>
 LayerWork<T> host_layer_of(int order) {
   const LayerWork<T> table[] = {&layer_host_any<T, 1>, &layer_host_any<T, 2>, &layer_host_any<T, 3>,
@@ -400,7 +401,7 @@ LayerLaunch<T, MemoryOf<Exec>> device_layer_of(int order) {
       &DeviceLayer<stencil, T, 7, Exec>::run, &DeviceLayer<stencil, T, 8, Exec>::run};
   return table[order / 2 - 1];
 }
-/// The same for a stencil known when the program runs.
+/// The same for a stencil chosen at run time.
 template <class T, class Exec>
 LayerLaunch<T, MemoryOf<Exec>> device_layer_of(Stencil stencil, int order) {
   switch (stencil) {

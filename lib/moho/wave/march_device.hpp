@@ -5,9 +5,9 @@
 /// \brief The tuned step of isotropic media and VTI on devices.
 ///
 /// A thread owns a few neighbouring nodes of a row along z, 16 bytes of them where registers allow,
-/// and marches along x. What it needs along x waits in a queue of registers, so that each plane is
-/// read once from memory; neighbours along y and z come through the cache. All loads are aligned
-/// vectors: the chip wants some megabytes in flight.
+/// and marches along x. Values along x are kept in a queue of registers, so that each plane is read
+/// from memory once; neighbours along y and z are read through the cache. All loads are aligned
+/// vectors, because the memory's bandwidth needs some megabytes in flight.
 
 #include <moho/wave/arguments.hpp>
 
@@ -23,10 +23,10 @@ struct DeviceMarchTraits {
   static constexpr int lanes = 32;                   ///< threads along z
   static constexpr int rows = 8;                     ///< threads along y
   static constexpr int planes = 64;                  ///< planes along x that a team marches through
-  static constexpr int blocks = radius > 6 ? 1 : 2;  ///< teams that a multiprocessor has room for
+  static constexpr int blocks = radius > 6 ? 1 : 2;  ///< teams on a multiprocessor
 };
 
-/// A vector that is loaded and stored at once.
+/// A vector that is loaded and stored with one instruction.
 template <class T, int width>
 struct alignas(width * sizeof(T)) Lanes {
   T v[width];
@@ -68,7 +68,7 @@ struct MarchTiles {
     return tiles_z * static_cast<std::int64_t>(tiles_y) *
            ((s.upper[0] - s.lower[0] + planes - 1) / planes);
   }
-  /// What a thread of a team works on; false if that is nothing.
+  /// The nodes of a thread of a team; false if it has none.
   KOKKOS_FORCEINLINE_FUNCTION bool place(const StepArguments<T>& s, int team, int rank,
                                          std::int64_t& x0, std::int64_t& x1, std::int64_t& y,
                                          std::int64_t& z) const {
@@ -78,7 +78,7 @@ struct MarchTiles {
     x1 = x0 + planes < s.upper[0] ? x0 + planes : s.upper[0];
     return z < s.upper[2] && y < s.upper[1];
   }
-  /// Writes what of a vector lies in the box.
+  /// Writes those nodes of a vector that lie in the box.
   KOKKOS_FORCEINLINE_FUNCTION void store(const StepArguments<T>& s, std::int64_t z, T* to,
                                          const Lanes<T, width>& values) const {
     if (z >= s.lower[2] && z + width <= s.upper[2]) {
@@ -207,7 +207,7 @@ struct DeviceMarch {
     tiles.taper(s, y, z, taper);
 
     for (std::int64_t x = x0; x < x1; ++x, at += s.stride_x) {
-      // everything that comes from memory is asked for before anything is used
+      // all loads before the first use
       Vector ahead[queues], before[2], scale, a, b, next;
       MOHO_UNROLL
       for (int f = 0; f < queues; ++f) {

@@ -5,8 +5,9 @@
 /// \brief The tuned steps on hosts: rows of explicit vectors along z, tiles that stay in the cache.
 ///
 /// A tile spans all of z and a few rows along y and marches along x, so that the planes that a node
-/// needs are in the second-level cache when they are needed again. TTI keeps rings of planes with
-/// first derivatives along y and z, as the device's kernel keeps them in registers and scratch.
+/// needs are in the second-level cache when they are needed again. TTI (Fletcher) keeps rings of
+/// planes with first derivatives along y and z; the device's kernel keeps these in registers and
+/// scratch.
 
 #include <moho/core/launch.hpp>
 #include <moho/wave/arguments.hpp>
@@ -17,20 +18,21 @@
 
 namespace moho::wave::detail {
 
-/// How hosts cut a box into tiles.
+/// How hosts divide a box into tiles.
 struct HostTiles {
   static constexpr std::int64_t cache = 768 * 1024;  ///< bytes that a tile's planes may take
   static constexpr std::int64_t most_rows = 32;      ///< along y
-  static constexpr std::int64_t rows_ahead = 3;      ///< that are asked for in advance
+  static constexpr std::int64_t rows_ahead = 3;      ///< prefetched rows
 };
 
-/// A vector from memory.
+/// Loads a vector.
 template <class V, class T>
 inline V take(const T* from) {
   return V::load(from);
 }
-/// A vector to memory; at the end of a row only its first `count` lanes. Rows are padded, so that
-/// what is read behind their end is there: each node gets the same bits wherever a row begins.
+/// Stores a vector; at the end of a row only its first `count` lanes. Rows are padded, so that
+/// whole vectors can be loaded there, and each node gets the same bits wherever a row of the box
+/// begins.
 template <bool whole, class V, class T>
 inline void put(T* to, const V& v, std::int64_t count) {
   if constexpr (whole) {
@@ -180,8 +182,7 @@ inline void march_node(const StepArguments<T>& s, std::int64_t i, T taper_xy, st
   }
 }
 
-/// Asks the cache for what a row further along y reads from memory: rows are too short for the
-/// processor to see where they lead.
+/// Prefetches what a row further along y reads. Rows are too short for the hardware to do so.
 template <Stencil stencil, int Dim, int radius, class T>
 inline void ask_for_next_row(const StepArguments<T>& s, std::int64_t i) {
   if constexpr (Dim == 3) {
@@ -382,11 +383,11 @@ void tti_host(const StepArguments<T>& s, const HostTile& tile) {
   }
 }
 
-/// What a host does with a tile, whatever the medium and the order.
+/// The step of a tile on a host, of any medium and order.
 template <class T>
 using HostWork = void (*)(const StepArguments<T>&, const HostTile&);
 
-/// The work of a medium and order.
+/// The function that steps a tile, by medium and order.
 template <Stencil stencil, class T, int Dim, int radius>
 HostWork<T> host_work() {
   if constexpr (stencil == Stencil::tti_fletcher) {

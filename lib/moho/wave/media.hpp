@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Models of the ground: which parameters there are, and whether they make sense.
+/// \brief Models: their parameters, and the check of these.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
@@ -18,8 +18,8 @@ namespace moho::wave {
 
 /// \brief A model on a grid. Fields that are not allocated are absent.
 ///
-/// Which are there decides on the medium: vp alone isotropic; density: variable density; epsilon
-/// and delta (one that is absent counts as zero): VTI; theta or phi: TTI.
+/// The medium follows from the fields that are allocated. vp alone: isotropic; density: variable
+/// density; epsilon or delta (the other is zero if absent): VTI; theta or phi: TTI.
 template <class T, int Dim, class Memory>
 struct Model {
   Field<T, Dim, Memory> vp;       ///< P velocity along the symmetry axis, m/s
@@ -29,7 +29,7 @@ struct Model {
   Field<T, Dim, Memory> theta;    ///< angle of the symmetry axis from the vertical, radians
   Field<T, Dim, Memory> phi;      ///< azimuth of the symmetry axis from x to y, radians; 3D only
 
-  /// The medium that these parameters make.
+  /// The medium that follows from the fields.
   Medium medium() const {
     if (theta.data() != nullptr || phi.data() != nullptr) return Medium::tti;
     if (epsilon.data() != nullptr || delta.data() != nullptr) return Medium::vti;
@@ -39,7 +39,7 @@ struct Model {
 };
 
 /// The least and greatest value of a field, and the first node (in memory's order) whose value lies
-/// outside of the allowed range or is no number.
+/// outside of the allowed range or NaN.
 struct FieldRange {
   double least = 0.0;     ///< of the values within the range
   double greatest = 0.0;  ///< of the values within the range
@@ -47,7 +47,7 @@ struct FieldRange {
 };
 
 namespace detail {
-/// What FieldRange's reduction carries.
+/// The value of the reduction to a FieldRange.
 struct RangeSum {
   double least, greatest;
   std::int64_t bad;
@@ -109,7 +109,7 @@ FieldRange check_parameter(const Instance<Memory>& exec, const Grid<Dim>& grid,
 }
 }  // namespace detail
 
-/// What check_model() learnt.
+/// What check_model() found.
 struct ModelRange {
   FieldRange vp;       ///< of the P velocity
   FieldRange density;  ///< of the density
@@ -117,11 +117,11 @@ struct ModelRange {
   FieldRange delta;    ///< of delta
 };
 
-/// \brief Throws InputError unless every parameter has the grid's shape and sensible values.
+/// \brief Throws InputError unless every parameter has the grid's shape and values in its range.
 ///
-/// Velocity and density positive and finite; epsilon and delta above -0.5 and at most 2, since
-/// 1 + 2 epsilon and 1 + 2 delta are squares of velocities; angles within a full turn of zero. The
-/// message names the parameter, the first node that is wrong, its value, and what is allowed.
+/// Velocity and density have to be positive and finite; epsilon and delta above -0.5 and at most 2,
+/// since 1 + 2 epsilon and 1 + 2 delta are squares of velocities; angles from -2 pi to 2 pi. The
+/// message names the parameter, the first wrong node, its value, and what is allowed.
 template <class T, int Dim, class Memory>
 ModelRange check_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
                        const Model<T, Dim, Memory>& model);
@@ -147,11 +147,11 @@ ModelRange check_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid
   ModelRange range;
   range.vp = detail::check_parameter<T, Dim, Memory>(
       exec, grid, model.vp, "vp", std::numeric_limits<float>::min(), 1.0e9,
-      "positive and finite, in m/s", "mend the model there");
+      "positive and finite, in m/s", "correct the model there");
   if (model.density.data() != nullptr) {
     range.density = detail::check_parameter<T, Dim, Memory>(
         exec, grid, model.density, "density", std::numeric_limits<float>::min(), most,
-        "positive and finite, in kg/m^3", "mend the model there");
+        "positive and finite, in kg/m^3", "correct the model there");
   }
   // 1 + 2 x has to stay a positive number in single precision too.
   constexpr double lowest = -0.4999;
@@ -159,19 +159,19 @@ ModelRange check_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid
   if (model.epsilon.data() != nullptr) {
     range.epsilon = detail::check_parameter<T, Dim, Memory>(
         exec, grid, model.epsilon, "epsilon", lowest, 2.0, thomsen,
-        "Thomsen's parameter, not per cent; mend the model there");
+        "Thomsen's parameter, not per cent; correct the model there");
   }
   if (model.delta.data() != nullptr) {
     range.delta = detail::check_parameter<T, Dim, Memory>(
         exec, grid, model.delta, "delta", lowest, 2.0, thomsen,
-        "Thomsen's parameter, not per cent; mend the model there");
+        "Thomsen's parameter, not per cent; correct the model there");
   }
   for (const auto& [name, field] :
        {std::pair{"theta", &model.theta}, std::pair{"phi", &model.phi}}) {
     if (field->data() == nullptr) continue;
     detail::check_parameter<T, Dim, Memory>(
         exec, grid, *field, name, -turn, turn, "-2 pi to 2 pi, in radians",
-        "angles are in radians, not degrees; mend the model there");
+        "angles are in radians, not degrees; correct the model there");
   }
   return range;
 }

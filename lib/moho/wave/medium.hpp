@@ -13,8 +13,8 @@ namespace moho::wave {
 
 /// \brief A model's parameters as the kernels of a scheme read them, on the planes of a window.
 ///
-/// load() takes the whole window at once, or some of its planes at a time, and may be called again
-/// with another model: nothing is allocated then.
+/// load() takes all planes of the window or some of them. It may be called again with another
+/// model, and allocates nothing.
 template <class T, int Dim, class Memory>
 class MediumWindow {
  public:
@@ -28,8 +28,8 @@ class MediumWindow {
   /// \brief Takes the parameters of some planes of the window.
   /// \param exec where the work is submitted; the model has to live until it is done
   /// \param scheme that the window was made for
-  /// \param model checked (check_model()), with the layers of its faces; its fields hold just the
-  /// planes given
+  /// \param model checked (check_model()), with the layers of its faces; its fields hold the planes
+  /// given and no others
   /// \param planes of the grid, all of them in the window
   /// \throws InputError for planes outside of the window, fields of another shape, or a model of
   /// another medium
@@ -41,11 +41,11 @@ class MediumWindow {
     load(exec, scheme, model, m_layout.window);
   }
 
-  /// How its arrays lie in memory: as those of wavefields of the window.
+  /// The layout of its arrays, which is that of wavefields of the window.
   const Layout<Dim>& layout() const { return m_layout; }
-  /// What a source is multiplied with when it is added to p (field 0) or q (field 1), by node, in
-  /// the layout of wavefields: v^2 dt^2, times the density where it varies; for q of the
-  /// self-adjoint equations over sqrt(1 + 2 delta), so that a source of p alone comes out of p.
+  /// The factors of sources added to p (field 0) or q (field 1), by node, in the layout of
+  /// wavefields: v^2 dt^2, times the density where it varies; for q of the self-adjoint equations
+  /// divided by sqrt(1 + 2 delta), so that p has the source of the equation of p alone.
   Storage<const T, Memory> source_scale(int field = 0) const {
     return field == 1 && m_q_scale.data() != nullptr ? m_q_scale : m_scale;
   }
@@ -69,13 +69,13 @@ class MediumWindow {
 
 namespace detail {
 
-/// The distance of one to the next number.
+/// The distance from 1 to the next larger number.
 template <class T>
 KOKKOS_INLINE_FUNCTION constexpr T epsilon_of() {
   return sizeof(T) == 4 ? T(1.1920929e-7) : T(2.220446049250313e-16);
 }
 
-/// A model's parameters, as kernels want them. Addresses that are null are absent.
+/// Converts a model's parameters to those of kernels. Null addresses: absent parameters.
 template <class T, int Dim>
 struct Prepare {
   const T *vp, *density, *epsilon, *delta, *theta, *phi;
@@ -99,14 +99,14 @@ struct Prepare {
       const double t = delta != nullptr ? static_cast<double>(delta[n]) : 0.0;
       a[i] = static_cast<T>(1.0 + 2.0 * e);
       T r = static_cast<T>(fletcher ? 1.0 + 2.0 * t : sqrt(1.0 + 2.0 * (t < e ? t : e)));
-      // rounded down, so that nothing can grow where delta is epsilon
+      // rounded down, so that r^2 <= a where delta is epsilon, and nothing grows
       if (!fletcher && r * r > a[i]) r -= r * epsilon_of<T>();
       b[i] = r;
     }
     if (medium == Medium::tti) {
       const double tilt = theta != nullptr ? static_cast<double>(theta[n]) : 0.0;
       const double azimuth = phi != nullptr ? static_cast<double>(phi[n]) : 0.0;
-      // the axis has no direction: its z component is never negative
+      // n and -n are the same axis: the z component is made positive
       const double sign = cos(tilt) < 0.0 ? -1.0 : 1.0;
       nx[i] = static_cast<T>(sign * sin(tilt) * cos(azimuth));
       if (Dim == 3) ny[i] = static_cast<T>(sign * sin(tilt) * sin(azimuth));
@@ -117,8 +117,8 @@ struct Prepare {
   }
 };
 
-/// Continues a parameter into the halo: evenly behind free surfaces, so that the operator stays
-/// self-adjoint there, and by the value of the nearest node elsewhere.
+/// Continues a parameter into the halo: as an even function behind free surfaces, so that the
+/// operator is self-adjoint there, and by the value of the nearest node elsewhere.
 template <class T, int Dim>
 struct FillHalo {
   T* storage;
@@ -207,7 +207,7 @@ void MediumWindow<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
   prepare.dt = scheme.dt();
   launch("moho::wave::prepare", exec, prepare.box.size(), prepare);
 
-  // what is read at neighbours is continued into the halo outside of the grid
+  // parameters that are read at neighbours are continued into the halo
   detail::FillHalo<T, Dim> fill_halo{};
   fill_halo.layout = m_layout;
   fill_halo.box = prepare.box;
@@ -216,8 +216,8 @@ void MediumWindow<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
     fill_halo.box.lower[d] -= halo;
     fill_halo.box.upper[d] += halo;
   }
-  // the images behind a free surface come from up to `halo` planes inside: those that are loaded
-  // last complete them
+  // the images behind a free surface are those of up to `halo` planes, and complete when all of
+  // these are loaded
   if (m_layout.window.begin == 0 && planes.begin <= halo) fill_halo.box.lower[0] = -halo;
   if (m_layout.window.end == last + 1 && planes.end > last - halo) {
     fill_halo.box.upper[0] = last + 1 + halo;

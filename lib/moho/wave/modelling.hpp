@@ -83,7 +83,7 @@ namespace detail {
 /// Steps on either side of a sample that interpolation in time takes.
 inline constexpr std::int64_t resampling_radius = 32;
 
-/// The weights of resample() for one place between samples: those of samples first ... first + 63.
+/// The weights of resample() for a position between samples: of samples first ... first + 63.
 inline std::vector<double> resampling_weights(double position, std::int64_t& first) {
   constexpr std::int64_t radius = resampling_radius;
   constexpr double b = 20.0;  // as in resample()
@@ -143,7 +143,7 @@ void transpose(const Traces<T>& from, const Traces<T>& to) {
   }
 }
 
-/// Throws InputError for options that make no sense.
+/// Throws InputError for options out of range.
 template <class T, int Dim, class Memory>
 void check_shot(const Propagator<T, Dim, Memory>& propagator,
                 const Wavefield<T, Dim, Memory>& field,
@@ -174,16 +174,15 @@ void check_shot(const Propagator<T, Dim, Memory>& propagator,
 
 /// \brief Models a shot whose sources have an amplitude of their own at every step.
 ///
-/// Time. The wavefield begins at rest at time 0. Step n leads from n dt to (n + 1) dt: the box that
-/// the domain says is stepped, v^2 dt^2 / V times the amplitudes of row n is added at the sources
-/// (V being the volume of a cell, so that the source is the delta function of the wave equation,
-/// and v^2 rho for v^2 where the density varies; in VTI and TTI media to p and to q), and the
-/// result becomes the present. Row n thus is S(n dt), and sample n of the gather is p at n times
-/// the interval, the first being zero: in three dimensions of constant velocity it is S(t - r / v)
-/// / (4 pi r).
+/// The wavefield is at rest at time 0. Step n leads from n dt to (n + 1) dt: the box of the domain
+/// is stepped, v^2 dt^2 / V times the amplitudes of row n is added at the sources, and the result
+/// becomes the present. V is the volume of a cell, so that the source is the delta function of the
+/// wave equation; where the density varies, v^2 rho stands for v^2; in VTI and TTI media p and q
+/// both get the source. Row n is S(n dt). Sample n of the gather is p at n times the interval, the
+/// first is zero; with constant velocity in three dimensions p is S(t - r / v) / (4 pi r).
 ///
-/// Samples between steps come from band-limited interpolation (32 steps on both sides; as many
-/// steps more are taken then).
+/// Samples between steps are interpolated from 32 steps on both sides, for which 32 more steps are
+/// done.
 /// \param exec where everything runs
 /// \param propagator of the medium
 /// \param wavefield made by the propagator; it is cleared first and holds the last step afterwards
@@ -191,7 +190,7 @@ void check_shot(const Propagator<T, Dim, Memory>& propagator,
 /// \param amplitudes steps x sources; zero beyond its rows
 /// \param receivers where p is recorded
 /// \param options number of steps, interval, domain, callbacks
-/// \throws InputError for options that make no sense, Error when the wavefield is no longer finite
+/// \throws InputError for options out of range, Error when the wavefield is no longer finite
 template <class T, int Dim, class Memory>
 ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
                                       const Propagator<T, Dim, Memory>& propagator,
@@ -256,8 +255,8 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   result.boxes = report.boxes;
 
   const auto receiver_count = static_cast<std::size_t>(receivers.count());
-  result.traces =
-      Traces<T>("moho::wave::traces", receiver_count, static_cast<std::size_t>(samples));
+  result.traces = allocate<Traces<T>>(exec, "moho::wave::traces", receiver_count,
+                                      static_cast<std::size_t>(samples));
   const Traces<T> on_host =
       allocate<Traces<T>>(exec, "moho::wave::gather on the host", rows, receivers.count());
   if (on_host.size() > 0) copy(exec, on_host, by_row);
@@ -268,8 +267,8 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
     return result;
   }
   detail::resample_traces<T>(on_host, dt, interval, result.traces);
-  const Traces<T> by_sample("moho::wave::samples", static_cast<std::size_t>(samples),
-                            receiver_count);
+  const auto by_sample = allocate<Traces<T>>(exec, "moho::wave::samples",
+                                             static_cast<std::size_t>(samples), receiver_count);
   detail::transpose<T>(result.traces, by_sample);
   result.gather =
       allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", samples, receivers.count());
@@ -280,8 +279,8 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
 
 /// \brief Models a shot whose sources share a wavelet: samples S(0), S(dt), ..., zero afterwards.
 ///
-/// As above. \throws InputError also for samples that are not finite or none, and when the interval
-/// is too long for the frequencies of the wavelet
+/// \throws InputError as above, and for no samples, samples that are not finite, or an interval
+/// that is too long for the frequencies of the wavelet
 template <class T, int Dim, class Memory>
 ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
                                       const Propagator<T, Dim, Memory>& propagator,
@@ -302,7 +301,7 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   const auto count = static_cast<std::size_t>(sources.count());
   PointSeries<T, Memory> amplitudes =
       allocate<PointSeries<T, Memory>>(exec, "moho::wave::amplitudes", rows, count);
-  const Traces<T> on_host("moho::wave::amplitudes on the host", rows, count);
+  const auto on_host = allocate<Traces<T>>(exec, "moho::wave::amplitudes on the host", rows, count);
   for (std::size_t n = 0; n < rows; ++n) {
     for (std::size_t s = 0; s < count; ++s) on_host(n, s) = static_cast<T>(wavelet[n]);
   }

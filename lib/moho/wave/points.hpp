@@ -320,7 +320,7 @@ class PointSet {
   const Points<Dim>& positions() const { return m_positions; }
   /// The smallest box that holds all nodes with a weight; empty if there are no points.
   const Box<Dim>& box() const { return m_box; }
-  /// Weights in all: nodes times points that share in them.
+  /// Number of weights: the sum of the nodes of all points.
   std::int64_t weights() const { return m_weights; }
 
   /// \brief field += scale * factor * W^T amplitudes, where W are the weights.
@@ -346,7 +346,7 @@ class PointSet {
               const Storage<const T, Memory>& scale = {}, T factor = T(1)) const {
     inject(exec, m_layout, m_layout.window, field, series, step, scale, factor);
   }
-  /// \brief The same into some planes of a window of the grid; nodes elsewhere are left alone.
+  /// \brief The same into some planes of a window of the grid; nodes elsewhere are not changed.
   /// \param exec,series,step,factor as above
   /// \param layout of field and scale, with the window
   /// \param planes that are written, all in the window
@@ -380,10 +380,13 @@ class PointSet {
     record(exec, m_layout, m_layout.window, field, series, step, scale);
   }
   /// \brief The same from a window of the grid, for those points whose last plane is among
-  /// `planes`; the values of others are left alone. Planes that make up the grid record every point
-  /// once. \param exec,series,step as above \param layout of the field, with the window \param
-  /// planes in the window, which also holds the planes() - 1 before them \param field,scale of the
-  /// window \throws InputError as above, and for planes that are not in the window
+  /// `planes`; the values of others are not changed. Planes that make up the grid record every
+  /// point once.
+  /// \param exec,series,step as above
+  /// \param layout of the field, with the window
+  /// \param planes in the window, which also holds the planes() - 1 planes before them
+  /// \param field,scale of the window
+  /// \throws InputError as above, and for planes that are not in the window
   void record(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
               const Storage<const T, Memory>& field, const PointSeries<T, Memory>& series,
               std::int64_t step, const Storage<const T, Memory>& scale = {}) const {
@@ -605,7 +608,7 @@ void PointSet<T, Dim, Memory>::record_to(const Instance<Memory>& exec, const Lay
     return;
   }
   if constexpr (!is_host_memory<Memory>) {
-    // The many weights of points between nodes are read by the lanes of a vector.
+    // points between nodes have many weights: the lanes of a vector share them
     constexpr int few = 8, team = 8, lanes = 32;
     if (m_weights > few * m_count) {
       using Exec = DeviceOf<Memory>;

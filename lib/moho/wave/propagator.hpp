@@ -15,16 +15,18 @@ namespace moho::wave {
 
 /// \brief Advances the nodes of a box by one time step: the next values go into wavefield.next.
 ///
-/// It launches on the instance and returns. It writes the box and nothing else (but the halo behind
-/// free surfaces); any boxes that make up the grid, in any order, in any windows, make the same
-/// step as the grid whole. Who has sources adds them between step() and Wavefield::advance().
+/// It launches on the instance and returns. It writes the nodes of the box, and the halo behind
+/// free surfaces. Boxes that together make up the grid, in any order and in any windows, give the
+/// same bits as one step of the whole grid. Sources are added between step() and
+/// Wavefield::advance().
 /// \param exec where the work is submitted
 /// \param scheme of the whole grid
 /// \param medium loaded, of the same window as the wavefield
-/// \param wavefield the state; the nodes of the grid within scheme.reach(0) planes of the box are
-/// in its window and hold the present \param box nodes of the grid; what reaches over the grid is
-/// cut off \throws InputError where medium and wavefield have other windows, or the box comes
-/// closer to the end of the window than the scheme reaches
+/// \param wavefield the state; its window holds the nodes of the grid within scheme.reach(0)
+/// planes of the box, and these hold the present
+/// \param box nodes of the grid, from lower up to, not including, upper; it is cut to the grid
+/// \throws InputError where medium and wavefield have different windows, or the box comes closer
+/// to the end of the window than the scheme reaches
 template <class T, int Dim, class Memory>
 void step(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
           const MediumWindow<T, Dim, Memory>& medium, const Wavefield<T, Dim, Memory>& wavefield,
@@ -34,32 +36,31 @@ void step(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
 /// symmetry axis in a box, kept in wavefield.slope until the next step. Other media have none:
 /// nothing is done.
 ///
-/// Boxes side by side share slopes: computed once, on a box that holds all nodes within order / 2
-/// of those to be stepped, they serve step_from_slopes() of all of them. \throws InputError as
-/// step()
+/// Neighbouring boxes can share slopes: computed once, on a box that holds all nodes within
+/// order / 2 of those to be stepped, they serve step_from_slopes() for all of these boxes.
+/// \throws InputError as step()
 template <class T, int Dim, class Memory>
 void compute_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                     const MediumWindow<T, Dim, Memory>& medium,
                     const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box);
 
-/// \brief The second half: step() without computing slopes, which compute_slopes() has left.
+/// \brief The second half: step() with the slopes that compute_slopes() has written.
 /// \throws InputError as step()
 template <class T, int Dim, class Memory>
 void step_from_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                       const MediumWindow<T, Dim, Memory>& medium,
                       const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box);
 
-/// \brief Finite differences in a model: what turns a wavefield at two times into the next. A
-/// Scheme with the MediumWindow of the whole grid.
+/// \brief Time steps of a wavefield in a model: a Scheme with the MediumWindow of the whole grid.
 ///
 /// Isotropic media: p_tt = v^2 Lap p. Variable density: p_tt = v^2 rho div(1/rho grad p), with the
 /// mean of 1/rho between two nodes, which makes the discrete operator self-adjoint. VTI and TTI:
 /// with a = 1 + 2 epsilon, r = sqrt(1 + 2 delta) and H1 the second derivative along the symmetry
 /// axis, H2 = Lap - H1, p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2 p + H1 q) (after Zhang,
-/// Zhang and Zhang 2011): discretely self-adjoint too, so that nothing grows however rough the
-/// model is, as long as delta <= epsilon; where it is not, it is lowered to epsilon
-/// (limits().lowered_deltas). Or the equations of Fletcher, Du and Fowler (2009) with a finite
-/// velocity of shear waves along the axis, for smooth models. p is the same in both. Leapfrog in
+/// Zhang and Zhang 2011): these are discretely self-adjoint, too, so that nothing grows in any
+/// model with delta <= epsilon; where delta is larger, it is lowered to epsilon
+/// (limits().lowered_deltas). For smooth models there are the equations of Fletcher, Du and Fowler
+/// (2009) with a finite velocity of shear waves along the axis. p is the same in both. Leapfrog in
 /// time, centred differences of order 2 to 16 in space.
 template <class T, int Dim, class Memory>
 class Propagator {
@@ -69,11 +70,11 @@ class Propagator {
   Propagator(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
              const Model<T, Dim, Memory>& model, const PropagatorOptions<Dim>& options);
 
-  /// What it steps with.
+  /// Its scheme.
   const Scheme<T, Dim, Memory>& scheme() const { return m_scheme; }
   /// The model as kernels read it.
   const MediumWindow<T, Dim, Memory>& medium_window() const { return m_window; }
-  /// Takes another model of the same grid and medium; nothing is allocated. The time step stays.
+  /// Loads another model of the same grid and medium. It allocates nothing and keeps the time step.
   /// \throws InputError for bad parameters, a model of another medium or shape, or one for which
   /// the time step is too long
   void update(const InstanceOf<Memory>& exec, const Model<T, Dim, Memory>& model);
@@ -84,7 +85,7 @@ class Propagator {
   const Layout<Dim>& layout() const { return m_window.layout(); }
   /// The nodes that are in no layer.
   Box<Dim> interior() const { return m_scheme.interior(); }
-  /// What it was made with.
+  /// The options given to the constructor.
   const PropagatorOptions<Dim>& options() const { return m_scheme.options(); }
   /// Time step, seconds.
   double dt() const { return m_scheme.dt(); }
@@ -94,7 +95,7 @@ class Propagator {
   Medium medium() const { return m_scheme.medium(); }
   /// Largest stable step, slowest and fastest waves.
   const Limits& limits() const { return m_scheme.limits(); }
-  /// What a source of p (field 0) or q (field 1) is multiplied with: MediumWindow::source_scale().
+  /// The factors of sources of p (field 0) or q (field 1): MediumWindow::source_scale().
   Storage<const T, Memory> source_scale(int field = 0) const {
     return m_window.source_scale(field);
   }
@@ -194,7 +195,7 @@ void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& sc
         if (other != axis) count *= functor.extents[other];
       }
       for (int f = 0; f < fields; ++f) {
-        // the halo of the present field is this step's alone
+        // nothing but this step reads the halo of the present field
         functor.field = const_cast<T*>(pointers[f]);
         functor.sign = sign;
         launch("moho::wave::free_surface", exec, count, functor);
@@ -203,7 +204,7 @@ void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& sc
   }
 }
 
-/// Adds what perfectly matched layers change.
+/// Adds the corrections of perfectly matched layers.
 template <class T, int Dim, class Memory>
 void correct_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                     const StepArguments<T>& s, const Wavefield<T, Dim, Memory>& wavefield) {
@@ -316,7 +317,7 @@ Limits Propagator<T, Dim, Memory>::check(const InstanceOf<Memory>& exec, const G
                                          const PropagatorOptions<Dim>& options) {
   check_order(options.order);
   check_model<T, Dim, Memory>(exec, grid, model);
-  const double sigma = options.sigma > 0.0 ? options.sigma : 0.75;  // a bad one is told later
+  const double sigma = options.sigma > 0.0 ? options.sigma : 0.75;  // Scheme checks it
   return limits_of<T, Dim, Memory>(exec, grid, model, options.order, options.equations, sigma);
 }
 

@@ -18,19 +18,22 @@
 
 namespace moho::wave {
 
-/// \brief Says which nodes each step of a run advances. Elsewhere the wavefield is at rest.
+/// \brief The nodes that each step of a run advances. Elsewhere the wavefield is at rest.
 ///
-/// Before a step box() is asked with the wavefield at hand; it returns the nodes that are to be
-/// stepped. Unless may_shrink() the box never shrinks during a run, and it always holds
-/// RunOptions::least: run_steps() sees to both, so a policy may say less.
+/// Before each step run_steps() calls box() for the nodes to be stepped. It adds RunOptions::least
+/// to every box, and the box of the step before unless may_shrink().
 template <class T, int Dim, class Memory>
 struct Domain {
   virtual ~Domain() = default;
   /// The nodes of the step between the times step * dt and (step + 1) * dt, in either direction.
   virtual Box<Dim> box(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
                        const Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) = 0;
-  /// True where a box may be smaller than the one before: what lies outside is then cut off.
+  /// True where a box may be smaller than the one before: nodes outside are then set to zero.
   virtual bool may_shrink() const { return false; }
+  /// True where nodes that a shrinking box leaves behind are set to zero. Left alone they keep
+  /// their last values, which a step near them reads: for imaging that is thirty times as exact,
+  /// since nothing is cut off.
+  virtual bool clears_outside() const { return true; }
 };
 
 /// The whole grid in every step.
@@ -56,7 +59,7 @@ class BoxHistory {
   std::int64_t steps() const { return m_steps; }
   /// Boxes that differ from the one before.
   std::size_t changes() const { return m_entries.size(); }
-  /// The box of a step. \throws InputError for steps that are not there
+  /// The box of a step. \throws InputError for steps that were not added
   Box<Dim> at(std::int64_t step) const {
     if (step < 0 || step >= m_steps) {
       throw InputError(concat("step ", step, " has no box (allowed: 0 to ", m_steps - 1,
@@ -67,7 +70,7 @@ class BoxHistory {
                          [](std::int64_t n, const Entry& entry) { return n < entry.first; });
     return std::prev(after)->box;
   }
-  /// Every box with so many more nodes on all sides, cut to the grid.
+  /// The history with `nodes` more nodes on all sides of every box, cut to the grid.
   BoxHistory grown(std::int64_t nodes, const Grid<Dim>& grid) const {
     BoxHistory result;
     for (std::int64_t n = 0; n < m_steps; ++n) {
@@ -75,7 +78,9 @@ class BoxHistory {
     }
     return result;
   }
-  /// Numbers that make the history: for files. Six or four (2 Dim) and the step for every entry.
+  /// The history as numbers, for files: the steps, then for every entry its first step, lower[0]
+  /// ... lower[Dim - 1], upper[0] ... upper[Dim - 1], in the order of the grid's axes. A box holds
+  /// its lower nodes and not its upper ones.
   std::vector<std::int64_t> numbers() const {
     std::vector<std::int64_t> result{m_steps};
     for (const Entry& entry : m_entries) {
@@ -85,7 +90,7 @@ class BoxHistory {
     }
     return result;
   }
-  /// The history from its numbers(). \throws InputError for numbers that are none
+  /// The history from its numbers(). \throws InputError for other numbers
   static BoxHistory from_numbers(const std::vector<std::int64_t>& numbers) {
     constexpr std::size_t each = 1 + 2 * Dim;
     BoxHistory result;
@@ -112,7 +117,7 @@ class BoxHistory {
 
  private:
   struct Entry {
-    std::int64_t first;  ///< step from which on the box holds
+    std::int64_t first;  ///< first step of the box
     Box<Dim> box;
   };
   std::vector<Entry> m_entries;
@@ -123,8 +128,9 @@ class BoxHistory {
 template <class T, int Dim, class Memory>
 class ReplayedDomain : public Domain<T, Dim, Memory> {
  public:
-  /// Takes the boxes.
-  explicit ReplayedDomain(BoxHistory<Dim> history) : m_history(std::move(history)) {}
+  /// Takes the boxes. \param clears what clears_outside() says
+  explicit ReplayedDomain(BoxHistory<Dim> history, bool clears = true)
+      : m_history(std::move(history)), m_clears(clears) {}
   /// The box of the step. \throws InputError for a step that the history does not have
   Box<Dim> box(const Instance<Memory>&, const Propagator<T, Dim, Memory>&,
                const Wavefield<T, Dim, Memory>&, std::int64_t step) override {
@@ -132,9 +138,11 @@ class ReplayedDomain : public Domain<T, Dim, Memory> {
   }
   /// Boxes shrink when they are replayed backwards.
   bool may_shrink() const override { return true; }
+  bool clears_outside() const override { return m_clears; }
 
  private:
   BoxHistory<Dim> m_history;
+  bool m_clears;
 };
 
 /// How far a shot has come.
@@ -143,14 +151,14 @@ struct ShotProgress {
   std::int64_t steps = 0;          ///< steps in all
   double seconds = 0.0;            ///< since the first step
   double points_per_second = 0.0;  ///< nodes stepped per second, since the first step
-  double seconds_left = 0.0;       ///< as long as the steps to come take what the last ones took
+  double seconds_left = 0.0;       ///< if steps take as long as the last ones did
 };
 
 /// \brief Options of run_steps().
 ///
 /// Times are counted in steps: the present of the wavefield is at `first` when the run begins and
-/// at `last` when it ends; `last` below `first` runs backwards. What is called gets the time as
-/// such a number.
+/// at `last` when it ends; `last` below `first` runs backwards. Callbacks get times as such
+/// numbers.
 template <class T, int Dim, class Memory>
 struct RunOptions {
   std::int64_t first = 0;                    ///< time of the present when the run begins
@@ -159,13 +167,13 @@ struct RunOptions {
   Box<Dim> least{};                          ///< nodes that every box holds: those of sources
   /// Called before every step, and at the end, with the time of wavefield.now: record here.
   std::function<void(std::int64_t time)> present = {};
-  /// Called when a step from `time` is submitted, before wavefield.next becomes the present:
-  /// sources are added to wavefield.next here.
+  /// Called when the step from `time` is submitted, before wavefield.next becomes the present: add
+  /// sources to wavefield.next here.
   std::function<void(std::int64_t time, const Box<Dim>& box)> stepped = {};
   /// Called after every step with the new time of wavefield.now and the nodes that were stepped.
   std::function<void(std::int64_t time, const Box<Dim>& box)> advanced = {};
-  std::int64_t check_every = 0;  ///< look for NaN and overflow every so many steps, and at the end;
-                                 ///< 0: never
+  std::int64_t check_every = 0;  ///< steps between looks for NaN and overflow, one of them at the
+                                 ///< end; 0: never
   /// Called on the host about twice a second. It costs a fence each time.
   std::function<void(const ShotProgress&)> progress = {};
 };
@@ -173,7 +181,7 @@ struct RunOptions {
 /// What run_steps() did.
 template <int Dim>
 struct RunReport {
-  double seconds = 0.0;       ///< of the run, with all that was called
+  double seconds = 0.0;       ///< of the run, callbacks included
   double points = 0.0;        ///< nodes stepped, all steps together
   double whole_points = 0.0;  ///< nodes of the grid times steps
   BoxHistory<Dim> boxes;      ///< the nodes that each step advanced, in the order of the run
@@ -181,13 +189,13 @@ struct RunReport {
 
 /// \brief Steps a wavefield from one time to another, forwards or backwards.
 ///
-/// The same steps lead both ways: backwards in time for media and faces that lose no energy
-/// (Wavefield::reverse() before), and as the exact adjoint for all others (docs/theory/waves.md).
-/// It returns when the last step is done.
+/// Steps are the same in both directions. In media and behind faces that lose no energy they lead
+/// backwards in time (call Wavefield::reverse() before); in all others they are the exact adjoint
+/// (docs/theory/waves.md). It returns when the last step is done.
 /// \param exec where the steps run
 /// \param propagator of the medium
-/// \param wavefield the state, as it is: what is to begin at rest is cleared by the caller
-/// \param options times, nodes, and what is called
+/// \param wavefield the state at `first`; clear() it before to begin at rest
+/// \param options times, nodes, callbacks
 /// \throws Error when the wavefield is no longer finite
 template <class T, int Dim, class Memory>
 RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
@@ -203,19 +211,19 @@ class Pace {
   explicit Pace(std::int64_t steps) { m_report.steps = steps; }
   /// True after the steps after which a report is due.
   bool due(std::int64_t step) const { return step >= m_next; }
-  /// What there is to report. The work has to be done: fence before.
+  /// The report. Fence before, so that the steps are done.
   const ShotProgress& report(std::int64_t step, double points) {
     const double now = seconds();
     const std::int64_t steps = std::max<std::int64_t>(step - m_report.step, 1);
     const double latest = (now - m_report.seconds) / static_cast<double>(steps);
-    // steps grow with an expanding domain, and other programs come and go
+    // a running mean: steps of an expanding domain become slower
     m_per_step = m_per_step > 0.0 ? 0.75 * m_per_step + 0.25 * latest : latest;
     m_report.step = step;
     m_report.seconds = now;
     m_report.points_per_second = now > 0.0 ? points / now : 0.0;
     m_report.seconds_left = m_per_step * static_cast<double>(m_report.steps - step);
     const double wanted = latest > 0.0 ? 0.5 / latest : 1.0e6;
-    // Steps may become slower: never leap more than ten times as far as the last time.
+    // steps may become slower: at most ten times as many steps as before the last report
     m_next = step +
              static_cast<std::int64_t>(std::clamp(wanted, 1.0, 10.0 * static_cast<double>(steps)));
     return m_report;
@@ -292,7 +300,9 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
     }
     propagator.step(exec, wavefield, next);
     // both levels may hold a wave where the last two boxes were
-    detail::clear_outside<T, Dim, Memory>(exec, wavefield, next, hull(former, box));
+    if (options.domain == nullptr || options.domain->clears_outside()) {
+      detail::clear_outside<T, Dim, Memory>(exec, wavefield, next, hull(former, box));
+    }
     former = box;
     box = next;
     if (options.stepped) options.stepped(time, box);

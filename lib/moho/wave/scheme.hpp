@@ -27,7 +27,7 @@ constexpr int axis3(int d) {
   return d == Dim - 1 ? 2 : d;
 }
 
-/// What the medium and the choice of equations make.
+/// The stencil of a medium and a choice of equations.
 Stencil stencil_of(Medium medium, Equations equations);
 
 /// A perfectly matched layer of the grid.
@@ -40,7 +40,7 @@ struct Layer {
   Storage<T, Memory> a, b;
 };
 
-/// Where the memory of a layer is, of the part of it that is in a window.
+/// Shape and place of the memory of a layer, of the part in a window.
 struct LayerShape {
   std::int64_t size = 0;        ///< elements; 0: the window holds nothing of the layer
   std::int64_t strides[3] = {}; /**< by axis of kernels */
@@ -53,19 +53,19 @@ struct LayerShape {
 
 /// \brief Finite differences on a grid, without the arrays of model and wavefield.
 ///
-/// A scheme belongs to the whole grid, with the layers of its faces. The arrays that it steps hold
-/// the whole grid or some planes of it (MediumWindow, Wavefield): kernels, sponges, perfectly
-/// matched layers and faces go by the nodes of the grid, so that every node gets the same bits
-/// whatever the windows are.
+/// A scheme belongs to the whole grid, with the layers of its faces. The arrays that it steps
+/// (MediumWindow, Wavefield) hold the whole grid or some planes of it. Kernels, sponges, perfectly
+/// matched layers and faces use indices of the grid, so that every node gets the same bits in any
+/// window.
 ///
-/// It holds some numbers for each node along each axis in `Memory`, and nothing for each node of
-/// the grid.
+/// In `Memory` it holds some numbers for each node along each axis, and none for each node of the
+/// grid.
 template <class T, int Dim, class Memory>
 class Scheme {
  public:
   /// \param exec where the factors of layers are copied to; the constructor waits for that
   /// \param grid with the layers of its faces
-  /// \param medium what waves run through
+  /// \param medium of the model
   /// \param limits of the model on the whole grid (limits_of())
   /// \param options time step, order, faces, equations
   /// \throws InputError for a time step beyond the largest stable one, too few nodes per
@@ -77,7 +77,7 @@ class Scheme {
   const Grid<Dim>& grid() const { return m_grid; }
   /// The nodes that are in no layer.
   Box<Dim> interior() const { return interior_box(m_grid, m_options.boundaries); }
-  /// What it was made with.
+  /// The options given to the constructor.
   const PropagatorOptions<Dim>& options() const { return m_options; }
   /// Time step, seconds.
   double dt() const { return m_options.dt; }

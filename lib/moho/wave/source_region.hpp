@@ -45,16 +45,17 @@ struct TaperAroundSource {
 
 }  // namespace detail
 
-/// \brief delta as it is but for the surroundings of sources, where it goes over into epsilon.
+/// \brief delta of a model, brought to epsilon around sources.
 ///
 /// Where epsilon and delta differ at a source, the acoustic equations of VTI and TTI send out slow
-/// shear waves besides P, and the self-adjoint ones, whose shear waves stand still along the axes,
-/// do not converge with the spacing there. A source in an elliptical medium makes none (Duveneck,
-/// Milcik, Bakker and Perkins 2008).
+/// shear waves besides P. In the self-adjoint equations these have no velocity along and across the
+/// symmetry axis, and the wavefield there does not converge with the spacing. A source in an
+/// elliptical medium makes none (Duveneck, Milcik, Bakker and Perkins 2008). P waves are faster
+/// where delta is raised, so that arrivals come early (docs/theory/waves.md).
 ///
-/// \param instance all work goes to it; it is fenced
+/// \param instance all work goes to it, without a fence
 /// \param grid of the model
-/// \param model epsilon or delta is there; delta may be absent, which is zero
+/// \param model with epsilon or delta; one that is absent is zero
 /// \param sources positions
 /// \param radius delta is epsilon up to half of it and untouched from there on; metres. With
 ///        1.4 of the shortest wave traces along the axes still depended on the spacing by 5e-3 of
@@ -100,7 +101,6 @@ Field<T, Dim, Memory> taper_delta(const InstanceOf<Memory>& instance, const Grid
     if (!any) continue;
     launch("moho::wave::taper_delta", exec, functor.box.size(), functor);
   }
-  exec.fence();
   return delta;
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief The largest stable time step and the shortest wave that a grid carries, from the
-/// coefficients and the model at hand.
+/// \brief The largest stable time step and the shortest wave of a grid, from the coefficients and
+/// the model.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/coefficients.hpp>
@@ -17,7 +17,7 @@ namespace moho::wave {
 
 namespace detail {
 
-/// The most and the least over a model.
+/// The largest rate and the range of velocities of a model.
 struct LimitSum {
   double rate;  ///< largest eigenvalue of -R, where p_tt = R p, 1/s^2
   double slowest, fastest;
@@ -29,7 +29,7 @@ KOKKOS_INLINE_FUNCTION double fletcher_rate(double a, double b, double s) {
   double most = 0.0;
   constexpr int steps = 32;
   for (int i = -2; i <= steps + 2; ++i) {
-    // the symbols of H1 and H2 may leave [0, 1] a little where differences are coarse
+    // the symbols of H1 and H2 may lie a little outside of [0, 1] for short waves
     const double h1 = static_cast<double>(i) / steps, h2 = 1.0 - h1;
     const double pp = a * h2 + s * h1, pq = (1.0 - s) * h1, qp = (b - s) * h2, qq = h1 + s * h2;
     const double mean = 0.5 * (pp + qq), det = pp * qq - pq * qp;
@@ -69,7 +69,7 @@ struct LimitsOf {
             std::int64_t to = node[d] + sign * k;
             if (to < 0) to = image ? -to : 0;
             if (to > last) to = image ? 2 * last - to : last;
-            // a grid may be smaller than the differences are wide
+            // the differences may be wider than the grid
             if (to < 0 || to > last) to = node[d];
             const double there = 1.0 / static_cast<double>(density[i + (to - node[d]) * stride]);
             const double c = second[d][k] * 0.5 * (own + there);
@@ -165,7 +165,7 @@ Limits limits_of(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
   }
   const detail::LimitSum sum =
       reduce("moho::wave::limits", Instance<Memory>(exec), grid.size(), functor);
-  // the bound of anisotropic media is that of homogeneous ones: a little is kept back
+  // the bound of anisotropic media is that of homogeneous ones: 1 % less
   const bool anisotropic = fields_of(model.medium()) == 2;
   return {(anisotropic ? 1.98 : 2.0) / std::sqrt(sum.rate), sum.slowest, sum.fastest, sum.lowered};
 }
@@ -173,7 +173,7 @@ Limits limits_of(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
 /// Throws InputError unless 0 < dt <= limits.largest_dt.
 inline void check_dt(double dt, const Limits& limits) {
   if (std::isfinite(dt) && dt > 0.0 && dt <= limits.largest_dt) return;
-  // a figure that, typed in as it stands, is allowed
+  // rounded down, so that the number of the message is allowed
   const double digits = std::pow(10.0, std::floor(std::log10(limits.largest_dt)) - 4.0);
   throw InputError(concat("dt is ", dt, " s (allowed: positive and at most ",
                           std::floor(limits.largest_dt / digits) * digits,

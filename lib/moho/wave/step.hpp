@@ -17,7 +17,7 @@ namespace moho::wave::detail {
 template <class T, class Memory>
 using Launch = void (*)(const Instance<Memory>&, const StepArguments<T>&);
 
-/// The plain kernels: of a step, or (slopes) of what goes before it.
+/// The plain kernels: of a step, or of the slopes before it.
 template <Stencil stencil, class T, int Dim, class Memory>
 void launch_reference(const Instance<Memory>& exec, const StepArguments<T>& s, int radius,
                       bool slopes) {
@@ -61,7 +61,7 @@ struct DeviceLaunch {
   }
 };
 
-/// The tuned kernel of a device that goes before the step of self-adjoint TTI.
+/// The tuned kernel of a device for the slopes of self-adjoint TTI.
 template <class T, int Dim, class Exec>
 struct DeviceSlopesLaunch {
   template <int radius>
@@ -79,7 +79,7 @@ HostWork<T> host_work_of(int order) {
                                host_work<stencil, T, Dim, 7>(), host_work<stencil, T, Dim, 8>()};
   return table[order / 2 - 1];
 }
-/// The same for what goes before the step of self-adjoint TTI.
+/// The same for the slopes of self-adjoint TTI.
 template <class T, int Dim>
 HostWork<T> host_slopes_of(int order) {
   const HostWork<T> table[] = {&slopes_host<T, Dim, 1>, &slopes_host<T, Dim, 2>,
@@ -103,7 +103,7 @@ template <Stencil stencil, class T, int Dim, class Exec>
 Launch<T, MemoryOf<Exec>> device_launch_of(int order) {
   return by_order<T, MemoryOf<Exec>, DeviceLaunch<stencil, T, Dim, Exec>>(order);
 }
-/// The same for what goes before the step of self-adjoint TTI.
+/// The same for the slopes of self-adjoint TTI.
 template <class T, int Dim, class Exec>
 Launch<T, MemoryOf<Exec>> device_slopes_of(int order) {
   return by_order<T, MemoryOf<Exec>, DeviceSlopesLaunch<T, Dim, Exec>>(order);
@@ -114,7 +114,7 @@ template <class T, int Dim, class Memory>
 class Stepper {
  public:
   Stepper() = default;
-  /// The kernels of a stencil and an order known when the program runs.
+  /// The kernels of a stencil and an order chosen at run time.
   Stepper(Stencil stencil, int order, bool reference)
       : m_stencil(stencil), m_radius(order / 2), m_reference(reference) {
     check_order(order);
@@ -142,7 +142,7 @@ class Stepper {
 
   /// Steps the box of the arguments.
   void step(const Instance<Memory>& exec, const StepArguments<T>& s) const { run(exec, s, false); }
-  /// What goes before the step of self-adjoint TTI: the derivatives along the axis in a box.
+  /// The derivatives along the axis in a box, before the step of self-adjoint TTI.
   void slopes(const Instance<Memory>& exec, const StepArguments<T>& s) const { run(exec, s, true); }
 
  private:

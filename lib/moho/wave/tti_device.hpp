@@ -23,8 +23,8 @@ struct DeviceFletcherTtiTraits {
   static constexpr int lanes = Dim == 3 ? 32 : 128;  ///< threads, and nodes, along z
   static constexpr int rows = Dim == 2 ? 1 : sizeof(T) == 8 ? 8 : 16;  ///< the same along y
   static constexpr int planes = Dim == 3 ? 128 : 16;  ///< planes along x that a team computes
-  static constexpr int blocks = 1;  ///< teams that a multiprocessor has to have room for
-  static constexpr int turns = 1;   ///< planes written out in the loop
+  static constexpr int blocks = 1;                    ///< teams on a multiprocessor, at least
+  static constexpr int turns = 1;                     ///< unrolled planes
   static constexpr int buffers = sizeof(T) == 8 && radius > 4 ? 1 : 2;  ///< of each kind
 };
 
@@ -67,7 +67,7 @@ struct DeviceFletcherTti {
                                             (tile_size + (Dim == 3 ? slope_size : 0)));
   }
 
-  /// The vectors of a plane that this thread brings in.
+  /// The vectors of a plane that this thread loads.
   KOKKOS_FORCEINLINE_FUNCTION void fetch(Vector (&vectors)[loads_each], int rank, std::int64_t x,
                                          std::int64_t y0, std::int64_t z0) const {
     constexpr int row_vectors = row_length / width;
@@ -119,7 +119,7 @@ struct DeviceFletcherTti {
     const std::int64_t z = z0 + lane, y = y0 + row;
     const bool mine = z >= s.lower[2] && z < s.upper[2] && y < s.upper[1];
 
-    // along x: the fields, their y and z derivatives, and what waits for the plane to come out
+    // queues along x: the fields, their y and z derivatives, and second derivatives within planes
     T value[2][2 * radius + 1], slope_y[2][2 * radius + 1], slope_z[2][2 * radius + 1];
     T dyy[2][radius + 1], dzz[2][radius + 1], dyz[2][radius + 1];
     MOHO_UNROLL
@@ -143,7 +143,7 @@ struct DeviceFletcherTti {
       keep(coming, rank, fields);
       member.team_barrier();
       if (plane + 1 < x1 + radius) fetch(coming, rank, plane + 1, y0, z0);
-      const std::int64_t x = plane - radius;  // the plane that comes out, if it is the team's
+      const std::int64_t x = plane - radius;  // the plane to be written, if it is the team's
       const bool out = mine && x >= x0;
       T before[2], scale, a, b, nx, ny = 0, wx = 0;
       if (out) {

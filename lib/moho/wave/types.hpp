@@ -15,7 +15,7 @@
 
 namespace moho::wave {
 
-/// What waves run through.
+/// The medium of waves.
 enum class Medium {
   isotropic,         ///< P velocity alone
   variable_density,  ///< P velocity and density
@@ -37,16 +37,16 @@ KOKKOS_INLINE_FUNCTION constexpr int fields_of(Medium medium) {
 /// Which equations VTI and TTI media obey.
 enum class Equations {
   self_adjoint,  ///< p_tt = v^2 (a H2 p + r H1 q), q_tt = v^2 (r H2 p + H1 q): keeps energy
-  fletcher       ///< Fletcher, Du and Fowler (2009), finite shear velocity: smooth models alone
+  fletcher       ///< Fletcher, Du and Fowler (2009), finite shear velocity: for smooth models only
 };
 
 /// What a face of the grid does to waves.
 enum class FaceKind {
-  rigid,         ///< nothing: the field is zero outside, and waves come back with the sign reversed
-  sponge,        ///< a layer that damps every step
-  cpml,          ///< a convolutional perfectly matched layer (not for TTI)
+  rigid,   ///< no layer: the field is zero outside, and waves are reflected with reversed sign
+  sponge,  ///< a layer that damps every step
+  cpml,    ///< a convolutional perfectly matched layer (not for TTI)
   free_surface,  ///< the field is zero on the face and odd about it
-  random         ///< a layer of random velocities that scatters what comes back; nothing is lost
+  random         ///< a layer of random velocities, which scatters and loses no energy
 };
 
 /// "rigid", "sponge", "cpml", "free", "random".
@@ -68,7 +68,7 @@ inline FaceKind parse_face_kind(const std::string& name) {
 /// A face of the grid.
 struct Face {
   FaceKind kind = FaceKind::sponge;  ///< what it does to waves
-  int width = 30;  ///< nodes of the layer; without meaning for rigid and free_surface
+  int width = 30;                    ///< nodes of the layer; not used for rigid and free_surface
 
   /// True for the kinds that need a layer of nodes.
   bool layered() const { return kind != FaceKind::rigid && kind != FaceKind::free_surface; }
@@ -90,6 +90,13 @@ Boundaries<Dim> all_faces(FaceKind kind, int width = 30) {
   for (int d = 0; d < Dim; ++d) result.lower[d] = result.upper[d] = Face{kind, width};
   return result;
 }
+
+/// Options of extend_model() for random layers.
+struct RandomLayerOptions {
+  double strength = 0.9;  ///< the velocity is reduced by up to this part of it at the outer edge
+  double floor = 0.0;     ///< but not below this velocity, m/s
+  std::uint64_t seed = 2011;  ///< of the random numbers
+};
 
 /// The grid with the layers of its faces outside.
 template <int Dim>
@@ -116,16 +123,17 @@ Box<Dim> interior_box(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries) 
 
 /// \brief The factor of a sponge per step, `depth` nodes inside a layer of `width` nodes.
 ///
-/// exp(-1.5 K c / width (depth / width)^2) with K = 0.1 width + 1.5, c being the nodes that a wave
-/// runs in a step. K balances what comes through (too weak) against what the layer itself reflects
-/// (too strong): from plane waves at 0 to 60 degrees, with 8 nodes per wavelength.
+/// exp(-1.5 K c / width (depth / width)^2) with K = 0.1 width + 1.5, where c is the number of nodes
+/// that a wave travels in a step. With a smaller K more of the wave comes back from behind the
+/// layer, with a larger one more is reflected by the layer; K was chosen with plane waves at 0 to
+/// 60 degrees and 8 nodes per wavelength.
 inline double sponge_factor(int width, int depth, double courant) {
   const double strength = 1.5 * (0.1 * width + 1.5) * courant / width;
   const double u = static_cast<double>(depth) / width;
   return std::exp(-strength * u * u);
 }
 
-/// A team's scratch holds the layer across.
+/// A team's scratch holds lines through the layer.
 inline constexpr int largest_cpml_width = 64;
 
 /// Throws InputError unless layers have 1 to 1000 nodes, leave an interior, and CPML is not asked
@@ -158,7 +166,7 @@ void check_boundaries(const Grid<Dim>& grid, const Boundaries<Dim>& boundaries, 
   }
 }
 
-/// What the model allows.
+/// Velocities of a model, and the largest stable step.
 struct Limits {
   double largest_dt = 0.0;         ///< seconds; a step below it is stable
   double least_velocity = 0.0;     ///< the slowest P wave in any direction, m/s

@@ -5,6 +5,8 @@
 /// \brief The whole wave module.
 
 #include <moho/wave/adjoint.hpp>
+#include <moho/wave/driver.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/propagator.hpp>
+#include <moho/wave/snapshots.hpp>
 #include <moho/wave/source_region.hpp>

@@ -14,7 +14,7 @@
 
 namespace moho::wave {
 
-/// What a perfectly matched layer remembers of one field at one face.
+/// The memory variables of a perfectly matched layer, of one field at one face.
 template <class T, class Memory>
 struct LayerMemory {
   Storage<T, Memory> psi_now;   ///< of the first derivative, as the last step left it
@@ -22,18 +22,17 @@ struct LayerMemory {
   Storage<T, Memory> zeta;      ///< of the second derivative
 };
 
-/// \brief A wavefield: everything that a step reads and writes, and nothing else.
+/// \brief A wavefield: the arrays that steps change.
 ///
-/// `now` is the field at this time. `next` is the field one step ago until a step has been, which
-/// writes the next values over it, and the field one step ahead from then on; when all boxes of a
-/// step are done, advance() makes the next values the present ones.
+/// `now` is the field at this time. `next` is the field one step ago; a step overwrites it with the
+/// field one step ahead. When all boxes of a step are done, advance() exchanges the two.
 template <class T, int Dim, class Memory>
 struct Wavefield {
-  Layout<Dim> layout;                          ///< of all arrays
-  int fields = 0;                              ///< 1: p; 2: p and q
-  Storage<T, Memory> now[2];                   ///< at this time
-  Storage<T, Memory> next[2];                  ///< one step ago, or next where a step has been
-  Storage<T, Memory> slope[2];                 ///< work space of self-adjoint TTI, no state
+  Layout<Dim> layout;           ///< of all arrays
+  int fields = 0;               ///< 1: p; 2: p and q
+  Storage<T, Memory> now[2];    ///< at this time
+  Storage<T, Memory> next[2];   ///< one step ago; one step ahead where a step was done
+  Storage<T, Memory> slope[2];  ///< work space of self-adjoint TTI, not state
   std::vector<LayerMemory<T, Memory>> layers;  ///< by face and field, in the scheme's order
 
   /// Makes the next values the present ones.
@@ -46,7 +45,7 @@ struct Wavefield {
   void reverse() {
     for (int f = 0; f < fields; ++f) std::swap(now[f], next[f]);
   }
-  /// Puts the wave to rest.
+  /// Sets the state to zero.
   void clear(const InstanceOf<Memory>& exec);
   /// Bytes of all arrays.
   std::size_t bytes() const {
@@ -68,8 +67,8 @@ Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec,
 /// \brief Copies some planes of the state from one wavefield to another whose windows both hold
 /// them: both time levels and the memory of layers.
 ///
-/// Between two steps, a window whose outermost reach(0) planes come from its neighbours steps all
-/// its other planes as the whole grid would.
+/// If the outermost reach(0) planes of a window are copied from its neighbours between two steps,
+/// its other planes get the same values as in the whole grid.
 /// \throws InputError for planes that are not in both windows
 template <class T, int Dim, class Memory>
 void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
@@ -88,7 +87,7 @@ template <class T, int Dim, class Memory>
 Amplitude amplitude(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
                     const Kokkos::View<T*, Memory>& field, const Box<Dim>& box);
 
-/// Throws Error if p or q is no longer finite in the box: the step and the place.
+/// Throws Error, with the step and the place, if p or q is no longer finite in the box.
 template <class T, int Dim, class Memory>
 Amplitude check_finite(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                        const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,

@@ -58,7 +58,10 @@ std::size_t samples_until(double end, double dt) {
   return static_cast<std::size_t>(count);
 }
 
-// Discrete Fourier transform in place; the number of values is a power of two.
+}  // namespace
+
+namespace detail {
+
 void transform(std::vector<std::complex<double>>& values) {
   const std::size_t n = values.size();
   for (std::size_t i = 1, j = 0; i < n; ++i) {  // j: the bits of i in reverse
@@ -84,7 +87,7 @@ void transform(std::vector<std::complex<double>>& values) {
   }
 }
 
-}  // namespace
+}  // namespace detail
 
 std::vector<double> ricker(double frequency, double dt, double delay) {
   if (!(frequency > 0.0) || !std::isfinite(frequency)) {
@@ -167,7 +170,7 @@ double highest_frequency(const std::vector<double>& samples, double dt, double l
   while (n < 4 * samples.size()) n *= 2;
   std::vector<std::complex<double>> values(n);
   std::copy(samples.begin(), samples.end(), values.begin());
-  transform(values);
+  detail::transform(values);
   std::vector<double> amplitude(n / 2 + 1);
   for (std::size_t k = 0; k < amplitude.size(); ++k) amplitude[k] = std::abs(values[k]);
   const double threshold = level * *std::max_element(amplitude.begin(), amplitude.end());

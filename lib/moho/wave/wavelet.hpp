@@ -8,6 +8,7 @@
 /// beyond them it is zero. Times are in seconds, frequencies in Hz.
 
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -57,9 +58,9 @@ std::vector<double> resample(const std::vector<double>& samples, double interval
 /// are zero
 double highest_frequency(const std::vector<double>& samples, double dt, double level = 0.05);
 
-/// \brief What a text says about a wavelet.
+/// \brief A wavelet as a text describes it.
 struct WaveletText {
-  /// What there is.
+  /// Kinds of wavelets.
   enum class Kind { ricker, ormsby, file };
   Kind kind = Kind::ricker;         ///< which one
   double frequency = 0.0;           ///< of a Ricker wavelet
@@ -79,5 +80,10 @@ WaveletText parse_wavelet(const std::string& text);
 /// \brief The Ricker or Ormsby wavelet of a text, at an interval.
 /// \throws InputError as ricker() and ormsby() do, and for a file, whose samples resample() takes
 std::vector<double> make_wavelet(const WaveletText& text, double dt);
+
+namespace detail {
+/// The discrete Fourier transform, sum of x_n exp(-2 pi i k n / N), in place; N is a power of two.
+void transform(std::vector<std::complex<double>>& values);
+}  // namespace detail
 
 }  // namespace moho::wave

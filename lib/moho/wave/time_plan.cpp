@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "model_waves/plan.hpp"
+#include <moho/wave/time_plan.hpp>
 
 #include <algorithm>
 #include <cmath>
 
-namespace moho::examples::model_waves {
+namespace moho::wave {
 
 namespace {
 
@@ -17,15 +17,23 @@ constexpr double most_snapshot_bytes = 512.0 * 1024 * 1024;
 
 }  // namespace
 
-Plan make_plan(const TimeOptions& o, double largest_dt, double snapshot_bytes) {
-  Plan plan;
+TimePlan make_time_plan(const TimeOptions& o, double largest_dt, double snapshot_bytes) {
+  TimePlan plan;
+  const auto check_seconds = [](const char* name, double value, bool zero, const char* advice) {
+    if (std::isfinite(value) && (value > 0.0 || (zero && value == 0.0))) return;
+    throw InputError(concat(name, " is ", value, " s (allowed: ",
+                            zero ? "positive numbers, or 0" : "positive numbers", "): ", advice));
+  };
+  check_seconds("time", o.time, false, "give the time to model");
+  check_seconds("dt", o.dt, true, "0 chooses a step");
+  check_seconds("interval", o.interval, true, "0 chooses one");
+  if (o.snapshot_every) check_seconds("snapshot_every", *o.snapshot_every, true, "0: none");
   if (o.interval > 0.0) {
     const double whole = std::round(o.interval / microsecond);
     if (std::fabs(o.interval / microsecond - whole) > 1e-4 || whole < 1.0 ||
         o.interval > longest_interval) {
-      throw InputError(concat("--interval is ", o.interval,
-                              " s (allowed: whole microseconds up to ", longest_interval,
-                              " s, as SEG-Y counts them): round it"));
+      throw InputError(concat("interval is ", o.interval, " s (allowed: whole microseconds up to ",
+                              longest_interval, " s, as SEG-Y counts them): round it"));
     }
     plan.interval = whole * microsecond;
   }
@@ -35,8 +43,8 @@ Plan make_plan(const TimeOptions& o, double largest_dt, double snapshot_bytes) {
       plan.interval = std::ceil(o.dt / microsecond * (1.0 - 1e-9)) * microsecond;
     }
     if (plan.interval < plan.dt * (1.0 - 1e-9)) {
-      throw InputError(concat("--interval is ", plan.interval, " s (allowed: --dt, ", plan.dt,
-                              " s, or more): take a longer one, or a smaller --dt"));
+      throw InputError(concat("interval is ", plan.interval, " s (allowed: dt, ", plan.dt,
+                              " s, or more): take a longer one, or a smaller dt"));
     }
   } else {
     const double safe = 0.9 * largest_dt;
@@ -48,24 +56,24 @@ Plan make_plan(const TimeOptions& o, double largest_dt, double snapshot_bytes) {
   }
   const double samples = std::floor(o.time / plan.interval * (1.0 + 1e-12)) + 1.0;
   if (samples < 2.0) {
-    throw InputError(concat("--time is ", o.time, " s, less than one sample of ", plan.interval,
+    throw InputError(concat("time is ", o.time, " s, less than one sample of ", plan.interval,
                             " s (allowed: longer times): model longer"));
   }
   if (samples > most_samples) {
-    throw InputError(concat("--time is ", o.time, " s, which makes ", samples, " samples of ",
+    throw InputError(concat("time is ", o.time, " s, which makes ", samples, " samples of ",
                             plan.interval, " s (allowed: up to ", most_samples,
-                            " samples, as SEG-Y counts them): give a longer --interval"));
+                            " samples, as SEG-Y counts them): give a longer interval"));
   }
   plan.samples = static_cast<std::int64_t>(samples);
   const double end = static_cast<double>(plan.samples - 1) * plan.interval;
   plan.steps = static_cast<std::int64_t>(std::ceil(end / plan.dt * (1.0 - 1e-9)));
   const double apart =
-      o.snapshots.value_or(snapshot_bytes > most_snapshot_bytes ? 0.0 : 0.25 * o.time);
+      o.snapshot_every.value_or(snapshot_bytes > most_snapshot_bytes ? 0.0 : 0.25 * o.time);
   if (apart > 0.0) {
     const double every = std::floor(apart / plan.dt * (1.0 + 1e-9));
     if (every > static_cast<double>(plan.steps)) {
-      if (o.snapshots) {
-        throw InputError(concat("--snapshot-every is ", apart, " s (allowed: up to ", end,
+      if (o.snapshot_every) {
+        throw InputError(concat("snapshot_every is ", apart, " s (allowed: up to ", end,
                                 " s, the time modelled, or 0 for none)"));
       }
       plan.snapshot_every = plan.steps;
@@ -76,4 +84,4 @@ Plan make_plan(const TimeOptions& o, double largest_dt, double snapshot_bytes) {
   return plan;
 }
 
-}  // namespace moho::examples::model_waves
+}  // namespace moho::wave

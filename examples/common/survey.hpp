@@ -2,24 +2,55 @@
 #pragma once
 
 /// \file
-/// \brief Boundaries and shots of model_waves, as the options and the grid make them.
+/// \brief Shots and faces of programs of waves: what options say about them, and what these and the
+/// grid make.
 
 #include "common/acquisition.hpp"
 #include "common/boundary.hpp"
-#include "model_waves/options.hpp"
+#include "common/command_line.hpp"
+#include "common/earth_model.hpp"
 
+#include <moho/core/error.hpp>
 #include <moho/io/segy.hpp>
+#include <moho/wave/types.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
-namespace moho::examples::model_waves {
+namespace moho::examples {
+
+/// Where shots are.
+struct ShotTexts {
+  std::vector<std::string> sources;  ///< points; empty: one in the middle
+  std::string receivers;             ///< points; empty: a line along the surface
+  bool moving = false;               ///< receivers are distances from each source
+  std::string shots_file;            ///< table of sources and receivers; replaces both
+};
+
+/// What the faces of the model do.
+struct FaceTexts {
+  std::string boundary;      ///< empty: cpml, sponge for TTI
+  std::optional<int> width;  ///< of layers whose width is not told
+  bool free_surface = false;
+};
+
+/// --source, --receivers and --moving, for --help.
+std::vector<OptionText> shot_options();
+/// What was given for them. \throws InputError
+void read_shot_options(const Arguments& arguments, ShotTexts& texts);
+/// --boundary, --width and --free-surface, for --help.
+std::vector<OptionText> face_options();
+/// What was given for them. \throws InputError
+void read_face_options(const Arguments& arguments, FaceTexts& texts);
+/// The medium that the options of a model make, before any file is read.
+wave::Medium medium_of(const EarthModelOptions& model);
 
 /// What the faces do. \throws InputError
 template <int Dim>
-wave::Boundaries<Dim> make_boundaries(const Options& o, wave::Medium medium) {
+wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium) {
   LayerWidths widths;
   if (o.width) widths.sponge = widths.cpml = widths.random = *o.width;
   const wave::FaceKind usual =
@@ -57,7 +88,7 @@ Points<Dim> usual_receivers(const Grid<Dim>& grid) {
 
 /// The shots, numbered from 1 unless a table numbers them. Places are not checked.
 template <int Dim>
-std::vector<wave::Shot<Dim>> make_shots(const Options& o, const Grid<Dim>& grid) {
+std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& grid) {
   if (!o.shots_file.empty()) return read_shots<Dim>(o.shots_file);
   Points<Dim> sources;
   for (const std::string& text : o.sources) {
@@ -108,4 +139,4 @@ io::Gather<T> segy_gather(const wave::Shot<Dim>& shot, double interval, const T*
   return gather;
 }
 
-}  // namespace moho::examples::model_waves
+}  // namespace moho::examples

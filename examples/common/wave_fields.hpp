@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief A model's values on the host as the fields of a memory, and the library's messages in the
+/// words of options.
+
+#include "common/earth_model.hpp"
+
+#include <moho/core/copy.hpp>
+#include <moho/core/field.hpp>
+#include <moho/wave/media.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace moho::examples {
+
+/// Values by option: "vp", "rho" ...
+template <class T>
+using ModelValues = std::map<std::string, std::vector<T>>;
+
+/// The values of one parameter; no field where there are none. On hosts nothing is copied: the
+/// values have to stay as long as the field.
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> to_field(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                               ModelValues<T>& values, const char* option) {
+  const auto found = values.find(option);
+  if (found == values.end()) return {};
+  const auto wrap = [&](T* data) {
+    using Host = Field<T, Dim, Kokkos::HostSpace>;
+    if constexpr (Dim == 2) {
+      return Host(data, grid.extents[0], grid.extents[1]);
+    } else {
+      return Host(data, grid.extents[0], grid.extents[1], grid.extents[2]);
+    }
+  };
+  if constexpr (is_host_memory<Memory>) {
+    return wrap(found->second.data());
+  } else {
+    auto field = make_field<T>(exec, grid, option);
+    copy(exec, field, wrap(found->second.data()));
+    return field;
+  }
+}
+
+/// All parameters.
+template <class T, int Dim, class Memory>
+wave::Model<T, Dim, Memory> to_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                     ModelValues<T>& values) {
+  wave::Model<T, Dim, Memory> model;
+  model.vp = to_field<T, Dim, Memory>(exec, grid, values, "vp");
+  model.density = to_field<T, Dim, Memory>(exec, grid, values, "rho");
+  model.epsilon = to_field<T, Dim, Memory>(exec, grid, values, "epsilon");
+  model.delta = to_field<T, Dim, Memory>(exec, grid, values, "delta");
+  model.theta = to_field<T, Dim, Memory>(exec, grid, values, "theta");
+  model.phi = to_field<T, Dim, Memory>(exec, grid, values, "phi");
+  return model;
+}
+
+/// \brief A message of the library in the words of options: its first word is a parameter of the
+/// model or an argument of make_modelling().
+/// \param parameters what to call parameters, by option: "vp" is "--vp FILE"
+/// \param others what to call "sources", "receivers", "wavelet" ...
+std::string in_options(std::string text, const std::map<std::string, std::string>& parameters,
+                       const std::map<std::string, std::string>& others);
+
+}  // namespace moho::examples

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/journal.hpp>
+#include <moho/core/error.hpp>
+#include <moho/io/checksum.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <set>
+#include <system_error>
+
+namespace moho::cluster {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* first_words = "moho journal";
+constexpr const char* version = "1";
+
+/// Blanks, ends of lines, control characters and % as %20 and so on: a word of a line.
+std::string to_word(std::string_view text) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string word;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code <= 0x20 || code == 0x7f || c == '%') {
+      word += '%';
+      word += digits[code / 16];
+      word += digits[code % 16];
+    } else {
+      word += c;
+    }
+  }
+  return word.empty() ? "%" : word;  // a lone % is nothing
+}
+
+std::optional<std::string> from_word(std::string_view word) {
+  if (word == "%") return "";
+  std::string text;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (word[i] != '%') {
+      text += word[i];
+      continue;
+    }
+    unsigned code = 0;
+    const char* begin = word.data() + i + 1;
+    if (i + 2 >= word.size() || std::from_chars(begin, begin + 2, code, 16).ptr != begin + 2) {
+      return std::nullopt;
+    }
+    text += static_cast<char>(code);
+    i += 2;
+  }
+  return text;
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (!line.empty()) {
+    const std::size_t blank = line.find(' ');
+    words.push_back(line.substr(0, blank));
+    line = blank == std::string_view::npos ? std::string_view() : line.substr(blank + 1);
+  }
+  return words;
+}
+
+template <class Number>
+bool read_number(std::string_view word, Number& number, int base = 10) {
+  const auto result = std::from_chars(word.data(), word.data() + word.size(), number, base);
+  return result.ec == std::errc() && result.ptr == word.data() + word.size() && !word.empty();
+}
+
+/// A line with its checksum and its end.
+std::string sealed(const std::string& line) {
+  return line + " *" + io::checksum_text(io::checksum(line)) + '\n';
+}
+
+/// The line without its checksum, or nothing for a damaged one.
+std::optional<std::string_view> unsealed(std::string_view line) {
+  const std::size_t star = line.rfind(" *");
+  if (star == std::string_view::npos) return std::nullopt;
+  const std::string_view content = line.substr(0, star);
+  if (line.substr(star + 2) != io::checksum_text(io::checksum(content))) return std::nullopt;
+  return content;
+}
+
+std::optional<ShotResult> result_of(const std::vector<std::string_view>& words, std::size_t first) {
+  ShotResult result;
+  if (words.size() != first + 4 || !read_number(words[first], result.shot) ||
+      !read_number(words[first + 2], result.bytes) ||
+      !read_number(words[first + 3], result.checksum, 16)) {
+    return std::nullopt;
+  }
+  const auto file = from_word(words[first + 1]);
+  if (!file) return std::nullopt;
+  result.file = *file;
+  return result;
+}
+
+/// Throws unless the name is that of a file below the journal's folder.
+void check_name(const std::string& file) {
+  const fs::path path(file);
+  bool good = !file.empty() && path.is_relative() && path.has_filename();
+  for (const fs::path& part : path) good = good && part != ".." && part != ".";
+  if (good) return;
+  throw InputError(concat("journal: the result '", file,
+                          "' (allowed: paths below the folder of "
+                          "the journal, without . and ..): keep results beside their journal"));
+}
+
+std::string system_reason(int reason) { return std::strerror(reason); }
+
+/// Waits until a file, or the names in a folder, are on the disk.
+void to_disk(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int reason = descriptor < 0 ? errno : 0;
+  // Some file systems have nothing to do for folders, and say so.
+  if (reason == 0 && ::fsync(descriptor) != 0 && errno != EINVAL && errno != ENOSYS) {
+    reason = errno;
+  }
+  if (descriptor >= 0) ::close(descriptor);
+  if (reason != 0) {
+    throw FileError(concat("cannot bring '", path.string(), "' to the disk (",
+                           system_reason(reason), "): look at the disk and the quota"));
+  }
+}
+
+std::string time_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm fields{};
+  ::gmtime_r(&now, &fields);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &fields);
+  return text;
+}
+
+std::string host_name() {
+  char name[256] = "";
+  if (::gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return "unknown";
+  return name;
+}
+
+/// What temporary names of this machine's processes begin with; the process follows.
+std::string temporary_prefix() { return ".part-" + host_name() + '-'; }
+
+/// Removes what processes of this machine that were ended in the middle of a result have left.
+void remove_leftovers(const fs::path& folder) {
+  const std::string prefix = temporary_prefix();
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.compare(0, prefix.size(), prefix) != 0) continue;
+    const std::string_view rest = std::string_view(name).substr(prefix.size());
+    pid_t process = 0;
+    if (!read_number(rest.substr(0, rest.find('-')), process) || process <= 0) continue;
+    if (::kill(process, 0) != 0 && errno == ESRCH) fs::remove(entry.path(), error);
+  }
+}
+
+/// All that a descriptor's file holds.
+std::string read_all(int descriptor, const fs::path& path) {
+  std::string text;
+  char buffer[1 << 16];
+  for (off_t offset = 0;;) {
+    const ssize_t got = ::pread(descriptor, buffer, sizeof(buffer), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      throw FileError(concat("cannot read '", path.string(), "' (", system_reason(errno), ")"));
+    }
+    if (got == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+    offset += got;
+  }
+}
+
+/// Lines of a text; the last one may lack its end.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+/// What a journal of this survey begins with.
+std::string header_of(const Fingerprint& survey) {
+  std::string header = sealed(concat(first_words, ' ', version));
+  for (const auto& [name, value] : survey) {
+    header += sealed("survey " + to_word(name) + ' ' + to_word(value));
+  }
+  return header + sealed("begin");
+}
+
+/// "process 12 on host since 2020-01-01T00:00:00Z": the last one that opened the journal.
+std::string holder_in(const std::string& text) {
+  std::string holder = "another process";
+  for (const std::string_view line : lines_of(text)) {
+    const auto content = unsealed(line);
+    if (!content) continue;
+    const auto words = words_of(*content);
+    if (words.size() != 4 || words[0] != "open") continue;
+    holder = concat("process ", words[2], " on ", from_word(words[1]).value_or("?"), " since ",
+                    words[3]);
+  }
+  return holder;
+}
+
+/// Throws what is wrong with a header that is not the expected one.
+[[noreturn]] void refuse_header(const fs::path& path, const std::string& text,
+                                const Fingerprint& survey) {
+  const auto lines = lines_of(text);
+  const auto first = lines.empty() ? std::optional<std::string_view>() : unsealed(lines[0]);
+  if (!first || first->rfind(first_words, 0) != 0) {
+    throw FileError(concat("'", path.string(),
+                           "' is no journal of moho (it begins with something "
+                           "else): give another name"));
+  }
+  if (*first != concat(first_words, ' ', version)) {
+    throw InputError(concat("the journal '", path.string(), "' has the version ",
+                            first->substr(std::min(std::strlen(first_words) + 1, first->size())),
+                            " (allowed: ", version,
+                            "): use the program that wrote it, or begin another journal"));
+  }
+  Fingerprint found;
+  for (const std::string_view line : lines) {
+    const auto content = unsealed(line);
+    const auto words = words_of(content.value_or(""));
+    if (words.size() == 1 && words[0] == "begin") break;
+    if (words.size() != 3 || words[0] != "survey") continue;
+    found[from_word(words[1]).value_or("?")] = from_word(words[2]).value_or("?");
+  }
+  std::set<std::string> names;
+  for (const auto& entry : survey) names.insert(entry.first);
+  for (const auto& entry : found) names.insert(entry.first);
+  std::string differences;
+  for (const std::string& name : names) {
+    const auto text_of = [&](const Fingerprint& in) {
+      const auto at = in.find(name);
+      return at == in.end() ? std::string("not given") : "'" + at->second + "'";
+    };
+    const std::string a = text_of(found), b = text_of(survey);
+    if (a != b)
+      differences += concat(differences.empty() ? "" : "; ", name, ": ", a, " there, ", b, " now");
+  }
+  if (differences.empty()) {
+    throw FileError(concat("the beginning of the journal '", path.string(),
+                           "' is damaged: begin another journal"));
+  }
+  throw InputError(concat("the journal '", path.string(), "' is of another survey (", differences,
+                          "): give what it was begun with, or begin another journal"));
+}
+
+}  // namespace
+
+std::string to_text(const ShotResult& result) {
+  return concat(result.shot, ' ', to_word(result.file), ' ', result.bytes, ' ',
+                io::checksum_text(result.checksum));
+}
+
+ShotResult parse_result(std::string_view text) {
+  const auto result = result_of(words_of(text), 0);
+  if (!result) {
+    throw InputError(concat("'", text,
+                            "' is no result of a shot (allowed: number, file, bytes, "
+                            "checksum): send what moho::cluster::to_text makes"));
+  }
+  check_name(result->file);
+  return *result;
+}
+
+ShotResult write_result(const fs::path& folder, std::int64_t shot, const std::string& file,
+                        const std::function<void(const fs::path&)>& write) {
+  static std::atomic<unsigned> next{0};
+  check_name(file);
+  const fs::path target = folder / file;
+  // The ending of the name stays, by which writers may choose a format.
+  const fs::path temporary = target.parent_path() / concat(temporary_prefix(), ::getpid(), '-',
+                                                           next++, '-', target.filename().string());
+  std::error_code error;
+  try {
+    write(temporary);
+    to_disk(temporary);
+    const io::FileIdentity identity = io::identify_file(temporary);
+    fs::rename(temporary, target, error);
+    if (error) {
+      throw FileError(concat("cannot rename '", temporary.string(), "' to '", target.string(),
+                             "' (", error.message(), ")"));
+    }
+    to_disk(target.parent_path().empty() ? fs::path(".") : target.parent_path());
+    return {shot, file, identity.bytes, identity.checksum};
+  } catch (...) {
+    fs::remove(temporary, error);
+    throw;
+  }
+}
+
+Journal::Journal(const fs::path& path, const Fingerprint& survey, const JournalOptions& options)
+    : m_path(path), m_folder(path.parent_path().empty() ? fs::path(".") : path.parent_path()) {
+  for (const auto& entry : survey) {
+    if (entry.first.empty()) {
+      throw InputError("journal: a value of the survey has no name: name all of them");
+    }
+  }
+  open_and_lock(options);
+  try {
+    const std::string header = header_of(survey), text = read_all(m_descriptor, m_path);
+    // Nothing, or a part of the header: the program that began it died before the first shot. What
+    // the system had reserved for the rest can read as zeros.
+    const std::size_t written = std::min(text.find_last_not_of('\0') + 1, text.size());
+    const bool unborn =
+        written < header.size() && header.compare(0, written, text, 0, written) == 0;
+    if (!unborn && text.compare(0, header.size(), header) != 0) {
+      refuse_header(m_path, text, survey);
+    }
+    if (unborn && options.start == JournalStart::resume) {
+      throw InputError(concat("there is no journal '", m_path.string(),
+                              "' to resume (it was never begun): begin without resuming"));
+    }
+    if (!unborn && options.start == JournalStart::fresh) {
+      throw InputError(concat("there is a journal '", m_path.string(),
+                              "' already: resume it, or begin another one"));
+    }
+    if (unborn) {
+      if (::ftruncate(m_descriptor, 0) != 0) {
+        throw FileError(
+            concat("cannot write '", m_path.string(), "' (", system_reason(errno), ")"));
+      }
+      append(header);
+      to_disk(m_folder);
+    } else {
+      read(text, header);
+    }
+    append(sealed(concat("open ", to_word(host_name()), ' ', ::getpid(), ' ', time_text())));
+    remove_leftovers(m_folder);
+    if (options.verify) verify();
+  } catch (...) {
+    ::close(m_descriptor);
+    throw;
+  }
+}
+
+Journal::~Journal() { ::close(m_descriptor); }
+
+void Journal::open_and_lock(const JournalOptions& options) {
+  const int create = options.start == JournalStart::resume ? 0 : O_CREAT;
+  m_descriptor = ::open(m_path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | create, 0666);
+  if (m_descriptor < 0) {
+    const int reason = errno;
+    if (reason == ENOENT && create == 0) {
+      throw InputError(
+          concat("there is no journal '", m_path.string(), "' to resume: begin without resuming"));
+    }
+    throw FileError(concat("cannot open the journal '", m_path.string(), "' (",
+                           system_reason(reason),
+                           "): give a file in a folder that is there and "
+                           "that you may write to"));
+  }
+  struct stat status {};
+  if (::fstat(m_descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(m_descriptor);
+    throw FileError(concat("the journal '", m_path.string(), "' is no regular file"));
+  }
+  if (::flock(m_descriptor, LOCK_EX | LOCK_NB) == 0) return;
+  const int reason = errno;
+  std::string holder;
+  if (reason == EWOULDBLOCK) {
+    try {
+      holder = holder_in(read_all(m_descriptor, m_path));
+    } catch (const FileError&) {
+      holder = "another process";
+    }
+  }
+  ::close(m_descriptor);
+  if (reason == EWOULDBLOCK) {
+    throw InputError(concat("the journal '", m_path.string(), "' is in use (", holder,
+                            "): wait for it, or end it"));
+  }
+  throw FileError(concat("cannot lock the journal '", m_path.string(), "' (", system_reason(reason),
+                         "): its file system has no locks, keep the journal "
+                         "on another one"));
+}
+
+void Journal::read(const std::string& text, const std::string& header) {
+  m_torn = text.back() != '\n';
+  std::int64_t number = std::count(header.begin(), header.end(), '\n');
+  const auto lines = lines_of(std::string_view(text).substr(header.size()));
+  for (const std::string_view line : lines) {
+    ++number;
+    const auto content = unsealed(line);
+    const auto words = words_of(content.value_or(""));
+    const std::string_view kind = words.empty() ? std::string_view() : words[0];
+    std::int64_t shot = 0;
+    if (kind == "done") {
+      if (const auto result = result_of(words, 1)) {
+        m_results.emplace(result->shot, *result);
+        continue;
+      }
+    } else if (kind == "discard" && words.size() == 3 && read_number(words[1], shot)) {
+      m_results.erase(shot);
+      continue;
+    } else if (kind == "set" && words.size() == 3) {
+      const auto name = from_word(words[1]), value = from_word(words[2]);
+      if (name && value) {
+        m_values[*name] = *value;
+        continue;
+      }
+    } else if (kind == "open" || line.empty()) {
+      continue;
+    }
+    // A line that was cut by the end of a program, or worse: what it said is done again.
+    m_notes.push_back(concat("line ", number,
+                             " of the journal is damaged and was left out: what it "
+                             "recorded is done again, unless a later line has it"));
+  }
+}
+
+void Journal::verify() {
+  for (auto at = m_results.begin(); at != m_results.end();) {
+    const ShotResult& result = at->second;
+    std::string why;
+    try {
+      const io::FileIdentity identity = io::identify_file(m_folder / result.file);
+      if (identity.bytes != result.bytes || identity.checksum != result.checksum) {
+        why = concat("'", result.file, "' is not what was written");
+      }
+    } catch (const FileError& error) {
+      why = error.what();
+    }
+    if (why.empty()) {
+      ++at;
+      continue;
+    }
+    append(sealed(concat("discard ", result.shot, ' ', to_word(why))));
+    m_notes.push_back(concat("shot ", result.shot, " is computed again: ", why));
+    at = m_results.erase(at);
+  }
+}
+
+void Journal::append(const std::string& line) {
+  // After a write that failed in the middle of a line the next one begins on its own.
+  const std::string text = m_torn ? '\n' + line : line;
+  const auto fail = [&](int reason) {
+    m_torn = true;
+    return FileError(concat("cannot write the journal '", m_path.string(), "' (",
+                            system_reason(reason),
+                            "): finished results are kept; free some space "
+                            "or mend the disk, and go on"));
+  };
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = ::write(m_descriptor, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw fail(errno);
+    done += static_cast<std::size_t>(written);
+  }
+  if (::fdatasync(m_descriptor) != 0 && errno != EINVAL && errno != ENOSYS) throw fail(errno);
+  m_torn = false;
+}
+
+bool Journal::done(std::int64_t shot) const {
+  const std::lock_guard lock(m_mutex);
+  return m_results.count(shot) == 1;
+}
+
+std::optional<ShotResult> Journal::result(std::int64_t shot) const {
+  const std::lock_guard lock(m_mutex);
+  const auto at = m_results.find(shot);
+  return at == m_results.end() ? std::nullopt : std::optional<ShotResult>(at->second);
+}
+
+std::vector<ShotResult> Journal::results() const {
+  const std::lock_guard lock(m_mutex);
+  std::vector<ShotResult> all;
+  for (const auto& entry : m_results) all.push_back(entry.second);
+  return all;
+}
+
+std::vector<std::int64_t> Journal::left(const std::vector<std::int64_t>& shots) const {
+  const std::lock_guard lock(m_mutex);
+  std::vector<std::int64_t> result;
+  std::set<std::int64_t> seen;
+  for (const std::int64_t shot : shots) {
+    if (!seen.insert(shot).second) {
+      throw InputError(concat("journal: the shot ", shot,
+                              " is there twice (allowed: each once): give shots numbers of their "
+                              "own"));
+    }
+    if (m_results.count(shot) == 0) result.push_back(shot);
+  }
+  return result;
+}
+
+bool Journal::record(const ShotResult& result) {
+  check_name(result.file);
+  const std::lock_guard lock(m_mutex);
+  const auto known = m_results.find(result.shot);
+  if (known != m_results.end()) {
+    if (known->second.bytes != result.bytes || known->second.checksum != result.checksum) {
+      m_notes.push_back(concat("shot ", result.shot, " has two results with different bytes ('",
+                               known->second.file, "' counts, '", result.file,
+                               "' does not): the program is not deterministic"));
+    }
+    return false;
+  }
+  append(sealed("done " + to_text(result)));
+  m_results.emplace(result.shot, result);
+  return true;
+}
+
+void Journal::discard(std::int64_t shot, const std::string& why) {
+  const std::lock_guard lock(m_mutex);
+  append(sealed(concat("discard ", shot, ' ', to_word(why))));
+  m_results.erase(shot);
+}
+
+void Journal::set(const std::string& name, const std::string& value) {
+  if (name.empty()) throw InputError("journal: a value has no name: give one");
+  const std::lock_guard lock(m_mutex);
+  append(sealed("set " + to_word(name) + ' ' + to_word(value)));
+  m_values[name] = value;
+}
+
+std::optional<std::string> Journal::get(const std::string& name) const {
+  const std::lock_guard lock(m_mutex);
+  const auto at = m_values.find(name);
+  return at == m_values.end() ? std::nullopt : std::optional<std::string>(at->second);
+}
+
+std::vector<std::string> Journal::notes() const {
+  const std::lock_guard lock(m_mutex);
+  return m_notes;
+}
+
+}  // namespace moho::cluster

@@ -1,0 +1,763 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The snapshot codec: wavefields of a box of nodes as few bytes, on hosts and devices.
+
+#include <moho/core/copy.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/rtm/codec/blocks.hpp>
+#include <moho/rtm/codec/lanes.hpp>
+#include <moho/rtm/codec/layout.hpp>
+#include <moho/rtm/codec/lorenzo.hpp>
+#include <moho/rtm/codec/packed.hpp>
+#include <moho/rtm/codec/paper.hpp>
+#include <moho/rtm/codec/statistics.hpp>
+#include <moho/rtm/codec/transform.hpp>
+#include <moho/rtm/codec/types.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace moho::rtm {
+
+namespace detail {
+
+/// Blocks that an item of a loop takes: those that share an offset on hosts, one on devices.
+template <class Memory>
+inline constexpr std::int64_t blocks_an_item = is_host_memory<Memory> ? 32 : 1;
+
+/// A loop over items of blocks, which differ in cost.
+template <class Memory, class Body>
+void launch_blocks(const char* label, const Instance<Memory>& exec, std::int64_t items,
+                   const Body& body) {
+  if constexpr (is_host_memory<Memory>) {
+    launch_dynamic(label, exec, items, body);
+  } else {
+    launch(label, exec, items, body);
+  }
+}
+
+/// Encodes blocks, those of an item one behind the other.
+template <class Coder, class T, int Dim, class Memory>
+struct EncodeBlocks {
+  Coder coder;
+  BlockSource<T, Dim> source;
+  std::int64_t begin, end;  ///< blocks
+  std::uint8_t* slots;
+  std::uint16_t* lengths;
+  std::int32_t* item_bytes;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    constexpr std::int64_t per = blocks_an_item<Memory>;
+    alignas(64) float values[512];
+    const std::int64_t first = begin + item * per;
+    const std::int64_t last = first + per < end ? first + per : end;
+    std::uint8_t* const start = slots + item * per * Coder::most_bytes;
+    std::uint8_t* at = start;
+    for (std::int64_t b = first; b < last; ++b) {
+      source.load(b, values);
+      const int bytes = coder.encode(values, at);
+      lengths[b] = static_cast<std::uint16_t>(bytes);
+      at += bytes;
+    }
+    item_bytes[item] = static_cast<std::int32_t>(at - start);
+  }
+};
+
+/// Where items begin in the payload, and groups of blocks.
+template <class Memory>
+struct PlaceItems {
+  const std::int32_t* item_bytes;
+  std::int64_t* item_offsets;
+  std::int64_t* group_offsets;
+  std::int64_t first_block, base, group;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& sum,
+                                         const bool final) const {
+    if (final) {
+      item_offsets[i] = base + sum;
+      const std::int64_t block = first_block + i * blocks_an_item<Memory>;
+      if (block % group == 0) group_offsets[block / group] = base + sum;
+    }
+    sum += item_bytes[i];
+  }
+};
+
+/// Brings the bytes of items together. On devices 32 threads share an item.
+template <class Memory>
+struct GatherItems {
+  static constexpr std::int64_t threads = is_host_memory<Memory> ? 1 : 32;
+  const std::uint8_t* slots;
+  std::int64_t slot;
+  const std::int32_t* item_bytes;
+  const std::int64_t* item_offsets;
+  std::uint8_t* payload;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const std::int64_t item = n / threads;
+    const std::uint8_t* const from = slots + item * slot;
+    std::uint8_t* const to = payload + item_offsets[item];
+    const std::int64_t bytes = item_bytes[item];
+    if constexpr (is_host_memory<Memory>) {
+      memcpy(to, from, static_cast<std::size_t>(bytes));
+    } else {
+      for (std::int64_t i = n % threads; i < bytes; i += threads) to[i] = from[i];
+    }
+  }
+};
+
+/// Encodes blocks of a fixed length.
+template <class T, int Dim, class Memory>
+struct EncodeFixed {
+  FixedCoder coder;
+  BlockSource<T, Dim> source;
+  std::int64_t count;
+  float* scales;
+  std::uint8_t* blocks;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    constexpr std::int64_t per = blocks_an_item<Memory>;
+    alignas(64) float values[512];
+    for (std::int64_t b = item * per; b < (item + 1) * per && b < count; ++b) {
+      source.load(b, values);
+      scales[b] = coder.encode(values, blocks + b * coder.block_bytes());
+    }
+  }
+};
+
+/// Decodes blocks and hands their nodes on.
+template <class Coder, class Target, int Dim, class Memory>
+struct DecodeBlocks {
+  Coder coder;
+  Target target;
+  BlockGrid<Dim> blocks;
+  std::int64_t count;
+  const std::uint16_t* lengths;
+  const std::int64_t* offsets;
+  const std::uint8_t* payload;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    constexpr std::int64_t per = blocks_an_item<Memory>;
+    constexpr std::int64_t group = Packed<Dim, Memory>::group;
+    alignas(64) float values[512];
+    const std::int64_t first = item * per;
+    const std::int64_t last = first + per < count ? first + per : count;
+    std::int64_t at = offsets[first / group];
+    for (std::int64_t b = first / group * group; b < first; ++b) at += lengths[b];
+    for (std::int64_t b = first; b < last; ++b) {
+      const int bytes = lengths[b];
+      const Index<Dim> node = blocks.first(b);
+      if (BlockGrid<Dim>::meets(target.box, node)) {
+        if (bytes > 0) {
+          coder.decode(payload + at, payload + at + bytes, values);
+        } else {
+          for (int e = 0; e < 512; ++e) values[e] = 0.0f;
+        }
+        target.store(node, values);
+      }
+      at += bytes;
+    }
+  }
+};
+
+/// Decodes blocks of a fixed length and hands their nodes on.
+template <class Target, int Dim, class Memory>
+struct DecodeFixed {
+  FixedCoder coder;
+  Target target;
+  BlockGrid<Dim> blocks;
+  std::int64_t count;
+  const float* scales;
+  const std::uint8_t* payload;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    constexpr std::int64_t per = blocks_an_item<Memory>;
+    alignas(64) float values[512];
+    for (std::int64_t b = item * per; b < (item + 1) * per && b < count; ++b) {
+      const Index<Dim> node = blocks.first(b);
+      if (!BlockGrid<Dim>::meets(target.box, node)) continue;
+      coder.decode(payload + b * coder.block_bytes(), scales[b], values);
+      target.store(node, values);
+    }
+  }
+};
+
+/// Blocks that stand for all: one of every `stride`, at an irregular place among them.
+struct Sample {
+  std::int64_t blocks = 0;  ///< of the box
+  std::int64_t stride = 1;
+  std::int64_t items = 1;  ///< of the loop over the sample
+  /// Blocks of the sample.
+  KOKKOS_INLINE_FUNCTION std::int64_t count() const { return (blocks + stride - 1) / stride; }
+  /// A block of the sample, or `blocks` for none.
+  KOKKOS_INLINE_FUNCTION std::int64_t block(std::int64_t n) const {
+    auto mixed = static_cast<std::uint64_t>(n) * 0x9e3779b97f4a7c15ull;
+    mixed ^= mixed >> 29;
+    mixed *= 0xbf58476d1ce4e5b9ull;
+    mixed ^= mixed >> 32;
+    const std::int64_t block =
+        n * stride + static_cast<std::int64_t>(mixed % static_cast<std::uint64_t>(stride));
+    return block < blocks ? block : blocks - 1;
+  }
+  /// The sample's blocks that an item looks at.
+  KOKKOS_INLINE_FUNCTION void part(std::int64_t item, std::int64_t& begin,
+                                   std::int64_t& end) const {
+    begin = count() * item / items;
+    end = count() * (item + 1) / items;
+  }
+};
+
+/// The magnitudes of coefficients of a sample, each counted as often as its block has nodes in the
+/// box, and the energy of these nodes.
+template <class T, int Dim>
+struct SampleMagnitudes {
+  BlockSource<T, Dim> source;
+  Sample sample;
+  std::uint64_t* counts;  ///< of every item
+  double* squares;        ///< of every item
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    alignas(64) float values[512];
+    alignas(64) float work[512];
+    std::uint64_t* const own = counts + item * MagnitudeBins::count;
+    for (int i = 0; i < MagnitudeBins::count; ++i) own[i] = 0;
+    double energy = 0.0;
+    std::int64_t begin = 0, end = 0;
+    sample.part(item, begin, end);
+    for (std::int64_t n = begin; n < end; ++n) {
+      const std::int64_t b = sample.block(n);
+      source.load(b, values);
+      const int inside = source.blocks.inside(b);
+      transform_block<Dim>(values, work);
+      float sum = 0.0f;
+      for (int e = 0; e < 512; ++e) sum += values[e] * values[e];
+      energy += static_cast<double>(sum) * inside / 512.0;
+      for (int e = 0; e < 512; ++e) {
+        own[MagnitudeBins::of(fabsf(values[e]))] += static_cast<std::uint64_t>(inside);
+      }
+    }
+    squares[item] = energy;
+  }
+};
+
+/// The symbols of a sample, and the energy of its errors.
+template <class Coder, class T, int Dim>
+struct SampleSymbols {
+  Coder coder;
+  BlockSource<T, Dim> source;
+  Sample sample;
+  std::uint32_t* counts;  ///< of every item
+  double* errors;         ///< of every item
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    alignas(64) float values[512];
+    std::uint32_t* const own = counts + item * Coder::alphabets * symbols;
+    for (int i = 0; i < Coder::alphabets * symbols; ++i) own[i] = 0;
+    std::int64_t begin = 0, end = 0;
+    double energy = 0.0;
+    sample.part(item, begin, end);
+    for (std::int64_t n = begin; n < end; ++n) {
+      const std::int64_t b = sample.block(n);
+      source.load(b, values);
+      energy += static_cast<double>(coder.count(values, own)) * source.blocks.inside(b) / 512.0;
+    }
+    errors[item] = energy;
+  }
+};
+
+/// Sums over rows.
+template <class Value>
+struct SumRows {
+  const Value* rows;
+  std::uint64_t* sums;
+  std::int64_t columns, count;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t column) const {
+    std::uint64_t sum = 0;
+    for (std::int64_t r = 0; r < count; ++r) sum += rows[r * columns + column];
+    sums[column] = sum;
+  }
+};
+
+/// Writes nodes into a padded array.
+template <class T, int Dim>
+struct StoreField {
+  T* field;
+  wave::Layout<Dim> layout;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Index<Dim>& node, T value) const {
+    field[layout.flat(node)] = value;
+  }
+};
+
+/// \brief The quantum whose rounding leaves so much energy of errors.
+/// \param counts of MagnitudeBins
+/// \param rounding TransformCoder::rounding
+/// \param noise wanted sum of squared errors of the sample
+double quantum_for_noise(const std::vector<std::uint64_t>& counts, double rounding, double noise);
+
+/// \brief The quantum of integers whose values are off by no more than `error` after all rounding.
+/// \param greatest largest amplitude
+/// \param error largest one that is allowed
+/// \param unit distance of the smallest numbers that the field can hold
+double quantum_for_error(double greatest, double error, double unit);
+
+/// Levels of the square root so that squares are off by no more than `error` of the largest.
+double levels_for_error(double error);
+
+}  // namespace detail
+
+/// \brief Compresses and decompresses snapshots of a wavefield.
+///
+/// A field is a padded array of a layout, T float or double (converted to single precision), of
+/// which the nodes of a box are kept. The box is cut into blocks of 512 nodes at absolute multiples
+/// of 8 (BlockGrid); where it ends within a block, the nearest node stands for those beside it.
+/// Values are first multiplied by a power of two that brings the largest to about 1, so that fields
+/// of any magnitude are treated alike, from 1e-45 to 3e38.
+///
+/// The object holds work space; it serves one thread at a time. What it makes can be decoded by any
+/// other, on any space. Modes lorenzo and blocks give the same bytes on every space.
+template <class T, int Dim, class Memory>
+class Codec {
+ public:
+  /// \throws InputError for options out of range
+  explicit Codec(const CodecOptions& options = {});
+
+  /// The options of encode().
+  const CodecOptions& options() const { return m_options; }
+
+  /// \brief Compresses the nodes of a box. It waits for the instance.
+  /// \param exec where it runs
+  /// \param layout of the field
+  /// \param field a padded array
+  /// \param box nodes to keep, of the layout's window
+  /// \param packed the result; memory that it has is used again where it suffices
+  /// \throws InputError for a field of another size, a box beyond the window, and for NaN, infinity
+  /// and magnitudes beyond 3e38, naming the node
+  void encode(const InstanceOf<Memory>& exec, const wave::Layout<Dim>& layout,
+              const std::type_identity_t<Kokkos::View<const T*, Memory>>& field,
+              const Box<Dim>& box, Packed<Dim, Memory>& packed);
+
+  /// \brief Writes the nodes of a box that the snapshot has into a field; all others stay as they
+  /// are. On a device it returns when the work is submitted. \throws InputError for a field of
+  /// another size or a layout without the box
+  void decode(const InstanceOf<Memory>& exec, const Packed<Dim, Memory>& packed,
+              const wave::Layout<Dim>& layout,
+              const std::type_identity_t<Kokkos::View<T*, Memory>>& field, const Box<Dim>& box);
+
+  /// \brief Calls functor(node, value) for the nodes of a box that the snapshot has, each once, in
+  /// parallel: decoding and what is done with the values are one kernel.
+  /// \param exec where it runs
+  /// \param packed the snapshot
+  /// \param box nodes that are wanted
+  /// \param functor with KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node, T value)
+  /// const
+  template <class Functor>
+  void decode_each(const InstanceOf<Memory>& exec, const Packed<Dim, Memory>& packed,
+                   const Box<Dim>& box, const Functor& functor);
+
+ private:
+  using Source = detail::BlockSource<T, Dim>;
+  template <class V>
+  using View = Kokkos::View<V*, Memory>;
+
+  /// Largest power of two that numbers are multiplied by.
+  static constexpr int largest_exponent = sizeof(T) == 4 ? 126 : 1000;
+
+  void check_field(const wave::Layout<Dim>& layout, std::size_t size, const Box<Dim>& box) const;
+  void encode_fixed(const Instance<Memory>& exec, const Source& source,
+                    Packed<Dim, Memory>& packed);
+  template <class Coder>
+  void encode_variable(const Instance<Memory>& exec, const Coder& coder, const Source& source,
+                       Packed<Dim, Memory>& packed);
+  /// What a sample of blocks says.
+  struct Findings {
+    detail::Sample sample;
+    std::vector<std::uint64_t> counts;  ///< of symbols
+    double errors = 0.0;                ///< sum of squares
+    double allowed = 0.0;               ///< the same as it may be
+    double quantum = 0.0;
+  };
+  Findings find_quantum(const Instance<Memory>& exec, const Source& source, double squares,
+                        double peak) const;
+  template <class Coder>
+  void count_symbols(const Instance<Memory>& exec, const Coder& coder, const Source& source,
+                     Findings& findings) const;
+  detail::Sample sample_of(std::int64_t blocks, std::int64_t stride) const;
+  void prepare(const Instance<Memory>& exec);
+
+  /// A view of at least so many elements; what it held is lost.
+  template <class V>
+  static void reserve(const Instance<Memory>& exec, View<V>& view, std::int64_t size,
+                      const char* label) {
+    if (static_cast<std::int64_t>(view.size()) >= size) return;
+    view = View<V>();
+    view = allocate<View<V>>(exec, label, static_cast<std::size_t>(size));
+  }
+  /// Elements [0, size) of a view.
+  template <class ViewType>
+  static auto head(const ViewType& view, std::int64_t size) {
+    return Kokkos::subview(view,
+                           std::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(size)));
+  }
+
+  CodecOptions m_options;
+  View<detail::TransformTables> m_transform;
+  View<detail::LorenzoTables> m_lorenzo;
+  View<std::uint32_t> m_codes;
+  View<std::uint16_t> m_states;
+  View<std::uint8_t> m_slots, m_out;
+  View<std::int32_t> m_item_bytes;
+  View<std::int64_t> m_item_offsets;
+};
+
+template <class T, int Dim, class Memory>
+Codec<T, Dim, Memory>::Codec(const CodecOptions& options) : m_options(options) {
+  check_options(options);
+}
+
+template <class T, int Dim, class Memory>
+void Codec<T, Dim, Memory>::prepare(const Instance<Memory>& exec) {
+  if (m_transform.size() > 0) return;
+  m_lorenzo = upload(
+      exec, std::vector<detail::LorenzoTables>(1, detail::LorenzoTables::template make<Dim>()),
+      "moho::rtm::lorenzo_tables");
+  m_transform = upload(
+      exec, std::vector<detail::TransformTables>(1, detail::TransformTables::template make<Dim>()),
+      "moho::rtm::transform_tables");
+}
+
+template <class T, int Dim, class Memory>
+void Codec<T, Dim, Memory>::check_field(const wave::Layout<Dim>& layout, std::size_t size,
+                                        const Box<Dim>& box) const {
+  if (static_cast<std::int64_t>(size) != layout.size) {
+    throw InputError(concat("codec: the field has ", size, " elements (allowed: ", layout.size,
+                            ", the size of the layout): allocate it with "
+                            "moho::wave::make_storage"));
+  }
+  if (!(intersection(box, layout.box()) == box)) {
+    throw InputError(concat("codec: the box ", box_string(box),
+                            " is not in the field (allowed: boxes in ", box_string(layout.box()),
+                            "): intersect it with the layout's"));
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Codec<T, Dim, Memory>::encode(
+    const InstanceOf<Memory>& exec, const wave::Layout<Dim>& layout,
+    const std::type_identity_t<Kokkos::View<const T*, Memory>>& field, const Box<Dim>& box,
+    Packed<Dim, Memory>& packed) {
+  check_field(layout, field.size(), box);
+  prepare(exec);
+  const detail::FieldSums sums =
+      detail::field_sums<T, Dim, Memory>(exec, field.data(), layout, box);
+  if (sums.bad != INT64_MAX) {
+    const Index<Dim> node = box.node(sums.bad);
+    const T value = value_at(exec, field.data() + layout.flat(node));
+    throw InputError(concat("codec: the field is ", value, " at node ", format_index(node),
+                            " (allowed: magnitudes up to ", detail::FieldNodes<T, Dim>::limit,
+                            "): look for where the wavefield grew without bounds"));
+  }
+
+  PackedHeader<Dim>& header = packed.header;
+  header = {};
+  header.mode = m_options.mode;
+  header.box = box;
+  header.greatest = sums.greatest;
+  header.bits = m_options.mode == CodecMode::blocks ? m_options.bits : 0;
+  if (sums.greatest > 0.0) {
+    header.exponent = std::clamp(-std::ilogb(sums.greatest), -largest_exponent, largest_exponent);
+  }
+  const double up = std::ldexp(1.0, header.exponent);
+  const double peak = sums.greatest * up;
+  const Source source{field.data(), layout, BlockGrid<Dim>(box), static_cast<T>(up)};
+  if (m_options.mode == CodecMode::blocks) return encode_fixed(exec, source, packed);
+
+  const std::int64_t blocks = source.blocks.size();
+  if (static_cast<std::int64_t>(packed.lengths.size()) != blocks) {
+    packed.lengths = allocate<View<std::uint16_t>>(exec, "moho::rtm::lengths", blocks);
+    const std::int64_t groups = (blocks + packed.group - 1) / packed.group;
+    packed.offsets = allocate<View<std::int64_t>>(exec, "moho::rtm::offsets", groups);
+  }
+  if (sums.greatest == 0.0) {
+    packed.payload_bytes = 0;
+    if (packed.payload.size() == 0) {
+      packed.payload = allocate<View<std::uint8_t>>(exec, "moho::rtm::payload", packed.padding);
+    }
+    if (blocks > 0) {
+      fill(exec, packed.lengths, std::uint16_t(0));
+      fill(exec, packed.offsets, std::int64_t(0));
+    }
+    fill(exec, packed.payload, std::uint8_t(0));
+    exec.fence();
+    if (header.mode != CodecMode::lorenzo) {
+      header.code_lengths.assign(
+          static_cast<std::size_t>(header.alphabets(header.mode)) * detail::symbols, 0);
+    }
+    return;
+  }
+
+  if (m_options.mode == CodecMode::lorenzo) {
+    const double unit = sizeof(T) == 4 ? std::ldexp(up, -149) : 0.0;
+    header.quantum =
+        static_cast<float>(detail::quantum_for_error(peak, m_options.max_error * peak, unit));
+    encode_variable(
+        exec, detail::LorenzoCoder<Dim>{m_lorenzo.data(), header.quantum, 1.0f / header.quantum},
+        source, packed);
+    return;
+  }
+
+  const auto with_codes = [&](auto coder, const Findings& findings) {
+    header.code_lengths = detail::code_lengths(findings.counts);
+    m_codes = upload(exec, detail::encoding_table(header.code_lengths), "moho::rtm::codes");
+    coder.codes = m_codes.data();
+    encode_variable(exec, coder, source, packed);
+  };
+  if (m_options.mode == CodecMode::transform) {
+    Findings findings = find_quantum(exec, source, sums.squares * up * up, peak);
+    detail::TransformCoder<Dim> coder{m_transform.data(), nullptr, nullptr, 0.0f, 0.0f};
+    // Fields unlike waves, all of whose coefficients are alike, have other errors than a histogram
+    // says: the sample tells.
+    const double least = peak * detail::largest_gain<Dim> * std::ldexp(1.0, -24);
+    for (int turn = 0; turn < 20; ++turn) {
+      coder.quantum = static_cast<float>(std::max(findings.quantum, least));
+      coder.inverse_quantum = 1.0f / coder.quantum;
+      count_symbols(exec, coder, source, findings);
+      if (findings.errors <= 1.12 * findings.allowed || findings.quantum <= least) break;
+      findings.quantum *= std::max(0.5, 0.97 * std::sqrt(findings.allowed / findings.errors));
+    }
+    header.quantum = coder.quantum;
+    with_codes(coder, findings);
+  } else {
+    Findings findings;
+    findings.sample = sample_of(blocks, 0);
+    header.levels = static_cast<float>(detail::levels_for_error(m_options.max_error));
+    header.peak = static_cast<float>(peak);
+    const detail::PaperCoder coder{nullptr, nullptr, header.levels, header.peak};
+    count_symbols(exec, coder, source, findings);
+    with_codes(coder, findings);
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Codec<T, Dim, Memory>::encode_fixed(const Instance<Memory>& exec, const Source& source,
+                                         Packed<Dim, Memory>& packed) {
+  const detail::FixedCoder coder{packed.header.bits};
+  const std::int64_t blocks = source.blocks.size();
+  packed.payload_bytes = packed.header.first_block() + blocks * coder.block_bytes();
+  reserve(exec, packed.payload, packed.payload_bytes + packed.padding, "moho::rtm::payload");
+  packed.lengths = {};
+  packed.offsets = {};
+  constexpr std::int64_t per = detail::blocks_an_item<Memory>;
+  // what lies between the scales and the first block
+  const std::int64_t scales_end = 4 * blocks;
+  fill(exec,
+       Kokkos::subview(packed.payload, std::pair<std::size_t, std::size_t>(
+                                           static_cast<std::size_t>(scales_end),
+                                           static_cast<std::size_t>(packed.header.first_block()))),
+       std::uint8_t(0));
+  auto* const scales = reinterpret_cast<float*>(packed.payload.data());
+  std::uint8_t* const first = packed.payload.data() + packed.header.first_block();
+  if constexpr (is_host_memory<Memory>) {
+    detail::launch_blocks(
+        "moho::rtm::encode_fixed", exec, (blocks + per - 1) / per,
+        detail::EncodeFixed<T, Dim, Memory>{coder, source, blocks, scales, first});
+  } else {
+    launch("moho::rtm::encode_fixed", exec, blocks * detail::block_lanes,
+           detail::EncodeFixedLanes<T, Dim>{coder, source, scales, first});
+  }
+  exec.fence();
+}
+
+template <class T, int Dim, class Memory>
+template <class Coder>
+void Codec<T, Dim, Memory>::encode_variable(const Instance<Memory>& exec, const Coder& coder,
+                                            const Source& source, Packed<Dim, Memory>& packed) {
+  constexpr std::int64_t per = detail::blocks_an_item<Memory>;
+  // blocks are encoded into places of the largest size, so many at once, and brought together
+  constexpr std::int64_t most = is_host_memory<Memory> ? 8192 : 65536;
+  const std::int64_t blocks = source.blocks.size();
+  const std::int64_t at_once = std::min((blocks + per - 1) / per * per, most);
+  reserve(exec, m_slots, at_once * Coder::most_bytes, "moho::rtm::slots");
+  reserve(exec, m_item_bytes, at_once / per, "moho::rtm::item_bytes");
+  reserve(exec, m_item_offsets, at_once / per, "moho::rtm::item_offsets");
+  std::int64_t used = 0;
+  for (std::int64_t begin = 0; begin < blocks; begin += at_once) {
+    const std::int64_t end = std::min(begin + at_once, blocks);
+    const std::int64_t items = (end - begin + per - 1) / per;
+    detail::launch_blocks(
+        "moho::rtm::encode_blocks", exec, items,
+        detail::EncodeBlocks<Coder, T, Dim, Memory>{coder, source, begin, end, m_slots.data(),
+                                                    packed.lengths.data(), m_item_bytes.data()});
+    const std::int64_t bytes = scan<std::int64_t>(
+        "moho::rtm::place_blocks", exec, items,
+        detail::PlaceItems<Memory>{m_item_bytes.data(), m_item_offsets.data(),
+                                   packed.offsets.data(), begin, used, packed.group});
+    if (static_cast<std::int64_t>(m_out.size()) < used + bytes) {
+      const View<std::uint8_t> old = m_out;
+      const std::int64_t wanted = std::max(used + bytes, (used + bytes) * blocks / end);
+      m_out = allocate<View<std::uint8_t>>(exec, "moho::rtm::out",
+                                           static_cast<std::size_t>(wanted + wanted / 8));
+      if (used > 0) copy(exec, head(m_out, used), head(old, used));
+      exec.fence();
+    }
+    launch("moho::rtm::gather_blocks", exec, items * detail::GatherItems<Memory>::threads,
+           detail::GatherItems<Memory>{m_slots.data(), per * Coder::most_bytes, m_item_bytes.data(),
+                                       m_item_offsets.data(), m_out.data()});
+    used += bytes;
+  }
+  packed.payload_bytes = used;
+  const std::int64_t wanted = used + packed.padding;
+  const auto held = static_cast<std::int64_t>(packed.payload.size());
+  if (held < wanted || held > wanted + wanted / 4) {
+    packed.payload = {};
+    packed.payload = allocate<View<std::uint8_t>>(exec, "moho::rtm::payload", wanted);
+  }
+  if (used > 0) copy(exec, head(packed.payload, used), head(m_out, used));
+  fill(exec,
+       Kokkos::subview(packed.payload, std::pair<std::size_t, std::size_t>(
+                                           static_cast<std::size_t>(used), packed.payload.size())),
+       std::uint8_t(0));
+  exec.fence();
+}
+
+template <class T, int Dim, class Memory>
+detail::Sample Codec<T, Dim, Memory>::sample_of(std::int64_t blocks, std::int64_t stride) const {
+  detail::Sample sample;
+  sample.blocks = blocks;
+  sample.stride = stride > 0 ? stride : std::max<std::int64_t>(blocks / 1024, 1);
+  sample.items = std::min<std::int64_t>(sample.count(), is_host_memory<Memory> ? 16 : 2048);
+  return sample;
+}
+
+template <class T, int Dim, class Memory>
+typename Codec<T, Dim, Memory>::Findings Codec<T, Dim, Memory>::find_quantum(
+    const Instance<Memory>& exec, const Source& source, double squares, double peak) const {
+  using Bins = detail::MagnitudeBins;
+  Findings findings;
+  const auto size = static_cast<double>(source.blocks.box.size());
+  for (std::int64_t stride : {std::int64_t(0), std::int64_t(1)}) {
+    const detail::Sample sample = sample_of(source.blocks.size(), stride);
+    findings.sample = sample;
+    const auto rows =
+        allocate<View<std::uint64_t>>(exec, "moho::rtm::magnitudes", sample.items * Bins::count);
+    const auto energy = allocate<View<double>>(exec, "moho::rtm::energy", sample.items);
+    const auto sums = allocate<View<std::uint64_t>>(exec, "moho::rtm::sums", Bins::count);
+    detail::launch_blocks(
+        "moho::rtm::sample_magnitudes", exec, sample.items,
+        detail::SampleMagnitudes<T, Dim>{source, sample, rows.data(), energy.data()});
+    launch("moho::rtm::sum_rows", exec, Bins::count,
+           detail::SumRows<std::uint64_t>{rows.data(), sums.data(), Bins::count, sample.items});
+    const std::vector<std::uint64_t> counts = download(exec, sums);
+    double found = 0.0, nodes = 0.0;
+    for (const double e : download(exec, energy)) found += e;
+    for (const std::uint64_t n : counts) nodes += static_cast<double>(n) / 512.0;
+    // A sample that has not its share of the energy stands for nothing: few blocks have it all.
+    // Then all of them are looked at.
+    const double expected = squares * nodes / size;
+    if (sample.stride > 1 && !(found > 0.7 * expected && found < 1.4 * expected)) continue;
+    findings.allowed = squares * std::pow(10.0, -0.1 * m_options.snr) * nodes / size;
+    findings.quantum = detail::quantum_for_noise(
+        counts, static_cast<double>(detail::TransformCoder<Dim>::rounding),
+        512.0 * findings.allowed);
+    break;
+  }
+  findings.quantum = std::min(findings.quantum, 2.0 * peak * detail::largest_gain<Dim>);
+  return findings;
+}
+
+template <class T, int Dim, class Memory>
+template <class Coder>
+void Codec<T, Dim, Memory>::count_symbols(const Instance<Memory>& exec, const Coder& coder,
+                                          const Source& source, Findings& findings) const {
+  constexpr std::int64_t columns = Coder::alphabets * detail::symbols;
+  const detail::Sample& sample = findings.sample;
+  const auto rows =
+      allocate<View<std::uint32_t>>(exec, "moho::rtm::symbols", sample.items * columns);
+  const auto errors = allocate<View<double>>(exec, "moho::rtm::errors", sample.items);
+  const auto sums = allocate<View<std::uint64_t>>(exec, "moho::rtm::sums", columns);
+  detail::launch_blocks(
+      "moho::rtm::sample_symbols", exec, sample.items,
+      detail::SampleSymbols<Coder, T, Dim>{coder, source, sample, rows.data(), errors.data()});
+  launch("moho::rtm::sum_rows", exec, columns,
+         detail::SumRows<std::uint32_t>{rows.data(), sums.data(), columns, sample.items});
+  findings.counts = download(exec, sums);
+  findings.errors = 0.0;
+  for (const double e : download(exec, errors)) findings.errors += e;
+  // what the sample has not must have a code all the same, or symbols that stand for it
+  for (const std::size_t s : Coder::always()) {
+    for (std::size_t a = 0; a < static_cast<std::size_t>(Coder::alphabets); ++a) {
+      ++findings.counts[a * detail::symbols + s];
+    }
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Codec<T, Dim, Memory>::decode(const InstanceOf<Memory>& exec,
+                                   const Packed<Dim, Memory>& packed,
+                                   const wave::Layout<Dim>& layout,
+                                   const std::type_identity_t<Kokkos::View<T*, Memory>>& field,
+                                   const Box<Dim>& box) {
+  check_field(layout, field.size(), intersection(box, packed.header.box));
+  decode_each(exec, packed, box, detail::StoreField<T, Dim>{field.data(), layout});
+}
+
+template <class T, int Dim, class Memory>
+template <class Functor>
+void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
+                                        const Packed<Dim, Memory>& packed, const Box<Dim>& box,
+                                        const Functor& functor) {
+  prepare(exec);
+  const PackedHeader<Dim>& header = packed.header;
+  using Target = detail::BlockTarget<T, Dim, Functor>;
+  const Target target{functor, intersection(box, header.box),
+                      static_cast<T>(std::ldexp(1.0, -header.exponent))};
+  if (target.box.empty()) return;
+  const BlockGrid<Dim> blocks(header.box);
+  constexpr std::int64_t per = detail::blocks_an_item<Memory>;
+  const std::int64_t items = (blocks.size() + per - 1) / per;
+  const auto run = [&](const auto& coder) {
+    using Coder = std::decay_t<decltype(coder)>;
+    detail::launch_blocks("moho::rtm::decode_blocks", Instance<Memory>(exec), items,
+                          detail::DecodeBlocks<Coder, Target, Dim, Memory>{
+                              coder, target, blocks, blocks.size(), packed.lengths.data(),
+                              packed.offsets.data(), packed.payload.data()});
+  };
+  if (header.alphabets(header.mode) > 0) {
+    m_states = upload(exec, detail::decoding_table(header.code_lengths), "moho::rtm::states");
+  }
+  switch (header.mode) {
+    case CodecMode::blocks: {
+      const detail::FixedCoder coder{header.bits};
+      const auto* const scales = reinterpret_cast<const float*>(packed.payload.data());
+      const std::uint8_t* const first = packed.payload.data() + header.first_block();
+      if constexpr (is_host_memory<Memory>) {
+        detail::launch_blocks("moho::rtm::decode_fixed", Instance<Memory>(exec), items,
+                              detail::DecodeFixed<Target, Dim, Memory>{
+                                  coder, target, blocks, blocks.size(), scales, first});
+      } else {
+        launch("moho::rtm::decode_fixed", exec, blocks.size() * detail::block_lanes,
+               detail::DecodeFixedLanes<Target, T, Dim>{coder, target, blocks, scales, first});
+      }
+      break;
+    }
+    case CodecMode::lorenzo:
+      run(detail::LorenzoCoder<Dim>{m_lorenzo.data(), header.quantum, 0.0f});
+      break;
+    case CodecMode::transform:
+      run(detail::TransformCoder<Dim>{m_transform.data(), nullptr, m_states.data(), header.quantum,
+                                      0.0f});
+      break;
+    default:
+      run(detail::PaperCoder{nullptr, m_states.data(), header.levels, header.peak});
+      break;
+  }
+}
+
+}  // namespace moho::rtm
+
+/// \cond
+#define MOHO_RTM_CODEC(prefix, T, Dim, Memory) prefix template class Codec<T, Dim, Memory>;
+#ifdef MOHO_RTM_KERNELS
+namespace moho::rtm {
+MOHO_FOR_ALL(MOHO_RTM_CODEC, extern)
+}
+#endif
+/// \endcond

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Imaging conditions: what is added up over time where a source's and a receivers'
+/// wavefield meet, and what is made of the sums.
+
+#include <moho/core/copy.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/core/launch_box.hpp>
+#include <moho/rtm/snapshot.hpp>
+#include <moho/wave/layout.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace moho::rtm {
+
+/// Subsurface offsets of gathers at chosen columns of a model.
+template <int Dim>
+struct OffsetOptions {
+  std::vector<Index<Dim>> columns;  ///< nodes of the model; the last index is not looked at
+  std::int64_t largest = 0;         ///< largest half offset along x, in nodes; 0: no gathers
+  std::int64_t apart = 1;           ///< nodes from one half offset to the next
+
+  /// Half offsets, from -largest to largest.
+  std::int64_t count() const { return columns.empty() ? 0 : 2 * (largest / apart) + 1; }
+};
+
+/// \brief The sums of one shot (or of a stack of shots) over its snapshots, for each node of the
+/// model.
+///
+/// image: S R, the source's wavefield times the receivers'. source_illumination: S^2.
+/// receiver_illumination: R^2. offsets: S(x - h, z) R(x + h, z) for each column, half offset h and
+/// depth. All of them are times the time step between snapshots.
+template <class T, int Dim, class Memory>
+struct ImageSums {
+  Grid<Dim> grid;                               ///< of the model
+  Field<T, Dim, Memory> image;                  ///< S R
+  Field<T, Dim, Memory> source_illumination;    ///< S^2
+  Field<T, Dim, Memory> receiver_illumination;  ///< R^2
+  OffsetOptions<Dim> offset_options;
+  Kokkos::View<T***, Kokkos::LayoutRight, Memory> offsets;  ///< column, half offset, depth
+  wave::Storage<const std::int64_t, Memory> column_nodes;   ///< Dim numbers a column
+
+  /// Bytes of all arrays.
+  std::size_t bytes() const {
+    return sizeof(T) * (image.size() + source_illumination.size() + receiver_illumination.size() +
+                        offsets.size());
+  }
+};
+
+/// Sums of nothing. \throws InputError for columns or offsets that are not in the grid
+template <class T, int Dim, class Memory>
+ImageSums<T, Dim, Memory> make_image(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                     const OffsetOptions<Dim>& offsets = {});
+
+/// \brief Adds a snapshot and the receivers' wavefield at the same time to the sums.
+/// \param exec where the work is submitted
+/// \param snapshot of the source's wavefield
+/// \param layout,field the receivers' wavefield, of a grid with layers
+/// \param interior the model's nodes in that grid
+/// \param box nodes of that grid where the receivers' wavefield counts
+/// \param weight of the product: the time between snapshots
+/// \param sums that are added to
+template <class T, int Dim, class Memory>
+void add_to_image(const InstanceOf<Memory>& exec, const Snapshot<T, Dim, Memory>& snapshot,
+                  const wave::Layout<Dim>& layout, const wave::Storage<const T, Memory>& field,
+                  const Box<Dim>& interior, const Box<Dim>& box, double weight,
+                  const ImageSums<T, Dim, Memory>& sums);
+
+/// \brief The Laplacian of a field by differences of eighth order; beyond its faces the field is
+/// taken to go on evenly.
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> laplacian(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                const Field<T, Dim, Memory>& field);
+
+/// \brief image / (illumination + level times its largest value): 0 where both are zero.
+/// \throws InputError unless the level is positive
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> normalised(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                 const Field<T, Dim, Memory>& image,
+                                 const Field<T, Dim, Memory>& illumination, double level = 1e-3);
+
+/// \brief An angle gather from a gather of half offsets by slant stack: at depth z and angle g the
+/// sum over h of I(z + h tan(g), h), linear between nodes (tan g = -dz/dh along an event).
+/// \param gather half offsets x depths, half offsets from -largest to largest
+/// \param offsets,depths its extents
+/// \param apart distance between half offsets, m
+/// \param spacing distance between depths, m
+/// \param angles degrees from -89 to 89
+/// \return angles x depths
+/// \throws InputError for an empty gather, distances that are not positive or angles out of range
+std::vector<double> angle_gather(const std::vector<double>& gather, std::int64_t offsets,
+                                 std::int64_t depths, double apart, double spacing,
+                                 const std::vector<double>& angles);
+
+namespace detail {
+
+/// Adds the products at a node.
+template <class T, int Dim>
+struct AddProducts {
+  const T* snapshot;
+  Box<Dim> snapshot_box;
+  Index<Dim> snapshot_strides;
+  const T* field;
+  wave::Layout<Dim> layout;
+  Index<Dim> shift;  ///< of the model's first node
+  Grid<Dim> grid;
+  T weight;
+  T *image, *source, *receiver;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    std::int64_t from = 0, to = 0;
+    for (int d = 0; d < Dim; ++d) {
+      from += (node[d] - snapshot_box.lower[d]) * snapshot_strides[d];
+      to = to * grid.extents[d] + (node[d] - shift[d]);
+    }
+    const T s = snapshot[from], r = field[layout.flat(node)];
+    image[to] += weight * s * r;
+    source[to] += weight * s * s;
+    receiver[to] += weight * r * r;
+  }
+};
+
+/// Adds S(x - h) R(x + h) at a column, half offset and depth.
+template <class T, int Dim, class Memory>
+struct AddOffsets {
+  AddProducts<T, Dim> common;
+  Box<Dim> box;  ///< where both wavefields count
+  Box<Dim> interior;
+  const std::int64_t* columns;
+  std::int64_t count, depths, apart;
+  T* offsets;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const std::int64_t depth = n % depths;
+    const std::int64_t h = (n / depths % count - count / 2) * apart;
+    const std::int64_t column = n / depths / count;
+    Index<Dim> left{}, right{};
+    for (int d = 0; d < Dim - 1; ++d) {
+      left[d] = right[d] = common.shift[d] + columns[column * Dim + d];
+    }
+    left[Dim - 1] = right[Dim - 1] = common.shift[Dim - 1] + depth;
+    left[0] -= h;
+    right[0] += h;
+    if (!box.contains(left) || !box.contains(right)) return;
+    std::int64_t from = 0;
+    for (int d = 0; d < Dim; ++d) {
+      from += (left[d] - common.snapshot_box.lower[d]) * common.snapshot_strides[d];
+    }
+    offsets[n] += common.weight * common.snapshot[from] * common.field[common.layout.flat(right)];
+  }
+};
+
+/// The Laplacian at a node.
+template <class T, int Dim>
+struct Laplacian {
+  const T* from;
+  T* to;
+  Grid<Dim> grid;
+  double coefficients[5];
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    double sum = 0.0;
+    const std::int64_t here = grid.flat(node);
+    for (int d = 0; d < Dim; ++d) {
+      const std::int64_t last = grid.extents[d] - 1;
+      double axis = coefficients[0] * static_cast<double>(from[here]);
+      for (int k = 1; k <= 4; ++k) {
+        Index<Dim> low = node, high = node;
+        low[d] = node[d] - k < 0 ? k - node[d] : node[d] - k;
+        high[d] = node[d] + k > last ? 2 * last - node[d] - k : node[d] + k;
+        if (low[d] > last) low[d] = last;
+        if (high[d] < 0) high[d] = 0;
+        axis += coefficients[k] * (static_cast<double>(from[grid.flat(low)]) +
+                                   static_cast<double>(from[grid.flat(high)]));
+      }
+      sum += axis / (grid.spacing[d] * grid.spacing[d]);
+    }
+    to[here] = static_cast<T>(sum);
+  }
+};
+
+/// A quotient at a node.
+template <class T>
+struct Quotient {
+  const T *numerator, *denominator;
+  T* to;
+  double least;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const double below = static_cast<double>(denominator[i]) + least;
+    to[i] = below > 0.0 ? static_cast<T>(static_cast<double>(numerator[i]) / below) : T(0);
+  }
+};
+
+/// The largest value.
+template <class T>
+struct LargestValue {
+  using value_type = double;
+  const T* values;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, double& most) const {
+    if (static_cast<double>(values[i]) > most) most = static_cast<double>(values[i]);
+  }
+  KOKKOS_INLINE_FUNCTION void init(double& most) const { most = 0.0; }
+  KOKKOS_INLINE_FUNCTION void join(double& to, const double& from) const {
+    if (from > to) to = from;
+  }
+};
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+ImageSums<T, Dim, Memory> make_image(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                     const OffsetOptions<Dim>& offsets) {
+  ImageSums<T, Dim, Memory> sums;
+  sums.grid = grid;
+  sums.image = make_field<T>(Instance<Memory>(exec), grid, "moho::rtm::image");
+  sums.source_illumination = make_field<T>(Instance<Memory>(exec), grid, "moho::rtm::source");
+  sums.receiver_illumination = make_field<T>(Instance<Memory>(exec), grid, "moho::rtm::receiver");
+  for (const auto* field : {&sums.image, &sums.source_illumination, &sums.receiver_illumination}) {
+    fill(Instance<Memory>(exec), *field, T(0));
+  }
+  sums.offset_options = offsets;
+  if (offsets.count() == 0) return sums;
+  if (offsets.largest < 0 || offsets.apart < 1 || 2 * offsets.largest >= grid.extents[0]) {
+    throw InputError(concat("offsets: the largest is ", offsets.largest, " nodes, ", offsets.apart,
+                            " apart (allowed: 0 to ", (grid.extents[0] - 1) / 2,
+                            ", 1 or more apart): take fewer"));
+  }
+  std::vector<std::int64_t> nodes;
+  for (const Index<Dim>& column : offsets.columns) {
+    for (int d = 0; d < Dim - 1; ++d) {
+      if (column[d] >= 0 && column[d] < grid.extents[d]) continue;
+      throw InputError(concat("offsets: the column at node ", column[d], " along ",
+                              axis_name<Dim>(d), " is outside of the model (allowed: 0 to ",
+                              grid.extents[d] - 1, ")"));
+    }
+    for (int d = 0; d < Dim; ++d) nodes.push_back(column[d]);
+  }
+  sums.column_nodes = upload(Instance<Memory>(exec), nodes, "moho::rtm::columns");
+  sums.offsets = allocate<Kokkos::View<T***, Kokkos::LayoutRight, Memory>>(
+      Instance<Memory>(exec), "moho::rtm::offsets", offsets.columns.size(), offsets.count(),
+      grid.extents[Dim - 1]);
+  fill(Instance<Memory>(exec), sums.offsets, T(0));
+  return sums;
+}
+
+template <class T, int Dim, class Memory>
+void add_to_image(const InstanceOf<Memory>& exec, const Snapshot<T, Dim, Memory>& snapshot,
+                  const wave::Layout<Dim>& layout, const wave::Storage<const T, Memory>& field,
+                  const Box<Dim>& interior, const Box<Dim>& box, double weight,
+                  const ImageSums<T, Dim, Memory>& sums) {
+  const Box<Dim> both = intersection(intersection(snapshot.box, box), interior);
+  if (both.empty()) return;
+  detail::AddProducts<T, Dim> functor{};
+  functor.snapshot = snapshot.values.data();
+  functor.snapshot_box = snapshot.box;
+  std::int64_t stride = 1;
+  for (int d = Dim - 1; d >= 0; --d) {
+    functor.snapshot_strides[d] = stride;
+    stride *= snapshot.box.extent(d);
+  }
+  functor.field = field.data();
+  functor.layout = layout;
+  functor.shift = interior.lower;
+  functor.grid = sums.grid;
+  functor.weight = static_cast<T>(weight);
+  functor.image = sums.image.data();
+  functor.source = sums.source_illumination.data();
+  functor.receiver = sums.receiver_illumination.data();
+  launch_box("moho::rtm::image", Instance<Memory>(exec), both, functor);
+  if (sums.offset_options.count() == 0) return;
+  detail::AddOffsets<T, Dim, Memory> offsets{functor,
+                                             both,
+                                             interior,
+                                             sums.column_nodes.data(),
+                                             sums.offset_options.count(),
+                                             sums.grid.extents[Dim - 1],
+                                             sums.offset_options.apart,
+                                             sums.offsets.data()};
+  launch("moho::rtm::offsets", Instance<Memory>(exec),
+         static_cast<std::int64_t>(sums.offsets.size()), offsets);
+}
+
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> laplacian(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                const Field<T, Dim, Memory>& field) {
+  check_shape(grid, field, "field");
+  auto result = make_field<T>(Instance<Memory>(exec), grid, "moho::rtm::laplacian");
+  detail::Laplacian<T, Dim> functor{
+      field.data(), result.data(), grid, {-205.0 / 72.0, 1.6, -0.2, 8.0 / 315.0, -1.0 / 560.0}};
+  launch_box("moho::rtm::laplacian", Instance<Memory>(exec), whole_box(grid), functor);
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> normalised(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                 const Field<T, Dim, Memory>& image,
+                                 const Field<T, Dim, Memory>& illumination, double level) {
+  if (!(level > 0.0)) {
+    throw InputError(concat("level is ", level, " (allowed: positive numbers): 0.001 is usual"));
+  }
+  check_shape(grid, image, "image");
+  check_shape(grid, illumination, "illumination");
+  auto result = make_field<T>(Instance<Memory>(exec), grid, "moho::rtm::normalised");
+  const double most = reduce("moho::rtm::largest", Instance<Memory>(exec), grid.size(),
+                             detail::LargestValue<T>{illumination.data()});
+  launch("moho::rtm::quotient", Instance<Memory>(exec), grid.size(),
+         detail::Quotient<T>{image.data(), illumination.data(), result.data(), level * most});
+  return result;
+}
+
+}  // namespace moho::rtm
+
+/// \cond
+#define MOHO_RTM_IMAGE(prefix, T, Dim, Memory)                                            \
+  prefix template ImageSums<T, Dim, Memory> make_image<T, Dim, Memory>(                   \
+      const Instance<Memory>&, const Grid<Dim>&, const OffsetOptions<Dim>&);              \
+  prefix template void add_to_image<T, Dim, Memory>(                                      \
+      const Instance<Memory>&, const Snapshot<T, Dim, Memory>&, const wave::Layout<Dim>&, \
+      const wave::Storage<const T, Memory>&, const Box<Dim>&, const Box<Dim>&, double,    \
+      const ImageSums<T, Dim, Memory>&);                                                  \
+  prefix template Field<T, Dim, Memory> laplacian<T, Dim, Memory>(                        \
+      const Instance<Memory>&, const Grid<Dim>&, const Field<T, Dim, Memory>&);           \
+  prefix template Field<T, Dim, Memory> normalised<T, Dim, Memory>(                       \
+      const Instance<Memory>&, const Grid<Dim>&, const Field<T, Dim, Memory>&,            \
+      const Field<T, Dim, Memory>&, double);
+#ifdef MOHO_RTM_KERNELS
+namespace moho::rtm {
+MOHO_FOR_ALL(MOHO_RTM_IMAGE, extern)
+}
+#endif
+/// \endcond

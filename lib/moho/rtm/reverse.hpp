@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The source's wavefield run back in time from its last state and the values at its faces.
+
+#include <moho/core/arena.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/rtm/leg.hpp>
+#include <moho/rtm/stores.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace moho::rtm {
+
+/// \brief Runs the source's wavefield back in time: nothing of it is kept but the last state and,
+/// at faces that take energy away, some layers of nodes just inside of them at every step.
+///
+/// Leapfrog goes backwards by the same step. Nodes within the reach of a step from an absorbing
+/// layer cannot be stepped back, since what the layer took is lost: they are what is kept. Behind
+/// rigid, free and random faces nothing is lost, and nothing kept. Rounding makes snapshots differ
+/// by 1e-5 to 1e-4 of the largest amplitude in single precision.
+template <class T, int Dim, class Memory>
+class ReverseStore : public SnapshotStore<T, Dim, Memory> {
+ public:
+  /// \param exec of the run
+  /// \param leg the forward leg; it has to outlive the store
+  /// \param arena for what is kept
+  ReverseStore(const InstanceOf<Memory>& exec, const Leg<T, Dim, Memory>& leg,
+               DeviceArena<T, Memory>& arena);
+  /// Nodes of one field that are kept at a step, for a scheme and the faces of its grid.
+  static std::int64_t kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme);
+
+  void stepped(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+               const Box<Dim>& box, std::int64_t time) override;
+  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+           const Box<Dim>& box, std::int64_t time) override;
+  Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
+  SnapshotReport report() const override;
+
+ private:
+  // The boxes at absorbing faces, apart from each other; together with `inner` they are the nodes
+  // that are run back.
+  static std::vector<Box<Dim>> slabs(const wave::Scheme<T, Dim, Memory>& scheme, Box<Dim>& inner);
+  void copy_state(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& from);
+
+  const Leg<T, Dim, Memory>& m_leg;
+  DeviceArena<T, Memory>& m_arena;
+  Box<Dim> m_inner;
+  std::vector<Box<Dim>> m_slabs;
+  std::int64_t m_nodes = 0;  ///< of all slabs
+  wave::Wavefield<T, Dim, Memory> m_work;
+  wave::BoxHistory<Dim> m_history;
+  std::vector<wave::Storage<T, Memory>> m_kept;  ///< by step
+  std::map<std::int64_t, Box<Dim>> m_boxes;      ///< of snapshots
+  wave::Storage<T, Memory> m_values;             ///< of the snapshot given out
+  std::int64_t m_last = 0;                       ///< time of the last state
+  std::int64_t m_time = -1;                      ///< of m_work's present
+  double m_raw = 0.0, m_points = 0.0;
+};
+
+namespace detail {
+/// Nodes of a box back into a padded array.
+template <class T, int Dim>
+struct PutBox {
+  const T* from;
+  T* to;
+  wave::Layout<Dim> layout;
+  Box<Dim> box;
+  Index<Dim> strides;
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    std::int64_t i = 0;
+    for (int d = 0; d < Dim; ++d) i += (node[d] - box.lower[d]) * strides[d];
+    to[layout.flat(node)] = from[i];
+  }
+};
+template <class T, int Dim, class Memory>
+void put_box(const Instance<Memory>& exec, const T* from, const wave::Layout<Dim>& layout,
+             const wave::Storage<T, Memory>& field, const Box<Dim>& box) {
+  PutBox<T, Dim> functor{from, field.data(), layout, box, {}};
+  std::int64_t stride = 1;
+  for (int d = Dim - 1; d >= 0; --d) {
+    functor.strides[d] = stride;
+    stride *= box.extent(d);
+  }
+  launch_box("moho::rtm::put_faces", exec, box, functor);
+}
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+std::vector<Box<Dim>> ReverseStore<T, Dim, Memory>::slabs(
+    const wave::Scheme<T, Dim, Memory>& scheme, Box<Dim>& inner) {
+  // what is run back: the model, and the random layers around it
+  const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
+  Box<Dim> outer = whole_box(scheme.grid());
+  const auto loses = [](const wave::Face& face) {
+    return face.kind == wave::FaceKind::sponge || face.kind == wave::FaceKind::cpml;
+  };
+  for (int d = 0; d < Dim; ++d) {
+    if (loses(faces.lower[d])) outer.lower[d] += faces.lower[d].width;
+    if (loses(faces.upper[d])) outer.upper[d] -= faces.upper[d].width;
+  }
+  std::vector<Box<Dim>> result;
+  inner = outer;
+  for (int d = 0; d < Dim; ++d) {
+    // self-adjoint TTI takes slopes of slopes
+    const std::int64_t reach =
+        scheme.stencil() == wave::detail::Stencil::tti ? scheme.order() : scheme.order() / 2;
+    for (const bool lower : {true, false}) {
+      if (!loses(lower ? faces.lower[d] : faces.upper[d])) continue;
+      Box<Dim> slab = inner;
+      if (lower) {
+        slab.upper[d] = std::min(inner.lower[d] + reach, inner.upper[d]);
+        inner.lower[d] = slab.upper[d];
+      } else {
+        slab.lower[d] = std::max(inner.upper[d] - reach, inner.lower[d]);
+        inner.upper[d] = slab.lower[d];
+      }
+      if (!slab.empty()) result.push_back(slab);
+    }
+  }
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+std::int64_t ReverseStore<T, Dim, Memory>::kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme) {
+  Box<Dim> inner;
+  std::int64_t sum = 0;
+  for (const Box<Dim>& slab : slabs(scheme, inner)) sum += slab.size();
+  return sum;
+}
+
+template <class T, int Dim, class Memory>
+ReverseStore<T, Dim, Memory>::ReverseStore(const InstanceOf<Memory>& exec,
+                                           const Leg<T, Dim, Memory>& leg,
+                                           DeviceArena<T, Memory>& arena)
+    : m_leg(leg), m_arena(arena), m_work(leg.propagator->make_wavefield(exec)) {
+  m_arena.reset();
+  m_slabs = slabs(leg.propagator->scheme(), m_inner);
+  for (const Box<Dim>& slab : m_slabs) m_nodes += slab.size();
+}
+
+template <class T, int Dim, class Memory>
+void ReverseStore<T, Dim, Memory>::copy_state(const Instance<Memory>& exec,
+                                              const wave::Wavefield<T, Dim, Memory>& from) {
+  for (int f = 0; f < from.fields; ++f) {
+    copy(exec, m_work.now[f], from.now[f]);
+    copy(exec, m_work.next[f], from.next[f]);
+  }
+}
+
+template <class T, int Dim, class Memory>
+void ReverseStore<T, Dim, Memory>::stepped(const Instance<Memory>& exec,
+                                           const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                           const Box<Dim>& box, std::int64_t time) {
+  m_history.add(box);
+  m_last = time;
+  wave::Storage<T, Memory> values;
+  if (m_nodes > 0) {
+    values = m_arena.take(m_nodes * wavefield.fields);
+    T* to = values.data();
+    for (int f = 0; f < wavefield.fields; ++f) {
+      for (const Box<Dim>& slab : m_slabs) {
+        detail::take_box<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f], slab, to);
+        to += slab.size();
+      }
+    }
+  }
+  m_kept.push_back(values);
+}
+
+template <class T, int Dim, class Memory>
+void ReverseStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
+                                       const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                       const Box<Dim>& box, std::int64_t time) {
+  m_boxes[time] = box;
+  m_raw += static_cast<double>(box.size()) * sizeof(T);
+  // the latest state; the shot goes on for less than one interval of snapshots
+  copy_state(exec, wavefield);
+  m_time = time;
+}
+
+template <class T, int Dim, class Memory>
+Snapshot<T, Dim, Memory> ReverseStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
+                                                           std::int64_t time) {
+  const auto found = m_boxes.find(time);
+  if (found == m_boxes.end() || time > m_time) detail::no_snapshot(time);
+  if (m_time == m_boxes.rbegin()->first && m_values.data() == nullptr) {
+    // now: the last time, next: one step before; backwards it is the other way round
+    std::int64_t largest = 0;
+    for (const auto& [when, box] : m_boxes) largest = std::max(largest, box.size());
+    m_values = allocate<wave::Storage<T, Memory>>(exec, "moho::rtm::snapshot", largest);
+  }
+  const Instance<Memory>& instance = exec;
+  while (m_time > time) {
+    // now is at m_time, next at m_time - 1 before the first step back, at m_time + 1 afterwards
+    if (m_time == m_boxes.rbegin()->first) {
+      m_work.reverse();
+    } else {
+      const Box<Dim> box = intersection(m_history.at(m_time), m_inner);
+      m_leg.propagator->step(instance, m_work, box);
+      m_leg.inject(instance, m_work, m_time);
+      m_points += static_cast<double>(box.size());
+      const wave::Storage<T, Memory>& values = m_kept[static_cast<std::size_t>(m_time - 2)];
+      const T* from = values.data();
+      for (int f = 0; f < m_work.fields && m_nodes > 0; ++f) {
+        for (const Box<Dim>& slab : m_slabs) {
+          detail::put_box<T, Dim, Memory>(instance, from, m_work.layout, m_work.next[f], slab);
+          from += slab.size();
+        }
+      }
+      m_work.advance();
+    }
+    --m_time;
+  }
+  detail::take_box<T, Dim, Memory>(exec, m_work.layout, m_work.now[0], found->second,
+                                   m_values.data());
+  return {found->second, m_values};
+}
+
+template <class T, int Dim, class Memory>
+SnapshotReport ReverseStore<T, Dim, Memory>::report() const {
+  SnapshotReport report;
+  report.kind = "boundary";
+  report.snapshots = static_cast<std::int64_t>(m_boxes.size());
+  report.raw_bytes = m_raw;
+  report.device_bytes = m_arena.bytes() + m_work.bytes() + m_values.size() * sizeof(T);
+  report.kept_bytes = static_cast<double>(m_kept.size()) * static_cast<double>(m_nodes) *
+                          m_work.fields * sizeof(T) +
+                      static_cast<double>(m_work.bytes());
+  report.points = m_points;
+  return report;
+}
+
+}  // namespace moho::rtm
+
+/// \cond
+#define MOHO_RTM_REVERSE(prefix, T, Dim, Memory) prefix template class ReverseStore<T, Dim, Memory>;
+#ifdef MOHO_RTM_KERNELS
+namespace moho::rtm {
+MOHO_FOR_ALL(MOHO_RTM_REVERSE, extern)
+}
+#endif
+/// \endcond

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief From a model, faces and a wavelet to gathers: what has to be checked, chosen and prepared
+/// before the first step of a shot.
+
+#include <moho/core/instances.hpp>
+#include <moho/core/space.hpp>
+#include <moho/wave/memory.hpp>
+#include <moho/wave/modelling.hpp>
+#include <moho/wave/plan.hpp>
+#include <moho/wave/source_region.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::wave {
+
+/// \brief Shots over one model: the propagator, a wavefield, and the wavelet at its time step.
+///
+///     auto modelling = make_modelling(exec, grid, model, absorbing_faces<2>(model.medium()),
+///                                     ricker_wavelet(15.0), {.time = {.time = 2.0}});
+///     auto shot = modelling.shot(exec, {.sources = sources, .receivers = receivers});
+///     // shot.traces: receivers x samples, on the host
+template <class T, int Dim, class Memory>
+class Modelling {
+ public:
+  /// \see make_modelling(); `release` resets the model when its fields are no longer needed
+  Modelling(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, Model<T, Dim, Memory>& model,
+            bool release, const Boundaries<Dim>& faces, const WaveletAt& wavelet,
+            const ModellingOptions<Dim>& options);
+
+  /// What was chosen.
+  const ModellingPlan<Dim>& plan() const { return m_plan; }
+  /// The model's grid, without layers.
+  const Grid<Dim>& model_grid() const { return m_model_grid; }
+  /// Steps the model with its layers.
+  const Propagator<T, Dim, Memory>& propagator() const { return *m_propagator; }
+  /// The model with its layers, if it was to be kept.
+  const Model<T, Dim, Memory>& extended_model() const { return m_extended; }
+  /// The wavefield of the latest shot, as its last step left it.
+  Wavefield<T, Dim, Memory>& wavefield() { return m_wavefield; }
+
+  /// \brief The sources of a shot. \throws InputError naming the source that cannot be
+  PointSet<T, Dim, Memory> sources(const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
+                                   const std::string& prefix = "") const;
+  /// \brief The receivers of a shot. \throws InputError naming the receiver that cannot be
+  PointSet<T, Dim, Memory> receivers(const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
+                                     const std::string& prefix = "") const;
+  /// \brief Throws InputError unless all sources and receivers are where they may be. The text
+  /// begins with "sources: " or "receivers: ".
+  void check(const InstanceOf<Memory>& exec, const std::vector<Shot<Dim>>& shots) const;
+
+  /// Options of model_shot() that go with the plan: steps and interval.
+  ShotOptions<T, Dim, Memory> shot_options() const;
+  /// \brief Models a shot. \throws InputError, Error as model_shot()
+  ShotResult<T, Dim, Memory> shot(const InstanceOf<Memory>& exec, const Shot<Dim>& shot) {
+    return this->shot(exec, shot, shot_options());
+  }
+  /// The same with options of its own, made from shot_options().
+  ShotResult<T, Dim, Memory> shot(const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
+                                  const ShotOptions<T, Dim, Memory>& options);
+
+ private:
+  void plan(const Instance<Memory>& exec, const Model<T, Dim, Memory>& model, bool release,
+            const WaveletAt& wavelet, const ModellingOptions<Dim>& options);
+
+  Grid<Dim> m_model_grid;
+  ModellingPlan<Dim> m_plan;
+  Model<T, Dim, Memory> m_extended;
+  std::optional<Propagator<T, Dim, Memory>> m_propagator;
+  Wavefield<T, Dim, Memory> m_wavefield;
+};
+
+/// \brief Checks a model, chooses the time step, extends the model by the layers of its faces and
+/// allocates a wavefield: all that shots over it share.
+///
+/// Faces and wavelet have no defaults: what a face does to waves is part of the result
+/// (absorbing_faces() for the usual choice).
+/// \param exec where everything runs; it is waited for
+/// \param grid of the model
+/// \param model its fields are not changed. One that is moved here is reset as soon as it has been
+/// extended, which frees its fields unless others refer to them
+/// \param faces what the faces do; their layers are added outside of the grid
+/// \param wavelet of the sources
+/// \param options times, order, equations
+/// \throws InputError whose text begins with what is wrong: a parameter of the model ("vp: "),
+/// "boundary: ", "dt: ", "interval ", "time ", "wavelet: "; MemoryError where the space does not
+/// hold it
+template <class T, int Dim, class Memory>
+Modelling<T, Dim, Memory> make_modelling(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                         Model<T, Dim, Memory>&& model,
+                                         const Boundaries<Dim>& faces, const WaveletAt& wavelet,
+                                         const ModellingOptions<Dim>& options = {}) {
+  return Modelling<T, Dim, Memory>(exec, grid, model, true, faces, wavelet, options);
+}
+/// \overload
+template <class T, int Dim, class Memory>
+Modelling<T, Dim, Memory> make_modelling(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                         const Model<T, Dim, Memory>& model,
+                                         const Boundaries<Dim>& faces, const WaveletAt& wavelet,
+                                         const ModellingOptions<Dim>& options = {}) {
+  Model<T, Dim, Memory> same = model;
+  return Modelling<T, Dim, Memory>(exec, grid, same, false, faces, wavelet, options);
+}
+
+namespace detail {
+
+/// Calls a function; the text of an InputError gets "<what>: " in front.
+template <class Function>
+auto blame(const char* what, const Function& function) {
+  try {
+    return function();
+  } catch (const InputError& error) {
+    throw InputError(concat(what, ": ", error.what()));
+  }
+}
+
+/// Finds the largest epsilon - delta and the largest velocity around a source.
+template <class T, int Dim>
+struct AroundSource {
+  struct Sum {
+    double anelliptic, fastest;
+  };
+  using value_type = Sum;
+  const T *vp, *epsilon, *delta;
+  Grid<Dim> grid;
+  Box<Dim> box;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n, Sum& sum) const {
+    const std::int64_t i = grid.flat(box.node(n));
+    // a delta above epsilon is lowered to it
+    const double difference = (epsilon != nullptr ? static_cast<double>(epsilon[i]) : 0.0) -
+                              (delta != nullptr ? static_cast<double>(delta[i]) : 0.0);
+    if (difference > sum.anelliptic) sum.anelliptic = difference;
+    if (static_cast<double>(vp[i]) > sum.fastest) sum.fastest = static_cast<double>(vp[i]);
+  }
+  KOKKOS_INLINE_FUNCTION void init(Sum& sum) const { sum.anelliptic = sum.fastest = 0.0; }
+  KOKKOS_INLINE_FUNCTION void join(Sum& to, const Sum& from) const {
+    if (from.anelliptic > to.anelliptic) to.anelliptic = from.anelliptic;
+    if (from.fastest > to.fastest) to.fastest = from.fastest;
+  }
+};
+
+/// How far delta goes over into epsilon around sources: 0 where they are in elliptical media.
+template <class T, int Dim, class Memory>
+double taper_radius(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                    const Model<T, Dim, Memory>& model, const ModellingOptions<Dim>& options,
+                    double frequency) {
+  if (options.equations != Equations::self_adjoint) return 0.0;
+  if (options.source_taper && *options.source_taper == 0.0) return 0.0;
+  if (model.epsilon.data() == nullptr && model.delta.data() == nullptr) return 0.0;
+  const int around = PointOptions<Dim>().radius;  // nodes that share in a source
+  AroundSource<T, Dim> functor{model.vp.data(), model.epsilon.data(), model.delta.data(), grid, {}};
+  double anelliptic = 0.0, fastest = 0.0;
+  for (const Point<Dim>& source : options.sources) {
+    for (int d = 0; d < Dim; ++d) {
+      const double at = std::clamp((source[d] - grid.origin[d]) / grid.spacing[d], 0.0,
+                                   static_cast<double>(grid.extents[d] - 1));
+      const auto node = static_cast<std::int64_t>(std::llround(at));
+      functor.box.lower[d] = std::max<std::int64_t>(node - around, 0);
+      functor.box.upper[d] = std::min<std::int64_t>(node + around, grid.extents[d] - 1) + 1;
+    }
+    const auto sum = reduce("moho::wave::around_source", exec, functor.box.size(), functor);
+    anelliptic = std::max(anelliptic, sum.anelliptic);
+    fastest = std::max(fastest, sum.fastest);
+  }
+  if (!(anelliptic > 1e-3)) return 0.0;
+  return options.source_taper ? *options.source_taper : 2.0 * fastest / frequency;
+}
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+Modelling<T, Dim, Memory>::Modelling(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
+                                     Model<T, Dim, Memory>& given, bool release,
+                                     const Boundaries<Dim>& faces, const WaveletAt& wavelet,
+                                     const ModellingOptions<Dim>& options)
+    : m_model_grid(grid) {
+  Model<T, Dim, Memory> model = given;
+  const Instance<Memory>& exec = instance;
+  m_plan.faces = faces;
+  m_plan.grid = extended_grid(grid, faces);
+  plan(exec, model, release, wavelet, options);
+  if (m_plan.source_taper > 0.0) {
+    model.delta =
+        taper_delta<T, Dim, Memory>(exec, grid, model, options.sources, m_plan.source_taper);
+  }
+  m_extended = extend_model<T, Dim, Memory>(exec, grid, model, faces, m_plan.random);
+  exec.fence();
+  model = {};
+  if (release) given = {};
+  PropagatorOptions<Dim> scheme;
+  scheme.dt = m_plan.time.dt;
+  scheme.order = options.order;
+  scheme.boundaries = faces;
+  scheme.frequency = m_plan.frequency;
+  scheme.equations = options.equations;
+  scheme.sigma = options.sigma;
+  m_propagator.emplace(exec, m_plan.grid, m_extended, scheme);
+  exec.fence();
+  if (!options.keep_model) m_extended = {};
+  m_wavefield = m_propagator->make_wavefield(exec);
+  exec.fence();
+}
+
+template <class T, int Dim, class Memory>
+void Modelling<T, Dim, Memory>::plan(const Instance<Memory>& exec,
+                                     const Model<T, Dim, Memory>& model, bool release,
+                                     const WaveletAt& wavelet,
+                                     const ModellingOptions<Dim>& options) {
+  const Grid<Dim>& grid = m_model_grid;
+  ModellingPlan<Dim>& plan = m_plan;
+  plan.medium = model.medium();
+  const ModelRange range = check_model<T, Dim, Memory>(exec, grid, model);
+  detail::blame("boundary", [&] { check_boundaries(plan.grid, plan.faces, plan.medium); });
+  plan.limits =
+      limits_of<T, Dim, Memory>(exec, grid, model, options.order, options.equations, options.sigma);
+  if (options.time.dt > 0.0) detail::blame("dt", [&] { check_dt(options.time.dt, plan.limits); });
+  plan.time = make_time_plan(options.time, plan.limits.largest_dt,
+                             static_cast<double>(grid.size()) * sizeof(T));
+  detail::blame("dt", [&] { check_dt(plan.time.dt, plan.limits); });
+  detail::blame("wavelet", [&] {
+    plan.wavelet = wavelet(plan.time.dt);
+    plan.frequency = highest_frequency(plan.wavelet, plan.time.dt);
+    check_dispersion(grid, plan.limits, options.order, plan.frequency);
+  });
+  if (plan.frequency > 0.5 / plan.time.interval) {
+    throw InputError(concat("interval is ", plan.time.interval, " s (allowed: at most ",
+                            0.5 / plan.frequency, " s for a wavelet of up to ", plan.frequency,
+                            " Hz): record more often"));
+  }
+  const auto largest =
+      std::max_element(plan.wavelet.begin(), plan.wavelet.end(),
+                       [](double a, double b) { return std::fabs(a) < std::fabs(b); });
+  plan.peak_time = static_cast<double>(largest - plan.wavelet.begin()) * plan.time.dt;
+  double spacing = 0.0;
+  for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
+  plan.nodes_per_wave = plan.limits.least_velocity / (plan.frequency * spacing);
+  plan.nodes_per_wave_wanted = required_points_per_wavelength(options.order);
+  plan.source_taper =
+      detail::taper_radius<T, Dim, Memory>(exec, grid, model, options, plan.frequency);
+
+  // random layers stay as fast as the grid can carry; in some directions waves are slower than
+  // the velocity along the axis
+  plan.random.seed = options.seed;
+  const double slowing = std::min({range.epsilon.least, range.delta.least, 0.0});
+  plan.random.floor = 1.001 * plan.nodes_per_wave_wanted * plan.frequency * spacing /
+                      std::sqrt(1.0 + 2.0 * slowing);
+
+  MemoryShape<Dim> shape;
+  shape.grid = grid;
+  shape.faces = plan.faces;
+  shape.medium = plan.medium;
+  shape.equations = options.equations;
+  shape.order = options.order;
+  for (const auto* field :
+       {&model.vp, &model.density, &model.epsilon, &model.delta, &model.theta, &model.phi}) {
+    if (field->data() != nullptr) ++shape.parameters;
+  }
+  shape.delta = model.delta.data() != nullptr;
+  shape.tapered = plan.source_taper > 0.0;
+  shape.keep_given = !release;
+  shape.keep_model = options.keep_model;
+  shape.receivers = options.receivers;
+  shape.rows = plan.time.steps + 2 * detail::resampling_radius;
+  shape.samples = plan.time.samples;
+  shape.snapshots = plan.time.snapshot_every > 0;
+  plan.memory = modelling_memory<T, Dim>(shape);
+  const std::size_t allowed = memory_budget(exec, options.memory);
+  // the model is there already
+  const std::size_t more =
+      plan.memory.most - std::min(plan.memory.most, options.memory > 0 ? 0 : plan.memory.model);
+  if (more > allowed) {
+    throw MemoryError(concat("memory: the model of ", shape_string(plan.grid),
+                             " nodes and its wavefield take ",
+                             format_bytes(static_cast<double>(plan.memory.most)),
+                             " (allowed: ", format_bytes(static_cast<double>(allowed)),
+                             options.memory > 0 ? ", as asked" : ", what is free",
+                             "): take fewer nodes, thinner layers or single precision"));
+  }
+}
+
+template <class T, int Dim, class Memory>
+PointSet<T, Dim, Memory> Modelling<T, Dim, Memory>::sources(const InstanceOf<Memory>& exec,
+                                                            const Shot<Dim>& shot,
+                                                            const std::string& prefix) const {
+  return PointSet<T, Dim, Memory>(exec, m_plan.grid, m_propagator->layout(), shot.sources,
+                                  point_options(*m_propagator, prefix + "source", true));
+}
+
+template <class T, int Dim, class Memory>
+PointSet<T, Dim, Memory> Modelling<T, Dim, Memory>::receivers(const InstanceOf<Memory>& exec,
+                                                              const Shot<Dim>& shot,
+                                                              const std::string& prefix) const {
+  return PointSet<T, Dim, Memory>(exec, m_plan.grid, m_propagator->layout(), shot.receivers,
+                                  point_options(*m_propagator, prefix + "receiver", false));
+}
+
+template <class T, int Dim, class Memory>
+void Modelling<T, Dim, Memory>::check(const InstanceOf<Memory>& exec,
+                                      const std::vector<Shot<Dim>>& shots) const {
+  for (const Shot<Dim>& shot : shots) {
+    const std::string of = shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
+    detail::blame("sources", [&] { sources(exec, shot, of); });
+    detail::blame("receivers", [&] { receivers(exec, shot, of); });
+  }
+}
+
+template <class T, int Dim, class Memory>
+ShotOptions<T, Dim, Memory> Modelling<T, Dim, Memory>::shot_options() const {
+  ShotOptions<T, Dim, Memory> options;
+  options.steps = m_plan.time.steps;
+  options.interval = m_plan.time.interval;
+  options.snapshot_every = m_plan.time.snapshot_every;
+  return options;
+}
+
+template <class T, int Dim, class Memory>
+ShotResult<T, Dim, Memory> Modelling<T, Dim, Memory>::shot(
+    const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
+    const ShotOptions<T, Dim, Memory>& options) {
+  return model_shot<T, Dim, Memory>(exec, *m_propagator, m_wavefield, sources(exec, shot),
+                                    m_plan.wavelet, receivers(exec, shot), options);
+}
+
+}  // namespace moho::wave
+
+/// \cond
+#define MOHO_WAVE_DRIVER(prefix, T, Dim, Memory) prefix template class Modelling<T, Dim, Memory>;
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave {
+MOHO_FOR_ALL(MOHO_WAVE_DRIVER, extern)
+}
+#endif
+/// \endcond

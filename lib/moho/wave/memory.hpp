@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What modelling takes in memory, before anything is read or allocated.
+
+#include <moho/wave/layout.hpp>
+#include <moho/wave/plan.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace moho::wave {
+
+/// What decides on the memory of a run.
+template <int Dim>
+struct MemoryShape {
+  Grid<Dim> grid;                                 ///< of the model, without layers
+  Boundaries<Dim> faces;                          ///< whose layers are added
+  Medium medium = Medium::isotropic;              ///< of the model
+  Equations equations = Equations::self_adjoint;  ///< of VTI and TTI
+  int order = 8;                                  ///< of the differences
+  int parameters = 1;                             ///< fields of the model that are given
+  bool delta = false;                             ///< delta is among them
+  bool tapered = false;                           ///< a delta of its own is made (taper_delta())
+  bool keep_given = false;                        ///< the model as it was given stays
+  bool keep_model = false;     ///< the model with its layers stays during the steps
+  std::int64_t receivers = 0;  ///< of the largest shot
+  std::int64_t rows = 0;       ///< time levels that receivers record
+  std::int64_t samples = 0;    ///< of a trace
+  bool snapshots = false;      ///< a SnapshotQueue hands out the model's nodes
+};
+
+/// \brief The memory that modelling shots takes (make_modelling()), from the shapes alone.
+template <class T, int Dim>
+MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
+  const Grid<Dim> extended = extended_grid(shape.grid, shape.faces);
+  const bool self_adjoint = shape.equations == Equations::self_adjoint;
+  const int fields = fields_of(shape.medium);
+  const bool tti = shape.medium == Medium::tti;
+
+  std::int64_t medium = 1;
+  if (shape.medium != Medium::isotropic) ++medium;
+  if (fields == 2) medium += self_adjoint ? 2 : 1;
+  if (tti) medium += 1 + (Dim == 3 ? 1 : 0) + (self_adjoint ? 1 : 0);
+  const std::int64_t levels = 2 * fields + (tti && self_adjoint ? 2 : 0);
+  std::int64_t layers = 0;
+  for (int d = 0; d < Dim; ++d) {
+    const std::int64_t plane = extended.size() / extended.extents[d];
+    for (const Face& face : {shape.faces.lower[d], shape.faces.upper[d]}) {
+      if (face.kind == FaceKind::cpml) layers += 3 * fields * face.width * plane;
+    }
+  }
+  const auto bytes = [](std::int64_t elements) {
+    return static_cast<std::size_t>(elements) * sizeof(T);
+  };
+  const std::int64_t padded = make_layout<T>(extended, shape.order / 2).size;
+  const int parameters = shape.parameters + (shape.tapered && !shape.delta ? 1 : 0);
+  MemoryNeed need;
+  need.model = bytes(shape.parameters * shape.grid.size());
+  need.extended = bytes(parameters * extended.size());
+  need.medium = bytes(medium * padded);
+  need.wavefield = bytes(levels * padded + layers);
+  // weights of a point along each axis, and where they begin
+  const std::int64_t point = Dim * 20 + 32;
+  need.gathers = bytes(shape.receivers * (shape.rows + shape.samples + point));
+  need.host = bytes(shape.receivers * (shape.rows + 3 * shape.samples));
+  if (shape.snapshots) {
+    need.snapshots = bytes(shape.grid.size());
+    need.host += bytes(2 * shape.grid.size());
+  }
+  const std::size_t tapered = shape.tapered ? bytes(shape.grid.size()) : 0;
+  const std::size_t given = shape.keep_given ? need.model : 0;
+  need.most = std::max({need.model + tapered + need.extended, given + need.extended + need.medium,
+                        given + (shape.keep_model ? need.extended : 0) + need.medium +
+                            need.wavefield + need.gathers + need.snapshots});
+  return need;
+}
+
+}  // namespace moho::wave

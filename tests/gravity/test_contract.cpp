@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Labels, instances and fences of gravity.
+
+#include "events.hpp"
+#include "gravity/ensembles.hpp"
+
+#include <string>
+
+namespace {
+
+using namespace moho::testing;
+
+const Contract returns{{"gravity"}, true};
+
+constexpr RegularMesh mesh{{12, 10, 8}, {0.0, 0.0, 0.0}, {1200.0, 1000.0, 800.0}};
+
+template <class T, class Memory>
+void hold_strategies(const Instance<Memory>& exec, bool overlaps) {
+  Random random(7);
+  std::vector<double> numbers, heights;
+  for (std::int64_t i = 0; i < mesh.size(); ++i) numbers.push_back(random.between(100.0, 400.0));
+  for (int i = 0; i < 40; ++i) {
+    for (const double x : {random.between(0.0, 1200.0), random.between(0.0, 1000.0), -50.0}) {
+      heights.push_back(x);
+    }
+  }
+  const auto rows = numbers_in(exec, moho::gravity::mesh_prisms(mesh, numbers));
+  const auto densities = numbers_in(exec, numbers), places = numbers_in(exec, heights);
+  const auto results = results_in(exec, 10, 40);
+  std::int64_t kernels = 0;
+  Options options;
+  options.check_overlaps = overlaps;
+  for (const Strategy strategy : general_strategies) {
+    options.strategy = strategy;
+    kernels += kernels_in(hold(exec, to_string(strategy) + ", prisms", returns, [&] {
+      moho::gravity::forward<T>(exec, prisms_of(rows), stations_of(places), all_ten(), results,
+                                options);
+    }));
+  }
+  for (const Strategy strategy :
+       {Strategy::automatic, Strategy::tiles, Strategy::by_prisms, Strategy::by_corners}) {
+    if (strategy == Strategy::by_corners && sizeof(T) == 4) continue;  // double precision alone
+    options.strategy = strategy;
+    kernels += kernels_in(hold(exec, to_string(strategy) + ", a mesh", returns, [&] {
+      moho::gravity::forward<T>(exec, mesh, moho::gravity::DensityView<Memory>(densities),
+                                stations_of(places), all_ten(), results, options);
+    }));
+  }
+  EXPECT_GT(kernels, 30);
+}
+
+template <class S>
+class GravityContract : public ::testing::Test {};
+TYPED_TEST_SUITE(GravityContract, TestSpaces, SpaceName);
+
+TYPED_TEST(GravityContract, Double) {
+  const auto exec = own_instance<typename TypeParam::Exec>();
+  for (const bool overlaps : {false, true}) {
+    hold_strategies<double, typename TypeParam::Memory>(exec, overlaps);
+  }
+}
+TYPED_TEST(GravityContract, Single) {
+  hold_strategies<float, typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>(),
+                                                     false);
+}
+
+}  // namespace

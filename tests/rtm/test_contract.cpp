@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Labels, instances and fences of rtm: domains by layers and by the eikonal equation wait while
+// they prepare, and not in the steps of a shot; the amplitude is looked at on the host, every few
+// steps.
+
+#include "events.hpp"
+#include "wave/support.hpp"
+
+#include <moho/rtm/rtm.hpp>
+#include <moho/wave/modelling.hpp>
+
+#include <memory>
+
+namespace {
+
+using namespace moho::testing;
+using moho::Grid;
+using moho::Points;
+using moho::rtm::DomainOptions;
+using moho::rtm::ExpandingDomain;
+using moho::rtm::Expansion;
+using moho::wave::PointSet;
+using moho::wave::ShotOptions;
+
+const Contract prepares{{"rtm", "eikonal"}, true};
+const Contract returns{{"rtm", "wave"}, true};
+
+template <class S>
+class RtmContract : public ::testing::Test {};
+TYPED_TEST_SUITE(RtmContract, TestSpaces, SpaceName);
+
+template <int Dim, class Memory>
+void hold_domains(const Instance<Memory>& exec, Medium medium) {
+  const auto faces = moho::wave::all_faces<Dim>(FaceKind::sponge, 4);
+  const Grid<Dim> grid = cube<Dim>(Dim == 2 ? 81 : 29, 10.0);
+  Constants constants;
+  constants.epsilon = 0.2;
+  constants.delta = 0.1;
+  const auto model = constant_model<float, Dim, Memory>(exec, grid, medium, constants);
+  PropagatorOptions<Dim> options;
+  options.order = 4;
+  options.boundaries = faces;
+  const auto propagator = make_propagator(exec, grid, model, options);
+  Points<Dim> positions(1);
+  for (int d = 0; d < Dim; ++d) positions[0][d] = 142.0;
+  const PointSet<float, Dim, Memory> sources(exec, grid, propagator.layout(), positions,
+                                             point_options(propagator, "source", true));
+  const PointSet<float, Dim, Memory> receivers(exec, grid, propagator.layout(), positions,
+                                               point_options(propagator, "receiver", false));
+  const std::vector<double> wavelet = moho::wave::ricker(0.02 / propagator.dt(), propagator.dt());
+  for (const Expansion method :
+       {Expansion::none, Expansion::layers, Expansion::eikonal, Expansion::amplitude}) {
+    SCOPED_TRACE(to_string(method));
+    std::vector<std::int64_t> fences;
+    for (const int steps : {8, 24}) {
+      std::unique_ptr<ExpandingDomain<float, Dim, Memory>> domain;
+      hold(exec, "make_domain", prepares, [&] {
+        domain = moho::rtm::make_domain(method, exec, propagator, model, sources, DomainOptions{});
+      });
+      ShotOptions<float, Dim, Memory> shot;
+      shot.steps = steps;
+      shot.check_every = 0;
+      shot.domain = domain.get();
+      fences.push_back(fences_in(hold(exec, "model_shot", returns, [&] {
+        model_shot(exec, propagator, sources, wavelet, receivers, shot);
+      })));
+    }
+    if (method == Expansion::amplitude) {
+      // 24 steps look twice where 8 look never; looking waits for the steps and for the copy
+      EXPECT_LE(fences[1], fences[0] + 4);
+    } else {
+      EXPECT_EQ(fences[0], fences[1]);
+    }
+  }
+}
+
+template <class Memory>
+void domains(const Instance<Memory>& exec) {
+  hold_domains<2, Memory>(exec, Medium::isotropic);
+  hold_domains<2, Memory>(exec, Medium::vti);
+  hold_domains<3, Memory>(exec, Medium::isotropic);
+}
+TYPED_TEST(RtmContract, Domains) { domains(own_instance<typename TypeParam::Exec>()); }
+
+}  // namespace
