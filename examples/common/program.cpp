@@ -331,8 +331,10 @@ std::string Session::interrupted() noexcept {
     const Json* const state = m_last.find("state");
     if (state == nullptr) return "no result was written";
     if (state->text() != "running") {
-      return concat("the results in ", m_folder.string(),
-                    " are whole, and the picture may be missing");
+      return state->text() == "done"
+                 ? concat("the results in ", m_folder.string(),
+                          " are whole, and the picture may be missing")
+                 : concat("the run in ", m_folder.string(), " had failed before");
     }
     m_last["state"] = "interrupted";
     const Json* const list = m_last.find("files");

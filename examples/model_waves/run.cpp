@@ -350,6 +350,7 @@ class Program {
     m_job.modelling.keep_model =
         m_o.expand == rtm::Expansion::layers || m_o.expand == rtm::Expansion::eikonal;
     m_job.expand = m_o.expand;
+    if (m_o.space == "cuda") m_job.modelling.memory = m_o.memory;
     m_job.sources_name = m_o.shots_file.empty() ? "--source" : "--shots " + m_o.shots_file;
     m_job.receivers_name = m_o.shots_file.empty() ? "--receivers" : m_job.sources_name;
     m_job.wavelet_name = "--wavelet " + m_o.wavelet;

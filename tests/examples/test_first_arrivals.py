@@ -110,10 +110,10 @@ class NothingIsLost(support.NothingIsLost, Case):
              lambda f: ["--vp", "2000", "--epsilon", f, "--spacing", "5"], "epsilon"),
             ("receivers.csv", b"x,z\n0,0\n", lambda f: ["--builtin", "salt", "--receivers", f], "receivers"),
             ("times.npy", support.npy(np.zeros((1, 2))), lambda f: ["--builtin", "salt", "--source", f], "source")]
-    shapes = [["--builtin", "salt", "--shape", "201,101,151"], ["--builtin", "salt", "--shape", "301,151,201"],
-              ["--vp", "2000", "--spacing", "5", "--epsilon", "0.1", "--delta", "0.05", "--shape", "201,101,151"],
-              ["--builtin", "salt", "--shape", "1501,1001", "--method", "fast_marching", "--precision", "double"],
-              ["--builtin", "salt", "--shape", "901,601", "--each", "--source", "0,0", "--source", "900,0", "--source", "50,50"]]
+    shapes = [["--builtin", "salt", "--shape", "121,81,101"], ["--builtin", "salt", "--shape", "181,101,121"],
+              ["--vp", "2000", "--spacing", "5", "--epsilon", "0.1", "--delta", "0.05", "--shape", "121,81,101"],
+              ["--builtin", "salt", "--shape", "901,601", "--method", "fast_marching", "--precision", "double"],
+              ["--builtin", "salt", "--shape", "1001,701", "--each", "--source", "0,0", "--source", "900,0", "--source", "50,50"]]
 
     def test_a_large_file_is_refused_by_its_header(self):
         shape = (8804, 2201, 2204)  # 159 GiB, without taking place on the disk

@@ -147,7 +147,7 @@ class Agreement(Case):
                      "--source", "5,600", "--radius", 3]
         expected = self.trace(*arguments)
         for more in (["--storage", "stored"], ["--storage", "on_the_fly"], ["--star", "full"],
-                     ["--memory", "200K", "--storage", "on_the_fly"]):
+                     ["--memory", "240K", "--storage", "on_the_fly"]):
             r = self.trace(*arguments, *more)
             np.testing.assert_allclose(r.times, expected.times, rtol=2e-6, err_msg=str(more))
             np.testing.assert_allclose(r.receivers["traveltime"], expected.receivers["traveltime"], rtol=2e-6)
@@ -495,10 +495,10 @@ class NothingIsLost(support.NothingIsLost, Case):
     read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f, "--spacing", "5"], "model"),
             ("traveltime.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f], "model"),
             ("receivers.csv", b"x,z\n0,0\n", lambda f: ["--builtin", "salt", "--receivers", f], "receivers")]
-    shapes = [["--builtin", "salt", "--shape", "151,101,121", "--radius", 2],
-              ["--builtin", "salt", "--shape", "151,101,121", "--radius", 2, "--source", "0,0,0", "--source", "700,0,500"],
-              ["--builtin", "salt", "--shape", "1401,1001", "--radius", 3, "--precision", "double"],
-              ["--builtin", "salt", "--shape", "901,601", "--radius", 4, "--storage", "stored", "--method", "relaxation"]]
+    shapes = [["--builtin", "salt", "--shape", "121,81,101", "--radius", 2],
+              ["--builtin", "salt", "--shape", "121,81,101", "--radius", 2, "--source", "0,0,0", "--source", "700,0,500"],
+              ["--builtin", "salt", "--shape", "1001,701", "--radius", 3, "--precision", "double"],
+              ["--builtin", "salt", "--shape", "601,401", "--radius", 4, "--storage", "stored", "--method", "relaxation"]]
 
     def test_data_of_a_header(self):
         # The header is elsewhere, the data would be replaced.
