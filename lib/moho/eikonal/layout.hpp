@@ -229,7 +229,7 @@ struct Problem {
   T* u;                         ///< of each source in turn, grid.size elements
   double spacing[Dim];
   T inverse_spacing[Dim];
-  T tolerance;
+  T tolerance;  ///< changes that do not count, relative to u: see Tolerance
   int sources;
   bool factored;
 
@@ -280,7 +280,8 @@ KOKKOS_FORCEINLINE_FUNCTION T solution_at(const Problem<T, Dim>& problem, const 
       problem.model.template at<Anelliptic>(dense), problem.inverse_spacing);
 }
 
-/// The same as one function of a host: its sweeps, its last look and fast marching call it.
+/// The same as one function of a host: its sweeps, its last look and fast marching call it, and
+/// find the same bits.
 template <int Order, bool Anelliptic, class T, int Dim>
 MOHO_NOINLINE T host_solution(const Problem<T, Dim>& problem, const T* center,
                               const FactorAt<T, Dim, Anelliptic>& factor, std::int64_t dense) {
@@ -296,7 +297,7 @@ struct FillFactor {
   T *squares, *across, *along;
   std::int64_t nodes;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    using std::sqrt;
+    using N = Rounded<double>;
     const std::int64_t s = i / nodes;
     const Source<Dim>& source = from[s];
     std::int64_t rest = i % nodes, node[Dim];
@@ -304,12 +305,13 @@ struct FillFactor {
       node[d] = rest % tiled.extents[d];
       rest /= tiled.extents[d];
     }
-    double offset[Dim], square = 0.0;
+    double offset[Dim];
+    N square = 0.0;
     for (int d = 0; d < Dim; ++d) {
       offset[d] = (static_cast<double>(node[d]) - source.position[d]) * spacing[d];
-      if (d + 1 < Dim) square += offset[d] * offset[d];
+      if (d + 1 < Dim) square += N(offset[d]) * N(offset[d]);
     }
-    const double distance = sqrt(square);
+    const double distance = sqrt(square).value;
     const TimeAndSlowness t = homogeneous(source.medium, distance, offset[Dim - 1]);
     const std::int64_t place = s * tiled.size + tiled.at(node);
     squares[place] = static_cast<T>(t.time * t.time);
@@ -390,7 +392,7 @@ Problem<T, Dim> make_problem(const Instance<Memory>& exec, const Grid<Dim>& grid
   problem.grid = tiled;
   problem.model = model;
   problem.sources = static_cast<int>(sources.size());
-  problem.tolerance = T(4) * std::numeric_limits<T>::epsilon();
+  problem.tolerance = T(0);
   problem.factored = factored;
   for (int d = 0; d < Dim; ++d) {
     problem.spacing[d] = grid.spacing[d];

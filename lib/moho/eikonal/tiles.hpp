@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -206,27 +207,29 @@ std::array<std::int64_t, count_places> list_tiles(const Instance<Memory>& exec,
   return fetch_counts(exec, marks);
 }
 
-/// \brief What counts as rounding, wider the longer a solution takes.
+/// \brief What counts as a change.
 ///
-/// Differences of second order choose their neighbours by the values there, so that a few nodes may
-/// go round in circles between two states that are a little apart. After `patience` rounds the
-/// tolerance doubles, and again every so many rounds: circles that small no longer count.
+/// Any does: the solution is one, and is reached to the last bit. Only arithmetic whose results
+/// depend on where it is compiled could go round in circles, as compiler options beyond IEEE 754
+/// make it: after many more rounds than solutions take, changes of a few roundings no longer count,
+/// and of twice as many after every further so many.
 template <class T>
 class Tolerance {
  public:
-  /// \param rounds more than any solution takes that settles by itself
-  Tolerance(T least, std::int64_t rounds) : m_tolerance(least), m_rounds(rounds) {}
+  /// \param rounds more than any solution takes
+  explicit Tolerance(std::int64_t rounds) : m_rounds(rounds) {}
   /// After so many rounds.
   T at(std::int64_t round) {
     if (round > m_patience + m_rounds) {
       m_patience += m_patience == 0 ? m_rounds : m_rounds / 8 + 1;
-      m_tolerance *= T(2);
+      m_tolerance =
+          m_tolerance > T(0) ? T(2) * m_tolerance : T(4) * std::numeric_limits<T>::epsilon();
     }
     return m_tolerance;
   }
 
  private:
-  T m_tolerance;
+  T m_tolerance = T(0);
   std::int64_t m_rounds, m_patience = 0;
 };
 
@@ -240,7 +243,7 @@ void solve_active_tiles(const Instance<Memory>& exec, int order, Problem<T, Dim>
     tiles_across += problem.grid.tiles[d];
   }
   const bool alone = is_host_memory<Memory> && exec.concurrency() == 1;
-  Tolerance<T> tolerance(problem.tolerance, 16 * tiles_across);
+  Tolerance<T> tolerance(16 * tiles_across + problem.grid.tile_count);
   std::int64_t rounds = 0;
   for (;;) {
     problem.tolerance = tolerance.at(rounds);
@@ -296,7 +299,7 @@ void solve_sweeping(const Instance<Memory>& exec, int order, Problem<T, Dim> pro
                     const Marks<T>& marks, const Progress& progress, Report& report) {
   std::vector<int> items;
   std::vector<std::int64_t> begin;
-  Tolerance<T> tolerance(problem.tolerance, 16 * (std::int64_t(1) << Dim));
+  Tolerance<T> tolerance((16 + problem.grid.tile_count) * (std::int64_t(1) << Dim));
   for (int sweep = 0;; ++sweep) {
     problem.tolerance = tolerance.at(sweep);
     const int direction = sweep % (1 << Dim);
