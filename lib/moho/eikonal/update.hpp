@@ -123,8 +123,8 @@ KOKKOS_FORCEINLINE_FUNCTION N solve_lines(const Upwind<N> (&axes)[Dim], const Li
   return step;
 }
 
-/// The local equation of a node.
-template <int Order, bool Anelliptic, class N, int Dim>
+/// The local equation of a node, of first order or of second.
+template <bool Second, bool Anelliptic, class N, int Dim>
 struct LocalEquation {
   Upwind<N> axes[Dim];  ///< the earliest first
   N base;               ///< M
@@ -140,6 +140,10 @@ struct LocalEquation {
     for (int i = 0; i < 16 && !(square(u) > time_square); ++i) u *= N(1) + N::epsilon();
     return u;
   }
+  /// The value of first order along the earliest axis alone, of times instead of u.
+  KOKKOS_FORCEINLINE_FUNCTION N plain() const {
+    return (sqrt(axes[0].square) + base / axes[0].scale) / sqrt(base);
+  }
   /// Sets what follows from the axes.
   KOKKOS_FORCEINLINE_FUNCTION void set_offsets() {
     reference = axes[0].nearest;
@@ -151,9 +155,7 @@ struct LocalEquation {
     }
   }
   /// True if an axis has a second difference.
-  KOKKOS_FORCEINLINE_FUNCTION bool has_second(int d) const {
-    return Order == 2 && axes[d].room > N(0);
-  }
+  KOKKOS_FORCEINLINE_FUNCTION bool has_second(int d) const { return Second && axes[d].room > N(0); }
   /// The growth of an axis whose second difference counts in full.
   KOKKOS_FORCEINLINE_FUNCTION Line<N> full_line(int d) const {
     if (!has_second(d)) return {axes[d].first, first[d]};
@@ -275,7 +277,46 @@ struct LocalEquation {
   }
 };
 
-/// u at a node; infinite if no neighbour has a time.
+/// Sets what an axis takes from its neighbour on one side.
+/// \param square of the neighbour's time
+/// \param nearest u there
+template <int Dim, class N, class T, class Base>
+KOKKOS_FORCEINLINE_FUNCTION void set_axis(Upwind<N>& axis, int d, bool upper, N square, N nearest,
+                                          const Base& base, const LocalMedium<T>& medium,
+                                          T inverse_spacing, N m) {
+  const N velocity = d == Dim - 1 ? medium.vertical : medium.horizontal;
+  const N per_spacing = velocity * N(inverse_spacing);
+  const auto& column = base.column(d);
+  const N slope = velocity * N(column.slope);
+  axis.square = square;
+  axis.nearest = nearest;
+  axis.slope = upper ? -slope : slope;
+  axis.scale = m * per_spacing;
+  axis.first = axis.scale + axis.slope;
+  axis.back = N(0);
+  axis.room = N(0);
+  axis.flat = velocity * N(column.flat);
+  axis.lean = velocity * N(column.lean(m.value));
+  axis.vertical = d == Dim - 1;
+  if (square < N(infinity<T>()) && axis.first <= N(0.25) * axis.scale) {
+    // towards a source within a spacing the factor bends the wrong way: the time itself
+    axis.nearest = sqrt(square / m);
+    axis.slope = N(0);
+    axis.first = axis.scale;
+  }
+}
+
+/// Sorts axes, the earliest first.
+template <class N, int Dim>
+KOKKOS_FORCEINLINE_FUNCTION void sort_axes(Upwind<N> (&axes)[Dim]) {
+  sort_two(axes[0], axes[1]);
+  if constexpr (Dim == 3) {
+    sort_two(axes[1], axes[2]);
+    sort_two(axes[0], axes[1]);
+  }
+}
+
+/// u at a node at first order; infinite if no neighbour has a time.
 ///
 /// The axes come in one after the other, the earliest first, as long as the next is earlier than
 /// the value from those before it. The value is then later than all neighbours that it was made
@@ -286,12 +327,12 @@ struct LocalEquation {
 /// \param base square(axis, step) is M there, column(axis) holds q at the node itself
 /// \param medium at the node
 /// \param inverse_spacing by axis
-template <int Order, bool Anelliptic, int Dim, class T, class Values, class Base>
-KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
-                                             const LocalMedium<T>& medium,
-                                             const T (&inverse_spacing)[Dim]) {
+template <bool Anelliptic, int Dim, class T, class Values, class Base>
+KOKKOS_FORCEINLINE_FUNCTION T first_order(const Values& u, const Base& base,
+                                          const LocalMedium<T>& medium,
+                                          const T (&inverse_spacing)[Dim]) {
   using N = Rounded<T>;
-  LocalEquation<Order, Anelliptic, N, Dim> local;
+  LocalEquation<false, Anelliptic, N, Dim> local;
   const N m = base.square(0, 0);
   local.base = m;
   local.anellipticity = medium.anellipticity;
@@ -301,55 +342,26 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
     const N low_square = N(base.square(d, -1)) * (low * low);
     const N high_square = N(base.square(d, 1)) * (high * high);
     const bool upper = high_square < low_square;
-    Upwind<N>& axis = local.axes[d];
-    const N velocity = d == Dim - 1 ? medium.vertical : medium.horizontal;
-    const N per_spacing = velocity * N(inverse_spacing[d]);
-    const auto& column = base.column(d);
-    const N slope = velocity * N(column.slope);
-    axis.square = upper ? high_square : low_square;
-    axis.nearest = upper ? high : low;
-    axis.slope = upper ? -slope : slope;
-    axis.scale = m * per_spacing;
-    axis.first = axis.scale + axis.slope;
-    axis.back = N(0);
-    axis.room = N(0);
-    axis.flat = velocity * N(column.flat);
-    axis.lean = velocity * N(column.lean(m.value));
-    axis.vertical = d == Dim - 1;
-    const bool known = axis.square < N(infinity<T>());
-    if (known && axis.first <= N(0.25) * axis.scale) {
-      // towards a source within a spacing the factor bends the wrong way: the time itself
-      axis.nearest = sqrt(axis.square / m);
-      axis.slope = N(0);
-      axis.first = axis.scale;
-    } else if (Order == 2 && known) {
-      const int step = upper ? 2 : -2;
-      const N next = u.value(d, step);
-      const N square = N(base.square(d, step)) * (next * next);
-      if (square < axis.square) {
-        axis.back = axis.nearest - next;
-        axis.room = per_spacing * (axis.square - square);
-      }
-    }
-    count += known;
+    const N square = upper ? high_square : low_square;
+    set_axis<Dim>(local.axes[d], d, upper, square, upper ? high : low, base, medium,
+                  inverse_spacing[d], m);
+    count += square < N(infinity<T>());
   }
   if (count == 0) return infinity<T>();
-  if constexpr (Dim == 2) {
-    sort_two(local.axes[0], local.axes[1]);
-  } else {
-    sort_two(local.axes[0], local.axes[1]);
-    sort_two(local.axes[1], local.axes[2]);
-    sort_two(local.axes[0], local.axes[1]);
-  }
+  sort_axes(local.axes);
   local.set_offsets();
   // where all axes clearly have a part in it, so they would one after the other
-  bool clear = false;
   if (count > 1) {
+    constexpr T small = T(256) * std::numeric_limits<T>::epsilon();
+    bool clear = false;
     const N step = local.full_step(count), value = local.reference + step;
-    constexpr T margin = T(1) - T(16) * std::numeric_limits<T>::epsilon();
     if (local.is_full(count, step, clear) && clear &&
-        local.square(value) * N(margin) > local.axes[count - 1].square) {
-      return value.value;
+        local.square(value) * N(T(1) - small) > local.axes[count - 1].square) {
+      for (int d = 0; d < count; ++d) {  // rounding is far from it
+        const N rounding = N(small) * local.axes[d].scale * local.reference;
+        clear = clear && rounding * rounding < m;
+      }
+      if (clear) return value.value;
     }
   }
   N value = N(0);
@@ -357,14 +369,71 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
     const N square = local.axes[k].square;
     if (k > 0 && !(square < local.square(value))) break;
     N with = local.reference + local.solve(k + 1, value - local.reference, k > 0);
-    if (k == 0 && !(local.square(with) > square)) {
-      with = (sqrt(square) + m / local.axes[0].scale) / sqrt(m);  // plain first order
-    }
+    if (k == 0 && !(local.square(with) > square)) with = local.plain();
     if (!(local.square(with) > square)) with = local.just_later(square);
     const bool earlier = local.square(with) < local.square(value);
     if (k == 0 || (earlier && local.square(with) > square)) value = with;
   }
   return value.value;
+}
+
+/// u at a node at second order, from neighbours that are earlier at first order: a neighbour along
+/// an axis if it is earlier than the node, and the next one if it is earlier still. Infinite as
+/// long as one of them has no value.
+///
+/// \param first u of first order, of the node and all neighbours
+/// \param u of second order, those that are known; else infinite
+///
+/// The rest is as for first_order().
+template <bool Anelliptic, int Dim, class T, class Values, class Base>
+KOKKOS_FORCEINLINE_FUNCTION T second_order(const Values& first, const Values& u, const Base& base,
+                                           const LocalMedium<T>& medium,
+                                           const T (&inverse_spacing)[Dim]) {
+  using N = Rounded<T>;
+  const N none = infinity<T>();
+  const N m = base.square(0, 0), own_value = first.value(0, 0);
+  const N own = m * (own_value * own_value);
+  bool upper[Dim], two[Dim];
+  N nearest[Dim], next[Dim];
+  int count = 0;
+  for (int d = 0; d < Dim; ++d) {
+    const N low = first.value(d, -1), high = first.value(d, 1);
+    const N low_square = N(base.square(d, -1)) * (low * low);
+    const N high_square = N(base.square(d, 1)) * (high * high);
+    upper[d] = high_square < low_square;
+    const N square = upper[d] ? high_square : low_square;
+    two[d] = false;
+    nearest[d] = none;
+    if (!(square < own)) continue;
+    ++count;
+    const int step = upper[d] ? 1 : -1;
+    nearest[d] = u.value(d, step);
+    if (nearest[d] == none) return none.value;
+    const N farther = first.value(d, 2 * step);
+    two[d] = N(base.square(d, 2 * step)) * (farther * farther) < square;
+    if (two[d]) next[d] = u.value(d, 2 * step);
+    if (two[d] && next[d] == none) return none.value;
+  }
+  if (count == 0) return none.value;
+  LocalEquation<true, Anelliptic, N, Dim> local;
+  local.base = m;
+  local.anellipticity = medium.anellipticity;
+  for (int d = 0; d < Dim; ++d) {
+    const int step = upper[d] ? 1 : -1;
+    const N square = N(base.square(d, step)) * (nearest[d] * nearest[d]);
+    Upwind<N>& axis = local.axes[d];
+    set_axis<Dim>(axis, d, upper[d], square, nearest[d], base, medium, inverse_spacing[d], m);
+    if (two[d] && axis.nearest == nearest[d]) {
+      const N velocity = d == Dim - 1 ? medium.vertical : medium.horizontal;
+      axis.back = nearest[d] - next[d];
+      axis.room = velocity * N(inverse_spacing[d]) *
+                  (square - N(base.square(d, 2 * step)) * (next[d] * next[d]));
+    }
+  }
+  sort_axes(local.axes);
+  local.set_offsets();
+  const N value = local.reference + local.solve(count, N(0), false);
+  return (local.square(value) >= local.axes[0].square ? value : local.plain()).value;
 }
 
 }  // namespace moho::eikonal::detail
