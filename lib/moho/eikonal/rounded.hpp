@@ -2,18 +2,32 @@
 #pragma once
 
 /// \file
-/// \brief Numbers whose operations are rounded one by one, on devices too.
+/// \brief Numbers whose operations are rounded one by one.
 
 #include <moho/core/kokkos.hpp>
 
 namespace moho::eikonal::detail {
 
+/// A product that compilers of hosts do not join with a sum.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T detached(T product) {
+#if defined(__CUDACC__)
+  // an option of the compiler does it: lib/kernels/CMakeLists.txt
+#elif defined(__clang__) || defined(__GNUC__)
+#if defined(__x86_64__)
+  asm("" : "+x"(product));
+#elif defined(__aarch64__)
+  asm("" : "+w"(product));
+#endif
+#endif
+  return product;
+}
+
 /// \brief A number of type T whose products, quotients and roots are rounded as IEEE 754 says.
 ///
-/// Compilers for devices join a product and a sum into one operation that rounds once, at places
-/// that they choose anew in every kernel. With numbers of this type a formula has the same bits in
-/// every kernel and on every device, and those of a host whose compiler leaves products alone, as
-/// moho's compiled kernels ask it to.
+/// Compilers join a product and a sum into one operation that rounds once, at places that they
+/// choose anew wherever a function is inlined. With numbers of this type a formula has the same
+/// bits everywhere: in every kernel, on hosts and on devices.
 template <class T>
 struct Rounded {
   T value;
@@ -36,7 +50,7 @@ struct Rounded {
       return __dmul_rn(a.value, b.value);
     }
 #else
-    return a.value * b.value;
+    return detached(a.value * b.value);
 #endif
   }
   KOKKOS_FORCEINLINE_FUNCTION friend Rounded operator/(Rounded a, Rounded b) {

@@ -248,7 +248,7 @@ void solve_active_tiles(const Instance<Memory>& exec, Problem<T, Dim> problem,
     tiles_across += problem.grid.tiles[d];
   }
   const bool alone = is_host_memory<Memory> && exec.concurrency() == 1;
-  Tolerance<T> tolerance(16 * tiles_across + problem.grid.tile_count);
+  Tolerance<T> tolerance(1024 + 16 * tiles_across + problem.grid.tile_count);
   std::int64_t rounds = 0;
   for (;;) {
     problem.tolerance = tolerance.at(rounds);
@@ -320,7 +320,7 @@ void solve_sweeping(const Instance<Memory>& exec, Problem<T, Dim> problem, const
                     const Progress& progress, Report& report) {
   std::vector<int> items;
   std::vector<std::int64_t> begin;
-  Tolerance<T> tolerance((16 + problem.grid.tile_count) * (std::int64_t(1) << Dim));
+  Tolerance<T> tolerance((1024 + problem.grid.tile_count) * (std::int64_t(1) << Dim));
   for (int sweep = 0;; ++sweep) {
     problem.tolerance = tolerance.at(sweep);
     const int direction = sweep % (1 << Dim);

@@ -230,8 +230,9 @@ struct LocalEquation {
         full = full && size <= growth && size * (axis.nearest + axis.nearest) <= axis.room;
         growth += N(0.5) * e;
       }
-      full = full && growth >= flat_growth(d, step);
-      clear = clear && N(256) * growth * growth >= base;
+      const N least = flat_growth(d, step);
+      full = full && growth >= least;
+      clear = clear && N(256) * (growth * growth - least * least) >= base;
     }
     clear = clear && full;
     return full;
@@ -298,8 +299,11 @@ KOKKOS_FORCEINLINE_FUNCTION void set_axis(Upwind<N>& axis, int d, bool upper, N 
   axis.flat = velocity * N(column.flat);
   axis.lean = velocity * N(column.lean(m.value));
   axis.vertical = d == Dim - 1;
-  if (square < N(infinity<T>()) && axis.first <= N(0.25) * axis.scale) {
-    // towards a source within a spacing the factor bends the wrong way: the time itself
+  // Towards a source within a spacing the factor bends the wrong way, and where the velocity is
+  // many times that of the source it bends too much: the time itself.
+  const N bend = slope * slope, straight = axis.scale * axis.scale * m;
+  if (square < N(infinity<T>()) &&
+      (axis.first <= N(0.25) * axis.scale || bend * bend > N(64) * straight)) {
     axis.nearest = sqrt(square / m);
     axis.slope = N(0);
     axis.first = axis.scale;
