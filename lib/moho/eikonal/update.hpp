@@ -57,15 +57,6 @@ struct Upwind {
   bool vertical;  ///< the axis is the symmetry axis
 };
 
-template <class N>
-KOKKOS_FORCEINLINE_FUNCTION void sort_two(Upwind<N>& a, Upwind<N>& b) {
-  if (b.square < a.square) {
-    const Upwind<N> c = a;
-    a = b;
-    b = c;
-  }
-}
-
 /// The growth along an axis as a linear function of the step, u less its value at the earliest
 /// neighbour: rise step - offset.
 template <class N>
@@ -126,8 +117,9 @@ KOKKOS_FORCEINLINE_FUNCTION N solve_lines(const Upwind<N> (&axes)[Dim], const Li
 /// The local equation of a node, of first order or of second.
 template <bool Second, bool Anelliptic, class N, int Dim>
 struct LocalEquation {
-  Upwind<N> axes[Dim];  ///< the earliest first
-  N base;               ///< M
+  Upwind<N> axes[Dim];
+  int rank[Dim];  ///< 0: the earliest; sums are made in the order of axes all the same
+  N base;         ///< M
   N anellipticity;
   N reference;                ///< u of the earliest neighbour
   N first[Dim], second[Dim];  ///< where a and e are zero: rise step - offset
@@ -140,13 +132,23 @@ struct LocalEquation {
     for (int i = 0; i < 16 && !(square(u) > time_square); ++i) u *= N(1) + N::epsilon();
     return u;
   }
+  /// The axis of a rank.
+  KOKKOS_FORCEINLINE_FUNCTION const Upwind<N>& ranked(int place) const {
+    return rank[0] == place ? axes[0] : Dim == 2 || rank[1] == place ? axes[1] : axes[Dim - 1];
+  }
   /// The value of first order along the earliest axis alone, of times instead of u.
   KOKKOS_FORCEINLINE_FUNCTION N plain() const {
-    return (sqrt(axes[0].square) + base / axes[0].scale) / sqrt(base);
+    return (sqrt(ranked(0).square) + base / ranked(0).scale) / sqrt(base);
   }
   /// Sets what follows from the axes.
-  KOKKOS_FORCEINLINE_FUNCTION void set_offsets() {
-    reference = axes[0].nearest;
+  KOKKOS_FORCEINLINE_FUNCTION void finish() {
+    for (int d = 0; d < Dim; ++d) {
+      rank[d] = 0;
+      for (int e = 0; e < Dim; ++e) {
+        rank[d] += e < d ? axes[e].square <= axes[d].square : axes[e].square < axes[d].square;
+      }
+    }
+    reference = ranked(0).nearest;
     for (int d = 0; d < Dim; ++d) {
       const Upwind<N>& axis = axes[d];
       const N difference = axis.nearest - reference;
@@ -213,7 +215,7 @@ struct LocalEquation {
   /// The step of the `count` earliest axes if all of their second differences count in full.
   KOKKOS_FORCEINLINE_FUNCTION N full_step(int count) const {
     Line<N> lines[Dim];
-    for (int d = 0; d < Dim; ++d) lines[d] = d < count ? full_line(d) : flat_line(d);
+    for (int d = 0; d < Dim; ++d) lines[d] = rank[d] < count ? full_line(d) : flat_line(d);
     return solve_lines<Anelliptic>(axes, lines, base, anellipticity, reference);
   }
   /// True if they do, at a step.
@@ -221,7 +223,8 @@ struct LocalEquation {
   KOKKOS_FORCEINLINE_FUNCTION bool is_full(int count, N step, bool& clear) const {
     bool full = true;
     clear = true;
-    for (int d = 0; d < count; ++d) {
+    for (int d = 0; d < Dim; ++d) {
+      if (rank[d] >= count) continue;
       const Upwind<N>& axis = axes[d];
       N growth = axis.first * step - first[d];
       full = full && growth > N(0);
@@ -249,7 +252,10 @@ struct LocalEquation {
   KOKKOS_INLINE_FUNCTION N search(int count, N step, N high, bool bounded) const {
     N low = -reference;
     // a growth is at least half of what it is at first order
-    if (!bounded) high = (N(2.5) * sqrt(base) + magnitude(first[0])) / axes[0].first;
+    if (!bounded) {
+      const Upwind<N>& axis = ranked(0);
+      high = (N(2.5) * sqrt(base) + magnitude(axis.slope * reference)) / axis.first;
+    }
     if (!(step > low && step < high)) step = high;
     const N rounding = N(4) * N::epsilon() * reference;
     Line<N> lines[Dim] = {};
@@ -259,7 +265,7 @@ struct LocalEquation {
       N growth[Dim];
       for (int d = 0; d < Dim; ++d) {
         Line<N> line = flat_line(d);
-        growth[d] = d < count ? growth_at(d, step, line) : flat_growth(d, step);
+        growth[d] = rank[d] < count ? growth_at(d, step, line) : flat_growth(d, step);
         same = same && line == lines[d];
         lines[d] = line;
       }
@@ -310,16 +316,6 @@ KOKKOS_FORCEINLINE_FUNCTION void set_axis(Upwind<N>& axis, int d, bool upper, N 
   }
 }
 
-/// Sorts axes, the earliest first.
-template <class N, int Dim>
-KOKKOS_FORCEINLINE_FUNCTION void sort_axes(Upwind<N> (&axes)[Dim]) {
-  sort_two(axes[0], axes[1]);
-  if constexpr (Dim == 3) {
-    sort_two(axes[1], axes[2]);
-    sort_two(axes[0], axes[1]);
-  }
-}
-
 /// u at a node at first order; infinite if no neighbour has a time.
 ///
 /// The axes come in one after the other, the earliest first, as long as the next is earlier than
@@ -352,16 +348,16 @@ KOKKOS_FORCEINLINE_FUNCTION T first_order(const Values& u, const Base& base,
     count += square < N(infinity<T>());
   }
   if (count == 0) return infinity<T>();
-  sort_axes(local.axes);
-  local.set_offsets();
+  local.finish();
   // where all axes clearly have a part in it, so they would one after the other
   if (count > 1) {
     constexpr T small = T(256) * std::numeric_limits<T>::epsilon();
     bool clear = false;
     const N step = local.full_step(count), value = local.reference + step;
     if (local.is_full(count, step, clear) && clear &&
-        local.square(value) * N(T(1) - small) > local.axes[count - 1].square) {
-      for (int d = 0; d < count; ++d) {  // rounding is far from it
+        local.square(value) * N(T(1) - small) > local.ranked(count - 1).square) {
+      for (int d = 0; d < Dim; ++d) {  // rounding is far from it
+        if (local.rank[d] >= count) continue;
         const N rounding = N(small) * local.axes[d].scale * local.reference;
         clear = clear && rounding * rounding < m;
       }
@@ -370,7 +366,7 @@ KOKKOS_FORCEINLINE_FUNCTION T first_order(const Values& u, const Base& base,
   }
   N value = N(0);
   for (int k = 0; k < count; ++k) {
-    const N square = local.axes[k].square;
+    const N square = local.ranked(k).square;
     if (k > 0 && !(square < local.square(value))) break;
     N with = local.reference + local.solve(k + 1, value - local.reference, k > 0);
     if (k == 0 && !(local.square(with) > square)) with = local.plain();
@@ -434,10 +430,9 @@ KOKKOS_FORCEINLINE_FUNCTION T second_order(const Values& first, const Values& u,
                   (square - N(base.square(d, 2 * step)) * (next[d] * next[d]));
     }
   }
-  sort_axes(local.axes);
-  local.set_offsets();
+  local.finish();
   const N value = local.reference + local.solve(count, N(0), false);
-  return (local.square(value) >= local.axes[0].square ? value : local.plain()).value;
+  return (local.square(value) >= local.ranked(0).square ? value : local.plain()).value;
 }
 
 }  // namespace moho::eikonal::detail
