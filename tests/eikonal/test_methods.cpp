@@ -201,7 +201,7 @@ void several_give_the_earliest_or_each_its_own(const Instance<Memory>& exec) {
   EXPECT_LE(largest_difference(marched, earliest), 1e-13);
 
   // a budget that holds one source at a time
-  const Options little{.memory_budget = 150000};
+  const Options little{.memory_budget = 250000};
   const auto report = eikonal::solve_each(exec, grid, model, sources, each, little);
   EXPECT_GT(report.batches, 1);
   EXPECT_LE(largest_difference(to_host(exec, each), all), 1e-13);

@@ -319,9 +319,10 @@ KOKKOS_FORCEINLINE_FUNCTION void set_axis(Upwind<N>& axis, int d, bool upper, N 
 /// u at a node at first order; infinite if no neighbour has a time.
 ///
 /// The axes come in one after the other, the earliest first, as long as the next is earlier than
-/// the value from those before it. The value is then later than all neighbours that it was made
-/// from, by the same rounded numbers that the neighbours see, and none that is not earlier has any
-/// part in it: that makes the solution of a grid one, in whatever order nodes are visited.
+/// the value from those before it, and than the value with it. The value is then later than all
+/// neighbours that it was made from, by the same rounded numbers that the neighbours see, and none
+/// that is not earlier has any part in it: that makes the solution of a grid one, in whatever order
+/// nodes are visited.
 ///
 /// \param u value(axis, step) is u at the neighbour `step` nodes along an axis
 /// \param base square(axis, step) is M there, column(axis) holds q at the node itself
@@ -370,7 +371,7 @@ KOKKOS_FORCEINLINE_FUNCTION T first_order(const Values& u, const Base& base,
     if (k > 0 && !(square < local.square(value))) break;
     N with = local.reference + local.solve(k + 1, value - local.reference, k > 0);
     if (k == 0 && !(local.square(with) > square)) with = local.plain();
-    if (!(local.square(with) > square)) with = local.just_later(square);
+    if (k == 0 && !(local.square(with) > square)) with = local.just_later(square);
     const bool earlier = local.square(with) < local.square(value);
     if (k == 0 || (earlier && local.square(with) > square)) value = with;
   }
