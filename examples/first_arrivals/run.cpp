@@ -170,16 +170,20 @@ double time_at(const Grid<Dim>& grid, const T* times,
   return sum;
 }
 
+// Times at the receivers. The number of the source stands in front where it is known: the earliest
+// of several sources does not tell whose it is.
 template <class T, int Dim>
 void write_receivers(const fs::path& path, const Grid<Dim>& grid, const std::vector<T>& times,
-                     const Points<Dim>& receivers) {
+                     bool source_known, const Points<Dim>& receivers) {
   io::AtomicFile file(path);
-  file.write(concat("source,receiver,", Dim == 2 ? "x,z" : "x,y,z", ",traveltime\n"));
+  file.write(concat(source_known ? "source,receiver," : "receiver,", Dim == 2 ? "x,z" : "x,y,z",
+                    ",traveltime\n"));
   const auto nodes = static_cast<std::size_t>(grid.size());
   std::string text;
   for (std::size_t s = 0; s * nodes < times.size(); ++s) {
     for (std::size_t k = 0; k < receivers.size(); ++k) {
-      text = std::to_string(s) + ',' + std::to_string(k);
+      text = source_known ? std::to_string(s) + ',' : std::string();
+      text += std::to_string(k);
       for (int d = 0; d < Dim; ++d) {
         text += ',';
         io::append_number(text, receivers[k][d]);
@@ -299,7 +303,8 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
     io::write_npy(folder / "times.npy", outcome.times.data(), shape);
     session.wrote("times.npy");
     if (!receivers.empty()) {
-      write_receivers<T, Dim>(folder / "receivers.csv", job.grid, outcome.times, receivers);
+      write_receivers<T, Dim>(folder / "receivers.csv", job.grid, outcome.times,
+                              o.each || job.sources.size() == 1, receivers);
       session.wrote("receivers.csv");
     }
   }

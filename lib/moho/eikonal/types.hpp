@@ -13,7 +13,8 @@
 
 namespace moho::eikonal {
 
-/// How traveltimes are found in parallel. Both end at the same times, those of fast_marching().
+/// How traveltimes are found in parallel. Both end at the same times, those of fast_marching(), on
+/// hosts to the last bit, whatever the number of threads.
 enum class Method {
   active_tiles,  ///< tiles that a change reaches are swept, the earliest first; the default
   sweeping       ///< fast sweeping: tiles along diagonals, in every direction in turn
