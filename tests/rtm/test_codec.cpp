@@ -185,11 +185,15 @@ void ratio_is_as_asked(const Instance<Memory>& exec) {
   CodecField<T, Dim, Memory> decoded(exec, grid, [](const Index<Dim>&) { return 0.0; });
   Packed<Dim, Memory> packed;
   const CodecField<T, Dim, Memory> waves(exec, grid, fronts<Dim>);
+  // a box most of whose blocks end beside it
+  Box<Dim> thin = Shape<Dim>::box;
+  thin.lower[Dim - 1] = 7;
+  thin.upper[Dim - 1] = 13;
   double size = 0.0;
   for (const double snr : {20.0, 40.0, 55.0, 70.0, 90.0}) {
     CodecOptions options;
     options.snr = snr;
-    for (const Box<Dim>& box : {Shape<Dim>::box, whole_box(grid)}) {
+    for (const Box<Dim>& box : {thin, Shape<Dim>::box, whole_box(grid)}) {
       const Difference found = round_trip(waves, box, options, decoded, packed);
       EXPECT_NEAR(found.snr, snr, 1.0) << "box " << box_string(box);
     }
@@ -278,7 +282,11 @@ void functor_gets_nodes(const Instance<Memory>& exec) {
     std::int64_t wrong = 0;
     for (std::int64_t i = 0; i < wanted.size(); ++i) {
       const auto e = static_cast<std::size_t>(field.layout.flat(wanted.node(i)));
-      wrong += counts[e] != 1 || sums[e] != decoded.values[e];
+      wrong += counts[e] != 1;
+      // The same blocks by the same arithmetic, but compiled in another place, which may round the
+      // sums of a transform in another way.
+      const double off = std::fabs(static_cast<double>(sums[e] - decoded.values[e]));
+      wrong += !(off <= (codec.options().mode == CodecMode::transform ? 1e-5 : 0.0));
     }
     EXPECT_EQ(wrong, 0) << text;
   }

@@ -308,21 +308,21 @@ struct TransformCoder {
     code(ordered, used, writer);
     return static_cast<int>(writer.bits.finish() - to);
   }
-  /// Counts the symbols of a block. \return the sum of squared errors
-  KOKKOS_INLINE_FUNCTION float count(float* KOKKOS_RESTRICT values, std::uint32_t* counts) const {
+  /// Counts the symbols of a block; `values` become the errors of its coefficients.
+  KOKKOS_INLINE_FUNCTION void count(float* KOKKOS_RESTRICT values, std::uint32_t* counts) const {
     std::int32_t ordered[512];
     std::uint64_t used[8];
-    const bool any = quantise(values, ordered, used);
-    float errors = 0.0f;
+    if (!quantise(values, ordered, used)) return;
     for (int p = 0; p < 512; ++p) {
-      const float error =
-          values[tables->order[p]] - (any ? static_cast<float>(ordered[p]) * quantum : 0.0f);
-      errors += error * error;
+      values[tables->order[p]] -= static_cast<float>(ordered[p]) * quantum;
     }
-    if (!any) return errors;
     SymbolCounter counter{counts, tables};
     code(ordered, used, counter);
-    return errors;
+  }
+  /// The values of the coefficients that count() leaves.
+  KOKKOS_INLINE_FUNCTION static void back(float* values) {
+    alignas(64) float work[512];
+    transform_block_back<Dim>(values, work);
   }
   /// The values of a block that has bytes.
   KOKKOS_INLINE_FUNCTION void decode(const std::uint8_t* from, const std::uint8_t* end,
