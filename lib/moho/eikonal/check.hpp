@@ -139,6 +139,30 @@ std::vector<Source<Dim>> make_sources(const Instance<Memory>& exec, const Grid<D
   return sources;
 }
 
+/// Finds the largest velocity, as a negative number.
+template <class T>
+struct FindQuickest {
+  const T* velocity;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, T& least) const {
+    const T value = -velocity[i];
+    if (value < least) least = value;
+  }
+};
+
+/// False where the velocity of a node is more than `greatest_contrast` times that of a source:
+/// times are then nothing like those of the homogeneous medium, and are solved for themselves.
+inline constexpr double greatest_contrast = 1000.0;
+template <class T, int Dim, class Memory>
+bool factor_is_of_use(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                      const ModelData<T>& model, const std::vector<Source<Dim>>& sources) {
+  const T least = least_of<T>("moho::eikonal::quickest", exec, grid.size(), infinity<T>(),
+                              FindQuickest<T>{model.velocity});
+  for (const Source<Dim>& source : sources) {
+    if (-static_cast<double>(least) > greatest_contrast * source.medium.vertical) return false;
+  }
+  return true;
+}
+
 /// Throws InputError unless grid, options and sources are what solvers can take.
 template <int Dim>
 void check_call(const Grid<Dim>& grid, const Points<Dim>& sources, const Options& options);
