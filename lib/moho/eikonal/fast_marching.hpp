@@ -135,13 +135,14 @@ Report march_all(const Grid<Dim>& grid, const ModelData<T>& model, const Points<
   // throws where memory is short; a queue and trial times come to what the marks of tiles take
   sources_per_batch<T>(exec, tiled, anelliptic, options.order, 1, options.memory_budget);
   const MarchEquation<T, Dim> equation = march_equation<T, Dim>(anelliptic);
-  const std::vector<Source<Dim>> sources =
-      make_sources(exec, grid, model, points, options.factored);
+  std::vector<Source<Dim>> sources = make_sources(exec, grid, model, points, options.factored);
+  const bool factored = options.factored && factor_is_of_use(exec, grid, model, sources);
+  if (options.factored && !factored) sources = make_sources(exec, grid, model, points, false);
   const double count = static_cast<double>(sources.size());
   for (std::size_t s = 0; s < sources.size(); ++s) {
     ProblemStorage<T, Dim, Memory> storage;
-    const Problem<T, Dim> problem = make_problem(exec, grid, tiled, model, {sources[s]},
-                                                 options.order, options.factored, storage);
+    const Problem<T, Dim> problem =
+        make_problem(exec, grid, tiled, model, {sources[s]}, options.order, factored, storage);
     march(problem, sources[s].box, equation,
           part_of_progress(options.progress, static_cast<double>(s) / count, 1.0 / count), report);
     write_times(exec, problem, times, grid.size(), true, s > 0);

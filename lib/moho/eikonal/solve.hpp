@@ -99,8 +99,9 @@ Report solve_all(const Instance<Memory>& exec, const Grid<Dim>& grid,
   const std::size_t batch = sources_per_batch<T>(exec, tiled, model.anelliptic(), options.order,
                                                  points.size(), options.memory_budget);
   report.batches = static_cast<std::int64_t>((points.size() + batch - 1) / batch);
-  const std::vector<Source<Dim>> sources =
-      make_sources(exec, grid, model, points, options.factored);
+  std::vector<Source<Dim>> sources = make_sources(exec, grid, model, points, options.factored);
+  const bool factored = options.factored && factor_is_of_use(exec, grid, model, sources);
+  if (options.factored && !factored) sources = make_sources(exec, grid, model, points, false);
   double tile = 0.0;
   for (int d = 0; d < Dim; ++d) tile += tiled.tile[d] * grid.spacing[d] / Dim;
   const double tiles_ahead = options.tiles_ahead > 0.0 ? options.tiles_ahead : 1.0;
@@ -111,7 +112,7 @@ Report solve_all(const Instance<Memory>& exec, const Grid<Dim>& grid,
     ProblemStorage<T, Dim, Memory> storage;
     MarkStorage<T, Memory> mark_storage;
     const Problem<T, Dim> problem =
-        make_problem(exec, grid, tiled, model, some, options.order, options.factored, storage);
+        make_problem(exec, grid, tiled, model, some, options.order, factored, storage);
     const Marks<T> marks = make_marks(exec, tiled, some, mark_storage);
     const double all = static_cast<double>(points.size());
     const double before = static_cast<double>(begin) / all;

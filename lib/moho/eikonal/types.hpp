@@ -53,8 +53,9 @@ struct Model {
 
 /// Options of solve() and fast_marching().
 struct Options {
-  int order = 2;                         ///< of the upwind differences, 1 or 2
-  bool factored = true;                  ///< divide by the analytic time around the source
+  int order = 2;         ///< of the upwind differences, 1 or 2
+  bool factored = true;  ///< divide by the analytic time around the source; without effect where a
+                         ///< velocity is 1000 times that of a source, or a thousandth
   Method method = Method::active_tiles;  ///< how; fast_marching() does not look at it
   double tiles_ahead = 0.0;       ///< how many tiles ahead of the earliest a tile may be swept; 0:
                                   ///< tuned value
