@@ -337,12 +337,19 @@ class Program {
     m_session.wrote("data_before.npy");
     io::write_npy(folder / "data_after.npy", after.samples.data(), {traces, after.count});
     m_session.wrote("data_after.npy");
-    m_session.summary["data"] =
-        Json::object({{"shot", before.shot.number},
-                      {"before", Json::object({{"interval", before.dt}, {"start", before.t0}})},
-                      {"after", Json::object({{"interval", after.dt}, {"start", 0.0}})},
-                      {"sources", points_json(before.shot.sources)},
-                      {"receivers", points_json(before.shot.receivers)}});
+    Json times[2];
+    for (const bool first : {true, false}) {
+      Json& entry = times[first ? 0 : 1];
+      entry["interval"] = first ? before.dt : after.dt;
+      entry["start"] = first ? before.t0 : 0.0;
+    }
+    Json data;
+    data["shot"] = before.shot.number;
+    data["before"] = times[0];
+    data["after"] = times[1];
+    data["sources"] = points_json(before.shot.sources);
+    data["receivers"] = points_json(before.shot.receivers);
+    m_session.summary["data"] = data;
     for (const std::string& note : after.notes) {
       m_session.print("          shot ", before.shot.number, ": ", note);
     }

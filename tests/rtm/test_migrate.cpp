@@ -264,7 +264,7 @@ MEMORY_TEST(Migration, StoresGiveTheSameImage) {
         EXPECT_EQ(run(store), expected) << "host, " << wave::to_string(medium);
         EXPECT_EQ(migration.report.snapshots.snapshots, snapshots);
       }
-      for (const auto [piece, states] : {std::pair{5, 20}, std::pair{1, 3}, std::pair{4, 0}}) {
+      for (const auto& [piece, states] : {std::pair{5, 20}, std::pair{1, 3}, std::pair{4, 0}}) {
         rtm::ReplayStore<T, 2, Memory> store(exec, migration.forward, arena, snapshots,
                                              options.every, piece, states);
         EXPECT_EQ(run(store), expected)

@@ -9,6 +9,7 @@
 /// (Komatitsch and Martin 2007; Pasalic and McGarry 2010). The correction is added to the result of
 /// the step, face by face. psi has two time levels, so that boxes may be stepped in any order.
 
+#include <moho/core/denormals.hpp>
 #include <moho/core/launch.hpp>
 #include <moho/wave/arguments.hpp>
 
@@ -375,7 +376,10 @@ template <class T>
 struct LayerLoop {
   LayerArguments<T> l;
   LayerWork<T> work;
-  void operator()(const std::int64_t n) const { work(l, l.s.lower[l.outer] + n); }
+  void operator()(const std::int64_t n) const {
+    const FlushDenormals flush;
+    work(l, l.s.lower[l.outer] + n);
+  }
 };
 
 /// The function of hosts for a layer, by order.

@@ -9,6 +9,7 @@
 /// planes with first derivatives along y and z; the device's kernel keeps these in registers and
 /// scratch.
 
+#include <moho/core/denormals.hpp>
 #include <moho/core/launch.hpp>
 #include <moho/wave/arguments.hpp>
 
@@ -412,6 +413,7 @@ struct HostLoop {
     tile.upper[1] = std::min(tile.lower[1] + rows, s.upper[1]);
     tile.lower[2] = s.lower[2];
     tile.upper[2] = s.upper[2];
+    const FlushDenormals flush;
     work(s, tile);
   }
 };
