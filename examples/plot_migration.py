@@ -84,7 +84,7 @@ def draw_image(summary, folder):
         axes.set_xlabel(labels[0])
         axes.set_ylabel(labels[1])
         places = np.asarray([p for shot in summary["migrated"] for p in shot["sources"]], dtype=float)
-        axes.plot(places[:, pair[0]] / unit[0], places[:, pair[1]] / unit[0], clip_on=False, **source_style("#c1121f"))
+        axes.plot(places[:, pair[0]] / unit[0], places[:, pair[1]] / unit[0], linestyle="none", clip_on=False, **source_style("#c1121f", 11))
         figure.colorbar(shown, ax=axes, label="Velocity (m/s)", shrink=0.9)
     plots[0, 0].set_title(f"{name} image of {len(summary['migrated'])} shots over the velocity")
     return figure

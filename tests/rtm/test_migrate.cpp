@@ -91,12 +91,14 @@ struct Section {
     options.time.time = time;
     options.time.dt = 0.0015;
     options.time.snapshot_every = 0.0;
-    options.source_taper = 0.0;
+    // where epsilon and delta differ at sources, waves of shear come out that image nothing
+    options.sources = shot.sources;
+    options.sources.insert(options.sources.end(), shot.receivers.begin(), shot.receivers.end());
     options.keep_model = true;
   }
   Model<T, 2, Memory> model(double added) const {
     auto result = constant_model<T, 2, Memory>(
-        exec, grid, medium, {.vp = 2000.0, .epsilon = 0.2, .delta = 0.08, .theta = 0.5});
+        exec, grid, medium, {.vp = 2000.0, .epsilon = 0.3, .delta = 0.1, .theta = 0.6});
     result.vp = field_of<T, 2, Memory>(exec, grid, [&](const Index<2>& node) {
       return node[0] == diffractor[0] && node[1] == diffractor[1] ? 2000.0 + added : 2000.0;
     });
@@ -167,8 +169,8 @@ template <class C>
 class Diffractor : public ::testing::Test {};
 TYPED_TEST_SUITE(Diffractor, LongTestCases, CaseName);
 
-// The largest value of the Laplacian of the image is at the diffractor, within a quarter of the
-// wavelength; with parameters of another medium it is not.
+// The largest value of the Laplacian of the normalised image is at the diffractor, within a quarter
+// of the wavelength; with parameters of another medium it is not.
 MEMORY_TEST(Diffractor, ComesOutWhereItIs) {
   for (const Medium medium : {Medium::isotropic, Medium::vti, Medium::tti}) {
     Section<T, Memory> section(exec, medium);
@@ -180,12 +182,15 @@ MEMORY_TEST(Diffractor, ComesOutWhereItIs) {
       rtm::DeviceStore<T, 2, Memory> store(arena);
       migration.run(section, store, migration.options());
       const auto image = values_of<T, Memory>(
-          exec, rtm::laplacian<T, 2, Memory>(exec, section.grid, migration.sums.image));
-      // away from the direct wave at the surface
+          exec, rtm::laplacian<T, 2, Memory>(
+                    exec, section.grid,
+                    rtm::normalised<T, 2, Memory>(exec, section.grid, migration.sums.image,
+                                                  migration.sums.source_illumination)));
+      // away from the source and the receivers
       double most = 0.0;
       Index<2> at{};
       for (std::int64_t x = 5; x < 96; ++x) {
-        for (std::int64_t z = 15; z < 66; ++z) {
+        for (std::int64_t z = 25; z < 66; ++z) {
           const double value = std::fabs(image[static_cast<std::size_t>(x * 71 + z)]);
           if (value <= most) continue;
           most = value;
@@ -220,9 +225,22 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
         boxed.sources, domain_options);
     auto options = boxed.options();
     options.domain = domain.get();
-    rtm::DeviceStore<T, 2, Memory> other(arena);
-    boxed.run(section, other, options);
-    const double bound = expansion == rtm::Expansion::amplitude ? 5e-3 : 1e-6;
+    // the backward leg on the whole grid, and on the boxes
+    options.margin = 1000;
+    rtm::DeviceStore<T, 2, Memory> first(arena);
+    boxed.run(section, first, options);
+    const auto expected = boxed.image(section);
+    options.margin = 4;
+    rtm::DeviceStore<T, 2, Memory> second(arena);
+    const auto again = rtm::make_domain<T, 2, Memory>(expansion, exec, boxed.modelling.propagator(),
+                                                      boxed.modelling.extended_model(),
+                                                      boxed.sources, domain_options);
+    options.domain = again.get();
+    boxed.run(section, second, options);
+    EXPECT_LT(relative_error(boxed.image(section), expected), 1e-6) << rtm::to_string(expansion);
+    // the boxes of the forward leg cut off what is below rounding, or the amplitude's threshold
+    const double bound =
+        expansion == rtm::Expansion::amplitude ? 5e-3 : by_precision<T>(5e-6, 1e-6);
     EXPECT_LT(relative_error(boxed.image(section), whole.image(section)), bound)
         << rtm::to_string(expansion);
     EXPECT_LT(boxed.report.forward.points, 0.9 * whole.report.forward.points);

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the program migrate_shots through its command line.
+
+usage: test_migrate_shots.py --program PATH [--modeller PATH] [--data FOLDER] [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import support
+from support import np
+
+
+class Case(support.Case):
+    modeller = None
+    # A section with a step in the velocity 300 m deep; the model to migrate with does not have it.
+    shape = (121, 61)
+    survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "0.6", "--boundary", "sponge:20"]
+    shots = ["--shots", "modelled", "--true-vp", "true.npy", "--source", "300,20:900,20:3", "--receivers",
+             "0,20:1200,20:61"]
+
+    def setUp(self):
+        super().setUp()
+        smooth = np.full(self.shape, 2000.0, dtype=np.float32)
+        true = smooth.copy()
+        true[:, 30:] = 2400.0
+        self.save("smooth.npy", smooth)
+        self.save("true.npy", true)
+
+    def migrate(self, *arguments, out="out", plot=False):
+        return Results(*self.succeed("--vp", "smooth.npy", *self.survey, *arguments, out=out, plot=plot))
+
+
+class Results:
+    def __init__(self, folder, text):
+        self.folder, self.text = folder, text
+        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+            self.summary = json.load(file)
+        self.image = self.load("image.npy")
+
+    def load(self, name):
+        return np.load(os.path.join(self.folder, name))
+
+
+class Images(Case):
+    def test_flat_reflector(self):
+        r = self.migrate(*self.shots, "--condition", "laplacian,zero-lag,source,receiver,inverse-scattering")
+        self.assertEqual(r.image.shape, self.shape)
+        # where shots see it: the largest amplitude below the shallow part is at the step
+        part = np.abs(r.image[40:81, 15:55])
+        depths = 15 + part.argmax(axis=1)
+        self.assertLessEqual(np.abs(np.median(depths) - 29.5), 1.5)
+        for name in ("zero-lag", "source", "receiver", "inverse-scattering", "laplacian"):
+            self.assertTrue(np.isfinite(r.load(f"image_{name}.npy")).all())
+        zero = r.load("image_zero-lag.npy").astype(float)
+        light = r.load("illumination_source.npy").astype(float)
+        self.assertGreater(light.min(), -1e-30)
+        source = zero / (light + 1e-3 * light.max())
+        np.testing.assert_allclose(r.load("image_source.npy"), source, rtol=1e-4, atol=1e-5 * np.abs(source).max())
+        half = r.load("image_inverse-scattering.npy").astype(float)
+        inner = (slice(5, -5), slice(5, -5))
+        plain = sum(np.gradient(np.gradient(zero, 10.0, axis=a), 10.0, axis=a) for a in (0, 1))
+        self.assertGreater(np.corrcoef(half[inner].ravel(), plain[inner].ravel())[0, 1], 0.9)
+
+    def test_snapshots_of_all_kinds_give_one_image(self):
+        expected = self.migrate(*self.shots, "--error", "lossless", "--snapshots", "memory", out="raw").image
+        size = np.linalg.norm(expected)
+        for kind, more, bound in (("replay", ["--error", "lossless"], 0.0), ("compressed", ["--error", "bits:16"], 1e-3),
+                                  ("compressed", ["--error", "snr:60"], 3e-2), ("compressed", ["--error", "max:1e-4"], 3e-2),
+                                  ("disk", ["--error", "lossless", "--disk", "1G"], 0.0), ("boundary", [], 1e-3)):
+            r = self.migrate(*self.shots, "--snapshots", kind, *more, out="other")
+            error = np.linalg.norm(r.image - expected) / size
+            self.assertLessEqual(error, bound, f"{kind} {more}: {error}")
+            self.assertFalse(os.path.exists(os.path.join(r.folder, "snapshots")), "scratch is taken away")
+
+    def test_expanding_domains(self):
+        whole = self.migrate(*self.shots, out="whole").image
+        for method in ("layers", "eikonal"):
+            r = self.migrate(*self.shots, "--expand", method, out=method)
+            self.assertLess(np.linalg.norm(r.image - whole), 1e-3 * np.linalg.norm(whole))
+            run = r.summary["run"]
+            self.assertLess(run["points"], run["points_of_whole_grids"])
+
+    def test_apertures(self):
+        shots = [*self.shots[:-1], "200,20:1000,20:41"]
+        r = self.migrate(*shots, "--aperture", "100")
+        windows = [shot["window"] for shot in r.summary["migrated"]]
+        self.assertEqual([w["lower"][0] for w in windows], [10, 10, 10])
+        self.assertEqual([w["upper"][0] for w in windows], [111, 111, 111])
+        self.assertEqual(np.abs(r.image[:5]).max(), 0.0)
+        part = np.abs(r.image[40:81, 15:55])
+        self.assertLessEqual(np.abs(np.median(15 + part.argmax(axis=1)) - 29.5), 1.5)
+
+    def test_gathers(self):
+        r = self.migrate(*self.shots, "--columns", "500,600", "--offset", "100", "--angles")
+        offsets = r.load("offsets.npy")
+        count = offsets.shape[1]
+        self.assertEqual((offsets.shape[0], offsets.shape[2]), (2, self.shape[1]))
+        self.assertEqual(r.load("angles.npy").shape, (2, 61, self.shape[1]))
+        # the image is the gather at half offset zero
+        zero = self.migrate(*self.shots, "--condition", "zero-lag", out="zero").image
+        np.testing.assert_allclose(offsets[0, count // 2], zero[50], rtol=1e-4, atol=1e-5 * np.abs(zero).max())
+
+    def test_other_formats(self):
+        r = self.migrate(*self.shots)
+        with open(os.path.join(r.folder, "image.sgy"), "rb") as file:
+            data = file.read()
+        self.assertEqual(len(data), 3600 + self.shape[0] * (240 + 4 * self.shape[1]))
+        with open(os.path.join(r.folder, "image.rsf"), "rb") as file:
+            header = file.read(2000)
+        self.assertIn(b"n1=61", header.replace(b" ", b""))
+
+
+class Data(Case):
+    def modelled_by_program(self):
+        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, "--source", "300,20:900,20:3",
+                               "--receivers", "0,20:1200,20:61", "--snapshot-every", "0", "--no-plot", "--out", "gathers"],
+                              cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_gathers_of_model_waves(self):
+        if not self.modeller:
+            self.skipTest("model_waves was not built")
+        self.modelled_by_program()
+        expected = self.migrate(*self.shots, out="modelled").image
+        for shots in ("gathers", "gathers/gather.sgy"):
+            image = self.migrate("--shots", shots, out="read").image
+            # another time step, and a low-pass
+            self.assertLess(np.linalg.norm(image - expected), 0.05 * np.linalg.norm(expected), shots)
+
+    def test_field_record(self):
+        path = os.path.join(self.data or "", "shot_records_overthrust.segy")
+        if not os.path.exists(path):
+            self.skipTest("there is no shot_records_overthrust.segy")
+        r = Results(*self.succeed("--vp", "2500", "--shape", "301,101", "--spacing", "25", "--shots", path, "--elevations",
+                                  "depth", "--wavelet", "ricker:10"))
+        self.assertIn("nothing to migrate", json.dumps(r.summary["migrated"]), "all of its samples are zero")
+
+
+class Surveys(Case):
+    def test_interrupted_runs_go_on(self):
+        whole = self.migrate(*self.shots, "--keep-shots", out="whole")
+        part = self.migrate(*self.shots, "--keep-shots", out="part")
+        # as if it had ended before its second shot
+        os.remove(os.path.join(part.folder, "shot_0002.npy"))
+        again = self.migrate(*self.shots, "--keep-shots", "--resume", out="part")
+        self.assertIn("2 of 3 shots are there", again.text)
+        np.testing.assert_array_equal(again.image, whole.image)
+
+    def test_other_options_are_no_resume(self):
+        self.migrate(*self.shots, "--keep-shots")
+        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--keep-shots", "--resume", "--order", "4", "--out",
+                     "out"], "--resume")
+
+
+class Picture(Case):
+    def test_pictures(self):
+        self.needs_matplotlib()
+        r = self.migrate(*self.shots, "--expand", "layers", "--columns", "600", "--angles", plot=True)
+        for name in ("image.png", "illumination.png", "data.png", "boxes.png", "gathers.png", "timeline.png"):
+            self.assert_picture(os.path.join(r.folder, name))
+
+
+class BadInput(Case):
+    def refuse_here(self, more, *words):
+        self.refuse(["--vp", "smooth.npy", *self.survey, *more], *words)
+
+    def test_options(self):
+        self.refuse_here([], "--shots is missing")
+        self.refuse_here(["--shots", "none.sgy"], "none.sgy")
+        self.refuse_here([*self.shots, "--condition", "best"], "--condition 'best'", "zero-lag")
+        self.refuse_here([*self.shots, "--error", "snr:1000"], "--error", "snr")
+        self.refuse_here([*self.shots, "--snapshots", "tape"], "--snapshots 'tape'", "replay")
+        self.refuse_here([*self.shots, "--aperture", "-5"], "aperture '-5'")
+        self.refuse_here([*self.shots, "--mute", "loud"], "mute", "arrivals")
+        self.refuse_here([*self.shots, "--angles"], "--angles needs --columns")
+        self.refuse_here([*self.shots, "--columns", "5000"], "--columns: 5000 m", "outside")
+        self.refuse_here(["--shots", "gathers", "--source", "1,1"], "--source and --shots gathers")
+        self.refuse_here([*self.shots, "--source", "5000,20"], "--source", "outside")
+        self.refuse_here([*self.shots, "--wavelet", "ricker:80"], "--wavelet ricker:80")
+
+    def test_budgets(self):
+        self.refuse_here([*self.shots, "--snapshots", "disk"], "--snapshots disk is not possible", "--disk")
+        text = self.call("--vp", "smooth.npy", *self.survey, *self.shots, "--plan").stdout
+        self.assertIn("snapshots every", text)
+        self.assertFalse(os.path.exists(self.path("migrate_shots_out/image.npy")))
+
+    def test_models(self):
+        self.save("other.npy", np.full((5, 61), 2000.0, dtype=np.float32))
+        self.refuse_here(["--shots", "modelled", "--true-vp", "other.npy"], "--true-vp", "5 x 61", "121 x 61")
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    if "--modeller" in arguments:
+        at = arguments.index("--modeller")
+        Case.modeller = os.path.abspath(arguments[at + 1])
+        del sys.argv[1 + at:3 + at]
+    sys.exit(support.main(__doc__))
