@@ -9,6 +9,7 @@
 #include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 namespace moho::examples::migrate_shots {
@@ -134,6 +135,26 @@ Description describe() {
         flag("no-plot", "draw no pictures"), flag("quiet", "print nothing but errors")}}};
   return d;
 }
+
+namespace {
+// The files of the data, so that no result replaces one of them.
+void add_shots(Options& o) {
+  namespace fs = std::filesystem;
+  if (o.modelled()) return;
+  std::error_code ignored;
+  if (!fs::is_directory(o.shots, ignored)) {
+    o.inputs.push_back({"shots", o.shots});
+    return;
+  }
+  for (const auto& entry : fs::directory_iterator(o.shots, ignored)) {
+    const std::string kind = entry.path().extension().string();
+    if (entry.is_regular_file(ignored) &&
+        (kind == ".npy" || kind == ".sgy" || kind == ".segy" || kind == ".json")) {
+      o.inputs.push_back({"shots", entry.path().string()});
+    }
+  }
+}
+}  // namespace
 
 Options read_options(const Arguments& arguments) {
   Options o;
@@ -269,9 +290,10 @@ Options read_options(const Arguments& arguments) {
   read_common(arguments, "migrate_shots", o);
   for (const char* name :
        {"vp", "rho", "epsilon", "delta", "theta", "phi", "true-vp", "true-rho", "true-epsilon",
-        "true-delta", "true-theta", "true-phi", "source", "receivers", "shots"}) {
+        "true-delta", "true-theta", "true-phi", "source", "receivers"}) {
     for (const std::string& value : arguments.texts(name)) o.inputs.push_back({name, value});
   }
+  add_shots(o);
   try {
     const wave::WaveletText wavelet = wave::parse_wavelet(o.wavelet);
     if (!wavelet.path.empty()) o.inputs.push_back({"wavelet", wavelet.path});
