@@ -15,6 +15,7 @@ namespace moho::io {
 /// What a file is, whatever its names are: links of both kinds lead to the same.
 struct FileNode {
   std::uint64_t device = 0, inode = 0;
+  /// Are both the same file?
   friend bool operator==(const FileNode&, const FileNode&) = default;
 };
 

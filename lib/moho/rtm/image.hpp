@@ -36,11 +36,11 @@ struct OffsetOptions {
 /// depth. All of them are times the time step between snapshots.
 template <class T, int Dim, class Memory>
 struct ImageSums {
-  Grid<Dim> grid;                               ///< of the model
-  Field<T, Dim, Memory> image;                  ///< S R
-  Field<T, Dim, Memory> source_illumination;    ///< S^2
-  Field<T, Dim, Memory> receiver_illumination;  ///< R^2
-  OffsetOptions<Dim> offset_options;
+  Grid<Dim> grid;                                           ///< of the model
+  Field<T, Dim, Memory> image;                              ///< S R
+  Field<T, Dim, Memory> source_illumination;                ///< S^2
+  Field<T, Dim, Memory> receiver_illumination;              ///< R^2
+  OffsetOptions<Dim> offset_options;                        ///< which gathers there are
   Kokkos::View<T***, Kokkos::LayoutRight, Memory> offsets;  ///< column, half offset, depth
   wave::Storage<const std::int64_t, Memory> column_nodes;   ///< Dim numbers a column
 
