@@ -8,10 +8,9 @@
 namespace moho::examples::first_arrivals {
 
 template <class T, int Dim>
-double bytes_per_source(const Grid<Dim>& grid, bool anelliptic, int order, Solver solver,
-                        bool on_host) {
+double bytes_per_source(const Grid<Dim>& grid, bool anelliptic, Solver solver, bool on_host) {
   const eikonal::detail::TiledGrid<Dim> tiled(grid, on_host);
-  double bytes = static_cast<double>(eikonal::detail::storage_bytes<T>(tiled, anelliptic, order));
+  double bytes = static_cast<double>(eikonal::detail::storage_bytes<T>(tiled, anelliptic));
   if (solver == Solver::fast_marching) {
     // times on trial, and the front in a queue that has grown by doubling
     const double front = 6.0 * std::pow(static_cast<double>(grid.size()), 1.0 - 1.0 / Dim);
@@ -21,9 +20,9 @@ double bytes_per_source(const Grid<Dim>& grid, bool anelliptic, int order, Solve
   return bytes + 2.0 * static_cast<double>(tiled.tile_count) * (sizeof(T) + 3 * sizeof(int));
 }
 
-template double bytes_per_source<float, 2>(const Grid<2>&, bool, int, Solver, bool);
-template double bytes_per_source<float, 3>(const Grid<3>&, bool, int, Solver, bool);
-template double bytes_per_source<double, 2>(const Grid<2>&, bool, int, Solver, bool);
-template double bytes_per_source<double, 3>(const Grid<3>&, bool, int, Solver, bool);
+template double bytes_per_source<float, 2>(const Grid<2>&, bool, Solver, bool);
+template double bytes_per_source<float, 3>(const Grid<3>&, bool, Solver, bool);
+template double bytes_per_source<double, 2>(const Grid<2>&, bool, Solver, bool);
+template double bytes_per_source<double, 3>(const Grid<3>&, bool, Solver, bool);
 
 }  // namespace moho::examples::first_arrivals

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -58,7 +59,9 @@ class Migration {
   }
 
  private:
-  static constexpr std::int64_t arena_piece = std::int64_t{1} << 22;
+  // elements of a piece: a device takes memory slowly, a host gives out what is touched
+  static constexpr std::int64_t arena_piece = std::int64_t{1} << (is_host_memory<Memory> ? 22 : 27);
+  static constexpr double lock_rate = 1.7e9;  // bytes a second, as measured beside an H200
   using Modelling = wave::Modelling<T, Dim, Memory>;
 
   auto renamed(const std::map<std::string, std::string>& names) const {
@@ -245,42 +248,111 @@ class Migration {
     m_plan.budget = static_cast<double>(budget.device);
     m_plan.host_budget = static_cast<double>(budget.host);
     m_plan.disk = static_cast<double>(budget.disk);
-    if (m_o.snapshots == "auto") {
-      m_plan.strategy = rtm::choose_strategy(shape, rates, budget, accuracy);
-      return;
-    }
-    std::string why;
-    for (const rtm::Strategy& way : rtm::strategies(shape, rates, budget, accuracy)) {
-      if (!wanted(way)) continue;
-      if (way.possible) {
-        m_plan.strategy = way;
-        m_plan.strategy.reason = "it was asked for";
-        return;
+    m_place = Place::device;
+    std::string why, reason;
+    std::optional<double> least;
+    for (const rtm::Strategy& given : rtm::strategies(shape, rates, budget, accuracy)) {
+      if (!wanted(given)) continue;
+      rtm::Strategy way = given;
+      const std::optional<Place> place = place_of(way, budget);
+      if (!place) {
+        if (why.empty()) {
+          why = concat(way.name, ": ",
+                       given.possible
+                           ? concat("it keeps ", format_bytes(static_cast<double>(way.bytes)))
+                           : given.reason);
+        }
+        continue;
       }
-      if (why.empty()) why = concat(way.name, ": ", way.reason);
+      // page-locked memory is taken once for all shots, and slowly
+      double cost = way.seconds;
+      if (*place == Place::host && !is_host_memory<Memory>) {
+        cost +=
+            static_cast<double>(way.bytes) / lock_rate / static_cast<double>(m_job.shots.size());
+      }
+      reason += concat(reason.empty() ? "" : ", ", way.name, " ", place_name(*place), " (",
+                       significant_seconds(cost), " s a shot)");
+      // where two cost the same, what is kept as it is rather than what is computed again
+      const bool plainer = way.keep == rtm::Keep::raw && m_plan.strategy.keep != rtm::Keep::raw;
+      if (least && cost >= *least * (plainer ? 1.02 : 0.98)) continue;
+      least = cost;
+      m_place = *place;
+      m_plan.strategy = way;
+      m_plan.strategy.name = concat(way.name, " ", place_name(*place));
     }
-    throw InputError(concat("--snapshots ", m_o.snapshots, " is not possible here (",
-                            why.empty() ? "this space has no such way" : why,
-                            "): take another way, or larger budgets (--memory, --device-memory, "
-                            "--disk)"));
+    if (!least) {
+      throw InputError(concat(
+          m_o.snapshots == "auto" ? std::string("snapshots: no way to keep them fits")
+                                  : concat("--snapshots ", m_o.snapshots, " is not possible here"),
+          " (", why.empty() ? "this space has no such way" : why, "; allowed: ",
+          format_bytes(m_plan.budget), is_host_memory<Memory> ? "" : " on the device",
+          is_host_memory<Memory>
+              ? ""
+              : concat(", ", format_bytes(m_plan.host_budget), " of the host's memory"),
+          ", ", format_bytes(m_plan.disk),
+          " of disk): take another way, or larger budgets (--memory, --device-memory, --disk)"));
+    }
+    m_plan.strategy.reason = concat("of ", reason);
+  }
+
+  enum class Place { device, host, disk };
+  static const char* place_name(Place place) {
+    return place == Place::disk                             ? "in files"
+           : place == Place::host || is_host_memory<Memory> ? "in memory"
+                                                            : "on the device";
+  }
+  static std::string significant_seconds(double seconds) {
+    const double digits = std::pow(10.0, std::floor(std::log10(std::max(seconds, 1e-9))) - 1.0);
+    return concat(std::round(seconds / digits) * digits);
+  }
+
+  // Where all of it goes; nothing where it does not fit, or would lose more than --error says.
+  std::optional<Place> place_of(rtm::Strategy& way, const rtm::Budget& budget) const {
+    constexpr const char* names[] = {"raw snapshots", "blocks", "differences of integers",
+                                     "transform",     "faces",  "replay"};
+    const bool again = way.keep == rtm::Keep::faces || way.keep == rtm::Keep::replay;
+    if (way.keep == rtm::Keep::replay) {
+      way.name = concat("replay from ", way.states, " states");
+    } else {
+      way.name = names[static_cast<int>(way.keep)];
+      if (way.codec >= 0 && way.keep == rtm::Keep::blocks) {
+        way.name += concat(" of ", m_codecs[static_cast<std::size_t>(way.codec)].bits, " bits");
+      }
+    }
+    // a way may only lack room where it was split otherwise
+    if (!way.possible && way.bytes == 0) return std::nullopt;
+    if (!way.possible && way.least_device == std::numeric_limits<std::uint64_t>::max()) {
+      return std::nullopt;
+    }
+    const auto fits = [&](std::uint64_t room) {
+      return static_cast<double>(way.bytes) <= 0.9 * static_cast<double>(room);
+    };
+    const bool disk_alone = m_o.snapshots == "disk";
+    const bool host_alone = m_o.snapshots == "memory" && !is_host_memory<Memory>;
+    if (!disk_alone && !host_alone && fits(budget.device)) return Place::device;
+    if (again || m_o.snapshots == "device") return std::nullopt;
+    if (!disk_alone && !is_host_memory<Memory> && fits(budget.host)) return Place::host;
+    if (!host_alone && budget.disk > 0 && fits(budget.disk)) return Place::disk;
+    return std::nullopt;
   }
 
   bool wanted(const rtm::Strategy& way) const {
-    const bool on_disk = way.disk_bytes > 0;
-    const bool on_host = way.host_bytes > 0 && !on_disk;
-    const bool packed = way.codec >= 0;
-    if (m_o.snapshots == "disk") return on_disk;
-    if (m_o.snapshots == "boundary") return way.keep == rtm::Keep::faces && !on_disk;
-    if (m_o.snapshots == "replay") return way.keep == rtm::Keep::replay && !on_disk;
-    if (m_o.snapshots == "compressed") return packed && !on_disk;
-    if (m_o.snapshots == "device") return way.keep == rtm::Keep::raw && !on_disk && !on_host;
-    return way.keep == rtm::Keep::raw && !on_disk && (on_host || is_host_memory<Memory>);
+    const bool again = way.keep == rtm::Keep::faces || way.keep == rtm::Keep::replay;
+    if (m_o.snapshots == "auto") return true;
+    if (m_o.snapshots == "boundary") return way.keep == rtm::Keep::faces;
+    if (m_o.snapshots == "replay") return way.keep == rtm::Keep::replay;
+    // the codec that --error names is the first one
+    const bool asked = m_o.error != "lossless" && way.codec == 0;
+    if (m_o.snapshots == "compressed") return asked;
+    if (m_o.snapshots == "disk")
+      return m_o.error == "lossless" ? way.keep == rtm::Keep::raw : asked;
+    return way.keep == rtm::Keep::raw && !again;
   }
 
   std::unique_ptr<rtm::SnapshotStore<T, Dim, Memory>> make_store(
       const wave::Propagator<T, Dim, Memory>& propagator, const rtm::Leg<T, Dim, Memory>& leg) {
     const rtm::Strategy& way = m_plan.strategy;
-    const bool on_disk = way.disk_bytes > 0, on_host = way.host_bytes > 0 && !on_disk;
+    const bool on_disk = m_place == Place::disk, on_host = m_place == Place::host;
     std::optional<rtm::CodecOptions> codec;
     if (way.codec >= 0) codec = m_codecs[static_cast<std::size_t>(way.codec)];
     if (way.keep == rtm::Keep::faces) {
@@ -507,6 +579,7 @@ class Migration {
   wave::ModellingOptions<Dim> m_options;
   rtm::WaveletTimes m_wavelet_times;
   std::vector<rtm::CodecOptions> m_codecs;
+  Place m_place = Place::device;
   rtm::DeviceArena<T, Memory> m_arena;
   rtm::HostArena<T, Memory> m_host_arena;
   bool m_whole = true, m_data_shown = false;

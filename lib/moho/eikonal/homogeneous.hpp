@@ -5,7 +5,6 @@
 /// \brief Traveltimes and slownesses of homogeneous media, the analytic factor of the solvers.
 
 #include <moho/core/grid.hpp>
-#include <moho/eikonal/rounded.hpp>
 
 namespace moho::eikonal {
 
@@ -36,42 +35,49 @@ struct TimeAndSlowness {
 /// With x = v_h p_h and z = v_z p_z the slowness surface of acoustic VTI media is
 /// x^2 + z^2 - k x^2 z^2 = 1, k the anellipticity. It is convex for -1/2 < k < 1, and the
 /// traveltime is the largest x X + z Z over its points, X and Z the offsets over the velocities.
-/// With n = 1 - k and x = y / sqrt(1 + y^2), z = 1 / sqrt(1 + n y^2), that is where
-///
-///     y n ((1 + y^2) / (1 + n y^2))^(3/2) = X / Z.
-///
-/// The left side rises with y; Newton's method for the logarithms of both finds y with roots and
-/// quotients alone, which every processor rounds in the same way.
+/// Along x = sin(a), z = cos(a) / sqrt(1 - k sin(a)^2) the angle a of the largest is where a
+/// derivative that falls from one end to the other is zero: Newton's method kept between bounds
+/// finds it.
 ///
 /// \param medium the medium
 /// \param across horizontal offset, not negative
 /// \param along vertical offset, of either sign
 KOKKOS_INLINE_FUNCTION TimeAndSlowness homogeneous(const Constants& medium, double across,
                                                    double along) {
-  using N = detail::Rounded<double>;
-  const N horizontal = medium.horizontal, vertical = medium.vertical;
-  const N sign = along < 0.0 ? -1.0 : 1.0;
-  const N X = N(across) / horizontal, Z = sign * N(along) / vertical;
-  const N ellipse = sqrt(X * X + Z * Z);
-  if (!(ellipse > N(0))) return {};
-  const N k = medium.anellipticity;
-  if (k == N(0) || X == N(0) || Z == N(0)) {
-    return {ellipse.value, (X / ellipse / horizontal).value, (sign * Z / ellipse / vertical).value};
+  using std::atan2;
+  using std::cos;
+  using std::sin;
+  using std::sqrt;
+  const double X = across / medium.horizontal;
+  const double sign = along < 0.0 ? -1.0 : 1.0;
+  const double Z = sign * along / medium.vertical;
+  const double ellipse = sqrt(X * X + Z * Z);
+  if (ellipse == 0.0) return {};
+  const double k = medium.anellipticity;
+  if (k == 0.0 || X == 0.0 || Z == 0.0) {
+    return {ellipse, X / ellipse / medium.horizontal, sign * Z / ellipse / medium.vertical};
   }
-  const N n = N(1) - k, ratio = X / Z;
-  N y = ratio;
+  double low = 0.0, high = 1.5707963267948966;
+  double angle = atan2(X, Z);
   for (int i = 0; i < 60; ++i) {
-    const N square = y * y, outer = N(1) + square, inner = N(1) + n * square;
-    const N power = outer / inner;
-    const N left = y * n * power * sqrt(power);
-    const N slope = N(1) + N(3) * k * square / (outer * inner);
-    // half of the change of the logarithm, ln(a / b) / 2 being (a - b) / (a + b) nearly
-    const N half = (ratio - left) / ((ratio + left) * slope);
-    y *= (N(1) + half) / (N(1) - half);
-    if (magnitude(half) < N(1e-9)) break;  // the error is of its square
+    const double s = sin(angle), c = cos(angle);
+    const double u = 1.0 - k * s * s, root = sqrt(u);
+    const double derivative = X * c - Z * (1.0 - k) * s / (u * root);
+    if (derivative > 0.0) {
+      low = angle;
+    } else {
+      high = angle;
+    }
+    const double second = -X * s - Z * (1.0 - k) * c * (1.0 + 2.0 * k * s * s) / (u * u * root);
+    double next = angle - derivative / second;
+    if (!(next > low && next < high)) next = 0.5 * (low + high);
+    const double step = next > angle ? next - angle : angle - next;
+    angle = next;
+    if (step < 1e-15) break;
   }
-  const N x = y / sqrt(N(1) + y * y), z = N(1) / sqrt(N(1) + n * y * y);
-  return {(x * X + z * Z).value, (x / horizontal).value, (sign * z / vertical).value};
+  const double x = sin(angle);
+  const double z = cos(angle) / sqrt(1.0 - k * x * x);
+  return {x * X + z * Z, x / medium.horizontal, sign * z / medium.vertical};
 }
 
 }  // namespace moho::eikonal

@@ -226,21 +226,16 @@ struct Problem {
   const T* along;               ///< q along the vertical, the same
   const Source<Dim>* from;      ///< the sources, of anelliptic models
   const SourceBox<Dim>* boxes;  ///< by source
-  T* u;                         ///< of each source in turn, grid.size elements; of first order
-  T* second;                    ///< of second order; null: not wanted
+  T* u;                         ///< of each source in turn, grid.size elements
   double spacing[Dim];
   T inverse_spacing[Dim];
-  T tolerance;  ///< changes that do not count, relative to u: see Tolerance
+  T tolerance;
   int sources;
   bool factored;
 
   /// u of a source at a place.
   KOKKOS_FORCEINLINE_FUNCTION T* values(int source, std::int64_t place) const {
     return u + source * grid.size + place;
-  }
-  /// The same of second order.
-  KOKKOS_FORCEINLINE_FUNCTION T* second_values(int source, std::int64_t place) const {
-    return second + source * grid.size + place;
   }
   /// M and q of a source at a node.
   template <bool Anelliptic>
@@ -275,32 +270,21 @@ struct Problem {
   }
 };
 
-/// The solution of the local equation at a node, of first order.
-template <bool Anelliptic, class T, int Dim>
+/// The solution of the local equation at a node.
+template <int Order, bool Anelliptic, class T, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION T solution_at(const Problem<T, Dim>& problem, const T* center,
                                           const FactorAt<T, Dim, Anelliptic>& factor,
                                           std::int64_t dense) {
-  return first_order<Anelliptic, Dim, T>(ValuesAt<T, Dim>{center, problem.grid.stride}, factor,
-                                         problem.model.template at<Anelliptic>(dense),
-                                         problem.inverse_spacing);
+  return local_solution<Order, Anelliptic, Dim, T>(
+      ValuesAt<T, Dim>{center, problem.grid.stride}, factor,
+      problem.model.template at<Anelliptic>(dense), problem.inverse_spacing);
 }
 
-/// The same as one function of a host: its sweeps, its last look and fast marching call it, and
-/// find the same bits.
-template <bool Anelliptic, class T, int Dim>
+/// The same as one function of a host: its sweeps, its last look and fast marching call it.
+template <int Order, bool Anelliptic, class T, int Dim>
 MOHO_NOINLINE T host_solution(const Problem<T, Dim>& problem, const T* center,
                               const FactorAt<T, Dim, Anelliptic>& factor, std::int64_t dense) {
-  return solution_at<Anelliptic>(problem, center, factor, dense);
-}
-
-/// The solution of second order at a node, on a host; infinite if it cannot be found yet.
-template <bool Anelliptic, class T, int Dim>
-MOHO_NOINLINE T host_second(const Problem<T, Dim>& problem, int source, std::int64_t place,
-                            const FactorAt<T, Dim, Anelliptic>& factor, std::int64_t dense) {
-  return second_order<Anelliptic, Dim, T>(
-      ValuesAt<T, Dim>{problem.values(source, place), problem.grid.stride},
-      ValuesAt<T, Dim>{problem.second_values(source, place), problem.grid.stride}, factor,
-      problem.model.template at<Anelliptic>(dense), problem.inverse_spacing);
+  return solution_at<Order, Anelliptic>(problem, center, factor, dense);
 }
 
 /// Fills the fields of the factor.
@@ -312,7 +296,7 @@ struct FillFactor {
   T *squares, *across, *along;
   std::int64_t nodes;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    using N = Rounded<double>;
+    using std::sqrt;
     const std::int64_t s = i / nodes;
     const Source<Dim>& source = from[s];
     std::int64_t rest = i % nodes, node[Dim];
@@ -320,13 +304,12 @@ struct FillFactor {
       node[d] = rest % tiled.extents[d];
       rest /= tiled.extents[d];
     }
-    double offset[Dim];
-    N square = 0.0;
+    double offset[Dim], square = 0.0;
     for (int d = 0; d < Dim; ++d) {
       offset[d] = (static_cast<double>(node[d]) - source.position[d]) * spacing[d];
-      if (d + 1 < Dim) square += N(offset[d]) * N(offset[d]);
+      if (d + 1 < Dim) square += offset[d] * offset[d];
     }
-    const double distance = sqrt(square).value;
+    const double distance = sqrt(square);
     const TimeAndSlowness t = homogeneous(source.medium, distance, offset[Dim - 1]);
     const std::int64_t place = s * tiled.size + tiled.at(node);
     squares[place] = static_cast<T>(t.time * t.time);
@@ -346,17 +329,16 @@ struct Given {
 template <class T>
 struct SetGiven {
   const Given<T>* list;
-  T *u, *second;
+  T* u;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     u[list[i].at] = list[i].value;
-    if (second) second[list[i].at] = list[i].value;
   }
 };
 
 /// What a Problem points to.
 template <class T, int Dim, class Memory>
 struct ProblemStorage {
-  Kokkos::View<T*, Memory> squares, across, along, u, second;
+  Kokkos::View<T*, Memory> squares, across, along, u;
   Kokkos::View<Column<T>*, Memory> columns;
   Kokkos::View<Source<Dim>*, Memory> from;
   Kokkos::View<SourceBox<Dim>*, Memory> boxes;
@@ -364,12 +346,11 @@ struct ProblemStorage {
 
 /// Bytes of the storage for a source.
 template <class T, int Dim>
-std::size_t storage_bytes(const TiledGrid<Dim>& grid, bool anelliptic, int order) {
+std::size_t storage_bytes(const TiledGrid<Dim>& grid, bool anelliptic) {
   const std::size_t nodes = static_cast<std::size_t>(grid.size) * sizeof(T);
-  const std::size_t values = static_cast<std::size_t>(order) * nodes;
   return anelliptic
-             ? values + 3 * nodes
-             : values + static_cast<std::size_t>(grid.table_size) * (sizeof(T) + sizeof(Column<T>));
+             ? 4 * nodes
+             : nodes + static_cast<std::size_t>(grid.table_size) * (sizeof(T) + sizeof(Column<T>));
 }
 
 /// The tables of M and of the columns, of all sources.
@@ -401,7 +382,7 @@ void make_tables(const Grid<Dim>& grid, const TiledGrid<Dim>& tiled,
 template <class T, int Dim, class Memory>
 Problem<T, Dim> make_problem(const Instance<Memory>& exec, const Grid<Dim>& grid,
                              const TiledGrid<Dim>& tiled, const ModelData<T>& model,
-                             const std::vector<Source<Dim>>& sources, int order, bool factored,
+                             const std::vector<Source<Dim>>& sources, bool factored,
                              ProblemStorage<T, Dim, Memory>& storage) {
   using Values = Kokkos::View<T*, Memory>;
   const std::size_t all = sources.size() * static_cast<std::size_t>(tiled.size);
@@ -409,7 +390,7 @@ Problem<T, Dim> make_problem(const Instance<Memory>& exec, const Grid<Dim>& grid
   problem.grid = tiled;
   problem.model = model;
   problem.sources = static_cast<int>(sources.size());
-  problem.tolerance = T(0);
+  problem.tolerance = T(4) * std::numeric_limits<T>::epsilon();
   problem.factored = factored;
   for (int d = 0; d < Dim; ++d) {
     problem.spacing[d] = grid.spacing[d];
@@ -440,10 +421,6 @@ Problem<T, Dim> make_problem(const Instance<Memory>& exec, const Grid<Dim>& grid
   }
   storage.u = allocate<Values>(exec, "moho::eikonal::u", all);
   fill(exec, storage.u, infinity<T>());
-  if (order == 2) {
-    storage.second = allocate<Values>(exec, "moho::eikonal::second", all);
-    fill(exec, storage.second, infinity<T>());
-  }
   constexpr int corners = 1 << Dim;
   std::vector<Given<T>> given;
   std::vector<SourceBox<Dim>> boxes;
@@ -461,7 +438,7 @@ Problem<T, Dim> make_problem(const Instance<Memory>& exec, const Grid<Dim>& grid
   storage.boxes = upload(exec, boxes, "moho::eikonal::boxes");
   const auto list = upload(exec, given, "moho::eikonal::given");
   launch("moho::eikonal::set_given", exec, static_cast<std::int64_t>(given.size()),
-         SetGiven<T>{list.data(), storage.u.data(), storage.second.data()});
+         SetGiven<T>{list.data(), storage.u.data()});
   exec.fence();
   problem.squares = storage.squares.data();
   problem.columns = storage.columns.data();
@@ -470,7 +447,6 @@ Problem<T, Dim> make_problem(const Instance<Memory>& exec, const Grid<Dim>& grid
   problem.from = storage.from.data();
   problem.boxes = storage.boxes.data();
   problem.u = storage.u.data();
-  problem.second = storage.second.data();
   return problem;
 }
 

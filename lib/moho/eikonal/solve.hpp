@@ -48,8 +48,7 @@ struct WriteTimes {
                                      const std::int64_t (&node)[Dim]) const {
     using std::sqrt;
     const T square = problem.template factor<Anelliptic>(source, place, node).square(0, 0);
-    return sqrt(square) *
-           *(problem.second ? problem.second_values(source, place) : problem.values(source, place));
+    return sqrt(square) * *problem.values(source, place);
   }
 };
 
@@ -78,9 +77,9 @@ std::size_t sources_per_batch(std::size_t each, std::int64_t tiles, std::size_t 
 /// The same for a grid and a kind of model.
 template <class T, int Dim, class Memory>
 std::size_t sources_per_batch(const Instance<Memory>& exec, const TiledGrid<Dim>& tiled,
-                              bool anelliptic, int order, std::size_t sources, std::size_t budget) {
+                              bool anelliptic, std::size_t sources, std::size_t budget) {
   const std::size_t each =
-      storage_bytes<T>(tiled, anelliptic, order) +
+      storage_bytes<T>(tiled, anelliptic) +
       static_cast<std::size_t>(tiled.tile_count) * (sizeof(T) + 3 * sizeof(int));
   return sources_per_batch(each, tiled.tile_count, sources, budget, memory_budget(exec, budget));
 }
@@ -96,12 +95,11 @@ Report solve_all(const Instance<Memory>& exec, const Grid<Dim>& grid,
   Report report;
   const ModelData<T> model = addresses(fields);
   const TiledGrid<Dim> tiled(grid, is_host_memory<Memory>);
-  const std::size_t batch = sources_per_batch<T>(exec, tiled, model.anelliptic(), options.order,
-                                                 points.size(), options.memory_budget);
+  const std::size_t batch =
+      sources_per_batch<T>(exec, tiled, model.anelliptic(), points.size(), options.memory_budget);
   report.batches = static_cast<std::int64_t>((points.size() + batch - 1) / batch);
-  std::vector<Source<Dim>> sources = make_sources(exec, grid, model, points, options.factored);
-  const bool factored = options.factored && factor_is_of_use(exec, grid, model, sources);
-  if (options.factored && !factored) sources = make_sources(exec, grid, model, points, false);
+  const std::vector<Source<Dim>> sources =
+      make_sources(exec, grid, model, points, options.factored);
   double tile = 0.0;
   for (int d = 0; d < Dim; ++d) tile += tiled.tile[d] * grid.spacing[d] / Dim;
   const double tiles_ahead = options.tiles_ahead > 0.0 ? options.tiles_ahead : 1.0;
@@ -112,30 +110,20 @@ Report solve_all(const Instance<Memory>& exec, const Grid<Dim>& grid,
     ProblemStorage<T, Dim, Memory> storage;
     MarkStorage<T, Memory> mark_storage;
     const Problem<T, Dim> problem =
-        make_problem(exec, grid, tiled, model, some, options.order, factored, storage);
+        make_problem(exec, grid, tiled, model, some, options.factored, storage);
     const Marks<T> marks = make_marks(exec, tiled, some, mark_storage);
     const double all = static_cast<double>(points.size());
-    const double before = static_cast<double>(begin) / all;
-    const double share = static_cast<double>(end - begin) / all / options.order;
-    const Progress progress = part_of_progress(options.progress, before, share);
-    const T ahead = static_cast<T>(tiles_ahead * tile * slowness);
-    const auto add_counts = [&](const Marks<T>& counted) {
-      const auto counts = fetch_counts(exec, counted);
-      report.tile_visits += counts[visits];
-      report.updates += counts[updates];
-    };
+    const Progress progress = part_of_progress(options.progress, static_cast<double>(begin) / all,
+                                               static_cast<double>(end - begin) / all);
     if (options.method == Method::active_tiles) {
-      solve_active_tiles(exec, problem, marks, ahead, progress, report);
+      solve_active_tiles(exec, options.order, problem, marks,
+                         static_cast<T>(tiles_ahead * tile * slowness), progress, report);
     } else {
-      solve_sweeping(exec, problem, marks, progress, report);
+      solve_sweeping(exec, options.order, problem, marks, progress, report);
     }
-    add_counts(marks);
-    if (options.order == 2) {
-      const Marks<T> again = make_marks(exec, tiled, some, mark_storage);
-      solve_second(exec, problem, again, ahead,
-                   part_of_progress(options.progress, before + share, share), report);
-      add_counts(again);
-    }
+    const auto counts = fetch_counts(exec, marks);
+    report.tile_visits += counts[visits];
+    report.updates += counts[updates];
     const std::int64_t nodes = grid.size();
     T* const out = earliest ? times : times + nodes * static_cast<std::int64_t>(begin);
     write_times(exec, problem, out, nodes, earliest, begin > 0);

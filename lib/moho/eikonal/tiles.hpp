@@ -9,16 +9,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 #include <vector>
 
 namespace moho::eikonal::detail {
 
-/// Calls function(anelliptic) with the kind of model as a type: std::true_type or false_type.
+/// Calls function(order, anelliptic) with both as types: std::integral_constant.
 template <class Function>
-void with_model(bool anelliptic, const Function& function) {
-  anelliptic ? function(std::true_type()) : function(std::false_type());
+void with_order_and_model(int order, bool anelliptic, const Function& function) {
+  using One = std::integral_constant<int, 1>;
+  using Two = std::integral_constant<int, 2>;
+  if (anelliptic) {
+    order == 1 ? function(One(), std::true_type()) : function(Two(), std::true_type());
+  } else {
+    order == 1 ? function(One(), std::false_type()) : function(Two(), std::false_type());
+  }
 }
 
 /// The smallest priority.
@@ -51,7 +56,7 @@ struct ListTiles {
 ///
 /// Two neighbouring tiles that are visited at once may each take the other for settled; this pass
 /// finds what they leave.
-template <bool Anelliptic, class T, int Dim>
+template <int Order, bool Anelliptic, class T, int Dim>
 struct MarkUnsettled {
   Problem<T, Dim> problem;
   Marks<T> marks;
@@ -69,9 +74,9 @@ struct MarkUnsettled {
     const T* const center = problem.values(source, place);
     const auto factor = problem.template factor<Anelliptic>(source, place, node);
 #if defined(__CUDA_ARCH__)
-    const T now = solution_at<Anelliptic>(problem, center, factor, i % nodes);
+    const T now = solution_at<Order, Anelliptic>(problem, center, factor, i % nodes);
 #else
-    const T now = host_solution<Anelliptic>(problem, center, factor, i % nodes);
+    const T now = host_solution<Order, Anelliptic>(problem, center, factor, i % nodes);
 #endif
     if (now == *center || !differs(now, *center, T(8) * problem.tolerance)) return;
     mark(marks, source * problem.grid.tile_count + problem.grid.tile_number(tile),
@@ -133,40 +138,29 @@ Marks<T> make_marks(const Instance<Memory>& exec, const TiledGrid<Dim>& grid,
           static_cast<std::int64_t>(items)};
 }
 
-/// Visits the tiles of a list, at first order.
-template <class T, int Dim, class Memory>
+/// Visits the tiles of a list with the differences of an order, in one kind of model.
+template <int Order, bool Anelliptic, class T, int Dim, class Memory>
 void visit_list(const Instance<Memory>& exec, const Problem<T, Dim>& problem, const Marks<T>& marks,
                 const int* list, std::int64_t count, int direction) {
-  with_model(problem.model.anelliptic(), [&](auto anelliptic) {
-    constexpr bool Anelliptic = decltype(anelliptic)::value;
-    if constexpr (is_host_memory<Memory>) {
-      launch_dynamic("moho::eikonal::visit", exec, count,
-                     HostVisit<Anelliptic, T, Dim>{problem, marks, list, direction});
-    } else {
-      using Visit = TeamVisit<Anelliptic, T, Dim, DeviceOf<Memory>>;
-      typename Visit::Policy policy(exec.space(), static_cast<int>(count), Visit::threads);
-      policy.set_scratch_size(0, Kokkos::PerTeam(Visit::scratch_bytes()));
-      Kokkos::parallel_for("moho::eikonal::visit", policy,
-                           Visit{problem, marks, list, direction >= 0, 32 * Dim});
-    }
-  });
+  if constexpr (is_host_memory<Memory>) {
+    launch_dynamic("moho::eikonal::visit", exec, count,
+                   HostVisit<Order, Anelliptic, T, Dim>{problem, marks, list, direction});
+  } else {
+    using Visit = TeamVisit<Order, Anelliptic, T, Dim, DeviceOf<Memory>>;
+    typename Visit::Policy policy(exec.space(), static_cast<int>(count), Visit::threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(Visit::scratch_bytes()));
+    Kokkos::parallel_for("moho::eikonal::visit", policy,
+                         Visit{problem, marks, list, direction >= 0, 32 * Dim});
+  }
 }
 
-/// The same at second order.
+/// The same with the order of the program's run.
 template <class T, int Dim, class Memory>
-void visit_second(const Instance<Memory>& exec, const Problem<T, Dim>& problem,
-                  const Marks<T>& marks, std::int64_t count) {
-  with_model(problem.model.anelliptic(), [&](auto anelliptic) {
-    constexpr bool Anelliptic = decltype(anelliptic)::value;
-    if constexpr (is_host_memory<Memory>) {
-      launch_dynamic("moho::eikonal::second", exec, count,
-                     HostSecond<Anelliptic, T, Dim>{problem, marks, marks.list});
-    } else {
-      using Visit = TeamSecond<Anelliptic, T, Dim, DeviceOf<Memory>>;
-      typename Visit::Policy policy(exec.space(), static_cast<int>(count), Visit::threads);
-      policy.set_scratch_size(0, Kokkos::PerTeam(Visit::scratch_bytes()));
-      Kokkos::parallel_for("moho::eikonal::second", policy, Visit{problem, marks, marks.list});
-    }
+void visit_list(const Instance<Memory>& exec, int order, const Problem<T, Dim>& problem,
+                const Marks<T>& marks, const int* list, std::int64_t count, int direction) {
+  with_order_and_model(order, problem.model.anelliptic(), [&](auto o, auto anelliptic) {
+    visit_list<decltype(o)::value, decltype(anelliptic)::value>(exec, problem, marks, list, count,
+                                                                direction);
   });
 }
 
@@ -212,35 +206,33 @@ std::array<std::int64_t, count_places> list_tiles(const Instance<Memory>& exec,
   return fetch_counts(exec, marks);
 }
 
-/// \brief What counts as a change.
+/// \brief What counts as rounding, wider the longer a solution takes.
 ///
-/// Any does: the solution is one, and is reached to the last bit. Only arithmetic whose results
-/// depend on where it is compiled could go round in circles, as compiler options beyond IEEE 754
-/// make it: after many more rounds than solutions take, changes of a few roundings no longer count,
-/// and of twice as many after every further so many.
+/// Differences of second order choose their neighbours by the values there, so that a few nodes may
+/// go round in circles between two states that are a little apart. After `patience` rounds the
+/// tolerance doubles, and again every so many rounds: circles that small no longer count.
 template <class T>
 class Tolerance {
  public:
-  /// \param rounds more than any solution takes
-  explicit Tolerance(std::int64_t rounds) : m_rounds(rounds) {}
+  /// \param rounds more than any solution takes that settles by itself
+  Tolerance(T least, std::int64_t rounds) : m_tolerance(least), m_rounds(rounds) {}
   /// After so many rounds.
   T at(std::int64_t round) {
     if (round > m_patience + m_rounds) {
       m_patience += m_patience == 0 ? m_rounds : m_rounds / 8 + 1;
-      m_tolerance =
-          m_tolerance > T(0) ? T(2) * m_tolerance : T(4) * std::numeric_limits<T>::epsilon();
+      m_tolerance *= T(2);
     }
     return m_tolerance;
   }
 
  private:
-  T m_tolerance = T(0);
+  T m_tolerance;
   std::int64_t m_rounds, m_patience = 0;
 };
 
 /// Rounds over the marked tiles, the earliest first, until no tile is marked.
 template <class T, int Dim, class Memory>
-void solve_active_tiles(const Instance<Memory>& exec, Problem<T, Dim> problem,
+void solve_active_tiles(const Instance<Memory>& exec, int order, Problem<T, Dim> problem,
                         const Marks<T>& marks, T ahead, const Progress& progress, Report& report) {
   std::int64_t nodes = 1, tiles_across = 8;
   for (int d = 0; d < Dim; ++d) {
@@ -248,7 +240,7 @@ void solve_active_tiles(const Instance<Memory>& exec, Problem<T, Dim> problem,
     tiles_across += problem.grid.tiles[d];
   }
   const bool alone = is_host_memory<Memory> && exec.concurrency() == 1;
-  Tolerance<T> tolerance(1024 + 16 * tiles_across + problem.grid.tile_count);
+  Tolerance<T> tolerance(problem.tolerance, 16 * tiles_across);
   std::int64_t rounds = 0;
   for (;;) {
     problem.tolerance = tolerance.at(rounds);
@@ -256,7 +248,7 @@ void solve_active_tiles(const Instance<Memory>& exec, Problem<T, Dim> problem,
     if (counts[listed] > 0) {
       ++rounds;
       ++report.rounds;
-      visit_list(exec, problem, marks, marks.list, counts[listed], -1);
+      visit_list(exec, order, problem, marks, marks.list, counts[listed], -1);
       if (progress) {
         progress(static_cast<double>(counts[seen_tiles]) / static_cast<double>(marks.items),
                  "times");
@@ -264,28 +256,12 @@ void solve_active_tiles(const Instance<Memory>& exec, Problem<T, Dim> problem,
       continue;
     }
     if (alone) break;
-    with_model(problem.model.anelliptic(), [&](auto anelliptic) {
+    with_order_and_model(order, problem.model.anelliptic(), [&](auto o, auto anelliptic) {
       launch("moho::eikonal::mark_unsettled", exec, nodes * problem.sources,
-             MarkUnsettled<decltype(anelliptic)::value, T, Dim>{problem, marks, nodes});
+             MarkUnsettled<decltype(o)::value, decltype(anelliptic)::value, T, Dim>{problem, marks,
+                                                                                    nodes});
     });
     if (!any_marked(exec, marks)) break;
-  }
-}
-
-/// Second order, after the first: visits tiles in the order of what has come in, until every node
-/// has been solved once.
-template <class T, int Dim, class Memory>
-void solve_second(const Instance<Memory>& exec, const Problem<T, Dim>& problem,
-                  const Marks<T>& marks, T ahead, const Progress& progress, Report& report) {
-  for (;;) {
-    const auto counts = list_tiles(exec, marks, ahead);
-    if (counts[listed] == 0) return;
-    ++report.rounds;
-    visit_second(exec, problem, marks, counts[listed]);
-    if (progress) {
-      progress(static_cast<double>(counts[seen_tiles]) / static_cast<double>(marks.items),
-               "second order");
-    }
   }
 }
 
@@ -316,19 +292,19 @@ void sort_diagonals(const TiledGrid<Dim>& grid, int sources, int direction, std:
 
 /// Sweeps in every direction in turn, over the diagonals of tiles, until no tile is marked.
 template <class T, int Dim, class Memory>
-void solve_sweeping(const Instance<Memory>& exec, Problem<T, Dim> problem, const Marks<T>& marks,
-                    const Progress& progress, Report& report) {
+void solve_sweeping(const Instance<Memory>& exec, int order, Problem<T, Dim> problem,
+                    const Marks<T>& marks, const Progress& progress, Report& report) {
   std::vector<int> items;
   std::vector<std::int64_t> begin;
-  Tolerance<T> tolerance((1024 + problem.grid.tile_count) * (std::int64_t(1) << Dim));
+  Tolerance<T> tolerance(problem.tolerance, 16 * (std::int64_t(1) << Dim));
   for (int sweep = 0;; ++sweep) {
     problem.tolerance = tolerance.at(sweep);
     const int direction = sweep % (1 << Dim);
     sort_diagonals(problem.grid, problem.sources, direction, items, begin);
     const auto list = upload(exec, items, "moho::eikonal::order");
     for (std::size_t level = 0; level + 1 < begin.size(); ++level) {
-      visit_list(exec, problem, marks, list.data() + begin[level], begin[level + 1] - begin[level],
-                 direction);
+      visit_list(exec, order, problem, marks, list.data() + begin[level],
+                 begin[level + 1] - begin[level], direction);
     }
     ++report.rounds;
     if (!any_marked(exec, marks)) break;

@@ -13,8 +13,7 @@
 
 namespace moho::eikonal {
 
-/// How traveltimes are found in parallel. Both end at the same times, those of fast_marching(), on
-/// hosts to the last bit, whatever the number of threads.
+/// How traveltimes are found in parallel. Both end at the same times, those of fast_marching().
 enum class Method {
   active_tiles,  ///< tiles that a change reaches are swept, the earliest first; the default
   sweeping       ///< fast sweeping: tiles along diagonals, in every direction in turn
@@ -53,9 +52,8 @@ struct Model {
 
 /// Options of solve() and fast_marching().
 struct Options {
-  int order = 2;         ///< of the upwind differences, 1 or 2
-  bool factored = true;  ///< divide by the analytic time around the source; without effect where a
-                         ///< velocity is 1000 times that of a source, or a thousandth
+  int order = 2;                         ///< of the upwind differences, 1 or 2
+  bool factored = true;                  ///< divide by the analytic time around the source
   Method method = Method::active_tiles;  ///< how; fast_marching() does not look at it
   double tiles_ahead = 0.0;       ///< how many tiles ahead of the earliest a tile may be swept; 0:
                                   ///< tuned value

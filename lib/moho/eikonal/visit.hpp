@@ -67,9 +67,6 @@ T outflow(const Problem<T, Dim>& problem, int source, const std::int64_t (&node)
   return raised || square < base.square(axis, side) * (outer * outer) ? square : infinity<T>();
 }
 
-/// All faces of a tile, in Marks::faces: solve all of its nodes.
-inline constexpr int all_faces = 1 << 6;
-
 /// \brief Which nodes of a tile may not hold their solution, on a host.
 ///
 /// What is solved again is what a change can reach: the later nodes within `Order` of it along the
@@ -116,14 +113,6 @@ struct OpenNodes {
       }
     }
   }
-  /// What changes beyond the faces of Marks::faces reach.
-  void add_faces(int faces) {
-    if (faces == 0 || (faces & all_faces) != 0) return add_all();
-    for (int d = 0; d < Dim; ++d) {
-      if ((faces >> (2 * d)) & 1) add_face(d, false);
-      if ((faces >> (2 * d + 1)) & 1) add_face(d, true);
-    }
-  }
   /// True if a row has any.
   bool any(std::int64_t row) const {
     return std::memchr(open + row, 1, static_cast<std::size_t>(length[Dim - 1])) != nullptr;
@@ -154,9 +143,9 @@ void open_later(OpenNodes<Order, Dim>& nodes, const int (&place)[Dim], const T* 
 /// Bit d of `direction`: downwards along d.
 /// \param open nodes to solve, those opened by the sweep itself too; null: all
 /// \return nodes solved
-template <bool Anelliptic, class T, int Dim>
+template <int Order, bool Anelliptic, class T, int Dim>
 std::int64_t sweep_tile(const Problem<T, Dim>& problem, const TileRange<Dim>& tile, int direction,
-                        ChangedBox<Dim>& changed, OpenNodes<1, Dim>* open) {
+                        ChangedBox<Dim>& changed, OpenNodes<Order, Dim>* open) {
   constexpr int z = Dim - 1;
   const SourceBox<Dim>& box = problem.boxes[tile.source];
   const bool has_source = box.meets(tile.begin, tile.end);
@@ -198,7 +187,7 @@ std::int64_t sweep_tile(const Problem<T, Dim>& problem, const TileRange<Dim>& ti
       T* const center = u + node[z];
       const auto base = problem.template factor<Anelliptic>(tile.source, place + node[z], node);
       ++solved;
-      const T now = host_solution<Anelliptic>(problem, center, base, dense + node[z]);
+      const T now = host_solution<Order, Anelliptic>(problem, center, base, dense + node[z]);
       if (now == infinity<T>()) continue;
       const T before = *center;
       if (now == before) continue;
@@ -311,6 +300,9 @@ bool claim(const Marks<T>& marks, std::int64_t item) {
   return true;
 }
 
+/// All faces of a tile, in Marks::faces: solve all of its nodes.
+inline constexpr int all_faces = 1 << 6;
+
 /// Marks a tile: something came in through some of its faces.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void mark(const Marks<T>& marks, std::int64_t item, T square,
@@ -333,7 +325,7 @@ KOKKOS_FORCEINLINE_FUNCTION void count_visit(const Marks<T>& marks, std::int64_t
 
 /// The visit of a tile on a host: sweeps over the nodes that what came in reaches until none is
 /// left, the first away from the source; or a single sweep in a given direction over all nodes.
-template <bool Anelliptic, class T, int Dim>
+template <int Order, bool Anelliptic, class T, int Dim>
 struct HostVisit {
   Problem<T, Dim> problem;
   Marks<T> marks;
@@ -348,12 +340,20 @@ struct HostVisit {
     std::int64_t nodes = 0;
     bool settled = false;
     if (direction >= 0) {
-      nodes = sweep_tile<Anelliptic>(problem, tile, direction, changed,
-                                     static_cast<OpenNodes<1, Dim>*>(nullptr));
+      nodes = sweep_tile<Order, Anelliptic>(problem, tile, direction, changed,
+                                            static_cast<OpenNodes<Order, Dim>*>(nullptr));
       settled = !changed.any;
     } else {
-      OpenNodes<1, Dim> open(tile);
-      open.add_faces(Kokkos::atomic_exchange(marks.faces + item, 0));
+      OpenNodes<Order, Dim> open(tile);
+      const int faces = Kokkos::atomic_exchange(marks.faces + item, 0);
+      if (faces & all_faces) {
+        open.add_all();
+      } else {
+        for (int d = 0; d < Dim; ++d) {
+          if ((faces >> (2 * d)) & 1) open.add_face(d, false);
+          if ((faces >> (2 * d + 1)) & 1) open.add_face(d, true);
+        }
+      }
       settled = open.count == 0;
       constexpr int most = 64 << Dim;
       const SourceBox<Dim>& box = problem.boxes[tile.source];
@@ -362,12 +362,12 @@ struct HostVisit {
         away |= (box.first[d] > (tile.begin[d] + tile.end[d]) / 2 ? 1 : 0) << d;
       }
       for (int k = 0; k < most && !settled; ++k) {
-        nodes +=
-            sweep_tile<Anelliptic>(problem, tile, away ^ (k & ((1 << Dim) - 1)), changed, &open);
+        nodes += sweep_tile<Order, Anelliptic>(problem, tile, away ^ (k & ((1 << Dim) - 1)),
+                                               changed, &open);
         settled = open.count == 0;
       }
     }
-    tell_neighbours<1, Anelliptic>(problem, tile, changed, [&](int axis, int side, T square) {
+    tell_neighbours<Order, Anelliptic>(problem, tile, changed, [&](int axis, int side, T square) {
       mark(marks, beyond(problem.grid, item, axis, side), square,
            1 << (2 * axis + (side < 0 ? 1 : 0)));
     });
@@ -376,9 +376,20 @@ struct HostVisit {
   }
 };
 
-/// A tile of a device in scratch, with its halo.
-template <int Dim>
-struct TeamTile {
+/// The visit of a tile by a team of a device: the tile and its halo come into scratch, the team
+/// solves all nodes over and over until none changes or `most` times, and what changed goes back.
+template <int Order, bool Anelliptic, class T, int Dim, class Exec>
+struct TeamVisit {
+  static constexpr int threads = 256;
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>>;
+  using Member = typename Policy::member_type;
+
+  Problem<T, Dim> problem;
+  Marks<T> marks;
+  const int* list;
+  bool sweep;  ///< the list holds tiles without a mark, too: leave them out
+  int most;
+
   KOKKOS_INLINE_FUNCTION static TileBox<Dim> box() {
     TileBox<Dim> result{};
     for (int d = 0; d < Dim; ++d) {
@@ -386,15 +397,12 @@ struct TeamTile {
     }
     return result;
   }
-  /// Nodes of a tile.
-  KOKKOS_FORCEINLINE_FUNCTION static int nodes() {
-    int result = 1;
-    for (int d = 0; d < Dim; ++d) result *= TileShape<Dim, false>::along(d);
-    return result;
+  static std::size_t scratch_bytes() {
+    return ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(box().size()));
   }
   /// The k-th node of a tile; its place in scratch.
-  KOKKOS_FORCEINLINE_FUNCTION static int locate(const TileRange<Dim>& tile, int k,
-                                                std::int64_t (&node)[Dim], int (&stride)[Dim]) {
+  KOKKOS_FORCEINLINE_FUNCTION int locate(const TileRange<Dim>& tile, int k,
+                                         std::int64_t (&node)[Dim], int (&stride)[Dim]) const {
     const TileBox<Dim> around = box();
     int place = 0;
     for (int d = Dim - 1; d >= 0; --d) {
@@ -406,89 +414,58 @@ struct TeamTile {
     }
     return place;
   }
-  /// True if a node is one of the grid.
-  KOKKOS_FORCEINLINE_FUNCTION static bool inside(const TiledGrid<Dim>& grid,
-                                                 const std::int64_t (&node)[Dim]) {
+  KOKKOS_FORCEINLINE_FUNCTION bool inside(const std::int64_t (&node)[Dim]) const {
     bool result = true;
-    for (int d = 0; d < Dim; ++d) result = result && node[d] < grid.extents[d];
+    for (int d = 0; d < Dim; ++d) result = result && node[d] < problem.grid.extents[d];
     return result;
   }
-  /// Copies the values of a source into scratch.
-  template <class Exec, class Member, class T>
-  KOKKOS_FORCEINLINE_FUNCTION static void load(const Member& member, const TiledGrid<Dim>& grid,
-                                               const TileRange<Dim>& tile, const T* from,
-                                               T* scratch) {
-    load_tile<Exec, Dim>(member, box(), scratch, [&](const Kokkos::Array<int, Dim>& offset) {
-      std::int64_t node[Dim];
-      for (int d = 0; d < Dim; ++d) node[d] = tile.begin[d] + offset[d] - halo;
-      return relaxed_load(from + grid.at(node));
-    });
-  }
-};
-
-/// Marks the tiles that a changed node reaches, which lie no more than `reach` nodes from it.
-/// \param center values of first order in scratch
-/// \param before what the node held, if that is earlier
-template <bool Anelliptic, class T, int Dim>
-KOKKOS_FORCEINLINE_FUNCTION void tell_beyond(const Problem<T, Dim>& problem, const Marks<T>& marks,
-                                             std::int64_t item, const TileRange<Dim>& tile,
-                                             int reach, const T* center, const int (&stride)[Dim],
-                                             std::int64_t (&node)[Dim], T before) {
-  for (int d = 0; d < Dim; ++d) {
-    for (int side = -1; side <= 1; side += 2) {
-      const std::int64_t depth = side < 0 ? node[d] - tile.begin[d] : tile.end[d] - 1 - node[d];
-      if (depth >= reach) continue;
-      if (side < 0 ? tile.begin[d] == 0 : tile.end[d] == problem.grid.extents[d]) continue;
-      const std::int64_t own = node[d];
-      node[d] = own + side * depth;  // on the face
-      const auto base =
-          problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node);
-      const int to_face = side * static_cast<int>(depth);
-      T inner = center[to_face * stride[d]];
-      const T outer = center[(to_face + side) * stride[d]];
-      if (depth == 0 && before < inner) inner = before;
-      const T square = base.square(0, 0) * (inner * inner);
-      if (square < base.square(d, side) * (outer * outer)) {
-        atomic_minimum(marks.priority + beyond(problem.grid, item, d, side), square);
+  /// Marks the tiles that a changed node reaches; `before` is what it held.
+  KOKKOS_INLINE_FUNCTION void tell(std::int64_t item, const TileRange<Dim>& tile, const T* center,
+                                   const int (&stride)[Dim], std::int64_t (&node)[Dim],
+                                   T before) const {
+    for (int d = 0; d < Dim; ++d) {
+      for (int side = -1; side <= 1; side += 2) {
+        const std::int64_t depth = side < 0 ? node[d] - tile.begin[d] : tile.end[d] - 1 - node[d];
+        if (depth >= Order) continue;
+        if (side < 0 ? tile.begin[d] == 0 : tile.end[d] == problem.grid.extents[d]) continue;
+        const std::int64_t own = node[d];
+        node[d] = own + side * depth;  // on the face
+        const auto base =
+            problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node);
+        const int to_face = side * static_cast<int>(depth);
+        T inner = center[to_face * stride[d]];
+        const T outer = center[(to_face + side) * stride[d]];
+        if (depth == 0 && before < inner) inner = before;
+        const T square = base.square(0, 0) * (inner * inner);
+        if (square < base.square(d, side) * (outer * outer)) {
+          atomic_minimum(marks.priority + beyond(problem.grid, item, d, side), square);
+        }
+        node[d] = own;
       }
-      node[d] = own;
     }
   }
-}
 
-/// The visit of a tile by a team of a device: the tile and its halo come into scratch, the team
-/// solves all nodes over and over until none changes or `most` times, and what changed goes back.
-template <bool Anelliptic, class T, int Dim, class Exec>
-struct TeamVisit {
-  static constexpr int threads = 256;
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>>;
-  using Member = typename Policy::member_type;
-  using Tile = TeamTile<Dim>;
-
-  Problem<T, Dim> problem;
-  Marks<T> marks;
-  const int* list;
-  bool sweep;  ///< the list holds tiles without a mark, too: leave them out
-  int most;
-
-  static std::size_t scratch_bytes() {
-    return ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(Tile::box().size()));
-  }
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const std::int64_t item = list[member.league_rank()];
     if (sweep && !(relaxed_load(marks.priority + item) < infinity<T>())) return;
     const TileRange<Dim> tile(problem.grid, item);
+    const TileBox<Dim> around = box();
     const ScratchView<T, Exec> scratch(member.team_scratch(0),
-                                       static_cast<std::size_t>(Tile::box().size()));
+                                       static_cast<std::size_t>(around.size()));
     T* const values = scratch.data();
     T* const u = problem.values(tile.source, 0);
-    Tile::template load<Exec>(member, problem.grid, tile, static_cast<const T*>(u), values);
+    load_tile<Exec, Dim>(member, around, values, [&](const Kokkos::Array<int, Dim>& offset) {
+      std::int64_t node[Dim];
+      for (int d = 0; d < Dim; ++d) node[d] = tile.begin[d] + offset[d] - halo;
+      return relaxed_load(u + problem.grid.at(node));
+    });
     member.team_barrier();
     if (sweep && member.team_rank() == 0) {
       relaxed_store(marks.priority + item, infinity<T>());
     }
 
-    const int nodes = Tile::nodes();
+    int nodes = 1;
+    for (int d = 0; d < Dim; ++d) nodes *= TileShape<Dim, false>::along(d);
     const SourceBox<Dim> given = problem.boxes[tile.source];
     int rounds = 0, changed = 1;
     while (changed != 0 && rounds < most) {
@@ -496,9 +473,9 @@ struct TeamVisit {
       for (int k = member.team_rank(); k < nodes; k += member.team_size()) {
         std::int64_t node[Dim];
         ScratchValuesAt<T, Dim> at;
-        at.center = values + Tile::locate(tile, k, node, at.stride);
-        if (!Tile::inside(problem.grid, node) || given.contains(node)) continue;
-        const T now = first_order<Anelliptic, Dim, T>(
+        at.center = values + locate(tile, k, node, at.stride);
+        if (!inside(node) || given.contains(node)) continue;
+        const T now = local_solution<Order, Anelliptic, Dim, T>(
             at, problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node),
             problem.model.template at<Anelliptic>(problem.dense(node)), problem.inverse_spacing);
         const T before = at.value(0, 0);
@@ -514,172 +491,19 @@ struct TeamVisit {
     for (int k = member.team_rank(); k < nodes; k += member.team_size()) {
       std::int64_t node[Dim];
       ScratchValuesAt<T, Dim> at;
-      at.center = values + Tile::locate(tile, k, node, at.stride);
-      if (!Tile::inside(problem.grid, node)) continue;
+      at.center = values + locate(tile, k, node, at.stride);
+      if (!inside(node)) continue;
       T* const out = u + problem.grid.at(node);
       const T before = relaxed_load(out), now = at.value(0, 0);
       if (now == before) continue;
       relaxed_store(out, now);
-      if (differs(now, before, problem.tolerance)) {
-        tell_beyond<Anelliptic>(problem, marks, item, tile, 1, at.center, at.stride, node, before);
-      }
+      if (differs(now, before, problem.tolerance))
+        tell(item, tile, at.center, at.stride, node, before);
     }
     if (member.team_rank() == 0) {
       if (changed != 0) atomic_minimum(marks.priority + item, T(0));
       count_visit(marks, item, static_cast<std::int64_t>(nodes) * rounds);
     }
-  }
-};
-
-/// Solves the nodes of a tile at second order that can be, on a host, and tells the tiles beyond
-/// its faces. Every node is solved once, when those that it is made from have been.
-template <bool Anelliptic, class T, int Dim>
-struct HostSecond {
-  Problem<T, Dim> problem;
-  Marks<T> marks;
-  const int* list;
-
-  void operator()(const std::int64_t i) const {
-    const std::int64_t item = list[i];
-    const TileRange<Dim> tile(problem.grid, item);
-    OpenNodes<2, Dim> open(tile);
-    open.add_faces(Kokkos::atomic_exchange(marks.faces + item, 0));
-    const SourceBox<Dim>& box = problem.boxes[tile.source];
-    int away = 0;
-    for (int d = 0; d < Dim; ++d) {
-      away |= (box.first[d] > (tile.begin[d] + tile.end[d]) / 2 ? 1 : 0) << d;
-    }
-    ChangedBox<Dim> changed;
-    std::int64_t solved = 0;
-    for (int k = 0; open.count > 0; ++k) {
-      solved += sweep(tile, away ^ (k & ((1 << Dim) - 1)), changed, open);
-    }
-    tell_neighbours<2, Anelliptic>(problem, tile, changed, [&](int axis, int side, T square) {
-      mark(marks, beyond(problem.grid, item, axis, side), square,
-           1 << (2 * axis + (side < 0 ? 1 : 0)));
-    });
-    count_visit(marks, item, solved);
-  }
-
-  /// A sweep over the open nodes, those opened by itself too. Bit d of `direction`: downwards
-  /// along d.
-  std::int64_t sweep(const TileRange<Dim>& tile, int direction, ChangedBox<Dim>& changed,
-                     OpenNodes<2, Dim>& open) const {
-    constexpr int z = Dim - 1;
-    const std::int64_t rows =
-        static_cast<std::int64_t>(open.length[0]) * open.stride[0] / open.length[z];
-    std::int64_t solved = 0;
-    for (std::int64_t row = 0; row < rows; ++row) {
-      std::int64_t node[Dim], rest = row, row_in_tile = 0;
-      int place_in_tile[Dim];
-      for (int d = z - 1; d >= 0; --d) {
-        const int at = static_cast<int>(rest % open.length[d]);
-        rest /= open.length[d];
-        place_in_tile[d] = (direction >> d) & 1 ? open.length[d] - 1 - at : at;
-        node[d] = tile.begin[d] + place_in_tile[d];
-        row_in_tile += place_in_tile[d] * open.stride[d];
-      }
-      if (!open.any(row_in_tile)) continue;
-      node[z] = 0;
-      const std::int64_t dense = problem.dense(node), place = problem.grid.at(node);
-      for (int i = 0; i < open.length[z]; ++i) {
-        place_in_tile[z] = (direction >> z) & 1 ? open.length[z] - 1 - i : i;
-        node[z] = tile.begin[z] + place_in_tile[z];
-        const std::int64_t here = row_in_tile + place_in_tile[z];
-        if (open.open[here] == 0) continue;
-        open.remove(here);
-        T* const out = problem.second_values(tile.source, place + node[z]);
-        bool given = false;
-        if (*out < infinity<T>()) {
-          given = problem.boxes[tile.source].contains(node);
-          if (!given) continue;
-        }
-        const auto base = problem.template factor<Anelliptic>(tile.source, place + node[z], node);
-        if (!given) {
-          const T now =
-              host_second<Anelliptic>(problem, tile.source, place + node[z], base, dense + node[z]);
-          if (!(now < infinity<T>())) continue;  // opened again when a neighbour is known
-          relaxed_store(out, now);
-          ++solved;
-        }
-        const T* const first = problem.values(tile.source, place + node[z]);
-        open_later<T>(open, place_in_tile, first, problem.grid.stride, base,
-                      base.square(0, 0) * (*first * *first));
-        for (int d = 0; d < Dim; ++d) changed.add(d, node[d], node[d]);
-      }
-    }
-    return solved;
-  }
-};
-
-/// The same by a team of a device, with the tile, its halo and the values of first order in
-/// scratch.
-template <bool Anelliptic, class T, int Dim, class Exec>
-struct TeamSecond {
-  static constexpr int threads = 256;
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>>;
-  using Member = typename Policy::member_type;
-  using Tile = TeamTile<Dim>;
-
-  Problem<T, Dim> problem;
-  Marks<T> marks;
-  const int* list;
-
-  static std::size_t scratch_bytes() {
-    return 2 * ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(Tile::box().size()));
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t item = list[member.league_rank()];
-    const TileRange<Dim> tile(problem.grid, item);
-    const std::size_t size = static_cast<std::size_t>(Tile::box().size());
-    const ScratchView<T, Exec> scratch(member.team_scratch(0), size);
-    const ScratchView<T, Exec> second_scratch(member.team_scratch(0), size);
-    T *const first = scratch.data(), *const second = second_scratch.data();
-    T* const u = problem.second_values(tile.source, 0);
-    Tile::template load<Exec>(member, problem.grid, tile,
-                              static_cast<const T*>(problem.values(tile.source, 0)), first);
-    Tile::template load<Exec>(member, problem.grid, tile, static_cast<const T*>(u), second);
-    member.team_barrier();
-
-    const int nodes = Tile::nodes();
-    const SourceBox<Dim> given = problem.boxes[tile.source];
-    int solved = 1;
-    std::int64_t all = 0;
-    while (solved != 0) {
-      solved = 0;
-      for (int k = member.team_rank(); k < nodes; k += member.team_size()) {
-        std::int64_t node[Dim];
-        ScratchValuesAt<T, Dim> at, known;
-        const int place = Tile::locate(tile, k, node, at.stride);
-        at.center = first + place;
-        known.center = second + place;
-        for (int d = 0; d < Dim; ++d) known.stride[d] = at.stride[d];
-        if (!Tile::inside(problem.grid, node) || known.value(0, 0) < infinity<T>()) continue;
-        const T now = second_order<Anelliptic, Dim, T>(
-            at, known,
-            problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node),
-            problem.model.template at<Anelliptic>(problem.dense(node)), problem.inverse_spacing);
-        if (!(now < infinity<T>())) continue;
-        relaxed_store(second + place, now);
-        ++solved;
-      }
-      member.team_reduce(Kokkos::Sum<int>(solved));
-      member.team_barrier();
-      all += solved;
-    }
-
-    for (int k = member.team_rank(); k < nodes; k += member.team_size()) {
-      std::int64_t node[Dim];
-      int stride[Dim];
-      const int place = Tile::locate(tile, k, node, stride);
-      if (!Tile::inside(problem.grid, node) || !(second[place] < infinity<T>())) continue;
-      T* const out = u + problem.grid.at(node);
-      if (relaxed_load(out) < infinity<T>() && !given.contains(node)) continue;
-      relaxed_store(out, second[place]);
-      tell_beyond<Anelliptic>(problem, marks, item, tile, 2, first + place, stride, node,
-                              first[place]);
-    }
-    if (member.team_rank() == 0) count_visit(marks, item, all);
   }
 };
 

@@ -14,7 +14,8 @@ namespace moho::io {
 
 /// What a file is, whatever its names are: links of both kinds lead to the same.
 struct FileNode {
-  std::uint64_t device = 0, inode = 0;
+  std::uint64_t device = 0;  ///< number of the file system
+  std::uint64_t inode = 0;   ///< number of the file in it
   /// Are both the same file?
   friend bool operator==(const FileNode&, const FileNode&) = default;
 };

@@ -53,10 +53,9 @@ struct MigrateReport {
 /// \param exec where everything runs
 /// \param propagator of the migration model, with its layers
 /// \param wavefield of the propagator; its values are lost
-/// \param sources where the wavelet is added
-/// \param source_amplitudes steps x sources, at the time step of the propagator
-/// \param receivers where data are added
-/// \param data steps x receivers, at the time step of the propagator
+/// \param forward the source's leg: where the wavelet is added, steps x sources
+/// \param backward the receivers' leg: where data are added, steps x receivers, at the time step of
+/// the propagator
 /// \param store of snapshots, fresh
 /// \param options number of steps, snapshots
 /// \param sums that are added to; of the model without layers

@@ -251,8 +251,7 @@ void FileStore<T, Dim, Memory>::write(const Piece& piece) {
 }
 
 template <class T, int Dim, class Memory>
-typename FileStore<T, Dim, Memory>::Piece FileStore<T, Dim, Memory>::read(
-    std::int64_t time) const {
+typename FileStore<T, Dim, Memory>::Piece FileStore<T, Dim, Memory>::read(std::int64_t time) const {
   TimelineSpan span(m_timeline, "read snapshot");
   Piece piece;
   piece.time = time;

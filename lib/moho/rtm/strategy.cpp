@@ -526,19 +526,10 @@ Strategy choose_strategy(const ShotShape& shape, const Rates& rates, const Budge
         format_bytes(static_cast<double>(least.least_device)), ", for ", to_string(least.keep),
         "): give more, or a smaller window"));
   }
-  // where it costs next to nothing, snapshots as they are rather than anything that is computed
-  // again
-  for (const Strategy& strategy : all) {
-    if (best.keep != Keep::faces && best.keep != Keep::replay) break;
-    if (strategy.possible && strategy.keep == Keep::raw &&
-        strategy.seconds <= 1.02 * best.seconds) {
-      best = strategy;
-    }
-  }
   best.reason = "the quickest of those that fit and are accurate enough: " + cost_text(best);
   int told = 0;
-  for (std::size_t n = 0; n < all.size() && told < 2; ++n) {
-    if (!all[n].possible || all[n].name == best.name) continue;
+  for (std::size_t n = 1; n < all.size() && told < 2; ++n) {
+    if (!all[n].possible) continue;
     best.reason += (told++ == 0 ? "; then " : ", ") + cost_text(all[n]);
   }
   if (told == 0) best.reason += "; nothing else is possible";
