@@ -158,6 +158,26 @@ class Surveys(Case):
                      "out"], "--resume")
 
 
+class Marmousi(Case):
+    def test_reflectivity(self):
+        names = [os.path.join(self.data or "", f"marmousi_vp_461x151_20m{end}.npy") for end in ("_smooth", "")]
+        if not all(map(os.path.exists, names)):
+            self.skipTest("there are no Marmousi models")
+        r = Results(*self.succeed("--vp", names[0], "--spacing", "20", "--shots", "modelled", "--true-vp", names[1],
+                                  "--source", "600,20:8600,20:9", "--receivers", "0,20:9200,20:231", "--wavelet", "ricker:8",
+                                  "--time", "2.4", "--condition", "laplacian"))
+        v = np.load(names[1]).astype(float)
+        contrast = np.zeros_like(v)
+        contrast[:, 1:-1] = (v[:, 2:] - v[:, :-2]) / (v[:, 2:] + v[:, :-2])
+        part = (slice(30, 430), slice(15, 110))
+        # a zero-phase image of the contrasts: they rise where it has its troughs
+        image = -r.image.astype(float)
+        found = np.corrcoef(image[part].ravel(), contrast[part].ravel())[0, 1]
+        self.assertGreater(found, 0.25)
+        # and no other: turned over, it does not fit
+        self.assertLess(abs(np.corrcoef(image[::-1][part].ravel(), contrast[part].ravel())[0, 1]), 0.1)
+
+
 class Picture(Case):
     def test_pictures(self):
         self.needs_matplotlib()
