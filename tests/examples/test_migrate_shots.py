@@ -163,6 +163,9 @@ class Marmousi(Case):
         names = [os.path.join(self.data or "", f"marmousi_vp_461x151_20m{end}.npy") for end in ("_smooth", "")]
         if not all(map(os.path.exists, names)):
             self.skipTest("there are no Marmousi models")
+        with open(self.program, "rb") as file:
+            if b"__asan_init" in file.read():
+                self.skipTest("sanitizers make it take minutes")
         r = Results(*self.succeed("--vp", names[0], "--spacing", "20", "--shots", "modelled", "--true-vp", names[1],
                                   "--source", "600,20:8600,20:9", "--receivers", "0,20:9200,20:231", "--wavelet", "ricker:8",
                                   "--time", "2.4", "--condition", "laplacian"))
