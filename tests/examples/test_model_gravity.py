@@ -517,8 +517,10 @@ class Picture(Case):
         self.arguments = ["--prisms", self.save("p.npy", some_prisms(4))]
 
     def drawn(self, *arguments):
-        """Results with their maps, drawn in this process."""
-        r = self.model(*arguments)
+        """Results with their maps, drawn in this process. Every run has a folder of its own: maps that the program did not
+        draw would stay in it."""
+        self.runs = getattr(self, "runs", 0) + 1
+        r = self.model(*arguments, out=f"out{self.runs}")
         pictures = [name + ".png" for name in [*r.names, "maps"]]
         self.draw("plot_maps", r.folder, *pictures)
         self.assertEqual(sorted(os.listdir(r.folder)), sorted([*r.summary["files"], *pictures]))
