@@ -210,7 +210,7 @@ TEST(Journal, HasOneWriterAndSaysWho) {
 TEST(Journal, ResultsStayInItsFolder) {
   const Folder folder;
   Journal journal(folder / "journal.txt", survey);
-  for (const char* name : {"", "/tmp/a", "../a", "b/../../a", "./a", "a/"}) {
+  for (const char* name : {"", "/a", "../a", "b/../../a", "./a", "a/"}) {
     EXPECT_THAT(message_of<InputError>(
                     [&] { write_result(journal.folder(), 1, name, [](const auto&) {}); }),
                 HasSubstr(concat("the result '", name, "' (allowed: paths below")));
