@@ -85,7 +85,6 @@ struct Job {
   const Options* options = nullptr;
   std::filesystem::path scratch;    ///< folder for snapshots in files
   rtm::OffsetOptions<Dim> offsets;  ///< columns are nodes of the whole model
-  double highest_data = 0.0;        ///< seconds of the data; 0: modelled
 
   std::function<rtm::ShotGather<Dim>(std::size_t)> gather;  ///< reads a shot; none: modelled
   std::function<bool(std::size_t)> is_there;                ///< an earlier run has done it

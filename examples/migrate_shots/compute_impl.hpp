@@ -121,7 +121,6 @@ class Migration {
         options.time.dt = std::floor(0.9 * largest * 1e6) * 1e-6;
         if (!(options.time.dt > 0.0)) options.time.dt = 0.9 * largest;
       }
-      m_whole = m_o.aperture.empty();
       wave::ModellingOptions<Dim> plain = options;
       plain.memory = std::size_t{1} << 62;  // windows are smaller, see below
       whole = wave::plan_modelling<T, Dim, Memory>(m_exec, m_job.grid, model, m_job.boundaries,
@@ -582,7 +581,7 @@ class Migration {
   Place m_place = Place::device;
   rtm::DeviceArena<T, Memory> m_arena;
   rtm::HostArena<T, Memory> m_host_arena;
-  bool m_whole = true, m_data_shown = false;
+  bool m_data_shown = false;
   double m_done = 0.0, m_part = 1.0;
   std::size_t m_left = 0;
 };

@@ -172,9 +172,10 @@ class Program {
         const TimelineSpan span(&m_timeline, "read data");
         return m_survey->read(k);
       };
-      m_job.highest_data = m_survey->interval() * static_cast<double>(m_survey->samples() - 1) +
-                           std::max(0.0, m_survey->t0(0));
-      if (time == 0.0) time = m_job.highest_data;
+      if (time == 0.0) {  // as long as the data
+        time = m_survey->interval() * static_cast<double>(m_survey->samples() - 1) +
+               std::max(0.0, m_survey->t0(0));
+      }
       m_notes = m_survey->notes();
     }
     for (const auto& shot : m_job.shots) {
