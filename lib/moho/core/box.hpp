@@ -88,6 +88,19 @@ Box<Dim> hull(const Box<Dim>& a, const Box<Dim>& b) {
   return result;
 }
 
+/// Distances along each axis between the nodes of a box that lie one after the other, the last axis
+/// fastest: node `lower` is element 0.
+template <int Dim>
+Index<Dim> dense_strides(const Box<Dim>& box) {
+  Index<Dim> strides{};
+  std::int64_t stride = 1;
+  for (int d = Dim - 1; d >= 0; --d) {
+    strides[d] = stride;
+    stride *= box.extent(d);
+  }
+  return strides;
+}
+
 /// All nodes of a grid.
 template <int Dim>
 Box<Dim> whole_box(const Grid<Dim>& grid) {

@@ -256,11 +256,7 @@ void add_to_image(const InstanceOf<Memory>& exec, const Snapshot<T, Dim, Memory>
   detail::AddProducts<T, Dim> functor{};
   functor.snapshot = snapshot.values.data();
   functor.snapshot_box = snapshot.box;
-  std::int64_t stride = 1;
-  for (int d = Dim - 1; d >= 0; --d) {
-    functor.snapshot_strides[d] = stride;
-    stride *= snapshot.box.extent(d);
-  }
+  functor.snapshot_strides = dense_strides(snapshot.box);
   functor.field = field.data();
   functor.layout = layout;
   functor.shift = interior.lower;

@@ -44,13 +44,9 @@ struct StoreDense {
 template <class T, int Dim, class Memory>
 void decode_dense(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
                   const Packed<Dim, Memory>& packed, const wave::Storage<T, Memory>& to) {
-  StoreDense<T, Dim> functor{to.data(), packed.header.box, {}};
-  std::int64_t stride = 1;
-  for (int d = Dim - 1; d >= 0; --d) {
-    functor.strides[d] = stride;
-    stride *= packed.header.box.extent(d);
-  }
-  codec.decode_each(exec, packed, packed.header.box, functor);
+  const Box<Dim>& box = packed.header.box;
+  const StoreDense<T, Dim> functor{to.data(), box, dense_strides(box)};
+  codec.decode_each(exec, packed, box, functor);
 }
 }  // namespace detail
 

@@ -80,12 +80,7 @@ struct PutBox {
 template <class T, int Dim, class Memory>
 void put_box(const Instance<Memory>& exec, const T* from, const wave::Layout<Dim>& layout,
              const wave::Storage<T, Memory>& field, const Box<Dim>& box) {
-  PutBox<T, Dim> functor{from, field.data(), layout, box, {}};
-  std::int64_t stride = 1;
-  for (int d = Dim - 1; d >= 0; --d) {
-    functor.strides[d] = stride;
-    stride *= box.extent(d);
-  }
+  const PutBox<T, Dim> functor{from, field.data(), layout, box, dense_strides(box)};
   launch_box("moho::rtm::put_faces", exec, box, functor);
 }
 }  // namespace detail

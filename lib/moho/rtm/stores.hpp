@@ -44,12 +44,7 @@ struct TakeBox {
 template <class T, int Dim, class Memory>
 void take_box(const Instance<Memory>& exec, const wave::Layout<Dim>& layout,
               const wave::Storage<const T, Memory>& field, const Box<Dim>& box, T* to) {
-  TakeBox<T, Dim> functor{field.data(), to, layout, box, {}};
-  std::int64_t stride = 1;
-  for (int d = Dim - 1; d >= 0; --d) {
-    functor.strides[d] = stride;
-    stride *= box.extent(d);
-  }
+  const TakeBox<T, Dim> functor{field.data(), to, layout, box, dense_strides(box)};
   launch_box("moho::rtm::take_snapshot", exec, box, functor);
 }
 
