@@ -30,6 +30,7 @@ struct StreamingOptions {
   std::string file;                            ///< where the volume is kept; empty: in memory
   std::string key;                             ///< what the run is, for a file that is continued
   bool resume = false;                         ///< go on with the file
+  bool in_core = true;  ///< a grid that fits the device is held there whole; false: it streams
   bool measure = true;                         ///< measure rates before planning; false: `rates`
   StreamRates rates = {};                      ///< where they are not measured
 };
@@ -284,7 +285,7 @@ void Streaming<T, Dim, Memory>::choose() {
   StreamWishes allowed = wishes;
   const bool asked = wishes.block > 0 || wishes.updates > 0 || wishes.devices > 1;
   if constexpr (is_host_memory<Memory>) {
-    m_whole = m_options.file.empty() && wishes.devices == 1;
+    m_whole = m_options.in_core && m_options.file.empty() && wishes.devices == 1;
   } else {
     std::size_t free = memory_budget(m_instances.front(), 0);
     // kernels and launches take some, too
@@ -299,7 +300,7 @@ void Streaming<T, Dim, Memory>::choose() {
     const std::size_t in_core =
         std::max(m_modelling.memory.most, m_modelling.memory.model + m_modelling.memory.extended) +
         m_need.fixed;
-    m_whole = !asked && m_options.file.empty() && in_core <= allowed.device_memory;
+    m_whole = m_options.in_core && !asked && m_options.file.empty() && in_core <= allowed.device_memory;
     if (m_whole) m_plan.device_bytes = in_core;
   }
   m_rates = m_options.rates;
