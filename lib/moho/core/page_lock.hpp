@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Memory of the host that is page-locked where it lies, so that copies to and from devices
+/// run at the full rate of the link and beside other work.
+
+#include <moho/core/instance.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace moho {
+
+/// \brief Page-locks ranges of host memory for the devices of `Memory`, until it is destroyed.
+///
+/// The system may refuse: there are limits on locked memory, and some file systems' pages cannot be
+/// locked. Copies then need buffers that are locked (StagingMemory), and every byte moves three
+/// times through the host's memory. For hosts there is nothing to lock, and nothing to refuse.
+template <class Memory>
+class PageLock {
+ public:
+  PageLock() = default;
+  PageLock(const PageLock&) = delete;
+  PageLock& operator=(const PageLock&) = delete;
+  ~PageLock() { release(); }
+
+  /// Locks a range, in pieces of 256 MiB. False where the system refuses; why() says what it said,
+  /// and the range is as it was.
+  bool lock(void* begin, std::size_t bytes);
+  /// Unlocks all ranges. Nothing may be copied to or from them any more.
+  void release();
+  /// Bytes locked.
+  std::size_t bytes() const { return m_bytes; }
+  /// What the system said when it refused.
+  const std::string& why() const { return m_why; }
+
+ private:
+  std::vector<void*> m_pieces;
+  std::size_t m_bytes = 0;
+  std::string m_why;
+};
+
+template <class Memory>
+bool PageLock<Memory>::lock(void* begin, std::size_t bytes) {
+  if constexpr (is_host_memory<Memory>) {
+    (void)begin, (void)bytes;
+    return true;
+  } else {
+#ifdef KOKKOS_ENABLE_CUDA
+    constexpr std::size_t piece = std::size_t(256) << 20;
+    std::vector<void*> locked;
+    for (std::size_t done = 0; done < bytes; done += piece) {
+      void* const at = static_cast<char*>(begin) + done;
+      const cudaError_t status =
+          cudaHostRegister(at, std::min(piece, bytes - done), cudaHostRegisterPortable);
+      if (status == cudaSuccess) {
+        locked.push_back(at);
+        continue;
+      }
+      m_why = cudaGetErrorString(status);
+      cudaGetLastError();  // it is dealt with here
+      for (void* one : locked) cudaHostUnregister(one);
+      return false;
+    }
+    m_pieces.insert(m_pieces.end(), locked.begin(), locked.end());
+    m_bytes += bytes;
+    return true;
+#endif
+  }
+}
+
+template <class Memory>
+void PageLock<Memory>::release() {
+#ifdef KOKKOS_ENABLE_CUDA
+  for (void* piece : m_pieces) cudaHostUnregister(piece);
+#endif
+  m_pieces.clear();
+  m_bytes = 0;
+}
+
+}  // namespace moho
