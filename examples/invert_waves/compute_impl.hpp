@@ -35,17 +35,17 @@ auto& field_of(ModelType& model, const std::string& option) {
   return model.vp;
 }
 
-/// A parameter from the unknowns: exp(x), or x times a scale.
+/// A parameter from the unknowns: that of the start times exp(x), or plus x times a scale.
 template <class T>
 struct FromUnknowns {
-  const T* x;
+  const T *x, *start;
   T* values;
   bool logarithm;
   double scale;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     using std::exp;
-    const double value = static_cast<double>(x[i]);
-    values[i] = static_cast<T>(logarithm ? exp(value) : scale * value);
+    const double change = static_cast<double>(x[i]), from = static_cast<double>(start[i]);
+    values[i] = static_cast<T>(logarithm ? from * exp(change) : from + scale * change);
   }
 };
 /// Adds a shot's derivative by a parameter to that by the unknowns.
@@ -442,7 +442,8 @@ class Inversion {
 
   void begin_search() {
     const auto count = static_cast<std::size_t>(m_plan.unknowns);
-    std::vector<T> start(count), lower(count), upper(count);
+    const std::vector<T> start(count, T(0));
+    std::vector<T> lower(count), upper(count);
     const auto each = static_cast<std::size_t>(nodes());
     for (std::size_t u = 0; u < m_o.unknowns.size(); ++u) {
       const std::string& name = m_o.unknowns[u];
@@ -454,27 +455,15 @@ class Inversion {
       // epsilon and delta are about as large as relative changes of the velocity
       const double scale = log || name == "epsilon" || name == "delta" ? 1.0 : mean;
       m_scales.push_back(scale);
-      const auto to = [&](double value) {
-        return static_cast<T>(log ? std::log(value) : value / scale);
-      };
       const auto [least, greatest] = m_job.bounds[u];
       for (std::size_t i = 0; i < each; ++i) {
         const double value = static_cast<double>(values[i]);
-        const std::size_t at = u * each + i;
-        start[at] = to(value);
-        lower[at] = to(least);
-        upper[at] = to(greatest);
-        const bool held = !m_job.mask.empty() && m_job.mask[i] == 0;
-        const double slack = 1e-6 * std::max(1.0, std::fabs(value));
-        if (!held && (value < least - slack || value > greatest + slack)) {
-          throw InputError(concat("--bounds: ", name, " is ", value, " at node ",
-                                  format_index(m_job.grid.node(static_cast<std::int64_t>(i))),
-                                  " of the start, outside of ", least, " to ", greatest,
-                                  " (allowed: a start inside): widen the bounds"));
-        }
-        // rounding, and what the mask keeps
-        lower[at] = std::min(lower[at], start[at]);
-        upper[at] = std::max(upper[at], start[at]);
+        const auto to = [&](double bound) {
+          return static_cast<T>(log ? std::log(bound / value) : (bound - value) / scale);
+        };
+        // what the mask keeps may be beyond the bounds
+        lower[u * each + i] = std::min(to(least), T(0));
+        upper[u * each + i] = std::max(to(greatest), T(0));
       }
       m_fields.push_back(make_field<T>(m_exec, m_job.grid, name));
     }
@@ -511,7 +500,8 @@ class Inversion {
       const std::string& name = m_o.unknowns[u];
       launch("moho::fwi::from_unknowns", m_exec, nodes(),
              FromUnknowns<T>{point.data() + static_cast<std::int64_t>(u) * nodes(),
-                             m_fields[u].data(), logarithm(name), m_scales[u]});
+                             field_of(m_start, name).data(), m_fields[u].data(), logarithm(name),
+                             m_scales[u]});
       field_of(model, name) = m_fields[u];
     }
     return model;
@@ -523,10 +513,10 @@ class Inversion {
     Evaluation row;
     m_band_text = bands > 1 ? concat("band ", band + 1, " of ", bands, ", ") : "";
     const double f = evaluate(row);
-    if (m_in_band == 0 && f == 0.0) {
-      throw InputError(concat(m_job.data_name,
-                              ": the start explains the data, nothing is to be inverted (allowed: "
-                              "data that differ from those of the start)"));
+    if (m_in_band == 0 && band == 0 && f < 1e-10) {
+      throw InputError(concat(m_job.data_name, ": the start explains the data to ", f,
+                              " of their energy, nothing is to be inverted (allowed: data that "
+                              "differ from those of the start)"));
     }
     if (m_in_band == 0 && m_o.precondition) precondition();
     const std::int64_t before = m_search->iterations();

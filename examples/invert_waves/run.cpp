@@ -74,19 +74,10 @@ constexpr const char* history_header =
     "band,frequency,evaluation,iteration,taken,misfit,relative_misfit,gradient,step,vp_error,"
     "seconds,points\n";
 
-std::vector<double> numbers_of(const Evaluation& row) {
-  return {static_cast<double>(row.band),
-          row.frequency,
-          static_cast<double>(row.evaluation),
-          static_cast<double>(row.iteration),
-          row.taken ? 1.0 : 0.0,
-          row.misfit,
-          row.relative,
-          row.gradient,
-          row.step,
-          row.vp_error,
-          row.seconds,
-          row.points};
+Json numbers_of(const Evaluation& row) {
+  return Json::array({row.band, row.frequency, row.evaluation, row.iteration, row.taken ? 1 : 0,
+                      row.misfit, row.relative, row.gradient, row.step, row.vp_error, row.seconds,
+                      row.points});
 }
 
 template <class T, int Dim>
@@ -155,6 +146,7 @@ class Program {
     m_job.modelling.time = {m_data.time, m_o.dt, 0.0, 0.0};
     prepare_bounds();
     prepare_mask();
+    check_start();
     m_session.will_write(names());
     m_session.resumable(asked_json(m_o));
     resume();
@@ -207,6 +199,25 @@ class Program {
     if (std::find(m_job.mask.begin(), m_job.mask.end(), 1) == m_job.mask.end()) {
       throw InputError(concat("--mask ", m_o.mask_text,
                               " keeps all nodes (allowed: masks that leave some to be changed)"));
+    }
+  }
+
+  // What may change has to begin within its bounds.
+  void check_start() const {
+    for (std::size_t u = 0; u < m_o.unknowns.size(); ++u) {
+      const std::string& name = m_o.unknowns[u];
+      const auto [least, greatest] = m_job.bounds[u];
+      const std::vector<T>& values = m_model.values.at(name);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const double value = static_cast<double>(values[i]);
+        const double slack = 1e-6 * std::max(1.0, std::fabs(value));
+        const bool held = !m_job.mask.empty() && m_job.mask[i] == 0;
+        if (held || (value >= least - slack && value <= greatest + slack)) continue;
+        throw InputError(concat("--bounds: ", name, " is ", value, " at node ",
+                                format_index(m_job.grid.node(static_cast<std::int64_t>(i))),
+                                " of the start (allowed: ", least, " to ", greatest,
+                                "): widen the bounds"));
+      }
     }
   }
 
@@ -354,7 +365,7 @@ class Program {
 
   // The state after an evaluation: what a later run goes on from.
   void keep(const Evaluation& row, std::int64_t in_band, const Found<T>& found) {
-    m_history.push_back(Json(numbers_of(row)));
+    m_history.push_back(numbers_of(row));
     m_evaluations = row.evaluation;
     m_points += row.points;
     m_seconds += row.seconds;

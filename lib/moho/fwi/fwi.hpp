@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The whole fwi module.
+
+#include <moho/fwi/gradient.hpp>
+#include <moho/fwi/lbfgs.hpp>
+#include <moho/fwi/misfit.hpp>
