@@ -29,12 +29,13 @@ struct Plan {
   int threads = 1;
   wave::Medium medium = wave::Medium::isotropic;
   wave::TimePlan time;
-  wave::Limits limits;              ///< of the start
-  double largest_dt = 0.0;          ///< stable with all models within the bounds
-  double frequency = 0.0;           ///< highest of the last band, Hz
-  double nodes_per_wave = 0.0;      ///< of the shortest wave of the last band in the start
-  std::int64_t every = 0;           ///< steps between products in the last band
-  std::vector<std::int64_t> nodes;  ///< with layers
+  wave::Limits limits;          ///< of the start
+  double largest_dt = 0.0;      ///< stable with all models within the bounds
+  double frequency = 0.0;       ///< highest of the last band, Hz
+  double nodes_per_wave = 0.0;  ///< of the shortest wave of the last band in the start
+  std::int64_t every = 0;       ///< steps between products in the last band
+  std::vector<std::pair<double, double>> bounds;  ///< of each unknown
+  std::vector<std::int64_t> nodes;                ///< with layers
   SourceField source_field = SourceField::shell;
   double source_bytes = 0.0;  ///< that keeping the source's wavefield takes
   double fixed_bytes = 0.0;   ///< all else in the space

@@ -145,10 +145,14 @@ class Inversion {
       if (name == "rho" || name == "delta") continue;
       auto field = make_field<T>(m_exec, m_job.grid, name);
       fill(m_exec, field,
-           static_cast<T>(greatest ? m_job.bounds[u].second : m_job.bounds[u].first));
+           static_cast<T>(greatest ? m_plan.bounds[u].second : m_plan.bounds[u].first));
       field_of(model, name) = field;
     }
     return model;
+  }
+  std::pair<double, double>& bound_of_vp() {
+    const auto found = std::find(m_o.unknowns.begin(), m_o.unknowns.end(), "vp");
+    return m_plan.bounds[static_cast<std::size_t>(found - m_o.unknowns.begin())];
   }
   wave::Limits limits_of(const Model& model) const {
     return wave::limits_of<T, Dim, Memory>(m_exec, m_job.grid, model, m_options.order,
@@ -181,9 +185,16 @@ class Inversion {
       wave::check_model<T, Dim, Memory>(m_exec, m_job.grid, m_start);
       return 0;
     });
+    m_plan.bounds = m_job.bounds;
     m_plan.limits = limits_of(m_start);
-    const wave::Limits fastest = limits_of(extreme(true)), slowest = limits_of(extreme(false));
-    m_plan.largest_dt = fastest.largest_dt;
+    // bounds that nobody asked for are no reason to refuse a time step
+    const bool free_bounds = m_o.bounds.count("vp") == 0;
+    m_plan.largest_dt = limits_of(extreme(true)).largest_dt;
+    if (free_bounds && m_options.time.dt >= m_plan.largest_dt &&
+        m_options.time.dt < m_plan.limits.largest_dt) {
+      bound_of_vp().second *= 0.9999 * m_plan.largest_dt / m_options.time.dt;
+      m_plan.largest_dt = limits_of(extreme(true)).largest_dt;
+    }
     if (data_dt > 0.0) m_plan.largest_dt = std::min(m_plan.largest_dt, data_dt);
     if (m_options.time.dt == 0.0) {
       m_options.time.dt = std::floor(0.9 * m_plan.largest_dt * 1e6) * 1e-6;
@@ -205,8 +216,13 @@ class Inversion {
     m_plan.every = m_gradients->every();
     for (int d = 0; d < Dim; ++d) m_plan.nodes.push_back(p.grid.extents[d]);
     m_plan.unknowns = static_cast<double>(m_o.unknowns.size()) * static_cast<double>(nodes());
+    double spacing = 0.0;
+    for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, m_job.grid.spacing[d]);
+    const double wanted = p.nodes_per_wave_wanted * p.frequency * spacing;
+    const double slowest = limits_of(extreme(false)).least_velocity;
+    if (free_bounds && slowest < wanted) bound_of_vp().first *= 1.0001 * wanted / slowest;
     try {
-      wave::check_dispersion(m_job.grid, slowest, m_options.order, p.frequency);
+      wave::check_dispersion(m_job.grid, limits_of(extreme(false)), m_options.order, p.frequency);
     } catch (const InputError& error) {
       throw InputError(concat("--bounds: with the least velocity, ", error.what()));
     }
@@ -351,7 +367,10 @@ class Inversion {
     std::optional<Modelling> modelling;
     if (!m_job.gather) {
       try {
-        modelling.emplace(make(m_true, m_job.wavelet));
+        // behind the same faces as the shots to come, whose layers go by the velocities of the
+        // start
+        const bool same = m_true.medium() == m_start.medium();
+        modelling.emplace(make(same ? m_start : m_true, m_job.wavelet));
       } catch (const InputError& error) {
         throw InputError(in_options(error.what(), m_job.true_names,
                                     {{"sources", m_job.sources_name},
@@ -455,7 +474,7 @@ class Inversion {
       // epsilon and delta are about as large as relative changes of the velocity
       const double scale = log || name == "epsilon" || name == "delta" ? 1.0 : mean;
       m_scales.push_back(scale);
-      const auto [least, greatest] = m_job.bounds[u];
+      const auto [least, greatest] = m_plan.bounds[u];
       for (std::size_t i = 0; i < each; ++i) {
         const double value = static_cast<double>(values[i]);
         const auto to = [&](double bound) {

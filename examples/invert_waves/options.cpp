@@ -174,8 +174,8 @@ Description describe() {
         {"iterations", "n", "most in each band (default: 10)"},
         {"memory-pairs", "n", "of L-BFGS, 1 to 64 (default: 5)"},
         {"bounds", "LIST",
-         "PARAMETER:LEAST:GREATEST, ... (default: a fifth beyond the model's values, epsilon and "
-         "delta 0.1 beyond)"},
+         "PARAMETER:LEAST:GREATEST, ... (default: a fifth beyond the model's values as far as grid "
+         "and --dt allow, epsilon and delta 0.1 beyond)"},
         {"mask", "depth:m | FILE", "what does not change, see below"},
         {"first-change", "part", "largest relative change in the first step (default: 0.01)"},
         {"precondition", "none | illumination", "of the gradient (default: none)"},

@@ -282,7 +282,7 @@ class Program {
                                       {"source_field_bytes", plan.source_bytes}});
     Json bounds = Json::object();
     for (std::size_t u = 0; u < m_o.unknowns.size(); ++u) {
-      bounds[m_o.unknowns[u]] = Json::array({m_job.bounds[u].first, m_job.bounds[u].second});
+      bounds[m_o.unknowns[u]] = Json::array({plan.bounds[u].first, plan.bounds[u].second});
     }
     summary["bounds"] = bounds;
     summary["unknowns"] = Json(m_o.unknowns);
@@ -322,8 +322,9 @@ class Program {
                     significant(p.frequency, 3), " Hz in the last");
     std::string unknowns;
     for (std::size_t u = 0; u < m_o.unknowns.size(); ++u) {
-      unknowns += concat(u > 0 ? ", " : "", m_o.unknowns[u], " from ", m_job.bounds[u].first,
-                         " to ", m_job.bounds[u].second);
+      unknowns +=
+          concat(u > 0 ? ", " : "", m_o.unknowns[u], " from ", significant(p.bounds[u].first, 5),
+                 " to ", significant(p.bounds[u].second, 5));
     }
     m_session.print("unknowns  ", unknowns, "; ", format_count(p.unknowns), "of them, misfit ",
                     fwi::to_string(m_o.misfit.kind));
