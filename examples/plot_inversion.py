@@ -117,6 +117,35 @@ def draw_gather(summary, folder):
     return figure
 
 
+def draw_lags(summary, folder):
+    """Gathers of half offsets and of angles at columns."""
+    lags, angles, model = load(folder, "lags.npy"), load(folder, "angles.npy"), summary["model"]
+    about = summary["lags"]
+    wide = 2 * about["x"] + 1
+    middle = lags[about["y"] * wide:(about["y"] + 1) * wide]
+    columns = about["columns"]
+    figure, plots = plt.subplots(2, len(columns), figsize=(1.9 * len(columns) + 1.0, 8.0), constrained_layout=True,
+                                 squeeze=False, sharey=True)
+    depth = model["origin"][-1] + model["spacing"][-1] * (model["shape"][-1] - 1)
+    reach = about["x"] * about["spacing"]
+    for c, at in enumerate(columns):
+        node = int(round((at - model["origin"][0]) / model["spacing"][0]))
+        part = middle[:, node] if len(model["shape"]) == 2 else middle[:, node, model["shape"][1] // 2]
+        last = about["first_angle"] + about["angle_spacing"] * (angles.shape[1] - 1)
+        for axes, values, left, right, label in (
+                (plots[0][c], np.asarray(part, dtype=float), -reach, reach, "Half offset (m)"),
+                (plots[1][c], angles[c], about["first_angle"], last, "Angle (degrees)")):
+            clip = clip_of(values)
+            if right > left:
+                axes.imshow(values.T, aspect="auto", cmap="gray", vmin=-clip, vmax=clip,
+                            extent=(left, right, depth, model["origin"][-1]))
+            axes.set_xlabel(label)
+        plots[0][c].set_title(f"x = {at:g} m", fontsize=9)
+    for row in plots:
+        row[0].set_ylabel("Depth z (m)")
+    return figure
+
+
 def main():
     parser = argparse.ArgumentParser(description="Draws the results of invert_waves.")
     parser.add_argument("folder", help="the folder that invert_waves wrote")
@@ -131,6 +160,8 @@ def main():
         save(draw_models(summary, folder), os.path.join(folder, "models.png"), options.dpi)
         save(draw_misfit(history, published), os.path.join(folder, "misfit.png"), options.dpi)
         save(draw_gather(summary, folder), os.path.join(folder, "gather.png"), options.dpi)
+        if "lags" in summary:
+            save(draw_lags(summary, folder), os.path.join(folder, "lags.png"), options.dpi)
     except PlotError as error:
         print(f"plot_inversion.py: {error}", file=sys.stderr)
         return EXIT_USAGE

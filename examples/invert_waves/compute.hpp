@@ -41,6 +41,7 @@ struct Plan {
   double fixed_bytes = 0.0;   ///< all else in the space
   double budget = 0.0;        ///< of the space
   double data_bytes = 0.0;    ///< of all gathers, on the host
+  double lags_bytes = 0.0;    ///< of the extended image
   double unknowns = 0.0;      ///< how many
   double seconds = 0.0;       ///< estimate for an evaluation
 };
@@ -66,6 +67,13 @@ struct Gather {
   std::int64_t shot = 0, receivers = 0, samples = 0;
   double dt = 0.0;
   std::vector<float> observed, start, modelled;  ///< receivers x samples
+};
+
+/// The extended image of the result.
+template <class T>
+struct Extension {
+  std::vector<T> values;  ///< lag after lag, each with the nodes of the model
+  double focus = 0.0;     ///< 1/2 sum of h^2 I^2 over 1/2 sum of I^2, square metres
 };
 
 /// What has been found so far, fetched when it is wanted.
@@ -106,6 +114,8 @@ struct Job {
   std::function<void(int band, const std::string& why, const Found<T>&)> band_over;
   /// The middle shot at the end.
   std::function<void(const Gather&)> gathered;
+  /// The extended image, if it was asked for.
+  std::function<void(const Extension<T>&)> extended;
   Progress progress;
 };
 

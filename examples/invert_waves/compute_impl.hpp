@@ -110,6 +110,7 @@ class Inversion {
       m_job.band_over(band, m_search->message(), found());
     }
     gather_middle();
+    if (m_o.extended) extend();
   }
 
  private:
@@ -230,6 +231,7 @@ class Inversion {
       m_plan.data_bytes += static_cast<double>(shot.receivers.size()) *
                            static_cast<double>(p.time.steps + 1) * 2.0 * sizeof(float);
     }
+    check_lags();
     choose_source_field();
     m_plan.seconds = estimate();
   }
@@ -252,6 +254,54 @@ class Inversion {
            static_cast<double>(m_job.shots.size());
   }
 
+  void check_lags() {
+    const std::size_t asked = is_host_memory<Memory> ? m_o.memory : m_o.device_memory;
+    m_plan.budget = static_cast<double>(memory_budget(m_exec, asked));
+    if (!m_o.extended) return;
+    for (int d = 0; d < 2; ++d) {
+      const std::int64_t lag = d == 0 ? m_o.lags.x : m_o.lags.y;
+      const std::int64_t most = Dim == 2 && d == 1 ? 0 : (m_job.grid.extents[d] - 1) / 2;
+      if (lag <= most) continue;
+      throw InputError(concat("--lags: the largest along ", d == 0 ? "x" : "y", " is ", lag,
+                              " nodes (allowed: 0 to ", most, ", half of the model): take fewer"));
+    }
+    const auto bytes = [&](const fwi::Lags& lags) {
+      return fwi::ExtendedImage<T, Dim, Memory>::bytes_of(m_gradients->box(), lags);
+    };
+    m_plan.lags_bytes = bytes(m_o.lags);
+    if (m_plan.lags_bytes <= 0.9 * m_plan.budget) return;
+    fwi::Lags fitting = m_o.lags;
+    while (fitting.x > 0 && bytes(fitting) > 0.9 * m_plan.budget) {
+      --fitting.x;
+      fitting.y = std::min(fitting.x, fitting.y);
+    }
+    throw InputError(concat("--lags: ", m_o.lags.count(), " lags take ",
+                            format_bytes(m_plan.lags_bytes),
+                            " (allowed: ", format_bytes(m_plan.budget),
+                            " in all): ", fitting.count(), " would fit, --lags ", fitting.x,
+                            Dim == 3 && m_o.lags.y > 0 ? concat(",", fitting.y) : ""));
+  }
+
+  // The extended image of the result, of all shots.
+  void extend() {
+    const Stopwatch watch;
+    m_extended.emplace(m_exec, m_gradients->box(), m_o.lags);
+    Evaluation ignored;
+    m_band_text = "extended image, ";
+    evaluate(ignored);
+    m_extended->flush(m_exec);
+    Extension<T> extension;
+    extension.values = download(m_exec, m_extended->values());
+    double square = 0.0;
+    for (const T value : extension.values) {
+      square += 0.5 * static_cast<double>(value) * static_cast<double>(value);
+    }
+    if (square > 0.0) extension.focus = m_extended->focus(m_exec, m_job.grid) / square;
+    m_extended.reset();
+    m_phases.add("extend", watch.seconds());
+    m_job.extended(extension);
+  }
+
   void choose_source_field() {
     const auto& scheme = m_modelling->propagator().scheme();
     const auto each = static_cast<double>(sizeof(T) * static_cast<std::size_t>(scheme.fields()));
@@ -267,8 +317,7 @@ class Inversion {
     m_plan.fixed_bytes = static_cast<double>(m_modelling->plan().memory.most) +
                          static_cast<double>(m_gradients->bytes()) + search + 8.0 * m_plan.unknowns;
     if (m_o.source_field == SourceField::random) m_plan.fixed_bytes += 2.0 * state;
-    const std::size_t asked = is_host_memory<Memory> ? m_o.memory : m_o.device_memory;
-    m_plan.budget = static_cast<double>(memory_budget(m_exec, asked));
+    m_plan.fixed_bytes += m_plan.lags_bytes;
     const double room = m_plan.budget - m_plan.fixed_bytes;
     const auto take = [&](SourceField way, double bytes) {
       m_plan.source_field = way;
@@ -633,6 +682,7 @@ class Inversion {
                                              amplitudes(geometry.sources.size())};
       fwi::ShotGradientOptions<T, Dim, Memory> options;
       options.steps = m_plan.time.steps;
+      if (m_extended) options.extended = &*m_extended;
       std::optional<wave::Propagator<T, Dim, Memory>> other;
       wave::PointSet<T, Dim, Memory> other_sources;
       rtm::Leg<T, Dim, Memory> own;
@@ -806,6 +856,7 @@ class Inversion {
   Model m_start, m_true;
   std::optional<Modelling> m_modelling;
   std::optional<fwi::ShotGradients<T, Dim, Memory>> m_gradients;
+  std::optional<fwi::ExtendedImage<T, Dim, Memory>> m_extended;
   std::vector<wave::PointSet<T, Dim, Memory>> m_receivers;  ///< of the present band
   std::vector<wave::Shot<Dim>> m_shots;                     ///< live traces
   std::vector<fwi::ObservedShot> m_data, m_observed;        ///< as they came, in the band

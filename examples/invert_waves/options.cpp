@@ -42,11 +42,13 @@ again from some states (replay). auto takes shell if it fits, else replay.
 Results, in the folder of --out:
   vp.npy, rho.npy, epsilon.npy, delta.npy         the unknowns as they were found; vp_start.npy ...: before
   vp_true.npy ...                                 those of --true-vp
-  gradient_vp.npy ...                             the last gradient; gradient_first_vp.npy ...: the first one
+  gradient_vp.npy ...                             the last gradient, by logarithms or differences
   illumination.npy                                of the last evaluation
   history.csv                                     a row for each evaluation
+  lags.npy, angles.npy                            with --lags: the extended image of the result, lag after lag, and
+                                                  angle gathers (60 degrees to each side) at 7 columns
   gather_observed.npy, gather_start.npy, gather_modelled.npy      the middle shot, in the last band
-  summary.json      models.png, misfit.png, gather.png            pictures
+  summary.json      models.png, misfit.png, gather.png, lags.png  pictures
 
 Examples
   invert_waves --vp smooth.npy --spacing 20 --data modelled --true-vp vp.npy --source 0,20:9200,20:24
@@ -183,6 +185,8 @@ Description describe() {
          "auto, shell, random, stored or replay, see below (default: auto)"},
         {"gradient-steps", "n",
          "steps from one product of the wavefields to the next (default: by the wavelet)"},
+        {"lags", "n[,n]",
+         "extended image of the result: half offsets of up to n nodes along x (and y)"},
         {"device-memory", "BYTES", "most of the device (default: what is free)"}}},
       {"Scheme", scheme_options()},
       {"Running",
@@ -259,6 +263,16 @@ Options read_options(const Arguments& arguments) {
   o.source_field = static_cast<SourceField>(arguments.choice("source-field", fields, 0));
   if (given("gradient-steps")) {
     o.every = parse_count("--gradient-steps", text("gradient-steps"), 1, 1000000);
+  }
+  if (given("lags")) {
+    const std::vector<std::string> pieces = split(text("lags"));
+    if (pieces.size() > 2) {
+      throw InputError(
+          concat("--lags ", text("lags"), " (allowed: n, or n,n in three dimensions)"));
+    }
+    o.lags.x = parse_count("--lags", pieces[0], 0, 1000);
+    if (pieces.size() == 2) o.lags.y = parse_count("--lags", pieces[1], 0, 1000);
+    o.extended = true;
   }
   if (given("device-memory")) {
     o.device_memory = parse_bytes("--device-memory", text("device-memory"));

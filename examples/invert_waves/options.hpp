@@ -8,6 +8,7 @@
 #include "common/earth_model.hpp"
 #include "common/survey_data.hpp"
 
+#include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/misfit.hpp>
 #include <moho/rtm/prepare.hpp>
 
@@ -49,6 +50,8 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts {
 
   SourceField source_field = SourceField::automatic;
   std::int64_t every = 0;         ///< steps between products; 0: by the wavelet
+  fwi::Lags lags;                 ///< of the extended image of the result
+  bool extended = false;          ///< it was asked for
   std::size_t device_memory = 0;  ///< bytes; 0: what is free
   bool plan = false;              ///< print what would be done, and stop
 };

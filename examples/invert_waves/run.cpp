@@ -15,6 +15,7 @@
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
+#include <moho/rtm/image.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -55,6 +56,7 @@ Json asked_json(const Options& o) {
   json["first_change"] = o.first_change;
   json["precondition"] = o.precondition ? "illumination" : "none";
   json["source_field"] = to_string(o.source_field);
+  json["lags"] = o.extended ? Json::array({o.lags.x, o.lags.y}) : Json("none");
   json["gradient_steps"] = o.every > 0 ? Json(o.every) : Json("auto");
   json["dt"] = o.dt > 0.0 ? Json(o.dt) : Json("auto");
   json["order"] = o.order;
@@ -100,6 +102,7 @@ class Program {
     m_job.band_over = [&](int band, const std::string& why, const Found<T>& found) {
       end_band(band, why, found);
     };
+    m_job.extended = [&](const Extension<T>& extension) { write_lags(extension); };
     m_job.gathered = [&](const Gather& gather) { m_gather = gather; };
     with_space(m_o.space, [&](const auto& exec) {
       const PhaseTimes times = compute_on(exec, m_job);
@@ -249,6 +252,7 @@ class Program {
   std::vector<std::string> names() const {
     std::vector<std::string> list{"illumination.npy", "history.csv", "gather_observed.npy",
                                   "gather_start.npy", "gather_modelled.npy"};
+    if (m_o.extended) list.insert(list.end(), {"lags.npy", "angles.npy"});
     for (const std::string& name : m_o.unknowns) {
       list.push_back(name + ".npy");
       list.push_back(name + "_start.npy");
@@ -335,6 +339,10 @@ class Program {
     m_session.print("gradient  every ", p.every, " steps, source's wavefield by ",
                     to_string(p.source_field), ": ", format_bytes(p.source_bytes), " besides ",
                     format_bytes(p.fixed_bytes), " of ", format_bytes(p.budget));
+    if (m_o.extended) {
+      m_session.print("lags      ", m_o.lags.count(),
+                      " of the result: ", format_bytes(p.lags_bytes), " of that");
+    }
     const auto most = static_cast<double>(m_o.iterations) *
                       static_cast<double>(std::max<std::size_t>(m_o.bands.size(), 1));
     m_session.print("time      about ", significant(p.seconds, 2), " s an evaluation, ",
@@ -406,6 +414,48 @@ class Program {
     m_gradient = found.gradient();
   }
 
+  // The extended image, and angle gathers at some columns: slant stacks over lags along x.
+  void write_lags(const Extension<T>& extension) {
+    const fwi::Lags& lags = m_o.lags;
+    std::vector<std::int64_t> shape{lags.count()};
+    shape.insert(shape.end(), m_model.shape.begin(), m_model.shape.end());
+    io::write_npy(m_session.folder() / "lags.npy", extension.values.data(), shape);
+    m_session.wrote("lags.npy");
+    std::vector<double> angles, all, columns;
+    for (int a = -60; a <= 60; a += 2) angles.push_back(a);
+    const std::int64_t depths = m_job.grid.extents[Dim - 1], wide = 2 * lags.x + 1;
+    constexpr std::int64_t count = 7;
+    for (std::int64_t c = 1; c <= count; ++c) {
+      Index<Dim> node{};
+      node[0] = (m_job.grid.extents[0] - 1) * c / (count + 1);
+      if (Dim == 3) node[1] = m_job.grid.extents[1] / 2;
+      columns.push_back(m_job.grid.position(node)[0]);
+      std::vector<double> gather;
+      for (std::int64_t h = 0; h < wide; ++h) {
+        const std::int64_t begin = (lags.y * wide + h) * m_job.grid.size() + m_job.grid.flat(node);
+        for (std::int64_t z = 0; z < depths; ++z) {
+          gather.push_back(
+              static_cast<double>(extension.values[static_cast<std::size_t>(begin + z)]));
+        }
+      }
+      const auto stack = rtm::angle_gather(gather, wide, depths, m_job.grid.spacing[0],
+                                           m_job.grid.spacing[Dim - 1], angles);
+      all.insert(all.end(), stack.begin(), stack.end());
+    }
+    io::write_npy(m_session.folder() / "angles.npy", all.data(),
+                  {count, static_cast<std::int64_t>(angles.size()), depths});
+    m_session.wrote("angles.npy");
+    m_session.summary["lags"] = Json::object({{"x", lags.x},
+                                              {"y", lags.y},
+                                              {"spacing", m_job.grid.spacing[0]},
+                                              {"columns", Json(columns)},
+                                              {"first_angle", angles.front()},
+                                              {"angle_spacing", 2.0},
+                                              {"spread", std::sqrt(extension.focus)}});
+    m_session.print("extended  ", lags.count(), " lags, root mean square half offset ",
+                    significant(std::sqrt(extension.focus), 4), " m");
+  }
+
   void finish() {
     {
       const HostPhase phase(m_session.phases, "write");
@@ -443,6 +493,7 @@ class Program {
     Ending ending;
     ending.script = "plot_inversion.py";
     ending.pictures = {"models.png", "misfit.png", "gather.png"};
+    if (m_o.extended) ending.pictures.emplace_back("lags.png");
     ending.picture_name = "drawn";
     ending.word = "pictures";
     ending.lines = {concat("inverted  ", m_job.shots.size(), " shots, ", m_evaluations,

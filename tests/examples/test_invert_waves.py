@@ -133,6 +133,19 @@ class Inversion(Case):
                         "--true-delta", "0.05", "--true-theta", "0.3", "--iterations", "3", out="tti")
         self.assertLess(r.relative, 0.4)
 
+    def test_extended_image(self):
+        r = self.invert(*self.shots, "--iterations", "1", "--lags", "6")
+        lags = r.load("lags.npy")
+        self.assertEqual(lags.shape, (13, *self.shape))
+        self.assertEqual(r.load("angles.npy").shape, (7, 61, self.shape[1]))
+        # the middle one is the gradient by the logarithm of vp, over 2, but for rounding
+        gradient = r.load("gradient_vp.npy")
+        np.testing.assert_allclose(2.0 * lags[6], gradient, atol=1e-4 * np.abs(gradient).max())
+        self.assertIn("13 lags", r.text)
+        # nothing is beyond the sides
+        self.assertEqual(np.abs(lags[0, :6]).max(), 0.0)
+        self.assertGreater(np.abs(lags[0, 6:-6]).max(), 0.0)
+
     def test_three_dimensions(self):
         shape = (21, 17, 19)
         start = np.full(shape, 2000.0, dtype=np.float32)
@@ -224,8 +237,8 @@ class Resume(Case):
 class Picture(Case):
     def test_pictures(self):
         self.needs_matplotlib()
-        r = self.invert(*self.shots, "--iterations", "2", "--bands", "5,9", plot=True)
-        for name in ("models.png", "misfit.png", "gather.png"):
+        r = self.invert(*self.shots, "--iterations", "2", "--bands", "5,9", "--lags", "4", plot=True)
+        for name in ("models.png", "misfit.png", "gather.png", "lags.png"):
             self.assert_picture(os.path.join(r.folder, name))
         self.write("published.csv", "# iteration, misfit\n1,0.5\n2,0.3\n")
         self.assertEqual(self.plot("plot_inversion", r.folder, "--dpi", 40, "--published", "published.csv"), (0, "", ""))
@@ -262,6 +275,9 @@ class BadInput(Case):
                 (["--iterations", "0"], ["--iterations"]),
                 (["--source-field", "tape"], ["--source-field 'tape'", "replay"]),
                 (["--source-field", "stored", "--memory", "1M"], ["--source-field stored: it takes", "allowed: 1 MiB"]),
+                (["--lags", "40"], ["--lags: the largest along x is 40 nodes (allowed: 0 to 30"]),
+                (["--lags", "4,2"], ["--lags: the largest along y is 2 nodes (allowed: 0 to 0"]),
+                (["--lags", "29", "--memory", "600000"], ["59 lags take", "would fit"]),
                 (["--expand", "layers"], ["--expand is not for inversion"]),
                 (["--source", "5000,20"], ["--source", "outside"])):
             self.refuse_here([*self.shots, *more], *words)

@@ -4,6 +4,7 @@
 /// \file
 /// \brief The whole fwi module.
 
+#include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/fwi/lbfgs.hpp>
 #include <moho/fwi/misfit.hpp>

@@ -7,6 +7,7 @@
 #include <moho/core/arena.hpp>
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
+#include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/gradient_kernels.hpp>
 #include <moho/rtm/leg.hpp>
 #include <moho/rtm/snapshot.hpp>
@@ -42,6 +43,8 @@ struct ShotGradientOptions {
   /// modelled with: behind random layers, which it can be run back from. Its model has to be the
   /// same, its grid may have other layers. The store belongs to it.
   const rtm::Leg<T, Dim, Memory>* source = nullptr;
+  /// Gets the products at points apart, too, of p and of q, if it is there: an image of box().
+  ExtendedImage<T, Dim, Memory>* extended = nullptr;
   /// Called about twice a second with how far a leg has come: 0 forward, 1 the source's own, 2
   /// backward.
   std::function<void(int leg, const wave::ShotProgress&)> progress = {};
@@ -94,6 +97,8 @@ class ShotGradients {
   int fields() const { return m_propagator->scheme().fields(); }
   /// Nodes beyond the model that the source's snapshots have to hold: rtm::ReverseOptions::outside.
   std::int64_t outside() const { return m_outside; }
+  /// The nodes of the sums, in the grid with layers.
+  const Box<Dim>& box() const { return m_box; }
   /// Nodes of the largest snapshot.
   std::int64_t snapshot_nodes() const { return snapshot_box().size(); }
   /// Steps from one snapshot to the next.
@@ -144,7 +149,7 @@ class ShotGradients {
                   ShotGradientReport<Dim>& report) const;
   void image(const Instance<Memory>& exec, const Wave& adjoint,
              const rtm::Leg<T, Dim, Memory>& forward, const rtm::Snapshot<T, Dim, Memory>& snapshot,
-             const Index<Dim>& shift, std::int64_t time);
+             const Index<Dim>& shift, std::int64_t time, ExtendedImage<T, Dim, Memory>* extended);
   Field<T, Dim, Memory> folded(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                const Array& sums) const;
 
@@ -277,6 +282,10 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
     const wave::PointSet<T, Dim, Memory>& receivers, const ShotMisfit<T, Memory>& misfit,
     rtm::SnapshotStore<T, Dim, Memory>& store, const ShotGradientOptions<T, Dim, Memory>& options) {
   const Instance<Memory>& instance = exec;
+  if (options.extended != nullptr && !(options.extended->box() == m_box)) {
+    throw InputError(concat("extended: its nodes are ", box_string(options.extended->box()),
+                            " (allowed: ", box_string(m_box), ", those of the gradient)"));
+  }
   if (options.steps < m_every) {
     throw InputError(concat("steps is ", options.steps, " (allowed: ", m_every,
                             " or more, the steps from one product to the next)"));
@@ -352,9 +361,9 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
                                          m_change[0], products ? m_change[1] : Array());
     receivers.inject(instance, m_change[0], wave::PointSeries<const T, Memory>(derivative), time);
     if (products) {
-      image(instance, wavefield, forward, store.get(instance, time), shift, time);
+      image(instance, wavefield, forward, store.get(instance, time), shift, time, options.extended);
     } else if (begins) {
-      image(instance, wavefield, forward, {}, shift, time);
+      image(instance, wavefield, forward, {}, shift, time, nullptr);
     }
     if (!m_unknowns.anisotropy) return;
     launch_box("moho::fwi::step_lambda", instance, whole,
@@ -379,7 +388,8 @@ template <class T, int Dim, class Memory>
 void ShotGradients<T, Dim, Memory>::image(const Instance<Memory>& exec, const Wave& adjoint,
                                           const rtm::Leg<T, Dim, Memory>& forward,
                                           const rtm::Snapshot<T, Dim, Memory>& snapshot,
-                                          const Index<Dim>& shift, std::int64_t time) {
+                                          const Index<Dim>& shift, std::int64_t time,
+                                          ExtendedImage<T, Dim, Memory>* extended) {
   const auto& propagator = *m_propagator;
   const auto& scheme = propagator.scheme();
   const wave::Layout<Dim>& layout = propagator.layout();
@@ -407,6 +417,10 @@ void ShotGradients<T, Dim, Memory>::image(const Instance<Memory>& exec, const Wa
     add.weight = weight;
     add.time = static_cast<T>(static_cast<double>(m_every) * propagator.dt());
     launch_box("moho::fwi::add_scale", exec, m_box, add);
+    for (int f = 0; f < scheme.fields() && extended != nullptr; ++f) {
+      extended->add(exec, snapshot.values.data() + f * box.size(), box, layout, m_change[f],
+                    static_cast<double>(m_every));
+    }
   }
   if (m_outside == 0) return;
   if (there) {
