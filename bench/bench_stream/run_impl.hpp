@@ -187,7 +187,7 @@ class StreamRunnerOn : public StreamRunner {
     const auto noise = [&](const stream::PlaneArray<T>& array, double mean, double rough,
                            std::uint64_t key) {
       launch("moho::bench::noise", host, array.planes.count(),
-             [=](const std::int64_t plane) { fill_plane(array, plane, mean, rough, key); });
+             [=, this](const std::int64_t plane) { fill_plane(array, plane, mean, rough, key); });
     };
     fill_parameters(noise);
     for (int parity = 0; parity < 2; ++parity) {
@@ -209,7 +209,7 @@ class StreamRunnerOn : public StreamRunner {
     const bool inside = x >= 0 && x < layout.extents[0];
     if (!inside && mean == 0.0) return;
     const std::int64_t kept = std::clamp<std::int64_t>(x, 0, layout.extents[0] - 1);
-    T* const to = array.at(x) + layout.halo * layout.strides[1];
+    T* const to = array.at(x) + layout.halo * layout.strides[1] + layout.halo;
     for (std::int64_t y = 0; y < layout.extents[1]; ++y) {
       for (std::int64_t z = 0; z < layout.extents[2]; ++z) {
         to[y * layout.strides[1] + z] = static_cast<T>(mean + rough * noise_at(kept, y, z, key));
