@@ -349,7 +349,7 @@ void Streaming<T, Dim, Memory>::choose() {
   }
   m_rates = m_options.rates;
   if (m_options.measure && !m_whole) {
-    std::vector<std::int64_t> slabs{4, 8, 16, 32, 64};
+    std::vector<std::int64_t> slabs{4, 8, 16, 24, 32, 48, 64, 96};
     if (wishes.block > 0) slabs = {wishes.block};
     // no more than a part of what is allowed
     const auto bytes_of = [&](std::int64_t planes) {
