@@ -7,10 +7,10 @@
 
 #include <moho/core/instance.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace moho {
@@ -26,9 +26,16 @@ class PageLock {
   PageLock() = default;
   PageLock(const PageLock&) = delete;
   PageLock& operator=(const PageLock&) = delete;
+  /// The ranges belong to the new one.
+  PageLock(PageLock&& other) noexcept
+      : m_pieces(std::move(other.m_pieces)),
+        m_bytes(std::exchange(other.m_bytes, 0)),
+        m_why(std::move(other.m_why)) {
+    other.m_pieces.clear();
+  }
   ~PageLock() { release(); }
 
-  /// Locks a range, in pieces of 256 MiB. False where the system refuses; why() says what it said,
+  /// Locks a range. False where the system refuses; why() says what it said,
   /// and the range is as it was.
   bool lock(void* begin, std::size_t bytes);
   /// Unlocks all ranges. Nothing may be copied to or from them any more.
@@ -51,22 +58,14 @@ bool PageLock<Memory>::lock(void* begin, std::size_t bytes) {
     return true;
   } else {
 #ifdef KOKKOS_ENABLE_CUDA
-    constexpr std::size_t piece = std::size_t(256) << 20;
-    std::vector<void*> locked;
-    for (std::size_t done = 0; done < bytes; done += piece) {
-      void* const at = static_cast<char*>(begin) + done;
-      const cudaError_t status =
-          cudaHostRegister(at, std::min(piece, bytes - done), cudaHostRegisterPortable);
-      if (status == cudaSuccess) {
-        locked.push_back(at);
-        continue;
-      }
+    // in one piece: a copy must not span two of them
+    const cudaError_t status = cudaHostRegister(begin, bytes, cudaHostRegisterPortable);
+    if (status != cudaSuccess) {
       m_why = cudaGetErrorString(status);
       cudaGetLastError();  // it is dealt with here
-      for (void* one : locked) cudaHostUnregister(one);
       return false;
     }
-    m_pieces.insert(m_pieces.end(), locked.begin(), locked.end());
+    m_pieces.push_back(begin);
     m_bytes += bytes;
     return true;
 #endif
