@@ -60,6 +60,8 @@ struct Evaluation {
   double vp_error = -1.0;       ///< |vp - true vp| / |true vp| of the best point; negative: unknown
   double seconds = 0.0;         ///< of this evaluation
   double points = 0.0;          ///< nodes stepped in it
+  double modelling = 0.0;       ///< seconds of its forward legs
+  double gradients = 0.0;       ///< seconds of all else that the shots took on the space
 };
 
 /// A gather of the middle shot.

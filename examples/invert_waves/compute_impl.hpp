@@ -703,6 +703,8 @@ class Inversion {
       const auto report = m_gradients->add(m_exec, m_modelling->wavefield(), forward, receivers,
                                            misfit(k), *store, options);
       row.points += report.points;
+      row.modelling += report.forward_seconds;
+      row.gradients += report.backward_seconds;
       return report.misfit;
     });
   }

@@ -378,6 +378,8 @@ class Program {
     m_evaluations = row.evaluation;
     m_points += row.points;
     m_seconds += row.seconds;
+    m_modelling += row.modelling;
+    m_gradients += row.gradients;
     const std::string state = state_name(row.evaluation), light = light_name(row.evaluation);
     found.save(m_session.folder() / state);
     const std::vector<T> illumination = found.illumination();
@@ -488,7 +490,9 @@ class Program {
     summary["run"] = Json::object({{"device", m_plan.device},
                                    {"threads", m_plan.threads},
                                    {"points", m_points},
-                                   {"seconds_of_evaluations", m_seconds}});
+                                   {"seconds_of_evaluations", m_seconds},
+                                   {"seconds_of_modelling", m_modelling},
+                                   {"seconds_of_gradients_besides", m_gradients}});
     summary["rates"] = Json::object({{"points_per_second", rate}});
     Ending ending;
     ending.script = "plot_inversion.py";
@@ -536,7 +540,7 @@ class Program {
   std::int64_t m_evaluations = 0;
   ModelValues<T> m_found, m_gradient;
   Gather m_gather;
-  double m_points = 0.0, m_seconds = 0.0;
+  double m_points = 0.0, m_seconds = 0.0, m_modelling = 0.0, m_gradients = 0.0;
 };
 
 template <class T>
