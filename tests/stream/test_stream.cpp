@@ -194,6 +194,15 @@ const std::vector<Way> some_ways = {
     {4, 2, 0, 2, false, true},  {3, 4, 11, 3, true, true},   {200, 40, 0, 1, false, true},
     {4, 5, 0, 1, false, false}, {7, 31, 0, 1, false, false}, {0, 0, 0, 3, false, false}};
 
+/// Some of the ways, others for every case.
+std::vector<Way> some_of(const std::vector<Way>& ways, std::size_t count, std::size_t number) {
+  std::vector<Way> result;
+  for (std::size_t k = 0; k < count; ++k) {
+    result.push_back(ways[(number * count + k) % ways.size()]);
+  }
+  return result;
+}
+
 template <class C>
 class Stream : public ::testing::Test {};
 TYPED_TEST_SUITE(Stream, LongTestCases, CaseName);
@@ -201,10 +210,11 @@ TYPED_TEST_SUITE(Stream, LongTestCases, CaseName);
 MEMORY_TEST(Stream, HasTheBitsOfTheWholeGridIn2D) {
   std::vector<Way> ways = some_ways;
   for (Way& way : ways) way.block = std::min<std::int64_t>(way.block, 47);
+  std::size_t number = 0;
   for (const Kind& kind : kinds) {
     for (const int order : {2, 8}) {
       for (const auto& faces : stream_faces<2>(kind)) {
-        expect_the_same_bits<T, 2, Memory>(exec, kind, order, faces, ways);
+        expect_the_same_bits<T, 2, Memory>(exec, kind, order, faces, some_of(ways, 4, number++));
       }
     }
   }
@@ -215,9 +225,10 @@ MEMORY_TEST(Stream, HasTheBitsOfTheWholeGridIn3D) {
                                  {4, 2, 0, 2, false, true},
                                  {4, 5, 0, 1, false, false},
                                  {0, 0, 0, 2, false, false}};
+  std::size_t number = 0;
   for (const Kind& kind : kinds) {
     for (const auto& faces : stream_faces<3>(kind)) {
-      expect_the_same_bits<T, 3, Memory>(exec, kind, 8, faces, ways);
+      expect_the_same_bits<T, 3, Memory>(exec, kind, 8, faces, some_of(ways, 2, number++));
     }
   }
 }

@@ -135,10 +135,11 @@ TEST(StreamOfRanks, NeedsARankADevice) {
   const stream::Schedule schedule(shape);
   stream::Pipeline<T, 2, Memory> pipeline(exec, propagator.scheme(), volume, schedule, rank(),
                                           false);
-  EXPECT_THAT(
-      [&] { stream::run_stream_ranks<T, 2, Memory>(MPI_COMM_WORLD, schedule, pipeline, nullptr); },
-      ::testing::ThrowsMessage<InputError>(
-          ::testing::HasSubstr(concat("ranks: there are ", ranks()))));
+  const auto run = [&] {
+    stream::run_stream_ranks<T, 2, Memory>(MPI_COMM_WORLD, schedule, pipeline, nullptr);
+  };
+  const std::string text = concat("ranks: there are ", ranks(), " (allowed: ", ranks() + 1);
+  EXPECT_THAT(run, ::testing::ThrowsMessage<InputError>(::testing::HasSubstr(text)));
 }
 
 }  // namespace
