@@ -23,6 +23,8 @@ struct Report : WaveReport {
   stream::StreamRates rates;
   bool locked = true;            ///< copies go to the volume itself, not through buffers
   std::string lock_text;         ///< why not
+  std::int64_t steps = 0;        ///< of a shot: the last wavefield is at this time
+  std::int64_t went_on_at = 0;   ///< steps that were there in the file
   std::int64_t iterations = 0;   ///< of all shots
   double bytes_in = 0.0;         ///< to devices, of all shots
   double bytes_out = 0.0;        ///< from devices, of all shots

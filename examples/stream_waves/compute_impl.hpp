@@ -10,6 +10,7 @@
 #include <moho/rtm/expand.hpp>
 #include <moho/stream/driver.hpp>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -192,6 +193,11 @@ class Shots {
                                  ? report.points
                                  : static_cast<double>(m_stream->modelling().grid.size()) *
                                        static_cast<double>(result.steps);
+    m_report.steps = result.steps;
+    if (first && m_streaming.resume && file != nullptr && m_job.expand == rtm::Expansion::none) {
+      const auto nodes = static_cast<double>(m_stream->modelling().grid.size());
+      m_report.went_on_at = result.steps - std::llround(report.points / nodes);
+    }
     m_report.iterations += report.iterations;
     m_report.bytes_in += report.bytes_in;
     m_report.bytes_out += report.bytes_out;

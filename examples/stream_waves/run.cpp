@@ -280,7 +280,7 @@ class Program : public ShotProgram<T, Dim> {
     session.summary["stream"] = stream_json();
     if (m_wavefield) {
       session.summary["wavefield"] = Json::object(
-          {{"file", "wavefield.npy"}, {"time", static_cast<double>(r.time.steps) * r.time.dt}});
+          {{"file", "wavefield.npy"}, {"time", static_cast<double>(r.steps) * r.time.dt}});
     }
     const std::vector<Timeline::Span> spans = m_timeline.spans();
     if (!spans.empty()) {
@@ -291,6 +291,10 @@ class Program : public ShotProgram<T, Dim> {
     ending.script = "plot_stream.py";
     if (m_wavefield) ending.pictures.emplace_back("wavefield.png");
     if (!spans.empty()) ending.pictures.emplace_back("timeline.png");
+    if (r.went_on_at > 0) {
+      ending.lines.push_back(concat("          the volume in ", m_o.volume, " was at ",
+                                    r.went_on_at, " of ", r.steps, " steps"));
+    }
     if (!r.plan.in_core && r.seconds > 0.0) {
       const double rate = r.points / r.seconds;
       ending.lines.push_back(concat(
