@@ -118,7 +118,7 @@ class Shots {
     const ScopedPhase<Instance<Memory>> phase(m_exec, m_report.phases, "plan");
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
     stream::StreamingOptions<Dim> options;
-    options.modelling = m_job.modelling_of_shots();
+    options.modelling = m_job.modelling;  // sources are those of the shots
     options.wishes = m_streaming.wishes;
     options.file = m_streaming.file;
     options.key = concat(m_streaming.run, " shot ", m_job.shots[k].number);

@@ -126,7 +126,7 @@ class Agreement(Case):
         for number, (medium, (parameters, _)) in enumerate(media.items()):
             with self.subTest(medium=medium):
                 boundary = "sponge:7,top=free" if medium == "TTI" else "cpml:6,top=free"
-                self.agree([*survey, "--boundary", boundary, *parameters, "--order", (8, 4, 2, 4)[number]],
+                self.agree([*survey, "--boundary", boundary, *parameters, "--order", (8, 4, 6, 4)[number]],
                            self.ways[1:3], "openmp" if "openmp" in self.spaces() else "serial")
 
     def test_samples_between_steps_and_double_precision(self):
