@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace moho {
@@ -26,6 +27,13 @@ class PageLock {
   PageLock() = default;
   PageLock(const PageLock&) = delete;
   PageLock& operator=(const PageLock&) = delete;
+  /// The ranges belong to the new one.
+  PageLock(PageLock&& other) noexcept
+      : m_pieces(std::move(other.m_pieces)),
+        m_bytes(std::exchange(other.m_bytes, 0)),
+        m_why(std::move(other.m_why)) {
+    other.m_pieces.clear();
+  }
   ~PageLock() { release(); }
 
   /// Locks a range, in pieces of 256 MiB. False where the system refuses; why() says what it said,

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,8 +29,9 @@ struct StreamingOptions {
   std::string file;                            ///< where the volume is kept; empty: in memory
   std::string key;                             ///< what the run is, for a file that is continued
   bool resume = false;                         ///< go on with the file
-  bool measure = true;                         ///< measure rates before planning; false: `rates`
-  StreamRates rates = {};                      ///< where they are not measured
+  bool in_core = true;     ///< a grid that fits the device is held there whole; false: it streams
+  bool measure = true;     ///< measure rates before planning; false: `rates`
+  StreamRates rates = {};  ///< where they are not measured
 };
 
 /// Options of a shot.
@@ -117,7 +117,7 @@ class Streaming {
   StreamNeed m_need;
   StreamRates m_rates;
   StreamPlan m_plan;
-  std::optional<VolumeShape<T, Dim>> m_shape;
+  std::unique_ptr<VolumeShape<T, Dim>> m_shape;
   std::unique_ptr<Schedule> m_schedule;
   std::unique_ptr<HostVolume<T, Dim>> m_volume;
   PageLock<Memory> m_lock;  ///< of the volume: before it in destruction
@@ -157,6 +157,47 @@ wave::Model<T, Dim, Memory> model_in(const Instance<Memory>& exec, const Grid<Di
   take(model.delta, result.delta);
   take(model.theta, result.theta);
   take(model.phi, result.phi);
+  return result;
+}
+
+/// What limits the steps of a model with its layers: random ones hold slower waves.
+template <class T, int Dim>
+wave::Limits stepped_limits(const Instance<Kokkos::HostSpace>& host, const Grid<Dim>& grid,
+                            const wave::Model<T, Dim, Kokkos::HostSpace>& model,
+                            const wave::Boundaries<Dim>& faces,
+                            const wave::RandomLayerOptions& random,
+                            const wave::ModellingOptions<Dim>& options) {
+  using Host = Kokkos::HostSpace;
+  const auto of = [&](const Grid<Dim>& part, const wave::Model<T, Dim, Host>& values) {
+    return wave::limits_of<T, Dim, Host>(host, part, values, options.order, options.equations,
+                                         options.sigma);
+  };
+  bool any = false;
+  for (int d = 0; d < Dim; ++d) {
+    for (const wave::Face& face : {faces.lower[d], faces.upper[d]}) {
+      any = any || face.kind == wave::FaceKind::random;
+    }
+  }
+  // layers of the other kinds repeat the outermost nodes
+  if (!any) return of(grid, model);
+  const Grid<Dim> extended = wave::extended_grid(grid, faces);
+  constexpr std::int64_t piece = 32;
+  wave::Limits result;
+  for (std::int64_t begin = 0; begin < extended.extents[0]; begin += piece) {
+    const Planes planes{begin, std::min(begin + piece, extended.extents[0])};
+    Grid<Dim> part = extended;
+    part.extents[0] = planes.count();
+    const wave::Limits one =
+        of(part, wave::extend_model<T, Dim, Host>(host, grid, model, faces, random, planes));
+    if (begin == 0) {
+      result = one;
+      continue;
+    }
+    result.largest_dt = std::min(result.largest_dt, one.largest_dt);
+    result.least_velocity = std::min(result.least_velocity, one.least_velocity);
+    result.greatest_velocity = std::max(result.greatest_velocity, one.greatest_velocity);
+    result.lowered_deltas += one.lowered_deltas;
+  }
   return result;
 }
 
@@ -200,6 +241,9 @@ Streaming<T, Dim, Memory>::Streaming(const InstanceOf<Memory>& exec, const Grid<
     m_model.delta = wave::taper_delta<T, Dim, Host>(host, grid, m_model, modelling.sources,
                                                     m_modelling.source_taper);
   }
+  // those of the model that is stepped, as a propagator takes them
+  const wave::Limits limits =
+      detail::stepped_limits<T, Dim>(host, grid, m_model, faces, m_modelling.random, modelling);
   m_sampling = wave::detail::shot_sampling(m_modelling.time.dt, m_modelling.time.steps,
                                            m_modelling.time.interval);
   m_instances = instances_on_devices(exec, options.wishes.devices);
@@ -211,11 +255,11 @@ Streaming<T, Dim, Memory>::Streaming(const InstanceOf<Memory>& exec, const Grid<
   scheme.equations = modelling.equations;
   scheme.sigma = modelling.sigma;
   for (const Instance<Memory>& instance : m_instances) {
-    m_schemes.push_back(std::make_unique<Scheme>(instance, m_modelling.grid, m_modelling.medium,
-                                                 m_modelling.limits, scheme));
+    m_schemes.push_back(
+        std::make_unique<Scheme>(instance, m_modelling.grid, m_modelling.medium, limits, scheme));
     instance.fence();
   }
-  m_shape.emplace(*m_schemes.front());
+  m_shape = std::make_unique<VolumeShape<T, Dim>>(*m_schemes.front());
   m_sources = detail::planes_of_points(m_modelling.grid, modelling.sources,
                                        wave::PointOptions<Dim>().radius);
   for (const wave::Shot<Dim>& shot : shots) {
@@ -284,7 +328,7 @@ void Streaming<T, Dim, Memory>::choose() {
   StreamWishes allowed = wishes;
   const bool asked = wishes.block > 0 || wishes.updates > 0 || wishes.devices > 1;
   if constexpr (is_host_memory<Memory>) {
-    m_whole = m_options.file.empty() && wishes.devices == 1;
+    m_whole = m_options.in_core && m_options.file.empty() && wishes.devices == 1;
   } else {
     std::size_t free = memory_budget(m_instances.front(), 0);
     // kernels and launches take some, too
@@ -299,7 +343,8 @@ void Streaming<T, Dim, Memory>::choose() {
     const std::size_t in_core =
         std::max(m_modelling.memory.most, m_modelling.memory.model + m_modelling.memory.extended) +
         m_need.fixed;
-    m_whole = !asked && m_options.file.empty() && in_core <= allowed.device_memory;
+    m_whole =
+        m_options.in_core && !asked && m_options.file.empty() && in_core <= allowed.device_memory;
     if (m_whole) m_plan.device_bytes = in_core;
   }
   m_rates = m_options.rates;

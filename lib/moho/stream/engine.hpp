@@ -38,7 +38,10 @@ struct StreamReport {
   double bytes_in = 0.0;         ///< from the host
   double bytes_out = 0.0;        ///< to the host
   double staging_seconds = 0.0;  ///< the host copied between volume and buffers
-  std::int64_t bad_node = -1;    ///< a node that was not finite when it left; -1: none
+  double steady_seconds = 0.0;  ///< with all stages at work: from the first plane that is stored to
+                                ///< the last one that is loaded
+  double steady_points = 0.0;   ///< nodes stepped in that time
+  std::int64_t bad_node = -1;   ///< a node that was not finite when it left; -1: none
 };
 
 namespace detail {
@@ -153,6 +156,10 @@ StreamReport run_stream(const Schedule& schedule,
   };
 
   wave::detail::Pace pace(report.iterations);
+  // nodes that were submitted until an iteration, and when the steps of that iteration were done
+  std::vector<double> submitted;
+  bool draining = false;
+  double steady_begin = -1.0, points_begin = 0.0;
   std::int64_t committed = 0;  // sweeps
   const auto commit = [&](std::int64_t sweeps) {
     for (; committed < sweeps; ++committed) {
@@ -254,10 +261,24 @@ StreamReport run_stream(const Schedule& schedule,
       loaded[g].at(i).set(loading);
     }
     stepped.back().at(i - 2).wait();
+    double points_now = 0.0;
+    for (const auto& device : chain) points_now += device->points();
+    submitted.push_back(points_now);
+    draining = draining ||
+               (i > 0 && work.front().loads.empty() && schedule.iteration(i + 1).loads.empty());
+    if (i >= 2 && !draining && !work.back().stores.empty()) {
+      const double now = pace.seconds();
+      const double done = submitted[static_cast<std::size_t>(i - 2)];
+      if (steady_begin < 0.0) {
+        steady_begin = now;
+        points_begin = done;
+      } else {
+        report.steady_seconds = now - steady_begin;
+        report.steady_points = done - points_begin;
+      }
+    }
     if (options.progress && (pace.due(i + 1) || i + 1 == report.iterations)) {
-      double points = 0.0;
-      for (const auto& device : chain) points += device->points();
-      options.progress(pace.report(i + 1, points));
+      options.progress(pace.report(i + 1, points_now));
     }
   }
   for (const auto& device : chain) {

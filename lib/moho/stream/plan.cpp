@@ -151,7 +151,7 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
     throw InputError(concat("devices is ", wishes.devices, " (allowed: 1 or more)"));
   }
   const std::int64_t steps = base.steps - base.first;
-  std::vector<std::int64_t> blocks{4, 8, 16, 32, 64, 128};
+  std::vector<std::int64_t> blocks{1, 2, 4, 8, 16, 32, 64, 128};
   if (wishes.block > 0) {
     if (wishes.block > base.planes) {
       throw InputError(concat("block is ", wishes.block, " (allowed: 1 to ", base.planes,

@@ -180,15 +180,20 @@ void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& sc
       functor.strides[1] = s.stride_y;
       functor.strides[2] = 1;
       functor.axis = axis;
-      functor.radius = radius;
+      // no plane is written that the box does not read: others may belong to somebody else
+      const std::int64_t inside = lower ? s.lower[axis] : extent - s.upper[axis];
+      functor.radius =
+          axis == 0 ? radius - static_cast<int>(std::max<std::int64_t>(inside, 0)) : radius;
       functor.face = lower ? 0 : extent - 1;
       functor.outwards = lower ? -1 : 1;
       std::int64_t count = 1;
       functor.extents[1] = 1;
       for (int e = 0; e < Dim; ++e) {
         const int other = axis3<Dim>(e);
-        const std::int64_t first = e == 0 ? window.begin : 0;
-        const std::int64_t end = e == 0 ? window.end : scheme.grid().extents[e];
+        // windows may reach beyond the grid
+        const std::int64_t all = scheme.grid().extents[e];
+        const std::int64_t first = e == 0 ? std::max<std::int64_t>(window.begin, 0) : 0;
+        const std::int64_t end = e == 0 ? std::min(window.end, all) : all;
         functor.lower[other] = std::max<std::int64_t>(first, s.lower[other] - radius);
         functor.extents[other] =
             std::min<std::int64_t>(end, s.upper[other] + radius) - functor.lower[other];
