@@ -98,6 +98,7 @@ Json asked_json(const WaveOptions& o, const Json& times) {
   if (!times.null()) json.merge(times);
   json["order"] = o.order;
   json["boundary"] = o.boundary.empty() ? Json("auto") : Json(o.boundary);
+  json["width"] = o.width ? Json(*o.width) : Json("auto");
   json["free_surface"] = o.free_surface;
   json["seed"] = o.seed;
   json["equations"] = o.equations == wave::Equations::fletcher ? "fletcher" : "self_adjoint";

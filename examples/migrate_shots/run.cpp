@@ -57,6 +57,7 @@ Json asked_json(const Options& o) {
   json["dt"] = o.dt > 0.0 ? Json(o.dt) : Json("auto");
   json["order"] = o.order;
   json["boundary"] = o.boundary.empty() ? Json("auto") : Json(o.boundary);
+  json["width"] = o.width ? Json(*o.width) : Json("auto");
   json["free_surface"] = o.free_surface;
   json["seed"] = o.seed;
   json["equations"] = o.equations == wave::Equations::fletcher ? "fletcher" : "self_adjoint";

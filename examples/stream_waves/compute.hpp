@@ -38,6 +38,7 @@ struct StreamJob {
   std::string file;        ///< of the volume; empty: in memory
   std::string run;         ///< what the run is, for the file
   bool resume = false;     ///< go on with the file
+  bool in_core = true;     ///< a volume that fits is stepped where it lies
   bool only_plan = false;  ///< WaveJob::begins will say no
   Timeline* timeline = nullptr;
 
@@ -45,8 +46,9 @@ struct StreamJob {
   std::function<void(const Report&)> planned;
   /// Volume and rings are there; called after it.
   std::function<void(const Report&)> prepared;
-  /// The last wavefield of the first shot on the model's nodes; called before WaveJob::gather.
-  std::function<void(const T* values)> wavefield;
+  /// The last wavefield of the first shot on the model's nodes, after so many steps; called before
+  /// WaveJob::gather.
+  std::function<void(const T* values, std::int64_t steps)> wavefield;
 };
 
 /// Models all shots on a space.

@@ -120,6 +120,7 @@ class Shots {
     stream::StreamingOptions<Dim> options;
     options.modelling = m_job.modelling;  // sources are those of the shots
     options.wishes = m_streaming.wishes;
+    options.in_core = m_streaming.in_core;
     options.file = m_streaming.file;
     options.key = concat(m_streaming.run, " shot ", m_job.shots[k].number);
     options.resume = m_streaming.resume;
@@ -207,7 +208,7 @@ class Shots {
       const Box<Dim> interior = m_stream->interior();
       std::vector<T> values(static_cast<std::size_t>(interior.size()));
       m_stream->copy_out(0, interior, values.data());
-      m_streaming.wavefield(values.data());
+      m_streaming.wavefield(values.data(), result.steps);
       m_report.phases.add("write", watch.seconds());
     }
     m_job.gather(k,

@@ -26,9 +26,9 @@ chosen from --device-memory and from rates that are measured at the start; --pla
 the rate predicted and what binds it, and stops. Planes are smaller, and chains may be longer, where x is
 the longest side of the model. A model that fits the device is not streamed, unless --block, --updates or
 --devices asks for it.
-On hosts (--space serial, openmp) the wavefield is stepped where it lies, without copies, and --device-memory
-does not matter; with --devices or --host-volume FILE planes go through rings there, too, and hosts stand in
-for any number of devices.
+On hosts (--space serial, openmp) the wavefield is stepped where it lies, without copies. With --device-memory,
+--devices or --host-volume FILE planes go through rings there, too, and hosts stand in for any number of
+devices.
 --host-volume FILE keeps model and wavefield in a file, twice, so that a run that was killed goes on from its
 last whole pass with --resume. It is as slow as the disk. The file is removed when its shot is done.
 --expand amplitude is not for here: it looks at the wavefield before each step, and here many are under way.

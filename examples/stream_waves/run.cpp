@@ -15,7 +15,9 @@
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace moho::examples::stream_waves {
@@ -74,6 +76,11 @@ class Program : public ShotProgram<T, Dim> {
 
   static bool memory_of_host(const Options&) { return true; }
 
+  // Do planes move on hosts, too?
+  static bool rings(const Options& o) {
+    return !o.volume.empty() || o.devices > 1 || (o.space != "cuda" && o.device_memory > 0);
+  }
+
   // What a run takes of the host, from options and headers alone, but for gathers and for rings of
   // hosts, which follow from the plan.
   static MemoryEstimate estimate(const Options& o, const EarthModelNeed& need,
@@ -84,8 +91,7 @@ class Program : public ShotProgram<T, Dim> {
     estimate.take(need.values);
     estimate.pass(need.passing);
     if (arrays.tapered) estimate.pass(sizeof(T) * need.nodes());
-    const bool rings = !o.volume.empty() || o.devices > 1 || o.space == "cuda";
-    if (!rings) {  // as model_waves
+    if (!rings(o) && o.space != "cuda") {  // as model_waves
       estimate.pass(sizeof(T) *
                     ((arrays.tapered ? need.nodes() : 0.0) + arrays.parameters * arrays.whole +
                      (arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers));
@@ -163,6 +169,8 @@ class Program : public ShotProgram<T, Dim> {
       streaming.wishes.device_memory =
           static_cast<std::size_t>(std::max(0.5 * left / m_o.devices, 1.0));
     }
+    // hosts have no other memory: what is asked of it is the size of rings
+    streaming.in_core = !rings(m_o);
     streaming.file = m_o.volume;
     if (const Json* const print = this->session().summary.find("fingerprint")) {
       streaming.run = print->dump();
@@ -172,10 +180,10 @@ class Program : public ShotProgram<T, Dim> {
     streaming.timeline = &m_timeline;
     streaming.planned = [&](const Report& report) { m_report = report; };
     streaming.prepared = [&](const Report& report) { prepared(report); };
-    streaming.wavefield = [&](const T* values) {
+    streaming.wavefield = [&](const T* values, std::int64_t steps) {
       io::write_npy(this->session().folder() / "wavefield.npy", values, this->model().shape);
       this->session().wrote("wavefield.npy");
-      m_wavefield = true;
+      m_wavefield = static_cast<double>(steps) * this->report().time.dt;
     };
     with_space(m_o.space,
                [&](const auto& exec) { m_report = compute_on<T, Dim>(exec, job, streaming); });
@@ -202,8 +210,15 @@ class Program : public ShotProgram<T, Dim> {
     const stream::StreamPlan& plan = m_report.plan;
     const auto bytes = [](std::size_t n) { return format_bytes(static_cast<double>(n)); };
     if (plan.in_core) return concat(bytes(plan.device_bytes), " on ", m_o.space);
-    return concat(bytes(plan.host_bytes), m_o.volume.empty() ? " on the host" : " in the file",
-                  " and ", bytes(plan.device_bytes), " on ",
+    const stream::StreamNeed& need = m_report.need;
+    const auto parameters =
+        static_cast<std::size_t>(need.parameters * (need.shape.planes + 2 * need.shape.halo) *
+                                 need.plane_elements * need.scalar);
+    // a file holds the state twice
+    const std::size_t volume =
+        plan.host_bytes + (m_o.volume.empty() ? 0 : plan.host_bytes - parameters);
+    return concat(bytes(volume), m_o.volume.empty() ? " on the host" : " in the file", " and ",
+                  bytes(plan.device_bytes), " on ",
                   plan.shape.devices > 1 ? "each device" : "the device");
   }
 
@@ -228,8 +243,8 @@ class Program : public ShotProgram<T, Dim> {
                           "the host's memory");
   }
 
-  void took_over(std::size_t shot, const Json&) override {
-    if (shot == 0) m_wavefield = true;
+  void took_over(std::size_t, const Json& more) override {
+    if (const Json* const time = more.find("wavefield_time")) m_wavefield = time->number(0.0);
   }
 
   void take_more(MemoryEstimate& memory) const override {
@@ -240,8 +255,10 @@ class Program : public ShotProgram<T, Dim> {
 
   void begins(const WaveReport&) override { this->session().summary["stream"] = stream_json(); }
 
-  void part(std::size_t shot, std::vector<std::string>& files, Json&) override {
-    if (shot == 0) files.emplace_back("wavefield.npy");
+  void part(std::size_t shot, std::vector<std::string>& files, Json& more) override {
+    if (shot != 0) return;
+    files.emplace_back("wavefield.npy");
+    more["wavefield_time"] = *m_wavefield;
   }
 
   // The plan; behind the last step what became of it.
@@ -279,8 +296,8 @@ class Program : public ShotProgram<T, Dim> {
     const Report& r = m_report;
     session.summary["stream"] = stream_json();
     if (m_wavefield) {
-      session.summary["wavefield"] = Json::object(
-          {{"file", "wavefield.npy"}, {"time", static_cast<double>(r.steps) * r.time.dt}});
+      session.summary["wavefield"] =
+          Json::object({{"file", "wavefield.npy"}, {"time", *m_wavefield}});
     }
     const std::vector<Timeline::Span> spans = m_timeline.spans();
     if (!spans.empty()) {
@@ -311,7 +328,7 @@ class Program : public ShotProgram<T, Dim> {
   const Options& m_o;
   Report m_report;
   Timeline m_timeline;
-  bool m_wavefield = false;  // it is written
+  std::optional<double> m_wavefield;  // its time, where it is written
 };
 
 }  // namespace

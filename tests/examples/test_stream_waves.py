@@ -12,6 +12,7 @@ import resource
 import signal
 import subprocess
 import sys
+import unittest
 
 import support
 from support import np
@@ -67,6 +68,7 @@ class Agreement(Case):
         "TTI": (["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5"], "sponge:12,top=free")}
     # Ways of streaming: with several devices and from files planes go through rings on hosts, too.
     ways = [["--block", "8", "--updates", "3"],
+            ["--device-memory", "1M"],
             ["--devices", "1", "--host-volume", "volume", "--block", "5", "--updates", "7"],
             ["--devices", "2", "--block", "16", "--updates", "2"],
             ["--devices", "3", "--block", "3", "--updates", "5", "--lag", "11"]]
@@ -99,7 +101,7 @@ class Agreement(Case):
             for word in ("block", "updates"):
                 if asked[word] != "auto":
                     self.assertEqual(plan[word], asked[word])
-            self.assertEqual(plan["in_core"], asked["devices"] == 1 and asked["host_volume"] == "memory")
+            self.assertEqual(plan["in_core"], way == self.ways[0])
         self.assertFalse(os.path.exists(self.path("volume")))
 
     def model_files(self, shape):
@@ -127,12 +129,12 @@ class Agreement(Case):
             with self.subTest(medium=medium):
                 boundary = "sponge:7,top=free" if medium == "TTI" else "cpml:6,top=free"
                 self.agree([*survey, "--boundary", boundary, *parameters, "--order", (8, 4, 6, 4)[number]],
-                           self.ways[1:3], "openmp" if "openmp" in self.spaces() else "serial")
+                           self.ways[2:4], "openmp" if "openmp" in self.spaces() else "serial")
 
     def test_samples_between_steps_and_double_precision(self):
         self.model_files((57, 41))
         self.agree(["--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--dt", "0.0013", "--interval", "0.0021",
-                    "--precision", "double", "--order", "16", *self.shots_2d], self.ways[1:3], "serial")
+                    "--precision", "double", "--order", "16", *self.shots_2d], self.ways[2:4], "serial")
 
     def test_device(self):
         if "cuda" not in self.spaces():
@@ -143,24 +145,42 @@ class Agreement(Case):
                 survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--boundary", boundary, *parameters,
                           *self.shots_2d]
                 expected = self.expected(survey, "cuda")
-                for way in (["--block", "8", "--updates", "3"], self.ways[1]):
+                for way in (self.ways[0], self.ways[2]):
                     r = self.stream(*survey, "--space", "cuda", *way)
                     self.same(r, expected)
                     self.assertFalse(r.stream["plan"]["in_core"])
 
+    # Receivers on nodes and between.
+    expanding = ["--vp", "v.npy", "--spacing", "10", "--time", "0.25", "--source", "153,33; 600,20", "--receivers"]
+    tti = ["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5"]
+
+    def expand(self, ways, *survey):
+        for method in ("layers", "eikonal"):
+            expected = self.expected([*survey, "--expand", method], "serial")
+            for way in ways:
+                r = self.stream(*survey, "--expand", method, *way, "--space", "serial")
+                self.same(r, expected)
+                self.assertEqual(r.summary["run"]["expand"]["method"], method)
+                self.assertLess(r.summary["run"]["expand"]["part_stepped"], 1.0)
+                self.assertIn("of the nodes were stepped", r.text)
+
     def test_expanding_domains(self):
         self.model_files((87, 61))
-        for parameters in ([], ["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5"]):
-            survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.25", "--receivers", "10,20:860,20:40", *parameters,
-                      "--source", "153,33; 600,20"]
-            for method in ("layers", "eikonal"):
-                expected = self.expected([*survey, "--expand", method], "serial")
-                for way in self.ways[1:3]:
-                    r = self.stream(*survey, "--expand", method, *way, "--space", "serial")
-                    self.same(r, expected)
-                    self.assertEqual(r.summary["run"]["expand"]["method"], method)
-                    self.assertLess(r.summary["run"]["expand"]["part_stepped"], 1.0)
-                    self.assertIn("of the nodes were stepped", r.text)
+        for parameters in ([], self.tti):
+            self.expand([], *self.expanding, "10,20:860,20:40", *parameters)
+        for parameters in ([], ["--epsilon", "0.2", "--delta", "0.08"]):
+            self.expand([self.ways[2], self.ways[4]], *self.expanding, "10,20:860,20:86", "--boundary", "sponge:20",
+                        *parameters)
+
+    # Planes at the end of those that a pass loads: points that read beyond, memory of layers, slopes.
+    @unittest.expectedFailure
+    def test_expanding_domains_at_the_ends_of_passes(self):
+        self.model_files((87, 61))
+        ways = [["--devices", "2", "--block", "8", "--updates", "3"]]
+        for boundary, receivers, parameters in (("sponge:20", "10,20:860,20:40", []), ("cpml:20", "10,20:860,20:86", []),
+                                                ("sponge:30", "10,20:860,20:86", self.tti)):
+            with self.subTest(boundary=boundary, receivers=receivers, parameters=parameters):
+                self.expand(ways, *self.expanding, receivers, "--boundary", boundary, *parameters)
 
 
 class Plan(Case):
@@ -390,6 +410,7 @@ class BadInput(Case):
 
     def test_streaming(self):
         two = [*self.section, "--devices", "2"]
+        self.refuse([*self.section, "--device-memory", "9K"], "--device-memory: ", "does not hold the planes of one stage")
         self.refuse([*two, "--block", "102"], "--block is 102", "1 to 101")
         # a step across a perfectly matched layer reads 8 planes
         self.refuse([*two, "--block", "8", "--updates", "2", "--lag", "7"], "--lag is 7", "8 or more")
@@ -401,7 +422,7 @@ class BadInput(Case):
         self.stream(*two, "--device-memory", least)
         if "cuda" in self.spaces():
             self.refuse([*self.section, "--space", "cuda", "--devices", "64"], "--devices is 64", "those that this process sees")
-        self.refuse([*self.section, "--vp", "2000", "--shape", "40000,40000,4000"], "memory")
+        self.refuse(["--vp", "2000", "--shape", "40000,40000,4000", "--spacing", "10"], "memory")
 
     def test_volume_files(self):
         os.mkdir(self.path("folder"))
@@ -431,7 +452,7 @@ class BadInput(Case):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (80 << 20, 80 << 20))
 
-        done = self.call("--vp", "2000", "--shape", "801,801", "--spacing", "10", "--time", "0.1", "--host-volume", "volume",
+        done = self.call("--vp", "2000", "--shape", "2401,2101", "--spacing", "10", "--time", "0.1", "--host-volume", "volume",
                          "--no-plot", preexec_fn=limit)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("--host-volume: the volume 'volume' needs ", done.stderr)
