@@ -184,7 +184,7 @@ class Agreement(Case):
 
 
 class Plan(Case):
-    wide = ["--vp", "2000", "--shape", "301,41", "--spacing", "10", "--time", "0.2"]
+    wide = ["--vp", "2000", "--shape", "301,41", "--spacing", "10", "--time", "0.2", "--space", "serial"]
 
     def test_only_the_plan(self):
         r = self.call(*self.wide, "--devices", "2", "--device-memory", "600K", "--plan", "--out", "out")
@@ -287,7 +287,7 @@ class NothingIsLost(support.NothingIsLost, Case):
 class Resume(Case):
     # Enough passes to be ended between.
     survey = ["--vp", "v.npy", "--spacing", "10", "--time", "1.2", "--source", "300,20; 1200,33", "--receivers",
-              "0,20:1500,20:31", "--host-volume", "volume", "--block", "8", "--updates", "4"]
+              "0,20:1500,20:31", "--space", "serial", "--host-volume", "volume", "--block", "8", "--updates", "4"]
 
     def start(self, *more):
         process = subprocess.Popen([self.program, *self.survey, *more, "--no-plot", "--out", "out"], cwd=self.folder,
