@@ -108,6 +108,7 @@ void add(const std::string& space, WaveMedium medium, const Extents& extents, St
   StreamSettings settings;
   settings.medium = medium;
   settings.extents = extents;
+  if (bench::smoke()) settings.width = 5;
   std::string name = concat("stream/", bench::to_string(medium), "/", space, "/", extents[0], "x",
                             extents[1], "x", extents[2]);
   if (way.whole) name += "/whole";

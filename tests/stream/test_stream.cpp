@@ -136,7 +136,7 @@ double largest(const std::vector<T>& values) {
 
 /// How a case streams.
 struct Way {
-  std::int64_t block, updates, lag;
+  std::int64_t block, updates, lag;  // block 0: slabs of the grid, one a device
   int devices;
   bool hold, ring;
 };
@@ -177,6 +177,9 @@ void expect_the_same_bits(const Instance<Memory>& exec, const Kind& kind, int or
         kind.name(), ", order ", order, ", ", to_string(faces.lower[0].kind), ", ", Dim,
         "D, block ", way.block, ", updates ", way.updates, ", lag ", streaming.plan().shape.lag,
         ", devices ", streaming.plan().shape.devices, way.ring ? ", ring" : ", whole");
+    if (way.block == 0) {
+      EXPECT_EQ(streaming.plan().slabs, options.wishes.devices > 1);
+    }
     EXPECT_EQ(found.traces, expected.traces) << what;
     EXPECT_EQ(found.fields, expected.fields) << what;
     // a second shot begins at rest
@@ -186,10 +189,10 @@ void expect_the_same_bits(const Instance<Memory>& exec, const Kind& kind, int or
   }
 }
 
-const std::vector<Way> some_ways = {{5, 3, 0, 1, false, true},  {1, 1, 0, 1, false, true},
-                                    {16, 7, 0, 1, true, true},  {4, 2, 0, 2, false, true},
-                                    {3, 4, 11, 3, true, true},  {200, 40, 0, 1, false, true},
-                                    {4, 5, 0, 1, false, false}, {7, 31, 0, 1, false, false}};
+const std::vector<Way> some_ways = {
+    {5, 3, 0, 1, false, true},  {1, 1, 0, 1, false, true},   {16, 7, 0, 1, true, true},
+    {4, 2, 0, 2, false, true},  {3, 4, 11, 3, true, true},   {200, 40, 0, 1, false, true},
+    {4, 5, 0, 1, false, false}, {7, 31, 0, 1, false, false}, {0, 0, 0, 3, false, false}};
 
 template <class C>
 class Stream : public ::testing::Test {};
@@ -210,7 +213,8 @@ MEMORY_TEST(Stream, HasTheBitsOfTheWholeGridIn3D) {
   const std::vector<Way> ways = {{5, 3, 0, 1, false, true},
                                  {16, 7, 0, 1, true, true},
                                  {4, 2, 0, 2, false, true},
-                                 {4, 5, 0, 1, false, false}};
+                                 {4, 5, 0, 1, false, false},
+                                 {0, 0, 0, 2, false, false}};
   for (const Kind& kind : kinds) {
     for (const auto& faces : stream_faces<3>(kind)) {
       expect_the_same_bits<T, 3, Memory>(exec, kind, 8, faces, ways);

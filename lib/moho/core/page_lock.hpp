@@ -7,7 +7,6 @@
 
 #include <moho/core/instance.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -36,7 +35,7 @@ class PageLock {
   }
   ~PageLock() { release(); }
 
-  /// Locks a range, in pieces of 256 MiB. False where the system refuses; why() says what it said,
+  /// Locks a range. False where the system refuses; why() says what it said,
   /// and the range is as it was.
   bool lock(void* begin, std::size_t bytes);
   /// Unlocks all ranges. Nothing may be copied to or from them any more.
@@ -59,22 +58,14 @@ bool PageLock<Memory>::lock(void* begin, std::size_t bytes) {
     return true;
   } else {
 #ifdef KOKKOS_ENABLE_CUDA
-    constexpr std::size_t piece = std::size_t(256) << 20;
-    std::vector<void*> locked;
-    for (std::size_t done = 0; done < bytes; done += piece) {
-      void* const at = static_cast<char*>(begin) + done;
-      const cudaError_t status =
-          cudaHostRegister(at, std::min(piece, bytes - done), cudaHostRegisterPortable);
-      if (status == cudaSuccess) {
-        locked.push_back(at);
-        continue;
-      }
+    // in one piece: a copy must not span two of them
+    const cudaError_t status = cudaHostRegister(begin, bytes, cudaHostRegisterPortable);
+    if (status != cudaSuccess) {
       m_why = cudaGetErrorString(status);
       cudaGetLastError();  // it is dealt with here
-      for (void* one : locked) cudaHostUnregister(one);
       return false;
     }
-    m_pieces.insert(m_pieces.end(), locked.begin(), locked.end());
+    m_pieces.push_back(begin);
     m_bytes += bytes;
     return true;
 #endif

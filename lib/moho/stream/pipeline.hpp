@@ -190,10 +190,7 @@ Pipeline<T, Dim, Memory>::Pipeline(const Instance<Memory>& exec,
       m_step(exec),
       m_load(instance_beside(exec)),
       m_store(instance_beside(exec)),
-      m_ring(exec, scheme, schedule.ring_planes(),
-             std::max<std::int64_t>(
-                 {schedule.shape().reach, scheme.order(), schedule.shape().point_planes - 1}),
-             resident),
+      m_ring(exec, scheme, schedule.ring_planes(), schedule.shape().beyond(), resident),
       m_bad(allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::stream::bad",
                                                           std::size_t(1))) {
   fill(m_step, m_bad, INT64_MAX);
