@@ -173,7 +173,6 @@ class Agreement(Case):
                         *parameters)
 
     # Planes at the end of those that a pass loads: points that read beyond, memory of layers, slopes.
-    @unittest.expectedFailure
     def test_expanding_domains_at_the_ends_of_passes(self):
         self.model_files((87, 61))
         ways = [["--devices", "2", "--block", "8", "--updates", "3"]]

@@ -483,7 +483,11 @@ StreamShape Streaming<T, Dim, Memory>::shape_for(const StreamShotOptions<Dim>& o
   Planes before{};
   for (std::int64_t s = 0; s < schedule.sweeps(); ++s) {
     const std::int64_t end = schedule.first_level(s, last) + schedule.updates(s, last);
+    // with the planes around it that steps and receivers read, where waves are at rest
+    const std::int64_t around = shape.beyond();
     Planes planes = planes_of(options.box(end - 1));
+    planes =
+        intersection(Planes{planes.begin - around, planes.end + around}, Planes{0, shape.planes});
     if (s > 0) planes = {std::min(planes.begin, before.begin), std::max(planes.end, before.end)};
     shape.ranges.push_back(planes);
     before = planes;

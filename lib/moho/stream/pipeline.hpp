@@ -328,6 +328,17 @@ void Pipeline<T, Dim, Memory>::fill_in(const StreamRange& range) {
       m_ring.mirror(m_load, piece, m_ring.field(0, f));
       m_ring.mirror(m_load, piece, m_ring.field(1, f));
     }
+    // a step does not write outside of its box, where layers are at rest
+    const int other = 1 - static_cast<int>(m_schedule->first_level(range.sweep, m_device) & 1);
+    for (std::size_t n = 0; m_shot.box && n < m_shape.layers.size(); ++n) {
+      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
+      if (part.empty()) continue;
+      const auto memory = m_ring.layer(m_shape, n, piece, part, false, other);
+      fill(m_load,
+           detail::device_part<T, Memory>(
+               {memory.array, memory.first, nullptr, part.count() * memory.plane_size}),
+           T(0));
+    }
     if (m_ring.slope(0).data() == nullptr) continue;
     const wave::Layout<Dim> layout = m_ring.layout(piece);
     for (const Planes& outside :
