@@ -28,8 +28,9 @@ MODULES = {
     "wave": (3.0, 1, "propagators, points,\nruns, shots"),
     "mpi": (4.0, 1, "ranks (optional)"),
     "cluster": (0.0, 2, "work over processes\n(host code)"),
-    "rtm": (2.5, 2, "expanding domains"),
+    "rtm": (2.5, 2, "expanding domains,\nmigration"),
     "fwi": (2.5, 3, "gradients,\nL-BFGS"),
+    "stream": (1.2, 2, "volumes larger\nthan a device"),
     "gravity": (4.0, 2, "prisms;\nmpi for gravity_mpi"),
 }
 HOST_CODE = ("io", "mpi", "cluster")

@@ -49,6 +49,7 @@ Json asked_json(const Options& o) {
   json["dt"] = o.dt > 0.0 ? Json(o.dt) : Json("auto");
   json["order"] = o.order;
   json["boundary"] = o.boundary.empty() ? Json("auto") : Json(o.boundary);
+  json["width"] = o.width ? Json(*o.width) : Json("auto");
   json["free_surface"] = o.free_surface;
   json["seed"] = o.seed;
   json["equations"] = o.equations == wave::Equations::fletcher ? "fletcher" : "self_adjoint";
@@ -512,10 +513,7 @@ class Program {
       write("illumination_source.npy", m_sums[1]);
       write("illumination_receiver.npy", m_sums[2]);
       write_gathers();
-      const std::string trace = m_timeline.json();
-      io::AtomicFile file(folder / "timeline.json");
-      file.write(trace.data(), trace.size());
-      file.commit(trace.size());
+      io::write_text(folder / "timeline.json", m_timeline.json());
       m_session.wrote("timeline.json");
       if (!m_o.keep_shots) remove_shots();
     }
@@ -530,14 +528,7 @@ class Program {
                                    {"points_of_whole_grids", m_whole},
                                    {"seconds_of_legs", m_seconds}});
     summary["rates"] = Json::object({{"points_per_second", rate}});
-    Json stages = Json::array();
-    for (const auto& total : m_timeline.totals()) {
-      stages.push_back(Json::object({{"stage", total.stage},
-                                     {"seconds", total.seconds},
-                                     {"spans", total.spans},
-                                     {"bytes", total.bytes}}));
-    }
-    summary["stages"] = stages;
+    summary["stages"] = stages_json(m_timeline);
     Ending ending;
     ending.script = "plot_migration.py";
     ending.pictures = {"image.png", "illumination.png", "data.png", "timeline.png"};

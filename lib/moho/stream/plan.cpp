@@ -242,6 +242,13 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
 std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need,
                                   const StreamRates& rates) {
   std::vector<std::string> lines;
+  if (plan.slabs) {
+    lines.push_back(concat("the volume fits ", plan.shape.devices, " devices together (",
+                           format_bytes(static_cast<double>(plan.device_bytes)),
+                           " on each): each holds a slab, and neighbours exchange planes after "
+                           "every step"));
+    return lines;
+  }
   if (plan.in_core) {
     lines.push_back(concat("the volume fits the device (",
                            format_bytes(static_cast<double>(plan.device_bytes)),
