@@ -190,7 +190,15 @@ class Shots {
             wave::taper_delta<T, Dim, Memory>(m_exec, m_job.grid, one, m_shots[k].sources, taper);
       }
       m_gradients->clear(m_exec);
-      f += shot(k, model, row, pace);
+      try {
+        f += shot(k, model, row, pace);
+      } catch (const InputError&) {
+        throw;
+      } catch (const MemoryError&) {
+        throw;
+      } catch (const Error& error) {
+        throw Error(concat("shot ", m_shots[k].number, ": ", error.what()));
+      }
       add(m_gradients->derivatives(m_exec, m_job.grid, model, kept),
           m_gradients->illumination(m_exec, m_job.grid));
       m_exec.fence();
