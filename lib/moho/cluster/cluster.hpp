@@ -12,8 +12,10 @@
 #include <moho/cluster/partition.hpp>
 #include <moho/cluster/policy.hpp>
 #include <moho/cluster/process.hpp>
+#include <moho/cluster/relay.hpp>
 #include <moho/cluster/result.hpp>
 #include <moho/cluster/site.hpp>
+#include <moho/cluster/sites_file.hpp>
 #include <moho/cluster/slurm_jobs.hpp>
 #include <moho/cluster/text.hpp>
 #include <moho/cluster/worker.hpp>

@@ -82,6 +82,7 @@ struct SiteReport {
 struct MissingShot {
   std::int64_t shot = 0;  ///< number
   std::string why;        ///< with node and last lines
+  bool given_up = false;  ///< it failed too often; else nobody was there to compute it
 };
 
 /// What became of a run.

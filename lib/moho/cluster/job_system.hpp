@@ -115,7 +115,11 @@ class LocalJobs : public JobSystem {
   double forgets() const override { return 0.0; }
 
  private:
-  struct Known;
+  struct Known {
+    int process = 0;   // 0: not started
+    bool own = false;  // a child of this process
+    JobStatus status;
+  };
   void start_waiting();
   void start(const std::string& token, Known& job);
 

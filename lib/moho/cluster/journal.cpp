@@ -4,6 +4,7 @@
 #include <moho/cluster/text.hpp>
 #include <moho/core/error.hpp>
 #include <moho/io/checksum.hpp>
+#include <moho/io/input_file.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -476,6 +477,41 @@ std::optional<std::string> Journal::get(const std::string& name) const {
   const std::lock_guard lock(m_mutex);
   const auto at = m_values.find(name);
   return at == m_values.end() ? std::nullopt : std::optional<std::string>(at->second);
+}
+
+JournalText read_journal(const fs::path& path) {
+  const io::InputFile file(path);
+  const std::string text = file.text(file.size());
+  JournalText journal;
+  std::map<std::int64_t, ShotResult> results;
+  bool first = true;
+  for (const std::string_view line : lines_of(text)) {
+    const auto content = unsealed(line);
+    if (first && (!content || content->rfind(first_words, 0) != 0)) {
+      throw FileError(concat("'", path.string(),
+                             "' is no journal of moho (it begins with something else): give "
+                             "another name"));
+    }
+    first = false;
+    const auto words = words_of(content.value_or(""));
+    if (words.empty()) continue;
+    const auto texts = texts_of(*content);
+    if (!texts) continue;
+    std::int64_t shot = 0;
+    if (words[0] == "survey" && words.size() == 3) {
+      journal.survey[(*texts)[1]] = (*texts)[2];
+    } else if (words[0] == "done") {
+      if (const auto result = result_of(words, 1)) results.emplace(result->shot, *result);
+    } else if (words[0] == "discard" && words.size() == 3 && read_number(words[1], shot)) {
+      results.erase(shot);
+    } else if (words[0] == "set" && words.size() == 3) {
+      journal.values[(*texts)[1]] = (*texts)[2];
+    } else if (words[0] == "event") {
+      journal.events.emplace_back(texts->begin() + 1, texts->end());
+    }
+  }
+  for (const auto& entry : results) journal.results.push_back(entry.second);
+  return journal;
 }
 
 std::vector<std::string> Journal::notes() const {

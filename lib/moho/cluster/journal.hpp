@@ -157,4 +157,16 @@ class Journal {
   std::vector<std::string> m_notes;
 };
 
+/// What a journal holds.
+struct JournalText {
+  Fingerprint survey;                            ///< that it is of
+  std::vector<ShotResult> results;               ///< by shot; not read
+  std::map<std::string, std::string> values;     ///< by name
+  std::vector<std::vector<std::string>> events;  ///< in their order
+};
+
+/// \brief Reads a journal that another process may be writing; it is not locked, and nothing is
+/// written. \throws FileError for a file that is no journal
+JournalText read_journal(const std::filesystem::path& path);
+
 }  // namespace moho::cluster

@@ -34,13 +34,6 @@ bool has_ended(JobState state) {
 
 // ---- processes
 
-struct LocalJobs::Known {
-  int process = 0;       // 0: not started
-  bool own = false;      // a child of this process
-  bool waiting = false;  // for a slot
-  JobStatus status;
-};
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -115,7 +108,6 @@ void LocalJobs::start_waiting() {
     const std::string token = m_waiting.front();
     m_waiting.erase(m_waiting.begin());
     Known& job = m_jobs[token];
-    job.waiting = false;
     try {
       start(token, job);
       ++running;
@@ -130,7 +122,6 @@ std::vector<std::string> LocalJobs::submit(const Batch& batch) {
   std::vector<std::string> ids;
   for (const Job& job : batch.jobs) {
     Known& known = m_jobs[job.token];
-    known.waiting = true;
     known.status.id = job.token;
     known.status.node = host_name();
     known.status.state = JobState::queued;

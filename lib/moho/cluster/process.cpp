@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <string_view>
@@ -272,6 +273,14 @@ Ended look_at_process(int process, bool wait) {
     }
     return result;
   }
+}
+
+void keep_lock() {
+  const char* const text = std::getenv("MOHO_LOCK");
+  if (text == nullptr) return;
+  const int descriptor = std::atoi(text);
+  if (descriptor > 2) ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  ::unsetenv("MOHO_LOCK");
 }
 
 std::string host_name() {

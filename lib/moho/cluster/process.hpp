@@ -62,6 +62,10 @@ struct Ended {
 /// Looks at a process, or with `wait` waits for its end.
 Ended look_at_process(int process, bool wait = false);
 
+/// \brief Keeps the lock that this process was started with (Start::keep, named in the variable
+/// MOHO_LOCK) from programs that it starts, which would hold it beyond its end.
+void keep_lock();
+
 /// The name of this machine, "unknown" if it has none.
 std::string host_name();
 /// UTC, as 2026-01-31T08:00:00Z.

@@ -300,7 +300,7 @@ Report Run::report() {
     if (shot.stage == Stage::done) continue;
     std::string why = shot.why.empty() ? std::string("it was not computed") : shot.why;
     if (shot.stage != Stage::given_up && !left_out.empty()) why += " (" + left_out + ")";
-    m_report.missing.push_back({shot.task.shot, why});
+    m_report.missing.push_back({shot.task.shot, why, shot.stage == Stage::given_up});
   }
   std::sort(m_report.missing.begin(), m_report.missing.end(),
             [](const MissingShot& a, const MissingShot& b) { return a.shot < b.shot; });

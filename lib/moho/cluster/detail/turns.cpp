@@ -229,8 +229,10 @@ Run::End Run::conclude(SiteState& state, Live& live) {
   for (const std::size_t k : live.shots) {
     const std::int64_t shot = m_shots[k].task.shot;
     const auto counted = m_campaign.journal.result(shot);
-    const bool mine =
-        counted && counted->file.find('.' + live.job.token + '.') != std::string::npos;
+    const auto has = [&](char end) {
+      return counted->file.find(live.job.token + end) != std::string::npos;
+    };
+    const bool mine = counted && (has('.') || has('/'));
     if (!mine) asked.push_back(shot);
   }
   take(state, live, asked);
