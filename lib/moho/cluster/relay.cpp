@@ -9,6 +9,8 @@
 #include <moho/io/writer.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <system_error>
 
 namespace moho::cluster {
@@ -24,6 +26,10 @@ bool is_safe_host(std::string_view host) {
     return is_safe_name(host.substr(0, at)) && is_safe_name(host.substr(at + 1), 255);
   }
   return is_safe_name(host, 255);
+}
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 bool is_safe_word(std::string_view word) {
@@ -259,9 +265,11 @@ std::vector<JobStatus> RelaySite::look(const std::vector<std::string>& ids) {
     } else if (known.state == "done") {
       // It has ended when its results are here.
       const bool here = known.fetched.size() == known.results.size();
-      status.state = !here              ? JobState::running
-                     : status.exit == 0 ? JobState::completed
-                                        : JobState::failed;
+      status.state = !here && known.failed >= 10 ? JobState::node_lost
+                     : !here                     ? JobState::running
+                     : status.exit == 0          ? JobState::completed
+                                                 : JobState::failed;
+      if (!here && known.failed >= 10) status.words = "its results cannot be fetched";
       known.report.done.clear();
       for (const auto& [shot, file] : known.results) known.report.done.push_back(shot);
     } else if (known.state == "dead" && known.starts < 4) {
@@ -301,7 +309,13 @@ Arrivals RelaySite::arrived(const Work& work, const Job& job,
     const Ended ended = look_at_process(known.process);
     if (ended.running) return arrivals;
     known.process = 0;
-    if (ended.exit == 0) known.fetched.insert(known.travelling.begin(), known.travelling.end());
+    if (ended.exit == 0) {
+      known.fetched.insert(known.travelling.begin(), known.travelling.end());
+      known.failed = 0;
+    } else {
+      ++known.failed;
+      known.not_before = seconds_now() + std::min(60.0, std::pow(2.0, known.failed));
+    }
     known.travelling.clear();
   }
   for (const std::int64_t shot : shots) {
@@ -316,6 +330,7 @@ Arrivals RelaySite::arrived(const Work& work, const Job& job,
       arrivals.damaged.emplace_back(shot, wrong.what());
     }
   }
+  if (seconds_now() < known.not_before) return arrivals;
   std::string list;
   for (const auto& [shot, file] : known.results) {
     if (known.fetched.count(shot) > 0) continue;
@@ -336,7 +351,8 @@ Arrivals RelaySite::arrived(const Work& work, const Job& job,
                  shell,
                  "--timeout=120",
                  "--files-from=" + names.string(),
-                 concat(m_relay.host, ':', m_relay.folder, '/', job.token, '/'),
+                 concat(m_relay.host, ':', m_relay.folder, '/',
+                        job.token.substr(0, job.token.rfind('.')), '/'),
                  (m_campaign / below).string() + "/"};
   start.log = m_campaign / below / "fetch.log";
   known.process = start_process(start);

@@ -74,6 +74,8 @@ class RelaySite : public Site, private JobSystem {
     JobReport report;
     int starts = 0;
     int process = 0;  // rsync
+    int failed = 0;   // in a row
+    double not_before = 0.0;
   };
   std::string probe() override;
   std::vector<std::string> submit(const Batch& batch) override;

@@ -124,7 +124,8 @@ void look_at_chunk(const Question& question, const std::string& token, std::ostr
   // Its end comes after its last result: read in this order, nothing is missed.
   if (fs::exists(chunk / "relay.end", error)) {
     state = "done";
-    for (const std::string_view text : lines_of(read_text(chunk / "relay.end"))) {
+    const std::string end = read_text(chunk / "relay.end");
+    for (const std::string_view text : lines_of(end)) {
       const auto words = texts_of(unsealed(text).value_or(""));
       if (!words) continue;
       if (words->size() == 3 && (*words)[0] == "missing") {
@@ -135,7 +136,8 @@ void look_at_chunk(const Question& question, const std::string& token, std::ostr
     }
   }
   if (fs::exists(chunk / "journal.txt", error)) {
-    for (const ShotResult& result : read_journal(chunk / "journal.txt").results) {
+    const JournalText journal = read_journal(chunk / "journal.txt");
+    for (const ShotResult& result : journal.results) {
       line({"result", token, std::to_string(result.shot), result.file});
     }
   }
@@ -212,7 +214,8 @@ int run_relay(const fs::path& folder, const MakeSites& make) {
   static_cast<void>(lock_chunk(folder));
   std::string token;
   Settings settings;
-  for (const std::string_view text : lines_of(read_text(folder / "relay.txt"))) {
+  const std::string told = read_text(folder / "relay.txt");
+  for (const std::string_view text : lines_of(told)) {
     const auto words = texts_of(unsealed(text).value_or(""));
     if (!words || words->size() < 2) continue;
     if ((*words)[0] == "token") token = (*words)[1];

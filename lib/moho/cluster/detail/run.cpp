@@ -283,23 +283,17 @@ double Run::next_turn() const {
 Report Run::report() {
   m_report.done = m_done;
   m_report.seconds = m_clock.now() - m_begin;
-  std::string left_out;
   for (SiteState& state : m_sites) {
     SiteReport& own = state.report;
     if (own.shots > 0 && state.last > state.first && state.first >= 0.0) {
       own.rate = static_cast<double>(own.shots) / (state.last - state.first);
     }
     own.paused = state.left_out;
-    if (!own.paused.empty()) {
-      left_out +=
-          concat(left_out.empty() ? "" : "; ", "site ", own.name, " is left out: ", own.paused);
-    }
     m_report.sites.push_back(own);
   }
   for (const Shot& shot : m_shots) {
     if (shot.stage == Stage::done) continue;
-    std::string why = shot.why.empty() ? std::string("it was not computed") : shot.why;
-    if (shot.stage != Stage::given_up && !left_out.empty()) why += " (" + left_out + ")";
+    const std::string why = shot.why.empty() ? std::string("it was not computed") : shot.why;
     m_report.missing.push_back({shot.task.shot, why, shot.stage == Stage::given_up});
   }
   std::sort(m_report.missing.begin(), m_report.missing.end(),
