@@ -36,6 +36,9 @@ std::vector<OptionText> distribute_options() {
            "times that a shot may be lost through no fault of its own, such as with its node "
            "(default: 10)"},
           {"may-miss", "n", "shots that may be missing in the end (default: 0)"},
+          {"pause", "s",
+           "first pause of a place that fails everything at once; the next are twice as long, and "
+           "after the third it is left out (default: 60)"},
           {"partition", "NAME",
            "of shots between places: pull (half of what is left, by measured rates) or parts (all "
            "at once, by the rates in the file: Algorithm 3) (default: pull)"},
@@ -64,6 +67,7 @@ void read_distribute_options(const Arguments& arguments, DistributeTexts& texts)
   if (given("shot-time")) {
     o.seconds_per_shot = arguments.number("shot-time", "positive, in seconds", 0.0, false);
   }
+  if (given("pause")) o.pause = arguments.number("pause", "positive, in seconds", 0.0, false);
   const auto bytes = [&](const char* name) {
     return given(name) ? static_cast<double>(parse_bytes(concat("--", name), arguments.text(name)))
                        : 0.0;
