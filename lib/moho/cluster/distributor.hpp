@@ -58,11 +58,11 @@ struct DistributeOptions {
   double memory = 0.0;                    ///< bytes of a job; 0: what the site gives
   double most_memory = 0.0;               ///< bytes up to which a job that needed more is tried
   double pause = 60.0;                    ///< seconds of a site's first pause; the next are longer
-  int most_pauses = 3;                    ///< of a site, after which it is left out
-  double quick = 10.0;                    ///< seconds within which a failure is a quick one
-  double silence = 600.0;       ///< seconds without an answer after which shots go elsewhere
-  bool keep_job_files = false;  ///< of jobs whose shots are all there
-  std::function<bool()> stop;   ///< asked often: end now, and leave jobs running?
+  int most_pauses = 3;     ///< of a site without a result between them, after which it is left out
+  double quick = 10.0;     ///< seconds within which a failure is a quick one
+  double silence = 600.0;  ///< seconds without an answer after which shots go elsewhere
+  bool keep_job_files = false;                  ///< of jobs whose shots are all there
+  std::function<bool()> stop;                   ///< asked often: end now, and leave jobs running?
   std::function<void(const std::string&)> say;  ///< what the user should know, a line at a time
 };
 

@@ -207,6 +207,7 @@ bool Run::submit(SiteState& state, Batch& batch) {
   answered(state);
   m_campaign.journal.add({sent_event(batch, ids)});
   ++m_report.batches;
+  state.never = 0;
   if (state.first < 0.0) state.first = m_now;
   if (state.window < 0.0) {
     state.window = m_now;

@@ -161,6 +161,7 @@ bool Run::take(SiteState& state, Live& live, const std::vector<std::int64_t>& sh
     state.last = m_now;
     state.quick.clear();
     state.trial = false;
+    state.pauses = 0;
     count_rate(state, fresh);
   }
   return fresh > 0;
