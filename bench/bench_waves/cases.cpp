@@ -70,12 +70,6 @@ bool wave_fits(const WaveCase& what) {
   return fits;
 }
 
-const char* to_string(WaveMedium medium) {
-  constexpr const char* names[] = {"isotropic", "variable_density", "vti",
-                                   "tti",       "vti_fletcher",     "tti_fletcher"};
-  return names[static_cast<int>(medium)];
-}
-
 int wave_fields(WaveMedium medium) {
   return medium == WaveMedium::isotropic || medium == WaveMedium::variable_density ? 1 : 2;
 }

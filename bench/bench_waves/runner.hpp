@@ -19,7 +19,11 @@ namespace moho::bench {
 enum class WaveMedium { isotropic, variable_density, vti, tti, vti_fletcher, tti_fletcher };
 
 /// "isotropic", "variable_density", "vti", "tti", "vti_fletcher", "tti_fletcher".
-const char* to_string(WaveMedium medium);
+inline const char* to_string(WaveMedium medium) {
+  constexpr const char* names[] = {"isotropic", "variable_density", "vti",
+                                   "tti",       "vti_fletcher",     "tti_fletcher"};
+  return names[static_cast<int>(medium)];
+}
 
 /// Wavefields of the equations: 1 or 2.
 int wave_fields(WaveMedium medium);

@@ -3,6 +3,10 @@
 
 #include "common/arguments.hpp"
 
+#include <moho/wave/wavelet.hpp>
+
+#include <limits>
+
 namespace moho::examples {
 
 std::vector<OptionText> shot_options() {
@@ -48,6 +52,67 @@ void read_face_options(const Arguments& arguments, FaceTexts& texts) {
     texts.width = static_cast<int>(parse_count("--width", arguments.text("width"), 1, 1000));
   }
   texts.free_surface = arguments.given("free-surface");
+}
+
+std::vector<OptionText> scheme_options() {
+  std::vector<OptionText> first = {
+      {"dt", "s | auto", "time step (default: auto)"},
+      {"order", "n", "of differences in space: 2, 4, ..., 16 (default: 8)"}};
+  return joined(
+      joined(std::move(first), face_options()),
+      {{"seed", "n", "of random layers (default: 2011)"},
+       {"equations", "NAME",
+        "of VTI and TTI: self_adjoint (keeps energy in rough models) or fletcher (default: "
+        "self_adjoint)"},
+       {"sigma", "s",
+        "for fletcher: shear velocity^2 = vp^2 |epsilon - delta| / sigma (default: 0.75)"},
+       {"source-taper", "m | auto",
+        "for self_adjoint: delta becomes epsilon up to half so far from sources and goes over into "
+        "its own value up to there, so that no slow waves of shear come out of them; 0: nowhere "
+        "(default: auto, twice the shortest wave)"},
+       {"expand", "NAME",
+        "step only where waves have come to, by: none, layers, eikonal, or amplitude (default: "
+        "none)"}});
+}
+
+void read_scheme_options(const Arguments& arguments, SchemeTexts& texts) {
+  const auto given = [&](const char* name) { return arguments.given(name); };
+  if (given("dt") && arguments.text("dt") != "auto") {
+    texts.dt = arguments.number("dt", "auto, or positive, in seconds", 0.0, false);
+  }
+  if (given("order")) {
+    texts.order = static_cast<int>(parse_count("--order", arguments.text("order"), 2, 16));
+    if (texts.order % 2 != 0) {
+      throw InputError(
+          concat("--order is ", texts.order, " (allowed: 2, 4, 6, 8, 10, 12, 14, 16)"));
+    }
+  }
+  if (given("seed")) {
+    texts.seed = static_cast<std::uint64_t>(
+        parse_count("--seed", arguments.text("seed"), 0, std::numeric_limits<std::int64_t>::max()));
+  }
+  if (arguments.choice("equations", {"self_adjoint", "fletcher"}, 0) == 1) {
+    texts.equations = wave::Equations::fletcher;
+  }
+  if (given("sigma")) texts.sigma = arguments.number("sigma", "positive numbers", 0.0, false);
+  if (given("source-taper") && arguments.text("source-taper") != "auto") {
+    texts.source_taper = arguments.number("source-taper", "auto, or 0 or more metres", 0.0, true);
+  }
+  texts.expand = static_cast<rtm::Expansion>(
+      arguments.choice("expand", {"none", "layers", "eikonal", "amplitude"}, 0));
+}
+
+void add_inputs(const Arguments& arguments, const std::vector<std::string>& names,
+                const std::string& wavelet, CommonOptions& options) {
+  for (const std::string& name : names) {
+    for (const std::string& value : arguments.texts(name)) options.inputs.push_back({name, value});
+  }
+  try {
+    const std::string path = wave::parse_wavelet(wavelet).path;
+    if (!path.empty()) options.inputs.push_back({"wavelet", path});
+  } catch (const InputError&) {
+    // it is refused where it is used
+  }
 }
 
 wave::Medium medium_of(const EarthModelOptions& model) {

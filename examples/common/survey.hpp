@@ -12,10 +12,12 @@
 
 #include <moho/core/error.hpp>
 #include <moho/io/segy.hpp>
+#include <moho/rtm/types.hpp>
 #include <moho/wave/types.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +39,17 @@ struct FaceTexts {
   bool free_surface = false;
 };
 
+/// How waves are stepped.
+struct SchemeTexts {
+  double dt = 0.0;  ///< seconds; 0: automatic
+  int order = 8;    ///< of differences in space
+  wave::Equations equations = wave::Equations::self_adjoint;
+  double sigma = 0.75;                           ///< of Fletcher's equations
+  std::optional<double> source_taper;            ///< metres, 0: none; empty: by the wavelet
+  std::uint64_t seed = 2011;                     ///< of random layers
+  rtm::Expansion expand = rtm::Expansion::none;  ///< nodes of every step
+};
+
 /// --source, --receivers and --moving, for --help.
 std::vector<OptionText> shot_options();
 /// What was given for them. \throws InputError
@@ -45,6 +58,15 @@ void read_shot_options(const Arguments& arguments, ShotTexts& texts);
 std::vector<OptionText> face_options();
 /// What was given for them. \throws InputError
 void read_face_options(const Arguments& arguments, FaceTexts& texts);
+/// --dt, --order, those of faces, --seed, --equations, --sigma, --source-taper and --expand, for
+/// --help.
+std::vector<OptionText> scheme_options();
+/// What was given for them but for faces. \throws InputError
+void read_scheme_options(const Arguments& arguments, SchemeTexts& texts);
+/// Notes the files that options name, so that no result replaces one of them: the values of
+/// `names`, and the file of --wavelet.
+void add_inputs(const Arguments& arguments, const std::vector<std::string>& names,
+                const std::string& wavelet, CommonOptions& options);
 /// The medium that the options of a model make, before any file is read.
 wave::Medium medium_of(const EarthModelOptions& model);
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 
 namespace moho::examples::migrate_shots {
 
@@ -110,17 +109,7 @@ Description describe() {
         {"offset", "m", "largest half offset (default: a tenth of the width)"},
         flag("angles", "angle gathers at the columns, too"),
         flag("keep-shots", "leave the sums of each shot")}},
-      {"Scheme",
-       joined(joined({{"dt", "s | auto", "time step (default: auto)"},
-                      {"order", "n", "of differences in space: 2, 4, ..., 16 (default: 8)"}},
-                     face_options()),
-              {{"seed", "n", "of random layers (default: 2011)"},
-               {"equations", "NAME", "of VTI and TTI: self_adjoint or fletcher"},
-               {"sigma", "s", "for fletcher (default: 0.75)"},
-               {"source-taper", "m | auto", "see model_waves (default: auto)"},
-               {"expand", "NAME",
-                "step only where the source's wave has come to, by: none, layers, eikonal, or "
-                "amplitude (default: none)"}})},
+      {"Scheme", scheme_options()},
       {"Snapshots",
        {{"snapshots", "NAME",
          "auto, device, memory, compressed, disk, boundary or replay (default: auto)"},
@@ -242,30 +231,8 @@ Options read_options(const Arguments& arguments) {
   }
   o.keep_shots = given("keep-shots");
 
-  // scheme
-  if (given("dt") && text("dt") != "auto") {
-    o.dt = arguments.number("dt", "auto, or positive, in seconds", 0.0, false);
-  }
-  if (given("order")) {
-    o.order = static_cast<int>(parse_count("--order", text("order"), 2, 16));
-    if (o.order % 2 != 0) {
-      throw InputError(concat("--order is ", o.order, " (allowed: 2, 4, 6, 8, 10, 12, 14, 16)"));
-    }
-  }
   read_face_options(arguments, o);
-  if (given("seed")) {
-    o.seed = static_cast<std::uint64_t>(
-        parse_count("--seed", text("seed"), 0, std::numeric_limits<std::int64_t>::max()));
-  }
-  if (arguments.choice("equations", {"self_adjoint", "fletcher"}, 0) == 1) {
-    o.equations = wave::Equations::fletcher;
-  }
-  if (given("sigma")) o.sigma = arguments.number("sigma", "positive numbers", 0.0, false);
-  if (given("source-taper") && text("source-taper") != "auto") {
-    o.source_taper = arguments.number("source-taper", "auto, or 0 or more metres", 0.0, true);
-  }
-  o.expand = static_cast<rtm::Expansion>(
-      arguments.choice("expand", {"none", "layers", "eikonal", "amplitude"}, 0));
+  read_scheme_options(arguments, o);
 
   // snapshots
   const std::vector<std::string> ways{"auto", "device",   "memory", "compressed",
@@ -288,18 +255,11 @@ Options read_options(const Arguments& arguments) {
   if (given("disk")) o.disk = parse_bytes("--disk", text("disk"));
   o.plan = given("plan");
   read_common(arguments, "migrate_shots", o);
-  for (const char* name :
-       {"vp", "rho", "epsilon", "delta", "theta", "phi", "true-vp", "true-rho", "true-epsilon",
-        "true-delta", "true-theta", "true-phi", "source", "receivers"}) {
-    for (const std::string& value : arguments.texts(name)) o.inputs.push_back({name, value});
-  }
+  add_inputs(arguments,
+             {"vp", "rho", "epsilon", "delta", "theta", "phi", "true-vp", "true-rho",
+              "true-epsilon", "true-delta", "true-theta", "true-phi", "source", "receivers"},
+             o.wavelet, o);
   add_shots(o);
-  try {
-    const wave::WaveletText wavelet = wave::parse_wavelet(o.wavelet);
-    if (!wavelet.path.empty()) o.inputs.push_back({"wavelet", wavelet.path});
-  } catch (const InputError&) {
-    // it is refused where it is used
-  }
   return o;
 }
 

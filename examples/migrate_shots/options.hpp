@@ -28,7 +28,7 @@ enum class Condition { zero_lag, source, receiver, inverse_scattering, laplacian
 const char* to_string(Condition condition);
 
 /// What was asked for.
-struct Options : CommonOptions, ShotTexts, FaceTexts {
+struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts {
   EarthModelOptions model;       ///< that is migrated with
   EarthModelOptions true_model;  ///< that modelled data come from; parameters may be empty
   std::string shots;             ///< SEG-Y file, folder, or "modelled"
@@ -36,13 +36,6 @@ struct Options : CommonOptions, ShotTexts, FaceTexts {
 
   std::string wavelet = "ricker:15";
   double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
-  double dt = 0.0;    ///< seconds; 0: automatic
-  int order = 8;
-  wave::Equations equations = wave::Equations::self_adjoint;
-  double sigma = 0.75;
-  std::optional<double> source_taper;  ///< metres, 0: none; empty: by the wavelet
-  std::uint64_t seed = 2011;
-  rtm::Expansion expand = rtm::Expansion::none;
 
   rtm::SurveyOptions survey;
   std::string mute_text = "arrivals", spreading_text = "none";

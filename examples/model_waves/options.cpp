@@ -4,9 +4,6 @@
 #include "common/arguments.hpp"
 
 #include <moho/core/error.hpp>
-#include <moho/wave/wavelet.hpp>
-
-#include <limits>
 
 namespace moho::examples::model_waves {
 
@@ -79,27 +76,7 @@ Description describe() {
             {"snapshot-every", "s",
              "seconds between snapshots of the first shot, 0 for none (default: a quarter of the "
              "time)"}})},
-      {"Scheme",
-       joined(
-           joined({{"dt", "s | auto", "time step (default: auto)"},
-                   {"order", "n", "of differences in space: 2, 4, ..., 16 (default: 8)"}},
-                  face_options()),
-           {{"seed", "n", "of random layers (default: 2011)"},
-            {"equations", "NAME",
-             "of VTI and TTI: self_adjoint (keeps energy in rough models) or fletcher (default: "
-             "self_adjoint)"},
-            {"sigma", "s",
-             "for fletcher: shear velocity^2 = vp^2 |epsilon - delta| / sigma (default: 0.75)"},
-            {"source-taper", "m | auto",
-             "for self_adjoint: delta becomes epsilon up to half so far from sources and goes over "
-             "into "
-             "its own value up to there, so that no slow waves of shear come out of them; 0: "
-             "nowhere "
-             "(default: auto, twice the shortest wave)"},
-            {"expand", "NAME",
-             "step only where waves have come to, by: none, layers, eikonal, or amplitude "
-             "(default: "
-             "none)"}})},
+      {"Scheme", scheme_options()},
       {"Running",
        {precision_option(), space_option(),
         memory_option("for all arrays together, or on the device"), out_option(d.program),
@@ -137,41 +114,12 @@ Options read_options(const Arguments& arguments) {
         arguments.number("snapshot-every", "positive, in seconds, or 0 for none", 0.0, true);
   }
 
-  // The scheme.
-  if (given("dt") && text("dt") != "auto") {
-    o.dt = arguments.number("dt", "auto, or positive, in seconds", 0.0, false);
-  }
-  if (given("order")) {
-    o.order = static_cast<int>(parse_count("--order", text("order"), 2, 16));
-    if (o.order % 2 != 0) {
-      throw InputError(concat("--order is ", o.order, " (allowed: 2, 4, 6, 8, 10, 12, 14, 16)"));
-    }
-  }
   read_face_options(arguments, o);
-  if (given("seed")) {
-    o.seed = static_cast<std::uint64_t>(
-        parse_count("--seed", text("seed"), 0, std::numeric_limits<std::int64_t>::max()));
-  }
-  if (arguments.choice("equations", {"self_adjoint", "fletcher"}, 0) == 1) {
-    o.equations = wave::Equations::fletcher;
-  }
-  if (given("sigma")) o.sigma = arguments.number("sigma", "positive numbers", 0.0, false);
-  if (given("source-taper") && text("source-taper") != "auto") {
-    o.source_taper = arguments.number("source-taper", "auto, or 0 or more metres", 0.0, true);
-  }
-  o.expand = static_cast<rtm::Expansion>(
-      arguments.choice("expand", {"none", "layers", "eikonal", "amplitude"}, 0));
+  read_scheme_options(arguments, o);
   read_common(arguments, "model_waves", o);
-  for (const char* name :
-       {"vp", "rho", "epsilon", "delta", "theta", "phi", "source", "receivers", "shots"}) {
-    for (const std::string& value : arguments.texts(name)) o.inputs.push_back({name, value});
-  }
-  try {
-    const wave::WaveletText wavelet = wave::parse_wavelet(o.wavelet);
-    if (!wavelet.path.empty()) o.inputs.push_back({"wavelet", wavelet.path});
-  } catch (const InputError&) {
-    // it is refused where it is used
-  }
+  add_inputs(arguments,
+             {"vp", "rho", "epsilon", "delta", "theta", "phi", "source", "receivers", "shots"},
+             o.wavelet, o);
   return o;
 }
 

@@ -19,22 +19,14 @@
 namespace moho::examples::model_waves {
 
 /// What was asked for.
-struct Options : CommonOptions, ShotTexts, FaceTexts {
+struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts {
   EarthModelOptions model;
 
   std::string wavelet = "ricker:15";
 
   double time = 1.0;                ///< seconds
-  double dt = 0.0;                  ///< seconds; 0: automatic
   double interval = 0.0;            ///< seconds; 0: dt, or the whole microseconds from there
   std::optional<double> snapshots;  ///< seconds between snapshots, 0: none; empty: a few
-
-  int order = 8;
-  wave::Equations equations = wave::Equations::self_adjoint;
-  double sigma = 0.75;
-  std::optional<double> source_taper;  ///< metres, 0: none; empty: by the wavelet
-  std::uint64_t seed = 2011;
-  rtm::Expansion expand = rtm::Expansion::none;
 };
 
 /// The options, for --help.

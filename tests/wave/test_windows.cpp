@@ -326,7 +326,7 @@ MEMORY_TEST(WindowTest, BadWindows) {
   EXPECT_THAT(message_of([&] {
                 step(exec, scheme, medium, other, Box<2>{{20, 0}, {30, 33}});
               }),
-              HasSubstr("wavefield: its window is not that of the medium"));
+              HasSubstr("medium: its window does not hold planes"));
   EXPECT_THAT(message_of([&] {
                 medium.load(exec, scheme, model, {0, 61});
               }),

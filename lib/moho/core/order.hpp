@@ -5,10 +5,14 @@
 /// \brief Instances side by side: a second one, the order between two, and memory of the host that
 /// copies from a device go to at the full rate of the link.
 
+#include <moho/core/error.hpp>
 #include <moho/core/instance.hpp>
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace moho {
 
@@ -27,6 +31,22 @@ inline void check_cuda(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
 }
+/// Makes the device of an instance the one that calls of the runtime mean, until it is destroyed.
+class OnDeviceOf {
+ public:
+  explicit OnDeviceOf(const Instance<Kokkos::CudaSpace>& exec) {
+    check_cuda(cudaGetDevice(&m_before), "moho::OnDeviceOf");
+    if (exec.space().cuda_device() != m_before) {
+      check_cuda(cudaSetDevice(exec.space().cuda_device()), "moho::OnDeviceOf");
+    }
+  }
+  OnDeviceOf(const OnDeviceOf&) = delete;
+  OnDeviceOf& operator=(const OnDeviceOf&) = delete;
+  ~OnDeviceOf() { cudaSetDevice(m_before); }
+
+ private:
+  int m_before = 0;
+};
 #endif
 }  // namespace detail
 /// \endcond
@@ -52,14 +72,27 @@ inline void wait_on_device(const Instance<Kokkos::HostSpace>& later,
   (void)later, (void)earlier;
 }
 
+/// \brief Instances on `count` devices, the first of them `exec`, for one process that works on
+/// several.
+///
+/// Hosts count as one device that can stand in for any number: `exec` comes back `count` times, so
+/// that what runs over several devices can be tried there.
+/// \throws InputError for more devices than there are
+inline std::vector<Instance<Kokkos::HostSpace>> instances_on_devices(
+    const Instance<Kokkos::HostSpace>& exec, int count) {
+  return std::vector<Instance<Kokkos::HostSpace>>(static_cast<std::size_t>(count), exec);
+}
+
 #ifdef KOKKOS_ENABLE_CUDA
 /// \overload
 inline Instance<Kokkos::CudaSpace> instance_beside(const Instance<Kokkos::CudaSpace>& exec) {
+  const detail::OnDeviceOf on(exec);
   return Kokkos::Experimental::partition_space(exec.space(), 1)[0];
 }
 /// \overload
 inline void wait_on_device(const Instance<Kokkos::CudaSpace>& later,
                            const Instance<Kokkos::CudaSpace>& earlier) {
+  const detail::OnDeviceOf on(earlier);
   cudaEvent_t event = nullptr;
   detail::check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
                      "moho::wait_on_device");
@@ -71,5 +104,106 @@ inline void wait_on_device(const Instance<Kokkos::CudaSpace>& later,
   detail::check_cuda(ordered, "moho::wait_on_device");
 }
 #endif
+
+#ifdef KOKKOS_ENABLE_CUDA
+/// \overload
+inline std::vector<Instance<Kokkos::CudaSpace>> instances_on_devices(
+    const Instance<Kokkos::CudaSpace>& exec, int count) {
+  int there = 0;
+  detail::check_cuda(cudaGetDeviceCount(&there), "moho::instances_on_devices");
+  if (count < 1 || count > there) {
+    throw InputError(
+        concat("devices is ", count, " (allowed: 1 to ", there, ", those that this process sees)"));
+  }
+  std::vector<Instance<Kokkos::CudaSpace>> result{exec};
+  const int first = exec.space().cuda_device();
+  for (int device = 0; static_cast<int>(result.size()) < count; ++device) {
+    if (device == first) continue;
+    const detail::OnDeviceOf on(exec);
+    detail::check_cuda(cudaSetDevice(device), "moho::instances_on_devices");
+    cudaStream_t stream = nullptr;
+    detail::check_cuda(cudaStreamCreate(&stream), "moho::instances_on_devices");
+    result.push_back(Kokkos::Cuda(stream));  // which lives as long as the process
+    // devices that can, copy from each other directly
+    for (const auto& other : result) {
+      const int peer = other.space().cuda_device();
+      int can = 0;
+      if (peer == device) continue;
+      if (cudaDeviceCanAccessPeer(&can, device, peer) == cudaSuccess && can != 0) {
+        cudaSetDevice(device);
+        cudaDeviceEnablePeerAccess(peer, 0);
+        cudaSetDevice(peer);
+        cudaDeviceEnablePeerAccess(device, 0);
+        cudaGetLastError();  // it may have been enabled before
+      }
+    }
+  }
+  return result;
+}
+#endif
+
+/// \brief A moment in the work of an instance: when all that it was given before is done.
+///
+/// set() takes the moment; set again, it forgets the one before. wait() waits for it on the host;
+/// hold() makes what an instance is given from now on begin after it, without waiting. Both do
+/// nothing for a mark that was not set. seconds_since() compares moments that have come. Marks of
+/// one device can be compared; on hosts, whose
+/// work is done when a call returns, it is the moment of the call.
+template <class Memory>
+class Mark;
+
+/// \cond
+template <>
+class Mark<Kokkos::HostSpace> {
+ public:
+  void set(const Instance<Kokkos::HostSpace>&) { m_time = std::chrono::steady_clock::now(); }
+  void wait() const {}
+  void hold(const Instance<Kokkos::HostSpace>&) const {}
+  double seconds_since(const Mark& earlier) const {
+    return std::chrono::duration<double>(m_time - earlier.m_time).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point m_time{};
+};
+
+#ifdef KOKKOS_ENABLE_CUDA
+template <>
+class Mark<Kokkos::CudaSpace> {
+ public:
+  Mark() = default;
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+  Mark(Mark&& other) noexcept : m_event(std::exchange(other.m_event, nullptr)) {}
+  Mark& operator=(Mark&& other) noexcept {
+    std::swap(m_event, other.m_event);
+    return *this;
+  }
+  ~Mark() {
+    if (m_event != nullptr) cudaEventDestroy(m_event);
+  }
+  void set(const Instance<Kokkos::CudaSpace>& exec) {
+    const detail::OnDeviceOf on(exec);
+    if (m_event == nullptr) detail::check_cuda(cudaEventCreate(&m_event), "moho::Mark");
+    detail::check_cuda(cudaEventRecord(m_event, exec.space().cuda_stream()), "moho::Mark");
+  }
+  void wait() const {
+    if (m_event != nullptr) detail::check_cuda(cudaEventSynchronize(m_event), "moho::Mark");
+  }
+  void hold(const Instance<Kokkos::CudaSpace>& later) const {
+    if (m_event == nullptr) return;
+    detail::check_cuda(cudaStreamWaitEvent(later.space().cuda_stream(), m_event, 0), "moho::Mark");
+  }
+  double seconds_since(const Mark& earlier) const {
+    float milliseconds = 0.0f;
+    detail::check_cuda(cudaEventElapsedTime(&milliseconds, earlier.m_event, m_event), "moho::Mark");
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
+
+ private:
+  cudaEvent_t m_event = nullptr;
+};
+#endif
+/// \endcond
 
 }  // namespace moho

@@ -88,6 +88,13 @@ Field<T, Dim, Memory> extend_field(const Instance<Memory>& exec, const Grid<Dim>
                                    const Field<T, Dim, Memory>& field,
                                    const Boundaries<Dim>& boundaries, const Planes& planes);
 
+/// \brief Lowers the velocity in random layers, in some planes of the extended grid.
+/// \see extend_model()
+template <class T, int Dim, class Memory>
+void randomise_layers(const Instance<Memory>& exec, const Grid<Dim>& extended,
+                      const Boundaries<Dim>& boundaries, const RandomLayerOptions& options,
+                      const Planes& planes, const Field<T, Dim, Memory>& vp);
+
 /// \brief Some planes of the model extended to extended_grid(): layers take the values of the
 /// nearest node.
 ///
@@ -134,6 +141,30 @@ Field<T, Dim, Memory> extend_field(const Instance<Memory>& exec, const Grid<Dim>
 }
 
 template <class T, int Dim, class Memory>
+void randomise_layers(const Instance<Memory>& exec, const Grid<Dim>& extended,
+                      const Boundaries<Dim>& boundaries, const RandomLayerOptions& options,
+                      const Planes& planes, const Field<T, Dim, Memory>& vp) {
+  const std::int64_t plane = extended.size() / extended.extents[0];
+  detail::Randomise<T, Dim> random{};
+  random.vp = vp.data();
+  random.first = planes.begin * plane;
+  random.grid = extended;
+  random.strength = options.strength;
+  random.floor = options.floor;
+  random.seed = options.seed;
+  bool any = false;
+  for (int d = 0; d < Dim; ++d) {
+    const auto width = [&](const Face& face) {
+      return face.kind == FaceKind::random ? face.width : 0;
+    };
+    random.lower[d] = width(boundaries.lower[d]);
+    random.upper[d] = width(boundaries.upper[d]);
+    any = any || random.lower[d] > 0 || random.upper[d] > 0;
+  }
+  if (any) launch("moho::wave::randomise", exec, planes.count() * plane, random);
+}
+
+template <class T, int Dim, class Memory>
 Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
                                    const Model<T, Dim, Memory>& model,
                                    const Boundaries<Dim>& boundaries,
@@ -149,25 +180,8 @@ Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& instance, const Gri
   extend(model.delta, result.delta);
   extend(model.theta, result.theta);
   extend(model.phi, result.phi);
-  const Grid<Dim> extended = extended_grid(grid, boundaries);
-  const std::int64_t plane = extended.size() / extended.extents[0];
-  detail::Randomise<T, Dim> random{};
-  random.vp = result.vp.data();
-  random.first = planes.begin * plane;
-  random.grid = extended;
-  random.strength = options.strength;
-  random.floor = options.floor;
-  random.seed = options.seed;
-  bool any = false;
-  for (int d = 0; d < Dim; ++d) {
-    const auto width = [&](const Face& face) {
-      return face.kind == FaceKind::random ? face.width : 0;
-    };
-    random.lower[d] = width(boundaries.lower[d]);
-    random.upper[d] = width(boundaries.upper[d]);
-    any = any || random.lower[d] > 0 || random.upper[d] > 0;
-  }
-  if (any) launch("moho::wave::randomise", instance, planes.count() * plane, random);
+  randomise_layers<T, Dim, Memory>(instance, extended_grid(grid, boundaries), boundaries, options,
+                                   planes, result.vp);
   return result;
 }
 
@@ -178,6 +192,9 @@ Model<T, Dim, Memory> extend_model(const InstanceOf<Memory>& instance, const Gri
   prefix template Field<T, Dim, Memory> extend_field<T, Dim, Memory>(          \
       const Instance<Memory>&, const Grid<Dim>&, const Field<T, Dim, Memory>&, \
       const Boundaries<Dim>&, const Planes&);                                  \
+  prefix template void randomise_layers<T, Dim, Memory>(                       \
+      const Instance<Memory>&, const Grid<Dim>&, const Boundaries<Dim>&,       \
+      const RandomLayerOptions&, const Planes&, const Field<T, Dim, Memory>&); \
   prefix template Model<T, Dim, Memory> extend_model<T, Dim, Memory>(          \
       const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&, \
       const Boundaries<Dim>&, const RandomLayerOptions&, const Planes&);

@@ -48,9 +48,10 @@ struct Layout {
     result.upper[0] = window.end;
     return result;
   }
-  /// The first element of a plane of the window; the next plane begins strides[0] further.
+  /// The first element of a plane of the window, with the halo in front of its first row; the next
+  /// plane begins strides[0] further. What a step reads of a plane is all in these elements.
   std::int64_t plane_begin(std::int64_t plane) const {
-    return offset + plane * strides[0] - (Dim == 3 ? halo * strides[1] : 0);
+    return offset + plane * strides[0] - (Dim == 3 ? halo * strides[1] : 0) - halo;
   }
   /// True for layouts whose arrays hold the same nodes in the same places.
   friend bool operator==(const Layout& a, const Layout& b) {

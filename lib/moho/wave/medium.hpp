@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace moho::wave {
 
@@ -23,7 +24,22 @@ class MediumWindow {
   /// Arrays for the planes of a window, to be loaded.
   /// \throws InputError for planes outside of the grid
   MediumWindow(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-               const Planes& window);
+               const Planes& window)
+      : MediumWindow(exec, scheme, window, true) {}
+  /// \brief Arrays for so many planes, whichever they will be: for a ring of planes that are copied
+  /// there. \see moved(), arrays()
+  ///
+  /// It has no factors of sources for q.
+  static MediumWindow ring(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                           std::int64_t planes) {
+    return MediumWindow(exec, scheme, Planes{0, planes}, false);
+  }
+  /// The same arrays as those of another window with as many planes, which may reach beyond the
+  /// grid. \throws InputError for another number of planes
+  MediumWindow moved(const Layout<Dim>& layout) const;
+  /// The arrays that a step reads, in an order that depends on the medium alone. The factors of
+  /// sources for q are not among them.
+  std::vector<Storage<T, Memory>> arrays() const;
 
   /// \brief Takes the parameters of some planes of the window.
   /// \param exec where the work is submitted; the model has to live until it is done
@@ -63,6 +79,9 @@ class MediumWindow {
   /// \endcond
 
  private:
+  MediumWindow(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+               const Planes& window, bool of_grid);
+
   Layout<Dim> m_layout;
   Storage<T, Memory> m_scale, m_q_scale, m_a, m_b, m_nx, m_ny, m_nz;
 };
@@ -151,21 +170,41 @@ inline void check_planes(const Planes& planes, const Planes& window, const char*
 template <class T, int Dim, class Memory>
 MediumWindow<T, Dim, Memory>::MediumWindow(const InstanceOf<Memory>& exec,
                                            const Scheme<T, Dim, Memory>& scheme,
-                                           const Planes& window)
+                                           const Planes& window, bool of_grid)
     : m_layout(scheme.layout(window)) {
-  detail::check_planes(window, all_planes(scheme.grid()), "the grid");
+  if (of_grid) detail::check_planes(window, all_planes(scheme.grid()), "the grid");
   const Medium medium = scheme.medium();
   const bool self_adjoint = scheme.options().equations == Equations::self_adjoint;
   const auto make = [&](const char* label) { return make_storage<T>(exec, m_layout, label); };
   m_scale = make("moho::wave::scale");
   if (medium != Medium::isotropic) m_a = make("moho::wave::a");
   if (fields_of(medium) == 2) m_b = make("moho::wave::b");
-  if (fields_of(medium) == 2 && self_adjoint) m_q_scale = make("moho::wave::q_scale");
+  if (fields_of(medium) == 2 && self_adjoint && of_grid) m_q_scale = make("moho::wave::q_scale");
   if (medium == Medium::tti) {
     m_nx = make("moho::wave::nx");
     if (Dim == 3) m_ny = make("moho::wave::ny");
     if (self_adjoint) m_nz = make("moho::wave::nz");
   }
+}
+
+template <class T, int Dim, class Memory>
+MediumWindow<T, Dim, Memory> MediumWindow<T, Dim, Memory>::moved(const Layout<Dim>& layout) const {
+  if (layout.size != m_layout.size || layout.window.count() != m_layout.window.count()) {
+    throw InputError(concat("layout: it has ", layout.window.count(), " planes (allowed: ",
+                            m_layout.window.count(), ", those of the arrays)"));
+  }
+  MediumWindow result = *this;
+  result.m_layout = layout;
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+std::vector<Storage<T, Memory>> MediumWindow<T, Dim, Memory>::arrays() const {
+  std::vector<Storage<T, Memory>> result;
+  for (const auto* array : {&m_scale, &m_a, &m_b, &m_nx, &m_ny, &m_nz}) {
+    if (array->data() != nullptr) result.push_back(*array);
+  }
+  return result;
 }
 
 template <class T, int Dim, class Memory>

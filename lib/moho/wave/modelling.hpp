@@ -56,26 +56,32 @@ struct ShotResult {
   double points_per_second() const { return seconds > 0.0 ? points / seconds : 0.0; }
 };
 
-/// \brief Options of a PointSet that goes with a propagator: points in the interior, images behind
-/// the free surfaces.
-/// \param propagator the propagator
+/// \brief Options of a PointSet that goes with a scheme: points in the interior, images behind the
+/// free surfaces.
+/// \param scheme the scheme
 /// \param name what messages call a point: "source", "receiver"
 /// \param injects false for receivers, which only record
 /// \param radius nodes on either side of a point that share in it
 template <class T, int Dim, class Memory>
-PointOptions<Dim> point_options(const Propagator<T, Dim, Memory>& propagator,
-                                const std::string& name, bool injects, int radius = 4) {
+PointOptions<Dim> point_options(const Scheme<T, Dim, Memory>& scheme, const std::string& name,
+                                bool injects, int radius = 4) {
   PointOptions<Dim> options;
   options.radius = radius;
   options.name = name;
   options.injects = injects;
-  options.interior = propagator.interior();
-  const Boundaries<Dim>& faces = propagator.options().boundaries;
+  options.interior = scheme.interior();
+  const Boundaries<Dim>& faces = scheme.options().boundaries;
   for (int d = 0; d < Dim; ++d) {
     options.free_lower[d] = faces.lower[d].kind == FaceKind::free_surface;
     options.free_upper[d] = faces.upper[d].kind == FaceKind::free_surface;
   }
   return options;
+}
+/// The same for a propagator.
+template <class T, int Dim, class Memory>
+PointOptions<Dim> point_options(const Propagator<T, Dim, Memory>& propagator,
+                                const std::string& name, bool injects, int radius = 4) {
+  return point_options(propagator.scheme(), name, injects, radius);
 }
 
 namespace detail {
@@ -143,6 +149,73 @@ void transpose(const Traces<T>& from, const Traces<T>& to) {
   }
 }
 
+/// What a shot records, and when.
+struct ShotSampling {
+  double interval = 0.0;     ///< seconds between samples
+  std::int64_t samples = 0;  ///< of a trace
+  std::int64_t steps = 0;    ///< to be done: more than asked for where samples lie between steps
+  std::int64_t every = 1;    ///< steps between rows
+  std::int64_t rows = 0;     ///< times that are recorded, the first at time 0
+  bool resampled = false;    ///< samples lie between steps
+};
+
+/// How to record `steps` steps at an interval; 0: dt.
+inline ShotSampling shot_sampling(double dt, std::int64_t steps, double interval) {
+  ShotSampling result;
+  result.interval = interval > 0.0 ? interval : dt;
+  result.samples = static_cast<std::int64_t>(
+      std::floor(static_cast<double>(steps) * dt / result.interval * (1.0 + 1e-12)) + 1.0);
+  const double ratio = result.interval / dt;
+  const auto stride = static_cast<std::int64_t>(std::llround(ratio));
+  result.resampled =
+      std::fabs(ratio - static_cast<double>(stride)) * static_cast<double>(result.samples) > 1e-6;
+  result.steps = steps + (result.resampled ? resampling_radius : 0);
+  result.every = result.resampled ? 1 : stride;
+  result.rows = result.resampled ? result.steps + 1 : result.samples;
+  return result;
+}
+
+/// Receivers x samples from rows x receivers, on the host.
+template <class T>
+Traces<T> traces_of_rows(const Traces<T>& rows, const ShotSampling& sampling, double dt) {
+  const Traces<T> traces(Kokkos::view_alloc("moho::wave::traces", Kokkos::WithoutInitializing),
+                         rows.extent(1), static_cast<std::size_t>(sampling.samples));
+  if (sampling.resampled) {
+    resample_traces<T>(rows, dt, sampling.interval, traces);
+  } else {
+    transpose<T>(rows, traces);
+  }
+  return traces;
+}
+
+/// Amplitudes of sources that share a wavelet, for as many steps as there are samples of it.
+template <class T, class Memory>
+PointSeries<T, Memory> wavelet_series(const Instance<Memory>& exec,
+                                      const std::vector<double>& wavelet, std::int64_t steps,
+                                      std::int64_t sources) {
+  const auto rows =
+      std::min(wavelet.size(),
+               static_cast<std::size_t>(std::max<std::int64_t>(steps, 1) + resampling_radius));
+  const auto count = static_cast<std::size_t>(sources);
+  const auto amplitudes =
+      allocate<PointSeries<T, Memory>>(exec, "moho::wave::amplitudes", rows, count);
+  const auto on_host = allocate<Traces<T>>(exec, "moho::wave::amplitudes on the host", rows, count);
+  for (std::size_t n = 0; n < rows; ++n) {
+    for (std::size_t s = 0; s < count; ++s) on_host(n, s) = static_cast<T>(wavelet[n]);
+  }
+  if (on_host.size() > 0) copy(exec, amplitudes, on_host);
+  exec.fence();
+  return amplitudes;
+}
+
+/// One over the volume of a cell: what makes a source of points a delta function.
+template <class T, int Dim>
+T source_factor(const Grid<Dim>& grid) {
+  double volume = 1.0;
+  for (int d = 0; d < Dim; ++d) volume *= grid.spacing[d];
+  return static_cast<T>(1.0 / volume);
+}
+
 /// Throws InputError for options out of range.
 template <class T, int Dim, class Memory>
 void check_shot(const Propagator<T, Dim, Memory>& propagator,
@@ -201,24 +274,13 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
                                       const ShotOptions<T, Dim, Memory>& options) {
   detail::check_shot(propagator, wavefield, options);
   const double dt = propagator.dt();
-  const Grid<Dim>& grid = propagator.grid();
-  const double interval = options.interval > 0.0 ? options.interval : dt;
-  const auto samples = static_cast<std::int64_t>(
-      std::floor(static_cast<double>(options.steps) * dt / interval * (1.0 + 1e-12)) + 1.0);
-  const double ratio = interval / dt;
-  const auto stride = static_cast<std::int64_t>(std::llround(ratio));
-  const bool resampled =
-      std::fabs(ratio - static_cast<double>(stride)) * static_cast<double>(samples) > 1e-6;
-  const std::int64_t steps = options.steps + (resampled ? detail::resampling_radius : 0);
-  const std::int64_t every = resampled ? 1 : stride;
-  const std::int64_t rows = resampled ? steps + 1 : samples;
+  const detail::ShotSampling sampling = detail::shot_sampling(dt, options.steps, options.interval);
+  const std::int64_t steps = sampling.steps, every = sampling.every, rows = sampling.rows;
 
   auto by_row =
       allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", rows, receivers.count());
   const auto amplitude_rows = static_cast<std::int64_t>(amplitudes.extent(0));
-  double volume = 1.0;
-  for (int d = 0; d < Dim; ++d) volume *= grid.spacing[d];
-  const T factor = static_cast<T>(1.0 / volume);
+  const T factor = detail::source_factor<T>(propagator.grid());
 
   RunOptions<T, Dim, Memory> run;
   run.last = steps;
@@ -247,31 +309,27 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   const RunReport<Dim> report = run_steps<T, Dim, Memory>(exec, propagator, wavefield, run);
 
   ShotResult<T, Dim, Memory> result;
-  result.interval = interval;
+  result.interval = sampling.interval;
   result.steps = steps;
   result.seconds = report.seconds;
   result.points = report.points;
   result.whole_points = report.whole_points;
   result.boxes = report.boxes;
 
-  const auto receiver_count = static_cast<std::size_t>(receivers.count());
-  result.traces = allocate<Traces<T>>(exec, "moho::wave::traces", receiver_count,
-                                      static_cast<std::size_t>(samples));
   const Traces<T> on_host =
       allocate<Traces<T>>(exec, "moho::wave::gather on the host", rows, receivers.count());
   if (on_host.size() > 0) copy(exec, on_host, by_row);
   exec.fence();
-  if (!resampled) {
-    detail::transpose<T>(on_host, result.traces);
+  result.traces = detail::traces_of_rows<T>(on_host, sampling, dt);
+  if (!sampling.resampled) {
     result.gather = by_row;
     return result;
   }
-  detail::resample_traces<T>(on_host, dt, interval, result.traces);
-  const auto by_sample = allocate<Traces<T>>(exec, "moho::wave::samples",
-                                             static_cast<std::size_t>(samples), receiver_count);
+  const auto by_sample =
+      allocate<Traces<T>>(exec, "moho::wave::samples", sampling.samples, receivers.count());
   detail::transpose<T>(result.traces, by_sample);
-  result.gather =
-      allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", samples, receivers.count());
+  result.gather = allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", sampling.samples,
+                                                   receivers.count());
   if (by_sample.size() > 0) copy(exec, result.gather, by_sample);
   exec.fence();
   return result;
@@ -295,18 +353,8 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
                             0.5 / highest, " s for a wavelet of up to ", highest,
                             " Hz): record more often"));
   }
-  const auto rows = static_cast<std::size_t>(
-      std::min(static_cast<std::int64_t>(wavelet.size()),
-               std::max<std::int64_t>(options.steps, 1) + detail::resampling_radius));
-  const auto count = static_cast<std::size_t>(sources.count());
-  PointSeries<T, Memory> amplitudes =
-      allocate<PointSeries<T, Memory>>(exec, "moho::wave::amplitudes", rows, count);
-  const auto on_host = allocate<Traces<T>>(exec, "moho::wave::amplitudes on the host", rows, count);
-  for (std::size_t n = 0; n < rows; ++n) {
-    for (std::size_t s = 0; s < count; ++s) on_host(n, s) = static_cast<T>(wavelet[n]);
-  }
-  if (on_host.size() > 0) copy(exec, amplitudes, on_host);
-  exec.fence();
+  const auto amplitudes =
+      detail::wavelet_series<T, Memory>(exec, wavelet, options.steps, sources.count());
   return model_shot<T, Dim, Memory>(exec, propagator, wavefield, sources,
                                     PointSeries<const T, Memory>(amplitudes), receivers, options);
 }

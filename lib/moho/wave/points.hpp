@@ -227,7 +227,8 @@ struct Inject {
   std::int64_t first;  ///< of the nodes that are written
   T* field;            ///< node (0, ..., 0)
   const T* amplitudes;
-  const T* scale;  ///< node (0, ..., 0); null: 1
+  const T* scale;    ///< node (0, ..., 0); null: 1
+  const T* by_node;  ///< the same, one a node of the lists; null: `scale`
   T factor;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const std::int64_t node = first + n;
@@ -237,7 +238,8 @@ struct Inject {
     }
     sum *= factor;
     const std::int64_t element = lists.elements(node);
-    field[element] += scale != nullptr ? sum * scale[element] : sum;
+    const T share = by_node != nullptr ? by_node[node] : scale != nullptr ? scale[element] : T(1);
+    field[element] += sum * share;
   }
 };
 
@@ -359,6 +361,23 @@ class PointSet {
     inject_from(exec, layout, planes, field, row(series, step, "amplitudes"), scale, factor);
   }
 
+  /// \brief Factors for every node in which points share, for inject() where the array that they
+  /// come from is not at hand.
+  /// \param exec where the factors are copied to; it is waited for
+  /// \param layout of `scale`, whose window holds all nodes of the points
+  /// \param scale on the host, a factor for every node
+  /// \throws InputError for a window that does not hold them
+  Storage<const T, Memory> node_factors(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
+                                        const Storage<const T, Kokkos::HostSpace>& scale) const;
+  /// \brief inject() with factors from node_factors(). \throws InputError as above
+  /// \param exec,layout,planes,field,series,step,factor as above
+  /// \param factors of this set
+  void inject_with(const InstanceOf<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
+                   const Storage<T, Memory>& field, const PointSeries<const T, Memory>& series,
+                   std::int64_t step, const Storage<const T, Memory>& factors, T factor) const {
+    inject_from(exec, layout, planes, field, row(series, step, "amplitudes"), {}, factor, factors);
+  }
+
   /// \brief values = W field.
   /// \param exec where the work is done
   /// \param field a wavefield of the whole grid, in the layout of the set
@@ -414,7 +433,8 @@ class PointSet {
   void check_window(const Layout<Dim>& layout, const Planes& planes) const;
   void inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
                    const Storage<T, Memory>& field, const T* amplitudes,
-                   const Storage<const T, Memory>& scale, T factor) const;
+                   const Storage<const T, Memory>& scale, T factor,
+                   const Storage<const T, Memory>& factors = {}) const;
   void record_to(const Instance<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
                  const Storage<const T, Memory>& field, T* values,
                  const Storage<const T, Memory>& scale) const;
@@ -564,10 +584,26 @@ void PointSet<T, Dim, Memory>::check_window(const Layout<Dim>& layout, const Pla
 }
 
 template <class T, int Dim, class Memory>
+Storage<const T, Memory> PointSet<T, Dim, Memory>::node_factors(
+    const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
+    const Storage<const T, Kokkos::HostSpace>& scale) const {
+  if (m_count == 0) return {};
+  check_window(layout, planes_of(m_box));
+  detail::check_storage(layout, scale, "scale");
+  const std::vector<std::int64_t> elements = download(Instance<Memory>(exec), m_lists.elements);
+  std::vector<T> factors(elements.size());
+  for (std::size_t n = 0; n < elements.size(); ++n) {
+    factors[n] = scale.data()[layout.offset + elements[n]];
+  }
+  return upload(Instance<Memory>(exec), factors, "moho::wave::node_factors");
+}
+
+template <class T, int Dim, class Memory>
 void PointSet<T, Dim, Memory>::inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout,
                                            const Planes& planes, const Storage<T, Memory>& field,
                                            const T* amplitudes,
-                                           const Storage<const T, Memory>& scale, T factor) const {
+                                           const Storage<const T, Memory>& scale, T factor,
+                                           const Storage<const T, Memory>& factors) const {
   if (m_count == 0) return;
   if (!m_injects) {
     throw InputError(
@@ -586,7 +622,8 @@ void PointSet<T, Dim, Memory>::inject_from(const Instance<Memory>& exec, const L
   const std::int64_t first = at(part.begin), end = at(part.end);
   launch("moho::wave::inject", exec, end - first,
          detail::Inject<T, Memory>{m_lists, first, field.data() + layout.offset, amplitudes,
-                                   scaled ? scale.data() + layout.offset : nullptr, factor});
+                                   scaled ? scale.data() + layout.offset : nullptr, factors.data(),
+                                   factor});
 }
 
 template <class T, int Dim, class Memory>

@@ -21,12 +21,12 @@ namespace moho::wave {
 /// Wavefield::advance().
 /// \param exec where the work is submitted
 /// \param scheme of the whole grid
-/// \param medium loaded, of the same window as the wavefield
+/// \param medium loaded; its window, too, holds the nodes of the grid within scheme.reach(0) planes
+/// of the box
 /// \param wavefield the state; its window holds the nodes of the grid within scheme.reach(0)
 /// planes of the box, and these hold the present
 /// \param box nodes of the grid, from lower up to, not including, upper; it is cut to the grid
-/// \throws InputError where medium and wavefield have different windows, or the box comes closer
-/// to the end of the window than the scheme reaches
+/// \throws InputError where the box comes closer to the end of a window than the scheme reaches
 template <class T, int Dim, class Memory>
 void step(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
           const MediumWindow<T, Dim, Memory>& medium, const Wavefield<T, Dim, Memory>& wavefield,
@@ -180,15 +180,20 @@ void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& sc
       functor.strides[1] = s.stride_y;
       functor.strides[2] = 1;
       functor.axis = axis;
-      functor.radius = radius;
+      // no plane is written that the box does not read: others may belong to somebody else
+      const std::int64_t inside = lower ? s.lower[axis] : extent - s.upper[axis];
+      functor.radius =
+          axis == 0 ? radius - static_cast<int>(std::max<std::int64_t>(inside, 0)) : radius;
       functor.face = lower ? 0 : extent - 1;
       functor.outwards = lower ? -1 : 1;
       std::int64_t count = 1;
       functor.extents[1] = 1;
       for (int e = 0; e < Dim; ++e) {
         const int other = axis3<Dim>(e);
-        const std::int64_t first = e == 0 ? window.begin : 0;
-        const std::int64_t end = e == 0 ? window.end : scheme.grid().extents[e];
+        // windows may reach beyond the grid
+        const std::int64_t all = scheme.grid().extents[e];
+        const std::int64_t first = e == 0 ? std::max<std::int64_t>(window.begin, 0) : 0;
+        const std::int64_t end = e == 0 ? std::min(window.end, all) : all;
         functor.lower[other] = std::max<std::int64_t>(first, s.lower[other] - radius);
         functor.extents[other] =
             std::min<std::int64_t>(end, s.upper[other] + radius) - functor.lower[other];
@@ -211,7 +216,7 @@ void correct_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& 
   const int radius = scheme.order() / 2;
   std::size_t number = 0;
   for (const Layer<T, Memory>& layer : scheme.layers()) {
-    const LayerShape shape = scheme.layer_shape(layer, wavefield.layout.window);
+    const LayerShape shape = wavefield.layer_shape(scheme, layer);
     LayerArguments<T> l{};
     l.s = s;
     l.stencil = scheme.stencil();
@@ -244,14 +249,21 @@ bool bind_step(const Scheme<T, Dim, Memory>& scheme, const MediumWindow<T, Dim, 
                StepArguments<T>& s) {
   const Box<Dim> part = intersection(box, whole_box(scheme.grid()));
   if (part.empty()) return false;
-  if (!(medium.layout() == wavefield.layout)) {
-    throw InputError(
-        "wavefield: its window is not that of the medium (allowed: the same): make both with the "
-        "same scheme and planes");
-  }
   const Planes& window = wavefield.layout.window;
   const Planes needed =
       intersection(Planes{part.lower[0] - reach, part.upper[0] + reach}, all_planes(scheme.grid()));
+  const Layout<Dim>& parameters = medium.layout();
+  bool same = parameters.halo == wavefield.layout.halo;
+  for (int d = 0; d < Dim; ++d) {
+    same = same && parameters.extents[d] == wavefield.layout.extents[d] &&
+           parameters.strides[d] == wavefield.layout.strides[d];
+  }
+  if (!same || !(intersection(needed, parameters.window) == needed)) {
+    throw InputError(
+        concat("medium: its window does not hold planes ", needed.begin, " to ", needed.end - 1,
+               " as the wavefield has them (allowed: windows of the same scheme that hold what the "
+               "step reads): make both with the same scheme and planes"));
+  }
   if (!(intersection(needed, window) == needed)) {
     throw InputError(concat("box: its step reads planes ", needed.begin, " to ", needed.end - 1,
                             " (allowed: ", window.begin, " to ", window.end - 1,

@@ -34,7 +34,13 @@ struct Wavefield {
   Storage<T, Memory> next[2];   ///< one step ago; one step ahead where a step was done
   Storage<T, Memory> slope[2];  ///< work space of self-adjoint TTI, not state
   std::vector<LayerMemory<T, Memory>> layers;  ///< by face and field, in the scheme's order
+  Planes across_x;  ///< planes whose nodes have memory in layers across x: those of the window
 
+  /// Shape and place of the memory of a layer.
+  detail::LayerShape layer_shape(const Scheme<T, Dim, Memory>& scheme,
+                                 const detail::Layer<T, Memory>& layer) const {
+    return scheme.layer_shape(layer, layer.axis == 0 ? across_x : layout.window);
+  }
   /// Makes the next values the present ones.
   void advance() {
     for (int f = 0; f < fields; ++f) std::swap(now[f], next[f]);
@@ -113,6 +119,7 @@ Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec,
   Wavefield<T, Dim, Memory> wavefield;
   wavefield.layout = scheme.layout(window);
   wavefield.fields = scheme.fields();
+  wavefield.across_x = window;
   constexpr const char* names[] = {"p", "q"};
   for (int f = 0; f < wavefield.fields; ++f) {
     wavefield.now[f] = make_storage<T>(exec, wavefield.layout, names[f]);
@@ -145,8 +152,8 @@ void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& s
   }
   std::size_t number = 0;
   for (const auto& layer : scheme.layers()) {
-    const detail::LayerShape source = scheme.layer_shape(layer, from.layout.window);
-    const detail::LayerShape target = scheme.layer_shape(layer, to.layout.window);
+    const detail::LayerShape source = from.layer_shape(scheme, layer);
+    const detail::LayerShape target = to.layer_shape(scheme, layer);
     // planes of the layer's memory: of a layer across x counted from its first node
     Planes part = planes;
     if (layer.axis == 0) {

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Benchmarks of streaming: volumes on the host that go through a device, or a chain of devices,
+// which hold only a part of them.
+//
+// A case takes a volume of noise in a rough model, single precision, order 8, with a sponge of 20
+// nodes, through the device in a few sweeps. points/s are those of the whole run, filling and
+// draining included; steady_points/s those while all stages are at work, which a long run comes to.
+// of_in_core is the steady rate over that of steps of the same volume held whole on one device,
+// measured in the same run (0 where it does not fit), times the devices. predicted/s is the
+// forecast for the same sweeps from rates measured on slabs and on the link;
+// predicted_over_measured their ratio.
+//
+// Every volume's medium is first held to the same steps without a ring, bit by bit, on a small
+// grid.
+//
+// Names: stream/<medium>/<space>/<nx>x<ny>x<nz>/memory:<GiB> (planned for so much memory),
+// .../block:<B>/updates:<U>[/devices:<D>] (as given), .../whole/block:<B>/updates:<U> (stages sweep
+// over arrays of the whole grid, which hosts do to use their caches); updates:1 with all planes is
+// the plain loop.
+//
+// MOHO_BENCH_STREAM_DEVICES: devices for the chain (1 unless given).
+
+#include "bench_stream/runner.hpp"
+#include "common/program.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/space.hpp>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace moho;
+using bench::StreamFound;
+using bench::StreamRunner;
+using bench::StreamSettings;
+using bench::StreamWay;
+using bench::WaveMedium;
+using Extents = std::array<std::int64_t, 3>;
+
+/// The volume of the latest case; one is kept.
+struct Kept {
+  std::string key;
+  std::unique_ptr<StreamRunner> runner;
+  double in_core = 0.0;
+};
+
+Kept& kept(const std::string& space, const StreamSettings& settings) {
+  static Kept one;
+  static bool first = true;
+  if (first) Kokkos::push_finalize_hook([] { one = {}; });
+  first = false;
+  const std::string key = concat(space, bench::to_string(settings.medium), settings.extents[0], "x",
+                                 settings.extents[1], "x", settings.extents[2]);
+  if (one.key != key) {
+    one = {};
+    with_space(space,
+               [&](const auto& exec) { one.runner = bench::make_stream_runner(exec, settings); });
+    if (!one.runner->agrees()) {
+      throw Error("a stream of a small volume differs from the same steps without a ring");
+    }
+    one.in_core = one.runner->in_core();
+    one.key = key;
+  }
+  return one;
+}
+
+void time_stream(benchmark::State& state, const std::string& space, const StreamSettings& settings,
+                 const StreamWay& way) {
+  Kept& volume = kept(space, settings);
+  StreamFound found;
+  for (auto _ : state) {
+    found = volume.runner->run(way);
+    state.SetIterationTime(found.seconds);
+  }
+  const double devices = found.plan.shape.devices;
+  const double rate = found.points / found.seconds;
+  const double steady = found.steady > 0.0 ? found.steady : rate;
+  auto& counters = state.counters;
+  counters["points/s"] = rate;
+  counters["steady_points/s"] = steady;
+  counters["in_core_points/s"] = volume.in_core;
+  counters["of_in_core"] = volume.in_core > 0.0 ? steady / (volume.in_core * devices) : 0.0;
+  counters["predicted/s"] = found.plan.forecast.points_per_second;
+  counters["predicted_over_measured"] = found.plan.forecast.points_per_second / rate;
+  counters["block"] = static_cast<double>(found.plan.shape.block);
+  counters["updates"] = static_cast<double>(found.plan.shape.updates);
+  counters["lag"] = static_cast<double>(found.plan.shape.lag);
+  counters["devices"] = devices;
+  counters["resident"] = found.plan.resident ? 1.0 : 0.0;
+  counters["sweeps"] = static_cast<double>(way.sweeps);
+  counters["ring_planes"] = static_cast<double>(found.plan.ring_planes);
+  counters["device_bytes"] = static_cast<double>(found.plan.device_bytes);
+  counters["host_bytes"] = static_cast<double>(found.plan.host_bytes);
+  counters["in/s"] = found.bytes_in / found.seconds;
+  counters["out/s"] = found.bytes_out / found.seconds;
+  counters["link_in/s"] = volume.runner->rates().in;
+  counters["link_out/s"] = volume.runner->rates().out;
+  counters["locked"] = volume.runner->locked() ? 1.0 : 0.0;
+  counters["lock_seconds"] = volume.runner->lock_seconds();
+}
+
+void add(const std::string& space, WaveMedium medium, const Extents& extents, StreamWay way) {
+  StreamSettings settings;
+  settings.medium = medium;
+  settings.extents = extents;
+  if (bench::smoke()) settings.width = 5;
+  std::string name = concat("stream/", bench::to_string(medium), "/", space, "/", extents[0], "x",
+                            extents[1], "x", extents[2]);
+  if (way.whole) name += "/whole";
+  if (way.device_memory > 0) name += concat("/memory:", way.device_memory >> 30);
+  if (way.block > 0) name += concat("/block:", way.block);
+  if (way.updates > 0) name += concat("/updates:", way.updates);
+  if (way.devices > 1) name += concat("/devices:", way.devices);
+  bench::add(name, 1, [=](benchmark::State& state) { time_stream(state, space, settings, way); });
+}
+
+constexpr WaveMedium media[] = {WaveMedium::isotropic, WaveMedium::variable_density,
+                                WaveMedium::vti, WaveMedium::tti};
+
+void add_smoke(const std::string& space) {
+  for (const WaveMedium medium : media) {
+    StreamWay way;
+    way.block = 8;
+    way.updates = 3;
+    way.sweeps = 2;
+    add(space, medium, {64, 40, 48}, way);
+    way.whole = true;
+    add(space, medium, {64, 40, 48}, way);
+  }
+}
+
+void add_device(const std::string& space, int devices) {
+  constexpr std::size_t gib = std::size_t(1) << 30;
+  if (devices > 1) {
+    for (const WaveMedium medium : {WaveMedium::isotropic, WaveMedium::tti}) {
+      const Extents extents =
+          medium == WaveMedium::tti ? Extents{3072, 512, 512} : Extents{1536, 1024, 1024};
+      for (int d = 1; d <= devices; ++d) {
+        StreamWay way;
+        way.block = 32;
+        way.updates = medium == WaveMedium::tti ? 32 : 64;
+        way.devices = d;
+        way.sweeps = 8 / d;
+        add(space, medium, extents, way);
+      }
+    }
+    return;
+  }
+  // volumes of about 40 GiB
+  const auto planned = [&](WaveMedium medium, const Extents& extents, std::size_t memory) {
+    StreamWay way;
+    way.device_memory = memory * gib;
+    way.sweeps = 6;
+    add(space, medium, extents, way);
+  };
+  planned(WaveMedium::isotropic, {1536, 1530, 1530}, 8);
+  planned(WaveMedium::isotropic, {1536, 1530, 1530}, 16);
+  planned(WaveMedium::tti, {4096, 512, 512}, 8);
+  planned(WaveMedium::vti, {1154, 1153, 1153}, 16);
+  // the paper's volume: rates by steps in a pass, and by block
+  for (const WaveMedium medium : media) {
+    for (const std::int64_t block : {4, 16, 32, 64}) {
+      for (const std::int64_t updates : {1, 2, 4, 8, 16, 32, 64, 96}) {
+        if (block != 32 && updates != 32 && updates != 64) continue;
+        StreamWay way;
+        way.block = block;
+        way.updates = updates;
+        way.sweeps = updates < 8 ? 4 : 3;
+        add(space, medium, {1000, 1000, 500}, way);
+      }
+    }
+  }
+}
+
+void add_host(const std::string& space) {
+  for (const WaveMedium medium : media) {
+    const Extents extents =
+        medium == WaveMedium::isotropic ? Extents{256, 256, 256} : Extents{192, 192, 192};
+    const auto sweep = [&](std::int64_t block, std::int64_t updates) {
+      StreamWay way;
+      way.whole = true;
+      way.block = block;
+      way.updates = updates;
+      way.sweeps = std::max<std::int64_t>(1, 24 / updates);
+      add(space, medium, extents, way);
+    };
+    sweep(extents[0], 1);
+    for (const std::int64_t updates : {2, 4, 8}) {
+      for (const std::int64_t block : {4, 8, 16}) sweep(block, updates);
+    }
+  }
+}
+
+void register_benchmarks() {
+  const char* const text = std::getenv("MOHO_BENCH_STREAM_DEVICES");
+  const int devices = text != nullptr ? std::atoi(text) : 1;
+  const std::string space = default_space_name();
+  if (bench::smoke()) return add_smoke(space);
+  if (bench::on_host(space)) {
+    add_host(space);
+  } else {
+    add_device(space, devices);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench::run_program(argc, argv, register_benchmarks); }

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief One device of a stream: its ring, what arrives in it, is stepped and leaves.
+
+#include <moho/core/order.hpp>
+#include <moho/stream/ring.hpp>
+#include <moho/wave/modelling.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::stream {
+
+/// What is done to planes after they are stepped, and what is recorded.
+template <class T, int Dim, class Memory>
+struct StreamShot {
+  const wave::PointSet<T, Dim, Memory>* sources = nullptr;    ///< of this device's memory
+  const wave::PointSet<T, Dim, Memory>* receivers = nullptr;  ///< of this device's memory
+  wave::PointSeries<const T, Memory> amplitudes = {};         ///< steps x sources
+  wave::Storage<const T, Memory> factors[2] = {};  ///< of sources of p and q, by PointSet's nodes;
+                                                   ///< not used where the device holds the grid
+  T factor = T(1);                                 ///< one over the volume of a cell
+  std::int64_t every = 1;                          ///< steps between rows of the gather
+  std::int64_t rows = 0;                           ///< of the gather
+  wave::PointSeries<T, Memory> gather = {};  ///< rows x receivers; those of other devices' steps
+                                             ///< are not written
+  /// Nodes of the step from a time to the next one; empty: the whole grid.
+  std::function<Box<Dim>(std::int64_t level)> box = {};
+};
+
+namespace detail {
+
+/// Looks for values that are not finite: the least flat index of one, and its time.
+template <class T, int Dim>
+struct FindBad {
+  const T* field;
+  wave::Layout<Dim> layout;
+  Box<Dim> box;
+  std::int64_t* found;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const Index<Dim> node = box.node(n);
+    const double value = static_cast<double>(field[layout.flat(node)]);
+    if ((value < 0.0 ? -value : value) <= 3.0e38) return;
+    std::int64_t flat = node[0];
+    for (int d = 1; d < Dim; ++d) flat = flat * layout.extents[d] + node[d];
+    Kokkos::atomic_fetch_min(found, flat);
+  }
+};
+
+/// One copy of contiguous elements: on the device, and on the host.
+template <class T, class Memory>
+struct PlaneCopy {
+  wave::Storage<T, Memory> device;
+  std::int64_t first = 0;  ///< element on the device
+  T* host = nullptr;
+  std::int64_t count = 0;
+};
+
+}  // namespace detail
+
+/// \brief What one device does of a schedule.
+///
+/// Three instances work beside each other: one that loads, one that steps, one that stores. The
+/// caller says what waits for what (\see run_stream()).
+template <class T, int Dim, class Memory>
+class Pipeline {
+ public:
+  /// Allocates the ring.
+  /// \param exec where steps are done
+  /// \param scheme in the memory of this device; it has to live as long
+  /// \param shape of the volume; it has to live as long
+  /// \param schedule of the run; it has to live as long
+  /// \param device number in the chain, from 0
+  /// \param resident parameters are held for the whole volume (load_parameters())
+  Pipeline(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
+           const VolumeShape<T, Dim>& shape, const Schedule& schedule, int device, bool resident);
+  /// \brief A device that holds the whole grid, with its model: nothing is loaded or stored, and
+  /// stages sweep over the grid one behind the other.
+  /// \param exec,scheme,shape as above
+  /// \param model with the layers of its faces
+  Pipeline(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
+           const VolumeShape<T, Dim>& shape, const wave::Model<T, Dim, Memory>& model);
+
+  /// Where steps are done.
+  const Instance<Memory>& stepping() const { return m_step; }
+  /// Where planes arrive.
+  const Instance<Memory>& loading() const { return m_load; }
+  /// Where planes leave.
+  const Instance<Memory>& storing() const { return m_store; }
+
+  /// Copies all parameters, where they are resident. It waits.
+  void load_parameters(const std::vector<PlaneArray<T>>& parameters);
+  /// \brief Begins a shot.
+  /// \param schedule of the shot, which has to live as long; its ring has the planes of that of
+  /// the constructor
+  /// \param shot sources, receivers
+  /// \throws InputError for receivers that a lag cannot serve
+  void begin(const Schedule& schedule, const StreamShot<T, Dim, Memory>& shot);
+  /// Planes from the volume, by the loading instance.
+  /// \param staging page-locked memory for the planes, if the volume's own is not; null: the volume
+  /// is
+  void load(const StreamRange& range, const std::vector<PlaneArray<T>>& parameters,
+            const VolumeState<T>& state, T* staging);
+  /// Planes from the device before this one in the chain, by the loading instance of this one.
+  void load_from(const Pipeline& before, const StreamRange& range);
+  /// All stages of an iteration, by the stepping instance.
+  void step(const StreamWork& work);
+  /// Planes to the volume, by the storing instance; with staging they are on their way to it only
+  /// (unload()).
+  void store(const StreamRange& range, const VolumeState<T>& state, T* staging);
+  /// Planes from staging memory to the volume. Wait for the storing instance before.
+  void unload(const StreamRange& range, const VolumeState<T>& state, const T* staging) const;
+
+  /// Elements that staging memory needs for a block of planes.
+  std::int64_t staging_elements(std::int64_t planes) const;
+  /// \brief Elements of a range that go from one device to the next, for messages between ranks.
+  std::int64_t message_elements(const StreamRange& range) const;
+  /// Planes of a range that leave, into `buffer`, by the storing instance.
+  void pack(const StreamRange& range, T* buffer);
+  /// Planes of a range that arrive, from `buffer`, by the loading instance.
+  void unpack(const StreamRange& range, const T* buffer);
+
+  /// The first node whose value was not finite when it left, counted flat on the grid; -1: none. It
+  /// waits.
+  std::int64_t bad_node();
+  /// How the volume lies.
+  const VolumeShape<T, Dim>& shape() const { return m_shape; }
+  /// Puts the waves to rest, where the device holds the whole grid. It waits.
+  void clear();
+  /// The ring.
+  const Ring<T, Dim, Memory>& ring() const { return m_ring; }
+  /// Number in the chain.
+  int device() const { return m_device; }
+  /// Nodes stepped so far.
+  double points() const { return m_points; }
+
+ private:
+  using Copies = std::vector<detail::PlaneCopy<T, Memory>>;
+  // The copies of a range between the ring and the volume; without parameters those that leave.
+  Copies copies(const StreamRange& range, const std::vector<PlaneArray<T>>* parameters,
+                const VolumeState<T>& state, std::int64_t level) const;
+  // The same without a volume: elements on the device alone, in the same order.
+  Copies device_copies(const StreamRange& range, std::int64_t level, bool parameters) const;
+  void fill_in(const StreamRange& range);
+  void step_stage(const StreamStage& stage);
+  void slopes(const StreamStage& stage, const Box<Dim>& box);
+  void watch(const StreamRange& range);
+  StreamRange inside(const StreamRange& range) const;
+
+  const wave::Scheme<T, Dim, Memory>& m_scheme;
+  const VolumeShape<T, Dim>& m_shape;
+  const Schedule* m_schedule = nullptr;
+  int m_device;
+  Instance<Memory> m_step, m_load, m_store;
+  Ring<T, Dim, Memory> m_ring;
+  StreamShot<T, Dim, Memory> m_shot;
+  Kokkos::View<std::int64_t*, Memory> m_bad;
+  double m_points = 0.0;
+};
+
+namespace detail {
+template <class T, class Memory>
+auto device_part(const PlaneCopy<T, Memory>& copy) {
+  const auto first = static_cast<std::size_t>(copy.first);
+  return Kokkos::subview(copy.device, std::pair<std::size_t, std::size_t>(
+                                          first, first + static_cast<std::size_t>(copy.count)));
+}
+/// Page-locked elements of the host, or those of a host's own memory.
+template <class T, class Memory>
+using LockedElements =
+    Kokkos::View<T*, StagingMemory<Memory>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+Pipeline<T, Dim, Memory>::Pipeline(const Instance<Memory>& exec,
+                                   const wave::Scheme<T, Dim, Memory>& scheme,
+                                   const VolumeShape<T, Dim>& shape, const Schedule& schedule,
+                                   int device, bool resident)
+    : m_scheme(scheme),
+      m_shape(shape),
+      m_schedule(&schedule),
+      m_device(device),
+      m_step(exec),
+      m_load(instance_beside(exec)),
+      m_store(instance_beside(exec)),
+      m_ring(exec, scheme, schedule.ring_planes(),
+             std::max<std::int64_t>(
+                 {schedule.shape().reach, scheme.order(), schedule.shape().point_planes - 1}),
+             resident),
+      m_bad(allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::stream::bad",
+                                                          std::size_t(1))) {
+  fill(m_step, m_bad, INT64_MAX);
+  m_step.fence();
+}
+
+template <class T, int Dim, class Memory>
+Pipeline<T, Dim, Memory>::Pipeline(const Instance<Memory>& exec,
+                                   const wave::Scheme<T, Dim, Memory>& scheme,
+                                   const VolumeShape<T, Dim>& shape,
+                                   const wave::Model<T, Dim, Memory>& model)
+    : m_scheme(scheme),
+      m_shape(shape),
+      m_device(0),
+      m_step(exec),
+      m_load(exec),
+      m_store(exec),
+      m_ring(exec, scheme, model),
+      m_bad(allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::stream::bad",
+                                                          std::size_t(1))) {}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::load_parameters(const std::vector<PlaneArray<T>>& parameters) {
+  if (!m_ring.resident()) return;
+  const wave::Layout<Dim> layout = m_scheme.layout();
+  for (std::size_t a = 0; a < parameters.size(); ++a) {
+    const PlaneArray<T>& from = parameters[a];
+    const detail::PlaneCopy<T, Memory> part{
+        m_ring.parameters()[a], layout.plane_begin(from.planes.begin), from.first, from.size()};
+    copy(m_load, detail::device_part(part),
+         HostElements<const T>(part.host, static_cast<std::size_t>(part.count)));
+  }
+  m_load.fence();
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::begin(const Schedule& schedule,
+                                     const StreamShot<T, Dim, Memory>& shot) {
+  m_schedule = &schedule;
+  if (shot.receivers != nullptr && shot.receivers->planes() > m_schedule->shape().point_planes) {
+    throw InputError(concat("receivers: they read ", shot.receivers->planes(),
+                            " planes (allowed: ", m_schedule->shape().point_planes,
+                            ", point_planes of the schedule): make a schedule for them"));
+  }
+  m_shot = shot;
+  m_points = 0.0;
+  fill(m_step, m_bad, INT64_MAX);
+  m_step.fence();
+}
+
+template <class T, int Dim, class Memory>
+StreamRange Pipeline<T, Dim, Memory>::inside(const StreamRange& range) const {
+  const Planes planes = intersection(range.planes, m_schedule->range(range.sweep));
+  return {range.sweep, planes, range.position + planes.begin - range.planes.begin};
+}
+
+template <class T, int Dim, class Memory>
+typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
+    const StreamRange& range, const std::vector<PlaneArray<T>>* parameters,
+    const VolumeState<T>& state, std::int64_t level) const {
+  Copies result;
+  const int parity = static_cast<int>(level & 1);
+  for (const RingPiece& piece : m_ring.pieces(range)) {
+    const wave::Layout<Dim> layout = m_ring.layout(piece);
+    const std::int64_t first = layout.plane_begin(piece.planes.begin);
+    const std::int64_t count = piece.planes.count() * layout.strides[0];
+    if (parameters != nullptr && !m_ring.resident()) {
+      for (std::size_t a = 0; a < parameters->size(); ++a) {
+        result.push_back(
+            {m_ring.parameters()[a], first, (*parameters)[a].at(piece.planes.begin), count});
+      }
+    }
+    for (int level_parity = 0; level_parity < 2; ++level_parity) {
+      for (int f = 0; f < m_shape.fields; ++f) {
+        result.push_back({m_ring.field(level_parity, f), first,
+                          state.field[level_parity][f].at(piece.planes.begin), count});
+      }
+    }
+    for (std::size_t n = 0; n < m_shape.layers.size(); ++n) {
+      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
+      if (part.empty()) continue;
+      for (const bool zeta : {false, true}) {
+        const auto memory = m_ring.layer(m_shape, n, piece, part, zeta, parity);
+        const PlaneArray<T>& host = zeta ? state.zeta[n] : state.psi[n];
+        result.push_back(
+            {memory.array, memory.first, host.at(part.begin), part.count() * memory.plane_size});
+      }
+    }
+  }
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::device_copies(
+    const StreamRange& range, std::int64_t level, bool parameters) const {
+  Copies result;
+  const int parity = static_cast<int>(level & 1);
+  for (const RingPiece& piece : m_ring.pieces(range)) {
+    const wave::Layout<Dim> layout = m_ring.layout(piece);
+    const std::int64_t first = layout.plane_begin(piece.planes.begin);
+    const std::int64_t count = piece.planes.count() * layout.strides[0];
+    if (parameters && !m_ring.resident()) {
+      for (const auto& array : m_ring.parameters())
+        result.push_back({array, first, nullptr, count});
+    }
+    for (int f = 0; f < 2 * m_shape.fields; ++f) {
+      result.push_back({m_ring.field(f % 2, f / 2), first, nullptr, count});
+    }
+    for (std::size_t n = 0; n < m_shape.layers.size(); ++n) {
+      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
+      if (part.empty()) continue;
+      for (const bool zeta : {false, true}) {
+        const auto memory = m_ring.layer(m_shape, n, piece, part, zeta, parity);
+        result.push_back({memory.array, memory.first, nullptr, part.count() * memory.plane_size});
+      }
+    }
+  }
+  return result;
+}
+
+// What every arrival needs: copies beyond the ends of a turn, and slopes at rest outside.
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::fill_in(const StreamRange& range) {
+  const Planes own = m_schedule->range(range.sweep);
+  for (const RingPiece& piece : m_ring.pieces(range)) {
+    if (!m_ring.resident()) {
+      for (const auto& array : m_ring.parameters()) m_ring.mirror(m_load, piece, array);
+    }
+    for (int f = 0; f < m_shape.fields; ++f) {
+      m_ring.mirror(m_load, piece, m_ring.field(0, f));
+      m_ring.mirror(m_load, piece, m_ring.field(1, f));
+    }
+    if (m_ring.slope(0).data() == nullptr) continue;
+    const wave::Layout<Dim> layout = m_ring.layout(piece);
+    for (const Planes& outside :
+         {Planes{piece.planes.begin, std::min(piece.planes.end, own.begin)},
+          Planes{std::max(piece.planes.begin, own.end), piece.planes.end}}) {
+      if (outside.empty()) continue;
+      for (int f = 0; f < 2; ++f) {
+        fill(m_load,
+             detail::device_part<T, Memory>({m_ring.slope(f), layout.plane_begin(outside.begin),
+                                             nullptr, outside.count() * layout.strides[0]}),
+             T(0));
+        m_ring.mirror(m_load, {outside, piece.turn, piece.shift}, m_ring.slope(f));
+      }
+    }
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::load(const StreamRange& range,
+                                    const std::vector<PlaneArray<T>>& parameters,
+                                    const VolumeState<T>& state, T* staging) {
+  const std::int64_t level = m_schedule->first_level(range.sweep, m_device);
+  for (const auto& part : copies(range, &parameters, state, level)) {
+    const auto count = static_cast<std::size_t>(part.count);
+    const T* from = part.host;
+    if (staging != nullptr) {
+      copy(Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()),
+           HostElements<T>(staging, count), HostElements<const T>(from, count));
+      from = staging;
+      staging += part.count;
+    }
+    copy(m_load, detail::device_part(part), detail::LockedElements<const T, Memory>(from, count));
+  }
+  fill_in(range);
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::load_from(const Pipeline& before, const StreamRange& range) {
+  const std::int64_t level = m_schedule->first_level(range.sweep, m_device);
+  const bool parameters = !m_ring.resident();
+  const Copies from = before.device_copies(range, level, parameters);
+  const Copies to = device_copies(range, level, parameters);
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    copy(m_load, detail::device_part(to[k]), detail::device_part(from[k]));
+  }
+  fill_in(range);
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::watch(const StreamRange& range) {
+  const std::int64_t level =
+      m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
+  for (const RingPiece& piece : m_ring.pieces(range)) {
+    const wave::Layout<Dim> layout = m_ring.layout(piece);
+    Box<Dim> box{{}, layout.extents};
+    box.lower[0] = piece.planes.begin;
+    box.upper[0] = piece.planes.end;
+    for (int f = 0; f < m_shape.fields; ++f) {
+      launch("moho::stream::find_bad", m_step, box.size(),
+             detail::FindBad<T, Dim>{m_ring.field(static_cast<int>(level & 1), f).data(), layout,
+                                     box, m_bad.data()});
+    }
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::store(const StreamRange& range, const VolumeState<T>& state,
+                                     T* staging) {
+  const StreamRange own = inside(range);
+  if (own.planes.empty()) return;
+  const std::int64_t level =
+      m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
+  for (const auto& part : copies(own, nullptr, state, level)) {
+    T* const to = staging != nullptr ? staging : part.host;
+    copy(m_store, detail::LockedElements<T, Memory>(to, static_cast<std::size_t>(part.count)),
+         detail::device_part(part));
+    if (staging != nullptr) staging += part.count;
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::unload(const StreamRange& range, const VolumeState<T>& state,
+                                      const T* staging) const {
+  const StreamRange own = inside(range);
+  if (own.planes.empty()) return;
+  const std::int64_t level =
+      m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
+  for (const auto& part : copies(own, nullptr, state, level)) {
+    const auto count = static_cast<std::size_t>(part.count);
+    copy(Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()),
+         HostElements<T>(part.host, count), HostElements<const T>(staging, count));
+    staging += part.count;
+  }
+}
+
+template <class T, int Dim, class Memory>
+std::int64_t Pipeline<T, Dim, Memory>::staging_elements(std::int64_t planes) const {
+  std::int64_t plane = (m_shape.parameters + 2 * m_shape.fields) * m_shape.layout.strides[0];
+  for (const auto& layer : m_shape.layers) plane += 2 * layer.plane_size;
+  return planes * plane;
+}
+
+template <class T, int Dim, class Memory>
+std::int64_t Pipeline<T, Dim, Memory>::message_elements(const StreamRange& range) const {
+  std::int64_t sum = 0;
+  for (const auto& part : device_copies(range, 0, true)) sum += part.count;
+  return sum;
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::pack(const StreamRange& range, T* buffer) {
+  const std::int64_t level =
+      m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
+  for (const auto& part : device_copies(range, level, true)) {
+    copy(m_store, detail::LockedElements<T, Memory>(buffer, static_cast<std::size_t>(part.count)),
+         detail::device_part(part));
+    buffer += part.count;
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::unpack(const StreamRange& range, const T* buffer) {
+  const std::int64_t level = m_schedule->first_level(range.sweep, m_device);
+  for (const auto& part : device_copies(range, level, true)) {
+    copy(m_load, detail::device_part(part),
+         detail::LockedElements<const T, Memory>(buffer, static_cast<std::size_t>(part.count)));
+    buffer += part.count;
+  }
+  fill_in(range);
+}
+
+// Slopes of the planes to be stepped and of order / 2 planes around them. Those on the lower side
+// were computed with the planes before.
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::slopes(const StreamStage& stage, const Box<Dim>& box) {
+  const std::int64_t radius = m_scheme.order() / 2;
+  const Planes own = m_schedule->range(stage.range.sweep);
+  Planes wanted{stage.range.planes.begin + radius, stage.range.planes.end + radius};
+  if (stage.range.planes.begin == own.begin) wanted.begin = own.begin - radius;
+  const std::int64_t shift = stage.range.position - stage.range.planes.begin;
+  const Box<Dim> grown = box.grown(radius);
+  for (const RingPiece& piece : m_ring.pieces({stage.range.sweep, wanted, shift + wanted.begin})) {
+    Box<Dim> part = grown;
+    part.lower[0] = piece.planes.begin;
+    part.upper[0] = piece.planes.end;
+    wave::compute_slopes<T, Dim, Memory>(m_step, m_scheme, m_ring.medium(piece),
+                                         m_ring.wavefield(piece, stage.level), part);
+    for (int f = 0; f < 2; ++f) m_ring.mirror(m_step, piece, m_ring.slope(f));
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
+  const std::int64_t level = stage.level;
+  const std::vector<RingPiece> pieces = m_ring.pieces(stage.range);
+  Box<Dim> box = whole_box(m_scheme.grid());
+  if (m_shot.box) box = m_shot.box(level);
+  const bool slopes_first = m_ring.slope(0).data() != nullptr;
+  if (slopes_first) slopes(stage, box);
+  for (const RingPiece& piece : pieces) {
+    Box<Dim> part = box;
+    part.lower[0] = std::max(part.lower[0], piece.planes.begin);
+    part.upper[0] = std::min(part.upper[0], piece.planes.end);
+    if (!part.empty()) {
+      const auto field = m_ring.wavefield(piece, level);
+      const auto medium = m_ring.medium(piece);
+      if (slopes_first) {
+        wave::step_from_slopes<T, Dim, Memory>(m_step, m_scheme, medium, field, part);
+      } else {
+        wave::step<T, Dim, Memory>(m_step, m_scheme, medium, field, part);
+      }
+      m_points += static_cast<double>(part.size());
+    }
+  }
+  const int next = static_cast<int>((level + 1) & 1);
+  const bool injects =
+      m_shot.sources != nullptr && level < static_cast<std::int64_t>(m_shot.amplitudes.extent(0));
+  for (const RingPiece& piece : pieces) {
+    for (int f = 0; f < m_shape.fields; ++f) {
+      if (injects) {
+        if (m_ring.whole()) {
+          m_shot.sources->inject(m_step, m_ring.layout(piece), piece.planes, m_ring.field(next, f),
+                                 m_shot.amplitudes, level, m_ring.whole_medium().source_scale(f),
+                                 m_shot.factor);
+        } else {
+          m_shot.sources->inject_with(m_step, m_ring.layout(piece), piece.planes,
+                                      m_ring.field(next, f), m_shot.amplitudes, level,
+                                      m_shot.factors[f], m_shot.factor);
+        }
+      }
+      m_ring.mirror(m_step, piece, m_ring.field(next, f));
+    }
+  }
+  const std::int64_t row = (level + 1) / m_shot.every;
+  if (m_shot.receivers != nullptr && (level + 1) % m_shot.every == 0 && row < m_shot.rows) {
+    for (const RingPiece& piece : pieces) {
+      m_shot.receivers->record(m_step, m_ring.layout(piece), piece.planes, m_ring.field(next, 0),
+                               m_shot.gather, row);
+    }
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::step(const StreamWork& work) {
+  for (const StreamStage& stage : work.stages) {
+    step_stage(stage);
+    const std::int64_t last = m_schedule->first_level(stage.range.sweep, m_device) +
+                              m_schedule->updates(stage.range.sweep, m_device) - 1;
+    if (stage.level == last) watch(stage.range);
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::clear() {
+  const Planes planes = all_planes(m_scheme.grid());
+  m_ring.wavefield({planes, 0, 0}, 0).clear(m_step);
+  m_step.fence();
+}
+
+template <class T, int Dim, class Memory>
+std::int64_t Pipeline<T, Dim, Memory>::bad_node() {
+  const std::int64_t flat = value_at(m_step, m_bad.data());
+  return flat == INT64_MAX ? -1 : flat;
+}
+
+}  // namespace moho::stream

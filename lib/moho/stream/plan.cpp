@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/error.hpp>
+#include <moho/stream/plan.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <optional>
+#include <sstream>
+
+namespace moho::stream {
+
+namespace {
+
+constexpr std::int64_t most_updates = 400;
+
+// Nodes a second of steps on slabs of so many planes, between those measured.
+double slab_rate(const StreamRates& rates, std::int64_t planes) {
+  const auto& slabs = rates.slabs;
+  if (slabs.empty()) throw InputError("rates: there are none (needed: nodes a second of steps)");
+  const auto after = std::lower_bound(
+      slabs.begin(), slabs.end(), planes,
+      [](const StreamRates::Slab& slab, std::int64_t n) { return slab.planes < n; });
+  if (after == slabs.end()) return slabs.back().points_per_second;
+  if (after->planes == planes) return after->points_per_second;
+  // seconds of a slab grow linearly, from nothing if there is no smaller one
+  const double n1 = static_cast<double>(after->planes);
+  const double t1 = n1 / after->points_per_second;
+  if (after == slabs.begin()) return static_cast<double>(planes) / t1;
+  const auto before = std::prev(after);
+  const double n0 = static_cast<double>(before->planes);
+  const double t0 = n0 / before->points_per_second;
+  const double n = static_cast<double>(planes);
+  return n / (t0 + (t1 - t0) * (n - n0) / (n1 - n0));
+}
+
+double in_core_rate(const StreamRates& rates) {
+  return rates.in_core > 0.0 ? rates.in_core : rates.slabs.back().points_per_second;
+}
+
+// Seconds of moving bytes; a rate of 0 means that nothing moves.
+double seconds_of(double bytes, double rate) { return rate > 0.0 ? bytes / rate : 0.0; }
+
+double slower(double link, double disk) {
+  if (disk <= 0.0) return link;
+  return link <= 0.0 ? disk : std::min(link, disk);
+}
+
+std::string digits(double value, int count) {
+  std::ostringstream out;
+  out << std::setprecision(count) << value;
+  return out.str();
+}
+
+std::string rate_text(double rate) { return concat(digits(rate / 1e9, 3), " Gpoints/s"); }
+
+}  // namespace
+
+std::size_t StreamNeed::device_bytes(const StreamShape& given, bool resident) const {
+  StreamShape one = given;
+  one.ranges.clear();
+  const Schedule schedule(one);
+  const std::int64_t beyond = std::max<std::int64_t>({given.reach, order, given.point_planes - 1});
+  const std::int64_t slots = std::max(schedule.ring_planes(), 2 * beyond);
+  const std::int64_t held = slots + 2 * beyond;
+  // as arrays are padded: a halo at both ends, and 128 bytes in front
+  const auto array = [&](std::int64_t planes) {
+    return (planes + 2 * given.halo) * plane_elements + 128 / scalar;
+  };
+  std::int64_t elements = (2 * fields + work + (resident ? 0 : parameters)) * array(held);
+  if (resident) elements += parameters * array(given.planes);
+  elements += fields * 3 * (layer_elements * held + across_elements);
+  return static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar) + fixed;
+}
+
+std::size_t StreamNeed::host_bytes() const {
+  const std::int64_t planes = shape.planes + 2 * shape.halo;
+  const std::int64_t elements = (parameters + 2 * fields) * planes * plane_elements +
+                                2 * fields * (layer_elements * shape.planes + across_elements);
+  return static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar);
+}
+
+double StreamNeed::plane_out() const {
+  const double across = static_cast<double>(across_elements) / static_cast<double>(shape.planes);
+  return scalar * fields *
+         (2.0 * static_cast<double>(plane_elements) +
+          2.0 * (static_cast<double>(layer_elements) + across));
+}
+
+double StreamNeed::plane_in(bool resident) const {
+  return plane_out() +
+         (resident ? 0.0 : 1.0) * scalar * parameters * static_cast<double>(plane_elements);
+}
+
+StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool resident,
+                        const StreamRates& rates) {
+  const auto block = static_cast<double>(shape.block), updates = static_cast<double>(shape.updates);
+  const auto devices = static_cast<double>(shape.devices);
+  const auto lag = static_cast<double>(shape.lag > 0 ? shape.lag : shape.least_lag());
+  const double in = block * need.plane_in(resident), out = block * need.plane_out();
+  const double load = seconds_of(in, slower(rates.in, rates.disk_in));
+  const double store = seconds_of(out, slower(rates.out, rates.disk_out));
+  const double shared = seconds_of(in + out, rates.memory);
+  const double stage =
+      block * static_cast<double>(need.plane_nodes) / slab_rate(rates, shape.block);
+  const double steps = static_cast<double>(shape.steps - shape.first);
+  const double sweeps = std::ceil(steps / (updates * devices));
+  const double blocks = static_cast<double>(shape.planes + 2 * shape.halo) / block;
+  const double latency = devices * (2.0 + updates * lag / block) + 1.0;
+  const double period = std::max(blocks, latency);
+  // the last sweep may have fewer stages: they are counted by their mean
+  const double mean = steps / (sweeps * devices);
+  const double work = mean * stage * std::min(1.0, blocks / period) + shared;
+  const double full = std::max({load, store, work});
+  StreamForecast result;
+  const double steady = std::max(sweeps * period - latency, 0.0) * full;
+  // stages are switched on one behind the other, and off again
+  double ramps = 0.0, ideal = 0.0;
+  const auto iterations = static_cast<std::int64_t>(std::ceil(latency));
+  for (std::int64_t k = 0; k < iterations; ++k) {
+    const double on = std::min(mean, static_cast<double>(k) * block / lag / devices);
+    ramps += std::max(load, on * stage + shared) + std::max(store, (mean - on) * stage + shared);
+    ideal += full;
+  }
+  result.seconds = steady + ramps;
+  const double points =
+      steps * static_cast<double>(shape.planes) * static_cast<double>(need.plane_nodes);
+  result.points_per_second = points / result.seconds;
+  result.share = result.points_per_second / (in_core_rate(rates) * devices);
+  result.fill = std::max(0.0, ramps - ideal) / result.seconds;
+  if (latency > blocks && full == work) {
+    result.binds = "filling";
+  } else if (full == work) {
+    result.binds = "steps";
+  } else if (full == load) {
+    result.binds = rates.disk_in > 0.0 && slower(rates.in, rates.disk_in) == rates.disk_in
+                       ? "disk"
+                       : "link in";
+  } else {
+    result.binds = rates.disk_out > 0.0 && slower(rates.out, rates.disk_out) == rates.disk_out
+                       ? "disk"
+                       : "link out";
+  }
+  return result;
+}
+
+StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
+                       const StreamRates& rates) {
+  const StreamShape& base = need.shape;
+  if (wishes.devices < 1) {
+    throw InputError(concat("devices is ", wishes.devices, " (allowed: 1 or more)"));
+  }
+  const std::int64_t steps = base.steps - base.first;
+  std::vector<std::int64_t> blocks{1, 2, 4, 8, 16, 32, 64, 128};
+  if (wishes.block > 0) {
+    if (wishes.block > base.planes) {
+      throw InputError(concat("block is ", wishes.block, " (allowed: 1 to ", base.planes,
+                              ", the planes of the volume with its layers)"));
+    }
+    blocks = {wishes.block};
+  }
+  const std::size_t budget = wishes.device_memory;
+  const auto fits = [&](const StreamShape& shape, bool resident) {
+    return budget == 0 || need.device_bytes(shape, resident) <= budget;
+  };
+  std::optional<StreamPlan> best;
+  for (const bool resident : {false, true}) {
+    if (resident && !wishes.hold_parameters) continue;
+    for (const std::int64_t block : blocks) {
+      if (block > base.planes) continue;
+      StreamShape shape = base;
+      shape.block = block;
+      shape.lag = wishes.lag;
+      std::int64_t first = 1, last = std::min(most_updates, std::max<std::int64_t>(steps, 1));
+      if (wishes.updates > 0) first = last = wishes.updates;
+      for (std::int64_t updates = first; updates <= last; ++updates) {
+        shape.updates = updates;
+        shape.devices = 1;
+        if (!fits(shape, resident)) break;
+        StreamPlan plan;
+        // a chain that would wait for its own planes is cut into groups
+        shape.devices =
+            static_cast<int>(std::min<std::int64_t>(wishes.devices, longest_chain(shape)));
+        plan.shape = shape;
+        plan.resident = resident;
+        plan.groups = wishes.devices / shape.devices;
+        plan.forecast = forecast(need, shape, resident, rates);
+        plan.device_bytes = need.device_bytes(shape, resident);
+        const double margin = 1.005;
+        const double now = plan.forecast.points_per_second;
+        const double then = best ? best->forecast.points_per_second : 0.0;
+        const bool better = !best || now > margin * then ||
+                            (now * margin >= then && plan.device_bytes < best->device_bytes);
+        if (better) best = plan;
+      }
+    }
+  }
+  if (!best) {
+    // the least that would do
+    StreamShape least = base;
+    least.block = wishes.block > 0 ? wishes.block : 1;
+    least.updates = wishes.updates > 0 ? wishes.updates : 1;
+    least.lag = wishes.lag;
+    least.devices = 1;
+    const std::size_t bytes = need.device_bytes(least, false);
+    throw MemoryError(
+        concat("a device memory of ", format_bytes(static_cast<double>(budget)),
+               " does not hold the planes of one stage (needed: ",
+               format_bytes(static_cast<double>(bytes)), " or more",
+               wishes.block > 0 || wishes.updates > 0 ? " with this block and these updates" : "",
+               "): give more, or exchange the axes so that planes are smaller"));
+  }
+  best->shape.lag = Schedule(best->shape).shape().lag;
+  best->ring_planes = Schedule(best->shape).ring_planes();
+  best->host_bytes = need.host_bytes();
+  best->plane_in = need.plane_in(best->resident);
+  best->plane_out = need.plane_out();
+  return *best;
+}
+
+std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need,
+                                  const StreamRates& rates) {
+  std::vector<std::string> lines;
+  if (plan.in_core) {
+    lines.push_back(concat("the volume fits the device (",
+                           format_bytes(static_cast<double>(plan.device_bytes)),
+                           "): nothing streams"));
+    return lines;
+  }
+  const StreamShape& shape = plan.shape;
+  lines.push_back(concat("blocks of ", shape.block, " planes, ", shape.updates,
+                         " steps in a pass, ", shape.lag, " planes between stages, ", shape.devices,
+                         shape.devices == 1 ? " device" : " devices in a chain",
+                         plan.groups > 1 ? concat(", ", plan.groups, " chains") : std::string()));
+  lines.push_back(concat(format_bytes(static_cast<double>(plan.host_bytes)), " on the host, ",
+                         format_bytes(static_cast<double>(plan.device_bytes)),
+                         " on each device: a ring of ", plan.ring_planes, " planes",
+                         plan.resident ? ", and all parameters" : ""));
+  const double nodes = static_cast<double>(need.plane_nodes);
+  lines.push_back(concat(digits(plan.plane_in / nodes, 3), " bytes a node in and ",
+                         digits(plan.plane_out / nodes, 3), " out, every ", shape.updates,
+                         " steps"));
+  if (rates.in > 0.0) {
+    lines.push_back(concat("measured: ", digits(rates.in / 1e9, 3), " GB/s in and ",
+                           digits(rates.out / 1e9, 3), " out at the same time, steps at ",
+                           rate_text(slab_rate(rates, shape.block)), " on blocks and ",
+                           rate_text(in_core_rate(rates)), " in core"));
+  }
+  const StreamForecast& f = plan.forecast;
+  std::string binds = f.binds;
+  if (binds == "steps") binds = "the device's steps bind";
+  if (binds == "link in" || binds == "link out") binds = concat("the ", binds, " binds");
+  if (binds == "disk") binds = "the disk binds";
+  if (binds == "filling") binds = "the volume is shorter than the chain, which waits";
+  lines.push_back(concat("predicted: ", rate_text(f.points_per_second), ", ",
+                         digits(100.0 * f.share, 3), " % of in core; ", binds, "; ",
+                         digits(f.seconds, 3), " s a shot"));
+  return lines;
+}
+
+}  // namespace moho::stream

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief How to stream: blocks, steps in a pass, devices, from memory and measured rates. Pure
+/// arithmetic, without kernels.
+
+#include <moho/stream/schedule.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace moho::stream {
+
+/// What rates a plan reckons with, measured on the machine.
+struct StreamRates {
+  /// Nodes a second of steps on slabs of so many planes.
+  struct Slab {
+    std::int64_t planes = 0;
+    double points_per_second = 0.0;
+  };
+  std::vector<Slab> slabs;  ///< by ascending planes
+  double in = 0.0;          ///< bytes a second to a device while others leave it; 0: no copies
+  double out = 0.0;         ///< bytes a second from a device while others arrive
+  double memory = 0.0;    ///< bytes a second of the device's own memory, read and written; 0: free
+  double disk_in = 0.0;   ///< bytes a second from the file of a volume; 0: it is in memory
+  double disk_out = 0.0;  ///< bytes a second to it
+  double in_core = 0.0;   ///< nodes a second of steps of the whole grid, to compare with; 0: that
+                          ///< of the largest slab
+};
+
+/// What streams: arrays, planes, and what they take.
+struct StreamNeed {
+  StreamShape shape;                 ///< planes, steps, halo, reach, point_planes
+  std::int64_t plane_nodes = 0;      ///< of the grid
+  std::int64_t plane_elements = 0;   ///< of an array, with its padding
+  int scalar = 4;                    ///< bytes of a number
+  int order = 8;                     ///< of the differences
+  int fields = 1;                    ///< p, or p and q
+  int parameters = 1;                ///< arrays that a step reads
+  int work = 0;                      ///< arrays beside the state: slopes
+  std::int64_t layer_elements = 0;   ///< of the memory of layers across y and z, a plane, one array
+                                     ///< of three
+  std::int64_t across_elements = 0;  ///< of layers across x, all planes, one array of three
+  std::size_t fixed = 0;             ///< bytes on the device besides: points, gathers, tapers
+
+  /// Bytes of the ring of a schedule, and of parameters that are held there.
+  std::size_t device_bytes(const StreamShape& shape, bool resident) const;
+  /// Bytes of the volume on the host, in one copy of its state.
+  std::size_t host_bytes() const;
+  /// Bytes of a plane that arrive at a device.
+  double plane_in(bool resident) const;
+  /// Bytes of a plane that leave it.
+  double plane_out() const;
+};
+
+/// What may be chosen.
+struct StreamWishes {
+  std::size_t device_memory = 0;  ///< bytes of a device; 0: without limit
+  int devices = 1;                ///< that there are, for a chain
+  std::int64_t block = 0;         ///< 0: to be chosen
+  std::int64_t updates = 0;       ///< 0: to be chosen
+  std::int64_t lag = 0;           ///< 0: the least
+  bool hold_parameters = true;    ///< parameters may stay on the device where that is faster
+};
+
+/// What a plan reckons a run to do.
+struct StreamForecast {
+  double seconds = 0.0;            ///< of the run
+  double points_per_second = 0.0;  ///< of the run, filling and draining included
+  double share = 0.0;              ///< of StreamRates::in_core, times the devices
+  double fill = 0.0;               ///< part of the seconds in which pipelines fill and drain
+  std::string binds;               ///< "steps", "link in", "link out", "disk", "filling"
+};
+
+/// A plan.
+struct StreamPlan {
+  StreamShape shape;             ///< with block, updates, lag and devices
+  bool resident = false;         ///< parameters stay on the device
+  int groups = 1;                ///< chains side by side, each for a shot of its own
+  std::size_t device_bytes = 0;  ///< on each device
+  std::size_t host_bytes = 0;    ///< of the volume
+  std::int64_t ring_planes = 0;  ///< of each device
+  double plane_in = 0.0;         ///< bytes a plane
+  double plane_out = 0.0;        ///< bytes a plane
+  StreamForecast forecast;       ///< rates and what binds
+  bool in_core = false;          ///< the whole volume fits the device, and nothing need stream
+};
+
+/// What a run with these sizes would do.
+StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool resident,
+                        const StreamRates& rates);
+
+/// \brief The fastest plan that the wishes allow; of those within half a percent of it, the one
+/// that takes the least memory. \throws MemoryError for a memory below that of one stage (the text
+/// names the least that would do), InputError for wishes that cannot be
+StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
+                       const StreamRates& rates);
+
+/// The lines of a plan, for people.
+std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need,
+                                  const StreamRates& rates);
+
+}  // namespace moho::stream

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief How fast a device steps slabs of planes, and how fast planes come and go: measured.
+
+#include <moho/core/order.hpp>
+#include <moho/stream/plan.hpp>
+#include <moho/wave/propagator.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace moho::stream {
+
+/// \brief Nodes a second of steps on slabs of so many planes, in the middle of the grid.
+///
+/// It takes arrays of the largest slab for as long as it measures.
+/// \param exec where steps are done; it is waited for
+/// \param scheme of the volume
+/// \param planes of slabs, ascending
+template <class T, int Dim, class Memory>
+std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
+                                             const wave::Scheme<T, Dim, Memory>& scheme,
+                                             const std::vector<std::int64_t>& planes);
+
+/// Bytes a second to and from the device, both at the same time; zero for hosts, where nothing
+/// moves. It takes page-locked buffers for as long as it measures.
+template <class Memory>
+void measure_link(const Instance<Memory>& exec, StreamRates& rates);
+
+template <class T, int Dim, class Memory>
+std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
+                                             const wave::Scheme<T, Dim, Memory>& scheme,
+                                             const std::vector<std::int64_t>& planes) {
+  std::vector<StreamRates::Slab> result;
+  if (planes.empty()) return result;
+  const Instance<Memory>& instance = exec;
+  const std::int64_t extent = scheme.grid().extents[0], reach = scheme.reach(0);
+  const std::int64_t most = std::min(planes.back() + 2 * reach, extent);
+  const std::int64_t begin = (extent - most) / 2;
+  const Planes window{begin, begin + most};
+  const wave::MediumWindow<T, Dim, Memory> arrays =
+      wave::MediumWindow<T, Dim, Memory>::ring(instance, scheme, most);
+  const auto medium = arrays.moved(scheme.layout(window));
+  const auto field = wave::make_wavefield<T, Dim, Memory>(instance, scheme, window);
+  for (const std::int64_t wanted : planes) {
+    Box<Dim> box = whole_box(scheme.grid());
+    box.lower[0] = begin == 0 ? 0 : begin + reach;
+    box.upper[0] =
+        std::min(box.lower[0] + wanted, window.end == extent ? extent : window.end - reach);
+    if (box.empty()) continue;
+    // slopes are shared by neighbouring slabs in a stream: no more than the slab's own
+    const auto once = [&] {
+      wave::compute_slopes<T, Dim, Memory>(instance, scheme, medium, field, box);
+      wave::step_from_slopes<T, Dim, Memory>(instance, scheme, medium, field, box);
+    };
+    once();
+    instance.fence();
+    Mark<Memory> start, end;
+    std::int64_t count = 2;
+    double seconds = 0.0;
+    for (;; count *= 4) {
+      start.set(instance);
+      for (std::int64_t n = 0; n < count; ++n) once();
+      end.set(instance);
+      end.wait();
+      seconds = end.seconds_since(start);
+      if (seconds > 0.02 || count > 1000) break;
+    }
+    result.push_back(
+        {box.upper[0] - box.lower[0],
+         static_cast<double>(count) * static_cast<double>(box.size()) / std::max(seconds, 1e-9)});
+  }
+  // slabs that the grid cuts to the same size are one
+  std::sort(result.begin(), result.end(),
+            [](const auto& a, const auto& b) { return a.planes < b.planes; });
+  result.erase(std::unique(result.begin(), result.end(),
+                           [](const auto& a, const auto& b) { return a.planes == b.planes; }),
+               result.end());
+  return result;
+}
+
+template <class Memory>
+void measure_link(const Instance<Memory>& exec, StreamRates& rates) {
+  if constexpr (!is_host_memory<Memory>) {
+    constexpr std::size_t bytes = std::size_t(128) << 20;
+    const Instance<Memory> in = instance_beside(exec), out = instance_beside(exec);
+    using Locked = Kokkos::View<char*, StagingMemory<Memory>>;
+    using Device = Kokkos::View<char*, Memory>;
+    const Locked host_in("moho::stream::link", bytes), host_out("moho::stream::link", bytes);
+    const auto device_in = allocate<Device>(exec, "moho::stream::link", bytes);
+    const auto device_out = allocate<Device>(exec, "moho::stream::link", bytes);
+    exec.fence();
+    Mark<Memory> begin_in, end_in, begin_out, end_out;
+    constexpr int count = 6;
+    for (int round = 0; round < 2; ++round) {
+      begin_in.set(in);
+      begin_out.set(out);
+      for (int n = 0; n < count; ++n) {
+        copy(in, device_in, host_in);
+        copy(out, host_out, device_out);
+      }
+      end_in.set(in);
+      end_out.set(out);
+      end_in.wait();
+      end_out.wait();
+    }
+    rates.in = count * static_cast<double>(bytes) / end_in.seconds_since(begin_in);
+    rates.out = count * static_cast<double>(bytes) / end_out.seconds_since(begin_out);
+    // what transfers take of the device's own bandwidth
+    const auto other = allocate<Device>(exec, "moho::stream::link", bytes);
+    Mark<Memory> begin, end;
+    for (int round = 0; round < 2; ++round) {
+      begin.set(exec);
+      for (int n = 0; n < count; ++n) copy(exec, other, device_in);
+      end.set(exec);
+      end.wait();
+    }
+    rates.memory = 2.0 * count * static_cast<double>(bytes) / end.seconds_since(begin);
+  } else {
+    (void)exec, (void)rates;
+  }
+}
+
+}  // namespace moho::stream

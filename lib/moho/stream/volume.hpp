@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief A model and the state of its waves on the host, plane by plane, for devices that hold
+/// only some planes at a time.
+
+#include <moho/core/page_lock.hpp>
+#include <moho/core/timer.hpp>
+#include <moho/stream/volume_file.hpp>
+#include <moho/wave/boundary.hpp>
+#include <moho/wave/medium.hpp>
+#include <moho/wave/wavefield.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::stream {
+
+/// Planes of one array on the host, one after the other.
+template <class T>
+struct PlaneArray {
+  T* first = nullptr;           ///< of the first plane that there is
+  std::int64_t plane_size = 0;  ///< elements between planes
+  Planes planes;                ///< that there are; they may reach beyond the grid
+  /// A plane. It has to be there.
+  T* at(std::int64_t plane) const { return first + (plane - planes.begin) * plane_size; }
+  /// Elements.
+  std::int64_t size() const { return plane_size * planes.count(); }
+};
+
+/// The state of a volume between two sweeps.
+template <class T>
+struct VolumeState {
+  PlaneArray<T> field[2][2];        ///< by time modulo 2, and p or q
+  std::vector<PlaneArray<T>> psi;   ///< memory of layers, by face and field as in Wavefield
+  std::vector<PlaneArray<T>> zeta;  ///< as psi
+};
+
+/// How a volume is kept.
+struct VolumeOptions {
+  Planes sources = {};  ///< planes where sources may be: q has factors of its own there
+  std::string file;     ///< where to keep it; empty: in memory
+  std::string key;      ///< what the run is: a file of another run is not continued
+  bool resume = false;  ///< go on with a file that is there
+  std::int64_t rows = 0, receivers = 0;  ///< of what is recorded, which a file keeps, too
+};
+
+/// Where a volume begins and how its planes lie, whatever holds them.
+template <class T, int Dim>
+struct VolumeShape {
+  wave::Layout<Dim> layout;  ///< of fields and parameters
+  int fields = 1;            ///< p, or p and q
+  int parameters = 1;        ///< arrays that a step reads
+  bool q_factors = false;    ///< sources of q have factors of their own
+  int work = 0;              ///< arrays beside the state that a step needs on the device: slopes
+  /// Memory of layers, by face and field: where they lie along x, and elements of a plane.
+  struct Layer {
+    bool across_x = false;
+    Planes planes;
+    std::int64_t plane_size = 0;
+  };
+  std::vector<Layer> layers;  ///< by face and field
+
+  /// What a scheme needs.
+  template <class Memory>
+  explicit VolumeShape(const wave::Scheme<T, Dim, Memory>& scheme);
+  VolumeShape() = default;
+  /// Planes that are held, with the halo on both sides.
+  Planes planes() const { return {-layout.halo, layout.extents[0] + layout.halo}; }
+  /// Bytes of one time of the state, in all planes: fields at two times, and the memory of layers.
+  std::size_t state_bytes() const;
+  /// Bytes of all parameters.
+  std::size_t parameter_bytes() const;
+};
+
+/// \brief A volume on the host: parameters of the model as kernels read them, and the state of the
+/// waves.
+///
+/// Planes are padded as on devices (wave::Layout), so that a slab of planes is one copy per array.
+/// In a file the state is kept twice: a sweep reads one and writes the other, and commit() makes
+/// the written one the present, so that a run that is ended at any moment goes on from its last
+/// whole sweep.
+template <class T, int Dim>
+class HostVolume {
+ public:
+  /// \brief Takes the memory, or makes or opens the file.
+  /// \throws InputError, FileError for a file that cannot be made, does not fit the disk, or
+  /// belongs to another run
+  template <class Memory>
+  HostVolume(const wave::Scheme<T, Dim, Memory>& scheme, const VolumeOptions& options);
+
+  /// How it lies.
+  const VolumeShape<T, Dim>& shape() const { return m_shape; }
+  /// Parameters, as MediumWindow::arrays() has them.
+  const std::vector<PlaneArray<T>>& parameters() const { return m_parameters; }
+  /// \brief The state `ahead` sweeps from the present: a sweep reads one and writes the next. In
+  /// memory they are the same; a file has two.
+  const VolumeState<T>& state(std::int64_t ahead = 0) const {
+    return m_state[in_file() ? static_cast<std::size_t>((m_present + ahead) % 2) : 0];
+  }
+  /// The factors of sources of q, and their layout, whose window is VolumeOptions::sources; empty
+  /// where they are those of p.
+  const wave::Storage<T, Kokkos::HostSpace>& q_factors() const { return m_q_factors; }
+  /// \copydoc q_factors()
+  const wave::Layout<Dim>& q_layout() const { return m_q_layout; }
+  /// The factors of sources of a field, as node_factors() takes them.
+  wave::Storage<const T, Kokkos::HostSpace> source_scale(int field) const;
+  /// \copydoc source_scale()
+  const wave::Layout<Dim>& source_layout(int field) const {
+    return field == 1 && m_q_factors.data() != nullptr ? m_q_layout : m_shape.layout;
+  }
+
+  /// \brief Takes the parameters of a model without layers: they are extended, and prepared on the
+  /// device, slab by slab, so that they have the bits of a propagator of the device.
+  /// \param exec where parameters are prepared; it is waited for
+  /// \param scheme that the volume was made for
+  /// \param grid of the model
+  /// \param model on the host
+  /// \param random of random layers
+  template <class Memory>
+  void load(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
+            const Grid<Dim>& grid, const wave::Model<T, Dim, Kokkos::HostSpace>& model,
+            const wave::RandomLayerOptions& random);
+  /// Puts the waves to rest.
+  void clear();
+
+  /// True for volumes in files.
+  bool in_file() const { return m_file != nullptr; }
+  /// The time that the present state is at: steps done.
+  std::int64_t level() const { return m_level; }
+  /// Makes the state that was written the present one, at a time. In a file it is there for good
+  /// when this returns.
+  void commit(std::int64_t level);
+  /// What was recorded, rows x receivers.
+  Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace> records() const { return m_records; }
+  /// Page-locks all arrays for devices. False where the system refuses, which why() then says; a
+  /// file is not locked.
+  template <class Memory>
+  bool lock(PageLock<Memory>& lock) const;
+  /// Bytes of all arrays.
+  std::size_t bytes() const;
+
+  /// \brief The present field on dense nodes of the grid without its layers or with them.
+  /// \param field 0: p, 1: q
+  /// \param box which nodes
+  /// \param values as many numbers as the box has nodes, the last axis fastest
+  void copy_out(int field, const Box<Dim>& box, T* values) const;
+
+ private:
+  PlaneArray<T> take(std::int64_t plane_size, const Planes& planes, const char* label);
+
+  VolumeShape<T, Dim> m_shape;
+  std::vector<PlaneArray<T>> m_parameters;
+  VolumeState<T> m_state[2];
+  wave::Storage<T, Kokkos::HostSpace> m_q_factors;
+  wave::Layout<Dim> m_q_layout;
+  Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace> m_records;
+  std::vector<Kokkos::View<T*, Kokkos::HostSpace>> m_memory;
+  std::unique_ptr<VolumeFile> m_file;
+  int m_present = 0;
+  std::int64_t m_level = 0;
+};
+
+template <class T, int Dim>
+template <class Memory>
+VolumeShape<T, Dim>::VolumeShape(const wave::Scheme<T, Dim, Memory>& scheme)
+    : layout(scheme.layout()), fields(scheme.fields()) {
+  const wave::Medium medium = scheme.medium();
+  const bool self_adjoint = scheme.options().equations == wave::Equations::self_adjoint;
+  if (medium == wave::Medium::variable_density) parameters = 2;
+  if (fields == 2) parameters = 3;
+  if (medium == wave::Medium::tti) {
+    parameters += 1 + (Dim == 3 ? 1 : 0) + (self_adjoint ? 1 : 0);
+    if (self_adjoint) work = 2;
+  }
+  q_factors = fields == 2 && self_adjoint;
+  for (const auto& layer : scheme.layers()) {
+    const wave::detail::LayerShape one = scheme.layer_shape(layer, all_planes(scheme.grid()));
+    Layer place;
+    place.across_x = layer.axis == 0;
+    place.planes =
+        place.across_x ? Planes{layer.first, layer.first + layer.width} : all_planes(scheme.grid());
+    place.plane_size = one.strides[0];
+    for (int f = 0; f < fields; ++f) layers.push_back(place);
+  }
+}
+
+template <class T, int Dim>
+std::size_t VolumeShape<T, Dim>::state_bytes() const {
+  std::int64_t elements = 2 * fields * planes().count() * layout.strides[0];
+  for (const Layer& layer : layers) elements += 2 * layer.planes.count() * layer.plane_size;
+  return static_cast<std::size_t>(elements) * sizeof(T);
+}
+
+template <class T, int Dim>
+std::size_t VolumeShape<T, Dim>::parameter_bytes() const {
+  return static_cast<std::size_t>(parameters * planes().count() * layout.strides[0]) * sizeof(T);
+}
+
+template <class T, int Dim>
+template <class Memory>
+HostVolume<T, Dim>::HostVolume(const wave::Scheme<T, Dim, Memory>& scheme,
+                               const VolumeOptions& options)
+    : m_shape(scheme) {
+  const auto rows = static_cast<std::size_t>(options.rows);
+  const auto receivers = static_cast<std::size_t>(options.receivers);
+  if (!options.file.empty()) {
+    const std::size_t arrays = m_shape.parameter_bytes() + 2 * m_shape.state_bytes();
+    const std::size_t slack = 4096 * (16 + 8 * m_shape.layers.size());
+    m_file = std::make_unique<VolumeFile>(
+        options.file, options.key, arrays + rows * receivers * sizeof(T) + slack, options.resume);
+    m_level = m_file->level();
+    m_present = m_file->generation();
+  }
+  const std::int64_t plane = m_shape.layout.strides[0];
+  for (int a = 0; a < m_shape.parameters; ++a) {
+    m_parameters.push_back(take(plane, m_shape.planes(), "moho::stream::parameter"));
+  }
+  for (int copy = 0; copy < (in_file() ? 2 : 1); ++copy) {
+    VolumeState<T>& state = m_state[copy];
+    for (int parity = 0; parity < 2; ++parity) {
+      for (int f = 0; f < m_shape.fields; ++f) {
+        state.field[parity][f] = take(plane, m_shape.planes(), "moho::stream::field");
+      }
+    }
+    for (const auto& layer : m_shape.layers) {
+      state.psi.push_back(take(layer.plane_size, layer.planes, "moho::stream::layer"));
+      state.zeta.push_back(take(layer.plane_size, layer.planes, "moho::stream::layer"));
+    }
+  }
+  const PlaneArray<T> records =
+      take(static_cast<std::int64_t>(receivers), Planes{0, options.rows}, "moho::stream::records");
+  m_records = decltype(m_records)(records.first, rows, receivers);
+  if (m_shape.q_factors && !options.sources.empty()) {
+    m_q_layout = scheme.layout(intersection(options.sources, all_planes(scheme.grid())));
+    m_q_factors = wave::Storage<T, Kokkos::HostSpace>("moho::stream::q_factors",
+                                                      static_cast<std::size_t>(m_q_layout.size));
+  }
+}
+
+template <class T, int Dim>
+PlaneArray<T> HostVolume<T, Dim>::take(std::int64_t plane_size, const Planes& planes,
+                                       const char* label) {
+  PlaneArray<T> array{nullptr, plane_size, planes};
+  const std::int64_t size = std::max<std::int64_t>(array.size(), 0);
+  if (in_file()) {
+    array.first = static_cast<T*>(m_file->take(static_cast<std::size_t>(size) * sizeof(T)));
+    return array;
+  }
+  const Kokkos::DefaultHostExecutionSpace host;
+  const auto memory = allocate<Kokkos::View<T*, Kokkos::HostSpace>>(
+      Instance<Kokkos::HostSpace>(host), label, static_cast<std::size_t>(size));
+  if (size > 0) fill(Instance<Kokkos::HostSpace>(host), memory, T(0));
+  m_memory.push_back(memory);
+  array.first = memory.data();
+  return array;
+}
+
+template <class T, int Dim>
+wave::Storage<const T, Kokkos::HostSpace> HostVolume<T, Dim>::source_scale(int field) const {
+  if (field == 1 && m_q_factors.data() != nullptr) return m_q_factors;
+  // the first parameter, as an array of its layout: its first plane is that of the halo
+  const wave::Layout<Dim>& layout = m_shape.layout;
+  T* const first = m_parameters.front().first - (layout.plane_begin(-layout.halo));
+  return wave::Storage<const T, Kokkos::HostSpace>(first, static_cast<std::size_t>(layout.size));
+}
+
+template <class T, int Dim>
+void HostVolume<T, Dim>::clear() {
+  const Instance<Kokkos::HostSpace> host{Kokkos::DefaultHostExecutionSpace()};
+  const auto rest = [&](const PlaneArray<T>& array) {
+    if (array.size() <= 0) return;
+    fill(host,
+         Kokkos::View<T*, Kokkos::HostSpace>(array.first, static_cast<std::size_t>(array.size())),
+         T(0));
+  };
+  for (int copy = 0; copy < (in_file() ? 2 : 1); ++copy) {
+    const VolumeState<T>& state = m_state[copy];
+    for (const auto& parity : state.field) {
+      for (int f = 0; f < m_shape.fields; ++f) rest(parity[f]);
+    }
+    for (const auto* list : {&state.psi, &state.zeta}) {
+      for (const PlaneArray<T>& array : *list) rest(array);
+    }
+  }
+  m_present = 0;
+  m_level = 0;
+  if (in_file()) m_file->commit(0, 0);
+}
+
+template <class T, int Dim>
+void HostVolume<T, Dim>::commit(std::int64_t level) {
+  m_level = level;
+  if (!in_file()) return;
+  m_present = 1 - m_present;
+  m_file->commit(level, m_present);
+}
+
+template <class T, int Dim>
+template <class Memory>
+bool HostVolume<T, Dim>::lock(PageLock<Memory>& lock) const {
+  if (in_file()) return false;
+  for (const auto& memory : m_memory) {
+    if (memory.size() == 0) continue;
+    if (!lock.lock(memory.data(), memory.size() * sizeof(T))) {
+      lock.release();
+      return false;
+    }
+  }
+  return true;
+}
+
+template <class T, int Dim>
+std::size_t HostVolume<T, Dim>::bytes() const {
+  return m_shape.parameter_bytes() + (in_file() ? 2 : 1) * m_shape.state_bytes() +
+         m_q_factors.size() * sizeof(T) + m_records.size() * sizeof(T);
+}
+
+template <class T, int Dim>
+void HostVolume<T, Dim>::copy_out(int field, const Box<Dim>& box, T* values) const {
+  const PlaneArray<T>& array = state().field[m_level & 1][field];
+  const wave::Layout<Dim>& layout = m_shape.layout;
+  const std::int64_t row = box.extent(Dim - 1), rows = row > 0 ? box.size() / row : 0;
+  const std::int64_t first_plane = layout.plane_begin(-layout.halo);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const Index<Dim> node = box.node(r * row);
+    std::memcpy(values + r * row, array.first + layout.flat(node) - first_plane,
+                static_cast<std::size_t>(row) * sizeof(T));
+  }
+}
+
+template <class T, int Dim>
+template <class Memory>
+void HostVolume<T, Dim>::load(const InstanceOf<Memory>& exec,
+                              const wave::Scheme<T, Dim, Memory>& scheme, const Grid<Dim>& grid,
+                              const wave::Model<T, Dim, Kokkos::HostSpace>& model,
+                              const wave::RandomLayerOptions& random) {
+  using Host = Kokkos::HostSpace;
+  const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
+  const Instance<Memory>& instance = exec;
+  const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
+  const std::int64_t halo = m_shape.layout.halo, planes = scheme.grid().extents[0];
+  // slabs of about 64 MiB an array; the planes that are continued into the halo are all in one
+  const std::int64_t piece = std::max<std::int64_t>(
+      2 * halo + 1, (std::int64_t(64) << 20) /
+                        (m_shape.layout.strides[0] * static_cast<std::int64_t>(sizeof(T))));
+  for (std::int64_t begin = 0; begin < planes;) {
+    std::int64_t end = std::min(begin + piece, planes);
+    if (planes - end <= halo) end = planes;
+    const Planes slab{begin, end};
+    wave::Model<T, Dim, Memory> part;
+    const auto take = [&](const Field<T, Dim, Host>& from, Field<T, Dim, Memory>& to) {
+      if (from.data() == nullptr) return;
+      const auto extended = wave::extend_field<T, Dim, Host>(host, grid, from, faces, slab);
+      Grid<Dim> shape = scheme.grid();
+      shape.extents[0] = slab.count();
+      to = make_field<T>(instance, shape, from.label());
+      copy(instance,
+           Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(to.data(), to.size()),
+           HostElements<const T>(extended.data(), extended.size()));
+      instance.fence();
+    };
+    take(model.vp, part.vp);
+    take(model.density, part.density);
+    take(model.epsilon, part.epsilon);
+    take(model.delta, part.delta);
+    take(model.theta, part.theta);
+    take(model.phi, part.phi);
+    wave::randomise_layers<T, Dim, Memory>(instance, scheme.grid(), faces, random, slab, part.vp);
+    wave::MediumWindow<T, Dim, Memory> window(instance, scheme, slab);
+    window.load(instance, scheme, part);
+    Planes with_halo = slab;
+    if (slab.begin == 0) with_halo.begin -= halo;
+    if (slab.end == planes) with_halo.end += halo;
+    const auto down = [&](const wave::Storage<const T, Memory>& from, const Planes& which, T* to) {
+      const auto first = static_cast<std::size_t>(window.layout().plane_begin(which.begin));
+      const auto count = static_cast<std::size_t>(which.count() * m_shape.layout.strides[0]);
+      copy(instance, HostElements<T>(to, count),
+           Kokkos::subview(from, std::pair<std::size_t, std::size_t>(first, first + count)));
+    };
+    const std::vector<wave::Storage<T, Memory>> arrays = window.arrays();
+    for (std::size_t a = 0; a < arrays.size(); ++a) {
+      down(arrays[a], with_halo, m_parameters[a].at(with_halo.begin));
+    }
+    const Planes near = intersection(slab, m_q_layout.window);
+    if (m_q_factors.data() != nullptr && !near.empty()) {
+      down(window.source_scale(1), near, m_q_factors.data() + m_q_layout.plane_begin(near.begin));
+    }
+    instance.fence();
+    begin = end;
+  }
+}
+
+}  // namespace moho::stream

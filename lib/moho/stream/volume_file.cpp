@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/error.hpp>
+#include <moho/io/checksum.hpp>
+#include <moho/stream/volume_file.hpp>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+namespace moho::stream {
+
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t head_bytes = 2 * page;  // two entries
+constexpr char magic[8] = {'M', 'O', 'H', 'O', 'V', 'O', 'L', '1'};
+
+// One entry of the head.
+struct Entry {
+  char kind[8];
+  std::uint64_t number;  ///< of the commit: the larger one holds
+  std::uint64_t bytes;   ///< of the file
+  std::int64_t level;
+  std::uint32_t generation;
+  std::uint32_t key;
+  std::uint32_t checksum;  ///< of all before
+  std::uint32_t unused;
+};
+
+std::uint32_t sum_of(const Entry& entry) { return io::crc32c(&entry, offsetof(Entry, checksum)); }
+
+bool is_whole(const Entry& entry) {
+  return std::memcmp(entry.kind, magic, sizeof magic) == 0 && entry.checksum == sum_of(entry);
+}
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw FileError(concat("the volume '", path, "' ", what));
+}
+
+std::string system_text(int error) { return std::strerror(error); }
+
+}  // namespace
+
+VolumeFile::VolumeFile(const std::string& path, const std::string& key, std::size_t bytes,
+                       bool resume)
+    : m_path(path), m_key(io::checksum(key)), m_bytes(head_bytes + bytes), m_used(head_bytes) {
+  m_file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (m_file < 0) {
+    fail(path, concat("cannot be opened: ", system_text(errno),
+                      " (allowed: a file in a folder that exists and may be written)"));
+  }
+  // what the destructor would do: it does not run for an object that was not made
+  const auto close_and_fail = [&](const std::string& what) {
+    if (m_begin != nullptr) ::munmap(m_begin, m_bytes);
+    ::close(m_file);
+    fail(path, what);
+  };
+  struct stat status {};
+  if (::fstat(m_file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close_and_fail("is no regular file (allowed: a file)");
+  }
+  const auto length = static_cast<std::size_t>(status.st_size);
+  bool found = false;
+  if (length > 0) {
+    Entry best{};
+    for (std::size_t k = 0; k < 2; ++k) {
+      Entry entry{};
+      const bool there = ::pread(m_file, &entry, sizeof entry, static_cast<off_t>(k * page)) ==
+                         static_cast<ssize_t>(sizeof entry);
+      if (!there || !is_whole(entry)) continue;
+      if (!found || entry.number > best.number) best = entry;
+      found = true;
+    }
+    if (!found) {
+      close_and_fail(
+          "is there and is no volume of a run (allowed: a new name, or a volume of this run with "
+          "--resume): nothing was changed");
+    }
+    if (!resume) {
+      close_and_fail(
+          "is there, of an earlier run (allowed: a new name, or --resume to go on with it): remove "
+          "it if it is not needed");
+    }
+    if (best.key != m_key || best.bytes != m_bytes || length != m_bytes) {
+      close_and_fail(concat("belongs to another run, or has the wrong size: ", length,
+                            " bytes (needed: ", m_bytes,
+                            ", and the same model, shot and options): nothing was changed"));
+    }
+    m_continued = true;
+    m_level = best.level;
+    m_generation = static_cast<int>(best.generation);
+    m_number = best.number;
+  } else {
+    const int error = ::posix_fallocate(m_file, 0, static_cast<off_t>(m_bytes));
+    if (error != 0) {
+      ::unlink(path.c_str());
+      close_and_fail(concat("needs ", format_bytes(static_cast<double>(m_bytes)),
+                            " on the disk: ", system_text(error)));
+    }
+  }
+  void* const mapped = ::mmap(nullptr, m_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m_file, 0);
+  if (mapped == MAP_FAILED) close_and_fail(concat("cannot be mapped: ", system_text(errno)));
+  m_begin = static_cast<char*>(mapped);
+  if (!m_continued) write_head();
+}
+
+VolumeFile::~VolumeFile() {
+  if (m_begin != nullptr) ::munmap(m_begin, m_bytes);
+  if (m_file >= 0) ::close(m_file);
+}
+
+void* VolumeFile::take(std::size_t bytes) {
+  const std::size_t rounded = (bytes + page - 1) / page * page;
+  if (m_used + rounded > m_bytes) fail(m_path, "is too small for its arrays");
+  void* const result = m_begin + m_used;
+  m_used += rounded;
+  return result;
+}
+
+void VolumeFile::commit(std::int64_t level, int generation) {
+  if (::msync(m_begin, m_bytes, MS_SYNC) != 0) {
+    fail(m_path, concat("cannot be written: ", system_text(errno)));
+  }
+  m_level = level;
+  m_generation = generation;
+  write_head();
+}
+
+void VolumeFile::write_head() {
+  Entry entry{};
+  std::memcpy(entry.kind, magic, sizeof magic);
+  entry.number = ++m_number;
+  entry.bytes = m_bytes;
+  entry.level = m_level;
+  entry.generation = static_cast<std::uint32_t>(m_generation);
+  entry.key = m_key;
+  entry.checksum = sum_of(entry);
+  const auto at = static_cast<off_t>((m_number % 2) * page);
+  if (::pwrite(m_file, &entry, sizeof entry, at) != static_cast<ssize_t>(sizeof entry) ||
+      ::fdatasync(m_file) != 0) {
+    fail(m_path, concat("cannot be written: ", system_text(errno)));
+  }
+}
+
+void measure_disk(const std::string& path, double& in, double& out) {
+  const std::string name = path + ".rate";
+  constexpr std::size_t bytes = std::size_t(64) << 20;
+  const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) {
+    fail(path, concat("cannot be made: ", system_text(errno),
+                      " (allowed: a file in a folder that exists and may be written)"));
+  }
+  ::unlink(name.c_str());
+  const std::vector<char> data(bytes, 1);
+  std::vector<char> back(bytes);
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const auto seconds = [](auto a, auto b) { return std::chrono::duration<double>(b - a).count(); };
+  const auto start = now();
+  const bool wrote = ::pwrite(file, data.data(), bytes, 0) == static_cast<ssize_t>(bytes) &&
+                     ::fdatasync(file) == 0;
+  const auto written = now();
+  ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  const auto begun = now();
+  const bool read = ::pread(file, back.data(), bytes, 0) == static_cast<ssize_t>(bytes);
+  const auto done = now();
+  ::close(file);
+  if (!wrote || !read) fail(path, "has a disk without room for 64 MiB");
+  out = static_cast<double>(bytes) / std::max(seconds(start, written), 1e-9);
+  in = static_cast<double>(bytes) / std::max(seconds(begun, done), 1e-9);
+}
+
+}  // namespace moho::stream

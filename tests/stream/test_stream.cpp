@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Volumes that go through devices plane by plane: gathers and the last wavefield have the bits of
+// the run that holds the whole grid, for any medium, face, order, block, number of steps in a pass
+// and number of devices.
+
+#include <moho/stream/driver.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include "wave/support.hpp"
+
+namespace moho::testing {
+namespace {
+
+using stream::Streaming;
+using stream::StreamingOptions;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using HostModelMemory = Kokkos::HostSpace;
+
+Instance<HostModelMemory> host() { return Kokkos::DefaultHostExecutionSpace(); }
+
+template <int Dim>
+Grid<Dim> stream_grid() {
+  if constexpr (Dim == 2) {
+    return {{47, 21}, {10.0, 8.0}, {}};
+  } else {
+    return {{47, 13, 15}, {10.0, 12.0, 8.0}, {}};
+  }
+}
+
+/// All kinds of faces, across the stream and along it.
+template <int Dim>
+std::vector<Boundaries<Dim>> stream_faces(const Kind& kind) {
+  std::vector<Boundaries<Dim>> result;
+  Boundaries<Dim> mixed = wave::all_faces<Dim>(FaceKind::rigid);
+  mixed.lower[0] = {FaceKind::free_surface, 0};
+  mixed.upper[0] = {FaceKind::sponge, 7};
+  mixed.lower[Dim - 1] = {FaceKind::free_surface, 0};
+  result.push_back(mixed);
+  Boundaries<Dim> random = wave::all_faces<Dim>(FaceKind::random, 5);
+  random.lower[Dim - 1] = {FaceKind::free_surface, 0};
+  random.upper[0] = {FaceKind::free_surface, 0};
+  result.push_back(random);
+  if (kind.medium != Medium::tti) {
+    result.push_back(wave::all_faces<Dim>(FaceKind::cpml, 6));
+  }
+  return result;
+}
+
+/// A source between nodes near the middle, and one near the face, and receivers anywhere.
+template <int Dim>
+wave::Shot<Dim> stream_shot(const Grid<Dim>& grid) {
+  wave::Shot<Dim> shot;
+  Point<Dim> middle{}, edge{};
+  for (int d = 0; d < Dim; ++d) {
+    middle[d] = 0.4823 * grid.upper(d);
+    edge[d] = (d == 0 ? 0.06 : 0.37) * grid.upper(d);
+  }
+  shot.sources = {middle, edge};
+  std::mt19937 random(4);
+  for (int k = 0; k < 7; ++k) {
+    Point<Dim> p{};
+    for (int d = 0; d < Dim; ++d) p[d] = uniform(random, 0.06, 0.95) * grid.upper(d);
+    shot.receivers.push_back(p);
+  }
+  return shot;
+}
+
+/// What is compared.
+template <class T>
+struct Outcome {
+  std::vector<T> traces, fields;
+};
+
+template <int Dim>
+wave::ModellingOptions<Dim> stream_modelling(const Kind& kind, int order, double time) {
+  wave::ModellingOptions<Dim> options;
+  options.time.time = time;
+  options.time.dt = 4e-4;
+  options.time.snapshot_every = 0.0;
+  options.order = order;
+  options.equations = kind.equations;
+  return options;
+}
+
+template <class T>
+std::vector<T> values_of(const wave::Traces<T>& traces) {
+  return {traces.data(), traces.data() + traces.size()};
+}
+
+/// The run that holds the whole grid.
+template <class T, int Dim, class Memory>
+Outcome<T> in_core(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                   const Model<T, Dim, HostModelMemory>& model, const Boundaries<Dim>& faces,
+                   wave::ModellingOptions<Dim> options, const wave::Shot<Dim>& shot) {
+  options.sources = shot.sources;
+  auto modelling = wave::make_modelling<T, Dim, Memory>(
+      exec, grid, stream::detail::model_in<T, Dim, Memory>(exec, grid, model), faces,
+      wave::ricker_wavelet(3.0), options);
+  Outcome<T> result;
+  result.traces = values_of(modelling.shot(exec, shot).traces);
+  const auto& field = modelling.wavefield();
+  for (int f = 0; f < field.fields; ++f) {
+    for (const double value : nodes_of<T, Dim, Memory>(exec, field.layout, field.now[f])) {
+      result.fields.push_back(static_cast<T>(value));
+    }
+  }
+  return result;
+}
+
+/// The same through a stream.
+template <class T, int Dim, class Memory>
+Outcome<T> streamed(Streaming<T, Dim, Memory>& streaming, const wave::Shot<Dim>& shot,
+                    const stream::StreamShotOptions<Dim>& options = {}) {
+  Outcome<T> result;
+  result.traces = values_of(streaming.shot(shot, options).traces);
+  const Box<Dim> whole = whole_box(streaming.modelling().grid);
+  for (int f = 0; f < wave::fields_of(streaming.modelling().medium); ++f) {
+    std::vector<T> values(static_cast<std::size_t>(whole.size()));
+    streaming.copy_out(f, whole, values.data());
+    result.fields.insert(result.fields.end(), values.begin(), values.end());
+  }
+  return result;
+}
+
+template <class T>
+double largest(const std::vector<T>& values) {
+  double most = 0.0;
+  for (const T value : values) most = std::max(most, std::fabs(static_cast<double>(value)));
+  return most;
+}
+
+/// How a case streams.
+struct Way {
+  std::int64_t block, updates, lag;
+  int devices;
+  bool hold, ring;
+};
+
+int devices_there(const Instance<Kokkos::HostSpace>&) { return 3; }
+#ifdef KOKKOS_ENABLE_CUDA
+int devices_there(const Instance<Kokkos::CudaSpace>&) {
+  int count = 0;
+  cudaGetDeviceCount(&count);
+  return std::min(count, 3);
+}
+#endif
+
+template <class T, int Dim, class Memory>
+void expect_the_same_bits(const Instance<Memory>& exec, const Kind& kind, int order,
+                          const Boundaries<Dim>& faces, const std::vector<Way>& ways) {
+  const Grid<Dim> grid = stream_grid<Dim>();
+  auto model = random_model<T, Dim, HostModelMemory>(host(), grid, kind.medium, 11);
+  const wave::Shot<Dim> shot = stream_shot(grid);
+  const auto modelling = stream_modelling<Dim>(kind, order, 0.0124);  // 31 steps
+  const Outcome<T> expected = in_core<T, Dim, Memory>(exec, grid, model, faces, modelling, shot);
+  ASSERT_GT(largest(expected.traces), 0.0);
+  for (const Way& way : ways) {
+    StreamingOptions<Dim> options;
+    options.modelling = modelling;
+    options.measure = false;
+    options.rates.slabs = {{8, 1e9}};
+    options.in_core = !way.ring;
+    options.wishes.block = way.block;
+    options.wishes.updates = way.updates;
+    options.wishes.lag = way.lag;
+    options.wishes.devices = std::min(way.devices, devices_there(exec));
+    options.wishes.hold_parameters = way.hold;
+    Streaming<T, Dim, Memory> streaming(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
+                                        options);
+    const Outcome<T> found = streamed(streaming, shot);
+    const std::string what = moho::concat(
+        kind.name(), ", order ", order, ", ", to_string(faces.lower[0].kind), ", ", Dim,
+        "D, block ", way.block, ", updates ", way.updates, ", lag ", streaming.plan().shape.lag,
+        ", devices ", streaming.plan().shape.devices, way.ring ? ", ring" : ", whole");
+    EXPECT_EQ(found.traces, expected.traces) << what;
+    EXPECT_EQ(found.fields, expected.fields) << what;
+    // a second shot begins at rest
+    if (way.block == 5) {
+      EXPECT_EQ(streamed(streaming, shot).fields, expected.fields) << what;
+    }
+  }
+}
+
+const std::vector<Way> some_ways = {{5, 3, 0, 1, false, true},  {1, 1, 0, 1, false, true},
+                                    {16, 7, 0, 1, true, true},  {4, 2, 0, 2, false, true},
+                                    {3, 4, 11, 3, true, true},  {200, 40, 0, 1, false, true},
+                                    {4, 5, 0, 1, false, false}, {7, 31, 0, 1, false, false}};
+
+template <class C>
+class Stream : public ::testing::Test {};
+TYPED_TEST_SUITE(Stream, LongTestCases, CaseName);
+
+MEMORY_TEST(Stream, HasTheBitsOfTheWholeGridIn2D) {
+  std::vector<Way> ways = some_ways;
+  for (Way& way : ways) way.block = std::min<std::int64_t>(way.block, 47);
+  for (const Kind& kind : kinds) {
+    for (const int order : {2, 8}) {
+      for (const auto& faces : stream_faces<2>(kind)) {
+        expect_the_same_bits<T, 2, Memory>(exec, kind, order, faces, ways);
+      }
+    }
+  }
+}
+MEMORY_TEST(Stream, HasTheBitsOfTheWholeGridIn3D) {
+  const std::vector<Way> ways = {{5, 3, 0, 1, false, true},
+                                 {16, 7, 0, 1, true, true},
+                                 {4, 2, 0, 2, false, true},
+                                 {4, 5, 0, 1, false, false}};
+  for (const Kind& kind : kinds) {
+    for (const auto& faces : stream_faces<3>(kind)) {
+      expect_the_same_bits<T, 3, Memory>(exec, kind, 8, faces, ways);
+    }
+  }
+}
+MEMORY_TEST(Stream, HasTheBitsOfTheWholeGridAtOrder16) {
+  const std::vector<Way> ways = {{2, 3, 0, 1, false, true}, {9, 2, 0, 2, false, true}};
+  for (const Kind& kind : {Kind{Medium::isotropic}, Kind{Medium::tti}}) {
+    for (const auto& faces : stream_faces<2>(kind)) {
+      expect_the_same_bits<T, 2, Memory>(exec, kind, 16, faces, ways);
+    }
+  }
+}
+
+// Samples between steps, which need more steps and every row.
+MEMORY_TEST(Stream, RecordsBetweenSteps) {
+  const Grid<2> grid = stream_grid<2>();
+  const auto model = random_model<T, 2, HostModelMemory>(host(), grid, Medium::isotropic, 3);
+  const auto faces = wave::all_faces<2>(FaceKind::cpml, 6);
+  const wave::Shot<2> shot = stream_shot(grid);
+  for (const double interval : {7e-4, 8e-4}) {
+    auto modelling = stream_modelling<2>({Medium::isotropic}, 8, 0.0126);
+    modelling.time.interval = interval;
+    const auto expected = in_core<T, 2, Memory>(exec, grid, model, faces, modelling, shot);
+    StreamingOptions<2> options;
+    options.modelling = modelling;
+    options.measure = false;
+    options.rates.slabs = {{8, 1e9}};
+    options.in_core = false;
+    options.wishes.block = 6;
+    options.wishes.updates = 5;
+    options.wishes.devices = std::min(2, devices_there(exec));
+    Streaming<T, 2, Memory> streaming(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
+                                      options);
+    EXPECT_EQ(streamed(streaming, shot).traces, expected.traces) << interval;
+  }
+}
+
+// Boxes that grow: only their planes are loaded and stored.
+MEMORY_TEST(Stream, ExpandsWithTheWave) {
+  const Grid<2> grid = stream_grid<2>();
+  const auto model = random_model<T, 2, HostModelMemory>(host(), grid, Medium::vti, 3);
+  const auto faces = wave::all_faces<2>(FaceKind::sponge, 6);
+  const wave::Shot<2> shot{.number = 1, .sources = {{212.0, 77.0}}, .receivers = {{180.0, 60.0}}};
+  const auto modelling = stream_modelling<2>({Medium::vti}, 4, 0.0124);
+  const auto box = [&](std::int64_t level) {
+    const Grid<2> whole = wave::extended_grid(grid, faces);
+    Box<2> result{{22, 10}, {33, 22}};
+    return intersection(result.grown(level / 2), whole_box(whole));
+  };
+  struct Boxes : wave::Domain<T, 2, Memory> {
+    std::function<Box<2>(std::int64_t)> at;
+    Box<2> box(const Instance<Memory>&, const Propagator<T, 2, Memory>&,
+               const Wavefield<T, 2, Memory>&, std::int64_t step) override {
+      return at(step);
+    }
+  };
+  Boxes domain;
+  domain.at = box;
+  auto options = modelling;
+  options.sources = shot.sources;
+  auto whole = wave::make_modelling<T, 2, Memory>(
+      exec, grid, stream::detail::model_in<T, 2, Memory>(exec, grid, model), faces,
+      wave::ricker_wavelet(3.0), options);
+  auto shot_options = whole.shot_options();
+  shot_options.domain = &domain;
+  const auto expected = whole.shot(exec, shot, shot_options);
+
+  StreamingOptions<2> streams;
+  streams.modelling = modelling;
+  streams.measure = false;
+  streams.rates.slabs = {{8, 1e9}};
+  streams.in_core = false;
+  streams.wishes.block = 4;
+  streams.wishes.updates = 4;
+  Streaming<T, 2, Memory> streaming(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
+                                    streams);
+  const auto found = streaming.shot(shot, {.box = box});
+  EXPECT_EQ(values_of(found.traces), values_of(expected.traces));
+  EXPECT_EQ(found.report.points, expected.points);
+  const auto all = streaming.shot(shot);
+  EXPECT_LT(found.report.bytes_in, 0.8 * all.report.bytes_in);
+}
+
+// What a plan says about memory is what is allocated, and a smaller budget is refused.
+MEMORY_TEST(Stream, KeepsToItsMemory) {
+  const Grid<3> grid = stream_grid<3>();
+  for (const Kind& kind : kinds) {
+    for (const auto& faces : stream_faces<3>(kind)) {
+      const auto model = random_model<T, 3, HostModelMemory>(host(), grid, kind.medium, 3);
+      const wave::Shot<3> shot = stream_shot(grid);
+      StreamingOptions<3> options;
+      options.modelling = stream_modelling<3>(kind, 8, 0.0124);
+      options.measure = false;
+      options.rates.slabs = {{8, 1e9}};
+      options.rates.in = options.rates.out = 1e10;
+      options.in_core = false;
+      const auto make = [&] {
+        return Streaming<T, 3, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
+                                       options);
+      };
+      auto least = make();
+      for (const bool hold : {false, true}) {
+        stream::StreamShape shape = least.need().shape;
+        shape.block = 5;
+        shape.updates = 3;
+        const stream::Schedule schedule(shape);
+        const wave::Limits& limits = least.modelling().limits;  // near enough: sizes are asked for
+        PropagatorOptions<3> scheme_options;
+        scheme_options.dt = 4e-4;
+        scheme_options.boundaries = faces;
+        scheme_options.equations = kind.equations;
+        const Scheme<T, 3, Memory> scheme(exec, least.modelling().grid, kind.medium, limits,
+                                          scheme_options);
+        const stream::VolumeShape<T, 3> volume(scheme);
+        const stream::Pipeline<T, 3, Memory> pipeline(exec, scheme, volume, schedule, 0, hold);
+        EXPECT_EQ(pipeline.ring().bytes(),
+                  least.need().device_bytes(shape, hold) - least.need().fixed)
+            << kind.name();
+      }
+      stream::StreamShape one = least.need().shape;
+      const std::size_t bytes = least.need().device_bytes(one, false);
+      options.wishes.hold_parameters = false;
+      options.wishes.device_memory = bytes;
+      // what a host holds whole is no ring; a device has at least this
+      EXPECT_LE(make().plan().device_bytes, bytes);
+      options.wishes.device_memory = bytes - 1;
+      EXPECT_THAT([&] { make(); },
+                  ::testing::ThrowsMessage<MemoryError>(AllOf(
+                      HasSubstr("does not hold the planes of one stage"), HasSubstr("needed: "))));
+    }
+  }
+}
+
+// A volume in a file, killed after some sweeps, goes on and ends with the same bits.
+MEMORY_TEST(Stream, GoesOnFromAFile) {
+  const auto folder = std::filesystem::temp_directory_path() /
+                      moho::concat("moho_stream_", ::getpid(), "_", sizeof(T));
+  std::filesystem::create_directories(folder);
+  const std::string file = folder / "volume";
+  const Grid<2> grid = stream_grid<2>();
+  for (const Kind& kind : {Kind{Medium::isotropic}, Kind{Medium::vti}}) {
+    const auto model = random_model<T, 2, HostModelMemory>(host(), grid, kind.medium, 3);
+    const auto faces = wave::all_faces<2>(FaceKind::cpml, 6);
+    const wave::Shot<2> shot = stream_shot(grid);
+    const auto modelling = stream_modelling<2>(kind, 8, 0.0124);
+    const auto expected = in_core<T, 2, Memory>(exec, grid, model, faces, modelling, shot);
+    StreamingOptions<2> options;
+    options.modelling = modelling;
+    options.measure = false;
+    options.rates.slabs = {{8, 1e9}};
+    options.file = file;
+    options.key = "a run";
+    options.wishes.block = 6;
+    options.wishes.updates = 4;
+    const auto make = [&] {
+      return Streaming<T, 2, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), {shot},
+                                     options);
+    };
+    std::filesystem::remove(file);
+    EXPECT_EQ(streamed(*std::make_unique<Streaming<T, 2, Memory>>(make()), shot).traces,
+              expected.traces);
+    struct Stop {};
+    for (const int moment : {1, 9, 20, 33, 50}) {
+      std::filesystem::remove(file);
+      options.resume = false;
+      try {
+        auto streaming = make();
+        int calls = 0;
+        stream::StreamShotOptions<2> stopping;
+        stopping.box = [&](std::int64_t) {
+          // called for every stage, and before for the ranges of sweeps
+          if (++calls == moment * 5) throw Stop();
+          return whole_box(wave::extended_grid(grid, faces));
+        };
+        streaming.shot(shot, stopping);
+        ADD_FAILURE() << "it was not stopped at moment " << moment;
+      } catch (const Stop&) {
+      }
+      options.resume = true;
+      auto again = make();
+      const Outcome<T> found = streamed(again, shot);
+      EXPECT_EQ(found.traces, expected.traces) << moment;
+      EXPECT_EQ(found.fields, expected.fields) << moment;
+    }
+    // another run's file, and one without resume, stay as they are
+    const auto size = std::filesystem::file_size(file);
+    options.key = "another run";
+    EXPECT_THAT([&] { make().prepare(); },
+                ::testing::ThrowsMessage<FileError>(HasSubstr("belongs to another run")));
+    options.key = "a run";
+    options.resume = false;
+    EXPECT_THAT([&] { make().prepare(); },
+                ::testing::ThrowsMessage<FileError>(HasSubstr("is there, of an earlier run")));
+    EXPECT_EQ(std::filesystem::file_size(file), size);
+    std::ofstream(folder / "other") << "no volume";
+    options.file = folder / "other";
+    EXPECT_THAT([&] { make().prepare(); },
+                ::testing::ThrowsMessage<FileError>(HasSubstr("is no volume of a run")));
+    options.file = folder / "missing" / "volume";
+    EXPECT_THAT([&] { make().prepare(); },
+                ::testing::ThrowsMessage<FileError>(HasSubstr("cannot be opened")));
+    options.file = "/dev/null";
+    EXPECT_THAT([&] { make().prepare(); },
+                ::testing::ThrowsMessage<FileError>(HasSubstr("is no regular file")));
+  }
+  std::filesystem::remove_all(folder);
+}
+
+// A wave that overflows is found, with its place.
+MEMORY_TEST(Stream, SaysWhereAWaveIsNotFinite) {
+  const Grid<2> grid = stream_grid<2>();
+  const auto model = random_model<T, 2, HostModelMemory>(host(), grid, Medium::isotropic, 3);
+  const auto faces = wave::all_faces<2>(FaceKind::sponge, 6);
+  const wave::Shot<2> shot = stream_shot(grid);
+  StreamingOptions<2> options;
+  options.modelling = stream_modelling<2>({Medium::isotropic}, 4, 0.0124);
+  options.measure = false;
+  options.rates.slabs = {{8, 1e9}};
+  options.in_core = false;
+  options.wishes.block = 6;
+  options.wishes.updates = 4;
+  const wave::WaveletAt huge = [](double dt) {
+    auto samples = wave::ricker(3.0, dt, -1.0);
+    for (double& sample : samples) sample *= 1e52;
+    return samples;
+  };
+  Streaming<T, 2, Memory> streaming(exec, grid, model, faces, huge, {shot}, options);
+  EXPECT_THAT([&] { streaming.shot(shot); },
+              ::testing::ThrowsMessage<Error>(HasSubstr("no longer finite at node (")));
+}
+
+}  // namespace
+}  // namespace moho::testing
