@@ -3,8 +3,10 @@
 
 #include "common/arguments.hpp"
 #include "common/format.hpp"
+#include "common/output_folder.hpp"
 
 #include <moho/cluster/ledger.hpp>
+#include <moho/cluster/result.hpp>
 #include <moho/cluster/text.hpp>
 #include <moho/core/error.hpp>
 #include <moho/io/input_file.hpp>
@@ -12,7 +14,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
-#include <ctime>
+#include <cstdio>
 #include <iomanip>
 #include <limits>
 #include <map>
@@ -52,6 +54,9 @@ std::vector<OptionText> distribute_options() {
 void read_distribute_options(const Arguments& arguments, DistributeTexts& texts) {
   const auto given = [&](const char* name) { return arguments.given(name); };
   texts.sites = arguments.text("sites");
+  if (given("only-shot") && !texts.sites.empty()) {
+    throw InputError("--only-shot and --sites exclude each other: give one of them");
+  }
   cluster::DistributeOptions& o = texts.options;
   const auto count = [&](const char* name, std::int64_t otherwise, std::int64_t lowest,
                          std::int64_t highest) {
@@ -82,6 +87,129 @@ void read_distribute_options(const Arguments& arguments, DistributeTexts& texts)
           concat("--", option.name, " is for shots at several places: give --sites FILE, too"));
     }
   }
+}
+
+OptionText only_shot_option() {
+  return {"only-shot", "n",
+          "compute the shot of this number alone, with the bits that it has among the others; what "
+          "is made of all shots is left out"};
+}
+
+namespace {
+
+// The options of the run as words, for one shot at a place.
+cluster::Work work_of(const CommonOptions& options, const std::string& program,
+                      const Json& made_from) {
+  cluster::Work work;
+  work.campaign = program;
+  for (const std::string& key : made_from.keys()) work.survey[key] = made_from.find(key)->dump();
+  std::set<std::string> left_out{"out",   "resume",    "no-plot", "quiet",
+                                 "space", "only-shot", "plan",    "keep-shots"};
+  for (const OptionText& option : distribute_options()) left_out.insert(option.name);
+  work.command = {
+      "{programs}/" + program,   "--only-shot={shot}", "--out={out}", "--no-plot", "--quiet",
+      "--space=" + options.space};
+  for (std::string word : options.words) {
+    const std::string name = word.substr(2, word.find('=') - 2);
+    if (left_out.count(name) > 0) continue;
+    // The path of an input in the word becomes what the place has it as.
+    const auto place = [&](const std::string& path, std::size_t at) {
+      std::string key;
+      for (const auto& [known, there] : work.inputs) {
+        if (there == fs::absolute(path).string()) key = known;
+      }
+      if (key.empty()) {
+        key = concat("input", work.inputs.size() + 1);
+        work.inputs.emplace_back(key, fs::absolute(path).string());
+      }
+      word = word.substr(0, at) + "{input:" + key + "}" + word.substr(at + path.size());
+    };
+    const std::size_t begin = name.size() + 3;
+    const bool reads = std::any_of(options.inputs.begin(), options.inputs.end(),
+                                   [&](const InputName& input) { return input.option == name; });
+    std::error_code error;
+    if (reads && begin < word.size() && fs::exists(word.substr(begin), error)) {
+      place(word.substr(begin), begin);
+    } else {
+      for (const InputName& input : options.inputs) {
+        if (input.option != name || !fs::exists(input.path, error)) continue;
+        const std::size_t at = word.find(input.path, begin);
+        if (at == std::string::npos) continue;
+        place(input.path, at);
+        break;
+      }
+    }
+    work.command.push_back(word);
+  }
+  return work;
+}
+
+}  // namespace
+
+void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options,
+                      const std::string& program, const std::vector<std::int64_t>& shots,
+                      Session& session,
+                      const std::function<void(std::int64_t shot, const Json& more)>& taken) {
+  if (shots.empty()) return;
+  const fs::path folder = fs::absolute(session.folder()) / "sites";
+  std::error_code error;
+  if (!options.resume) fs::remove_all(folder, error);
+  fs::create_directories(folder, error);
+  const Json* const made_from = session.summary.find("fingerprint");
+  const cluster::Work work = work_of(options, program, made_from != nullptr ? *made_from : Json());
+  const auto say = [&](const std::string& line) {
+    session.print("sites     ", line);
+    std::fflush(stdout);
+  };
+  const auto sites = open_sites(texts, folder, work, static_cast<std::int64_t>(shots.size()), say);
+  std::vector<cluster::Task> tasks;
+  for (const std::int64_t shot : shots) tasks.push_back({shot, 1.0});
+  cluster::Report report;
+  {
+    cluster::Journal journal(folder / "journal.txt", work.survey);
+    cluster::DistributeOptions how = texts.options;
+    how.say = say;
+    report = cluster::distribute({work, journal}, tasks, sites, how);
+    std::set<std::int64_t> wanted(shots.begin(), shots.end());
+    for (const cluster::ShotResult& result : journal.results()) {
+      if (wanted.erase(result.shot) == 0) continue;
+      const fs::path unpacked = folder / concat("shot_", result.shot);
+      cluster::unpack_result(journal.folder() / result.file, unpacked);
+      const io::InputFile file(unpacked / "summary.json");
+      const Json summary = Json::parse(file.text(file.size()));
+      const Json* const parts = summary.find("parts");
+      bool whole = false;
+      for (std::size_t k = 0; parts != nullptr && k < parts->size(); ++k) {
+        const Json& part = parts->at(k);
+        const Json *number = part.find("number"), *list = part.find("files");
+        if (number == nullptr || list == nullptr ||
+            number->number(-1.0) != static_cast<double>(result.shot)) {
+          continue;
+        }
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < list->size(); ++i) {
+          const Json* const name = list->at(i).find("name");
+          if (name != nullptr && is_plain_name(name->text())) names.push_back(name->text());
+        }
+        session.will_write(names);
+        for (const std::string& name : names) {
+          fs::rename(unpacked / name, session.folder() / name, error);
+        }
+        Json more;
+        whole = session.take_in(part, more);
+        if (whole) taken(result.shot, more);
+      }
+      if (!whole) {
+        throw Error(concat("the result of shot ", result.shot, " in ", folder.string(),
+                           " does not hold what ", program,
+                           " writes for a shot: are the programs "
+                           "at all places of this version?"));
+      }
+      fs::remove_all(unpacked, error);
+    }
+  }
+  for (const std::string& line : report_lines(report)) say(line);
+  fs::remove_all(folder, error);
 }
 
 fs::path programs_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }

@@ -6,6 +6,7 @@
 /// run of a distributor until its end or a signal.
 
 #include "common/command_line.hpp"
+#include "common/program.hpp"
 
 #include <moho/cluster/distributor.hpp>
 #include <moho/cluster/sites_file.hpp>
@@ -29,6 +30,23 @@ struct DistributeTexts {
 std::vector<OptionText> distribute_options();
 /// What was given for them. \throws InputError
 void read_distribute_options(const Arguments& arguments, DistributeTexts& texts);
+
+/// --only-shot: what a program is asked for at a place.
+OptionText only_shot_option();
+
+/// \brief Computes shots of a program at the places of --sites, and takes them over as --resume
+/// takes those of an earlier run.
+///
+/// Each is computed by the same program with the same options, --only-shot and its number. To be
+/// called when all results are claimed and resumable() was called.
+/// \param program its name
+/// \param shots numbers of those that are not there
+/// \param taken called for each with what part_is_whole() was given there
+/// \throws InputError, MissingShots
+void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options,
+                      const std::string& program, const std::vector<std::int64_t>& shots,
+                      Session& session,
+                      const std::function<void(std::int64_t shot, const Json& more)>& taken);
 
 /// The folder of moho's programs: that of this one.
 std::filesystem::path programs_folder();

@@ -80,8 +80,9 @@ Description describe() {
       {"Running",
        {precision_option(), space_option(),
         memory_option("for all arrays together, or on the device"), out_option(d.program),
-        resume_option("shot"), flag("no-plot", "draw no pictures"),
-        flag("quiet", "print nothing but errors")}}};
+        resume_option("shot"), only_shot_option(), flag("no-plot", "draw no pictures"),
+        flag("quiet", "print nothing but errors")}},
+      {"Several places", distribute_options()}};
   d.config_note = ". Sources and receivers chosen there replace the file's";
   d.alternatives = {{{"source", "shots"}, {}}, {{"receivers", "shots"}, {"moving"}}};
   return d;
@@ -117,6 +118,11 @@ Options read_options(const Arguments& arguments) {
   read_face_options(arguments, o);
   read_scheme_options(arguments, o);
   read_common(arguments, "model_waves", o);
+  read_distribute_options(arguments, o.distribute);
+  if (given("only-shot")) {
+    o.only_shot =
+        parse_count("--only-shot", text("only-shot"), 0, std::numeric_limits<std::int64_t>::max());
+  }
   add_inputs(arguments,
              {"vp", "rho", "epsilon", "delta", "theta", "phi", "source", "receivers", "shots"},
              o.wavelet, o);

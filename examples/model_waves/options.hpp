@@ -5,6 +5,7 @@
 /// \brief Everything that can be asked of model_waves, and how it is read.
 
 #include "common/command_line.hpp"
+#include "common/distribute.hpp"
 #include "common/earth_model.hpp"
 #include "common/survey.hpp"
 
@@ -20,6 +21,8 @@ namespace moho::examples::model_waves {
 
 /// What was asked for.
 struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts {
+  DistributeTexts distribute;             ///< shots at several places
+  std::optional<std::int64_t> only_shot;  ///< number of the one to compute
   EarthModelOptions model;
 
   std::string wavelet = "ricker:15";

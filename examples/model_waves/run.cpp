@@ -20,6 +20,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace moho::examples::model_waves {
@@ -318,7 +319,7 @@ class Program {
     m_job.progress = m_session.progress();
     m_job.begins = [&](const Report& report) { begin(report); };
     m_job.gather = [&](std::size_t shot, const Gather<T>& traces) { keep(shot, traces); };
-    m_job.is_there = [&](std::size_t shot) { return m_there[shot]; };
+    m_job.is_there = [&](std::size_t shot) { return m_there[shot] || m_left_out[shot]; };
     m_job.snapshot = [&](std::int64_t step, const T* values) {
       const std::string name = numbered("snapshot", static_cast<std::int64_t>(m_times.size()) + 1);
       io::write_npy(m_session.folder() / name, values, m_model.shape);
@@ -375,7 +376,15 @@ class Program {
                                    : numbered("gather", m_job.shots[k].number);
   }
 
-  // With --resume, shots of an earlier run.
+  // A shot that another run has computed.
+  void take(std::size_t k, const Json& more) {
+    if (const Json* const times = more.find("snapshot_times")) {
+      for (std::size_t i = 0; i < times->size(); ++i) m_times.push_back(times->at(i).number(0.0));
+    }
+    m_there[k] = true;
+  }
+
+  // With --resume, shots of an earlier run, and with --sites, of other places.
   void take_over() {
     m_session.resumable(asked_json(m_o));
     m_there.assign(m_job.shots.size(), false);
@@ -383,14 +392,35 @@ class Program {
     for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
       Json more;
       if (!m_session.take_over(m_job.shots[k].number, more)) continue;
-      if (const Json* const times = more.find("snapshot_times")) {
-        for (std::size_t i = 0; i < times->size(); ++i) m_times.push_back(times->at(i).number(0.0));
-      }
-      m_there[k] = true;
+      take(k, more);
       ++count;
     }
     if (m_o.resume) {
       m_session.print("resumed   ", count, " of ", m_job.shots.size(), " shots are there");
+    }
+    m_left_out.assign(m_job.shots.size(), false);
+    if (m_o.only_shot) {
+      bool known = false;
+      for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+        m_left_out[k] = m_job.shots[k].number != *m_o.only_shot;
+        known = known || !m_left_out[k];
+      }
+      if (!known) {
+        throw InputError(concat("--only-shot is ", *m_o.only_shot, ", and there are the shots ",
+                                m_job.shots.front().number, " to ", m_job.shots.back().number,
+                                ": give one of their numbers"));
+      }
+      if (m_left_out.front()) m_job.modelling.time.snapshot_every = 0.0;  // they are of the first
+    }
+    if (!m_o.distribute.sites.empty()) {
+      std::vector<std::int64_t> left;
+      std::map<std::int64_t, std::size_t> places;
+      for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+        places[m_job.shots[k].number] = k;
+        if (!m_there[k]) left.push_back(m_job.shots[k].number);
+      }
+      compute_at_sites(m_o.distribute, m_o, "model_waves", left, m_session,
+                       [&](std::int64_t shot, const Json& more) { take(places.at(shot), more); });
     }
   }
 
@@ -482,7 +512,7 @@ class Program {
   }
 
   void write() {
-    {
+    if (!m_o.only_shot) {
       const HostPhase phase(m_session.phases, "write");
       const fs::path& folder = m_session.folder();
       for (std::size_t k = 0; k < m_gathers.size(); ++k) {
@@ -507,6 +537,7 @@ class Program {
   Report m_report;
   std::vector<io::Gather<T>> m_gathers;
   std::vector<bool> m_there;             // shots
+  std::vector<bool> m_left_out;          // with --only-shot
   std::vector<std::string> m_snapshots;  // written by this run
   std::vector<double> m_times;           // of snapshots
   MemoryEstimate m_memory;

@@ -11,12 +11,24 @@ import signal
 import socket
 import subprocess
 import time
+import unittest
 
 
 def missing(*programs):
     """Those of the programs that this machine does not have."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     return [name for name in programs if shutil.which(name, path=path) is None]
+
+
+def need(*programs):
+    """Skips the tests of the calling class without these programs, or fails where they have to be there."""
+    absent = missing(*programs)
+    if not absent:
+        return
+    text = "there is no " + ", ".join(absent) + ": cmake/bootstrap.sh --developer installs them"
+    if os.environ.get("MOHO_REQUIRE_SERVICES"):
+        raise RuntimeError(text)
+    raise unittest.SkipTest(text)
 
 
 def program(name):

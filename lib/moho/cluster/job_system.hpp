@@ -111,7 +111,7 @@ class LocalJobs : public JobSystem {
   std::vector<JobStatus> look(const std::vector<std::string>& ids) override;
   void cancel(const std::vector<std::string>& ids) override;
   std::int64_t most_jobs() const override { return 1000; }
-  std::pair<double, double> pauses() const override { return {0.005, 0.02}; }
+  std::pair<double, double> pauses() const override { return {0.002, 0.01}; }
   double forgets() const override { return 0.0; }
 
  private:
