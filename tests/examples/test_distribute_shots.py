@@ -461,6 +461,100 @@ class Slurm(DistributeCase):
         self.assertEqual([self.runs(shot) for shot in range(1, 13)], [1] * 12)
 
 
+class Sites(DistributeCase):
+    """model_waves and migrate_shots over several places have the bits of one process."""
+
+    survey = ["--vp", "vp.npy", "--spacing", "20", "--source", "100,20:900,20:5", "--receivers", "0,20:1000,20:26",
+              "--wavelet", "ricker:12", "--time", "0.4", "--space", "serial"]
+
+    def setUp(self):
+        super().setUp()
+        np = support.np
+        z, x = np.meshgrid(np.arange(41), np.arange(51), indexing="xy")
+        self.smooth = self.save("vp.npy", (2000.0 + 10.0 * z).astype(np.float32))
+        self.save("true.npy", (2000.0 + 10.0 * z + 300.0 * (z > 25)).astype(np.float32))
+
+    def other(self, name):
+        path = os.path.join(os.path.dirname(self.program), name)
+        if not os.path.exists(path):
+            self.skipTest("there is no " + name)
+        return path
+
+    def places(self):
+        """Processes of this machine, and what else there is."""
+        text = "[here]\nkind = local\nslots = 1\n"
+        environment = {}
+        if not services.missing(*services.Sshd.needs):
+            sshd = services.Sshd(self.path("ssh"))
+            self.addCleanup(sshd.stop)
+            text += (f"[far]\nhost = far\nfolder = {self.path('far')}\nprograms = {os.path.dirname(self.program)}\n"
+                     f"slots = 1\nssh_option = -F{sshd.config}\n")
+        if not services.missing(*services.Slurm.needs):
+            slurm = services.Slurm(self.path("slurm"), cpus=1)
+            self.addCleanup(slurm.stop)
+            text += "[cluster]\nkind = slurm\njobs = 1\n"
+            environment = slurm.environment
+        self.sites(text)
+        return environment
+
+    def same(self, names, a, b):
+        for name in names:
+            with open(os.path.join(self.path(a), name), "rb") as one, open(os.path.join(self.path(b), name), "rb") as two:
+                self.assertEqual(one.read(), two.read(), name)
+
+    def run_program(self, program, *arguments, environment=None, status=0):
+        done = subprocess.run([program, *map(str, arguments), "--no-plot"], cwd=self.folder, capture_output=True, text=True,
+                              env={**os.environ, **(environment or {})}, timeout=500)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def test_model_waves(self):
+        program = self.other("model_waves")
+        self.run_program(program, *self.survey, "--snapshot-every", "0.1", "--out", "one")
+        environment = self.places()
+        done = self.run_program(program, *self.survey, "--snapshot-every", "0.1", "--out", "many", "--sites",
+                                self.path("sites.cfg"), environment=environment)
+        self.assertIn("5 shots are done", done.stdout)
+        self.same([*(f"gather_{k:04d}.npy" for k in range(1, 6)), "gather.sgy", "vp.npy", "snapshot_0001.npy",
+                   "snapshot_0004.npy"], "one", "many")
+        self.assertFalse(os.path.exists(self.path("many/sites")))
+
+    def test_migrate_shots(self):
+        program = self.other("migrate_shots")
+        arguments = [*self.survey, "--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory", "--condition",
+                     "laplacian,source"]
+        self.run_program(program, *arguments, "--out", "one")
+        environment = self.places()
+        # ended in the middle, and gone on with
+        process = subprocess.Popen([program, *arguments, "--no-plot", "--out", "many", "--sites", self.path("sites.cfg")],
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env={**os.environ, **environment})
+        journal = self.path("many/sites/journal.txt")
+        for _ in range(600):
+            if os.path.exists(journal) and "done " in open(journal).read():
+                break
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        self.run_program(program, *arguments, "--out", "many", "--sites", self.path("sites.cfg"), "--resume",
+                         environment=environment)
+        self.same(["image.npy", "image_laplacian.npy", "image_source.npy", "illumination_source.npy",
+                   "illumination_receiver.npy", "image.sgy"], "one", "many")
+
+    def test_what_is_refused(self):
+        program = self.other("model_waves")
+        done = self.run_program(program, *self.survey, "--only-shot", "9", "--out", "one", status=2)
+        self.assertIn("--only-shot is 9, and there are the shots 1 to 5", done.stderr)
+        done = self.run_program(program, *self.survey, "--max-attempts", "2", "--out", "two", status=2)
+        self.assertIn("--max-attempts is for shots at several places: give --sites FILE, too", done.stderr)
+        done = self.run_program(program, *self.survey, "--sites", "none.cfg", "--out", "three", status=2)
+        self.assertIn("--sites none.cfg", done.stderr)
+        # an input that a shot finds unusable ends it, in that shot's words
+        done = self.run_program(program, *self.survey, "--dt", "0.1", "--sites", self.path("sites.cfg"), "--out", "four",
+                                status=2)
+        self.assertIn("dt", done.stderr)
+
+
 class Program(DistributeCase):
     def test_help_and_version(self):
         for name in ("distribute_shots", "shot_worker"):
