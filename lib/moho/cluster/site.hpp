@@ -23,7 +23,7 @@ struct SiteOptions {
   double rate = 0.0;       ///< first guess of shots a second; 0: unknown
   std::int64_t least = 1;  ///< shots that hide the transfer of the next chunk
   bool chunks = false;     ///< one job takes any number of shots: the site divides them itself
-  double check = 1.0;      ///< seconds between looks at its results
+  double check = 1.0;      ///< seconds between looks at its results, and more with many jobs
   double settle = 10.0;    ///< seconds that files may come after the end of their job
   double seconds = 0.0;    ///< longest time limit of a job; 0: none
 };

@@ -183,7 +183,6 @@ std::vector<std::unique_ptr<Site>> make_sites(const std::vector<SiteSection>& se
       site.settle = 0.0;
       system = std::make_unique<LocalJobs>(folder, worker, static_cast<int>(slots));
     } else {
-      site.check = 10.0;  // so many files are looked for on a file system that others use
       system = std::make_unique<SlurmJobs>(slurm);
     }
     sites.push_back(std::make_unique<FolderSite>(site, campaign, std::move(system)));

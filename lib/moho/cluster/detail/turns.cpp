@@ -168,7 +168,9 @@ bool Run::take(SiteState& state, Live& live, const std::vector<std::int64_t>& sh
 }
 
 void Run::collect(SiteState& state) {
-  state.next_check = m_now + state.site->options().check;
+  // Many files are looked for less often: their file system has other users.
+  state.next_check =
+      m_now + std::max(state.site->options().check, 0.002 * static_cast<double>(state.live.size()));
   bool any = false;
   for (Live& live : state.live) {
     any = take(state, live, missing_of(live)) || any;
