@@ -20,16 +20,16 @@ LABELS = {"x": "x", "y": "y", "z": "Depth z"}
 MOST_DOTS = 2400
 
 
-def read_results(folder):
-    """The summary and the velocity (memory-mapped)."""
+def read_results(folder, program):
+    """The summary and the velocity (memory-mapped) of a program."""
     try:
         with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
             summary = json.load(file)
         velocity = np.load(os.path.join(folder, "vp.npy"), mmap_mode="r")
-        if summary["program"] != "model_waves" or list(velocity.shape) != summary["model"]["shape"]:
+        if summary["program"] != program or list(velocity.shape) != summary["model"]["shape"]:
             raise PlotError(f"{folder}: vp.npy and summary.json are of different runs")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise PlotError(f"{folder} does not hold the results of model_waves: {error}") from error
+        raise PlotError(f"{folder} does not hold the results of {program}: {error}") from error
     return summary, velocity
 
 
@@ -211,12 +211,12 @@ def draw_snapshots(summary, velocity, folder, options):
     return figure
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description="Draws the results of model_waves: a shot's gather, and snapshots over the velocity.",
-        epilog="example: plot_waves.py model_waves_out --shot 3 --clip 99")
-    parser.add_argument("folder", nargs="?", default="model_waves_out",
-                        help="results of model_waves (default: model_waves_out)")
+def parser_of(program, description):
+    """What can be asked of the pictures of a program's shots."""
+    parser = argparse.ArgumentParser(description=description,
+                                     epilog=f"example: %(prog)s {program}_out --shot 3 --clip 99")
+    parser.add_argument("folder", nargs="?", default=program + "_out",
+                        help=f"results of {program} (default: {program}_out)")
     parser.add_argument("--shot", type=int, metavar="N",
                         help="number of the shot whose gather is drawn (default: the first)")
     parser.add_argument("--clip", type=float, metavar="P",
@@ -227,18 +227,29 @@ def main():
                         help="draw no more snapshots than this (default: 6)")
     parser.add_argument("--colour-map", metavar="NAME", default="RdBu_r",
                         help="matplotlib's name of the colours of the pressure (default: RdBu_r)")
-    options = parser.parse_args()
+    return parser
+
+
+def draw_shot(options, program):
+    """Checks the options and draws the gather. Returns the summary and the velocity."""
+    if options.colour_map not in plt.colormaps():
+        raise PlotError(f"--colour-map {options.colour_map} is unknown to matplotlib")
+    if min(options.dpi, options.most_snapshots) < 1 or not 0.0 < (90.0 if options.clip is None else options.clip) <= 100.0:
+        raise PlotError("--dpi and --most-snapshots must be 1 or more, --clip above 0 and at most 100")
+    summary, velocity = read_results(options.folder, program)
+    shots = [s for s in summary["shots"] if options.shot is None or s["number"] == options.shot]
+    if not shots:
+        raise PlotError(f"{options.folder} has no shot {options.shot}")
+    save(draw_gather(summary, options.folder, shots[0], options),
+         os.path.join(options.folder, f"gather.{options.format}"), options.dpi)
+    return summary, velocity
+
+
+def main():
+    options = parser_of("model_waves", "Draws the results of model_waves: a shot's gather, and snapshots over the "
+                                       "velocity.").parse_args()
     try:
-        if options.colour_map not in plt.colormaps():
-            raise PlotError(f"--colour-map {options.colour_map} is unknown to matplotlib")
-        if min(options.dpi, options.most_snapshots) < 1 or not 0.0 < (90.0 if options.clip is None else options.clip) <= 100.0:
-            raise PlotError("--dpi and --most-snapshots must be 1 or more, --clip above 0 and at most 100")
-        summary, velocity = read_results(options.folder)
-        shots = [s for s in summary["shots"] if options.shot is None or s["number"] == options.shot]
-        if not shots:
-            raise PlotError(f"{options.folder} has no shot {options.shot}")
-        save(draw_gather(summary, options.folder, shots[0], options),
-             os.path.join(options.folder, f"gather.{options.format}"), options.dpi)
+        summary, velocity = draw_shot(options, "model_waves")
         if summary["snapshots"]:
             save(draw_snapshots(summary, velocity, options.folder, options),
                  os.path.join(options.folder, f"snapshots.{options.format}"), options.dpi)

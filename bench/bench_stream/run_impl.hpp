@@ -72,7 +72,7 @@ class StreamRunnerOn : public StreamRunner {
     wishes.hold_parameters = way.hold;
     stream::StreamNeed need = m_need;
     need.shape.steps = 4000;  // what plans are made for: a long run
-    if (m_rates.slabs.empty()) measure(way.device_memory);
+    if (m_rates.slabs.empty() || way.device_memory != m_measured_for) measure(way.device_memory);
     StreamFound found;
     found.plan = stream::plan_stream(need, wishes, m_rates);
     if (way.block > 0 && way.updates > 0 && way.device_memory == 0 && way.hold) {
@@ -168,7 +168,8 @@ class StreamRunnerOn : public StreamRunner {
   }
 
   void measure(std::size_t device_memory) {
-    std::vector<std::int64_t> slabs{4, 8, 16, 32, 64};
+    m_measured_for = device_memory;
+    std::vector<std::int64_t> slabs{4, 8, 16, 24, 32, 48, 64, 96};
     const auto plane = static_cast<std::size_t>(
         (2 * m_need.fields + m_need.parameters + m_need.work) * m_need.plane_elements * 4);
     while (device_memory > 0 && slabs.size() > 1 &&
@@ -279,6 +280,7 @@ class StreamRunnerOn : public StreamRunner {
   stream::VolumeShape<T, 3> m_shape;
   stream::StreamNeed m_need;
   stream::StreamRates m_rates;
+  std::size_t m_measured_for = 0;  ///< bytes of the device that slabs were chosen for
   std::unique_ptr<stream::HostVolume<T, 3>> m_volume;
   PageLock<Memory> m_lock;
   std::unique_ptr<Device> m_whole;

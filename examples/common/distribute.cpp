@@ -95,6 +95,11 @@ OptionText only_shot_option() {
           "is made of all shots is left out"};
 }
 
+std::optional<std::int64_t> read_only_shot(const Arguments& arguments) {
+  if (!arguments.given("only-shot")) return std::nullopt;
+  return parse_count("--only-shot", arguments.text("only-shot"), 0, most);
+}
+
 namespace {
 
 // The options of the run as words, for one shot at a place.
@@ -147,10 +152,10 @@ cluster::Work work_of(const CommonOptions& options, const std::string& program,
 }  // namespace
 
 void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options,
-                      const std::string& program, const std::vector<std::int64_t>& shots,
-                      Session& session,
+                      const std::vector<std::int64_t>& shots, Session& session,
                       const std::function<void(std::int64_t shot, const Json& more)>& taken) {
   if (shots.empty()) return;
+  const std::string& program = session.program();
   const fs::path folder = fs::absolute(session.folder()) / "sites";
   std::error_code error;
   if (!options.resume) fs::remove_all(folder, error);

@@ -5,7 +5,7 @@
 /// \brief What programs that compute shots at several places have in common: their options, and the
 /// run of a distributor until its end or a signal.
 
-#include "common/command_line.hpp"
+#include "common/distribute_options.hpp"
 #include "common/program.hpp"
 
 #include <moho/cluster/distributor.hpp>
@@ -19,33 +19,16 @@
 
 namespace moho::examples {
 
-/// How shots are distributed.
-struct DistributeTexts {
-  std::string sites;                   ///< file of places; empty: none was given
-  cluster::DistributeOptions options;  ///< how
-  double result_bytes = 0.0;           ///< that a result takes; 0: it is not known
-};
-
-/// --sites and what belongs to it, for --help.
-std::vector<OptionText> distribute_options();
-/// What was given for them. \throws InputError
-void read_distribute_options(const Arguments& arguments, DistributeTexts& texts);
-
-/// --only-shot: what a program is asked for at a place.
-OptionText only_shot_option();
-
 /// \brief Computes shots of a program at the places of --sites, and takes them over as --resume
 /// takes those of an earlier run.
 ///
 /// Each is computed by the same program with the same options, --only-shot and its number. To be
 /// called when all results are claimed and resumable() was called.
-/// \param program its name
 /// \param shots numbers of those that are not there
 /// \param taken called for each with what part_is_whole() was given there
 /// \throws InputError, MissingShots
 void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options,
-                      const std::string& program, const std::vector<std::int64_t>& shots,
-                      Session& session,
+                      const std::vector<std::int64_t>& shots, Session& session,
                       const std::function<void(std::int64_t shot, const Json& more)>& taken);
 
 /// The folder of moho's programs: that of this one.

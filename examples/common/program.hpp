@@ -71,6 +71,8 @@ class Session {
 
   /// The processes of the run.
   Processes& processes() { return m_processes; }
+  /// Name of the program.
+  const std::string& program() const { return m_program; }
   /// The folder of the results.
   const std::filesystem::path& folder() const { return m_folder; }
   /// Prints a line of its arguments, unless the run is quiet.

@@ -84,6 +84,17 @@ Json seconds(const PhaseTimes& times) {
   return json;
 }
 
+Json stages_json(const Timeline& timeline) {
+  Json stages = Json::array();
+  for (const auto& total : timeline.totals()) {
+    stages.push_back(Json::object({{"stage", total.stage},
+                                   {"seconds", total.seconds},
+                                   {"spans", total.spans},
+                                   {"bytes", total.bytes}}));
+  }
+  return stages;
+}
+
 std::string format_count(double count) {
   constexpr double units[] = {1e12, 1e9, 1e6, 1e3};
   constexpr const char* names[] = {"T", "G", "M", "k"};

@@ -8,6 +8,7 @@
 #include "common/json.hpp"
 
 #include <moho/core/phases.hpp>
+#include <moho/core/timeline.hpp>
 
 #include <string>
 
@@ -28,6 +29,9 @@ Json memory_json(const CommonOptions& options);
 
 /// Seconds of each phase and of all of them.
 Json seconds(const PhaseTimes& times);
+
+/// Seconds, spans and bytes of each stage of a time line.
+Json stages_json(const Timeline& timeline);
 
 /// A large number with a prefix: "1.23 G", "45.6 M", "789 k".
 std::string format_count(double count);

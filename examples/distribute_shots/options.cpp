@@ -2,6 +2,7 @@
 #include "distribute_shots/options.hpp"
 
 #include "common/arguments.hpp"
+#include "common/distribute.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/io/checksum.hpp>

@@ -5,7 +5,7 @@
 /// \brief What can be asked of distribute_shots.
 
 #include "common/command_line.hpp"
-#include "common/distribute.hpp"
+#include "common/distribute_options.hpp"
 
 #include <moho/cluster/job.hpp>
 

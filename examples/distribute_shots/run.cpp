@@ -2,6 +2,7 @@
 //
 // distribute_shots: the shots of a survey at several places.
 
+#include "common/distribute.hpp"
 #include "common/program.hpp"
 #include "common/summary.hpp"
 #include "distribute_shots/options.hpp"

@@ -259,10 +259,7 @@ Options read_options(const Arguments& arguments) {
   o.plan = given("plan");
   read_common(arguments, "migrate_shots", o);
   read_distribute_options(arguments, o.distribute);
-  if (given("only-shot")) {
-    o.only_shot =
-        parse_count("--only-shot", text("only-shot"), 0, std::numeric_limits<std::int64_t>::max());
-  }
+  o.only_shot = read_only_shot(arguments);
   add_inputs(arguments,
              {"vp", "rho", "epsilon", "delta", "theta", "phi", "true-vp", "true-rho",
               "true-epsilon", "true-delta", "true-theta", "true-phi", "source", "receivers"},

@@ -5,7 +5,7 @@
 /// \brief Everything that can be asked of migrate_shots, and how it is read.
 
 #include "common/command_line.hpp"
-#include "common/distribute.hpp"
+#include "common/distribute_options.hpp"
 #include "common/earth_model.hpp"
 #include "common/survey.hpp"
 

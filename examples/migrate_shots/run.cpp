@@ -4,6 +4,7 @@
 
 #include "common/acquisition.hpp"
 #include "common/boundary.hpp"
+#include "common/distribute.hpp"
 #include "common/format.hpp"
 #include "common/memory.hpp"
 #include "common/program.hpp"
@@ -58,6 +59,7 @@ Json asked_json(const Options& o) {
   json["dt"] = o.dt > 0.0 ? Json(o.dt) : Json("auto");
   json["order"] = o.order;
   json["boundary"] = o.boundary.empty() ? Json("auto") : Json(o.boundary);
+  json["width"] = o.width ? Json(*o.width) : Json("auto");
   json["free_surface"] = o.free_surface;
   json["seed"] = o.seed;
   json["equations"] = o.equations == wave::Equations::fletcher ? "fletcher" : "self_adjoint";
@@ -236,7 +238,7 @@ class Program {
       m_left_out[only->second] = false;
     }
     if (!m_o.distribute.sites.empty() && !m_o.plan) {
-      compute_at_sites(m_o.distribute, m_o, "migrate_shots", left, m_session,
+      compute_at_sites(m_o.distribute, m_o, left, m_session,
                        [&](std::int64_t shot, const Json& more) {
                          m_entries[places.at(shot)] = more;
                          m_there[places.at(shot)] = true;
@@ -592,10 +594,7 @@ class Program {
       write("illumination_source.npy", m_sums[1]);
       write("illumination_receiver.npy", m_sums[2]);
       write_gathers();
-      const std::string trace = m_timeline.json();
-      io::AtomicFile file(folder / "timeline.json");
-      file.write(trace.data(), trace.size());
-      file.commit(trace.size());
+      io::write_text(folder / "timeline.json", m_timeline.json());
       m_session.wrote("timeline.json");
       if (!m_o.keep_shots) remove_shots();
     }
@@ -610,14 +609,7 @@ class Program {
                                    {"points_of_whole_grids", m_whole},
                                    {"seconds_of_legs", m_seconds}});
     summary["rates"] = Json::object({{"points_per_second", rate}});
-    Json stages = Json::array();
-    for (const auto& total : m_timeline.totals()) {
-      stages.push_back(Json::object({{"stage", total.stage},
-                                     {"seconds", total.seconds},
-                                     {"spans", total.spans},
-                                     {"bytes", total.bytes}}));
-    }
-    summary["stages"] = stages;
+    summary["stages"] = stages_json(m_timeline);
     Ending ending;
     ending.script = "plot_migration.py";
     ending.pictures = {"image.png", "illumination.png", "data.png", "timeline.png"};

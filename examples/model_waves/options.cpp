@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model_waves/options.hpp"
 
-#include "common/arguments.hpp"
-
-#include <moho/core/error.hpp>
-
 namespace moho::examples::model_waves {
 
 namespace {
@@ -15,22 +11,10 @@ variable density, and anisotropic ones (VTI, TTI).
 
   model_waves --vp FILE [options]
   model_waves --vp 2000 --shape nx,nz[,ny] --spacing d [options]
-
-Units are metres, seconds, Hz, m/s. x points right, y into the page, z is DEPTH and points down. On the
-command line coordinates are written x,z in 2D and x,z,y in 3D. Model files hold nodes in the order (x, z)
-or (x, y, z) with z running fastest; .npy, .rsf, .sgy and .segy are read.
 )";
 
 constexpr const char* outro =
     R"(
-Boundaries. A kind for all faces, then exceptions by face: --boundary cpml:20,top=free,left=sponge:40. Kinds:
-cpml (absorbs best; not for TTI), sponge, random (keeps the energy and scatters it), free (the free surface),
-rigid. Faces: left, right (x), front, back (y), top, bottom (z). Layers lie OUTSIDE of the model.
-
-Time. A sample of the wavelet at time t acts at time t; a Ricker wavelet has its peak 1.5 / frequency after
-zero, and arrivals are that much later than the traveltime. --dt auto takes a step below the largest stable
-one, such that samples of the gather are whole microseconds apart.
-
 Results, in the folder of --out:
   gather.npy     pressure, receivers x samples (several shots: gather_0001.npy, ...)
   gather.sgy     all shots with their geometry, SEG-Y revision 1
@@ -58,74 +42,24 @@ message says what and why), 1 anything else, 130 interrupted.
 Description describe() {
   Description d;
   d.program = "model_waves";
-  d.intro = intro;
-  d.outro = outro;
-  d.groups = {
-      earth_model_options(),
-      {"Shots",
-       joined(
-           shot_options(),
-           {{"shots", "FILE",
-             "a table shot,kind,x,z (3D: x,y,z) of sources and receivers, instead of both"},
-            {"wavelet", "WAVELET",
-             "ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] with "
-             "times "
-             "and amplitudes (default: ricker:15)"},
-            {"time", "s", "seconds to model (default: 1)"},
-            {"interval", "s", "between samples of the gather, whole microseconds (default: dt)"},
-            {"snapshot-every", "s",
-             "seconds between snapshots of the first shot, 0 for none (default: a quarter of the "
-             "time)"}})},
-      {"Scheme", scheme_options()},
-      {"Running",
-       {precision_option(), space_option(),
-        memory_option("for all arrays together, or on the device"), out_option(d.program),
-        resume_option("shot"), only_shot_option(), flag("no-plot", "draw no pictures"),
-        flag("quiet", "print nothing but errors")}},
-      {"Several places", distribute_options()}};
-  d.config_note = ". Sources and receivers chosen there replace the file's";
-  d.alternatives = {{{"source", "shots"}, {}}, {{"receivers", "shots"}, {"moving"}}};
+  d.intro = intro + wave_units_help();
+  d.outro = wave_scheme_help() + outro;
+  add_wave_options(
+      d,
+      {{"snapshot-every", "s",
+        "seconds between snapshots of the first shot, 0 for none (default: a quarter of the "
+        "time)"}},
+      {memory_option("for all arrays together, or on the device")});
   return d;
 }
 
 Options read_options(const Arguments& arguments) {
   Options o;
-  const auto given = [&](const char* name) { return arguments.given(name); };
-  const auto text = [&](const char* name) { return arguments.text(name); };
-
-  read_earth_model_options(arguments, "model_waves", o.model);
-
-  // The shots.
-  read_shot_options(arguments, o);
-  if (given("shots")) o.shots_file = text("shots");
-  if (given("shots") && (given("source") || given("receivers") || o.moving)) {
-    throw InputError(
-        concat("--shots and --",
-               given("source")      ? "source"
-               : given("receivers") ? "receivers"
-                                    : "moving",
-               " were both given (allowed: one of them): the table holds sources and receivers"));
-  }
-  if (given("wavelet")) o.wavelet = text("wavelet");
-  if (given("time")) o.time = arguments.number("time", "positive, in seconds", 0.0, false);
-  if (given("interval"))
-    o.interval = arguments.number("interval", "positive, in seconds", 0.0, false);
-  if (given("snapshot-every")) {
+  read_wave_options(arguments, "model_waves", o);
+  if (arguments.given("snapshot-every")) {
     o.snapshots =
         arguments.number("snapshot-every", "positive, in seconds, or 0 for none", 0.0, true);
   }
-
-  read_face_options(arguments, o);
-  read_scheme_options(arguments, o);
-  read_common(arguments, "model_waves", o);
-  read_distribute_options(arguments, o.distribute);
-  if (given("only-shot")) {
-    o.only_shot =
-        parse_count("--only-shot", text("only-shot"), 0, std::numeric_limits<std::int64_t>::max());
-  }
-  add_inputs(arguments,
-             {"vp", "rho", "epsilon", "delta", "theta", "phi", "source", "receivers", "shots"},
-             o.wavelet, o);
   return o;
 }
 

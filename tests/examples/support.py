@@ -37,6 +37,7 @@ class Case(unittest.TestCase):
     program = ""  # path of the program
     mpirun = ""   # path of mpirun, for programs that know it
     data = ""     # folder of data that tests may use
+    modeller = "" # path of model_waves, for programs that are compared with it
 
     def setUp(self):
         self._folder = tempfile.TemporaryDirectory(prefix="moho_")
@@ -457,12 +458,14 @@ def main(description, groups=None):
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, help="path of the program")
     parser.add_argument("--mpirun", default="", help="path of mpirun; empty if the program knows no MPI")
+    parser.add_argument("--modeller", default="", help="path of model_waves; tests that need it are skipped without")
     parser.add_argument("--data", default="", help="folder with data; tests that need it are skipped without")
     parser.add_argument("names", nargs="*", help="test classes or tests; all if none is named")
     arguments = parser.parse_args()
     Case.program = os.path.abspath(arguments.program)
     Case.mpirun = arguments.mpirun
     Case.data = arguments.data
+    Case.modeller = os.path.abspath(arguments.modeller) if arguments.modeller else ""
     module = sys.modules["__main__"]
     loader = unittest.defaultTestLoader
     names = arguments.names or groups

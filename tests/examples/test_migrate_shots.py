@@ -16,7 +16,6 @@ from support import np
 
 
 class Case(support.Case):
-    modeller = None
     # A section with a step in the velocity 300 m deep; the model to migrate with does not have it.
     shape = (121, 61)
     survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "0.6", "--dt", "0.002", "--boundary",
@@ -219,9 +218,4 @@ class BadInput(Case):
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    if "--modeller" in arguments:
-        at = arguments.index("--modeller")
-        Case.modeller = os.path.abspath(arguments[at + 1])
-        del sys.argv[1 + at:3 + at]
     sys.exit(support.main(__doc__))

@@ -27,6 +27,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"gravity", {"core", "mpi"}},
     {"wave", {"core"}},
     {"rtm", {"core", "io", "eikonal", "wave"}},
+    {"stream", {"core", "io", "mpi", "wave"}},
     {"cluster", {"core", "io"}},
 };
 

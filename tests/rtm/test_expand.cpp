@@ -82,7 +82,6 @@ class Shot {
  public:
   Shot(const Instance<Memory>& instance, const Setting<Dim>& setting)
       : exec(instance), m_setting(setting) {
-    Model<T, Dim, Memory> inner;
     inner.vp = sample<T, Dim>(exec, setting.grid, setting.vp);
     inner.epsilon = sample<T, Dim>(exec, setting.grid, setting.epsilon);
     inner.delta = sample<T, Dim>(exec, setting.grid, setting.delta);
@@ -114,7 +113,7 @@ class Shot {
   }
 
   Instance<Memory> exec;
-  Model<T, Dim, Memory> model;
+  Model<T, Dim, Memory> inner, model;  ///< without and with the layers of the faces
   std::unique_ptr<Propagator<T, Dim, Memory>> propagator;
   PointSet<T, Dim, Memory> sources, receivers;
   std::vector<double> wavelet;
@@ -307,6 +306,60 @@ MEMORY_TEST(Expand, SmallerThresholdsCutLess) {
         compare<double>(shot, whole.traces, Expansion::amplitude, threshold, 0.8, options);
     EXPECT_LT(found, before);
     before = found;
+  }
+}
+
+MEMORY_TEST(Expand, BoxesOfAllStepsAreKnownFromTheModelWithoutLayers) {
+  Setting<2> s = section();
+  s.epsilon = [](const Point<2>& x) { return 0.25 * x[1]; };
+  s.delta = [](const Point<2>& x) { return 0.1 * x[0] - 0.05; };
+  s.boundaries = all_faces<2>(FaceKind::cpml, 12);
+  s.boundaries.upper[0] = Face{FaceKind::sponge, 30};
+  s.boundaries.lower[1] = Face{FaceKind::free_surface, 0};
+  Shot<float, 2, Memory> shot(exec, s);
+  DomainOptions options;
+  options.onset = 0.021;
+  const auto boxes = [&](Expansion method) {
+    return rtm::shot_boxes<float, 2, Memory>(method, shot.exec, s.grid, shot.inner,
+                                             shot.propagator->scheme(), shot.sources, options);
+  };
+  const auto field = shot.propagator->make_wavefield(shot.exec);
+  for (const Expansion method : {Expansion::layers, Expansion::eikonal}) {
+    SCOPED_TRACE(rtm::to_string(method));
+    const auto rule = boxes(method);
+    const auto domain = shot.domain(method, options);
+    for (std::int64_t step = 0; step < 900; ++step) {
+      const Box<2> box = rule.box(step);
+      ASSERT_TRUE(box == domain->box(shot.exec, *shot.propagator, field, step)) << "step " << step;
+      if (step > 0) ASSERT_TRUE(holds(box, rule.box(step - 1))) << "step " << step;
+    }
+    EXPECT_FALSE(rule.box(0) == rule.box(100));
+    EXPECT_TRUE(rule.box(100000) == whole_box(shot.propagator->grid()));
+  }
+  for (const Expansion method : {Expansion::none, Expansion::amplitude}) {
+    EXPECT_THROW(
+        {
+          try {
+            boxes(method);
+          } catch (const InputError& error) {
+            EXPECT_THAT(error.what(), HasSubstr(rtm::to_string(method)));
+            EXPECT_THAT(error.what(), HasSubstr("(allowed: layers, eikonal"));
+            throw;
+          }
+        },
+        InputError);
+  }
+  // random layers are slower than the nodes that they begin at: boxes are not smaller
+  s.boundaries = all_faces<2>(FaceKind::random, 15);
+  s.frequency = 1.5;  // nothing keeps these layers from being very slow
+  const Shot<float, 2, Memory> random(exec, s);
+  const auto wide =
+      rtm::shot_boxes<float, 2, Memory>(Expansion::eikonal, random.exec, s.grid, random.inner,
+                                        random.propagator->scheme(), random.sources, options);
+  const auto domain = random.domain(Expansion::eikonal, options);
+  for (std::int64_t step = 0; step < 900; step += 7) {
+    const Box<2> box = domain->box(random.exec, *random.propagator, field, step);
+    ASSERT_TRUE(holds(wide.box(step), box)) << "step " << step;
   }
 }
 

@@ -19,11 +19,22 @@ namespace moho::rtm {
 namespace detail {
 
 /// The fastest wave at a node in any direction: vp sqrt(max(1, 1 + 2 epsilon, 1 + 2 delta)).
-template <class T>
+///
+/// The model may lack the layers of the faces. A node in them takes the value of the nearest node
+/// of the model, as extend_model() does; random layers, which are slower, are not outrun by it.
+template <class T, int Dim>
 struct FastestVelocity {
   const T *vp = nullptr, *epsilon = nullptr, *delta = nullptr;  ///< absent: null
+  Grid<Dim> model;                                              ///< of the arrays
+  Index<Dim> shift{};  ///< node 0 of the model in the grid whose nodes are asked for
 
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(const std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const Index<Dim>& node) const {
+    Index<Dim> inside;
+    for (int d = 0; d < Dim; ++d) {
+      const std::int64_t k = node[d] - shift[d], last = model.extents[d] - 1;
+      inside[d] = k < 0 ? 0 : k > last ? last : k;
+    }
+    const std::int64_t i = model.flat(inside);
     T most = T(1);
     if (epsilon != nullptr) {
       const T a = T(1) + T(2) * epsilon[i];
@@ -38,17 +49,21 @@ struct FastestVelocity {
 };
 
 /// The slowness of the fastest wave.
-template <class T>
+template <class T, int Dim>
 struct LeastSlowness {
-  FastestVelocity<T> fastest;
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(const std::int64_t i) const { return T(1) / fastest(i); }
+  FastestVelocity<T, Dim> fastest;
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const std::int64_t, const Index<Dim>& node) const {
+    return T(1) / fastest(node);
+  }
 };
 
 /// The value of a field.
-template <class T>
+template <class T, int Dim>
 struct ValueOf {
   const T* field;
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(const std::int64_t i) const { return field[i]; }
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const std::int64_t i, const Index<Dim>&) const {
+    return field[i];
+  }
 };
 
 /// Planes across all axes, one after the other: those across axis d begin at first[d].
@@ -74,8 +89,8 @@ struct LeastOnPlanes {
   T* least;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    const T own = value(i);
     const Index<Dim> node = grid.node(i);
+    const T own = value(i, node);
     for (int d = 0; d < Dim; ++d) {
       T* const address = least + first[d] + node[d];
       // few nodes lower a minimum that others have seen before
@@ -108,7 +123,7 @@ std::array<std::vector<double>, Dim> least_on_planes(const Instance<Memory>& exe
 /// k coarsening: whatever lies between coarse nodes, all of them are as fast.
 template <class T, int Dim>
 struct Coarsen {
-  FastestVelocity<T> fastest;
+  FastestVelocity<T, Dim> fastest;
   Grid<Dim> fine, coarse;
   std::int64_t coarsening;
   T* velocity;
@@ -128,7 +143,7 @@ struct Coarsen {
     T most = T(0);
     const std::int64_t nodes = around.size();
     for (std::int64_t k = 0; k < nodes; ++k) {
-      const T v = fastest(fine.flat(around.node(k)));
+      const T v = fastest(around.node(k));
       most = v > most ? v : most;
     }
     velocity[i] = most;
@@ -189,7 +204,84 @@ class ArrivalBoxes {
   std::array<std::vector<double>, Dim> m_lower, m_upper;
 };
 
+/// When nothing is earlier than on each plane, from the fastest wave of each plane.
+/// \param exec where the planes are searched; it is waited for
+/// \param sources nodes at which waves begin
+template <class T, int Dim, class Memory>
+ArrivalBoxes<Dim> arrivals_by_layers(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                     const FastestVelocity<T, Dim>& fastest,
+                                     const Box<Dim>& sources) {
+  auto planes = least_on_planes<T, Dim, Memory>(exec, grid, LeastSlowness<T, Dim>{fastest});
+  for (int d = 0; d < Dim; ++d) {
+    const std::vector<double> least = planes[static_cast<std::size_t>(d)];
+    std::vector<double>& arrival = planes[static_cast<std::size_t>(d)];
+    const auto from = [&](std::int64_t at, std::int64_t to) {
+      const auto a = static_cast<std::size_t>(at), b = static_cast<std::size_t>(to);
+      arrival[b] = arrival[a] + grid.spacing[d] * std::min(least[a], least[b]);
+    };
+    const std::int64_t first = sources.lower[d], last = sources.upper[d] - 1;
+    for (std::int64_t k = first; k <= last; ++k) arrival[static_cast<std::size_t>(k)] = 0.0;
+    for (std::int64_t k = first; k > 0; --k) from(k, k - 1);
+    for (std::int64_t k = last; k + 1 < grid.extents[d]; ++k) from(k, k + 1);
+  }
+  return ArrivalBoxes<Dim>(planes);
+}
+
+/// First arrivals on each plane by the eikonal equation, solved on every `coarsening`-th node.
+/// \param exec where it is solved; it is waited for
+template <class T, int Dim, class Memory>
+ArrivalBoxes<Dim> arrivals_by_eikonal(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                      const FastestVelocity<T, Dim>& fastest,
+                                      const Points<Dim>& sources, std::int64_t coarsening) {
+  Grid<Dim> coarse = grid;
+  for (int d = 0; d < Dim; ++d) {
+    coarse.extents[d] = (grid.extents[d] - 1 + coarsening - 1) / coarsening + 1;
+    coarse.spacing[d] = grid.spacing[d] * static_cast<double>(coarsening);
+  }
+  const auto velocity = make_field<T>(exec, coarse, "moho::rtm::velocity");
+  launch("moho::rtm::coarsen", exec, coarse.size(),
+         Coarsen<T, Dim>{fastest, grid, coarse, coarsening, velocity.data()});
+  const auto times = make_field<T>(exec, coarse, "moho::rtm::times");
+  eikonal::solve(InstanceOf<Memory>(exec), coarse, velocity, sources, times);
+  const ArrivalBoxes<Dim> arrivals(
+      least_on_planes<T, Dim, Memory>(exec, coarse, ValueOf<T, Dim>{times.data()}));
+  return arrivals.refined(coarsening, grid.extents);
+}
+
 }  // namespace detail
+
+/// \brief The boxes of a run whose arrivals are known before its first step: numbers on the host,
+/// which need neither wavefield nor propagator.
+template <int Dim>
+class ArrivalRule {
+ public:
+  /// No boxes.
+  ArrivalRule() = default;
+  /// \brief All but the arrivals. \param scheme of the run \param sources that will be injected
+  /// \param options onset, frequency, margin, source_radius
+  /// \throws InputError for options out of range, or no source
+  template <class T, class Memory>
+  ArrivalRule(const wave::Scheme<T, Dim, Memory>& scheme,
+              const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options);
+
+  /// Takes the arrivals. \param grown nodes by which the box around the sources grows
+  void set(const detail::ArrivalBoxes<Dim>& arrivals, std::int64_t grown = 0) {
+    m_arrivals = arrivals;
+    m_start = m_start.grown(grown);
+  }
+  /// The planes that waves reach within a step, and the margin: nodes that the step from `step` to
+  /// `step + 1` advances. Each holds the one before.
+  Box<Dim> box(std::int64_t step) const;
+
+ private:
+  detail::ArrivalBoxes<Dim> m_arrivals;  ///< of planes, along each axis
+  Box<Dim> m_whole{};                    ///< the grid
+  Box<Dim> m_start{};                    ///< held at every step
+  int m_margin = 0;                      ///< nodes ahead of arrivals
+  double m_dt = 0.0;                     ///< of the scheme, seconds
+  double m_onset = 0.0;                  ///< sources are silent before, seconds
+  double m_haste = 1.0;                  ///< how much faster than true the scheme's waves may be
+};
 
 /// \brief What both methods that know arrivals do at each step: look the box up.
 template <class T, int Dim, class Memory>
@@ -204,13 +296,8 @@ class ArrivalDomain : public ExpandingDomain<T, Dim, Memory> {
   Box<Dim> next_box(const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&,
                     const wave::Wavefield<T, Dim, Memory>&, std::int64_t step) override;
 
-  detail::FastestVelocity<T> m_fastest;  ///< of the model, until the arrivals are there
-  DomainOptions m_options;               ///< as given
-  detail::ArrivalBoxes<Dim> m_arrivals;  ///< of planes, along each axis
-  Box<Dim> m_start{};                    ///< held at every step
-  int m_margin = 0;                      ///< nodes ahead of arrivals
-  double m_dt = 0.0;                     ///< of the propagator, seconds
-  double m_haste = 1.0;                  ///< how much faster than true the scheme's waves may be
+  detail::FastestVelocity<T, Dim> m_fastest;  ///< of the model, until the arrivals are there
+  ArrivalRule<Dim> m_rule;                    ///< gives the boxes
 };
 
 /// \brief Constant-velocity layers (the first method of Suh and Wang 2011).
@@ -256,44 +343,72 @@ class EikonalDomain : public ArrivalDomain<T, Dim, Memory> {
                 const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options = {});
 };
 
+/// \brief The boxes of all steps of a shot, found on the host before the first one: for runs whose
+/// steps are not done one after the other, so that no wavefield can be looked at.
+///
+/// They are those of LayersDomain and EikonalDomain, but where delta is larger than epsilon near a
+/// source and is brought down to it: there they are a little larger.
+/// \param expansion layers or eikonal
+/// \param exec where the model is searched; it is waited for
+/// \param grid of the model
+/// \param model without the layers of its faces
+/// \param scheme of the grid with its layers
+/// \param sources that will be injected
+/// \param options onset, frequency, margin, coarsening, source_radius
+/// \throws InputError for another method, options out of range, no source, or fields of another
+/// shape
 template <class T, int Dim, class Memory>
-ArrivalDomain<T, Dim, Memory>::ArrivalDomain(const wave::Propagator<T, Dim, Memory>& propagator,
-                                             const wave::Model<T, Dim, Memory>& model,
-                                             const wave::PointSet<T, Dim, Memory>& sources,
-                                             const DomainOptions& options)
-    : m_fastest{model.vp.data(), model.epsilon.data(), model.delta.data()}, m_options(options) {
-  constexpr double pi = 3.14159265358979323846;
-  check_options(options);
-  const Grid<Dim>& grid = propagator.grid();
-  detail::check_sources(grid, sources, options);
+ArrivalRule<Dim> shot_boxes(Expansion expansion, const InstanceOf<Memory>& exec,
+                            const Grid<Dim>& grid, const wave::Model<T, Dim, Memory>& model,
+                            const wave::Scheme<T, Dim, Memory>& scheme,
+                            const wave::PointSet<T, Dim, Memory>& sources,
+                            const DomainOptions& options = {});
+
+namespace detail {
+/// Pointers of a model's fields. \throws InputError for fields of another shape
+template <class T, int Dim, class Memory>
+FastestVelocity<T, Dim> fastest_velocity(const Grid<Dim>& grid,
+                                         const wave::Model<T, Dim, Memory>& model,
+                                         const Index<Dim>& shift) {
   if (model.vp.data() == nullptr) {
     throw InputError("vp: it is missing (arrivals come from it): give the propagator's model");
   }
   check_shape(grid, model.vp, "vp");
   if (model.epsilon.data() != nullptr) check_shape(grid, model.epsilon, "epsilon");
   if (model.delta.data() != nullptr) check_shape(grid, model.delta, "delta");
+  return {model.vp.data(), model.epsilon.data(), model.delta.data(), grid, shift};
+}
+}  // namespace detail
+
+template <int Dim>
+template <class T, class Memory>
+ArrivalRule<Dim>::ArrivalRule(const wave::Scheme<T, Dim, Memory>& scheme,
+                              const wave::PointSet<T, Dim, Memory>& sources,
+                              const DomainOptions& options) {
+  constexpr double pi = 3.14159265358979323846;
+  check_options(options);
+  const Grid<Dim>& grid = scheme.grid();
+  detail::check_sources(grid, sources, options);
+  m_whole = whole_box(grid);
   m_start = sources.box();
-  m_margin = propagator.order() / 2 + options.margin;
-  m_dt = propagator.dt();
-  double frequency = options.frequency > 0.0 ? options.frequency : propagator.options().frequency;
+  m_margin = scheme.order() / 2 + options.margin;
+  m_dt = scheme.dt();
+  m_onset = options.onset;
+  double frequency = options.frequency > 0.0 ? options.frequency : scheme.options().frequency;
   if (frequency == 0.0) {
     double spacing = 0.0;
     for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
-    frequency = propagator.limits().least_velocity /
-                (wave::required_points_per_wavelength(propagator.order()) * spacing);
+    frequency = scheme.limits().least_velocity /
+                (wave::required_points_per_wavelength(scheme.order()) * spacing);
   }
   // Leapfrog runs ahead: sin(omega dt / 2) = c k dt / 2 where differences in space are exact.
   m_haste = 1.0 / std::cos(std::min(pi * frequency * m_dt, 1.0));
 }
 
-template <class T, int Dim, class Memory>
-Box<Dim> ArrivalDomain<T, Dim, Memory>::next_box(const Instance<Memory>&,
-                                                 const wave::Propagator<T, Dim, Memory>&,
-                                                 const wave::Wavefield<T, Dim, Memory>&,
-                                                 std::int64_t step) {
-  const detail::Stopwatch watch(this->m_report.seconds_steps);
+template <int Dim>
+Box<Dim> ArrivalRule<Dim>::box(std::int64_t step) const {
   // the values that a step writes are those of its end
-  const double time = static_cast<double>(step + 1) * m_dt - m_options.onset;
+  const double time = static_cast<double>(step + 1) * m_dt - m_onset;
   const Box<Dim> arrived = m_arrivals.at(time * m_haste);
   Box<Dim> box = m_start;
   for (int d = 0; d < Dim; ++d) {
@@ -302,7 +417,53 @@ Box<Dim> ArrivalDomain<T, Dim, Memory>::next_box(const Instance<Memory>&,
       box.upper[d] = std::max(box.upper[d], arrived.upper[d]);
     }
   }
-  return box.grown(m_margin);
+  return intersection(box.grown(m_margin), m_whole);
+}
+
+template <class T, int Dim, class Memory>
+ArrivalRule<Dim> shot_boxes(Expansion expansion, const InstanceOf<Memory>& exec,
+                            const Grid<Dim>& grid, const wave::Model<T, Dim, Memory>& model,
+                            const wave::Scheme<T, Dim, Memory>& scheme,
+                            const wave::PointSet<T, Dim, Memory>& sources,
+                            const DomainOptions& options) {
+  if (expansion != Expansion::layers && expansion != Expansion::eikonal) {
+    throw InputError(concat("expansion is ", to_string(expansion),
+                            " (allowed: layers, eikonal, which know from the model when waves "
+                            "arrive): choose one"));
+  }
+  const Instance<Memory>& instance = exec;
+  ArrivalRule<Dim> rule(scheme, sources, options);
+  Index<Dim> shift;
+  for (int d = 0; d < Dim; ++d) shift[d] = scheme.options().boundaries.lower[d].layer();
+  const auto fastest = detail::fastest_velocity<T, Dim, Memory>(grid, model, shift);
+  if (expansion == Expansion::layers) {
+    rule.set(detail::arrivals_by_layers<T, Dim, Memory>(instance, scheme.grid(), fastest,
+                                                        sources.box()));
+  } else {
+    rule.set(detail::arrivals_by_eikonal<T, Dim, Memory>(instance, scheme.grid(), fastest,
+                                                         sources.positions(), options.coarsening),
+             // between the coarse planes on either side of a source
+             options.coarsening - 1);
+  }
+  return rule;
+}
+
+template <class T, int Dim, class Memory>
+ArrivalDomain<T, Dim, Memory>::ArrivalDomain(const wave::Propagator<T, Dim, Memory>& propagator,
+                                             const wave::Model<T, Dim, Memory>& model,
+                                             const wave::PointSet<T, Dim, Memory>& sources,
+                                             const DomainOptions& options)
+    : m_rule(propagator.scheme(), sources, options) {
+  m_fastest = detail::fastest_velocity<T, Dim, Memory>(propagator.grid(), model, Index<Dim>{});
+}
+
+template <class T, int Dim, class Memory>
+Box<Dim> ArrivalDomain<T, Dim, Memory>::next_box(const Instance<Memory>&,
+                                                 const wave::Propagator<T, Dim, Memory>&,
+                                                 const wave::Wavefield<T, Dim, Memory>&,
+                                                 std::int64_t step) {
+  const detail::Stopwatch watch(this->m_report.seconds_steps);
+  return m_rule.box(step);
 }
 
 template <class T, int Dim, class Memory>
@@ -313,22 +474,8 @@ LayersDomain<T, Dim, Memory>::LayersDomain(const InstanceOf<Memory>& exec,
                                            const DomainOptions& options)
     : ArrivalDomain<T, Dim, Memory>(propagator, model, sources, options) {
   const detail::Stopwatch watch(this->m_report.seconds_setup);
-  const Grid<Dim>& grid = propagator.grid();
-  const detail::LeastSlowness<T> slowness{this->m_fastest};
-  auto planes = detail::least_on_planes<T, Dim, Memory>(exec, grid, slowness);
-  for (int d = 0; d < Dim; ++d) {
-    const std::vector<double> least = planes[static_cast<std::size_t>(d)];
-    std::vector<double>& arrival = planes[static_cast<std::size_t>(d)];
-    const auto from = [&](std::int64_t at, std::int64_t to) {
-      const auto a = static_cast<std::size_t>(at), b = static_cast<std::size_t>(to);
-      arrival[b] = arrival[a] + grid.spacing[d] * std::min(least[a], least[b]);
-    };
-    const std::int64_t first = sources.box().lower[d], last = sources.box().upper[d] - 1;
-    for (std::int64_t k = first; k <= last; ++k) arrival[static_cast<std::size_t>(k)] = 0.0;
-    for (std::int64_t k = first; k > 0; --k) from(k, k - 1);
-    for (std::int64_t k = last; k + 1 < grid.extents[d]; ++k) from(k, k + 1);
-  }
-  this->m_arrivals = detail::ArrivalBoxes<Dim>(planes);
+  this->m_rule.set(detail::arrivals_by_layers<T, Dim, Memory>(exec, propagator.grid(),
+                                                              this->m_fastest, sources.box()));
   this->m_fastest = {};
 }
 
@@ -340,24 +487,11 @@ EikonalDomain<T, Dim, Memory>::EikonalDomain(const InstanceOf<Memory>& exec,
                                              const DomainOptions& options)
     : ArrivalDomain<T, Dim, Memory>(propagator, model, sources, options) {
   const detail::Stopwatch watch(this->m_report.seconds_setup);
-  const Grid<Dim>& grid = propagator.grid();
-  const std::int64_t coarsening = options.coarsening;
-  Grid<Dim> coarse = grid;
-  for (int d = 0; d < Dim; ++d) {
-    coarse.extents[d] = (grid.extents[d] - 1 + coarsening - 1) / coarsening + 1;
-    coarse.spacing[d] = grid.spacing[d] * static_cast<double>(coarsening);
-  }
-  const auto velocity = make_field<T>(exec, coarse, "moho::rtm::velocity");
-  launch("moho::rtm::coarsen", exec, coarse.size(),
-         detail::Coarsen<T, Dim>{this->m_fastest, grid, coarse, coarsening, velocity.data()});
-  const auto times = make_field<T>(exec, coarse, "moho::rtm::times");
-  eikonal::solve(exec, coarse, velocity, sources.positions(), times);
-  const detail::ValueOf<T> value{times.data()};
-  const detail::ArrivalBoxes<Dim> arrivals(
-      detail::least_on_planes<T, Dim, Memory>(exec, coarse, value));
-  this->m_arrivals = arrivals.refined(coarsening, grid.extents);
-  // between the coarse planes on either side of a source
-  this->m_start = this->m_start.grown(coarsening - 1);
+  this->m_rule.set(
+      detail::arrivals_by_eikonal<T, Dim, Memory>(exec, propagator.grid(), this->m_fastest,
+                                                  sources.positions(), options.coarsening),
+      // between the coarse planes on either side of a source
+      options.coarsening - 1);
   this->m_fastest = {};
 }
 

@@ -45,10 +45,14 @@ std::unique_ptr<ExpandingDomain<T, Dim, Memory>> make_domain(
 }  // namespace moho::rtm
 
 /// \cond
-#define MOHO_RTM_DOMAINS(prefix, T, Dim, Memory)       \
-  prefix template class ArrivalDomain<T, Dim, Memory>; \
-  prefix template class LayersDomain<T, Dim, Memory>;  \
-  prefix template class EikonalDomain<T, Dim, Memory>; \
+#define MOHO_RTM_DOMAINS(prefix, T, Dim, Memory)                                                \
+  prefix template ArrivalRule<Dim> shot_boxes<T, Dim, Memory>(                                  \
+      Expansion, const Instance<Memory>&, const Grid<Dim>&, const wave::Model<T, Dim, Memory>&, \
+      const wave::Scheme<T, Dim, Memory>&, const wave::PointSet<T, Dim, Memory>&,               \
+      const DomainOptions&);                                                                    \
+  prefix template class ArrivalDomain<T, Dim, Memory>;                                          \
+  prefix template class LayersDomain<T, Dim, Memory>;                                           \
+  prefix template class EikonalDomain<T, Dim, Memory>;                                          \
   prefix template class AmplitudeDomain<T, Dim, Memory>;
 #ifdef MOHO_RTM_KERNELS
 namespace moho::rtm {

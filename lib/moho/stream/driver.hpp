@@ -8,9 +8,11 @@
 #include <moho/stream/engine.hpp>
 #include <moho/stream/plan.hpp>
 #include <moho/stream/rates.hpp>
+#include <moho/stream/slabs.hpp>
 #include <moho/wave/driver.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -57,7 +59,8 @@ struct StreamShotResult {
 ///
 /// The model's parameters and the wavefield are on the host (HostVolume), and planes of them go
 /// through one device or a chain of several. Gathers and the last wavefield have the bits of
-/// wave::Modelling on the same device.
+/// wave::Modelling on the same device. Where the grid fits one device it is held there whole; where
+/// it fits several of them together, each holds a slab (Slabs).
 template <class T, int Dim, class Memory>
 class Streaming {
  public:
@@ -122,7 +125,9 @@ class Streaming {
   std::unique_ptr<HostVolume<T, Dim>> m_volume;
   PageLock<Memory> m_lock;  ///< of the volume: before it in destruction
   std::vector<std::unique_ptr<Device>> m_chain;
+  std::unique_ptr<Slabs<T, Dim, Memory>> m_slabs;
   bool m_whole = false;    ///< the device holds the whole grid
+  bool m_cut = false;      ///< devices hold slabs of it
   bool m_resumed = false;  ///< a shot was begun, which may have continued a file
   std::int64_t m_level = 0;
   bool m_locked = true;
@@ -347,9 +352,24 @@ void Streaming<T, Dim, Memory>::choose() {
         m_options.in_core && !asked && m_options.file.empty() && in_core <= allowed.device_memory;
     if (m_whole) m_plan.device_bytes = in_core;
   }
+  const std::int64_t beside = m_need.shape.beyond();
+  if (m_options.in_core && !m_whole && wishes.devices > 1 && wishes.block == 0 &&
+      wishes.updates == 0 && m_options.file.empty()) {
+    // a slab of the whole model and its wavefield on each device
+    const std::int64_t held =
+        m_need.shape.planes / wishes.devices + 1 + 2 * (beside + m_need.shape.halo);
+    const std::int64_t elements =
+        (m_need.parameters + (m_shape->q_factors ? 1 : 0) + 2 * m_need.fields + m_need.work) *
+            m_need.plane_elements * held +
+        3 * m_need.fields * (m_need.layer_elements * held + m_need.across_elements);
+    m_plan.device_bytes = static_cast<std::size_t>(elements) * sizeof(T) + m_need.fixed;
+    const bool long_enough = m_need.shape.planes / wishes.devices >= beside;
+    m_cut =
+        long_enough && (allowed.device_memory == 0 || m_plan.device_bytes <= allowed.device_memory);
+  }
   m_rates = m_options.rates;
-  if (m_options.measure && !m_whole) {
-    std::vector<std::int64_t> slabs{4, 8, 16, 32, 64};
+  if (m_options.measure && !m_whole && !m_cut) {
+    std::vector<std::int64_t> slabs{4, 8, 16, 24, 32, 48, 64, 96};
     if (wishes.block > 0) slabs = {wishes.block};
     // no more than a part of what is allowed
     const auto bytes_of = [&](std::int64_t planes) {
@@ -371,6 +391,15 @@ void Streaming<T, Dim, Memory>::choose() {
     }
     measure_link(m_instances.front(), m_rates);
     if (!m_options.file.empty()) measure_disk(m_options.file, m_rates.disk_in, m_rates.disk_out);
+  }
+  if (m_cut) {
+    m_plan.shape = m_need.shape;
+    m_plan.shape.block = m_need.shape.planes;
+    m_plan.in_core = m_plan.slabs = m_plan.resident = true;
+    m_plan.host_bytes = m_modelling.memory.model;
+    m_schedule = std::make_unique<Schedule>(m_plan.shape);
+    m_plan.shape.devices = wishes.devices;
+    return;
   }
   if (m_whole) {
     StreamShape shape = m_need.shape;
@@ -405,7 +434,13 @@ void Streaming<T, Dim, Memory>::choose() {
 
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::prepare() {
-  if (!m_chain.empty()) return;
+  if (!m_chain.empty() || m_slabs) return;
+  if (m_cut) {
+    m_slabs = std::make_unique<Slabs<T, Dim, Memory>>(m_instances, m_schemes, m_need.shape.beyond(),
+                                                      m_model_grid, m_model, m_modelling.random);
+    m_model = {};
+    return;
+  }
   const Instance<Memory>& exec = m_instances.front();
   const wave::Boundaries<Dim>& faces = m_modelling.faces;
   if (m_whole) {
@@ -448,7 +483,11 @@ StreamShape Streaming<T, Dim, Memory>::shape_for(const StreamShotOptions<Dim>& o
   Planes before{};
   for (std::int64_t s = 0; s < schedule.sweeps(); ++s) {
     const std::int64_t end = schedule.first_level(s, last) + schedule.updates(s, last);
+    // with the planes around it that steps and receivers read, where waves are at rest
+    const std::int64_t around = shape.beyond();
     Planes planes = planes_of(options.box(end - 1));
+    planes =
+        intersection(Planes{planes.begin - around, planes.end + around}, Planes{0, shape.planes});
     if (s > 0) planes = {std::min(planes.begin, before.begin), std::max(planes.end, before.end)};
     shape.ranges.push_back(planes);
     before = planes;
@@ -467,14 +506,15 @@ StreamShotResult<T> Streaming<T, Dim, Memory>::shot(const wave::Shot<Dim>& shot,
     first = m_volume->level();
   } else if (m_volume != nullptr) {
     m_volume->clear();
-  } else {
+  } else if (m_whole) {
     m_chain.front()->clear();
   }
   m_resumed = true;
-  const Schedule schedule(shape_for(options, first));
+  const Schedule schedule(m_cut ? m_schedule->shape() : shape_for(options, first));
 
   using wave::PointSet;
-  const std::size_t devices = m_chain.size();
+  const std::size_t devices = m_cut ? m_slabs->count() : m_chain.size();
+  std::vector<StreamShot<T, Dim, Memory>> shots;
   std::vector<PointSet<T, Dim, Memory>> sources, receivers;
   std::vector<wave::PointSeries<T, Memory>> gathers;
   sources.reserve(devices);
@@ -494,7 +534,7 @@ StreamShotResult<T> Streaming<T, Dim, Memory>::shot(const wave::Shot<Dim>& shot,
     one.receivers = &receivers[g];
     one.amplitudes = wave::detail::wavelet_series<T, Memory>(exec, m_modelling.wavelet,
                                                              m_sampling.steps, sources[g].count());
-    for (int f = 0; f < m_shape->fields && !m_whole; ++f) {
+    for (int f = 0; f < m_shape->fields && !m_whole && !m_cut; ++f) {
       one.factors[f] =
           sources[g].node_factors(exec, m_volume->source_layout(f), m_volume->source_scale(f));
     }
@@ -503,13 +543,25 @@ StreamShotResult<T> Streaming<T, Dim, Memory>::shot(const wave::Shot<Dim>& shot,
     one.rows = m_sampling.rows;
     one.gather = gathers[g];
     one.box = options.box;
-    m_chain[g]->begin(schedule, one);
+    if (m_cut) {
+      shots.push_back(one);
+    } else {
+      m_chain[g]->begin(schedule, one);
+    }
   }
   // rows of the gather by the device that recorded them
   const auto count = static_cast<std::size_t>(receivers.front().count());
   const auto rows =
       allocate<wave::Traces<T>>(m_instances.front(), "moho::stream::rows", m_sampling.rows, count);
   for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] = T(0);
+  // receivers of slabs are recorded by the device that steps their last plane, the others' rows are
+  // 0
+  const auto keep_sums = [&] {
+    for (std::size_t g = 0; g < devices && count > 0; ++g) {
+      const std::vector<T> part = download(m_instances[g], gathers[g]);
+      for (std::size_t i = 0; i < part.size(); ++i) rows.data()[i] += part[i];
+    }
+  };
   const auto keep = [&](std::int64_t sweep) {
     for (std::size_t g = 0; g < devices && count > 0; ++g) {
       const std::int64_t level = schedule.first_level(sweep, static_cast<int>(g));
@@ -544,7 +596,17 @@ StreamShotResult<T> Streaming<T, Dim, Memory>::shot(const wave::Shot<Dim>& shot,
       }
     };
   }
-  result.report = run_stream<T, Dim, Memory>(schedule, m_chain, m_volume.get(), run);
+  if (m_cut) {
+    m_slabs->begin(shots);
+    const auto start = std::chrono::steady_clock::now();
+    result.report.points = m_slabs->run(m_sampling.steps, options.progress);
+    result.report.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.report.bad_node = m_slabs->bad_node();
+    keep_sums();
+  } else {
+    result.report = run_stream<T, Dim, Memory>(schedule, m_chain, m_volume.get(), run);
+  }
   if (result.report.bad_node >= 0) {
     const Grid<Dim>& grid = m_modelling.grid;
     const Index<Dim> node = grid.node(result.report.bad_node);
@@ -553,7 +615,7 @@ StreamShotResult<T> Streaming<T, Dim, Memory>::shot(const wave::Shot<Dim>& shot,
                        " (it overflowed, or the source holds such a number): look at the model "
                        "there, smooth its angles, or take a smaller dt"));
   }
-  if (!run.stored) {
+  if (!run.stored && !m_cut) {
     for (std::int64_t s = 0; s < schedule.sweeps(); ++s) keep(s);
   }
   m_level = m_sampling.steps;
@@ -566,6 +628,7 @@ StreamShotResult<T> Streaming<T, Dim, Memory>::shot(const wave::Shot<Dim>& shot,
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::copy_out(int field, const Box<Dim>& box, T* values) const {
   if (m_volume != nullptr) return m_volume->copy_out(field, box, values);
+  if (m_slabs) return m_slabs->copy_out(field, box, values);
   const wave::Layout<Dim> layout = m_schemes.front()->layout();
   const auto& array = m_chain.front()->ring().field(static_cast<int>(m_level & 1), field);
   const std::vector<T> padded = download(m_instances.front(), array);
@@ -580,6 +643,7 @@ void Streaming<T, Dim, Memory>::copy_out(int field, const Box<Dim>& box, T* valu
 #define MOHO_STREAM_DRIVER(prefix, T, Dim, Memory)                                    \
   prefix template class Ring<T, Dim, Memory>;                                         \
   prefix template class Pipeline<T, Dim, Memory>;                                     \
+  prefix template class Slabs<T, Dim, Memory>;                                        \
   prefix template StreamReport run_stream<T, Dim, Memory>(                            \
       const Schedule&, const std::vector<std::unique_ptr<Pipeline<T, Dim, Memory>>>&, \
       HostVolume<T, Dim>*, const StreamRunOptions<T>&);                               \

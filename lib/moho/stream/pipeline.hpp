@@ -127,6 +127,11 @@ class Pipeline {
   /// Planes of a range that arrive, from `buffer`, by the loading instance.
   void unpack(const StreamRange& range, const T* buffer);
 
+  /// \brief What another rank's pack() made of a range, to the volume.
+  ///
+  /// That rank's ring has as many slots as this one.
+  void unload_message(const StreamRange& range, const VolumeState<T>& state, const T* buffer) const;
+
   /// The first node whose value was not finite when it left, counted flat on the grid; -1: none. It
   /// waits.
   std::int64_t bad_node();
@@ -190,10 +195,7 @@ Pipeline<T, Dim, Memory>::Pipeline(const Instance<Memory>& exec,
       m_step(exec),
       m_load(instance_beside(exec)),
       m_store(instance_beside(exec)),
-      m_ring(exec, scheme, schedule.ring_planes(),
-             std::max<std::int64_t>(
-                 {schedule.shape().reach, scheme.order(), schedule.shape().point_planes - 1}),
-             resident),
+      m_ring(exec, scheme, schedule.ring_planes(), schedule.shape().beyond(), resident),
       m_bad(allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::stream::bad",
                                                           std::size_t(1))) {
   fill(m_step, m_bad, INT64_MAX);
@@ -326,6 +328,17 @@ void Pipeline<T, Dim, Memory>::fill_in(const StreamRange& range) {
       m_ring.mirror(m_load, piece, m_ring.field(0, f));
       m_ring.mirror(m_load, piece, m_ring.field(1, f));
     }
+    // a step does not write outside of its box, where layers are at rest
+    const int other = 1 - static_cast<int>(m_schedule->first_level(range.sweep, m_device) & 1);
+    for (std::size_t n = 0; m_shot.box && n < m_shape.layers.size(); ++n) {
+      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
+      if (part.empty()) continue;
+      const auto memory = m_ring.layer(m_shape, n, piece, part, false, other);
+      fill(m_load,
+           detail::device_part<T, Memory>(
+               {memory.array, memory.first, nullptr, part.count() * memory.plane_size}),
+           T(0));
+    }
     if (m_ring.slope(0).data() == nullptr) continue;
     const wave::Layout<Dim> layout = m_ring.layout(piece);
     for (const Planes& outside :
@@ -418,6 +431,34 @@ void Pipeline<T, Dim, Memory>::unload(const StreamRange& range, const VolumeStat
     copy(Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()),
          HostElements<T>(part.host, count), HostElements<const T>(staging, count));
     staging += part.count;
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::unload_message(const StreamRange& range, const VolumeState<T>& state,
+                                              const T* buffer) const {
+  const Planes own = m_schedule->range(range.sweep);
+  // in the order of device_copies(); planes of the halo are left out
+  const auto put = [&](const PlaneArray<T>& array, const Planes& planes, std::int64_t plane_size) {
+    const Planes inside = intersection(planes, own);
+    if (!inside.empty()) {
+      std::memcpy(array.at(inside.begin), buffer + (inside.begin - planes.begin) * plane_size,
+                  static_cast<std::size_t>(inside.count() * plane_size) * sizeof(T));
+    }
+    buffer += planes.count() * plane_size;
+  };
+  for (const RingPiece& piece : m_ring.pieces(range)) {
+    const std::int64_t plane = m_shape.layout.strides[0];
+    if (!m_ring.resident()) buffer += m_shape.parameters * piece.planes.count() * plane;
+    for (int f = 0; f < 2 * m_shape.fields; ++f) {
+      put(state.field[f % 2][f / 2], piece.planes, plane);
+    }
+    for (std::size_t n = 0; n < m_shape.layers.size(); ++n) {
+      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
+      if (part.empty()) continue;
+      put(state.psi[n], part, m_shape.layers[n].plane_size);
+      put(state.zeta[n], part, m_shape.layers[n].plane_size);
+    }
   }
 }
 

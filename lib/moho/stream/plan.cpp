@@ -34,6 +34,19 @@ double slab_rate(const StreamRates& rates, std::int64_t planes) {
   return n / (t0 + (t1 - t0) * (n - n0) / (n1 - n0));
 }
 
+// Seconds of a step of no planes: what a launch more costs, from the two smallest slabs.
+double seconds_of_nothing(const StreamNeed& need, const StreamRates& rates) {
+  if (rates.slabs.size() < 2) return 0.0;
+  const auto seconds = [&](const StreamRates::Slab& slab) {
+    return static_cast<double>(slab.planes) * static_cast<double>(need.plane_nodes) /
+           slab.points_per_second;
+  };
+  const double n0 = static_cast<double>(rates.slabs[0].planes);
+  const double n1 = static_cast<double>(rates.slabs[1].planes);
+  const double t0 = seconds(rates.slabs[0]), t1 = seconds(rates.slabs[1]);
+  return std::max(0.0, t0 - (t1 - t0) * n0 / (n1 - n0));
+}
+
 double in_core_rate(const StreamRates& rates) {
   return rates.in_core > 0.0 ? rates.in_core : rates.slabs.back().points_per_second;
 }
@@ -60,7 +73,7 @@ std::size_t StreamNeed::device_bytes(const StreamShape& given, bool resident) co
   StreamShape one = given;
   one.ranges.clear();
   const Schedule schedule(one);
-  const std::int64_t beyond = std::max<std::int64_t>({given.reach, order, given.point_planes - 1});
+  const std::int64_t beyond = given.beyond();
   const std::int64_t slots = std::max(schedule.ring_planes(), 2 * beyond);
   const std::int64_t held = slots + 2 * beyond;
   // as arrays are padded: a halo at both ends, and 128 bytes in front
@@ -101,8 +114,16 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   const double load = seconds_of(in, slower(rates.in, rates.disk_in));
   const double store = seconds_of(out, slower(rates.out, rates.disk_out));
   const double shared = seconds_of(in + out, rates.memory);
-  const double stage =
-      block * static_cast<double>(need.plane_nodes) / slab_rate(rates, shape.block);
+  const double step = block * static_cast<double>(need.plane_nodes) / slab_rate(rates, shape.block);
+  // a ring repeats planes at its ends, and cuts a stage in two once a turn
+  StreamShape one = shape;
+  one.ranges.clear();
+  const auto slots = static_cast<double>(std::max(Schedule(one).ring_planes(), 2 * shape.beyond()));
+  const double repeated = 2.0 * static_cast<double>(shape.beyond()) / slots * block *
+                          static_cast<double>(need.plane_elements) * need.scalar *
+                          (need.fields + need.work) * 2.0;
+  const double cut = rates.in > 0.0 ? block / slots * seconds_of_nothing(need, rates) : 0.0;
+  const double stage = step + seconds_of(repeated, rates.memory) + cut;
   const double steps = static_cast<double>(shape.steps - shape.first);
   const double sweeps = std::ceil(steps / (updates * devices));
   const double blocks = static_cast<double>(shape.planes + 2 * shape.halo) / block;
@@ -151,7 +172,7 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
     throw InputError(concat("devices is ", wishes.devices, " (allowed: 1 or more)"));
   }
   const std::int64_t steps = base.steps - base.first;
-  std::vector<std::int64_t> blocks{1, 2, 4, 8, 16, 32, 64, 128};
+  std::vector<std::int64_t> blocks{1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128};
   if (wishes.block > 0) {
     if (wishes.block > base.planes) {
       throw InputError(concat("block is ", wishes.block, " (allowed: 1 to ", base.planes,
@@ -221,6 +242,13 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
 std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need,
                                   const StreamRates& rates) {
   std::vector<std::string> lines;
+  if (plan.slabs) {
+    lines.push_back(concat("the volume fits ", plan.shape.devices, " devices together (",
+                           format_bytes(static_cast<double>(plan.device_bytes)),
+                           " on each): each holds a slab, and neighbours exchange planes after "
+                           "every step"));
+    return lines;
+  }
   if (plan.in_core) {
     lines.push_back(concat("the volume fits the device (",
                            format_bytes(static_cast<double>(plan.device_bytes)),

@@ -86,6 +86,7 @@ struct StreamPlan {
   double plane_in = 0.0;         ///< bytes a plane
   double plane_out = 0.0;        ///< bytes a plane
   StreamForecast forecast;       ///< rates and what binds
+  bool slabs = false;            ///< the volume fits the devices together: each holds a slab
   bool in_core = false;          ///< the whole volume fits the device, and nothing need stream
 };
 

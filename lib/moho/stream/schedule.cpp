@@ -28,6 +28,8 @@ std::int64_t StreamShape::least_lag() const {
   return std::max<std::int64_t>(reach, point_planes / 2);
 }
 
+std::int64_t StreamShape::beyond() const { return std::max<std::int64_t>(reach, point_planes - 1); }
+
 StreamShape paper_shape(std::int64_t planes, std::int64_t steps, std::int64_t block,
                         std::int64_t updates) {
   StreamShape shape;

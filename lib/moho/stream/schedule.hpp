@@ -41,6 +41,8 @@ struct StreamShape {
   /// Blocks are copied to and from page-locked memory in iterations of their own, as in the paper.
   bool staged = false;
 
+  /// Planes on both sides that a step or a receiver reads: those that a ring repeats at its ends.
+  std::int64_t beyond() const;
   /// The least planes between stages: what a step reads, and half of what a receiver reads.
   std::int64_t least_lag() const;
 };

@@ -337,16 +337,51 @@ void HostVolume<T, Dim>::copy_out(int field, const Box<Dim>& box, T* values) con
   }
 }
 
+/// \brief Some planes of a host's model with its layers, in the memory of a device. It waits.
+/// \param exec of the device
+/// \param scheme of the grid with its layers
+/// \param grid,model without layers
+/// \param random of random layers, whose numbers are made on the device
+/// \param planes of the grid with layers
+template <class T, int Dim, class Memory>
+wave::Model<T, Dim, Memory> extended_part(const Instance<Memory>& exec,
+                                          const wave::Scheme<T, Dim, Memory>& scheme,
+                                          const Grid<Dim>& grid,
+                                          const wave::Model<T, Dim, Kokkos::HostSpace>& model,
+                                          const wave::RandomLayerOptions& random,
+                                          const Planes& planes) {
+  using Host = Kokkos::HostSpace;
+  const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
+  const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
+  wave::Model<T, Dim, Memory> part;
+  const auto take = [&](const Field<T, Dim, Host>& from, Field<T, Dim, Memory>& to) {
+    if (from.data() == nullptr) return;
+    const auto extended = wave::extend_field<T, Dim, Host>(host, grid, from, faces, planes);
+    Grid<Dim> shape = scheme.grid();
+    shape.extents[0] = planes.count();
+    to = make_field<T>(exec, shape, from.label());
+    copy(exec,
+         Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(to.data(), to.size()),
+         HostElements<const T>(extended.data(), extended.size()));
+    exec.fence();
+  };
+  take(model.vp, part.vp);
+  take(model.density, part.density);
+  take(model.epsilon, part.epsilon);
+  take(model.delta, part.delta);
+  take(model.theta, part.theta);
+  take(model.phi, part.phi);
+  wave::randomise_layers<T, Dim, Memory>(exec, scheme.grid(), faces, random, planes, part.vp);
+  return part;
+}
+
 template <class T, int Dim>
 template <class Memory>
 void HostVolume<T, Dim>::load(const InstanceOf<Memory>& exec,
                               const wave::Scheme<T, Dim, Memory>& scheme, const Grid<Dim>& grid,
                               const wave::Model<T, Dim, Kokkos::HostSpace>& model,
                               const wave::RandomLayerOptions& random) {
-  using Host = Kokkos::HostSpace;
-  const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
   const Instance<Memory>& instance = exec;
-  const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
   const std::int64_t halo = m_shape.layout.halo, planes = scheme.grid().extents[0];
   // slabs of about 64 MiB an array; the planes that are continued into the halo are all in one
   const std::int64_t piece = std::max<std::int64_t>(
@@ -356,25 +391,7 @@ void HostVolume<T, Dim>::load(const InstanceOf<Memory>& exec,
     std::int64_t end = std::min(begin + piece, planes);
     if (planes - end <= halo) end = planes;
     const Planes slab{begin, end};
-    wave::Model<T, Dim, Memory> part;
-    const auto take = [&](const Field<T, Dim, Host>& from, Field<T, Dim, Memory>& to) {
-      if (from.data() == nullptr) return;
-      const auto extended = wave::extend_field<T, Dim, Host>(host, grid, from, faces, slab);
-      Grid<Dim> shape = scheme.grid();
-      shape.extents[0] = slab.count();
-      to = make_field<T>(instance, shape, from.label());
-      copy(instance,
-           Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(to.data(), to.size()),
-           HostElements<const T>(extended.data(), extended.size()));
-      instance.fence();
-    };
-    take(model.vp, part.vp);
-    take(model.density, part.density);
-    take(model.epsilon, part.epsilon);
-    take(model.delta, part.delta);
-    take(model.theta, part.theta);
-    take(model.phi, part.phi);
-    wave::randomise_layers<T, Dim, Memory>(instance, scheme.grid(), faces, random, slab, part.vp);
+    const auto part = extended_part<T, Dim, Memory>(instance, scheme, grid, model, random, slab);
     wave::MediumWindow<T, Dim, Memory> window(instance, scheme, slab);
     window.load(instance, scheme, part);
     Planes with_halo = slab;

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/shot_program.hpp"
+
+#include "common/distribute.hpp"
+#include "common/format.hpp"
+#include "common/summary.hpp"
+#include "common/wave_fields.hpp"
+
+#include <moho/core/positions.hpp>
+#include <moho/io/array.hpp>
+#include <moho/io/npy.hpp>
+#include <moho/wave/layout.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <map>
+
+namespace moho::examples {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Json scheme_json(const WaveOptions& o, const WaveReport& report) {
+  Json json;
+  json["dt"] = report.time.dt;
+  json["largest_dt"] = report.limits.largest_dt;
+  json["steps"] = report.time.steps;
+  json["order"] = o.order;
+  json["slowest_wave"] = report.limits.least_velocity;
+  json["fastest_wave"] = report.limits.greatest_velocity;
+  json["highest_frequency"] = report.frequency;
+  json["nodes_per_shortest_wave"] = report.nodes_per_wave;
+  json["nodes_per_shortest_wave_wanted"] = report.nodes_per_wave_wanted;
+  json["lowered_deltas"] = report.limits.lowered_deltas;
+  json["source_taper"] = report.source_taper;
+  return json;
+}
+
+Json run_json(const WaveOptions& o, const WaveReport& report) {
+  Json json;
+  json["device"] = report.device;
+  json["threads"] = report.threads;
+  json["bytes_estimated"] = report.bytes;
+  json["expand"] = Json::object({{"method", rtm::to_string(o.expand)},
+                                 {"points", report.points},
+                                 {"points_of_whole_grid", report.whole_points},
+                                 {"part_stepped", report.points / report.whole_points},
+                                 {"seconds", report.domain_seconds}});
+  return json;
+}
+
+template <class T, int Dim>
+WaveArrays arrays_of(const WaveOptions& o, const EarthModelNeed& need) {
+  Grid<Dim> grid;
+  for (int d = 0; d < Dim; ++d) {
+    grid.extents[d] = need.shape[static_cast<std::size_t>(d)];
+    grid.spacing[d] = 1.0;
+  }
+  const wave::Medium medium = medium_of(o.model);
+  const bool anisotropic = medium == wave::Medium::vti || medium == wave::Medium::tti;
+  const wave::Boundaries<Dim> boundaries = make_boundaries<Dim>(o, medium);
+  const Grid<Dim> extended = wave::extended_grid(grid, boundaries);
+  WaveArrays arrays;
+  arrays.shape_with_layers = shape_string(extended);
+  arrays.whole = 1.0;
+  for (int d = 0; d < Dim; ++d) arrays.whole *= static_cast<double>(extended.extents[d]);
+  arrays.padded = static_cast<double>(wave::make_layout<T>(extended, o.order / 2).size);
+  arrays.tapered = anisotropic && o.equations == wave::Equations::self_adjoint;
+  arrays.parameters = static_cast<double>(o.model.parameters.size()) + (arrays.tapered ? 1.0 : 0.0);
+  arrays.media = 1.0;
+  if (medium == wave::Medium::variable_density) arrays.media += 1.0;
+  if (medium == wave::Medium::vti) arrays.media += 3.0;
+  if (medium == wave::Medium::tti) {
+    arrays.slopes = 2.0;
+    arrays.media += 3.0 + Dim + arrays.slopes;
+  }
+  arrays.fields = wave::fields_of(medium);
+  // absorbing layers remember three numbers a node and field
+  for (int d = 0; d < Dim; ++d) {
+    for (const wave::Face& face : {boundaries.lower[d], boundaries.upper[d]}) {
+      if (face.kind != wave::FaceKind::cpml) continue;
+      arrays.layers += 3.0 * arrays.fields * (face.width + 0.5 * o.order) * arrays.padded /
+                       static_cast<double>(extended.extents[d]);
+    }
+  }
+  return arrays;
+}
+
+}  // namespace
+
+std::string numbered(const char* stem, std::int64_t number) {
+  std::string digits = std::to_string(number);
+  if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
+  return concat(stem, "_", digits, ".npy");
+}
+
+template <class T>
+WaveArrays wave_arrays(const WaveOptions& options, const EarthModelNeed& need) {
+  return need.shape.size() == 2 ? arrays_of<T, 2>(options, need) : arrays_of<T, 3>(options, need);
+}
+
+void check_wave_memory(const WaveOptions& o, const EarthModelNeed& need, const WaveArrays& arrays,
+                       const MemoryEstimate& estimate, const MemoryLimit& limit) {
+  const double each = (estimate.most() - MemoryEstimate::process) / need.nodes();
+  check_memory(concat("a model of ", io::shape_string(need.shape), " nodes, ",
+                      arrays.shape_with_layers, " with its layers,"),
+               estimate, limit,
+               fitting_shape(need.shape, each, limit.bytes - MemoryEstimate::process) +
+                   ", or thinner layers" + (o.double_precision ? ", or --precision float" : ""));
+}
+
+template <class T, int Dim>
+std::string WaveJob<T, Dim>::in_options(const std::string& text,
+                                        const std::map<std::string, std::string>& more) const {
+  std::map<std::string, std::string> others{
+      {"sources", sources_name}, {"receivers", receivers_name}, {"wavelet", wavelet_name}};
+  others.insert(more.begin(), more.end());
+  return examples::in_options(text, names, others);
+}
+
+template <class T, int Dim>
+wave::ModellingOptions<Dim> WaveJob<T, Dim>::modelling_of_shots() const {
+  wave::ModellingOptions<Dim> options = modelling;
+  for (const wave::Shot<Dim>& shot : shots) {
+    options.sources.insert(options.sources.end(), shot.sources.begin(), shot.sources.end());
+    options.receivers =
+        std::max(options.receivers, static_cast<std::int64_t>(shot.receivers.size()));
+  }
+  return options;
+}
+
+template <class T, int Dim>
+void WaveJob<T, Dim>::tell(std::size_t shot, double part, double seconds, double seconds_left,
+                           double points_per_second) const {
+  const auto count = static_cast<double>(shots.size());
+  const double left =
+      seconds_left + (seconds + seconds_left) * static_cast<double>(shots.size() - 1 - shot);
+  progress((static_cast<double>(shot) + part) / count,
+           concat(shots.size() > 1 ? concat("shot ", shot + 1, " of ", shots.size(), ", ")
+                                   : std::string(),
+                  format_count(points_per_second), "points/s, ", std::llround(left), " s left"));
+}
+
+template <class T, int Dim>
+ShotProgram<T, Dim>::ShotProgram(const WaveOptions& options, EarthModel<T>&& model,
+                                 const MemoryEstimate& memory, const MemoryLimit& limit,
+                                 Session& session)
+    : m_o(options),
+      m_model(std::move(model)),
+      m_session(session),
+      m_memory(memory),
+      m_limit(limit) {}
+
+template <class T, int Dim>
+void ShotProgram<T, Dim>::run() {
+  {
+    const HostPhase phase(m_session.phases, "check");
+    prepare();
+  }
+  m_job.progress = m_session.progress();
+  m_job.begins = [&](const WaveReport& report) { return begin(report); };
+  m_job.gather = [&](std::size_t shot, const Gather<T>& traces) { keep(shot, traces); };
+  m_job.is_there = [&](std::size_t shot) { return m_there[shot] || m_left_out[shot]; };
+  const WaveReport report = compute(m_job);
+  m_session.computed(report.phases);
+  if (m_begun) write(report);
+}
+
+template <class T, int Dim>
+void ShotProgram<T, Dim>::prepare() {
+  m_job.grid = grid_of<Dim>(m_model);
+  m_job.values = &m_model.values;
+  for (const auto& [option, text] : m_o.model.parameters) {
+    m_job.names[option] = concat("--", option, " ", text);
+  }
+  m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o.model));
+  m_job.modelling.order = m_o.order;
+  m_job.modelling.equations = m_o.equations;
+  m_job.modelling.sigma = m_o.sigma;
+  m_job.modelling.source_taper = m_o.source_taper;
+  m_job.modelling.seed = m_o.seed;
+  m_job.modelling.time = {m_o.time, m_o.dt, m_o.interval, 0.0};
+  m_job.expand = m_o.expand;
+  m_job.sources_name = m_o.shots_file.empty() ? "--source" : "--shots " + m_o.shots_file;
+  m_job.receivers_name = m_o.shots_file.empty() ? "--receivers" : m_job.sources_name;
+  m_job.wavelet_name = "--wavelet " + m_o.wavelet;
+  const wave::WaveletText wavelet = wave::parse_wavelet(m_o.wavelet);
+  m_job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
+  m_job.shots = make_shots<Dim>(m_o, m_job.grid);
+  prepare_job(m_job);
+  check_survey();
+  for (const auto& shot : m_job.shots) m_receivers += shot.receivers.size();
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < m_job.shots.size(); ++k) names.push_back(gather_name(k));
+  m_session.will_write(names);
+  m_gathers.resize(m_job.shots.size());
+  take_over();
+}
+
+// Throws for shots that cannot be, before the space is used.
+template <class T, int Dim>
+void ShotProgram<T, Dim>::check_survey() const {
+  constexpr double farthest = 2e9;
+  const auto check = [&](const std::string& option, const Points<Dim>& points,
+                         const std::string& what) {
+    try {
+      check_positions<Dim>(m_job.grid, points, what);
+    } catch (const InputError& error) {
+      throw InputError(concat(option, ": ", error.what()));
+    }
+  };
+  for (const wave::Shot<Dim>& shot : m_job.shots) {
+    const std::string of = m_job.shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
+    check(m_job.sources_name, shot.sources, of + "source");
+    check(m_job.receivers_name, shot.receivers, of + "receiver");
+    for (const Points<Dim>* points : {&shot.sources, &shot.receivers}) {
+      for (const Point<Dim>& p : *points) {
+        for (int d = 0; d < Dim; ++d) {
+          if (std::fabs(p[d]) <= farthest) continue;
+          throw InputError(concat("--origin: a position is ", p[d], " m along ", axis_name<Dim>(d),
+                                  " (allowed: up to ", farthest,
+                                  " m from zero, what SEG-Y can hold): move the origin"));
+        }
+      }
+    }
+    if (shot.number > std::numeric_limits<std::int32_t>::max()) {
+      throw InputError(concat(m_job.sources_name, ": the number of shot ", shot.number,
+                              " is too large (allowed: up to 2147483647, as SEG-Y counts shots)"));
+    }
+  }
+}
+
+template <class T, int Dim>
+std::string ShotProgram<T, Dim>::gather_name(std::size_t k) const {
+  return m_job.shots.size() == 1 ? std::string("gather.npy")
+                                 : numbered("gather", m_job.shots[k].number);
+}
+
+// With --resume, shots of an earlier run.
+template <class T, int Dim>
+void ShotProgram<T, Dim>::take_over() {
+  m_session.resumable(identity());
+  m_there.assign(m_job.shots.size(), false);
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+    Json more;
+    if (!m_session.take_over(m_job.shots[k].number, more)) continue;
+    took_over(k, more);
+    m_there[k] = true;
+    ++count;
+  }
+  if (m_o.resume) {
+    m_session.print("resumed   ", count, " of ", m_job.shots.size(), " shots are there");
+  }
+  std::map<std::int64_t, std::size_t> places;
+  std::vector<std::int64_t> left;
+  for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+    places[m_job.shots[k].number] = k;
+    if (!m_there[k]) left.push_back(m_job.shots[k].number);
+  }
+  m_left_out.assign(m_job.shots.size(), false);
+  if (m_o.only_shot) {
+    const auto only = places.find(*m_o.only_shot);
+    if (only == places.end()) {
+      throw InputError(concat("--only-shot is ", *m_o.only_shot, ", and there are the shots ",
+                              m_job.shots.front().number, " to ", m_job.shots.back().number,
+                              ": give one of their numbers"));
+    }
+    m_left_out.assign(m_job.shots.size(), true);
+    m_left_out[only->second] = false;
+    // snapshots are of the first shot
+    if (only->second != 0) m_job.modelling.time.snapshot_every = 0.0;
+  }
+  if (!m_o.distribute.sites.empty() && !only_plan()) {
+    compute_at_sites(m_o.distribute, m_o, left, m_session,
+                     [&](std::int64_t shot, const Json& more) {
+                       took_over(places.at(shot), more);
+                       m_there[places.at(shot)] = true;
+                     });
+  }
+}
+
+// All is checked.
+template <class T, int Dim>
+bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
+  m_report = report;
+  // of all shots for the SEG-Y file, of one twice more while it is recorded and written
+  const double samples = sizeof(T) * static_cast<double>(report.time.samples);
+  double longest = 0.0;
+  for (const auto& shot : m_job.shots) {
+    longest = std::max(longest, static_cast<double>(shot.receivers.size()));
+  }
+  m_memory.take(samples * static_cast<double>(m_receivers));
+  m_memory.pass(2.0 * samples * longest);
+  take_more(m_memory);
+  check_memory(concat(m_receivers, " traces of ", report.time.samples, " samples beside the model"),
+               m_memory, m_limit, "take fewer shots or a longer --interval");
+  Json& summary = m_session.summary;
+  summary["asked"] = asked();
+  summary["model"] = model_json(report);
+  summary["memory"] = memory_json(m_memory, m_limit);
+  describe_run(report);
+  begins(report);
+  summary["shots"] = shots_json();
+  const auto [low, high] = range_of(m_model.values["vp"]);
+  if (only_plan()) {
+    print(report, static_cast<double>(low), static_cast<double>(high));
+    return false;
+  }
+  m_begun = true;
+  m_session.begin_output();
+  io::write_npy(m_session.folder() / "vp.npy", m_model.values["vp"].data(), m_model.shape);
+  m_session.wrote("vp.npy");
+  print(report, static_cast<double>(low), static_cast<double>(high));
+  return true;
+}
+
+// What the run is going to do.
+template <class T, int Dim>
+void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double fastest) const {
+  constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
+  const wave::TimePlan& plan = report.time;
+  const Session& session = m_session;
+  session.print("model     ", m_model.name, ": ", describe_grid(m_model));
+  session.print("          ", media[static_cast<int>(report.medium)], ", vp ",
+                significant(slowest, 6), " to ", significant(fastest, 6), " m/s; boundaries ",
+                boundaries_string<Dim>(m_job.boundaries));
+  for (const std::string& note : m_model.notes) session.print("          note: ", note);
+  if (report.limits.lowered_deltas > 0 && m_o.equations == wave::Equations::self_adjoint) {
+    session.print("          note: delta is larger than epsilon at ", report.limits.lowered_deltas,
+                  " nodes and lowered to it there, which the self-adjoint equations need");
+  }
+  if (report.source_taper > 0.0) {
+    session.print("          note: delta goes over into epsilon within ",
+                  significant(report.source_taper, 3),
+                  " m of the sources, which sends out no waves of shear (--source-taper 0: leave "
+                  "it)");
+  }
+  const std::size_t traces = m_job.shots.front().receivers.size();
+  const bool one = m_job.shots.size() == 1;
+  session.print("shots     ", m_job.shots.size(), one ? " shot, " : " shots, ",
+                one ? concat(traces) : concat(m_receivers, " traces in all"),
+                one ? (traces == 1 ? " receiver, " : " receivers, ") : ", ", m_o.wavelet,
+                ", up to ", significant(report.frequency, 3), " Hz, peak at ",
+                significant(report.peak_time, 4), " s");
+  if (m_o.sources.empty() && m_o.shots_file.empty()) {
+    session.print("          note: no --source was given: ",
+                  format_point(m_job.shots.front().sources.front()), " is taken");
+  }
+  if (m_o.receivers.empty() && m_o.shots_file.empty()) {
+    session.print("          note: no --receivers were given: a line of ", traces,
+                  " below the surface is taken");
+  }
+  session.print("scheme    order ", m_o.order, ", dt ", significant(plan.dt, 6),
+                " s (stable up to ", significant(report.limits.largest_dt, 4), "), ", plan.steps,
+                " steps, ", significant(report.nodes_per_wave, 3),
+                " nodes per shortest wave (needed ", significant(report.nodes_per_wave_wanted, 3),
+                ")");
+  session.print("          samples every ", significant(plan.interval * 1e3, 6), " ms, ",
+                plan.samples, " of them; takes ", takes(report));
+  print_plan();
+  std::fflush(stdout);
+}
+
+// Keeps a gather for the SEG-Y file, and writes the NumPy file.
+template <class T, int Dim>
+void ShotProgram<T, Dim>::keep(std::size_t k, const Gather<T>& traces) {
+  const HostPhase phase(m_session.phases, "write");
+  const wave::Shot<Dim>& shot = m_job.shots[k];
+  const std::string name = gather_name(k);
+  io::write_npy(m_session.folder() / name, traces.samples, {traces.receivers, traces.count});
+  m_gathers[k] = segy_gather<T, Dim>(shot, m_report.time.interval, traces.samples, traces.count);
+  m_there[k] = true;
+  m_session.summary["shots"] = shots_json();
+  m_session.wrote(name);
+  std::vector<std::string> names{name};
+  Json more;
+  part(k, names, more);
+  m_session.part_is_whole(shot.number, names, more);
+}
+
+template <class T, int Dim>
+Json ShotProgram<T, Dim>::model_json(const WaveReport& report) const {
+  Json ranges;
+  for (const auto& [option, values] : m_model.values) {
+    const auto [low, high] = range_of(values);
+    ranges[option] = Json::array({low, high});
+  }
+  Json json;
+  json["name"] = m_model.name;
+  json["medium"] = wave::to_string(report.medium);
+  add_grid(m_model, json);
+  json["boundaries"] = boundaries_string<Dim>(m_job.boundaries);
+  json["shape_with_layers"] = report.extended;
+  json["units"] =
+      Json::object({{"length", "m"}, {"velocity", "m/s"}, {"time", "s"}, {"angle", "rad"}});
+  json["ranges"] = std::move(ranges);
+  return json;
+}
+
+// Those that are there.
+template <class T, int Dim>
+Json ShotProgram<T, Dim>::shots_json() const {
+  Json list = Json::array();
+  for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+    if (!m_there[k]) continue;
+    const wave::Shot<Dim>& shot = m_job.shots[k];
+    // receivers once where all shots share them
+    const bool told = k == 0 || shot.receivers.size() != m_job.shots.front().receivers.size() ||
+                      m_o.moving || !m_o.shots_file.empty();
+    Json entry = Json::object();
+    entry["number"] = shot.number;
+    entry["gather"] = gather_name(k);
+    entry["sources"] = points_json(shot.sources);
+    entry["receivers"] =
+        told && !shot.receivers.empty() ? points_json(shot.receivers) : Json("as the first shot");
+    list.push_back(entry);
+  }
+  return list;
+}
+
+// What holds before the first step as after the last.
+template <class T, int Dim>
+void ShotProgram<T, Dim>::describe_run(const WaveReport& report) {
+  m_session.summary["scheme"] = scheme_json(m_o, report);
+  m_session.summary["gather"] = Json::object({{"samples", report.time.samples},
+                                              {"interval", report.time.interval},
+                                              {"wavelet_peak", report.peak_time}});
+}
+
+template <class T, int Dim>
+void ShotProgram<T, Dim>::write(const WaveReport& report) {
+  if (!m_o.only_shot) {
+    const HostPhase phase(m_session.phases, "write");
+    const fs::path& folder = m_session.folder();
+    for (std::size_t k = 0; k < m_gathers.size(); ++k) {
+      if (!m_gathers[k].samples.data.empty()) continue;
+      // of an earlier run
+      const io::Array<T> traces = io::read_npy<T>(folder / gather_name(k));
+      m_gathers[k] = segy_gather<T, Dim>(m_job.shots[k], report.time.interval, traces.data.data(),
+                                         traces.shape.back());
+    }
+    io::write_gathers<T>(folder / "gather.sgy", m_gathers);
+    m_gathers.clear();
+    m_session.wrote("gather.sgy");
+  }
+  const double rate = report.seconds > 0.0 ? report.points / report.seconds : 0.0;
+  describe_run(report);
+  m_session.summary["run"] = run_json(m_o, report);
+  m_session.summary["rates"] = Json::object({{"points_per_second", rate}});
+
+  Ending ending;
+  ending.script = "plot_waves.py";
+  ending.pictures = {"gather.png"};
+  ending.picture_name = "drawn";
+  ending.word = "pictures";
+  ending.lines = {concat("modelled  ", format_count(report.points), "points on ", m_o.space, ": ",
+                         report.device)};
+  if (m_o.expand != rtm::Expansion::none) {
+    ending.lines.push_back(concat("          --expand ", rtm::to_string(m_o.expand), ": ",
+                                  fixed(100.0 * report.points / report.whole_points, 1),
+                                  " % of the nodes were stepped; finding them took ",
+                                  fixed(report.domain_seconds, 3), " s"));
+  }
+  ending.rate = concat("rate      ", format_count(rate), "points/s");
+  ending.most_files = 12;
+  finish(report, ending);
+  m_session.finish(ending);
+}
+
+template WaveArrays wave_arrays<float>(const WaveOptions&, const EarthModelNeed&);
+template WaveArrays wave_arrays<double>(const WaveOptions&, const EarthModelNeed&);
+template struct WaveJob<float, 2>;
+template struct WaveJob<float, 3>;
+template struct WaveJob<double, 2>;
+template struct WaveJob<double, 3>;
+template class ShotProgram<float, 2>;
+template class ShotProgram<float, 3>;
+template class ShotProgram<double, 2>;
+template class ShotProgram<double, 3>;
+
+}  // namespace moho::examples

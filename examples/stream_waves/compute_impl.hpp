@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "common/wave_fields.hpp"
+#include "stream_waves/compute.hpp"
+
+#include <moho/core/copy.hpp>
+#include <moho/core/space.hpp>
+#include <moho/core/timer.hpp>
+#include <moho/rtm/expand.hpp>
+#include <moho/stream/driver.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace moho::examples::stream_waves {
+
+namespace detail {
+
+/// Removes the file of a volume when its shot is done, and when it fails. One that was there before
+/// stays until its shot has begun, and any stays when the process is killed.
+class VolumeGuard {
+ public:
+  explicit VolumeGuard(const std::string& path) : m_path(path) {
+    std::error_code ignored;
+    m_armed = !path.empty() && !std::filesystem::exists(path, ignored);
+  }
+  VolumeGuard(const VolumeGuard&) = delete;
+  VolumeGuard& operator=(const VolumeGuard&) = delete;
+  ~VolumeGuard() {
+    if (m_armed) remove();
+  }
+  /// The file was made, or found to be the one of this shot.
+  void begun() { m_armed = !m_path.empty(); }
+  /// What is mapped of it stays readable.
+  void remove() {
+    std::error_code ignored;
+    if (!m_path.empty()) std::filesystem::remove(m_path, ignored);
+    m_armed = false;
+  }
+
+ private:
+  std::string m_path;
+  bool m_armed = false;
+};
+
+/// Streams shots one after the other. Those of a volume in memory share it; each with a file has
+/// one of its own, which no other shot can go on with.
+template <class T, int Dim, class Memory>
+class Shots {
+ public:
+  Shots(const Instance<Memory>& exec, const WaveJob<T, Dim>& job, const StreamJob<T>& streaming)
+      : m_exec(exec), m_job(job), m_streaming(streaming) {}
+
+  Report run() {
+    m_report.device = device_name(m_exec);
+    m_report.threads = m_exec.concurrency();
+    std::size_t first = 0;
+    while (first < m_job.shots.size() && m_job.is_there(first)) ++first;
+    const std::size_t planned = first < m_job.shots.size() ? first : 0;
+    plan(planned);
+    m_report.take(m_stream->modelling());
+    m_report.bytes = m_stream->plan().device_bytes;
+    m_report.plan = m_stream->plan();
+    m_report.need = m_stream->need();
+    m_report.rates = m_stream->rates();
+    m_streaming.planned(m_report);
+    // a file that cannot be used is found before anything is written
+    std::optional<VolumeGuard> file;
+    if (!m_streaming.file.empty() && first < m_job.shots.size() && !m_streaming.only_plan) {
+      file.emplace(m_streaming.file);
+      prepare();
+    }
+    if (!m_job.begins(m_report)) return m_report;
+    for (std::size_t k = first; k < m_job.shots.size(); ++k) {
+      if (m_job.is_there(k)) continue;
+      if (!m_streaming.file.empty() && k > first) {
+        file.emplace(m_streaming.file);
+        plan(k);
+      }
+      if (!m_prepared) prepare();
+      shot(k, file ? &*file : nullptr, k == first);
+    }
+    return m_report;
+  }
+
+ private:
+  using Stream = stream::Streaming<T, Dim, Memory>;
+
+  // The library's messages in the words of options.
+  template <class Function>
+  auto in_options(const Function& function) const {
+    try {
+      return function();
+    } catch (const InputError& error) {
+      std::string text = error.what();
+      if (text.rfind("device memory", 0) == 0) text[6] = '-';
+      throw InputError(m_job.in_options(text, {{"device-memory", "--device-memory"},
+                                               {"block", "--block"},
+                                               {"updates", "--updates"},
+                                               {"lag", "--lag"},
+                                               {"devices", "--devices"}}));
+    } catch (const MemoryError& error) {
+      const std::string text = error.what();
+      if (text.rfind("a device memory", 0) != 0) throw;
+      throw MemoryError("--device-memory: " + text);
+    } catch (const FileError& error) {
+      throw FileError(concat("--host-volume: ", error.what()));
+    }
+  }
+
+  void plan(std::size_t k) {
+    const ScopedPhase<Instance<Memory>> phase(m_exec, m_report.phases, "plan");
+    const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+    stream::StreamingOptions<Dim> options;
+    options.modelling = m_job.modelling;  // sources are those of the shots
+    options.wishes = m_streaming.wishes;
+    options.in_core = m_streaming.in_core;
+    options.file = m_streaming.file;
+    options.key = concat(m_streaming.run, " shot ", m_job.shots[k].number);
+    options.resume = m_streaming.resume;
+    options.measure = !m_stream;
+    if (m_stream) options.rates = m_stream->rates();
+    m_stream.reset();
+    m_prepared = false;
+    in_options([&] {
+      m_stream.emplace(m_exec, m_job.grid,
+                       to_model<T, Dim, Kokkos::HostSpace>(host, m_job.grid, *m_job.values),
+                       m_job.boundaries, m_job.wavelet, m_job.shots, options);
+    });
+  }
+
+  void prepare() {
+    const ScopedPhase<Instance<Memory>> phase(m_exec, m_report.phases, "prepare");
+    in_options([&] { m_stream->prepare(); });
+    m_prepared = true;
+    m_report.locked = m_stream->locked();
+    m_report.lock_text = m_stream->lock_text();
+    // the volume has it now
+    if (m_streaming.file.empty() && m_job.expand == rtm::Expansion::none) m_job.values->clear();
+    m_streaming.prepared(m_report);
+  }
+
+  // The boxes of a shot, where steps are only done where waves have come to.
+  std::function<Box<Dim>(std::int64_t)> boxes(const wave::Shot<Dim>& shot) {
+    if (m_job.expand == rtm::Expansion::none) return {};
+    using Host = Kokkos::HostSpace;
+    const Stopwatch watch;
+    const Instance<Host> host = Kokkos::DefaultHostExecutionSpace();
+    const wave::ModellingPlan<Dim>& plan = m_stream->modelling();
+    wave::PropagatorOptions<Dim> options;
+    options.dt = plan.time.dt;
+    options.order = m_job.modelling.order;
+    options.boundaries = plan.faces;
+    options.frequency = plan.frequency;
+    options.equations = m_job.modelling.equations;
+    options.sigma = m_job.modelling.sigma;
+    const wave::Scheme<T, Dim, Host> scheme(host, plan.grid, plan.medium, plan.limits, options);
+    const wave::PointSet<T, Dim, Host> sources(host, plan.grid, scheme.layout(), shot.sources,
+                                               wave::point_options(scheme, "source", true));
+    rtm::DomainOptions domain;
+    domain.onset = rtm::onset(plan.wavelet, plan.time.dt);
+    domain.frequency = plan.frequency;
+    const auto model = to_model<T, Dim, Host>(host, m_job.grid, *m_job.values);
+    const auto rule = rtm::shot_boxes<T, Dim, Host>(m_job.expand, host, m_job.grid, model, scheme,
+                                                    sources, domain);
+    m_report.domain_seconds += watch.seconds();
+    m_report.phases.add("boxes", watch.seconds());
+    return [rule](std::int64_t level) { return rule.box(level); };
+  }
+
+  void shot(std::size_t k, VolumeGuard* file, bool first) {
+    const wave::Shot<Dim>& shot = m_job.shots[k];
+    stream::StreamShotOptions<Dim> options;
+    options.box = boxes(shot);
+    if (first) options.timeline = m_streaming.timeline;
+    if (m_job.progress) {
+      options.progress = [this, k](const wave::ShotProgress& now) { m_job.tell(k, now); };
+    }
+    if (file != nullptr) file->begun();
+    const auto result = in_options([&] { return m_stream->shot(shot, options); });
+    // the gather is kept as soon as it is written, and no other shot may go on with the file
+    if (file != nullptr) file->remove();
+    const stream::StreamReport& report = result.report;
+    m_report.phases.add("steps", report.seconds);
+    m_report.seconds += report.seconds;
+    m_report.points += report.points;
+    m_report.whole_points += m_job.expand == rtm::Expansion::none
+                                 ? report.points
+                                 : static_cast<double>(m_stream->modelling().grid.size()) *
+                                       static_cast<double>(result.steps);
+    m_report.steps = result.steps;
+    if (first && m_streaming.resume && file != nullptr && m_job.expand == rtm::Expansion::none) {
+      const auto nodes = static_cast<double>(m_stream->modelling().grid.size());
+      m_report.went_on_at = result.steps - std::llround(report.points / nodes);
+    }
+    m_report.iterations += report.iterations;
+    m_report.bytes_in += report.bytes_in;
+    m_report.bytes_out += report.bytes_out;
+    m_report.staging_seconds += report.staging_seconds;
+    if (k == 0) {
+      const Stopwatch watch;
+      const Box<Dim> interior = m_stream->interior();
+      std::vector<T> values(static_cast<std::size_t>(interior.size()));
+      m_stream->copy_out(0, interior, values.data());
+      m_streaming.wavefield(values.data(), result.steps);
+      m_report.phases.add("write", watch.seconds());
+    }
+    m_job.gather(k,
+                 Gather<T>{result.traces.data(), static_cast<std::int64_t>(result.traces.extent(0)),
+                           static_cast<std::int64_t>(result.traces.extent(1))});
+  }
+
+  const Instance<Memory>& m_exec;
+  const WaveJob<T, Dim>& m_job;
+  const StreamJob<T>& m_streaming;
+  std::optional<Stream> m_stream;
+  bool m_prepared = false;
+  Report m_report;
+};
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+Report compute_on(const Instance<Memory>& exec, const WaveJob<T, Dim>& job,
+                  const StreamJob<T>& streaming) {
+  return detail::Shots<T, Dim, Memory>(exec, job, streaming).run();
+}
+
+/// One kind of call on one memory.
+#define MOHO_STREAM_WAVES(T, Dim, Memory)                                                     \
+  template Report compute_on<T, Dim, Memory>(const Instance<Memory>&, const WaveJob<T, Dim>&, \
+                                             const StreamJob<T>&)
+
+}  // namespace moho::examples::stream_waves

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stream_waves/options.hpp"
+
+#include "common/arguments.hpp"
+
+#include <moho/core/error.hpp>
+
+namespace moho::examples::stream_waves {
+
+namespace {
+
+constexpr const char* intro =
+    R"(stream_waves: shots over a model of the ground that is larger than the memory of a device. Model and
+wavefield lie on the host; planes of them go through one device or a chain of several, each of which steps
+them many times while they are there. Waves, model and results are those of model_waves, bit by bit.
+
+  stream_waves --vp FILE --device-memory 8G [options]
+  stream_waves --vp 2000 --shape nx,nz[,ny] --spacing d --plan [options]
+)";
+
+constexpr const char* outro =
+    R"(
+Streaming. Planes across x are loaded --block at a time, stepped --updates times, and stored. More updates
+mean fewer transfers and more memory on the device: a ring of 2 block + updates lag + ... planes. Both are
+chosen from --device-memory and from rates that are measured at the start; --plan prints what was chosen,
+the rate predicted and what binds it, and stops. Planes are smaller, and chains may be longer, where x is
+the longest side of the model. A model that fits the device is not streamed, unless --block, --updates or
+--devices asks for it.
+On hosts (--space serial, openmp) the wavefield is stepped where it lies, without copies. With --device-memory,
+--devices or --host-volume FILE planes go through rings there, too, and hosts stand in for any number of
+devices.
+--host-volume FILE keeps model and wavefield in a file, twice, so that a run that was killed goes on from its
+last whole pass with --resume. It is as slow as the disk. The file is removed when its shot is done.
+--expand amplitude is not for here: it looks at the wavefield before each step, and here many are under way.
+
+Results, in the folder of --out:
+  gather.npy     pressure, receivers x samples (several shots: gather_0001.npy, ...)
+  gather.sgy     all shots with their geometry, SEG-Y revision 1
+  wavefield.npy  the last wavefield of the first shot in the model (no snapshots), and vp.npy, the velocity
+  timeline.json  what ran beside what in the first 400 iterations, in Chrome's format
+  summary.json   what was asked, dt, limits, plan, rates predicted and measured, bytes moved, timings
+  gather.png, wavefield.png, timeline.png   pictures
+
+Examples
+  stream_waves --vp 2000 --shape 1536,400 --spacing 5 --device-memory 2M --devices 2 --space openmp
+      A section through a chain of two devices that hosts stand in for.
+  stream_waves --vp volume.rsf --wavelet ormsby:3,6,25,35 --device-memory 16G --plan
+      What a volume would take on a device of 16 GiB, and how fast it would be.
+  stream_waves --vp volume.rsf --host-volume /scratch/volume --resume
+      A volume in a file; the same command goes on where it was ended.
+
+The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the input is not usable (the
+message says what and why), 1 anything else, 130 interrupted.
+)";
+
+}  // namespace
+
+Description describe() {
+  Description d;
+  d.program = "stream_waves";
+  d.intro = intro + wave_units_help();
+  d.outro = wave_scheme_help() + outro;
+  add_wave_options(d, {}, {memory_option("on the host for all arrays together")});
+  d.groups.push_back(
+      {"Streaming",
+       {{"device-memory", "BYTES", "most of each device, such as 8G (default: what is free)"},
+        {"block", "n", "planes that move at a time (default: chosen)"},
+        {"updates", "n", "steps of a plane while it is on a device (default: chosen)"},
+        {"lag", "n", "planes between one of these steps and the next (default: the least)"},
+        {"devices", "n", "devices in a chain (default: 1)"},
+        {"host-volume", "memory | FILE",
+         "where model and wavefield are kept: in memory, or in a new file that a run which was "
+         "ended goes on with (default: memory)"},
+        flag("plan", "print the plan and stop")}});
+  return d;
+}
+
+Options read_options(const Arguments& arguments) {
+  Options o;
+  read_wave_options(arguments, "stream_waves", o);
+  const auto given = [&](const char* name) { return arguments.given(name); };
+  const auto count = [&](const char* name, std::int64_t most) {
+    return parse_count(concat("--", name), arguments.text(name), 1, most);
+  };
+  if (given("device-memory")) {
+    o.device_memory = parse_bytes("--device-memory", arguments.text("device-memory"));
+  }
+  constexpr std::int64_t most = 1000000;
+  if (given("block")) o.block = count("block", most);
+  if (given("updates")) o.updates = count("updates", most);
+  if (given("lag")) o.lag = count("lag", most);
+  if (given("devices")) o.devices = static_cast<int>(count("devices", 64));
+  if (given("host-volume")) {
+    o.volume = arguments.text("host-volume");
+    if (o.volume.empty()) {
+      throw InputError(
+          "--host-volume is empty (allowed: memory, or the name of a file): leave it out for "
+          "memory");
+    }
+    if (o.volume == "memory") o.volume.clear();
+  }
+  o.plan = given("plan");
+  if (o.expand == rtm::Expansion::amplitude) {
+    throw InputError(
+        "--expand amplitude looks at the wavefield before each step (allowed: none, layers, "
+        "eikonal): here many steps are under way at a time, choose one that knows arrivals from "
+        "the model");
+  }
+  return o;
+}
+
+}  // namespace moho::examples::stream_waves

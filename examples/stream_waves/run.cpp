@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// stream_waves: shots over a model that is larger than the memory of a device.
+
+#include "common/format.hpp"
+#include "common/shot_program.hpp"
+#include "common/summary.hpp"
+#include "stream_waves/compute.hpp"
+#include "stream_waves/options.hpp"
+
+#include <moho/core/space.hpp>
+#include <moho/core/timeline.hpp>
+#include <moho/io/input_file.hpp>
+#include <moho/io/model.hpp>
+#include <moho/io/npy.hpp>
+#include <moho/io/writer.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+namespace moho::examples::stream_waves {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Json rates_json(const stream::StreamRates& rates) {
+  const auto measured = [](double rate) { return rate > 0.0 ? Json(rate) : Json(); };
+  Json slabs = Json::array();
+  for (const auto& slab : rates.slabs) {
+    slabs.push_back(
+        Json::object({{"planes", slab.planes}, {"points_per_second", slab.points_per_second}}));
+  }
+  return Json::object({{"slabs", slabs},
+                       {"link_in", measured(rates.in)},
+                       {"link_out", measured(rates.out)},
+                       {"device_memory", measured(rates.memory)},
+                       {"disk_in", measured(rates.disk_in)},
+                       {"disk_out", measured(rates.disk_out)},
+                       {"in_core_points_per_second", measured(rates.in_core)}});
+}
+
+Json plan_json(const stream::StreamPlan& plan) {
+  Json json;
+  json["in_core"] = plan.in_core;
+  json["block"] = plan.shape.block;
+  json["updates"] = plan.shape.updates;
+  json["lag"] = plan.shape.lag;
+  json["devices"] = plan.shape.devices;
+  json["chains"] = plan.groups;
+  json["parameters_resident"] = plan.resident;
+  json["ring_planes"] = plan.ring_planes;
+  json["device_bytes"] = plan.device_bytes;
+  json["host_bytes"] = plan.host_bytes;
+  json["bytes_per_plane_in"] = plan.plane_in;
+  json["bytes_per_plane_out"] = plan.plane_out;
+  return json;
+}
+
+template <class T, int Dim>
+class Program : public ShotProgram<T, Dim> {
+ public:
+  Program(const Options& o, EarthModel<T>&& model, const MemoryEstimate& memory,
+          const MemoryLimit& limit, Session& session)
+      : ShotProgram<T, Dim>(o, std::move(model), memory, limit, session), m_o(o) {}
+
+  static std::vector<std::string> results(const Options& o) {
+    std::vector<std::string> names{"vp.npy", "gather.sgy", "wavefield.npy", "timeline.json"};
+    if (o.plot) {
+      names.insert(names.end(), {"gather.png", "wavefield.png", "timeline.png"});
+    }
+    return names;
+  }
+
+  static bool memory_of_host(const Options&) { return true; }
+
+  // Do planes move on hosts, too?
+  static bool rings(const Options& o) {
+    return !o.volume.empty() || o.devices > 1 || (o.space != "cuda" && o.device_memory > 0);
+  }
+
+  // What a run takes of the host, from options and headers alone, but for gathers and for rings of
+  // hosts, which follow from the plan.
+  static MemoryEstimate estimate(const Options& o, const EarthModelNeed& need,
+                                 const MemoryLimit& limit) {
+    MemoryEstimate estimate;
+    if (need.shape.empty()) return estimate;
+    const WaveArrays arrays = wave_arrays<T>(o, need);
+    estimate.take(need.values);
+    estimate.pass(need.passing);
+    if (arrays.tapered) estimate.pass(sizeof(T) * need.nodes());
+    if (!rings(o) && o.space != "cuda") {  // as model_waves
+      estimate.pass(sizeof(T) *
+                    ((arrays.tapered ? need.nodes() : 0.0) + arrays.parameters * arrays.whole +
+                     (arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers));
+      estimate.take(sizeof(T) *
+                    ((arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers));
+    } else if (o.volume.empty()) {
+      estimate.take(sizeof(T) *
+                    ((arrays.media - arrays.slopes + 2.0 * arrays.fields) * arrays.padded +
+                     2.0 / 3.0 * arrays.layers));
+    }
+    if (o.expand == rtm::Expansion::eikonal) estimate.pass(sizeof(T) * 2.5 / 64.0 * arrays.whole);
+    // layers, tables and lists
+    estimate.take(0.05 * (estimate.now() - MemoryEstimate::process));
+    // the last wavefield
+    estimate.pass(2.0 * sizeof(T) * need.nodes());
+    if (o.plot) estimate.pass(plotting_bytes + 2.0 * sizeof(T) * need.nodes());
+    check_wave_memory(o, need, arrays, estimate, limit);
+    return estimate;
+  }
+
+ private:
+  bool on_host() const { return m_o.space != "cuda"; }
+
+  void prepare_job(WaveJob<T, Dim>& job) override {
+    (void)job;
+    if (!m_o.volume.empty()) check_volume();
+  }
+
+  // Throws for a volume in a file that is an input, or has the name of a result.
+  void check_volume() const {
+    const fs::path path = m_o.volume;
+    const auto node = io::node_of(path);
+    for (const InputName& input : m_o.inputs) {
+      for (const fs::path& file : io::files_of(input.path)) {
+        const auto other = io::node_of(file);
+        if (!node || !other || !(*node == *other)) continue;
+        throw InputError(concat("--host-volume: ", m_o.volume, " would replace --", input.option,
+                                " ", input.path,
+                                " (allowed: a new file, or the volume of this run with --resume): "
+                                "take another name"));
+      }
+    }
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+      throw InputError(concat("--host-volume: ", m_o.volume,
+                              " is a folder (allowed: a new file, or the volume of this run with "
+                              "--resume): name a file in it"));
+    }
+    const fs::path folder = fs::weakly_canonical(path, ignored).parent_path();
+    const std::string name = path.filename().string();
+    const bool result =
+        name.rfind("gather", 0) == 0 || name == "summary.json" || name == ".moho_lock" || [&] {
+          for (const std::string& one : results(m_o)) {
+            if (one == name) return true;
+          }
+          return false;
+        }();
+    if (result && folder == fs::weakly_canonical(this->session().folder(), ignored)) {
+      throw InputError(concat("--host-volume: ", m_o.volume,
+                              " has the name of a result (allowed: names of other files): take "
+                              "another name"));
+    }
+  }
+
+  WaveReport compute(const WaveJob<T, Dim>& job) override {
+    StreamJob<T> streaming;
+    streaming.wishes.device_memory = m_o.device_memory;
+    streaming.wishes.devices = m_o.devices;
+    streaming.wishes.block = m_o.block;
+    streaming.wishes.updates = m_o.updates;
+    streaming.wishes.lag = m_o.lag;
+    if (on_host() && m_o.device_memory == 0) {
+      // rings are in the host's memory, beside the volume
+      const double left = this->limit().bytes - this->memory().most();
+      streaming.wishes.device_memory =
+          static_cast<std::size_t>(std::max(0.5 * left / m_o.devices, 1.0));
+    }
+    // hosts have no other memory: what is asked of it is the size of rings
+    streaming.in_core = !rings(m_o);
+    streaming.file = m_o.volume;
+    if (const Json* const print = this->session().summary.find("fingerprint")) {
+      streaming.run = print->dump();
+    }
+    streaming.resume = m_o.resume;
+    streaming.only_plan = m_o.plan;
+    streaming.timeline = &m_timeline;
+    streaming.planned = [&](const Report& report) { m_report = report; };
+    streaming.prepared = [&](const Report& report) { prepared(report); };
+    streaming.wavefield = [&](const T* values, std::int64_t steps) {
+      io::write_npy(this->session().folder() / "wavefield.npy", values, this->model().shape);
+      this->session().wrote("wavefield.npy");
+      m_wavefield = static_cast<double>(steps) * this->report().time.dt;
+    };
+    with_space(m_o.space,
+               [&](const auto& exec) { m_report = compute_on<T, Dim>(exec, job, streaming); });
+    return m_report;
+  }
+
+  Json identity() const override { return asked_json(m_o, {}); }
+
+  Json asked() const override {
+    const auto chosen = [](std::int64_t n) { return n > 0 ? Json(n) : Json("auto"); };
+    Json json = identity();
+    json["device_memory"] = m_o.device_memory > 0 ? Json(m_o.device_memory) : Json("what is free");
+    json["block"] = chosen(m_o.block);
+    json["updates"] = chosen(m_o.updates);
+    json["lag"] = chosen(m_o.lag);
+    json["devices"] = m_o.devices;
+    json["host_volume"] = m_o.volume.empty() ? Json("memory") : Json(m_o.volume);
+    return json;
+  }
+
+  bool only_plan() const override { return m_o.plan; }
+
+  std::string takes(const WaveReport&) const override {
+    const stream::StreamPlan& plan = m_report.plan;
+    const auto bytes = [](std::size_t n) { return format_bytes(static_cast<double>(n)); };
+    if (plan.in_core) return concat(bytes(plan.device_bytes), " on ", m_o.space);
+    const stream::StreamNeed& need = m_report.need;
+    const auto parameters =
+        static_cast<std::size_t>(need.parameters * (need.shape.planes + 2 * need.shape.halo) *
+                                 need.plane_elements * need.scalar);
+    // a file holds the state twice
+    const std::size_t volume =
+        plan.host_bytes + (m_o.volume.empty() ? 0 : plan.host_bytes - parameters);
+    return concat(bytes(volume), m_o.volume.empty() ? " on the host" : " in the file", " and ",
+                  bytes(plan.device_bytes), " on ",
+                  plan.shape.devices > 1 ? "each device" : "the device");
+  }
+
+  void print_plan() const override {
+    const char* head = "stream    ";
+    for (const std::string& line : stream::describe(m_report.plan, m_report.need, m_report.rates)) {
+      this->session().print(head, line);
+      head = "          ";
+    }
+    const int idle = m_o.devices - m_report.plan.shape.devices;
+    if (idle > 0) {
+      this->session().print("          note: ", idle, " of ", m_o.devices,
+                            " devices have nothing to do: a longer chain would wait for its own "
+                            "planes (give other shots to them, or make x the longest side)");
+    }
+  }
+
+  void prepared(const Report& report) {
+    if (report.locked || !m_o.volume.empty()) return;
+    this->session().print("          note: the volume could not be page-locked (", report.lock_text,
+                          "): copies go through buffers, and every byte moves three times through "
+                          "the host's memory");
+  }
+
+  void took_over(std::size_t, const Json& more) override {
+    if (const Json* const time = more.find("wavefield_time")) m_wavefield = time->number(0.0);
+  }
+
+  void take_more(MemoryEstimate& memory) const override {
+    const stream::StreamPlan& plan = m_report.plan;
+    if (!on_host() || plan.in_core) return;
+    memory.take(static_cast<double>(plan.device_bytes) * plan.shape.devices);
+  }
+
+  void begins(const WaveReport&) override { this->session().summary["stream"] = stream_json(); }
+
+  void part(std::size_t shot, std::vector<std::string>& files, Json& more) override {
+    if (shot != 0) return;
+    files.emplace_back("wavefield.npy");
+    more["wavefield_time"] = *m_wavefield;
+  }
+
+  // The plan; behind the last step what became of it.
+  Json stream_json() const {
+    const Report& r = m_report;
+    const stream::StreamForecast& forecast = r.plan.forecast;
+    Json json;
+    json["plan"] = plan_json(r.plan);
+    if (!r.plan.in_core) {
+      json["rates"] = rates_json(r.rates);
+      json["predicted"] = Json::object({{"points_per_second", forecast.points_per_second},
+                                        {"seconds_a_shot", forecast.seconds},
+                                        {"share_of_in_core", forecast.share},
+                                        {"share_of_filling", forecast.fill},
+                                        {"binds", forecast.binds}});
+    }
+    if (!(r.seconds > 0.0)) return json;
+    const double rate = r.points / r.seconds;
+    json["measured"] = Json::object(
+        {{"points_per_second", rate},
+         {"of_predicted", r.plan.in_core ? Json() : Json(rate / forecast.points_per_second)},
+         {"iterations", r.iterations},
+         {"bytes_in", r.bytes_in},
+         {"bytes_out", r.bytes_out}});
+    json["page_locked"] =
+        r.plan.in_core || on_host() || !m_o.volume.empty() ? Json() : Json(r.locked);
+    if (!r.locked) {
+      json["staging"] = Json::object({{"why", r.lock_text}, {"seconds", r.staging_seconds}});
+    }
+    return json;
+  }
+
+  void finish(const WaveReport&, Ending& ending) override {
+    Session& session = this->session();
+    const Report& r = m_report;
+    session.summary["stream"] = stream_json();
+    if (m_wavefield) {
+      session.summary["wavefield"] =
+          Json::object({{"file", "wavefield.npy"}, {"time", *m_wavefield}});
+    }
+    const std::vector<Timeline::Span> spans = m_timeline.spans();
+    if (!spans.empty()) {
+      io::write_text(session.folder() / "timeline.json", m_timeline.json());
+      session.wrote("timeline.json");
+      session.summary["stages"] = stages_json(m_timeline);
+    }
+    ending.script = "plot_stream.py";
+    if (m_wavefield) ending.pictures.emplace_back("wavefield.png");
+    if (!spans.empty()) ending.pictures.emplace_back("timeline.png");
+    if (r.went_on_at > 0) {
+      ending.lines.push_back(concat("          the volume in ", m_o.volume, " was at ",
+                                    r.went_on_at, " of ", r.steps, " steps"));
+    }
+    if (!r.plan.in_core && r.seconds > 0.0) {
+      const double rate = r.points / r.seconds;
+      ending.lines.push_back(concat(
+          "          ", format_bytes(r.bytes_in), " in, ", format_bytes(r.bytes_out), " out in ",
+          r.iterations, " iterations; ", fixed(100.0 * rate / r.plan.forecast.points_per_second, 1),
+          " % of the rate predicted"));
+      if (!r.locked && !on_host()) {
+        ending.lines.push_back(concat("          copies between volume and buffers took ",
+                                      fixed(r.staging_seconds, 3), " s of the host's time"));
+      }
+    }
+  }
+
+  const Options& m_o;
+  Report m_report;
+  Timeline m_timeline;
+  std::optional<double> m_wavefield;  // its time, where it is written
+};
+
+}  // namespace
+
+}  // namespace moho::examples::stream_waves
+
+int main(int argc, char** argv) {
+  using namespace moho::examples;
+  return run_example<stream_waves::Options>(
+      argc, argv, stream_waves::describe(), stream_waves::read_options,
+      run_shots<stream_waves::Program, stream_waves::Options>);
+}

@@ -1,0 +1,464 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the program stream_waves through its command line.
+
+usage: test_stream_waves.py --program PATH [--modeller PATH of model_waves] [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import unittest
+
+import support
+from support import np
+
+
+class Case(support.Case):
+    # A small section; with its layers 101 planes of 81 nodes.
+    section = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--time", "0.3"]
+
+    def stream(self, *arguments, out="out", plot=False):
+        """Runs the program, which must succeed in silence on stderr. Returns its results."""
+        return Results(*self.succeed(*arguments, out=out, plot=plot))
+
+    def model(self, *arguments, out="modelled"):
+        """The results of model_waves with the last wavefield as its snapshot."""
+        if not self.modeller:
+            self.skipTest("there is no model_waves")
+        done = subprocess.run([self.modeller, *map(str, arguments), "--no-plot", "--out", out], cwd=self.folder, text=True,
+                              capture_output=True, timeout=500)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return Results(self.path(out), done.stdout)
+
+
+class Results:
+    """The files of one run."""
+
+    def __init__(self, folder, text):
+        self.folder, self.text = folder, text
+        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+            self.summary = json.load(file)
+        self.gathers = [self.load(shot["gather"]) for shot in self.summary["shots"]]
+        self.gather = self.gathers[0]
+        self.stream = self.summary.get("stream")
+
+    def load(self, name):
+        return np.load(os.path.join(self.folder, name))
+
+    def wavefield(self):
+        if "wavefield" in self.summary:
+            return self.load(self.summary["wavefield"]["file"])
+        return self.load(self.summary["snapshots"][-1]["file"])
+
+
+class Agreement(Case):
+    """Gathers and last wavefields have the bits of model_waves, however planes move."""
+
+    # Sources and receivers between nodes and on them, near each other's planes.
+    shots_2d = ["--source", "203,33; 300,20", "--receivers", "10,20:560,20:12; 305,211"]
+    media_2d = {
+        "isotropic": ([], "cpml:12,top=free"),
+        "variable density": (["--rho", "rho.npy"], "sponge:10,left=random:14,bottom=rigid"),
+        "VTI": (["--epsilon", "0.2", "--delta", "0.08"], "cpml:10"),
+        "TTI": (["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5"], "sponge:12,top=free")}
+    # Ways of streaming: with several devices and from files planes go through rings on hosts, too.
+    ways = [["--block", "8", "--updates", "3"],
+            ["--device-memory", "1M"],
+            ["--devices", "1", "--host-volume", "volume", "--block", "5", "--updates", "7"],
+            ["--devices", "2", "--block", "16", "--updates", "2"],
+            ["--devices", "3", "--block", "3", "--updates", "5", "--lag", "11"]]
+
+    def same(self, a, b):
+        self.assertEqual(len(a.gathers), len(b.gathers))
+        for one, other in zip(a.gathers, b.gathers):
+            self.assertGreater(np.abs(other).max(), 0.0)
+            np.testing.assert_array_equal(one, other)
+        if a.summary["asked"]["interval"] == "auto":
+            self.assertAlmostEqual(a.summary["wavefield"]["time"], b.summary["snapshots"][-1]["time"], delta=1e-9)
+            np.testing.assert_array_equal(a.wavefield(), b.wavefield())
+        else:  # samples between steps take some more steps
+            self.assertGreater(a.summary["wavefield"]["time"], b.summary["snapshots"][-1]["time"])
+
+    def expected(self, survey, space):
+        """What model_waves gives, which is what stream_waves gives where nothing streams."""
+        plain = self.stream(*survey, "--space", space)
+        scheme = plain.summary["scheme"]
+        r = self.model(*survey, "--space", space, "--snapshot-every", scheme["steps"] * scheme["dt"])
+        self.same(plain, r)
+        return r
+
+    def agree(self, survey, ways, space):
+        expected = self.expected(survey, space)
+        for way in ways:
+            r = self.stream(*survey, "--space", space, *way)
+            self.same(r, expected)
+            asked, plan = r.summary["asked"], r.stream["plan"]
+            for word in ("block", "updates"):
+                if asked[word] != "auto":
+                    self.assertEqual(plan[word], asked[word])
+            self.assertEqual(plan["in_core"], way == self.ways[0])
+        self.assertFalse(os.path.exists(self.path("volume")))
+
+    def model_files(self, shape):
+        rng = np.random.default_rng(4)
+        depth = np.arange(shape[-1]) / (shape[-1] - 1)
+        self.save("v.npy", (1800.0 + 700.0 * depth + rng.uniform(0, 150, shape)).astype(np.float32))
+        self.save("rho.npy", (2000.0 + 300.0 * depth + rng.uniform(0, 100, shape)).astype(np.float32))
+
+    def test_sections(self):
+        self.model_files((57, 41))
+        for medium, (parameters, boundary) in self.media_2d.items():
+            for space in ("serial", "openmp"):
+                if space not in self.spaces():
+                    continue
+                with self.subTest(medium=medium, space=space):
+                    self.agree(["--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--boundary", boundary,
+                                *parameters, *self.shots_2d], self.ways, space)
+
+    def test_volumes(self):
+        self.model_files((29, 21, 23))
+        survey = ["--vp", "v.npy", "--spacing", "20", "--wavelet", "ricker:7", "--time", "0.12", "--source", "133,40,201",
+                  "--receivers", "40,20,200:500,20,200:8; 300,200,215"]
+        media = {**self.media_2d, "TTI": (["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5", "--phi", "0.7"], "sponge:9")}
+        for number, (medium, (parameters, _)) in enumerate(media.items()):
+            with self.subTest(medium=medium):
+                boundary = "sponge:7,top=free" if medium == "TTI" else "cpml:6,top=free"
+                self.agree([*survey, "--boundary", boundary, *parameters, "--order", (8, 4, 6, 4)[number]],
+                           self.ways[2:4], "openmp" if "openmp" in self.spaces() else "serial")
+
+    def test_samples_between_steps_and_double_precision(self):
+        self.model_files((57, 41))
+        self.agree(["--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--dt", "0.0013", "--interval", "0.0021",
+                    "--precision", "double", "--order", "16", *self.shots_2d], self.ways[2:4], "serial")
+
+    def test_device(self):
+        if "cuda" not in self.spaces():
+            self.skipTest("this build has no device")
+        self.model_files((157, 41))
+        for medium, (parameters, boundary) in self.media_2d.items():
+            with self.subTest(medium=medium):
+                survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--boundary", boundary, *parameters,
+                          *self.shots_2d]
+                expected = self.expected(survey, "cuda")
+                for way in (self.ways[0], self.ways[2]):
+                    r = self.stream(*survey, "--space", "cuda", *way)
+                    self.same(r, expected)
+                    self.assertFalse(r.stream["plan"]["in_core"])
+
+    # Receivers on nodes and between.
+    expanding = ["--vp", "v.npy", "--spacing", "10", "--time", "0.25", "--source", "153,33; 600,20", "--receivers"]
+    tti = ["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5"]
+
+    def expand(self, ways, *survey):
+        for method in ("layers", "eikonal"):
+            expected = self.expected([*survey, "--expand", method], "serial")
+            for way in ways:
+                r = self.stream(*survey, "--expand", method, *way, "--space", "serial")
+                self.same(r, expected)
+                self.assertEqual(r.summary["run"]["expand"]["method"], method)
+                self.assertLess(r.summary["run"]["expand"]["part_stepped"], 1.0)
+                self.assertIn("of the nodes were stepped", r.text)
+
+    def test_expanding_domains(self):
+        self.model_files((87, 61))
+        for parameters in ([], self.tti):
+            self.expand([], *self.expanding, "10,20:860,20:40", *parameters)
+        for parameters in ([], ["--epsilon", "0.2", "--delta", "0.08"]):
+            self.expand([self.ways[2], self.ways[4]], *self.expanding, "10,20:860,20:86", "--boundary", "sponge:20",
+                        *parameters)
+
+    # Planes at the end of those that a pass loads: points that read beyond, memory of layers, slopes.
+    def test_expanding_domains_at_the_ends_of_passes(self):
+        self.model_files((87, 61))
+        ways = [["--devices", "2", "--block", "8", "--updates", "3"]]
+        for boundary, receivers, parameters in (("sponge:20", "10,20:860,20:40", []), ("cpml:20", "10,20:860,20:86", []),
+                                                ("sponge:30", "10,20:860,20:86", self.tti)):
+            with self.subTest(boundary=boundary, receivers=receivers, parameters=parameters):
+                self.expand(ways, *self.expanding, receivers, "--boundary", boundary, *parameters)
+
+
+class Plan(Case):
+    wide = ["--vp", "2000", "--shape", "301,41", "--spacing", "10", "--time", "0.2", "--space", "serial"]
+
+    def test_only_the_plan(self):
+        r = self.call(*self.wide, "--devices", "2", "--device-memory", "600K", "--plan", "--out", "out")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        for word in ("stream    blocks of ", " steps in a pass", "2 devices in a chain", " on the host, ", " on each device: a "
+                     "ring of ", " bytes a node in and ", "predicted: ", "points/s"):
+            self.assertIn(word, r.stdout)
+        self.assertNotIn("modelled", r.stdout)
+        self.assertEqual(os.listdir(self.path("out")), [])
+        done = self.call(*self.wide, "--host-volume", "volume", "--plan", "--out", "out")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(" in the file and ", done.stdout)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["out"])
+
+    def test_what_the_summary_says(self):
+        r = self.stream(*self.wide, "--devices", "2", "--device-memory", "600K")
+        plan, predicted, measured = (r.stream[key] for key in ("plan", "predicted", "measured"))
+        self.assertLessEqual(plan["device_bytes"], 600 * 1024)
+        self.assertEqual(plan["devices"], 2)
+        self.assertFalse(plan["in_core"])
+        steps, planes = r.summary["scheme"]["steps"], r.summary["model"]["shape_with_layers"][0]
+        ring = 2 * plan["block"] + plan["updates"] * plan["lag"]
+        self.assertGreater(plan["ring_planes"], ring)
+        sweeps = -(-steps // (2 * plan["updates"]))
+        # every plane goes in and out once a sweep, with the planes of zeros beside the volume
+        for key, other in (("bytes_in", "bytes_per_plane_in"), ("bytes_out", "bytes_per_plane_out")):
+            self.assertGreaterEqual(measured[key], 0.5 * sweeps * planes * plan[other])
+            self.assertLessEqual(measured[key], 1.1 * sweeps * planes * plan[other])
+        self.assertGreater(measured["iterations"], sweeps * planes // plan["block"])
+        self.assertIn(predicted["binds"], ("steps", "filling", "link in", "link out", "disk"))
+        self.assertAlmostEqual(measured["of_predicted"],
+                               measured["points_per_second"] / predicted["points_per_second"], delta=1e-9)
+        self.assertGreater(predicted["points_per_second"], 0.0)
+        self.assertEqual(measured["points_per_second"], r.summary["rates"]["points_per_second"])
+        self.assertGreater(len(r.stream["rates"]["slabs"]), 0)
+        self.assertIn("% of the rate predicted", r.text)
+        nodes = np.prod(r.summary["model"]["shape_with_layers"])
+        self.assertEqual(r.summary["run"]["expand"]["points"], nodes * steps)
+
+    def test_a_model_that_fits(self):
+        r = self.stream(*self.wide)
+        self.assertTrue(r.stream["plan"]["in_core"])
+        self.assertNotIn("predicted", r.stream)
+        self.assertIn("nothing streams", r.text)
+
+    def test_timeline(self):
+        r = self.stream(*self.wide, "--devices", "2", "--block", "16", "--updates", "4")
+        self.assertIn("timeline.json", r.summary["files"])
+        with open(os.path.join(r.folder, "timeline.json"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        names = {e["args"]["name"] for e in events if e.get("ph") == "M" and e["name"] == "thread_name"}
+        self.assertEqual(names, {"steps 0", "steps 1", "to the device 0", "to the device 1", "to the host 1"})
+        stages = {s["stage"]: s for s in r.summary["stages"]}
+        self.assertEqual(set(stages), {"steps", "to the device", "handed on", "to the host"})
+        self.assertEqual(stages["steps"]["bytes"], 0)
+        self.assertGreater(stages["to the device"]["bytes"], stages["to the host"]["bytes"])
+
+
+class Picture(Case):
+    def test_program_draws(self):
+        self.needs_matplotlib()
+        r = self.stream(*self.section, "--devices", "2", plot=True)
+        self.assertEqual(r.summary["picture"], "drawn")
+        for picture in ("gather.png", "wavefield.png", "timeline.png"):
+            self.assert_picture(os.path.join(r.folder, picture))
+            self.assertIn(picture, r.summary["files"])
+
+    def test_volume_and_options(self):
+        r = self.stream("--vp", "2000", "--shape", "31,25,28", "--spacing", "10", "--time", "0.1", "--width", 6,
+                        "--host-volume", "volume")
+        self.draw("plot_stream", r.folder, "gather.png", "wavefield.png", "timeline.png")
+        self.assertEqual(self.plot("plot_stream", r.folder, "--iterations", "0", "--dpi", "40"), (0, "", ""))
+        status, _, text = self.plot("plot_stream", r.folder, "--iterations", "-1")
+        self.assertEqual(status, 2)
+        self.assertIn("--iterations", text)
+        status, _, text = self.plot("plot_waves", r.folder)
+        self.assertEqual(status, 2)
+        self.assertIn("of different runs", text)
+
+
+class Program(support.EveryProgram, Case):
+    small = [*Case.section[:-1], "0.1"]
+    script = "plot_stream"
+
+
+class NothingIsLost(support.NothingIsLost, Case):
+    small = [*Case.section[:-1], "0.1"]
+    slow = ["--vp", "2000", "--shape", "201,101,101", "--spacing", "10", "--time", "2"]
+    results = ["gather.npy", "gather.sgy", "vp.npy", "wavefield.npy", "timeline.json"]
+    vp = support.npy(np.full((61, 41), 2000.0))
+    read = [("vp.npy", vp, lambda f: ["--vp", f, "--spacing", "10", "--time", "0.1"], "vp"),
+            ("wavefield.npy", vp, lambda f: [*Case.section, "--rho", f], "rho"),
+            ("timeline.json", b"vp = 2000\nshape = 61,41\nspacing = 10\n", lambda f: ["--config", f], "config")]
+    shapes = [["--vp", "2000", "--shape", "101,81,91", "--spacing", "10", "--time", "0.02", *more]
+              for more in ([], ["--expand", "eikonal"], ["--epsilon", "0.2", "--delta", "0.1"],
+                           ["--epsilon", "0.2", "--delta", "0.1", "--theta", "0.3"],
+                           ["--devices", "2", "--block", "8", "--updates", "2"])]
+
+
+class Resume(Case):
+    # Enough passes to be ended between.
+    survey = ["--vp", "v.npy", "--spacing", "10", "--time", "1.2", "--source", "300,20; 1200,33", "--receivers",
+              "0,20:1500,20:31", "--space", "serial", "--host-volume", "volume", "--block", "8", "--updates", "4"]
+
+    def start(self, *more):
+        process = subprocess.Popen([self.program, *self.survey, *more, "--no-plot", "--out", "out"], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
+        return process
+
+    def level(self):
+        """The time at which the state in the file is, and how often it was written, as its head says."""
+        best = (-1, -1)
+        try:
+            with open(self.path("volume"), "rb") as file:
+                head = file.read(8192)
+        except OSError:
+            return best
+        for at in (0, 4096):
+            entry = head[at:at + 32]
+            if entry[:8] == b"MOHOVOL1":
+                best = max(best, (int.from_bytes(entry[8:16], "little"), int.from_bytes(entry[24:32], "little")))
+        return best
+
+    def kill_at(self, level, number=signal.SIGKILL, shots=0):
+        process = self.start()
+        while True:
+            if process.poll() is not None:
+                self.fail("the run ended before: " + process.stderr.read())
+            _, there = self.level()
+            if there >= level and self.parts() >= shots:
+                process.send_signal(number)
+                process.communicate(timeout=60)
+                return
+
+    def parts(self):
+        try:
+            with open(self.path("out/summary.json"), encoding="utf-8") as file:
+                return len(json.load(file).get("parts", []))
+        except (OSError, ValueError):
+            return 0
+
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(3)
+        self.save("v.npy", (2000.0 + rng.uniform(0, 300, (151, 71))).astype(np.float32))
+
+    def test_a_run_that_was_killed_goes_on_in_the_middle_of_a_shot(self):
+        whole = self.stream(*self.survey, out="whole")
+        self.assertFalse(os.path.exists(self.path("volume")))
+        for level, shots in ((60, 0), (100, 1)):
+            with self.subTest(shots=shots):
+                self.kill_at(level, shots=shots)
+                self.assertEqual(self.parts(), shots)
+                there = self.level()[1]
+                # another block and other updates give the same bits
+                r = self.stream(*self.survey[:-4], "--block", "16", "--updates", "5", "--resume")
+                self.assertIn(f"{shots} of 2 shots are there", r.text)
+                self.assertIn(f"{there} of {whole.summary['scheme']['steps']} steps", r.text)
+                for one, other in zip(r.gathers, whole.gathers):
+                    np.testing.assert_array_equal(one, other)
+                np.testing.assert_array_equal(r.wavefield(), whole.wavefield())
+                self.assertLess(r.summary["run"]["expand"]["points"],
+                                (2 - shots) / 2 * whole.summary["run"]["expand"]["points"])
+                self.assertFalse(os.path.exists(self.path("volume")))
+                for name in os.listdir(self.path("out")):
+                    os.remove(self.path("out/" + name))
+
+    def test_the_volume_belongs_to_one_shot_of_one_run(self):
+        self.kill_at(60, shots=1)
+        with open(self.path("volume"), "rb") as file:
+            before = file.read()
+
+        def unchanged():
+            with open(self.path("volume"), "rb") as file:
+                self.assertEqual(file.read(), before)
+
+        # without --resume nothing is replaced
+        done = self.call(*self.survey, "--no-plot", "--out", "out")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--host-volume: the volume 'volume' is there, of an earlier run", done.stderr)
+        unchanged()
+        # the first shot is to be made again: the file is not its own
+        os.remove(self.path("out/gather_0001.npy"))
+        done = self.call(*self.survey, "--no-plot", "--out", "out", "--resume")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--host-volume: the volume 'volume' belongs to another run", done.stderr)
+        unchanged()
+        # another model in another folder
+        done = self.call(*self.survey, "--order", "6", "--no-plot", "--out", "other", "--resume")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("belongs to another run, or has the wrong size", done.stderr)
+        unchanged()
+        # one that lacks its end
+        os.truncate(self.path("volume"), len(before) - 4096)
+        done = self.call(*self.survey, "--no-plot", "--out", "out", "--resume")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("wrong size", done.stderr)
+
+    def test_an_interrupt_says_how_to_go_on(self):
+        whole = self.stream(*self.survey, out="whole")
+        self.kill_at(40, signal.SIGINT)
+        self.assertTrue(os.path.exists(self.path("volume")))
+        r = self.stream(*self.survey, "--resume")
+        for one, other in zip(r.gathers, whole.gathers):
+            np.testing.assert_array_equal(one, other)
+
+
+class BadInput(Case):
+    def test_options(self):
+        self.refuse([], "--vp is missing")
+        self.refuse([*self.section, "--block", "0"], "--block", "0", "allowed")
+        self.refuse([*self.section, "--updates", "many"], "--updates", "many")
+        self.refuse([*self.section, "--devices", "-1"], "--devices", "-1")
+        self.refuse([*self.section, "--device-memory", "much"], "--device-memory: 'much' is no amount of memory")
+        self.refuse([*self.section, "--snapshot-every", "0.1"], "snapshot-every")
+        self.refuse([*self.section, "--expand", "amplitude"], "--expand amplitude looks at the wavefield before each step",
+                    "layers, eikonal")
+        self.refuse([*self.section, "--host-volume", ""], "--host-volume is empty")
+        self.refuse([*self.section, "--dt", "0.5"], "--dt: dt is 0.5 s", "largest stable step")
+        self.refuse([*self.section, "--source", "601,20"], "--source: source 0: (601, 20)", "outside")
+        self.refuse([*self.section, "--wavelet", "ricker:50"], "--wavelet ricker:50", "points per wavelength")
+
+    def test_streaming(self):
+        two = [*self.section, "--devices", "2"]
+        self.refuse([*self.section, "--device-memory", "9K"], "--device-memory: ", "does not hold the planes of one stage")
+        self.refuse([*two, "--block", "102"], "--block is 102", "1 to 101")
+        # a step across a perfectly matched layer reads 8 planes
+        self.refuse([*two, "--block", "8", "--updates", "2", "--lag", "7"], "--lag is 7", "8 or more")
+        message = self.refuse([*two, "--device-memory", "20K"], "--device-memory: ", "does not hold the planes of one stage",
+                              "needed: ")
+        # what it names would do
+        number, unit = message.split("needed: ")[1].split()[:2]
+        least = str(float(number) * 1.01) + unit[0]
+        self.stream(*two, "--device-memory", least)
+        if "cuda" in self.spaces():
+            self.refuse([*self.section, "--space", "cuda", "--devices", "64"], "--devices is 64", "those that this process sees")
+        self.refuse(["--vp", "2000", "--shape", "40000,40000,4000", "--spacing", "10"], "memory")
+
+    def test_volume_files(self):
+        os.mkdir(self.path("folder"))
+        self.refuse([*self.section, "--host-volume", "folder"], "--host-volume: folder is a folder")
+        self.refuse([*self.section, "--host-volume", "none/volume"], "--host-volume: the volume 'none/volume'",
+                    "No such file or directory")
+        self.save("v.npy", np.full((61, 41), 2000.0, dtype=np.float32))
+        with open(self.path("v.npy"), "rb") as file:
+            content = file.read()
+        os.link(self.path("v.npy"), self.path("link"))
+        for name in ("v.npy", "link"):
+            for more in ([], ["--resume"]):
+                self.refuse(["--vp", "v.npy", "--spacing", "10", "--host-volume", name, *more],
+                            f"--host-volume: {name} would replace --vp v.npy")
+        self.write("notes", "of somebody" * 1000)
+        for more in ([], ["--resume"]):
+            self.refuse([*self.section, "--host-volume", "notes", *more], "--host-volume: the volume 'notes'",
+                        "is no volume of a run")
+        for name in ("gather.npy", "wavefield.npy", "summary.json"):
+            self.refuse([*self.section, "--host-volume", "stream_waves_out/" + name], "has the name of a result")
+        with open(self.path("v.npy"), "rb") as file:
+            self.assertEqual(file.read(), content)
+        with open(self.path("notes"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "of somebody" * 1000)
+
+    def test_a_full_disk(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (80 << 20, 80 << 20))
+
+        done = self.call("--vp", "2000", "--shape", "2401,2101", "--spacing", "10", "--time", "0.1", "--host-volume", "volume",
+                         "--no-plot", preexec_fn=limit)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("--host-volume: the volume 'volume' needs ", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["stream_waves_out"])
+        self.assertEqual(os.listdir(self.path("stream_waves_out")), [])
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))
