@@ -14,7 +14,8 @@ usage: cmake/bootstrap.sh [--developer] [--help]
    none, builds it and Kokkos Kernels for this machine from the distribution's Trilinos source
    package, into the folder .deps of the source tree, which git ignores.
 
-  --developer   also installs what .ci/run needs: clang-format and Doxygen
+  --developer   also installs what .ci/run needs: clang-format and Doxygen, and for the tests of shots over
+                clusters Slurm, munge, an ssh server and rsync, of which no service is started
 TEXT
 }
 
@@ -52,7 +53,9 @@ logged() {
 tools=(g++ cmake ninja-build)
 packages=(libboost-program-options-dev libgtest-dev libgmock-dev libbenchmark-dev libsegyio-dev libfmt-dev
   nlohmann-json3-dev libopenmpi-dev openmpi-bin python3 python3-matplotlib python3-numpy)
-if [ "$developer" = yes ]; then packages+=(git clang-format-14 doxygen); fi
+if [ "$developer" = yes ]; then 
+  packages+=(git clang-format-14 doxygen slurmctld slurmd slurm-client munge openssh-server openssh-client rsync)
+fi
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi

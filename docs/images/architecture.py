@@ -27,7 +27,7 @@ MODULES = {
     "eikonal": (2.0, 1, "first arrivals"),
     "wave": (3.0, 1, "propagators, points,\nruns, shots"),
     "mpi": (4.0, 1, "ranks (optional)"),
-    "cluster": (0.0, 2, "work over processes\n(host code)"),
+    "cluster": (0.0, 2, "shots over sites\n(without Kokkos)"),
     "rtm": (2.5, 2, "expanding domains,\nmigration"),
     "fwi": (2.5, 3, "gradients,\nL-BFGS"),
     "stream": (1.2, 2, "volumes larger\nthan a device"),

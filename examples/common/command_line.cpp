@@ -212,6 +212,15 @@ std::vector<std::string> Arguments::texts(const std::string& name) const {
   return found == m_values.end() ? std::vector<std::string>() : found->second;
 }
 
+std::vector<std::string> Arguments::words() const {
+  std::vector<std::string> words;
+  for (const auto& [name, values] : m_values) {
+    if (values.empty()) words.push_back("--" + name);
+    for (const std::string& value : values) words.push_back(concat("--", name, "=", value));
+  }
+  return words;
+}
+
 double Arguments::number(const std::string& name, const std::string& form, double lowest,
                          bool include_lowest) const {
   const std::string option = "--" + name;
@@ -241,6 +250,7 @@ void read_common(const Arguments& arguments, const std::string& program, CommonO
   o.plot = !arguments.given("no-plot");
   o.quiet = arguments.given("quiet");
   o.resume = arguments.given("resume");
+  o.words = arguments.words();
   if (!o.config.empty()) o.inputs.push_back({"config", o.config});
 }
 

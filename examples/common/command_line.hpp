@@ -92,6 +92,8 @@ class Arguments {
   std::string text(const std::string& name) const;
   /// All its values.
   std::vector<std::string> texts(const std::string& name) const;
+  /// All that was given, in files and on the command line, as the words of a command line.
+  std::vector<std::string> words() const;
   /// Its value as a number above `lowest`, or from there.
   /// \param form what is allowed, for messages
   /// \throws InputError
@@ -123,6 +125,8 @@ struct CommonOptions {
   bool plot = true;        ///< draw the picture
   bool quiet = false;      ///< print nothing but errors
   bool resume = false;     ///< go on after the last whole part of an earlier run
+  /// All that was given, as the words of a command line.
+  std::vector<std::string> words;
   /// Files that will be read. What is no file may be among them, such as a number.
   std::vector<InputName> inputs;
 };

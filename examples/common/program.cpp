@@ -272,34 +272,37 @@ bool Session::take_over(std::int64_t number, Json& more) {
   for (std::size_t k = 0; parts != nullptr && k < parts->size(); ++k) {
     const Json& part = parts->at(k);
     const Json* const at = part.find("number");
-    const Json* const list = part.find("files");
-    if (at == nullptr || at->number(-1.0) != static_cast<double>(number) || list == nullptr) {
-      continue;
-    }
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      const Json *name = list->at(i).find("name"), *bytes = list->at(i).find("bytes"),
-                 *crc = list->at(i).find("crc32c");
-      if (name == nullptr || bytes == nullptr || crc == nullptr) return false;
-      names.push_back(name->text());
-      if (!is_plain_name(names.back())) return false;
-      try {
-        const io::FileIdentity sum = io::identify_file(m_folder / names.back());
-        if (static_cast<double>(sum.bytes) != bytes->number(-1.0) ||
-            static_cast<double>(sum.checksum) != crc->number(-1.0)) {
-          return false;
-        }
-      } catch (const FileError&) {
-        return false;  // it will be made again
-      }
-    }
-    const Json* const kept = part.find("more");
-    more = kept != nullptr ? *kept : Json();
-    files.insert(files.end(), names.begin(), names.end());
-    summary["parts"].push_back(part);
-    return true;
+    if (at == nullptr || at->number(-1.0) != static_cast<double>(number)) continue;
+    return take_in(part, more);
   }
   return false;
+}
+
+bool Session::take_in(const Json& part, Json& more) {
+  const Json* const list = part.find("files");
+  if (list == nullptr) return false;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const Json *name = list->at(i).find("name"), *bytes = list->at(i).find("bytes"),
+               *crc = list->at(i).find("crc32c");
+    if (name == nullptr || bytes == nullptr || crc == nullptr) return false;
+    names.push_back(name->text());
+    if (!is_plain_name(names.back())) return false;
+    try {
+      const io::FileIdentity sum = io::identify_file(m_folder / names.back());
+      if (static_cast<double>(sum.bytes) != bytes->number(-1.0) ||
+          static_cast<double>(sum.checksum) != crc->number(-1.0)) {
+        return false;
+      }
+    } catch (const FileError&) {
+      return false;  // it will be made again
+    }
+  }
+  const Json* const kept = part.find("more");
+  more = kept != nullptr ? *kept : Json();
+  files.insert(files.end(), names.begin(), names.end());
+  summary["parts"].push_back(part);
+  return true;
 }
 
 void Session::part_is_whole(std::int64_t number, const std::vector<std::string>& names,

@@ -71,6 +71,8 @@ class Session {
 
   /// The processes of the run.
   Processes& processes() { return m_processes; }
+  /// Name of the program.
+  const std::string& program() const { return m_program; }
   /// The folder of the results.
   const std::filesystem::path& folder() const { return m_folder; }
   /// Prints a line of its arguments, unless the run is quiet.
@@ -108,6 +110,12 @@ class Session {
   /// Its files are then among `files`. They have been read and are as they were written.
   /// \param[out] more what part_is_whole() was given
   bool take_over(std::int64_t number, Json& more);
+  /// \brief Takes a part over that another run of the program has made elsewhere, whose files are
+  /// in the folder now.
+  /// \param part as the other run's summary has it
+  /// \param[out] more what part_is_whole() was given there
+  /// \returns false for a part that is not whole
+  bool take_in(const Json& part, Json& more);
   /// Notes that a part is whole.
   /// \param names its files, for which wrote() was called
   /// \param more what is needed to go on, and is not in its files

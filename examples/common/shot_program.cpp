@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/shot_program.hpp"
 
+#include "common/distribute.hpp"
 #include "common/format.hpp"
 #include "common/summary.hpp"
 #include "common/wave_fields.hpp"
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <map>
 
 namespace moho::examples {
 
@@ -162,7 +164,7 @@ void ShotProgram<T, Dim>::run() {
   m_job.progress = m_session.progress();
   m_job.begins = [&](const WaveReport& report) { return begin(report); };
   m_job.gather = [&](std::size_t shot, const Gather<T>& traces) { keep(shot, traces); };
-  m_job.is_there = [&](std::size_t shot) { return m_there[shot]; };
+  m_job.is_there = [&](std::size_t shot) { return m_there[shot] || m_left_out[shot]; };
   const WaveReport report = compute(m_job);
   m_session.computed(report.phases);
   if (m_begun) write(report);
@@ -253,6 +255,32 @@ void ShotProgram<T, Dim>::take_over() {
   }
   if (m_o.resume) {
     m_session.print("resumed   ", count, " of ", m_job.shots.size(), " shots are there");
+  }
+  std::map<std::int64_t, std::size_t> places;
+  std::vector<std::int64_t> left;
+  for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+    places[m_job.shots[k].number] = k;
+    if (!m_there[k]) left.push_back(m_job.shots[k].number);
+  }
+  m_left_out.assign(m_job.shots.size(), false);
+  if (m_o.only_shot) {
+    const auto only = places.find(*m_o.only_shot);
+    if (only == places.end()) {
+      throw InputError(concat("--only-shot is ", *m_o.only_shot, ", and there are the shots ",
+                              m_job.shots.front().number, " to ", m_job.shots.back().number,
+                              ": give one of their numbers"));
+    }
+    m_left_out.assign(m_job.shots.size(), true);
+    m_left_out[only->second] = false;
+    // snapshots are of the first shot
+    if (only->second != 0) m_job.modelling.time.snapshot_every = 0.0;
+  }
+  if (!m_o.distribute.sites.empty() && !only_plan()) {
+    compute_at_sites(m_o.distribute, m_o, left, m_session,
+                     [&](std::int64_t shot, const Json& more) {
+                       took_over(places.at(shot), more);
+                       m_there[places.at(shot)] = true;
+                     });
   }
 }
 
@@ -406,7 +434,7 @@ void ShotProgram<T, Dim>::describe_run(const WaveReport& report) {
 
 template <class T, int Dim>
 void ShotProgram<T, Dim>::write(const WaveReport& report) {
-  {
+  if (!m_o.only_shot) {
     const HostPhase phase(m_session.phases, "write");
     const fs::path& folder = m_session.folder();
     for (std::size_t k = 0; k < m_gathers.size(); ++k) {

@@ -208,7 +208,8 @@ class ShotProgram {
   WaveReport m_report;
   std::size_t m_receivers = 0;  // of all shots
   std::vector<io::Gather<T>> m_gathers;
-  std::vector<bool> m_there;  // shots
+  std::vector<bool> m_there;     // shots
+  std::vector<bool> m_left_out;  // with --only-shot
   bool m_begun = false;
   MemoryEstimate m_memory;
   MemoryLimit m_limit;

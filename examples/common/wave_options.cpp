@@ -38,13 +38,14 @@ void add_wave_options(Description& d, const std::vector<OptionText>& of_shots,
       {"time", "s", "seconds to model (default: 1)"},
       {"interval", "s", "between samples of the gather, whole microseconds (default: dt)"}};
   const std::vector<OptionText> ends = {out_option(d.program), resume_option("shot"),
-                                        flag("no-plot", "draw no pictures"),
+                                        only_shot_option(), flag("no-plot", "draw no pictures"),
                                         flag("quiet", "print nothing but errors")};
   d.groups.push_back(earth_model_options());
   d.groups.push_back({"Shots", joined(joined(shot_options(), shots), of_shots)});
   d.groups.push_back({"Scheme", scheme_options()});
   d.groups.push_back(
       {"Running", joined(joined({precision_option(), space_option()}, of_running), ends)});
+  d.groups.push_back({"Several places", distribute_options()});
   d.config_note = ". Sources and receivers chosen there replace the file's";
   d.alternatives = {{{"source", "shots"}, {}}, {{"receivers", "shots"}, {"moving"}}};
 }
@@ -74,6 +75,8 @@ void read_wave_options(const Arguments& arguments, const std::string& program, W
   read_face_options(arguments, o);
   read_scheme_options(arguments, o);
   read_common(arguments, program, o);
+  read_distribute_options(arguments, o.distribute);
+  o.only_shot = read_only_shot(arguments);
   add_inputs(arguments,
              {"vp", "rho", "epsilon", "delta", "theta", "phi", "source", "receivers", "shots"},
              o.wavelet, o);

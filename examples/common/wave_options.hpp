@@ -6,10 +6,13 @@
 /// scheme, where it runs.
 
 #include "common/command_line.hpp"
+#include "common/distribute_options.hpp"
 #include "common/earth_model.hpp"
 #include "common/json.hpp"
 #include "common/survey.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,8 @@ namespace moho::examples {
 /// What was asked for; a program's own options are derived from these.
 struct WaveOptions : CommonOptions, ShotTexts, FaceTexts, SchemeTexts {
   EarthModelOptions model;
+  DistributeTexts distribute;             ///< shots at several places
+  std::optional<std::int64_t> only_shot;  ///< number of the one to compute
 
   std::string wavelet = "ricker:15";
 

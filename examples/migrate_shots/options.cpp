@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 namespace moho::examples::migrate_shots {
 
@@ -111,8 +112,10 @@ Description describe() {
       {"Running",
        {precision_option(), space_option(),
         memory_option("for all arrays together, or beside a device"), out_option(d.program),
-        resume_option("shot"), flag("plan", "print what would be done, and stop"),
-        flag("no-plot", "draw no pictures"), flag("quiet", "print nothing but errors")}}};
+        resume_option("shot"), only_shot_option(),
+        flag("plan", "print what would be done, and stop"), flag("no-plot", "draw no pictures"),
+        flag("quiet", "print nothing but errors")}},
+      {"Several places", distribute_options()}};
   return d;
 }
 
@@ -193,6 +196,8 @@ Options read_options(const Arguments& arguments) {
   if (given("disk")) o.disk = parse_bytes("--disk", text("disk"));
   o.plan = given("plan");
   read_common(arguments, "migrate_shots", o);
+  read_distribute_options(arguments, o.distribute);
+  o.only_shot = read_only_shot(arguments);
   add_data_inputs(arguments, "shots", o, o.wavelet, o);
   return o;
 }

@@ -5,6 +5,7 @@
 /// \brief Everything that can be asked of migrate_shots, and how it is read.
 
 #include "common/command_line.hpp"
+#include "common/distribute_options.hpp"
 #include "common/earth_model.hpp"
 #include "common/survey_data.hpp"
 
@@ -48,12 +49,14 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts {
   bool angles = false;          ///< angle gathers at the columns, too
 
   std::string snapshots = "auto";
-  std::string error = "snr:55";   ///< what the snapshots' codec may lose; "lossless"
-  std::int64_t every = 0;         ///< steps between snapshots; 0: by the wavelet
-  std::size_t device_memory = 0;  ///< bytes; 0: what is free
-  std::size_t disk = 0;           ///< bytes of snapshots on disk; 0: none
-  bool keep_shots = false;        ///< leave the image of each shot
-  bool plan = false;              ///< print what would be done, and stop
+  std::string error = "snr:55";           ///< what the snapshots' codec may lose; "lossless"
+  std::int64_t every = 0;                 ///< steps between snapshots; 0: by the wavelet
+  std::size_t device_memory = 0;          ///< bytes; 0: what is free
+  std::size_t disk = 0;                   ///< bytes of snapshots on disk; 0: none
+  bool keep_shots = false;                ///< leave the image of each shot
+  DistributeTexts distribute;             ///< shots at several places
+  std::optional<std::int64_t> only_shot;  ///< number of the one to compute
+  bool plan = false;                      ///< print what would be done, and stop
 };
 
 /// The options, for --help.

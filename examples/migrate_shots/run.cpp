@@ -4,6 +4,7 @@
 
 #include "common/acquisition.hpp"
 #include "common/boundary.hpp"
+#include "common/distribute.hpp"
 #include "common/format.hpp"
 #include "common/memory.hpp"
 #include "common/program.hpp"
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -95,7 +97,7 @@ class Program {
     m_job.timeline = &m_timeline;
     m_timeline.name_thread("run");
     m_job.begins = [&](const Plan& plan) { return begin(plan); };
-    m_job.is_there = [&](std::size_t k) { return m_there[k]; };
+    m_job.is_there = [&](std::size_t k) { return m_there[k] || m_left_out[k]; };
     m_job.data = [&](const auto& before, const auto& after) { keep_data(before, after); };
     m_job.done = [&](std::size_t k, const ShotSums<T, Dim>& sums, const ShotReport& report) {
       keep(k, sums, report);
@@ -105,6 +107,13 @@ class Program {
       m_session.computed(times);
     });
     if (m_o.plan) return;
+    if (m_o.only_shot) {
+      Ending ending;
+      ending.script = "plot_migration.py";
+      ending.word = "pictures";
+      m_session.finish(ending);
+      return;
+    }
     stack();
     finish();
   }
@@ -162,6 +171,30 @@ class Program {
     }
     if (m_o.resume) {
       m_session.print("resumed   ", count, " of ", m_job.shots.size(), " shots are there");
+    }
+    std::map<std::int64_t, std::size_t> places;
+    std::vector<std::int64_t> left;
+    for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+      places[m_job.shots[k].number] = k;
+      if (!m_there[k]) left.push_back(m_job.shots[k].number);
+    }
+    m_left_out.assign(m_job.shots.size(), false);
+    if (m_o.only_shot) {
+      const auto only = places.find(*m_o.only_shot);
+      if (only == places.end()) {
+        throw InputError(concat("--only-shot is ", *m_o.only_shot, ", and there are the shots ",
+                                m_job.shots.front().number, " to ", m_job.shots.back().number,
+                                ": give one of their numbers"));
+      }
+      m_left_out.assign(m_job.shots.size(), true);
+      m_left_out[only->second] = false;
+    }
+    if (!m_o.distribute.sites.empty() && !m_o.plan) {
+      compute_at_sites(m_o.distribute, m_o, left, m_session,
+                       [&](std::int64_t shot, const Json& more) {
+                         m_entries[places.at(shot)] = more;
+                         m_there[places.at(shot)] = true;
+                       });
     }
   }
 
@@ -600,6 +633,7 @@ class Program {
   Timeline m_timeline;
   SurveyData<Dim> m_data;
   std::vector<bool> m_there;
+  std::vector<bool> m_left_out;  // with --only-shot
   std::vector<Json> m_entries;
   std::vector<std::vector<T>> m_sums;  ///< image, illuminations
   std::vector<double> m_offsets;

@@ -2,7 +2,7 @@
 #include "model_gravity/options.hpp"
 
 #include "common/arguments.hpp"
-#include "model_gravity/ranks.hpp"
+#include "ranks/ranks.hpp"
 
 #include <filesystem>
 #include <limits>

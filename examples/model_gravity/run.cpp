@@ -11,7 +11,7 @@
 #include "model_gravity/input.hpp"
 #include "model_gravity/options.hpp"
 #include "model_gravity/output.hpp"
-#include "model_gravity/ranks.hpp"
+#include "ranks/ranks.hpp"
 
 #include <moho/core/space.hpp>
 #include <moho/gravity/types.hpp>
@@ -525,7 +525,5 @@ int main(int argc, char** argv) {
   using namespace moho::examples;
   return run_example<model_gravity::Options>(
       argc, argv, model_gravity::describe(), model_gravity::read_options, model_gravity::run,
-      [](int& count, char**& words) {
-        return std::make_unique<model_gravity::Ranks>(count, words);
-      });
+      [](int& count, char**& words) { return std::make_unique<Ranks>(count, words); });
 }

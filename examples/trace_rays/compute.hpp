@@ -9,6 +9,7 @@
 #include <moho/rays/types.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Job {
   std::vector<T> velocity;  ///< of the grid's nodes, last axis contiguous
   std::vector<Point<Dim>> sources;
   std::vector<Point<Dim>> receivers;
+  std::int64_t all_sources = 0;  ///< with those of other processes, by which weights are kept
   rays::GraphOptions graph;
   rays::Method method = rays::Method::active_tiles;
   std::size_t memory = 0;  ///< most bytes to take in the space; 0: what is free

@@ -105,7 +105,7 @@ Outcome<T, Dim> compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job)
   while (!made) {
     out.field_bytes = model_bytes + source_bytes * static_cast<std::size_t>(group);
     rays::GraphOptions options = job.graph;
-    options.sources = sources;
+    options.sources = std::max(sources, job.all_sources);
     options.memory_budget = std::max<std::size_t>(out.budget - out.field_bytes, 1);
     try {
       made.emplace(exec, job.grid, velocity, options);

@@ -7,10 +7,12 @@
 #include "common/memory.hpp"
 #include "common/program.hpp"
 #include "common/summary.hpp"
+#include "ranks/ranks.hpp"
 #include "trace_rays/compute.hpp"
 #include "trace_rays/input.hpp"
 #include "trace_rays/options.hpp"
 #include "trace_rays/output.hpp"
+#include "trace_rays/share.hpp"
 
 #include <moho/core/space.hpp>
 #include <moho/io/array.hpp>
@@ -19,6 +21,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -185,12 +188,30 @@ MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
   return estimate;
 }
 
+// What was read.
+void print_job(const Options& o, const ModelGrid& model, const Done& done, const Session& session) {
+  session.print("model     ", model.name, ": ", describe_grid(model));
+  session.print("          velocity ", significant(done.slowest, 6), " to ",
+                significant(done.quickest, 6), " m/s");
+  for (const std::string& note : model.notes) session.print("          note: " + note);
+  if (o.sources.empty()) {
+    session.print(
+        "          note: no --source was given: one in the middle of the surface is taken");
+  }
+  if (o.receivers_file.empty() && o.line_begin.empty()) {
+    session.print("          note: no receivers were given: ", o.line_count,
+                  " along the surface are taken");
+  }
+}
+
 template <class T, int Dim>
 void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& limit,
             Model<T>&& model, Session& session) {
+  auto& ranks = static_cast<Ranks&>(session.processes());
   Job<T, Dim> job;
   Done done;
-  {
+  ranks.together([&] {
+    if (!ranks.root()) return;
     const HostPhase phase(session.phases, "check");
     job.grid = grid_of<Dim>(model);
     job.graph.radius = check_radius<Dim>(o);
@@ -209,26 +230,34 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
         on_host && o.memory > 0
             ? static_cast<std::size_t>(std::max(done.limit.bytes - MemoryEstimate::process, 1.0))
             : o.memory;
+    // Ranks of one machine share its memory.
+    if (on_host && ranks.size_of_host() > 1) {
+      const double whole = job.memory > 0 ? static_cast<double>(job.memory) : done.limit.bytes;
+      job.memory = static_cast<std::size_t>(whole / ranks.size_of_host());
+    }
+    print_job(o, model, done, session);
+  });
+  std::string space = o.space;
+  const std::vector<Point<Dim>> sources = job.sources;
+  {
+    const HostPhase phase(session.phases, "share");
+    share(ranks, job, space);
   }
-  session.print("model     ", model.name, ": ", describe_grid(model));
-  session.print("          velocity ", significant(done.slowest, 6), " to ",
-                significant(done.quickest, 6), " m/s");
-  for (const std::string& note : model.notes) session.print("          note: " + note);
-  if (o.sources.empty()) {
-    session.print(
-        "          note: no --source was given: one in the middle of the surface is taken");
-  }
-  if (o.receivers_file.empty() && o.line_begin.empty()) {
-    session.print("          note: no receivers were given: ", o.line_count,
-                  " along the surface are taken");
-  }
-
   job.progress = session.progress();
   Outcome<T, Dim> outcome;
-  with_space(o.space, [&](const auto& exec) { outcome = compute_on<T, Dim>(exec, job); });
+  ranks.together([&] {
+    if (job.sources.empty()) return;
+    with_space(space, [&](const auto& exec) { outcome = compute_on<T, Dim>(exec, job); });
+  });
   session.computed(outcome.phases);
+  collect(ranks, job, outcome);
+  session.summary["ranks"] = ranks.size();
+  session.more_versions["mpi"] = Ranks::with_mpi() ? Json(Ranks::version()) : Json();
+  ranks.finish();
+  if (!ranks.root()) return;
   done.memory = memory;
-  done.memory.take(ray_bytes<Dim>(job.grid, job.sources.size(), job.receivers.size()));
+  done.memory.take(
+      ray_bytes<Dim>(job.grid, static_cast<std::size_t>(job.all_sources), job.receivers.size()));
   if (o.space != "cuda") {
     done.memory.take(static_cast<double>(outcome.field_bytes + outcome.weight_bytes) -
                      static_cast<double>(job.grid.size()) * sizeof(T) *
@@ -236,7 +265,7 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
     done.memory.pass(static_cast<double>(outcome.solver_bytes));
   }
   for (const double time : outcome.paths.traveltime) done.unreached += std::isfinite(time) ? 0 : 1;
-  done.source_count = static_cast<std::int64_t>(job.sources.size());
+  done.source_count = job.all_sources;
   done.receiver_count = static_cast<std::int64_t>(job.receivers.size());
 
   session.begin_output();
@@ -256,7 +285,7 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
     write_receivers_csv<Dim>(folder / "receivers.csv", outcome.paths, job.receivers);
     session.wrote("receivers.csv");
   }
-  done.sources = points_json(job.sources);
+  done.sources = points_json(sources);
   done.receivers = points_json(job.receivers);
   done.vertices = outcome.paths.points.size();
   done.nodes = static_cast<double>(job.grid.size()) * static_cast<double>(done.source_count);
@@ -267,20 +296,28 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
 
 template <class T>
 void run_with(const Options& o, Session& session) {
-  std::vector<std::string> names{"velocity.npy", "traveltime.npy", "rays.csv", "rays.vtk",
-                                 "receivers.csv"};
-  if (o.plot) names.emplace_back("rays.png");
-  session.will_write(names);
-  const MemoryLimit limit = memory_limit(o, o.space != "cuda");
-  const MemoryEstimate memory = estimate_memory<T>(o, limit);
+  auto& ranks = static_cast<Ranks&>(session.processes());
+  MemoryLimit limit;
+  MemoryEstimate memory;
   Model<T> model;
-  {
-    const HostPhase phase(session.phases, "read");
-    model = load_model<T>(o);
-  }
-  if (model.shape.size() == 2) {
+  ranks.together([&] {
+    if (!ranks.root()) return;
+    std::vector<std::string> names{"velocity.npy", "traveltime.npy", "rays.csv", "rays.vtk",
+                                   "receivers.csv"};
+    if (o.plot) names.emplace_back("rays.png");
+    session.will_write(names);
+    limit = memory_limit(o, o.space != "cuda");
+    memory = estimate_memory<T>(o, limit);
+    {
+      const HostPhase phase(session.phases, "read");
+      model = load_model<T>(o);
+    }
+  });
+  std::size_t dimensions = model.shape.size();
+  ranks.broadcast(&dimensions, sizeof(dimensions));
+  if (dimensions == 2) {
     run_in<T, 2>(o, memory, limit, std::move(model), session);
-  } else if (model.shape.size() == 3) {
+  } else if (dimensions == 3) {
     run_in<T, 3>(o, memory, limit, std::move(model), session);
   } else {
     throw InputError(
@@ -291,7 +328,10 @@ void run_with(const Options& o, Session& session) {
 }
 
 void run(const Options& options, Session& session) {
-  if (options.double_precision) {
+  auto& ranks = static_cast<Ranks&>(session.processes());
+  bool double_precision = options.double_precision;
+  ranks.broadcast(&double_precision, sizeof(double_precision));
+  if (double_precision) {
     run_with<double>(options, session);
   } else {
     run_with<float>(options, session);
@@ -304,6 +344,7 @@ void run(const Options& options, Session& session) {
 
 int main(int argc, char** argv) {
   using namespace moho::examples;
-  return run_example<trace_rays::Options>(argc, argv, trace_rays::describe(),
-                                          trace_rays::read_options, trace_rays::run);
+  return run_example<trace_rays::Options>(
+      argc, argv, trace_rays::describe(), trace_rays::read_options, trace_rays::run,
+      [](int& count, char**& words) { return std::make_unique<Ranks>(count, words); });
 }

@@ -126,6 +126,40 @@ class Analytic(Case):
             self.assertGreater(error.max(), 0.7 * bound)
 
 
+class Ranks(Case):
+    """Under mpirun: sources shared among processes have the bits of one."""
+
+    def setUp(self):
+        if not self.mpirun:
+            self.skipTest("there is no mpirun, or the program was built without MPI: install openmpi-bin and "
+                          "libopenmpi-dev")
+        super().setUp()
+
+    def same(self, *arguments, counts):
+        alone, _ = self.succeed(*arguments, out="alone")
+        for count in counts:
+            many, text = self.succeed(*arguments, out=f"ranks{count}", ranks=count)
+            for name in ("traveltime.npy", "velocity.npy", "rays.csv", "rays.vtk", "receivers.csv"):
+                with open(os.path.join(alone, name), "rb") as one, open(os.path.join(many, name), "rb") as other:
+                    self.assertEqual(one.read(), other.read(), f"{name} on {count} ranks")
+            with open(os.path.join(many, "summary.json")) as file:
+                summary = json.load(file)
+            self.assertEqual(summary["ranks"], count)
+            self.assertEqual(text.count("relaxations/s"), 1)
+
+    def test_sections(self):
+        sources = [word for k in range(5) for word in ("--source", f"{100 * k + 3},{40 * k}")]
+        self.same("--builtin", "salt", "--shape", "97,61", "--spacing", 10, "--radius", 4, *sources, counts=(1, 2, 3, 7))
+
+    def test_volumes(self):
+        self.same("--builtin", "salt", "--shape", "23,19,21", "--spacing", 10, "--source", "33,0,57", "--source", "99,50,60",
+                  "--precision", "double", counts=(2,))
+
+    def test_errors_are_said_once(self):
+        self.refuse(["--builtin", "salt", "--shape", "97,61", "--spacing", 10, "--source", "99999,0"], "outside of the model",
+                    ranks=3)
+
+
 class Agreement(Case):
     def test_all_methods_and_spaces(self):
         self.assertTrue(self.spaces())

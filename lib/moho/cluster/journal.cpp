@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/cluster/journal.hpp>
+#include <moho/cluster/process.hpp>
+#include <moho/cluster/text.hpp>
 #include <moho/core/error.hpp>
 #include <moho/io/checksum.hpp>
+#include <moho/io/input_file.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,10 +14,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <set>
 #include <system_error>
 
@@ -27,77 +28,11 @@ namespace fs = std::filesystem;
 constexpr const char* first_words = "moho journal";
 constexpr const char* version = "1";
 
-/// Blanks, ends of lines, control characters and % as %20 and so on: a word of a line.
-std::string to_word(std::string_view text) {
-  constexpr const char* digits = "0123456789abcdef";
-  std::string word;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code <= 0x20 || code == 0x7f || c == '%') {
-      word += '%';
-      word += digits[code / 16];
-      word += digits[code % 16];
-    } else {
-      word += c;
-    }
-  }
-  return word.empty() ? "%" : word;  // a lone % is nothing
-}
-
-std::optional<std::string> from_word(std::string_view word) {
-  if (word == "%") return "";
-  std::string text;
-  for (std::size_t i = 0; i < word.size(); ++i) {
-    if (word[i] != '%') {
-      text += word[i];
-      continue;
-    }
-    unsigned code = 0;
-    const char* begin = word.data() + i + 1;
-    if (i + 2 >= word.size() || std::from_chars(begin, begin + 2, code, 16).ptr != begin + 2) {
-      return std::nullopt;
-    }
-    text += static_cast<char>(code);
-    i += 2;
-  }
-  return text;
-}
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (!line.empty()) {
-    const std::size_t blank = line.find(' ');
-    words.push_back(line.substr(0, blank));
-    line = blank == std::string_view::npos ? std::string_view() : line.substr(blank + 1);
-  }
-  return words;
-}
-
-template <class Number>
-bool read_number(std::string_view word, Number& number, int base = 10) {
-  const auto result = std::from_chars(word.data(), word.data() + word.size(), number, base);
-  return result.ec == std::errc() && result.ptr == word.data() + word.size() && !word.empty();
-}
-
-/// A line with its checksum and its end.
-std::string sealed(const std::string& line) {
-  return line + " *" + io::checksum_text(io::checksum(line)) + '\n';
-}
-
-/// The line without its checksum, or nothing for a damaged one.
-std::optional<std::string_view> unsealed(std::string_view line) {
-  const std::size_t star = line.rfind(" *");
-  if (star == std::string_view::npos) return std::nullopt;
-  const std::string_view content = line.substr(0, star);
-  if (line.substr(star + 2) != io::checksum_text(io::checksum(content))) return std::nullopt;
-  return content;
-}
-
 std::optional<ShotResult> result_of(const std::vector<std::string_view>& words, std::size_t first) {
   ShotResult result;
   if (words.size() != first + 4 || !read_number(words[first], result.shot) ||
       !read_number(words[first + 2], result.bytes) ||
-      !read_number(words[first + 3], result.checksum, 16)) {
+      !read_hex(words[first + 3], result.checksum)) {
     return std::nullopt;
   }
   const auto file = from_word(words[first + 1]);
@@ -134,21 +69,6 @@ void to_disk(const fs::path& path) {
   }
 }
 
-std::string time_text() {
-  const std::time_t now = std::time(nullptr);
-  std::tm fields{};
-  ::gmtime_r(&now, &fields);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &fields);
-  return text;
-}
-
-std::string host_name() {
-  char name[256] = "";
-  if (::gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return "unknown";
-  return name;
-}
-
 /// What temporary names of this machine's processes begin with; the process follows.
 std::string temporary_prefix() { return ".part-" + host_name() + '-'; }
 
@@ -180,17 +100,6 @@ std::string read_all(int descriptor, const fs::path& path) {
     text.append(buffer, static_cast<std::size_t>(got));
     offset += got;
   }
-}
-
-/// Lines of a text; the last one may lack its end.
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return lines;
 }
 
 /// What a journal of this survey begins with.
@@ -306,7 +215,9 @@ ShotResult write_result(const fs::path& folder, std::int64_t shot, const std::st
 }
 
 Journal::Journal(const fs::path& path, const Fingerprint& survey, const JournalOptions& options)
-    : m_path(path), m_folder(path.parent_path().empty() ? fs::path(".") : path.parent_path()) {
+    : m_path(path),
+      m_watch(options.watch),
+      m_folder(path.parent_path().empty() ? fs::path(".") : path.parent_path()) {
   for (const auto& entry : survey) {
     if (entry.first.empty()) {
       throw InputError("journal: a value of the survey has no name: name all of them");
@@ -415,6 +326,11 @@ void Journal::read(const std::string& text, const std::string& header) {
         m_values[*name] = *value;
         continue;
       }
+    } else if (kind == "event") {
+      if (auto texts = texts_of(content->substr(content->find(' ') + 1))) {
+        m_events.push_back(std::move(*texts));
+        continue;
+      }
     } else if (kind == "open" || line.empty()) {
       continue;
     }
@@ -448,6 +364,7 @@ void Journal::verify() {
 }
 
 void Journal::append(const std::string& line) {
+  if (m_watch) m_watch(line);
   // After a write that failed in the middle of a line the next one begins on its own.
   const std::string text = m_torn ? '\n' + line : line;
   const auto fail = [&](int reason) {
@@ -465,6 +382,7 @@ void Journal::append(const std::string& line) {
   }
   if (::fdatasync(m_descriptor) != 0 && errno != EINVAL && errno != ENOSYS) throw fail(errno);
   m_torn = false;
+  if (m_watch) m_watch({});
 }
 
 bool Journal::done(std::int64_t shot) const {
@@ -500,21 +418,46 @@ std::vector<std::int64_t> Journal::left(const std::vector<std::int64_t>& shots) 
   return result;
 }
 
-bool Journal::record(const ShotResult& result) {
-  check_name(result.file);
+bool Journal::record(const ShotResult& result) { return record(std::vector{result}) == 1; }
+
+std::size_t Journal::record(const std::vector<ShotResult>& results) {
+  for (const ShotResult& result : results) check_name(result.file);
   const std::lock_guard lock(m_mutex);
-  const auto known = m_results.find(result.shot);
-  if (known != m_results.end()) {
-    if (known->second.bytes != result.bytes || known->second.checksum != result.checksum) {
+  std::string lines;
+  std::map<std::int64_t, ShotResult> fresh;
+  for (const ShotResult& result : results) {
+    const ShotResult* known = nullptr;
+    for (const auto* map : {&m_results, &fresh}) {
+      const auto at = map->find(result.shot);
+      if (at != map->end()) known = &at->second;
+    }
+    if (known == nullptr) {
+      lines += sealed("done " + to_text(result));
+      fresh.emplace(result.shot, result);
+    } else if (known->bytes != result.bytes || known->checksum != result.checksum) {
       m_notes.push_back(concat("shot ", result.shot, " has two results with different bytes ('",
-                               known->second.file, "' counts, '", result.file,
+                               known->file, "' counts, '", result.file,
                                "' does not): the program is not deterministic"));
     }
-    return false;
   }
-  append(sealed("done " + to_text(result)));
-  m_results.emplace(result.shot, result);
-  return true;
+  if (fresh.empty()) return 0;
+  append(lines);
+  const std::size_t count = fresh.size();
+  m_results.merge(fresh);
+  return count;
+}
+
+void Journal::add(const std::vector<std::vector<std::string>>& events) {
+  std::string lines;
+  for (const auto& event : events) lines += sealed("event " + line_of(event));
+  if (lines.empty()) return;
+  const std::lock_guard lock(m_mutex);
+  append(lines);
+}
+
+std::vector<std::vector<std::string>> Journal::take_events() {
+  const std::lock_guard lock(m_mutex);
+  return std::exchange(m_events, {});
 }
 
 void Journal::discard(std::int64_t shot, const std::string& why) {
@@ -534,6 +477,41 @@ std::optional<std::string> Journal::get(const std::string& name) const {
   const std::lock_guard lock(m_mutex);
   const auto at = m_values.find(name);
   return at == m_values.end() ? std::nullopt : std::optional<std::string>(at->second);
+}
+
+JournalText read_journal(const fs::path& path) {
+  const io::InputFile file(path);
+  const std::string text = file.text(file.size());
+  JournalText journal;
+  std::map<std::int64_t, ShotResult> results;
+  bool first = true;
+  for (const std::string_view line : lines_of(text)) {
+    const auto content = unsealed(line);
+    if (first && (!content || content->rfind(first_words, 0) != 0)) {
+      throw FileError(concat("'", path.string(),
+                             "' is no journal of moho (it begins with something else): give "
+                             "another name"));
+    }
+    first = false;
+    const auto words = words_of(content.value_or(""));
+    if (words.empty()) continue;
+    const auto texts = texts_of(*content);
+    if (!texts) continue;
+    std::int64_t shot = 0;
+    if (words[0] == "survey" && words.size() == 3) {
+      journal.survey[(*texts)[1]] = (*texts)[2];
+    } else if (words[0] == "done") {
+      if (const auto result = result_of(words, 1)) results.emplace(result->shot, *result);
+    } else if (words[0] == "discard" && words.size() == 3 && read_number(words[1], shot)) {
+      results.erase(shot);
+    } else if (words[0] == "set" && words.size() == 3) {
+      journal.values[(*texts)[1]] = (*texts)[2];
+    } else if (words[0] == "event") {
+      journal.events.emplace_back(texts->begin() + 1, texts->end());
+    }
+  }
+  for (const auto& entry : results) journal.results.push_back(entry.second);
+  return journal;
 }
 
 std::vector<std::string> Journal::notes() const {

@@ -77,6 +77,8 @@ enum class JournalStart {
 struct JournalOptions {
   JournalStart start = JournalStart::any;  ///< what may be there
   bool verify = true;                      ///< read all results that are recorded
+  /// Called with what is going to be added, and with nothing when it is on the disk; for tests.
+  std::function<void(std::string_view)> watch{};
 };
 
 /// \brief The journal of a survey: one writer, any number of threads of it.
@@ -118,6 +120,13 @@ class Journal {
   /// \throws InputError for a name that leads out of the folder; FileError when the line or the
   /// result is not on the disk: the same call may be made again
   bool record(const ShotResult& result);
+  /// The same for several, brought to the disk at once. \returns how many were not done
+  std::size_t record(const std::vector<ShotResult>& results);
+  /// \brief Adds what happened, each event a list of texts, in their order and on the disk when
+  /// this returns. What they mean is the caller's business. \throws FileError
+  void add(const std::vector<std::vector<std::string>>& events);
+  /// The events that were in the journal when it was opened, in their order; once.
+  std::vector<std::vector<std::string>> take_events();
   /// Says that the shot is to be computed again, and why. Its file stays. \throws FileError
   void discard(std::int64_t shot, const std::string& why);
 
@@ -138,12 +147,26 @@ class Journal {
 
   mutable std::mutex m_mutex;  // of all but the path, the folder and the descriptor
   std::filesystem::path m_path;
+  std::function<void(std::string_view)> m_watch;
   std::filesystem::path m_folder;
   int m_descriptor = -1;
   bool m_torn = false;  // the file does not end with the end of a line
   std::map<std::int64_t, ShotResult> m_results;
   std::map<std::string, std::string> m_values;
+  std::vector<std::vector<std::string>> m_events;
   std::vector<std::string> m_notes;
 };
+
+/// What a journal holds.
+struct JournalText {
+  Fingerprint survey;                            ///< that it is of
+  std::vector<ShotResult> results;               ///< by shot; not read
+  std::map<std::string, std::string> values;     ///< by name
+  std::vector<std::vector<std::string>> events;  ///< in their order
+};
+
+/// \brief Reads a journal that another process may be writing; it is not locked, and nothing is
+/// written. \throws FileError for a file that is no journal
+JournalText read_journal(const std::filesystem::path& path);
 
 }  // namespace moho::cluster

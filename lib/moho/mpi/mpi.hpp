@@ -19,6 +19,7 @@
 #include <new>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace moho::mpi {
@@ -227,6 +228,42 @@ std::vector<T> gather_to_root(MPI_Comm communicator, const T& mine, int root = 0
   constexpr int bytes = static_cast<int>(sizeof(T));
   check(MPI_Gather(&mine, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, root, communicator),
         "MPI_Gather");
+  return all;
+}
+
+/// \brief The bytes of each rank, in their order, as many as each has; empty except on the root.
+/// They travel in pieces of `piece` bytes. \throws Error if MPI fails
+inline std::vector<std::vector<char>> gather_bytes(MPI_Comm communicator,
+                                                   const std::vector<char>& mine, int root = 0,
+                                                   std::int64_t piece = default_piece) {
+  constexpr int tag = 712;
+  const int rank = rank_in(communicator);
+  const std::vector<std::int64_t> sizes =
+      gather_to_root(communicator, static_cast<std::int64_t>(mine.size()), root);
+  std::vector<std::vector<char>> all;
+  if (rank != root) {
+    const auto bytes = static_cast<std::int64_t>(mine.size());
+    for (std::int64_t at = 0; at < bytes; at += piece) {
+      const int some = static_cast<int>(std::min(piece, bytes - at));
+      check(MPI_Send(mine.data() + at, some, MPI_BYTE, root, tag, communicator), "MPI_Send");
+    }
+    return all;
+  }
+  for (int other = 0; other < static_cast<int>(sizes.size()); ++other) {
+    if (other == root) {
+      all.push_back(mine);
+      continue;
+    }
+    const std::int64_t bytes = sizes[static_cast<std::size_t>(other)];
+    std::vector<char> theirs(static_cast<std::size_t>(bytes));
+    for (std::int64_t at = 0; at < bytes; at += piece) {
+      const int some = static_cast<int>(std::min(piece, bytes - at));
+      check(
+          MPI_Recv(theirs.data() + at, some, MPI_BYTE, other, tag, communicator, MPI_STATUS_IGNORE),
+          "MPI_Recv");
+    }
+    all.push_back(std::move(theirs));
+  }
   return all;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "model_gravity/ranks.hpp"
+#include "ranks/ranks.hpp"
 
 #include <moho/core/error.hpp>
 
@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace moho::examples::model_gravity {
+namespace moho::examples {
 
 #ifdef MOHO_WITH_MPI
 
@@ -88,6 +88,11 @@ void Ranks::sum_to_root(std::vector<double>& values) {
                       static_cast<std::int64_t>(values.size()));
 }
 
+std::vector<std::vector<char>> Ranks::gather_bytes(const std::vector<char>& mine) {
+  if (!m_session) return {mine};
+  return mpi::gather_bytes(m_session->session.communicator(), mine);
+}
+
 std::vector<RankReport> Ranks::gather(const RankReport& mine) {
   if (!m_session) return {mine};
   return mpi::gather_to_root(m_session->session.communicator(), mine);
@@ -135,10 +140,11 @@ void Ranks::together(const std::function<void()>& function) {
 void Ranks::broadcast(void*, std::size_t) {}
 void Ranks::scatter_rows(const double*, std::int64_t, const std::vector<mpi::Part>&, double*) {}
 void Ranks::sum_to_root(std::vector<double>&) {}
+std::vector<std::vector<char>> Ranks::gather_bytes(const std::vector<char>& mine) { return {mine}; }
 std::vector<RankReport> Ranks::gather(const RankReport& mine) { return {mine}; }
 void Ranks::finish() { m_finished = true; }
 void Ranks::abort(int status) { std::exit(status); }
 
 #endif
 
-}  // namespace moho::examples::model_gravity
+}  // namespace moho::examples

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace moho::examples::model_gravity {
+namespace moho::examples {
 
 /// Who computed what, for the summary.
 struct RankReport {
@@ -65,6 +65,8 @@ class Ranks : public Processes {
                     double* mine);
   /// Adds an array over all ranks into that of the root.
   void sum_to_root(std::vector<double>& values);
+  /// Bytes of every rank on the root, in their order; empty on the others.
+  std::vector<std::vector<char>> gather_bytes(const std::vector<char>& mine);
   /// Reports of all ranks on the root.
   std::vector<RankReport> gather(const RankReport& mine);
 
@@ -82,4 +84,4 @@ class Ranks : public Processes {
   bool m_finished = false;
 };
 
-}  // namespace moho::examples::model_gravity
+}  // namespace moho::examples

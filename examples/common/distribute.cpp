@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/distribute.hpp"
+
+#include "common/arguments.hpp"
+#include "common/format.hpp"
+#include "common/output_folder.hpp"
+
+#include <moho/cluster/ledger.hpp>
+#include <moho/cluster/result.hpp>
+#include <moho/cluster/text.hpp>
+#include <moho/core/error.hpp>
+#include <moho/io/input_file.hpp>
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iomanip>
+#include <limits>
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace moho::examples {
+
+namespace {
+namespace fs = std::filesystem;
+constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+}  // namespace
+
+std::vector<OptionText> distribute_options() {
+  return {{"sites", "FILE",
+           "compute shots at the places of this file: processes of this machine, Slurm, other "
+           "machines by ssh"},
+          {"shots-per-job", "n", "shots that a job computes one after the other (default: 1)"},
+          {"max-attempts", "n", "failures of a shot before it is given up (default: 3)"},
+          {"max-lost", "n",
+           "times that a shot may be lost through no fault of its own, such as with its node "
+           "(default: 10)"},
+          {"may-miss", "n", "shots that may be missing in the end (default: 0)"},
+          {"pause", "s",
+           "first pause of a place that fails everything at once; the next are twice as long, and "
+           "after the third it is left out (default: 60)"},
+          {"partition", "NAME",
+           "of shots between places: pull (half of what is left, by measured rates) or parts (all "
+           "at once, by the rates in the file: Algorithm 3) (default: pull)"},
+          {"shot-time", "s", "time limit of a shot (default: that of the place)"},
+          {"job-memory", "BYTES", "memory of a job, such as 8G (default: that of the place)"},
+          {"most-memory", "BYTES",
+           "memory up to which a job that needed more is tried again (default: --job-memory)"},
+          {"result-bytes", "BYTES", "of a shot, by which the room on the disk is checked"}};
+}
+
+void read_distribute_options(const Arguments& arguments, DistributeTexts& texts) {
+  const auto given = [&](const char* name) { return arguments.given(name); };
+  texts.sites = arguments.text("sites");
+  if (given("only-shot") && !texts.sites.empty()) {
+    throw InputError("--only-shot and --sites exclude each other: give one of them");
+  }
+  cluster::DistributeOptions& o = texts.options;
+  const auto count = [&](const char* name, std::int64_t otherwise, std::int64_t lowest,
+                         std::int64_t highest) {
+    return given(name) ? parse_count(concat("--", name), arguments.text(name), lowest, highest)
+                       : otherwise;
+  };
+  o.shots_per_job = count("shots-per-job", o.shots_per_job, 1, most);
+  o.max_attempts = static_cast<int>(count("max-attempts", o.max_attempts, 1, 1000));
+  o.max_lost = static_cast<int>(count("max-lost", o.max_lost, 1, 100000));
+  o.may_miss = count("may-miss", o.may_miss, 0, most);
+  o.partition = arguments.choice("partition", {"pull", "parts"}, 0) == 1 ? cluster::Partition::parts
+                                                                         : cluster::Partition::pull;
+  if (given("shot-time")) {
+    o.seconds_per_shot = arguments.number("shot-time", "positive, in seconds", 0.0, false);
+  }
+  if (given("pause")) o.pause = arguments.number("pause", "positive, in seconds", 0.0, false);
+  const auto bytes = [&](const char* name) {
+    return given(name) ? static_cast<double>(parse_bytes(concat("--", name), arguments.text(name)))
+                       : 0.0;
+  };
+  o.memory = bytes("job-memory");
+  o.most_memory = given("most-memory") ? bytes("most-memory") : o.memory;
+  texts.result_bytes = bytes("result-bytes");
+  if (texts.sites.empty()) {
+    for (const OptionText& option : distribute_options()) {
+      if (option.name == "sites" || !given(option.name.c_str())) continue;
+      throw InputError(
+          concat("--", option.name, " is for shots at several places: give --sites FILE, too"));
+    }
+  }
+}
+
+OptionText only_shot_option() {
+  return {"only-shot", "n",
+          "compute the shot of this number alone, with the bits that it has among the others; what "
+          "is made of all shots is left out"};
+}
+
+std::optional<std::int64_t> read_only_shot(const Arguments& arguments) {
+  if (!arguments.given("only-shot")) return std::nullopt;
+  return parse_count("--only-shot", arguments.text("only-shot"), 0, most);
+}
+
+namespace {
+
+// The options of the run as words, for one shot at a place.
+cluster::Work work_of(const CommonOptions& options, const std::string& program,
+                      const Json& made_from) {
+  cluster::Work work;
+  work.campaign = program;
+  for (const std::string& key : made_from.keys()) work.survey[key] = made_from.find(key)->dump();
+  std::set<std::string> left_out{"out",   "resume",    "no-plot", "quiet",
+                                 "space", "only-shot", "plan",    "keep-shots"};
+  for (const OptionText& option : distribute_options()) left_out.insert(option.name);
+  work.command = {
+      "{programs}/" + program,   "--only-shot={shot}", "--out={out}", "--no-plot", "--quiet",
+      "--space=" + options.space};
+  for (std::string word : options.words) {
+    const std::string name = word.substr(2, word.find('=') - 2);
+    if (left_out.count(name) > 0) continue;
+    // The path of an input in the word becomes what the place has it as.
+    const auto place = [&](const std::string& path, std::size_t at) {
+      std::string key;
+      for (const auto& [known, there] : work.inputs) {
+        if (there == fs::absolute(path).string()) key = known;
+      }
+      if (key.empty()) {
+        key = concat("input", work.inputs.size() + 1);
+        work.inputs.emplace_back(key, fs::absolute(path).string());
+      }
+      word = word.substr(0, at) + "{input:" + key + "}" + word.substr(at + path.size());
+    };
+    const std::size_t begin = name.size() + 3;
+    const bool reads = std::any_of(options.inputs.begin(), options.inputs.end(),
+                                   [&](const InputName& input) { return input.option == name; });
+    std::error_code error;
+    if (reads && begin < word.size() && fs::exists(word.substr(begin), error)) {
+      place(word.substr(begin), begin);
+    } else {
+      for (const InputName& input : options.inputs) {
+        if (input.option != name || !fs::exists(input.path, error)) continue;
+        const std::size_t at = word.find(input.path, begin);
+        if (at == std::string::npos) continue;
+        place(input.path, at);
+        break;
+      }
+    }
+    work.command.push_back(word);
+  }
+  return work;
+}
+
+}  // namespace
+
+void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options,
+                      const std::vector<std::int64_t>& shots, Session& session,
+                      const std::function<void(std::int64_t shot, const Json& more)>& taken) {
+  if (shots.empty()) return;
+  const std::string& program = session.program();
+  const fs::path folder = fs::absolute(session.folder()) / "sites";
+  std::error_code error;
+  if (!options.resume) fs::remove_all(folder, error);
+  fs::create_directories(folder, error);
+  const Json* const made_from = session.summary.find("fingerprint");
+  const cluster::Work work = work_of(options, program, made_from != nullptr ? *made_from : Json());
+  const auto say = [&](const std::string& line) {
+    session.print("sites     ", line);
+    std::fflush(stdout);
+  };
+  const auto sites = open_sites(texts, folder, work, static_cast<std::int64_t>(shots.size()), say);
+  std::vector<cluster::Task> tasks;
+  for (const std::int64_t shot : shots) tasks.push_back({shot, 1.0});
+  cluster::Report report;
+  {
+    cluster::Journal journal(folder / "journal.txt", work.survey);
+    cluster::DistributeOptions how = texts.options;
+    how.say = say;
+    report = cluster::distribute({work, journal}, tasks, sites, how);
+    std::set<std::int64_t> wanted(shots.begin(), shots.end());
+    for (const cluster::ShotResult& result : journal.results()) {
+      if (wanted.erase(result.shot) == 0) continue;
+      const fs::path unpacked = folder / concat("shot_", result.shot);
+      cluster::unpack_result(journal.folder() / result.file, unpacked);
+      const io::InputFile file(unpacked / "summary.json");
+      const Json summary = Json::parse(file.text(file.size()));
+      const Json* const parts = summary.find("parts");
+      bool whole = false;
+      for (std::size_t k = 0; parts != nullptr && k < parts->size(); ++k) {
+        const Json& part = parts->at(k);
+        const Json *number = part.find("number"), *list = part.find("files");
+        if (number == nullptr || list == nullptr ||
+            number->number(-1.0) != static_cast<double>(result.shot)) {
+          continue;
+        }
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < list->size(); ++i) {
+          const Json* const name = list->at(i).find("name");
+          if (name != nullptr && is_plain_name(name->text())) names.push_back(name->text());
+        }
+        session.will_write(names);
+        for (const std::string& name : names) {
+          fs::rename(unpacked / name, session.folder() / name, error);
+        }
+        Json more;
+        whole = session.take_in(part, more);
+        if (whole) taken(result.shot, more);
+      }
+      if (!whole) {
+        throw Error(concat("the result of shot ", result.shot, " in ", folder.string(),
+                           " does not hold what ", program,
+                           " writes for a shot: are the programs "
+                           "at all places of this version?"));
+      }
+      fs::remove_all(unpacked, error);
+    }
+  }
+  for (const std::string& line : report_lines(report)) say(line);
+  fs::remove_all(folder, error);
+}
+
+fs::path programs_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
+std::vector<std::unique_ptr<cluster::Site>> open_sites(
+    const DistributeTexts& texts, const fs::path& campaign, const cluster::Work& work,
+    std::int64_t shots, const std::function<void(const std::string&)>& say) {
+  std::string text;
+  try {
+    const io::InputFile file(texts.sites);
+    text = file.text(file.size());
+  } catch (const FileError& error) {
+    throw InputError(concat("--sites ", texts.sites, ": ", error.what()));
+  }
+  auto sites = cluster::make_sites(cluster::parse_sites(text, "--sites " + texts.sites), campaign,
+                                   programs_folder());
+  struct statvfs disk {};
+  const double need = texts.result_bytes * static_cast<double>(shots);
+  if (need > 0.0 && ::statvfs(campaign.c_str(), &disk) == 0) {
+    const double there = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
+    if (there < need) {
+      throw InputError(concat("'", campaign.string(), "' has room for ", format_bytes(there), " (",
+                              there, " bytes), and ", shots, " results of ",
+                              format_bytes(texts.result_bytes), " take ", format_bytes(need),
+                              ": free some space, or keep the journal on another disk"));
+    }
+  }
+  for (const auto& site : sites) say(concat(site->options().name, ": ", site->probe(work)));
+  return sites;
+}
+
+std::vector<std::string> report_lines(const cluster::Report& report) {
+  std::vector<std::string> lines;
+  std::ostringstream head;
+  head << std::left << std::setw(12) << "site" << std::right << std::setw(8) << "shots"
+       << std::setw(8) << "jobs" << std::setw(10) << "failures" << std::setw(8) << "lost"
+       << std::setw(12) << "shots/min" << std::setw(12) << "worked s";
+  lines.push_back(head.str());
+  for (const cluster::SiteReport& site : report.sites) {
+    std::ostringstream line;
+    line << std::left << std::setw(12) << site.name << std::right << std::setw(8) << site.shots
+         << std::setw(8) << site.jobs << std::setw(10) << site.failures << std::setw(8) << site.lost
+         << std::setw(12) << fixed(60.0 * site.rate, 2) << std::setw(12) << fixed(site.worked, 1);
+    if (!site.paused.empty()) line << "  left out: " << site.paused;
+    lines.push_back(line.str());
+  }
+  lines.push_back(concat(report.done, " shots are done, ", report.earlier, " of them before; ",
+                         report.again, " were handed out again, ", report.twice, " came twice"));
+  for (const std::string& note : report.notes) lines.push_back("note: " + note);
+  return lines;
+}
+
+std::string status_text(const fs::path& path) {
+  const cluster::JournalText journal = cluster::read_journal(path);
+  const cluster::Ledger ledger = cluster::read_ledger(journal.events);
+  std::ostringstream out;
+  const auto name = journal.values.find("name");
+  out << "campaign  " << (name == journal.values.end() ? "not begun" : name->second) << '\n';
+  const auto done = static_cast<double>(journal.results.size());
+  out << "done      " << journal.results.size() << " shots";
+  if (ledger.left >= 0.0 && !ledger.beats.empty()) {
+    // shots that were done since the last beat are no longer left
+    const double left = std::max(0.0, ledger.left - (done - ledger.beats.back().second));
+    out << ", " << left << " left";
+    const double seconds = ledger.beats.back().first - ledger.begun;
+    const double before = ledger.beats.front().second;
+    if (ledger.beats.size() > 1 && seconds > 0.0 && ledger.beats.back().second > before) {
+      const double rate = (ledger.beats.back().second - before) /
+                          (ledger.beats.back().first - ledger.beats.front().first);
+      out << ", " << fixed(60.0 * rate, 2) << " a minute, about " << fixed(left / rate / 60.0, 1)
+          << " minutes to go";
+    }
+  }
+  out << '\n';
+  struct Row {
+    std::int64_t done = 0, handed = 0;
+  };
+  std::map<std::string, Row> rows;
+  std::set<std::int64_t> there;
+  for (const cluster::ShotResult& result : journal.results) {
+    ++rows[result.file.substr(0, result.file.find('/'))].done;
+    there.insert(result.shot);
+  }
+  for (const auto& [token, record] : ledger.batches) {
+    for (const cluster::Job& job : record.batch.jobs) {
+      if (record.over.count(job.token) > 0) continue;
+      for (const cluster::Task& task : job.tasks) {
+        rows[record.site].handed += there.count(task.shot) > 0 ? 0 : 1;
+      }
+    }
+  }
+  out << std::left << std::setw(14) << "site" << std::right << std::setw(10) << "done"
+      << std::setw(10) << "in hand" << '\n';
+  for (const auto& [site, row] : rows) {
+    out << std::left << std::setw(14) << site << std::right << std::setw(10) << row.done
+        << std::setw(10) << row.handed;
+    const auto paused = ledger.paused.find(site);
+    if (paused != ledger.paused.end()) out << "  left out: " << paused->second;
+    out << '\n';
+  }
+  for (const auto& [node, causes] : ledger.failures) {
+    out << "failures  " << (node.empty() ? "no node" : node) << ':';
+    for (const auto& [cause, count] : causes) out << ' ' << count << " x " << cause << ';';
+    out << '\n';
+  }
+  for (const std::string& line : ledger.last_failures) out << "          " << line << '\n';
+  for (const auto& [shot, record] : ledger.shots) {
+    if (record.given_up && there.count(shot) == 0) {
+      out << "given up  shot " << shot << ": " << record.why << '\n';
+    }
+  }
+  return out.str();
+}
+
+std::vector<cluster::Task> parse_shots(const std::string& text) {
+  std::vector<cluster::Task> tasks;
+  std::set<std::int64_t> seen;
+  for (const std::string& part : split(text)) {
+    const std::string form = "numbers from 0, and ranges such as 1-24 or 1-99:2, with commas";
+    const auto bad = [&] {
+      return InputError(concat("--shots: '", part, "' (allowed: ", form, ")"));
+    };
+    const std::size_t colon = part.find(':');
+    const std::string range = part.substr(0, colon);
+    const std::size_t dash = range.find('-');
+    std::int64_t first = 0, last = 0, step = 1;
+    if (!cluster::read_number(std::string_view(range).substr(0, dash), first) || first < 0) {
+      throw bad();
+    }
+    last = first;
+    if (dash != std::string::npos &&
+        (!cluster::read_number(std::string_view(range).substr(dash + 1), last) || last < first)) {
+      throw bad();
+    }
+    if (colon != std::string::npos &&
+        (!cluster::read_number(std::string_view(part).substr(colon + 1), step) || step < 1)) {
+      throw bad();
+    }
+    for (std::int64_t shot = first; shot <= last; shot += step) {
+      if (!seen.insert(shot).second) {
+        throw InputError(concat("--shots: the shot ", shot,
+                                " is there twice (allowed: each once): leave one out"));
+      }
+      tasks.push_back({shot, 1.0});
+    }
+  }
+  return tasks;
+}
+
+}  // namespace moho::examples

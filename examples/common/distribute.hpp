@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What programs that compute shots at several places have in common: their options, and the
+/// run of a distributor until its end or a signal.
+
+#include "common/distribute_options.hpp"
+#include "common/program.hpp"
+
+#include <moho/cluster/distributor.hpp>
+#include <moho/cluster/sites_file.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace moho::examples {
+
+/// \brief Computes shots of a program at the places of --sites, and takes them over as --resume
+/// takes those of an earlier run.
+///
+/// Each is computed by the same program with the same options, --only-shot and its number. To be
+/// called when all results are claimed and resumable() was called.
+/// \param shots numbers of those that are not there
+/// \param taken called for each with what part_is_whole() was given there
+/// \throws InputError, MissingShots
+void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options,
+                      const std::vector<std::int64_t>& shots, Session& session,
+                      const std::function<void(std::int64_t shot, const Json& more)>& taken);
+
+/// The folder of moho's programs: that of this one.
+std::filesystem::path programs_folder();
+
+/// \brief Makes and asks the sites of a file. \return them, and prints a line of each by `say`
+/// \throws InputError by the first that cannot be used; with too little room on the disk for
+/// `shots` results
+std::vector<std::unique_ptr<cluster::Site>> open_sites(
+    const DistributeTexts& texts, const std::filesystem::path& campaign, const cluster::Work& work,
+    std::int64_t shots, const std::function<void(const std::string&)>& say);
+
+/// The lines that say what became of a run: by site, and what is missing.
+std::vector<std::string> report_lines(const cluster::Report& report);
+
+/// \brief A table of what a journal says: shots, sites, rates, time left, failures.
+/// \throws FileError for a file that is no journal
+std::string status_text(const std::filesystem::path& journal);
+
+/// Shots of a text: "1-24", "3,7,9-12", with a step "1-99:2". \throws InputError
+std::vector<cluster::Task> parse_shots(const std::string& text);
+
+}  // namespace moho::examples

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The options of programs that compute shots at several places.
+
+#include "common/command_line.hpp"
+
+#include <moho/cluster/distributor.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace moho::examples {
+
+/// How shots are distributed.
+struct DistributeTexts {
+  std::string sites;                   ///< file of places; empty: none was given
+  cluster::DistributeOptions options;  ///< how
+  double result_bytes = 0.0;           ///< that a result takes; 0: it is not known
+};
+
+/// --sites and what belongs to it, for --help.
+std::vector<OptionText> distribute_options();
+/// What was given for them. \throws InputError
+void read_distribute_options(const Arguments& arguments, DistributeTexts& texts);
+
+/// --only-shot: what a program is asked for at a place.
+OptionText only_shot_option();
+/// What was given for it. \throws InputError
+std::optional<std::int64_t> read_only_shot(const Arguments& arguments);
+
+}  // namespace moho::examples

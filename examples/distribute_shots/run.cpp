@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// distribute_shots: the shots of a survey at several places.
+
+#include "common/distribute.hpp"
+#include "common/program.hpp"
+#include "common/summary.hpp"
+#include "distribute_shots/options.hpp"
+
+#include <moho/cluster/relay.hpp>
+#include <moho/cluster/result.hpp>
+#include <moho/core/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+namespace moho::examples::distribute_shots {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::atomic<int> signal_seen{0};
+
+void remember(int signal) { signal_seen = signal; }
+
+void watch_signals() {
+  struct sigaction act {};
+  act.sa_handler = remember;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &act, nullptr);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+fs::path folder_of(const fs::path& journal) {
+  return journal.parent_path().empty() ? fs::path(".") : journal.parent_path();
+}
+
+fs::path cancel_file(const fs::path& journal) {
+  fs::path path = journal;
+  return path += ".cancel";
+}
+
+int compute(const Options& o) {
+  const fs::path folder = folder_of(o.journal);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  const auto say = [&](const std::string& line) {
+    if (o.quiet) return;
+    std::puts(line.c_str());
+    std::fflush(stdout);
+  };
+  cluster::JournalOptions how;
+  how.start = o.resume ? cluster::JournalStart::resume : cluster::JournalStart::fresh;
+  fs::remove(cancel_file(o.journal), error);
+  cluster::DistributeOptions options = o.distribute.options;
+  const auto sites =
+      open_sites(o.distribute, folder, o.work, static_cast<std::int64_t>(o.tasks.size()), say);
+  if (o.action == Action::probe) return exit_done;
+  cluster::Journal journal(o.journal, o.work.survey, how);
+  bool cancel = false;
+  double looked = 0.0;
+  cluster::Clock clock;
+  options.say = say;
+  options.stop = [&] {
+    if (signal_seen != 0) return true;
+    const double now = clock.now();
+    if (now - looked > 0.5) {
+      looked = now;
+      cancel = fs::exists(cancel_file(o.journal), error);
+    }
+    return cancel;
+  };
+  const cluster::OnResult collect = [&](std::int64_t shot, const fs::path& result) {
+    if (o.collect.empty()) return;
+    cluster::unpack_result(result, o.collect / concat("shot_", shot));
+  };
+  const auto finish = [&](const cluster::Report& report) {
+    for (const std::string& line : report_lines(report)) say(line);
+  };
+  cluster::Report report;
+  try {
+    report = cluster::distribute({o.work, journal}, o.tasks, sites, options, collect);
+  } catch (const cluster::MissingShots& missing) {
+    finish(missing.report());
+    throw;
+  }
+  finish(report);
+  if (!report.stopped) return exit_done;
+  if (cancel) {
+    throw Error("cancelled by distribute_shots --cancel, which ends the jobs");
+  }
+  std::fprintf(stderr,
+               "distribute_shots: ended by signal %d: jobs go on; --resume goes on with %lld of "
+               "%zu shots\n",
+               signal_seen.load(), static_cast<long long>(report.done), o.tasks.size());
+  return exit_signal + signal_seen;
+}
+
+int cancel(const Options& o) {
+  const fs::path folder = folder_of(o.journal);
+  const auto quiet = [](const std::string&) {};
+  const auto sites = open_sites(o.distribute, folder, o.work, 0, quiet);
+  // A distributor that runs lets go of the journal when it sees this file.
+  std::ofstream(cancel_file(o.journal)) << "cancel\n";
+  cluster::JournalOptions how;
+  how.start = cluster::JournalStart::resume;
+  how.verify = false;
+  cluster::Clock clock;
+  std::error_code error;
+  std::unique_ptr<cluster::Journal> journal;
+  for (int attempt = 0; !journal; ++attempt) {
+    try {
+      journal = std::make_unique<cluster::Journal>(o.journal, o.work.survey, how);
+    } catch (const InputError& wrong) {
+      const bool busy = std::string(wrong.what()).find("is in use") != std::string::npos;
+      if (!busy || attempt > 100) {
+        fs::remove(cancel_file(o.journal), error);
+        throw;
+      }
+      clock.wait(0.2);
+    }
+  }
+  fs::remove(cancel_file(o.journal), error);
+  const std::int64_t count = cluster::cancel_jobs({o.work, *journal}, sites);
+  if (!o.quiet)
+    std::printf("%lld jobs were ended; --resume goes on\n", static_cast<long long>(count));
+  return exit_done;
+}
+
+int run(const Options& o, const fs::path& program) {
+  switch (o.action) {
+    case Action::status:
+      std::fputs(status_text(o.journal).c_str(), stdout);
+      return exit_done;
+    case Action::cancel:
+      return cancel(o);
+    case Action::relay:
+      return cluster::answer_relay(std::cin, std::cout, program);
+    case Action::run_relay:
+      return cluster::run_relay(
+          o.relay, [&](const cluster::Settings& settings, const fs::path& campaign) {
+            return cluster::make_sites({{"site", settings}}, campaign, program.parent_path());
+          });
+    default:
+      return compute(o);
+  }
+}
+
+}  // namespace
+
+}  // namespace moho::examples::distribute_shots
+
+int main(int argc, char** argv) {
+  using namespace moho;
+  using namespace moho::examples;
+  using namespace moho::examples::distribute_shots;
+  const auto fail = [](const char* what, int status) {
+    std::fprintf(stderr, "distribute_shots: %s\n", what);
+    return status;
+  };
+  try {
+    watch_signals();
+    std::vector<std::string> words(argv + 1, argv + argc), command;
+    const auto dashes = std::find(words.begin(), words.end(), "--");
+    if (dashes != words.end()) {
+      command.assign(dashes + 1, words.end());
+      words.erase(dashes, words.end());
+    }
+    const Description description = describe();
+    const Arguments arguments(description, words);
+    if (!arguments.help().empty() || arguments.version()) {
+      std::fputs(
+          (arguments.version() ? version_text(description.program) : arguments.help()).c_str(),
+          stdout);
+      return exit_done;
+    }
+    const int status =
+        run(read_options(arguments, command), std::filesystem::read_symlink("/proc/self/exe"));
+    if (std::fflush(stdout) != 0) return fail("standard output could not be written", exit_failure);
+    return status;
+  } catch (const InputError& error) {
+    return fail(error.what(), exit_usage);
+  } catch (const std::exception& error) {
+    return fail(error.what(), exit_failure);
+  }
+}

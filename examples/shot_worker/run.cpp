@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// shot_worker: computes the shots of one job of distribute_shots.
+
+#include "common/arguments.hpp"
+#include "common/command_line.hpp"
+#include "common/summary.hpp"
+
+#include <moho/cluster/process.hpp>
+#include <moho/cluster/worker.hpp>
+#include <moho/core/error.hpp>
+#ifdef MOHO_WITH_MPI
+#include <moho/mpi/mpi.hpp>
+#endif
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace moho::examples::shot_worker {
+
+namespace {
+
+constexpr const char* intro =
+    R"(shot_worker: computes the shots of one job, and writes each result as a whole file at once.
+
+  shot_worker --folder DIR --job TOKEN [options]
+  mpirun -n RANKS shot_worker ...          ranks take the job's shots from one counter
+
+distribute_shots starts it, and is the program to call. A job of a Slurm array is that of its index. After
+USR1, which Slurm sends a minute before the end, it begins no further shot.
+)";
+
+constexpr const char* outro = R"(
+Exit status: 0 all shots are done, 1 some failed (the report beside the job names them), 2 the input is not
+usable, 75 it ended before the last shot for want of time.
+)";
+
+Description describe() {
+  Description d;
+  d.program = "shot_worker";
+  d.intro = intro;
+  d.outro = outro;
+  d.groups = {{"Job",
+               {{"folder", "DIR", "of the site: jobs/, results/ and work/ are below it"},
+                {"job", "TOKEN", "of the job, or of the batch in an array of Slurm"},
+                {"programs", "DIR", "folder of moho's programs (default: that of this one)"},
+                {"devices", "n",
+                 "of this machine: each rank's programs see the one of its number (default: all "
+                 "see all)"}}}};
+  return d;
+}
+
+std::atomic<bool> told_to_stop{false};
+
+void stop(int) { told_to_stop = true; }
+
+#ifdef MOHO_WITH_MPI
+
+// Positions of shots from one counter, which the first rank keeps.
+class Counter {
+ public:
+  explicit Counter(MPI_Comm communicator) : m_communicator(communicator) {
+    const MPI_Aint bytes = mpi::rank_in(communicator) == 0 ? sizeof(std::int64_t) : 0;
+    mpi::check(MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, communicator, &m_value,
+                                &m_window),
+               "MPI_Win_allocate");
+    if (bytes > 0) *m_value = 0;
+    MPI_Barrier(communicator);
+  }
+  Counter(const Counter&) = delete;
+  Counter& operator=(const Counter&) = delete;
+  ~Counter() {
+    MPI_Barrier(m_communicator);
+    MPI_Win_free(&m_window);
+  }
+  std::int64_t next() {
+    const std::int64_t one = 1;
+    std::int64_t position = 0;
+    mpi::check(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, m_window), "MPI_Win_lock");
+    mpi::check(MPI_Fetch_and_op(&one, &position, MPI_INT64_T, 0, 0, MPI_SUM, m_window),
+               "MPI_Fetch_and_op");
+    mpi::check(MPI_Win_unlock(0, m_window), "MPI_Win_unlock");
+    return position;
+  }
+
+ private:
+  MPI_Comm m_communicator;
+  MPI_Win m_window = MPI_WIN_NULL;
+  std::int64_t* m_value = nullptr;
+};
+
+#endif
+
+// Was this process started by mpirun or srun with several ranks? MPI takes long to start alone.
+[[maybe_unused]] bool among_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) {
+    if (std::getenv(name) != nullptr) return true;
+  }
+  return false;
+}
+
+int run(int argc, char** argv) {
+  const Description description = describe();
+  const Arguments arguments(description, {argv + 1, argv + argc});
+  if (!arguments.help().empty() || arguments.version()) {
+    std::fputs((arguments.version() ? version_text(description.program) : arguments.help()).c_str(),
+               stdout);
+    return 0;
+  }
+  for (const char* name : {"folder", "job"}) {
+    if (!arguments.given(name)) {
+      throw InputError(concat("--", name, " is missing: see shot_worker --help"));
+    }
+  }
+  cluster::WorkerOptions options;
+  options.folder = std::filesystem::absolute(arguments.text("folder"));
+  options.programs = arguments.text("programs");
+  if (arguments.given("devices")) {
+    options.devices =
+        static_cast<int>(parse_count("--devices", arguments.text("devices"), 1, 1024));
+  }
+  options.stop = [] { return told_to_stop.load(); };
+  std::signal(SIGUSR1, stop);
+  std::string token = arguments.text("job");
+  // An array has one token for all; the index of this job is the last part of its own.
+  if (const char* index = std::getenv("SLURM_ARRAY_TASK_ID")) {
+    const bool own = std::filesystem::exists(cluster::files_of(options.folder, token).job);
+    if (!own) token = concat(token, '.', parse_count("SLURM_ARRAY_TASK_ID", index, 0, 1 << 30));
+  }
+  if (token.find('.') == std::string::npos || token.find('/') != std::string::npos) {
+    throw InputError(concat("--job is '", token, "', which is no token of a job"));
+  }
+#ifdef MOHO_WITH_MPI
+  if (among_ranks()) {
+    mpi::Session session(argc, argv);
+    options.rank = session.rank();
+    Counter counter(session.communicator());
+    options.next = [&] { return counter.next(); };
+    int status = cluster::run_job(token, options), worst = 0;
+    // input that is not usable goes before failures, and these before want of time
+    status = status == cluster::worker_input    ? 3
+             : status == cluster::worker_failed ? 2
+                                                : (status == 0 ? 0 : 1);
+    MPI_Allreduce(&status, &worst, 1, MPI_INT, MPI_MAX, session.communicator());
+    constexpr int exits[] = {cluster::worker_done, cluster::worker_stopped, cluster::worker_failed,
+                             cluster::worker_input};
+    return exits[worst];
+  }
+#endif
+  return cluster::run_job(token, options);
+}
+
+}  // namespace
+
+}  // namespace moho::examples::shot_worker
+
+int main(int argc, char** argv) {
+  using namespace moho;
+  cluster::keep_lock();
+  try {
+    return examples::shot_worker::run(argc, argv);
+  } catch (const InputError& error) {
+    std::fprintf(stderr, "shot_worker: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "shot_worker: %s\n", error.what());
+    return 1;
+  }
+}

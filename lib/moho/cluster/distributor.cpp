@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/detail/run.hpp>
+#include <moho/cluster/distributor.hpp>
+#include <moho/cluster/process.hpp>
+#include <moho/cluster/text.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+
+namespace moho::cluster {
+
+double Clock::now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void Clock::wait(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(std::min(seconds, 1.0)));
+}
+
+MissingShots::MissingShots(const Report& report)
+    : Error([&] {
+        std::string text =
+            concat(report.missing.size(), report.missing.size() == 1 ? " shot has" : " shots have",
+                   " no result");
+        std::size_t told = 0;
+        for (const MissingShot& missing : report.missing) {
+          if (++told > 5) {
+            text += concat("; and ", report.missing.size() - 5, " more");
+            break;
+          }
+          text += concat("; shot ", missing.shot, ": ", missing.why);
+        }
+        return text +
+               ": what is there is kept; mend what is wrong, and go on with the same journal";
+      }()),
+      m_report(report) {}
+
+namespace {
+
+void check(const Campaign& campaign, const std::vector<Task>& tasks,
+           const std::vector<std::unique_ptr<Site>>& sites, const DistributeOptions& options) {
+  check_work(campaign.work);
+  if (sites.empty()) {
+    throw InputError("sites: there is none (allowed: 1 and more): name a place that computes");
+  }
+  std::set<std::string> names;
+  for (const auto& site : sites) {
+    const std::string& name = site->options().name;
+    if (!names.insert(name).second) {
+      throw InputError(concat("sites: '", name, "' is there twice (allowed: each name once)"));
+    }
+    const double longest = site->options().seconds;
+    if (longest > 0.0 && options.seconds_per_shot > longest) {
+      throw InputError(concat("site ", name, ": its time limit is ", longest,
+                              " s, and one shot is given ", options.seconds_per_shot,
+                              " s (allowed: up to the limit): give a longer limit, or leave the "
+                              "site out"));
+    }
+    if (longest > 0.0 && !site->options().chunks &&
+        options.seconds_per_shot * static_cast<double>(options.shots_per_job) > longest) {
+      throw InputError(concat("site ", name, ": its time limit is ", longest, " s, and ",
+                              options.shots_per_job, " shots of ", options.seconds_per_shot,
+                              " s take ",
+                              options.seconds_per_shot * static_cast<double>(options.shots_per_job),
+                              " s: give fewer shots to a job"));
+    }
+  }
+  std::set<std::int64_t> shots;
+  for (const Task& task : tasks) {
+    if (!shots.insert(task.shot).second) {
+      throw InputError(concat("tasks: the shot ", task.shot,
+                              " is there twice (allowed: each once): give shots numbers of their "
+                              "own"));
+    }
+  }
+  const auto count = static_cast<std::int64_t>(tasks.size());
+  if (options.shots_per_job < 1 || (count > 0 && options.shots_per_job > count)) {
+    throw InputError(concat("shots per job is ", options.shots_per_job, " (allowed: 1 to ", count,
+                            ", the shots of the survey)"));
+  }
+  if (options.max_attempts < 1 || options.max_lost < 1) {
+    throw InputError(concat("attempts: at most ", options.max_attempts, ", and ", options.max_lost,
+                            " losses (allowed: 1 and more of both): a shot is tried at least "
+                            "once"));
+  }
+  if (options.may_miss < 0) {
+    throw InputError(
+        concat("shots that may be missing: ", options.may_miss, " (allowed: 0 and more)"));
+  }
+}
+
+}  // namespace
+
+Report distribute(Campaign campaign, const std::vector<Task>& tasks,
+                  const std::vector<std::unique_ptr<Site>>& sites, const DistributeOptions& options,
+                  const OnResult& on_result, Clock* clock) {
+  check(campaign, tasks, sites, options);
+  Clock real;
+  detail::Run run(campaign, tasks, sites, options, on_result, clock != nullptr ? *clock : real);
+  Report report = run.run();
+  if (!report.stopped && static_cast<std::int64_t>(report.missing.size()) > options.may_miss) {
+    throw MissingShots(report);
+  }
+  return report;
+}
+
+std::int64_t cancel_jobs(Campaign campaign, const std::vector<std::unique_ptr<Site>>& sites) {
+  const Ledger ledger = read_ledger(campaign.journal.take_events());
+  std::int64_t count = 0;
+  std::string silent;
+  std::vector<Event> events;
+  for (const auto& site : sites) {
+    std::vector<std::string> ids, tokens;
+    try {
+      for (const auto& [token, record] : ledger.batches) {
+        if (record.site != site->options().name) continue;
+        const std::vector<std::string> all =
+            record.ids.empty() ? site->system().find(record.batch) : record.ids;
+        for (std::size_t k = 0; k < all.size(); ++k) {
+          if (record.over.count(record.batch.jobs[k].token) > 0) continue;
+          ids.push_back(all[k]);
+          tokens.push_back(record.batch.jobs[k].token);
+        }
+      }
+      site->system().cancel(ids);
+    } catch (const NoAnswer& error) {
+      silent += concat(silent.empty() ? "" : "; ", site->options().name, ": ", error.what());
+      continue;
+    }
+    count += static_cast<std::int64_t>(ids.size());
+    for (const std::string& token : tokens) events.push_back({"over", token, "ended", "", "0"});
+  }
+  campaign.journal.add(events);
+  if (!silent.empty()) throw NoAnswer(silent);
+  return count;
+}
+
+}  // namespace moho::cluster

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/job.hpp>
+#include <moho/cluster/text.hpp>
+#include <moho/core/error.hpp>
+#include <moho/io/checksum.hpp>
+#include <moho/io/input_file.hpp>
+
+#include <set>
+#include <system_error>
+
+namespace moho::cluster {
+
+namespace {
+namespace fs = std::filesystem;
+constexpr const char* first_line = "moho job 1";
+}  // namespace
+
+void check_work(const Work& work) {
+  if (!is_safe_name(work.campaign, 40)) {
+    throw InputError(concat("campaign: the name '", work.campaign,
+                            "' (allowed: up to 40 letters, digits and . _ -, a letter or digit "
+                            "first): give another name"));
+  }
+  if (work.evaluation < 0) {
+    throw InputError(
+        concat("campaign: the evaluation ", work.evaluation, " (allowed: 0 and more)"));
+  }
+  if (work.command.empty() || work.command[0].empty()) {
+    throw InputError(
+        "command: it has no words (allowed: a program and its arguments): name the "
+        "program that computes a shot");
+  }
+  std::set<std::string> names;
+  for (const auto& [name, path] : work.inputs) {
+    if (!is_safe_name(name)) {
+      throw InputError(concat("input: the name '", name,
+                              "' (allowed: letters, digits and . _ -): give another name"));
+    }
+    if (!names.insert(name).second) {
+      throw InputError(concat("input: the name '", name, "' is there twice: name each once"));
+    }
+  }
+}
+
+std::string checksum_of(const Fingerprint& survey) {
+  std::string text;
+  for (const auto& [name, value] : survey) text += line_of({name, value}) + '\n';
+  return io::checksum_text(io::checksum(text));
+}
+
+std::string to_text(const Work& work, const Job& job) {
+  std::string text = sealed(first_line);
+  const auto line = [&](const std::vector<std::string>& words) { text += sealed(line_of(words)); };
+  line({"token", job.token});
+  line({"campaign", work.campaign, std::to_string(work.evaluation)});
+  for (const auto& [name, value] : work.survey) line({"survey", name, value});
+  std::vector<std::string> command{"command"};
+  command.insert(command.end(), work.command.begin(), work.command.end());
+  line(command);
+  for (const auto& [name, path] : work.inputs) line({"input", name, path});
+  line({"limits", number_text(job.seconds), number_text(job.memory)});
+  for (const std::string& node : job.avoid) line({"avoid", node});
+  for (const Task& task : job.tasks) {
+    line({"shot", std::to_string(task.shot), number_text(task.cost)});
+  }
+  return text + sealed("end");
+}
+
+std::pair<Work, Job> parse_job(const std::string& text, const std::string& name) {
+  const auto damaged = [&](const char* why) {
+    return FileError(concat("'", name, "' is no job of moho (", why,
+                            "): give a file that distribute_shots wrote"));
+  };
+  Work work;
+  Job job;
+  bool first = true, whole = false;
+  for (const std::string_view line : lines_of(text)) {
+    const auto content = unsealed(line);
+    if (!content) throw damaged(first ? "it begins with something else" : "a line is damaged");
+    if (first && *content != first_line) throw damaged("it begins with something else");
+    const auto words = texts_of(*content);
+    if (!words || words->empty()) throw damaged("a line is damaged");
+    const std::string& kind = (*words)[0];
+    const std::size_t count = words->size() - 1;
+    bool good = true;
+    Task task;
+    if (first) {
+      first = false;
+    } else if (kind == "token" && count == 1) {
+      job.token = (*words)[1];
+    } else if (kind == "campaign" && count == 2) {
+      work.campaign = (*words)[1];
+      good = read_number((*words)[2], work.evaluation);
+    } else if (kind == "survey" && count == 2) {
+      work.survey[(*words)[1]] = (*words)[2];
+    } else if (kind == "command") {
+      work.command.assign(words->begin() + 1, words->end());
+    } else if (kind == "input" && count == 2) {
+      work.inputs.emplace_back((*words)[1], (*words)[2]);
+    } else if (kind == "limits" && count == 2) {
+      good = read_number((*words)[1], job.seconds) && read_number((*words)[2], job.memory);
+    } else if (kind == "avoid" && count == 1) {
+      job.avoid.push_back((*words)[1]);
+    } else if (kind == "shot" && count == 2) {
+      good = read_number((*words)[1], task.shot) && read_number((*words)[2], task.cost);
+      job.tasks.push_back(task);
+    } else if (kind == "end" && count == 0) {
+      whole = true;
+    } else {
+      good = false;
+    }
+    if (!good) throw damaged("a line is not understood");
+  }
+  if (!whole) throw damaged("its end is missing");
+  return {work, job};
+}
+
+JobFiles files_of(const fs::path& folder, const std::string& job_token) {
+  const std::size_t point = job_token.rfind('.');
+  const std::string batch = job_token.substr(0, point), number = job_token.substr(point + 1);
+  const fs::path stem = folder / "jobs" / batch / number;
+  const auto with = [&](const char* end) {
+    fs::path path = stem;
+    return path += end;
+  };
+  return {with(".job"), with(".log"), with(".report"), with(".lock"), folder / "work" / job_token};
+}
+
+std::string result_name(std::int64_t shot, const std::string& job_token) {
+  return concat("results/", shot, '.', job_token, ".result");
+}
+
+JobReport read_report(const fs::path& path) {
+  JobReport report;
+  std::string text;
+  std::error_code error;
+  // ranks of one job have a file each
+  for (int rank = 0;; ++rank) {
+    fs::path file = path;
+    if (rank > 0) file += concat('.', rank);
+    if (!fs::exists(file, error)) break;
+    try {
+      text += io::InputFile(file).text(std::uint64_t{64} << 20) + '\n';
+    } catch (const FileError&) {
+      break;
+    }
+  }
+  std::set<std::int64_t> open;
+  for (const std::string_view line : lines_of(text)) {
+    const auto content = unsealed(line);
+    const auto words = texts_of(content.value_or(""));
+    if (!words || words->size() < 2) continue;
+    const std::string& kind = (*words)[0];
+    ShotFailure failure;
+    double seconds = 0.0;
+    int exit = 0;
+    const bool shot = read_number((*words)[1], failure.shot);
+    if (kind == "begin" && words->size() == 4 && shot) {
+      open.insert(failure.shot);
+      report.host = (*words)[2];
+    } else if (kind == "done" && words->size() == 3 && shot && read_number((*words)[2], seconds)) {
+      open.erase(failure.shot);
+      report.done.push_back(failure.shot);
+      report.seconds += seconds;
+    } else if ((kind == "failed" || kind == "disk") && words->size() == 5 && shot &&
+               read_number((*words)[2], failure.exit) && read_number((*words)[3], failure.signal)) {
+      failure.disk = kind == "disk";
+      failure.words = (*words)[4];
+      open.erase(failure.shot);
+      report.failures.push_back(failure);
+    } else if (kind == "stopped" && words->size() == 2) {
+      report.words = (*words)[1];
+    } else if (kind == "end" && words->size() == 2 && read_number((*words)[1], exit)) {
+      report.exit = exit;
+    }
+  }
+  if (!open.empty()) report.current = *open.begin();
+  return report;
+}
+
+}  // namespace moho::cluster

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/ledger.hpp>
+#include <moho/cluster/text.hpp>
+#include <moho/core/error.hpp>
+
+#include <algorithm>
+
+namespace moho::cluster {
+
+namespace {
+
+// "3,4,5"
+std::string shots_text(const Job& job) {
+  std::string text;
+  for (const Task& task : job.tasks) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(task.shot);
+  }
+  return text;
+}
+
+bool read_shots(std::string_view text, std::vector<Task>& tasks) {
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    Task task;
+    if (!read_number(text.substr(0, comma), task.shot)) return false;
+    tasks.push_back(task);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return !tasks.empty();
+}
+
+std::vector<std::string> read_ids(const Event& event, const Batch& batch) {
+  std::vector<std::string> ids;
+  if (event.size() == 3 && event[2] == "=") {
+    for (const Job& job : batch.jobs) ids.push_back(job.token);
+  } else if (event.size() == 3 && event[2].size() > 2 &&
+             event[2].compare(event[2].size() - 2, 2, "_*") == 0) {
+    const std::string stem = event[2].substr(0, event[2].size() - 1);
+    for (std::size_t k = 0; k < batch.jobs.size(); ++k) ids.push_back(stem + std::to_string(k));
+  } else {
+    ids.assign(event.begin() + 2, event.end());
+  }
+  if (ids.size() != batch.jobs.size()) ids.clear();
+  return ids;
+}
+
+}  // namespace
+
+Event batch_event(const Batch& batch, const std::string& site, double time) {
+  Event event{"batch",
+              batch.token,
+              site,
+              number_text(time),
+              number_text(batch.jobs[0].seconds),
+              number_text(batch.jobs[0].memory)};
+  for (const Job& job : batch.jobs) event.push_back(shots_text(job));
+  return event;
+}
+
+Event sent_event(const Batch& batch, const std::vector<std::string>& ids) {
+  bool tokens = ids.size() == batch.jobs.size(), array = tokens && !ids.empty();
+  const std::string stem = array ? ids[0].substr(0, ids[0].rfind('_')) : "";
+  for (std::size_t k = 0; k < ids.size() && k < batch.jobs.size(); ++k) {
+    tokens = tokens && ids[k] == batch.jobs[k].token;
+    array = array && ids[k] == stem + '_' + std::to_string(k);
+  }
+  Event event{"sent", batch.token};
+  if (tokens) {
+    event.emplace_back("=");
+  } else if (array) {
+    event.push_back(stem + "_*");
+  } else {
+    event.insert(event.end(), ids.begin(), ids.end());
+  }
+  return event;
+}
+
+Ledger read_ledger(const std::vector<Event>& events) {
+  Ledger ledger;
+  for (const Event& event : events) {
+    if (event.size() < 2) continue;
+    const std::string& kind = event[0];
+    std::int64_t shot = 0;
+    if (kind == "start") {
+      read_number(event[1], ledger.begun);
+      ledger.paused.clear();
+      ledger.beats.clear();
+      ledger.left = -1.0;
+    } else if (kind == "batch" && event.size() > 6) {
+      BatchRecord record;
+      record.batch.token = event[1];
+      record.site = event[2];
+      double seconds = 0.0, memory = 0.0;
+      bool good = read_number(event[3], record.time) && read_number(event[4], seconds) &&
+                  read_number(event[5], memory);
+      for (std::size_t k = 6; good && k < event.size(); ++k) {
+        Job job;
+        job.token = concat(event[1], '.', k - 6);
+        job.seconds = seconds;
+        job.memory = memory;
+        good = read_shots(event[k], job.tasks);
+        record.batch.jobs.push_back(job);
+      }
+      std::int64_t number = 0;
+      read_number(std::string_view(event[1]).substr(event[1].rfind('.') + 1), number);
+      ledger.next_batch = std::max(ledger.next_batch, number + 1);
+      if (good) ledger.batches[event[1]] = record;
+    } else if (kind == "sent" && event.size() > 2) {
+      const auto at = ledger.batches.find(event[1]);
+      if (at != ledger.batches.end()) at->second.ids = read_ids(event, at->second.batch);
+    } else if (kind == "void") {
+      ledger.batches.erase(event[1]);
+    } else if (kind == "over" && event.size() == 5) {
+      const auto at = ledger.batches.find(event[1].substr(0, event[1].rfind('.')));
+      if (at == ledger.batches.end()) continue;
+      at->second.over.insert(event[1]);
+      if (at->second.over.size() == at->second.batch.jobs.size()) ledger.batches.erase(at);
+    } else if (kind == "fail" && event.size() == 5 && read_number(event[1], shot)) {
+      ShotRecord& record = ledger.shots[shot];
+      int cause = 0;
+      if (!read_number(event[2], cause) || cause < 0 ||
+          cause > static_cast<int>(Cause::not_begun)) {
+        continue;
+      }
+      const auto named = static_cast<Cause>(cause);
+      if (counts(named)) {
+        ++record.attempts;
+        if (!event[3].empty()) record.nodes.insert(event[3]);
+      } else {
+        ++record.lost;
+      }
+      record.why = concat(to_string(named), event[4].empty() ? "" : ": ", event[4]);
+      ++ledger.failures[event[3]][to_string(named)];
+      ledger.last_failures.push_back(
+          concat("shot ", shot, event[3].empty() ? "" : " on ", event[3], ": ", record.why));
+      if (ledger.last_failures.size() > 10) {
+        ledger.last_failures.erase(ledger.last_failures.begin());
+      }
+    } else if (kind == "give" && event.size() == 3 && read_number(event[1], shot)) {
+      ledger.shots[shot].given_up = true;
+    } else if (kind == "pause" && event.size() == 3) {
+      ledger.paused[event[1]] = event[2];
+    } else if (kind == "beat" && event.size() == 4) {
+      double time = 0.0, done = 0.0;
+      if (read_number(event[1], time) && read_number(event[2], done) &&
+          read_number(event[3], ledger.left)) {
+        ledger.beats.emplace_back(time, done);
+      }
+    }
+  }
+  return ledger;
+}
+
+}  // namespace moho::cluster

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/job_system.hpp>
+#include <moho/cluster/process.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <thread>
+
+namespace moho::cluster {
+
+const char* to_string(JobState state) {
+  constexpr const char* names[] = {"unknown",   "queued",    "running",       "completed",
+                                   "failed",    "timed out", "out of memory", "node lost",
+                                   "preempted", "cancelled"};
+  return names[static_cast<int>(state)];
+}
+
+bool has_ended(JobState state) {
+  return state != JobState::unknown && state != JobState::queued && state != JobState::running;
+}
+
+// ---- processes
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Is a job's lock held, that is, does its worker live?
+bool is_held(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool held = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return held;
+}
+
+}  // namespace
+
+LocalJobs::LocalJobs(fs::path folder, std::vector<std::string> worker, int slots)
+    : m_folder(std::move(folder)), m_worker(std::move(worker)), m_slots(slots) {
+  if (slots < 1) {
+    throw InputError(
+        concat("slots is ", slots, " (allowed: 1 and more): give the number of shots at once"));
+  }
+}
+
+std::string LocalJobs::probe() {
+  if (m_worker.empty() || ::access(m_worker[0].c_str(), X_OK) != 0) {
+    throw InputError(concat("the worker '", m_worker.empty() ? "" : m_worker[0],
+                            "' cannot be run (", std::strerror(errno),
+                            "): build or install shot_worker, or name its folder as programs"));
+  }
+  return concat(m_slots, m_slots == 1 ? " process" : " processes", " on ", host_name());
+}
+
+void LocalJobs::start(const std::string& token, Known& job) {
+  const JobFiles files = files_of(m_folder, token);
+  // The lock is there before the worker is, and is handed to it: whoever looks sees it alive.
+  const int lock = ::open(files.lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    const int reason = errno;
+    if (lock >= 0) ::close(lock);
+    if (lock >= 0 && reason == EWOULDBLOCK) {  // it runs already
+      job.status.state = JobState::running;
+      return;
+    }
+    throw Refused(concat("cannot lock '", files.lock.string(), "' (", std::strerror(reason), ")"));
+  }
+  Start how;
+  how.words = m_worker;
+  how.words.push_back(token);
+  how.log = files.log;
+  how.keep = lock;
+  how.session = true;
+  how.environment = {{"MOHO_LOCK", std::to_string(lock)}};
+  try {
+    job.process = start_process(how);
+  } catch (const FileError& error) {
+    ::close(lock);
+    throw Refused(error.what());
+  }
+  const std::string text = std::to_string(job.process) + '\n';
+  if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, text.data(), text.size(), 0) < 0) {
+    // the number serves cancelling after a restart only
+  }
+  ::close(lock);
+  job.own = true;
+  job.status.state = JobState::running;
+}
+
+void LocalJobs::start_waiting() {
+  int running = 0;
+  for (const auto& [token, job] : m_jobs) running += job.status.state == JobState::running ? 1 : 0;
+  while (running < m_slots && !m_waiting.empty()) {
+    const std::string token = m_waiting.front();
+    m_waiting.erase(m_waiting.begin());
+    Known& job = m_jobs[token];
+    try {
+      start(token, job);
+      ++running;
+    } catch (const Refused& error) {
+      job.status.state = JobState::node_lost;
+      job.status.words = error.what();
+    }
+  }
+}
+
+std::vector<std::string> LocalJobs::submit(const Batch& batch) {
+  std::vector<std::string> ids;
+  for (const Job& job : batch.jobs) {
+    Known& known = m_jobs[job.token];
+    known.status.id = job.token;
+    known.status.node = host_name();
+    known.status.state = JobState::queued;
+    m_waiting.push_back(job.token);
+    ids.push_back(job.token);
+  }
+  start_waiting();
+  return ids;
+}
+
+std::vector<std::string> LocalJobs::find(const Batch& batch) {
+  // After a restart: jobs whose workers live, or have lived, go on; the others were never started.
+  std::vector<std::string> ids;
+  bool any = false;
+  for (const Job& job : batch.jobs) {
+    std::error_code error;
+    any =
+        any || m_jobs.count(job.token) > 0 || fs::exists(files_of(m_folder, job.token).lock, error);
+    ids.push_back(job.token);
+  }
+  return any ? ids : std::vector<std::string>();
+}
+
+std::vector<JobStatus> LocalJobs::look(const std::vector<std::string>& ids) {
+  std::vector<JobStatus> all;
+  for (const std::string& token : ids) {
+    auto at = m_jobs.find(token);
+    if (at == m_jobs.end()) {  // of an earlier process
+      Known& known = m_jobs[token];
+      known.status.id = token;
+      known.status.node = host_name();
+      known.status.state = JobState::running;
+      at = m_jobs.find(token);
+    }
+    Known& job = at->second;
+    if (job.status.state == JobState::running) {
+      if (job.own) {
+        const Ended ended = look_at_process(job.process);
+        if (!ended.running) {
+          job.status.exit = ended.exit;
+          job.status.signal = ended.signal;
+          job.status.state = ended.exit == 0 ? JobState::completed : JobState::failed;
+        }
+      } else {
+        const JobFiles files = files_of(m_folder, token);
+        if (!is_held(files.lock)) {
+          const JobReport report = read_report(files.report);
+          if (report.exit) {
+            job.status.exit = *report.exit;
+            job.status.state = *report.exit == 0 ? JobState::completed : JobState::failed;
+          } else {
+            // never started, or ended by force
+            const bool begun = !report.host.empty();
+            job.status.state = begun ? JobState::failed : JobState::node_lost;
+            job.status.words = begun ? "its worker is gone" : "its worker was never started";
+          }
+        }
+      }
+    }
+    all.push_back(job.status);
+    if (has_ended(job.status.state)) m_jobs.erase(at);
+  }
+  start_waiting();
+  return all;
+}
+
+void LocalJobs::cancel(const std::vector<std::string>& ids) {
+  for (const std::string& token : ids) {
+    m_waiting.erase(std::remove(m_waiting.begin(), m_waiting.end(), token), m_waiting.end());
+    const auto at = m_jobs.find(token);
+    int process = 0;
+    if (at != m_jobs.end() && at->second.own) {
+      process = at->second.process;
+    } else if (is_held(files_of(m_folder, token).lock)) {
+      std::ifstream(files_of(m_folder, token).lock) >> process;
+    }
+    // The worker leads a session of its own; what it runs is killed with it.
+    if (process > 1) {
+      ::kill(-process, SIGKILL);
+      if (at != m_jobs.end() && at->second.own) look_at_process(process, true);
+    }
+    if (at != m_jobs.end()) m_jobs.erase(at);
+  }
+  start_waiting();
+}
+
+// ---- threads
+
+struct ThreadJobs::Pool {
+  WorkerOptions options;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::string> waiting;
+  std::map<std::string, JobStatus> jobs;
+  std::set<std::string> cancelled;
+  bool ends = false;
+  std::vector<std::thread> threads;
+
+  void work() {
+    for (;;) {
+      std::string token;
+      {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return ends || !waiting.empty(); });
+        if (ends) return;
+        token = waiting.front();
+        waiting.pop_front();
+        jobs[token].state = JobState::running;
+      }
+      WorkerOptions own = options;
+      own.stop = [this, token] {
+        const std::lock_guard lock(mutex);
+        return ends || cancelled.count(token) > 0;
+      };
+      int exit = 1;
+      std::string words;
+      try {
+        exit = run_job(token, own);
+      } catch (const std::exception& error) {
+        words = error.what();
+      }
+      const std::lock_guard lock(mutex);
+      JobStatus& status = jobs[token];
+      status.exit = exit;
+      status.words = words;
+      status.state = exit == 0 ? JobState::completed : JobState::failed;
+    }
+  }
+};
+
+ThreadJobs::ThreadJobs(WorkerOptions options, int slots)
+    : m_pool(std::make_unique<Pool>()), m_slots(slots) {
+  if (slots < 1) throw InputError(concat("slots is ", slots, " (allowed: 1 and more)"));
+  if (!options.program) throw InputError("threads: there is no function that computes a shot");
+  m_pool->options = std::move(options);
+  for (int k = 0; k < slots; ++k) m_pool->threads.emplace_back([this] { m_pool->work(); });
+}
+
+ThreadJobs::~ThreadJobs() {
+  {
+    const std::lock_guard lock(m_pool->mutex);
+    m_pool->ends = true;
+  }
+  m_pool->changed.notify_all();
+  for (std::thread& thread : m_pool->threads) thread.join();
+}
+
+std::string ThreadJobs::probe() {
+  return concat(m_slots, m_slots == 1 ? " thread" : " threads", " of this process");
+}
+
+std::vector<std::string> ThreadJobs::submit(const Batch& batch) {
+  std::vector<std::string> ids;
+  {
+    const std::lock_guard lock(m_pool->mutex);
+    for (const Job& job : batch.jobs) {
+      JobStatus status;
+      status.id = job.token;
+      status.state = JobState::queued;
+      status.node = host_name();
+      m_pool->jobs[job.token] = status;
+      m_pool->waiting.push_back(job.token);
+      ids.push_back(job.token);
+    }
+  }
+  m_pool->changed.notify_all();
+  return ids;
+}
+
+std::vector<std::string> ThreadJobs::find(const Batch& batch) {
+  const std::lock_guard lock(m_pool->mutex);
+  std::vector<std::string> ids;
+  for (const Job& job : batch.jobs) {
+    if (m_pool->jobs.count(job.token) == 0) return {};
+    ids.push_back(job.token);
+  }
+  return ids;
+}
+
+std::vector<JobStatus> ThreadJobs::look(const std::vector<std::string>& ids) {
+  const std::lock_guard lock(m_pool->mutex);
+  std::vector<JobStatus> all;
+  for (const std::string& id : ids) {
+    const auto at = m_pool->jobs.find(id);
+    if (at == m_pool->jobs.end()) {
+      all.push_back({id, JobState::node_lost, -1, 0, host_name(), "its process is gone"});
+      continue;
+    }
+    all.push_back(at->second);
+    if (has_ended(at->second.state)) m_pool->jobs.erase(at);
+  }
+  return all;
+}
+
+void ThreadJobs::cancel(const std::vector<std::string>& ids) {
+  const std::lock_guard lock(m_pool->mutex);
+  for (const std::string& id : ids) {
+    auto& waiting = m_pool->waiting;
+    const auto at = std::find(waiting.begin(), waiting.end(), id);
+    if (at != waiting.end()) {
+      waiting.erase(at);
+      m_pool->jobs.erase(id);
+    } else {
+      m_pool->cancelled.insert(id);
+    }
+  }
+}
+
+}  // namespace moho::cluster

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/policy.hpp>
+#include <moho/core/error.hpp>
+
+#include <algorithm>
+
+namespace moho::cluster {
+
+const char* to_string(Cause cause) {
+  constexpr const char* texts[] = {
+      "the input is not usable",      "the program failed",     "the time was over",
+      "the memory was not enough",    "the node was lost",      "the job vanished",
+      "the job left no result",       "a person ended the job", "the result could not be written",
+      "the job ended before its turn"};
+  return texts[static_cast<int>(cause)];
+}
+
+bool counts(Cause cause) {
+  return cause == Cause::program || cause == Cause::time || cause == Cause::memory;
+}
+
+Verdict verdict_on(std::int64_t shot, const JobStatus& status, const JobReport& report) {
+  const std::string said = status.words.empty() ? "" : ": " + status.words;
+  for (auto at = report.failures.rbegin(); at != report.failures.rend(); ++at) {
+    if (at->shot != shot) continue;
+    const std::string how =
+        at->signal != 0 ? concat("signal ", at->signal) : concat("exit ", at->exit);
+    const std::string words = concat(how, at->words.empty() ? "" : ": ", at->words);
+    if (at->disk) return {Cause::disk, at->words};
+    if (at->exit == 2) return {Cause::input, at->words.empty() ? how : at->words};
+    // What is killed for want of memory is often the program alone.
+    if (status.state == JobState::out_of_memory) return {Cause::memory, words};
+    return {Cause::program, words};
+  }
+  const bool begun = report.current && *report.current == shot;
+  const bool done = std::find(report.done.begin(), report.done.end(), shot) != report.done.end();
+  switch (status.state) {
+    case JobState::timed_out:
+      return {begun ? Cause::time : Cause::not_begun, "its time limit"};
+    case JobState::out_of_memory:
+      return {begun || report.host.empty() ? Cause::memory : Cause::not_begun, "out of memory"};
+    case JobState::node_lost:
+      return {Cause::node, "node lost" + said};
+    case JobState::preempted:
+      return {Cause::node, "preempted" + said};
+    case JobState::cancelled:
+      return {Cause::cancelled, "cancelled" + said};
+    case JobState::failed:
+      if (begun) {
+        return {Cause::program,
+                concat("its worker was ended",
+                       status.signal != 0 ? concat(" by signal ", status.signal) : std::string(),
+                       said)};
+      }
+      // Nothing was begun: the worker itself could not start.
+      if (report.host.empty()) return {Cause::node, concat("its worker did not start", said)};
+      return {done ? Cause::missing : Cause::not_begun, "its job failed"};
+    case JobState::completed:
+      return {report.host.empty() || done ? Cause::missing : Cause::not_begun,
+              done ? "its result is not there, or damaged" : "its job ended"};
+    default:
+      return {begun || report.host.empty() ? Cause::vanished : Cause::not_begun,
+              "the system has forgotten the job"};
+  }
+}
+
+void NodeRecord::add(const std::string& node, bool lost) {
+  if (node.empty()) return;
+  std::deque<bool>& last = m_last[node];
+  last.push_back(lost);
+  if (last.size() > 10) last.pop_front();
+}
+
+std::vector<std::string> NodeRecord::to_avoid() const {
+  std::vector<std::string> nodes;
+  for (const auto& [node, last] : m_last) {
+    if (std::count(last.begin(), last.end(), true) >= 2) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+}  // namespace moho::cluster

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The near end of a relay: ssh and rsync.
+#include <moho/cluster/relay.hpp>
+#include <moho/cluster/result.hpp>
+#include <moho/cluster/text.hpp>
+#include <moho/core/error.hpp>
+#include <moho/io/checksum.hpp>
+#include <moho/io/writer.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <system_error>
+
+namespace moho::cluster {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// name or user@name, with nothing that ssh, its configuration or a shell would expand
+bool is_safe_host(std::string_view host) {
+  const std::size_t at = host.find('@');
+  if (at != std::string_view::npos) {
+    return is_safe_name(host.substr(0, at)) && is_safe_name(host.substr(at + 1), 255);
+  }
+  return is_safe_name(host, 255);
+}
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool is_safe_word(std::string_view word) {
+  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_./=+:,@").find(c) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+const char* version() {
+#ifdef MOHO_VERSION
+  return MOHO_VERSION;
+#else
+  return "unknown";
+#endif
+}
+
+RelaySite::RelaySite(SiteOptions options, const fs::path& campaign, RelayOptions relay)
+    : Site([&] {
+        options.chunks = true;
+        options.jobs = 2;
+        options.settle = 0.0;
+        return options;
+      }()),
+      m_campaign(campaign),
+      m_relay(std::move(relay)) {
+  const std::string& name = m_options.name;
+  if (!is_safe_host(m_relay.host)) {
+    throw InputError(concat("site ", name, ": the host '", m_relay.host,
+                            "' (allowed: name or user@name of letters, digits and . _ -): put "
+                            "all else into ssh's configuration, under such a name"));
+  }
+  for (const auto& [what, path] :
+       {std::pair{"folder", m_relay.folder}, std::pair{"programs", m_relay.programs}}) {
+    if (!is_safe_path(path)) {
+      throw InputError(concat("site ", name, ": ", what, " is '", path,
+                              "' (allowed: a path from the root of letters, digits and "
+                              "/ . _ - + =): give another folder, or a link to it"));
+    }
+  }
+  for (const std::string& word : m_relay.ssh) {
+    if (!is_safe_word(word)) {
+      throw InputError(concat("site ", name, ": ssh_option is '", word,
+                              "' (allowed: one word of letters, digits and - _ . / = + : , @): "
+                              "put all else into ssh's configuration"));
+    }
+  }
+  if (!m_relay.run) m_relay.run = run_command;
+}
+
+// Asks the relay; returns the lines of its answer.
+std::vector<std::vector<std::string>> RelaySite::ask(
+    const std::vector<std::vector<std::string>>& lines) {
+  Command command;
+  command.words = m_relay.ssh;
+  command.words.insert(command.words.end(),
+                       {"--", m_relay.host, m_relay.programs + "/distribute_shots --relay"});
+  command.timeout = m_relay.command_timeout;
+  command.input =
+      sealed(line_of({"moho", version()})) + sealed(line_of({"folder", m_relay.folder}));
+  for (const auto& line : lines) command.input += sealed(line_of(line));
+  command.input += sealed("end");
+  const CommandResult result = m_relay.run(command);
+  if (!result.good()) throw NoAnswer(concat("ssh ", m_relay.host, ": ", result.words()));
+  std::vector<std::vector<std::string>> answer;
+  bool whole = false;
+  for (const std::string_view line : lines_of(result.out)) {
+    const auto content = unsealed(line);  // what a login prints besides has no checksum
+    if (!content) continue;
+    if (*content == "end") {
+      whole = true;
+      continue;
+    }
+    const auto words = texts_of(*content);
+    if (!words || words->empty()) continue;
+    if ((*words)[0] == "error" && words->size() == 2) {
+      throw Refused(concat("the relay at ", m_relay.host, ": ", (*words)[1]));
+    }
+    answer.push_back(*words);
+  }
+  if (!whole) throw NoAnswer(concat("ssh ", m_relay.host, ": the answer is cut"));
+  return answer;
+}
+
+void RelaySite::copy(const std::vector<std::string>& words, const std::string& input) {
+  Command command;
+  std::string shell;
+  for (const std::string& word : m_relay.ssh) shell += (shell.empty() ? "" : " ") + word;
+  // -s: names are sent apart, no shell there reads them
+  command.words = {m_relay.rsync, "-s", "-t", "-e", shell};
+  command.words.insert(command.words.end(), words.begin(), words.end());
+  command.input = input;
+  command.timeout = m_relay.transfer_timeout;
+  const CommandResult result = m_relay.run(command);
+  if (!result.good()) throw NoAnswer(concat("rsync with ", m_relay.host, ": ", result.words()));
+}
+
+std::string RelaySite::probe() { return "ssh " + m_relay.host; }
+
+std::string RelaySite::probe(const Work&) {
+  std::vector<std::vector<std::string>> lines{{"do", "probe"}};
+  for (const auto& [key, value] : m_relay.system) lines.push_back({"setting", key, value});
+  try {
+    std::string text = "ssh " + m_relay.host;
+    for (const auto& words : ask(lines)) {
+      if (words[0] == "version" && words.size() == 2 && words[1] != version()) {
+        throw InputError(concat("site ", m_options.name, ": the programs in ", m_relay.programs,
+                                " are of version ", words[1], ", these of ", version(),
+                                ": install the same there"));
+      }
+      if (words[0] == "site" && words.size() == 2) text += ", " + words[1];
+      if (words[0] == "free" && words.size() == 2) {
+        double bytes = 0.0;
+        if (read_number(words[1], bytes)) text += ", " + format_bytes(bytes) + " free";
+      }
+    }
+    return text;
+  } catch (const NoAnswer& error) {
+    throw InputError(concat("site ", m_options.name, " does not answer: ", error.what(),
+                            ": try ssh ", m_relay.host, " by hand, or leave the site out"));
+  } catch (const Refused& error) {
+    throw InputError(concat("site ", m_options.name, ": ", error.what()));
+  }
+}
+
+std::string RelaySite::send_input(const std::string& name, const std::string& path) {
+  const auto known = m_sent.find(path);
+  if (known != m_sent.end()) return known->second;
+  const bool folder = fs::is_directory(path);
+  io::Checksum sum;
+  std::vector<fs::path> files;
+  if (folder) {
+    for (const auto& entry : fs::recursive_directory_iterator(path)) {
+      if (entry.is_regular_file()) files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+  } else {
+    files.emplace_back(path);
+  }
+  for (const fs::path& file : files) {
+    const std::string text = concat(fs::relative(file, path).string(), ' ',
+                                    io::checksum_text(io::identify_file(file).checksum), '\n');
+    sum.add(text.data(), text.size());
+  }
+  // The ending stays, by which programs know formats.
+  const std::string end = fs::path(path).extension().string();
+  const std::string there =
+      concat(m_relay.folder, "/inputs/", io::checksum_text(sum.value()), '_', name,
+             end.size() > 1 && is_safe_name(end.substr(1)) ? end : std::string());
+  copy({"-r", "--checksum", "--mkpath", fs::absolute(path).string() + (folder ? "/" : ""),
+        concat(m_relay.host, ':', there, folder ? "/" : "")});
+  m_sent[path] = there;
+  return there;
+}
+
+void RelaySite::prepare(const Work& work, const Batch& batch) {
+  Work own = work;
+  for (auto& [name, path] : own.inputs) path = send_input(name, path);
+  const fs::path folder = m_campaign / m_options.name / "chunks" / batch.token;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  write_jobs(folder, own, batch);
+  copy({"-r", "--mkpath", folder.string() + "/",
+        concat(m_relay.host, ':', m_relay.folder, '/', batch.token, '/')});
+  fs::remove_all(folder, error);
+}
+
+std::vector<std::string> RelaySite::submit(const Batch& batch) {
+  std::vector<std::vector<std::string>> lines{{"do", "start"}};
+  std::vector<std::string> ids;
+  for (const Job& job : batch.jobs) {
+    lines.push_back({"job", job.token});
+    ids.push_back(job.token);
+    ++m_known[job.token].starts;
+  }
+  for (const auto& [key, value] : m_relay.system) lines.push_back({"setting", key, value});
+  ask(lines);
+  return ids;
+}
+
+// A start that was asked for twice is one: whether it was accepted makes no difference.
+std::vector<std::string> RelaySite::find(const Batch& batch) {
+  try {
+    return submit(batch);
+  } catch (const Refused&) {
+    return {};
+  }
+}
+
+std::vector<JobStatus> RelaySite::look(const std::vector<std::string>& ids) {
+  std::vector<std::vector<std::string>> lines{{"do", "look"}};
+  for (const std::string& id : ids) {
+    lines.push_back({"job", id});
+    Known& known = m_known[id];
+    known.state.clear();
+    known.report.failures.clear();
+  }
+  std::vector<std::vector<std::string>> answer;
+  try {
+    answer = ask(lines);
+  } catch (const Refused& error) {
+    throw NoAnswer(error.what());
+  }
+  std::map<std::string, JobStatus> found;
+  for (const auto& words : answer) {
+    if (words.size() < 3 || m_known.count(words[1]) == 0) continue;
+    Known& known = m_known[words[1]];
+    std::int64_t shot = 0;
+    if (words[0] == "result" && words.size() == 4 && read_number(words[2], shot)) {
+      known.results[shot] = words[3];
+    } else if (words[0] == "missing" && words.size() == 4 && read_number(words[2], shot)) {
+      known.report.failures.push_back({shot, 1, 0, false, words[3]});
+    } else if (words[0] == "unusable" && words.size() == 3) {
+      known.report.words = words[2];
+    } else if (words[0] == "state" && words.size() == 4) {
+      known.state = words[2];
+      JobStatus& status = found[words[1]];
+      status.id = words[1];
+      status.node = m_relay.host;
+      read_number(words[3], status.exit);
+      known.report.host = m_relay.host;
+    }
+  }
+  std::vector<JobStatus> all;
+  for (const std::string& id : ids) {
+    Known& known = m_known[id];
+    JobStatus status = found.count(id) > 0 ? found[id] : JobStatus{};
+    status.id = id;
+    if (known.state == "running") {
+      status.state = JobState::running;
+    } else if (known.state == "done") {
+      // It has ended when its results are here.
+      const bool here = known.fetched.size() == known.results.size();
+      status.state = !here && known.failed >= 10 ? JobState::node_lost
+                     : !here                     ? JobState::running
+                     : status.exit == 0          ? JobState::completed
+                                                 : JobState::failed;
+      if (!here && known.failed >= 10) status.words = "its results cannot be fetched";
+      known.report.done.clear();
+      for (const auto& [shot, file] : known.results) known.report.done.push_back(shot);
+    } else if (known.state == "dead" && known.starts < 4) {
+      // A relay that was ended goes on where it was.
+      ++known.starts;
+      std::vector<std::vector<std::string>> again{{"do", "start"}, {"job", id}};
+      for (const auto& [key, value] : m_relay.system) again.push_back({"setting", key, value});
+      ask(again);
+      status.state = JobState::running;
+    } else {
+      status.state = JobState::node_lost;
+      status.words = known.state == "dead" ? "its relay ends again and again"
+                                           : "the site does not have it any more";
+    }
+    all.push_back(status);
+  }
+  return all;
+}
+
+void RelaySite::cancel(const std::vector<std::string>& ids) {
+  if (ids.empty()) return;
+  std::vector<std::vector<std::string>> lines{{"do", "cancel"}};
+  for (const std::string& id : ids) lines.push_back({"job", id});
+  for (const auto& [key, value] : m_relay.system) lines.push_back({"setting", key, value});
+  ask(lines);
+}
+
+// Results travel in a process of their own: nobody waits for the line.
+Arrivals RelaySite::arrived(const Work& work, const Job& job,
+                            const std::vector<std::int64_t>& shots) {
+  Arrivals arrivals;
+  const auto at = m_known.find(job.token);
+  if (at == m_known.end()) return arrivals;
+  Known& known = at->second;
+  const std::string below = m_options.name + '/' + job.token;
+  if (known.process != 0) {
+    const Ended ended = look_at_process(known.process);
+    if (ended.running) return arrivals;
+    known.process = 0;
+    if (ended.exit == 0) {
+      known.fetched.insert(known.travelling.begin(), known.travelling.end());
+      known.failed = 0;
+    } else {
+      ++known.failed;
+      known.not_before = seconds_now() + std::min(60.0, std::pow(2.0, known.failed));
+    }
+    known.travelling.clear();
+  }
+  for (const std::int64_t shot : shots) {
+    const auto file = known.results.find(shot);
+    if (file == known.results.end() || known.fetched.count(shot) == 0) continue;
+    const std::string path = below + '/' + file->second;
+    std::error_code error;
+    if (!fs::exists(m_campaign / path, error)) continue;
+    try {
+      arrivals.whole.push_back(check_result(m_campaign, path, work, shot));
+    } catch (const FileError& wrong) {
+      arrivals.damaged.emplace_back(shot, wrong.what());
+    }
+  }
+  if (seconds_now() < known.not_before) return arrivals;
+  std::string list;
+  for (const auto& [shot, file] : known.results) {
+    if (known.fetched.count(shot) > 0) continue;
+    known.travelling.insert(shot);
+    list += file + '\n';
+  }
+  if (list.empty()) return arrivals;
+  fs::create_directories(m_campaign / below);
+  const fs::path names = m_campaign / below / "fetch.txt";
+  io::write_text(names, list);
+  std::string shell;
+  for (const std::string& word : m_relay.ssh) shell += (shell.empty() ? "" : " ") + word;
+  Start start;
+  start.words = {m_relay.rsync,
+                 "-s",
+                 "-t",
+                 "-e",
+                 shell,
+                 "--timeout=120",
+                 "--files-from=" + names.string(),
+                 concat(m_relay.host, ':', m_relay.folder, '/',
+                        job.token.substr(0, job.token.rfind('.')), '/'),
+                 (m_campaign / below).string() + "/"};
+  start.log = m_campaign / below / "fetch.log";
+  known.process = start_process(start);
+  return arrivals;
+}
+
+JobReport RelaySite::report(const Job& job) {
+  const auto at = m_known.find(job.token);
+  if (at == m_known.end()) return {};
+  JobReport report = at->second.report;
+  if (!report.words.empty() && !job.tasks.empty()) {
+    report.failures.push_back({job.tasks[0].shot, 2, 0, false, report.words});
+  }
+  return report;
+}
+
+void RelaySite::drop(const ShotResult& result) {
+  std::error_code error;
+  fs::remove(m_campaign / result.file, error);
+}
+
+void RelaySite::forget(const Job& job) {
+  m_known.erase(job.token);
+  try {
+    ask({{"do", "forget"}, {"job", job.token}});
+  } catch (const Error&) {
+    // files stay there
+  }
+}
+
+}  // namespace moho::cluster

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The far end of a relay: what runs at the site.
+#include <moho/cluster/distributor.hpp>
+#include <moho/cluster/relay.hpp>
+#include <moho/cluster/sites_file.hpp>
+#include <moho/cluster/text.hpp>
+#include <moho/core/error.hpp>
+#include <moho/io/input_file.hpp>
+#include <moho/io/writer.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace moho::cluster {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& path) {
+  return io::InputFile(path).text(std::uint64_t{1} << 30);
+}
+
+// The lock of a chunk's relay; -1 if another process has it.
+int lock_chunk(const fs::path& folder) {
+  const fs::path path = folder / "relay.lock";
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    throw FileError(concat("cannot open '", path.string(), "' (", std::strerror(errno), ")"));
+  }
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  ::close(descriptor);
+  return -1;
+}
+
+// The folder of a job's chunk.
+fs::path chunk_of(const fs::path& folder, const std::string& token) {
+  if (!is_safe_name(token, 200)) {
+    throw InputError(concat("'", token, "' is no token of a job"));
+  }
+  // one job a batch
+  return folder / token.substr(0, token.rfind('.'));
+}
+
+struct Question {
+  std::string version, action;
+  fs::path folder;
+  std::vector<std::string> jobs;
+  Settings settings;
+};
+
+Question read_question(std::istream& in) {
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  Question question;
+  bool whole = false;
+  for (const std::string_view line : lines_of(text)) {
+    const auto content = unsealed(line);
+    if (content && *content == "end") whole = true;
+    const auto words = texts_of(content.value_or(""));
+    if (!words || words->size() < 2) continue;
+    const std::string& kind = (*words)[0];
+    if (kind == "moho") question.version = (*words)[1];
+    if (kind == "folder") question.folder = (*words)[1];
+    if (kind == "do") question.action = (*words)[1];
+    if (kind == "job") question.jobs.push_back((*words)[1]);
+    if (kind == "setting" && words->size() == 3) {
+      question.settings.emplace_back((*words)[1], (*words)[2]);
+    }
+  }
+  if (!whole || !is_safe_path(question.folder.string())) {
+    throw InputError("the question is cut, or none of a distributor: this is for its relays");
+  }
+  return question;
+}
+
+SiteSection section_of(const Settings& settings) { return {"site", settings}; }
+
+void start_chunk(const Question& question, const std::string& token, const fs::path& program) {
+  const fs::path chunk = chunk_of(question.folder, token);
+  std::error_code error;
+  if (!fs::exists(files_of(chunk, token).job, error)) {
+    throw InputError(concat("there is no job ", token, " in ", question.folder.string()));
+  }
+  if (fs::exists(chunk / "relay.end", error)) return;
+  const int lock = lock_chunk(chunk);
+  if (lock < 0) return;  // it runs
+  std::string text = sealed(line_of({"token", token}));
+  for (const auto& [key, value] : question.settings)
+    text += sealed(line_of({"setting", key, value}));
+  io::write_text(chunk / "relay.txt", text);
+  Start start;
+  start.words = {program.string(), "--relay-run", chunk.string()};
+  start.log = chunk / "relay.log";
+  start.keep = lock;  // it holds it from its first moment on
+  start.environment = {{"MOHO_LOCK", std::to_string(lock)}};
+  start.session = true;
+  const int process = start_process(start);
+  io::write_text(chunk / "relay.pid", std::to_string(process) + "\n");
+  ::close(lock);
+}
+
+void look_at_chunk(const Question& question, const std::string& token, std::ostream& out) {
+  const auto line = [&](const std::vector<std::string>& words) { out << sealed(line_of(words)); };
+  const fs::path chunk = chunk_of(question.folder, token);
+  std::error_code error;
+  if (!fs::exists(chunk, error)) return line({"state", token, "none", "-1"});
+  std::string state = "dead", exit = "-1";
+  const int lock = lock_chunk(chunk);
+  if (lock < 0) {
+    state = "running";
+  } else {
+    ::close(lock);
+  }
+  // Its end comes after its last result: read in this order, nothing is missed.
+  if (fs::exists(chunk / "relay.end", error)) {
+    state = "done";
+    const std::string end = read_text(chunk / "relay.end");
+    for (const std::string_view text : lines_of(end)) {
+      const auto words = texts_of(unsealed(text).value_or(""));
+      if (!words) continue;
+      if (words->size() == 3 && (*words)[0] == "missing") {
+        line({"missing", token, (*words)[1], (*words)[2]});
+      }
+      if (words->size() == 2 && (*words)[0] == "unusable") line({"unusable", token, (*words)[1]});
+      if (words->size() == 2 && (*words)[0] == "exit") exit = (*words)[1];
+    }
+  }
+  if (fs::exists(chunk / "journal.txt", error)) {
+    const JournalText journal = read_journal(chunk / "journal.txt");
+    for (const ShotResult& result : journal.results) {
+      line({"result", token, std::to_string(result.shot), result.file});
+    }
+  }
+  line({"state", token, state, exit});
+}
+
+void cancel_chunk(const Question& question, const std::string& token) {
+  const fs::path chunk = chunk_of(question.folder, token);
+  std::error_code error;
+  if (!fs::exists(chunk / "journal.txt", error) && !fs::exists(chunk / "relay.pid", error)) return;
+  int process = 0;
+  std::ifstream(chunk / "relay.pid") >> process;
+  for (int k = 0; k < 100; ++k) {
+    const int lock = lock_chunk(chunk);
+    if (lock >= 0) {
+      ::close(lock);
+      break;
+    }
+    if (process > 1) ::kill(process, SIGKILL);
+    ::usleep(20000);
+  }
+  if (!fs::exists(chunk / "journal.txt", error)) return;
+  const auto [work, job] = parse_job(read_text(files_of(chunk, token).job), token);
+  Journal journal(chunk / "journal.txt", work.survey, {JournalStart::resume, false, {}});
+  const auto sites = make_sites({section_of(question.settings)}, chunk,
+                                fs::read_symlink("/proc/self/exe").parent_path());
+  cancel_jobs({work, journal}, sites);
+}
+
+}  // namespace
+
+int answer_relay(std::istream& in, std::ostream& out, const fs::path& program) {
+  const auto line = [&](const std::vector<std::string>& words) { out << sealed(line_of(words)); };
+  try {
+    const Question question = read_question(in);
+    line({"version", version()});
+    if (question.action == "probe") {
+      std::error_code error;
+      fs::create_directories(question.folder, error);
+      struct statvfs disk {};
+      if (::statvfs(question.folder.c_str(), &disk) != 0) {
+        throw InputError(concat("cannot use the folder '", question.folder.string(), "' (",
+                                std::strerror(errno), "): give one that you may write to"));
+      }
+      const auto sites = make_sites({section_of(question.settings)}, question.folder / "probe",
+                                    program.parent_path());
+      fs::create_directories(question.folder / "probe", error);
+      line({"site", sites[0]->probe(Work{})});
+      line({"free",
+            number_text(static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize))});
+    } else if (question.version != version()) {
+      throw InputError(concat("version ", question.version, " asks, this is ", version()));
+    } else {
+      for (const std::string& token : question.jobs) {
+        if (question.action == "start") start_chunk(question, token, program);
+        if (question.action == "look") look_at_chunk(question, token, out);
+        if (question.action == "cancel") cancel_chunk(question, token);
+        if (question.action == "forget") {
+          std::error_code error;
+          fs::remove_all(chunk_of(question.folder, token), error);
+        }
+      }
+    }
+  } catch (const std::exception& error) {
+    line({"error", error.what()});
+  }
+  out << sealed("end") << std::flush;
+  return out ? 0 : 1;
+}
+
+int run_relay(const fs::path& folder, const MakeSites& make) {
+  // The lock was inherited, or is taken here by one who starts it by hand.
+  keep_lock();
+  static_cast<void>(lock_chunk(folder));
+  std::string token;
+  Settings settings;
+  const std::string told = read_text(folder / "relay.txt");
+  for (const std::string_view text : lines_of(told)) {
+    const auto words = texts_of(unsealed(text).value_or(""));
+    if (!words || words->size() < 2) continue;
+    if ((*words)[0] == "token") token = (*words)[1];
+    if ((*words)[0] == "setting" && words->size() == 3) {
+      settings.emplace_back((*words)[1], (*words)[2]);
+    }
+  }
+  const fs::path file = files_of(folder, token).job;
+  const auto [work, job] = parse_job(read_text(file), file.string());
+  std::string end;
+  int exit = 0;
+  const auto line = [&](const std::vector<std::string>& words) { end += sealed(line_of(words)); };
+  try {
+    // Chunks of one site take turns where processes of this machine compute.
+    const fs::path turn = folder.parent_path() / "turn.lock";
+    const int wait = ::open(turn.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    bool local = true;
+    for (const auto& [key, value] : settings) local = local && !(key == "kind" && value != "local");
+    if (local && wait >= 0) {
+      while (::flock(wait, LOCK_EX) != 0 && errno == EINTR) {
+      }
+    }
+    Journal journal(folder / "journal.txt", work.survey);
+    const auto sites = make(settings, folder);
+    for (const auto& site : sites) site->probe(work);
+    DistributeOptions options;
+    options.max_attempts = 2;  // then another site may try
+    options.may_miss = static_cast<std::int64_t>(job.tasks.size());
+    options.say = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
+    const Report report = distribute({work, journal}, job.tasks, sites, options);
+    for (const MissingShot& missing : report.missing) {
+      if (missing.given_up) line({"missing", std::to_string(missing.shot), missing.why});
+    }
+    exit = report.missing.empty() ? 0 : 1;
+  } catch (const InputError& error) {
+    line({"unusable", error.what()});
+    exit = 2;
+  }
+  line({"exit", std::to_string(exit)});
+  io::write_text(folder / "relay.end", end);
+  return exit;
+}
+
+}  // namespace moho::cluster

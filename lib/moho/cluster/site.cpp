@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/result.hpp>
+#include <moho/cluster/site.hpp>
+#include <moho/cluster/text.hpp>
+#include <moho/core/error.hpp>
+#include <moho/io/writer.hpp>
+
+#include <system_error>
+
+namespace moho::cluster {
+
+namespace fs = std::filesystem;
+
+Site::Site(SiteOptions options) : m_options(std::move(options)) {
+  if (!is_safe_name(m_options.name, 40)) {
+    throw InputError(concat("site: the name '", m_options.name,
+                            "' (allowed: up to 40 letters, digits and . _ -, a letter or digit "
+                            "first): give another name"));
+  }
+  if (m_options.jobs < 1) {
+    throw InputError(concat("site ", m_options.name, ": jobs is ", m_options.jobs,
+                            " (allowed: 1 and more): give the most jobs at once"));
+  }
+  if (!(m_options.rate >= 0.0) || m_options.least < 1) {
+    throw InputError(concat("site ", m_options.name, ": the rate ", m_options.rate,
+                            " and the least chunk ", m_options.least,
+                            " (allowed: 0 and more shots a second, 1 and more shots)"));
+  }
+}
+
+FolderSite::FolderSite(SiteOptions options, const fs::path& campaign,
+                       std::unique_ptr<JobSystem> system)
+    : Site(std::move(options)),
+      m_campaign(campaign),
+      m_folder(fs::absolute(campaign) / m_options.name),
+      m_system(std::move(system)) {}
+
+std::string FolderSite::probe(const Work&) {
+  std::error_code error;
+  fs::create_directories(m_folder / "results", error);
+  if (error) {
+    throw InputError(concat("site ", m_options.name, ": cannot make the folder '",
+                            m_folder.string(), "' (", error.message(),
+                            "): give a journal in a folder that you may write to"));
+  }
+  try {
+    return m_system->probe();
+  } catch (const InputError& wrong) {
+    throw InputError(concat("site ", m_options.name, ": ", wrong.what()));
+  }
+}
+
+void write_jobs(const fs::path& folder, const Work& work, const Batch& batch) {
+  std::error_code error;
+  fs::create_directories(folder / "results", error);
+  fs::create_directories(folder / "work", error);
+  fs::create_directories(folder / "jobs" / batch.token, error);
+  for (const Job& job : batch.jobs) {
+    io::write_text(files_of(folder, job.token).job, to_text(work, job));
+  }
+}
+
+void FolderSite::prepare(const Work& work, const Batch& batch) {
+  write_jobs(m_folder, work, batch);
+}
+
+Arrivals FolderSite::arrived(const Work& work, const Job& job,
+                             const std::vector<std::int64_t>& shots) {
+  Arrivals arrivals;
+  std::error_code error;
+  for (const std::int64_t shot : shots) {
+    const std::string file = m_options.name + '/' + result_name(shot, job.token);
+    if (!fs::exists(m_campaign / file, error)) continue;
+    try {
+      arrivals.whole.push_back(check_result(m_campaign, file, work, shot));
+    } catch (const FileError& wrong) {
+      arrivals.damaged.emplace_back(shot, wrong.what());
+    }
+  }
+  return arrivals;
+}
+
+JobReport FolderSite::report(const Job& job) {
+  return read_report(files_of(m_folder, job.token).report);
+}
+
+void FolderSite::drop(const ShotResult& result) {
+  std::error_code error;
+  fs::remove(m_campaign / result.file, error);
+}
+
+void FolderSite::forget(const Job& job) {
+  std::error_code error;
+  const JobFiles files = files_of(m_folder, job.token);
+  for (const fs::path& file : {files.job, files.log, files.report, files.lock}) {
+    fs::remove(file, error);
+  }
+  fs::remove(files.job.parent_path(), error);  // if it is empty
+}
+
+}  // namespace moho::cluster

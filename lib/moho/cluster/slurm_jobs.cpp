@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/slurm_jobs.hpp>
+#include <moho/cluster/text.hpp>
+#include <moho/io/writer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <system_error>
+
+namespace moho::cluster {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+// The number behind a name in the output of scontrol show config.
+double setting(const std::string& text, const std::string& name, double otherwise) {
+  for (const std::string_view line : lines_of(text)) {
+    if (line.substr(0, name.size()) != name) continue;
+    const std::size_t equal = line.find('=');
+    if (equal == std::string_view::npos) continue;
+    const std::string_view rest = line.substr(equal + 1);
+    const std::size_t begin = rest.find_first_of("0123456789");
+    if (begin == std::string_view::npos) continue;
+    const std::size_t end = rest.find_first_not_of("0123456789", begin);
+    double value = 0.0;
+    if (read_number(rest.substr(begin, end == std::string_view::npos ? end : end - begin), value)) {
+      return value;
+    }
+  }
+  return otherwise;
+}
+
+// The job or array that an id is of.
+std::string base_of(const std::string& id) { return id.substr(0, id.find('_')); }
+
+std::string joined(const std::set<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+  return text;
+}
+
+// hours:minutes:seconds as sbatch reads them
+std::string limit_text(double seconds) {
+  const auto all = static_cast<std::int64_t>(std::ceil(seconds / 60.0)) * 60;
+  return concat(all / 3600, ':', all / 60 % 60 < 10 ? "0" : "", all / 60 % 60, ":00");
+}
+
+// The program of every job: it becomes what it is given, a list of words.
+constexpr const char* script_text = "#!/bin/sh\nexec \"$@\"\n";
+
+}  // namespace
+
+JobState slurm_state(std::string_view word) {
+  const std::string_view name = word.substr(0, word.find_first_of(" +"));
+  const std::pair<const char*, JobState> states[] = {
+      {"PENDING", JobState::queued},          {"REQUEUED", JobState::queued},
+      {"REQUEUE_FED", JobState::queued},      {"REQUEUE_HOLD", JobState::queued},
+      {"SPECIAL_EXIT", JobState::queued},     {"RESV_DEL_HOLD", JobState::queued},
+      {"RUNNING", JobState::running},         {"CONFIGURING", JobState::running},
+      {"COMPLETING", JobState::running},      {"SUSPENDED", JobState::running},
+      {"STOPPED", JobState::running},         {"RESIZING", JobState::running},
+      {"SIGNALING", JobState::running},       {"STAGE_OUT", JobState::running},
+      {"COMPLETED", JobState::completed},     {"FAILED", JobState::failed},
+      {"TIMEOUT", JobState::timed_out},       {"OUT_OF_MEMORY", JobState::out_of_memory},
+      {"NODE_FAIL", JobState::node_lost},     {"BOOT_FAIL", JobState::node_lost},
+      {"LAUNCH_FAILED", JobState::node_lost}, {"DEADLINE", JobState::preempted},
+      {"PREEMPTED", JobState::preempted},     {"REVOKED", JobState::preempted},
+      {"CANCELLED", JobState::cancelled}};
+  for (const auto& [text, state] : states) {
+    if (name == text) return state;
+  }
+  return JobState::unknown;
+}
+
+std::vector<std::int64_t> slurm_indices(std::string_view text, std::int64_t most) {
+  std::vector<std::int64_t> indices;
+  if (!text.empty() && text.front() == '[') text.remove_prefix(1);
+  text = text.substr(0, text.find_first_of("]%"));
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t dash = part.find('-');
+    std::int64_t first = 0, last = 0;
+    if (!read_number(std::string_view(part).substr(0, dash), first)) continue;
+    last = first;
+    if (dash != std::string::npos) {
+      std::string_view rest = std::string_view(part).substr(dash + 1);
+      if (!read_number(rest.substr(0, rest.find(':')), last)) continue;
+    }
+    for (; first <= last && static_cast<std::int64_t>(indices.size()) < most; ++first) {
+      indices.push_back(first);
+    }
+  }
+  return indices;
+}
+
+SlurmJobs::SlurmJobs(SlurmOptions options) : m_options(std::move(options)) {
+  if (m_options.array < 1) {
+    throw InputError(
+        concat("array is ", m_options.array, " (allowed: 1 and more): give the jobs of an array"));
+  }
+  if (!m_options.run) m_options.run = run_command;
+}
+
+CommandResult SlurmJobs::ask(std::vector<std::string> words) {
+  const std::string name = words[0];
+  CommandResult result =
+      m_options.run({std::move(words), "", m_options.command_timeout, std::size_t{64} << 20});
+  if (result.timed_out) {
+    throw NoAnswer(concat(name, ": no answer in ", m_options.command_timeout, " s"));
+  }
+  return result;
+}
+
+std::vector<std::string> SlurmJobs::sbatch(const Job& limits, const std::string& name) const {
+  std::vector<std::string> words{"sbatch",
+                                 "--parsable",
+                                 "--no-requeue",
+                                 "--job-name=" + name,
+                                 "--open-mode=append",
+                                 "--signal=B:USR1@60"};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.push_back(option + value);
+  };
+  add("--partition=", m_options.partition);
+  add("--account=", m_options.account);
+  add("--qos=", m_options.qos);
+  const double seconds = limits.seconds > 0.0 ? limits.seconds : m_options.seconds;
+  if (seconds > 0.0) add("--time=", limit_text(seconds));
+  const double memory = limits.memory > 0.0 ? limits.memory : m_options.memory;
+  if (memory > 0.0) add("--mem=", concat(std::ceil(memory / 1048576.0), "M"));
+  add("--exclude=", joined({limits.avoid.begin(), limits.avoid.end()}));
+  words.insert(words.end(), m_options.more.begin(), m_options.more.end());
+  return words;
+}
+
+std::string SlurmJobs::probe() {
+  const auto must = [&](std::vector<std::string> words) {
+    const std::string name = words[0];
+    CommandResult result;
+    try {
+      result = ask(std::move(words));
+    } catch (const NoAnswer& error) {
+      throw InputError(concat("Slurm does not answer (", error.what(),
+                              "): try squeue by hand, or leave the site out"));
+    } catch (const FileError& error) {
+      throw InputError(concat("Slurm: ", error.what()));
+    }
+    if (!result.good()) {
+      throw InputError(concat("Slurm: ", name, " says: ", result.words()));
+    }
+    return result.out;
+  };
+  const std::string config = must({"scontrol", "show", "config"});
+  m_message_timeout = setting(config, "MessageTimeout", 10.0);
+  m_min_job_age = setting(config, "MinJobAge", 300.0);
+  m_max_array = static_cast<std::int64_t>(setting(config, "MaxArraySize", 1001.0));
+  m_accounting = ask({"sacct", "-n", "-X", "-P", "-o", "JobID", "-S", "now-1hour"}).good();
+  std::error_code error;
+  fs::create_directories(m_options.folder, error);
+  const fs::path script = m_options.folder / "job.sh";
+  io::write_text(script, script_text);
+  std::vector<std::string> words = sbatch({}, "moho-test");
+  words.insert(words.end(), {"--test-only", script.string(), "true"});
+  must(words);
+  return concat("Slurm, arrays of up to ", std::min(m_options.array, m_max_array - 1), ", ",
+                m_accounting ? "with" : "without", " accounting");
+}
+
+std::int64_t SlurmJobs::most_jobs() const {
+  return std::max<std::int64_t>(1, std::min(m_options.array, m_max_array - 1));
+}
+
+std::pair<double, double> SlurmJobs::pauses() const {
+  const double longest = std::max(1.0, std::min(60.0, m_min_job_age / 3.0));
+  return {std::min(5.0, longest), longest};
+}
+
+std::vector<std::string> SlurmJobs::submit(const Batch& batch) {
+  const fs::path script = m_options.folder / "job.sh";
+  std::error_code error;
+  if (!fs::exists(script, error)) io::write_text(script, script_text);
+  std::vector<std::string> words = sbatch(batch.jobs[0], batch.token);
+  const fs::path logs = m_options.folder / "jobs" / batch.token;
+  words.push_back(concat("--array=0-", batch.jobs.size() - 1));
+  words.push_back("--output=" + (logs / "%a.log").string());
+  words.push_back("--chdir=" + logs.string());
+  words.push_back(script.string());
+  words.insert(words.end(), m_options.worker.begin(), m_options.worker.end());
+  words.push_back(batch.token);  // the worker adds the index of the array
+  CommandResult result;
+  try {
+    result = ask(words);
+  } catch (const FileError& wrong) {
+    throw NoAnswer(wrong.what());
+  }
+  if (result.good()) {
+    // "17", or "17;cluster"
+    const std::string id = result.out.substr(0, result.out.find_first_of(";\n"));
+    std::int64_t number = 0;
+    if (!read_number(id, number)) {
+      throw NoAnswer(concat("sbatch said '", result.words(), "', which is no id of a job"));
+    }
+    std::vector<std::string> ids;
+    for (std::size_t k = 0; k < batch.jobs.size(); ++k) ids.push_back(concat(id, '_', k));
+    return ids;
+  }
+  const std::string said = result.words();
+  for (const char* later :
+       {"MaxSubmit", "submission limit", "Job violates accounting/QOS policy", "AssocMaxSubmit",
+        "QOSMaxSubmit", "Resource temporarily unavailable", "job queue", "rate limit"}) {
+    if (has(said, later)) throw NoRoom("sbatch: " + said);
+  }
+  for (const char* unsure : {"timed out", "Unable to contact", "Zero Bytes", "Connection",
+                             "Transport", "Communication", "Slurm temporarily", "in standby"}) {
+    if (has(said, unsure)) throw NoAnswer("sbatch: " + said);
+  }
+  if (has(said, "error:")) throw Refused("sbatch: " + said);
+  throw NoAnswer("sbatch: " + said);
+}
+
+std::vector<std::string> SlurmJobs::find(const Batch& batch) {
+  const auto ids_of = [&](const std::string& out) {
+    std::vector<std::string> ids;
+    for (const std::string_view line : lines_of(out)) {
+      const std::string base = base_of(std::string(line));
+      std::int64_t number = 0;
+      if (!read_number(base, number)) continue;
+      for (std::size_t k = 0; k < batch.jobs.size(); ++k) ids.push_back(concat(base, '_', k));
+      break;
+    }
+    return ids;
+  };
+  CommandResult result = ask({"squeue", "-h", "-t", "all", "--name=" + batch.token, "-o", "%F"});
+  if (!result.good()) throw NoAnswer("squeue: " + result.words());
+  std::vector<std::string> ids = ids_of(result.out);
+  if (ids.empty() && m_accounting) {
+    result = ask(
+        {"sacct", "-n", "-X", "-P", "--name=" + batch.token, "-S", "now-30days", "-o", "JobID"});
+    if (result.good()) ids = ids_of(result.out);
+  }
+  return ids;
+}
+
+std::vector<JobStatus> SlurmJobs::from_squeue(const std::vector<std::string>& bases) {
+  const CommandResult result = ask({"squeue", "-h", "-t", "all", "-j",
+                                    joined({bases.begin(), bases.end()}), "-o", "%F|%K|%T|%N|%r"});
+  if (!result.good()) {
+    // of jobs that are all forgotten it says so
+    if (has(result.error, "Invalid job id")) return {};
+    throw NoAnswer("squeue: " + result.words());
+  }
+  std::vector<JobStatus> all;
+  for (const std::string_view line : lines_of(result.out)) {
+    const auto fields = split(line, '|');
+    if (fields.size() < 5) continue;
+    for (const std::int64_t index : slurm_indices(fields[1], std::int64_t{1} << 20)) {
+      JobStatus status;
+      status.id = concat(fields[0], '_', index);
+      status.state = slurm_state(fields[2]);
+      status.node = fields[3];
+      status.words = fields[2];
+      all.push_back(status);
+    }
+  }
+  return all;
+}
+
+std::vector<JobStatus> SlurmJobs::from_sacct(const std::vector<std::string>& bases) {
+  const CommandResult result =
+      ask({"sacct", "-n", "-X", "-P", "-S", "now-30days", "-j",
+           joined({bases.begin(), bases.end()}), "-o", "JobID,State,ExitCode,NodeList"});
+  if (!result.good()) throw NoAnswer("sacct: " + result.words());
+  std::vector<JobStatus> all;
+  for (const std::string_view line : lines_of(result.out)) {
+    const auto fields = split(line, '|');
+    if (fields.size() < 4) continue;
+    const std::size_t dash = fields[0].find('_');
+    if (dash == std::string::npos) continue;
+    for (const std::int64_t index :
+         slurm_indices(std::string_view(fields[0]).substr(dash + 1), std::int64_t{1} << 20)) {
+      JobStatus status;
+      status.id = concat(fields[0].substr(0, dash), '_', index);
+      status.state = slurm_state(fields[1]);
+      status.words = fields[1];
+      status.node = fields[3] == "None assigned" ? "" : fields[3];
+      const auto codes = split(fields[2], ':');
+      read_number(codes[0], status.exit);
+      if (codes.size() > 1) read_number(codes[1], status.signal);
+      all.push_back(status);
+    }
+  }
+  return all;
+}
+
+std::vector<JobStatus> SlurmJobs::look(const std::vector<std::string>& ids) {
+  std::set<std::string> wanted(ids.begin(), ids.end()), unique;
+  for (const std::string& id : ids) unique.insert(base_of(id));
+  const std::vector<std::string> bases(unique.begin(), unique.end());
+  std::vector<JobStatus> all;
+  const auto take = [&](std::vector<JobStatus> some) {
+    for (JobStatus& status : some) {
+      if (status.state != JobState::unknown && wanted.erase(status.id) == 1) {
+        all.push_back(std::move(status));
+      }
+    }
+  };
+  // One command for all jobs, as many as its words may hold.
+  constexpr std::size_t at_once = 1000;
+  for (std::size_t k = 0; k < bases.size(); k += at_once) {
+    const std::vector<std::string> some(
+        bases.begin() + static_cast<std::ptrdiff_t>(k),
+        bases.begin() + static_cast<std::ptrdiff_t>(std::min(bases.size(), k + at_once)));
+    take(from_squeue(some));
+  }
+  if (!wanted.empty() && m_accounting) {
+    unique.clear();
+    for (const std::string& id : wanted) unique.insert(base_of(id));
+    try {
+      take(from_sacct({unique.begin(), unique.end()}));
+    } catch (const NoAnswer&) {
+      // squeue has answered: the others are unknown for now
+    }
+  }
+  for (const std::string& id : wanted) {
+    JobStatus status;
+    status.id = id;
+    all.push_back(status);
+  }
+  return all;
+}
+
+void SlurmJobs::cancel(const std::vector<std::string>& ids) {
+  if (ids.empty()) return;
+  std::vector<std::string> words{"scancel"};
+  words.insert(words.end(), ids.begin(), ids.end());
+  const CommandResult result = ask(words);
+  if (!result.good() && !has(result.error, "Invalid job id") && !has(result.error, "completing")) {
+    throw NoAnswer("scancel: " + result.words());
+  }
+}
+
+}  // namespace moho::cluster

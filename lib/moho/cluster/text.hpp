@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Lines of words that any text can be put into and read back from, each with a checksum:
+/// what journals, jobs and messages between programs consist of.
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace moho::cluster {
+
+/// Blanks, ends of lines, control characters and % as %20 and so on: a word of a line. A lone % is
+/// the empty text.
+std::string to_word(std::string_view text);
+/// What to_word() made a word of, or nothing.
+std::optional<std::string> from_word(std::string_view word);
+/// The parts of a line between single blanks.
+std::vector<std::string_view> words_of(std::string_view line);
+/// Texts as the words of a line.
+std::string line_of(const std::vector<std::string>& texts);
+/// The texts that line_of() made a line of, or nothing.
+std::optional<std::vector<std::string>> texts_of(std::string_view line);
+/// Lines of a text; the last one may lack its end.
+std::vector<std::string_view> lines_of(std::string_view text);
+/// A line with its checksum and its end.
+std::string sealed(const std::string& line);
+/// The line without its checksum, or nothing for a damaged one.
+std::optional<std::string_view> unsealed(std::string_view line);
+/// A number in the fewest digits that give the same double when read.
+std::string number_text(double value);
+
+/// Reads a word that is a number and nothing else. \returns whether it was one
+template <class Number>
+bool read_number(std::string_view word, Number& number) {
+  const auto result = std::from_chars(word.data(), word.data() + word.size(), number);
+  return result.ec == std::errc() && result.ptr == word.data() + word.size() && !word.empty();
+}
+/// The same for hexadecimal digits.
+bool read_hex(std::string_view word, std::uint32_t& number);
+
+/// \brief Can this be a name in files, commands and addresses of any program: letters, digits and
+/// . _ - only, a letter or digit first, at most `longest` of them?
+bool is_safe_name(std::string_view text, std::size_t longest = 64);
+/// The same for paths: / and + and = besides, from the root.
+bool is_safe_path(std::string_view text);
+
+}  // namespace moho::cluster

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/process.hpp>
+#include <moho/cluster/result.hpp>
+#include <moho/cluster/text.hpp>
+#include <moho/cluster/worker.hpp>
+#include <moho/core/error.hpp>
+#include <moho/io/input_file.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <system_error>
+
+namespace moho::cluster {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The report: a line at a time, each written at once.
+class ReportFile {
+ public:
+  explicit ReportFile(const fs::path& path) : m_path(path) {
+    m_descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (m_descriptor < 0) fail();
+  }
+  ReportFile(const ReportFile&) = delete;
+  ReportFile& operator=(const ReportFile&) = delete;
+  ~ReportFile() { ::close(m_descriptor); }
+  void line(const std::vector<std::string>& words) const {
+    // after a line that a kill has cut, the next one begins on its own
+    const std::string text = '\n' + sealed(line_of(words));
+    if (::write(m_descriptor, text.data(), text.size()) < 0) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw FileError(concat("cannot write '", m_path.string(), "' (", std::strerror(errno), ")"));
+  }
+  fs::path m_path;
+  int m_descriptor = -1;
+};
+
+// The last lines of a log, from an offset.
+std::string last_lines(const fs::path& log, std::uint64_t from) {
+  try {
+    const io::InputFile file(log);
+    const std::uint64_t size = file.size();
+    from = std::max(from, size > 600 ? size - 600 : 0);
+    if (from >= size) return "";
+    std::string text(static_cast<std::size_t>(size - from), '\0');
+    file.read(from, text.data(), text.size());
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+    return text;
+  } catch (const FileError&) {
+    return "";
+  }
+}
+
+std::uint64_t size_of(const fs::path& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  return error ? 0 : size;
+}
+
+}  // namespace
+
+std::vector<std::string> words_for(const Work& work, std::int64_t shot, const fs::path& out,
+                                   const fs::path& programs) {
+  std::vector<std::string> words;
+  for (const std::string& word : work.command) {
+    std::string result;
+    for (std::size_t at = 0; at < word.size();) {
+      const auto is = [&](std::string_view name) {
+        return word.compare(at, name.size(), name) == 0;
+      };
+      if (is("{shot}")) {
+        result += std::to_string(shot);
+        at += 6;
+      } else if (is("{out}")) {
+        result += out.string();
+        at += 5;
+      } else if (is("{programs}")) {
+        result += programs.string();
+        at += 10;
+      } else if (is("{input:")) {
+        const std::size_t end = word.find('}', at);
+        const std::string name = end == std::string::npos ? "" : word.substr(at + 7, end - at - 7);
+        const auto found = std::find_if(work.inputs.begin(), work.inputs.end(),
+                                        [&](const auto& input) { return input.first == name; });
+        if (found == work.inputs.end()) {
+          throw InputError(concat("command: '", word, "' names the input '", name,
+                                  "' (allowed: names of inputs that were given): give --input ",
+                                  name, "=FILE"));
+        }
+        result += found->second;
+        at = end + 1;
+      } else {
+        result += word[at++];
+      }
+    }
+    words.push_back(result);
+  }
+  return words;
+}
+
+int run_job(const std::string& token, const WorkerOptions& options) {
+  const JobFiles files = files_of(options.folder, token);
+  const auto [work, job] =
+      parse_job(io::InputFile(files.job).text(std::uint64_t{1} << 30), files.job.string());
+  fs::path report_path = files.report, work_path = files.work;
+  if (options.rank > 0) {
+    report_path += concat('.', options.rank);
+    work_path += concat('.', options.rank);
+  }
+  const ReportFile report(report_path);
+  const std::string host = host_name();
+  fs::path programs = options.programs;
+  if (programs.empty()) programs = fs::read_symlink("/proc/self/exe").parent_path();
+
+  ShotProgram program = options.program;
+  if (!program) {
+    program = [&](const Task& task, const fs::path& out) {
+      Start start;
+      start.words = words_for(work, task.shot, out, programs);
+      start.folder = out;
+      start.log = files.log;
+      start.tied = true;
+      start.environment = {{"MOHO_SHOT", std::to_string(task.shot)}};
+      if (options.devices > 0) {
+        start.environment.emplace_back("CUDA_VISIBLE_DEVICES",
+                                       std::to_string(options.rank % options.devices));
+      }
+      const std::uint64_t before = size_of(files.log);
+      int process = 0;
+      try {
+        process = start_process(start);
+      } catch (const FileError& error) {
+        return ShotEnd{127, 0, error.what()};
+      }
+      const Ended ended = look_at_process(process, true);
+      ShotEnd end{ended.exit, ended.signal, ""};
+      if (end.exit != 0) end.words = last_lines(files.log, before);
+      return end;
+    };
+  }
+  std::int64_t position = 0;
+  const auto next = options.next ? options.next : [&] { return position++; };
+
+  const double begin = now();
+  double longest = 0.0;
+  int status = worker_done;
+  for (;;) {
+    const std::int64_t at = next();
+    if (at < 0 || at >= static_cast<std::int64_t>(job.tasks.size())) break;
+    const Task& task = job.tasks[static_cast<std::size_t>(at)];
+    const std::string file = result_name(task.shot, token);
+    std::error_code error;
+    if (fs::exists(options.folder / file, error)) continue;  // the system ran the job again
+    std::string why;
+    if (options.stop && options.stop()) why = "it was told to stop";
+    if (job.seconds > 0.0 && now() - begin + 1.2 * longest > job.seconds) {
+      why = "the next shot would not end in time";
+    }
+    if (!why.empty()) {
+      report.line({"stopped", why});
+      status = status == worker_done ? worker_stopped : status;
+      break;
+    }
+    const double start = now();
+    report.line({"begin", std::to_string(task.shot), host, time_text()});
+    const fs::path out = work_path / std::to_string(task.shot);
+    const auto failed = [&](const char* kind, int exit, int signal, const std::string& words) {
+      report.line(
+          {kind, std::to_string(task.shot), std::to_string(exit), std::to_string(signal), words});
+      if (status != worker_input) status = exit == 2 ? worker_input : worker_failed;
+    };
+    try {
+      fs::remove_all(out, error);
+      fs::create_directories(out);
+      const ShotEnd end = program(task, out);
+      if (end.exit == 0 && end.signal == 0) {
+        pack_result(options.folder, file, work, task.shot, out);
+        report.line({"done", std::to_string(task.shot), number_text(now() - start)});
+      } else {
+        failed("failed", end.exit, end.signal, end.words);
+      }
+    } catch (const InputError& wrong) {
+      failed("failed", 2, 0, wrong.what());
+    } catch (const FileError& wrong) {
+      failed("disk", 1, 0, wrong.what());
+    } catch (const fs::filesystem_error& wrong) {
+      failed("disk", 1, 0, wrong.what());
+    } catch (const std::exception& wrong) {
+      failed("failed", 1, 0, wrong.what());
+    }
+    fs::remove_all(out, error);
+    longest = std::max(longest, now() - start);
+    if (status == worker_input) break;
+  }
+  std::error_code error;
+  fs::remove(work_path, error);
+  report.line({"end", std::to_string(status)});
+  return status;
+}
+
+}  // namespace moho::cluster

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The distributor on a job system in memory, where all goes wrong that can: whatever happens, each
+// shot is handed on once with the same bits or named as missing, nothing is tried for ever, and a
+// distributor that is killed at any write of its journal is gone on with.
+
+#include "cluster/fake_site.hpp"
+#include "io/files.hpp"
+
+#include <moho/cluster/distributor.hpp>
+#include <moho/cluster/ledger.hpp>
+#include <moho/core/error.hpp>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+
+namespace moho::cluster {
+namespace {
+
+using namespace test;
+using io::test::Folder;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+[[maybe_unused]] const bool in_memory = [] {
+  return ::access("/dev/shm", W_OK) == 0 && ::setenv("TMPDIR", "/dev/shm", 0) == 0;
+}();
+
+const Fingerprint survey = {{"model", "crc 1a2b3c4d"}};
+const Work work = {"survey", 3, survey, {"true"}, {}};
+
+std::vector<Task> shots(std::int64_t count) {
+  std::vector<Task> tasks;
+  for (std::int64_t k = 0; k < count; ++k) tasks.push_back({10 + k, 1.0});
+  return tasks;
+}
+
+/// A fake that a killed program would be: it passes through everything.
+struct Killed {};
+
+/// A campaign over fake sites, which may be killed and gone on with.
+struct Stage {
+  explicit Stage(std::uint64_t seed, const Faults& faults, int sites = 1) : random(seed) {
+    for (int k = 0; k < sites; ++k) {
+      worlds.push_back(
+          std::make_unique<FakeWorld>(seed * 31 + static_cast<std::uint64_t>(k), faults, clock));
+    }
+  }
+
+  /// Runs a distributor; kills it at this write of the journal, counted from 1, if it comes to it.
+  Report run(const std::vector<Task>& tasks, DistributeOptions options, int kill_at = 0,
+             bool before = true) {
+    writes = 0;
+    JournalOptions how;
+    how.verify = false;
+    how.watch = [&](std::string_view line) {
+      if (line.empty() == before) return;
+      if (++writes == kill_at) throw Killed{};
+    };
+    std::vector<std::unique_ptr<Site>> sites;
+    for (std::size_t k = 0; k < worlds.size(); ++k) {
+      SiteOptions site;
+      site.name = "site" + std::to_string(k);
+      site.jobs = 6;
+      site.chunks = chunks;
+      sites.push_back(std::make_unique<FakeSite>(site, *worlds[k]));
+    }
+    stacked.clear();
+    Journal journal(folder / "journal.txt", survey, how);
+    return distribute(
+        {work, journal}, tasks, sites, options,
+        [&](std::int64_t shot, const std::filesystem::path&) { ++stacked[shot]; }, &clock);
+  }
+
+  /// Each shot once or named.
+  void hold(const std::vector<Task>& tasks, const Report& report) const {
+    std::set<std::int64_t> missing;
+    for (const MissingShot& shot : report.missing) {
+      EXPECT_TRUE(missing.insert(shot.shot).second);
+      EXPECT_FALSE(shot.why.empty());
+    }
+    for (const Task& task : tasks) {
+      const auto at = stacked.find(task.shot);
+      const int times = at == stacked.end() ? 0 : at->second;
+      EXPECT_EQ(times, missing.count(task.shot) > 0 ? 0 : 1) << "shot " << task.shot;
+    }
+    EXPECT_EQ(report.done + static_cast<std::int64_t>(missing.size()),
+              static_cast<std::int64_t>(tasks.size()));
+    Journal journal(folder / "journal.txt", survey, {JournalStart::resume, false, {}});
+    for (const ShotResult& result : journal.results()) {
+      EXPECT_EQ(result.checksum, bits_of(result.shot));
+    }
+    for (const auto& world : worlds) {
+      for (const auto& [token, times] : world->accepted) EXPECT_EQ(times, 1) << token;
+    }
+  }
+
+  FakeClock clock;
+  Folder folder;
+  std::mt19937_64 random;
+  std::vector<std::unique_ptr<FakeWorld>> worlds;
+  std::map<std::int64_t, int> stacked;
+  bool chunks = false;
+  int writes = 0;
+};
+
+Faults everything(double often) {
+  Faults f;
+  f.submit_lost = f.submit_accepted = f.no_room = f.look_silent = often;
+  f.late_known = 0.5;
+  f.odd_state = f.fails = f.crashes = f.node_lost = f.timed_out = f.vanishes = often / 2.0;
+  f.torn = f.late_file = f.very_late_file = f.wrong_success = f.wrong_failure = often / 2.0;
+  return f;
+}
+
+DistributeOptions patient() {
+  DistributeOptions options;
+  options.max_attempts = 6;
+  options.max_lost = 30;
+  options.may_miss = 1000;
+  options.quick = 5.0;
+  options.most_pauses = 50;
+  return options;
+}
+
+TEST(Distributor, HandsEveryShotOnOnce) {
+  Stage stage(1, {});
+  const auto tasks = shots(37);
+  const Report report = stage.run(tasks, {});
+  stage.hold(tasks, report);
+  EXPECT_TRUE(report.missing.empty());
+  EXPECT_EQ(report.again, 0);
+  EXPECT_EQ(report.sites[0].shots, 37);
+  // all are there: nothing is computed again
+  const auto before = stage.worlds[0]->submissions;
+  const Report again = stage.run(tasks, {});
+  EXPECT_EQ(stage.worlds[0]->submissions, before);
+  EXPECT_EQ(again.earlier, 37);
+  stage.hold(tasks, again);
+}
+
+// Thousands of schedules, each with its own faults.
+TEST(Distributor, ComesToAnEndWhateverGoesWrong) {
+  std::int64_t missing = 0, twice = 0, again = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    std::mt19937_64 random(seed);
+    const double often = std::uniform_real_distribution<>(0.0, 0.25)(random);
+    Stage stage(seed, everything(often), 1 + static_cast<int>(seed % 3));
+    stage.chunks = seed % 5 == 0;
+    const auto tasks = shots(5 + static_cast<std::int64_t>(random() % 20));
+    for (const auto& world : stage.worlds) {
+      if (seed % 4 == 0) world->bad = {11, 13};
+    }
+    DistributeOptions options = patient();
+    options.shots_per_job = 1 + static_cast<std::int64_t>(random() % 3);
+    if (seed % 7 == 0) options.partition = Partition::parts;
+    SCOPED_TRACE(concat("seed ", seed));
+    const Report report = stage.run(tasks, options);
+    stage.hold(tasks, report);
+    if (seed % 4 == 0) {
+      for (const std::int64_t bad : {11, 13}) {
+        EXPECT_EQ(stage.stacked.count(bad), 0u);
+        int runs = 0;
+        for (const auto& world : stage.worlds) runs += world->failed[bad];
+        EXPECT_LE(runs, options.max_attempts + options.max_lost);
+      }
+    }
+    missing += static_cast<std::int64_t>(report.missing.size());
+    twice += report.twice;
+    again += report.again;
+    if (::testing::Test::HasFailure()) return;
+  }
+  // the faults did happen
+  EXPECT_GT(missing, 500);
+  EXPECT_GT(twice, 50);
+  EXPECT_GT(again, 5000);
+}
+
+// Killed before and after every single write of the journal, and gone on with.
+TEST(Distributor, IsGoneOnWithAfterAKillAtEveryWrite) {
+  for (const double often : {0.0, 0.08}) {
+    for (const bool before : {true, false}) {
+      for (int kill = 1;; ++kill) {
+        SCOPED_TRACE(
+            concat("killed ", before ? "before" : "after", " write ", kill, ", faults ", often));
+        Stage stage(7, everything(often), 2);
+        const auto tasks = shots(9);
+        bool killed = false;
+        Report report;
+        try {
+          report = stage.run(tasks, patient(), kill, before);
+        } catch (const Killed&) {
+          killed = true;
+        }
+        if (killed) report = stage.run(tasks, patient());
+        stage.hold(tasks, report);
+        if (often == 0.0) {
+          // without faults no shot is computed twice
+          std::map<std::int64_t, int> runs;
+          for (const auto& world : stage.worlds) {
+            for (const auto& [token, times] : world->accepted) {
+              for (const auto* entry : world->of(token)) {
+                for (const Task& task : entry->job.tasks) runs[task.shot] += times;
+              }
+            }
+          }
+          for (const Task& task : tasks) EXPECT_EQ(runs[task.shot], 1) << "shot " << task.shot;
+        }
+        if (::testing::Test::HasFailure()) return;
+        if (!killed) break;
+        ASSERT_LT(kill, 1000);
+      }
+    }
+  }
+}
+
+// Killed again and again, at random writes.
+TEST(Distributor, IsGoneOnWithAfterManyKills) {
+  std::int64_t kills = 0;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE(concat("seed ", seed));
+    Stage stage(seed, everything(0.05), 1 + static_cast<int>(seed % 2));
+    const auto tasks = shots(12);
+    Report report;
+    for (;;) {
+      try {
+        report = stage.run(tasks, patient(), 1 + static_cast<int>(stage.random() % 25),
+                           stage.random() % 2 == 0);
+        break;
+      } catch (const Killed&) {
+        ++kills;
+        ASSERT_LT(kills, 100000);
+      }
+    }
+    stage.hold(tasks, report);
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GE(kills, 500);
+}
+
+TEST(Distributor, NamesShotsThatAreMissing) {
+  Stage stage(3, {}, 1);
+  stage.worlds[0]->bad = {12};
+  DistributeOptions options;
+  options.quick = 0.0;
+  try {
+    stage.run(shots(6), options);
+    FAIL() << "a shot is missing";
+  } catch (const MissingShots& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("1 shot has no result; shot 12: the program failed"),
+                                    HasSubstr("it failed"), HasSubstr("node"),
+                                    HasSubstr("go on with the same journal")));
+    EXPECT_EQ(error.report().done, 5);
+  }
+  // twice on two nodes, or three times
+  EXPECT_LE(stage.worlds[0]->failed[12], 3);
+  EXPECT_GE(stage.worlds[0]->failed[12], 2);
+  // it is mended
+  stage.worlds[0]->bad.clear();
+  const Report report = stage.run(shots(6), options);
+  EXPECT_TRUE(report.missing.empty());
+  EXPECT_EQ(report.earlier, 5);
+  stage.hold(shots(6), report);
+}
+
+TEST(Distributor, GivesShotsOfASilentSiteToOthers) {
+  Stage stage(5, {}, 2);
+  stage.worlds[1]->seconds = 400.0;
+  int turns = 0;
+  DistributeOptions options;
+  options.silence = 120.0;
+  options.stop = [&] {
+    if (++turns == 20) stage.worlds[1]->answers = false;
+    return false;
+  };
+  const auto tasks = shots(40);
+  const Report report = stage.run(tasks, options);
+  stage.hold(tasks, report);
+  EXPECT_TRUE(report.missing.empty());
+  EXPECT_GT(report.again, 0);
+}
+
+TEST(Distributor, AFailingPlaceDoesNotDrainTheQueue) {
+  Faults broken;
+  broken.fails = 1.0;
+  Stage stage(6, {}, 2);
+  stage.worlds[1] = std::make_unique<FakeWorld>(9, broken, stage.clock);
+  stage.worlds[1]->seconds = 0.1;
+  stage.worlds[0]->seconds = 60.0;
+  DistributeOptions options;
+  options.max_attempts = 8;
+  const auto tasks = shots(60);
+  const Report report = stage.run(tasks, options);
+  stage.hold(tasks, report);
+  EXPECT_TRUE(report.missing.empty());
+  EXPECT_LE(report.sites[1].failures, 30);
+  EXPECT_FALSE(report.sites[1].paused.empty());
+}
+
+TEST(Distributor, AJobThatAPersonEndedLeavesItsSiteOut) {
+  Stage stage(8, {}, 1);
+  struct Cancelled : FakeSite {
+    using FakeSite::FakeSite;
+    std::vector<JobStatus> look(const std::vector<std::string>& ids) override {
+      auto all = FakeSite::look(ids);
+      for (JobStatus& status : all) status.state = JobState::cancelled;
+      return all;
+    }
+  };
+  std::vector<std::unique_ptr<Site>> sites;
+  SiteOptions site;
+  site.name = "cluster";
+  sites.push_back(std::make_unique<Cancelled>(site, *stage.worlds[0]));
+  Journal journal(stage.folder / "journal.txt", survey);
+  try {
+    distribute({work, journal}, shots(5), sites, {}, {}, &stage.clock);
+    FAIL();
+  } catch (const MissingShots& error) {
+    EXPECT_THAT(error.what(), HasSubstr("site cluster is left out: a person ended the job"));
+  }
+}
+
+TEST(Distributor, AnInputThatIsNotUsableEndsTheCampaign) {
+  struct Unusable : FakeSite {
+    using FakeSite::FakeSite;
+    JobReport report(const Job& job) override {
+      JobReport said;
+      said.host = "node0";
+      said.failures.push_back({job.tasks[0].shot, 2, 0, false, "--vp: there is no file 'vp.npy'"});
+      return said;
+    }
+  };
+  Faults none;
+  none.wrong_success = 1.0;
+  FakeClock clock;
+  FakeWorld world(1, none, clock);
+  std::vector<std::unique_ptr<Site>> sites;
+  SiteOptions site;
+  site.name = "here";
+  sites.push_back(std::make_unique<Unusable>(site, world));
+  const Folder folder;
+  Journal journal(folder / "journal.txt", survey);
+  try {
+    distribute({work, journal}, shots(5), sites, {}, {}, &clock);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("shot 10"), HasSubstr("there is no file 'vp.npy'")));
+  }
+}
+
+TEST(Distributor, ASiteThatRefusesIsLeftOut) {
+  struct Refusing : FakeSite {
+    using FakeSite::FakeSite;
+    std::vector<std::string> submit(const Batch&) override {
+      throw Refused("sbatch: error: invalid partition specified: gpu");
+    }
+  };
+  FakeClock clock;
+  FakeWorld world(1, {}, clock);
+  std::vector<std::unique_ptr<Site>> sites;
+  SiteOptions site;
+  site.name = "cluster";
+  sites.push_back(std::make_unique<Refusing>(site, world));
+  const Folder folder;
+  Journal journal(folder / "journal.txt", survey);
+  try {
+    distribute({work, journal}, shots(2), sites, {}, {}, &clock);
+    FAIL();
+  } catch (const MissingShots& error) {
+    EXPECT_THAT(error.what(), HasSubstr("invalid partition specified: gpu"));
+  }
+}
+
+TEST(Distributor, ResultsThatDifferAreTold) {
+  struct Doubtful : FakeSite {
+    using FakeSite::FakeSite;
+    Arrivals arrived(const Work& what, const Job& job,
+                     const std::vector<std::int64_t>& asked) override {
+      Arrivals arrivals = FakeSite::arrived(what, job, asked);
+      for (ShotResult& result : arrivals.whole) {
+        result.checksum += static_cast<std::uint32_t>(std::hash<std::string>()(job.token));
+      }
+      return arrivals;
+    }
+  };
+  FakeClock clock;
+  FakeWorld here(4, {}, clock), away(5, {}, clock);
+  std::vector<std::unique_ptr<Site>> sites;
+  for (FakeWorld* world : {&here, &away}) {
+    SiteOptions site;
+    site.name = world == &here ? "here" : "away";
+    sites.push_back(std::make_unique<Doubtful>(site, *world));
+  }
+  // One site gives no answer for a while, its shots are computed at the other, and then both have
+  // results of them.
+  DistributeOptions options;
+  options.silence = 60.0;
+  const double begin = clock.now();
+  options.stop = [&] {
+    const double passed = clock.now() - begin;
+    away.answers = passed < 30.0 || passed > 600.0;
+    return false;
+  };
+  const Folder folder;
+  Journal journal(folder / "journal.txt", survey);
+  const Report report = distribute({work, journal}, shots(40), sites, options, {}, &clock);
+  EXPECT_GT(report.twice, 0);
+  ASSERT_FALSE(report.notes.empty());
+  EXPECT_THAT(report.notes[0], HasSubstr("the program is not deterministic"));
+}
+
+TEST(Distributor, WhatCallersDoWithResultsEndsIt) {
+  Stage stage(2, {});
+  std::vector<std::unique_ptr<Site>> sites;
+  SiteOptions site;
+  site.name = "here";
+  sites.push_back(std::make_unique<FakeSite>(site, *stage.worlds[0]));
+  Journal journal(stage.folder / "journal.txt", survey);
+  EXPECT_THROW(
+      distribute(
+          {work, journal}, shots(3), sites, {},
+          [](std::int64_t, const std::filesystem::path&) { throw FileError("the disk is full"); },
+          &stage.clock),
+      FileError);
+}
+
+TEST(Distributor, CancelsWhatTheJournalKnows) {
+  Stage stage(2, {});
+  int turns = 0;
+  DistributeOptions options;
+  options.stop = [&] { return ++turns > 1; };
+  const Report report = stage.run(shots(9), options);
+  EXPECT_TRUE(report.stopped);
+  std::vector<std::unique_ptr<Site>> sites;
+  SiteOptions site;
+  site.name = "site0";
+  sites.push_back(std::make_unique<FakeSite>(site, *stage.worlds[0]));
+  Journal journal(stage.folder / "journal.txt", survey);
+  EXPECT_EQ(cancel_jobs({work, journal}, sites), 6);
+  EXPECT_EQ(static_cast<FakeSite&>(*sites[0]).cancelled.size(), 6u);
+}
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(Distributor, RefusesWhatCannotBe) {
+  Stage stage(1, {});
+  Journal journal(stage.folder / "journal.txt", survey);
+  std::vector<std::unique_ptr<Site>> none, one, two;
+  const auto add = [&](auto& list, const char* name, double seconds = 0.0) {
+    SiteOptions site;
+    site.name = name;
+    site.seconds = seconds;
+    list.push_back(std::make_unique<FakeSite>(site, *stage.worlds[0]));
+  };
+  add(one, "a", 600.0);
+  add(two, "a");
+  add(two, "a");
+  const auto refusal = [&](const auto& sites, const std::vector<Task>& tasks,
+                           const DistributeOptions& options, const Work& what = work) {
+    return message_of([&] {
+      distribute({what, journal}, tasks, sites, options, {}, &stage.clock);
+    });
+  };
+  EXPECT_THAT(refusal(none, shots(2), {}), HasSubstr("sites: there is none"));
+  EXPECT_THAT(refusal(two, shots(2), {}), HasSubstr("'a' is there twice"));
+  EXPECT_THAT(refusal(one, {{3}, {3}}, {}), HasSubstr("the shot 3 is there twice"));
+  DistributeOptions options;
+  options.max_attempts = 0;
+  EXPECT_THAT(refusal(one, shots(2), options), HasSubstr("attempts: at most 0"));
+  options = {};
+  options.shots_per_job = 3;
+  EXPECT_THAT(refusal(one, shots(2), options),
+              HasSubstr("shots per job is 3 (allowed: 1 to 2, the shots of the survey)"));
+  options = {};
+  options.seconds_per_shot = 700.0;
+  EXPECT_THAT(refusal(one, shots(2), options),
+              AllOf(HasSubstr("its time limit is 600 s"), HasSubstr("one shot is given 700 s")));
+  options.seconds_per_shot = 400.0;
+  options.shots_per_job = 2;
+  EXPECT_THAT(refusal(one, shots(2), options),
+              AllOf(HasSubstr("2 shots of 400 s take 800 s"), HasSubstr("fewer shots")));
+  options = {};
+  options.may_miss = -1;
+  EXPECT_THAT(refusal(one, shots(2), options), HasSubstr("-1 (allowed: 0 and more)"));
+  Work unnamed = work;
+  unnamed.campaign = "$(rm)";
+  EXPECT_THAT(refusal(one, shots(2), {}, unnamed), HasSubstr("campaign: the name '$(rm)'"));
+  SiteOptions site;
+  site.name = "../up";
+  EXPECT_THAT(message_of([&] { FakeSite fake(site, *stage.worlds[0]); }),
+              HasSubstr("site: the name '../up'"));
+}
+
+}  // namespace
+}  // namespace moho::cluster

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Programs without a shell, files of jobs and results, job systems: Slurm by a script of answers,
+// threads and their function, and what becomes of files that are cut or damaged at every byte.
+
+#include "io/files.hpp"
+
+#include <moho/cluster/distributor.hpp>
+#include <moho/cluster/policy.hpp>
+#include <moho/cluster/process.hpp>
+#include <moho/cluster/relay.hpp>
+#include <moho/cluster/result.hpp>
+#include <moho/cluster/site.hpp>
+#include <moho/cluster/sites_file.hpp>
+#include <moho/cluster/slurm_jobs.hpp>
+#include <moho/cluster/text.hpp>
+#include <moho/cluster/worker.hpp>
+#include <moho/core/error.hpp>
+#include <moho/io/writer.hpp>
+
+#include <atomic>
+#include <cstdlib>
+#include <deque>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <sstream>
+
+namespace moho::cluster {
+namespace {
+
+namespace fs = std::filesystem;
+using io::test::Folder;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+template <class Exception, class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const Exception& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+std::string read_all(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_all(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+const Work work = {"survey",
+                   2,
+                   {{"model", "crc 1 2"}, {"empty", ""}},
+                   {"cp", "{input:vp}", "{out}/{shot}"},
+                   {{"vp", "/data/v p.npy"}}};
+
+// ---- programs
+
+TEST(Process, HandsWordsOnAsTheyAre) {
+  const std::vector<std::string> odd{"a b", "$(false)", "`x`", ";", "'", "\"", "", "*", "\n", "\\"};
+  Command command;
+  command.words = {"printf", "%s|"};
+  command.words.insert(command.words.end(), odd.begin(), odd.end());
+  std::string expected;
+  for (const std::string& word : odd) expected += word + "|";
+  EXPECT_EQ(run_command(command).out, expected);
+}
+
+TEST(Process, CarriesMuchBothWays) {
+  Command command;
+  command.words = {"cat"};
+  command.input = std::string(5'000'000, 'x') + "end";
+  const CommandResult result = run_command(command);
+  EXPECT_TRUE(result.good());
+  EXPECT_EQ(result.out, command.input);
+  // one that does not read is no signal here
+  command.words = {"true"};
+  EXPECT_TRUE(run_command(command).good());
+}
+
+TEST(Process, SaysHowAProgramEnded) {
+  EXPECT_EQ(run_command({{"sh", "-c", "echo out; echo wrong >&2; exit 7"}, "", 60.0, 1000}).words(),
+            "wrong [exit 7]");
+  const CommandResult killed = run_command({{"sh", "-c", "kill -9 $$"}, "", 60.0, 1000});
+  EXPECT_EQ(killed.signal, 9);
+  EXPECT_FALSE(killed.good());
+  const CommandResult late = run_command({{"sh", "-c", "sleep 60 & sleep 60"}, "", 0.2, 1000});
+  EXPECT_TRUE(late.timed_out);
+  EXPECT_THAT(late.words(), HasSubstr("no answer in time"));
+  EXPECT_THAT(message_of<FileError>([] {
+                run_command({{"/none/program"}, "", 1.0, 10});
+              }),
+              AllOf(HasSubstr("cannot start '/none/program'"), HasSubstr("No such file")));
+  EXPECT_THAT(message_of<InputError>([] {
+                run_command({{}, "", 1.0, 10});
+              }),
+              HasSubstr("a command has no words"));
+}
+
+// ---- jobs
+
+TEST(Job, IsReadAsItWasWritten) {
+  Job job;
+  job.token = "survey-1.0.7.0";
+  job.tasks = {{4, 1.5}, {-9, 0.1}};
+  job.seconds = 0.1 + 0.2;
+  job.memory = 1e9;
+  job.avoid = {"n1", "n 2"};
+  Work odd = work;
+  odd.command = {"a b", "", "%", "$(x)", "\n", "*", "{shot}"};
+  const std::string text = to_text(odd, job);
+  const auto [work_read, job_read] = parse_job(text, "job");
+  EXPECT_EQ(work_read.command, odd.command);
+  EXPECT_EQ(work_read.survey, odd.survey);
+  EXPECT_EQ(work_read.inputs, odd.inputs);
+  EXPECT_EQ(work_read.evaluation, 2);
+  EXPECT_EQ(job_read.tasks, job.tasks);
+  EXPECT_EQ(job_read.seconds, job.seconds);
+  EXPECT_EQ(job_read.avoid, job.avoid);
+  EXPECT_EQ(to_text(work_read, job_read), text);
+  // cut or changed anywhere it is refused
+  for (std::size_t k = 0; k + 1 < text.size(); ++k) {
+    EXPECT_THROW(parse_job(text.substr(0, k), "job"), FileError) << k;
+    std::string changed = text;
+    changed[k] = static_cast<char>(changed[k] ^ 1);
+    EXPECT_THROW(parse_job(changed, "job"), FileError) << k;
+  }
+}
+
+TEST(Job, PutsNumbersAndPathsIntoWords) {
+  EXPECT_THAT(words_for(work, 12, "/o", "/p"), ElementsAre("cp", "/data/v p.npy", "/o/12"));
+  Work other = work;
+  other.command = {"{programs}/x", "{shot", "{}", "{other}", "{shot}{shot}"};
+  EXPECT_THAT(words_for(other, 3, "/o", "/p"), ElementsAre("/p/x", "{shot", "{}", "{other}", "33"));
+  other.command = {"x", "{input:rho}"};
+  EXPECT_THAT(message_of<InputError>([&] { words_for(other, 3, "/o", "/p"); }),
+              AllOf(HasSubstr("names the input 'rho'"), HasSubstr("--input rho=FILE")));
+}
+
+// ---- results
+
+TEST(Result, HoldsTheFilesOfAShot) {
+  const Folder folder;
+  const fs::path root = folder / "root", out = folder / "out";
+  fs::create_directories(out);
+  fs::create_directories(root);
+  const std::string big(3'000'000, 'b');
+  write_all(out / "a b.npy", "first\n");
+  write_all(out / "big", big);
+  write_all(out / "empty", "");
+  const ShotResult result = pack_result(root, "here/results/5.x.result", work, 5, out);
+  EXPECT_EQ(result, check_result(root, result.file, work, 5));
+  const ResultHeader header = read_header(root / result.file);
+  EXPECT_EQ(header.parts.size(), 3u);
+  EXPECT_THAT(unpack_result(root / result.file, folder / "back"),
+              ElementsAre("a b.npy", "big", "empty"));
+  EXPECT_EQ(read_all(folder / "back" / "a b.npy"), "first\n");
+  EXPECT_EQ(read_all(folder / "back" / "big"), big);
+  // the same bits make the same file
+  EXPECT_EQ(pack_result(root, "here/results/5.y.result", work, 5, out).checksum, result.checksum);
+  // of others it is none
+  Work other = work;
+  other.evaluation = 3;
+  EXPECT_THAT(message_of<FileError>([&] { check_result(root, result.file, other, 5); }),
+              HasSubstr("is of the evaluation 2, not of 3"));
+  other = work;
+  other.survey["model"] = "crc 2";
+  EXPECT_THAT(message_of<FileError>([&] { check_result(root, result.file, other, 5); }),
+              HasSubstr("is of a survey with the checksum"));
+  EXPECT_THAT(message_of<FileError>([&] { check_result(root, result.file, work, 6); }),
+              HasSubstr("is of the shot 5, not of 6"));
+}
+
+TEST(Result, CutOrChangedAnywhereItIsNone) {
+  const Folder folder;
+  const fs::path out = folder / "out";
+  fs::create_directories(out);
+  write_all(out / "a", "some data");
+  const ShotResult result = pack_result(folder / "root", "r/5.result", work, 5, out);
+  const fs::path path = folder / "root" / result.file;
+  const std::string whole = read_all(path);
+  for (std::size_t k = 0; k < whole.size(); ++k) {
+    write_all(path, whole.substr(0, k));
+    EXPECT_THROW(check_result(folder / "root", result.file, work, 5), FileError) << k;
+    std::string changed = whole;
+    changed[k] = static_cast<char>(changed[k] ^ 4);
+    write_all(path, changed);
+    EXPECT_THROW(check_result(folder / "root", result.file, work, 5), FileError) << k;
+  }
+  write_all(path, whole + "x");
+  EXPECT_THAT(message_of<FileError>([&] { check_result(folder / "root", result.file, work, 5); }),
+              HasSubstr("longer than it says"));
+}
+
+TEST(Result, AProgramHasToLeaveFiles) {
+  const Folder folder;
+  fs::create_directories(folder / "out");
+  EXPECT_THAT(message_of<InputError>(
+                  [&] { pack_result(folder / "root", "r/5.result", work, 5, folder / "out"); }),
+              HasSubstr("left no file in the folder {out}"));
+  fs::create_directories(folder / "out" / "deeper");
+  EXPECT_THAT(message_of<InputError>(
+                  [&] { pack_result(folder / "root", "r/5.result", work, 5, folder / "out"); }),
+              HasSubstr("left 'deeper', which is no file"));
+}
+
+// ---- Slurm, by a script of answers
+
+struct Script {
+  std::vector<std::vector<std::string>> asked;
+  std::deque<CommandResult> answers;
+  SlurmOptions options(const fs::path& folder) {
+    SlurmOptions slurm;
+    slurm.folder = folder;
+    slurm.worker = {"/bin/shot_worker", "--job"};
+    slurm.run = [this](const Command& command) {
+      asked.push_back(command.words);
+      if (answers.empty()) return CommandResult{1, 0, false, "", "no answer was written"};
+      const CommandResult answer = answers.front();
+      answers.pop_front();
+      return answer;
+    };
+    return slurm;
+  }
+  void say(const std::string& out) { answers.push_back({0, 0, false, out, ""}); }
+  void fail(const std::string& error) { answers.push_back({1, 0, false, "", error}); }
+};
+
+Batch batch_of(int jobs) {
+  Batch batch{"survey-1.0.3", {}};
+  for (int k = 0; k < jobs; ++k) {
+    Job job;
+    job.token = batch.token + '.' + std::to_string(k);
+    job.tasks = {{k, 1.0}};
+    batch.jobs.push_back(job);
+  }
+  return batch;
+}
+
+TEST(Slurm, UnderstandsStates) {
+  EXPECT_EQ(slurm_state("CANCELLED by 1000"), JobState::cancelled);
+  EXPECT_EQ(slurm_state("COMPLETED"), JobState::completed);
+  EXPECT_EQ(slurm_state("PENDING"), JobState::queued);
+  EXPECT_EQ(slurm_state("COMPLETING"), JobState::running);
+  EXPECT_EQ(slurm_state("TIMEOUT"), JobState::timed_out);
+  EXPECT_EQ(slurm_state("OUT_OF_MEMORY"), JobState::out_of_memory);
+  for (const char* lost : {"NODE_FAIL", "BOOT_FAIL"}) {
+    EXPECT_EQ(slurm_state(lost), JobState::node_lost);
+  }
+  for (const char* gone : {"PREEMPTED", "DEADLINE"}) {
+    EXPECT_EQ(slurm_state(gone), JobState::preempted);
+  }
+  EXPECT_EQ(slurm_state("SOMETHING_NEW"), JobState::unknown);
+  EXPECT_THAT(slurm_indices("3", 10), ElementsAre(3));
+  EXPECT_THAT(slurm_indices("[2,5-7%2]", 10), ElementsAre(2, 5, 6, 7));
+  EXPECT_THAT(slurm_indices("N/A", 10), IsEmpty());
+  EXPECT_EQ(slurm_indices("0-999999999", 5).size(), 5u);
+}
+
+TEST(Slurm, SubmitsAnArrayUnderItsToken) {
+  const Folder folder;
+  Script script;
+  SlurmOptions options = script.options(folder / "site");
+  options.partition = "gpu";
+  options.more = {"--gres=gpu:1"};
+  SlurmJobs slurm(options);
+  fs::create_directories(folder / "site");
+  script.say("17;cluster\n");
+  Batch batch = batch_of(3);
+  for (Job& job : batch.jobs) {
+    job.seconds = 3601.0;
+    job.memory = 3e9;
+    job.avoid = {"n7", "n9"};
+  }
+  EXPECT_THAT(slurm.submit(batch), ElementsAre("17_0", "17_1", "17_2"));
+  const auto& words = script.asked.at(0);
+  for (const char* word :
+       {"--parsable", "--no-requeue", "--job-name=survey-1.0.3", "--array=0-2", "--partition=gpu",
+        "--gres=gpu:1", "--exclude=n7,n9", "--time=1:01:00", "--mem=2862M", "survey-1.0.3"}) {
+    EXPECT_THAT(words, ::testing::Contains(word));
+  }
+}
+
+TEST(Slurm, TellsRefusalsFromSilence) {
+  const Folder folder;
+  fs::create_directories(folder / "site");
+  Script script;
+  SlurmJobs slurm(script.options(folder / "site"));
+  const Batch batch = batch_of(1);
+  script.fail(
+      "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation");
+  EXPECT_THROW(slurm.submit(batch), NoAnswer);
+  script.fail(
+      "sbatch: error: Batch job submission failed: Unable to contact slurm controller "
+      "(connect failure)");
+  EXPECT_THROW(slurm.submit(batch), NoAnswer);
+  script.answers.push_back({-1, 9, true, "", ""});
+  EXPECT_THROW(slurm.submit(batch), NoAnswer);
+  script.say("");
+  EXPECT_THROW(slurm.submit(batch), NoAnswer);
+  script.fail(
+      "sbatch: error: Batch job submission failed: Invalid account or account/partition "
+      "combination specified");
+  EXPECT_THAT(message_of<Refused>([&] { slurm.submit(batch); }), HasSubstr("Invalid account"));
+  script.fail(
+      "sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission "
+      "failed: Job violates accounting/QOS policy (job submit limit, user's size and/or "
+      "time limits)");
+  EXPECT_THROW(slurm.submit(batch), NoRoom);
+}
+
+TEST(Slurm, AsksForAllJobsAtOnce) {
+  const Folder folder;
+  Script script;
+  SlurmJobs slurm(script.options(folder / "site"));
+  script.say("17|3|RUNNING|n1|None\n17|[4-5%2]|PENDING||Resources\n18|0|CANCELLED|n2|None\n");
+  auto all = slurm.look({"17_3", "17_4", "17_5", "18_0", "19_0"});
+  ASSERT_EQ(script.asked.size(), 1u);
+  EXPECT_THAT(script.asked[0], ::testing::Contains("17,18,19"));
+  std::map<std::string, JobState> states;
+  for (const JobStatus& status : all) states[status.id] = status.state;
+  EXPECT_EQ(states["17_3"], JobState::running);
+  EXPECT_EQ(states["17_4"], JobState::queued);
+  EXPECT_EQ(states["18_0"], JobState::cancelled);
+  EXPECT_EQ(states["19_0"], JobState::unknown);
+  EXPECT_EQ(all.size(), 5u);
+  script.fail("slurm_load_jobs error: Invalid job id specified");
+  EXPECT_EQ(slurm.look({"17_3"})[0].state, JobState::unknown);
+  script.fail("slurm_load_jobs error: Unable to contact slurm controller (connect failure)");
+  EXPECT_THROW(slurm.look({"17_3"}), NoAnswer);
+  // what was submitted is found by its name
+  script.say("21\n21\n");
+  EXPECT_THAT(slurm.find(batch_of(2)), ElementsAre("21_0", "21_1"));
+  script.say("");
+  EXPECT_THAT(slurm.find(batch_of(2)), IsEmpty());
+}
+
+TEST(Slurm, ReadsItsLimits) {
+  const Folder folder;
+  Script script;
+  SlurmOptions options = script.options(folder / "site");
+  options.array = 5000;
+  SlurmJobs slurm(options);
+  script.say(
+      "MaxArraySize            = 1001\nMessageTimeout          = 20 sec\n"
+      "MinJobAge               = 60 sec\n");
+  script.fail("Slurm accounting storage is disabled");
+  script.say("");
+  EXPECT_THAT(slurm.probe(), AllOf(HasSubstr("arrays of up to 1000"), HasSubstr("without")));
+  EXPECT_EQ(slurm.most_jobs(), 1000);
+  EXPECT_DOUBLE_EQ(slurm.settles(), 25.0);
+  EXPECT_DOUBLE_EQ(slurm.pauses().second, 20.0);
+  EXPECT_THAT(message_of<InputError>([&] {
+                options.array = 0;
+                SlurmJobs refused(options);
+              }),
+              HasSubstr("array is 0 (allowed: 1 and more)"));
+}
+
+// ---- causes
+
+TEST(Policy, SaysWhy) {
+  JobReport report;
+  report.host = "n1";
+  report.done = {1};
+  report.failures = {
+      {2, 1, 0, false, "wrong"}, {3, 2, 0, false, "no model"}, {4, 1, 0, true, "full"}};
+  report.current = 5;
+  JobStatus status;
+  status.state = JobState::failed;
+  EXPECT_EQ(verdict_on(2, status, report).cause, Cause::program);
+  EXPECT_EQ(verdict_on(2, status, report).words, "exit 1: wrong");
+  EXPECT_EQ(verdict_on(3, status, report).cause, Cause::input);
+  EXPECT_EQ(verdict_on(4, status, report).cause, Cause::disk);
+  EXPECT_EQ(verdict_on(5, status, report).cause, Cause::program);
+  EXPECT_EQ(verdict_on(6, status, report).cause, Cause::not_begun);
+  EXPECT_EQ(verdict_on(1, status, report).cause, Cause::missing);
+  EXPECT_EQ(verdict_on(5, status, {}).cause, Cause::node);
+  const std::pair<JobState, Cause> begun[] = {
+      {JobState::timed_out, Cause::time},      {JobState::out_of_memory, Cause::memory},
+      {JobState::node_lost, Cause::node},      {JobState::preempted, Cause::node},
+      {JobState::cancelled, Cause::cancelled}, {JobState::unknown, Cause::vanished},
+      {JobState::completed, Cause::not_begun}};
+  for (const auto& [state, cause] : begun) {
+    status.state = state;
+    EXPECT_EQ(verdict_on(5, status, report).cause, cause) << to_string(state);
+  }
+  NodeRecord nodes;
+  for (int k = 0; k < 8; ++k) nodes.add("good", k == 0);
+  nodes.add("bad", true);
+  EXPECT_THAT(nodes.to_avoid(), IsEmpty());
+  nodes.add("bad", true);
+  EXPECT_THAT(nodes.to_avoid(), ElementsAre("bad"));
+  for (int k = 0; k < 9; ++k) nodes.add("bad", false);
+  EXPECT_THAT(nodes.to_avoid(), IsEmpty());
+}
+
+// ---- functions instead of programs
+
+TEST(Threads, ComputeFunctions) {
+  const Folder folder;
+  std::atomic<int> calls{0};
+  WorkerOptions worker;
+  worker.folder = folder / "threads";
+  worker.program = [&](const Task& task, const fs::path& out) {
+    ++calls;
+    if (task.shot == 3 && calls < 5) return ShotEnd{1, 0, "not yet"};
+    if (task.shot == 4 && calls < 6) throw std::runtime_error("a surprise");
+    write_all(out / "r", std::to_string(task.shot));
+    return ShotEnd{};
+  };
+  SiteOptions options;
+  options.name = "threads";
+  options.jobs = 4;
+  options.check = 0.002;
+  options.settle = 0.0;
+  std::vector<std::unique_ptr<Site>> sites;
+  sites.push_back(std::make_unique<FolderSite>(options, folder / "x" / "..",
+                                               std::make_unique<ThreadJobs>(worker, 2)));
+  EXPECT_THAT(sites[0]->probe(work), HasSubstr("2 threads"));
+  Journal journal(folder / "journal.txt", work.survey);
+  std::vector<Task> tasks;
+  for (int k = 0; k < 12; ++k) tasks.push_back({k, 1.0});
+  std::set<std::int64_t> stacked;
+  DistributeOptions how;
+  how.max_attempts = 20;
+  how.pause = 0.1;
+  const Report report =
+      distribute({work, journal}, tasks, sites, how, [&](std::int64_t shot, const fs::path& path) {
+        EXPECT_TRUE(stacked.insert(shot).second);
+        unpack_result(path, folder / "back");
+        EXPECT_EQ(read_all(folder / "back" / "r"), std::to_string(shot));
+      });
+  EXPECT_EQ(report.done, 12);
+  EXPECT_EQ(stacked.size(), 12u);
+}
+
+TEST(Relay, AnswersQuestionsAndRefusesOthers) {
+  std::istringstream nonsense("hello\n");
+  std::ostringstream out;
+  EXPECT_EQ(answer_relay(nonsense, out, "/bin/true"), 0);
+  EXPECT_THAT(out.str(), HasSubstr("error"));
+  const Folder folder;
+  std::istringstream old(sealed(line_of({"moho", "0.0.1"})) +
+                         sealed(line_of({"folder", fs::absolute(folder / "far").string()})) +
+                         sealed(line_of({"do", "start"})) + sealed("end"));
+  std::ostringstream said;
+  answer_relay(old, said, "/bin/true");
+  EXPECT_THAT(said.str(), HasSubstr("0.0.1"));
+}
+
+}  // namespace
+}  // namespace moho::cluster

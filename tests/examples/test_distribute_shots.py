@@ -1,0 +1,607 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""distribute_shots and shot_worker: processes of this machine, a Slurm of one node, a site behind ssh, and all faults
+that can be made with them."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import services
+import support
+
+# A shot: waits, and leaves its number and what the input says.
+SHOT = r"""
+import os, sys, time
+shot, out, rest = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+seconds = float(rest[0]) if rest else 0.0
+tries = rest[1] if len(rest) > 1 else ""
+what = rest[2] if len(rest) > 2 else ""
+if what:
+    kind, shots = what.split(":")
+    path = os.path.join(tries, str(shot))
+    before = int(open(path).read()) if os.path.exists(path) else 0
+    open(path, "w").write(str(before + 1))
+    if str(shot) in shots.split(","):
+        if kind == "fail": print("it went wrong"); sys.exit(1)
+        if kind == "once" and before == 0: print("it went wrong"); sys.exit(1)
+        if kind == "kill": os.kill(os.getpid(), 9)
+        if kind == "bad": print("vp.npy is no model"); sys.exit(2)
+        if kind == "none": sys.exit(0)
+time.sleep(seconds)
+with open(os.path.join(out, "data.txt"), "w") as file:
+    file.write(f"shot {shot}\n" * 1000)
+"""
+
+
+class DistributeCase(support.Case):
+    services = None
+    environment = {}
+
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.folder, 0o755)
+        self.script = self.write("shot.py", SHOT)
+        self.tries = self.path("tries")
+        os.mkdir(self.tries)
+        self.sites("[here]\nkind = local\nslots = 2\n")
+
+    def sites(self, text):
+        return self.write("sites.cfg", text)
+
+    def words(self, shots, *arguments, seconds=0.0, what="", journal="run/journal.txt", collect=True):
+        return ["--sites", self.path("sites.cfg"), "--journal", self.path(journal), "--shots", shots,
+                *(["--collect", self.path("got")] if collect else []), *arguments, "--", sys.executable, self.script,
+                "{shot}", "{out}", str(seconds), self.tries, what]
+
+    def go(self, *arguments, status=0, **more):
+        done = self.call(*self.words(*arguments, **more), environment=self.environment)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def assert_there(self, shots):
+        for shot in shots:
+            with open(self.path(f"got/shot_{shot}/data.txt")) as file:
+                self.assertEqual(file.read(), f"shot {shot}\n" * 1000)
+
+    def runs(self, shot):
+        try:
+            return int(open(os.path.join(self.tries, str(shot))).read())
+        except FileNotFoundError:
+            return 0
+
+    def begin(self, *arguments, **more):
+        return subprocess.Popen([self.program, *self.words(*arguments, **more)], cwd=self.folder, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **self.environment})
+
+
+class Local(DistributeCase):
+    def test_every_shot_is_there_once(self):
+        done = self.go("1-20,30-40:5")
+        self.assertIn("23 shots are done", done.stdout)
+        self.assert_there([*range(1, 21), 30, 35, 40])
+        status = self.call("--journal", self.path("run/journal.txt"), "--status")
+        self.assertIn("done      23 shots, 0 left", status.stdout)
+
+    def test_jobs_of_several_shots(self):
+        self.go("1-11", "--shots-per-job", 4)
+        self.assert_there(range(1, 12))
+
+    def test_arguments_are_no_shell_s(self):
+        odd = ["$(touch pwned)", "`touch pwned`", "; touch pwned", "a b", "*", "'\"", "\\", "{shot", "%41", "\n", ""]
+        done = self.call("--sites", self.path("sites.cfg"), "--journal", self.path("run/journal.txt"), "--shots", "7",
+                         "--collect", self.path("got"), "--", sys.executable, "-c",
+                         "import sys; open(sys.argv[1] + '/r.txt', 'w').write(repr(sys.argv[2:]))", "{out}", *odd)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        with open(self.path("got/shot_7/r.txt")) as file:
+            self.assertEqual(file.read(), repr(odd))
+        for root, _, files in os.walk(self.folder):
+            self.assertNotIn("pwned", files, root)
+
+    def test_a_shot_that_fails_once_is_computed_again(self):
+        done = self.go("1-6", what="once:2,5")
+        self.assertIn("shot 2: the program failed", done.stdout)
+        self.assertIn("exit 1: it went wrong", done.stdout)
+        self.assert_there(range(1, 7))
+        self.assertEqual([self.runs(shot) for shot in range(1, 7)], [1, 2, 1, 1, 2, 1])
+
+    def test_shots_that_are_missing_are_named_and_gone_on_with(self):
+        done = self.go("1-6", what="fail:4", status=1)
+        self.assertIn("1 shot has no result; shot 4: the program failed", done.stderr)
+        self.assertIn("it went wrong", done.stderr)
+        self.assertEqual(self.runs(4), 3)
+        self.assert_there([1, 2, 3, 5, 6])
+        status = self.call("--journal", self.path("run/journal.txt"), "--status").stdout
+        self.assertIn("given up  shot 4", status)
+        self.assertIn("3 x the program failed", status)
+        # one may be missing
+        done = self.go("1-6", "--resume", "--may-miss", 1, what="fail:4")
+        self.assertEqual(self.runs(1), 1)
+
+    def test_a_program_that_is_killed_or_leaves_nothing(self):
+        done = self.go("1-3", "--max-attempts", 2, what="kill:2", status=1)
+        self.assertIn("signal 9", done.stderr)
+        done = self.go("1-3", what="none:2", journal="other/journal.txt", status=2)
+        self.assertIn("left no file in the folder {out}", done.stderr)
+
+    def test_an_input_that_is_not_usable_ends_all(self):
+        done = self.go("1-50", what="bad:1", status=2)
+        self.assertIn("shot 1", done.stderr)
+        self.assertIn("vp.npy is no model", done.stderr)
+
+    def test_a_kill_at_any_time_is_gone_on_with(self):
+        random.seed(4)
+        kills = 0
+        arguments = []
+        for attempt in range(60):
+            process = self.begin("1-40", *arguments, seconds=0.05, what="none:0")
+            try:
+                process.wait(timeout=random.uniform(0.05, 0.6))
+                self.assertEqual(process.returncode, 0, process.stdout.read())
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                kills += 1
+            finally:
+                process.stdout.close()
+            arguments = ["--resume"] if os.path.exists(self.path("run/journal.txt")) else []
+            if arguments and "begin" not in open(self.path("run/journal.txt")).read():
+                os.remove(self.path("run/journal.txt"))
+                arguments = []
+        self.assertGreater(kills, 2)
+        self.go("1-40", "--resume", seconds=0.05, what="none:0")
+        self.assert_there(range(1, 41))
+        # jobs outlive the distributor: nothing was computed twice
+        self.assertEqual([self.runs(shot) for shot in range(1, 41)], [1] * 40)
+
+    def test_a_worker_that_is_killed(self):
+        process = self.begin("1-2", seconds=3.0, what="none:0")
+        pid = 0
+        for _ in range(100):
+            found = [line.split() for line in subprocess.run(["ps", "-eo", "pid,args"], capture_output=True,
+                                                             text=True).stdout.splitlines()
+                     if "shot_worker --folder " + self.path("run") in line]
+            if len(found) == 2 and self.runs(1) == 1:
+                pid = int(found[0][0])
+                break
+            time.sleep(0.05)
+        os.kill(pid, signal.SIGKILL)
+        text, _ = process.communicate()
+        self.assertEqual(process.returncode, 0, text)
+        self.assertIn("its worker was ended by signal 9", text)
+        self.assert_there([1, 2])
+
+    def test_signals_and_cancel(self):
+        process = self.begin("1-8", seconds=1.0)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        text, _ = process.communicate()
+        self.assertEqual(process.returncode, 130, text)
+        self.assertIn("--resume goes on with", text)
+        # with nobody there
+        words = self.words("1-8", "--cancel", seconds=1.0)
+        done = self.call(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("jobs were ended", done.stdout)
+        # one that runs lets go
+        process = self.begin("1-8", "--resume", seconds=1.0)
+        time.sleep(0.7)
+        done = self.call(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text, _ = process.communicate()
+        self.assertEqual(process.returncode, 1, text)
+        self.assertIn("cancelled", text)
+        self.go("1-8", "--resume", seconds=1.0)
+        self.assert_there(range(1, 9))
+
+    def test_two_distributors(self):
+        process = self.begin("1-4", seconds=1.0)
+        time.sleep(0.7)
+        done = self.go("1-4", "--resume", seconds=1.0, status=2)
+        self.assertIn("is in use (process", done.stderr)
+        process.communicate()
+        self.assertEqual(process.returncode, 0)
+
+    def test_a_result_that_was_lost_is_computed_again(self):
+        self.go("1-4", what="none:0")
+        results = self.path("run/here/results")
+        names = sorted(os.listdir(results))
+        os.remove(os.path.join(results, names[0]))
+        with open(os.path.join(results, names[1]), "r+b") as file:
+            file.seek(300)
+            file.write(b"X")
+        self.go("1-4", "--resume", what="none:0")
+        self.assertEqual([self.runs(shot) for shot in range(1, 5)], [2, 2, 1, 1])
+        self.assert_there(range(1, 5))
+
+    def test_a_full_disk_pauses_the_place(self):
+        small = self.path("small")
+        os.mkdir(small)
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80k", "tmpfs", small],
+                                               capture_output=True).returncode != 0:
+            self.skipTest("a small file system cannot be mounted")
+        try:
+            done = self.go("1-20", "--pause", 0.2, journal="small/journal.txt", status=1)
+            self.assertIn("No space left on device", done.stdout + done.stderr)
+            subprocess.run(["mount", "-o", "remount,size=8m", small], check=True)
+            self.go("1-20", "--resume", journal="small/journal.txt")
+            self.assert_there(range(1, 21))
+        finally:
+            subprocess.run(["umount", small], check=True)
+
+
+class BadInput(DistributeCase):
+    def refuse(self, words, *texts, status=2):
+        done = self.call(*words)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertTrue(done.stderr.startswith("distribute_shots: "), done.stderr)
+        for text in texts:
+            self.assertIn(text, done.stderr)
+
+    def test_options(self):
+        self.refuse([], "--journal is missing")
+        self.refuse(["--journal", "j"], "--sites is missing")
+        self.refuse(["--journal", "j", "--sites", "none.cfg", "--shots", "1", "--", "true"], "none.cfg")
+        self.refuse(["--journal", "j", "--resume", "--status"], "exclude each other")
+        self.refuse(["--journal", "j", "--sites", self.path("sites.cfg"), "--shots", "1"], "there is no command")
+        self.refuse(self.words("1,1"), "the shot 1 is there twice")
+        self.refuse(self.words("5-1"), "'5-1'", "allowed")
+        self.refuse(self.words("x"), "'x'")
+        self.refuse(self.words("1-2", "--max-attempts", "0"), "--max-attempts", "0")
+        self.refuse(self.words("1-2", "--shots-per-job", "3"), "shots per job is 3 (allowed: 1 to 2")
+        self.refuse(self.words("1-2", "--name", "a b"), "campaign: the name 'a b'")
+        self.refuse(self.words("1-2", "--input", "x"), "--input is 'x' (allowed: NAME=FILE)")
+        self.refuse(self.words("1-2", "--input", "x=none.npy"), "there is no", "none.npy")
+        self.refuse(["--journal", "j", "--sites", self.path("sites.cfg"), "--shots", "1", "--", "true", "{input:vp}"],
+                    "names the input 'vp'", "--input vp=FILE")
+        self.refuse(self.words("1-1000", "--result-bytes", "100000G"), "has room for", "bytes")
+        self.refuse(["--journal", self.script, "--status"], "is no journal of moho", status=1)
+
+    def test_journals(self):
+        self.go("1-2")
+        self.refuse(self.words("1-2"), "resume it, or begin another one")
+        self.refuse(self.words("1-2", "--resume", seconds=3), "is of another survey")
+        self.refuse(self.words("1-2", "--resume", journal="none/journal.txt"), "there is no journal")
+
+    def test_sites(self):
+        cases = {"": "there is no site in it", "kind = local": "before the first [name]", "[a b]": "the site's name 'a b'",
+                 "[a]\nx": "'x' (allowed: [name] and setting = value)", "[a]\nkind = cloud": "kind is 'cloud'",
+                 "[a]\nslots = 0": "slots is '0'", "[a]\ncolour = red": "there is no setting 'colour'",
+                 "[a]\n[a]": "'a' is there twice", "[a]\nslots = 1\nslots = 2": "slots is there twice",
+                 "[a]\nkind = slurm\narray = 0": "array is '0'", "[a]\nkind = slurm\noption = x": "option is 'x'",
+                 "[a]\nprograms = /none": "the worker '/none/shot_worker' cannot be run",
+                 "[a]\nhost = far;ls\nfolder = /x\nprograms = /x": "the host 'far;ls'",
+                 "[a]\nhost = %h\nfolder = /x\nprograms = /x": "the host '%h'",
+                 "[a]\nhost = -oProxyCommand=x\nfolder = /x\nprograms = /x": "the host '-oProxyCommand=x'",
+                 "[a]\nhost = far\nfolder = /x$HOME\nprograms = /x": "folder is '/x$HOME'",
+                 "[a]\nhost = far\nfolder = x\nprograms = /x": "folder is 'x'",
+                 "[a]\nhost = far\nfolder = /x\nprograms = /x y": "programs is '/x y'",
+                 "[a]\nhost = far\nfolder = /x\nprograms = /x\nssh_option = -o X": "ssh_option is '-o X'"}
+        for text, said in cases.items():
+            with self.subTest(text):
+                self.sites(text)
+                self.refuse(self.words("1-2"), said)
+        self.sites("[a]\nkind = slurm\ntime = 60\n")
+        if not services.missing("scontrol"):
+            self.refuse(self.words("1-2"), "Slurm")
+
+
+class Ssh(DistributeCase):
+    @classmethod
+    def setUpClass(cls):
+        services.need(*services.Sshd.needs)
+
+    def setUp(self):
+        super().setUp()
+        self.sshd = services.Sshd(self.path("ssh"))
+        self.addCleanup(self.sshd.stop)
+        self.sites(f"[far]\nhost = far\nfolder = {self.path('far')}\nprograms = {os.path.dirname(self.program)}\n"
+                   f"kind = local\nslots = 2\nssh_option = -F{self.sshd.config}\n")
+
+    def test_shots_at_a_site_behind_ssh(self):
+        text = self.write("in.txt", "hello")
+        done = self.call("--sites", self.path("sites.cfg"), "--journal", self.path("run/journal.txt"), "--shots", "1-6",
+                         "--input", "text=" + text, "--collect", self.path("got"), "--", sys.executable, "-c",
+                         "import sys; open(sys.argv[1] + '/r.txt', 'w').write(open(sys.argv[2]).read() + sys.argv[2])",
+                         "{out}", "{input:text}")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for shot in range(1, 7):
+            with open(self.path(f"got/shot_{shot}/r.txt")) as file:
+                said = file.read()
+            self.assertTrue(said.startswith("hello" + self.path("far/inputs/")), said)
+
+    def test_failures_are_named(self):
+        done = self.go("1-4", what="fail:3", status=1)
+        self.assertIn("shot 3", done.stderr)
+        self.assertIn("it went wrong", done.stderr)
+        self.assert_there([1, 2, 4])
+
+    def test_a_broken_line_stops_nothing(self):
+        process = self.begin("1-12", seconds=0.5, what="none:0")
+        for _ in range(200):
+            if self.runs(2) > 0:
+                break
+            time.sleep(0.05)
+        self.sshd.cut()
+        time.sleep(3.0)
+        there = sum(self.runs(shot) for shot in range(1, 13))
+        self.assertGreater(there, 6)  # the relay goes on
+        self.sshd.begin()
+        text, _ = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, text)
+        self.assertIn("gives no answer", text)
+        self.assertIn("answers again", text)
+        self.assert_there(range(1, 13))
+        self.assertEqual([self.runs(shot) for shot in range(1, 13)], [1] * 12)
+
+    def test_a_kill_is_gone_on_with(self):
+        process = self.begin("1-10", seconds=0.3, what="none:0")
+        time.sleep(3.0)
+        process.kill()
+        process.communicate()
+        self.go("1-10", "--resume", seconds=0.3, what="none:0")
+        self.assert_there(range(1, 11))
+        self.assertEqual([self.runs(shot) for shot in range(1, 11)], [1] * 10)
+
+    def test_a_site_that_does_not_answer(self):
+        self.sshd.cut()
+        done = self.go("1-2", status=2)
+        self.assertIn("site far does not answer", done.stderr)
+        self.assertIn("Connection refused", done.stderr)
+
+    def test_here_and_far(self):
+        with open(self.path("sites.cfg"), "a") as file:
+            file.write("[here]\nkind = local\nslots = 1\n")
+        done = self.go("1-30", seconds=0.1, what="none:0")
+        self.assert_there(range(1, 31))
+        self.assertEqual([self.runs(shot) for shot in range(1, 31)], [1] * 30)
+        self.assertRegex(done.stdout, r"far +[1-9]")
+        self.assertRegex(done.stdout, r"here +[1-9]")
+
+
+class Slurm(DistributeCase):
+    @classmethod
+    def setUpClass(cls):
+        services.need(*services.Slurm.needs)
+        cls._slurm_folder = support.tempfile.TemporaryDirectory(prefix="moho_slurm_")
+        cls.slurm = services.Slurm(cls._slurm_folder.name)
+        cls.environment = cls.slurm.environment
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.slurm.stop()
+        cls._slurm_folder.cleanup()
+
+    def setUp(self):
+        super().setUp()
+        self.sites("[cluster]\nkind = slurm\npartition = main\n")
+
+    def submissions(self):
+        """Jobs of this test that Slurm has accepted, by their names."""
+        return [line.split("|")[0] for line in self.slurm.jobs() if line.startswith("shots-")]
+
+    def test_arrays(self):
+        done = self.go("1-24")
+        self.assertIn("without accounting", done.stdout)
+        self.assert_there(range(1, 25))
+
+    def test_failures(self):
+        done = self.go("1-6", "--max-attempts", 2, what="fail:2", status=1)
+        self.assertIn("it went wrong", done.stderr)
+        self.assert_there([1, 3, 4, 5, 6])
+        done = self.go("1-6", what="bad:3", journal="two/journal.txt", status=2)
+        self.assertIn("vp.npy is no model", done.stderr)
+
+    def test_what_slurm_refuses(self):
+        self.sites("[cluster]\nkind = slurm\npartition = none\n")
+        done = self.go("1-2", status=2)
+        self.assertIn("invalid partition specified: none", done.stderr)
+
+    def test_a_submission_accepted_without_an_answer(self):
+        before = len(self.submissions())
+        process = self.begin("1-4", what="none:0")
+        # stopped between the probe and the submission, or during it
+        for _ in range(2000):
+            line = process.stdout.readline()
+            if "Slurm, arrays" in line:
+                break
+        self.slurm.controller.send_signal(signal.SIGSTOP)
+        time.sleep(14.0)
+        self.slurm.controller.send_signal(signal.SIGCONT)
+        text, _ = process.communicate(timeout=200)
+        self.assertEqual(process.returncode, 0, text)
+        self.assert_there(range(1, 5))
+        self.assertEqual([self.runs(shot) for shot in range(1, 5)], [1] * 4)
+        self.assertEqual(len(self.submissions()) - before, 4)
+
+    def test_the_controller_is_killed_and_comes_back(self):
+        process = self.begin("1-8", seconds=9.0, what="none:0")
+        for _ in range(200):
+            if self.runs(1) > 0:
+                break
+            time.sleep(0.1)
+        time.sleep(7.0)  # it brings its state to the disk every five seconds; what it forgets vanishes for 300
+        self.slurm.controller.kill()
+        self.slurm.controller.wait()
+        time.sleep(3.0)
+        self.slurm.begin_controller()
+        text, _ = process.communicate(timeout=200)
+        self.assertEqual(process.returncode, 0, text)
+        self.assert_there(range(1, 9))
+        self.assertEqual([self.runs(shot) for shot in range(1, 9)], [1] * 8)
+
+    def test_a_person_cancels_a_job(self):
+        process = self.begin("1-2", seconds=60.0)
+        for _ in range(200):
+            names = [line for line in self.slurm.jobs() if "|RUNNING|" in line]
+            if len(names) == 2:
+                break
+            time.sleep(0.1)
+        self.slurm.command("scancel", names[0].split("|")[2])
+        time.sleep(1.0)
+        text, _ = process.communicate(timeout=200)
+        self.assertEqual(process.returncode, 1, text)
+        self.assertIn("a person ended the job", text)
+        self.assertIn("is left out", text)
+
+    def test_a_kill_is_gone_on_with(self):
+        process = self.begin("1-12", seconds=0.5, what="none:0")
+        for _ in range(200):
+            if self.runs(1) > 0:
+                break
+            time.sleep(0.05)
+        process.kill()
+        process.communicate()
+        self.go("1-12", "--resume", seconds=0.5, what="none:0")
+        self.assert_there(range(1, 13))
+        self.assertEqual([self.runs(shot) for shot in range(1, 13)], [1] * 12)
+
+
+class Sites(DistributeCase):
+    """model_waves and migrate_shots over several places have the bits of one process."""
+
+    survey = ["--vp", "vp.npy", "--spacing", "20", "--source", "100,20:900,20:5", "--receivers", "0,20:1000,20:26",
+              "--wavelet", "ricker:12", "--time", "0.4", "--space", "serial"]
+
+    def setUp(self):
+        super().setUp()
+        np = support.np
+        z, x = np.meshgrid(np.arange(41), np.arange(51), indexing="xy")
+        self.smooth = self.save("vp.npy", (2000.0 + 10.0 * z).astype(np.float32))
+        self.save("true.npy", (2000.0 + 10.0 * z + 300.0 * (z > 25)).astype(np.float32))
+
+    def other(self, name):
+        path = os.path.join(os.path.dirname(self.program), name)
+        if not os.path.exists(path):
+            self.skipTest("there is no " + name)
+        return path
+
+    def places(self):
+        """Processes of this machine, and what else there is."""
+        text = "[here]\nkind = local\nslots = 1\n"
+        environment = {}
+        if not services.missing(*services.Sshd.needs):
+            sshd = services.Sshd(self.path("ssh"))
+            self.addCleanup(sshd.stop)
+            text += (f"[far]\nhost = far\nfolder = {self.path('far')}\nprograms = {os.path.dirname(self.program)}\n"
+                     f"slots = 1\nssh_option = -F{sshd.config}\n")
+        if not services.missing(*services.Slurm.needs):
+            slurm = services.Slurm(self.path("slurm"), cpus=1)
+            self.addCleanup(slurm.stop)
+            text += "[cluster]\nkind = slurm\njobs = 1\n"
+            environment = slurm.environment
+        self.sites(text)
+        return environment
+
+    def same(self, names, a, b):
+        for name in names:
+            with open(os.path.join(self.path(a), name), "rb") as one, open(os.path.join(self.path(b), name), "rb") as two:
+                self.assertEqual(one.read(), two.read(), name)
+
+    def run_program(self, program, *arguments, environment=None, status=0):
+        done = subprocess.run([program, *map(str, arguments), "--no-plot"], cwd=self.folder, capture_output=True, text=True,
+                              env={**os.environ, **(environment or {})}, timeout=500)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def test_model_waves(self):
+        program = self.other("model_waves")
+        self.run_program(program, *self.survey, "--snapshot-every", "0.1", "--out", "one")
+        environment = self.places()
+        done = self.run_program(program, *self.survey, "--snapshot-every", "0.1", "--out", "many", "--sites",
+                                self.path("sites.cfg"), environment=environment)
+        self.assertIn("5 shots are done", done.stdout)
+        self.same([*(f"gather_{k:04d}.npy" for k in range(1, 6)), "gather.sgy", "vp.npy", "snapshot_0001.npy",
+                   "snapshot_0004.npy"], "one", "many")
+        self.assertFalse(os.path.exists(self.path("many/sites")))
+
+    def test_migrate_shots(self):
+        program = self.other("migrate_shots")
+        arguments = [*self.survey, "--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory", "--condition",
+                     "laplacian,source"]
+        self.run_program(program, *arguments, "--out", "one")
+        environment = self.places()
+        # ended in the middle, and gone on with
+        process = subprocess.Popen([program, *arguments, "--no-plot", "--out", "many", "--sites", self.path("sites.cfg")],
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env={**os.environ, **environment})
+        journal = self.path("many/sites/journal.txt")
+        for _ in range(600):
+            if os.path.exists(journal) and "done " in open(journal).read():
+                break
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        self.run_program(program, *arguments, "--out", "many", "--sites", self.path("sites.cfg"), "--resume",
+                         environment=environment)
+        self.same(["image.npy", "image_laplacian.npy", "image_source.npy", "illumination_source.npy",
+                   "illumination_receiver.npy", "image.sgy"], "one", "many")
+
+    def test_what_is_refused(self):
+        program = self.other("model_waves")
+        done = self.run_program(program, *self.survey, "--only-shot", "9", "--out", "one", status=2)
+        self.assertIn("--only-shot is 9, and there are the shots 1 to 5", done.stderr)
+        done = self.run_program(program, *self.survey, "--max-attempts", "2", "--out", "two", status=2)
+        self.assertIn("--max-attempts is for shots at several places: give --sites FILE, too", done.stderr)
+        done = self.run_program(program, *self.survey, "--sites", "none.cfg", "--out", "three", status=2)
+        self.assertIn("--sites none.cfg", done.stderr)
+        # an input that a shot finds unusable ends it, in that shot's words
+        done = self.run_program(program, *self.survey, "--dt", "0.1", "--sites", self.path("sites.cfg"), "--out", "four",
+                                status=2)
+        self.assertIn("dt", done.stderr)
+
+
+class Program(DistributeCase):
+    def test_help_and_version(self):
+        for name in ("distribute_shots", "shot_worker"):
+            program = os.path.join(os.path.dirname(self.program), name)
+            done = subprocess.run([program, "--help"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(name + ": ", done.stdout)
+            self.assertLessEqual(max(map(len, done.stdout.splitlines())), 120)
+            done = subprocess.run([program, "--version"], capture_output=True, text=True)
+            self.assertIn(name + " of moho", done.stdout)
+
+    def test_options_from_a_file(self):
+        config = self.write("run.cfg", f"sites = {self.path('sites.cfg')}\njournal = {self.path('run/journal.txt')}\n"
+                            f"shots = 1-3\ncollect = {self.path('got')}\ncommand = {sys.executable}\n"
+                            f"command = {self.script}\ncommand = {{shot}}\ncommand = {{out}}\nquiet = true\n")
+        done = self.call("--config", config)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        self.assert_there([1, 2, 3])
+
+    def test_ranks_share_the_shots_of_a_job(self):
+        if not self.mpirun:
+            self.skipTest("there is no mpirun")
+        self.sites("[here]\nkind = local\nslots = 1\n")
+        # the job that a distributor wrote, by hand with three ranks
+        process = self.begin("1-9", "--shots-per-job", "9", seconds=0.2, what="none:0", collect=False)
+        for _ in range(100):
+            time.sleep(0.05)
+            if self.runs(1) == 1:
+                break
+        process.kill()
+        process.communicate()
+        subprocess.run([self.program, *self.words("1-9", "--shots-per-job", "9", "--cancel", seconds=0.2, what="none:0",
+                                                  collect=False)], capture_output=True)
+        jobs = self.path("run/here/jobs")
+        batch = os.listdir(jobs)[0]
+        worker = os.path.join(os.path.dirname(self.program), "shot_worker")
+        program = self.program
+        try:
+            type(self).program = worker
+            done = self.call("--folder", self.path("run/here"), "--job", batch + ".0", ranks=3)
+        finally:
+            type(self).program = program
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(len([n for n in os.listdir(self.path("run/here/results")) if n.endswith(".result")]), 9)
+        ranks = [n for n in os.listdir(os.path.join(jobs, batch)) if n.startswith("0.report")]
+        self.assertEqual(len(ranks), 3)
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))
