@@ -25,14 +25,14 @@ def load(folder, name):
         raise PlotError(f"{folder}: {name} cannot be read: {error}") from error
 
 
-def read_summary(folder):
+def read_summary(folder, program="migrate_shots"):
     try:
         with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
             summary = json.load(file)
-        if summary["program"] != "migrate_shots":
-            raise PlotError(f"{folder} does not hold the results of migrate_shots")
+        if summary["program"] != program:
+            raise PlotError(f"{folder} does not hold the results of {program}")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise PlotError(f"{folder} does not hold the results of migrate_shots: {error}") from error
+        raise PlotError(f"{folder} does not hold the results of {program}: {error}") from error
     return summary
 
 

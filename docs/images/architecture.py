@@ -29,6 +29,7 @@ MODULES = {
     "mpi": (4.0, 1, "ranks (optional)"),
     "cluster": (0.0, 2, "shots over sites\n(without Kokkos)"),
     "rtm": (2.5, 2, "expanding domains,\nmigration"),
+    "fwi": (2.5, 3, "gradients,\nL-BFGS"),
     "stream": (1.2, 2, "volumes larger\nthan a device"),
     "gravity": (4.0, 2, "prisms;\nmpi for gravity_mpi"),
 }
@@ -91,7 +92,7 @@ def save(figure, name):
 
 def draw_modules():
     """Modules of lib/moho, arrows to what they include, and what uses them."""
-    figure, axes = canvas(9.0, 4.6, -0.55, 4.55, -0.45, 3.75)
+    figure, axes = canvas(9.0, 5.5, -0.55, 4.55, -0.45, 4.7)
     table = dependencies()
     place = {name: (x, y * 0.95) for name, (x, y, _) in MODULES.items() if name in table}
     for name, others in table.items():
@@ -111,13 +112,13 @@ def draw_modules():
         text = MODULES[name][2]
         box(axes, x, y, WIDTH * (1.6 if name == "core" else 1.0), HEIGHT, "moho::" + name, text,
             COLOURS["core" if name == "core" else "host" if name in HOST_CODE else "kernels"])
-    box(axes, 0.37, 3.15, 1.6, 0.56, "lib/kernels", "templates of rays, eikonal, gravity,\nwave and rtm, compiled once",
+    box(axes, 0.37, 4.1, 1.6, 0.56, "lib/kernels", "templates of rays, eikonal, gravity,\nwave, rtm and fwi, compiled once",
         COLOURS["outside"])
-    box(axes, 3.05, 3.15, 2.8, 0.56, "examples, bench, tests",
+    box(axes, 3.05, 4.1, 2.8, 0.56, "examples, bench, tests",
         "options and files on the host,\ncompute on an instance of any space of the build", COLOURS["outside"])
-    arrow(axes, (1.65, 3.15), (1.17, 3.15))
-    for x in (2.5, 4.0):
-        arrow(axes, (x, 2.87), (x, 1.9 + HEIGHT / 2))
+    arrow(axes, (1.65, 4.1), (1.17, 4.1))
+    for x, y in ((2.5, 2.85), (4.0, 1.9)):
+        arrow(axes, (x, 3.82), (x, y + HEIGHT / 2))
     save(figure, "modules.svg")
 
 

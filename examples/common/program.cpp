@@ -316,6 +316,41 @@ void Session::part_is_whole(std::int64_t number, const std::vector<std::string>&
   write_summary();
 }
 
+void Session::part_replaces(std::int64_t number, const std::vector<std::string>& names,
+                            const Json& more) {
+  std::vector<std::string> before;
+  const Json former = summary["parts"];
+  for (std::size_t k = 0; k < former.size(); ++k) {
+    const Json* const list = former.at(k).find("files");
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      const Json* const name = list->at(i).find("name");
+      if (name != nullptr) before.push_back(name->text());
+    }
+  }
+  summary["parts"] = Json::array();
+  for (const std::string& name : before) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      files.erase(std::remove(files.begin(), files.end(), name), files.end());
+    }
+  }
+  part_is_whole(number, names, more);
+  for (const std::string& name : before) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    std::error_code ignored;
+    std::filesystem::remove(m_folder / name, ignored);
+  }
+}
+
+std::int64_t Session::last_part() const {
+  std::int64_t last = -1;
+  const Json* const parts = m_output != nullptr ? m_output->earlier().find("parts") : nullptr;
+  for (std::size_t k = 0; parts != nullptr && k < parts->size(); ++k) {
+    const Json* const number = parts->at(k).find("number");
+    if (number != nullptr) last = std::max(last, static_cast<std::int64_t>(number->number(-1.0)));
+  }
+  return last;
+}
+
 void Session::failed(const std::string& why) noexcept {
   try {
     const Json* const now = summary.find("state");

@@ -120,6 +120,11 @@ class Session {
   /// \param names its files, for which wrote() was called
   /// \param more what is needed to go on, and is not in its files
   void part_is_whole(std::int64_t number, const std::vector<std::string>& names, const Json& more);
+  /// \brief The same for a run whose parts each replace the one before: the files of that are
+  /// removed when the summary no longer names them.
+  void part_replaces(std::int64_t number, const std::vector<std::string>& names, const Json& more);
+  /// Number of the last part of the earlier run; -1 if there is none.
+  std::int64_t last_part() const;
 
   /// Says in the summary that the run failed, if it had begun to write.
   void failed(const std::string& why) noexcept;

@@ -77,31 +77,22 @@ Description describe() {
   d.program = "migrate_shots";
   d.intro = intro;
   d.outro = outro;
-  OptionGroup truth{"Modelled data (--shots modelled)", {}};
-  for (const char* name : {"vp", "rho", "epsilon", "delta", "theta", "phi"}) {
-    truth.options.push_back({std::string("true-") + name, "FILE | value",
-                             name == std::string("vp")
-                                 ? "the model that data come from (default: the one to migrate)"
-                                 : ""});
-  }
-  truth.options = joined(truth.options, shot_options());
   d.groups = {
       earth_model_options(),
       {"Data",
-       {{"shots", "FILE | FOLDER | modelled", "SEG-Y, gathers of model_waves, or modelled; needed"},
-        {"elevations", "NAME", "of trace headers: standard or depth (default: standard)"},
-        {"length-unit", "auto | m | ft", "of trace headers (default: as the file says)"},
-        {"line", "auto | DEGREES | x,y:x,y", "on which 2D models see places (default: auto)"},
-        {"data-interval", "s", "between samples, whatever the file says"},
-        {"wavelet", "WAVELET",
-         "ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] (default: "
-         "ricker:15)"},
-        {"wavelet-zero", "start | peak", "time zero of the data in the wavelet (default: start)"},
-        {"mute", "none | arrivals | velocity:V", "with [:DELAY[:TAPER]] in s (default: arrivals)"},
-        {"spreading", "TEXT", "none, line, gain:POWER, half-derivative (default: none)"},
-        flag("normalise", "divide each shot by its root mean square"),
-        {"time", "s", "seconds to migrate (default: as long as the data; modelled: 1)"}}},
-      truth,
+       joined(data_options("shots"),
+              {{"wavelet", "WAVELET",
+                "ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] "
+                "(default: "
+                "ricker:15)"},
+               {"wavelet-zero", "start | peak",
+                "time zero of the data in the wavelet (default: start)"},
+               {"mute", "none | arrivals | velocity:V",
+                "with [:DELAY[:TAPER]] in s (default: arrivals)"},
+               {"spreading", "TEXT", "none, line, gain:POWER, half-derivative (default: none)"},
+               flag("normalise", "divide each shot by its root mean square"),
+               {"time", "s", "seconds to migrate (default: as long as the data; modelled: 1)"}})},
+      true_model_options("shots"),
       {"Image",
        {{"condition", "LIST", "see below (default: inverse-scattering)"},
         {"aperture", "x[,y] | all",
@@ -128,67 +119,14 @@ Description describe() {
   return d;
 }
 
-namespace {
-// The files of the data, so that no result replaces one of them.
-void add_shots(Options& o) {
-  namespace fs = std::filesystem;
-  if (o.modelled()) return;
-  std::error_code ignored;
-  if (!fs::is_directory(o.shots, ignored)) {
-    o.inputs.push_back({"shots", o.shots});
-    return;
-  }
-  for (const auto& entry : fs::directory_iterator(o.shots, ignored)) {
-    const std::string kind = entry.path().extension().string();
-    if (entry.is_regular_file(ignored) &&
-        (kind == ".npy" || kind == ".sgy" || kind == ".segy" || kind == ".json")) {
-      o.inputs.push_back({"shots", entry.path().string()});
-    }
-  }
-}
-}  // namespace
-
 Options read_options(const Arguments& arguments) {
   Options o;
   const auto given = [&](const char* name) { return arguments.given(name); };
   const auto text = [&](const char* name) { return arguments.text(name); };
   read_earth_model_options(arguments, "migrate_shots", o.model);
-  if (!given("shots")) {
-    throw InputError(
-        "--shots is missing (needed: a SEG-Y file, a folder of gathers, or modelled): see "
-        "migrate_shots --help");
-  }
-  o.shots = text("shots");
-
-  // modelled data
-  o.true_model = o.model;
-  o.true_model.parameters.clear();
-  for (const char* name : {"vp", "rho", "epsilon", "delta", "theta", "phi"}) {
-    const std::string option = std::string("true-") + name;
-    if (given(option.c_str())) o.true_model.parameters[name] = arguments.text(option);
-  }
-  read_shot_options(arguments, o);
-  if (!o.modelled()) {
-    for (const char* name : {"source", "receivers", "moving"}) {
-      if (!given(name)) continue;
-      throw InputError(concat("--", name, " and --shots ", o.shots, " were both given (allowed: --",
-                              name, " with --shots modelled): the data say where they were taken"));
-    }
-    if (!o.true_model.parameters.empty()) {
-      throw InputError(concat("--true-", o.true_model.parameters.begin()->first, " and --shots ",
-                              o.shots, " were both given (allowed: with --shots modelled)"));
-    }
-  } else if (!o.true_model.parameters.empty() && o.true_model.parameters.count("vp") == 0) {
-    throw InputError("--true-vp is missing (needed with the other parameters of that model)");
-  }
+  read_data_options(arguments, "migrate_shots", "shots", o.model, o, o);
 
   // data
-  if (given("elevations")) o.survey.elevations = rtm::parse_elevations(text("elevations"));
-  if (given("length-unit")) o.survey.unit = rtm::parse_length_unit(text("length-unit"));
-  if (given("line")) o.survey.line = rtm::parse_survey_line(text("line"));
-  if (given("data-interval")) {
-    o.survey.interval = arguments.number("data-interval", "positive, in seconds", 0.0, false);
-  }
   if (given("wavelet")) o.wavelet = text("wavelet");
   if (given("wavelet-zero")) o.zero = rtm::parse_wavelet_zero(text("wavelet-zero"));
   if (given("mute")) o.mute_text = text("mute");
@@ -260,11 +198,7 @@ Options read_options(const Arguments& arguments) {
   read_common(arguments, "migrate_shots", o);
   read_distribute_options(arguments, o.distribute);
   o.only_shot = read_only_shot(arguments);
-  add_inputs(arguments,
-             {"vp", "rho", "epsilon", "delta", "theta", "phi", "true-vp", "true-rho",
-              "true-epsilon", "true-delta", "true-theta", "true-phi", "source", "receivers"},
-             o.wavelet, o);
-  add_shots(o);
+  add_data_inputs(arguments, "shots", o, o.wavelet, o);
   return o;
 }
 

@@ -7,7 +7,7 @@
 #include "common/command_line.hpp"
 #include "common/distribute_options.hpp"
 #include "common/earth_model.hpp"
-#include "common/survey.hpp"
+#include "common/survey_data.hpp"
 
 #include <moho/rtm/codec/types.hpp>
 #include <moho/rtm/gathers.hpp>
@@ -29,16 +29,12 @@ enum class Condition { zero_lag, source, receiver, inverse_scattering, laplacian
 const char* to_string(Condition condition);
 
 /// What was asked for.
-struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts {
-  EarthModelOptions model;       ///< that is migrated with
-  EarthModelOptions true_model;  ///< that modelled data come from; parameters may be empty
-  std::string shots;             ///< SEG-Y file, folder, or "modelled"
-  bool modelled() const { return shots == "modelled"; }
+struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts {
+  EarthModelOptions model;  ///< that is migrated with
 
   std::string wavelet = "ricker:15";
   double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
 
-  rtm::SurveyOptions survey;
   std::string mute_text = "arrivals", spreading_text = "none";
   rtm::MuteOptions mute;
   rtm::SpreadingOptions spreading;

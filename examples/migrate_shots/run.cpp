@@ -39,17 +39,9 @@ using Host = Kokkos::HostSpace;
 Json asked_json(const Options& o) {
   Json json;
   for (const auto& [option, text] : o.model.parameters) json[option] = text;
-  for (const auto& [option, text] : o.true_model.parameters) json["true_" + option] = text;
   json["degrees"] = o.model.degrees;
   if (!o.config.empty()) json["config"] = o.config;
-  json["shots"] = o.shots;
-  if (o.modelled()) {
-    json["source"] = o.sources.empty() ? Json("the middle") : Json(o.sources);
-    json["receivers"] = o.receivers.empty() ? Json("a line along the surface") : Json(o.receivers);
-    json["moving"] = o.moving;
-  } else {
-    json["elevations"] = rtm::to_string(o.survey.elevations);
-  }
+  o.describe("shots", o, json);
   json["wavelet"] = o.wavelet;
   json["wavelet_zero"] = rtm::to_string(o.zero);
   json["mute"] = o.mute_text;
@@ -81,12 +73,6 @@ Json asked_json(const Options& o) {
   json["out"] = o.out;
   json["plot"] = o.plot;
   return json;
-}
-
-std::string numbered(const char* stem, std::int64_t number, const char* end = ".npy") {
-  std::string digits = std::to_string(number);
-  if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
-  return concat(stem, "_", digits, end);
 }
 
 Json strings_json(const std::vector<std::string>& texts) {
@@ -141,11 +127,6 @@ class Program {
       m_job.names[option] = concat("--", option, " ", text);
     }
     if (m_truth) {
-      if (m_truth->shape != m_model.shape) {
-        throw InputError(concat("--true-vp: its shape is ", io::shape_string(m_truth->shape),
-                                " (allowed: ", io::shape_string(m_model.shape),
-                                ", that of --vp): give both on the same nodes"));
-      }
       m_job.true_values = &m_truth->values;
       for (const auto& [option, text] : m_o.true_model.parameters) {
         m_job.true_names[option] = concat("--true-", option, " ", text);
@@ -160,48 +141,19 @@ class Program {
     m_job.wavelet_name = "--wavelet " + m_o.wavelet;
     const wave::WaveletText wavelet = wave::parse_wavelet(m_o.wavelet);
     m_job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
-    double time = m_o.time;
-    if (m_o.modelled()) {
-      m_job.sources_name = "--source";
-      m_job.receivers_name = "--receivers";
-      m_job.shots = make_shots<Dim>(m_o, m_job.grid);
-      if (!m_truth) m_job.true_values = &m_model.values;
-      if (time == 0.0) time = 1.0;
-    } else {
-      m_job.sources_name = m_job.receivers_name = "--shots " + m_o.shots;
-      try {
-        m_survey.emplace(m_o.shots, m_o.survey);
-        m_survey->keep_inside(m_job.grid);
-      } catch (const Error& error) {
-        const std::string text = concat("--shots ", m_o.shots, ": ", error.what());
-        if (dynamic_cast<const FileError*>(&error) != nullptr) throw FileError(text);
-        throw InputError(text);
-      }
-      m_job.shots = m_survey->shots();
+    m_data = open_data<Dim>("shots", m_o, m_o, m_job.grid, m_o.time);
+    m_job.sources_name = m_data.sources_name;
+    m_job.receivers_name = m_data.receivers_name;
+    m_job.shots = m_data.shots;
+    if (m_data.survey) {
       m_job.gather = [&](std::size_t k) {
         const TimelineSpan span(&m_timeline, "read data");
-        return m_survey->read(k);
+        return m_data.survey->read(k);
       };
-      if (time == 0.0) {  // as long as the data
-        time = m_survey->interval() * static_cast<double>(m_survey->samples() - 1) +
-               std::max(0.0, m_survey->t0(0));
-      }
-      m_notes = m_survey->notes();
+    } else if (!m_truth) {
+      m_job.true_values = &m_model.values;
     }
-    for (const auto& shot : m_job.shots) {
-      const std::string of = m_job.shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
-      for (const bool sources : {true, false}) {
-        try {
-          check_positions<Dim>(m_job.grid, sources ? shot.sources : shot.receivers,
-                               of + (sources ? "source" : "receiver"));
-        } catch (const InputError& error) {
-          throw InputError(
-              concat(sources ? m_job.sources_name : m_job.receivers_name, ": ", error.what()));
-        }
-      }
-      m_traces += shot.receivers.size();
-    }
-    m_job.modelling.time = {time, m_o.dt, 0.0, 0.0};
+    m_job.modelling.time = {m_data.time, m_o.dt, 0.0, 0.0};
     m_job.scratch = m_session.folder() / "snapshots";
     prepare_offsets();
 
@@ -321,7 +273,7 @@ class Program {
     kept["bytes"] = static_cast<double>(plan.strategy.bytes);
     kept["lossless"] = plan.strategy.lossless;
     summary["snapshots"] = kept;
-    summary["notes"] = strings_json(m_notes);
+    summary["notes"] = strings_json(m_data.notes);
     if (m_o.plan) return false;
     m_session.begin_output();
     io::write_npy(m_session.folder() / "vp.npy", m_model.values["vp"].data(), m_model.shape);
@@ -336,9 +288,9 @@ class Program {
     m_session.print("          ", media[static_cast<int>(p.medium)], "; boundaries ",
                     boundaries_string<Dim>(m_job.boundaries));
     for (const std::string& note : m_model.notes) m_session.print("          note: ", note);
-    m_session.print("data      ", m_o.shots, ": ", m_job.shots.size(), " shots, ", m_traces,
+    m_session.print("data      ", m_o.data, ": ", m_job.shots.size(), " shots, ", m_data.traces,
                     " traces");
-    for (const std::string& note : m_notes) m_session.print("          ", note);
+    for (const std::string& note : m_data.notes) m_session.print("          ", note);
     m_session.print("          wavelet ", m_o.wavelet, ", up to ", significant(p.frequency, 3),
                     " Hz, peak at ", significant(p.peak_time, 4), " s, zero at its ",
                     rtm::to_string(m_o.zero), "; mute ", m_o.mute_text);
@@ -679,14 +631,12 @@ class Program {
   Job<T, Dim> m_job;
   Plan m_plan;
   Timeline m_timeline;
-  std::optional<rtm::Survey<Dim>> m_survey;
-  std::vector<std::string> m_notes;
+  SurveyData<Dim> m_data;
   std::vector<bool> m_there;
   std::vector<bool> m_left_out;  // with --only-shot
   std::vector<Json> m_entries;
   std::vector<std::vector<T>> m_sums;  ///< image, illuminations
   std::vector<double> m_offsets;
-  std::size_t m_traces = 0;
   double m_points = 0.0, m_whole = 0.0, m_seconds = 0.0;
   bool m_boxes_told = false;
 };
@@ -706,11 +656,7 @@ void run_with(const Options& o, Session& session) {
   {
     const HostPhase phase(session.phases, "read");
     model = load_earth_model<T>(o.model);
-    if (!o.true_model.parameters.empty()) {
-      EarthModelOptions options = o.true_model;
-      if (options.spacing.empty()) options.spacing = model.spacing;
-      truth = load_earth_model<T>(options);
-    }
+    truth = load_true_model(o, model);
   }
   if (model.shape.size() == 2) {
     Program<T, 2>(o, std::move(model), std::move(truth), session).run();

@@ -30,9 +30,10 @@ class ReplayStore : public SnapshotStore<T, Dim, Memory> {
   /// \param every steps from one to the next
   /// \param piece snapshots of a piece, 1 or more
   /// \param states kept at most besides that of rest at the beginning
+  /// \param fields of the wavefield that snapshots hold: 1 p, 2 p and q
   ReplayStore(const InstanceOf<Memory>& exec, const Leg<T, Dim, Memory>& leg,
               DeviceArena<T, Memory>& arena, std::int64_t snapshots, std::int64_t every,
-              std::int64_t piece, std::int64_t states);
+              std::int64_t piece, std::int64_t states, int fields = 1);
 
   void stepped(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
                const Box<Dim>& box, std::int64_t time) override;
@@ -55,6 +56,7 @@ class ReplayStore : public SnapshotStore<T, Dim, Memory> {
 
   const Leg<T, Dim, Memory>& m_leg;
   DeviceArena<T, Memory>& m_arena;
+  int m_fields;
   std::int64_t m_every, m_piece, m_pieces;
   std::vector<ReplayAction> m_actions;              ///< positions are pieces
   std::size_t m_next = 0;                           ///< action
@@ -74,9 +76,10 @@ ReplayStore<T, Dim, Memory>::ReplayStore(const InstanceOf<Memory>& exec,
                                          const Leg<T, Dim, Memory>& leg,
                                          DeviceArena<T, Memory>& arena, std::int64_t snapshots,
                                          std::int64_t every, std::int64_t piece,
-                                         std::int64_t states)
+                                         std::int64_t states, int fields)
     : m_leg(leg),
       m_arena(arena),
+      m_fields(fields),
       m_every(every),
       m_piece(piece),
       m_pieces((snapshots + piece - 1) / piece),
@@ -131,13 +134,13 @@ void ReplayStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
                                       const wave::Wavefield<T, Dim, Memory>& wavefield,
                                       const Box<Dim>& box, std::int64_t time) {
   m_boxes[time] = box;
-  m_raw += static_cast<double>(box.size()) * sizeof(T);
+  m_raw += static_cast<double>(m_fields * box.size()) * sizeof(T);
   const std::int64_t piece = (time / m_every - 1) / m_piece;
   if (piece != m_pieces - 1) return;
   // the last piece need not be replayed
   m_present = piece;
-  const wave::Storage<T, Memory> values = m_arena.take(box.size());
-  detail::take_box<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[0], box, values.data());
+  const wave::Storage<T, Memory> values = m_arena.take(m_fields * box.size());
+  detail::take_fields<T, Dim, Memory>(exec, wavefield, box, m_fields, values.data());
   m_snapshots[time] = {box, values};
 }
 
@@ -153,9 +156,8 @@ void ReplayStore<T, Dim, Memory>::run(const Instance<Memory>& exec, std::int64_t
     options.advanced = [&](std::int64_t time, const Box<Dim>&) {
       const auto found = m_boxes.find(time);
       if (found == m_boxes.end()) return;
-      const wave::Storage<T, Memory> values = m_arena.take(found->second.size());
-      detail::take_box<T, Dim, Memory>(exec, m_work.layout, m_work.now[0], found->second,
-                                       values.data());
+      const wave::Storage<T, Memory> values = m_arena.take(m_fields * found->second.size());
+      detail::take_fields<T, Dim, Memory>(exec, m_work, found->second, m_fields, values.data());
       m_snapshots[time] = {found->second, values};
     };
   }

@@ -16,6 +16,13 @@
 
 namespace moho::rtm {
 
+/// Options of a ReverseStore.
+struct ReverseOptions {
+  int fields = 1;            ///< of the wavefield that snapshots hold: 1 p, 2 p and q
+  std::int64_t outside = 0;  ///< nodes inside absorbing layers, next to the model, that snapshots
+                             ///< may hold, too
+};
+
 /// \brief Runs the source's wavefield back in time: nothing of it is kept but the last state and,
 /// at faces that take energy away, some layers of nodes just inside of them at every step.
 ///
@@ -29,10 +36,12 @@ class ReverseStore : public SnapshotStore<T, Dim, Memory> {
   /// \param exec of the run
   /// \param leg the forward leg; it has to outlive the store
   /// \param arena for what is kept
+  /// \param options fields and nodes of snapshots
   ReverseStore(const InstanceOf<Memory>& exec, const Leg<T, Dim, Memory>& leg,
-               DeviceArena<T, Memory>& arena);
+               DeviceArena<T, Memory>& arena, const ReverseOptions& options = {});
   /// Nodes of one field that are kept at a step, for a scheme and the faces of its grid.
-  static std::int64_t kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme);
+  static std::int64_t kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme,
+                                 std::int64_t outside = 0);
 
   void stepped(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
                const Box<Dim>& box, std::int64_t time) override;
@@ -44,11 +53,13 @@ class ReverseStore : public SnapshotStore<T, Dim, Memory> {
  private:
   // The boxes at absorbing faces, apart from each other; together with `inner` they are the nodes
   // that are run back.
-  static std::vector<Box<Dim>> slabs(const wave::Scheme<T, Dim, Memory>& scheme, Box<Dim>& inner);
+  static std::vector<Box<Dim>> slabs(const wave::Scheme<T, Dim, Memory>& scheme,
+                                     std::int64_t outside, Box<Dim>& inner);
   void copy_state(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& from);
 
   const Leg<T, Dim, Memory>& m_leg;
   DeviceArena<T, Memory>& m_arena;
+  ReverseOptions m_options;
   Box<Dim> m_inner;
   std::vector<Box<Dim>> m_slabs;
   std::int64_t m_nodes = 0;  ///< of all slabs
@@ -87,16 +98,19 @@ void put_box(const Instance<Memory>& exec, const T* from, const wave::Layout<Dim
 
 template <class T, int Dim, class Memory>
 std::vector<Box<Dim>> ReverseStore<T, Dim, Memory>::slabs(
-    const wave::Scheme<T, Dim, Memory>& scheme, Box<Dim>& inner) {
-  // what is run back: the model, and the random layers around it
+    const wave::Scheme<T, Dim, Memory>& scheme, std::int64_t outside, Box<Dim>& inner) {
+  // what is run back: the model, and the random layers around it; what is kept besides
   const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
   Box<Dim> outer = whole_box(scheme.grid());
   const auto loses = [](const wave::Face& face) {
     return face.kind == wave::FaceKind::sponge || face.kind == wave::FaceKind::cpml;
   };
   for (int d = 0; d < Dim; ++d) {
-    if (loses(faces.lower[d])) outer.lower[d] += faces.lower[d].width;
-    if (loses(faces.upper[d])) outer.upper[d] -= faces.upper[d].width;
+    const auto beyond = [&](const wave::Face& face) {
+      return loses(face) ? face.width - std::min<std::int64_t>(outside, face.width) : 0;
+    };
+    outer.lower[d] += beyond(faces.lower[d]);
+    outer.upper[d] -= beyond(faces.upper[d]);
   }
   std::vector<Box<Dim>> result;
   inner = outer;
@@ -105,13 +119,15 @@ std::vector<Box<Dim>> ReverseStore<T, Dim, Memory>::slabs(
     const std::int64_t reach =
         scheme.stencil() == wave::detail::Stencil::tti ? scheme.order() : scheme.order() / 2;
     for (const bool lower : {true, false}) {
-      if (!loses(lower ? faces.lower[d] : faces.upper[d])) continue;
+      const wave::Face& face = lower ? faces.lower[d] : faces.upper[d];
+      if (!loses(face)) continue;
+      const std::int64_t thick = reach + std::min<std::int64_t>(outside, face.width);
       Box<Dim> slab = inner;
       if (lower) {
-        slab.upper[d] = std::min(inner.lower[d] + reach, inner.upper[d]);
+        slab.upper[d] = std::min(inner.lower[d] + thick, inner.upper[d]);
         inner.lower[d] = slab.upper[d];
       } else {
-        slab.lower[d] = std::max(inner.upper[d] - reach, inner.lower[d]);
+        slab.lower[d] = std::max(inner.upper[d] - thick, inner.lower[d]);
         inner.upper[d] = slab.lower[d];
       }
       if (!slab.empty()) result.push_back(slab);
@@ -121,20 +137,22 @@ std::vector<Box<Dim>> ReverseStore<T, Dim, Memory>::slabs(
 }
 
 template <class T, int Dim, class Memory>
-std::int64_t ReverseStore<T, Dim, Memory>::kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme) {
+std::int64_t ReverseStore<T, Dim, Memory>::kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme,
+                                                      std::int64_t outside) {
   Box<Dim> inner;
   std::int64_t sum = 0;
-  for (const Box<Dim>& slab : slabs(scheme, inner)) sum += slab.size();
+  for (const Box<Dim>& slab : slabs(scheme, outside, inner)) sum += slab.size();
   return sum;
 }
 
 template <class T, int Dim, class Memory>
 ReverseStore<T, Dim, Memory>::ReverseStore(const InstanceOf<Memory>& exec,
                                            const Leg<T, Dim, Memory>& leg,
-                                           DeviceArena<T, Memory>& arena)
-    : m_leg(leg), m_arena(arena), m_work(leg.propagator->make_wavefield(exec)) {
+                                           DeviceArena<T, Memory>& arena,
+                                           const ReverseOptions& options)
+    : m_leg(leg), m_arena(arena), m_options(options), m_work(leg.propagator->make_wavefield(exec)) {
   m_arena.reset();
-  m_slabs = slabs(leg.propagator->scheme(), m_inner);
+  m_slabs = slabs(leg.propagator->scheme(), options.outside, m_inner);
   for (const Box<Dim>& slab : m_slabs) m_nodes += slab.size();
 }
 
@@ -172,7 +190,7 @@ void ReverseStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
                                        const wave::Wavefield<T, Dim, Memory>& wavefield,
                                        const Box<Dim>& box, std::int64_t time) {
   m_boxes[time] = box;
-  m_raw += static_cast<double>(box.size()) * sizeof(T);
+  m_raw += static_cast<double>(m_options.fields * box.size()) * sizeof(T);
   // the latest state; the shot goes on for less than one interval of snapshots
   copy_state(exec, wavefield);
   m_time = time;
@@ -187,7 +205,8 @@ Snapshot<T, Dim, Memory> ReverseStore<T, Dim, Memory>::get(const Instance<Memory
     // now: the last time, next: one step before; backwards it is the other way round
     std::int64_t largest = 0;
     for (const auto& [when, box] : m_boxes) largest = std::max(largest, box.size());
-    m_values = allocate<wave::Storage<T, Memory>>(exec, "moho::rtm::snapshot", largest);
+    m_values =
+        allocate<wave::Storage<T, Memory>>(exec, "moho::rtm::snapshot", m_options.fields * largest);
   }
   const Instance<Memory>& instance = exec;
   while (m_time > time) {
@@ -211,8 +230,8 @@ Snapshot<T, Dim, Memory> ReverseStore<T, Dim, Memory>::get(const Instance<Memory
     }
     --m_time;
   }
-  detail::take_box<T, Dim, Memory>(exec, m_work.layout, m_work.now[0], found->second,
-                                   m_values.data());
+  detail::take_fields<T, Dim, Memory>(exec, m_work, found->second, m_options.fields,
+                                      m_values.data());
   return {found->second, m_values};
 }
 

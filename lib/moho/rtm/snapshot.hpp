@@ -17,7 +17,8 @@ namespace moho::rtm {
 template <class T, int Dim, class Memory>
 struct Snapshot {
   Box<Dim> box;                           ///< nodes of the grid with its layers
-  wave::Storage<const T, Memory> values;  ///< of these nodes, the last axis fastest
+  wave::Storage<const T, Memory> values;  ///< of these nodes, the last axis fastest: p, and then q
+                                          ///< where the store keeps both
 };
 
 /// What keeping snapshots took.
@@ -56,7 +57,8 @@ struct SnapshotStore {
                        std::int64_t time) {
     (void)exec, (void)wavefield, (void)box, (void)time;
   }
-  /// A snapshot: the nodes of `box` of the wavefield's present p.
+  /// A snapshot: the nodes of `box` of the wavefield's present p (and q, where the store was asked
+  /// to keep both).
   virtual void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
                    const Box<Dim>& box, std::int64_t time) = 0;
   /// The forward leg is over.

@@ -48,6 +48,15 @@ void take_box(const Instance<Memory>& exec, const wave::Layout<Dim>& layout,
   launch_box("moho::rtm::take_snapshot", exec, box, functor);
 }
 
+/// The same of the first fields of a wavefield, one after the other.
+template <class T, int Dim, class Memory>
+void take_fields(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+                 const Box<Dim>& box, int fields, T* to) {
+  for (int f = 0; f < fields; ++f) {
+    take_box<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f], box, to + f * box.size());
+  }
+}
+
 [[noreturn]] inline void no_snapshot(std::int64_t time) {
   throw Error(concat("snapshot of step ", time, ": it was not kept"));
 }
@@ -67,7 +76,11 @@ template <class T, int Dim, class Memory>
 class DeviceStore : public SnapshotStore<T, Dim, Memory> {
  public:
   /// \param arena that snapshots are kept in; nobody else may use it until the shot is done
-  explicit DeviceStore(DeviceArena<T, Memory>& arena) : m_arena(arena) { m_arena.reset(); }
+  /// \param fields of the wavefield that are kept: 1 p, 2 p and q
+  explicit DeviceStore(DeviceArena<T, Memory>& arena, int fields = 1)
+      : m_arena(arena), m_fields(fields) {
+    m_arena.reset();
+  }
   void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
            const Box<Dim>& box, std::int64_t time) override;
   Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
@@ -75,6 +88,7 @@ class DeviceStore : public SnapshotStore<T, Dim, Memory> {
 
  private:
   DeviceArena<T, Memory>& m_arena;
+  int m_fields;
   std::map<std::int64_t, Snapshot<T, Dim, Memory>> m_entries;
   std::size_t m_bytes = 0;
 };
@@ -87,7 +101,9 @@ class HostStore : public SnapshotStore<T, Dim, Memory> {
   /// \param exec of the run
   /// \param arena that snapshots are kept in; nobody else may use it until the shot is done
   /// \param largest nodes of the largest box
-  HostStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena, std::int64_t largest);
+  /// \param fields of the wavefield that are kept: 1 p, 2 p and q
+  HostStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena, std::int64_t largest,
+            int fields = 1);
   void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
            const Box<Dim>& box, std::int64_t time) override;
   void turn(const Instance<Memory>& exec) override;
@@ -106,12 +122,14 @@ class HostStore : public SnapshotStore<T, Dim, Memory> {
   };
   void fetch(std::int64_t time);
   wave::Storage<T, Memory> part(int buffer, const Box<Dim>& box) const {
-    return Kokkos::subview(m_buffers[buffer], std::pair<std::size_t, std::size_t>(
-                                                  0, static_cast<std::size_t>(box.size())));
+    return Kokkos::subview(
+        m_buffers[buffer],
+        std::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(m_fields * box.size())));
   }
 
   Instance<Memory> m_lane;  ///< of copies
   HostArena<T, Memory>& m_arena;
+  int m_fields;
   wave::Storage<T, Memory> m_buffers[2];  ///< in the memory of the run
   int m_next = 0;                         ///< the buffer that is filled next
   std::map<std::int64_t, Entry> m_entries;
@@ -123,8 +141,8 @@ template <class T, int Dim, class Memory>
 void DeviceStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
                                       const wave::Wavefield<T, Dim, Memory>& wavefield,
                                       const Box<Dim>& box, std::int64_t time) {
-  const wave::Storage<T, Memory> values = m_arena.take(box.size());
-  detail::take_box<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[0], box, values.data());
+  const wave::Storage<T, Memory> values = m_arena.take(m_fields * box.size());
+  detail::take_fields<T, Dim, Memory>(exec, wavefield, box, m_fields, values.data());
   m_bytes += values.size() * sizeof(T);
   m_entries[time] = {box, values};
 }
@@ -149,12 +167,12 @@ SnapshotReport DeviceStore<T, Dim, Memory>::report() const {
 
 template <class T, int Dim, class Memory>
 HostStore<T, Dim, Memory>::HostStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena,
-                                     std::int64_t largest)
-    : m_lane(instance_beside(Instance<Memory>(exec))), m_arena(arena) {
+                                     std::int64_t largest, int fields)
+    : m_lane(instance_beside(Instance<Memory>(exec))), m_arena(arena), m_fields(fields) {
   m_arena.reset();
   for (auto& buffer : m_buffers) {
-    buffer =
-        allocate<wave::Storage<T, Memory>>(Instance<Memory>(exec), "moho::rtm::snapshot", largest);
+    buffer = allocate<wave::Storage<T, Memory>>(Instance<Memory>(exec), "moho::rtm::snapshot",
+                                                fields * largest);
   }
 }
 
@@ -162,11 +180,11 @@ template <class T, int Dim, class Memory>
 void HostStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
                                     const wave::Wavefield<T, Dim, Memory>& wavefield,
                                     const Box<Dim>& box, std::int64_t time) {
-  const Entry entry{box, m_arena.take(box.size())};
+  const Entry entry{box, m_arena.take(m_fields * box.size())};
   // the copy before has left the other buffer, the one before that this one
   wait_on_device(exec, m_lane);
   const auto buffer = part(m_next, box);
-  detail::take_box<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[0], box, buffer.data());
+  detail::take_fields<T, Dim, Memory>(exec, wavefield, box, m_fields, buffer.data());
   wait_on_device(m_lane, exec);
   copy(m_lane, entry.values, buffer);
   m_next = 1 - m_next;

@@ -562,8 +562,14 @@ void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
   }
   const std::int64_t row = (level + 1) / m_shot.every;
   if (m_shot.receivers != nullptr && (level + 1) % m_shot.every == 0 && row < m_shot.rows) {
+    // points near the lower end of a range that is not the volume's read planes below it, which are
+    // not there: no wave has come to them, and the gather holds zeros
+    const Planes own = m_schedule->range(stage.range.sweep);
+    const std::int64_t low = own.begin > 0 ? own.begin + m_schedule->shape().point_planes - 1 : 0;
     for (const RingPiece& piece : pieces) {
-      m_shot.receivers->record(m_step, m_ring.layout(piece), piece.planes, m_ring.field(next, 0),
+      const Planes planes{std::max(piece.planes.begin, low), piece.planes.end};
+      if (planes.empty()) continue;
+      m_shot.receivers->record(m_step, m_ring.layout(piece), planes, m_ring.field(next, 0),
                                m_shot.gather, row);
     }
   }

@@ -55,6 +55,15 @@ class Modelling {
   /// The wavefield of the latest shot, as its last step left it.
   Wavefield<T, Dim, Memory>& wavefield() { return m_wavefield; }
 
+  /// \brief Takes another model of the same grid and medium: for the same time step, faces and
+  /// points. It waits for it.
+  /// \param exec where everything runs
+  /// \param model without layers; its fields are not changed
+  /// \param around delta goes over into epsilon around these, where plan().source_taper says so
+  /// \throws InputError as Propagator::update()
+  void update(const InstanceOf<Memory>& exec, const Model<T, Dim, Memory>& model,
+              const Points<Dim>& around = {});
+
   /// \brief The sources of a shot. \throws InputError naming the source that cannot be
   PointSet<T, Dim, Memory> sources(const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
                                    const std::string& prefix = "") const;
@@ -210,6 +219,21 @@ Modelling<T, Dim, Memory>::Modelling(const InstanceOf<Memory>& instance, const G
   if (!options.keep_model) m_extended = {};
   m_wavefield = m_propagator->make_wavefield(exec);
   exec.fence();
+}
+
+template <class T, int Dim, class Memory>
+void Modelling<T, Dim, Memory>::update(const InstanceOf<Memory>& exec,
+                                       const Model<T, Dim, Memory>& model,
+                                       const Points<Dim>& around) {
+  Model<T, Dim, Memory> tapered = model;
+  if (m_plan.source_taper > 0.0 && !around.empty()) {
+    tapered.delta =
+        taper_delta<T, Dim, Memory>(exec, m_model_grid, model, around, m_plan.source_taper);
+  }
+  const auto extended =
+      extend_model<T, Dim, Memory>(exec, m_model_grid, tapered, m_plan.faces, m_plan.random);
+  m_propagator->update(exec, extended);
+  if (m_extended.vp.data() != nullptr) m_extended = extended;
 }
 
 template <class T, int Dim, class Memory>

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Benchmarks of inversion: the gradient of a shot over the modelling of the same shot, with all
+// ways to have the source's wavefield again and with extended images; and iterations of L-BFGS.
+//
+// A cube of n nodes a side in a sponge of 20, order 8, single precision, 200 receivers, the
+// wavelet that the grid carries. Rates are nodes of the grid times steps, once, over the time of
+// everything: forward leg, adjoint leg, the source's wavefield again, products, derivatives.
+//
+// MOHO_BENCH_FWI_N and MOHO_BENCH_FWI_STEPS set n and the steps.
+//
+// Names: gradient/<medium>/<unknowns>/<way>/lags:<n>/<space>/n:<n> with -1 for no extended image,
+// and lbfgs/pairs:<m>/<space>/n:<unknowns>.
+
+#include "bench_fwi/runner.hpp"
+#include "common/program.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/space.hpp>
+
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace {
+
+using namespace moho;
+using bench::GradientRunner;
+using bench::GradientSettings;
+
+std::int64_t from_environment(const char* name, std::int64_t usual, std::int64_t least,
+                              std::int64_t greatest) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return usual;
+  char* end = nullptr;
+  const long long value = std::strtoll(text, &end, 10);
+  if (*end != '\0' || value < least || value > greatest) {
+    throw InputError(concat(name, " is '", text, "' (allowed: ", least, " to ", greatest, ")"));
+  }
+  return value;
+}
+
+/// The runner of a space and a case; one is kept.
+GradientRunner& kept(const std::string& space, const GradientSettings& settings) {
+  static std::unique_ptr<GradientRunner> runner;
+  static std::string key;
+  static bool first = true;
+  if (first) {
+    Kokkos::push_finalize_hook([] { runner.reset(); });
+  }
+  first = false;
+  const std::string wanted = concat(space, static_cast<int>(settings.medium), settings.several,
+                                    settings.n, settings.steps);
+  if (key != wanted) {
+    runner.reset();
+    with_space(space,
+               [&](const auto& exec) { runner = bench::make_gradient_runner(exec, settings); });
+    key = wanted;
+  }
+  return *runner;
+}
+
+void time_gradient(benchmark::State& state, const std::string& space,
+                   const GradientSettings& settings, const std::string& way, int lags) {
+  GradientRunner& runner = kept(space, settings);
+  bench::GradientResult result;
+  for (auto _ : state) {
+    result = runner.run(way, lags);
+    state.SetIterationTime(result.gradient);
+  }
+  auto& counters = state.counters;
+  counters["points/s"] = result.points / result.gradient;
+  counters["modelling_points/s"] = result.points / result.modelling;
+  counters["over_modelling"] = result.gradient / result.modelling;
+  counters["every"] = static_cast<double>(result.every);
+  counters["source_bytes"] = result.source_bytes;
+  counters["bytes"] = result.bytes;
+  if (!(result.size > 0.0) || !std::isfinite(result.size)) {
+    bench::fail(state, concat("the gradient's largest value is ", result.size));
+  }
+}
+
+void time_search(benchmark::State& state, const std::string& space, std::int64_t unknowns,
+                 int pairs) {
+  double seconds = 0.0;
+  for (auto _ : state) {
+    with_space(space,
+               [&](const auto& exec) { seconds = bench::time_lbfgs(exec, unknowns, pairs); });
+    state.SetIterationTime(seconds);
+  }
+  state.counters["bytes/s"] = (40.0 * pairs + 40.0) * static_cast<double>(unknowns) / seconds;
+  if (!(seconds > 0.0)) bench::fail(state, "no iteration was timed");
+}
+
+void add_space(const std::string& space) {
+  const bool host = bench::on_host(space), smoke = bench::smoke();
+  struct Kind {
+    wave::Medium medium;
+    bool several;
+    const char* unknowns;
+  };
+  const Kind kinds[] = {{wave::Medium::isotropic, false, "vp"},
+                        {wave::Medium::variable_density, true, "vp_rho"},
+                        {wave::Medium::vti, false, "vp"},
+                        {wave::Medium::vti, true, "vp_epsilon_delta"},
+                        {wave::Medium::tti, false, "vp"}};
+  for (const Kind& kind : kinds) {
+    GradientSettings settings;
+    settings.medium = kind.medium;
+    settings.several = kind.several;
+    settings.n = from_environment("MOHO_BENCH_FWI_N", smoke ? 20 : host ? 100 : 512, 20, 2048);
+    settings.steps = from_environment("MOHO_BENCH_FWI_STEPS",
+                                      smoke  ? 20
+                                      : host ? 200
+                                             : 600,
+                                      10, 100000);
+    if (smoke) settings.width = 6;
+    const auto add = [&](const char* way, int lags) {
+      const std::string name = concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
+                                      "/", way, "/lags:", lags, "/", space, "/n:", settings.n);
+      const std::string by = way;
+      bench::add(name, 1, [space, settings, by, lags](benchmark::State& state) {
+        time_gradient(state, space, settings, by, lags);
+      });
+    };
+    add("shell", -1);
+    if (kind.medium != wave::Medium::isotropic) continue;
+    for (const char* const way : {"random", "stored", "replay"}) add(way, -1);
+    for (const int lags : {0, smoke ? 4 : 16, smoke ? 8 : 32}) add("shell", lags);
+  }
+  for (const int pairs : {5, 10}) {
+    const std::int64_t unknowns = smoke ? 10000 : host ? 10000000 : 134217728;
+    bench::add(concat("lbfgs/pairs:", pairs, "/", space, "/n:", unknowns), 1,
+               [space, unknowns, pairs](benchmark::State& state) {
+                 time_search(state, space, unknowns, pairs);
+               });
+  }
+}
+
+void register_benchmarks() {
+  add_space(bench::host_space());
+  if (default_space_name() == "cuda") add_space("cuda");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench::run_program(argc, argv, register_benchmarks); }

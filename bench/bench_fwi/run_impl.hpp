@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief GradientRunner and iterations of L-BFGS on one memory.
+
+#include "bench_fwi/runner.hpp"
+
+#include <moho/core/exact_sum.hpp>
+#include <moho/core/launch_box.hpp>
+#include <moho/core/timer.hpp>
+#include <moho/fwi/gradient.hpp>
+#include <moho/fwi/lbfgs.hpp>
+#include <moho/rtm/replay_store.hpp>
+#include <moho/rtm/reverse.hpp>
+#include <moho/rtm/stores.hpp>
+#include <moho/rtm/strategy.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace moho::bench {
+
+/// Velocities that grow with depth, with some folds.
+template <class Memory>
+struct FillGradientModel {
+  float* vp;
+  Grid<3> grid;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const Index<3> node = grid.node(i);
+    const double z = static_cast<double>(node[2]) / static_cast<double>(grid.extents[2]);
+    const double x = static_cast<double>(node[0]) / static_cast<double>(grid.extents[0]);
+    vp[i] = static_cast<float>(1800.0 + 1500.0 * z + 100.0 * sin(25.0 * z + 9.0 * x));
+  }
+};
+
+/// GradientRunner of a space.
+template <class Memory>
+class GradientRunnerOn final : public GradientRunner {
+ public:
+  GradientRunnerOn(const Instance<Memory>& exec, const GradientSettings& settings)
+      : m_exec(exec), m_settings(settings), m_arena("moho::bench::source", piece) {
+    for (int d = 0; d < 3; ++d) {
+      m_grid.extents[d] = settings.n;
+      m_grid.spacing[d] = 10.0;
+    }
+    const auto field = [&](double value) {
+      auto result = make_field<float>(m_exec, m_grid, "parameter");
+      fill(m_exec, result, static_cast<float>(value));
+      return result;
+    };
+    m_model.vp = field(0.0);
+    launch("moho::bench::fill_model", m_exec, m_grid.size(),
+           FillGradientModel<Memory>{m_model.vp.data(), m_grid});
+    if (settings.medium == wave::Medium::variable_density) m_model.density = field(2000.0);
+    if (wave::fields_of(settings.medium) == 2) {
+      m_model.epsilon = field(0.2);
+      m_model.delta = field(0.1);
+    }
+    if (settings.medium == wave::Medium::tti) m_model.theta = field(0.4);
+    m_unknowns.density = settings.several && settings.medium == wave::Medium::variable_density;
+    m_unknowns.anisotropy = settings.several && settings.medium == wave::Medium::vti;
+    m_options.boundaries = wave::all_faces<3>(wave::FaceKind::sponge, settings.width);
+    const auto limits = wave::limits_of<float, 3, Memory>(m_exec, m_grid, m_model, m_options.order);
+    m_options.dt = 0.9 * limits.largest_dt;
+    m_propagator = make(m_options);
+    const double frequency =
+        0.9 * limits.least_velocity /
+        (wave::required_points_per_wavelength(m_options.order) * m_grid.spacing[0]);
+    m_wavelet = wave::ricker(frequency / 2.4, m_options.dt);
+    m_every = std::max<std::int64_t>(rtm::snapshot_interval(m_wavelet, m_options.dt) / 2, 1);
+    const double side = 10.0 * static_cast<double>(settings.n - 1);
+    m_source = {{0.48 * side, 0.51 * side, 45.0}};
+    Points<3> receivers;
+    for (int i = 0; i < 200; ++i) {
+      receivers.push_back({side * (0.05 + 0.0045 * i), 0.5 * side, 45.0});
+    }
+    m_receivers = wave::PointSet<float, 3, Memory>(
+        m_exec, m_propagator->grid(), m_propagator->layout(), receivers,
+        wave::point_options(*m_propagator, "receiver", true));
+    const auto count = static_cast<std::size_t>(m_wavelet.size());
+    m_amplitudes = allocate<wave::PointSeries<float, Memory>>(m_exec, "amplitudes", count, 1);
+    const std::vector<float> samples(m_wavelet.begin(), m_wavelet.end());
+    copy(m_exec, wave::Storage<float, Memory>(m_amplitudes.data(), count),
+         HostElements<const float>(samples.data(), count));
+    m_field = m_propagator->make_wavefield(m_exec);
+    m_exec.fence();
+  }
+
+  GradientResult run(const std::string& way, int lags) override {
+    GradientResult result;
+    const auto& propagator = *m_propagator;
+    const auto sources = points(propagator);
+    const rtm::Leg<float, 3, Memory> forward{&propagator, &sources, m_amplitudes};
+    const auto rows = static_cast<std::size_t>(m_settings.steps + 1);
+    const auto record =
+        allocate<wave::PointSeries<float, Memory>>(m_exec, "moho::bench::rows", rows, 200);
+    const auto model = [&](std::int64_t steps) {
+      m_field.clear(m_exec);
+      wave::RunOptions<float, 3, Memory> run;
+      run.last = steps;
+      run.present = [&](std::int64_t n) { m_receivers.record(m_exec, m_field.now[0], record, n); };
+      return forward.run(m_exec, m_field, run).seconds;
+    };
+    model(std::min<std::int64_t>(20, m_settings.steps));  // what is done once is done
+    result.modelling = model(m_settings.steps);
+
+    fwi::ShotGradients<float, 3, Memory> gradients(m_exec, propagator, m_unknowns, m_every);
+    std::optional<fwi::ExtendedImage<float, 3, Memory>> extended;
+    if (lags >= 0) extended.emplace(m_exec, gradients.box(), fwi::Lags{lags, 0});
+    fwi::ShotGradientOptions<float, 3, Memory> options;
+    options.steps = m_settings.steps;
+    options.extended = extended ? &*extended : nullptr;
+    std::unique_ptr<wave::Propagator<float, 3, Memory>> other;
+    wave::PointSet<float, 3, Memory> other_sources;
+    rtm::Leg<float, 3, Memory> own;
+    if (way == "random") {
+      auto random = m_options;
+      random.boundaries = wave::all_faces<3>(wave::FaceKind::random, 40);
+      other = make(random);
+      other_sources = points(*other);
+      own = {other.get(), &other_sources, m_amplitudes};
+      options.source = &own;
+    }
+    const auto& leg = way == "random" ? own : forward;
+    std::unique_ptr<rtm::SnapshotStore<float, 3, Memory>> store;
+    if (way == "stored") {
+      store = std::make_unique<rtm::DeviceStore<float, 3, Memory>>(m_arena, gradients.fields());
+    } else if (way == "replay") {
+      const std::int64_t snapshots = m_settings.steps / m_every;
+      store = std::make_unique<rtm::ReplayStore<float, 3, Memory>>(
+          m_exec, leg, m_arena, snapshots, m_every, std::max<std::int64_t>(snapshots / 10, 1), 9,
+          gradients.fields());
+    } else {
+      store = std::make_unique<rtm::ReverseStore<float, 3, Memory>>(
+          m_exec, leg, m_arena, rtm::ReverseOptions{gradients.fields(), gradients.outside()});
+    }
+    m_exec.fence();
+    const Stopwatch watch;
+    const auto report = gradients.add(
+        m_exec, m_field, forward, m_receivers,
+        [&](const wave::PointSeries<const float, Memory>& modelled,
+            const wave::PointSeries<float, Memory>& derivative) {
+          copy(m_exec, derivative, modelled);  // data that are zero
+          m_exec.fence();
+          return 1.0;
+        },
+        *store, options);
+    if (extended) extended->flush(m_exec);
+    const auto derivative = gradients.derivatives(m_exec, m_grid, m_model);
+    m_exec.fence();
+    result.gradient = watch.seconds();
+    result.points =
+        static_cast<double>(propagator.grid().size()) * static_cast<double>(m_settings.steps);
+    result.every = m_every;
+    result.source_bytes = static_cast<double>(report.snapshots.device_bytes);
+    result.bytes = static_cast<double>(gradients.bytes() + m_field.bytes());
+    if (extended) result.bytes += extended->bytes_of(gradients.box(), {lags, 0});
+    result.size = largest_magnitude(m_exec, derivative.vp);
+    return result;
+  }
+
+ private:
+  static constexpr std::int64_t piece = std::int64_t{1} << (is_host_memory<Memory> ? 22 : 27);
+
+  std::unique_ptr<wave::Propagator<float, 3, Memory>> make(
+      const wave::PropagatorOptions<3>& options) const {
+    return std::make_unique<wave::Propagator<float, 3, Memory>>(
+        m_exec, wave::extended_grid(m_grid, options.boundaries),
+        wave::extend_model<float, 3, Memory>(m_exec, m_grid, m_model, options.boundaries), options);
+  }
+  wave::PointSet<float, 3, Memory> points(
+      const wave::Propagator<float, 3, Memory>& propagator) const {
+    return wave::PointSet<float, 3, Memory>(m_exec, propagator.grid(), propagator.layout(),
+                                            m_source,
+                                            wave::point_options(propagator, "source", true));
+  }
+
+  Instance<Memory> m_exec;
+  GradientSettings m_settings;
+  Grid<3> m_grid;
+  wave::Model<float, 3, Memory> m_model;
+  fwi::Unknowns m_unknowns;
+  wave::PropagatorOptions<3> m_options;
+  std::unique_ptr<wave::Propagator<float, 3, Memory>> m_propagator;
+  std::vector<double> m_wavelet;
+  std::int64_t m_every = 1;
+  Points<3> m_source;
+  wave::PointSet<float, 3, Memory> m_receivers;
+  wave::PointSeries<float, Memory> m_amplitudes;
+  wave::Wavefield<float, 3, Memory> m_field;
+  rtm::DeviceArena<float, Memory> m_arena;
+};
+
+template <class Memory>
+std::unique_ptr<GradientRunner> make_gradient_runner(const Instance<Memory>& exec,
+                                                     const GradientSettings& settings) {
+  return std::make_unique<GradientRunnerOn<Memory>>(exec, settings);
+}
+
+/// The gradient of 1/2 sum c_i (x_i - 1)^2, c between 1 and 2.
+struct QuadraticSlope {
+  using value_type = double;
+  const float* x;
+  float* slope;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, double& f) const {
+    const double c = 1.0 + static_cast<double>(i % 1009) / 1009.0;
+    const double away = static_cast<double>(x[i]) - 1.0;
+    slope[i] = static_cast<float>(c * away);
+    f += 0.5 * c * away * away;
+  }
+  KOKKOS_INLINE_FUNCTION void init(double& f) const { f = 0.0; }
+  KOKKOS_INLINE_FUNCTION void join(double& to, const double& from) const { to += from; }
+};
+
+template <class Memory>
+double time_lbfgs(const Instance<Memory>& exec, std::int64_t unknowns, int pairs) {
+  using Vector = Kokkos::View<float*, Memory>;
+  const auto make = [&](float value) {
+    const auto v = allocate<Vector>(exec, "unknowns", static_cast<std::size_t>(unknowns));
+    fill(exec, v, value);
+    return v;
+  };
+  fwi::LbfgsOptions options;
+  options.memory = pairs;
+  options.gradient = 0.0;
+  options.first_change = 0.01;
+  options.largest_change = 0.01;  // many iterations of the same kind
+  fwi::Lbfgs<float, Memory> search(exec, make(0.0f), options);
+  const auto slope = make(0.0f);
+  double seconds = 0.0;
+  std::int64_t counted = 0;
+  while (search.wants() == fwi::Want::evaluation && counted < 5) {
+    const double f = reduce("moho::bench::quadratic", exec, unknowns,
+                            QuadraticSlope{search.point().data(), slope.data()});
+    exec.fence();
+    const std::int64_t before = search.iterations();
+    const Stopwatch watch;
+    search.tell(exec, f, slope);
+    exec.fence();
+    if (search.iterations() == before || before <= pairs) continue;
+    seconds += watch.seconds();
+    ++counted;
+  }
+  return counted > 0 ? seconds / static_cast<double>(counted) : 0.0;
+}
+
+/// Compiles the benchmarks of a memory.
+#define MOHO_BENCH_FWI(Memory)                                                                    \
+  template std::unique_ptr<GradientRunner> make_gradient_runner<Memory>(const Instance<Memory>&,  \
+                                                                        const GradientSettings&); \
+  template double time_lbfgs<Memory>(const Instance<Memory>&, std::int64_t, int)
+
+}  // namespace moho::bench

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/survey_data.hpp"
+
+#include "common/arguments.hpp"
+
+#include <filesystem>
+
+namespace moho::examples {
+
+namespace {
+constexpr const char* parameter_names[] = {"vp", "rho", "epsilon", "delta", "theta", "phi"};
+}  // namespace
+
+void DataTexts::describe(const std::string& option, const ShotTexts& shots, Json& json) const {
+  for (const auto& [name, text] : true_model.parameters) json["true_" + name] = text;
+  json[option] = data;
+  if (modelled()) {
+    json["source"] = shots.sources.empty() ? Json("the middle") : Json(shots.sources);
+    json["receivers"] =
+        shots.receivers.empty() ? Json("a line along the surface") : Json(shots.receivers);
+    json["moving"] = shots.moving;
+  } else {
+    json["elevations"] = rtm::to_string(survey.elevations);
+  }
+}
+
+std::vector<OptionText> data_options(const std::string& option) {
+  return {
+      {option, "FILE | FOLDER | modelled", "SEG-Y, gathers of model_waves, or modelled; needed"},
+      {"elevations", "NAME", "of trace headers: standard or depth (default: standard)"},
+      {"length-unit", "auto | m | ft", "of trace headers (default: as the file says)"},
+      {"line", "auto | DEGREES | x,y:x,y", "on which 2D models see places (default: auto)"},
+      {"data-interval", "s", "between samples, whatever the file says"}};
+}
+
+OptionGroup true_model_options(const std::string& option) {
+  OptionGroup truth{concat("Modelled data (--", option, " modelled)"), {}};
+  for (const char* name : parameter_names) {
+    truth.options.push_back(
+        {std::string("true-") + name, "FILE | value",
+         name == std::string("vp") ? "the model that data come from (default: that of --vp)" : ""});
+  }
+  truth.options = joined(truth.options, shot_options());
+  return truth;
+}
+
+void read_data_options(const Arguments& arguments, const std::string& program,
+                       const std::string& option, const EarthModelOptions& model, DataTexts& texts,
+                       ShotTexts& shots) {
+  const auto given = [&](const std::string& name) { return arguments.given(name); };
+  const auto text = [&](const char* name) { return arguments.text(name); };
+  if (!given(option)) {
+    throw InputError(concat("--", option,
+                            " is missing (needed: a SEG-Y file, a folder of gathers, or modelled): "
+                            "see ",
+                            program, " --help"));
+  }
+  texts.data = arguments.text(option);
+  texts.true_model = model;
+  texts.true_model.parameters.clear();
+  for (const char* name : parameter_names) {
+    const std::string name_of_true = std::string("true-") + name;
+    if (given(name_of_true)) texts.true_model.parameters[name] = arguments.text(name_of_true);
+  }
+  read_shot_options(arguments, shots);
+  if (!texts.modelled()) {
+    for (const char* name : {"source", "receivers", "moving"}) {
+      if (!given(name)) continue;
+      throw InputError(concat("--", name, " and --", option, " ", texts.data,
+                              " were both given (allowed: --", name, " with --", option,
+                              " modelled): the data say where they were taken"));
+    }
+    if (!texts.true_model.parameters.empty()) {
+      throw InputError(concat("--true-", texts.true_model.parameters.begin()->first, " and --",
+                              option, " ", texts.data, " were both given (allowed: with --", option,
+                              " modelled)"));
+    }
+  } else if (!texts.true_model.parameters.empty() && texts.true_model.parameters.count("vp") == 0) {
+    throw InputError("--true-vp is missing (needed with the other parameters of that model)");
+  }
+  if (given("elevations")) texts.survey.elevations = rtm::parse_elevations(text("elevations"));
+  if (given("length-unit")) texts.survey.unit = rtm::parse_length_unit(text("length-unit"));
+  if (given("line")) texts.survey.line = rtm::parse_survey_line(text("line"));
+  if (given("data-interval")) {
+    texts.survey.interval = arguments.number("data-interval", "positive, in seconds", 0.0, false);
+  }
+}
+
+void add_data_inputs(const Arguments& arguments, const std::string& option, const DataTexts& texts,
+                     const std::string& wavelet, CommonOptions& options) {
+  std::vector<std::string> names{"source", "receivers"};
+  for (const char* name : parameter_names) {
+    names.emplace_back(name);
+    names.push_back(std::string("true-") + name);
+  }
+  add_inputs(arguments, names, wavelet, options);
+  namespace fs = std::filesystem;
+  if (texts.modelled()) return;
+  std::error_code ignored;
+  if (!fs::is_directory(texts.data, ignored)) {
+    options.inputs.push_back({option, texts.data});
+    return;
+  }
+  for (const auto& entry : fs::directory_iterator(texts.data, ignored)) {
+    const std::string kind = entry.path().extension().string();
+    if (entry.is_regular_file(ignored) &&
+        (kind == ".npy" || kind == ".sgy" || kind == ".segy" || kind == ".json")) {
+      options.inputs.push_back({option, entry.path().string()});
+    }
+  }
+}
+
+std::string numbered(const char* stem, std::int64_t number, const char* end) {
+  std::string digits = std::to_string(number);
+  if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
+  return concat(stem, "_", digits, end);
+}
+
+}  // namespace moho::examples

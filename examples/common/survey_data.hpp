@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The data of programs that migrate or invert: gathers in files, or modelled with a model
+/// of their own.
+
+#include "common/survey.hpp"
+
+#include <moho/rtm/gathers.hpp>
+#include <moho/wave/text.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::examples {
+
+/// Where data come from.
+struct DataTexts {
+  std::string data;              ///< SEG-Y file, folder, or "modelled"
+  EarthModelOptions true_model;  ///< that modelled data come from; parameters may be empty
+  rtm::SurveyOptions survey;     ///< of files
+
+  /// Are they modelled?
+  bool modelled() const { return data == "modelled"; }
+  /// Values by option as summary.json has them.
+  void describe(const std::string& option, const ShotTexts& shots, Json& json) const;
+};
+
+/// The option that says where data are, and those of their headers, for --help.
+/// \param option "shots" or "data"
+std::vector<OptionText> data_options(const std::string& option);
+/// --true-vp ..., --source, --receivers and --moving, for --help.
+OptionGroup true_model_options(const std::string& option);
+/// What was given for them. \throws InputError
+void read_data_options(const Arguments& arguments, const std::string& program,
+                       const std::string& option, const EarthModelOptions& model, DataTexts& texts,
+                       ShotTexts& shots);
+/// Notes the files of models and data, so that no result replaces one of them.
+void add_data_inputs(const Arguments& arguments, const std::string& option, const DataTexts& texts,
+                     const std::string& wavelet, CommonOptions& options);
+
+/// The shots of the data, and their files.
+template <int Dim>
+struct SurveyData {
+  std::vector<wave::Shot<Dim>> shots;
+  std::string sources_name, receivers_name;  ///< of options, for messages
+  std::optional<rtm::Survey<Dim>> survey;    ///< none: they are modelled
+  double time = 0.0;                         ///< seconds
+  std::vector<std::string> notes;
+  std::size_t traces = 0;
+};
+
+/// \brief Finds the shots.
+/// \param time seconds asked for; 0: as long as the data, 1 s for modelled ones
+/// \throws InputError, FileError with the option's name
+template <int Dim>
+SurveyData<Dim> open_data(const std::string& option, const DataTexts& texts, const ShotTexts& shots,
+                          const Grid<Dim>& grid, double time) {
+  SurveyData<Dim> data;
+  data.time = time;
+  if (texts.modelled()) {
+    data.sources_name = "--source";
+    data.receivers_name = "--receivers";
+    data.shots = make_shots<Dim>(shots, grid);
+    if (time == 0.0) data.time = 1.0;
+  } else {
+    data.sources_name = data.receivers_name = concat("--", option, " ", texts.data);
+    try {
+      data.survey.emplace(texts.data, texts.survey);
+      data.survey->keep_inside(grid);
+    } catch (const Error& error) {
+      const std::string text = concat(data.sources_name, ": ", error.what());
+      if (dynamic_cast<const FileError*>(&error) != nullptr) throw FileError(text);
+      throw InputError(text);
+    }
+    data.shots = data.survey->shots();
+    if (time == 0.0) {
+      data.time = data.survey->interval() * static_cast<double>(data.survey->samples() - 1) +
+                  std::max(0.0, data.survey->t0(0));
+    }
+    data.notes = data.survey->notes();
+  }
+  for (const auto& shot : data.shots) {
+    const std::string of = data.shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
+    for (const bool sources : {true, false}) {
+      try {
+        check_positions<Dim>(grid, sources ? shot.sources : shot.receivers,
+                             of + (sources ? "source" : "receiver"));
+      } catch (const InputError& error) {
+        throw InputError(
+            concat(sources ? data.sources_name : data.receivers_name, ": ", error.what()));
+      }
+    }
+    data.traces += shot.receivers.size();
+  }
+  return data;
+}
+
+/// \brief The model of modelled data, if one was given. \throws InputError, FileError, MemoryError
+template <class T>
+std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const EarthModel<T>& model) {
+  if (texts.true_model.parameters.empty()) return std::nullopt;
+  EarthModelOptions options = texts.true_model;
+  if (options.spacing.empty()) options.spacing = model.spacing;
+  if (options.shape.empty()) options.shape = model.shape;
+  EarthModel<T> truth = load_earth_model<T>(options);
+  if (truth.shape != model.shape) {
+    throw InputError(concat("--true-vp: its shape is ", io::shape_string(truth.shape),
+                            " (allowed: ", io::shape_string(model.shape),
+                            ", that of --vp): give both on the same nodes"));
+  }
+  return truth;
+}
+
+/// A name with a number of four digits: "shot_0012.npy".
+std::string numbered(const char* stem, std::int64_t number, const char* end = ".npy");
+
+}  // namespace moho::examples

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The part of invert_waves that runs on a space, compiled once for each memory.
+
+#include "common/wave_fields.hpp"
+#include "invert_waves/options.hpp"
+
+#include <moho/core/instance.hpp>
+#include <moho/core/phases.hpp>
+#include <moho/core/progress.hpp>
+#include <moho/rtm/gathers.hpp>
+#include <moho/wave/plan.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::examples::invert_waves {
+
+/// What the run was found to be before its first shot.
+struct Plan {
+  std::string device;
+  int threads = 1;
+  wave::Medium medium = wave::Medium::isotropic;
+  wave::TimePlan time;
+  wave::Limits limits;          ///< of the start
+  double largest_dt = 0.0;      ///< stable with all models within the bounds
+  double frequency = 0.0;       ///< highest of the last band, Hz
+  double nodes_per_wave = 0.0;  ///< of the shortest wave of the last band in the start
+  std::int64_t every = 0;       ///< steps between products in the last band
+  std::vector<std::pair<double, double>> bounds;  ///< of each unknown
+  std::vector<std::int64_t> nodes;                ///< with layers
+  SourceField source_field = SourceField::shell;
+  double source_bytes = 0.0;  ///< that keeping the source's wavefield takes
+  double fixed_bytes = 0.0;   ///< all else in the space
+  double budget = 0.0;        ///< of the space
+  double data_bytes = 0.0;    ///< of all gathers, on the host
+  double lags_bytes = 0.0;    ///< of the extended image
+  double unknowns = 0.0;      ///< how many
+  double seconds = 0.0;       ///< estimate for an evaluation
+};
+
+/// A row of history.csv.
+struct Evaluation {
+  int band = 0;                 ///< from 1
+  double frequency = 0.0;       ///< of the band, Hz; 0: all
+  std::int64_t evaluation = 0;  ///< from 1
+  std::int64_t iteration = 0;   ///< steps taken so far
+  bool taken = false;           ///< this evaluation was a step that was taken
+  double misfit = 0.0;          ///< over that of data without a model
+  double relative = 0.0;        ///< over the first of the band
+  double gradient = 0.0;        ///< length of the gradient at the best point
+  double step = 0.0;            ///< along the direction, of this evaluation
+  double vp_error = -1.0;       ///< |vp - true vp| / |true vp| of the best point; negative: unknown
+  double seconds = 0.0;         ///< of this evaluation
+  double points = 0.0;          ///< nodes stepped in it
+  double modelling = 0.0;       ///< seconds of its forward legs
+  double gradients = 0.0;       ///< seconds of all else that the shots took on the space
+};
+
+/// A gather of the middle shot.
+struct Gather {
+  std::int64_t shot = 0, receivers = 0, samples = 0;
+  double dt = 0.0;
+  std::vector<float> observed, start, modelled;  ///< receivers x samples
+};
+
+/// The extended image of the result.
+template <class T>
+struct Extension {
+  std::vector<T> values;  ///< lag after lag, each with the nodes of the model
+  double focus = 0.0;     ///< 1/2 sum of h^2 I^2 over 1/2 sum of I^2, square metres
+};
+
+/// What has been found so far, fetched when it is wanted.
+template <class T>
+struct Found {
+  std::function<void(const std::filesystem::path&)> save;  ///< the state of the search
+  std::function<ModelValues<T>()> model, gradient;         ///< of the unknowns, at the best point
+  std::function<std::vector<T>()> illumination;            ///< of the last evaluation
+};
+
+/// Input that is read but not yet checked against the model.
+template <class T, int Dim>
+struct Job {
+  Grid<Dim> grid;
+  ModelValues<T>* values = nullptr;       ///< of the start
+  ModelValues<T>* true_values = nullptr;  ///< of the model that data come from; null: data are read
+  bool truth_known = false;               ///< there is a true model, and it is not the start
+  std::map<std::string, std::string> names, true_names;  ///< of parameters, for messages
+  std::vector<wave::Shot<Dim>> shots;
+  std::string sources_name, receivers_name, wavelet_name, data_name;
+  wave::Boundaries<Dim> boundaries;
+  wave::ModellingOptions<Dim> modelling;
+  wave::WaveletAt wavelet;
+  const Options* options = nullptr;
+  std::vector<std::pair<double, double>> bounds;  ///< of each unknown
+  std::vector<unsigned char> mask;                ///< by node, 0: stays; empty: none
+
+  std::filesystem::path state;  ///< of an earlier run to go on with; empty: none
+  int band = 0;                 ///< that the state is in, from 0
+  std::int64_t in_band = 0;     ///< evaluations of that band that were told
+
+  std::function<rtm::ShotGather<Dim>(std::size_t)> gather;  ///< reads a shot; none: modelled
+  /// All is planned; false stops.
+  std::function<bool(const Plan&)> begins;
+  /// An evaluation was told to the search.
+  std::function<void(const Evaluation&, std::int64_t in_band, const Found<T>&)> told;
+  /// A band is over, and why. The last one when all is done.
+  std::function<void(int band, const std::string& why, const Found<T>&)> band_over;
+  /// The middle shot at the end.
+  std::function<void(const Gather&)> gathered;
+  /// The extended image, if it was asked for.
+  std::function<void(const Extension<T>&)> extended;
+  Progress progress;
+};
+
+/// Inverts on a space.
+/// \throws InputError, MemoryError, Error
+template <class T, int Dim, class Memory>
+PhaseTimes compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job);
+
+}  // namespace moho::examples::invert_waves

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Everything that can be asked of invert_waves, and how it is read.
+
+#include "common/command_line.hpp"
+#include "common/earth_model.hpp"
+#include "common/survey_data.hpp"
+
+#include <moho/fwi/extended_image.hpp>
+#include <moho/fwi/misfit.hpp>
+#include <moho/rtm/prepare.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::examples::invert_waves {
+
+/// How the source's wavefield comes back beside the adjoint one.
+enum class SourceField { automatic, shell, random, stored, replay };
+/// "auto", "shell", "random", "stored", "replay".
+const char* to_string(SourceField field);
+
+/// What was asked for.
+struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts {
+  EarthModelOptions model;  ///< to begin with
+
+  std::string wavelet = "ricker:10";
+  double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
+  rtm::WaveletZero zero = rtm::WaveletZero::start;
+  fwi::MisfitOptions misfit;
+  std::string offset_weights_text, mute_text = "none";
+  fwi::OffsetWeights offset_weights;
+  rtm::MuteOptions mute;
+
+  std::vector<std::string> unknowns{"vp"};  ///< "vp", "rho", "epsilon", "delta"
+  bool logarithms = true;                   ///< of vp and rho
+  std::map<std::string, std::pair<double, double>> bounds;
+  std::string mask_text;         ///< "depth:40" or a file; empty: none
+  double mask_depth = -1.0;      ///< metres, above which nothing changes; negative: none
+  std::vector<double> bands;     ///< Hz; empty: all frequencies at once
+  std::int64_t iterations = 10;  ///< of each band
+  int memory_pairs = 5;
+  double first_change = 0.01;  ///< of the unknowns' own size
+  bool precondition = false;   ///< by the illumination
+
+  SourceField source_field = SourceField::automatic;
+  std::int64_t every = 0;         ///< steps between products; 0: by the wavelet
+  fwi::Lags lags;                 ///< of the extended image of the result
+  bool extended = false;          ///< it was asked for
+  std::size_t device_memory = 0;  ///< bytes; 0: what is free
+  bool plan = false;              ///< print what would be done, and stop
+};
+
+/// The options, for --help.
+Description describe();
+
+/// What was given. \throws InputError for what is missing, malformed or contradictory
+Options read_options(const Arguments& arguments);
+
+}  // namespace moho::examples::invert_waves

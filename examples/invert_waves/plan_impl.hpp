@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What an inversion chooses and checks before its first shot.
+
+#include "invert_waves/shots_impl.hpp"
+
+#include <moho/core/space.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace moho::examples::invert_waves::detail {
+
+/// A parameter of a model by its option.
+template <class ModelType>
+auto& field_of(ModelType& model, const std::string& option) {
+  if (option == "rho") return model.density;
+  if (option == "epsilon") return model.epsilon;
+  if (option == "delta") return model.delta;
+  return model.vp;
+}
+
+/// Plans a run.
+template <class T, int Dim, class Memory>
+class Planner {
+ public:
+  Planner(const Instance<Memory>& exec, const Job<T, Dim>& job, Shots<T, Dim, Memory>& shots)
+      : m_exec(exec), m_job(job), m_o(*job.options), m_shots(shots) {}
+
+  /// Chooses what was left open, and leaves the shots in the last band.
+  /// \throws InputError
+  Plan make() {
+    m_plan.device = device_name(m_exec);
+    m_plan.threads = m_exec.concurrency();
+    const double data_dt =
+        m_job.true_values != nullptr ? m_shots.limits_of(m_shots.truth()).largest_dt : 0.0;
+    m_plan.bounds = m_job.bounds;
+    m_plan.limits = m_shots.limits_of(m_shots.start());
+    // bounds that nobody asked for are no reason to refuse a time step
+    const bool free_bounds = m_o.bounds.count("vp") == 0;
+    m_plan.largest_dt = m_shots.limits_of(extreme(true)).largest_dt;
+    if (free_bounds && m_shots.options().time.dt >= m_plan.largest_dt &&
+        m_shots.options().time.dt < m_plan.limits.largest_dt) {
+      bound_of_vp().second *= 0.9999 * m_plan.largest_dt / m_shots.options().time.dt;
+      m_plan.largest_dt = m_shots.limits_of(extreme(true)).largest_dt;
+    }
+    if (data_dt > 0.0) m_plan.largest_dt = std::min(m_plan.largest_dt, data_dt);
+    if (m_shots.options().time.dt == 0.0) {
+      m_shots.options().time.dt = std::floor(0.9 * m_plan.largest_dt * 1e6) * 1e-6;
+      if (!(m_shots.options().time.dt > 0.0)) m_shots.options().time.dt = 0.9 * m_plan.largest_dt;
+    } else if (m_shots.options().time.dt >= m_plan.largest_dt) {
+      throw InputError(concat("--dt is ", m_shots.options().time.dt, " s (allowed: below ",
+                              m_plan.largest_dt,
+                              " s, for models up to the bounds): take a smaller one, or lower the "
+                              "greatest value of --bounds"));
+    }
+    const int last = std::max<int>(static_cast<int>(m_o.bands.size()), 1) - 1;
+    m_shots.set_band(last);
+    const auto& p = m_shots.modelling().plan();
+    m_plan.medium = p.medium;
+    m_plan.time = p.time;
+    m_plan.frequency = p.frequency;
+    m_plan.nodes_per_wave = p.nodes_per_wave;
+    m_plan.every = m_shots.gradients().every();
+    for (int d = 0; d < Dim; ++d) m_plan.nodes.push_back(p.grid.extents[d]);
+    m_plan.unknowns = static_cast<double>(m_o.unknowns.size()) * static_cast<double>(nodes());
+    double spacing = 0.0;
+    for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, m_job.grid.spacing[d]);
+    const double wanted = p.nodes_per_wave_wanted * p.frequency * spacing;
+    const double slowest = m_shots.limits_of(extreme(false)).least_velocity;
+    if (free_bounds && slowest < wanted) bound_of_vp().first *= 1.0001 * wanted / slowest;
+    try {
+      wave::check_dispersion(m_job.grid, m_shots.limits_of(extreme(false)), m_shots.options().order,
+                             p.frequency);
+    } catch (const InputError& error) {
+      throw InputError(concat("--bounds: with the least velocity, ", error.what()));
+    }
+    for (const auto& shot : m_job.shots) {
+      m_plan.data_bytes += static_cast<double>(shot.receivers.size()) *
+                           static_cast<double>(p.time.steps + 1) * 2.0 * sizeof(float);
+    }
+    check_lags();
+    choose_source_field();
+    m_plan.seconds = estimate();
+    return m_plan;
+  }
+
+ private:
+  using Model = wave::Model<T, Dim, Memory>;
+
+  std::int64_t nodes() const { return m_job.grid.size(); }
+  // A model of the greatest or least values that bounds allow, for limits of the time step.
+  Model extreme(bool greatest) {
+    Model model = m_shots.start();
+    for (std::size_t u = 0; u < m_o.unknowns.size(); ++u) {
+      const std::string& name = m_o.unknowns[u];
+      if (name == "rho" || name == "delta") continue;
+      auto field = make_field<T>(m_exec, m_job.grid, name);
+      fill(m_exec, field,
+           static_cast<T>(greatest ? m_plan.bounds[u].second : m_plan.bounds[u].first));
+      field_of(model, name) = field;
+    }
+    return model;
+  }
+  std::pair<double, double>& bound_of_vp() {
+    const auto found = std::find(m_o.unknowns.begin(), m_o.unknowns.end(), "vp");
+    return m_plan.bounds[static_cast<std::size_t>(found - m_o.unknowns.begin())];
+  }
+  // Seconds of an evaluation.
+  double estimate() {
+    auto& field = m_shots.modelling().wavefield();
+    field.clear(m_exec);
+    wave::RunOptions<T, Dim, Memory> run;
+    run.last = 2;
+    wave::run_steps<T, Dim, Memory>(m_exec, m_shots.modelling().propagator(), field, run);
+    run.last = 12;
+    const auto report =
+        wave::run_steps<T, Dim, Memory>(m_exec, m_shots.modelling().propagator(), field, run);
+    const double legs =
+        m_plan.source_field == SourceField::random || m_plan.source_field == SourceField::replay
+            ? 4.4
+            : 3.4;
+    return legs * report.seconds / 10.0 * static_cast<double>(m_plan.time.steps) *
+           static_cast<double>(m_job.shots.size());
+  }
+
+  void check_lags() {
+    const std::size_t asked = is_host_memory<Memory> ? m_o.memory : m_o.device_memory;
+    m_plan.budget = static_cast<double>(memory_budget(m_exec, asked));
+    if (!m_o.extended) return;
+    for (int d = 0; d < 2; ++d) {
+      const std::int64_t lag = d == 0 ? m_o.lags.x : m_o.lags.y;
+      const std::int64_t most = Dim == 2 && d == 1 ? 0 : (m_job.grid.extents[d] - 1) / 2;
+      if (lag <= most) continue;
+      throw InputError(concat("--lags: the largest along ", d == 0 ? "x" : "y", " is ", lag,
+                              " nodes (allowed: 0 to ", most, ", half of the model): take fewer"));
+    }
+    const auto bytes = [&](const fwi::Lags& lags) {
+      return fwi::ExtendedImage<T, Dim, Memory>::bytes_of(m_shots.gradients().box(), lags);
+    };
+    m_plan.lags_bytes = bytes(m_o.lags);
+    if (m_plan.lags_bytes <= 0.9 * m_plan.budget) return;
+    fwi::Lags fitting = m_o.lags;
+    while (fitting.x > 0 && bytes(fitting) > 0.9 * m_plan.budget) {
+      --fitting.x;
+      fitting.y = std::min(fitting.x, fitting.y);
+    }
+    throw InputError(concat("--lags: ", m_o.lags.count(), " lags take ",
+                            format_bytes(m_plan.lags_bytes),
+                            " (allowed: ", format_bytes(m_plan.budget),
+                            " in all): ", fitting.count(), " would fit, --lags ", fitting.x,
+                            Dim == 3 && m_o.lags.y > 0 ? concat(",", fitting.y) : ""));
+  }
+
+  void choose_source_field() {
+    const auto& scheme = m_shots.modelling().propagator().scheme();
+    const auto each = static_cast<double>(sizeof(T) * static_cast<std::size_t>(scheme.fields()));
+    const auto steps = static_cast<double>(m_plan.time.steps);
+    const double state = 2.0 * each * static_cast<double>(scheme.layout().size);
+    const double snapshot = each * static_cast<double>(m_shots.gradients().snapshot_nodes());
+    const double shell = each * steps *
+                             static_cast<double>(rtm::ReverseStore<T, Dim, Memory>::kept_nodes(
+                                 scheme, m_shots.gradients().outside())) +
+                         state + snapshot;
+    const double stored = snapshot * std::floor(steps / static_cast<double>(m_plan.every));
+    const double search = (2.0 * m_o.memory_pairs + 8.0) * m_plan.unknowns * sizeof(T);
+    m_plan.fixed_bytes = static_cast<double>(m_shots.modelling().plan().memory.most) +
+                         static_cast<double>(m_shots.gradients().bytes()) + search +
+                         8.0 * m_plan.unknowns;
+    if (m_o.source_field == SourceField::random) m_plan.fixed_bytes += 2.0 * state;
+    m_plan.fixed_bytes += m_plan.lags_bytes;
+    const double room = m_plan.budget - m_plan.fixed_bytes;
+    const auto take = [&](SourceField way, double bytes) {
+      m_plan.source_field = way;
+      m_plan.source_bytes = bytes;
+      return bytes <= room;
+    };
+    const double snapshots = std::max(1.0, std::floor(steps / static_cast<double>(m_plan.every)));
+    // pieces of about the square root of all, so that states and a piece take the least together
+    const auto states = static_cast<std::int64_t>(std::clamp(std::sqrt(snapshots), 2.0, 40.0));
+    const auto piece =
+        static_cast<std::int64_t>(std::ceil(snapshots / static_cast<double>(states + 1)));
+    const double replay =
+        state * static_cast<double>(states + 1) + snapshot * static_cast<double>(piece);
+    bool fits = false;
+    switch (m_o.source_field) {
+      case SourceField::shell:
+        fits = take(SourceField::shell, shell);
+        break;
+      case SourceField::random:
+        fits = take(SourceField::random, snapshot);
+        break;
+      case SourceField::stored:
+        fits = take(SourceField::stored, stored);
+        break;
+      case SourceField::replay:
+        fits = take(SourceField::replay, replay);
+        break;
+      default:
+        fits = take(SourceField::shell, shell) || take(SourceField::replay, replay);
+    }
+    m_shots.set_source_field(m_plan.source_field, states, piece);
+    if (fits) return;
+    throw InputError(
+        concat("--source-field ", invert_waves::to_string(m_o.source_field), ": it takes ",
+               format_bytes(m_plan.source_bytes), " besides ", format_bytes(m_plan.fixed_bytes),
+               " (allowed: ", format_bytes(m_plan.budget),
+               " in all): take another way, fewer steps, a coarser grid, or more memory (--memory, "
+               "--device-memory)"));
+  }
+
+  Instance<Memory> m_exec;
+  const Job<T, Dim>& m_job;
+  const Options& m_o;
+  Shots<T, Dim, Memory>& m_shots;
+  Plan m_plan;
+};
+
+}  // namespace moho::examples::invert_waves::detail

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The whole fwi module.
+
+#include <moho/fwi/extended_image.hpp>
+#include <moho/fwi/gradient.hpp>
+#include <moho/fwi/lbfgs.hpp>
+#include <moho/fwi/misfit.hpp>

@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The gradient of a shot's misfit by the parameters of its model.
+
+#include <moho/core/arena.hpp>
+#include <moho/core/copy.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/fwi/extended_image.hpp>
+#include <moho/fwi/gradient_kernels.hpp>
+#include <moho/rtm/leg.hpp>
+#include <moho/rtm/snapshot.hpp>
+#include <moho/wave/adjoint.hpp>
+#include <moho/wave/operators.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace moho::fwi {
+
+/// Parameters of a model that derivatives are wanted of. The P velocity is always among them.
+struct Unknowns {
+  bool density = false;     ///< of media with variable density
+  bool anisotropy = false;  ///< epsilon and delta of VTI media
+};
+
+/// \brief The misfit of a shot: reads what was modelled, (steps + 1) x receivers, writes its
+/// derivative by each of these samples, and returns the misfit.
+template <class T, class Memory>
+using ShotMisfit = std::function<double(const wave::PointSeries<const T, Memory>& modelled,
+                                        const wave::PointSeries<T, Memory>& derivative)>;
+
+/// Options of ShotGradients::add().
+template <class T, int Dim, class Memory>
+struct ShotGradientOptions {
+  std::int64_t steps = 0;          ///< of either leg, 1 or more
+  std::int64_t check_every = 200;  ///< look for NaN and overflow every so many steps; 0: never
+  /// \brief The source's leg whose wavefield is correlated, where it is not the one that data are
+  /// modelled with: behind random layers, which it can be run back from. Its model has to be the
+  /// same, its grid may have other layers. The store belongs to it.
+  const rtm::Leg<T, Dim, Memory>* source = nullptr;
+  /// Gets the products at points apart, too, of p and of q, if it is there: an image of box().
+  ExtendedImage<T, Dim, Memory>* extended = nullptr;
+  /// Called about twice a second with how far a leg has come: 0 forward, 1 the source's own, 2
+  /// backward.
+  std::function<void(int leg, const wave::ShotProgress&)> progress = {};
+};
+
+/// What ShotGradients::add() did.
+template <int Dim>
+struct ShotGradientReport {
+  double misfit = 0.0;            ///< what the misfit said
+  double forward_seconds = 0.0;   ///< of modelling
+  double backward_seconds = 0.0;  ///< of the adjoint field, the source's again and the products
+  double points = 0.0;            ///< nodes stepped, of all wavefields
+  rtm::SnapshotReport snapshots;  ///< what keeping the source's wavefield took
+};
+
+/// \brief Gradients of shots, added up.
+///
+/// For each shot the source's wavefield runs forward, and its traces go to the misfit. The
+/// derivatives by the samples run backward by the same steps, which are their own adjoint
+/// (adjoint_factors()), and with the source's wavefield at the same times, from a SnapshotStore,
+/// they make the derivatives by the coefficients of the equations: v^2 dt^2, 1 / rho, 1 + 2
+/// epsilon, sqrt(1 + 2 delta). With every = 1 that is the exact gradient of the discrete misfit, to
+/// rounding, for all media of self-adjoint equations, orders and faces. Perfectly matched layers
+/// add to the equations at order / 2 nodes beside them, too, which the gradient there does not
+/// have: it was off by 1e-4 along random directions; and the density has to be as smooth there as
+/// adjoint_factors() says.
+///
+/// Nodes of layers are copies of those at the edge of the model. Their share in its gradient is
+/// added where `layers` is true, for which the source's wavefield has to be known there; otherwise
+/// it is left out.
+template <class T, int Dim, class Memory>
+class ShotGradients {
+ public:
+  /// \param exec where arrays are allocated
+  /// \param propagator of the model; it has to outlive the gradients
+  /// \param unknowns besides the P velocity
+  /// \param every steps from one product of the wavefields to the next, 1 or more
+  /// \param layers the nodes of layers share in the gradient
+  /// \throws InputError for Fletcher's equations, parameters that the medium does not have,
+  /// `layers` with perfectly matched ones
+  ShotGradients(const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
+                const Unknowns& unknowns = {}, std::int64_t every = 1, bool layers = false);
+
+  /// Takes the present model of the propagator: after Propagator::update(). Sums stay.
+  void update(const InstanceOf<Memory>& exec);
+  /// Sets all sums to zero.
+  void clear(const InstanceOf<Memory>& exec);
+
+  /// Fields of snapshots in the store: 1 p, 2 p and q.
+  int fields() const { return m_propagator->scheme().fields(); }
+  /// Nodes beyond the model that the source's snapshots have to hold: rtm::ReverseOptions::outside.
+  std::int64_t outside() const { return m_outside; }
+  /// The nodes of the sums, in the grid with layers.
+  const Box<Dim>& box() const { return m_box; }
+  /// Nodes of the largest snapshot.
+  std::int64_t snapshot_nodes() const { return snapshot_box().size(); }
+  /// Steps from one snapshot to the next.
+  std::int64_t every() const { return m_every; }
+  /// Bytes of all arrays.
+  std::size_t bytes() const;
+
+  /// \brief Adds the gradient of a shot.
+  /// \param exec where everything runs
+  /// \param wavefield of the propagator; its values are lost
+  /// \param forward the source's leg
+  /// \param receivers that record and inject, of the propagator's grid
+  /// \param misfit called once, when the shot has been modelled
+  /// \param store of the source's wavefield, fresh, with fields() fields
+  /// \param options steps, progress
+  /// \throws InputError for options that make no sense; Error when a wavefield is no longer finite;
+  /// what the store and the misfit throw
+  ShotGradientReport<Dim> add(const InstanceOf<Memory>& exec,
+                              wave::Wavefield<T, Dim, Memory>& wavefield,
+                              const rtm::Leg<T, Dim, Memory>& forward,
+                              const wave::PointSet<T, Dim, Memory>& receivers,
+                              const ShotMisfit<T, Memory>& misfit,
+                              rtm::SnapshotStore<T, Dim, Memory>& store,
+                              const ShotGradientOptions<T, Dim, Memory>& options);
+
+  /// \brief The derivatives of the sum of the misfits by the parameters of the model: vp, and those
+  /// of the unknowns; in 1 / (m/s) and so on.
+  /// \param exec where the work is submitted
+  /// \param grid of the model, without layers
+  /// \param model without layers, that the propagator was made of or updated with
+  /// \param kept what taper_delta() leaves of delta - epsilon at each node; no elements: all
+  wave::Model<T, Dim, Memory> derivatives(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                          const wave::Model<T, Dim, Memory>& model,
+                                          const Field<T, Dim, Memory>& kept = {}) const;
+  /// The illumination: the sum of p^2 over time, times the time step, of all shots.
+  Field<T, Dim, Memory> illumination(const InstanceOf<Memory>& exec, const Grid<Dim>& grid) const;
+
+ private:
+  using Array = wave::Storage<T, Memory>;
+  using Wave = wave::Wavefield<T, Dim, Memory>;
+  Box<Dim> snapshot_box() const {
+    return intersection(m_box.grown(m_outside), whole_box(m_propagator->grid()));
+  }
+  void source_leg(const Instance<Memory>& exec, const rtm::Leg<T, Dim, Memory>& leg,
+                  Wave& wavefield, rtm::SnapshotStore<T, Dim, Memory>& store, int number,
+                  const ShotGradientOptions<T, Dim, Memory>& options, const Box<Dim>& kept,
+                  const std::function<void(std::int64_t)>& present,
+                  ShotGradientReport<Dim>& report) const;
+  void image(const Instance<Memory>& exec, const Wave& adjoint,
+             const rtm::Leg<T, Dim, Memory>& forward, const rtm::Snapshot<T, Dim, Memory>& snapshot,
+             const Index<Dim>& shift, std::int64_t time, ExtendedImage<T, Dim, Memory>* extended);
+  Field<T, Dim, Memory> folded(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                               const Array& sums) const;
+
+  const wave::Propagator<T, Dim, Memory>* m_propagator;
+  Unknowns m_unknowns;
+  std::int64_t m_every, m_outside = 0;
+  Box<Dim> m_box;  ///< nodes of the sums
+  wave::AdjointFactors<T, Memory> m_factors;
+  Array m_change[2];         ///< D nu and the residual
+  Wave m_source;             ///< a snapshot, padded; only for unknowns besides vp
+  Array m_source_change[2];  ///< D of it
+  Array m_injected;          ///< what the source injects
+  Array m_lambda, m_slope;   ///< the adjoint of p, and its difference in time
+  Array m_by_scale, m_by_a, m_by_r, m_by_b, m_illumination;
+};
+
+template <class T, int Dim, class Memory>
+ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
+                                             const wave::Propagator<T, Dim, Memory>& propagator,
+                                             const Unknowns& unknowns, std::int64_t every,
+                                             bool layers)
+    : m_propagator(&propagator), m_unknowns(unknowns), m_every(every) {
+  const Instance<Memory>& instance = exec;
+  const auto& scheme = propagator.scheme();
+  const wave::Medium medium = propagator.medium();
+  if (every < 1) throw InputError(concat("every is ", every, " (allowed: 1 or more steps)"));
+  if (unknowns.density && medium != wave::Medium::variable_density) {
+    throw InputError(concat("unknowns: the density of a medium '", wave::to_string(medium),
+                            "' (allowed: with variable_density): give the model a density"));
+  }
+  if (unknowns.anisotropy && medium != wave::Medium::vti) {
+    throw InputError(concat("unknowns: epsilon and delta of a medium '", wave::to_string(medium),
+                            "' (allowed: with vti): invert for vp there"));
+  }
+  const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
+  for (int d = 0; d < Dim; ++d) {
+    for (const wave::Face& face : {faces.lower[d], faces.upper[d]}) {
+      if (layers && face.kind == wave::FaceKind::cpml) {
+        throw InputError(
+            "layers: perfectly matched ones have no gradient of their own (allowed: rigid, free, "
+            "sponge and random faces): leave the layers out");
+      }
+    }
+  }
+  m_box = layers ? whole_box(propagator.grid()) : propagator.interior();
+  if (unknowns.density || unknowns.anisotropy) m_outside = propagator.order() / 2;
+  update(exec);
+  const wave::Layout<Dim>& layout = propagator.layout();
+  const auto padded = [&](const char* label) {
+    return wave::make_storage<T>(instance, layout, label);
+  };
+  const auto dense = [&](const char* label) {
+    return allocate<Array>(instance, label, static_cast<std::size_t>(m_box.size()));
+  };
+  for (int f = 0; f < scheme.fields(); ++f) m_change[f] = padded("moho::fwi::change");
+  if (m_outside > 0) {
+    m_source.layout = layout;
+    m_source.fields = scheme.fields();
+    for (int f = 0; f < m_source.fields; ++f) m_source.now[f] = padded("moho::fwi::source");
+  }
+  m_by_scale = dense("moho::fwi::by_scale");
+  m_illumination = dense("moho::fwi::illumination");
+  if (unknowns.density) m_by_b = dense("moho::fwi::by_b");
+  if (unknowns.anisotropy) {
+    for (auto& change : m_source_change) change = padded("moho::fwi::source_change");
+    m_injected = padded("moho::fwi::injected");
+    m_lambda = padded("moho::fwi::lambda");
+    m_slope = padded("moho::fwi::lambda");
+    m_by_a = dense("moho::fwi::by_a");
+    m_by_r = dense("moho::fwi::by_r");
+  }
+  clear(exec);
+}
+
+template <class T, int Dim, class Memory>
+void ShotGradients<T, Dim, Memory>::update(const InstanceOf<Memory>& exec) {
+  m_factors = wave::adjoint_factors<T, Dim, Memory>(exec, m_propagator->scheme(),
+                                                    m_propagator->medium_window());
+}
+
+template <class T, int Dim, class Memory>
+void ShotGradients<T, Dim, Memory>::clear(const InstanceOf<Memory>& exec) {
+  const Instance<Memory>& instance = exec;
+  for (const Array* sums : {&m_by_scale, &m_by_a, &m_by_r, &m_by_b, &m_illumination}) {
+    if (sums->size() > 0) fill(instance, *sums, T(0));
+  }
+}
+
+template <class T, int Dim, class Memory>
+std::size_t ShotGradients<T, Dim, Memory>::bytes() const {
+  std::size_t count = 0;
+  for (const Array* array :
+       {&m_by_scale, &m_by_a, &m_by_r, &m_by_b, &m_illumination, &m_change[0], &m_change[1],
+        &m_source.now[0], &m_source.now[1], &m_source_change[0], &m_source_change[1], &m_injected,
+        &m_lambda, &m_slope, &m_factors.inject[0], &m_factors.inject[1], &m_factors.record}) {
+    count += array->size();
+  }
+  return count * sizeof(T);
+}
+
+// Runs a leg of the source and hands its wavefield to the store.
+template <class T, int Dim, class Memory>
+void ShotGradients<T, Dim, Memory>::source_leg(
+    const Instance<Memory>& exec, const rtm::Leg<T, Dim, Memory>& leg, Wave& wavefield,
+    rtm::SnapshotStore<T, Dim, Memory>& store, int number,
+    const ShotGradientOptions<T, Dim, Memory>& options, const Box<Dim>& kept,
+    const std::function<void(std::int64_t)>& present, ShotGradientReport<Dim>& report) const {
+  wavefield.clear(exec);
+  store.begin(exec, wavefield, 0);
+  wave::RunOptions<T, Dim, Memory> run;
+  run.last = options.steps;
+  run.check_every = options.check_every;
+  run.present = present;
+  run.advanced = [&](std::int64_t time, const Box<Dim>& box) {
+    store.stepped(exec, wavefield, box, time);
+    if (time % m_every == 0) store.put(exec, wavefield, kept, time);
+  };
+  if (options.progress) {
+    run.progress = [&](const wave::ShotProgress& now) { options.progress(number, now); };
+  }
+  const auto done = leg.run(exec, wavefield, run);
+  store.turn(exec);
+  report.points += done.points;
+  (number == 0 ? report.forward_seconds : report.backward_seconds) += done.seconds;
+}
+
+template <class T, int Dim, class Memory>
+ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
+    const InstanceOf<Memory>& exec, Wave& wavefield, const rtm::Leg<T, Dim, Memory>& forward,
+    const wave::PointSet<T, Dim, Memory>& receivers, const ShotMisfit<T, Memory>& misfit,
+    rtm::SnapshotStore<T, Dim, Memory>& store, const ShotGradientOptions<T, Dim, Memory>& options) {
+  const Instance<Memory>& instance = exec;
+  if (options.extended != nullptr && !(options.extended->box() == m_box)) {
+    throw InputError(concat("extended: its nodes are ", box_string(options.extended->box()),
+                            " (allowed: ", box_string(m_box), ", those of the gradient)"));
+  }
+  if (options.steps < m_every) {
+    throw InputError(concat("steps is ", options.steps, " (allowed: ", m_every,
+                            " or more, the steps from one product to the next)"));
+  }
+  const auto& propagator = *m_propagator;
+  ShotGradientReport<Dim> report;
+  const auto rows = static_cast<std::size_t>(options.steps + 1);
+  const auto count = static_cast<std::size_t>(receivers.count());
+  const auto modelled =
+      allocate<wave::PointSeries<T, Memory>>(instance, "moho::fwi::modelled", rows, count);
+  const auto record = [&](std::int64_t time) {
+    receivers.record(instance, wavefield.now[0], modelled, time);
+  };
+  Index<Dim> shift{};  // from the grid of the source's own leg to that of the propagator
+  if (options.source == nullptr) {
+    source_leg(instance, forward, wavefield, store, 0, options, snapshot_box(), record, report);
+  } else {
+    wave::RunOptions<T, Dim, Memory> run;
+    run.last = options.steps;
+    run.check_every = options.check_every;
+    run.present = record;
+    if (options.progress) {
+      run.progress = [&](const wave::ShotProgress& now) { options.progress(0, now); };
+    }
+    wavefield.clear(exec);
+    const auto done = forward.run(exec, wavefield, run);
+    report.points += done.points;
+    report.forward_seconds += done.seconds;
+    const auto& other = *options.source->propagator;
+    Box<Dim> kept = snapshot_box();
+    for (int d = 0; d < Dim; ++d) {
+      shift[d] = propagator.interior().lower[d] - other.interior().lower[d];
+      if (propagator.interior().extent(d) != other.interior().extent(d)) {
+        throw InputError(
+            "source: its leg has another model (allowed: the same with other layers): make both "
+            "propagators of one model");
+      }
+      kept.lower[d] -= shift[d];
+      kept.upper[d] -= shift[d];
+    }
+    kept = intersection(kept, whole_box(other.grid()));
+    auto own = other.make_wavefield(exec);
+    source_leg(instance, *options.source, own, store, 1, options, kept, {}, report);
+  }
+  const auto derivative =
+      allocate<wave::PointSeries<T, Memory>>(instance, "moho::fwi::derivative", rows, count);
+  report.misfit = misfit(wave::PointSeries<const T, Memory>(modelled), derivative);
+  if (!std::isfinite(report.misfit)) {
+    throw Error(concat("the misfit is ", report.misfit,
+                       " (a wavefield or the data are no numbers): look at the data of the shot"));
+  }
+
+  wavefield.clear(exec);
+  if (m_unknowns.anisotropy) {
+    fill(instance, m_lambda, T(0));
+    fill(instance, m_slope, T(0));
+  }
+  wave::RunOptions<T, Dim, Memory> back;
+  back.first = options.steps + 1;
+  back.last = 1;
+  back.check_every = options.check_every;
+  if (options.progress) {
+    back.progress = [&](const wave::ShotProgress& now) { options.progress(2, now); };
+  }
+  const Box<Dim> whole = whole_box(propagator.grid());
+  back.present = [&](std::int64_t after) {
+    const std::int64_t time = after - 1;  // of the source's wavefield that meets this one
+    const bool products = time > 0 && time % m_every == 0;
+    const bool begins = time == 0 && m_unknowns.anisotropy;
+    if (!products && !m_unknowns.anisotropy) return;
+    wave::apply_operator<T, Dim, Memory>(instance, propagator.scheme(), propagator.medium_window(),
+                                         wavefield, m_unknowns.anisotropy ? whole : m_box,
+                                         m_change[0], products ? m_change[1] : Array());
+    receivers.inject(instance, m_change[0], wave::PointSeries<const T, Memory>(derivative), time);
+    if (products) {
+      image(instance, wavefield, forward, store.get(instance, time), shift, time, options.extended);
+    } else if (begins) {
+      image(instance, wavefield, forward, {}, shift, time, nullptr);
+    }
+    if (!m_unknowns.anisotropy) return;
+    launch_box("moho::fwi::step_lambda", instance, whole,
+               detail::StepLambda<T, Dim>{propagator.scheme().arguments(), m_change[0].data(),
+                                          m_lambda.data(), m_slope.data(), propagator.layout()});
+  };
+  back.stepped = [&](std::int64_t after, const Box<Dim>&) {
+    for (int f = 0; f < wavefield.fields; ++f) {
+      receivers.inject(instance, wavefield.next[f], wave::PointSeries<const T, Memory>(derivative),
+                       after - 1, m_factors.inject[f]);
+    }
+  };
+  const auto done = wave::run_steps<T, Dim, Memory>(exec, propagator, wavefield, back);
+  report.points += done.points;
+  report.backward_seconds += done.seconds;
+  report.snapshots = store.report();
+  report.points += report.snapshots.points;
+  return report;
+}
+
+template <class T, int Dim, class Memory>
+void ShotGradients<T, Dim, Memory>::image(const Instance<Memory>& exec, const Wave& adjoint,
+                                          const rtm::Leg<T, Dim, Memory>& forward,
+                                          const rtm::Snapshot<T, Dim, Memory>& snapshot,
+                                          const Index<Dim>& shift, std::int64_t time,
+                                          ExtendedImage<T, Dim, Memory>* extended) {
+  const auto& propagator = *m_propagator;
+  const auto& scheme = propagator.scheme();
+  const wave::Layout<Dim>& layout = propagator.layout();
+  const T weight = static_cast<T>(m_every);
+  const bool there = snapshot.values.size() > 0;
+  Box<Dim> box = snapshot.box;
+  for (int d = 0; d < Dim; ++d) {
+    box.lower[d] += shift[d];
+    box.upper[d] += shift[d];
+  }
+  const auto nodes = detail::dense(box);
+  if (there) {
+    detail::AddScale<T, Dim> add{};
+    add.p = snapshot.values.data();
+    if (scheme.fields() == 2) {
+      add.q = add.p + box.size();
+      add.change_q = m_change[1].data();
+    }
+    add.snapshot = nodes;
+    add.change_p = m_change[0].data();
+    add.layout = layout;
+    add.sums = detail::dense(m_box);
+    add.scale = m_by_scale.data();
+    add.illumination = m_illumination.data();
+    add.weight = weight;
+    add.time = static_cast<T>(static_cast<double>(m_every) * propagator.dt());
+    launch_box("moho::fwi::add_scale", exec, m_box, add);
+    for (int f = 0; f < scheme.fields() && extended != nullptr; ++f) {
+      extended->add(exec, snapshot.values.data() + f * box.size(), box, layout, m_change[f],
+                    static_cast<double>(m_every));
+    }
+  }
+  if (m_outside == 0) return;
+  if (there) {
+    for (int f = 0; f < m_source.fields; ++f) {
+      const detail::PutNodes<T, Dim> put{snapshot.values.data() + f * box.size(),
+                                         m_source.now[f].data(), layout, nodes};
+      launch_box("moho::fwi::put_source", exec, intersection(box, whole_box(propagator.grid())),
+                 put);
+    }
+  }
+  wave::detail::StepArguments<T> s = scheme.arguments();
+  propagator.medium_window().bind(s);
+  if (m_unknowns.density && there) {
+    // both behind free surfaces, which div(1/rho grad p) has filled for the adjoint field
+    wave::detail::set_box(s, whole_box(propagator.grid()));
+    wave::detail::mirror_faces<T, Dim, Memory>(exec, scheme, layout.window, s,
+                                               {m_source.now[0].data() + layout.offset, nullptr}, 1,
+                                               T(-1));
+    wave::detail::mirror_faces<T, Dim, Memory>(
+        exec, scheme, layout.window, s, {adjoint.now[0].data() + layout.offset, nullptr}, 1, T(-1));
+    detail::AddBuoyancy<T, Dim> add{};
+    add.s = s;
+    add.radius = scheme.order() / 2;
+    add.p = m_source.now[0].data();
+    add.nu = adjoint.now[0].data();
+    add.layout = layout;
+    add.extents = propagator.grid().extents;
+    const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
+    for (int d = 0; d < Dim; ++d) {
+      add.free_lower[d] = faces.lower[d].kind == wave::FaceKind::free_surface;
+      add.free_upper[d] = faces.upper[d].kind == wave::FaceKind::free_surface;
+    }
+    add.sums = detail::dense(m_box);
+    add.by_b = m_by_b.data();
+    add.weight = weight;
+    launch_box("moho::fwi::add_buoyancy", exec, m_box, add);
+  }
+  if (!m_unknowns.anisotropy) return;
+  if (there) {
+    wave::apply_operator<T, Dim, Memory>(exec, scheme, propagator.medium_window(), m_source, m_box,
+                                         m_source_change[0], m_source_change[1]);
+  }
+  double volume = 1.0;
+  for (int d = 0; d < Dim; ++d) volume *= propagator.grid().spacing[d];
+  const bool injects = time < static_cast<std::int64_t>(forward.amplitudes.extent(0));
+  const auto inject = [&](double sign) {
+    if (!injects) return;
+    forward.points->inject(exec, m_injected, forward.amplitudes, time, {},
+                           static_cast<T>(sign / volume));
+  };
+  inject(1.0);
+  detail::AddAnisotropy<T, Dim> add{};
+  add.s = s;
+  add.lambda = m_lambda.data();
+  add.nu_q = adjoint.now[1].data();
+  if (there) {
+    add.h2p = m_source_change[0].data();
+    add.h1q = m_source_change[1].data();
+  }
+  add.source = m_injected.data();
+  add.layout = layout;
+  add.sums = detail::dense(m_box);
+  add.by_a = m_by_a.data();
+  add.by_r = m_by_r.data();
+  add.weight = weight;
+  launch_box("moho::fwi::add_anisotropy", exec, m_box, add);
+  inject(-1.0);  // zero again, exactly
+}
+
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> ShotGradients<T, Dim, Memory>::folded(const Instance<Memory>& exec,
+                                                            const Grid<Dim>& grid,
+                                                            const Array& sums) const {
+  auto result = make_field<T>(exec, grid, "moho::fwi::folded");
+  launch("moho::fwi::fold_layers", exec, grid.size(),
+         detail::FoldLayers<T, Dim>{sums.data(), result.data(), detail::dense(m_box), grid,
+                                    m_propagator->interior().lower});
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> ShotGradients<T, Dim, Memory>::illumination(const InstanceOf<Memory>& exec,
+                                                                  const Grid<Dim>& grid) const {
+  return folded(exec, grid, m_illumination);
+}
+
+template <class T, int Dim, class Memory>
+wave::Model<T, Dim, Memory> ShotGradients<T, Dim, Memory>::derivatives(
+    const InstanceOf<Memory>& exec, const Grid<Dim>& grid, const wave::Model<T, Dim, Memory>& model,
+    const Field<T, Dim, Memory>& kept) const {
+  const Instance<Memory>& instance = exec;
+  for (int d = 0; d < Dim; ++d) {
+    if (grid.extents[d] == m_propagator->interior().extent(d)) continue;
+    throw InputError(concat("grid: it has ", grid.extents[d], " nodes along ", axis_name<Dim>(d),
+                            " (allowed: ", m_propagator->interior().extent(d),
+                            ", those of the model without layers)"));
+  }
+  check_shape(grid, model.vp, "vp");
+  wave::Model<T, Dim, Memory> result;
+  detail::ToParameters<T> to{};
+  const auto make = [&](const char* label) { return make_field<T>(instance, grid, label); };
+  const auto by_scale = folded(instance, grid, m_by_scale);
+  Field<T, Dim, Memory> by_a, by_r, by_b;
+  to.by_scale = by_scale.data();
+  to.vp = model.vp.data();
+  result.vp = make("vp");
+  to.of_vp = result.vp.data();
+  if (m_unknowns.density) {
+    check_shape(grid, model.density, "density");
+    by_b = folded(instance, grid, m_by_b);
+    to.by_b = by_b.data();
+    to.density = model.density.data();
+    result.density = make("density");
+    to.of_density = result.density.data();
+  }
+  if (m_unknowns.anisotropy) {
+    by_a = folded(instance, grid, m_by_a);
+    by_r = folded(instance, grid, m_by_r);
+    to.by_a = by_a.data();
+    to.by_r = by_r.data();
+    to.epsilon = model.epsilon.data();
+    to.delta = model.delta.data();
+    to.kept = kept.size() > 0 ? kept.data() : nullptr;
+    result.epsilon = make("epsilon");
+    result.delta = make("delta");
+    to.of_epsilon = result.epsilon.data();
+    to.of_delta = result.delta.data();
+  }
+  launch("moho::fwi::to_parameters", instance, grid.size(), to);
+  if constexpr (!is_host_memory<Memory>) instance.fence();  // arrays of this function go
+  return result;
+}
+
+}  // namespace moho::fwi
+
+/// \cond
+#define MOHO_FWI_GRADIENT(prefix, T, Dim, Memory) \
+  prefix template class ShotGradients<T, Dim, Memory>;
+#ifdef MOHO_FWI_KERNELS
+namespace moho::fwi {
+MOHO_FOR_ALL(MOHO_FWI_GRADIENT, extern)
+}
+#endif
+/// \endcond

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Loops over nodes of gradients (internal). docs/theory/inversion.md has the formulas.
+
+#include <moho/core/launch_box.hpp>
+#include <moho/wave/arguments.hpp>
+#include <moho/wave/layout.hpp>
+
+#include <cstdint>
+
+namespace moho::fwi::detail {
+
+/// The element of a node in the nodes of a box that lie one after the other.
+template <int Dim>
+struct DenseBox {
+  Box<Dim> box;
+  Index<Dim> strides;
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t at(const Index<Dim>& node) const {
+    std::int64_t i = 0;
+    for (int d = 0; d < Dim; ++d) i += (node[d] - box.lower[d]) * strides[d];
+    return i;
+  }
+};
+template <int Dim>
+DenseBox<Dim> dense(const Box<Dim>& box) {
+  return {box, dense_strides(box)};
+}
+
+/// Nodes that lie one after the other into a padded array.
+template <class T, int Dim>
+struct PutNodes {
+  const T* from;
+  T* to;
+  wave::Layout<Dim> layout;
+  DenseBox<Dim> nodes;
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    to[layout.flat(node)] = from[nodes.at(node)];
+  }
+};
+
+/// sum u . (D nu + residual), and p^2.
+template <class T, int Dim>
+struct AddScale {
+  const T *p, *q;                ///< snapshot; q may be null
+  DenseBox<Dim> snapshot;        ///< its nodes
+  const T *change_p, *change_q;  ///< D nu, padded
+  wave::Layout<Dim> layout;
+  DenseBox<Dim> sums;
+  T *scale, *illumination;
+  T weight, time;
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    const std::int64_t from = snapshot.at(node), to = sums.at(node), i = layout.flat(node);
+    const T u = p[from];
+    T product = u * change_p[i];
+    if (q != nullptr) product += q[from] * change_q[i];
+    scale[to] += weight * product;
+    illumination[to] += time * u * u;
+  }
+};
+
+/// \brief The derivatives by a = 1 + 2 epsilon and r = sqrt(1 + 2 delta).
+///
+/// lambda is that of p; w S lambda_q = nu_q - w S r lambda_p.
+template <class T, int Dim>
+struct AddAnisotropy {
+  wave::detail::StepArguments<T> s;
+  const T *lambda, *nu_q;  ///< padded
+  const T *h2p, *h1q;      ///< of the source's wavefield, padded; null: zero
+  const T* source;         ///< what is injected in the step, over S, padded
+  wave::Layout<Dim> layout;
+  DenseBox<Dim> sums;
+  T *by_a, *by_r;
+  T weight;
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    const std::int64_t to = sums.at(node), element = layout.flat(node);
+    const std::int64_t i = element - layout.offset;
+    T w = s.taper[0][node[0]] * s.taper[2][node[Dim - 1]];
+    if (Dim == 3) w *= s.taper[1][node[1]];
+    if (!(w > T(0))) return;  // on a free surface
+    const T r = s.b[i], S = s.scale[i];
+    const T of_p = w * S * lambda[element];
+    const T of_q = nu_q[element] - r * of_p;
+    const T second_p = h2p != nullptr ? h2p[element] : T(0);
+    const T second_q = h1q != nullptr ? h1q[element] : T(0);
+    by_a[to] += weight * of_p * second_p;
+    by_r[to] += weight * (of_p * second_q + of_q * (second_p - source[element] / (w * r * r)));
+  }
+};
+
+/// lambda of p one step further back: d = w d + H2 nu_p + residual, lambda = w lambda + d.
+template <class T, int Dim>
+struct StepLambda {
+  wave::detail::StepArguments<T> s;
+  const T* change;
+  T *lambda, *slope;
+  wave::Layout<Dim> layout;
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    const std::int64_t i = layout.flat(node);
+    T w = s.taper[0][node[0]] * s.taper[2][node[Dim - 1]];
+    if (Dim == 3) w *= s.taper[1][node[1]];
+    const T d = w * slope[i] + change[i];
+    slope[i] = d;
+    lambda[i] = w * lambda[i] + d;
+  }
+};
+
+/// The derivative by b = 1 / rho.
+template <class T, int Dim>
+struct AddBuoyancy {
+  wave::detail::StepArguments<T> s;
+  int radius;
+  const T *p, *nu;  ///< padded, odd behind free surfaces
+  wave::Layout<Dim> layout;
+  Index<Dim> extents;  ///< of the grid
+  bool free_lower[Dim], free_upper[Dim];
+  DenseBox<Dim> sums;
+  T* by_b;
+  T weight;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    const std::int64_t i = layout.flat(node);
+    T sum = 0;
+    for (int d = 0; d < Dim; ++d) {
+      const int axis = d == Dim - 1 ? 2 : d;
+      const std::int64_t stride = layout.strides[d];
+      const T* const c = s.second[axis];
+      // a node on a free face is its own image: what is counted on both sides counts once
+      const bool on_face =
+          (node[d] == 0 && free_lower[d]) || (node[d] == extents[d] - 1 && free_upper[d]);
+      const T share = on_face ? T(0.25) : T(0.5);
+      for (int k = 1; k <= radius; ++k) {
+        const std::int64_t up = i + k * stride, low = i - k * stride;
+        sum -= share * c[k] *
+               ((nu[up] - nu[i]) * (p[up] - p[i]) + (nu[low] - nu[i]) * (p[low] - p[i]));
+      }
+      // nodes outside of a face that is not free have the b of the node on it, and no field
+      if (node[d] == 0 && !free_lower[d]) sum += beyond(c, i, stride);
+      if (node[d] == extents[d] - 1 && !free_upper[d]) sum += beyond(c, i, -stride);
+    }
+    by_b[sums.at(node)] += weight * sum;
+  }
+  KOKKOS_INLINE_FUNCTION T beyond(const T* c, std::int64_t i, std::int64_t inwards) const {
+    T sum = 0;
+    for (int depth = 0; depth < radius; ++depth) {
+      const std::int64_t at = i + depth * inwards;
+      for (int k = depth + 1; k <= radius; ++k) sum -= T(0.5) * c[k] * nu[at] * p[at];
+    }
+    return sum;
+  }
+};
+
+/// The sums of the nodes of a grid with layers that take the values of a node of the model.
+template <class T, int Dim>
+struct FoldLayers {
+  const T* from;
+  T* to;
+  DenseBox<Dim> sums;
+  Grid<Dim> model;
+  Index<Dim> shift;  ///< of the model's first node in the grid with layers
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const Index<Dim> node = model.node(n);
+    Box<Dim> all;
+    for (int d = 0; d < Dim; ++d) {
+      all.lower[d] = node[d] == 0 ? sums.box.lower[d] : node[d] + shift[d];
+      all.upper[d] = node[d] == model.extents[d] - 1 ? sums.box.upper[d] : node[d] + shift[d] + 1;
+    }
+    double sum = 0.0;
+    for (std::int64_t k = 0; k < all.size(); ++k) {
+      sum += static_cast<double>(from[sums.at(all.node(k))]);
+    }
+    to[n] = static_cast<T>(sum);
+  }
+};
+
+/// Derivatives by the parameters of a model from those by the coefficients of the step.
+template <class T>
+struct ToParameters {
+  const T *by_scale, *by_a, *by_r, *by_b;   ///< null: not wanted
+  const T *vp, *density, *epsilon, *delta;  ///< of the model; null: absent
+  const T* kept;  ///< what is left of delta - epsilon around sources; null: all
+  T *of_vp, *of_density, *of_epsilon, *of_delta;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    using std::sqrt;
+    const double scale = static_cast<double>(by_scale[i]);
+    of_vp[i] = static_cast<T>(2.0 * scale / static_cast<double>(vp[i]));
+    if (by_b != nullptr) {
+      const double b = 1.0 / static_cast<double>(density[i]);
+      of_density[i] = static_cast<T>(b * scale - b * b * static_cast<double>(by_b[i]));
+    }
+    if (by_a == nullptr) return;
+    const double e = epsilon != nullptr ? static_cast<double>(epsilon[i]) : 0.0;
+    const double given = delta != nullptr ? static_cast<double>(delta[i]) : 0.0;
+    const double part = kept != nullptr ? static_cast<double>(kept[i]) : 1.0;
+    const double t = e + part * (given - e);
+    const bool lowered = !(t < e);  // to epsilon
+    const double slope = static_cast<double>(by_r[i]) / sqrt(1.0 + 2.0 * (lowered ? e : t));
+    const double by_delta = lowered ? 0.0 : slope;
+    of_delta[i] = static_cast<T>(part * by_delta);
+    of_epsilon[i] = static_cast<T>(2.0 * static_cast<double>(by_a[i]) +
+                                   (lowered ? slope : (1.0 - part) * by_delta));
+  }
+};
+
+}  // namespace moho::fwi::detail

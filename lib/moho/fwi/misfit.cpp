@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/error.hpp>
+#include <moho/fwi/misfit.hpp>
+#include <moho/wave/text.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace moho::fwi {
+
+namespace {
+constexpr const char* misfit_names[] = {"least-squares", "correlation", "huber"};
+constexpr double pi = 3.14159265358979323846;
+}  // namespace
+
+const char* to_string(MisfitKind kind) { return misfit_names[static_cast<int>(kind)]; }
+
+MisfitKind parse_misfit(const std::string& name) {
+  for (const MisfitKind kind :
+       {MisfitKind::least_squares, MisfitKind::correlation, MisfitKind::huber}) {
+    if (name == to_string(kind)) return kind;
+  }
+  throw InputError(concat("misfit '", name,
+                          "' is unknown (allowed: least-squares, correlation, huber): choose one"));
+}
+
+OffsetWeights parse_offset_weights(const std::string& text) {
+  OffsetWeights weights;
+  for (const std::string& piece : wave::detail::split(text, ',')) {
+    const std::vector<std::string> parts = wave::detail::split(piece, ':');
+    const auto distance =
+        parts.size() == 2 ? wave::detail::to_number(parts[0]) : std::optional<double>();
+    const auto weight =
+        parts.size() == 2 ? wave::detail::to_number(parts[1]) : std::optional<double>();
+    if (!distance || !weight || *distance < 0.0 || *weight < 0.0 ||
+        (!weights.empty() && *distance <= weights.back().first)) {
+      throw InputError(concat("offset weights '", text, "': '", piece,
+                              "' is none (allowed: DISTANCE:WEIGHT, several joined by commas, "
+                              "distances that ascend and weights that are not negative: "
+                              "0:0,200:0.3,600:1)"));
+    }
+    weights.emplace_back(*distance, *weight);
+  }
+  return weights;
+}
+
+double offset_weight(const OffsetWeights& weights, double distance) {
+  if (weights.empty()) return 1.0;
+  if (distance <= weights.front().first) return weights.front().second;
+  for (std::size_t i = 1; i < weights.size(); ++i) {
+    if (distance > weights[i].first) continue;
+    const double part =
+        (distance - weights[i - 1].first) / (weights[i].first - weights[i - 1].first);
+    return weights[i - 1].second + part * (weights[i].second - weights[i - 1].second);
+  }
+  return weights.back().second;
+}
+
+double ObservedShot::weight(std::int64_t receiver, std::int64_t sample) const {
+  const auto r = static_cast<std::size_t>(receiver);
+  double result = weights.empty() ? 1.0 : weights[r];
+  if (begins.empty()) return result;
+  const double after = static_cast<double>(sample) * dt - begins[r];
+  if (after < 0.0) return 0.0;
+  if (after < taper) result *= 0.5 - 0.5 * std::cos(pi * after / taper);
+  return result;
+}
+
+void check_observed(const ObservedShot& shot) {
+  const auto traces = static_cast<std::size_t>(shot.receivers);
+  if (shot.receivers < 1 || shot.count < 2 || !(shot.dt > 0.0) ||
+      shot.samples.size() != traces * static_cast<std::size_t>(shot.count) ||
+      (!shot.weights.empty() && shot.weights.size() != traces) ||
+      (!shot.begins.empty() && shot.begins.size() != traces)) {
+    throw InputError(concat(shot.name, ": ", shot.samples.size(), " samples, ", shot.weights.size(),
+                            " weights and ", shot.begins.size(), " beginnings of ", shot.receivers,
+                            " traces of ", shot.count, " samples every ", shot.dt,
+                            " s (allowed: as many as it says)"));
+  }
+  double largest = 0.0;
+  for (std::int64_t r = 0; r < shot.receivers; ++r) {
+    for (std::int64_t n = 0; n < shot.count; ++n) {
+      const float sample = shot.samples[static_cast<std::size_t>(r * shot.count + n)];
+      if (!std::isfinite(sample)) {
+        throw InputError(concat(shot.name, ": sample ", n, " of trace ", r + 1, " is ", sample,
+                                " (allowed: finite numbers): leave the trace out"));
+      }
+      largest = std::max(largest, shot.weight(r, n) * std::fabs(static_cast<double>(sample)));
+    }
+  }
+  if (!(largest > 0.0)) {
+    throw InputError(concat(shot.name,
+                            ": all samples that count are zero (allowed: traces with a "
+                            "signal): look at its mute, its weights and its data"));
+  }
+}
+
+template <class T>
+double shot_misfit(const MisfitOptions& options, const ObservedShot& shot,
+                   const std::vector<T>& modelled, std::vector<T>& derivative) {
+  const std::int64_t receivers = shot.receivers, count = shot.count;
+  if (modelled.size() != static_cast<std::size_t>(receivers * count)) {
+    throw InputError(concat(shot.name, ": there are ", modelled.size(), " modelled samples of ",
+                            receivers, " traces (allowed: ", count,
+                            " a trace, as many as were observed)"));
+  }
+  derivative.assign(modelled.size(), T(0));
+  const auto at = [&](std::int64_t r, std::int64_t n) {
+    return static_cast<std::size_t>(n * receivers + r);
+  };
+  const auto observed = [&](std::int64_t r, std::int64_t n) {
+    return static_cast<double>(shot.samples[static_cast<std::size_t>(r * count + n)]);
+  };
+  double sum = 0.0;
+  if (options.kind == MisfitKind::correlation) {
+    for (std::int64_t r = 0; r < receivers; ++r) {
+      double dd = 0.0, oo = 0.0, product = 0.0;
+      for (std::int64_t n = 0; n < count; ++n) {
+        const double w = shot.weight(r, n);
+        const double d = w * static_cast<double>(modelled[at(r, n)]), o = w * observed(r, n);
+        dd += d * d;
+        oo += o * o;
+        product += d * o;
+      }
+      if (!(oo > 0.0)) continue;
+      sum += 1.0;
+      if (!(dd > 0.0)) continue;
+      const double scale = 1.0 / std::sqrt(dd * oo);
+      sum -= product * scale;
+      for (std::int64_t n = 0; n < count; ++n) {
+        const double w = shot.weight(r, n);
+        const double d = w * static_cast<double>(modelled[at(r, n)]), o = w * observed(r, n);
+        derivative[at(r, n)] = static_cast<T>(-w * scale * (o - d * product / dd));
+      }
+    }
+    return sum;
+  }
+  double largest = 0.0;  // residual that is squared
+  if (options.kind == MisfitKind::huber) {
+    double square = 0.0;
+    for (std::int64_t r = 0; r < receivers; ++r) {
+      for (std::int64_t n = 0; n < count; ++n) {
+        const double o = shot.weight(r, n) * observed(r, n);
+        square += o * o;
+      }
+    }
+    largest = options.huber * std::sqrt(square / static_cast<double>(receivers * count));
+  }
+  for (std::int64_t r = 0; r < receivers; ++r) {
+    for (std::int64_t n = 0; n < count; ++n) {
+      const double w = shot.weight(r, n);
+      const double x = w * (static_cast<double>(modelled[at(r, n)]) - observed(r, n));
+      double slope = x;
+      if (options.kind == MisfitKind::huber && std::fabs(x) > largest) {
+        slope = x < 0.0 ? -largest : largest;
+        sum += shot.dt * largest * (std::fabs(x) - 0.5 * largest);
+      } else {
+        sum += 0.5 * shot.dt * x * x;
+      }
+      derivative[at(r, n)] = static_cast<T>(shot.dt * w * slope);
+    }
+  }
+  return sum;
+}
+
+template double shot_misfit<float>(const MisfitOptions&, const ObservedShot&,
+                                   const std::vector<float>&, std::vector<float>&);
+template double shot_misfit<double>(const MisfitOptions&, const ObservedShot&,
+                                    const std::vector<double>&, std::vector<double>&);
+
+template <class T>
+void low_pass(std::vector<T>& samples, std::int64_t count, double dt, double frequency) {
+  if (!(dt > 0.0) || count < 1 || !(frequency > 0.0) || !(frequency < 0.5 / dt)) {
+    throw InputError(concat("low-pass of ", frequency, " Hz for samples every ", dt,
+                            " s (allowed: above 0 and below ", 0.5 / dt, " Hz): take another"));
+  }
+  constexpr int sections = 4;
+  const double k = std::tan(pi * frequency * dt);
+  for (int section = 0; section < sections; ++section) {
+    // the poles of a Butterworth filter of order 8, two by two, through the bilinear transform
+    const double damping = 2.0 * std::cos(pi * (2.0 * section + 1.0) / (4.0 * sections));
+    const double norm = 1.0 / (1.0 + damping * k + k * k);
+    const double b = k * k * norm, a1 = 2.0 * (k * k - 1.0) * norm;
+    const double a2 = (1.0 - damping * k + k * k) * norm;
+    for (std::size_t begin = 0; begin < samples.size(); begin += static_cast<std::size_t>(count)) {
+      double x1 = 0.0, x2 = 0.0, y1 = 0.0, y2 = 0.0;
+      for (std::int64_t n = 0; n < count; ++n) {
+        T& sample = samples[begin + static_cast<std::size_t>(n)];
+        const double x = static_cast<double>(sample);
+        const double y = b * (x + 2.0 * x1 + x2) - a1 * y1 - a2 * y2;
+        x2 = x1;
+        x1 = x;
+        y2 = y1;
+        y1 = y;
+        sample = static_cast<T>(y);
+      }
+    }
+  }
+}
+
+template void low_pass<float>(std::vector<float>&, std::int64_t, double, double);
+template void low_pass<double>(std::vector<double>&, std::int64_t, double, double);
+
+}  // namespace moho::fwi

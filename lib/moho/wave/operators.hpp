@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The differences in space of a step by themselves, for gradients.
+
+#include <moho/core/instances.hpp>
+#include <moho/core/launch_box.hpp>
+#include <moho/wave/propagator.hpp>
+
+#include <cstdint>
+
+namespace moho::wave {
+
+/// \brief The symmetric operator D of a step u' = w (2 u + B (D u + f)) - w^2 u_before, applied to
+/// the present of a wavefield (docs/theory/waves.md).
+///
+/// Isotropic: the Laplacian of p. Variable density: div(1/rho grad p). Self-adjoint VTI and TTI: H2
+/// p and H1 q. What perfectly matched layers add is not in it.
+/// \param exec where the work is submitted
+/// \param scheme,medium of the equations
+/// \param wavefield whose present is taken; its halo behind free surfaces and its slopes are
+/// written
+/// \param box nodes at which D is wanted; the nodes within the reach of a step around it are read
+/// \param of_p,of_q where it goes, in the layout of the wavefield; of_q is not looked at where
+/// there is no q. Either may be unallocated: it is not wanted \throws InputError for Fletcher's
+/// equations, arrays of another layout, a box beyond the window
+template <class T, int Dim, class Memory>
+void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                    const MediumWindow<T, Dim, Memory>& medium,
+                    const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
+                    const Storage<T, Memory>& of_p, const Storage<T, Memory>& of_q = {});
+
+namespace detail {
+
+/// D at the nodes of rows.
+template <Stencil stencil, class T, int Dim, int radius>
+struct OperatorRows {
+  StepArguments<T> s;
+  T *of_p, *of_q;  ///< node (0, 0, 0); null: not wanted
+
+  KOKKOS_FORCEINLINE_FUNCTION T second(const T* f, std::int64_t stride, int axis) const {
+    T sum = s.second[axis][0] * f[0];
+    MOHO_UNROLL
+    for (int k = 1; k <= radius; ++k) sum += s.second[axis][k] * (f[k * stride] + f[-k * stride]);
+    return sum;
+  }
+  /// The part of div(b grad f) along an axis.
+  KOKKOS_FORCEINLINE_FUNCTION T flux(const T* f, const T* b, std::int64_t stride, int axis) const {
+    T sum = 0;
+    MOHO_UNROLL
+    for (int k = 1; k <= radius; ++k) {
+      sum += s.second[axis][k] * ((b[k * stride] + b[0]) * (f[k * stride] - f[0]) +
+                                  (b[-k * stride] + b[0]) * (f[-k * stride] - f[0]));
+    }
+    return sum / 2;
+  }
+  /// div(n g) of slopes g.
+  KOKKOS_FORCEINLINE_FUNCTION T divergence(const T* g, std::int64_t i) const {
+    T sum = 0;
+    MOHO_UNROLL
+    for (int k = 1; k <= radius; ++k) {
+      const std::int64_t x = k * s.stride_x, y = k * s.stride_y;
+      sum += s.first[0][k] * (s.nx[i + x] * g[x] - s.nx[i - x] * g[-x]);
+      if constexpr (Dim == 3) sum += s.first[1][k] * (s.ny[i + y] * g[y] - s.ny[i - y] * g[-y]);
+      sum += s.first[2][k] * (s.nz[i + k] * g[k] - s.nz[i - k] * g[-k]);
+    }
+    return sum;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void at(std::int64_t i) const {
+    const T* const p = s.now[0] + i;
+    if constexpr (stencil == Stencil::isotropic) {
+      T sum = second(p, s.stride_x, 0) + second(p, 1, 2);
+      if constexpr (Dim == 3) sum += second(p, s.stride_y, 1);
+      of_p[i] = sum;
+    } else if constexpr (stencil == Stencil::variable_density) {
+      T sum = flux(p, s.a + i, s.stride_x, 0) + flux(p, s.a + i, 1, 2);
+      if constexpr (Dim == 3) sum += flux(p, s.a + i, s.stride_y, 1);
+      of_p[i] = sum;
+    } else if constexpr (stencil == Stencil::vti) {
+      if (of_p != nullptr) {
+        T sum = second(p, s.stride_x, 0);
+        if constexpr (Dim == 3) sum += second(p, s.stride_y, 1);
+        of_p[i] = sum;
+      }
+      if (of_q != nullptr) of_q[i] = second(s.now[1] + i, 1, 2);
+    } else {
+      if (of_p != nullptr) {
+        T sum = second(p, s.stride_x, 0) + second(p, 1, 2) - divergence(s.slope[0] + i, i);
+        if constexpr (Dim == 3) sum += second(p, s.stride_y, 1);
+        of_p[i] = sum;
+      }
+      if (of_q != nullptr) of_q[i] = divergence(s.slope[1] + i, i);
+    }
+  }
+  /// The row of z at position n of the box, for hosts.
+  void operator()(const std::int64_t n) const {
+    const std::int64_t ny = s.upper[1] - s.lower[1];
+    const std::int64_t begin = s.flat(s.lower[0] + n / ny, s.lower[1] + n % ny, s.lower[2]);
+    const std::int64_t end = begin + s.upper[2] - s.lower[2];
+#pragma GCC ivdep
+    for (std::int64_t i = begin; i < end; ++i) at(i);
+  }
+};
+/// The same, a node at a time, for devices.
+template <class Rows, int Dim>
+struct OperatorNodes {
+  Rows rows;
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    rows.at(rows.s.flat(node[0], Dim == 3 ? node[1] : 0, node[Dim - 1]));
+  }
+};
+
+template <Stencil stencil, class T, int Dim, int radius, class Memory>
+void launch_operator(const Instance<Memory>& exec, const StepArguments<T>& s, T* of_p, T* of_q) {
+  using Rows = OperatorRows<stencil, T, Dim, radius>;
+  const Rows rows{s, of_p, of_q};
+  if constexpr (is_host_memory<Memory>) {
+    launch("moho::wave::operator", exec, (s.upper[0] - s.lower[0]) * (s.upper[1] - s.lower[1]),
+           rows);
+  } else {
+    Box<Dim> box;
+    for (int d = 0; d < Dim; ++d) {
+      box.lower[d] = s.lower[axis3<Dim>(d)];
+      box.upper[d] = s.upper[axis3<Dim>(d)];
+    }
+    launch_box("moho::wave::operator", exec, box, OperatorNodes<Rows, Dim>{rows});
+  }
+}
+
+/// By order.
+template <Stencil stencil, class T, int Dim, class Memory>
+void launch_operator_of(const Instance<Memory>& exec, int order, const StepArguments<T>& s, T* of_p,
+                        T* of_q) {
+  using Call = void (*)(const Instance<Memory>&, const StepArguments<T>&, T*, T*);
+  constexpr Call table[] = {
+      &launch_operator<stencil, T, Dim, 1, Memory>, &launch_operator<stencil, T, Dim, 2, Memory>,
+      &launch_operator<stencil, T, Dim, 3, Memory>, &launch_operator<stencil, T, Dim, 4, Memory>,
+      &launch_operator<stencil, T, Dim, 5, Memory>, &launch_operator<stencil, T, Dim, 6, Memory>,
+      &launch_operator<stencil, T, Dim, 7, Memory>, &launch_operator<stencil, T, Dim, 8, Memory>};
+  table[order / 2 - 1](exec, s, of_p, of_q);
+}
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                    const MediumWindow<T, Dim, Memory>& medium,
+                    const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
+                    const Storage<T, Memory>& of_p, const Storage<T, Memory>& of_q) {
+  const Instance<Memory>& instance = exec;
+  const bool two = scheme.fields() == 2;
+  if (two && scheme.options().equations == Equations::fletcher) {
+    throw InputError(
+        "equations: Fletcher's have no symmetric operator (allowed: the self-adjoint equations): "
+        "take Equations::self_adjoint");
+  }
+  const auto start = [&](const Storage<T, Memory>& storage, const char* name) -> T* {
+    if (storage.size() == 0) return nullptr;
+    detail::check_storage(wavefield.layout, storage, name);
+    return storage.data() + wavefield.layout.offset;
+  };
+  T* const p = start(of_p, "of_p");
+  T* const q = two ? start(of_q, "of_q") : nullptr;
+  if (p == nullptr && (!two || q == nullptr)) return;
+  const int radius = scheme.order() / 2;
+  detail::StepArguments<T> s;
+  compute_slopes<T, Dim, Memory>(instance, scheme, medium, wavefield, box.grown(radius));
+  if (!detail::bind_step(scheme, medium, wavefield, box, radius, s)) return;
+  const Planes& window = wavefield.layout.window;
+  detail::mirror_faces<T, Dim, Memory>(instance, scheme, window, s, {s.now[0], s.now[1]},
+                                       wavefield.fields, T(-1));
+  switch (scheme.stencil()) {
+    case detail::Stencil::isotropic:
+      return detail::launch_operator_of<detail::Stencil::isotropic, T, Dim, Memory>(
+          instance, scheme.order(), s, p, q);
+    case detail::Stencil::variable_density:
+      return detail::launch_operator_of<detail::Stencil::variable_density, T, Dim, Memory>(
+          instance, scheme.order(), s, p, q);
+    case detail::Stencil::vti:
+      return detail::launch_operator_of<detail::Stencil::vti, T, Dim, Memory>(
+          instance, scheme.order(), s, p, q);
+    default:
+      detail::mirror_faces<T, Dim, Memory>(instance, scheme, window, s, {s.slope[0], s.slope[1]}, 2,
+                                           T(1));
+      return detail::launch_operator_of<detail::Stencil::tti, T, Dim, Memory>(
+          instance, scheme.order(), s, p, q);
+  }
+}
+
+}  // namespace moho::wave
+
+/// \cond
+#define MOHO_WAVE_OPERATORS(prefix, T, Dim, Memory)                                                \
+  prefix template void apply_operator<T, Dim, Memory>(                                             \
+      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, const MediumWindow<T, Dim, Memory>&, \
+      const Wavefield<T, Dim, Memory>&, const Box<Dim>&, const Storage<T, Memory>&,                \
+      const Storage<T, Memory>&);
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave {
+MOHO_FOR_ALL(MOHO_WAVE_OPERATORS, extern)
+}
+#endif
+/// \endcond

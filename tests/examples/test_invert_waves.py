@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the program invert_waves through its command line.
+
+usage: test_invert_waves.py --program PATH [--modeller PATH] [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import support
+from support import np
+
+
+class Case(support.Case):
+    modeller = None
+    # A section whose velocity grows with depth, with a fast body in it; the start does not have it.
+    shape = (61, 41)
+    survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.9", "--dt", "0.002", "--boundary", "sponge:16"]
+    shots = ["--data", "modelled", "--true-vp", "true.npy", "--source", "100,40:1100,40:5", "--receivers",
+             "0,700:1200,700:31"]
+
+    def setUp(self):
+        super().setUp()
+        x, z = np.meshgrid(np.arange(self.shape[0]) * 20.0, np.arange(self.shape[1]) * 20.0, indexing="ij")
+        self.start = (1800.0 + 0.5 * z).astype(np.float32)
+        self.true = (self.start + 150.0 * np.exp(-((x - 600.0)**2 + (z - 400.0)**2) / 2.0 / 120.0**2)).astype(np.float32)
+        self.save("start.npy", self.start)
+        self.save("true.npy", self.true)
+
+    def invert(self, *arguments, out="out", plot=False):
+        return Results(*self.succeed("--vp", "start.npy", *self.survey, *arguments, out=out, plot=plot))
+
+    def error(self, vp):
+        return np.linalg.norm(vp - self.true) / np.linalg.norm(self.start - self.true)
+
+
+class Results:
+    def __init__(self, folder, text):
+        self.folder, self.text = folder, text
+        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+            self.summary = json.load(file)
+        with open(os.path.join(folder, "history.csv"), encoding="utf-8", newline="") as file:
+            self.history = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+        self.vp = self.load("vp.npy")
+
+    def load(self, name):
+        return np.load(os.path.join(self.folder, name))
+
+    @property
+    def relative(self):
+        return self.summary["result"]["relative_misfit"]
+
+
+class Inversion(Case):
+    def test_finds_a_body(self):
+        r = self.invert(*self.shots, "--iterations", "8")
+        self.assertEqual(r.vp.shape, self.shape)
+        self.assertLess(r.relative, 0.02)
+        self.assertLess(self.error(r.vp), 0.6)
+        self.assertEqual(r.history[0]["relative_misfit"], 1.0)
+        taken = [row for row in r.history if row["taken"]]
+        self.assertEqual(taken[-1]["iteration"], 8.0)
+        self.assertLessEqual(len(r.history), 12)
+        misfits = [row["misfit"] for row in taken]
+        self.assertEqual(misfits, sorted(misfits, reverse=True))
+        # the error of the whole model, as numpy has it
+        expected = np.linalg.norm(r.vp.astype(float) - self.true) / np.linalg.norm(self.true.astype(float))
+        self.assertAlmostEqual(r.summary["result"]["vp_error"], expected, delta=1e-6)
+        # the first step changes the model by 1 % at most
+        self.assertIn("as many iterations as were allowed", r.summary["stops"][0]["why"])
+        observed, start, modelled = (r.load(f"gather_{n}.npy") for n in ("observed", "start", "modelled"))
+        self.assertLess(np.linalg.norm(modelled - observed), 0.3 * np.linalg.norm(start - observed))
+        for name in ("gradient_vp.npy", "illumination.npy", "vp_start.npy", "vp_true.npy"):
+            self.assertEqual(r.load(name).shape, self.shape)
+        np.testing.assert_array_equal(r.load("vp_start.npy"), self.start)
+        self.assertFalse([name for name in os.listdir(r.folder) if name.startswith("search")], "states are taken away")
+
+    def test_source_fields_agree(self):
+        expected = self.invert(*self.shots, "--iterations", "2", "--source-field", "shell", out="shell")
+        for way in ("stored", "replay"):
+            r = self.invert(*self.shots, "--iterations", "2", "--source-field", way, out=way)
+            difference = np.linalg.norm(r.vp - expected.vp) / np.linalg.norm(expected.vp - self.start)
+            self.assertLess(difference, 1e-3, way)
+            self.assertEqual(r.summary["scheme"]["source_field"], way)
+        r = self.invert(*self.shots, "--iterations", "2", "--source-field", "random", out="random")
+        self.assertLess(r.relative, 0.7)
+
+    def test_bands_masks_and_bounds(self):
+        r = self.invert(*self.shots, "--iterations", "3", "--bands", "4,8", "--mask", "depth:100", "--bounds",
+                        "vp:1790:2210", "--precondition", "illumination")
+        np.testing.assert_array_equal(r.vp[:, :6], self.start[:, :6])
+        self.assertFalse(np.array_equal(r.vp[:, 6:], self.start[:, 6:]))
+        self.assertGreaterEqual(r.vp.min(), 1789.9)
+        self.assertLessEqual(r.vp.max(), 2210.1)
+        self.assertEqual([row["relative_misfit"] for row in r.history if row["relative_misfit"] == 1.0], [1.0, 1.0])
+        self.assertEqual({row["frequency"] for row in r.history}, {4.0, 8.0})
+        self.assertEqual(r.load("vp_band_0001.npy").shape, self.shape)
+        np.testing.assert_array_equal(r.load("vp_band_0002.npy"), r.vp)
+        # a mask in a file
+        mask = np.ones(self.shape, dtype=np.float32)
+        mask[:30] = 0.0
+        self.save("mask.npy", mask)
+        r = self.invert(*self.shots, "--iterations", "1", "--mask", "mask.npy", out="masked")
+        np.testing.assert_array_equal(r.vp[:30], self.start[:30])
+        self.assertFalse(np.array_equal(r.vp[30:], self.start[30:]))
+
+    def test_misfits(self):
+        for more in (["--misfit", "correlation"], ["--misfit", "huber", "--huber", "0.5"],
+                     ["--offset-weights", "0:0.2,400:1", "--mute", "velocity:2600"], ["--variables", "linear"]):
+            r = self.invert(*self.shots, "--iterations", "4", *more)
+            self.assertLess(r.relative, 0.4, more)
+            self.assertLess(self.error(r.vp), 1.0, more)
+
+    def test_several_unknowns(self):
+        self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))
+        self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))
+        r = self.invert(*self.shots, "--rho", "rho.npy", "--true-rho", "true_rho.npy", "--parameters", "vp,rho",
+                        "--iterations", "4", out="rho")
+        self.assertLess(r.relative, 0.3)
+        self.assertEqual(r.load("gradient_rho.npy").shape, self.shape)
+        r = self.invert(*self.shots, "--epsilon", "0.1", "--delta", "0.05", "--true-epsilon", "0.12", "--true-delta", "0.05",
+                        "--parameters", "vp,epsilon,delta", "--iterations", "4", out="vti")
+        self.assertLess(r.relative, 0.5)
+        self.assertGreater(np.abs(r.load("epsilon.npy") - 0.1).max(), 1e-4)
+        r = self.invert(*self.shots, "--epsilon", "0.1", "--delta", "0.05", "--theta", "0.3", "--true-epsilon", "0.1",
+                        "--true-delta", "0.05", "--true-theta", "0.3", "--iterations", "3", out="tti")
+        self.assertLess(r.relative, 0.4)
+
+    def test_extended_image(self):
+        r = self.invert(*self.shots, "--iterations", "1", "--lags", "6")
+        lags = r.load("lags.npy")
+        self.assertEqual(lags.shape, (13, *self.shape))
+        self.assertEqual(r.load("angles.npy").shape, (7, 61, self.shape[1]))
+        # the middle one is the gradient by the logarithm of vp, over 2, but for rounding
+        gradient = r.load("gradient_vp.npy")
+        np.testing.assert_allclose(2.0 * lags[6], gradient, atol=1e-4 * np.abs(gradient).max())
+        self.assertIn("13 lags", r.text)
+        # nothing is beyond the sides
+        self.assertEqual(np.abs(lags[0, :6]).max(), 0.0)
+        self.assertGreater(np.abs(lags[0, 6:-6]).max(), 0.0)
+
+    def test_three_dimensions(self):
+        shape = (21, 17, 19)
+        start = np.full(shape, 2000.0, dtype=np.float32)
+        true = start.copy()
+        true[8:13, 6:11, 8:12] = 2200.0
+        self.save("start3.npy", start)
+        self.save("true3.npy", true)
+        r = Results(*self.succeed("--vp", "start3.npy", "--spacing", "20", "--wavelet", "ricker:8", "--time", "0.4",
+                                  "--boundary", "sponge:8", "--data", "modelled", "--true-vp", "true3.npy", "--source",
+                                  "60,40,60:340,40,260:2x1x2", "--receivers", "40,320,40:360,320,280:6x1x5", "--iterations",
+                                  "3"))
+        self.assertEqual(r.vp.shape, shape)
+        self.assertLess(r.relative, 0.4)
+
+
+class Ring(Case):
+    def test_ring(self):
+        """A body of 100 m/s among 16 sources and 64 receivers on a circle. Relative misfits and errors of the body after 7
+        and 12 evaluations of L-BFGS-B with a gradient of its own were 2.7e-4, 0.029 and 8.5e-7, 0.005."""
+        at = np.arange(81) * 10.0 - 400.0
+        x, z = np.meshgrid(at, at, indexing="ij")
+        start = np.full((81, 81), 2000.0, dtype=np.float32)
+        true = (start + 100.0 * np.exp(-(x**2 + z**2) / 2.0 / 40.0**2)).astype(np.float32)
+        self.save("start.npy", start)
+        self.save("true.npy", true)
+        self.save("mask.npy", (x**2 + z**2 <= 300.0**2).astype(np.float32))
+        for name, count in (("sources.csv", 16), ("receivers.csv", 64)):
+            angle = 2.0 * np.pi * np.arange(count) / count
+            np.savetxt(self.path(name), 400.0 + 370.0 * np.stack([np.cos(angle), np.sin(angle)], axis=1), delimiter=",",
+                       header="x,z", comments="")
+        r = Results(*self.succeed("--vp", "start.npy", "--spacing", "10", "--data", "modelled", "--true-vp", "true.npy",
+                                  "--source", "sources.csv", "--receivers", "receivers.csv", "--wavelet", "ricker:12", "--dt",
+                                  "0.0016", "--time", "0.8", "--boundary", "sponge:20", "--mask", "mask.npy", "--memory-pairs",
+                                  "10", "--iterations", "12", "--first-change", "0.02", "--bounds", "vp:1500:2600"))
+        size = np.linalg.norm(true - start) / np.linalg.norm(true)
+        for evaluations, misfit, error in ((7, 2.7e-4, 0.029), (12, 8.5e-7, 0.005)):
+            row = r.history[evaluations - 1]
+            self.assertLess(row["relative_misfit"], 3.0 * misfit)
+            self.assertLess(row["vp_error"] / size, 2.0 * error)
+
+
+class Data(Case):
+    def test_gathers_of_model_waves(self):
+        if not self.modeller:
+            self.skipTest("model_waves was not built")
+        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:], "--snapshot-every", "0",
+                               "--no-plot", "--out", "gathers"], cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        expected = self.invert(*self.shots, "--iterations", "2", out="modelled")
+        for data in ("gathers", "gathers/gather.sgy"):
+            r = self.invert("--data", data, "--iterations", "2", out="read")
+            change = np.linalg.norm(expected.vp - self.start)
+            self.assertLess(np.linalg.norm(r.vp - expected.vp), 0.02 * change, data)
+            self.assertEqual(r.summary["result"]["vp_error"], -1)
+        longer = [word if word != "0.9" else "1.5" for word in self.survey]
+        done = self.call("--vp", "start.npy", *longer, "--data", "gathers", "--no-plot", "--out", "longer")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--time is 1.5 s, and the traces of", done.stderr)
+
+
+class Resume(Case):
+    def test_killed_runs_go_on_to_the_same_bits(self):
+        arguments = [*self.shots, "--iterations", "5", "--bands", "5,9"]
+        whole = self.invert(*arguments, out="whole")
+        for moment in (1, 4, 7):
+            command = [self.program, "--vp", "start.npy", *self.survey, *arguments, "--no-plot", "--out", f"part{moment}"]
+            with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True) as process:
+                for line in process.stdout:
+                    if line.startswith(f"evaluated {moment}:"):
+                        time.sleep(0.05 * moment)  # somewhere in the next evaluation
+                        process.send_signal(signal.SIGKILL)
+                        break
+            self.assertNotEqual(process.returncode, 0)
+            again = self.invert(*arguments, "--resume", out=f"part{moment}")
+            self.assertIn("evaluations are there", again.text)
+            np.testing.assert_array_equal(again.vp, whole.vp)
+            for name in ("gradient_vp.npy", "illumination.npy", "vp_band_0001.npy", "gather_modelled.npy"):
+                np.testing.assert_array_equal(again.load(name), whole.load(name), name)
+            timeless = [[{key: value for key, value in row.items() if key != "seconds"} for row in r.history]
+                        for r in (again, whole)]
+            self.assertEqual(*timeless)
+
+    def test_other_options_are_no_resume(self):
+        self.invert(*self.shots, "--iterations", "1")
+        self.refuse(["--vp", "start.npy", *self.survey, *self.shots, "--iterations", "2", "--resume", "--out", "out"],
+                    "--resume")
+
+
+class Picture(Case):
+    def test_pictures(self):
+        self.needs_matplotlib()
+        r = self.invert(*self.shots, "--iterations", "2", "--bands", "5,9", "--lags", "4", plot=True)
+        for name in ("models.png", "misfit.png", "gather.png", "lags.png"):
+            self.assert_picture(os.path.join(r.folder, name))
+        self.write("published.csv", "# iteration, misfit\n1,0.5\n2,0.3\n")
+        self.assertEqual(self.plot("plot_inversion", r.folder, "--dpi", 40, "--published", "published.csv"), (0, "", ""))
+        status, _, said = self.plot("plot_inversion", self.folder)
+        self.assertEqual(status, 2)
+        self.assertIn("does not hold the results of invert_waves", said)
+
+
+class BadInput(Case):
+    def refuse_here(self, more, *words):
+        self.refuse(["--vp", "start.npy", *self.survey, *more], *words)
+
+    def test_options(self):
+        self.refuse_here([], "--data is missing")
+        for more, words in (
+                (["--misfit", "best"], ["misfit 'best' is unknown", "correlation"]),
+                (["--huber", "2"], ["--huber needs --misfit huber"]),
+                (["--offset-weights", "5"], ["offset weights '5'", "DISTANCE:WEIGHT"]),
+                (["--mute", "arrivals"], ["--mute arrivals is not for inversion"]),
+                (["--parameters", "rho"], ["vp is missing"]),
+                (["--parameters", "vp,rho"], ["rho needs a model with --rho"]),
+                (["--parameters", "vp,epsilon"], ["epsilon needs a model with --epsilon"]),
+                (["--parameters", "vp,vs"], ["--parameters 'vs'", "epsilon"]),
+                (["--bounds", "vp:3000:2000"], ["--bounds: vp from 3000 to 2000"]),
+                (["--bounds", "rho:1:2"], ["--bounds: rho is not among the unknowns"]),
+                (["--bounds", "vp:1000"], ["--bounds 'vp:1000' is none"]),
+                (["--bounds", "vp:1900:2500"], ["--bounds: vp is 1800 at node (0, 0) of the start"]),
+                (["--bounds", "vp:1500:9000"], ["--dt is 0.002 s", "--bounds"]),
+                (["--bounds", "vp:300:2500"], ["--bounds: with the least velocity"]),
+                (["--mask", "depth:5000"], ["keeps all nodes"]),
+                (["--mask", "none.npy"], ["none.npy"]),
+                (["--bands", "8,4"], ["--bands 8,4: '4'", "ascend"]),
+                (["--bands", "300"], ["low-pass of 300 Hz"]),
+                (["--iterations", "0"], ["--iterations"]),
+                (["--source-field", "tape"], ["--source-field 'tape'", "replay"]),
+                (["--source-field", "stored", "--memory", "1M"], ["--source-field stored: it takes", "allowed: 1 MiB"]),
+                (["--lags", "40"], ["--lags: the largest along x is 40 nodes (allowed: 0 to 30"]),
+                (["--lags", "4,2"], ["--lags: the largest along y is 2 nodes (allowed: 0 to 0"]),
+                (["--lags", "29", "--memory", "600000"], ["59 lags take", "would fit"]),
+                (["--expand", "layers"], ["--expand is not for inversion"]),
+                (["--source", "5000,20"], ["--source", "outside"])):
+            self.refuse_here([*self.shots, *more], *words)
+        self.refuse(["--vp", "start.npy", "--spacing", "20", *self.shots, "--wavelet", "ricker:60"], "--wavelet ricker:60")
+        self.refuse_here([*self.shots, "--epsilon", "0.1", "--equations", "fletcher"], "--equations fletcher", "adjoint")
+        self.refuse_here(["--data", "gathers", "--source", "1,1"], "--source and --data gathers")
+        self.refuse_here(["--data", "none.sgy"], "none.sgy")
+
+    def test_nothing_to_invert(self):
+        done = self.call("--vp", "start.npy", *self.survey, "--data", "modelled", "--source", "600,40", "--receivers",
+                         "0,700:1200,700:31", "--no-plot")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("the start explains the data to", done.stderr)
+
+    def test_plan(self):
+        text = self.call("--vp", "start.npy", *self.survey, *self.shots, "--plan").stdout
+        for words in ("unknowns  vp from 1440", "source's wavefield by shell", "s an evaluation"):
+            self.assertIn(words, text)
+        self.assertFalse(os.path.exists(self.path("invert_waves_out/vp.npy")))
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    if "--modeller" in arguments:
+        at = arguments.index("--modeller")
+        Case.modeller = os.path.abspath(arguments[at + 1])
+        del sys.argv[1 + at:3 + at]
+    sys.exit(support.main(__doc__))

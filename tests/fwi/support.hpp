@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief A shot over a small model, its misfit and gradient, for tests of inversion.
+
+#include <moho/fwi/gradient.hpp>
+#include <moho/rtm/replay_store.hpp>
+#include <moho/rtm/reverse.hpp>
+#include <moho/rtm/stores.hpp>
+
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "wave/support.hpp"
+
+namespace moho::testing {
+
+/// How the source's wavefield comes back.
+enum class Way { stored, shell, replay };
+
+/// Rows of numbers in a memory.
+template <class T, class Memory>
+wave::PointSeries<T, Memory> series_of(const Instance<Memory>& exec,
+                                       const std::vector<double>& values, std::size_t columns) {
+  const auto series =
+      allocate<wave::PointSeries<T, Memory>>(exec, "series", values.size() / columns, columns);
+  const std::vector<T> converted(values.begin(), values.end());
+  copy(exec, Storage<T, Memory>(series.data(), converted.size()),
+       HostElements<const T>(converted.data(), converted.size()));
+  exec.fence();
+  return series;
+}
+template <class T, class Memory>
+std::vector<double> numbers_of(const Instance<Memory>& exec,
+                               const wave::PointSeries<const T, Memory>& series) {
+  const auto values = download(exec, series);
+  return std::vector<double>(values.begin(), values.end());
+}
+template <class T, int Dim, class Memory>
+std::vector<double> values_of(const Instance<Memory>& exec, const Field<T, Dim, Memory>& field) {
+  const auto values = download(exec, field);
+  return std::vector<double>(values.begin(), values.end());
+}
+
+/// \brief A shot with sources and receivers between nodes; the misfit is half the sum of squares of
+/// what differs from `observed`.
+template <class T, int Dim, class Memory>
+struct SmallShot {
+  Instance<Memory> exec;
+  Grid<Dim> grid, extended;  ///< without and with layers
+  Boundaries<Dim> faces;
+  PropagatorOptions<Dim> options;
+  Model<T, Dim, Memory> model;  ///< without layers
+  std::unique_ptr<Propagator<T, Dim, Memory>> propagator;
+  wave::PointSet<T, Dim, Memory> sources, receivers;
+  rtm::Leg<T, Dim, Memory> forward;
+  std::vector<double> observed;
+  std::int64_t steps = 90, every = 1;
+  rtm::DeviceArena<T, Memory> arena{"snapshots"};
+
+  SmallShot(const Instance<Memory>& instance, const Grid<Dim>& of,
+            const Boundaries<Dim>& boundaries, const Model<T, Dim, Memory>& start, int order = 4)
+      : exec(instance),
+        grid(of),
+        extended(wave::extended_grid(of, boundaries)),
+        faces(boundaries),
+        model(start) {
+    options.order = order;
+    options.boundaries = faces;
+    propagator = std::make_unique<Propagator<T, Dim, Memory>>(make_propagator(
+        exec, extended, wave::extend_model<T, Dim, Memory>(exec, grid, model, faces), options,
+        0.8));
+    sources = points(2, 11);
+    receivers = points(9, 12);
+    std::mt19937 random(13);
+    std::vector<double> signal;
+    for (std::int64_t n = 0; n < 40; ++n) {
+      const double t = static_cast<double>(n - 14) / 5.0;
+      for (int s = 0; s < 2; ++s) signal.push_back((1.0 - t * t) * std::exp(-0.5 * t * t));
+    }
+    forward = {propagator.get(), &sources, series_of<T, Memory>(exec, signal, 2)};
+  }
+  wave::PointSet<T, Dim, Memory> points(int count, unsigned seed) const {
+    std::mt19937 random(seed);
+    Points<Dim> places;
+    for (int n = 0; n < count; ++n) {
+      Point<Dim> p{};
+      for (int d = 0; d < Dim; ++d) {
+        const double length = static_cast<double>(grid.extents[d] - 1);
+        // the nodes that share in a point stay off the layers
+        p[d] = grid.origin[d] + grid.spacing[d] * uniform(random, 5.0, length - 5.0);
+      }
+      places.push_back(p);
+    }
+    return wave::PointSet<T, Dim, Memory>(exec, extended, propagator->layout(), places,
+                                          wave::point_options(*propagator, "point", true));
+  }
+  void set_model(const Model<T, Dim, Memory>& other) {
+    propagator->update(exec, wave::extend_model<T, Dim, Memory>(exec, grid, other, faces));
+  }
+  /// What is recorded, steps + 1 rows.
+  std::vector<double> modelled() const {
+    auto field = propagator->make_wavefield(exec);
+    const auto rows =
+        allocate<wave::PointSeries<T, Memory>>(exec, "rows", static_cast<std::size_t>(steps + 1),
+                                               static_cast<std::size_t>(receivers.count()));
+    wave::RunOptions<T, Dim, Memory> run;
+    run.last = steps;
+    run.present = [&](std::int64_t n) { receivers.record(exec, field.now[0], rows, n); };
+    forward.run(exec, field, run);
+    return numbers_of<T, Memory>(exec, rows);
+  }
+  double misfit() const {
+    const auto rows = modelled();
+    double sum = 0.0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      sum += 0.5 * (rows[i] - observed[i]) * (rows[i] - observed[i]);
+    }
+    return sum;
+  }
+  fwi::ShotMisfit<T, Memory> least_squares() const {
+    return [this](const wave::PointSeries<const T, Memory>& rows,
+                  const wave::PointSeries<T, Memory>& derivative) {
+      auto values = numbers_of<T, Memory>(exec, rows);
+      double sum = 0.0;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] -= observed[i];
+        sum += 0.5 * values[i] * values[i];
+      }
+      copy(exec, derivative,
+           series_of<T, Memory>(exec, values, static_cast<std::size_t>(receivers.count())));
+      exec.fence();
+      return sum;
+    };
+  }
+  std::unique_ptr<rtm::SnapshotStore<T, Dim, Memory>> store(
+      const fwi::ShotGradients<T, Dim, Memory>& gradients, Way way) {
+    const int fields = gradients.fields();
+    if (way == Way::stored)
+      return std::make_unique<rtm::DeviceStore<T, Dim, Memory>>(arena, fields);
+    if (way == Way::shell) {
+      return std::make_unique<rtm::ReverseStore<T, Dim, Memory>>(
+          exec, forward, arena, rtm::ReverseOptions{fields, gradients.outside()});
+    }
+    return std::make_unique<rtm::ReplayStore<T, Dim, Memory>>(exec, forward, arena, steps / every,
+                                                              every, 5, 4, fields);
+  }
+  /// The derivatives by the parameters at the present model.
+  Model<T, Dim, Memory> gradient(const fwi::Unknowns& unknowns, Way way, bool layers = false,
+                                 double* value = nullptr) {
+    fwi::ShotGradients<T, Dim, Memory> gradients(exec, *propagator, unknowns, every, layers);
+    auto field = propagator->make_wavefield(exec);
+    const auto kept = store(gradients, way);
+    fwi::ShotGradientOptions<T, Dim, Memory> shot;
+    shot.steps = steps;
+    const auto report =
+        gradients.add(exec, field, forward, receivers, least_squares(), *kept, shot);
+    if (value != nullptr) *value = report.misfit;
+    return gradients.derivatives(exec, grid, model);
+  }
+};
+
+/// The parameters of a model by number: vp, density, epsilon, delta.
+template <class ModelType>
+auto& parameter(ModelType& model, int number) {
+  return number == 0   ? model.vp
+         : number == 1 ? model.density
+         : number == 2 ? model.epsilon
+                       : model.delta;
+}
+
+}  // namespace moho::testing

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Labels, instances and fences of inversion: the optimiser waits, as it decides on the host;
+// gradients wait where a shot is done, where wavefields are looked at, and for the misfit.
+
+#include "events.hpp"
+#include "fwi/support.hpp"
+
+#include <moho/fwi/lbfgs.hpp>
+
+#include <optional>
+
+namespace {
+
+using namespace moho::testing;
+using moho::fwi::Lbfgs;
+using moho::fwi::ShotGradients;
+using moho::fwi::Unknowns;
+
+const Contract waits{{"fwi", "wave", "rtm"}, true};
+
+template <class S>
+class FwiContract : public ::testing::Test {};
+TYPED_TEST_SUITE(FwiContract, TestSpaces, SpaceName);
+
+template <class Memory>
+void hold_search(const Instance<Memory>& exec) {
+  const auto view = [&](double value) {
+    return moho::upload(exec, std::vector<float>(100, static_cast<float>(value)), "values");
+  };
+  const auto start = view(1.0), lower = view(0.0), factors = view(2.0);
+  std::optional<Lbfgs<float, Memory>> search;
+  hold(exec, "Lbfgs", waits, [&] {
+    search.emplace(exec, start, moho::fwi::LbfgsOptions{.memory = 2},
+                   moho::fwi::Constraints<float, Memory>{lower, {}, {}});
+  });
+  hold(exec, "precondition", waits, [&] { search->precondition(exec, factors); });
+  for (int call = 0; call < 5 && search->wants() == moho::fwi::Want::evaluation; ++call) {
+    auto x = moho::download(exec, search->point());
+    double f = 0.0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const float c = 1.0f + static_cast<float>(i % 5);
+      f += 0.5 * c * (x[i] - 0.3f) * (x[i] - 0.3f);
+      x[i] = c * (x[i] - 0.3f);
+    }
+    const auto gradient = moho::upload(exec, x, "gradient");
+    hold(exec, "tell", waits, [&] { search->tell(exec, f, gradient); });
+  }
+  EXPECT_GT(search->iterations(), 0);
+}
+TYPED_TEST(FwiContract, Search) {
+  hold_search<typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>());
+}
+
+template <int Dim, class Memory>
+void hold_gradient(const Instance<Memory>& exec, Medium medium, const Unknowns& unknowns, Way way) {
+  auto faces = moho::wave::all_faces<Dim>(FaceKind::sponge, 4);
+  faces.lower[Dim - 1] = {FaceKind::free_surface, 0};
+  Constants constants;
+  constants.epsilon = 0.2;
+  constants.delta = 0.1;
+  constants.theta = 0.3;
+  const auto grid = cube<Dim>(Dim == 2 ? 30 : 14, 10.0);
+  const auto model = constant_model<float, Dim, Memory>(exec, grid, medium, constants);
+  SmallShot<float, Dim, Memory> shot(exec, grid, faces, model);
+  shot.steps = 12;
+  shot.every = 2;
+  shot.observed.assign(static_cast<std::size_t>((shot.steps + 1) * shot.receivers.count()), 0.0);
+  std::optional<ShotGradients<float, Dim, Memory>> gradients;
+  hold(exec, "ShotGradients", waits,
+       [&] { gradients.emplace(exec, *shot.propagator, unknowns, shot.every); });
+  auto field = shot.propagator->make_wavefield(exec);
+  const auto store = shot.store(*gradients, way);
+  moho::fwi::ShotGradientOptions<float, Dim, Memory> options;
+  options.steps = shot.steps;
+  hold(exec, "add", waits, [&] {
+    gradients->add(exec, field, shot.forward, shot.receivers, shot.least_squares(), *store,
+                   options);
+  });
+  hold(exec, "derivatives", waits, [&] { gradients->derivatives(exec, grid, model); });
+  hold(exec, "illumination", {{"fwi"}, false}, [&] { gradients->illumination(exec, grid); });
+}
+template <class Memory>
+void hold_gradients(const Instance<Memory>& exec) {
+  hold_gradient<2, Memory>(exec, Medium::isotropic, {}, Way::shell);
+  hold_gradient<2, Memory>(exec, Medium::variable_density, {.density = true}, Way::stored);
+  hold_gradient<2, Memory>(exec, Medium::vti, {.anisotropy = true}, Way::replay);
+  hold_gradient<2, Memory>(exec, Medium::tti, {}, Way::shell);
+  hold_gradient<3, Memory>(exec, Medium::vti, {.anisotropy = true}, Way::shell);
+}
+TYPED_TEST(FwiContract, Gradients) {
+  hold_gradients<typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>());
+}
+
+}  // namespace

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Extended images: the sums by hand, lag zero is the gradient, the transpose, the focusing
+// objective and its derivative, and a reflector that focuses with the right velocity alone.
+
+#include "fwi/support.hpp"
+
+#include <numeric>
+
+namespace {
+
+using namespace moho::testing;
+using moho::Box;
+using moho::Grid;
+using moho::Index;
+using moho::fwi::ExtendedImage;
+using moho::fwi::Lags;
+using moho::fwi::ShotGradients;
+using ::testing::HasSubstr;
+
+template <class C>
+class Extended : public ::testing::Test {};
+TYPED_TEST_SUITE(Extended, TestCases, CaseName);
+
+std::vector<double> noise(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<double> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(uniform(random, -1.0, 1.0));
+  return values;
+}
+template <class T, class Memory>
+Storage<T, Memory> view_of(const Instance<Memory>& exec, const std::vector<double>& values) {
+  const std::vector<T> converted(values.begin(), values.end());
+  return moho::upload(exec, converted, "values");
+}
+template <class T, class Memory>
+std::vector<double> doubles_of(const Instance<Memory>& exec, const Storage<T, Memory>& view) {
+  const auto values = moho::download(exec, view);
+  return std::vector<double>(values.begin(), values.end());
+}
+
+template <class T, int Dim, class Memory>
+void sums_and_transpose(const Instance<Memory>& exec, const Lags& lags) {
+  Grid<Dim> grid = cube<Dim>(11, 10.0);
+  grid.extents[0] = 14;
+  const auto layout = moho::wave::make_layout<T>(grid, 2);
+  Box<Dim> box = whole_box(grid).grown(-1);
+  ExtendedImage<T, Dim, Memory> image(exec, box, lags);
+  const auto whole = static_cast<std::size_t>(grid.size()),
+             inner = static_cast<std::size_t>(box.size());
+  std::vector<double> expected(inner * static_cast<std::size_t>(lags.count()), 0.0);
+  std::vector<std::vector<double>> sources, adjoints;
+  // more than are kept at once
+  for (unsigned k = 0; k < 11; ++k) {
+    sources.push_back(noise(whole, 2 * k));
+    adjoints.push_back(noise(whole, 2 * k + 1));
+    auto padded = moho::wave::make_storage<T>(exec, layout, "adjoint");
+    set_nodes<T, Dim, Memory>(exec, layout, padded, [&](const Index<Dim>& node) {
+      return adjoints[k][static_cast<std::size_t>(grid.flat(node))];
+    });
+    image.add(exec, view_of<T, Memory>(exec, sources[k]).data(), whole_box(grid), layout, padded,
+              3.0);
+    exec.fence();
+  }
+  image.flush(exec);
+  for (std::int64_t lag = 0; lag < lags.count(); ++lag) {
+    const std::int64_t hx = lag % (2 * lags.x + 1) - lags.x, hy = lag / (2 * lags.x + 1) - lags.y;
+    for (std::int64_t n = 0; n < box.size(); ++n) {
+      Index<Dim> up = box.node(n), down = up;
+      up[0] += hx;
+      down[0] -= hx;
+      if (Dim == 3) up[1] += hy, down[1] -= hy;
+      if (!box.contains(up) || !box.contains(down)) continue;
+      for (std::size_t k = 0; k < sources.size(); ++k) {
+        expected[static_cast<std::size_t>(lag * box.size() + n)] +=
+            3.0 * adjoints[k][static_cast<std::size_t>(grid.flat(up))] *
+            sources[k][static_cast<std::size_t>(grid.flat(down))];
+      }
+    }
+  }
+  const auto found = doubles_of<T, Memory>(exec, image.values());
+  EXPECT_LT(relative_difference(found, expected), by_precision<T>(3e-6, 1e-14));
+
+  // <I, add(c, p)> = <scatter(I, p), c>
+  ExtendedImage<T, Dim, Memory> other(exec, box, lags);
+  const auto c = noise(inner, 91), p = noise(inner, 92);
+  auto padded = moho::wave::make_storage<T>(exec, layout, "adjoint");
+  set_nodes<T, Dim, Memory>(exec, layout, padded, [&](const Index<Dim>& node) {
+    if (!box.contains(node)) return 0.0;
+    std::int64_t at = 0;
+    for (int d = 0; d < Dim; ++d) at = at * box.extent(d) + node[d] - box.lower[d];
+    return c[static_cast<std::size_t>(at)];
+  });
+  const auto source = view_of<T, Memory>(exec, p);
+  other.add(exec, source.data(), box, layout, padded, 2.0);
+  other.flush(exec);
+  const auto to = view_of<T, Memory>(exec, std::vector<double>(inner, 0.0));
+  image.scatter(exec, source, to, 2.0);
+  const auto product = doubles_of<T, Memory>(exec, other.values());
+  const auto scattered = doubles_of<T, Memory>(exec, to);
+  const double one = std::inner_product(found.begin(), found.end(), product.begin(), 0.0);
+  const double two = std::inner_product(scattered.begin(), scattered.end(), c.begin(), 0.0);
+  EXPECT_NEAR(one, two, by_precision<T>(1e-5, 1e-13) * norm(found) * norm(product));
+}
+
+MEMORY_TEST(Extended, SumsAndTransposeIn2D) { sums_and_transpose<T, 2, Memory>(exec, {3, 0}); }
+MEMORY_TEST(Extended, SumsAndTransposeIn3D) { sums_and_transpose<T, 3, Memory>(exec, {3, 2}); }
+
+MEMORY_TEST(Extended, FocusIsTheMomentOfTheImage) {
+  const Grid<3> grid = cube<3>(7, 10.0);
+  ExtendedImage<T, 3, Memory> image(exec, whole_box(grid), {2, 1});
+  const auto values = noise(image.values().size(), 5);
+  copy(exec, image.values(), view_of<T, Memory>(exec, values));
+  const auto derivative = view_of<T, Memory>(exec, std::vector<double>(values.size(), 0.0));
+  double expected = 0.0;
+  const auto size = static_cast<std::size_t>(grid.size());
+  std::vector<double> slopes(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto lag = static_cast<std::int64_t>(i / size);
+    const double hx = 10.0 * static_cast<double>(lag % 5 - 2),
+                 hy = 10.0 * static_cast<double>(lag / 5 - 1);
+    expected += 0.5 * (hx * hx + hy * hy) * values[i] * values[i];
+    slopes[i] = (hx * hx + hy * hy) * values[i];
+  }
+  EXPECT_NEAR(image.focus(exec, grid, derivative), expected, 1e-6 * expected);
+  EXPECT_LT(relative_difference(doubles_of<T, Memory>(exec, derivative), slopes),
+            by_precision<T>(1e-6, 1e-14));
+}
+
+// v / 2 times the derivative by vp is the gradient's own sum, S dJ/dS: the image at lag zero.
+MEMORY_TEST(Extended, LagZeroIsTheGradient) {
+  for (const Medium medium : {Medium::isotropic, Medium::vti}) {
+    const Grid<2> grid = cube<2>(30, 10.0);
+    auto faces = moho::wave::all_faces<2>(FaceKind::sponge, 6);
+    const auto model = constant_model<T, 2, Memory>(exec, grid, medium,
+                                                    {.vp = 2000.0, .epsilon = 0.2, .delta = 0.1});
+    SmallShot<T, 2, Memory> shot(exec, grid, faces, model);
+    shot.every = 2;
+    shot.observed.assign(static_cast<std::size_t>((shot.steps + 1) * shot.receivers.count()), 0.0);
+    ShotGradients<T, 2, Memory> gradients(exec, *shot.propagator, {}, shot.every);
+    ExtendedImage<T, 2, Memory> image(exec, gradients.box(), {4, 0});
+    auto field = shot.propagator->make_wavefield(exec);
+    const auto store = shot.store(gradients, Way::shell);
+    moho::fwi::ShotGradientOptions<T, 2, Memory> options;
+    options.steps = shot.steps;
+    options.extended = &image;
+    gradients.add(exec, field, shot.forward, shot.receivers, shot.least_squares(), *store, options);
+    image.flush(exec);
+    auto by_vp = values_of<T, 2, Memory>(exec, gradients.derivatives(exec, grid, model).vp);
+    for (double& value : by_vp) value *= 1000.0;
+    const auto all = doubles_of<T, Memory>(exec, image.values());
+    const auto size = static_cast<std::size_t>(grid.size());
+    const std::vector<double> zero(all.begin() + static_cast<std::ptrdiff_t>(4 * size),
+                                   all.begin() + static_cast<std::ptrdiff_t>(5 * size));
+    EXPECT_LT(relative_difference(zero, by_vp), by_precision<T>(1e-5, 1e-13)) << to_string(medium);
+  }
+}
+
+MEMORY_TEST(Extended, RefusesWhatMakesNoSense) {
+  const auto message = [](const auto& call) {
+    try {
+      call();
+    } catch (const moho::Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const Grid<2> grid = cube<2>(9, 10.0);
+  const auto make = [&](const Lags& lags) {
+    return message([&] { ExtendedImage<T, 2, Memory>(exec, whole_box(grid), lags); });
+  };
+  EXPECT_EQ(make({4, 0}), "");
+  EXPECT_THAT(make({5, 0}), HasSubstr("lags: the largest along x is 5 nodes (allowed: 0 to 4"));
+  EXPECT_THAT(make({-1, 0}), HasSubstr("is -1 nodes"));
+  EXPECT_THAT(make({2, 1}), HasSubstr("along y is 1 in two dimensions"));
+}
+
+}  // namespace

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Misfits by hand, their derivatives by differences, weights, and the low-pass.
+
+#include <moho/core/error.hpp>
+#include <moho/fwi/misfit.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace moho::fwi;
+using ::testing::HasSubstr;
+
+constexpr double pi = 3.14159265358979323846;
+
+template <class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const moho::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+ObservedShot random_shot(std::int64_t receivers, std::int64_t count) {
+  ObservedShot shot;
+  shot.receivers = receivers;
+  shot.count = count;
+  shot.dt = 0.004;
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  for (std::int64_t i = 0; i < receivers * count; ++i) shot.samples.push_back(normal(random));
+  return shot;
+}
+std::vector<double> random_rows(const ObservedShot& shot) {
+  std::mt19937 random(4);
+  std::normal_distribution<double> normal;
+  std::vector<double> rows;
+  for (std::int64_t i = 0; i < shot.receivers * shot.count; ++i) rows.push_back(normal(random));
+  return rows;
+}
+
+TEST(Misfit, IsWhatItSaysByHand) {
+  ObservedShot shot;
+  shot.receivers = 2;
+  shot.count = 2;
+  shot.dt = 0.5;
+  shot.samples = {1.0f, 2.0f, 3.0f, 4.0f};  // by trace
+  shot.weights = {1.0, 2.0};
+  const std::vector<double> modelled{2.0, 3.0, 2.0, 3.0};  // by sample: (2, 2), (3, 3)
+  std::vector<double> derivative;
+  // residuals 1, 0; 0, -1, the second trace twice
+  EXPECT_DOUBLE_EQ(shot_misfit({}, shot, modelled, derivative), 0.5 * 0.5 * (1.0 + 4.0));
+  EXPECT_EQ(derivative, (std::vector<double>{0.5, 0.0, 0.0, -2.0}));
+  // c = 0.5 rms, rms^2 = (1 + 4 + 36 + 64) / 4
+  const double c = 0.2 * std::sqrt(105.0 / 4.0);
+  EXPECT_NEAR(shot_misfit({MisfitKind::huber, 0.2}, shot, modelled, derivative),
+              0.5 * (0.5 + c * (2.0 - 0.5 * c)) + 0.5 * (c < 1.0 ? c * (1 - 0.5 * c) - 0.5 : 0.0),
+              1e-12);
+  // (2, 2) . (1, 2) = 6, |(2, 2)| |(1, 2)| = sqrt(40); (3, 3) . (3, 4) = 21, sqrt(18) 5
+  EXPECT_NEAR(shot_misfit({MisfitKind::correlation}, shot, modelled, derivative),
+              2.0 - 6.0 / std::sqrt(40.0) - 21.0 / (5.0 * std::sqrt(18.0)), 1e-12);
+}
+
+TEST(Misfit, DerivativesAreThoseOfDifferences) {
+  ObservedShot shot = random_shot(3, 20);
+  shot.weights = {1.0, 0.5, 2.0};
+  shot.begins = {-1.0, 0.01, 0.03};
+  shot.taper = 0.02;
+  const auto rows = random_rows(shot);
+  for (const MisfitKind kind :
+       {MisfitKind::least_squares, MisfitKind::correlation, MisfitKind::huber}) {
+    std::vector<double> derivative, ignored;
+    shot_misfit({kind, 0.7}, shot, rows, derivative);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double h = 1e-5;
+      auto up = rows, down = rows;
+      up[i] += h;
+      down[i] -= h;
+      const double slope = (shot_misfit({kind, 0.7}, shot, up, ignored) -
+                            shot_misfit({kind, 0.7}, shot, down, ignored)) /
+                           (2.0 * h);
+      EXPECT_NEAR(slope, derivative[i], 1e-9) << to_string(kind) << " " << i;
+    }
+  }
+}
+
+TEST(Misfit, CorrelationDoesNotSeeAmplitudes) {
+  const ObservedShot shot = random_shot(2, 30);
+  const auto rows = random_rows(shot);
+  auto louder = rows;
+  for (double& value : louder) value *= 7.0;
+  std::vector<double> derivative;
+  const MisfitOptions correlation{MisfitKind::correlation};
+  EXPECT_NEAR(shot_misfit(correlation, shot, rows, derivative),
+              shot_misfit(correlation, shot, louder, derivative), 1e-12);
+  // the trace itself is at the least value, 0
+  std::vector<double> same(rows.size());
+  for (std::size_t r = 0; r < 2; ++r) {
+    for (std::size_t n = 0; n < 30; ++n) {
+      same[n * 2 + r] = 3.0 * static_cast<double>(shot.samples[r * 30 + n]);
+    }
+  }
+  EXPECT_NEAR(shot_misfit(correlation, shot, same, derivative), 0.0, 1e-12);
+  for (const double value : derivative) EXPECT_NEAR(value, 0.0, 1e-12);
+}
+
+TEST(Misfit, WeightsByOffsetAreLinear) {
+  const auto weights = parse_offset_weights("0:0,200:0.3,400:0.7,600:1");
+  EXPECT_DOUBLE_EQ(offset_weight(weights, 0.0), 0.0);
+  EXPECT_DOUBLE_EQ(offset_weight(weights, 100.0), 0.15);
+  EXPECT_DOUBLE_EQ(offset_weight(weights, 300.0), 0.5);
+  EXPECT_DOUBLE_EQ(offset_weight(weights, 5000.0), 1.0);
+  EXPECT_DOUBLE_EQ(offset_weight({}, 5.0), 1.0);
+  for (const char* text : {"", "200", "0:0,x:1", "200:1,100:1", "-5:1", "0:-1", "0:1:2"}) {
+    EXPECT_THAT(message_of([&] { parse_offset_weights(text); }), HasSubstr("allowed: DISTANCE"))
+        << text;
+  }
+}
+
+// The amplitude of a sine after the low-pass: 1 / sqrt(1 + (tan(pi f dt) / tan(pi f0 dt))^16).
+TEST(Misfit, LowPassLeavesWhatItShould) {
+  constexpr double dt = 0.002, corner = 8.0;
+  constexpr std::int64_t count = 20000;
+  for (const double frequency : {2.0, 6.0, 8.0, 12.0, 24.0}) {
+    std::vector<double> samples(count);
+    for (std::size_t n = 0; n < samples.size(); ++n) {
+      samples[n] = std::sin(2.0 * pi * frequency * dt * static_cast<double>(n));
+    }
+    low_pass(samples, count, dt, corner);
+    double most = 0.0;
+    for (std::size_t n = samples.size() / 2; n < samples.size(); ++n) {
+      most = std::max(most, std::fabs(samples[n]));
+    }
+    const double ratio = std::tan(pi * frequency * dt) / std::tan(pi * corner * dt);
+    EXPECT_NEAR(most, 1.0 / std::sqrt(1.0 + std::pow(ratio, 16.0)), 2e-3) << frequency;
+  }
+  // nothing before the first sample, and traces do not mix
+  std::vector<double> traces(400, 0.0);
+  traces[250] = 1.0;
+  low_pass(traces, 200, dt, corner);
+  for (std::size_t n = 0; n < 250; ++n) EXPECT_EQ(traces[n], 0.0);
+  EXPECT_NE(traces[250], 0.0);
+  EXPECT_THAT(message_of([&] { low_pass(traces, 200, dt, 300.0); }),
+              HasSubstr("low-pass of 300 Hz for samples every 0.002 s (allowed: above 0 and"));
+}
+
+TEST(Misfit, RefusesWhatMakesNoSense) {
+  EXPECT_EQ(parse_misfit("huber"), MisfitKind::huber);
+  EXPECT_THAT(message_of([] { parse_misfit("l3"); }), HasSubstr("misfit 'l3' is unknown"));
+  ObservedShot shot = random_shot(2, 10);
+  shot.name = "shot 7";
+  shot.weights = {1.0};
+  EXPECT_THAT(message_of([&] { check_observed(shot); }),
+              HasSubstr("shot 7: 20 samples, 1 weights"));
+  shot.weights.clear();
+  shot.samples[13] = std::nanf("");
+  EXPECT_THAT(message_of([&] { check_observed(shot); }), HasSubstr("sample 3 of trace 2 is nan"));
+  shot.samples[13] = 0.0f;
+  check_observed(shot);
+  shot.weights = {0.0, 0.0};
+  EXPECT_THAT(message_of([&] { check_observed(shot); }),
+              HasSubstr("shot 7: all samples that count are zero"));
+  std::vector<double> derivative;
+  EXPECT_THAT(message_of([&] { shot_misfit({}, shot, std::vector<double>(18), derivative); }),
+              HasSubstr("there are 18 modelled samples of 2 traces (allowed: 10"));
+}
+
+}  // namespace
