@@ -32,6 +32,11 @@ MissingShots::MissingShots(const Report& report)
           }
           text += concat("; shot ", missing.shot, ": ", missing.why);
         }
+        for (const SiteReport& site : report.sites) {
+          if (!site.paused.empty()) {
+            text += concat("; site ", site.name, " is left out: ", site.paused);
+          }
+        }
         return text +
                ": what is there is kept; mend what is wrong, and go on with the same journal";
       }()),
