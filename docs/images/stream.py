@@ -58,7 +58,7 @@ def cases(name):
 
 def updates():
     """Figure 6.4 (b) of the paper, for all media: rate by steps in a pass; and the memory of Table 6.1."""
-    found = cases("cuda_1000.json")
+    found = cases("volume_1000.json")
     if not found:
         return
     figure, (left, right) = plt.subplots(1, 2, figsize=(11.0, 4.4))
