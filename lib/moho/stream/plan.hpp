@@ -18,8 +18,8 @@ namespace moho::stream {
 struct StreamRates {
   /// Nodes a second of steps on slabs of so many planes.
   struct Slab {
-    std::int64_t planes = 0;
-    double points_per_second = 0.0;
+    std::int64_t planes = 0;         ///< of the slab
+    double points_per_second = 0.0;  ///< nodes a second
   };
   std::vector<Slab> slabs;  ///< by ascending planes
   double in = 0.0;          ///< bytes a second to a device while others leave it; 0: no copies

@@ -69,9 +69,9 @@ class Ring {
   const wave::Storage<T, Memory>& slope(int f) const { return m_slope[f]; }
   /// The memory of a layer for copies: elements of a plane, and where the first one lies.
   struct LayerPlanes {
-    wave::Storage<T, Memory> array;
-    std::int64_t first = 0;       ///< element of the first of the planes
-    std::int64_t plane_size = 0;  ///< elements between planes
+    wave::Storage<T, Memory> array;  ///< that holds them
+    std::int64_t first = 0;          ///< element of the first of the planes
+    std::int64_t plane_size = 0;     ///< elements between planes
   };
   /// The memory of a layer and field for some planes, which have to be in the piece and in the
   /// layer. \param zeta the memory of second derivatives; false: of first ones at times with the

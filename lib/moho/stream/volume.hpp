@@ -46,11 +46,12 @@ struct VolumeState {
 
 /// How a volume is kept.
 struct VolumeOptions {
-  Planes sources = {};  ///< planes where sources may be: q has factors of its own there
-  std::string file;     ///< where to keep it; empty: in memory
-  std::string key;      ///< what the run is: a file of another run is not continued
-  bool resume = false;  ///< go on with a file that is there
-  std::int64_t rows = 0, receivers = 0;  ///< of what is recorded, which a file keeps, too
+  Planes sources = {};         ///< planes where sources may be: q has factors of its own there
+  std::string file;            ///< where to keep it; empty: in memory
+  std::string key;             ///< what the run is: a file of another run is not continued
+  bool resume = false;         ///< go on with a file that is there
+  std::int64_t rows = 0;       ///< of what is recorded, which a file keeps, too
+  std::int64_t receivers = 0;  ///< of what is recorded
 };
 
 /// Where a volume begins and how its planes lie, whatever holds them.
@@ -63,9 +64,9 @@ struct VolumeShape {
   int work = 0;              ///< arrays beside the state that a step needs on the device: slopes
   /// Memory of layers, by face and field: where they lie along x, and elements of a plane.
   struct Layer {
-    bool across_x = false;
-    Planes planes;
-    std::int64_t plane_size = 0;
+    bool across_x = false;        ///< its normal is x
+    Planes planes;                ///< that have nodes in it
+    std::int64_t plane_size = 0;  ///< elements of a plane
   };
   std::vector<Layer> layers;  ///< by face and field
 
