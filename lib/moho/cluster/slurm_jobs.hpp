@@ -18,14 +18,16 @@ namespace moho::cluster {
 
 /// How jobs are submitted to Slurm.
 struct SlurmOptions {
-  std::filesystem::path folder;         ///< of the site, on a file system that its nodes have
-  std::vector<std::string> worker;      ///< words that a job's token is added to
-  std::string partition, account, qos;  ///< empty: Slurm's own choice
-  double seconds = 0.0;                 ///< time limit of a job; 0: the partition's
-  double memory = 0.0;                  ///< bytes of a job; 0: the partition's
-  std::vector<std::string> more;        ///< further options of sbatch, a word each: "--gres=gpu:1"
-  std::int64_t array = 50;              ///< most jobs of an array
-  double command_timeout = 60.0;        ///< seconds that a command may take
+  std::filesystem::path folder;     ///< of the site, on a file system that its nodes have
+  std::vector<std::string> worker;  ///< words that a job's token is added to
+  std::string partition;            ///< empty: Slurm's own choice
+  std::string account;              ///< the same
+  std::string qos;                  ///< the same
+  double seconds = 0.0;             ///< time limit of a job; 0: the partition's
+  double memory = 0.0;              ///< bytes of a job; 0: the partition's
+  std::vector<std::string> more;    ///< further options of sbatch, a word each: "--gres=gpu:1"
+  std::int64_t array = 50;          ///< most jobs of an array
+  double command_timeout = 60.0;    ///< seconds that a command may take
   /// Runs a command; empty: run_command(). For tests.
   std::function<CommandResult(const Command&)> run;
 };

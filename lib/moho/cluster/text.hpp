@@ -44,10 +44,12 @@ bool read_number(std::string_view word, Number& number) {
 /// The same for hexadecimal digits.
 bool read_hex(std::string_view word, std::uint32_t& number);
 
-/// \brief Can this be a name in files, commands and addresses of any program: letters, digits and
-/// . _ - only, a letter or digit first, at most `longest` of them?
+/// \brief Can this be a name in files, commands and addresses of any program?
+///
+/// Letters, digits, points, underscores and dashes only, a letter or digit first, and no more than
+/// `longest` of them.
 bool is_safe_name(std::string_view text, std::size_t longest = 64);
-/// The same for paths: / and + and = besides, from the root.
+/// The same for a path from the root, which may have slashes, plus and equal signs besides.
 bool is_safe_path(std::string_view text);
 
 }  // namespace moho::cluster
