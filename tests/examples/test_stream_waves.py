@@ -245,7 +245,8 @@ class Plan(Case):
 class Picture(Case):
     def test_program_draws(self):
         self.needs_matplotlib()
-        r = self.stream(*self.section, "--devices", "2", plot=True)
+        # hosts stand in for any number of devices
+        r = self.stream(*self.section, "--space", self.spaces()[0], "--devices", "2", plot=True)
         self.assertEqual(r.summary["picture"], "drawn")
         for picture in ("gather.png", "wavefield.png", "timeline.png"):
             self.assert_picture(os.path.join(r.folder, picture))
@@ -408,7 +409,7 @@ class BadInput(Case):
         self.refuse([*self.section, "--wavelet", "ricker:50"], "--wavelet ricker:50", "points per wavelength")
 
     def test_streaming(self):
-        two = [*self.section, "--devices", "2"]
+        two = [*self.section, "--space", self.spaces()[0], "--devices", "2"]
         self.refuse([*self.section, "--device-memory", "9K"], "--device-memory: ", "does not hold the planes of one stage")
         self.refuse([*two, "--block", "102"], "--block is 102", "1 to 101")
         # a step across a perfectly matched layer reads 8 planes
