@@ -156,7 +156,7 @@ class BadInput(Case):
         self.refuse([*salt, "--delta", 0.1], "--delta was given without --epsilon")
         self.refuse([*salt, "--spacing", -1], "--spacing", "not positive")
         self.refuse([*salt, "--shape", 7], "--shape", "nx,nz")
-        self.refuse([*salt, "--memory", "1K"], "a model of 601 x 201 nodes takes", "allowed: 1 KiB, the --memory given")
+        self.refuse([*salt, "--space", self.spaces()[0], "--memory", "1K"], "a model of 601 x 201 nodes takes", "allowed: 1 KiB, the --memory given")
 
     def test_models_and_places(self):
         salt = ["--builtin", "salt", "--shape", "31,21"]

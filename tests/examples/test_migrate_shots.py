@@ -207,7 +207,7 @@ class BadInput(Case):
         self.refuse(["--vp", "smooth.npy", "--spacing", "10", *self.shots, "--wavelet", "ricker:80"], "--wavelet ricker:80")
 
     def test_budgets(self):
-        self.refuse_here([*self.shots, "--snapshots", "disk"], "--snapshots disk is not possible", "--disk")
+        self.refuse_here([*self.shots, "--space", self.spaces()[0], "--snapshots", "disk"], "--snapshots disk is not possible", "--disk")
         text = self.call("--vp", "smooth.npy", *self.survey, *self.shots, "--plan").stdout
         self.assertIn("snapshots every", text)
         self.assertFalse(os.path.exists(self.path("migrate_shots_out/image.npy")))
