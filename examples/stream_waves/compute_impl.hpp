@@ -22,8 +22,7 @@ namespace moho::examples::stream_waves {
 
 namespace detail {
 
-/// Removes the file of a volume when its shot is done, and when it fails. One that was there before
-/// stays until its shot has begun, and any stays when the process is killed.
+/// Removes the file of a volume when its shot is done, and when it fails before its first step.
 class VolumeGuard {
  public:
   explicit VolumeGuard(const std::string& path) : m_path(path) {
@@ -35,8 +34,10 @@ class VolumeGuard {
   ~VolumeGuard() {
     if (m_armed) remove();
   }
-  /// The file was made, or found to be the one of this shot.
-  void begun() { m_armed = !m_path.empty(); }
+  /// The file was made, or found to be the one of this shot: what fails from now on leaves it, so
+  /// that
+  /// --resume goes on.
+  void begun() { m_armed = false; }
   /// What is mapped of it stays readable.
   void remove() {
     std::error_code ignored;
@@ -184,8 +185,6 @@ class Shots {
     }
     if (file != nullptr) file->begun();
     const auto result = in_options([&] { return m_stream->shot(shot, options); });
-    // the gather is kept as soon as it is written, and no other shot may go on with the file
-    if (file != nullptr) file->remove();
     const stream::StreamReport& report = result.report;
     m_report.phases.add("steps", report.seconds);
     m_report.seconds += report.seconds;
@@ -214,6 +213,8 @@ class Shots {
     m_job.gather(k,
                  Gather<T>{result.traces.data(), static_cast<std::int64_t>(result.traces.extent(0)),
                            static_cast<std::int64_t>(result.traces.extent(1))});
+    // the gather is there, and no other shot may go on with the file
+    if (file != nullptr) file->remove();
   }
 
   const Instance<Memory>& m_exec;

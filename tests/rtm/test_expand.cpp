@@ -331,7 +331,9 @@ MEMORY_TEST(Expand, BoxesOfAllStepsAreKnownFromTheModelWithoutLayers) {
     for (std::int64_t step = 0; step < 900; ++step) {
       const Box<2> box = rule.box(step);
       ASSERT_TRUE(box == domain->box(shot.exec, *shot.propagator, field, step)) << "step " << step;
-      if (step > 0) ASSERT_TRUE(holds(box, rule.box(step - 1))) << "step " << step;
+      if (step > 0) {
+        ASSERT_TRUE(holds(box, rule.box(step - 1))) << "step " << step;
+      }
     }
     EXPECT_FALSE(rule.box(0) == rule.box(100));
     EXPECT_TRUE(rule.box(100000) == whole_box(shot.propagator->grid()));

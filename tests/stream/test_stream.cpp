@@ -431,6 +431,47 @@ MEMORY_TEST(Stream, GoesOnFromAFile) {
       EXPECT_EQ(found.traces, expected.traces) << moment;
       EXPECT_EQ(found.fields, expected.fields) << moment;
     }
+    // with boxes, and other steps in a pass after the kill; and when all steps were done
+    const auto box = [&](std::int64_t level) {
+      const Box<2> first{{20, 8}, {36, 24}};
+      return intersection(first.grown(level / 2), whole_box(wave::extended_grid(grid, faces)));
+    };
+    const wave::Shot<2> one{.number = 1, .sources = {{212.0, 77.0}}, .receivers = {{180.0, 60.0}}};
+    const auto make_one = [&] {
+      return Streaming<T, 2, Memory>(exec, grid, model, faces, wave::ricker_wavelet(3.0), {one},
+                                     options);
+    };
+    std::filesystem::remove(file);
+    options.resume = false;
+    options.wishes.updates = 9;
+    Outcome<T> whole;
+    {
+      auto streaming = make_one();
+      whole = streamed(streaming, one, {.box = box});
+    }
+    std::filesystem::remove(file);
+    try {
+      auto streaming = make_one();
+      int calls = 0;
+      stream::StreamShotOptions<2> stopping;
+      stopping.box = [&](std::int64_t level) {
+        if (++calls == 130) throw Stop();
+        return box(level);
+      };
+      streaming.shot(one, stopping);
+      ADD_FAILURE() << "it was not stopped";
+    } catch (const Stop&) {
+    }
+    options.resume = true;
+    options.wishes.updates = 2;
+    for (int again = 0; again < 2; ++again) {
+      auto streaming = make_one();
+      const Outcome<T> found = streamed(streaming, one, {.box = box});
+      EXPECT_EQ(found.traces, whole.traces) << again;
+      EXPECT_EQ(found.fields, whole.fields) << again;
+    }
+    options.wishes.updates = 4;
+
     // another run's file, and one without resume, stay as they are
     const auto size = std::filesystem::file_size(file);
     options.key = "another run";

@@ -336,6 +336,7 @@ void Streaming<T, Dim, Memory>::choose() {
     m_whole = m_options.in_core && m_options.file.empty() && wishes.devices == 1;
   } else {
     std::size_t free = memory_budget(m_instances.front(), 0);
+    for (const Instance<Memory>& one : m_instances) free = std::min(free, memory_budget(one, 0));
     // kernels and launches take some, too
     free -= std::min<std::size_t>(free, std::size_t(512) << 20);
     if (wishes.device_memory == 0) allowed.device_memory = free;
@@ -501,15 +502,31 @@ StreamShotResult<T> Streaming<T, Dim, Memory>::shot(const wave::Shot<Dim>& shot,
   prepare();
   StreamShotResult<T> result;
   std::int64_t first = 0;
+  bool done = false;  // the file holds the whole shot
   if (m_volume != nullptr && m_volume->in_file() && m_options.resume && !m_resumed &&
-      m_volume->level() < m_sampling.steps) {
+      m_volume->level() > 0) {
     first = m_volume->level();
+    done = first >= m_sampling.steps;
+    m_volume->clear_next();
   } else if (m_volume != nullptr) {
     m_volume->clear();
   } else if (m_whole) {
     m_chain.front()->clear();
   }
   m_resumed = true;
+  if (done) {
+    const auto kept = m_volume->records();
+    const auto count = shot.receivers.size();
+    const wave::Traces<T> rows("moho::stream::rows", kept.extent(0), count);
+    for (std::size_t row = 0; row < kept.extent(0); ++row) {
+      for (std::size_t r = 0; r < count; ++r) rows(row, r) = kept(row, r);
+    }
+    m_level = m_sampling.steps;
+    result.traces = wave::detail::traces_of_rows<T>(rows, m_sampling, m_modelling.time.dt);
+    result.interval = m_sampling.interval;
+    result.steps = m_sampling.steps;
+    return result;
+  }
   const Schedule schedule(m_cut ? m_schedule->shape() : shape_for(options, first));
 
   using wave::PointSet;

@@ -20,7 +20,7 @@ namespace detail {
 template <class T>
 void add_messages(std::vector<MPI_Request>& requests, T* data, std::int64_t count, int rank,
                   int tag, MPI_Comm comm, bool sends) {
-  constexpr std::int64_t most = std::int64_t(1) << 28;
+  constexpr std::int64_t most = (std::int64_t(1) << 30) / static_cast<std::int64_t>(sizeof(T));
   for (std::int64_t begin = 0; begin < count; begin += most) {
     const auto bytes =
         static_cast<int>(std::min(most, count - begin) * static_cast<std::int64_t>(sizeof(T)));
@@ -50,7 +50,7 @@ inline void wait_all(std::vector<MPI_Request>& requests) {
 /// \param pipeline of this rank, whose number in the chain is the rank; begin() was called
 /// \param volume on rank 0; null on the others
 /// \returns nodes stepped by this rank, and a node that was not finite
-/// \throws InputError for another number of ranks
+/// \throws InputError for another number of ranks, or a volume in a file
 template <class T, int Dim, class Memory>
 StreamReport run_stream_ranks(MPI_Comm comm, const Schedule& schedule,
                               Pipeline<T, Dim, Memory>& pipeline, HostVolume<T, Dim>* volume) {
@@ -60,6 +60,11 @@ StreamReport run_stream_ranks(MPI_Comm comm, const Schedule& schedule,
   if (ranks != schedule.shape().devices || rank != pipeline.device()) {
     throw InputError(concat("ranks: there are ", ranks, " (allowed: ", schedule.shape().devices,
                             ", one for each device of the schedule)"));
+  }
+  if (volume != nullptr && volume->in_file()) {
+    throw InputError(
+        "volume: it is in a file (allowed: in memory): a chain of ranks does not say which of its "
+        "sweeps are whole");
   }
   using Elements = Kokkos::View<T*, StagingMemory<Memory>>;
   StreamReport report;

@@ -258,8 +258,7 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need
   const StreamShape& shape = plan.shape;
   lines.push_back(concat("blocks of ", shape.block, " planes, ", shape.updates,
                          " steps in a pass, ", shape.lag, " planes between stages, ", shape.devices,
-                         shape.devices == 1 ? " device" : " devices in a chain",
-                         plan.groups > 1 ? concat(", ", plan.groups, " chains") : std::string()));
+                         shape.devices == 1 ? " device" : " devices in a chain"));
   lines.push_back(concat(format_bytes(static_cast<double>(plan.host_bytes)), " on the host, ",
                          format_bytes(static_cast<double>(plan.device_bytes)),
                          " on each device: a ring of ", plan.ring_planes, " planes",

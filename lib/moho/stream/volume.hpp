@@ -132,6 +132,9 @@ class HostVolume {
             const wave::RandomLayerOptions& random);
   /// Puts the waves to rest.
   void clear();
+  /// Puts the state that the next sweep writes to rest: a run that was ended may have left planes
+  /// there. In memory there is no other state, and nothing is done.
+  void clear_next();
 
   /// True for volumes in files.
   bool in_file() const { return m_file != nullptr; }
@@ -157,6 +160,7 @@ class HostVolume {
 
  private:
   PlaneArray<T> take(std::int64_t plane_size, const Planes& planes, const char* label);
+  void rest(const VolumeState<T>& state);
 
   VolumeShape<T, Dim> m_shape;
   std::vector<PlaneArray<T>> m_parameters;
@@ -275,26 +279,35 @@ wave::Storage<const T, Kokkos::HostSpace> HostVolume<T, Dim>::source_scale(int f
 }
 
 template <class T, int Dim>
-void HostVolume<T, Dim>::clear() {
+void HostVolume<T, Dim>::rest(const VolumeState<T>& state) {
   const Instance<Kokkos::HostSpace> host{Kokkos::DefaultHostExecutionSpace()};
-  const auto rest = [&](const PlaneArray<T>& array) {
+  const auto one = [&](const PlaneArray<T>& array) {
     if (array.size() <= 0) return;
     fill(host,
          Kokkos::View<T*, Kokkos::HostSpace>(array.first, static_cast<std::size_t>(array.size())),
          T(0));
   };
-  for (int copy = 0; copy < (in_file() ? 2 : 1); ++copy) {
-    const VolumeState<T>& state = m_state[copy];
-    for (const auto& parity : state.field) {
-      for (int f = 0; f < m_shape.fields; ++f) rest(parity[f]);
-    }
-    for (const auto* list : {&state.psi, &state.zeta}) {
-      for (const PlaneArray<T>& array : *list) rest(array);
-    }
+  for (const auto& parity : state.field) {
+    for (int f = 0; f < m_shape.fields; ++f) one(parity[f]);
   }
+  for (const auto* list : {&state.psi, &state.zeta}) {
+    for (const PlaneArray<T>& array : *list) one(array);
+  }
+}
+
+template <class T, int Dim>
+void HostVolume<T, Dim>::clear() {
   m_present = 0;
   m_level = 0;
+  // a file says that nothing of it is needed before anything is changed: at time 0 a run begins
+  // anew
   if (in_file()) m_file->commit(0, 0);
+  for (int copy = 0; copy < (in_file() ? 2 : 1); ++copy) rest(m_state[copy]);
+}
+
+template <class T, int Dim>
+void HostVolume<T, Dim>::clear_next() {
+  if (in_file()) rest(state(1));
 }
 
 template <class T, int Dim>

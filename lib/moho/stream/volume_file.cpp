@@ -4,6 +4,7 @@
 #include <moho/stream/volume_file.hpp>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -52,7 +54,9 @@ std::string system_text(int error) { return std::strerror(error); }
 VolumeFile::VolumeFile(const std::string& path, const std::string& key, std::size_t bytes,
                        bool resume)
     : m_path(path), m_key(io::checksum(key)), m_bytes(head_bytes + bytes), m_used(head_bytes) {
-  m_file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  m_file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const bool made = m_file >= 0;
+  if (!made && errno == EEXIST) m_file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (m_file < 0) {
     fail(path, concat("cannot be opened: ", system_text(errno),
                       " (allowed: a file in a folder that exists and may be written)"));
@@ -67,9 +71,12 @@ VolumeFile::VolumeFile(const std::string& path, const std::string& key, std::siz
   if (::fstat(m_file, &status) != 0 || !S_ISREG(status.st_mode)) {
     close_and_fail("is no regular file (allowed: a file)");
   }
+  if (::flock(m_file, LOCK_EX | LOCK_NB) != 0) {
+    close_and_fail("is in use by another run (allowed: a name of its own for each)");
+  }
   const auto length = static_cast<std::size_t>(status.st_size);
   bool found = false;
-  if (length > 0) {
+  if (!made) {
     Entry best{};
     for (std::size_t k = 0; k < 2; ++k) {
       Entry entry{};
@@ -82,7 +89,9 @@ VolumeFile::VolumeFile(const std::string& path, const std::string& key, std::siz
     if (!found) {
       close_and_fail(
           "is there and is no volume of a run (allowed: a new name, or a volume of this run with "
-          "--resume): nothing was changed");
+          "--resume): nothing was changed; remove it if it is what a run left that was ended "
+          "before "
+          "its first step");
     }
     if (!resume) {
       close_and_fail(
@@ -151,9 +160,10 @@ void VolumeFile::write_head() {
 }
 
 void measure_disk(const std::string& path, double& in, double& out) {
-  const std::string name = path + ".rate";
   constexpr std::size_t bytes = std::size_t(64) << 20;
-  const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // a name that nobody has
+  std::string name = path + ".XXXXXX";
+  const int file = ::mkostemp(name.data(), O_CLOEXEC);
   if (file < 0) {
     fail(path, concat("cannot be made: ", system_text(errno),
                       " (allowed: a file in a folder that exists and may be written)"));
