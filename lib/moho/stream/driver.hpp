@@ -502,11 +502,11 @@ StreamShotResult<T> Streaming<T, Dim, Memory>::shot(const wave::Shot<Dim>& shot,
   prepare();
   StreamShotResult<T> result;
   std::int64_t first = 0;
-  bool done = false;  // the file holds the whole shot
+  bool complete = false;  // the file holds the whole shot
   if (m_volume != nullptr && m_volume->in_file() && m_options.resume && !m_resumed &&
       m_volume->level() > 0) {
     first = m_volume->level();
-    done = first >= m_sampling.steps;
+    complete = first >= m_sampling.steps;
     m_volume->clear_next();
   } else if (m_volume != nullptr) {
     m_volume->clear();
@@ -514,7 +514,7 @@ StreamShotResult<T> Streaming<T, Dim, Memory>::shot(const wave::Shot<Dim>& shot,
     m_chain.front()->clear();
   }
   m_resumed = true;
-  if (done) {
+  if (complete) {
     const auto kept = m_volume->records();
     const auto count = shot.receivers.size();
     const wave::Traces<T> rows("moho::stream::rows", kept.extent(0), count);
