@@ -64,6 +64,13 @@ class Shots {
     std::size_t first = 0;
     while (first < m_job.shots.size() && m_job.is_there(first)) ++first;
     const std::size_t planned = first < m_job.shots.size() ? first : 0;
+    // a run that was ended between a gather and this left the volume of a shot that is done
+    for (std::size_t k = 0; k < m_job.shots.size() && m_streaming.resume; ++k) {
+      if (m_streaming.file.empty() || !m_job.is_there(k) || m_streaming.only_plan) continue;
+      if (stream::is_volume_of(m_streaming.file, key_of(k))) {
+        VolumeGuard(m_streaming.file).remove();
+      }
+    }
     plan(planned);
     m_report.take(m_stream->modelling());
     m_report.bytes = m_stream->plan().device_bytes;
@@ -115,6 +122,11 @@ class Shots {
     }
   }
 
+  // What the volume of a shot is known by.
+  std::string key_of(std::size_t k) const {
+    return concat(m_streaming.run, " shot ", m_job.shots[k].number);
+  }
+
   void plan(std::size_t k) {
     const ScopedPhase<Instance<Memory>> phase(m_exec, m_report.phases, "plan");
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
@@ -123,7 +135,7 @@ class Shots {
     options.wishes = m_streaming.wishes;
     options.in_core = m_streaming.in_core;
     options.file = m_streaming.file;
-    options.key = concat(m_streaming.run, " shot ", m_job.shots[k].number);
+    options.key = key_of(k);
     options.resume = m_streaming.resume;
     options.measure = !m_stream;
     if (m_stream) options.rates = m_stream->rates();

@@ -311,11 +311,15 @@ class Resume(Case):
 
     def kill_at(self, level, number=signal.SIGKILL, shots=0):
         process = self.start()
+        begun = shots == 0
         while True:
             if process.poll() is not None:
                 self.fail("the run ended before: " + process.stderr.read())
+            parts = self.parts()
             _, there = self.level()
-            if there >= level and self.parts() >= shots:
+            # the volume of the shot before goes when its gather is there
+            begun = begun or (parts >= shots and there < level)
+            if begun and there >= level and parts >= shots:
                 process.send_signal(number)
                 process.communicate(timeout=60)
                 return

@@ -47,6 +47,20 @@ bool is_whole(const Entry& entry) {
   throw FileError(concat("the volume '", path, "' ", what));
 }
 
+// The latest whole entry of a head. False where there is none.
+bool read_head(int file, Entry& best) {
+  bool found = false;
+  for (std::size_t k = 0; k < 2; ++k) {
+    Entry entry{};
+    const bool there = ::pread(file, &entry, sizeof entry, static_cast<off_t>(k * page)) ==
+                       static_cast<ssize_t>(sizeof entry);
+    if (!there || !is_whole(entry)) continue;
+    if (!found || entry.number > best.number) best = entry;
+    found = true;
+  }
+  return found;
+}
+
 std::string system_text(int error) { return std::strerror(error); }
 
 }  // namespace
@@ -75,17 +89,9 @@ VolumeFile::VolumeFile(const std::string& path, const std::string& key, std::siz
     close_and_fail("is in use by another run (allowed: a name of its own for each)");
   }
   const auto length = static_cast<std::size_t>(status.st_size);
-  bool found = false;
   if (!made) {
     Entry best{};
-    for (std::size_t k = 0; k < 2; ++k) {
-      Entry entry{};
-      const bool there = ::pread(m_file, &entry, sizeof entry, static_cast<off_t>(k * page)) ==
-                         static_cast<ssize_t>(sizeof entry);
-      if (!there || !is_whole(entry)) continue;
-      if (!found || entry.number > best.number) best = entry;
-      found = true;
-    }
+    const bool found = read_head(m_file, best);
     if (!found) {
       close_and_fail(
           "is there and is no volume of a run (allowed: a new name, or a volume of this run with "
@@ -157,6 +163,15 @@ void VolumeFile::write_head() {
       ::fdatasync(m_file) != 0) {
     fail(m_path, concat("cannot be written: ", system_text(errno)));
   }
+}
+
+bool is_volume_of(const std::string& path, const std::string& key) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  Entry best{};
+  const bool found = read_head(file, best);
+  ::close(file);
+  return found && best.key == io::checksum(key);
 }
 
 void measure_disk(const std::string& path, double& in, double& out) {

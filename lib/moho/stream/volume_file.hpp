@@ -57,6 +57,9 @@ class VolumeFile {
   int m_generation = 0;
 };
 
+/// True for a file that is the volume of the run that a key says.
+bool is_volume_of(const std::string& path, const std::string& key);
+
 /// \brief Bytes a second that are written to and read from a file beside another one, which is made
 /// and removed: what a volume's disk does. Pages that the system keeps may make reading faster.
 /// \throws FileError where it cannot be made
