@@ -106,7 +106,9 @@ std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const Earth
   if (texts.true_model.parameters.empty()) return std::nullopt;
   EarthModelOptions options = texts.true_model;
   if (options.spacing.empty()) options.spacing = model.spacing;
-  if (options.shape.empty()) options.shape = model.shape;
+  // a file has a shape of its own
+  const bool value = wave::detail::to_number(options.parameters.at("vp")).has_value();
+  if (options.shape.empty() && value) options.shape = model.shape;
   EarthModel<T> truth = load_earth_model<T>(options);
   if (truth.shape != model.shape) {
     throw InputError(concat("--true-vp: its shape is ", io::shape_string(truth.shape),
