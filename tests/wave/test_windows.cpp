@@ -311,14 +311,15 @@ MEMORY_TEST(WindowTest, BadWindows) {
   MediumWindow<T, 2, Memory> medium(exec, scheme, {10, 40});
   const auto field = moho::wave::make_wavefield(exec, scheme, {10, 40});
   const auto other = moho::wave::make_wavefield(exec, scheme, {8, 40});
+  const auto later = moho::wave::make_wavefield(exec, scheme, {11, 40});
   EXPECT_THAT(message_of([&] {
                 step(exec, scheme, medium, field, Box<2>{{13, 0}, {36, 33}});
               }),
-              HasSubstr("box: its step reads planes 9 to 39 (allowed: 10 to 39, the window"));
+              HasSubstr("medium: its window does not hold planes 9 to 39"));
   EXPECT_THAT(message_of([&] {
                 step(exec, scheme, medium, field, Box<2>{{14, 0}, {37, 33}});
               }),
-              HasSubstr("reads planes 10 to 40"));
+              HasSubstr("does not hold planes 10 to 40"));
   EXPECT_EQ(message_of([&] {
               step(exec, scheme, medium, field, Box<2>{{14, 0}, {36, 33}});
             }),
@@ -327,6 +328,11 @@ MEMORY_TEST(WindowTest, BadWindows) {
                 step(exec, scheme, medium, other, Box<2>{{12, 0}, {30, 33}});
               }),
               HasSubstr("medium: its window does not hold planes 8 to 33"));
+  MediumWindow<T, 2, Memory> wide(exec, scheme, {5, 45});
+  EXPECT_THAT(message_of([&] {
+                step(exec, scheme, wide, field, Box<2>{{13, 0}, {36, 33}});
+              }),
+              HasSubstr("box: its step reads planes 9 to 39 (allowed: 10 to 39, the window"));
   // windows need not be the same
   EXPECT_EQ(message_of([&] {
               step(exec, scheme, medium, other, Box<2>{{14, 0}, {30, 33}});
@@ -343,7 +349,7 @@ MEMORY_TEST(WindowTest, BadWindows) {
               }),
               HasSubstr("planes 50 to 61 are not in the grid"));
   EXPECT_THAT(message_of([&] {
-                copy_planes(exec, scheme, field, other, {10, 12});
+                copy_planes(exec, scheme, field, later, {10, 12});
               }),
               HasSubstr("planes 10 to 11 are not all in the window (allowed: 11 to 39)"));
   const PointSet<T, 2, Memory> points(exec, grid, scheme.layout(), {{255.0, 101.0}});
