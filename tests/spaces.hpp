@@ -38,7 +38,9 @@ struct to_types<SpaceList<Spaces...>> {
   using spaces = ::testing::Types<Space<Spaces>...>;
   using cases = ::testing::Types<Case<Spaces, float>..., Case<Spaces, double>...>;
 };
-#if defined(KOKKOS_ENABLE_SERIAL) && defined(KOKKOS_ENABLE_OPENMP)
+#if defined(MOHO_SINGLE_KERNELS)
+using FewCases = ::testing::Types<Case<Kokkos::DefaultHostExecutionSpace, float>>;
+#elif defined(KOKKOS_ENABLE_SERIAL) && defined(KOKKOS_ENABLE_OPENMP)
 using FewCases = ::testing::Types<Case<Kokkos::OpenMP, float>, Case<Kokkos::Serial, double>>;
 #else
 using FewCases = ::testing::Types<Case<Kokkos::DefaultHostExecutionSpace, float>,
@@ -55,7 +57,8 @@ using TestSpaces = detail::to_types<EnabledSpaces>::spaces;
 /// Every enabled execution space with float and with double, for
 /// TYPED_TEST_SUITE(Suite, TestCases, CaseName); TypeParam::Scalar is the scalar. Serial and OpenMP
 /// share compiled kernels; with sanitizers, under which tests take ten times as long, each
-/// precision runs in one space and each space in one precision.
+/// precision runs in one space and each space in one precision, or single precision alone where the
+/// kernels are compiled for no other.
 #ifdef MOHO_BOUNDS_CHECK
 using TestCases = detail::FewCases;
 #else

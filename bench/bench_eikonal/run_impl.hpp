@@ -126,9 +126,10 @@ void time_eikonal(const Instance<Memory>& exec, benchmark::State& state, const E
   state.counters["rounds"] = static_cast<double>(report.rounds);
   state.counters["mean_time_s"] = sum / nodes;
   state.counters["max_rel_diff"] = worst;
-  // Second order on rough velocities has several nearby solutions: which one depends on the order
-  // of visits.
-  const double allowed = what.order == 2 ? 2e-3 : what.single ? 1e-4 : 1e-12;
+  // Second order gives the same bits on hosts. Devices round otherwise, and in single precision some
+  // nodes of rough models then take other neighbours.
+  double allowed = what.single ? 1e-4 : 1e-12;
+  if (what.order == 2) allowed = is_host_memory<Memory> ? 0.0 : what.single ? 2e-3 : 1e-12;
   if (!(worst <= allowed)) {
     fail(state,
          concat("times differ from fast marching's by ", worst, " (allowed: ", allowed, ")"));

@@ -38,7 +38,8 @@ struct Outcome {
 /// Bytes that a solver takes for each source that it works on, beside the model and the times.
 /// \param anelliptic is there a delta of its own?
 template <class T, int Dim>
-double bytes_per_source(const Grid<Dim>& grid, bool anelliptic, Solver solver, bool on_host);
+double bytes_per_source(const Grid<Dim>& grid, bool anelliptic, int order, Solver solver,
+                        bool on_host);
 
 /// Solves on a space. On hosts the fields of the job and of the outcome are used where they are.
 template <class T, int Dim, class Memory>

@@ -8,21 +8,24 @@
 namespace moho::examples::first_arrivals {
 
 template <class T, int Dim>
-double bytes_per_source(const Grid<Dim>& grid, bool anelliptic, Solver solver, bool on_host) {
+double bytes_per_source(const Grid<Dim>& grid, bool anelliptic, int order, Solver solver,
+                        bool on_host) {
   const eikonal::detail::TiledGrid<Dim> tiled(grid, on_host);
-  double bytes = static_cast<double>(eikonal::detail::storage_bytes<T>(tiled, anelliptic));
+  double bytes = static_cast<double>(eikonal::detail::storage_bytes<T>(tiled, anelliptic, order));
   if (solver == Solver::fast_marching) {
     // times on trial, and the front in a queue that has grown by doubling
     const double front = 6.0 * std::pow(static_cast<double>(grid.size()), 1.0 - 1.0 / Dim);
-    bytes += static_cast<double>(tiled.size) * sizeof(T) + 3.0 * 16.0 * front;
+    // at second order the nodes in the order of first order
+    const double listed = order == 2 ? sizeof(std::int64_t) : 0.0;
+    bytes += static_cast<double>(tiled.size) * (sizeof(T) + listed) + 3.0 * 16.0 * front;
   }
   // marks of tiles, once more on the host while they are made
   return bytes + 2.0 * static_cast<double>(tiled.tile_count) * (sizeof(T) + 3 * sizeof(int));
 }
 
-template double bytes_per_source<float, 2>(const Grid<2>&, bool, Solver, bool);
-template double bytes_per_source<float, 3>(const Grid<3>&, bool, Solver, bool);
-template double bytes_per_source<double, 2>(const Grid<2>&, bool, Solver, bool);
-template double bytes_per_source<double, 3>(const Grid<3>&, bool, Solver, bool);
+template double bytes_per_source<float, 2>(const Grid<2>&, bool, int, Solver, bool);
+template double bytes_per_source<float, 3>(const Grid<3>&, bool, int, Solver, bool);
+template double bytes_per_source<double, 2>(const Grid<2>&, bool, int, Solver, bool);
+template double bytes_per_source<double, 3>(const Grid<3>&, bool, int, Solver, bool);
 
 }  // namespace moho::examples::first_arrivals

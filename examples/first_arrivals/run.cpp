@@ -84,7 +84,7 @@ Memory estimate_memory(const Options& o, const EarthModelNeed& need) {
                                      memory.limit.bytes - MemoryEstimate::process);
   if (on_host) {
     const bool anelliptic = !o.delta.empty();
-    const double each = bytes_per_source<T, Dim>(grid, anelliptic, o.solver, on_host);
+    const double each = bytes_per_source<T, Dim>(grid, anelliptic, o.order, o.solver, on_host);
     advice = fitting_shape(need.shape, (need.values + times + each) / need.nodes(),
                            memory.limit.bytes - MemoryEstimate::process);
     const double room = memory.limit.bytes - estimate.now();

@@ -19,10 +19,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// How far methods may differ. At second order the choice of differences has steps, and in rough
-/// media the rounding of single precision takes some nodes to the other side of one.
-template <class T>
+/// How far methods may differ. At second order they give the same bits on hosts; the rounding of
+/// devices is another one, and with single precision in rough media it takes some nodes to other
+/// neighbours.
+template <class T, class Memory>
 constexpr double same(int order) {
+  if (order == 2 && is_host_memory<Memory>) return 0.0;
   return std::is_same_v<T, float> ? order == 1 ? 1e-5 : 2e-3 : 1e-12;
 }
 
@@ -63,7 +65,7 @@ void agrees_with_marching(const Instance<Memory>& exec) {
             const Options options{.order = order, .factored = factored, .method = method};
             EXPECT_LE(
                 largest_difference(solve<T, Dim>(exec, grid, media[m], source, options), reference),
-                same<T>(order))
+                (same<T, Memory>(order)))
                 << Dim << "D, medium " << m << ", order " << order << ", factored " << factored
                 << ", " << to_string(method) << ", source " << format_point(source[0]);
           }

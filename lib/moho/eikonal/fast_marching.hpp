@@ -22,6 +22,8 @@ struct MarchEquation {
   T (*square)(const Problem<T, Dim>& problem, const std::int64_t (&node)[Dim], T u);
   /// The value of a node from those known.
   T (*solution)(const Problem<T, Dim>& problem, const std::int64_t (&node)[Dim]);
+  /// The neighbours that second order takes, by the values of first order.
+  Upwinds (*upwinds)(const Problem<T, Dim>& problem, const std::int64_t (&node)[Dim]);
 };
 
 /// The equation of an order and a kind of model.
@@ -41,18 +43,32 @@ MarchEquation<T, Dim> march_equation(int order, bool anelliptic) {
       return host_solution<Order, Anelliptic>(problem, problem.values(0, place), factor,
                                               problem.dense(node));
     };
+    equation.upwinds = [](const Problem<T, Dim>& problem, const std::int64_t(&node)[Dim]) {
+      return choose_upwinds<Anelliptic>(problem, 0, node);
+    };
   });
   return equation;
 }
 
-/// Fast marching for one source on the host.
+/// The node of a place in the padded grid.
+template <int Dim>
+void node_at(const TiledGrid<Dim>& grid, std::int64_t place, std::int64_t (&node)[Dim]) {
+  for (int d = 0; d < Dim; ++d) {
+    node[d] = place / grid.stride[d] - halo;
+    place %= grid.stride[d];
+  }
+}
+
+/// Fast marching for one source on the host, at first order.
 ///
 /// The node with the earliest trial time becomes known, and the trial times of its neighbours are
 /// found again from known nodes alone. Entries of the queue whose time is no longer the node's are
 /// skipped when they come up.
+/// \param accepted if not null, the nodes in the order in which they became known, by their places
 template <class T, int Dim>
 void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
-           const MarchEquation<T, Dim>& equation, const Progress& progress, Report& report) {
+           const MarchEquation<T, Dim>& equation, const Progress& progress, Report& report,
+           std::vector<std::int64_t>* accepted) {
   const TiledGrid<Dim>& grid = problem.grid;
   const std::size_t size = static_cast<std::size_t>(grid.size);
   T* const known = problem.u;
@@ -61,12 +77,6 @@ void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
   using Entry = std::pair<T, std::int64_t>;  // square of the time, place
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
 
-  const auto node_at = [&](std::int64_t place, std::int64_t(&node)[Dim]) {
-    for (int d = 0; d < Dim; ++d) {
-      node[d] = place / grid.stride[d] - halo;
-      place %= grid.stride[d];
-    }
-  };
   std::int64_t total = 1, done = 0;
   for (int d = 0; d < Dim; ++d) total *= grid.extents[d];
   for (int corner = 0; corner < (1 << Dim); ++corner) {
@@ -82,9 +92,10 @@ void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
     const std::size_t at = static_cast<std::size_t>(place);
     if (known[at] < infinity<T>()) continue;
     std::int64_t node[Dim];
-    node_at(place, node);
+    node_at(grid, place, node);
     if (square != equation.square(problem, node, trial[at])) continue;
     known[at] = trial[at];
+    if (accepted) accepted->push_back(place);
     if (progress && ++done % step == 0) {
       progress(static_cast<double>(done) / static_cast<double>(total), "times");
     }
@@ -105,6 +116,25 @@ void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
   }
 }
 
+/// Second order from the solution of first order: every node once, in the order of those times.
+/// \param accepted all nodes in that order, by their places
+template <class T, int Dim>
+void correct(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
+             const MarchEquation<T, Dim>& equation, const std::vector<std::int64_t>& accepted,
+             Report& report) {
+  std::int64_t node[Dim];
+  for (const std::int64_t place : accepted) {
+    node_at(problem.grid, place, node);
+    if (!box.contains(node)) problem.upwinds[place] = equation.upwinds(problem, node).bits();
+  }
+  for (const std::int64_t place : accepted) {
+    node_at(problem.grid, place, node);
+    if (box.contains(node)) continue;
+    problem.u[place] = equation.solution(problem, node);
+    ++report.updates;
+  }
+}
+
 /// Where fast_marching() works, whatever host instance its fields belong to.
 #ifdef KOKKOS_ENABLE_SERIAL
 using MarchSpace = Kokkos::Serial;
@@ -121,18 +151,25 @@ Report march_all(const Grid<Dim>& grid, const ModelData<T>& model, const Points<
   Report report;
   const TiledGrid<Dim> tiled(grid, true);
   const bool anelliptic = model.anelliptic();
-  // throws where memory is short; a queue and trial times come to what the marks of tiles take
-  sources_per_batch<T>(exec, tiled, anelliptic, 1, options.memory_budget);
-  const MarchEquation<T, Dim> equation = march_equation<T, Dim>(options.order, anelliptic);
+  // throws where memory is short; the queue comes to what the marks of tiles take
+  sources_per_batch<T>(exec, tiled, anelliptic, 1, options,
+                       sizeof(T) + (options.order == 2 ? sizeof(std::int64_t) : 0));
+  const MarchEquation<T, Dim> first = march_equation<T, Dim>(1, anelliptic);
   const std::vector<Source<Dim>> sources =
       make_sources(exec, grid, model, points, options.factored);
   const double count = static_cast<double>(sources.size());
   for (std::size_t s = 0; s < sources.size(); ++s) {
     ProblemStorage<T, Dim, Memory> storage;
-    const Problem<T, Dim> problem =
-        make_problem(exec, grid, tiled, model, {sources[s]}, options.factored, storage);
-    march(problem, sources[s].box, equation,
-          part_of_progress(options.progress, static_cast<double>(s) / count, 1.0 / count), report);
+    const Problem<T, Dim> problem = make_problem(exec, grid, tiled, model, {sources[s]},
+                                                 options.factored, options.order, storage);
+    std::vector<std::int64_t> accepted;
+    if (options.order == 2) accepted.reserve(static_cast<std::size_t>(grid.size()));
+    march(problem, sources[s].box, first,
+          part_of_progress(options.progress, static_cast<double>(s) / count, 1.0 / count), report,
+          options.order == 2 ? &accepted : nullptr);
+    if (options.order == 2) {
+      correct(problem, sources[s].box, march_equation<T, Dim>(2, anelliptic), accepted, report);
+    }
     write_times(exec, problem, times, grid.size(), true, s > 0);
   }
   report.batches = static_cast<std::int64_t>(sources.size());
@@ -145,9 +182,10 @@ Report march_all(const Grid<Dim>& grid, const ModelData<T>& model, const Points<
 /// First-arrival traveltimes by the fast-marching method (Sethian, 1996), sequentially: the
 /// reference for solve(), with the same arguments and results, but on a host space.
 ///
-/// Every node is accepted once, in the order of times, from nodes accepted before it. The instance
-/// is waited for, and the work then done in Kokkos::Serial if there is one.
-/// Options::method and Options::tiles_ahead have no meaning here.
+/// Every node is accepted once, in the order of times, from nodes accepted before it; at second
+/// order each is then solved once more in that order. The instance is waited for, and the work then
+/// done in Kokkos::Serial if there is one. Options::method and Options::tiles_ahead have no meaning
+/// here.
 ///
 /// \throws InputError, MemoryError as solve() does
 template <class T, int Dim>

@@ -227,6 +227,7 @@ struct Problem {
   const Source<Dim>* from;      ///< the sources, of anelliptic models
   const SourceBox<Dim>* boxes;  ///< by source
   T* u;                         ///< of each source in turn, grid.size elements
+  std::uint16_t* upwinds;       ///< Upwinds by place as u, at second order
   double spacing[Dim];
   T inverse_spacing[Dim];
   T tolerance;
@@ -262,6 +263,10 @@ struct Problem {
     }
     return at;
   }
+  /// The neighbours that second-order differences take at a place in u.
+  KOKKOS_FORCEINLINE_FUNCTION Upwinds upwinds_at(const T* place) const {
+    return Upwinds(upwinds[place - u]);
+  }
   /// Flat index of a node in the model's fields.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t dense(const std::int64_t (&node)[Dim]) const {
     std::int64_t i = node[0];
@@ -277,7 +282,8 @@ KOKKOS_FORCEINLINE_FUNCTION T solution_at(const Problem<T, Dim>& problem, const 
                                           std::int64_t dense) {
   return local_solution<Order, Anelliptic, Dim, T>(
       ValuesAt<T, Dim>{center, problem.grid.stride}, factor,
-      problem.model.template at<Anelliptic>(dense), problem.inverse_spacing);
+      problem.model.template at<Anelliptic>(dense), problem.inverse_spacing,
+      Order == 2 ? problem.upwinds_at(center) : Upwinds());
 }
 
 /// The same as one function of a host: its sweeps, its last look and fast marching call it.
@@ -342,15 +348,17 @@ struct ProblemStorage {
   Kokkos::View<Column<T>*, Memory> columns;
   Kokkos::View<Source<Dim>*, Memory> from;
   Kokkos::View<SourceBox<Dim>*, Memory> boxes;
+  Kokkos::View<std::uint16_t*, Memory> upwinds;  ///< empty at first order
 };
 
 /// Bytes of the storage for a source.
 template <class T, int Dim>
-std::size_t storage_bytes(const TiledGrid<Dim>& grid, bool anelliptic) {
-  const std::size_t nodes = static_cast<std::size_t>(grid.size) * sizeof(T);
-  return anelliptic
-             ? 4 * nodes
-             : nodes + static_cast<std::size_t>(grid.table_size) * (sizeof(T) + sizeof(Column<T>));
+std::size_t storage_bytes(const TiledGrid<Dim>& grid, bool anelliptic, int order) {
+  const std::size_t nodes = static_cast<std::size_t>(grid.size);
+  const std::size_t tables =
+      static_cast<std::size_t>(grid.table_size) * (sizeof(T) + sizeof(Column<T>));
+  return nodes * sizeof(T) * (anelliptic ? 4 : 1) + (anelliptic ? 0 : tables) +
+         (order == 2 ? nodes * sizeof(std::uint16_t) : 0);
 }
 
 /// The tables of M and of the columns, of all sources.
@@ -378,11 +386,12 @@ void make_tables(const Grid<Dim>& grid, const TiledGrid<Dim>& tiled,
   }
 }
 
-/// The padded problem of a batch of sources: values infinite but around the sources.
+/// The padded problem of a batch of sources: values infinite but around the sources, and at second
+/// order no neighbour chosen.
 template <class T, int Dim, class Memory>
 Problem<T, Dim> make_problem(const Instance<Memory>& exec, const Grid<Dim>& grid,
                              const TiledGrid<Dim>& tiled, const ModelData<T>& model,
-                             const std::vector<Source<Dim>>& sources, bool factored,
+                             const std::vector<Source<Dim>>& sources, bool factored, int order,
                              ProblemStorage<T, Dim, Memory>& storage) {
   using Values = Kokkos::View<T*, Memory>;
   const std::size_t all = sources.size() * static_cast<std::size_t>(tiled.size);
@@ -421,6 +430,11 @@ Problem<T, Dim> make_problem(const Instance<Memory>& exec, const Grid<Dim>& grid
   }
   storage.u = allocate<Values>(exec, "moho::eikonal::u", all);
   fill(exec, storage.u, infinity<T>());
+  if (order == 2) {
+    using Choices = Kokkos::View<std::uint16_t*, Memory>;
+    storage.upwinds = allocate<Choices>(exec, "moho::eikonal::upwinds", all);
+    fill(exec, storage.upwinds, std::uint16_t(0));
+  }
   constexpr int corners = 1 << Dim;
   std::vector<Given<T>> given;
   std::vector<SourceBox<Dim>> boxes;
@@ -447,6 +461,7 @@ Problem<T, Dim> make_problem(const Instance<Memory>& exec, const Grid<Dim>& grid
   problem.from = storage.from.data();
   problem.boxes = storage.boxes.data();
   problem.u = storage.u.data();
+  problem.upwinds = storage.upwinds.data();
   return problem;
 }
 

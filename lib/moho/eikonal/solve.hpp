@@ -75,17 +75,57 @@ std::size_t sources_per_batch(std::size_t each, std::int64_t tiles, std::size_t 
                               std::size_t budget, std::size_t room);
 
 /// The same for a grid and a kind of model.
+/// \param more bytes a node besides
 template <class T, int Dim, class Memory>
 std::size_t sources_per_batch(const Instance<Memory>& exec, const TiledGrid<Dim>& tiled,
-                              bool anelliptic, std::size_t sources, std::size_t budget) {
+                              bool anelliptic, std::size_t sources, const Options& options,
+                              std::size_t more = 0) {
+  const std::size_t budget = options.memory_budget;
   const std::size_t each =
-      storage_bytes<T>(tiled, anelliptic) +
+      storage_bytes<T>(tiled, anelliptic, options.order) +
+      static_cast<std::size_t>(tiled.size) * more +
       static_cast<std::size_t>(tiled.tile_count) * (sizeof(T) + 3 * sizeof(int));
   return sources_per_batch(each, tiled.tile_count, sources, budget, memory_budget(exec, budget));
 }
 
 /// What a batch of sources tells of all: \p share of the work behind \p before of it.
 Progress part_of_progress(const Progress& progress, double before, double share);
+
+/// Chooses the neighbours of second-order differences from the solution of first order.
+template <class T, int Dim, class Memory>
+void choose_upwinds(const Instance<Memory>& exec, const Problem<T, Dim>& problem,
+                    const Marks<T>& marks) {
+  constexpr const char* label = "moho::eikonal::choose_upwinds";
+  std::int64_t nodes = 1;
+  for (int d = 0; d < Dim; ++d) nodes *= problem.grid.extents[d];
+  if (problem.model.anelliptic()) {
+    launch(label, exec, nodes * problem.sources,
+           ChooseUpwinds<true, T, Dim>{problem, marks, nodes});
+  } else {
+    launch(label, exec, nodes * problem.sources,
+           ChooseUpwinds<false, T, Dim>{problem, marks, nodes});
+  }
+}
+
+/// Solves a problem whose tiles around the sources are marked: at first order, and from there at
+/// second if that is wanted.
+/// \param ahead seconds, see Options::tiles_ahead
+template <class T, int Dim, class Memory>
+void solve_problem(const Instance<Memory>& exec, const Problem<T, Dim>& problem,
+                   const Marks<T>& marks, const Options& options, T ahead, const Progress& progress,
+                   Report& report) {
+  const bool exact = options.order == 2;
+  for (int order = 1; order <= options.order; ++order) {
+    if (order == 2) choose_upwinds(exec, problem, marks);
+    const Progress part = part_of_progress(progress, static_cast<double>(order - 1) / options.order,
+                                           1.0 / options.order);
+    if (options.method == Method::active_tiles) {
+      solve_active_tiles(exec, order, exact, problem, marks, ahead, part, report);
+    } else {
+      solve_sweeping(exec, order, exact, problem, marks, part, report);
+    }
+  }
+}
 
 /// All sources, batch by batch.
 template <class T, int Dim, class Memory>
@@ -96,7 +136,7 @@ Report solve_all(const Instance<Memory>& exec, const Grid<Dim>& grid,
   const ModelData<T> model = addresses(fields);
   const TiledGrid<Dim> tiled(grid, is_host_memory<Memory>);
   const std::size_t batch =
-      sources_per_batch<T>(exec, tiled, model.anelliptic(), points.size(), options.memory_budget);
+      sources_per_batch<T>(exec, tiled, model.anelliptic(), points.size(), options);
   report.batches = static_cast<std::int64_t>((points.size() + batch - 1) / batch);
   const std::vector<Source<Dim>> sources =
       make_sources(exec, grid, model, points, options.factored);
@@ -110,17 +150,13 @@ Report solve_all(const Instance<Memory>& exec, const Grid<Dim>& grid,
     ProblemStorage<T, Dim, Memory> storage;
     MarkStorage<T, Memory> mark_storage;
     const Problem<T, Dim> problem =
-        make_problem(exec, grid, tiled, model, some, options.factored, storage);
+        make_problem(exec, grid, tiled, model, some, options.factored, options.order, storage);
     const Marks<T> marks = make_marks(exec, tiled, some, mark_storage);
     const double all = static_cast<double>(points.size());
     const Progress progress = part_of_progress(options.progress, static_cast<double>(begin) / all,
                                                static_cast<double>(end - begin) / all);
-    if (options.method == Method::active_tiles) {
-      solve_active_tiles(exec, options.order, problem, marks,
-                         static_cast<T>(tiles_ahead * tile * slowness), progress, report);
-    } else {
-      solve_sweeping(exec, options.order, problem, marks, progress, report);
-    }
+    solve_problem(exec, problem, marks, options, static_cast<T>(tiles_ahead * tile * slowness),
+                  progress, report);
     const auto counts = fetch_counts(exec, marks);
     report.tile_visits += counts[visits];
     report.updates += counts[updates];

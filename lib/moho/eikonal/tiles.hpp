@@ -52,6 +52,64 @@ struct ListTiles {
   }
 };
 
+/// The node of a number, and where its tile lies.
+template <int Dim>
+KOKKOS_FORCEINLINE_FUNCTION void node_and_tile(const TiledGrid<Dim>& grid, std::int64_t number,
+                                               std::int64_t (&node)[Dim],
+                                               std::int64_t (&tile)[Dim]) {
+  for (int d = Dim - 1; d >= 0; --d) {
+    node[d] = number % grid.extents[d];
+    number /= grid.extents[d];
+    tile[d] = node[d] / grid.tile[d];
+  }
+}
+
+/// The neighbours that second-order differences take at a node, by the times that u holds.
+template <bool Anelliptic, class T, int Dim>
+KOKKOS_FORCEINLINE_FUNCTION Upwinds choose_upwinds(const Problem<T, Dim>& problem, int source,
+                                                   const std::int64_t (&node)[Dim]) {
+  const std::int64_t place = problem.grid.at(node);
+  const T* const center = problem.values(source, place);
+  const auto base = problem.template factor<Anelliptic>(source, place, node);
+  const T own = base.square(0, 0) * (*center * *center);
+  Upwinds result;
+  for (int d = 0; d < Dim; ++d) {
+    const auto square = [&](int step) {
+      const T u = center[step * problem.grid.stride[d]];
+      return base.square(d, step) * (u * u);
+    };
+    const T low = square(-1), high = square(1);
+    const int side = high < low ? 1 : -1;
+    const T nearest = side < 0 ? low : high;
+    if (nearest < own) result.take(d, side, square(2 * side) < nearest);
+  }
+  return result;
+}
+
+/// Chooses the neighbours of second-order differences by the times of first order, and marks all
+/// tiles, by their earliest time.
+template <bool Anelliptic, class T, int Dim>
+struct ChooseUpwinds {
+  Problem<T, Dim> problem;
+  Marks<T> marks;
+  std::int64_t nodes;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    if (i == 0) marks.counts[seen_tiles] = 0;
+    const int source = static_cast<int>(i / nodes);
+    std::int64_t node[Dim], tile[Dim];
+    node_and_tile(problem.grid, i % nodes, node, tile);
+    if (problem.boxes[source].contains(node)) return;
+    const std::int64_t place = problem.grid.at(node);
+    const T u = *problem.values(source, place);
+    const T m = problem.template factor<Anelliptic>(source, place, node).square(0, 0);
+    problem.upwinds[source * problem.grid.size + place] =
+        choose_upwinds<Anelliptic>(problem, source, node).bits();
+    const std::int64_t item = source * problem.grid.tile_count + problem.grid.tile_number(tile);
+    marks.seen[item] = 0;  // all nodes of the tile write the same
+    mark(marks, item, m * (u * u), all_faces);
+  }
+};
+
 /// Marks the tiles of nodes that do not hold their local solution.
 ///
 /// Two neighbouring tiles that are visited at once may each take the other for settled; this pass
@@ -61,14 +119,11 @@ struct MarkUnsettled {
   Problem<T, Dim> problem;
   Marks<T> marks;
   std::int64_t nodes;
+  T allowed;  ///< a relative difference that is rounding
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const int source = static_cast<int>(i / nodes);
-    std::int64_t node[Dim], tile[Dim], rest = i % nodes;
-    for (int d = Dim - 1; d >= 0; --d) {
-      node[d] = rest % problem.grid.extents[d];
-      rest /= problem.grid.extents[d];
-      tile[d] = node[d] / problem.grid.tile[d];
-    }
+    std::int64_t node[Dim], tile[Dim];
+    node_and_tile(problem.grid, i % nodes, node, tile);
     if (problem.boxes[source].contains(node)) return;
     const std::int64_t place = problem.grid.at(node);
     const T* const center = problem.values(source, place);
@@ -78,7 +133,7 @@ struct MarkUnsettled {
 #else
     const T now = host_solution<Order, Anelliptic>(problem, center, factor, i % nodes);
 #endif
-    if (now == *center || !differs(now, *center, T(8) * problem.tolerance)) return;
+    if (now == *center || !differs(now, *center, allowed)) return;
     mark(marks, source * problem.grid.tile_count + problem.grid.tile_number(tile),
          factor.square(0, 0) * (now * now), all_faces);
   }
@@ -208,39 +263,48 @@ std::array<std::int64_t, count_places> list_tiles(const Instance<Memory>& exec,
 
 /// \brief What counts as rounding, wider the longer a solution takes.
 ///
-/// Differences of second order choose their neighbours by the values there, so that a few nodes may
-/// go round in circles between two states that are a little apart. After `patience` rounds the
-/// tolerance doubles, and again every so many rounds: circles that small no longer count.
+/// Factors and rounding may let a few nodes go round in circles between two states that are a
+/// little apart. After so many rounds the tolerance doubles, and again every so many rounds:
+/// circles that small no longer count.
 template <class T>
 class Tolerance {
  public:
+  /// \param exact no change counts as rounding at first
   /// \param rounds more than any solution takes that settles by itself
-  Tolerance(T least, std::int64_t rounds) : m_tolerance(least), m_rounds(rounds) {}
+  Tolerance(T least, bool exact, std::int64_t rounds)
+      : m_tolerance(least), m_exact(exact), m_rounds(rounds) {}
   /// After so many rounds.
   T at(std::int64_t round) {
     if (round > m_patience + m_rounds) {
       m_patience += m_patience == 0 ? m_rounds : m_rounds / 8 + 1;
-      m_tolerance *= T(2);
+      m_tolerance *= m_exact ? T(1) : T(2);
+      m_exact = false;
     }
-    return m_tolerance;
+    return m_exact ? T(0) : m_tolerance;
   }
+  /// What the last look over all nodes takes for rounding.
+  T settled() const { return T(8) * m_tolerance; }
 
  private:
   T m_tolerance;
+  bool m_exact;
   std::int64_t m_rounds, m_patience = 0;
 };
 
 /// Rounds over the marked tiles, the earliest first, until no tile is marked.
+/// \param order of the differences: 1, or 2 once neighbours are chosen
+/// \param exact the last bits count
 template <class T, int Dim, class Memory>
-void solve_active_tiles(const Instance<Memory>& exec, int order, Problem<T, Dim> problem,
-                        const Marks<T>& marks, T ahead, const Progress& progress, Report& report) {
+void solve_active_tiles(const Instance<Memory>& exec, int order, bool exact,
+                        Problem<T, Dim> problem, const Marks<T>& marks, T ahead,
+                        const Progress& progress, Report& report) {
   std::int64_t nodes = 1, tiles_across = 8;
   for (int d = 0; d < Dim; ++d) {
     nodes *= problem.grid.extents[d];
     tiles_across += problem.grid.tiles[d];
   }
   const bool alone = is_host_memory<Memory> && exec.concurrency() == 1;
-  Tolerance<T> tolerance(problem.tolerance, 16 * tiles_across);
+  Tolerance<T> tolerance(problem.tolerance, exact, 16 * tiles_across);
   std::int64_t rounds = 0;
   for (;;) {
     problem.tolerance = tolerance.at(rounds);
@@ -258,8 +322,8 @@ void solve_active_tiles(const Instance<Memory>& exec, int order, Problem<T, Dim>
     if (alone) break;
     with_order_and_model(order, problem.model.anelliptic(), [&](auto o, auto anelliptic) {
       launch("moho::eikonal::mark_unsettled", exec, nodes * problem.sources,
-             MarkUnsettled<decltype(o)::value, decltype(anelliptic)::value, T, Dim>{problem, marks,
-                                                                                    nodes});
+             MarkUnsettled<decltype(o)::value, decltype(anelliptic)::value, T, Dim>{
+                 problem, marks, nodes, tolerance.settled()});
     });
     if (!any_marked(exec, marks)) break;
   }
@@ -291,12 +355,14 @@ void sort_diagonals(const TiledGrid<Dim>& grid, int sources, int direction, std:
 }
 
 /// Sweeps in every direction in turn, over the diagonals of tiles, until no tile is marked.
+/// \param order of the differences: 1, or 2 once neighbours are chosen
+/// \param exact the last bits count
 template <class T, int Dim, class Memory>
-void solve_sweeping(const Instance<Memory>& exec, int order, Problem<T, Dim> problem,
+void solve_sweeping(const Instance<Memory>& exec, int order, bool exact, Problem<T, Dim> problem,
                     const Marks<T>& marks, const Progress& progress, Report& report) {
   std::vector<int> items;
   std::vector<std::int64_t> begin;
-  Tolerance<T> tolerance(problem.tolerance, 16 * (std::int64_t(1) << Dim));
+  Tolerance<T> tolerance(problem.tolerance, exact, 16 * (std::int64_t(1) << Dim));
   for (int sweep = 0;; ++sweep) {
     problem.tolerance = tolerance.at(sweep);
     const int direction = sweep % (1 << Dim);

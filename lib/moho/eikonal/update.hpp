@@ -22,10 +22,48 @@
 ///
 /// The unknown is the difference of u from its value at the earliest neighbour: far from the source
 /// A u and B are nearly the same, and their difference would not survive single precision.
+///
+/// At first order a neighbour counts if its time is earlier. At second order the neighbours are
+/// chosen beforehand, by the times of first order (Upwinds): times that choose their own neighbours
+/// have more than one solution.
 
 #include <moho/core/kokkos.hpp>
 
+#include <cstdint>
+
 namespace moho::eikonal::detail {
+
+/// \brief Which neighbours of a node second-order differences take, three bits an axis.
+///
+/// Chosen by the times of first order: the earlier neighbour along an axis if it is earlier than
+/// the node, and the one behind it if that is earlier still. A node so depends on nodes that are
+/// strictly earlier, and no other: there is one solution, whatever the order of the work.
+class Upwinds {
+ public:
+  Upwinds() = default;
+  KOKKOS_FORCEINLINE_FUNCTION explicit Upwinds(std::uint16_t bits) : m_bits(bits) {}
+  /// Takes the neighbour below (side -1) or above (1) along an axis, and the next one if `two`.
+  KOKKOS_FORCEINLINE_FUNCTION void take(int axis, int side, bool two) {
+    m_bits |= static_cast<unsigned>((side < 0 ? lower : upper) | (two ? second : 0)) << (3 * axis);
+  }
+  /// The side along an axis: -1, 1, or 0 for neither.
+  KOKKOS_FORCEINLINE_FUNCTION int side(int axis) const {
+    const unsigned of = m_bits >> (3 * axis);
+    return (of & lower) ? -1 : (of & upper) ? 1 : 0;
+  }
+  /// True if the neighbour behind the first counts, too.
+  KOKKOS_FORCEINLINE_FUNCTION bool two(int axis) const {
+    return ((m_bits >> (3 * axis)) & second) != 0;
+  }
+  /// As it is stored.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint16_t bits() const {
+    return static_cast<std::uint16_t>(m_bits);
+  }
+
+ private:
+  static constexpr unsigned lower = 1, upper = 2, second = 4;
+  unsigned m_bits = 0;
+};
 
 /// What the medium is at a node.
 template <class T>
@@ -150,35 +188,46 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_columns(const Upwind<T> (&axes)[Dim], int co
 /// u at a node; infinite if no neighbour has a time.
 ///
 /// All axes that have a time are tried together, with second-order differences where they can be
-/// taken, then with first order along the latest axis, then without that axis, and so on. Two rules
-/// make the solution the same in whatever order nodes are visited. What is used is earlier than the
-/// result; and an axis is used only where it makes the result earlier, so that no neighbour later
-/// than the result has a say in it.
+/// taken, then with first order along the latest axis, then without that axis, and so on. At first
+/// order two rules make the solution the same in whatever order nodes are visited. What is used is
+/// earlier than the result; and an axis is used only where it makes the result earlier, so that no
+/// neighbour later than the result has a say in it. At second order `upwinds` does that.
 ///
 /// \param u value(axis, step) is u at the neighbour `step` nodes along an axis
 /// \param base square(axis, step) is M there, column(axis) holds q at the node itself
 /// \param medium at the node
 /// \param inverse_spacing by axis
+/// \param upwinds the neighbours that count, at second order
 template <int Order, bool Anelliptic, int Dim, class T, class Values, class Base>
 KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
                                              const LocalMedium<T>& medium,
-                                             const T (&inverse_spacing)[Dim]) {
+                                             const T (&inverse_spacing)[Dim],
+                                             [[maybe_unused]] const Upwinds& upwinds) {
   using std::sqrt;
   Upwind<T> axes[Dim];
   const T m = base.square(0, 0);
   int count = 0;
   for (int d = 0; d < Dim; ++d) {
-    const T low = u.value(d, -1), high = u.value(d, 1);
-    const T low_square = base.square(d, -1) * (low * low);
-    const T high_square = base.square(d, 1) * (high * high);
-    const bool upper = high_square < low_square;
     Upwind<T>& axis = axes[d];
+    bool upper;
+    if constexpr (Order == 2) {
+      const int side = upwinds.side(d);
+      upper = side > 0;
+      axis.nearest = side == 0 ? infinity<T>() : u.value(d, side);
+      axis.square =
+          side == 0 ? infinity<T>() : base.square(d, side) * (axis.nearest * axis.nearest);
+    } else {
+      const T low = u.value(d, -1), high = u.value(d, 1);
+      const T low_square = base.square(d, -1) * (low * low);
+      const T high_square = base.square(d, 1) * (high * high);
+      upper = high_square < low_square;
+      axis.square = upper ? high_square : low_square;
+      axis.nearest = upper ? high : low;
+    }
     const T velocity = d == Dim - 1 ? medium.vertical : medium.horizontal;
     const auto& column = base.column(d);
     const T slope = velocity * column.slope;
     const T scale = velocity * m * inverse_spacing[d];
-    axis.square = upper ? high_square : low_square;
-    axis.nearest = upper ? high : low;
     axis.slope = upper ? -slope : slope;
     axis.scale = scale;
     axis.first = scale + axis.slope;
@@ -189,10 +238,12 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
     axis.flat = velocity * column.flat;
     axis.lean = velocity * column.lean(m);
     if constexpr (Order == 2) {
-      const int step = upper ? 2 : -2;
-      const T next = u.value(d, step);
-      axis.two = base.square(d, step) * (next * next) < axis.square;
-      axis.farther = axis.two ? T(0.5) * (axis.nearest - next) : T(0);
+      if (upwinds.two(d)) {
+        const int step = upper ? 2 : -2;
+        const T next = u.value(d, step);
+        axis.two = base.square(d, step) * (next * next) < axis.square;
+        axis.farther = axis.two ? T(0.5) * (axis.nearest - next) : T(0);
+      }
     }
     count += axis.square < infinity<T>();
   }

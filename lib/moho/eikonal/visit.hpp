@@ -54,23 +54,31 @@ KOKKOS_FORCEINLINE_FUNCTION bool differs(T now, T before, T tolerance) {
   return !(difference <= tolerance * now);  // infinite less infinite is no number
 }
 
-/// The square of a time on a face of a tile if it is earlier than its neighbour beyond the face,
-/// or was (`raised`); infinite if not. Later neighbours are the only ones that a change can reach.
-template <bool Anelliptic, class T, int Dim>
+/// The square of a time on a face of a tile if a change can reach the neighbour beyond the face,
+/// infinite if not. At first order it reaches later neighbours: those later than the time is, or
+/// was
+/// (`raised`); at second order those that look this way.
+template <int Order, bool Anelliptic, class T, int Dim>
 T outflow(const Problem<T, Dim>& problem, int source, const std::int64_t (&node)[Dim], int axis,
           int side, bool raised) {
   const std::int64_t place = problem.grid.at(node);
   const T* const u = problem.values(source, place);
   const auto base = problem.template factor<Anelliptic>(source, place, node);
-  const T inner = relaxed_load(u), outer = relaxed_load(u + side * problem.grid.stride[axis]);
+  const T inner = relaxed_load(u);
   const T square = base.square(0, 0) * (inner * inner);
+  const T* const beyond = u + side * problem.grid.stride[axis];
+  if constexpr (Order == 2) {
+    return problem.upwinds_at(beyond).side(axis) == -side ? square : infinity<T>();
+  }
+  const T outer = relaxed_load(beyond);
   return raised || square < base.square(axis, side) * (outer * outer) ? square : infinity<T>();
 }
 
 /// \brief Which nodes of a tile may not hold their solution, on a host.
 ///
-/// What is solved again is what a change can reach: the later nodes within `Order` of it along the
-/// axes (no other has it in its local equation).
+/// What is solved again is what a change can reach along the axes: at first order the later of the
+/// neighbours, at second order the nodes within two that look at it. No other has it in its local
+/// equation.
 template <int Order, int Dim>
 struct OpenNodes {
   static constexpr int most = [] {
@@ -125,16 +133,24 @@ struct OpenNodes {
 /// \param base the factor there
 /// \param earliest square of the time there, the earlier of before and after
 template <class T, int Order, int Dim, class At>
-void open_later(OpenNodes<Order, Dim>& nodes, const int (&place)[Dim], const T* center,
-                const std::int64_t* stride, const At& base, T earliest) {
+void open_later(const Problem<T, Dim>& problem, OpenNodes<Order, Dim>& nodes,
+                const int (&place)[Dim], const T* center, const At& base, T earliest) {
+  const std::int64_t* const stride = problem.grid.stride;
   int at = 0;
   for (int d = 0; d < Dim; ++d) at += place[d] * nodes.stride[d];
   for (int d = 0; d < Dim; ++d) {
     for (int step = -Order; step <= Order; ++step) {
       const int there = place[d] + step;
       if (step == 0 || there < 0 || there >= nodes.length[d]) continue;
-      const T other = center[step * stride[d]];
-      if (base.square(d, step) * (other * other) > earliest) nodes.add(at + step * nodes.stride[d]);
+      const T* const other = center + step * stride[d];
+      bool reached;
+      if constexpr (Order == 2) {
+        const Upwinds upwinds = problem.upwinds_at(other);
+        reached = upwinds.side(d) * step < 0 && (step == 1 || step == -1 || upwinds.two(d));
+      } else {
+        reached = base.square(d, step) * (*other * *other) > earliest;
+      }
+      if (reached) nodes.add(at + step * nodes.stride[d]);
     }
   }
 }
@@ -194,11 +210,12 @@ std::int64_t sweep_tile(const Problem<T, Dim>& problem, const TileRange<Dim>& ti
       relaxed_store(center, now);
       if (open && differs(now, before, T(0.25) * problem.tolerance)) {
         const T earlier = now < before ? now : before;
-        open_later<T>(*open, place_in_tile, center, stride, base,
+        open_later<T>(problem, *open, place_in_tile, center, base,
                       base.square(0, 0) * (earlier * earlier));
       }
       if (!differs(now, before, problem.tolerance)) continue;
-      if (now > before) {  // later nodes beyond a face may hold what they found with the old value
+      if (Order == 1 &&
+          now > before) {  // later nodes beyond a face may hold what they found with the old value
         const T earlier = base.square(0, 0) * (before * before);
         for (int d = 0; d < Dim; ++d) {
           for (int side = -1; side <= 1; side += 2) {
@@ -248,7 +265,7 @@ void tell_neighbours(const Problem<T, Dim>& problem, const TileRange<Dim>& tile,
           rest /= length[e];
         }
         node[d] = lower ? tile.begin[d] : tile.end[d] - 1;
-        const T square = outflow<Anelliptic>(problem, tile.source, node, d, side, raised);
+        const T square = outflow<Order, Anelliptic>(problem, tile.source, node, d, side, raised);
         least = square < least ? square : least;
       }
       if (least < infinity<T>()) tell(d, side, least);
@@ -434,10 +451,17 @@ struct TeamVisit {
             problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node);
         const int to_face = side * static_cast<int>(depth);
         T inner = center[to_face * stride[d]];
-        const T outer = center[(to_face + side) * stride[d]];
         if (depth == 0 && before < inner) inner = before;
         const T square = base.square(0, 0) * (inner * inner);
-        if (square < base.square(d, side) * (outer * outer)) {
+        bool reached;
+        if constexpr (Order == 2) {
+          const T* const place = problem.values(tile.source, problem.grid.at(node));
+          reached = problem.upwinds_at(place + side * problem.grid.stride[d]).side(d) == -side;
+        } else {
+          const T outer = center[(to_face + side) * stride[d]];
+          reached = square < base.square(d, side) * (outer * outer);
+        }
+        if (reached) {
           atomic_minimum(marks.priority + beyond(problem.grid, item, d, side), square);
         }
         node[d] = own;
@@ -477,7 +501,8 @@ struct TeamVisit {
         if (!inside(node) || given.contains(node)) continue;
         const T now = local_solution<Order, Anelliptic, Dim, T>(
             at, problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node),
-            problem.model.template at<Anelliptic>(problem.dense(node)), problem.inverse_spacing);
+            problem.model.template at<Anelliptic>(problem.dense(node)), problem.inverse_spacing,
+            Order == 2 ? problem.upwinds_at(u + problem.grid.at(node)) : Upwinds());
         const T before = at.value(0, 0);
         if (now == before || !(now < infinity<T>())) continue;
         relaxed_store(const_cast<T*>(at.center), now);

@@ -583,10 +583,14 @@ Lbfgs<T, Memory> Lbfgs<T, Memory>::load(const InstanceOf<Memory>& exec,
 #ifdef MOHO_FWI_KERNELS
 namespace moho::fwi {
 MOHO_FWI_LBFGS(extern, float, Kokkos::HostSpace)
-MOHO_FWI_LBFGS(extern, double, Kokkos::HostSpace)
 #ifdef KOKKOS_ENABLE_CUDA
 MOHO_FWI_LBFGS(extern, float, Kokkos::CudaSpace)
+#endif
+#ifndef MOHO_SINGLE_KERNELS
+MOHO_FWI_LBFGS(extern, double, Kokkos::HostSpace)
+#ifdef KOKKOS_ENABLE_CUDA
 MOHO_FWI_LBFGS(extern, double, Kokkos::CudaSpace)
+#endif
 #endif
 }  // namespace moho::fwi
 #endif

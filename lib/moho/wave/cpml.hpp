@@ -447,10 +447,14 @@ void correct_layer(const Instance<Memory>& exec, int order, const LayerArguments
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave::detail {
 MOHO_WAVE_HOST_LAYERS(extern, float)
-MOHO_WAVE_HOST_LAYERS(extern, double)
 #ifdef KOKKOS_ENABLE_CUDA
 MOHO_WAVE_DEVICE_LAYERS(extern, float, Kokkos::Cuda)
+#endif
+#ifndef MOHO_SINGLE_KERNELS
+MOHO_WAVE_HOST_LAYERS(extern, double)
+#ifdef KOKKOS_ENABLE_CUDA
 MOHO_WAVE_DEVICE_LAYERS(extern, double, Kokkos::Cuda)
+#endif
 #endif
 }  // namespace moho::wave::detail
 #endif
