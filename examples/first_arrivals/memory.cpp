@@ -15,8 +15,8 @@ double bytes_per_source(const Grid<Dim>& grid, bool anelliptic, int order, Solve
   if (solver == Solver::fast_marching) {
     // times on trial, and the front in a queue that has grown by doubling
     const double front = 6.0 * std::pow(static_cast<double>(grid.size()), 1.0 - 1.0 / Dim);
-    // at second order the nodes in the order of first order
-    const double listed = order == 2 ? sizeof(std::int64_t) : 0.0;
+    // at second order the nodes in the order of their times
+    const double listed = order == 2 ? sizeof(std::pair<T, std::int64_t>) : 0.0;
     bytes += static_cast<double>(tiled.size) * (sizeof(T) + listed) + 3.0 * 16.0 * front;
   }
   // marks of tiles, once more on the host while they are made

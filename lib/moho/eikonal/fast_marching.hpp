@@ -6,6 +6,7 @@
 
 #include <moho/eikonal/solve.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <queue>
 #include <utility>
@@ -64,11 +65,9 @@ void node_at(const TiledGrid<Dim>& grid, std::int64_t place, std::int64_t (&node
 /// The node with the earliest trial time becomes known, and the trial times of its neighbours are
 /// found again from known nodes alone. Entries of the queue whose time is no longer the node's are
 /// skipped when they come up.
-/// \param accepted if not null, the nodes in the order in which they became known, by their places
 template <class T, int Dim>
 void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
-           const MarchEquation<T, Dim>& equation, const Progress& progress, Report& report,
-           std::vector<std::int64_t>* accepted) {
+           const MarchEquation<T, Dim>& equation, const Progress& progress, Report& report) {
   const TiledGrid<Dim>& grid = problem.grid;
   const std::size_t size = static_cast<std::size_t>(grid.size);
   T* const known = problem.u;
@@ -95,7 +94,6 @@ void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
     node_at(grid, place, node);
     if (square != equation.square(problem, node, trial[at])) continue;
     known[at] = trial[at];
-    if (accepted) accepted->push_back(place);
     if (progress && ++done % step == 0) {
       progress(static_cast<double>(done) / static_cast<double>(total), "times");
     }
@@ -116,20 +114,28 @@ void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
   }
 }
 
-/// Second order from the solution of first order: every node once, in the order of those times.
-/// \param accepted all nodes in that order, by their places
+/// Second order from times found before: every node once, in the order of those times, from the
+/// neighbours that they choose.
 template <class T, int Dim>
 void correct(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
-             const MarchEquation<T, Dim>& equation, const std::vector<std::int64_t>& accepted,
-             Report& report) {
-  std::int64_t node[Dim];
-  for (const std::int64_t place : accepted) {
-    node_at(problem.grid, place, node);
-    if (!box.contains(node)) problem.upwinds[place] = equation.upwinds(problem, node).bits();
-  }
-  for (const std::int64_t place : accepted) {
-    node_at(problem.grid, place, node);
+             const MarchEquation<T, Dim>& equation, Report& report) {
+  const TiledGrid<Dim>& grid = problem.grid;
+  std::vector<std::pair<T, std::int64_t>> order;  // square of the time, place
+  std::int64_t count = 1;
+  for (int d = 0; d < Dim; ++d) count *= grid.extents[d];
+  order.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t k = 0; k < count; ++k) {
+    std::int64_t node[Dim], tile[Dim];
+    node_and_tile(grid, k, node, tile);
     if (box.contains(node)) continue;
+    const std::int64_t place = grid.at(node);
+    problem.upwinds[place] = equation.upwinds(problem, node).bits();
+    order.push_back({equation.square(problem, node, problem.u[place]), place});
+  }
+  std::sort(order.begin(), order.end());
+  for (const auto& [square, place] : order) {
+    std::int64_t node[Dim];
+    node_at(grid, place, node);
     problem.u[place] = equation.solution(problem, node);
     ++report.updates;
   }
@@ -153,8 +159,9 @@ Report march_all(const Grid<Dim>& grid, const ModelData<T>& model, const Points<
   const bool anelliptic = model.anelliptic();
   // throws where memory is short; the queue comes to what the marks of tiles take
   sources_per_batch<T>(exec, tiled, anelliptic, 1, options,
-                       sizeof(T) + (options.order == 2 ? sizeof(std::int64_t) : 0));
+                       sizeof(T) + (options.order == 2 ? sizeof(std::pair<T, std::int64_t>) : 0));
   const MarchEquation<T, Dim> first = march_equation<T, Dim>(1, anelliptic);
+  const MarchEquation<T, Dim> second = march_equation<T, Dim>(2, anelliptic);
   const std::vector<Source<Dim>> sources =
       make_sources(exec, grid, model, points, options.factored);
   const double count = static_cast<double>(sources.size());
@@ -162,13 +169,10 @@ Report march_all(const Grid<Dim>& grid, const ModelData<T>& model, const Points<
     ProblemStorage<T, Dim, Memory> storage;
     const Problem<T, Dim> problem = make_problem(exec, grid, tiled, model, {sources[s]},
                                                  options.factored, options.order, storage);
-    std::vector<std::int64_t> accepted;
-    if (options.order == 2) accepted.reserve(static_cast<std::size_t>(grid.size()));
     march(problem, sources[s].box, first,
-          part_of_progress(options.progress, static_cast<double>(s) / count, 1.0 / count), report,
-          options.order == 2 ? &accepted : nullptr);
-    if (options.order == 2) {
-      correct(problem, sources[s].box, march_equation<T, Dim>(2, anelliptic), accepted, report);
+          part_of_progress(options.progress, static_cast<double>(s) / count, 1.0 / count), report);
+    for (int pass = 0; options.order == 2 && pass < corrections; ++pass) {
+      correct(problem, sources[s].box, second, report);
     }
     write_times(exec, problem, times, grid.size(), true, s > 0);
   }

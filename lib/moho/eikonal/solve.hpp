@@ -91,7 +91,7 @@ std::size_t sources_per_batch(const Instance<Memory>& exec, const TiledGrid<Dim>
 /// What a batch of sources tells of all: \p share of the work behind \p before of it.
 Progress part_of_progress(const Progress& progress, double before, double share);
 
-/// Chooses the neighbours of second-order differences from the solution of first order.
+/// Chooses the neighbours of second-order differences by the times found so far.
 template <class T, int Dim, class Memory>
 void choose_upwinds(const Instance<Memory>& exec, const Problem<T, Dim>& problem,
                     const Marks<T>& marks) {
@@ -108,17 +108,19 @@ void choose_upwinds(const Instance<Memory>& exec, const Problem<T, Dim>& problem
 }
 
 /// Solves a problem whose tiles around the sources are marked: at first order, and from there at
-/// second if that is wanted.
+/// second if that is wanted, as often as corrections says.
 /// \param ahead seconds, see Options::tiles_ahead
 template <class T, int Dim, class Memory>
 void solve_problem(const Instance<Memory>& exec, const Problem<T, Dim>& problem,
                    const Marks<T>& marks, const Options& options, T ahead, const Progress& progress,
                    Report& report) {
   const bool exact = options.order == 2;
-  for (int order = 1; order <= options.order; ++order) {
+  const int passes = options.order == 2 ? 1 + corrections : 1;
+  for (int pass = 0; pass < passes; ++pass) {
+    const int order = pass == 0 ? 1 : 2;
     if (order == 2) choose_upwinds(exec, problem, marks);
-    const Progress part = part_of_progress(progress, static_cast<double>(order - 1) / options.order,
-                                           1.0 / options.order);
+    const Progress part =
+        part_of_progress(progress, static_cast<double>(pass) / passes, 1.0 / passes);
     if (options.method == Method::active_tiles) {
       solve_active_tiles(exec, order, exact, problem, marks, ahead, part, report);
     } else {

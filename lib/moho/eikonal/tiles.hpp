@@ -86,8 +86,8 @@ KOKKOS_FORCEINLINE_FUNCTION Upwinds choose_upwinds(const Problem<T, Dim>& proble
   return result;
 }
 
-/// Chooses the neighbours of second-order differences by the times of first order, and marks all
-/// tiles, by their earliest time.
+/// Chooses the neighbours of second-order differences by the times that u holds, and marks the
+/// tiles of nodes that have others than before, by their earliest time.
 template <bool Anelliptic, class T, int Dim>
 struct ChooseUpwinds {
   Problem<T, Dim> problem;
@@ -102,11 +102,12 @@ struct ChooseUpwinds {
     const std::int64_t place = problem.grid.at(node);
     const T u = *problem.values(source, place);
     const T m = problem.template factor<Anelliptic>(source, place, node).square(0, 0);
-    problem.upwinds[source * problem.grid.size + place] =
-        choose_upwinds<Anelliptic>(problem, source, node).bits();
+    std::uint16_t& upwinds = problem.upwinds[source * problem.grid.size + place];
+    const std::uint16_t before = upwinds;
+    upwinds = choose_upwinds<Anelliptic>(problem, source, node).bits();
     const std::int64_t item = source * problem.grid.tile_count + problem.grid.tile_number(tile);
     marks.seen[item] = 0;  // all nodes of the tile write the same
-    mark(marks, item, m * (u * u), all_faces);
+    if (upwinds != before) mark(marks, item, m * (u * u), all_faces);
   }
 };
 

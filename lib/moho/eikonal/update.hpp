@@ -24,8 +24,8 @@
 /// A u and B are nearly the same, and their difference would not survive single precision.
 ///
 /// At first order a neighbour counts if its time is earlier. At second order the neighbours are
-/// chosen beforehand, by the times of first order (Upwinds): times that choose their own neighbours
-/// have more than one solution.
+/// chosen beforehand (Upwinds), by the times of first order and then once more by the times found
+/// so: times that choose their own neighbours have more than one solution.
 
 #include <moho/core/kokkos.hpp>
 
@@ -35,9 +35,10 @@ namespace moho::eikonal::detail {
 
 /// \brief Which neighbours of a node second-order differences take, three bits an axis.
 ///
-/// Chosen by the times of first order: the earlier neighbour along an axis if it is earlier than
-/// the node, and the one behind it if that is earlier still. A node so depends on nodes that are
-/// strictly earlier, and no other: there is one solution, whatever the order of the work.
+/// Chosen by times that are known: the earlier neighbour along an axis if it is earlier than the
+/// node, and the one behind it if that is earlier still. A node so depends on nodes that are
+/// strictly earlier by those times, and no other: there is one solution, whatever the order of the
+/// work.
 class Upwinds {
  public:
   Upwinds() = default;
@@ -64,6 +65,10 @@ class Upwinds {
   static constexpr unsigned lower = 1, upper = 2, second = 4;
   unsigned m_bits = 0;
 };
+
+/// How often second order is solved: with neighbours chosen by the times of first order, and by
+/// those of that solution.
+inline constexpr int corrections = 2;
 
 /// What the medium is at a node.
 template <class T>
