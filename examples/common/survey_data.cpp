@@ -110,10 +110,4 @@ void add_data_inputs(const Arguments& arguments, const std::string& option, cons
   }
 }
 
-std::string numbered(const char* stem, std::int64_t number, const char* end) {
-  std::string digits = std::to_string(number);
-  if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
-  return concat(stem, "_", digits, end);
-}
-
 }  // namespace moho::examples

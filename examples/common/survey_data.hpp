@@ -5,6 +5,8 @@
 /// \brief The data of programs that migrate or invert: gathers in files, or modelled with a model
 /// of their own.
 
+#include "common/memory.hpp"
+#include "common/program.hpp"
 #include "common/survey.hpp"
 
 #include <moho/rtm/gathers.hpp>
@@ -118,7 +120,42 @@ std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const Earth
   return truth;
 }
 
-/// A name with a number of four digits: "shot_0012.npy".
-std::string numbered(const char* stem, std::int64_t number, const char* end = ".npy");
+namespace detail {
+template <template <class, int> class Program, class T, class Options>
+void run_survey_with(const Options& o, Session& session, double arrays, const std::string& what) {
+  EarthModel<T> model;
+  std::optional<EarthModel<T>> truth;
+  session.processes().together([&] {
+    const MemoryLimit limit = memory_limit(o, o.space != "cuda");
+    const EarthModelNeed need = need_of_earth_model<T>(o.model);
+    MemoryEstimate memory;
+    memory.take((o.true_model.parameters.empty() ? 1.0 : 2.0) * need.values);
+    memory.pass(need.passing);
+    memory.take(arrays * sizeof(T) * need.nodes());
+    check_memory(concat("a model of ", io::shape_string(need.shape), " nodes", what), memory, limit,
+                 "take fewer nodes");
+    const HostPhase phase(session.phases, "read");
+    model = load_earth_model<T>(o.model);
+    truth = load_true_model(o, model);
+  });
+  if (model.shape.size() == 2) {
+    Program<T, 2>(o, std::move(model), std::move(truth), session).run();
+  } else {
+    Program<T, 3>(o, std::move(model), std::move(truth), session).run();
+  }
+}
+}  // namespace detail
+
+/// \brief Runs a program on data in the precision and the dimension that were asked for.
+/// \param arrays on the nodes of the model that it keeps on the host \param what of the model
+/// besides its nodes, for the message of too little memory: " and its image"
+template <template <class, int> class Program, class Options>
+void run_survey(const Options& options, Session& session, double arrays, const std::string& what) {
+  if (options.double_precision) {
+    detail::run_survey_with<Program, double>(options, session, arrays, what);
+  } else {
+    detail::run_survey_with<Program, float>(options, session, arrays, what);
+  }
+}
 
 }  // namespace moho::examples

@@ -140,6 +140,24 @@ void read_bands(const std::string& text, Options& o) {
   }
 }
 
+void read_evaluation(const Arguments& arguments, Options& o) {
+  for (const char* name : {"evaluate", "band", "data-size"}) {
+    if (!arguments.given(name) || o.only_shot) continue;
+    throw InputError(concat("--", name, " is for one shot: give --only-shot, too"));
+  }
+  if (arguments.given("evaluate")) {
+    o.evaluate = arguments.text("evaluate");
+    o.inputs.push_back({"evaluate", o.evaluate});
+  }
+  if (arguments.given("band")) {
+    const auto most = static_cast<std::int64_t>(std::max<std::size_t>(o.bands.size(), 1));
+    o.band = static_cast<int>(parse_count("--band", arguments.text("band"), 1, most));
+  }
+  if (arguments.given("data-size")) {
+    o.data_size = arguments.number("data-size", "positive numbers", 0.0, false);
+  }
+}
+
 }  // namespace
 
 const char* to_string(SourceField field) { return source_field_names[static_cast<int>(field)]; }
@@ -193,7 +211,16 @@ Description describe() {
        {precision_option(), space_option(),
         memory_option("for all arrays together, or beside a device"), out_option(d.program),
         resume_option("evaluation"), flag("plan", "print what would be done, and stop"),
-        flag("no-plot", "draw no pictures"), flag("quiet", "print nothing but errors")}}};
+        flag("no-plot", "draw no pictures"), flag("quiet", "print nothing but errors")}},
+      {"Several places", joined(distribute_options(),
+                                {only_shot_option(),
+                                 {"evaluate", "FILE",
+                                  "with --only-shot: the unknowns whose misfit and derivatives are "
+                                  "wanted, .npy (default: those of the start)"},
+                                 {"band", "n", "with --only-shot: of --bands, from 1 (default: 1)"},
+                                 {"data-size", "x",
+                                  "with --only-shot: what misfits are divided by, the misfit of no "
+                                  "model (default: that of the shot)"}})}};
   return d;
 }
 
@@ -279,6 +306,8 @@ Options read_options(const Arguments& arguments) {
   }
   o.plan = given("plan");
   read_common(arguments, "invert_waves", o);
+  read_shot_choice(arguments, o);
+  read_evaluation(arguments, o);
   add_data_inputs(arguments, "data", o, o.wavelet, o);
   return o;
 }

@@ -196,8 +196,7 @@ Options read_options(const Arguments& arguments) {
   if (given("disk")) o.disk = parse_bytes("--disk", text("disk"));
   o.plan = given("plan");
   read_common(arguments, "migrate_shots", o);
-  read_distribute_options(arguments, o.distribute);
-  o.only_shot = read_only_shot(arguments);
+  read_shot_choice(arguments, o);
   add_data_inputs(arguments, "shots", o, o.wavelet, o);
   return o;
 }
