@@ -185,24 +185,11 @@ void ShotProgram<T, Dim>::run() {
 
 template <class T, int Dim>
 void ShotProgram<T, Dim>::prepare() {
-  m_job.grid = grid_of<Dim>(m_model);
-  m_job.values = &m_model.values;
-  for (const auto& [option, text] : m_o.model.parameters) {
-    m_job.names[option] = concat("--", option, " ", text);
-  }
-  m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o.model));
-  m_job.modelling.order = m_o.order;
-  m_job.modelling.equations = m_o.equations;
-  m_job.modelling.sigma = m_o.sigma;
-  m_job.modelling.source_taper = m_o.source_taper;
-  m_job.modelling.seed = m_o.seed;
+  prepare_waves<Dim>(m_job, m_o, m_model);
   m_job.modelling.time = {m_o.time, m_o.dt, m_o.interval, 0.0};
   m_job.expand = m_o.expand;
   m_job.sources_name = m_o.shots_file.empty() ? "--source" : "--shots " + m_o.shots_file;
   m_job.receivers_name = m_o.shots_file.empty() ? "--receivers" : m_job.sources_name;
-  m_job.wavelet_name = "--wavelet " + m_o.wavelet;
-  const wave::WaveletText wavelet = wave::parse_wavelet(m_o.wavelet);
-  m_job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
   m_job.shots = make_shots<Dim>(m_o, m_job.grid);
   prepare_job(m_job);
   check_survey();

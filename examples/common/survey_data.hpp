@@ -10,6 +10,7 @@
 #include "common/survey.hpp"
 
 #include <moho/rtm/gathers.hpp>
+#include <moho/rtm/prepare.hpp>
 #include <moho/wave/text.hpp>
 
 #include <algorithm>
@@ -25,6 +26,9 @@ struct DataTexts {
   std::string data;              ///< SEG-Y file, folder, or "modelled"
   EarthModelOptions true_model;  ///< that modelled data come from; parameters may be empty
   rtm::SurveyOptions survey;     ///< of files
+  std::string wavelet;           ///< of the source
+  rtm::WaveletZero zero = rtm::WaveletZero::start;
+  double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
 
   /// Are they modelled?
   bool modelled() const { return data == "modelled"; }
@@ -32,9 +36,14 @@ struct DataTexts {
   void describe(const std::string& option, const ShotTexts& shots, Json& json) const;
 };
 
-/// The option that says where data are, and those of their headers, for --help.
-/// \param option "shots" or "data"
-std::vector<OptionText> data_options(const std::string& option);
+/// The option that says where data are, those of their headers, the wavelet and the time, for
+/// --help. \param option "shots" or "data" \param wavelet the default \param verb what is done with
+/// data
+std::vector<OptionText> data_options(const std::string& option, const std::string& wavelet,
+                                     const std::string& verb);
+/// The group of options on running a program on data, for --help. \param part what is gone on
+/// behind
+OptionGroup running_options(const std::string& program, const std::string& part);
 /// --true-vp ..., --source, --receivers and --moving, for --help.
 OptionGroup true_model_options(const std::string& option);
 /// What was given for them. \throws InputError
@@ -118,6 +127,27 @@ std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const Earth
                             ", that of --vp): give both on the same nodes"));
   }
   return truth;
+}
+
+/// \brief What the jobs of programs on data have in common: the waves, the true model, the shots.
+/// \param option "shots" or "data" \param data gets the shots \throws InputError, FileError
+template <int Dim, class Job, class Options, class T>
+void prepare_survey(Job& job, const Options& o, const std::string& option, EarthModel<T>& model,
+                    std::optional<EarthModel<T>>& truth, SurveyData<Dim>& data) {
+  prepare_waves<Dim>(job, o, model);
+  job.options = &o;
+  if (truth) {
+    job.true_values = &truth->values;
+    for (const auto& [name, text] : o.true_model.parameters) {
+      job.true_names[name] = concat("--true-", name, " ", text);
+    }
+  }
+  data = open_data<Dim>(option, o, o, job.grid, o.time);
+  if (!data.survey && !truth) job.true_values = &model.values;
+  job.sources_name = data.sources_name;
+  job.receivers_name = data.receivers_name;
+  job.shots = data.shots;
+  job.modelling.time = {data.time, o.dt, 0.0, 0.0};
 }
 
 namespace detail {

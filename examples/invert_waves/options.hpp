@@ -28,11 +28,11 @@ const char* to_string(SourceField field);
 
 /// What was asked for.
 struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
+  /// The wavelet is one for inversion.
+  Options() { wavelet = "ricker:10"; }
+
   EarthModelOptions model;  ///< to begin with
 
-  std::string wavelet = "ricker:10";
-  double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
-  rtm::WaveletZero zero = rtm::WaveletZero::start;
   fwi::MisfitOptions misfit;
   std::string offset_weights_text, mute_text = "none";
   fwi::OffsetWeights offset_weights;

@@ -142,38 +142,10 @@ class Program {
  private:
   void prepare() {
     m_job.options = &m_o;
-    m_job.grid = grid_of<Dim>(m_model);
-    m_job.values = &m_model.values;
-    for (const auto& [option, text] : m_o.model.parameters) {
-      m_job.names[option] = concat("--", option, " ", text);
-    }
-    if (m_truth) {
-      m_job.true_values = &m_truth->values;
-      m_job.truth_known = true;
-      for (const auto& [option, text] : m_o.true_model.parameters) {
-        m_job.true_names[option] = concat("--true-", option, " ", text);
-      }
-    }
-    m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o.model));
-    m_job.modelling.order = m_o.order;
-    m_job.modelling.equations = m_o.equations;
-    m_job.modelling.sigma = m_o.sigma;
-    m_job.modelling.source_taper = m_o.source_taper;
-    m_job.modelling.seed = m_o.seed;
-    m_job.wavelet_name = "--wavelet " + m_o.wavelet;
-    const wave::WaveletText wavelet = wave::parse_wavelet(m_o.wavelet);
-    m_job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
-    m_data = open_data<Dim>("data", m_o, m_o, m_job.grid, m_o.time);
-    m_job.sources_name = m_data.sources_name;
-    m_job.receivers_name = m_data.receivers_name;
+    prepare_survey<Dim>(m_job, m_o, "data", m_model, m_truth, m_data);
+    m_job.truth_known = m_truth.has_value();
     m_job.data_name = concat("--data ", m_o.data);
-    m_job.shots = m_data.shots;
-    if (m_data.survey) {
-      m_job.gather = [&](std::size_t k) { return m_data.survey->read(k); };
-    } else if (!m_truth) {
-      m_job.true_values = &m_model.values;
-    }
-    m_job.modelling.time = {m_data.time, m_o.dt, 0.0, 0.0};
+    if (m_data.survey) m_job.gather = [&](std::size_t k) { return m_data.survey->read(k); };
     prepare_bounds();
     prepare_mask();
     check_start();

@@ -30,15 +30,14 @@ const char* to_string(Condition condition);
 
 /// What was asked for.
 struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
-  EarthModelOptions model;  ///< that is migrated with
+  /// The wavelet is one for migration.
+  Options() { wavelet = "ricker:15"; }
 
-  std::string wavelet = "ricker:15";
-  double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
+  EarthModelOptions model;  ///< that is migrated with
 
   std::string mute_text = "arrivals", spreading_text = "none";
   rtm::MuteOptions mute;
   rtm::SpreadingOptions spreading;
-  rtm::WaveletZero zero = rtm::WaveletZero::start;
   bool normalise = false;
   std::string aperture_text = "all";
   std::vector<double> aperture;

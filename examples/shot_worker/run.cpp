@@ -13,10 +13,14 @@
 #include <moho/mpi/counter.hpp>
 #endif
 
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -61,13 +65,26 @@ std::atomic<bool> told_to_stop{false};
 
 void stop(int) { told_to_stop = true; }
 
-// Was this process started by mpirun or srun with several ranks? MPI takes long to start alone.
+// Was this process started by mpirun or srun with several ranks?
 [[maybe_unused]] bool among_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) {
     if (std::getenv(name) != nullptr) return true;
   }
   return false;
 }
+
+#ifdef MOHO_RANKS_PROGRAM
+// One rank of several is a program of its own: for a worker alone, MPI's libraries take more than
+// half of the time in which it starts.
+void become_ranks(char** argv) {
+  if (!among_ranks()) return;
+  const std::filesystem::path program =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / MOHO_RANKS_PROGRAM;
+  ::execv(program.c_str(), argv);
+  throw Error(concat("'", program.string(), "' cannot be started (", std::strerror(errno),
+                     "), and ranks need it: install all of moho's programs"));
+}
+#endif
 
 int run(int argc, char** argv) {
   const Description description = describe();
@@ -126,8 +143,11 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace moho;
-  cluster::keep_lock();
   try {
+#ifdef MOHO_RANKS_PROGRAM
+    examples::shot_worker::become_ranks(argv);
+#endif
+    cluster::keep_lock();
     return examples::shot_worker::run(argc, argv);
   } catch (const InputError& error) {
     std::fprintf(stderr, "shot_worker: %s\n", error.what());

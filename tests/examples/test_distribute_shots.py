@@ -314,6 +314,21 @@ class Ssh(DistributeCase):
                 said = file.read()
             self.assertTrue(said.startswith("hello" + self.path("far/inputs/")), said)
 
+    def test_an_input_that_was_changed_there_is_sent_again(self):
+        text = self.write("in.txt", "hello")
+        words = ["--sites", self.path("sites.cfg"), "--shots", "1-2", "--input", "text=" + text, "--collect",
+                 self.path("got"), "--", sys.executable, "-c",
+                 "import sys; open(sys.argv[1] + '/r.txt', 'w').write(open(sys.argv[2]).read())", "{out}", "{input:text}"]
+        for journal in ("one", "two"):
+            done = self.call("--journal", self.path(journal + "/journal.txt"), *words)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            with open(self.path("got/shot_2/r.txt")) as file:
+                self.assertEqual(file.read(), "hello")
+            inputs = self.path("far/inputs")
+            (name,) = os.listdir(inputs)
+            with open(os.path.join(inputs, name), "w") as file:
+                file.write("HELLO")
+
     def test_failures_are_named(self):
         done = self.go("1-4", what="fail:3", status=1)
         self.assertIn("shot 3", done.stderr)
@@ -389,6 +404,25 @@ class Slurm(DistributeCase):
         self.assertIn("without accounting", done.stdout)
         self.assert_there(range(1, 25))
 
+    def test_more_jobs_than_an_array_holds(self):
+        slurm = services.Slurm(self.path("slurm"), cpus=4, more="MaxArraySize=6\n")
+        self.addCleanup(slurm.stop)
+        environment, type(self).environment = self.environment, slurm.environment
+        try:
+            done = self.go("1-14", what="none:0")
+        finally:
+            type(self).environment = environment
+        self.assertIn("arrays of up to 5", done.stdout)
+        self.assert_there(range(1, 15))
+        self.assertEqual([self.runs(shot) for shot in range(1, 15)], [1] * 14)
+        arrays = {}
+        for line in slurm.jobs():
+            name, _, number = line.split("|")
+            arrays.setdefault(name, set()).add(number.split("_")[1])
+        self.assertEqual(sum(map(len, arrays.values())), 14)
+        self.assertGreaterEqual(len(arrays), 3)
+        self.assertLessEqual(max(map(len, arrays.values())), 5)
+
     def test_failures(self):
         done = self.go("1-6", "--max-attempts", 2, what="fail:2", status=1)
         self.assertIn("it went wrong", done.stderr)
@@ -461,18 +495,8 @@ class Slurm(DistributeCase):
         self.assertEqual([self.runs(shot) for shot in range(1, 13)], [1] * 12)
 
 
-class Sites(DistributeCase):
-    """model_waves and migrate_shots over several places have the bits of one process."""
-
-    survey = ["--vp", "vp.npy", "--spacing", "20", "--source", "100,20:900,20:5", "--receivers", "0,20:1000,20:26",
-              "--wavelet", "ricker:12", "--time", "0.4", "--space", "serial"]
-
-    def setUp(self):
-        super().setUp()
-        np = support.np
-        z, x = np.meshgrid(np.arange(41), np.arange(51), indexing="xy")
-        self.smooth = self.save("vp.npy", (2000.0 + 10.0 * z).astype(np.float32))
-        self.save("true.npy", (2000.0 + 10.0 * z + 300.0 * (z > 25)).astype(np.float32))
+class PlacesCase(DistributeCase):
+    """Programs with --sites, over processes of this machine and what else there is."""
 
     def other(self, name):
         path = os.path.join(os.path.dirname(self.program), name)
@@ -509,6 +533,20 @@ class Sites(DistributeCase):
                               env={**os.environ, **(environment or {})}, timeout=500)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
+
+
+class Sites(PlacesCase):
+    """model_waves and migrate_shots over several places have the bits of one process."""
+
+    survey = ["--vp", "vp.npy", "--spacing", "20", "--source", "100,20:900,20:5", "--receivers", "0,20:1000,20:26",
+              "--wavelet", "ricker:12", "--time", "0.4", "--space", "serial"]
+
+    def setUp(self):
+        super().setUp()
+        np = support.np
+        z, x = np.meshgrid(np.arange(41), np.arange(51), indexing="xy")
+        self.smooth = self.save("vp.npy", (2000.0 + 10.0 * z).astype(np.float32))
+        self.save("true.npy", (2000.0 + 10.0 * z + 300.0 * (z > 25)).astype(np.float32))
 
     def test_model_waves(self):
         program = self.other("model_waves")
@@ -557,7 +595,7 @@ class Sites(DistributeCase):
         self.assertIn("dt", done.stderr)
 
 
-class Inversion(Sites):
+class Inversion(PlacesCase):
     """invert_waves over several places, with faults, has the bits of one process."""
 
     survey = ["--vp", "start.npy", "--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002", "--boundary",
@@ -583,11 +621,6 @@ class Inversion(Sites):
         self.same(self.results, "one", folder)
         self.assertEqual(self.history("one"), self.history(folder))
         self.assertFalse(os.path.exists(self.path(folder + "/sites")))
-
-    def test_model_waves(self):
-        self.skipTest("it is among those of Sites")
-
-    test_migrate_shots = test_what_is_refused = test_model_waves
 
     def test_everywhere(self):
         self.run_program(self.inverter, *self.survey, "--out", "one")
@@ -636,6 +669,8 @@ exec {self.inverter} "$@"
                     time.sleep(0.5)
                     self.sshd.begin()
         self.assertGreater(kills, 2)
+        # two of every seven programs ended badly
+        self.assertGreater(len(open(count).read().split()), 7)
         self.assert_one_process("many")
 
     def test_a_shot_that_always_fails(self):

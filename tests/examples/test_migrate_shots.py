@@ -195,7 +195,7 @@ class Ranks(Case):
 
     results = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy", "offsets.npy",
                "data_after.npy", "image.sgy"]
-    more = ["--condition", "laplacian,source", "--columns", "500,600", "--space", "serial", "--no-plot"]
+    more = ["--condition", "laplacian,source", "--columns", "500,600", "--space", "serial"]
 
     def setUp(self):
         super().setUp()
@@ -216,10 +216,10 @@ class Ranks(Case):
     def test_time_that_is_over(self):
         self.succeed(*self.arguments, out="one")
         soon = {"SLURM_JOB_END_TIME": str(int(time.time()) + 6)}
-        done = self.call(*self.arguments, "--out", "many", environment=soon, ranks=2)
+        done = self.call(*self.arguments, "--no-plot", "--out", "many", environment=soon, ranks=2)
         late = {"SLURM_JOB_END_TIME": str(int(time.time()) - 100)}
         if done.returncode == 0:  # it was quick
-            done = self.call(*self.arguments, "--out", "many", environment=late, ranks=2)
+            done = self.call(*self.arguments, "--no-plot", "--out", "many", environment=late, ranks=2)
         self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
         self.assertRegex(done.stderr, "migrate_shots: ended before the last part, [0-4] of 5 shots are there: the next "
                                       "would not end before its job .SLURM_JOB_END_TIME.; --resume goes on")
@@ -228,14 +228,14 @@ class Ranks(Case):
         self.succeed(*self.arguments, "--resume", out="many", ranks=3)
         self.assert_same_files(self.results, "one", "many")
         # a process alone looks at the time, too
-        done = self.call(*self.arguments, "--out", "alone", environment=late)
+        done = self.call(*self.arguments, "--no-plot", "--out", "alone", environment=late)
         self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
         self.assertIn("0 of 5 shots are there", done.stderr)
 
     def test_signal(self):
         """USR1: shots that are begun are ended, no other is begun."""
         slow = [word if word != "0.6" else "3" for word in self.arguments]
-        command = [self.program, *slow, "--out", "out"]
+        command = [self.program, *slow, "--no-plot", "--out", "out"]
         with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             for _ in range(1000):
                 if os.path.exists(self.path("out/vp.npy")):
@@ -248,7 +248,7 @@ class Ranks(Case):
 
     def test_a_kill_is_gone_on_with(self):
         self.succeed(*self.arguments, out="one")
-        command = [self.mpirun, "--oversubscribe", "-n", "2", self.program, *self.arguments, "--out", "many"]
+        command = [self.mpirun, "--oversubscribe", "-n", "2", self.program, *self.arguments, "--no-plot", "--out", "many"]
         environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                        "OMP_NUM_THREADS": "1"}
         with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -269,7 +269,8 @@ class Ranks(Case):
                     pass
         folder, text = self.succeed(*self.arguments, "--resume", out="many", ranks=3)
         self.assertRegex(text, "[2-5] of 5 shots are there")
-        self.assert_same_files(self.results, "one", "many")
+        # the data are those of the first shot that a run migrates
+        self.assert_same_files([name for name in self.results if name != "data_after.npy"], "one", "many")
 
     def test_errors_end_all_with_one_message(self):
         for more, said in ((["--order", "5"], "--order"), (["--vp", "none.npy"], "none.npy"),

@@ -388,7 +388,7 @@ class Ranks(Case):
         self.needs_mpirun()
         self.save("v.npy", np.full((61, 41), 2000.0, dtype=np.float32))
         arguments = ["--vp", "v.npy", "--spacing", "10", "--source", "100,20:500,20:5", "--receivers", "0,20:600,20:31",
-                     "--time", "0.3", "--snapshot-every", "0.1", "--space", "serial", "--no-plot"]
+                     "--time", "0.3", "--snapshot-every", "0.1", "--space", "serial"]
         self.succeed(*arguments, out="one")
         names = [*(f"gather_{k:04d}.npy" for k in range(1, 6)), "gather.sgy", "vp.npy", "snapshot_0001.npy"]
         with open(self.path("one/summary.json"), encoding="utf-8") as file:
