@@ -95,22 +95,35 @@ OptionText only_shot_option() {
           "is made of all shots is left out"};
 }
 
-std::optional<std::int64_t> read_only_shot(const Arguments& arguments) {
-  if (!arguments.given("only-shot")) return std::nullopt;
-  return parse_count("--only-shot", arguments.text("only-shot"), 0, most);
+void read_shot_choice(const Arguments& arguments, ShotChoice& choice) {
+  read_distribute_options(arguments, choice.distribute);
+  if (!arguments.given("only-shot")) return;
+  choice.only_shot = parse_count("--only-shot", arguments.text("only-shot"), 0, most);
 }
 
-namespace {
+void check_shots_per_job(const DistributeTexts& texts, std::size_t shots) {
+  const std::int64_t count = texts.options.shots_per_job;
+  if (count <= static_cast<std::int64_t>(shots)) return;
+  throw InputError(concat("--shots-per-job is ", count, " (allowed: 1 to ", shots,
+                          ", the shots of the survey)"));
+}
 
-// The options of the run as words, for one shot at a place.
-cluster::Work work_of(const CommonOptions& options, const std::string& program,
-                      const Json& made_from) {
+void refuse_ranks(const Processes& processes) {
+  if (processes.alone()) return;
+  throw InputError(concat("--sites: mpirun started ", processes.size(),
+                          " ranks (allowed: 1): the places of the file compute, start it without "
+                          "mpirun"));
+}
+
+cluster::Work shot_work(const CommonOptions& options, const std::string& program,
+                        const Json& made_from, const std::vector<std::string>& without) {
   cluster::Work work;
   work.campaign = program;
   for (const std::string& key : made_from.keys()) work.survey[key] = made_from.find(key)->dump();
   std::set<std::string> left_out{"out",   "resume",    "no-plot", "quiet",
                                  "space", "only-shot", "plan",    "keep-shots"};
   for (const OptionText& option : distribute_options()) left_out.insert(option.name);
+  left_out.insert(without.begin(), without.end());
   work.command = {
       "{programs}/" + program,   "--only-shot={shot}", "--out={out}", "--no-plot", "--quiet",
       "--space=" + options.space};
@@ -149,72 +162,113 @@ cluster::Work work_of(const CommonOptions& options, const std::string& program,
   return work;
 }
 
+namespace {
+
+// Of a shot: the part as the summary of its program has it, and the folder of its files. False: it
+// is not whole.
+bool hand_on(const cluster::ShotResult& result, const fs::path& unpacked, const OnPart& on_part) {
+  const io::InputFile file(unpacked / "summary.json");
+  const Json summary = Json::parse(file.text(file.size()));
+  const Json* const parts = summary.find("parts");
+  bool whole = false;
+  for (std::size_t k = 0; parts != nullptr && k < parts->size(); ++k) {
+    const Json& part = parts->at(k);
+    const Json *number = part.find("number"), *list = part.find("files");
+    if (number == nullptr || list == nullptr ||
+        number->number(-1.0) != static_cast<double>(result.shot)) {
+      continue;
+    }
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Json* const name = list->at(i).find("name");
+      if (name != nullptr && is_plain_name(name->text())) names.push_back(name->text());
+    }
+    whole = on_part(result.shot, part, unpacked, names);
+  }
+  return whole;
+}
+
 }  // namespace
+
+cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
+                              const cluster::Work& work, const std::vector<std::int64_t>& shots,
+                              const Session& session, const OnPart& on_part) {
+  std::error_code error;
+  fs::create_directories(run.folder, error);
+  const auto say = [&](const std::string& line) {
+    session.print("sites     ", line);
+    std::fflush(stdout);
+  };
+  const auto quiet = [](const std::string&) {};
+  const fs::path path = run.folder / "journal.txt";
+  if (run.resume && fs::exists(path, error)) {
+    try {
+      cluster::read_journal(path);
+    } catch (const FileError&) {
+      fs::remove(path, error);  // ended before its first line was whole
+    }
+  }
+  const auto sites = open_sites(texts, run.folder, work, static_cast<std::int64_t>(shots.size()),
+                                run.tells ? std::function<void(const std::string&)>(say) : quiet);
+  for (const auto& site : sites) {
+    const auto rate = run.rates.find(site->options().name);
+    if (rate != run.rates.end()) site->guess_rate(rate->second);
+  }
+  std::vector<cluster::Task> tasks;
+  for (const std::int64_t shot : shots) tasks.push_back({shot, 1.0});
+  cluster::Journal journal(path, work.survey);
+  cluster::DistributeOptions how = texts.options;
+  how.shots_per_job = std::min(how.shots_per_job,
+                               std::max<std::int64_t>(static_cast<std::int64_t>(shots.size()), 1));
+  how.say = say;
+  const cluster::Report report = cluster::distribute({work, journal}, tasks, sites, how);
+  for (const cluster::SiteReport& site : report.sites) {
+    if (!(site.rate > 0.0)) continue;
+    double& rate = run.rates[site.name];
+    rate = rate > 0.0 ? 0.7 * rate + 0.3 * site.rate : site.rate;
+  }
+  std::set<std::int64_t> wanted(shots.begin(), shots.end());
+  for (const cluster::ShotResult& result : journal.results()) {
+    if (wanted.erase(result.shot) == 0) continue;
+    const fs::path unpacked = run.folder / concat("shot_", result.shot);
+    cluster::unpack_result(journal.folder() / result.file, unpacked);
+    if (!hand_on(result, unpacked, on_part)) {
+      throw Error(concat("the result of shot ", result.shot, " in ", run.folder.string(),
+                         " does not hold what ", session.program(),
+                         " writes for a shot: are the programs at all places of this version?"));
+    }
+    fs::remove_all(unpacked, error);
+  }
+  return report;
+}
 
 void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options,
                       const std::vector<std::int64_t>& shots, Session& session,
                       const std::function<void(std::int64_t shot, const Json& more)>& taken) {
   if (shots.empty()) return;
-  const std::string& program = session.program();
-  const fs::path folder = fs::absolute(session.folder()) / "sites";
+  PlacesRun run;
+  run.folder = fs::absolute(session.folder()) / "sites";
+  run.resume = options.resume;
   std::error_code error;
-  if (!options.resume) fs::remove_all(folder, error);
-  fs::create_directories(folder, error);
+  if (!options.resume) fs::remove_all(run.folder, error);
   const Json* const made_from = session.summary.find("fingerprint");
-  const cluster::Work work = work_of(options, program, made_from != nullptr ? *made_from : Json());
-  const auto say = [&](const std::string& line) {
-    session.print("sites     ", line);
-    std::fflush(stdout);
-  };
-  const auto sites = open_sites(texts, folder, work, static_cast<std::int64_t>(shots.size()), say);
-  std::vector<cluster::Task> tasks;
-  for (const std::int64_t shot : shots) tasks.push_back({shot, 1.0});
-  cluster::Report report;
-  {
-    cluster::Journal journal(folder / "journal.txt", work.survey);
-    cluster::DistributeOptions how = texts.options;
-    how.say = say;
-    report = cluster::distribute({work, journal}, tasks, sites, how);
-    std::set<std::int64_t> wanted(shots.begin(), shots.end());
-    for (const cluster::ShotResult& result : journal.results()) {
-      if (wanted.erase(result.shot) == 0) continue;
-      const fs::path unpacked = folder / concat("shot_", result.shot);
-      cluster::unpack_result(journal.folder() / result.file, unpacked);
-      const io::InputFile file(unpacked / "summary.json");
-      const Json summary = Json::parse(file.text(file.size()));
-      const Json* const parts = summary.find("parts");
-      bool whole = false;
-      for (std::size_t k = 0; parts != nullptr && k < parts->size(); ++k) {
-        const Json& part = parts->at(k);
-        const Json *number = part.find("number"), *list = part.find("files");
-        if (number == nullptr || list == nullptr ||
-            number->number(-1.0) != static_cast<double>(result.shot)) {
-          continue;
-        }
-        std::vector<std::string> names;
-        for (std::size_t i = 0; i < list->size(); ++i) {
-          const Json* const name = list->at(i).find("name");
-          if (name != nullptr && is_plain_name(name->text())) names.push_back(name->text());
-        }
-        session.will_write(names);
-        for (const std::string& name : names) {
-          fs::rename(unpacked / name, session.folder() / name, error);
-        }
-        Json more;
-        whole = session.take_in(part, more);
-        if (whole) taken(result.shot, more);
-      }
-      if (!whole) {
-        throw Error(concat("the result of shot ", result.shot, " in ", folder.string(),
-                           " does not hold what ", program,
-                           " writes for a shot: are the programs "
-                           "at all places of this version?"));
-      }
-      fs::remove_all(unpacked, error);
-    }
-  }
-  for (const std::string& line : report_lines(report)) say(line);
-  fs::remove_all(folder, error);
+  const cluster::Work work =
+      shot_work(options, session.program(), made_from != nullptr ? *made_from : Json());
+  const cluster::Report report =
+      compute_parts(texts, run, work, shots, session,
+                    [&](std::int64_t shot, const Json& part, const fs::path& unpacked,
+                        const std::vector<std::string>& names) {
+                      session.will_write(names);
+                      for (const std::string& name : names) {
+                        fs::rename(unpacked / name, session.folder() / name, error);
+                      }
+                      Json more;
+                      if (!session.take_in(part, more)) return false;
+                      taken(shot, more);
+                      return true;
+                    });
+  for (const std::string& line : report_lines(report)) session.print("sites     ", line);
+  fs::remove_all(run.folder, error);
 }
 
 fs::path programs_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }

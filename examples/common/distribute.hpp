@@ -14,10 +14,37 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace moho::examples {
+
+/// \brief What a place is to do for a shot: the program with the options of this run, --only-shot
+/// and its number. \param made_from the session's fingerprint \param without options that are left
+/// out
+cluster::Work shot_work(const CommonOptions& options, const std::string& program,
+                        const Json& made_from, const std::vector<std::string>& without = {});
+
+/// Gets a shot's part as its program's summary has it, and the folder and names of its files.
+/// Returns whether the part is whole.
+using OnPart =
+    std::function<bool(std::int64_t shot, const Json& part, const std::filesystem::path& folder,
+                       const std::vector<std::string>& names)>;
+
+/// A run of shots at places, and what the next one may know of it.
+struct PlacesRun {
+  std::filesystem::path folder;         ///< of the journal
+  bool resume = false;                  ///< there may be a journal to go on with
+  bool tells = true;                    ///< print what the places say of themselves
+  std::map<std::string, double> rates;  ///< of places, shots a second: from run to run
+};
+
+/// \brief Computes shots at the places of --sites. \param session only prints \returns what became
+/// of them \throws InputError, MissingShots
+cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
+                              const cluster::Work& work, const std::vector<std::int64_t>& shots,
+                              const Session& session, const OnPart& on_part);
 
 /// \brief Computes shots of a program at the places of --sites, and takes them over as --resume
 /// takes those of an earlier run.
@@ -30,6 +57,11 @@ namespace moho::examples {
 void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options,
                       const std::vector<std::int64_t>& shots, Session& session,
                       const std::function<void(std::int64_t shot, const Json& more)>& taken);
+
+/// Throws InputError for jobs of more shots than there are.
+void check_shots_per_job(const DistributeTexts& texts, std::size_t shots);
+/// Throws InputError if there are several processes, which --sites is not for.
+void refuse_ranks(const Processes& processes);
 
 /// The folder of moho's programs: that of this one.
 std::filesystem::path programs_folder();

@@ -27,9 +27,15 @@ std::vector<OptionText> distribute_options();
 /// What was given for them. \throws InputError
 void read_distribute_options(const Arguments& arguments, DistributeTexts& texts);
 
+/// Which shots a run computes, and where.
+struct ShotChoice {
+  DistributeTexts distribute;             ///< shots at several places
+  std::optional<std::int64_t> only_shot;  ///< number of the one to compute
+};
+
 /// --only-shot: what a program is asked for at a place.
 OptionText only_shot_option();
-/// What was given for it. \throws InputError
-std::optional<std::int64_t> read_only_shot(const Arguments& arguments);
+/// What was given for --only-shot, --sites and what belongs to them. \throws InputError
+void read_shot_choice(const Arguments& arguments, ShotChoice& choice);
 
 }  // namespace moho::examples

@@ -185,7 +185,7 @@ Session::Session(std::string program, const CommonOptions& options, Processes& p
 Session::~Session() = default;
 
 void Session::print_line(const std::string& line) const {
-  if (!m_options.quiet) std::puts(line.c_str());
+  if (!m_options.quiet && m_processes.root()) std::puts(line.c_str());
 }
 
 Progress Session::progress() {
@@ -220,6 +220,7 @@ void Session::wrote(const std::string& name) {
 }
 
 void Session::write_summary() {
+  if (m_output == nullptr) return;
   const std::set<std::string> there(files.begin(), files.end());
   const auto missing = [&](const auto& names) {
     std::vector<std::string> list;
@@ -302,17 +303,23 @@ bool Session::take_in(const Json& part, Json& more) {
   more = kept != nullptr ? *kept : Json();
   files.insert(files.end(), names.begin(), names.end());
   summary["parts"].push_back(part);
+  if (m_writing) write_summary();
   return true;
 }
 
-void Session::part_is_whole(std::int64_t number, const std::vector<std::string>& names,
-                            const Json& more) {
+Json Session::describe_part(std::int64_t number, const std::vector<std::string>& names,
+                            const Json& more) const {
   Json list = Json::array();
   for (const std::string& name : names) {
     const io::FileIdentity sum = io::identify_file(m_folder / name);
     list.push_back(Json::object({{"name", name}, {"bytes", sum.bytes}, {"crc32c", sum.checksum}}));
   }
-  summary["parts"].push_back(Json::object({{"number", number}, {"files", list}, {"more", more}}));
+  return Json::object({{"number", number}, {"files", list}, {"more", more}});
+}
+
+void Session::part_is_whole(std::int64_t number, const std::vector<std::string>& names,
+                            const Json& more) {
+  summary["parts"].push_back(describe_part(number, names, more));
   write_summary();
 }
 
@@ -383,6 +390,15 @@ std::string Session::interrupted() noexcept {
   } catch (const std::exception& error) {
     return concat("summary.json was not brought up to date: ", error.what());
   }
+}
+
+void Session::out_of_time(const std::string& what) {
+  m_status = exit_time;
+  if (m_output == nullptr) return;
+  summary["state"] = "interrupted";
+  write_summary();
+  std::fprintf(stderr, "%s: ended before the last part, %s; --resume goes on\n", m_program.c_str(),
+               what.c_str());
 }
 
 void Session::finish(const Ending& ending) {
@@ -462,6 +478,7 @@ int run_program(int argc, char** argv, const Description& description, const Pro
     running.has(output, nullptr, tells);
     processes->broadcast(&text_only, sizeof(text_only));
     if (text_only) return exit_done;
+    if (processes->each_reads() && !processes->root()) parts.read(Arguments(description, words));
 
     std::optional<KokkosScope> kokkos;
     processes->together(
@@ -474,7 +491,7 @@ int run_program(int argc, char** argv, const Description& description, const Pro
     running.has(output, &*session, tells);
     parts.run(*session);
     flush_output();
-    return exit_done;
+    return session->status();
   } catch (...) {
     // What all processes know is said by the root; a failure that only this one knows ends the
     // others.

@@ -36,6 +36,7 @@ enum ExitStatus : int {
   exit_done = 0,     ///< results are written
   exit_failure = 1,  ///< something else went wrong: a full disk, a lost device
   exit_usage = 2,    ///< the options or the input files cannot be used; the message says why
+  exit_time = 75,    ///< time was over before the last part; --resume goes on
   exit_signal = 128  ///< and the number of the signal that ended the run: 130 for an interrupt
 };
 
@@ -116,6 +117,9 @@ class Session {
   /// \param[out] more what part_is_whole() was given there
   /// \returns false for a part that is not whole
   bool take_in(const Json& part, Json& more);
+  /// A part as the summary has it. The arguments are those of part_is_whole().
+  Json describe_part(std::int64_t number, const std::vector<std::string>& names,
+                     const Json& more) const;
   /// Notes that a part is whole.
   /// \param names its files, for which wrote() was called
   /// \param more what is needed to go on, and is not in its files
@@ -132,6 +136,11 @@ class Session {
   ///
   /// For another thread. Afterwards the run can write no summary any more, and waits if it tries.
   std::string interrupted() noexcept;
+  /// \brief Says in the summary, and on standard error, that time was over before the last part:
+  /// what is there, and why no more. The program then ends with exit_time.
+  void out_of_time(const std::string& what);
+  /// How the program ends without an exception.
+  int status() const { return m_status; }
   /// Writes the summary, draws the picture, and says what was done.
   void finish(const Ending& ending);
 
@@ -153,6 +162,7 @@ class Session {
   std::vector<std::string> m_planned;
   bool m_writing = false;
   bool m_resumable = false;
+  int m_status = exit_done;
   std::mutex m_mutex;  // of the summary as it was written last
   Json m_last;
 };

@@ -92,12 +92,6 @@ WaveArrays arrays_of(const WaveOptions& o, const EarthModelNeed& need) {
 
 }  // namespace
 
-std::string numbered(const char* stem, std::int64_t number) {
-  std::string digits = std::to_string(number);
-  if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
-  return concat(stem, "_", digits, ".npy");
-}
-
 template <class T>
 WaveArrays wave_arrays(const WaveOptions& options, const EarthModelNeed& need) {
   return need.shape.size() == 2 ? arrays_of<T, 2>(options, need) : arrays_of<T, 3>(options, need);
@@ -152,44 +146,50 @@ ShotProgram<T, Dim>::ShotProgram(const WaveOptions& options, EarthModel<T>&& mod
     : m_o(options),
       m_model(std::move(model)),
       m_session(session),
+      m_list(session),
       m_memory(memory),
       m_limit(limit) {}
 
 template <class T, int Dim>
 void ShotProgram<T, Dim>::run() {
-  {
+  Processes& processes = m_session.processes();
+  processes.together([&] {
     const HostPhase phase(m_session.phases, "check");
     prepare();
-  }
-  m_job.progress = m_session.progress();
-  m_job.begins = [&](const WaveReport& report) { return begin(report); };
+  });
+  m_list.share();
+  m_job.progress = m_list.progress();
+  m_job.together = [&](const std::function<void()>& function) { processes.together(function); };
+  m_job.begins = [&](const WaveReport& report) {
+    bool goes_on = false;
+    processes.together([&] { goes_on = begin(report); });
+    return goes_on;
+  };
   m_job.gather = [&](std::size_t shot, const Gather<T>& traces) { keep(shot, traces); };
-  m_job.is_there = [&](std::size_t shot) { return m_there[shot] || m_left_out[shot]; };
-  const WaveReport report = compute(m_job);
+  m_job.is_there = [&](std::size_t shot) { return m_list.settled(shot); };
+  m_job.takes = [&](std::size_t shot) { return m_list.takes(shot); };
+  WaveReport report = compute(m_job);
   m_session.computed(report.phases);
-  if (m_begun) write(report);
+  if (!m_begun || !m_list.finish()) return;
+  // of all devices: nodes together, seconds side by side
+  std::vector<double> sums{report.points, report.whole_points, report.seconds,
+                           report.domain_seconds};
+  processes.sum_to_root(sums);
+  report.points = sums[0];
+  report.whole_points = sums[1];
+  report.seconds = sums[2] / processes.size();
+  report.domain_seconds = sums[3] / processes.size();
+  m_session.summary["ranks"] = processes.size();
+  if (processes.root()) write(report);
 }
 
 template <class T, int Dim>
 void ShotProgram<T, Dim>::prepare() {
-  m_job.grid = grid_of<Dim>(m_model);
-  m_job.values = &m_model.values;
-  for (const auto& [option, text] : m_o.model.parameters) {
-    m_job.names[option] = concat("--", option, " ", text);
-  }
-  m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o.model));
-  m_job.modelling.order = m_o.order;
-  m_job.modelling.equations = m_o.equations;
-  m_job.modelling.sigma = m_o.sigma;
-  m_job.modelling.source_taper = m_o.source_taper;
-  m_job.modelling.seed = m_o.seed;
+  prepare_waves<Dim>(m_job, m_o, m_model);
   m_job.modelling.time = {m_o.time, m_o.dt, m_o.interval, 0.0};
   m_job.expand = m_o.expand;
   m_job.sources_name = m_o.shots_file.empty() ? "--source" : "--shots " + m_o.shots_file;
   m_job.receivers_name = m_o.shots_file.empty() ? "--receivers" : m_job.sources_name;
-  m_job.wavelet_name = "--wavelet " + m_o.wavelet;
-  const wave::WaveletText wavelet = wave::parse_wavelet(m_o.wavelet);
-  m_job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
   m_job.shots = make_shots<Dim>(m_o, m_job.grid);
   prepare_job(m_job);
   check_survey();
@@ -198,7 +198,15 @@ void ShotProgram<T, Dim>::prepare() {
   for (std::size_t k = 0; k < m_job.shots.size(); ++k) names.push_back(gather_name(k));
   m_session.will_write(names);
   m_gathers.resize(m_job.shots.size());
-  take_over();
+  std::vector<std::int64_t> numbers;
+  for (const auto& shot : m_job.shots) numbers.push_back(shot.number);
+  m_list.open(numbers, identity(), m_o, m_o, only_plan(),
+              [&](std::size_t shot, const Json& more, ShotList::From from) {
+                took_over(shot, more);
+                if (from == ShotList::From::rank) m_session.summary["shots"] = shots_json();
+              });
+  // snapshots are of the first shot
+  if (m_o.only_shot && m_list.settled(0)) m_job.modelling.time.snapshot_every = 0.0;
 }
 
 // Throws for shots that cannot be, before the space is used.
@@ -240,50 +248,6 @@ std::string ShotProgram<T, Dim>::gather_name(std::size_t k) const {
                                  : numbered("gather", m_job.shots[k].number);
 }
 
-// With --resume, shots of an earlier run.
-template <class T, int Dim>
-void ShotProgram<T, Dim>::take_over() {
-  m_session.resumable(identity());
-  m_there.assign(m_job.shots.size(), false);
-  std::size_t count = 0;
-  for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
-    Json more;
-    if (!m_session.take_over(m_job.shots[k].number, more)) continue;
-    took_over(k, more);
-    m_there[k] = true;
-    ++count;
-  }
-  if (m_o.resume) {
-    m_session.print("resumed   ", count, " of ", m_job.shots.size(), " shots are there");
-  }
-  std::map<std::int64_t, std::size_t> places;
-  std::vector<std::int64_t> left;
-  for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
-    places[m_job.shots[k].number] = k;
-    if (!m_there[k]) left.push_back(m_job.shots[k].number);
-  }
-  m_left_out.assign(m_job.shots.size(), false);
-  if (m_o.only_shot) {
-    const auto only = places.find(*m_o.only_shot);
-    if (only == places.end()) {
-      throw InputError(concat("--only-shot is ", *m_o.only_shot, ", and there are the shots ",
-                              m_job.shots.front().number, " to ", m_job.shots.back().number,
-                              ": give one of their numbers"));
-    }
-    m_left_out.assign(m_job.shots.size(), true);
-    m_left_out[only->second] = false;
-    // snapshots are of the first shot
-    if (only->second != 0) m_job.modelling.time.snapshot_every = 0.0;
-  }
-  if (!m_o.distribute.sites.empty() && !only_plan()) {
-    compute_at_sites(m_o.distribute, m_o, left, m_session,
-                     [&](std::int64_t shot, const Json& more) {
-                       took_over(places.at(shot), more);
-                       m_there[places.at(shot)] = true;
-                     });
-  }
-}
-
 // All is checked.
 template <class T, int Dim>
 bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
@@ -312,6 +276,7 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
     return false;
   }
   m_begun = true;
+  if (!m_session.processes().root()) return true;
   m_session.begin_output();
   io::write_npy(m_session.folder() / "vp.npy", m_model.values["vp"].data(), m_model.shape);
   m_session.wrote("vp.npy");
@@ -374,13 +339,13 @@ void ShotProgram<T, Dim>::keep(std::size_t k, const Gather<T>& traces) {
   const std::string name = gather_name(k);
   io::write_npy(m_session.folder() / name, traces.samples, {traces.receivers, traces.count});
   m_gathers[k] = segy_gather<T, Dim>(shot, m_report.time.interval, traces.samples, traces.count);
-  m_there[k] = true;
-  m_session.summary["shots"] = shots_json();
   m_session.wrote(name);
   std::vector<std::string> names{name};
   Json more;
   part(k, names, more);
-  m_session.part_is_whole(shot.number, names, more);
+  m_list.put(k);
+  m_session.summary["shots"] = shots_json();
+  m_list.done(k, names, more);
 }
 
 template <class T, int Dim>
@@ -407,7 +372,7 @@ template <class T, int Dim>
 Json ShotProgram<T, Dim>::shots_json() const {
   Json list = Json::array();
   for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
-    if (!m_there[k]) continue;
+    if (!m_list.there(k)) continue;
     const wave::Shot<Dim>& shot = m_job.shots[k];
     // receivers once where all shots share them
     const bool told = k == 0 || shot.receivers.size() != m_job.shots.front().receivers.size() ||
@@ -426,6 +391,7 @@ Json ShotProgram<T, Dim>::shots_json() const {
 // What holds before the first step as after the last.
 template <class T, int Dim>
 void ShotProgram<T, Dim>::describe_run(const WaveReport& report) {
+  m_session.summary["shots"] = shots_json();
   m_session.summary["scheme"] = scheme_json(m_o, report);
   m_session.summary["gather"] = Json::object({{"samples", report.time.samples},
                                               {"interval", report.time.interval},

@@ -7,6 +7,7 @@
 
 #include "common/memory.hpp"
 #include "common/program.hpp"
+#include "common/shot_list.hpp"
 #include "common/wave_options.hpp"
 
 #include <moho/core/phases.hpp>
@@ -81,8 +82,12 @@ struct WaveJob {
   rtm::Expansion expand = rtm::Expansion::none;
   wave::WaveletAt wavelet;
 
+  /// Calls a function on all ranks; if it throws on one, all throw the same.
+  std::function<void(const std::function<void()>&)> together;
   /// Is a shot there already, so that it need not be computed?
   std::function<bool(std::size_t shot)> is_there;
+  /// Is it this process that computes it? To be asked in the order of the shots, once each.
+  std::function<bool(std::size_t shot)> takes;
   /// Everything is checked; the first step comes next. False: nothing is to be computed.
   std::function<bool(const WaveReport&)> begins;
   /// The traces of a shot, receivers x samples.
@@ -106,9 +111,6 @@ struct WaveJob {
   void tell(std::size_t shot, double part, double seconds, double seconds_left,
             double points_per_second) const;
 };
-
-/// "gather_0012.npy"
-std::string numbered(const char* stem, std::int64_t number);
 
 /// Arrays that modelling takes, from options and headers alone.
 struct WaveArrays {
@@ -176,7 +178,7 @@ class ShotProgram {
   virtual void finish(const WaveReport& report, Ending& ending) = 0;
 
   /// Is a shot there?
-  bool is_there(std::size_t shot) const { return m_there[shot]; }
+  bool is_there(std::size_t shot) const { return m_list.there(shot); }
   /// The model.
   EarthModel<T>& model() { return m_model; }
   /// The run.
@@ -191,7 +193,6 @@ class ShotProgram {
  private:
   void prepare();
   void check_survey() const;
-  void take_over();
   bool begin(const WaveReport& report);
   void print(const WaveReport& report, double slowest, double fastest) const;
   void keep(std::size_t shot, const Gather<T>& traces);
@@ -208,8 +209,7 @@ class ShotProgram {
   WaveReport m_report;
   std::size_t m_receivers = 0;  // of all shots
   std::vector<io::Gather<T>> m_gathers;
-  std::vector<bool> m_there;     // shots
-  std::vector<bool> m_left_out;  // with --only-shot
+  ShotList m_list;
   bool m_begun = false;
   MemoryEstimate m_memory;
   MemoryLimit m_limit;
@@ -218,15 +218,16 @@ class ShotProgram {
 namespace detail {
 template <template <class, int> class Program, class T, class Options>
 void run_shots_with(const Options& o, Session& session) {
-  session.will_write(Program<T, 2>::results(o));
-  const MemoryLimit limit = memory_limit(o, Program<T, 2>::memory_of_host(o));
-  const EarthModelNeed need = need_of_earth_model<T>(o.model);
-  const MemoryEstimate memory = Program<T, 2>::estimate(o, need, limit);
+  MemoryLimit limit;
+  MemoryEstimate memory;
   EarthModel<T> model;
-  {
+  session.processes().together([&] {
+    session.will_write(Program<T, 2>::results(o));
+    limit = memory_limit(o, Program<T, 2>::memory_of_host(o));
+    memory = Program<T, 2>::estimate(o, need_of_earth_model<T>(o.model), limit);
     const HostPhase phase(session.phases, "read");
     model = load_earth_model<T>(o.model);
-  }
+  });
   if (model.shape.size() == 2) {
     Program<T, 2>(o, std::move(model), memory, limit, session).run();
   } else {

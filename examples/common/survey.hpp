@@ -84,6 +84,26 @@ wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium) {
   return boundaries;
 }
 
+/// \brief What the jobs of programs that step waves have in common: grid, model and its names,
+/// boundaries, scheme, wavelet. \throws InputError
+template <int Dim, class Job, class Options, class Model>
+void prepare_waves(Job& job, const Options& o, Model& model) {
+  job.grid = grid_of<Dim>(model);
+  job.values = &model.values;
+  for (const auto& [option, text] : o.model.parameters) {
+    job.names[option] = concat("--", option, " ", text);
+  }
+  job.boundaries = make_boundaries<Dim>(o, medium_of(o.model));
+  job.modelling.order = o.order;
+  job.modelling.equations = o.equations;
+  job.modelling.sigma = o.sigma;
+  job.modelling.source_taper = o.source_taper;
+  job.modelling.seed = o.seed;
+  job.wavelet_name = "--wavelet " + o.wavelet;
+  const wave::WaveletText wavelet = wave::parse_wavelet(o.wavelet);
+  job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
+}
+
 /// Two nodes below the surface, or as deep as the model is.
 template <int Dim>
 double usual_depth(const Grid<Dim>& grid) {

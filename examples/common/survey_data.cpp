@@ -2,6 +2,7 @@
 #include "common/survey_data.hpp"
 
 #include "common/arguments.hpp"
+#include "common/distribute_options.hpp"
 
 #include <filesystem>
 
@@ -24,13 +25,29 @@ void DataTexts::describe(const std::string& option, const ShotTexts& shots, Json
   }
 }
 
-std::vector<OptionText> data_options(const std::string& option) {
+std::vector<OptionText> data_options(const std::string& option, const std::string& wavelet,
+                                     const std::string& verb) {
   return {
       {option, "FILE | FOLDER | modelled", "SEG-Y, gathers of model_waves, or modelled; needed"},
       {"elevations", "NAME", "of trace headers: standard or depth (default: standard)"},
       {"length-unit", "auto | m | ft", "of trace headers (default: as the file says)"},
       {"line", "auto | DEGREES | x,y:x,y", "on which 2D models see places (default: auto)"},
-      {"data-interval", "s", "between samples, whatever the file says"}};
+      {"data-interval", "s", "between samples, whatever the file says"},
+      {"wavelet", "WAVELET",
+       concat("ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] "
+              "(default: ",
+              wavelet, ")")},
+      {"wavelet-zero", "start | peak", "time zero of the data in the wavelet (default: start)"},
+      {"time", "s", concat("seconds to ", verb, " (default: as long as the data; modelled: 1)")}};
+}
+
+OptionGroup running_options(const std::string& program, const std::string& part) {
+  return {
+      "Running",
+      {precision_option(), space_option(),
+       memory_option("for all arrays together, or beside a device"), out_option(program),
+       resume_option(part), only_shot_option(), flag("plan", "print what would be done, and stop"),
+       flag("no-plot", "draw no pictures"), flag("quiet", "print nothing but errors")}};
 }
 
 OptionGroup true_model_options(const std::string& option) {
@@ -56,6 +73,9 @@ void read_data_options(const Arguments& arguments, const std::string& program,
                             program, " --help"));
   }
   texts.data = arguments.text(option);
+  if (given("wavelet")) texts.wavelet = text("wavelet");
+  if (given("wavelet-zero")) texts.zero = rtm::parse_wavelet_zero(text("wavelet-zero"));
+  if (given("time")) texts.time = arguments.number("time", "positive, in seconds", 0.0, false);
   texts.true_model = model;
   texts.true_model.parameters.clear();
   for (const char* name : parameter_names) {
@@ -108,12 +128,6 @@ void add_data_inputs(const Arguments& arguments, const std::string& option, cons
       options.inputs.push_back({option, entry.path().string()});
     }
   }
-}
-
-std::string numbered(const char* stem, std::int64_t number, const char* end) {
-  std::string digits = std::to_string(number);
-  if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
-  return concat(stem, "_", digits, end);
 }
 
 }  // namespace moho::examples

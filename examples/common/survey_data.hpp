@@ -5,9 +5,12 @@
 /// \brief The data of programs that migrate or invert: gathers in files, or modelled with a model
 /// of their own.
 
+#include "common/memory.hpp"
+#include "common/program.hpp"
 #include "common/survey.hpp"
 
 #include <moho/rtm/gathers.hpp>
+#include <moho/rtm/prepare.hpp>
 #include <moho/wave/text.hpp>
 
 #include <algorithm>
@@ -23,6 +26,9 @@ struct DataTexts {
   std::string data;              ///< SEG-Y file, folder, or "modelled"
   EarthModelOptions true_model;  ///< that modelled data come from; parameters may be empty
   rtm::SurveyOptions survey;     ///< of files
+  std::string wavelet;           ///< of the source
+  rtm::WaveletZero zero = rtm::WaveletZero::start;
+  double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
 
   /// Are they modelled?
   bool modelled() const { return data == "modelled"; }
@@ -30,9 +36,14 @@ struct DataTexts {
   void describe(const std::string& option, const ShotTexts& shots, Json& json) const;
 };
 
-/// The option that says where data are, and those of their headers, for --help.
-/// \param option "shots" or "data"
-std::vector<OptionText> data_options(const std::string& option);
+/// The option that says where data are, those of their headers, the wavelet and the time, for
+/// --help. \param option "shots" or "data" \param wavelet the default \param verb what is done with
+/// data
+std::vector<OptionText> data_options(const std::string& option, const std::string& wavelet,
+                                     const std::string& verb);
+/// The group of options on running a program on data, for --help. \param part what is gone on
+/// behind
+OptionGroup running_options(const std::string& program, const std::string& part);
 /// --true-vp ..., --source, --receivers and --moving, for --help.
 OptionGroup true_model_options(const std::string& option);
 /// What was given for them. \throws InputError
@@ -118,7 +129,63 @@ std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const Earth
   return truth;
 }
 
-/// A name with a number of four digits: "shot_0012.npy".
-std::string numbered(const char* stem, std::int64_t number, const char* end = ".npy");
+/// \brief What the jobs of programs on data have in common: the waves, the true model, the shots.
+/// \param option "shots" or "data" \param data gets the shots \throws InputError, FileError
+template <int Dim, class Job, class Options, class T>
+void prepare_survey(Job& job, const Options& o, const std::string& option, EarthModel<T>& model,
+                    std::optional<EarthModel<T>>& truth, SurveyData<Dim>& data) {
+  prepare_waves<Dim>(job, o, model);
+  job.options = &o;
+  if (truth) {
+    job.true_values = &truth->values;
+    for (const auto& [name, text] : o.true_model.parameters) {
+      job.true_names[name] = concat("--true-", name, " ", text);
+    }
+  }
+  data = open_data<Dim>(option, o, o, job.grid, o.time);
+  if (!data.survey && !truth) job.true_values = &model.values;
+  job.sources_name = data.sources_name;
+  job.receivers_name = data.receivers_name;
+  job.shots = data.shots;
+  job.modelling.time = {data.time, o.dt, 0.0, 0.0};
+}
+
+namespace detail {
+template <template <class, int> class Program, class T, class Options>
+void run_survey_with(const Options& o, Session& session, double arrays, const std::string& what) {
+  EarthModel<T> model;
+  std::optional<EarthModel<T>> truth;
+  session.processes().together([&] {
+    const MemoryLimit limit = memory_limit(o, o.space != "cuda");
+    const EarthModelNeed need = need_of_earth_model<T>(o.model);
+    MemoryEstimate memory;
+    memory.take((o.true_model.parameters.empty() ? 1.0 : 2.0) * need.values);
+    memory.pass(need.passing);
+    memory.take(arrays * sizeof(T) * need.nodes());
+    check_memory(concat("a model of ", io::shape_string(need.shape), " nodes", what), memory, limit,
+                 "take fewer nodes");
+    const HostPhase phase(session.phases, "read");
+    model = load_earth_model<T>(o.model);
+    truth = load_true_model(o, model);
+  });
+  if (model.shape.size() == 2) {
+    Program<T, 2>(o, std::move(model), std::move(truth), session).run();
+  } else {
+    Program<T, 3>(o, std::move(model), std::move(truth), session).run();
+  }
+}
+}  // namespace detail
+
+/// \brief Runs a program on data in the precision and the dimension that were asked for.
+/// \param arrays on the nodes of the model that it keeps on the host \param what of the model
+/// besides its nodes, for the message of too little memory: " and its image"
+template <template <class, int> class Program, class Options>
+void run_survey(const Options& options, Session& session, double arrays, const std::string& what) {
+  if (options.double_precision) {
+    detail::run_survey_with<Program, double>(options, session, arrays, what);
+  } else {
+    detail::run_survey_with<Program, float>(options, session, arrays, what);
+  }
+}
 
 }  // namespace moho::examples

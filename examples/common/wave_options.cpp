@@ -75,8 +75,7 @@ void read_wave_options(const Arguments& arguments, const std::string& program, W
   read_face_options(arguments, o);
   read_scheme_options(arguments, o);
   read_common(arguments, program, o);
-  read_distribute_options(arguments, o.distribute);
-  o.only_shot = read_only_shot(arguments);
+  read_shot_choice(arguments, o);
   add_inputs(arguments,
              {"vp", "rho", "epsilon", "delta", "theta", "phi", "source", "receivers", "shots"},
              o.wavelet, o);

@@ -19,10 +19,8 @@
 namespace moho::examples {
 
 /// What was asked for; a program's own options are derived from these.
-struct WaveOptions : CommonOptions, ShotTexts, FaceTexts, SchemeTexts {
+struct WaveOptions : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, ShotChoice {
   EarthModelOptions model;
-  DistributeTexts distribute;             ///< shots at several places
-  std::optional<std::int64_t> only_shot;  ///< number of the one to compute
 
   std::string wavelet = "ricker:15";
 

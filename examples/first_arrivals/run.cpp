@@ -11,7 +11,9 @@
 #include "common/summary.hpp"
 #include "first_arrivals/compute.hpp"
 #include "first_arrivals/options.hpp"
+#include "ranks/ranks.hpp"
 
+#include <moho/core/ranks.hpp>
 #include <moho/core/space.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
@@ -20,6 +22,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -255,11 +258,51 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
   session.finish(ending);
 }
 
+// Gives every rank its part of the sources, as equations 7 to 10 of Couder-Castaneda et al. (2013)
+// divide items. Of the earliest of several sources there is one field, which the root computes.
+template <class T, int Dim>
+void share_sources(const Ranks& ranks, Job<T, Dim>& job) {
+  if (ranks.alone()) return;
+  if (job.each) {
+    const mpi::Part part =
+        mpi::part_of(static_cast<std::int64_t>(job.sources.size()), ranks.size(), ranks.rank());
+    job.sources = {job.sources.begin() + part.first, job.sources.begin() + part.last};
+  } else if (!ranks.root()) {
+    job.sources.clear();
+  }
+}
+
+// Brings the times of all ranks to the root, in the order of the sources.
+template <class T>
+void collect(Ranks& ranks, Outcome<T>& outcome) {
+  if (ranks.alone()) return;
+  const auto* const bytes = reinterpret_cast<const char*>(outcome.times.data());
+  const auto all =
+      ranks.gather_bytes(std::vector<char>(bytes, bytes + outcome.times.size() * sizeof(T)));
+  eikonal::Report& report = outcome.report;
+  std::vector<double> sums{static_cast<double>(report.rounds),
+                           static_cast<double>(report.tile_visits),
+                           static_cast<double>(report.updates),
+                           outcome.times.empty() ? 0.0 : static_cast<double>(report.batches)};
+  ranks.sum_to_root(sums);
+  if (!ranks.root()) return;
+  report.rounds = std::llround(sums[0]);
+  report.tile_visits = std::llround(sums[1]);
+  report.updates = std::llround(sums[2]);
+  report.batches = std::llround(sums[3]);
+  outcome.times.clear();
+  for (const std::vector<char>& theirs : all) {
+    const auto* const values = reinterpret_cast<const T*>(theirs.data());
+    outcome.times.insert(outcome.times.end(), values, values + theirs.size() / sizeof(T));
+  }
+}
+
 template <class T, int Dim>
 void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Session& session) {
+  auto& ranks = static_cast<Ranks&>(session.processes());
   Job<T, Dim> job;
   Points<Dim> receivers;
-  {
+  ranks.together([&] {
     const HostPhase phase(session.phases, "check");
     job.grid = grid_of<Dim>(model);
     job.sources = make_sources<Dim>(o, job.grid);
@@ -278,7 +321,7 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
     session.summary["memory"] = memory_json(memory.estimate, memory.limit);
     job.options.method =
         o.solver == Solver::sweeping ? eikonal::Method::sweeping : eikonal::Method::active_tiles;
-  }
+  });
   Done done;
   std::tie(done.slowest, done.quickest) = range_of(job.velocity);
   done.medium = job.delta.empty() ? job.epsilon.empty() ? "isotropic" : "elliptical" : "VTI";
@@ -289,8 +332,18 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
 
   job.options.progress = session.progress();
   Outcome<T> outcome;
-  with_space(o.space, [&](const auto& exec) { outcome = compute_on<T, Dim>(exec, job); });
+  const Points<Dim> sources = job.sources;
+  share_sources(ranks, job);
+  ranks.together([&] {
+    if (job.sources.empty()) return;
+    with_space(o.space, [&](const auto& exec) { outcome = compute_on<T, Dim>(exec, job); });
+  });
   session.computed(outcome.phases);
+  collect(ranks, outcome);
+  session.summary["ranks"] = ranks.size();
+  ranks.finish();
+  if (!ranks.root()) return;
+  job.sources = sources;
 
   session.begin_output();
   const fs::path& folder = session.folder();
@@ -320,19 +373,19 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
 
 template <class T>
 void run_with(const Options& o, Session& session) {
-  std::vector<std::string> names{"velocity.npy", "times.npy"};
-  if (!o.receivers.empty()) names.emplace_back("receivers.csv");
-  if (o.plot) names.emplace_back("times.png");
-  session.will_write(names);
   Memory memory;
-  const EarthModelNeed need = need_of_earth_model<T>(model_options(o));
-  if (need.shape.size() == 2) memory = estimate_memory<T, 2>(o, need);
-  if (need.shape.size() == 3) memory = estimate_memory<T, 3>(o, need);
   EarthModel<T> model;
-  {
+  session.processes().together([&] {
+    std::vector<std::string> names{"velocity.npy", "times.npy"};
+    if (!o.receivers.empty()) names.emplace_back("receivers.csv");
+    if (o.plot) names.emplace_back("times.png");
+    session.will_write(names);
+    const EarthModelNeed need = need_of_earth_model<T>(model_options(o));
+    if (need.shape.size() == 2) memory = estimate_memory<T, 2>(o, need);
+    if (need.shape.size() == 3) memory = estimate_memory<T, 3>(o, need);
     const HostPhase phase(session.phases, "read");
     model = load_model<T>(o);
-  }
+  });
   if (model.shape.size() == 2) {
     run_in<T, 2>(o, memory, std::move(model), session);
   } else {
@@ -354,6 +407,7 @@ void run(const Options& options, Session& session) {
 
 int main(int argc, char** argv) {
   using namespace moho::examples;
-  return run_example<first_arrivals::Options>(argc, argv, first_arrivals::describe(),
-                                              first_arrivals::read_options, first_arrivals::run);
+  return run_example<first_arrivals::Options>(
+      argc, argv, first_arrivals::describe(), first_arrivals::read_options, first_arrivals::run,
+      [](int& count, char**& words) { return std::make_unique<Ranks>(count, words, true); });
 }

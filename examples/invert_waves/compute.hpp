@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,6 +87,27 @@ struct Found {
   std::function<std::vector<T>()> illumination;            ///< of the last evaluation
 };
 
+/// What a shot adds to an evaluation, on the host.
+template <class T>
+struct ShotPart {
+  double misfit = 0.0;     ///< over that of data without a model
+  double points = 0.0;     ///< nodes stepped
+  double modelling = 0.0;  ///< seconds of its forward leg
+  double gradients = 0.0;  ///< seconds of all else on the space
+  /// Derivatives by the parameters of the unknowns, and the illumination behind them: each on the
+  /// nodes of the model.
+  std::vector<T> values;
+};
+
+/// An evaluation whose shots several processes compute.
+template <class T>
+struct Order {
+  std::int64_t evaluation = 0;  ///< from 1; 0: there is no other
+  int band = 0;                 ///< from 0
+  double size = 0.0;            ///< the misfit of no model
+  std::vector<T> model;         ///< the parameters of the unknowns, each on the nodes
+};
+
 /// Input that is read but not yet checked against the model.
 template <class T, int Dim>
 struct Job {
@@ -106,6 +128,21 @@ struct Job {
   std::filesystem::path state;  ///< of an earlier run to go on with; empty: none
   int band = 0;                 ///< that the state is in, from 0
   std::int64_t in_band = 0;     ///< evaluations of that band that were told
+
+  // Where several processes compute the shots of an evaluation. What is added is the same numbers
+  // in the same order wherever they come from.
+  bool root = true;                        ///< this one searches; others compute shots for it
+  std::optional<std::size_t> only;         ///< with --only-shot: its place among the shots
+  Order<T> order;                          ///< what is asked of that shot
+  std::function<void(Order<T>&)> share;    ///< gives the root's order to all; none: it is alone
+  std::function<bool(std::size_t)> takes;  ///< is it this process that computes a shot?
+  std::function<void(std::size_t, const ShotPart<T>&)> keep;  ///< this process has computed it
+  /// On the root: hands all shots to a function, in their order. None: it computes them itself.
+  std::function<void(const Order<T>&, const std::function<void(std::size_t, const ShotPart<T>&)>&)>
+      collect;
+  /// Calls a function on all ranks; if it throws on one, all throw the same.
+  std::function<void(const std::function<void()>&)> together;
+  std::function<bool()> stop;  ///< is it time to begin no other evaluation?
 
   std::function<rtm::ShotGather<Dim>(std::size_t)> gather;  ///< reads a shot; none: modelled
   /// All is planned; false stops.

@@ -63,36 +63,97 @@ class Inversion {
       : m_exec(exec), m_job(job), m_o(*job.options), m_phases(phases), m_shots(exec, job) {}
 
   void run() {
-    {
+    m_job.together([&] {
       const ScopedPhase<Instance<Memory>> phase(m_exec, m_phases, "plan");
       m_plan = Planner<T, Dim, Memory>(m_exec, m_job, m_shots).make();
-    }
+    });
     if (!m_job.begins(m_plan)) return;
-    {
+    m_job.together([&] {
       const ScopedPhase<Instance<Memory>> phase(m_exec, m_phases, "data");
       m_shots.load_data();
+    });
+    for (const std::string& name : m_o.unknowns) {
+      m_fields.push_back(make_field<T>(m_exec, m_job.grid, name));
     }
-    begin_search();
-    const int bands = std::max<int>(static_cast<int>(m_o.bands.size()), 1);
-    for (int band = m_job.state.empty() ? 0 : m_job.band; band < bands; ++band) {
-      const bool fresh = m_job.state.empty() || band > m_job.band;
-      m_shots.set_band(band);
-      m_in_band = fresh ? 0 : m_job.in_band;
-      if (fresh) {
-        if (band > 0) m_search->restart(m_exec);
-        m_search->extend(m_search->iterations() + m_o.iterations, 0, 0.0);
-      }
-      while (m_search->wants() == fwi::Want::evaluation) advance(band, bands);
-      m_job.band_over(band, m_search->message(), found());
+    if (m_job.only) {
+      compute_ordered(m_job.order);
+      return;
     }
-    gather_middle();
-    if (m_o.extended) extend();
+    if (!m_job.root) return serve();
+    search();
+    if (m_job.share) {
+      Order<T> none;
+      m_job.share(none);
+    }
   }
 
  private:
   using Model = wave::Model<T, Dim, Memory>;
   using Vector = Kokkos::View<T*, Memory>;
   using Doubles = Kokkos::View<double*, Memory>;
+
+  void search() {
+    begin_search();
+    const int bands = std::max<int>(static_cast<int>(m_o.bands.size()), 1);
+    for (int band = m_job.state.empty() ? 0 : m_job.band; band < bands; ++band) {
+      const bool fresh = m_job.state.empty() || band > m_job.band;
+      m_shots.set_band(m_band = band);
+      m_in_band = fresh ? 0 : m_job.in_band;
+      if (fresh) {
+        if (band > 0) m_search->restart(m_exec);
+        m_search->extend(m_search->iterations() + m_o.iterations, 0, 0.0);
+      }
+      while (m_search->wants() == fwi::Want::evaluation) {
+        if (m_job.stop && m_job.stop()) return;
+        advance(band, bands);
+      }
+      m_job.band_over(band, m_search->message(), found());
+    }
+    gather_middle();
+    if (m_o.extended) extend();
+  }
+
+  // Computes shots for the root until there is no other evaluation.
+  void serve() {
+    for (;;) {
+      Order<T> order;
+      m_job.share(order);
+      if (order.evaluation == 0) return;
+      compute_ordered(order);
+    }
+  }
+
+  // Those shots of an order that this process takes.
+  void compute_ordered(const Order<T>& order) {
+    if (order.band != m_band) m_shots.set_band(m_band = order.band);
+    if (order.size > 0.0) m_shots.set_size(order.size);
+    Model model = m_shots.start();
+    for (std::size_t u = 0; u < m_fields.size(); ++u) {
+      const T* const values = order.model.data() + static_cast<std::int64_t>(u) * nodes();
+      copy(m_exec, wave::Storage<T, Memory>(m_fields[u].data(), static_cast<std::size_t>(nodes())),
+           HostElements<const T>(values, static_cast<std::size_t>(nodes())));
+      field_of(model, m_o.unknowns[u]) = m_fields[u];
+    }
+    m_exec.fence();
+    compute_shots(model);
+  }
+
+  void compute_shots(const Model& model) {
+    m_shots.evaluate(
+        model, m_job.takes,
+        [&](std::size_t k, const ShotPart<T>& numbers, const Model& derivative,
+            const Field<T, Dim, Memory>& light) {
+          ShotPart<T> part = numbers;
+          const auto put = [&](const Field<T, Dim, Memory>& field) {
+            const std::vector<T> values = download(m_exec, field);
+            part.values.insert(part.values.end(), values.begin(), values.end());
+          };
+          for (const std::string& name : m_o.unknowns) put(field_of(derivative, name));
+          put(light);
+          m_job.keep(k, part);
+        },
+        pace());
+  }
 
   std::int64_t nodes() const { return m_job.grid.size(); }
   // The extended image of the result, of all shots.
@@ -146,7 +207,6 @@ class Inversion {
         lower[u * each + i] = std::min(to(least), T(0));
         upper[u * each + i] = std::max(to(greatest), T(0));
       }
-      m_fields.push_back(make_field<T>(m_exec, m_job.grid, name));
     }
     m_sum = allocate<Doubles>(m_exec, "moho::fwi::sum", count);
     m_light = allocate<Doubles>(m_exec, "moho::fwi::light", each);
@@ -226,33 +286,81 @@ class Inversion {
     const Model model = model_at(m_search->point());
     fill(m_exec, m_sum, 0.0);
     fill(m_exec, m_light, 0.0);
-    typename Shots<T, Dim, Memory>::Pace pace;
-    if (m_job.progress) {
-      pace = [&](std::size_t k, int leg, const wave::ShotProgress& now) {
-        tell_progress(k, leg, now);
-      };
+    double f = 0.0;
+    const auto add = [&](const ShotPart<T>& numbers, const Model& derivative,
+                         const Field<T, Dim, Memory>& light) {
+      f += numbers.misfit;
+      row.points += numbers.points;
+      row.modelling += numbers.modelling;
+      row.gradients += numbers.gradients;
+      for (std::size_t u = 0; u < m_fields.size(); ++u) {
+        const std::string& name = m_o.unknowns[u];
+        launch("moho::fwi::add_derivative", m_exec, nodes(),
+               AddDerivative<T>{field_of(derivative, name).data(), m_fields[u].data(),
+                                m_sum.data() + static_cast<std::int64_t>(u) * nodes(),
+                                logarithm(name), m_scales[u]});
+      }
+      launch("moho::fwi::add_light", m_exec, nodes(),
+             AddDerivative<T>{light.data(), light.data(), m_light.data(), false, 1.0});
+    };
+    if (m_job.collect && !m_extended) {
+      evaluate_among(model, add);
+    } else {
+      m_shots.evaluate(
+          model, {},
+          [&](std::size_t, const ShotPart<T>& numbers, const Model& derivative,
+              const Field<T, Dim, Memory>& light) { add(numbers, derivative, light); },
+          pace());
     }
-    const double f = m_shots.evaluate(
-        model, row,
-        [&](const Model& derivative, const Field<T, Dim, Memory>& light) {
-          for (std::size_t u = 0; u < m_fields.size(); ++u) {
-            const std::string& name = m_o.unknowns[u];
-            launch("moho::fwi::add_derivative", m_exec, nodes(),
-                   AddDerivative<T>{field_of(derivative, name).data(), m_fields[u].data(),
-                                    m_sum.data() + static_cast<std::int64_t>(u) * nodes(),
-                                    logarithm(name), m_scales[u]});
-          }
-          launch("moho::fwi::add_light", m_exec, nodes(),
-                 AddDerivative<T>{light.data(), light.data(), m_light.data(), false, 1.0});
-        },
-        pace);
     launch("moho::fwi::round", m_exec, static_cast<std::int64_t>(m_gradient.size()),
            Rounded<T>{m_sum.data(), m_gradient.data()});
     m_exec.fence();
     return f;
   }
 
+  // The shots of an evaluation, computed by several processes, in their order.
+  template <class Add>
+  void evaluate_among(const Model& model, const Add& add) {
+    Order<T> order;
+    order.evaluation = m_search->evaluations() + 1;
+    order.band = m_band;
+    order.size = m_shots.size();
+    for (const auto& field : m_fields) {
+      const std::vector<T> values = download(m_exec, field);
+      order.model.insert(order.model.end(), values.begin(), values.end());
+    }
+    if (m_job.share) {
+      m_job.share(order);
+      compute_shots(model);
+    }
+    Model derivative;
+    for (const std::string& name : m_o.unknowns) {
+      field_of(derivative, name) = make_field<T>(m_exec, m_job.grid, name);
+    }
+    const auto light = make_field<T>(m_exec, m_job.grid, "light");
+    m_job.collect(order, [&](std::size_t, const ShotPart<T>& part) {
+      const T* from = part.values.data();
+      const auto get = [&](const Field<T, Dim, Memory>& field) {
+        copy(m_exec, wave::Storage<T, Memory>(field.data(), static_cast<std::size_t>(nodes())),
+             HostElements<const T>(from, static_cast<std::size_t>(nodes())));
+        from += nodes();
+      };
+      for (const std::string& name : m_o.unknowns) get(field_of(derivative, name));
+      get(light);
+      add(part, derivative, light);
+      m_exec.fence();
+    });
+  }
+
+  typename Shots<T, Dim, Memory>::Pace pace() {
+    if (!m_job.progress) return {};
+    return [this](std::size_t k, int leg, const wave::ShotProgress& now) {
+      tell_progress(k, leg, now);
+    };
+  }
+
   void tell_progress(std::size_t k, int leg, const wave::ShotProgress& now) {
+    if (!m_search) return;  // it is another process's
     const double part =
         static_cast<double>(now.step) / std::max<double>(1.0, static_cast<double>(now.steps));
     const double done = leg == 0 ? 0.3 * part : leg == 1 ? 0.3 + 0.2 * part : 0.5 + 0.5 * part;
@@ -349,6 +457,7 @@ class Inversion {
   Doubles m_sum, m_light;
   Vector m_gradient;
   std::int64_t m_in_band = 0;
+  int m_band = -1;
   double m_seconds_each = 0.0;
   std::string m_band_text;
 };

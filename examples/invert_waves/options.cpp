@@ -57,9 +57,10 @@ Examples
   invert_waves --vp start.sgy --data line.sgy --misfit correlation --plan
       What it would take, and nothing else.
 
-The number of CPU threads is that of OMP_NUM_THREADS. A run that was ended goes on with --resume, to the
-same bits. Exit status: 0 done, 2 the input is not usable (the message says what and why), 130 interrupted,
-1 anything else.
+The number of CPU threads is that of OMP_NUM_THREADS. mpirun -n RANKS invert_waves ...: ranks share the shots of
+each evaluation, a device each, with the same bits; --sites FILE: so do places. A run that was ended goes on with
+--resume, to the same bits. Exit status: 0 done, 2 the input is not usable (the message says what and why),
+75 time was over before the last evaluation, 130 interrupted, 1 anything else.
 )";
 
 constexpr const char* source_field_names[] = {"auto", "shell", "random", "stored", "replay"};
@@ -140,6 +141,24 @@ void read_bands(const std::string& text, Options& o) {
   }
 }
 
+void read_evaluation(const Arguments& arguments, Options& o) {
+  for (const char* name : {"evaluate", "band", "data-size"}) {
+    if (!arguments.given(name) || o.only_shot) continue;
+    throw InputError(concat("--", name, " is for one shot: give --only-shot, too"));
+  }
+  if (arguments.given("evaluate")) {
+    o.evaluate = arguments.text("evaluate");
+    o.inputs.push_back({"evaluate", o.evaluate});
+  }
+  if (arguments.given("band")) {
+    const auto most = static_cast<std::int64_t>(std::max<std::size_t>(o.bands.size(), 1));
+    o.band = static_cast<int>(parse_count("--band", arguments.text("band"), 1, most));
+  }
+  if (arguments.given("data-size")) {
+    o.data_size = arguments.number("data-size", "positive numbers", 0.0, false);
+  }
+}
+
 }  // namespace
 
 const char* to_string(SourceField field) { return source_field_names[static_cast<int>(field)]; }
@@ -151,14 +170,7 @@ Description describe() {
   d.outro = outro;
   d.groups = {
       earth_model_options(),
-      {"Data",
-       joined(data_options("data"),
-              {{"wavelet", "WAVELET",
-                "ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] "
-                "(default: ricker:10)"},
-               {"wavelet-zero", "start | peak",
-                "time zero of the data in the wavelet (default: start)"},
-               {"time", "s", "seconds to model (default: as long as the data; modelled: 1)"}})},
+      {"Data", data_options("data", Options().wavelet, "model")},
       true_model_options("data"),
       {"Misfit",
        {{"misfit", "NAME", "least-squares, correlation or huber (default: least-squares)"},
@@ -189,11 +201,16 @@ Description describe() {
          "extended image of the result: half offsets of up to n nodes along x (and y)"},
         {"device-memory", "BYTES", "most of the device (default: what is free)"}}},
       {"Scheme", scheme_options()},
-      {"Running",
-       {precision_option(), space_option(),
-        memory_option("for all arrays together, or beside a device"), out_option(d.program),
-        resume_option("evaluation"), flag("plan", "print what would be done, and stop"),
-        flag("no-plot", "draw no pictures"), flag("quiet", "print nothing but errors")}}};
+      running_options(d.program, "evaluation"),
+      {"Several places", joined(distribute_options(),
+                                {only_shot_option(),
+                                 {"evaluate", "FILE",
+                                  "with --only-shot: the unknowns whose misfit and derivatives are "
+                                  "wanted, .npy (default: those of the start)"},
+                                 {"band", "n", "with --only-shot: of --bands, from 1 (default: 1)"},
+                                 {"data-size", "x",
+                                  "with --only-shot: what misfits are divided by, the misfit of no "
+                                  "model (default: that of the shot)"}})}};
   return d;
 }
 
@@ -203,9 +220,6 @@ Options read_options(const Arguments& arguments) {
   const auto text = [&](const char* name) { return arguments.text(name); };
   read_earth_model_options(arguments, "invert_waves", o.model);
   read_data_options(arguments, "invert_waves", "data", o.model, o, o);
-  if (given("wavelet")) o.wavelet = text("wavelet");
-  if (given("wavelet-zero")) o.zero = rtm::parse_wavelet_zero(text("wavelet-zero"));
-  if (given("time")) o.time = arguments.number("time", "positive, in seconds", 0.0, false);
 
   // misfit
   if (given("misfit")) o.misfit.kind = fwi::parse_misfit(text("misfit"));
@@ -279,6 +293,8 @@ Options read_options(const Arguments& arguments) {
   }
   o.plan = given("plan");
   read_common(arguments, "invert_waves", o);
+  read_shot_choice(arguments, o);
+  read_evaluation(arguments, o);
   add_data_inputs(arguments, "data", o, o.wavelet, o);
   return o;
 }

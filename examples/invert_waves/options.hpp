@@ -5,6 +5,7 @@
 /// \brief Everything that can be asked of invert_waves, and how it is read.
 
 #include "common/command_line.hpp"
+#include "common/distribute_options.hpp"
 #include "common/earth_model.hpp"
 #include "common/survey_data.hpp"
 
@@ -26,12 +27,12 @@ enum class SourceField { automatic, shell, random, stored, replay };
 const char* to_string(SourceField field);
 
 /// What was asked for.
-struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts {
+struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
+  /// The wavelet is one for inversion.
+  Options() { wavelet = "ricker:10"; }
+
   EarthModelOptions model;  ///< to begin with
 
-  std::string wavelet = "ricker:10";
-  double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
-  rtm::WaveletZero zero = rtm::WaveletZero::start;
   fwi::MisfitOptions misfit;
   std::string offset_weights_text, mute_text = "none";
   fwi::OffsetWeights offset_weights;
@@ -53,6 +54,9 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts {
   fwi::Lags lags;                 ///< of the extended image of the result
   bool extended = false;          ///< it was asked for
   std::size_t device_memory = 0;  ///< bytes; 0: what is free
+  std::string evaluate;           ///< with --only-shot: file of the unknowns; empty: the start
+  int band = 1;                   ///< with --only-shot, from 1
+  double data_size = 0.0;         ///< with --only-shot: misfit of no model; 0: that of the shot
   bool plan = false;              ///< print what would be done, and stop
 };
 

@@ -6,10 +6,13 @@
 #include "common/format.hpp"
 #include "common/memory.hpp"
 #include "common/program.hpp"
+#include "common/shot_list.hpp"
 #include "common/summary.hpp"
 #include "common/survey_data.hpp"
 #include "invert_waves/compute.hpp"
 #include "invert_waves/options.hpp"
+#include "invert_waves/sharing.hpp"
+#include "ranks/ranks.hpp"
 
 #include <moho/core/space.hpp>
 #include <moho/io/array.hpp>
@@ -90,12 +93,23 @@ class Program {
       : m_o(o), m_model(std::move(model)), m_truth(std::move(truth)), m_session(session) {}
 
   void run() {
-    {
+    Processes& processes = m_session.processes();
+    processes.together([&] {
       const HostPhase phase(m_session.phases, "check");
       prepare();
-    }
+    });
     m_job.progress = m_session.progress();
-    m_job.begins = [&](const Plan& plan) { return begin(plan); };
+    m_sharing->attach(m_job);
+    m_job.stop = [&] {
+      m_why = m_time.why();
+      m_time.begin();
+      return !m_why.empty();
+    };
+    m_job.begins = [&](const Plan& plan) {
+      bool goes_on = false;
+      processes.together([&] { goes_on = begin(plan); });
+      return goes_on;
+    };
     m_job.told = [&](const Evaluation& row, std::int64_t in_band, const Found<T>& found) {
       keep(row, in_band, found);
     };
@@ -108,51 +122,71 @@ class Program {
       const PhaseTimes times = compute_on(exec, m_job);
       m_session.computed(times);
     });
-    if (m_o.plan) return;
+    if (m_o.plan || !processes.root()) return;
+    if (!m_why.empty()) {
+      m_session.out_of_time(concat(m_evaluations, " evaluations are there: ", m_why));
+      return;
+    }
+    m_session.summary["ranks"] = processes.size();
+    if (m_o.only_shot) {
+      Ending ending;
+      ending.script = "plot_inversion.py";
+      ending.word = "pictures";
+      m_session.finish(ending);
+      return;
+    }
     finish();
+    m_sharing->over();
   }
 
  private:
   void prepare() {
     m_job.options = &m_o;
-    m_job.grid = grid_of<Dim>(m_model);
-    m_job.values = &m_model.values;
-    for (const auto& [option, text] : m_o.model.parameters) {
-      m_job.names[option] = concat("--", option, " ", text);
-    }
-    if (m_truth) {
-      m_job.true_values = &m_truth->values;
-      m_job.truth_known = true;
-      for (const auto& [option, text] : m_o.true_model.parameters) {
-        m_job.true_names[option] = concat("--true-", option, " ", text);
-      }
-    }
-    m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o.model));
-    m_job.modelling.order = m_o.order;
-    m_job.modelling.equations = m_o.equations;
-    m_job.modelling.sigma = m_o.sigma;
-    m_job.modelling.source_taper = m_o.source_taper;
-    m_job.modelling.seed = m_o.seed;
-    m_job.wavelet_name = "--wavelet " + m_o.wavelet;
-    const wave::WaveletText wavelet = wave::parse_wavelet(m_o.wavelet);
-    m_job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
-    m_data = open_data<Dim>("data", m_o, m_o, m_job.grid, m_o.time);
-    m_job.sources_name = m_data.sources_name;
-    m_job.receivers_name = m_data.receivers_name;
+    prepare_survey<Dim>(m_job, m_o, "data", m_model, m_truth, m_data);
+    m_job.truth_known = m_truth.has_value();
     m_job.data_name = concat("--data ", m_o.data);
-    m_job.shots = m_data.shots;
-    if (m_data.survey) {
-      m_job.gather = [&](std::size_t k) { return m_data.survey->read(k); };
-    } else if (!m_truth) {
-      m_job.true_values = &m_model.values;
-    }
-    m_job.modelling.time = {m_data.time, m_o.dt, 0.0, 0.0};
+    if (m_data.survey) m_job.gather = [&](std::size_t k) { return m_data.survey->read(k); };
     prepare_bounds();
     prepare_mask();
     check_start();
+    std::vector<std::int64_t> numbers;
+    for (const auto& shot : m_job.shots) numbers.push_back(shot.number);
+    if (m_o.only_shot) prepare_only(numbers);
+    if (!m_o.distribute.sites.empty()) {
+      refuse_ranks(m_session.processes());
+      check_shots_per_job(m_o.distribute, numbers.size());
+    }
     m_session.will_write(names());
     m_session.resumable(asked_json(m_o));
+    m_sharing.emplace(m_o, m_session, std::move(numbers), m_model.shape);
     resume();
+  }
+
+  // One shot of an evaluation, for the run that has the others computed, too.
+  void prepare_only(const std::vector<std::int64_t>& numbers) {
+    m_job.only = find_only_shot(numbers, *m_o.only_shot);
+    m_job.order.evaluation = 1;
+    m_job.order.band = m_o.band - 1;
+    m_job.order.size = m_o.data_size;
+    for (const std::string& name : m_o.unknowns) {
+      const std::vector<T>& values = m_model.values.at(name);
+      m_job.order.model.insert(m_job.order.model.end(), values.begin(), values.end());
+    }
+    if (m_o.evaluate.empty()) return;
+    io::Array<T> array;
+    try {
+      array = io::read_npy<T>(m_o.evaluate);
+    } catch (const Error& error) {
+      throw InputError(concat("--evaluate ", m_o.evaluate, ": ", error.what()));
+    }
+    std::vector<std::int64_t> shape{static_cast<std::int64_t>(m_o.unknowns.size())};
+    shape.insert(shape.end(), m_model.shape.begin(), m_model.shape.end());
+    if (array.shape != shape) {
+      throw InputError(concat("--evaluate ", m_o.evaluate, ": its shape is ",
+                              io::shape_string(array.shape), " (allowed: ", io::shape_string(shape),
+                              ", the unknowns on the nodes of --vp)"));
+    }
+    m_job.order.model = std::move(array.data);
   }
 
   void prepare_bounds() {
@@ -250,6 +284,7 @@ class Program {
 
   // Of all results.
   std::vector<std::string> names() const {
+    if (m_o.only_shot) return {numbered("shot", *m_o.only_shot)};
     std::vector<std::string> list{"illumination.npy", "history.csv", "gather_observed.npy",
                                   "gather_start.npy", "gather_modelled.npy"};
     if (m_o.extended) list.insert(list.end(), {"lags.npy", "angles.npy"});
@@ -292,7 +327,10 @@ class Program {
     summary["unknowns"] = Json(m_o.unknowns);
     summary["shots"] = m_job.shots.size();
     if (m_o.plan) return false;
+    if (!m_session.processes().root()) return true;
     m_session.begin_output();
+    m_sharing->begin();
+    if (m_o.only_shot) return true;
     for (const std::string& name : m_o.unknowns) {
       write(name + "_start.npy", m_model.values.at(name));
       if (m_truth && m_truth->values.count(name) > 0) {
@@ -374,6 +412,7 @@ class Program {
 
   // The state after an evaluation: what a later run goes on from.
   void keep(const Evaluation& row, std::int64_t in_band, const Found<T>& found) {
+    m_time.done();
     m_history.push_back(numbers_of(row));
     m_evaluations = row.evaluation;
     m_points += row.points;
@@ -536,6 +575,9 @@ class Program {
   Job<T, Dim> m_job;
   Plan m_plan;
   SurveyData<Dim> m_data;
+  std::optional<Sharing<T>> m_sharing;
+  EndOfTime m_time;
+  std::string m_why;  // why it ended before the last evaluation
   Json m_history = Json::array(), m_stops = Json::array();
   std::int64_t m_evaluations = 0;
   ModelValues<T> m_found, m_gradient;
@@ -543,36 +585,9 @@ class Program {
   double m_points = 0.0, m_seconds = 0.0, m_modelling = 0.0, m_gradients = 0.0;
 };
 
-template <class T>
-void run_with(const Options& o, Session& session) {
-  EarthModel<T> model;
-  std::optional<EarthModel<T>> truth;
-  const MemoryLimit limit = memory_limit(o, o.space != "cuda");
-  const EarthModelNeed need = need_of_earth_model<T>(o.model);
-  MemoryEstimate memory;
-  memory.take((o.true_model.parameters.empty() ? 1.0 : 2.0) * need.values);
-  memory.pass(need.passing);
-  memory.take(6.0 * sizeof(T) * need.nodes());  // unknowns, bounds and results on the host
-  check_memory(concat("a model of ", io::shape_string(need.shape), " nodes"), memory, limit,
-               "take fewer nodes");
-  {
-    const HostPhase phase(session.phases, "read");
-    model = load_earth_model<T>(o.model);
-    truth = load_true_model(o, model);
-  }
-  if (model.shape.size() == 2) {
-    Program<T, 2>(o, std::move(model), std::move(truth), session).run();
-  } else {
-    Program<T, 3>(o, std::move(model), std::move(truth), session).run();
-  }
-}
-
 void run(const Options& options, Session& session) {
-  if (options.double_precision) {
-    run_with<double>(options, session);
-  } else {
-    run_with<float>(options, session);
-  }
+  // unknowns, bounds and results
+  run_survey<Program>(options, session, 6.0, "");
 }
 
 }  // namespace
@@ -582,5 +597,6 @@ void run(const Options& options, Session& session) {
 int main(int argc, char** argv) {
   using namespace moho::examples;
   return run_example<invert_waves::Options>(argc, argv, invert_waves::describe(),
-                                            invert_waves::read_options, invert_waves::run);
+                                            invert_waves::read_options, invert_waves::run,
+                                            shot_ranks);
 }

@@ -30,8 +30,9 @@ class Shots {
   using Modelling = wave::Modelling<T, Dim, Memory>;
   using Model = wave::Model<T, Dim, Memory>;
   using Gradients = fwi::ShotGradients<T, Dim, Memory>;
-  /// Gets a shot's derivatives by the parameters, and its illumination.
-  using Add = std::function<void(const Model& derivative, const Field<T, Dim, Memory>& light)>;
+  /// Gets a shot's numbers, its derivatives by the parameters, and its illumination.
+  using Add = std::function<void(std::size_t k, const ShotPart<T>& numbers, const Model& derivative,
+                                 const Field<T, Dim, Memory>& light)>;
   /// Told how far a leg of shot k has come.
   using Pace = std::function<void(std::size_t k, int leg, const wave::ShotProgress& now)>;
 
@@ -108,6 +109,7 @@ class Shots {
     m_observed = m_data;
     m_size = 0.0;
     for (fwi::ObservedShot& shot : m_observed) {
+      if (shot.samples.empty()) continue;  // left out
       if (frequency_of(band) > 0.0) {
         fwi::low_pass(shot.samples, shot.count, shot.dt, frequency_of(band));
       }
@@ -135,6 +137,11 @@ class Shots {
     for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
       fwi::ObservedShot shot;
       wave::Shot<Dim> geometry = m_job.shots[k];
+      if (m_job.only && k != *m_job.only) {
+        m_shots.push_back(geometry);
+        m_data.push_back(std::move(shot));
+        continue;
+      }
       shot.dt = p.time.dt;
       shot.count = p.time.steps + 1;
       shot.name = concat("shot ", geometry.number);
@@ -169,15 +176,23 @@ class Shots {
     return std::vector<float>(result.traces.data(), result.traces.data() + result.traces.size());
   }
 
-  /// The misfit of a model over that of no model. Every shot's derivatives are handed to `add`.
-  double evaluate(const Model& model, Evaluation& row, const Add& add, const Pace& pace) {
+  /// The misfit of no model in the band.
+  double size() const { return m_size; }
+  /// Takes it from elsewhere, where not all shots are there.
+  void set_size(double size) { m_size = size; }
+
+  /// \brief Misfits of a model over that of no model, and derivatives.
+  /// \param wanted which shots, asked in their order; empty: all \param add gets them
+  void evaluate(const Model& model, const std::function<bool(std::size_t)>& wanted, const Add& add,
+                const Pace& pace) {
     const double taper = m_modelling->plan().source_taper;
-    double f = 0.0;
     if (!(taper > 0.0)) {
       m_modelling->update(m_exec, model);
       m_gradients->update(m_exec);
     }
     for (std::size_t k = 0; k < m_shots.size(); ++k) {
+      if (wanted && !wanted(k)) continue;
+      ShotPart<T> numbers;
       Field<T, Dim, Memory> kept;
       if (taper > 0.0) {
         m_modelling->update(m_exec, model, m_shots[k].sources);
@@ -191,7 +206,7 @@ class Shots {
       }
       m_gradients->clear(m_exec);
       try {
-        f += shot(k, model, row, pace);
+        numbers.misfit = shot(k, model, numbers, pace);
       } catch (const InputError&) {
         throw;
       } catch (const MemoryError&) {
@@ -199,11 +214,10 @@ class Shots {
       } catch (const Error& error) {
         throw Error(concat("shot ", m_shots[k].number, ": ", error.what()));
       }
-      add(m_gradients->derivatives(m_exec, m_job.grid, model, kept),
+      add(k, numbers, m_gradients->derivatives(m_exec, m_job.grid, model, kept),
           m_gradients->illumination(m_exec, m_job.grid));
       m_exec.fence();
     }
-    return f;
   }
 
  private:
@@ -322,7 +336,7 @@ class Shots {
     return series;
   }
 
-  double shot(std::size_t k, const Model& model, Evaluation& row, const Pace& pace) {
+  double shot(std::size_t k, const Model& model, ShotPart<T>& numbers, const Pace& pace) {
     const wave::Shot<Dim>& geometry = m_shots[k];
     const auto& propagator = m_modelling->propagator();
     const std::string name = concat("shot ", geometry.number);
@@ -356,9 +370,9 @@ class Shots {
       const auto store = make_store(options.source != nullptr ? own : forward);
       const auto report = m_gradients->add(m_exec, m_modelling->wavefield(), forward, receivers,
                                            misfit(k), *store, options);
-      row.points += report.points;
-      row.modelling += report.forward_seconds;
-      row.gradients += report.backward_seconds;
+      numbers.points = report.points;
+      numbers.modelling = report.forward_seconds;
+      numbers.gradients = report.backward_seconds;
       return report.misfit;
     });
   }

@@ -87,7 +87,10 @@ struct Job {
   rtm::OffsetOptions<Dim> offsets;  ///< columns are nodes of the whole model
 
   std::function<rtm::ShotGather<Dim>(std::size_t)> gather;  ///< reads a shot; none: modelled
-  std::function<bool(std::size_t)> is_there;                ///< an earlier run has done it
+  /// Calls a function on all ranks; if it throws on one, all throw the same.
+  std::function<void(const std::function<void()>&)> together;
+  /// Is it this process that computes a shot? Asked in the order of the shots, once each.
+  std::function<bool(std::size_t)> takes;
   /// All is planned; false stops.
   std::function<bool(const Plan&)> begins;
   /// Data of the first shot that is migrated, as they came and as they are migrated.

@@ -42,15 +42,15 @@ class Migration {
         m_host_arena("moho::rtm::snapshots on the host", arena_piece) {}
 
   void run() {
-    {
+    m_job.together([&] {
       const ScopedPhase<Instance<Memory>> phase(m_exec, m_phases, "plan");
       plan();
-    }
+    });
     if (!m_job.begins(m_plan)) return;
     const Stopwatch watch;
     const auto count = m_job.shots.size();
     for (std::size_t k = 0; k < count; ++k) {
-      if (m_job.is_there(k)) continue;
+      if (!m_job.takes(k)) continue;
       m_left = count - k;
       m_done = static_cast<double>(k) / static_cast<double>(count);
       m_part = 1.0 / static_cast<double>(count);

@@ -61,8 +61,9 @@ Examples
   migrate_shots --vp vp.npy --shots gathers --plan
       What it would take, and nothing else.
 
-The number of CPU threads is that of OMP_NUM_THREADS. A run that was ended goes on with --resume. Exit status: 0 done,
-2 the input is not usable (the message says what and why), 130 interrupted, 1 anything else.
+The number of CPU threads is that of OMP_NUM_THREADS. mpirun -n RANKS migrate_shots ...: ranks share the shots, a
+device each, with the same bits. A run that was ended goes on with --resume. Exit status: 0 done, 2 the input is
+not usable (the message says what and why), 75 time was over before the last shot, 130 interrupted, 1 anything else.
 )";
 
 constexpr const char* condition_names[] = {"zero-lag", "source", "receiver", "inverse-scattering",
@@ -80,18 +81,11 @@ Description describe() {
   d.groups = {
       earth_model_options(),
       {"Data",
-       joined(data_options("shots"),
-              {{"wavelet", "WAVELET",
-                "ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] "
-                "(default: "
-                "ricker:15)"},
-               {"wavelet-zero", "start | peak",
-                "time zero of the data in the wavelet (default: start)"},
-               {"mute", "none | arrivals | velocity:V",
+       joined(data_options("shots", Options().wavelet, "migrate"),
+              {{"mute", "none | arrivals | velocity:V",
                 "with [:DELAY[:TAPER]] in s (default: arrivals)"},
                {"spreading", "TEXT", "none, line, gain:POWER, half-derivative (default: none)"},
-               flag("normalise", "divide each shot by its root mean square"),
-               {"time", "s", "seconds to migrate (default: as long as the data; modelled: 1)"}})},
+               flag("normalise", "divide each shot by its root mean square")})},
       true_model_options("shots"),
       {"Image",
        {{"condition", "LIST", "see below (default: inverse-scattering)"},
@@ -109,12 +103,7 @@ Description describe() {
         {"snapshot-steps", "n", "steps between snapshots (default: by the wavelet)"},
         {"device-memory", "BYTES", "most of the device for a shot (default: what is free)"},
         {"disk", "BYTES", "most for snapshots in files, in the folder of --out (default: 0)"}}},
-      {"Running",
-       {precision_option(), space_option(),
-        memory_option("for all arrays together, or beside a device"), out_option(d.program),
-        resume_option("shot"), only_shot_option(),
-        flag("plan", "print what would be done, and stop"), flag("no-plot", "draw no pictures"),
-        flag("quiet", "print nothing but errors")}},
+      running_options(d.program, "shot"),
       {"Several places", distribute_options()}};
   return d;
 }
@@ -127,14 +116,11 @@ Options read_options(const Arguments& arguments) {
   read_data_options(arguments, "migrate_shots", "shots", o.model, o, o);
 
   // data
-  if (given("wavelet")) o.wavelet = text("wavelet");
-  if (given("wavelet-zero")) o.zero = rtm::parse_wavelet_zero(text("wavelet-zero"));
   if (given("mute")) o.mute_text = text("mute");
   o.mute = rtm::parse_mute(o.mute_text);
   if (given("spreading")) o.spreading_text = text("spreading");
   o.spreading = rtm::parse_spreading(o.spreading_text);
   o.normalise = given("normalise");
-  if (given("time")) o.time = arguments.number("time", "positive, in seconds", 0.0, false);
 
   // image
   if (given("condition")) {
@@ -196,8 +182,7 @@ Options read_options(const Arguments& arguments) {
   if (given("disk")) o.disk = parse_bytes("--disk", text("disk"));
   o.plan = given("plan");
   read_common(arguments, "migrate_shots", o);
-  read_distribute_options(arguments, o.distribute);
-  o.only_shot = read_only_shot(arguments);
+  read_shot_choice(arguments, o);
   add_data_inputs(arguments, "shots", o, o.wavelet, o);
   return o;
 }

@@ -29,16 +29,15 @@ enum class Condition { zero_lag, source, receiver, inverse_scattering, laplacian
 const char* to_string(Condition condition);
 
 /// What was asked for.
-struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts {
-  EarthModelOptions model;  ///< that is migrated with
+struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
+  /// The wavelet is one for migration.
+  Options() { wavelet = "ricker:15"; }
 
-  std::string wavelet = "ricker:15";
-  double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
+  EarthModelOptions model;  ///< that is migrated with
 
   std::string mute_text = "arrivals", spreading_text = "none";
   rtm::MuteOptions mute;
   rtm::SpreadingOptions spreading;
-  rtm::WaveletZero zero = rtm::WaveletZero::start;
   bool normalise = false;
   std::string aperture_text = "all";
   std::vector<double> aperture;
@@ -49,14 +48,12 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts {
   bool angles = false;          ///< angle gathers at the columns, too
 
   std::string snapshots = "auto";
-  std::string error = "snr:55";           ///< what the snapshots' codec may lose; "lossless"
-  std::int64_t every = 0;                 ///< steps between snapshots; 0: by the wavelet
-  std::size_t device_memory = 0;          ///< bytes; 0: what is free
-  std::size_t disk = 0;                   ///< bytes of snapshots on disk; 0: none
-  bool keep_shots = false;                ///< leave the image of each shot
-  DistributeTexts distribute;             ///< shots at several places
-  std::optional<std::int64_t> only_shot;  ///< number of the one to compute
-  bool plan = false;                      ///< print what would be done, and stop
+  std::string error = "snr:55";   ///< what the snapshots' codec may lose; "lossless"
+  std::int64_t every = 0;         ///< steps between snapshots; 0: by the wavelet
+  std::size_t device_memory = 0;  ///< bytes; 0: what is free
+  std::size_t disk = 0;           ///< bytes of snapshots on disk; 0: none
+  bool keep_shots = false;        ///< leave the image of each shot
+  bool plan = false;              ///< print what would be done, and stop
 };
 
 /// The options, for --help.

@@ -4,14 +4,15 @@
 
 #include "common/acquisition.hpp"
 #include "common/boundary.hpp"
-#include "common/distribute.hpp"
 #include "common/format.hpp"
 #include "common/memory.hpp"
 #include "common/program.hpp"
+#include "common/shot_list.hpp"
 #include "common/summary.hpp"
 #include "common/survey.hpp"
 #include "migrate_shots/compute.hpp"
 #include "migrate_shots/options.hpp"
+#include "ranks/ranks.hpp"
 
 #include <moho/core/exact_sum.hpp>
 #include <moho/core/space.hpp>
@@ -24,7 +25,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -86,18 +86,30 @@ class Program {
  public:
   Program(const Options& o, EarthModel<T>&& model, std::optional<EarthModel<T>>&& truth,
           Session& session)
-      : m_o(o), m_model(std::move(model)), m_truth(std::move(truth)), m_session(session) {}
+      : m_o(o),
+        m_model(std::move(model)),
+        m_truth(std::move(truth)),
+        m_session(session),
+        m_list(session) {}
 
   void run() {
-    {
+    Processes& processes = m_session.processes();
+    processes.together([&] {
       const HostPhase phase(m_session.phases, "check");
       prepare();
-    }
-    m_job.progress = m_session.progress();
+    });
+    m_list.share();
+    m_job.progress = m_list.progress();
+    m_job.together = [&](const std::function<void()>& function) { processes.together(function); };
     m_job.timeline = &m_timeline;
+    m_boxes_told = !processes.root();
     m_timeline.name_thread("run");
-    m_job.begins = [&](const Plan& plan) { return begin(plan); };
-    m_job.is_there = [&](std::size_t k) { return m_there[k] || m_left_out[k]; };
+    m_job.begins = [&](const Plan& plan) {
+      bool goes_on = false;
+      processes.together([&] { goes_on = begin(plan); });
+      return goes_on;
+    };
+    m_job.takes = [&](std::size_t k) { return m_list.takes(k); };
     m_job.data = [&](const auto& before, const auto& after) { keep_data(before, after); };
     m_job.done = [&](std::size_t k, const ShotSums<T, Dim>& sums, const ShotReport& report) {
       keep(k, sums, report);
@@ -106,7 +118,12 @@ class Program {
       const PhaseTimes times = compute_on(exec, m_job);
       m_session.computed(times);
     });
-    if (m_o.plan) return;
+    if (m_o.plan || !m_list.finish()) return;
+    std::vector<double> sums{m_points, m_whole, m_seconds};
+    processes.sum_to_root(sums);
+    m_points = sums[0], m_whole = sums[1], m_seconds = sums[2] / processes.size();
+    m_session.summary["ranks"] = processes.size();
+    if (!processes.root()) return;
     if (m_o.only_shot) {
       Ending ending;
       ending.script = "plot_migration.py";
@@ -121,81 +138,23 @@ class Program {
  private:
   void prepare() {
     m_job.options = &m_o;
-    m_job.grid = grid_of<Dim>(m_model);
-    m_job.values = &m_model.values;
-    for (const auto& [option, text] : m_o.model.parameters) {
-      m_job.names[option] = concat("--", option, " ", text);
-    }
-    if (m_truth) {
-      m_job.true_values = &m_truth->values;
-      for (const auto& [option, text] : m_o.true_model.parameters) {
-        m_job.true_names[option] = concat("--true-", option, " ", text);
-      }
-    }
-    m_job.boundaries = make_boundaries<Dim>(m_o, medium_of(m_o.model));
-    m_job.modelling.order = m_o.order;
-    m_job.modelling.equations = m_o.equations;
-    m_job.modelling.sigma = m_o.sigma;
-    m_job.modelling.source_taper = m_o.source_taper;
-    m_job.modelling.seed = m_o.seed;
-    m_job.wavelet_name = "--wavelet " + m_o.wavelet;
-    const wave::WaveletText wavelet = wave::parse_wavelet(m_o.wavelet);
-    m_job.wavelet = [wavelet](double dt) { return read_wavelet(wavelet, dt); };
-    m_data = open_data<Dim>("shots", m_o, m_o, m_job.grid, m_o.time);
-    m_job.sources_name = m_data.sources_name;
-    m_job.receivers_name = m_data.receivers_name;
-    m_job.shots = m_data.shots;
+    prepare_survey<Dim>(m_job, m_o, "shots", m_model, m_truth, m_data);
     if (m_data.survey) {
       m_job.gather = [&](std::size_t k) {
         const TimelineSpan span(&m_timeline, "read data");
         return m_data.survey->read(k);
       };
-    } else if (!m_truth) {
-      m_job.true_values = &m_model.values;
     }
-    m_job.modelling.time = {m_data.time, m_o.dt, 0.0, 0.0};
-    m_job.scratch = m_session.folder() / "snapshots";
+    const int rank = m_session.processes().rank();
+    m_job.scratch = m_session.folder() / (rank == 0 ? "snapshots" : concat("snapshots_", rank));
     prepare_offsets();
 
     m_session.will_write(names());
-    m_session.resumable(asked_json(m_o));
-    m_there.assign(m_job.shots.size(), false);
     m_entries.resize(m_job.shots.size());
-    std::size_t count = 0;
-    for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
-      Json more;
-      if (!m_session.take_over(m_job.shots[k].number, more)) continue;
-      m_there[k] = true;
-      m_entries[k] = more;
-      ++count;
-    }
-    if (m_o.resume) {
-      m_session.print("resumed   ", count, " of ", m_job.shots.size(), " shots are there");
-    }
-    std::map<std::int64_t, std::size_t> places;
-    std::vector<std::int64_t> left;
-    for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
-      places[m_job.shots[k].number] = k;
-      if (!m_there[k]) left.push_back(m_job.shots[k].number);
-    }
-    m_left_out.assign(m_job.shots.size(), false);
-    if (m_o.only_shot) {
-      const auto only = places.find(*m_o.only_shot);
-      if (only == places.end()) {
-        throw InputError(concat("--only-shot is ", *m_o.only_shot, ", and there are the shots ",
-                                m_job.shots.front().number, " to ", m_job.shots.back().number,
-                                ": give one of their numbers"));
-      }
-      m_left_out.assign(m_job.shots.size(), true);
-      m_left_out[only->second] = false;
-    }
-    if (!m_o.distribute.sites.empty() && !m_o.plan) {
-      compute_at_sites(m_o.distribute, m_o, left, m_session,
-                       [&](std::int64_t shot, const Json& more) {
-                         m_entries[places.at(shot)] = more;
-                         m_there[places.at(shot)] = true;
-                       });
-    }
+    std::vector<std::int64_t> numbers;
+    for (const auto& shot : m_job.shots) numbers.push_back(shot.number);
+    m_list.open(numbers, asked_json(m_o), m_o, m_o, m_o.plan,
+                [&](std::size_t k, const Json& more, ShotList::From) { m_entries[k] = more; });
   }
 
   void prepare_offsets() {
@@ -275,6 +234,7 @@ class Program {
     summary["snapshots"] = kept;
     summary["notes"] = strings_json(m_data.notes);
     if (m_o.plan) return false;
+    if (!m_session.processes().root()) return true;
     m_session.begin_output();
     io::write_npy(m_session.folder() / "vp.npy", m_model.values["vp"].data(), m_model.shape);
     m_session.wrote("vp.npy");
@@ -318,6 +278,7 @@ class Program {
   }
 
   void keep_data(const rtm::ShotGather<Dim>& before, const rtm::PreparedShot<Dim>& after) {
+    if (!m_session.processes().root()) return;
     const fs::path& folder = m_session.folder();
     const auto traces = static_cast<std::int64_t>(before.shot.receivers.size());
     io::write_npy(folder / "data_before.npy", before.samples.data(), {traces, before.count});
@@ -395,8 +356,7 @@ class Program {
     m_boxes_told = true;
     for (const std::string& file : files) m_session.wrote(file);
     m_entries[k] = entry;
-    m_there[k] = true;
-    m_session.part_is_whole(number, files, entry);
+    m_list.done(k, files, entry);
     m_points += report.points + report.again;
     m_whole += report.whole_points;
     m_seconds += report.seconds;
@@ -632,8 +592,7 @@ class Program {
   Plan m_plan;
   Timeline m_timeline;
   SurveyData<Dim> m_data;
-  std::vector<bool> m_there;
-  std::vector<bool> m_left_out;  // with --only-shot
+  ShotList m_list;
   std::vector<Json> m_entries;
   std::vector<std::vector<T>> m_sums;  ///< image, illuminations
   std::vector<double> m_offsets;
@@ -641,36 +600,9 @@ class Program {
   bool m_boxes_told = false;
 };
 
-template <class T>
-void run_with(const Options& o, Session& session) {
-  EarthModel<T> model;
-  std::optional<EarthModel<T>> truth;
-  const MemoryLimit limit = memory_limit(o, o.space != "cuda");
-  const EarthModelNeed need = need_of_earth_model<T>(o.model);
-  MemoryEstimate memory;
-  memory.take((o.true_model.parameters.empty() ? 1.0 : 2.0) * need.values);
-  memory.pass(need.passing);
-  memory.take(4.0 * sizeof(T) * need.nodes());  // the sums, and a shot's
-  check_memory(concat("a model of ", io::shape_string(need.shape), " nodes and its image"), memory,
-               limit, "take fewer nodes");
-  {
-    const HostPhase phase(session.phases, "read");
-    model = load_earth_model<T>(o.model);
-    truth = load_true_model(o, model);
-  }
-  if (model.shape.size() == 2) {
-    Program<T, 2>(o, std::move(model), std::move(truth), session).run();
-  } else {
-    Program<T, 3>(o, std::move(model), std::move(truth), session).run();
-  }
-}
-
 void run(const Options& options, Session& session) {
-  if (options.double_precision) {
-    run_with<double>(options, session);
-  } else {
-    run_with<float>(options, session);
-  }
+  // the sums, and a shot's
+  run_survey<Program>(options, session, 4.0, " and its image");
 }
 
 }  // namespace
@@ -680,5 +612,6 @@ void run(const Options& options, Session& session) {
 int main(int argc, char** argv) {
   using namespace moho::examples;
   return run_example<migrate_shots::Options>(argc, argv, migrate_shots::describe(),
-                                             migrate_shots::read_options, migrate_shots::run);
+                                             migrate_shots::read_options, migrate_shots::run,
+                                             shot_ranks);
 }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace moho::examples::model_waves {
@@ -47,8 +48,9 @@ WaveReport compute_on(const Instance<Memory>& exec, const WaveJob<T, Dim>& job,
   WaveReport out;
   out.device = device_name(exec);
   out.threads = exec.concurrency();
-  wave::Modelling<T, Dim, Memory> modelling =
-      detail::prepare<T, Dim, Memory>(exec, job, out.phases);
+  std::optional<wave::Modelling<T, Dim, Memory>> made;
+  job.together([&] { made.emplace(detail::prepare<T, Dim, Memory>(exec, job, out.phases)); });
+  wave::Modelling<T, Dim, Memory>& modelling = *made;
   const wave::ModellingPlan<Dim>& plan = modelling.plan();
   const wave::Propagator<T, Dim, Memory>& propagator = modelling.propagator();
   out.take(plan);
@@ -56,7 +58,7 @@ WaveReport compute_on(const Instance<Memory>& exec, const WaveJob<T, Dim>& job,
   if (!job.begins(out)) return out;
 
   for (std::size_t k = 0; k < job.shots.size(); ++k) {
-    if (job.is_there(k)) continue;
+    if (!job.takes(k)) continue;
     const wave::Shot<Dim>& shot = job.shots[k];
     const Stopwatch preparing;
     const auto sources = modelling.sources(exec, shot);

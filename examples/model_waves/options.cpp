@@ -33,8 +33,9 @@ Examples
   model_waves --config survey.cfg --space cuda
       Options from a file, one "name = value" a line.
 
-The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the input is not usable (the
-message says what and why), 1 anything else, 130 interrupted.
+The number of CPU threads is that of OMP_NUM_THREADS. mpirun -n RANKS model_waves ...: ranks share the shots, a
+device each, with the same bits. Exit status: 0 done, 2 the input is not usable (the message says what and why),
+75 time was over before the last shot (--resume goes on), 1 anything else, 130 interrupted.
 )";
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "common/shot_program.hpp"
 #include "model_waves/compute.hpp"
 #include "model_waves/options.hpp"
+#include "ranks/ranks.hpp"
 
 #include <moho/core/space.hpp>
 #include <moho/io/npy.hpp>
@@ -142,7 +143,7 @@ class Program : public ShotProgram<T, Dim> {
 
 int main(int argc, char** argv) {
   using namespace moho::examples;
-  return run_example<model_waves::Options>(argc, argv, model_waves::describe(),
-                                           model_waves::read_options,
-                                           run_shots<model_waves::Program, model_waves::Options>);
+  return run_example<model_waves::Options>(
+      argc, argv, model_waves::describe(), model_waves::read_options,
+      run_shots<model_waves::Program, model_waves::Options>, shot_ranks);
 }

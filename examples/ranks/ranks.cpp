@@ -4,12 +4,14 @@
 #include <moho/core/error.hpp>
 
 #ifdef MOHO_WITH_MPI
-#include <moho/mpi/mpi.hpp>
+#include <moho/mpi/counter.hpp>
 #endif
 
 #include <unistd.h>
 
 #include <cstdlib>
+#include <list>
+#include <optional>
 #include <string_view>
 
 namespace moho::examples {
@@ -17,7 +19,25 @@ namespace moho::examples {
 #ifdef MOHO_WITH_MPI
 
 struct Ranks::Session {
+  explicit Session(int& argc, char**& argv) : session(argc, argv) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() { wait(); }
+
+  // Until all texts are on their way.
+  void wait() {
+    for (Text& text : sent) MPI_Wait(&text.request, MPI_STATUS_IGNORE);
+    sent.clear();
+  }
+
+  struct Text {
+    std::string words;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  static constexpr int tag = 713;
   mpi::Session session;
+  std::optional<mpi::Counter> counter;
+  std::list<Text> sent;
 };
 
 namespace {
@@ -37,12 +57,12 @@ bool launched() {
 }
 }  // namespace
 
-Ranks::Ranks(int& argc, char**& argv) {
+Ranks::Ranks(int& argc, char**& argv, bool each_reads) : m_each_reads(each_reads) {
   if (!launched()) return;
   // Started without mpirun, Open MPI would start a daemon that only helps to start further
   // programs.
   ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-  m_session.reset(new Session{mpi::Session(argc, argv)});
+  m_session = std::make_unique<Session>(argc, argv);
 }
 Ranks::~Ranks() = default;
 
@@ -98,8 +118,62 @@ std::vector<RankReport> Ranks::gather(const RankReport& mine) {
   return mpi::gather_to_root(m_session->session.communicator(), mine);
 }
 
+void Ranks::begin_count() {
+  if (!m_session) return Processes::begin_count();
+  if (m_session->counter) {
+    m_session->counter->restart(1);
+  } else {
+    m_session->counter.emplace(m_session->session.communicator(), 1);
+  }
+}
+
+std::int64_t Ranks::next() { return m_session ? m_session->counter->next() : Processes::next(); }
+
+void Ranks::tell_root(const std::string& text) {
+  if (!m_session) return;
+  auto& sent = m_session->sent;
+  for (auto one = sent.begin(); one != sent.end();) {
+    int done = 0;
+    mpi::check(MPI_Test(&one->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    one = done != 0 ? sent.erase(one) : std::next(one);
+  }
+  Session::Text& one = sent.emplace_back();
+  one.words = text;
+  mpi::check(MPI_Isend(one.words.data(), static_cast<int>(one.words.size()), MPI_BYTE, 0,
+                       Session::tag, m_session->session.communicator(), &one.request),
+             "MPI_Isend");
+}
+
+std::vector<std::string> Ranks::told(bool wait) {
+  std::vector<std::string> texts;
+  if (!m_session) return texts;
+  const MPI_Comm communicator = m_session->session.communicator();
+  for (;;) {
+    MPI_Status status;
+    int there = 1;
+    if (wait && texts.empty()) {
+      mpi::check(MPI_Probe(MPI_ANY_SOURCE, Session::tag, communicator, &status), "MPI_Probe");
+    } else {
+      mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, Session::tag, communicator, &there, &status),
+                 "MPI_Iprobe");
+    }
+    if (there == 0) return texts;
+    int bytes = 0;
+    mpi::check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    std::string text(static_cast<std::size_t>(bytes), ' ');
+    mpi::check(MPI_Recv(text.data(), bytes, MPI_BYTE, status.MPI_SOURCE, Session::tag, communicator,
+                        MPI_STATUS_IGNORE),
+               "MPI_Recv");
+    texts.push_back(std::move(text));
+  }
+}
+
 void Ranks::finish() {
-  if (m_session) m_session->session.finish();
+  if (m_session) {
+    m_session->wait();
+    m_session->counter.reset();
+    m_session->session.finish();
+  }
   m_finished = true;
 }
 
@@ -112,7 +186,7 @@ void Ranks::abort(int status) {
 
 struct Ranks::Session {};
 
-Ranks::Ranks(int&, char**&) {
+Ranks::Ranks(int&, char**&, bool each_reads) : m_each_reads(each_reads) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"}) {
     const char* size = std::getenv(name);
     if (size == nullptr || std::atoi(size) < 2) continue;
@@ -142,9 +216,23 @@ void Ranks::scatter_rows(const double*, std::int64_t, const std::vector<mpi::Par
 void Ranks::sum_to_root(std::vector<double>&) {}
 std::vector<std::vector<char>> Ranks::gather_bytes(const std::vector<char>& mine) { return {mine}; }
 std::vector<RankReport> Ranks::gather(const RankReport& mine) { return {mine}; }
+void Ranks::begin_count() { Processes::begin_count(); }
+std::int64_t Ranks::next() { return Processes::next(); }
+void Ranks::tell_root(const std::string&) {}
+std::vector<std::string> Ranks::told(bool) { return {}; }
 void Ranks::finish() { m_finished = true; }
 void Ranks::abort(int status) { std::exit(status); }
 
 #endif
+
+std::unique_ptr<Processes> shot_ranks(int& argc, char**& argv) {
+  constexpr std::string_view option = "--only-shot";
+  for (int k = 1; k < argc; ++k) {
+    if (std::string_view(argv[k]).substr(0, option.size()) == option) {
+      return std::make_unique<Processes>();
+    }
+  }
+  return std::make_unique<Ranks>(argc, argv, true);
+}
 
 }  // namespace moho::examples

@@ -31,8 +31,9 @@ struct RankReport {
 class Ranks : public Processes {
  public:
   /// Starts MPI.
-  /// \throws InputError if a program without MPI was started by mpirun
-  Ranks(int& argc, char**& argv);
+  /// \param each_reads do all read options and files? \throws InputError if a program without MPI
+  /// was started by mpirun
+  Ranks(int& argc, char**& argv, bool each_reads = false);
   ~Ranks() override;
 
   /// Was the program built with MPI?
@@ -41,9 +42,10 @@ class Ranks : public Processes {
   static std::string version();
 
   /// This rank. Not collective.
-  int rank() const;
+  int rank() const override;
   /// Number of ranks. Not collective.
-  int size() const;
+  int size() const override;
+  bool each_reads() const override { return m_each_reads; }
   /// Is this the rank that reads, prints and writes? Not collective.
   bool root() const override { return rank() == 0; }
   /// Is this the only rank? Not collective.
@@ -64,11 +66,16 @@ class Ranks : public Processes {
   void scatter_rows(const double* all, std::int64_t width, const std::vector<mpi::Part>& parts,
                     double* mine);
   /// Adds an array over all ranks into that of the root.
-  void sum_to_root(std::vector<double>& values);
+  void sum_to_root(std::vector<double>& values) override;
   /// Bytes of every rank on the root, in their order; empty on the others.
   std::vector<std::vector<char>> gather_bytes(const std::vector<char>& mine);
   /// Reports of all ranks on the root.
   std::vector<RankReport> gather(const RankReport& mine);
+
+  void begin_count() override;
+  std::int64_t next() override;
+  void tell_root(const std::string& text) override;
+  std::vector<std::string> told(bool wait) override;
 
   /// Ends MPI. Afterwards each rank is on its own.
   void finish();
@@ -80,8 +87,14 @@ class Ranks : public Processes {
  private:
   struct Session;
   std::unique_ptr<Session> m_session;
+  bool m_each_reads = false;
   bool m_agreed = false;
   bool m_finished = false;
 };
+
+/// \brief The processes of a program whose ranks share shots, each with its device, and read
+/// options and files themselves. With --only-shot, which a job is asked for, there is one: whoever
+/// started the job's worker is no business of its programs.
+std::unique_ptr<Processes> shot_ranks(int& argc, char**& argv);
 
 }  // namespace moho::examples

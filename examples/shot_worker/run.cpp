@@ -10,13 +10,17 @@
 #include <moho/cluster/worker.hpp>
 #include <moho/core/error.hpp>
 #ifdef MOHO_WITH_MPI
-#include <moho/mpi/mpi.hpp>
+#include <moho/mpi/counter.hpp>
 #endif
 
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -61,50 +65,26 @@ std::atomic<bool> told_to_stop{false};
 
 void stop(int) { told_to_stop = true; }
 
-#ifdef MOHO_WITH_MPI
-
-// Positions of shots from one counter, which the first rank keeps.
-class Counter {
- public:
-  explicit Counter(MPI_Comm communicator) : m_communicator(communicator) {
-    const MPI_Aint bytes = mpi::rank_in(communicator) == 0 ? sizeof(std::int64_t) : 0;
-    mpi::check(MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, communicator, &m_value,
-                                &m_window),
-               "MPI_Win_allocate");
-    if (bytes > 0) *m_value = 0;
-    MPI_Barrier(communicator);
-  }
-  Counter(const Counter&) = delete;
-  Counter& operator=(const Counter&) = delete;
-  ~Counter() {
-    MPI_Barrier(m_communicator);
-    MPI_Win_free(&m_window);
-  }
-  std::int64_t next() {
-    const std::int64_t one = 1;
-    std::int64_t position = 0;
-    mpi::check(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, m_window), "MPI_Win_lock");
-    mpi::check(MPI_Fetch_and_op(&one, &position, MPI_INT64_T, 0, 0, MPI_SUM, m_window),
-               "MPI_Fetch_and_op");
-    mpi::check(MPI_Win_unlock(0, m_window), "MPI_Win_unlock");
-    return position;
-  }
-
- private:
-  MPI_Comm m_communicator;
-  MPI_Win m_window = MPI_WIN_NULL;
-  std::int64_t* m_value = nullptr;
-};
-
-#endif
-
-// Was this process started by mpirun or srun with several ranks? MPI takes long to start alone.
+// Was this process started by mpirun or srun with several ranks?
 [[maybe_unused]] bool among_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) {
     if (std::getenv(name) != nullptr) return true;
   }
   return false;
 }
+
+#ifdef MOHO_RANKS_PROGRAM
+// One rank of several is a program of its own: for a worker alone, MPI's libraries take more than
+// half of the time in which it starts.
+void become_ranks(char** argv) {
+  if (!among_ranks()) return;
+  const std::filesystem::path program =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / MOHO_RANKS_PROGRAM;
+  ::execv(program.c_str(), argv);
+  throw Error(concat("'", program.string(), "' cannot be started (", std::strerror(errno),
+                     "), and ranks need it: install all of moho's programs"));
+}
+#endif
 
 int run(int argc, char** argv) {
   const Description description = describe();
@@ -141,7 +121,7 @@ int run(int argc, char** argv) {
   if (among_ranks()) {
     mpi::Session session(argc, argv);
     options.rank = session.rank();
-    Counter counter(session.communicator());
+    mpi::Counter counter(session.communicator());
     options.next = [&] { return counter.next(); };
     int status = cluster::run_job(token, options), worst = 0;
     // input that is not usable goes before failures, and these before want of time
@@ -163,8 +143,11 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace moho;
-  cluster::keep_lock();
   try {
+#ifdef MOHO_RANKS_PROGRAM
+    examples::shot_worker::become_ranks(argv);
+#endif
+    cluster::keep_lock();
     return examples::shot_worker::run(argc, argv);
   } catch (const InputError& error) {
     std::fprintf(stderr, "shot_worker: %s\n", error.what());

@@ -86,7 +86,7 @@ class Shots {
     }
     if (!m_job.begins(m_report)) return m_report;
     for (std::size_t k = first; k < m_job.shots.size(); ++k) {
-      if (m_job.is_there(k)) continue;
+      if (!m_job.takes(k)) continue;
       if (!m_streaming.file.empty() && k > first) {
         file.emplace(m_streaming.file);
         plan(k);

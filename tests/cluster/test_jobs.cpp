@@ -359,6 +359,22 @@ TEST(Slurm, ReadsItsLimits) {
   EXPECT_EQ(slurm.most_jobs(), 1000);
   EXPECT_DOUBLE_EQ(slurm.settles(), 25.0);
   EXPECT_DOUBLE_EQ(slurm.pauses().second, 20.0);
+  // an array of one job is all that a limit of one leaves; without arrays nothing goes
+  script.say("MaxArraySize = 1\n");
+  script.fail("Slurm accounting storage is disabled");
+  script.say("");
+  EXPECT_THAT(slurm.probe(), HasSubstr("arrays of up to 1,"));
+  EXPECT_EQ(slurm.most_jobs(), 1);
+  script.say("MaxArraySize = 0\n");
+  EXPECT_THAT(message_of<InputError>([&] { slurm.probe(); }),
+              HasSubstr("its MaxArraySize is 0 (needed: 1 and more)"));
+  // words of its own on an account that it refuses
+  script.say("MaxArraySize = 1001\n");
+  script.fail("Slurm accounting storage is disabled");
+  script.fail("sbatch: error: Batch job submission failed: Invalid account");
+  EXPECT_THAT(
+      message_of<InputError>([&] { slurm.probe(); }),
+      HasSubstr("sbatch says: sbatch: error: Batch job submission failed: Invalid account"));
   EXPECT_THAT(message_of<InputError>([&] {
                 options.array = 0;
                 SlurmJobs refused(options);
@@ -442,6 +458,35 @@ TEST(Threads, ComputeFunctions) {
       });
   EXPECT_EQ(report.done, 12);
   EXPECT_EQ(stacked.size(), 12u);
+}
+
+TEST(Policy, AsksForFoldersThatNodesDoNotSee) {
+  const JobReport nothing;
+  JobStatus status;
+  for (const JobState state : {JobState::completed, JobState::failed}) {
+    status.state = state;
+    const Verdict verdict = verdict_on(3, status, nothing);
+    EXPECT_FALSE(counts(verdict.cause));
+    EXPECT_THAT(verdict.words, HasSubstr("do the nodes see the programs, and the folder of the "
+                                         "journal?"));
+  }
+}
+
+TEST(Relay, RefusesProgramsOfAnotherVersion) {
+  const Folder folder;
+  RelayOptions relay;
+  relay.host = "far";
+  relay.folder = relay.programs = "/far";
+  relay.run = [](const Command&) {
+    CommandResult result;
+    result.exit = 0;
+    result.out = "Welcome to far!\n" + sealed(line_of({"version", "0.0.1"})) + sealed("end");
+    return result;
+  };
+  RelaySite site({.name = "far"}, folder.path(), relay);
+  EXPECT_THAT(message_of<InputError>([&] { static_cast<Site&>(site).probe(Work{}); }),
+              HasSubstr("site far: the programs in /far are of version 0.0.1, these of " +
+                        std::string(version()) + ": install the same there"));
 }
 
 TEST(Relay, AnswersQuestionsAndRefusesOthers) {

@@ -80,6 +80,16 @@ class Case(unittest.TestCase):
             self.assertEqual(done.stderr, "")
         return self.path(out), done.stdout
 
+    def needs_mpirun(self):
+        if not self.mpirun:
+            self.skipTest("there is no mpirun")
+
+    def assert_same_files(self, names, one, other):
+        """Two folders have the same bytes in these files."""
+        for name in names:
+            with open(os.path.join(self.path(one), name), "rb") as a, open(os.path.join(self.path(other), name), "rb") as b:
+                self.assertEqual(a.read(), b.read(), name)
+
     def refuse(self, arguments, *words, status=2, ranks=0):
         """The program must refuse: exit status, one short message with the words, and no results."""
         done = self.call(*arguments, "--no-plot", ranks=ranks)

@@ -314,6 +314,21 @@ class Ssh(DistributeCase):
                 said = file.read()
             self.assertTrue(said.startswith("hello" + self.path("far/inputs/")), said)
 
+    def test_an_input_that_was_changed_there_is_sent_again(self):
+        text = self.write("in.txt", "hello")
+        words = ["--sites", self.path("sites.cfg"), "--shots", "1-2", "--input", "text=" + text, "--collect",
+                 self.path("got"), "--", sys.executable, "-c",
+                 "import sys; open(sys.argv[1] + '/r.txt', 'w').write(open(sys.argv[2]).read())", "{out}", "{input:text}"]
+        for journal in ("one", "two"):
+            done = self.call("--journal", self.path(journal + "/journal.txt"), *words)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            with open(self.path("got/shot_2/r.txt")) as file:
+                self.assertEqual(file.read(), "hello")
+            inputs = self.path("far/inputs")
+            (name,) = os.listdir(inputs)
+            with open(os.path.join(inputs, name), "w") as file:
+                file.write("HELLO")
+
     def test_failures_are_named(self):
         done = self.go("1-4", what="fail:3", status=1)
         self.assertIn("shot 3", done.stderr)
@@ -389,6 +404,25 @@ class Slurm(DistributeCase):
         self.assertIn("without accounting", done.stdout)
         self.assert_there(range(1, 25))
 
+    def test_more_jobs_than_an_array_holds(self):
+        slurm = services.Slurm(self.path("slurm"), cpus=4, more="MaxArraySize=6\n")
+        self.addCleanup(slurm.stop)
+        environment, type(self).environment = self.environment, slurm.environment
+        try:
+            done = self.go("1-14", what="none:0")
+        finally:
+            type(self).environment = environment
+        self.assertIn("arrays of up to 5", done.stdout)
+        self.assert_there(range(1, 15))
+        self.assertEqual([self.runs(shot) for shot in range(1, 15)], [1] * 14)
+        arrays = {}
+        for line in slurm.jobs():
+            name, _, number = line.split("|")
+            arrays.setdefault(name, set()).add(number.split("_")[1])
+        self.assertEqual(sum(map(len, arrays.values())), 14)
+        self.assertGreaterEqual(len(arrays), 3)
+        self.assertLessEqual(max(map(len, arrays.values())), 5)
+
     def test_failures(self):
         done = self.go("1-6", "--max-attempts", 2, what="fail:2", status=1)
         self.assertIn("it went wrong", done.stderr)
@@ -461,18 +495,8 @@ class Slurm(DistributeCase):
         self.assertEqual([self.runs(shot) for shot in range(1, 13)], [1] * 12)
 
 
-class Sites(DistributeCase):
-    """model_waves and migrate_shots over several places have the bits of one process."""
-
-    survey = ["--vp", "vp.npy", "--spacing", "20", "--source", "100,20:900,20:5", "--receivers", "0,20:1000,20:26",
-              "--wavelet", "ricker:12", "--time", "0.4", "--space", "serial"]
-
-    def setUp(self):
-        super().setUp()
-        np = support.np
-        z, x = np.meshgrid(np.arange(41), np.arange(51), indexing="xy")
-        self.smooth = self.save("vp.npy", (2000.0 + 10.0 * z).astype(np.float32))
-        self.save("true.npy", (2000.0 + 10.0 * z + 300.0 * (z > 25)).astype(np.float32))
+class PlacesCase(DistributeCase):
+    """Programs with --sites, over processes of this machine and what else there is."""
 
     def other(self, name):
         path = os.path.join(os.path.dirname(self.program), name)
@@ -480,19 +504,21 @@ class Sites(DistributeCase):
             self.skipTest("there is no " + name)
         return path
 
-    def places(self):
+    def places(self, programs=""):
         """Processes of this machine, and what else there is."""
-        text = "[here]\nkind = local\nslots = 1\n"
+        here = f"programs = {programs}\n" if programs else ""
+        text = "[here]\nkind = local\nslots = 1\n" + here
         environment = {}
+        self.sshd = None
         if not services.missing(*services.Sshd.needs):
-            sshd = services.Sshd(self.path("ssh"))
-            self.addCleanup(sshd.stop)
-            text += (f"[far]\nhost = far\nfolder = {self.path('far')}\nprograms = {os.path.dirname(self.program)}\n"
-                     f"slots = 1\nssh_option = -F{sshd.config}\n")
+            self.sshd = services.Sshd(self.path("ssh"))
+            self.addCleanup(self.sshd.stop)
+            text += (f"[far]\nhost = far\nfolder = {self.path('far')}\nprograms = "
+                     f"{programs or os.path.dirname(self.program)}\nslots = 1\nssh_option = -F{self.sshd.config}\n")
         if not services.missing(*services.Slurm.needs):
             slurm = services.Slurm(self.path("slurm"), cpus=1)
             self.addCleanup(slurm.stop)
-            text += "[cluster]\nkind = slurm\njobs = 1\n"
+            text += "[cluster]\nkind = slurm\njobs = 1\n" + here
             environment = slurm.environment
         self.sites(text)
         return environment
@@ -507,6 +533,20 @@ class Sites(DistributeCase):
                               env={**os.environ, **(environment or {})}, timeout=500)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
+
+
+class Sites(PlacesCase):
+    """model_waves and migrate_shots over several places have the bits of one process."""
+
+    survey = ["--vp", "vp.npy", "--spacing", "20", "--source", "100,20:900,20:5", "--receivers", "0,20:1000,20:26",
+              "--wavelet", "ricker:12", "--time", "0.4", "--space", "serial"]
+
+    def setUp(self):
+        super().setUp()
+        np = support.np
+        z, x = np.meshgrid(np.arange(41), np.arange(51), indexing="xy")
+        self.smooth = self.save("vp.npy", (2000.0 + 10.0 * z).astype(np.float32))
+        self.save("true.npy", (2000.0 + 10.0 * z + 300.0 * (z > 25)).astype(np.float32))
 
     def test_model_waves(self):
         program = self.other("model_waves")
@@ -553,6 +593,101 @@ class Sites(DistributeCase):
         done = self.run_program(program, *self.survey, "--dt", "0.1", "--sites", self.path("sites.cfg"), "--out", "four",
                                 status=2)
         self.assertIn("dt", done.stderr)
+
+
+class Inversion(PlacesCase):
+    """invert_waves over several places, with faults, has the bits of one process."""
+
+    survey = ["--vp", "start.npy", "--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002", "--boundary",
+              "sponge:12", "--data", "modelled", "--true-vp", "true.npy", "--source", "100,40:700,40:4", "--receivers",
+              "0,500:800,500:21", "--iterations", "2", "--bands", "5,9", "--space", "serial"]
+    results = ["vp.npy", "gradient_vp.npy", "illumination.npy", "vp_band_0001.npy", "vp_band_0002.npy",
+               "gather_modelled.npy"]
+
+    def setUp(self):
+        super().setUp()
+        np = support.np
+        x, z = np.meshgrid(np.arange(41) * 20.0, np.arange(31) * 20.0, indexing="ij")
+        start = (1800.0 + 0.5 * z).astype(np.float32)
+        self.save("start.npy", start)
+        self.save("true.npy", (start + 150.0 * np.exp(-((x - 400.0)**2 + (z - 300.0)**2) / 2.0 / 100.0**2)).astype(np.float32))
+        self.inverter = self.other("invert_waves")
+
+    def history(self, folder):
+        with open(self.path(folder + "/history.csv"), encoding="utf-8") as file:
+            return [[value for k, value in enumerate(line.split(",")) if k != 10] for line in file]
+
+    def assert_one_process(self, folder):
+        self.same(self.results, "one", folder)
+        self.assertEqual(self.history("one"), self.history(folder))
+        self.assertFalse(os.path.exists(self.path(folder + "/sites")))
+
+    def test_everywhere(self):
+        self.run_program(self.inverter, *self.survey, "--out", "one")
+        environment = self.places()
+        done = self.run_program(self.inverter, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"),
+                                environment=environment)
+        self.assert_one_process("many")
+        self.assertRegex(done.stdout, r"sites     here +[0-9]")
+
+    def test_faults(self):
+        """Programs that fail or are killed now and then, a line that is cut, and kills of the inversion itself."""
+        self.run_program(self.inverter, *self.survey, "--out", "one")
+        # a folder of programs whose invert_waves ends badly at times
+        programs = self.path("programs")
+        os.mkdir(programs)
+        for name in ("shot_worker", "distribute_shots"):
+            os.symlink(self.other(name), os.path.join(programs, name))
+        count = self.path("count")
+        self.write("programs/invert_waves", f"""#!/bin/sh
+echo x >> {count}
+case $(( $(wc -l < {count}) % 7 )) in
+2) exit 1 ;;
+5) kill -9 $$ ;;
+esac
+exec {self.inverter} "$@"
+""")
+        os.chmod(self.path("programs/invert_waves"), 0o755)
+        environment = self.places(programs=programs)
+        command = [self.inverter, *self.survey, "--no-plot", "--out", "many", "--sites", self.path("sites.cfg"),
+                   "--max-attempts", "50", "--pause", "0.2"]
+        random.seed(7)
+        kills = 0
+        for attempt in range(200):
+            process = subprocess.Popen([*command, *(["--resume"] if attempt else [])], cwd=self.folder, text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **environment})
+            try:
+                text, _ = process.communicate(timeout=random.uniform(0.2, 8.0) if kills < 6 else 400)
+                self.assertEqual(process.returncode, 0, text)
+                break
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                kills += 1
+                if kills == 3 and self.sshd:
+                    self.sshd.cut()
+                    time.sleep(0.5)
+                    self.sshd.begin()
+        self.assertGreater(kills, 2)
+        # two of every seven programs ended badly
+        self.assertGreater(len(open(count).read().split()), 7)
+        self.assert_one_process("many")
+
+    def test_a_shot_that_always_fails(self):
+        programs = self.path("programs")
+        os.mkdir(programs)
+        os.symlink(self.other("shot_worker"), os.path.join(programs, "shot_worker"))
+        self.write("programs/invert_waves", "#!/bin/sh\necho it went wrong\nexit 1\n")
+        os.chmod(self.path("programs/invert_waves"), 0o755)
+        self.sites(f"[here]\nkind = local\nprograms = {programs}\n")
+        done = self.run_program(self.inverter, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"), status=1)
+        self.assertIn("shots have no result", done.stderr)
+        self.assertIn("it went wrong", done.stderr)
+        # mended, it goes on
+        self.sites("[here]\nkind = local\n")
+        self.run_program(self.inverter, *self.survey, "--out", "one")
+        self.run_program(self.inverter, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"), "--resume")
+        self.assert_one_process("many")
 
 
 class Program(DistributeCase):

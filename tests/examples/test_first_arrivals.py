@@ -145,6 +145,22 @@ class NothingIsLost(support.NothingIsLost, Case):
         self.assertLess(time.monotonic() - begin, 30.0)
 
 
+class Ranks(support.Case):
+    def test_same_bits(self):
+        self.needs_mpirun()
+        arguments = ["--shape", "61,41", "--spacing", "10", "--gradient", "1500,0.8", "--source", "100,20:500,20:5",
+                     "--receivers", "0,0:600,0:13"]
+        for more in (["--each"], ["--each", "--precision", "double"], []):
+            self.succeed(*arguments, *more, out="one")
+            for ranks in (1, 2, 3, 7):
+                folder, _ = self.succeed(*arguments, *more, out="many", ranks=ranks)
+                self.assert_same_files(["times.npy", "receivers.csv", "velocity.npy"], "one", "many")
+                with open(self.path("many/summary.json"), encoding="utf-8") as file:
+                    self.assertEqual(json.load(file)["ranks"], ranks)
+        self.refuse([*arguments[:-1], "5000,0:6000,0:3"], "--receivers", "outside", ranks=3)
+        self.refuse([*arguments, "--order", "9"], "--order", ranks=2)
+
+
 class BadInput(Case):
     def test_options(self):
         salt = ["--builtin", "salt"]

@@ -234,6 +234,58 @@ class Resume(Case):
                     "--resume")
 
 
+class Ranks(Case):
+    """Ranks share the shots of every evaluation: any number of them gives the same bits."""
+
+    results = ["vp.npy", "gradient_vp.npy", "illumination.npy", "vp_band_0001.npy", "gather_modelled.npy"]
+
+    def setUp(self):
+        super().setUp()
+        self.needs_mpirun()
+        self.arguments = ["--vp", "start.npy", *self.survey, *self.shots, "--iterations", "2", "--bands", "5,9", "--space",
+                          "serial"]
+
+    def rows(self, folder):
+        with open(self.path(folder + "/history.csv"), encoding="utf-8", newline="") as file:
+            return [[value for key, value in row.items() if key != "seconds"] for row in csv.DictReader(file)]
+
+    def test_same_bits(self):
+        self.succeed(*self.arguments, out="one")
+        for ranks in (1, 2, 3):
+            self.succeed(*self.arguments, out="many", ranks=ranks)
+            self.assert_same_files(self.results, "one", "many")
+            self.assertEqual(self.rows("one"), self.rows("many"))
+            self.assertFalse(os.path.exists(self.path("many/ranks")))
+
+    def test_time_that_is_over(self):
+        self.succeed(*self.arguments, out="one")
+        late = {"SLURM_JOB_END_TIME": str(int(time.time()) + 7)}
+        arguments = [word if word != "2" else "50" for word in self.arguments]
+        done = self.call(*arguments, "--no-plot", "--out", "many", environment=late, ranks=2)
+        self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
+        self.assertIn("evaluations are there: the next would not end before its job", done.stderr)
+
+    def test_several_unknowns_and_one_shot_alone(self):
+        self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))
+        self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))
+        arguments = ["--vp", "start.npy", *self.survey, *self.shots, "--rho", "rho.npy", "--true-rho", "true_rho.npy",
+                     "--parameters", "vp,rho", "--iterations", "1", "--space", "serial"]
+        self.succeed(*arguments, out="one")
+        self.succeed(*arguments, out="many", ranks=2)
+        self.assert_same_files(["vp.npy", "rho.npy", "gradient_rho.npy"], "one", "many")
+        folder, _ = self.succeed(*arguments, "--only-shot", "3", out="shot")
+        self.assertEqual(np.load(os.path.join(folder, "shot_0003.npy")).shape, (3, *self.shape))
+        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+            self.assertGreater(json.load(file)["parts"][0]["more"]["misfit"], 0.0)
+
+    def test_errors_end_all_with_one_message(self):
+        for more, said in ((["--mask", "none.npy"], "none.npy"), (["--bounds", "vp:1500:9000"], "--dt is 0.002 s"),
+                           (["--source-field", "stored", "--memory", "1M"], "--source-field stored: it takes")):
+            self.refuse([*self.arguments, *more], said, ranks=2)
+        self.write("sites.cfg", "[here]\nkind = local\n")
+        self.refuse([*self.arguments, "--sites", "sites.cfg"], "--sites: mpirun started 2 ranks", ranks=2)
+
+
 class Picture(Case):
     def test_pictures(self):
         self.needs_matplotlib()
@@ -285,6 +337,15 @@ class BadInput(Case):
         self.refuse_here([*self.shots, "--epsilon", "0.1", "--equations", "fletcher"], "--equations fletcher", "adjoint")
         self.refuse_here(["--data", "gathers", "--source", "1,1"], "--source and --data gathers")
         self.refuse_here(["--data", "none.sgy"], "none.sgy")
+        self.refuse_here([*self.shots, "--band", "1"], "--band is for one shot: give --only-shot, too")
+        self.refuse_here([*self.shots, "--only-shot", "1", "--band", "2"], "--band")
+        self.refuse_here([*self.shots, "--only-shot", "9"], "--only-shot is 9, and there are the shots 1 to 5")
+        self.refuse_here([*self.shots, "--only-shot", "1", "--evaluate", "start.npy"], "--evaluate start.npy: its shape is",
+                         "1 x 61 x 41")
+        self.write("sites.cfg", "[here]\nkind = local\n")
+        self.refuse_here([*self.shots, "--sites", "sites.cfg", "--only-shot", "1"], "exclude each other")
+        self.refuse_here([*self.shots, "--sites", "sites.cfg", "--shots-per-job", "6"], "--shots-per-job is 6 (allowed: 1 to 5")
+        self.refuse_here([*self.shots, "--shots-per-job", "2"], "give --sites FILE, too")
 
     def test_nothing_to_invert(self):
         done = self.call("--vp", "start.npy", *self.survey, "--data", "modelled", "--source", "600,40", "--receivers",

@@ -8,8 +8,10 @@ Exit status 77 if numpy is missing or every test was skipped.
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import support
 from support import np
@@ -186,6 +188,104 @@ class Picture(Case):
         r = self.migrate(*self.shots, "--expand", "layers", "--columns", "600", "--angles", plot=True)
         for name in ("image.png", "illumination.png", "data.png", "boxes.png", "gathers.png", "timeline.png"):
             self.assert_picture(os.path.join(r.folder, name))
+
+
+class Ranks(Case):
+    """Ranks share the shots: any number of them gives the same bits."""
+
+    results = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy", "offsets.npy",
+               "data_after.npy", "image.sgy"]
+    more = ["--condition", "laplacian,source", "--columns", "500,600", "--space", "serial"]
+
+    def setUp(self):
+        super().setUp()
+        self.needs_mpirun()
+        self.arguments = ["--vp", "smooth.npy", *self.survey, *self.shots[:-3], "300,20:900,20:5", *self.shots[-2:],
+                          *self.more]
+
+    def test_same_bits(self):
+        self.succeed(*self.arguments, out="one")
+        for ranks in (1, 2, 3):
+            folder, _ = self.succeed(*self.arguments, out="many", ranks=ranks)
+            self.assert_same_files(self.results, "one", "many")
+            with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+                summary = json.load(file)
+            self.assertEqual((summary["state"], summary["ranks"], len(summary["migrated"])), ("done", ranks, 5))
+            self.assertFalse([name for name in os.listdir(folder) if name.startswith("shot_")])
+
+    def test_time_that_is_over(self):
+        self.succeed(*self.arguments, out="one")
+        soon = {"SLURM_JOB_END_TIME": str(int(time.time()) + 6)}
+        done = self.call(*self.arguments, "--no-plot", "--out", "many", environment=soon, ranks=2)
+        late = {"SLURM_JOB_END_TIME": str(int(time.time()) - 100)}
+        if done.returncode == 0:  # it was quick
+            done = self.call(*self.arguments, "--no-plot", "--out", "many", environment=late, ranks=2)
+        self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, "migrate_shots: ended before the last part, [0-4] of 5 shots are there: the next "
+                                      "would not end before its job .SLURM_JOB_END_TIME.; --resume goes on")
+        with open(self.path("many/summary.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["state"], "interrupted")
+        self.succeed(*self.arguments, "--resume", out="many", ranks=3)
+        self.assert_same_files(self.results, "one", "many")
+        # a process alone looks at the time, too
+        done = self.call(*self.arguments, "--no-plot", "--out", "alone", environment=late)
+        self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
+        self.assertIn("0 of 5 shots are there", done.stderr)
+
+    def test_signal(self):
+        """USR1: shots that are begun are ended, no other is begun."""
+        slow = [word if word != "0.6" else "3" for word in self.arguments]
+        command = [self.program, *slow, "--no-plot", "--out", "out"]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            for _ in range(1000):
+                if os.path.exists(self.path("out/vp.npy")):
+                    break
+                time.sleep(0.01)
+            process.send_signal(signal.SIGUSR1)
+            said = process.stderr.read()
+        self.assertEqual(process.returncode, 75, said)
+        self.assertIn("it was told to stop (SIGUSR1)", said)
+
+    def test_a_kill_is_gone_on_with(self):
+        self.succeed(*self.arguments, out="one")
+        command = [self.mpirun, "--oversubscribe", "-n", "2", self.program, *self.arguments, "--no-plot", "--out", "many"]
+        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                       "OMP_NUM_THREADS": "1"}
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              env=environment) as process:
+            for _ in range(3000):
+                try:
+                    with open(self.path("many/summary.json"), encoding="utf-8") as file:
+                        if len(json.load(file)["parts"]) >= 2:
+                            break
+                except (FileNotFoundError, ValueError):
+                    pass
+                time.sleep(0.01)
+            ranks = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
+            for pid in ranks.stdout.split():
+                try:
+                    os.kill(int(pid), signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        folder, text = self.succeed(*self.arguments, "--resume", out="many", ranks=3)
+        self.assertRegex(text, "[2-5] of 5 shots are there")
+        # the data are those of the first shot that a run migrates
+        self.assert_same_files([name for name in self.results if name != "data_after.npy"], "one", "many")
+
+    def test_errors_end_all_with_one_message(self):
+        for more, said in ((["--order", "5"], "--order"), (["--vp", "none.npy"], "none.npy"),
+                           (["--wavelet", "ricker:80"], "--wavelet"), (["--columns", "5000"], "--columns: 5000 m")):
+            arguments = [*self.arguments]
+            if more[0] in arguments:
+                arguments[arguments.index(more[0]) + 1] = more[1]
+            else:
+                arguments += more
+            if more[0] == "--wavelet":
+                at = arguments.index("--dt")
+                del arguments[at:at + 2]
+            self.refuse(arguments, said, ranks=3)
+        self.write("sites.cfg", "[here]\nkind = local\n")
+        self.refuse([*self.arguments, "--sites", "sites.cfg"], "--sites: mpirun started 2 ranks", ranks=2)
 
 
 class BadInput(Case):

@@ -383,6 +383,30 @@ class NothingIsLost(support.NothingIsLost, Case):
         self.assertIn("0 of 1 shots are there", done.stdout)
 
 
+class Ranks(Case):
+    def test_same_bits(self):
+        self.needs_mpirun()
+        self.save("v.npy", np.full((61, 41), 2000.0, dtype=np.float32))
+        arguments = ["--vp", "v.npy", "--spacing", "10", "--source", "100,20:500,20:5", "--receivers", "0,20:600,20:31",
+                     "--time", "0.3", "--snapshot-every", "0.1", "--space", "serial"]
+        self.succeed(*arguments, out="one")
+        names = [*(f"gather_{k:04d}.npy" for k in range(1, 6)), "gather.sgy", "vp.npy", "snapshot_0001.npy"]
+        with open(self.path("one/summary.json"), encoding="utf-8") as file:
+            one = json.load(file)
+        for ranks in (1, 2, 3):
+            self.succeed(*arguments, out="many", ranks=ranks)
+            self.assert_same_files(names, "one", "many")
+            with open(self.path("many/summary.json"), encoding="utf-8") as file:
+                many = json.load(file)
+            self.assertEqual(sorted(many["files"]), sorted(one["files"]))
+            self.assertEqual([many[key] for key in ("shots", "snapshots", "state")],
+                             [one[key] for key in ("shots", "snapshots", "state")])
+            self.assertEqual((many["ranks"], many["run"]["expand"]["points"]), (ranks, one["run"]["expand"]["points"]))
+        for more, said in ((["--dt", "0.1"], "dt"), (["--vp", "none.npy"], "none.npy"), (["--order", "5"], "--order")):
+            arguments_here = ["--vp", "none.npy", *arguments[2:]] if more[0] == "--vp" else [*arguments, *more]
+            self.refuse(arguments_here, said, ranks=3)
+
+
 class BadInput(Case):
     def test_options(self):
         self.refuse([], "--vp is missing")

@@ -15,6 +15,11 @@ const char* to_string(Cause cause) {
   return texts[static_cast<int>(cause)];
 }
 
+namespace {
+// What is wrong most often where jobs leave nothing.
+constexpr const char* nodes_see = ": do the nodes see the programs, and the folder of the journal?";
+}  // namespace
+
 bool counts(Cause cause) {
   return cause == Cause::program || cause == Cause::time || cause == Cause::memory;
 }
@@ -53,11 +58,16 @@ Verdict verdict_on(std::int64_t shot, const JobStatus& status, const JobReport& 
                        said)};
       }
       // Nothing was begun: the worker itself could not start.
-      if (report.host.empty()) return {Cause::node, concat("its worker did not start", said)};
+      if (report.host.empty()) {
+        return {Cause::node, concat("its worker did not start", said, nodes_see)};
+      }
       return {done ? Cause::missing : Cause::not_begun, "its job failed"};
     case JobState::completed:
       return {report.host.empty() || done ? Cause::missing : Cause::not_begun,
-              done ? "its result is not there, or damaged" : "its job ended"};
+              done ? "its result is not there, or damaged"
+              : report.host.empty()
+                  ? concat("its job ended without a word of its worker", nodes_see)
+                  : std::string("its job ended")};
     default:
       return {begun || report.host.empty() ? Cause::vanished : Cause::not_begun,
               "the system has forgotten the job"};

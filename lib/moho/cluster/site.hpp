@@ -46,6 +46,9 @@ class Site {
 
   /// What is known of it.
   const SiteOptions& options() const { return m_options; }
+  /// Takes another first guess of its rate, such as that of the evaluation before. \param rate
+  /// shots a second
+  void guess_rate(double rate) { m_options.rate = rate; }
   /// Its job system.
   virtual JobSystem& system() = 0;
   /// Asks the site whether it can be used. \return a line about it \throws InputError

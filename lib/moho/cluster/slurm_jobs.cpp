@@ -168,6 +168,10 @@ std::string SlurmJobs::probe() {
   m_message_timeout = setting(config, "MessageTimeout", 10.0);
   m_min_job_age = setting(config, "MinJobAge", 300.0);
   m_max_array = static_cast<std::int64_t>(setting(config, "MaxArraySize", 1001.0));
+  if (m_max_array < 1) {
+    throw InputError(concat("Slurm: its MaxArraySize is ", m_max_array,
+                            " (needed: 1 and more): jobs are submitted as arrays, ask for them"));
+  }
   m_accounting = ask({"sacct", "-n", "-X", "-P", "-o", "JobID", "-S", "now-1hour"}).good();
   std::error_code error;
   fs::create_directories(m_options.folder, error);
@@ -176,8 +180,8 @@ std::string SlurmJobs::probe() {
   std::vector<std::string> words = sbatch({}, "moho-test");
   words.insert(words.end(), {"--test-only", script.string(), "true"});
   must(words);
-  return concat("Slurm, arrays of up to ", std::min(m_options.array, m_max_array - 1), ", ",
-                m_accounting ? "with" : "without", " accounting");
+  return concat("Slurm, arrays of up to ", most_jobs(), ", ", m_accounting ? "with" : "without",
+                " accounting");
 }
 
 std::int64_t SlurmJobs::most_jobs() const {

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The shots of an inversion's evaluations over ranks or places: orders go out, files with
+/// what each shot adds come back, and are added in the order of the shots.
+
+#include "common/distribute.hpp"
+#include "common/shot_list.hpp"
+#include "invert_waves/compute.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/io/array.hpp>
+#include <moho/io/checksum.hpp>
+#include <moho/io/npy.hpp>
+#include <moho/io/writer.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace moho::examples::invert_waves {
+
+/// \brief Shots of evaluations that this process does not compute alone.
+///
+/// Parts of shots are files in a folder of the run, which all ranks see.
+template <class T>
+class Sharing {
+ public:
+  /// Handed the parts of all shots in their order.
+  using Add = std::function<void(std::size_t, const ShotPart<T>&)>;
+
+  /// \param o,session of the run, have to live as long \param numbers of the shots \param shape of
+  /// the model
+  Sharing(const Options& o, Session& session, std::vector<std::int64_t> numbers,
+          const std::vector<std::int64_t>& shape)
+      : m_o(o),
+        m_session(session),
+        m_numbers(std::move(numbers)),
+        m_folder(std::filesystem::absolute(session.folder()) / "sites"),
+        m_resume(o.resume) {
+    m_shape.push_back(static_cast<std::int64_t>(o.unknowns.size()) + 1);
+    m_shape.insert(m_shape.end(), shape.begin(), shape.end());
+    m_parts.resize(m_numbers.size());
+  }
+  Sharing(const Sharing&) = delete;
+  Sharing& operator=(const Sharing&) = delete;
+
+  /// Lets the job's shots be computed where the options say. To be called on every rank.
+  template <int Dim>
+  void attach(Job<T, Dim>& job) {
+    Processes& processes = m_session.processes();
+    job.root = processes.root();
+    job.together = [&](const std::function<void()>& function) { processes.together(function); };
+    if (m_o.plan) return;
+    if (m_o.only_shot) {
+      job.takes = [this, only = *job.only](std::size_t k) { return k == only; };
+      job.keep = [this](std::size_t k, const ShotPart<T>& part) { keep_alone(k, part); };
+    } else if (!m_o.distribute.sites.empty()) {
+      job.collect = [this](const Order<T>& order, const Add& add) { collect_places(order, add); };
+    } else if (!processes.alone()) {
+      job.share = [this](Order<T>& order) { share(order); };
+      job.takes = [this](std::size_t k) { return m_count.takes(static_cast<std::int64_t>(k)); };
+      job.keep = [this](std::size_t k, const ShotPart<T>& part) { keep(k, part); };
+      job.collect = [this](const Order<T>&, const Add& add) { collect_ranks(add); };
+      if (!processes.root()) return;
+      job.progress = [this, bar = job.progress](double done, const std::string& text) {
+        listen(false);
+        if (bar) bar(done, text);
+      };
+    }
+  }
+
+  /// Takes away what an earlier run left, but for a run that goes on, and makes the folder of
+  /// parts.
+  void begin() {
+    std::error_code error;
+    if (m_o.only_shot) return;
+    if (!m_o.resume) std::filesystem::remove_all(m_folder, error);
+    std::filesystem::remove_all(parts_folder(), error);
+    if (!m_session.processes().alone()) std::filesystem::create_directories(parts_folder(), error);
+  }
+
+  /// All is done: says who computed what, and takes the folders away.
+  void over() {
+    if (!m_total.sites.empty()) {
+      for (const std::string& line : report_lines(m_total)) m_session.print("sites     ", line);
+    }
+    std::error_code error;
+    std::filesystem::remove_all(m_folder, error);
+    std::filesystem::remove_all(parts_folder(), error);
+  }
+
+ private:
+  std::filesystem::path parts_folder() const {
+    return std::filesystem::absolute(m_session.folder()) / "ranks";
+  }
+
+  static Json numbers_of(const ShotPart<T>& part) {
+    return Json::object({{"misfit", part.misfit},
+                         {"points", part.points},
+                         {"modelling", part.modelling},
+                         {"gradients", part.gradients}});
+  }
+  static ShotPart<T> part_of(const Json& json) {
+    const auto number = [&](const char* name) {
+      const Json* const value = json.find(name);
+      if (value == nullptr) throw Error(concat("a shot's numbers lack ", name));
+      return value->number(0.0);
+    };
+    return {number("misfit"), number("points"), number("modelling"), number("gradients"), {}};
+  }
+  void write(const std::filesystem::path& path, const ShotPart<T>& part) const {
+    io::write_npy(path, part.values.data(), m_shape);
+  }
+  void add_all(const std::filesystem::path& folder, const Add& add) {
+    for (std::size_t k = 0; k < m_numbers.size(); ++k) {
+      const std::filesystem::path path = folder / numbered("shot", m_numbers[k]);
+      io::Array<T> array = io::read_npy<T>(path);
+      if (array.shape != m_shape) {
+        throw FileError(concat("'", path.string(), "' has the shape ",
+                               io::shape_string(array.shape), " (a shot of this run has ",
+                               io::shape_string(m_shape), "): another run writes there"));
+      }
+      m_parts[k].values = std::move(array.data);
+      add(k, m_parts[k]);
+      m_parts[k].values = {};
+    }
+  }
+
+  // ---- one shot, for somebody else
+
+  void keep_alone(std::size_t k, const ShotPart<T>& part) {
+    const std::string name = numbered("shot", m_numbers[k]);
+    write(m_session.folder() / name, part);
+    m_session.wrote(name);
+    m_session.part_is_whole(m_numbers[k], {name}, numbers_of(part));
+  }
+
+  // ---- ranks
+
+  void share(Order<T>& order) {
+    Processes& processes = m_session.processes();
+    processes.broadcast(&order.evaluation, sizeof(order.evaluation));
+    if (order.evaluation == 0) return;
+    processes.broadcast(&order.band, sizeof(order.band));
+    processes.broadcast(&order.size, sizeof(order.size));
+    auto count = order.model.size();
+    processes.broadcast(&count, sizeof(count));
+    order.model.resize(count);
+    processes.broadcast(order.model.data(), count * sizeof(T));
+    m_there = 0;
+    m_count.begin(processes);
+  }
+
+  void keep(std::size_t k, const ShotPart<T>& part) {
+    write(parts_folder() / numbered("shot", m_numbers[k]), part);
+    Json numbers = numbers_of(part);
+    numbers["shot"] = k;
+    if (!m_session.processes().root()) return m_session.processes().tell_root(numbers.dump());
+    note(k, numbers);
+  }
+
+  void note(std::size_t k, const Json& numbers) {
+    m_parts.at(k) = part_of(numbers);
+    ++m_there;
+  }
+
+  void listen(bool wait) {
+    for (const std::string& text : m_session.processes().told(wait)) {
+      const Json numbers = Json::parse(text);
+      note(static_cast<std::size_t>(numbers.find("shot")->number(0.0)), numbers);
+    }
+  }
+
+  void collect_ranks(const Add& add) {
+    while (m_there < m_numbers.size()) listen(true);
+    add_all(parts_folder(), add);
+  }
+
+  // ---- places
+
+  void collect_places(const Order<T>& order, const Add& add) {
+    std::error_code error;
+    m_run.folder = m_folder / numbered("evaluation", order.evaluation, "");
+    m_run.resume = m_resume;  // the first evaluation alone may have been begun by an earlier run
+    for (const auto& entry : std::filesystem::directory_iterator(m_folder, error)) {
+      if (!m_resume || entry.path() != m_run.folder) std::filesystem::remove_all(entry, error);
+    }
+    std::filesystem::create_directories(m_run.folder, error);
+    const std::filesystem::path model = m_run.folder / "model.npy";
+    std::vector<std::int64_t> shape = m_shape;
+    --shape[0];
+    io::write_npy(model, order.model.data(), shape);
+    const Json* const made_from = m_session.summary.find("fingerprint");
+    cluster::Work work =
+        shot_work(m_o, m_session.program(), made_from != nullptr ? *made_from : Json(),
+                  {"lags", "iterations", "evaluate", "band", "data-size"});
+    work.evaluation = order.evaluation;
+    work.survey["evaluation"] = std::to_string(order.evaluation);
+    work.survey["model of the evaluation"] = io::checksum_text(io::identify_file(model).checksum);
+    work.inputs.emplace_back("evaluation", model.string());
+    std::string size = "--data-size=";
+    io::append_number(size, order.size);
+    work.command.insert(work.command.end(),
+                        {"--evaluate={input:evaluation}", concat("--band=", order.band + 1), size});
+    const cluster::Report report = compute_parts(
+        m_o.distribute, m_run, work, m_numbers, m_session,
+        [&](std::int64_t shot, const Json& part, const std::filesystem::path& folder,
+            const std::vector<std::string>& names) {
+          const Json* const numbers = part.find("more");
+          const auto at = std::find(m_numbers.begin(), m_numbers.end(), shot);
+          if (numbers == nullptr || names.size() != 1 || at == m_numbers.end()) return false;
+          m_parts[static_cast<std::size_t>(at - m_numbers.begin())] = part_of(*numbers);
+          std::filesystem::rename(folder / names[0], m_run.folder / numbered("shot", shot));
+          return true;
+        });
+    add_all(m_run.folder, add);
+    count(report);
+    m_resume = m_run.tells = false;
+  }
+
+  void count(const cluster::Report& report) {
+    m_total.done += report.done;
+    m_total.earlier += report.earlier;
+    m_total.again += report.again;
+    m_total.twice += report.twice;
+    m_total.notes.insert(m_total.notes.end(), report.notes.begin(), report.notes.end());
+    if (m_total.sites.empty()) {
+      m_total.sites = report.sites;
+      return;
+    }
+    for (std::size_t k = 0; k < m_total.sites.size(); ++k) {
+      cluster::SiteReport& sum = m_total.sites[k];
+      const cluster::SiteReport& site = report.sites[k];
+      sum.shots += site.shots;
+      sum.jobs += site.jobs;
+      sum.failures += site.failures;
+      sum.lost += site.lost;
+      sum.worked += site.worked;
+      if (site.rate > 0.0) sum.rate = site.rate;  // the last one
+      sum.paused = site.paused;
+    }
+  }
+
+  const Options& m_o;
+  Session& m_session;
+  std::vector<std::int64_t> m_numbers, m_shape;
+  std::filesystem::path m_folder;
+  std::vector<ShotPart<T>> m_parts;  ///< without their values
+  SharedCount m_count;
+  std::size_t m_there = 0;
+  PlacesRun m_run;
+  bool m_resume = false;
+  cluster::Report m_total;
+};
+
+}  // namespace moho::examples::invert_waves
