@@ -55,6 +55,8 @@ memcheck=(
   "rtm.contract *cuda.*"
   "rtm.expand Expand/cuda.LayersInAConstantVelocity:Expand/cuda.FacesMoveAsTheAmplitudeSays"
   "gravity.contract *cuda.*"
+  "fwi.contract *cuda.*"
+  "stream.stream Stream/cuda_float.RecordsBetweenSteps"
 )
 racecheck=(
   "core.launch *cuda*"
@@ -65,6 +67,7 @@ racecheck=(
   "wave.points PointsTest/cuda_float.PlainSums"
   "rtm.contract *cuda.*"
   "gravity.contract *cuda.*"
+  "fwi.contract *cuda.*"
 )
 synccheck=("rays.contract *cuda.*" "eikonal.contract *cuda.*" "wave.contract *cuda.*" "gravity.contract *cuda.*")
 
