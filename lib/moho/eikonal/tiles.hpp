@@ -103,11 +103,10 @@ struct ChooseUpwinds {
     const T u = *problem.values(source, place);
     const T m = problem.template factor<Anelliptic>(source, place, node).square(0, 0);
     std::uint16_t& upwinds = problem.upwinds[source * problem.grid.size + place];
-    const std::uint16_t before = upwinds;
-    upwinds = choose_upwinds<Anelliptic>(problem, source, node).bits();
+    upwinds = choose_upwinds<Anelliptic>(problem, source, node).bits_after(upwinds);
     const std::int64_t item = source * problem.grid.tile_count + problem.grid.tile_number(tile);
     marks.seen[item] = 0;  // all nodes of the tile write the same
-    if (upwinds != before) mark(marks, item, m * (u * u), all_faces);
+    if (Upwinds::is_fresh(upwinds)) mark(marks, item, m * (u * u), fresh_nodes);
   }
 };
 

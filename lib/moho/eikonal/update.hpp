@@ -60,9 +60,18 @@ class Upwinds {
   KOKKOS_FORCEINLINE_FUNCTION std::uint16_t bits() const {
     return static_cast<std::uint16_t>(m_bits);
   }
+  /// The same, with a mark if it is another choice than the one stored before.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint16_t bits_after(std::uint16_t before) const {
+    const bool same = m_bits == (before & (fresh - 1));
+    return static_cast<std::uint16_t>(same ? m_bits : m_bits | fresh);
+  }
+  /// True if what is stored has that mark.
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_fresh(std::uint16_t bits) {
+    return (bits & fresh) != 0;
+  }
 
  private:
-  static constexpr unsigned lower = 1, upper = 2, second = 4;
+  static constexpr unsigned lower = 1, upper = 2, second = 4, fresh = 1U << 15;
   unsigned m_bits = 0;
 };
 

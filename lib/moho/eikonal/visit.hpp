@@ -121,6 +121,21 @@ struct OpenNodes {
       }
     }
   }
+  /// Nodes whose choice of neighbours is another than before.
+  template <class T>
+  void add_fresh(const Problem<T, Dim>& problem, const TileRange<Dim>& tile) {
+    const std::int64_t nodes = static_cast<std::int64_t>(length[0]) * stride[0];
+    std::int64_t node[Dim];
+    for (std::int64_t k = 0; k < nodes; ++k) {
+      std::int64_t rest = k;
+      for (int d = Dim - 1; d >= 0; --d) {
+        node[d] = tile.begin[d] + rest % length[d];
+        rest /= length[d];
+      }
+      const std::int64_t place = tile.source * problem.grid.size + problem.grid.at(node);
+      if (Upwinds::is_fresh(problem.upwinds[place])) add(k);
+    }
+  }
   /// True if a row has any.
   bool any(std::int64_t row) const {
     return std::memchr(open + row, 1, static_cast<std::size_t>(length[Dim - 1])) != nullptr;
@@ -319,6 +334,8 @@ bool claim(const Marks<T>& marks, std::int64_t item) {
 
 /// All faces of a tile, in Marks::faces: solve all of its nodes.
 inline constexpr int all_faces = 1 << 6;
+/// In Marks::faces: solve the nodes whose choice of neighbours is another than before.
+inline constexpr int fresh_nodes = 1 << 7;
 
 /// Marks a tile: something came in through some of its faces.
 template <class T>
@@ -366,6 +383,7 @@ struct HostVisit {
       if (faces & all_faces) {
         open.add_all();
       } else {
+        if (Order == 2 && (faces & fresh_nodes)) open.add_fresh(problem, tile);
         for (int d = 0; d < Dim; ++d) {
           if ((faces >> (2 * d)) & 1) open.add_face(d, false);
           if ((faces >> (2 * d + 1)) & 1) open.add_face(d, true);
