@@ -657,13 +657,13 @@ void Streaming<T, Dim, Memory>::copy_out(int field, const Box<Dim>& box, T* valu
 }  // namespace moho::stream
 
 /// \cond
-#define MOHO_STREAM_DRIVER(prefix, T, Dim, Memory)                                    \
-  prefix template class Ring<T, Dim, Memory>;                                         \
-  prefix template class Pipeline<T, Dim, Memory>;                                     \
-  prefix template class Slabs<T, Dim, Memory>;                                        \
-  prefix template StreamReport run_stream<T, Dim, Memory>(                            \
-      const Schedule&, const std::vector<std::unique_ptr<Pipeline<T, Dim, Memory>>>&, \
-      HostVolume<T, Dim>*, const StreamRunOptions<T>&);                               \
+#define MOHO_STREAM_DRIVER(prefix, T, Dim, Memory)                                \
+  prefix template class Ring<T, Dim, Memory>;                                     \
+  prefix template class Pipeline<T, Dim, Memory>;                                 \
+  prefix template class Slabs<T, Dim, Memory>;                                    \
+  prefix template StreamReport run_lanes<T, Dim, Memory>(                         \
+      const std::vector<StreamLane<T, Dim, Memory>>&, const StreamRunOptions<T>&, \
+      const StreamAction&);                                                       \
   prefix template class Streaming<T, Dim, Memory>;
 #ifdef MOHO_STREAM_KERNELS
 namespace moho::stream {

@@ -33,6 +33,16 @@ struct StreamShot {
                                              ///< are not written
   /// Nodes of the step from a time to the next one; empty: the whole grid.
   std::function<Box<Dim>(std::int64_t level)> box = {};
+  /// Steps from times before this one are left out: the state that was loaded is that of the times
+  /// still - 1 and still.
+  std::int64_t still = 0;
+  /// The row of amplitudes that belongs to the step from time 0, where rows run backwards: row
+  /// last_row - level; negative: row `level`.
+  std::int64_t last_row = -1;
+  bool sums = false;  ///< the sums of VolumeShape::sums arrive and leave with the planes
+  /// Called when the step of some planes from a time is submitted: adds to the field at
+  /// `level + 1`, by the stepping instance.
+  std::function<void(const RingPiece& piece, std::int64_t level)> stepped = {};
 };
 
 namespace detail {
@@ -112,6 +122,8 @@ class Pipeline {
   void load_from(const Pipeline& before, const StreamRange& range);
   /// All stages of an iteration, by the stepping instance.
   void step(const StreamWork& work);
+  /// One of them.
+  void step(const StreamStage& stage);
   /// Planes to the volume, by the storing instance; with staging they are on their way to it only
   /// (unload()).
   void store(const StreamRange& range, const VolumeState<T>& state, T* staging);
@@ -137,6 +149,15 @@ class Pipeline {
   std::int64_t bad_node();
   /// How the volume lies.
   const VolumeShape<T, Dim>& shape() const { return m_shape; }
+  /// Sets the sums on the device to zero. It waits.
+  void clear_sums() {
+    m_ring.clear_sums(m_step);
+    m_step.fence();
+  }
+  /// Copies sums that are held on the device to the volume's. It waits.
+  void keep_sums(const VolumeState<T>& state) const;
+  /// Bytes of a plane that arrive, and that leave, in a sweep.
+  double plane_bytes(bool arrives) const;
   /// Puts the waves to rest, where the device holds the whole grid. It waits.
   void clear();
   /// The ring.
@@ -158,6 +179,10 @@ class Pipeline {
   void slopes(const StreamStage& stage, const Box<Dim>& box);
   void watch(const StreamRange& range);
   StreamRange inside(const StreamRange& range) const;
+  // Arrays of sums that arrive and leave with planes.
+  std::size_t carried_sums() const {
+    return m_shot.sums && !m_shape.sums.held ? m_ring.sum_count() : 0;
+  }
 
   const wave::Scheme<T, Dim, Memory>& m_scheme;
   const VolumeShape<T, Dim>& m_shape;
@@ -198,6 +223,7 @@ Pipeline<T, Dim, Memory>::Pipeline(const Instance<Memory>& exec,
       m_ring(exec, scheme, schedule.ring_planes(), schedule.shape().beyond(), resident),
       m_bad(allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::stream::bad",
                                                           std::size_t(1))) {
+  m_ring.allocate_sums(exec, shape.sums);
   fill(m_step, m_bad, INT64_MAX);
   m_step.fence();
 }
@@ -284,6 +310,13 @@ typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
             {memory.array, memory.first, host.at(part.begin), part.count() * memory.plane_size});
       }
     }
+    for (std::size_t k = 0; k < carried_sums(); ++k) {
+      const Planes part = intersection(piece.planes, m_shape.sums.planes);
+      if (part.empty()) continue;
+      const auto sums = m_ring.sums(k, piece, part);
+      result.push_back(
+          {sums.array, sums.first, state.sums[k].at(part.begin), part.count() * sums.plane_size});
+    }
   }
   return result;
 }
@@ -311,6 +344,12 @@ typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::device_copie
         const auto memory = m_ring.layer(m_shape, n, piece, part, zeta, parity);
         result.push_back({memory.array, memory.first, nullptr, part.count() * memory.plane_size});
       }
+    }
+    for (std::size_t k = 0; k < carried_sums(); ++k) {
+      const Planes part = intersection(piece.planes, m_shape.sums.planes);
+      if (part.empty()) continue;
+      const auto sums = m_ring.sums(k, piece, part);
+      result.push_back({sums.array, sums.first, nullptr, part.count() * sums.plane_size});
     }
   }
   return result;
@@ -459,6 +498,10 @@ void Pipeline<T, Dim, Memory>::unload_message(const StreamRange& range, const Vo
       put(state.psi[n], part, m_shape.layers[n].plane_size);
       put(state.zeta[n], part, m_shape.layers[n].plane_size);
     }
+    for (std::size_t k = 0; k < carried_sums(); ++k) {
+      const Planes part = intersection(piece.planes, m_shape.sums.planes);
+      if (!part.empty()) put(state.sums[k], part, m_shape.sums.plane_size);
+    }
   }
 }
 
@@ -466,6 +509,7 @@ template <class T, int Dim, class Memory>
 std::int64_t Pipeline<T, Dim, Memory>::staging_elements(std::int64_t planes) const {
   std::int64_t plane = (m_shape.parameters + 2 * m_shape.fields) * m_shape.layout.strides[0];
   for (const auto& layer : m_shape.layers) plane += 2 * layer.plane_size;
+  plane += static_cast<std::int64_t>(carried_sums()) * m_shape.sums.plane_size;
   return planes * plane;
 }
 
@@ -521,6 +565,7 @@ void Pipeline<T, Dim, Memory>::slopes(const StreamStage& stage, const Box<Dim>& 
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
   const std::int64_t level = stage.level;
+  if (level < m_shot.still) return;
   const std::vector<RingPiece> pieces = m_ring.pieces(stage.range);
   Box<Dim> box = whole_box(m_scheme.grid());
   if (m_shot.box) box = m_shot.box(level);
@@ -542,18 +587,20 @@ void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
     }
   }
   const int next = static_cast<int>((level + 1) & 1);
-  const bool injects =
-      m_shot.sources != nullptr && level < static_cast<std::int64_t>(m_shot.amplitudes.extent(0));
+  const std::int64_t row_of_source = m_shot.last_row < 0 ? level : m_shot.last_row - level;
+  const bool injects = m_shot.sources != nullptr && row_of_source >= 0 &&
+                       row_of_source < static_cast<std::int64_t>(m_shot.amplitudes.extent(0));
   for (const RingPiece& piece : pieces) {
+    if (m_shot.stepped) m_shot.stepped(piece, level);
     for (int f = 0; f < m_shape.fields; ++f) {
       if (injects) {
         if (m_ring.whole()) {
           m_shot.sources->inject(m_step, m_ring.layout(piece), piece.planes, m_ring.field(next, f),
-                                 m_shot.amplitudes, level, m_ring.whole_medium().source_scale(f),
-                                 m_shot.factor);
+                                 m_shot.amplitudes, row_of_source,
+                                 m_ring.whole_medium().source_scale(f), m_shot.factor);
         } else {
           m_shot.sources->inject_with(m_step, m_ring.layout(piece), piece.planes,
-                                      m_ring.field(next, f), m_shot.amplitudes, level,
+                                      m_ring.field(next, f), m_shot.amplitudes, row_of_source,
                                       m_shot.factors[f], m_shot.factor);
         }
       }
@@ -577,15 +624,39 @@ void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
 
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::step(const StreamWork& work) {
-  for (const StreamStage& stage : work.stages) {
-    step_stage(stage);
-    const std::int64_t last = m_schedule->first_level(stage.range.sweep, m_device) +
-                              m_schedule->updates(stage.range.sweep, m_device) - 1;
-    // a device that holds the grid hands on nothing: the last step of the run is looked at
-    if (m_ring.whole() ? stage.level + 1 == m_schedule->shape().steps : stage.level == last) {
-      watch(stage.range);
-    }
+  for (const StreamStage& stage : work.stages) step(stage);
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::step(const StreamStage& stage) {
+  step_stage(stage);
+  const std::int64_t last = m_schedule->first_level(stage.range.sweep, m_device) +
+                            m_schedule->updates(stage.range.sweep, m_device) - 1;
+  // a device that holds the grid hands on nothing: the last step of the run is looked at
+  if (m_ring.whole() ? stage.level + 1 == m_schedule->shape().steps : stage.level == last) {
+    watch(stage.range);
   }
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::keep_sums(const VolumeState<T>& state) const {
+  if (!m_shape.sums.held) return;
+  for (std::size_t k = 0; k < m_ring.sum_count(); ++k) {
+    const auto sums = m_ring.sums(k, {m_shape.sums.planes, 0, 0}, m_shape.sums.planes);
+    const auto count = static_cast<std::size_t>(state.sums[k].size());
+    copy(m_store, HostElements<T>(state.sums[k].first, count),
+         detail::device_part<T, Memory>({sums.array, 0, nullptr, state.sums[k].size()}));
+  }
+  m_store.fence();
+}
+
+template <class T, int Dim, class Memory>
+double Pipeline<T, Dim, Memory>::plane_bytes(bool arrives) const {
+  const std::int64_t arrays =
+      2 * m_shape.fields + (arrives && !m_ring.resident() ? m_shape.parameters : 0);
+  const std::int64_t elements = arrays * m_shape.layout.strides[0] +
+                                static_cast<std::int64_t>(carried_sums()) * m_shape.sums.plane_size;
+  return static_cast<double>(elements) * static_cast<double>(sizeof(T));
 }
 
 template <class T, int Dim, class Memory>
