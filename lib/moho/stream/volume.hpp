@@ -403,6 +403,44 @@ void HostVolume<T, Dim>::copy_out(int field, const Box<Dim>& box, T* values) con
   }
 }
 
+namespace detail {
+
+/// A field of the host in another memory; hosts share it. It waits.
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> field_in(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                               const Field<T, Dim, Kokkos::HostSpace>& field) {
+  if constexpr (is_host_memory<Memory>) {
+    return field;
+  } else {
+    auto result = make_field<T>(exec, grid, field.label());
+    copy(exec,
+         Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(result.data(),
+                                                                           result.size()),
+         HostElements<const T>(field.data(), field.size()));
+    exec.fence();
+    return result;
+  }
+}
+
+/// A model of what a function makes of the fields that there are.
+template <class T, int Dim, class Memory, class Function>
+wave::Model<T, Dim, Memory> changed_model(const wave::Model<T, Dim, Kokkos::HostSpace>& model,
+                                          const Function& function) {
+  wave::Model<T, Dim, Memory> result;
+  const auto take = [&](const Field<T, Dim, Kokkos::HostSpace>& from, Field<T, Dim, Memory>& to) {
+    if (from.data() != nullptr) to = function(from);
+  };
+  take(model.vp, result.vp);
+  take(model.density, result.density);
+  take(model.epsilon, result.epsilon);
+  take(model.delta, result.delta);
+  take(model.theta, result.theta);
+  take(model.phi, result.phi);
+  return result;
+}
+
+}  // namespace detail
+
 /// \brief Some planes of a host's model with its layers, in the memory of a device. It waits.
 /// \param exec of the device
 /// \param scheme of the grid with its layers
@@ -419,24 +457,12 @@ wave::Model<T, Dim, Memory> extended_part(const Instance<Memory>& exec,
   using Host = Kokkos::HostSpace;
   const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
   const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
-  wave::Model<T, Dim, Memory> part;
-  const auto take = [&](const Field<T, Dim, Host>& from, Field<T, Dim, Memory>& to) {
-    if (from.data() == nullptr) return;
-    const auto extended = wave::extend_field<T, Dim, Host>(host, grid, from, faces, planes);
-    Grid<Dim> shape = scheme.grid();
-    shape.extents[0] = planes.count();
-    to = make_field<T>(exec, shape, from.label());
-    copy(exec,
-         Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(to.data(), to.size()),
-         HostElements<const T>(extended.data(), extended.size()));
-    exec.fence();
-  };
-  take(model.vp, part.vp);
-  take(model.density, part.density);
-  take(model.epsilon, part.epsilon);
-  take(model.delta, part.delta);
-  take(model.theta, part.theta);
-  take(model.phi, part.phi);
+  Grid<Dim> shape = scheme.grid();
+  shape.extents[0] = planes.count();
+  auto part = detail::changed_model<T, Dim, Memory>(model, [&](const Field<T, Dim, Host>& field) {
+    return detail::field_in<T, Dim, Memory>(
+        exec, shape, wave::extend_field<T, Dim, Host>(host, grid, field, faces, planes));
+  });
   wave::randomise_layers<T, Dim, Memory>(exec, scheme.grid(), faces, random, planes, part.vp);
   return part;
 }
