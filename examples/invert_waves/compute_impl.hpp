@@ -55,17 +55,24 @@ struct Rounded {
   }
 };
 
-/// Inverts, band after band.
-template <class T, int Dim, class Memory>
+/// Inverts, band after band, with models and vectors in Memory.
+template <class T, int Dim, class Memory, class ShotsType>
 class Inversion {
  public:
-  Inversion(const Instance<Memory>& exec, const Job<T, Dim>& job, PhaseTimes& phases)
-      : m_exec(exec), m_job(job), m_o(*job.options), m_phases(phases), m_shots(exec, job) {}
+  /// \param device of the plan
+  Inversion(const Job<T, Dim>& job, PhaseTimes& phases, ShotsType& shots, std::string device,
+            int threads)
+      : m_exec(shots.exec()), m_job(job), m_o(*job.options), m_phases(phases), m_shots(shots) {
+    m_device = std::move(device);
+    m_threads = threads;
+  }
 
   void run() {
     {
       const ScopedPhase<Instance<Memory>> phase(m_exec, m_phases, "plan");
-      m_plan = Planner<T, Dim, Memory>(m_exec, m_job, m_shots).make();
+      m_plan = Planner<T, Dim, Memory, ShotsType>(m_exec, m_job, m_shots).make();
+      m_plan.device = m_device;
+      m_plan.threads = m_threads;
     }
     if (!m_job.begins(m_plan)) return;
     {
@@ -86,7 +93,9 @@ class Inversion {
       m_job.band_over(band, m_search->message(), found());
     }
     gather_middle();
-    if (m_o.extended) extend();
+    if constexpr (!ShotsType::streamed) {
+      if (m_o.extended) extend();
+    }
   }
 
  private:
@@ -226,7 +235,7 @@ class Inversion {
     const Model model = model_at(m_search->point());
     fill(m_exec, m_sum, 0.0);
     fill(m_exec, m_light, 0.0);
-    typename Shots<T, Dim, Memory>::Pace pace;
+    typename ShotsType::Pace pace;
     if (m_job.progress) {
       pace = [&](std::size_t k, int leg, const wave::ShotProgress& now) {
         tell_progress(k, leg, now);
@@ -331,8 +340,8 @@ class Inversion {
     gather.samples = observed.count;
     gather.dt = observed.dt;
     gather.observed = observed.samples;
-    gather.start = m_shots.model_gather(m_shots.modelling(), m_shots.start(), shot);
-    gather.modelled = m_shots.model_gather(m_shots.modelling(), model_at(m_search->best()), shot);
+    gather.start = m_shots.gather_of(m_shots.start(), shot);
+    gather.modelled = m_shots.gather_of(model_at(m_search->best()), shot);
     m_job.gathered(gather);
   }
 
@@ -340,7 +349,9 @@ class Inversion {
   const Job<T, Dim>& m_job;
   const Options& m_o;
   PhaseTimes& m_phases;
-  Shots<T, Dim, Memory> m_shots;
+  ShotsType& m_shots;
+  std::string m_device;
+  int m_threads = 1;
   Plan m_plan;
   std::optional<fwi::ExtendedImage<T, Dim, Memory>> m_extended;
   std::optional<fwi::Lbfgs<T, Memory>> m_search;
@@ -358,7 +369,19 @@ class Inversion {
 template <class T, int Dim, class Memory>
 PhaseTimes compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job) {
   PhaseTimes phases;
-  detail::Inversion<T, Dim, Memory>(exec, job, phases).run();
+  const std::string device = device_name(exec);
+  const int threads = exec.concurrency();
+  if (detail::streams(exec, job)) {
+    using Host = Kokkos::HostSpace;
+    const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
+    using Shots = detail::StreamedShots<T, Dim, Memory>;
+    Shots shots(host, exec, job);
+    detail::Inversion<T, Dim, Host, Shots>(job, phases, shots, device, threads).run();
+  } else {
+    using Shots = detail::Shots<T, Dim, Memory>;
+    Shots shots(exec, job);
+    detail::Inversion<T, Dim, Memory, Shots>(job, phases, shots, device, threads).run();
+  }
   return phases;
 }
 

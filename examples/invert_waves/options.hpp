@@ -53,6 +53,8 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts {
   fwi::Lags lags;                 ///< of the extended image of the result
   bool extended = false;          ///< it was asked for
   std::size_t device_memory = 0;  ///< bytes; 0: what is free
+  std::int64_t block = 0;         ///< planes that stream at a time; 0: chosen
+  std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen
   bool plan = false;              ///< print what would be done, and stop
 };
 

@@ -92,6 +92,51 @@ class Inversion(Case):
         r = self.invert(*self.shots, "--iterations", "2", "--source-field", "random", out="random")
         self.assertLess(r.relative, 0.7)
 
+    def test_gradients_stream(self):
+        asked = [*self.shots, "--iterations", "2", "--source-field", "random", "--space", self.spaces()[0]]
+        expected = self.invert(*asked, out="core")
+        self.assertNotIn("stream", expected.summary)
+        names = ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_observed.npy", "gather_modelled.npy")
+        for more, block, updates in ((["--block", "1", "--updates", "1"], 1, 1), (["--block", "7", "--updates", "8"], 7, 8),
+                                     (["--device-memory", "900K"], None, None)):
+            r = self.invert(*asked, *more, out="stream")
+            for name in names:
+                np.testing.assert_array_equal(r.load(name), expected.load(name), f"{more}, {name}")
+            columns = ("misfit", "gradient", "step")
+            self.assertEqual([[row[c] for c in columns] for row in r.history],
+                             [[row[c] for c in columns] for row in expected.history])
+            if block:
+                self.assertEqual((r.summary["stream"]["block"], r.summary["stream"]["updates"]), (block, updates))
+            else:
+                self.assertLessEqual(r.summary["stream"]["device_bytes"], 900 * 1024)
+        # a model that fits does not stream
+        r = self.invert(*asked, "--device-memory", "1G", out="fits")
+        self.assertNotIn("stream", r.summary)
+        # with a density, and when it goes on after the first evaluation
+        self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))
+        self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))
+        asked += ["--rho", "rho.npy", "--true-rho", "true_rho.npy", "--parameters", "vp,rho", "--bands", "5,8"]
+        expected = self.invert(*asked, out="core_rho")
+        r = self.invert(*asked, "--updates", "5", out="stream_rho")
+        for name in (*names, "rho.npy", "gradient_rho.npy"):
+            np.testing.assert_array_equal(r.load(name), expected.load(name), name)
+
+    def test_plans_of_streams(self):
+        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--source-field", "random"]
+        done = self.call(*asked, "--block", "4", "--updates", "6", "--plan", "--out", "plan")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words in ("source's wavefield by random, beside the adjoint field in a stream", "blocks of 4 planes, 6 steps in a pass",
+                      "rings of ", "predicted: "):
+            self.assertIn(words, done.stdout)
+        self.assertFalse(os.path.exists(self.path("plan/summary.json")))
+        self.refuse([*asked, "--device-memory", "9K"], "does not hold the planes of one stage")
+        self.refuse([*asked, "--block", "1000"], "--block is 1000", "the planes of the volume")
+        self.refuse(["--vp", "start.npy", *self.survey, *self.shots, "--block", "4"], "--block", "needs --source-field random")
+        self.refuse([*asked, "--updates", "4", "--lags", "3"], "--lags: the gradient streams")
+        self.refuse([*asked, "--updates", "4", "--epsilon", "0.1", "--delta", "0.05", "--parameters", "vp,epsilon"],
+                    "epsilon and delta in a stream")
+        self.refuse([*asked, "--updates", "4", "--epsilon", "0.1", "--theta", "0.3"], "the gradient of TTI media")
+
     def test_bands_masks_and_bounds(self):
         r = self.invert(*self.shots, "--iterations", "3", "--bands", "4,8", "--mask", "depth:100", "--bounds",
                         "vp:1790:2210", "--precondition", "illumination")

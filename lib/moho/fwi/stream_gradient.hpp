@@ -125,6 +125,7 @@ class StreamedGradients {
     wave::PropagatorOptions<Dim> options;
     wave::RandomLayerOptions random;
     Grid<Dim> grid;
+    Planes sources;                                ///< planes of all sources
     std::vector<std::unique_ptr<Scheme>> schemes;  ///< one a device
     std::unique_ptr<stream::VolumeShape<T, Dim>> shape;
     std::unique_ptr<stream::Schedule> schedule;  ///< of the last leg
@@ -153,7 +154,6 @@ class StreamedGradients {
   StreamedGradientOptions<Dim> m_options;
   std::vector<Instance<Memory>> m_instances;  ///< one a device
   Side m_adjoint, m_source;
-  Planes m_source_planes;  ///< of all sources, in the grid of the model
   std::int64_t m_most_receivers = 0;
   stream::StreamNeed m_need;
   stream::StreamRates m_rates;

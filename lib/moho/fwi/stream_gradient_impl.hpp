@@ -25,13 +25,9 @@ StreamedGradients<T, Dim, Memory>::StreamedGradients(const InstanceOf<Memory>& e
   check();
   make_side(m_adjoint, model, shots);
   make_side(m_source, model, shots);
-  moho::Points<Dim> sources;
   for (const wave::Shot<Dim>& shot : shots) {
-    sources.insert(sources.end(), shot.sources.begin(), shot.sources.end());
     m_most_receivers = std::max(m_most_receivers, static_cast<std::int64_t>(shot.receivers.size()));
   }
-  m_source_planes =
-      stream::detail::planes_of_points(grid, sources, wave::PointOptions<Dim>().radius);
   make_need(shots);
   m_rates = options.rates;
   stream::StreamWishes wishes = options.wishes;
@@ -124,7 +120,9 @@ void StreamedGradients<T, Dim, Memory>::make_side(Side& side, const HostModel& m
     exec.fence();
   }
   side.shape = std::make_unique<stream::VolumeShape<T, Dim>>(*side.schemes.front());
+  moho::Points<Dim> sources;
   for (const wave::Shot<Dim>& shot : shots) {
+    sources.insert(sources.end(), shot.sources.begin(), shot.sources.end());
     const std::string of = shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
     const Box<Dim> inside = side.schemes.front()->interior();
     wave::detail::blame("sources",
@@ -132,6 +130,8 @@ void StreamedGradients<T, Dim, Memory>::make_side(Side& side, const HostModel& m
     wave::detail::blame(
         "receivers", [&] { check_positions(side.grid, shot.receivers, of + "receiver", inside); });
   }
+  side.sources =
+      stream::detail::planes_of_points(side.grid, sources, wave::PointOptions<Dim>().radius);
 }
 
 template <class T, int Dim, class Memory>
@@ -205,9 +205,7 @@ void StreamedGradients<T, Dim, Memory>::prepare() {
   m_adjoint.shape->sums = {m_need.sums, planes_of(box), m_need.sum_elements, m_plan.sums_held};
   for (Side* side : {&m_adjoint, &m_source}) {
     stream::VolumeOptions volume;
-    // planes of sources in the grid with layers
-    const std::int64_t first = side->schemes.front()->interior().lower[0];
-    volume.sources = {m_source_planes.begin + first, m_source_planes.end + first};
+    volume.sources = side->sources;
     if (side == &m_adjoint) {
       volume.sums = m_need.sums;
       volume.sum_planes = planes_of(box);
