@@ -77,12 +77,19 @@ class ShotData {
     try {
       return function();
     } catch (const InputError& error) {
-      throw InputError(in_options(error.what(), m_job.names,
+      std::string text = error.what();
+      if (text.rfind("device memory", 0) == 0) text[6] = '-';
+      throw InputError(in_options(text, m_job.names,
                                   {{"sources", m_job.sources_name},
                                    {"receivers", m_job.receivers_name},
                                    {"wavelet", m_job.wavelet_name},
+                                   {"device-memory", "--device-memory"},
                                    {"block", "--block"},
                                    {"updates", "--updates"}}));
+    } catch (const MemoryError& error) {
+      const std::string text = error.what();
+      if (text.rfind("a device memory", 0) != 0) throw;
+      throw MemoryError("--device-memory: " + text);
     }
   }
 
