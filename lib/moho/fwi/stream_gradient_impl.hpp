@@ -8,6 +8,15 @@
 
 namespace moho::fwi {
 
+namespace detail {
+/// Planes of a model, for work piece by piece.
+template <int Dim>
+std::int64_t planes_of_piece(const Grid<Dim>& grid) {
+  const std::int64_t plane = grid.size() / grid.extents[0];
+  return std::clamp<std::int64_t>((std::int64_t(1) << 22) / plane, 1, grid.extents[0]);
+}
+}  // namespace detail
+
 template <class T, int Dim, class Memory>
 StreamedGradients<T, Dim, Memory>::StreamedGradients(const InstanceOf<Memory>& exec,
                                                      const Grid<Dim>& grid, const HostModel& model,
@@ -160,6 +169,14 @@ void StreamedGradients<T, Dim, Memory>::make_need(const std::vector<wave::Shot<D
       sizeof(T) * (receivers * (2 * static_cast<std::size_t>(m_options.steps + 1) + share * 6) +
                    2 * sources * m_options.wavelet.size());
   source.fixed = 0;
+  // volumes are loaded, and derivatives made, with rings in place
+  using Volume = stream::HostVolume<T, Dim>;
+  const Grid<Dim>& grid = m_grid;
+  const std::int64_t piece = detail::planes_of_piece(grid) * (grid.size() / grid.extents[0]);
+  m_need.fixed += std::max(
+      {Volume::load_bytes(*m_adjoint.schemes.front()),
+       Volume::load_bytes(*m_source.schemes.front()),
+       (m_options.unknowns.density ? 8 : 4) * static_cast<std::size_t>(piece) * sizeof(T)});
   m_need.beside.push_back(source);
   m_need.sums = Products::sum_count(m_options.unknowns);
   m_need.sum_planes = box.extent(0);
@@ -461,15 +478,6 @@ ShotGradientReport<Dim> StreamedGradients<T, Dim, Memory>::add(
   for (const auto& device : m_adjoint.chain) device->keep_sums(m_adjoint.volume->state());
   return report;
 }
-
-namespace detail {
-/// Planes of a model, for work piece by piece.
-template <int Dim>
-std::int64_t planes_of_piece(const Grid<Dim>& grid) {
-  const std::int64_t plane = grid.size() / grid.extents[0];
-  return std::clamp<std::int64_t>((std::int64_t(1) << 24) / plane, 1, grid.extents[0]);
-}
-}  // namespace detail
 
 template <class T, int Dim, class Memory>
 typename StreamedGradients<T, Dim, Memory>::HostModel

@@ -147,9 +147,11 @@ namespace detail {
 template <class T, int Dim, class Memory>
 class LaneRun {
  public:
-  LaneRun(const StreamLane<T, Dim, Memory>& lane, const StreamRunOptions<T>& options,
-          StreamReport& report)
+  /// \param name of the lane in a time line; empty: there is but one
+  LaneRun(const StreamLane<T, Dim, Memory>& lane, std::string name,
+          const StreamRunOptions<T>& options, StreamReport& report)
       : m_lane(lane),
+        m_name(std::move(name)),
         m_options(options),
         m_report(report),
         m_devices(lane.chain->size()),
@@ -280,7 +282,7 @@ class LaneRun {
   Pipeline<T, Dim, Memory>& first() const { return *m_lane.chain->front(); }
   Pipeline<T, Dim, Memory>& last() const { return *m_lane.chain->back(); }
   std::string row(const char* what, std::size_t g) const {
-    return m_devices > 1 ? concat(what, " ", g) : std::string(what);
+    return concat(what, m_devices > 1 ? concat(" ", g) : "", m_name);
   }
   static double planes_of_all(const std::vector<StreamRange>& ranges) {
     std::int64_t sum = 0;
@@ -310,6 +312,7 @@ class LaneRun {
   }
 
   StreamLane<T, Dim, Memory> m_lane;
+  std::string m_name;
   const StreamRunOptions<T>& m_options;
   StreamReport& m_report;
   std::size_t m_devices;
@@ -368,7 +371,8 @@ StreamReport run_lanes(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
     }
     report.iterations = std::max(report.iterations, lane.schedule->iterations());
     for (const auto& device : *lane.chain) device->stepping().fence();
-    runs.push_back(std::make_unique<detail::LaneRun<T, Dim, Memory>>(lane, options, report));
+    const std::string name = lanes.size() > 1 ? concat(", volume ", runs.size() + 1) : "";
+    runs.push_back(std::make_unique<detail::LaneRun<T, Dim, Memory>>(lane, name, options, report));
   }
   const std::size_t devices = lanes.front().chain->size();
   const auto stepping = [&](std::size_t g) -> const Instance<Memory>& {

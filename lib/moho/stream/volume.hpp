@@ -146,6 +146,9 @@ class HostVolume {
   void load(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
             const Grid<Dim>& grid, const wave::Model<T, Dim, Kokkos::HostSpace>& model,
             const wave::RandomLayerOptions& random);
+  /// Bytes that load() takes on the device for as long as it runs.
+  template <class Memory>
+  static std::size_t load_bytes(const wave::Scheme<T, Dim, Memory>& scheme);
   /// Puts the waves to rest.
   void clear();
   /// Sets the sums to zero.
@@ -182,6 +185,12 @@ class HostVolume {
  private:
   PlaneArray<T> take(std::int64_t plane_size, const Planes& planes, const char* label);
   void rest(const VolumeState<T>& state);
+  // Planes that load() prepares at a time: about 64 MiB an array; those that are continued into
+  // the halo are all in one.
+  static std::int64_t planes_at_a_time(const wave::Layout<Dim>& layout) {
+    const std::int64_t bytes = layout.strides[0] * static_cast<std::int64_t>(sizeof(T));
+    return std::max<std::int64_t>(2 * layout.halo + 1, (std::int64_t(64) << 20) / bytes);
+  }
 
   VolumeShape<T, Dim> m_shape;
   std::vector<PlaneArray<T>> m_parameters;
@@ -469,16 +478,25 @@ wave::Model<T, Dim, Memory> extended_part(const Instance<Memory>& exec,
 
 template <class T, int Dim>
 template <class Memory>
+std::size_t HostVolume<T, Dim>::load_bytes(const wave::Scheme<T, Dim, Memory>& scheme) {
+  const VolumeShape<T, Dim> shape(scheme);
+  const wave::Layout<Dim>& layout = shape.layout;
+  // fields of the model, and what is made of them; the last slab may have `halo` planes more
+  const std::int64_t arrays = 2 * shape.parameters + (shape.q_factors ? 1 : 0);
+  const std::int64_t planes =
+      std::min(planes_at_a_time(layout) + layout.halo, layout.extents[0]) + 2 * layout.halo;
+  return static_cast<std::size_t>(arrays * planes * layout.strides[0]) * sizeof(T);
+}
+
+template <class T, int Dim>
+template <class Memory>
 void HostVolume<T, Dim>::load(const InstanceOf<Memory>& exec,
                               const wave::Scheme<T, Dim, Memory>& scheme, const Grid<Dim>& grid,
                               const wave::Model<T, Dim, Kokkos::HostSpace>& model,
                               const wave::RandomLayerOptions& random) {
   const Instance<Memory>& instance = exec;
   const std::int64_t halo = m_shape.layout.halo, planes = scheme.grid().extents[0];
-  // slabs of about 64 MiB an array; the planes that are continued into the halo are all in one
-  const std::int64_t piece = std::max<std::int64_t>(
-      2 * halo + 1, (std::int64_t(64) << 20) /
-                        (m_shape.layout.strides[0] * static_cast<std::int64_t>(sizeof(T))));
+  const std::int64_t piece = planes_at_a_time(m_shape.layout);
   for (std::int64_t begin = 0; begin < planes;) {
     std::int64_t end = std::min(begin + piece, planes);
     if (planes - end <= halo) end = planes;
