@@ -4,11 +4,9 @@
 
 #include "common/boundary.hpp"
 #include "common/format.hpp"
-#include "common/memory.hpp"
-#include "common/program.hpp"
 #include "common/shot_list.hpp"
 #include "common/summary.hpp"
-#include "common/survey_data.hpp"
+#include "common/survey_program.hpp"
 #include "invert_waves/compute.hpp"
 #include "invert_waves/options.hpp"
 #include "invert_waves/sharing.hpp"
@@ -124,6 +122,7 @@ class Program {
       const PhaseTimes times = compute_on(exec, m_job);
       m_session.computed(times);
     });
+    processes.finish();
     if (m_o.plan || !processes.root()) return;
     if (!m_why.empty()) {
       m_session.out_of_time(concat(m_evaluations, " evaluations are there: ", m_why));
