@@ -7,10 +7,15 @@
 // wavelet that the grid carries. Rates are nodes of the grid times steps, once, over the time of
 // everything: forward leg, adjoint leg, the source's wavefield again, products, derivatives.
 //
+// The way "random" against "shell" is the price of random boundaries. "stream" is the gradient of
+// "random" with planes of both wavefields going through the device, with so many steps in a pass
+// (0: as planned); it has the same bits.
+//
 // MOHO_BENCH_FWI_N and MOHO_BENCH_FWI_STEPS set n and the steps.
 //
 // Names: gradient/<medium>/<unknowns>/<way>/lags:<n>/<space>/n:<n> with -1 for no extended image,
-// and lbfgs/pairs:<m>/<space>/n:<unknowns>.
+// gradient/<medium>/<unknowns>/stream/updates:<n>/<space>/n:<n>, and
+// lbfgs/pairs:<m>/<space>/n:<unknowns>.
 
 #include "bench_fwi/runner.hpp"
 #include "common/program.hpp"
@@ -22,6 +27,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -81,6 +87,29 @@ void time_gradient(benchmark::State& state, const std::string& space,
   }
 }
 
+void time_stream(benchmark::State& state, const std::string& space,
+                 const GradientSettings& settings, std::int64_t block, std::int64_t updates) {
+  GradientRunner& runner = kept(space, settings);
+  bench::StreamedResult result;
+  for (auto _ : state) {
+    result = runner.run_stream(block, updates);
+    state.SetIterationTime(result.gradient);
+  }
+  auto& counters = state.counters;
+  counters["points/s"] = result.points / result.gradient;
+  counters["stepped_points/s"] = result.stepped / result.gradient;
+  counters["predicted_seconds"] = result.predicted;
+  counters["every"] = static_cast<double>(result.every);
+  counters["block"] = static_cast<double>(result.block);
+  counters["updates"] = static_cast<double>(result.updates);
+  counters["device_bytes"] = result.device_bytes;
+  counters["host_bytes"] = result.host_bytes;
+  counters["sums_held"] = result.sums_held ? 1.0 : 0.0;
+  if (!(result.size > 0.0) || !std::isfinite(result.size)) {
+    bench::fail(state, concat("the gradient's largest value is ", result.size));
+  }
+}
+
 void time_search(benchmark::State& state, const std::string& space, std::int64_t unknowns,
                  int pairs) {
   double seconds = 0.0;
@@ -125,6 +154,23 @@ void add_space(const std::string& space) {
       });
     };
     add("shell", -1);
+    if (kind.medium != wave::Medium::tti && !(kind.several && wave::fields_of(kind.medium) == 2)) {
+      // for the same gradient in core see the way "random"
+      if (kind.medium != wave::Medium::isotropic) add("random", -1);
+      const std::vector<std::int64_t> updates =
+          smoke ? std::vector<std::int64_t>{0, 3}
+                : (host ? std::vector<std::int64_t>{0, 1, 4}
+                        : std::vector<std::int64_t>{0, 8, 16, 24, 32, 48, 64});
+      for (const std::int64_t u : updates) {
+        const std::int64_t block = u == 0 ? 0 : smoke ? 4 : host ? 8 : 32;
+        const std::string name =
+            concat("gradient/", wave::to_string(kind.medium), "/", kind.unknowns,
+                   "/stream/updates:", u, "/", space, "/n:", settings.n);
+        bench::add(name, 1, [space, settings, block, u](benchmark::State& state) {
+          time_stream(state, space, settings, block, u);
+        });
+      }
+    }
     if (kind.medium != wave::Medium::isotropic) continue;
     for (const char* const way : {"random", "stored", "replay"}) add(way, -1);
     for (const int lags : {0, smoke ? 4 : 16, smoke ? 8 : 32}) add("shell", lags);

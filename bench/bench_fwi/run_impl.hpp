@@ -11,6 +11,7 @@
 #include <moho/core/timer.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/fwi/lbfgs.hpp>
+#include <moho/fwi/stream_gradient.hpp>
 #include <moho/rtm/replay_store.hpp>
 #include <moho/rtm/reverse.hpp>
 #include <moho/rtm/stores.hpp>
@@ -119,7 +120,7 @@ class GradientRunnerOn final : public GradientRunner {
     rtm::Leg<float, 3, Memory> own;
     if (way == "random") {
       auto random = m_options;
-      random.boundaries = wave::all_faces<3>(wave::FaceKind::random, 40);
+      random.boundaries = random_faces();
       other = make(random);
       other_sources = points(*other);
       own = {other.get(), &other_sources, m_amplitudes};
@@ -163,7 +164,64 @@ class GradientRunnerOn final : public GradientRunner {
     return result;
   }
 
+  StreamedResult run_stream(std::int64_t block, std::int64_t updates) override {
+    wave::Model<float, 3, Kokkos::HostSpace> model;
+    const auto take = [&](const Field<float, 3, Memory>& from,
+                          Field<float, 3, Kokkos::HostSpace>& to) {
+      if (from.data() == nullptr) return;
+      to = make_field<float>(stream::detail::host_instance(), m_grid, "parameter");
+      copy(m_exec, HostElements<float>(to.data(), to.size()),
+           wave::Storage<float, Memory>(from.data(), from.size()));
+      m_exec.fence();
+    };
+    take(m_model.vp, model.vp);
+    take(m_model.density, model.density);
+    take(m_model.epsilon, model.epsilon);
+    take(m_model.delta, model.delta);
+    wave::Shot<3> shot;
+    shot.sources = m_source;
+    shot.receivers = m_receivers.positions();
+    fwi::StreamedGradientOptions<3> options;
+    options.propagator = m_options;
+    options.source_faces = random_faces();
+    options.wavelet = m_wavelet;
+    options.steps = m_settings.steps;
+    options.every = m_every;
+    options.unknowns = m_unknowns;
+    options.wishes.block = block;
+    options.wishes.updates = updates;
+    fwi::StreamedGradients<float, 3, Memory> gradients(
+        m_exec, m_grid, model, std::vector<wave::Shot<3>>(1, shot), options);
+    gradients.update(model);
+    const Stopwatch watch;
+    const auto report = gradients.add(shot, {},
+                                      [&](const wave::PointSeries<const float, Memory>& modelled,
+                                          const wave::PointSeries<float, Memory>& derivative) {
+                                        copy(m_exec, derivative, modelled);  // data that are zero
+                                        m_exec.fence();
+                                        return 1.0;
+                                      });
+    const auto derivative = gradients.derivatives();
+    StreamedResult result;
+    result.gradient = watch.seconds();
+    result.predicted = gradients.seconds();
+    result.points =
+        static_cast<double>(m_propagator->grid().size()) * static_cast<double>(m_settings.steps);
+    result.stepped = report.points;
+    result.every = m_every;
+    result.block = gradients.plan().shape.block;
+    result.updates = gradients.plan().shape.updates;
+    result.device_bytes = static_cast<double>(gradients.plan().device_bytes);
+    result.host_bytes = static_cast<double>(gradients.plan().host_bytes);
+    result.sums_held = gradients.plan().sums_held;
+    result.size = largest_magnitude(stream::detail::host_instance(), derivative.vp);
+    return result;
+  }
+
  private:
+  wave::Boundaries<3> random_faces() const {
+    return wave::all_faces<3>(wave::FaceKind::random, 2 * m_settings.width);
+  }
   static constexpr std::int64_t piece = std::int64_t{1} << (is_host_memory<Memory> ? 22 : 27);
 
   std::unique_ptr<wave::Propagator<float, 3, Memory>> make(

@@ -34,6 +34,21 @@ struct GradientResult {
   double size = 0.0;          ///< length of the gradient
 };
 
+/// What a gradient in a stream took.
+struct StreamedResult {
+  double gradient = 0.0;      ///< seconds of everything but the model's own way to the volumes
+  double predicted = 0.0;     ///< seconds that were reckoned
+  double points = 0.0;        ///< nodes of the grid times steps, once
+  double stepped = 0.0;       ///< nodes that were stepped, of all wavefields
+  std::int64_t every = 0;     ///< steps from one product to the next
+  std::int64_t block = 0;     ///< planes that move at a time
+  std::int64_t updates = 0;   ///< steps of a plane on the device
+  double device_bytes = 0.0;  ///< of rings and all that is held there
+  double host_bytes = 0.0;    ///< of volumes
+  bool sums_held = false;     ///< sums stay on the device
+  double size = 0.0;          ///< length of the gradient
+};
+
 /// Shots on a space.
 class GradientRunner {
  public:
@@ -41,6 +56,8 @@ class GradientRunner {
   /// \param way "shell", "random", "stored" or "replay"
   /// \param lags largest half offset along x of an extended image; negative: none
   virtual GradientResult run(const std::string& way, int lags) = 0;
+  /// The way "random" through a stream. \param block,updates 0: chosen
+  virtual StreamedResult run_stream(std::int64_t block, std::int64_t updates) = 0;
 };
 /// Prepares model, propagator, source and receivers on a space.
 template <class Memory>

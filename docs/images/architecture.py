@@ -112,7 +112,7 @@ def draw_modules():
         text = MODULES[name][2]
         box(axes, x, y, WIDTH * (1.6 if name == "core" else 1.0), HEIGHT, "moho::" + name, text,
             COLOURS["core" if name == "core" else "host" if name in HOST_CODE else "kernels"])
-    box(axes, 0.37, 4.1, 1.6, 0.56, "lib/kernels", "templates of rays, eikonal, gravity,\nwave, rtm and fwi, compiled once",
+    box(axes, 0.37, 4.1, 1.6, 0.56, "lib/kernels", "templates of rays, eikonal, gravity,\nwave, stream, rtm and fwi, compiled once",
         COLOURS["outside"])
     box(axes, 3.05, 4.1, 2.8, 0.56, "examples, bench, tests",
         "options and files on the host,\ncompute on an instance of any space of the build", COLOURS["outside"])

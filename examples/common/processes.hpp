@@ -37,6 +37,8 @@ class Processes {
   virtual void together(const std::function<void()>& function) { function(); }
   /// Do all know of the exception that was thrown last? Not collective.
   virtual bool agreed() const { return true; }
+  /// Ends what makes processes work together: afterwards each is on its own.
+  virtual void finish() {}
   /// Is each on its own by now? Not collective.
   virtual bool finished() const { return true; }
   /// Sends plain bytes of the root to all.

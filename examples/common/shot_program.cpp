@@ -180,6 +180,7 @@ void ShotProgram<T, Dim>::run() {
   report.seconds = sums[2] / processes.size();
   report.domain_seconds = sums[3] / processes.size();
   m_session.summary["ranks"] = processes.size();
+  processes.finish();
   if (processes.root()) write(report);
 }
 

@@ -5,8 +5,6 @@
 /// \brief The data of programs that migrate or invert: gathers in files, or modelled with a model
 /// of their own.
 
-#include "common/memory.hpp"
-#include "common/program.hpp"
 #include "common/survey.hpp"
 
 #include <moho/rtm/gathers.hpp>
@@ -127,65 +125,6 @@ std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const Earth
                             ", that of --vp): give both on the same nodes"));
   }
   return truth;
-}
-
-/// \brief What the jobs of programs on data have in common: the waves, the true model, the shots.
-/// \param option "shots" or "data" \param data gets the shots \throws InputError, FileError
-template <int Dim, class Job, class Options, class T>
-void prepare_survey(Job& job, const Options& o, const std::string& option, EarthModel<T>& model,
-                    std::optional<EarthModel<T>>& truth, SurveyData<Dim>& data) {
-  prepare_waves<Dim>(job, o, model);
-  job.options = &o;
-  if (truth) {
-    job.true_values = &truth->values;
-    for (const auto& [name, text] : o.true_model.parameters) {
-      job.true_names[name] = concat("--true-", name, " ", text);
-    }
-  }
-  data = open_data<Dim>(option, o, o, job.grid, o.time);
-  if (!data.survey && !truth) job.true_values = &model.values;
-  job.sources_name = data.sources_name;
-  job.receivers_name = data.receivers_name;
-  job.shots = data.shots;
-  job.modelling.time = {data.time, o.dt, 0.0, 0.0};
-}
-
-namespace detail {
-template <template <class, int> class Program, class T, class Options>
-void run_survey_with(const Options& o, Session& session, double arrays, const std::string& what) {
-  EarthModel<T> model;
-  std::optional<EarthModel<T>> truth;
-  session.processes().together([&] {
-    const MemoryLimit limit = memory_limit(o, o.space != "cuda");
-    const EarthModelNeed need = need_of_earth_model<T>(o.model);
-    MemoryEstimate memory;
-    memory.take((o.true_model.parameters.empty() ? 1.0 : 2.0) * need.values);
-    memory.pass(need.passing);
-    memory.take(arrays * sizeof(T) * need.nodes());
-    check_memory(concat("a model of ", io::shape_string(need.shape), " nodes", what), memory, limit,
-                 "take fewer nodes");
-    const HostPhase phase(session.phases, "read");
-    model = load_earth_model<T>(o.model);
-    truth = load_true_model(o, model);
-  });
-  if (model.shape.size() == 2) {
-    Program<T, 2>(o, std::move(model), std::move(truth), session).run();
-  } else {
-    Program<T, 3>(o, std::move(model), std::move(truth), session).run();
-  }
-}
-}  // namespace detail
-
-/// \brief Runs a program on data in the precision and the dimension that were asked for.
-/// \param arrays on the nodes of the model that it keeps on the host \param what of the model
-/// besides its nodes, for the message of too little memory: " and its image"
-template <template <class, int> class Program, class Options>
-void run_survey(const Options& options, Session& session, double arrays, const std::string& what) {
-  if (options.double_precision) {
-    detail::run_survey_with<Program, double>(options, session, arrays, what);
-  } else {
-    detail::run_survey_with<Program, float>(options, session, arrays, what);
-  }
 }
 
 }  // namespace moho::examples

@@ -11,6 +11,7 @@
 #include <moho/core/phases.hpp>
 #include <moho/core/progress.hpp>
 #include <moho/rtm/gathers.hpp>
+#include <moho/stream/plan.hpp>
 #include <moho/wave/plan.hpp>
 
 #include <cstdint>
@@ -38,13 +39,15 @@ struct Plan {
   std::vector<std::pair<double, double>> bounds;  ///< of each unknown
   std::vector<std::int64_t> nodes;                ///< with layers
   SourceField source_field = SourceField::shell;
-  double source_bytes = 0.0;  ///< that keeping the source's wavefield takes
-  double fixed_bytes = 0.0;   ///< all else in the space
-  double budget = 0.0;        ///< of the space
-  double data_bytes = 0.0;    ///< of all gathers, on the host
-  double lags_bytes = 0.0;    ///< of the extended image
-  double unknowns = 0.0;      ///< how many
-  double seconds = 0.0;       ///< estimate for an evaluation
+  double source_bytes = 0.0;        ///< that keeping the source's wavefield takes
+  double fixed_bytes = 0.0;         ///< all else in the space
+  double budget = 0.0;              ///< of the space
+  double data_bytes = 0.0;          ///< of all gathers, on the host
+  double lags_bytes = 0.0;          ///< of the extended image
+  double unknowns = 0.0;            ///< how many
+  double seconds = 0.0;             ///< estimate for an evaluation
+  std::vector<std::string> stream;  ///< how gradients stream, for people; empty: they do not
+  stream::StreamPlan stream_plan;   ///< the same
 };
 
 /// A row of history.csv.

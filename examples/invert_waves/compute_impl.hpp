@@ -55,17 +55,24 @@ struct Rounded {
   }
 };
 
-/// Inverts, band after band.
-template <class T, int Dim, class Memory>
+/// Inverts, band after band, with models and vectors in Memory.
+template <class T, int Dim, class Memory, class ShotsType>
 class Inversion {
  public:
-  Inversion(const Instance<Memory>& exec, const Job<T, Dim>& job, PhaseTimes& phases)
-      : m_exec(exec), m_job(job), m_o(*job.options), m_phases(phases), m_shots(exec, job) {}
+  /// \param device of the plan
+  Inversion(const Job<T, Dim>& job, PhaseTimes& phases, ShotsType& shots, std::string device,
+            int threads)
+      : m_exec(shots.exec()), m_job(job), m_o(*job.options), m_phases(phases), m_shots(shots) {
+    m_device = std::move(device);
+    m_threads = threads;
+  }
 
   void run() {
     m_job.together([&] {
       const ScopedPhase<Instance<Memory>> phase(m_exec, m_phases, "plan");
-      m_plan = Planner<T, Dim, Memory>(m_exec, m_job, m_shots).make();
+      m_plan = Planner<T, Dim, Memory, ShotsType>(m_exec, m_job, m_shots).make();
+      m_plan.device = m_device;
+      m_plan.threads = m_threads;
     });
     if (!m_job.begins(m_plan)) return;
     m_job.together([&] {
@@ -110,7 +117,9 @@ class Inversion {
       m_job.band_over(band, m_search->message(), found());
     }
     gather_middle();
-    if (m_o.extended) extend();
+    if constexpr (!ShotsType::streamed) {
+      if (m_o.extended) extend();
+    }
   }
 
   // Computes shots for the root until there is no other evaluation.
@@ -352,7 +361,7 @@ class Inversion {
     });
   }
 
-  typename Shots<T, Dim, Memory>::Pace pace() {
+  typename ShotsType::Pace pace() {
     if (!m_job.progress) return {};
     return [this](std::size_t k, int leg, const wave::ShotProgress& now) {
       tell_progress(k, leg, now);
@@ -439,8 +448,8 @@ class Inversion {
     gather.samples = observed.count;
     gather.dt = observed.dt;
     gather.observed = observed.samples;
-    gather.start = m_shots.model_gather(m_shots.modelling(), m_shots.start(), shot);
-    gather.modelled = m_shots.model_gather(m_shots.modelling(), model_at(m_search->best()), shot);
+    gather.start = m_shots.gather_of(m_shots.start(), shot);
+    gather.modelled = m_shots.gather_of(model_at(m_search->best()), shot);
     m_job.gathered(gather);
   }
 
@@ -448,7 +457,9 @@ class Inversion {
   const Job<T, Dim>& m_job;
   const Options& m_o;
   PhaseTimes& m_phases;
-  Shots<T, Dim, Memory> m_shots;
+  ShotsType& m_shots;
+  std::string m_device;
+  int m_threads = 1;
   Plan m_plan;
   std::optional<fwi::ExtendedImage<T, Dim, Memory>> m_extended;
   std::optional<fwi::Lbfgs<T, Memory>> m_search;
@@ -467,7 +478,23 @@ class Inversion {
 template <class T, int Dim, class Memory>
 PhaseTimes compute_on(const Instance<Memory>& exec, const Job<T, Dim>& job) {
   PhaseTimes phases;
-  detail::Inversion<T, Dim, Memory>(exec, job, phases).run();
+  const std::string device = device_name(exec);
+  const int threads = exec.concurrency();
+  bool streams = false;
+  job.together([&] { streams = detail::streams(exec, job); });
+  if (streams) {
+    using Host = Kokkos::HostSpace;
+    const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
+    using Shots = detail::StreamedShots<T, Dim, Memory>;
+    std::optional<Shots> shots;
+    job.together([&] { shots.emplace(host, exec, job); });
+    detail::Inversion<T, Dim, Host, Shots>(job, phases, *shots, device, threads).run();
+  } else {
+    using Shots = detail::Shots<T, Dim, Memory>;
+    std::optional<Shots> shots;
+    job.together([&] { shots.emplace(exec, job); });
+    detail::Inversion<T, Dim, Memory, Shots>(job, phases, *shots, device, threads).run();
+  }
   return phases;
 }
 

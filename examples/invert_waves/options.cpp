@@ -39,6 +39,10 @@ Source's wavefield. The gradient wants it backwards in time: run back from value
 (shell), from behind random layers of its own (random, nothing is kept), kept as it is (stored), or computed
 again from some states (replay). auto takes shell if it fits, else replay.
 
+Streaming. With --source-field random, a gradient that does not fit --device-memory streams: models and
+wavefields are on the host, planes of both wavefields go through the device together. Gradients have the
+same bits. Not in TTI, nor for epsilon, delta and --lags.
+
 Results, in the folder of --out:
   vp.npy, rho.npy, epsilon.npy, delta.npy         the unknowns as they were found; vp_start.npy ...: before
   vp_true.npy ...                                 those of --true-vp
@@ -199,7 +203,10 @@ Description describe() {
          "steps from one product of the wavefields to the next (default: by the wavelet)"},
         {"lags", "n[,n]",
          "extended image of the result: half offsets of up to n nodes along x (and y)"},
-        {"device-memory", "BYTES", "most of the device (default: what is free)"}}},
+        {"device-memory", "BYTES", "most of the device (default: what is free)"},
+        {"block", "n", "stream the gradient, so many planes at a time (default: chosen)"},
+        {"updates", "n",
+         "stream the gradient, with so many steps of a plane on the device (default: chosen)"}}},
       {"Scheme", scheme_options()},
       running_options(d.program, "evaluation"),
       {"Several places", joined(distribute_options(),
@@ -290,6 +297,13 @@ Options read_options(const Arguments& arguments) {
   }
   if (given("device-memory")) {
     o.device_memory = parse_bytes("--device-memory", text("device-memory"));
+  }
+  if (given("block")) o.block = parse_count("--block", text("block"), 1, 1000000);
+  if (given("updates")) o.updates = parse_count("--updates", text("updates"), 1, 1000000);
+  if ((o.block > 0 || o.updates > 0) && o.source_field != SourceField::random) {
+    throw InputError(concat(o.block > 0 ? "--block" : "--updates",
+                            " streams the gradient, which needs --source-field random (allowed: "
+                            "with it): nothing else is had back without being kept"));
   }
   o.plan = given("plan");
   read_common(arguments, "invert_waves", o);

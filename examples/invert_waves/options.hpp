@@ -54,6 +54,8 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   fwi::Lags lags;                 ///< of the extended image of the result
   bool extended = false;          ///< it was asked for
   std::size_t device_memory = 0;  ///< bytes; 0: what is free
+  std::int64_t block = 0;         ///< planes that stream at a time; 0: chosen
+  std::int64_t updates = 0;       ///< steps of a plane on the device; 0: chosen
   std::string evaluate;           ///< with --only-shot: file of the unknowns; empty: the start
   int band = 1;                   ///< with --only-shot, from 1
   double data_size = 0.0;         ///< with --only-shot: misfit of no model; 0: that of the shot

@@ -5,6 +5,7 @@
 /// \brief What an inversion chooses and checks before its first shot.
 
 #include "invert_waves/shots_impl.hpp"
+#include "invert_waves/stream_shots_impl.hpp"
 
 #include <moho/core/space.hpp>
 
@@ -23,18 +24,16 @@ auto& field_of(ModelType& model, const std::string& option) {
   return model.vp;
 }
 
-/// Plans a run.
-template <class T, int Dim, class Memory>
+/// Plans a run, with models and vectors in Memory.
+template <class T, int Dim, class Memory, class ShotsType>
 class Planner {
  public:
-  Planner(const Instance<Memory>& exec, const Job<T, Dim>& job, Shots<T, Dim, Memory>& shots)
+  Planner(const Instance<Memory>& exec, const Job<T, Dim>& job, ShotsType& shots)
       : m_exec(exec), m_job(job), m_o(*job.options), m_shots(shots) {}
 
   /// Chooses what was left open, and leaves the shots in the last band.
   /// \throws InputError
   Plan make() {
-    m_plan.device = device_name(m_exec);
-    m_plan.threads = m_exec.concurrency();
     const double data_dt =
         m_job.true_values != nullptr ? m_shots.limits_of(m_shots.truth()).largest_dt : 0.0;
     m_plan.bounds = m_job.bounds;
@@ -59,12 +58,12 @@ class Planner {
     }
     const int last = std::max<int>(static_cast<int>(m_o.bands.size()), 1) - 1;
     m_shots.set_band(last);
-    const auto& p = m_shots.modelling().plan();
+    const auto& p = m_shots.plan();
     m_plan.medium = p.medium;
     m_plan.time = p.time;
     m_plan.frequency = p.frequency;
     m_plan.nodes_per_wave = p.nodes_per_wave;
-    m_plan.every = m_shots.gradients().every();
+    m_plan.every = m_shots.every();
     for (int d = 0; d < Dim; ++d) m_plan.nodes.push_back(p.grid.extents[d]);
     m_plan.unknowns = static_cast<double>(m_o.unknowns.size()) * static_cast<double>(nodes());
     double spacing = 0.0;
@@ -82,9 +81,13 @@ class Planner {
       m_plan.data_bytes += static_cast<double>(shot.receivers.size()) *
                            static_cast<double>(p.time.steps + 1) * 2.0 * sizeof(float);
     }
-    check_lags();
-    choose_source_field();
-    m_plan.seconds = estimate();
+    if constexpr (ShotsType::streamed) {
+      take_stream();
+    } else {
+      check_lags();
+      choose_source_field();
+      m_plan.seconds = estimate();
+    }
     return m_plan;
   }
 
@@ -108,6 +111,22 @@ class Planner {
   std::pair<double, double>& bound_of_vp() {
     const auto found = std::find(m_o.unknowns.begin(), m_o.unknowns.end(), "vp");
     return m_plan.bounds[static_cast<std::size_t>(found - m_o.unknowns.begin())];
+  }
+  // What the gradients in a stream have chosen.
+  void take_stream() {
+    if (m_o.extended) {
+      throw InputError(
+          "--lags: the gradient streams, and extended images do not (allowed: a gradient in core): "
+          "leave --lags, --block and --updates out, or give more --device-memory");
+    }
+    const auto& gradients = m_shots.gradients();
+    m_plan.stream = stream::describe(gradients.plan(), gradients.need(), gradients.rates());
+    m_plan.stream_plan = gradients.plan();
+    m_plan.source_field = SourceField::random;
+    m_plan.source_bytes = 0.0;
+    m_plan.fixed_bytes = static_cast<double>(gradients.plan().device_bytes);
+    m_plan.budget = static_cast<double>(m_o.device_memory);
+    m_plan.seconds = gradients.seconds() * static_cast<double>(m_job.shots.size());
   }
   // Seconds of an evaluation.
   double estimate() {
@@ -215,7 +234,7 @@ class Planner {
   Instance<Memory> m_exec;
   const Job<T, Dim>& m_job;
   const Options& m_o;
-  Shots<T, Dim, Memory>& m_shots;
+  ShotsType& m_shots;
   Plan m_plan;
 };
 

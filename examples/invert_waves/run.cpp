@@ -4,11 +4,9 @@
 
 #include "common/boundary.hpp"
 #include "common/format.hpp"
-#include "common/memory.hpp"
-#include "common/program.hpp"
 #include "common/shot_list.hpp"
 #include "common/summary.hpp"
-#include "common/survey_data.hpp"
+#include "common/survey_program.hpp"
 #include "invert_waves/compute.hpp"
 #include "invert_waves/options.hpp"
 #include "invert_waves/sharing.hpp"
@@ -61,6 +59,8 @@ Json asked_json(const Options& o) {
   json["source_field"] = to_string(o.source_field);
   json["lags"] = o.extended ? Json::array({o.lags.x, o.lags.y}) : Json("none");
   json["gradient_steps"] = o.every > 0 ? Json(o.every) : Json("auto");
+  if (o.block > 0) json["block"] = o.block;
+  if (o.updates > 0) json["updates"] = o.updates;
   json["dt"] = o.dt > 0.0 ? Json(o.dt) : Json("auto");
   json["order"] = o.order;
   json["boundary"] = o.boundary.empty() ? Json("auto") : Json(o.boundary);
@@ -122,6 +122,7 @@ class Program {
       const PhaseTimes times = compute_on(exec, m_job);
       m_session.computed(times);
     });
+    processes.finish();
     if (m_o.plan || !processes.root()) return;
     if (!m_why.empty()) {
       m_session.out_of_time(concat(m_evaluations, " evaluations are there: ", m_why));
@@ -319,6 +320,18 @@ class Program {
                                       {"gradient_steps", plan.every},
                                       {"source_field", to_string(plan.source_field)},
                                       {"source_field_bytes", plan.source_bytes}});
+    if (!plan.stream.empty()) {
+      const stream::StreamPlan& s = plan.stream_plan;
+      summary["stream"] = Json::object({{"block", s.shape.block},
+                                        {"updates", s.shape.updates},
+                                        {"lag", s.shape.lag},
+                                        {"ring_planes", s.ring_planes},
+                                        {"parameters_resident", s.resident},
+                                        {"sums_resident", s.sums_held},
+                                        {"device_bytes", s.device_bytes},
+                                        {"host_bytes", s.host_bytes},
+                                        {"points_per_second", s.forecast.points_per_second}});
+    }
     Json bounds = Json::object();
     for (std::size_t u = 0; u < m_o.unknowns.size(); ++u) {
       bounds[m_o.unknowns[u]] = Json::array({plan.bounds[u].first, plan.bounds[u].second});
@@ -374,9 +387,15 @@ class Program {
                     " s (stable up to ", significant(p.largest_dt, 4), " within the bounds), ",
                     p.time.steps, " steps, ", significant(p.nodes_per_wave, 3),
                     " nodes per shortest wave");
-    m_session.print("gradient  every ", p.every, " steps, source's wavefield by ",
-                    to_string(p.source_field), ": ", format_bytes(p.source_bytes), " besides ",
-                    format_bytes(p.fixed_bytes), " of ", format_bytes(p.budget));
+    if (p.stream.empty()) {
+      m_session.print("gradient  every ", p.every, " steps, source's wavefield by ",
+                      to_string(p.source_field), ": ", format_bytes(p.source_bytes), " besides ",
+                      format_bytes(p.fixed_bytes), " of ", format_bytes(p.budget));
+    } else {
+      m_session.print("gradient  every ", p.every,
+                      " steps, source's wavefield by random, beside the adjoint field in a stream");
+      for (const std::string& line : p.stream) m_session.print("stream    ", line);
+    }
     if (m_o.extended) {
       m_session.print("lags      ", m_o.lags.count(),
                       " of the result: ", format_bytes(p.lags_bytes), " of that");

@@ -5,11 +5,9 @@
 #include "common/acquisition.hpp"
 #include "common/boundary.hpp"
 #include "common/format.hpp"
-#include "common/memory.hpp"
-#include "common/program.hpp"
 #include "common/shot_list.hpp"
 #include "common/summary.hpp"
-#include "common/survey.hpp"
+#include "common/survey_program.hpp"
 #include "migrate_shots/compute.hpp"
 #include "migrate_shots/options.hpp"
 #include "ranks/ranks.hpp"
@@ -123,6 +121,7 @@ class Program {
     processes.sum_to_root(sums);
     m_points = sums[0], m_whole = sums[1], m_seconds = sums[2] / processes.size();
     m_session.summary["ranks"] = processes.size();
+    processes.finish();
     if (!processes.root()) return;
     if (m_o.only_shot) {
       Ending ending;

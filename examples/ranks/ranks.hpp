@@ -78,7 +78,7 @@ class Ranks : public Processes {
   std::vector<std::string> told(bool wait) override;
 
   /// Ends MPI. Afterwards each rank is on its own.
-  void finish();
+  void finish() override;
   /// Was finish() called? Not collective.
   bool finished() const override { return m_finished; }
   /// Ends all ranks at once. Not collective.

@@ -2,6 +2,7 @@
 """distribute_shots and shot_worker: processes of this machine, a Slurm of one node, a site behind ssh, and all faults
 that can be made with them."""
 
+import json
 import os
 import random
 import signal
@@ -629,6 +630,17 @@ class Inversion(PlacesCase):
                                 environment=environment)
         self.assert_one_process("many")
         self.assertRegex(done.stdout, r"sites     here +[0-9]")
+
+    def test_gradients_stream(self):
+        self.run_program(self.inverter, *self.survey, "--source-field", "random", "--out", "one")
+        self.sites("[here]\nkind = local\nslots = 2\n")
+        stream = ["--source-field", "random", "--block", "5", "--updates", "6"]
+        self.run_program(self.inverter, *self.survey, *stream, "--out", "many", "--sites", self.path("sites.cfg"))
+        self.same(self.results, "one", "many")
+        columns = slice(0, 10)  # what follows: seconds, nodes stepped
+        self.assertEqual([row[columns] for row in self.history("one")], [row[columns] for row in self.history("many")])
+        with open(self.path("many/summary.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["stream"]["updates"], 6)
 
     def test_faults(self):
         """Programs that fail or are killed now and then, a line that is cut, and kills of the inversion itself."""

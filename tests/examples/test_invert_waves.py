@@ -92,6 +92,53 @@ class Inversion(Case):
         r = self.invert(*self.shots, "--iterations", "2", "--source-field", "random", out="random")
         self.assertLess(r.relative, 0.7)
 
+    def test_gradients_stream(self):
+        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002", "--boundary", "sponge:16"]
+        asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,40:900,40:2", "--receivers", "0,700:1200,700:31",
+                 "--iterations", "1", "--source-field", "random", "--space", self.spaces()[0]]
+        expected = self.invert(*asked, out="core")
+        self.assertNotIn("stream", expected.summary)
+        names = ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_observed.npy", "gather_modelled.npy")
+        for more, block, updates in ((["--block", "1", "--updates", "25"], 1, 25), (["--block", "7", "--updates", "8"], 7, 8),
+                                     (["--device-memory", "900K"], None, None)):
+            r = self.invert(*asked, *more, out="stream")
+            for name in names:
+                np.testing.assert_array_equal(r.load(name), expected.load(name), f"{more}, {name}")
+            columns = ("misfit", "gradient", "step")
+            self.assertEqual([[row[c] for c in columns] for row in r.history],
+                             [[row[c] for c in columns] for row in expected.history])
+            if block:
+                self.assertEqual((r.summary["stream"]["block"], r.summary["stream"]["updates"]), (block, updates))
+            else:
+                self.assertLessEqual(r.summary["stream"]["device_bytes"], 900 * 1024)
+        # a model that fits does not stream
+        r = self.invert(*asked, "--device-memory", "1G", out="fits")
+        self.assertNotIn("stream", r.summary)
+        # with a density, in two bands
+        self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))
+        self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))
+        asked += ["--rho", "rho.npy", "--true-rho", "true_rho.npy", "--parameters", "vp,rho", "--bands", "5,8"]
+        expected = self.invert(*asked, out="core_rho")
+        r = self.invert(*asked, "--updates", "5", out="stream_rho")
+        for name in (*names, "rho.npy", "gradient_rho.npy"):
+            np.testing.assert_array_equal(r.load(name), expected.load(name), name)
+
+    def test_plans_of_streams(self):
+        asked = ["--vp", "start.npy", *self.survey, *self.shots, "--source-field", "random"]
+        done = self.call(*asked, "--block", "4", "--updates", "6", "--plan", "--out", "plan")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words in ("source's wavefield by random, beside the adjoint field in a stream", "blocks of 4 planes, 6 steps in a pass",
+                      "rings of ", "predicted: "):
+            self.assertIn(words, done.stdout)
+        self.assertFalse(os.path.exists(self.path("plan/summary.json")))
+        self.refuse([*asked, "--device-memory", "9K"], "does not hold the planes of one stage")
+        self.refuse([*asked, "--block", "1000"], "--block is 1000", "the planes of the volume")
+        self.refuse(["--vp", "start.npy", *self.survey, *self.shots, "--block", "4"], "--block", "needs --source-field random")
+        self.refuse([*asked, "--updates", "4", "--lags", "3"], "--lags: the gradient streams")
+        self.refuse([*asked, "--updates", "4", "--epsilon", "0.1", "--delta", "0.05", "--parameters", "vp,epsilon"],
+                    "epsilon and delta in a stream")
+        self.refuse([*asked, "--updates", "4", "--epsilon", "0.1", "--theta", "0.3"], "the gradient of TTI media")
+
     def test_bands_masks_and_bounds(self):
         r = self.invert(*self.shots, "--iterations", "3", "--bands", "4,8", "--mask", "depth:100", "--bounds",
                         "vp:1790:2210", "--precondition", "illumination")
@@ -278,8 +325,33 @@ class Ranks(Case):
         with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
             self.assertGreater(json.load(file)["parts"][0]["more"]["misfit"], 0.0)
 
+    def test_gradients_stream(self):
+        """Shots of ranks, and one alone, have the bits of one process in core where they stream, too."""
+        arguments = [*self.arguments, "--source-field", "random"]
+        stream = ["--block", "7", "--updates", "8"]
+        self.succeed(*arguments, out="one")
+        self.succeed(*arguments, *stream, out="many", ranks=2)
+        self.assert_same_files(self.results, "one", "many")
+        columns = slice(0, 10)  # what follows: nodes stepped
+        self.assertEqual([row[columns] for row in self.rows("one")], [row[columns] for row in self.rows("many")])
+        with open(self.path("many/summary.json"), encoding="utf-8") as file:
+            summary = json.load(file)
+        self.assertEqual((summary["ranks"], summary["stream"]["block"], summary["stream"]["updates"]), (2, 7, 8))
+        self.save("model.npy", np.stack([self.start + 20.0]).astype(np.float32))
+        shot = ["--only-shot", "2", "--evaluate", "model.npy", "--band", "2"]
+        self.succeed(*arguments, *shot, out="shot")
+        self.succeed(*arguments, *shot, *stream, out="shot_stream")
+        self.assert_same_files(["shot_0002.npy"], "shot", "shot_stream")
+        parts = []
+        for folder in ("shot", "shot_stream"):
+            with open(self.path(folder + "/summary.json"), encoding="utf-8") as file:
+                parts.append(json.load(file)["parts"][0]["more"]["misfit"])
+        self.assertEqual(*parts)
+
     def test_errors_end_all_with_one_message(self):
-        for more, said in ((["--mask", "none.npy"], "none.npy"), (["--bounds", "vp:1500:9000"], "--dt is 0.002 s"),
+        for more, said in ((["--source-field", "random", "--block", "1000"], "--block is 1000"),
+                           (["--source-field", "random", "--updates", "4", "--lags", "3"], "--lags: the gradient streams"),
+                           ((["--mask", "none.npy"], "none.npy"), (["--bounds", "vp:1500:9000"], "--dt is 0.002 s"),
                            (["--source-field", "stored", "--memory", "1M"], "--source-field stored: it takes")):
             self.refuse([*self.arguments, *more], said, ranks=2)
         self.write("sites.cfg", "[here]\nkind = local\n")

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The functions of <moho/mpi/mpi.hpp> and <moho/gravity/mpi.hpp>, on as many ranks as mpirun
-// starts. Every rank runs every test, and the program fails if one of them does.
+// The functions of <moho/mpi/mpi.hpp>, <moho/mpi/counter.hpp> and <moho/gravity/mpi.hpp>, on as
+// many ranks as mpirun starts. Every rank runs every test, and the program fails if one of them
+// does.
 
 #include <moho/gravity/mpi.hpp>
+#include <moho/mpi/counter.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -131,6 +133,23 @@ TEST_F(Mpi, Broadcast) {
   std::string nothing = rank == 0 ? "" : "x";
   broadcast(world, nothing);
   EXPECT_EQ(nothing, "");
+}
+
+TEST_F(Mpi, ACounterGivesEachPositionToOneRank) {
+  moho::mpi::Counter counter(world, 1);
+  for (const std::int64_t first : {std::int64_t{1}, std::int64_t{5}}) {
+    constexpr std::int64_t count = 40;
+    std::vector<std::int64_t> taken(count, 0);
+    for (std::int64_t at = counter.next(); at < first + count; at = counter.next()) {
+      ASSERT_GE(at, first);
+      ++taken[static_cast<std::size_t>(at - first)];
+    }
+    reduce_to_root(world, taken.data(), count);
+    if (rank == 0) {
+      EXPECT_EQ(taken, std::vector<std::int64_t>(count, 1));
+    }
+    counter.restart(5);
+  }
 }
 
 TEST_F(Mpi, RowsGoToTheirRanks) {

@@ -27,7 +27,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"gravity", {"core", "mpi"}},
     {"wave", {"core"}},
     {"rtm", {"core", "io", "eikonal", "wave"}},
-    {"fwi", {"core", "io", "wave", "rtm"}},
+    {"fwi", {"core", "io", "wave", "stream", "rtm"}},
     {"stream", {"core", "io", "mpi", "wave"}},
     {"cluster", {"core", "io"}},
 };

@@ -105,6 +105,8 @@ class LocalJobs : public JobSystem {
   /// \param worker words that a job's token is added to: "shot_worker --folder F --job"
   /// \param slots workers at once
   LocalJobs(std::filesystem::path folder, std::vector<std::string> worker, int slots);
+  /// Workers live on.
+  ~LocalJobs() override;
   std::string probe() override;
   std::vector<std::string> submit(const Batch& batch) override;
   std::vector<std::string> find(const Batch& batch) override;
@@ -120,14 +122,17 @@ class LocalJobs : public JobSystem {
     bool own = false;  // a child of this process
     JobStatus status;
   };
-  void start_waiting();
+  struct Watch;  // a thread that starts the next worker when one has ended
+  bool start_waiting();
   void start(const std::string& token, Known& job);
+  static void notice_end(Known& job);
 
   std::filesystem::path m_folder;
   std::vector<std::string> m_worker;
   int m_slots;
   std::map<std::string, Known> m_jobs;
   std::vector<std::string> m_waiting;
+  std::unique_ptr<Watch> m_watch;
 };
 
 /// \brief Jobs as threads of this process, for work that is a function.

@@ -3,7 +3,10 @@
 #include <moho/cluster/process.hpp>
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,12 +52,83 @@ bool is_held(const fs::path& path) {
 
 }  // namespace
 
+// A slot is not left empty until somebody looks: between looks the distributor brings its journal
+// to the disk, which can take longer than a worker needs to start.
+struct LocalJobs::Watch {
+  std::mutex mutex;  // of the jobs
+  bool ends = false;
+  int wakes = -1;  // descriptor that is written to when there are other processes
+  std::thread thread;
+
+  void wake() const {
+    const std::uint64_t one = 1;
+    while (::write(wakes, &one, sizeof(one)) < 0 && errno == EINTR) {
+    }
+  }
+  // Waits for the end of one of these processes, or to be woken.
+  void wait(const std::vector<int>& processes) const {
+    std::vector<pollfd> all{{wakes, POLLIN, 0}};
+    for (const int process : processes) {
+      const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+      if (descriptor >= 0) all.push_back({descriptor, POLLIN, 0});
+    }
+    // a system that cannot wait for processes, or has no descriptors left, is asked now and then
+    ::poll(all.data(), all.size(), all.size() == processes.size() + 1 ? -1 : 20);
+    std::uint64_t ignored = 0;
+    if (all[0].revents != 0 && ::read(wakes, &ignored, sizeof(ignored)) < 0) {
+      // nothing was written
+    }
+    for (std::size_t k = 1; k < all.size(); ++k) ::close(all[k].fd);
+  }
+};
+
+LocalJobs::~LocalJobs() {
+  if (m_watch->thread.joinable()) {
+    {
+      const std::lock_guard lock(m_watch->mutex);
+      m_watch->ends = true;
+    }
+    m_watch->wake();
+    m_watch->thread.join();
+  }
+  if (m_watch->wakes >= 0) ::close(m_watch->wakes);
+}
+
+void LocalJobs::notice_end(Known& job) {
+  const Ended ended = look_at_process(job.process);
+  if (ended.running) return;
+  job.status.exit = ended.exit;
+  job.status.signal = ended.signal;
+  job.status.state = ended.exit == 0 ? JobState::completed : JobState::failed;
+}
+
 LocalJobs::LocalJobs(fs::path folder, std::vector<std::string> worker, int slots)
-    : m_folder(std::move(folder)), m_worker(std::move(worker)), m_slots(slots) {
+    : m_folder(std::move(folder)),
+      m_worker(std::move(worker)),
+      m_slots(slots),
+      m_watch(std::make_unique<Watch>()) {
   if (slots < 1) {
     throw InputError(
         concat("slots is ", slots, " (allowed: 1 and more): give the number of shots at once"));
   }
+  m_watch->wakes = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (m_watch->wakes < 0) return;  // look() does it alone
+  m_watch->thread = std::thread([this] {
+    std::unique_lock lock(m_watch->mutex);
+    while (!m_watch->ends) {
+      std::vector<int> processes;
+      for (auto& [token, job] : m_jobs) {
+        if (job.own && job.status.state == JobState::running) notice_end(job);
+      }
+      start_waiting();
+      for (const auto& [token, job] : m_jobs) {
+        if (job.own && job.status.state == JobState::running) processes.push_back(job.process);
+      }
+      lock.unlock();
+      m_watch->wait(processes);
+      lock.lock();
+    }
+  });
 }
 
 std::string LocalJobs::probe() {
@@ -101,7 +175,9 @@ void LocalJobs::start(const std::string& token, Known& job) {
   job.status.state = JobState::running;
 }
 
-void LocalJobs::start_waiting() {
+// Returns whether a process was started.
+bool LocalJobs::start_waiting() {
+  bool any = false;
   int running = 0;
   for (const auto& [token, job] : m_jobs) running += job.status.state == JobState::running ? 1 : 0;
   while (running < m_slots && !m_waiting.empty()) {
@@ -111,14 +187,17 @@ void LocalJobs::start_waiting() {
     try {
       start(token, job);
       ++running;
+      any = true;
     } catch (const Refused& error) {
       job.status.state = JobState::node_lost;
       job.status.words = error.what();
     }
   }
+  return any;
 }
 
 std::vector<std::string> LocalJobs::submit(const Batch& batch) {
+  const std::lock_guard lock(m_watch->mutex);
   std::vector<std::string> ids;
   for (const Job& job : batch.jobs) {
     Known& known = m_jobs[job.token];
@@ -128,11 +207,12 @@ std::vector<std::string> LocalJobs::submit(const Batch& batch) {
     m_waiting.push_back(job.token);
     ids.push_back(job.token);
   }
-  start_waiting();
+  if (start_waiting()) m_watch->wake();
   return ids;
 }
 
 std::vector<std::string> LocalJobs::find(const Batch& batch) {
+  const std::lock_guard lock(m_watch->mutex);
   // After a restart: jobs whose workers live, or have lived, go on; the others were never started.
   std::vector<std::string> ids;
   bool any = false;
@@ -146,6 +226,7 @@ std::vector<std::string> LocalJobs::find(const Batch& batch) {
 }
 
 std::vector<JobStatus> LocalJobs::look(const std::vector<std::string>& ids) {
+  const std::lock_guard lock(m_watch->mutex);
   std::vector<JobStatus> all;
   for (const std::string& token : ids) {
     auto at = m_jobs.find(token);
@@ -159,12 +240,7 @@ std::vector<JobStatus> LocalJobs::look(const std::vector<std::string>& ids) {
     Known& job = at->second;
     if (job.status.state == JobState::running) {
       if (job.own) {
-        const Ended ended = look_at_process(job.process);
-        if (!ended.running) {
-          job.status.exit = ended.exit;
-          job.status.signal = ended.signal;
-          job.status.state = ended.exit == 0 ? JobState::completed : JobState::failed;
-        }
+        notice_end(job);
       } else {
         const JobFiles files = files_of(m_folder, token);
         if (!is_held(files.lock)) {
@@ -184,11 +260,12 @@ std::vector<JobStatus> LocalJobs::look(const std::vector<std::string>& ids) {
     all.push_back(job.status);
     if (has_ended(job.status.state)) m_jobs.erase(at);
   }
-  start_waiting();
+  if (start_waiting()) m_watch->wake();
   return all;
 }
 
 void LocalJobs::cancel(const std::vector<std::string>& ids) {
+  const std::lock_guard lock(m_watch->mutex);
   for (const std::string& token : ids) {
     m_waiting.erase(std::remove(m_waiting.begin(), m_waiting.end(), token), m_waiting.end());
     const auto at = m_jobs.find(token);
@@ -205,7 +282,7 @@ void LocalJobs::cancel(const std::vector<std::string>& ids) {
     }
     if (at != m_jobs.end()) m_jobs.erase(at);
   }
-  start_waiting();
+  if (start_waiting()) m_watch->wake();
 }
 
 // ---- threads

@@ -8,3 +8,4 @@
 #include <moho/fwi/gradient.hpp>
 #include <moho/fwi/lbfgs.hpp>
 #include <moho/fwi/misfit.hpp>
+#include <moho/fwi/stream_gradient.hpp>

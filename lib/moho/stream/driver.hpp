@@ -7,6 +7,7 @@
 #include <moho/core/instances.hpp>
 #include <moho/stream/engine.hpp>
 #include <moho/stream/plan.hpp>
+#include <moho/stream/prepare.hpp>
 #include <moho/stream/rates.hpp>
 #include <moho/stream/slabs.hpp>
 #include <moho/wave/driver.hpp>
@@ -102,7 +103,6 @@ class Streaming {
   Box<Dim> interior() const { return m_schemes.front()->interior(); }
 
  private:
-  void make_need(const std::vector<wave::Shot<Dim>>& shots);
   void choose();
   StreamShape shape_for(const StreamShotOptions<Dim>& options, std::int64_t first) const;
 
@@ -134,96 +134,6 @@ class Streaming {
   std::string m_lock_text;
 };
 
-namespace detail {
-
-/// The host's own instance.
-inline Instance<Kokkos::HostSpace> host_instance() { return Kokkos::DefaultHostExecutionSpace(); }
-
-/// A model's fields in another memory. It waits.
-template <class T, int Dim, class Memory>
-wave::Model<T, Dim, Memory> model_in(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                                     const wave::Model<T, Dim, Kokkos::HostSpace>& model) {
-  wave::Model<T, Dim, Memory> result;
-  const auto take = [&](const Field<T, Dim, Kokkos::HostSpace>& from, Field<T, Dim, Memory>& to) {
-    if (from.data() == nullptr) return;
-    if constexpr (is_host_memory<Memory>) {
-      to = from;
-    } else {
-      to = make_field<T>(exec, grid, from.label());
-      copy(exec,
-           Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(to.data(), to.size()),
-           HostElements<const T>(from.data(), from.size()));
-      exec.fence();
-    }
-  };
-  take(model.vp, result.vp);
-  take(model.density, result.density);
-  take(model.epsilon, result.epsilon);
-  take(model.delta, result.delta);
-  take(model.theta, result.theta);
-  take(model.phi, result.phi);
-  return result;
-}
-
-/// What limits the steps of a model with its layers: random ones hold slower waves.
-template <class T, int Dim>
-wave::Limits stepped_limits(const Instance<Kokkos::HostSpace>& host, const Grid<Dim>& grid,
-                            const wave::Model<T, Dim, Kokkos::HostSpace>& model,
-                            const wave::Boundaries<Dim>& faces,
-                            const wave::RandomLayerOptions& random,
-                            const wave::ModellingOptions<Dim>& options) {
-  using Host = Kokkos::HostSpace;
-  const auto of = [&](const Grid<Dim>& part, const wave::Model<T, Dim, Host>& values) {
-    return wave::limits_of<T, Dim, Host>(host, part, values, options.order, options.equations,
-                                         options.sigma);
-  };
-  bool any = false;
-  for (int d = 0; d < Dim; ++d) {
-    for (const wave::Face& face : {faces.lower[d], faces.upper[d]}) {
-      any = any || face.kind == wave::FaceKind::random;
-    }
-  }
-  // layers of the other kinds repeat the outermost nodes
-  if (!any) return of(grid, model);
-  const Grid<Dim> extended = wave::extended_grid(grid, faces);
-  constexpr std::int64_t piece = 32;
-  wave::Limits result;
-  for (std::int64_t begin = 0; begin < extended.extents[0]; begin += piece) {
-    const Planes planes{begin, std::min(begin + piece, extended.extents[0])};
-    Grid<Dim> part = extended;
-    part.extents[0] = planes.count();
-    const wave::Limits one =
-        of(part, wave::extend_model<T, Dim, Host>(host, grid, model, faces, random, planes));
-    if (begin == 0) {
-      result = one;
-      continue;
-    }
-    result.largest_dt = std::min(result.largest_dt, one.largest_dt);
-    result.least_velocity = std::min(result.least_velocity, one.least_velocity);
-    result.greatest_velocity = std::max(result.greatest_velocity, one.greatest_velocity);
-    result.lowered_deltas += one.lowered_deltas;
-  }
-  return result;
-}
-
-/// Planes in which points of a position along x may share.
-template <int Dim>
-Planes planes_of_points(const Grid<Dim>& grid, const Points<Dim>& points, int radius) {
-  Planes result;
-  for (const Point<Dim>& point : points) {
-    const double at = (point[0] - grid.origin[0]) / grid.spacing[0];
-    const auto node = static_cast<std::int64_t>(std::floor(at));
-    const Planes near{std::max<std::int64_t>(node - radius, 0),
-                      std::min<std::int64_t>(node + radius + 2, grid.extents[0])};
-    result = result.empty()
-                 ? near
-                 : Planes{std::min(result.begin, near.begin), std::max(result.end, near.end)};
-  }
-  return result;
-}
-
-}  // namespace detail
-
 template <class T, int Dim, class Memory>
 Streaming<T, Dim, Memory>::Streaming(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                      wave::Model<T, Dim, Kokkos::HostSpace> model,
@@ -246,9 +156,6 @@ Streaming<T, Dim, Memory>::Streaming(const InstanceOf<Memory>& exec, const Grid<
     m_model.delta = wave::taper_delta<T, Dim, Host>(host, grid, m_model, modelling.sources,
                                                     m_modelling.source_taper);
   }
-  // those of the model that is stepped, as a propagator takes them
-  const wave::Limits limits =
-      detail::stepped_limits<T, Dim>(host, grid, m_model, faces, m_modelling.random, modelling);
   m_sampling = wave::detail::shot_sampling(m_modelling.time.dt, m_modelling.time.steps,
                                            m_modelling.time.interval);
   m_instances = instances_on_devices(exec, options.wishes.devices);
@@ -259,6 +166,9 @@ Streaming<T, Dim, Memory>::Streaming(const InstanceOf<Memory>& exec, const Grid<
   scheme.frequency = m_modelling.frequency;
   scheme.equations = modelling.equations;
   scheme.sigma = modelling.sigma;
+  // those of the model that is stepped, as a propagator takes them
+  const wave::Limits limits =
+      detail::stepped_limits<T, Dim>(host, grid, m_model, faces, m_modelling.random, scheme);
   for (const Instance<Memory>& instance : m_instances) {
     m_schemes.push_back(
         std::make_unique<Scheme>(instance, m_modelling.grid, m_modelling.medium, limits, scheme));
@@ -276,161 +186,13 @@ Streaming<T, Dim, Memory>::Streaming(const InstanceOf<Memory>& exec, const Grid<
       check_positions(m_modelling.grid, shot.receivers, of + "receiver", interior());
     });
   }
-  make_need(shots);
+  m_need = detail::stream_need<T, Dim, Memory>(*m_schemes.front(), *m_shape, shots);
+  m_need.shape.steps = m_sampling.steps;
+  m_need.fixed += sizeof(T) * static_cast<std::size_t>(
+                                  m_receivers * m_sampling.rows +
+                                  detail::most_sources(shots) *
+                                      static_cast<std::int64_t>(m_modelling.wavelet.size()));
   choose();
-}
-
-// What streams, and what it takes.
-template <class T, int Dim, class Memory>
-void Streaming<T, Dim, Memory>::make_need(const std::vector<wave::Shot<Dim>>& shots) {
-  const Scheme& scheme = *m_schemes.front();
-  const Grid<Dim>& grid = scheme.grid();
-  StreamNeed& need = m_need;
-  need.shape.planes = grid.extents[0];
-  need.shape.steps = m_sampling.steps;
-  need.shape.halo = m_shape->layout.halo;
-  need.shape.reach = scheme.reach(0);
-  need.plane_nodes = grid.size() / grid.extents[0];
-  need.plane_elements = m_shape->layout.strides[0];
-  need.scalar = static_cast<int>(sizeof(T));
-  need.order = scheme.order();
-  need.fields = m_shape->fields;
-  need.parameters = m_shape->parameters;
-  need.work = m_shape->work;
-  for (const auto& layer : m_shape->layers) {
-    // by face and field: one field's
-    if (layer.across_x) {
-      need.across_elements += layer.plane_size * layer.planes.count() / m_shape->fields;
-    } else {
-      need.layer_elements += layer.plane_size / m_shape->fields;
-    }
-  }
-  std::int64_t most_sources = 0;
-  for (const wave::Shot<Dim>& shot : shots) {
-    most_sources = std::max(most_sources, static_cast<std::int64_t>(shot.sources.size()));
-    for (const Points<Dim>* points : {&shot.sources, &shot.receivers}) {
-      for (const Point<Dim>& point : *points) {
-        // points on planes read one of them
-        const double at = (point[0] - grid.origin[0]) / grid.spacing[0];
-        const bool on_node = std::fabs(at - std::floor(at + 0.5)) < wave::sinc_snap;
-        const int planes = on_node ? 1 : 2 * wave::PointOptions<Dim>().radius;
-        need.shape.point_planes = std::max(need.shape.point_planes, planes);
-      }
-    }
-  }
-  const std::int64_t point = Dim * 20 + 32;
-  std::int64_t share = 1;
-  for (int d = 0; d < Dim; ++d) share *= 2 * wave::PointOptions<Dim>().radius;
-  const auto wavelet = static_cast<std::int64_t>(m_modelling.wavelet.size());
-  need.fixed = sizeof(T) * static_cast<std::size_t>(m_receivers * (m_sampling.rows + point) +
-                                                    most_sources * (share * 6 + wavelet));
-}
-
-// Whether the device holds the whole grid, and if not, how to stream.
-template <class T, int Dim, class Memory>
-void Streaming<T, Dim, Memory>::choose() {
-  const StreamWishes& wishes = m_options.wishes;
-  StreamWishes allowed = wishes;
-  const bool asked = wishes.block > 0 || wishes.updates > 0 || wishes.devices > 1;
-  if constexpr (is_host_memory<Memory>) {
-    m_whole = m_options.in_core && m_options.file.empty() && wishes.devices == 1;
-  } else {
-    std::size_t free = memory_budget(m_instances.front(), 0);
-    for (const Instance<Memory>& one : m_instances) free = std::min(free, memory_budget(one, 0));
-    // kernels and launches take some, too
-    free -= std::min<std::size_t>(free, std::size_t(512) << 20);
-    if (wishes.device_memory == 0) allowed.device_memory = free;
-    if (allowed.device_memory > free) {
-      throw InputError(concat("device memory is ",
-                              format_bytes(static_cast<double>(wishes.device_memory)),
-                              " (allowed: up to ", format_bytes(static_cast<double>(free)),
-                              ", what is free on the device)"));
-    }
-    const std::size_t in_core =
-        std::max(m_modelling.memory.most, m_modelling.memory.model + m_modelling.memory.extended) +
-        m_need.fixed;
-    m_whole =
-        m_options.in_core && !asked && m_options.file.empty() && in_core <= allowed.device_memory;
-    if (m_whole) m_plan.device_bytes = in_core;
-  }
-  const std::int64_t beside = m_need.shape.beyond();
-  if (m_options.in_core && !m_whole && wishes.devices > 1 && wishes.block == 0 &&
-      wishes.updates == 0 && m_options.file.empty()) {
-    // a slab of the whole model and its wavefield on each device
-    const std::int64_t held =
-        m_need.shape.planes / wishes.devices + 1 + 2 * (beside + m_need.shape.halo);
-    const std::int64_t elements =
-        (m_need.parameters + (m_shape->q_factors ? 1 : 0) + 2 * m_need.fields + m_need.work) *
-            m_need.plane_elements * held +
-        3 * m_need.fields * (m_need.layer_elements * held + m_need.across_elements);
-    m_plan.device_bytes = static_cast<std::size_t>(elements) * sizeof(T) + m_need.fixed;
-    const bool long_enough = m_need.shape.planes / wishes.devices >= beside;
-    m_cut =
-        long_enough && (allowed.device_memory == 0 || m_plan.device_bytes <= allowed.device_memory);
-  }
-  m_rates = m_options.rates;
-  if (m_options.measure && !m_whole && !m_cut) {
-    std::vector<std::int64_t> slabs{4, 8, 16, 24, 32, 48, 64, 96};
-    if (wishes.block > 0) slabs = {wishes.block};
-    // no more than a part of what is allowed
-    const auto bytes_of = [&](std::int64_t planes) {
-      StreamShape one = m_need.shape;
-      one.block = 1;
-      const std::size_t plane =
-          static_cast<std::size_t>((2 * m_need.fields + m_need.parameters + m_need.work) *
-                                   m_need.plane_elements * m_need.scalar);
-      return plane * static_cast<std::size_t>(planes + 4 * one.reach);
-    };
-    while (slabs.size() > 1 && allowed.device_memory > 0 &&
-           bytes_of(slabs.back()) > allowed.device_memory) {
-      slabs.pop_back();
-    }
-    if (allowed.device_memory == 0 || bytes_of(slabs.front()) <= allowed.device_memory) {
-      m_rates.slabs = measure_slabs<T, Dim, Memory>(m_instances.front(), *m_schemes.front(), slabs);
-    } else {
-      m_rates.slabs = {{slabs.front(), 1e9}};  // plan_stream() says what is missing
-    }
-    measure_link(m_instances.front(), m_rates);
-    if (!m_options.file.empty()) measure_disk(m_options.file, m_rates.disk_in, m_rates.disk_out);
-  }
-  if (m_cut) {
-    m_plan.shape = m_need.shape;
-    m_plan.shape.block = m_need.shape.planes;
-    m_plan.in_core = m_plan.slabs = m_plan.resident = true;
-    m_plan.host_bytes = m_modelling.memory.model;
-    m_schedule = std::make_unique<Schedule>(m_plan.shape);
-    m_plan.shape.devices = wishes.devices;
-    return;
-  }
-  if (m_whole) {
-    StreamShape shape = m_need.shape;
-    shape.block = shape.planes;
-    if (is_host_memory<Memory> && (wishes.block > 0 || wishes.updates > 0)) {
-      shape.updates = std::max<std::int64_t>(wishes.updates, 1);
-      shape.lag = wishes.lag > 0 ? wishes.lag : shape.least_lag();
-      shape.block = wishes.block > 0 ? wishes.block : std::max<std::int64_t>(shape.lag, 4);
-      shape.block = std::min(shape.block, shape.planes);
-    }
-    m_plan.shape = shape;
-    m_plan.in_core = true;
-    m_plan.resident = true;
-    m_plan.host_bytes = is_host_memory<Memory> ? m_modelling.memory.most : m_modelling.memory.model;
-    if (is_host_memory<Memory>) m_plan.device_bytes = m_plan.host_bytes;
-  } else {
-    m_plan = plan_stream(m_need, allowed, m_rates);
-  }
-  if (m_options.file.empty()) {
-    const std::size_t free = memory_budget(detail::host_instance(), m_options.modelling.memory);
-    if (m_plan.host_bytes > free) {
-      throw MemoryError(concat("memory: the volume of ", shape_string(m_modelling.grid),
-                               " nodes takes ",
-                               format_bytes(static_cast<double>(m_plan.host_bytes)),
-                               " on the host (allowed: ", format_bytes(static_cast<double>(free)),
-                               m_options.modelling.memory > 0 ? ", as asked" : ", what is free",
-                               "): keep it in a file, or take fewer nodes"));
-    }
-  }
-  m_schedule = std::make_unique<Schedule>(m_plan.shape);
 }
 
 template <class T, int Dim, class Memory>
@@ -656,14 +418,16 @@ void Streaming<T, Dim, Memory>::copy_out(int field, const Box<Dim>& box, T* valu
 
 }  // namespace moho::stream
 
+#include <moho/stream/choose.hpp>
+
 /// \cond
-#define MOHO_STREAM_DRIVER(prefix, T, Dim, Memory)                                    \
-  prefix template class Ring<T, Dim, Memory>;                                         \
-  prefix template class Pipeline<T, Dim, Memory>;                                     \
-  prefix template class Slabs<T, Dim, Memory>;                                        \
-  prefix template StreamReport run_stream<T, Dim, Memory>(                            \
-      const Schedule&, const std::vector<std::unique_ptr<Pipeline<T, Dim, Memory>>>&, \
-      HostVolume<T, Dim>*, const StreamRunOptions<T>&);                               \
+#define MOHO_STREAM_DRIVER(prefix, T, Dim, Memory)                                \
+  prefix template class Ring<T, Dim, Memory>;                                     \
+  prefix template class Pipeline<T, Dim, Memory>;                                 \
+  prefix template class Slabs<T, Dim, Memory>;                                    \
+  prefix template StreamReport run_lanes<T, Dim, Memory>(                         \
+      const std::vector<StreamLane<T, Dim, Memory>>&, const StreamRunOptions<T>&, \
+      const StreamAction&);                                                       \
   prefix template class Streaming<T, Dim, Memory>;
 #ifdef MOHO_STREAM_KERNELS
 namespace moho::stream {

@@ -95,6 +95,30 @@ class Spans {
 
 }  // namespace detail
 
+/// \brief A volume that goes through the devices, beside others: a pipeline on each of them.
+template <class T, int Dim, class Memory>
+struct StreamLane {
+  const Schedule* schedule = nullptr;  ///< its first time is that of the volume
+  /// One pipeline a device, in order; begin() was called for each.
+  const std::vector<std::unique_ptr<Pipeline<T, Dim, Memory>>>* chain = nullptr;
+  /// Its state is advanced from its level to the end of the schedule; null where one device holds
+  /// the whole grid.
+  HostVolume<T, Dim>* volume = nullptr;
+};
+
+/// \brief Called before the stages of all lanes that lead from one time, on a device: with that of
+/// the first lane. It submits to the stepping instance. What it may read is said at side_by_side().
+using StreamAction = std::function<void(std::size_t device, const StreamStage& stage)>;
+
+/// \brief Runs volumes side by side through the same devices, in step.
+/// \param lanes whose schedules were made by side_by_side(), and whose pipelines of a device have
+/// one stepping instance; several lanes have their volumes in memory
+/// \param options as for run_stream()
+/// \param action before stages; empty: none
+template <class T, int Dim, class Memory>
+StreamReport run_lanes(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
+                       const StreamRunOptions<T>& options, const StreamAction& action);
+
 /// \brief Runs a schedule: the volume goes through the pipelines of a chain, sweep by sweep.
 ///
 /// In an iteration every device loads, steps and stores at the same time: planes that arrive were
@@ -108,165 +132,298 @@ class Spans {
 template <class T, int Dim, class Memory>
 StreamReport run_stream(const Schedule& schedule,
                         const std::vector<std::unique_ptr<Pipeline<T, Dim, Memory>>>& chain,
-                        HostVolume<T, Dim>* volume, const StreamRunOptions<T>& options);
-
-template <class T, int Dim, class Memory>
-StreamReport run_stream(const Schedule& schedule,
-                        const std::vector<std::unique_ptr<Pipeline<T, Dim, Memory>>>& chain,
                         HostVolume<T, Dim>* volume, const StreamRunOptions<T>& options) {
-  using Elements = Kokkos::View<T*, StagingMemory<Memory>>;
-  const std::size_t devices = chain.size();
-  Pipeline<T, Dim, Memory>& first = *chain.front();
-  const bool in_file = volume != nullptr && volume->in_file();
-  const VolumeShape<T, Dim>& shape = first.shape();
-  Pipeline<T, Dim, Memory>& last = *chain.back();
-  StreamReport report;
-  report.iterations = schedule.iterations();
-  // two buffers for each way
-  const bool staged = options.staged && !is_host_memory<Memory>;
-  Elements arriving[2], leaving[2];
-  if (staged) {
-    const auto size = static_cast<std::size_t>(first.staging_elements(schedule.shape().block));
-    for (Elements* buffer : {&arriving[0], &arriving[1], &leaving[0], &leaving[1]}) {
+  StreamLane<T, Dim, Memory> lane;
+  lane.schedule = &schedule;
+  lane.chain = &chain;
+  lane.volume = volume;
+  return run_lanes<T, Dim, Memory>(std::vector<StreamLane<T, Dim, Memory>>(1, lane), options,
+                                   StreamAction());
+}
+
+namespace detail {
+
+/// What one lane keeps while it runs.
+template <class T, int Dim, class Memory>
+class LaneRun {
+ public:
+  /// \param name of the lane in a time line; empty: there is but one
+  LaneRun(const StreamLane<T, Dim, Memory>& lane, std::string name,
+          const StreamRunOptions<T>& options, StreamReport& report)
+      : m_lane(lane),
+        m_name(std::move(name)),
+        m_options(options),
+        m_report(report),
+        m_devices(lane.chain->size()),
+        m_in_file(lane.volume != nullptr && lane.volume->in_file()),
+        m_staged(options.staged && !is_host_memory<Memory>),
+        m_loaded(m_devices),
+        m_plane_in(first().plane_bytes(true)),
+        m_plane_out(first().plane_bytes(false)) {
+    if (!m_staged) return;
+    // two buffers for each way
+    const auto size =
+        static_cast<std::size_t>(first().staging_elements(lane.schedule->shape().block));
+    for (Elements* buffer : {&m_arriving[0], &m_arriving[1], &m_leaving[0], &m_leaving[1]}) {
       *buffer =
           Elements(Kokkos::view_alloc("moho::stream::staging", Kokkos::WithoutInitializing), size);
     }
   }
-  for (const auto& device : chain) device->stepping().fence();
 
-  std::vector<detail::Moments<Memory>> loaded(devices), stepped(devices);
-  detail::Moments<Memory> stored;
-  std::vector<detail::Spans<Memory>> spans(devices);
-  for (std::size_t g = 0; g < devices; ++g) spans[g].zero.set(chain[g]->stepping());
-  const auto row = [&](const char* what, std::size_t g) {
-    return devices > 1 ? concat(what, " ", g) : std::string(what);
-  };
-  // what a device hands on in an iteration has left it at this moment
-  const auto left = [&](std::size_t g, std::int64_t i) -> Mark<Memory>& {
-    return g + 1 < devices ? loaded[g + 1].at(i) : stored.at(i);
-  };
-  const double plane_out =
-      2.0 * shape.fields * static_cast<double>(shape.layout.strides[0]) * sizeof(T);
-  const double plane_in = plane_out + (first.ring().resident() ? 0.0 : shape.parameters) *
-                                          static_cast<double>(shape.layout.strides[0]) * sizeof(T);
-  const auto planes_of_all = [](const std::vector<StreamRange>& ranges) {
+  /// A device's part.
+  Pipeline<T, Dim, Memory>& device(std::size_t g) const { return *(*m_lane.chain)[g]; }
+  /// The schedule.
+  const Schedule& schedule() const { return *m_lane.schedule; }
+  /// What a device does in an iteration.
+  const StreamWork& work(std::size_t g) const { return m_work[g]; }
+  /// Looks up an iteration.
+  void begin(std::int64_t i) {
+    m_work.clear();
+    for (std::size_t g = 0; g < m_devices; ++g) {
+      m_work.push_back(schedule().iteration(i, static_cast<int>(g)));
+    }
+  }
+  /// Steps of an iteration wait for what arrived in the one before.
+  void hold_steps(std::size_t g, std::int64_t i) {
+    m_loaded[g].at(i - 1).hold(device(g).stepping());
+  }
+  /// What left the last device in an iteration, to the volume.
+  void unload(std::int64_t i) {
+    if (!m_staged && !m_in_file) return;
+    m_stored.at(i).wait();
+    const auto start = std::chrono::steady_clock::now();
+    const T* from = m_staged ? m_leaving[i % 2].data() : nullptr;
+    for (const StreamRange& range : m_unloaded) {
+      commit(range.sweep);
+      if (from == nullptr) continue;
+      last().unload(range, state_behind(range.sweep), from);
+      from += last().staging_elements(range.planes.count());
+    }
+    m_report.staging_seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    m_unloaded.clear();
+  }
+  /// What leaves the last device in an iteration.
+  void store(std::int64_t i, Mark<Memory>& stepped, Spans<Memory>* spans) {
+    stepped.hold(last().storing());
+    const std::vector<StreamRange>& ranges = m_work.back().stores;
+    const double bytes = m_plane_out * planes_of_all(ranges);
+    T* to = m_staged ? m_leaving[i % 2].data() : nullptr;
+    const bool noted = spans != nullptr && !ranges.empty();
+    if (noted) {
+      spans->begin(last().storing(), row("to the host", m_devices - 1), "to the host", bytes);
+    }
+    for (const StreamRange& range : ranges) {
+      if (last().ring().whole()) continue;
+      // without buffers the order of sweeps is kept by unload() all the same
+      if (!m_staged && m_in_file) commit(range.sweep);
+      last().store(range, state_behind(range.sweep), to);
+      if (to != nullptr) to += last().staging_elements(range.planes.count());
+    }
+    if (noted) spans->end(last().storing());
+    m_report.bytes_out += bytes;
+    m_unloaded = ranges;
+    m_stored.at(i).set(last().storing());
+  }
+  /// What arrives at a device in an iteration; `stepped` are the moments of the device and of the
+  /// one before it, when the steps of the iteration before were done.
+  void load(std::size_t g, std::int64_t i, Mark<Memory>& stepped, Mark<Memory>* stepped_before,
+            Spans<Memory>* spans) {
+    Pipeline<T, Dim, Memory>& to = device(g);
+    const Instance<Memory>& loading = to.loading();
+    stepped.hold(loading);
+    left(g, i - 1).hold(loading);
+    const double bytes = m_plane_in * planes_of_all(m_work[g].loads);
+    if (stepped_before != nullptr) stepped_before->hold(loading);
+    if (g == 0) m_stored.at(i - 1).hold(loading);
+    const bool noted = spans != nullptr && !m_work[g].loads.empty();
+    if (noted) {
+      spans->begin(loading, row("to the device", g), g == 0 ? "to the device" : "handed on", bytes);
+    }
+    T* buffer = m_staged && g == 0 ? m_arriving[i % 2].data() : nullptr;
+    if (buffer != nullptr) m_loaded[0].at(i - 2).wait();
+    for (const StreamRange& range : m_work[g].loads) {
+      if (to.ring().whole()) continue;
+      if (g > 0) {
+        to.load_from(device(g - 1), range);
+        continue;
+      }
+      const auto start = std::chrono::steady_clock::now();
+      to.load(range, m_lane.volume->parameters(), state_before(range.sweep), buffer);
+      if (buffer != nullptr) {
+        buffer += to.staging_elements(range.planes.count());
+        m_report.staging_seconds +=
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      }
+      m_report.bytes_in += m_plane_in * static_cast<double>(range.planes.count());
+    }
+    if (noted) spans->end(loading);
+    m_loaded[g].at(i).set(loading);
+  }
+  /// All is submitted.
+  void end(std::int64_t iterations) {
+    for (const auto& one : *m_lane.chain) {
+      one->storing().fence();
+      one->stepping().fence();
+      one->loading().fence();
+    }
+    unload(iterations - 1);
+    commit(schedule().sweeps());
+  }
+  /// Nodes that were submitted.
+  double points() const {
+    double sum = 0.0;
+    for (const auto& one : *m_lane.chain) sum += one->points();
+    return sum;
+  }
+
+ private:
+  using Elements = Kokkos::View<T*, StagingMemory<Memory>>;
+  Pipeline<T, Dim, Memory>& first() const { return *m_lane.chain->front(); }
+  Pipeline<T, Dim, Memory>& last() const { return *m_lane.chain->back(); }
+  std::string row(const char* what, std::size_t g) const {
+    return concat(what, m_devices > 1 ? concat(" ", g) : "", m_name);
+  }
+  static double planes_of_all(const std::vector<StreamRange>& ranges) {
     std::int64_t sum = 0;
     for (const StreamRange& range : ranges) sum += range.planes.count();
     return static_cast<double>(sum);
+  }
+  // what a device hands on in an iteration has left it at this moment
+  Mark<Memory>& left(std::size_t g, std::int64_t i) {
+    return g + 1 < m_devices ? m_loaded[g + 1].at(i) : m_stored.at(i);
+  }
+  void commit(std::int64_t sweeps) {
+    for (; m_committed < sweeps; ++m_committed) {
+      if (m_options.stored) m_options.stored(m_committed);
+      const int end = static_cast<int>(m_devices) - 1;
+      if (m_lane.volume != nullptr) {
+        m_lane.volume->commit(schedule().first_level(m_committed, end) +
+                              schedule().updates(m_committed, end));
+      }
+    }
+  }
+  // the states that a sweep reads and writes, whatever has been committed
+  const VolumeState<T>& state_before(std::int64_t sweep) const {
+    return m_lane.volume->state(sweep - m_committed);
+  }
+  const VolumeState<T>& state_behind(std::int64_t sweep) const {
+    return m_lane.volume->state(sweep - m_committed + 1);
+  }
+
+  StreamLane<T, Dim, Memory> m_lane;
+  std::string m_name;
+  const StreamRunOptions<T>& m_options;
+  StreamReport& m_report;
+  std::size_t m_devices;
+  bool m_in_file, m_staged;
+  std::vector<Moments<Memory>> m_loaded;
+  Moments<Memory> m_stored;
+  double m_plane_in, m_plane_out;
+  Elements m_arriving[2], m_leaving[2];
+  std::vector<StreamWork> m_work;
+  std::vector<StreamRange> m_unloaded;  ///< stores of the iteration before, on their way
+  std::int64_t m_committed = 0;         ///< sweeps
+};
+
+/// The stages of all lanes on a device, those from one time of one sweep together.
+template <class T, int Dim, class Memory>
+void step_lanes(const std::vector<std::unique_ptr<LaneRun<T, Dim, Memory>>>& lanes, std::size_t g,
+                const StreamAction& action) {
+  // the stages of an iteration are in the order of their number in the pass, then of sweeps
+  using Key = std::pair<std::int64_t, std::int64_t>;
+  const auto key_of = [&](std::size_t k, const StreamStage& stage) {
+    const std::int64_t first =
+        lanes[k]->schedule().first_level(stage.range.sweep, static_cast<int>(g));
+    return Key{stage.level - first, stage.range.sweep};
   };
+  std::vector<std::size_t> next(lanes.size(), 0);
+  for (;;) {
+    const Key none{INT64_MAX, INT64_MAX};
+    Key least = none;
+    for (std::size_t k = 0; k < lanes.size(); ++k) {
+      const auto& stages = lanes[k]->work(g).stages;
+      if (next[k] < stages.size()) least = std::min(least, key_of(k, stages[next[k]]));
+    }
+    if (least == none) return;
+    for (std::size_t k = 0; k < lanes.size(); ++k) {
+      const auto& stages = lanes[k]->work(g).stages;
+      if (next[k] == stages.size() || key_of(k, stages[next[k]]) != least) continue;
+      // the first lane comes first
+      if (k == 0 && action) action(g, stages[next[k]]);
+      lanes[k]->device(g).step(stages[next[k]++]);
+    }
+  }
+}
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+StreamReport run_lanes(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
+                       const StreamRunOptions<T>& options, const StreamAction& action) {
+  StreamReport report;
+  std::vector<std::unique_ptr<detail::LaneRun<T, Dim, Memory>>> runs;
+  for (const StreamLane<T, Dim, Memory>& lane : lanes) {
+    if (lanes.size() > 1 && (lane.volume == nullptr || lane.volume->in_file())) {
+      throw InputError(
+          "lanes: volumes side by side are in memory (not in files, nor whole on a "
+          "device): keep them there");
+    }
+    report.iterations = std::max(report.iterations, lane.schedule->iterations());
+    for (const auto& device : *lane.chain) device->stepping().fence();
+    const std::string name = lanes.size() > 1 ? concat(", volume ", runs.size() + 1) : "";
+    runs.push_back(std::make_unique<detail::LaneRun<T, Dim, Memory>>(lane, name, options, report));
+  }
+  const std::size_t devices = lanes.front().chain->size();
+  const auto stepping = [&](std::size_t g) -> const Instance<Memory>& {
+    return runs.front()->device(g).stepping();
+  };
+  std::vector<detail::Moments<Memory>> stepped(devices);
+  std::vector<detail::Spans<Memory>> spans(devices);
+  for (std::size_t g = 0; g < devices; ++g) spans[g].zero.set(stepping(g));
 
   wave::detail::Pace pace(report.iterations);
   // nodes that were submitted until an iteration, and when the steps of that iteration were done
   std::vector<double> submitted;
+  const auto points_now = [&] {
+    double sum = 0.0;
+    for (const auto& run : runs) sum += run->points();
+    return sum;
+  };
   bool draining = false;
   double steady_begin = -1.0, points_begin = 0.0;
-  std::int64_t committed = 0;  // sweeps
-  const auto commit = [&](std::int64_t sweeps) {
-    for (; committed < sweeps; ++committed) {
-      if (options.stored) options.stored(committed);
-      const int end = static_cast<int>(devices) - 1;
-      if (volume != nullptr)
-        volume->commit(schedule.first_level(committed, end) + schedule.updates(committed, end));
-    }
-  };
-  // the states that a sweep reads and writes, whatever has been committed
-  const auto state_before = [&](std::int64_t sweep) -> const VolumeState<T>& {
-    return volume->state(sweep - committed);
-  };
-  const auto state_behind = [&](std::int64_t sweep) -> const VolumeState<T>& {
-    return volume->state(sweep - committed + 1);
-  };
-  std::vector<StreamRange> unloaded;  // stores of the iteration before, on their way
-  const auto unload = [&](std::int64_t i) {
-    if (!staged && !in_file) return;
-    stored.at(i).wait();
-    const auto start = std::chrono::steady_clock::now();
-    const T* from = staged ? leaving[i % 2].data() : nullptr;
-    for (const StreamRange& range : unloaded) {
-      commit(range.sweep);
-      if (from == nullptr) continue;
-      last.unload(range, state_behind(range.sweep), from);
-      from += last.staging_elements(range.planes.count());
-    }
-    report.staging_seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    unloaded.clear();
-  };
-
   for (std::int64_t i = 0; i < report.iterations; ++i) {
     const bool noted = options.timeline != nullptr && i < options.noted;
-    std::vector<StreamWork> work(devices);
-    for (std::size_t g = 0; g < devices; ++g) work[g] = schedule.iteration(i, static_cast<int>(g));
+    for (const auto& run : runs) run->begin(i);
     for (std::size_t g = 0; g < devices; ++g) {
-      Pipeline<T, Dim, Memory>& device = *chain[g];
-      loaded[g].at(i - 1).hold(device.stepping());
-      if (noted && !work[g].stages.empty()) {
-        spans[g].begin(device.stepping(), row("steps", g), "steps", 0.0);
+      bool any = false;
+      for (const auto& run : runs) {
+        run->hold_steps(g, i);
+        any = any || !run->work(g).stages.empty();
       }
-      device.step(work[g]);
-      if (noted && !work[g].stages.empty()) spans[g].end(device.stepping());
-      stepped[g].at(i).set(device.stepping());
+      if (noted && any) {
+        spans[g].begin(stepping(g), devices > 1 ? concat("steps ", g) : "steps", "steps", 0.0);
+      }
+      detail::step_lanes<T, Dim, Memory>(runs, g, action);
+      if (noted && any) spans[g].end(stepping(g));
+      stepped[g].at(i).set(stepping(g));
     }
-    if (i > 0) unload(i - 1);
-    {
-      stepped.back().at(i - 1).hold(last.storing());
-      const std::vector<StreamRange>& ranges = work.back().stores;
-      const double bytes = plane_out * planes_of_all(ranges);
-      T* to = staged ? leaving[i % 2].data() : nullptr;
-      if (noted && !ranges.empty()) {
-        spans.back().begin(last.storing(), row("to the host", devices - 1), "to the host", bytes);
-      }
-      for (const StreamRange& range : ranges) {
-        if (last.ring().whole()) continue;
-        // without buffers the order of sweeps is kept by unload() all the same
-        if (!staged && in_file) commit(range.sweep);
-        last.store(range, state_behind(range.sweep), to);
-        if (to != nullptr) to += last.staging_elements(range.planes.count());
-      }
-      if (noted && !ranges.empty()) spans.back().end(last.storing());
-      report.bytes_out += bytes;
-      unloaded = ranges;
-      stored.at(i).set(last.storing());
+    for (const auto& run : runs) {
+      if (i > 0) run->unload(i - 1);
+      run->store(i, stepped.back().at(i - 1), noted ? &spans.back() : nullptr);
     }
     for (std::size_t g = devices; g-- > 0;) {
-      Pipeline<T, Dim, Memory>& device = *chain[g];
-      const Instance<Memory>& loading = device.loading();
-      stepped[g].at(i - 1).hold(loading);
-      left(g, i - 1).hold(loading);
-      const double bytes = plane_in * planes_of_all(work[g].loads);
-      if (g > 0) stepped[g - 1].at(i - 1).hold(loading);
-      if (g == 0) stored.at(i - 1).hold(loading);
-      if (noted && !work[g].loads.empty()) {
-        spans[g].begin(loading, row("to the device", g), g == 0 ? "to the device" : "handed on",
-                       bytes);
+      for (const auto& run : runs) {
+        run->load(g, i, stepped[g].at(i - 1), g > 0 ? &stepped[g - 1].at(i - 1) : nullptr,
+                  noted ? &spans[g] : nullptr);
       }
-      T* buffer = staged && g == 0 ? arriving[i % 2].data() : nullptr;
-      if (buffer != nullptr) loaded[0].at(i - 2).wait();
-      for (const StreamRange& range : work[g].loads) {
-        if (device.ring().whole()) continue;
-        if (g == 0) {
-          const auto start = std::chrono::steady_clock::now();
-          device.load(range, volume->parameters(), state_before(range.sweep), buffer);
-          if (buffer != nullptr) {
-            buffer += device.staging_elements(range.planes.count());
-            report.staging_seconds +=
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-          }
-          report.bytes_in += plane_in * static_cast<double>(range.planes.count());
-        } else {
-          device.load_from(*chain[g - 1], range);
-        }
-      }
-      if (noted && !work[g].loads.empty()) spans[g].end(loading);
-      loaded[g].at(i).set(loading);
     }
     stepped.back().at(i - 2).wait();
-    double points_now = 0.0;
-    for (const auto& device : chain) points_now += device->points();
-    submitted.push_back(points_now);
-    draining = draining ||
-               (i > 0 && work.front().loads.empty() && schedule.iteration(i + 1).loads.empty());
-    if (i >= 2 && !draining && !work.back().stores.empty()) {
+    submitted.push_back(points_now());
+    const auto& one = *runs.front();
+    draining = draining || (i > 0 && one.work(0).loads.empty() &&
+                            one.schedule().iteration(i + 1).loads.empty());
+    if (i >= 2 && !draining && !one.work(devices - 1).stores.empty()) {
       const double now = pace.seconds();
       const double done = submitted[static_cast<std::size_t>(i - 2)];
       if (steady_begin < 0.0) {
@@ -278,21 +435,17 @@ StreamReport run_stream(const Schedule& schedule,
       }
     }
     if (options.progress && (pace.due(i + 1) || i + 1 == report.iterations)) {
-      options.progress(pace.report(i + 1, points_now));
+      options.progress(pace.report(i + 1, submitted.back()));
     }
   }
-  for (const auto& device : chain) {
-    device->storing().fence();
-    device->stepping().fence();
-    device->loading().fence();
-  }
-  unload(report.iterations - 1);
-  commit(schedule.sweeps());
+  for (const auto& run : runs) run->end(report.iterations);
   report.seconds = pace.seconds();
-  for (const auto& device : chain) {
-    report.points += device->points();
-    const std::int64_t bad = device->bad_node();
-    if (bad >= 0 && (report.bad_node < 0 || bad < report.bad_node)) report.bad_node = bad;
+  report.points = points_now();
+  for (const StreamLane<T, Dim, Memory>& lane : lanes) {
+    for (const auto& device : *lane.chain) {
+      const std::int64_t bad = device->bad_node();
+      if (bad >= 0 && (report.bad_node < 0 || bad < report.bad_node)) report.bad_node = bad;
+    }
   }
   if (options.timeline != nullptr) {
     for (const auto& one : spans) one.add_to(*options.timeline);

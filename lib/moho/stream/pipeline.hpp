@@ -33,6 +33,16 @@ struct StreamShot {
                                              ///< are not written
   /// Nodes of the step from a time to the next one; empty: the whole grid.
   std::function<Box<Dim>(std::int64_t level)> box = {};
+  /// Steps from times before this one are left out: the state that was loaded is that of the times
+  /// still - 1 and still.
+  std::int64_t still = 0;
+  /// The row of amplitudes that belongs to the step from time 0, where rows run backwards: row
+  /// last_row - level; negative: row `level`.
+  std::int64_t last_row = -1;
+  bool sums = false;  ///< the sums of VolumeShape::sums arrive and leave with the planes
+  /// Called when the step of some planes from a time is submitted: adds to the field at
+  /// `level + 1`, by the stepping instance.
+  std::function<void(const RingPiece& piece, std::int64_t level)> stepped = {};
 };
 
 namespace detail {
@@ -112,6 +122,8 @@ class Pipeline {
   void load_from(const Pipeline& before, const StreamRange& range);
   /// All stages of an iteration, by the stepping instance.
   void step(const StreamWork& work);
+  /// One of them.
+  void step(const StreamStage& stage);
   /// Planes to the volume, by the storing instance; with staging they are on their way to it only
   /// (unload()).
   void store(const StreamRange& range, const VolumeState<T>& state, T* staging);
@@ -137,6 +149,15 @@ class Pipeline {
   std::int64_t bad_node();
   /// How the volume lies.
   const VolumeShape<T, Dim>& shape() const { return m_shape; }
+  /// Sets the sums on the device to zero. It waits.
+  void clear_sums() {
+    m_ring.clear_sums(m_step);
+    m_step.fence();
+  }
+  /// Copies sums that are held on the device to the volume's. It waits.
+  void keep_sums(const VolumeState<T>& state) const;
+  /// Bytes of a plane that arrive, and that leave, in a sweep.
+  double plane_bytes(bool arrives) const;
   /// Puts the waves to rest, where the device holds the whole grid. It waits.
   void clear();
   /// The ring.
@@ -158,6 +179,10 @@ class Pipeline {
   void slopes(const StreamStage& stage, const Box<Dim>& box);
   void watch(const StreamRange& range);
   StreamRange inside(const StreamRange& range) const;
+  // Arrays of sums that arrive and leave with planes.
+  std::size_t carried_sums() const {
+    return m_shot.sums && !m_shape.sums.held ? m_ring.sum_count() : 0;
+  }
 
   const wave::Scheme<T, Dim, Memory>& m_scheme;
   const VolumeShape<T, Dim>& m_shape;
@@ -198,6 +223,7 @@ Pipeline<T, Dim, Memory>::Pipeline(const Instance<Memory>& exec,
       m_ring(exec, scheme, schedule.ring_planes(), schedule.shape().beyond(), resident),
       m_bad(allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::stream::bad",
                                                           std::size_t(1))) {
+  m_ring.allocate_sums(exec, shape.sums);
   fill(m_step, m_bad, INT64_MAX);
   m_step.fence();
 }
@@ -253,141 +279,6 @@ StreamRange Pipeline<T, Dim, Memory>::inside(const StreamRange& range) const {
 }
 
 template <class T, int Dim, class Memory>
-typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
-    const StreamRange& range, const std::vector<PlaneArray<T>>* parameters,
-    const VolumeState<T>& state, std::int64_t level) const {
-  Copies result;
-  const int parity = static_cast<int>(level & 1);
-  for (const RingPiece& piece : m_ring.pieces(range)) {
-    const wave::Layout<Dim> layout = m_ring.layout(piece);
-    const std::int64_t first = layout.plane_begin(piece.planes.begin);
-    const std::int64_t count = piece.planes.count() * layout.strides[0];
-    if (parameters != nullptr && !m_ring.resident()) {
-      for (std::size_t a = 0; a < parameters->size(); ++a) {
-        result.push_back(
-            {m_ring.parameters()[a], first, (*parameters)[a].at(piece.planes.begin), count});
-      }
-    }
-    for (int level_parity = 0; level_parity < 2; ++level_parity) {
-      for (int f = 0; f < m_shape.fields; ++f) {
-        result.push_back({m_ring.field(level_parity, f), first,
-                          state.field[level_parity][f].at(piece.planes.begin), count});
-      }
-    }
-    for (std::size_t n = 0; n < m_shape.layers.size(); ++n) {
-      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
-      if (part.empty()) continue;
-      for (const bool zeta : {false, true}) {
-        const auto memory = m_ring.layer(m_shape, n, piece, part, zeta, parity);
-        const PlaneArray<T>& host = zeta ? state.zeta[n] : state.psi[n];
-        result.push_back(
-            {memory.array, memory.first, host.at(part.begin), part.count() * memory.plane_size});
-      }
-    }
-  }
-  return result;
-}
-
-template <class T, int Dim, class Memory>
-typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::device_copies(
-    const StreamRange& range, std::int64_t level, bool parameters) const {
-  Copies result;
-  const int parity = static_cast<int>(level & 1);
-  for (const RingPiece& piece : m_ring.pieces(range)) {
-    const wave::Layout<Dim> layout = m_ring.layout(piece);
-    const std::int64_t first = layout.plane_begin(piece.planes.begin);
-    const std::int64_t count = piece.planes.count() * layout.strides[0];
-    if (parameters && !m_ring.resident()) {
-      for (const auto& array : m_ring.parameters())
-        result.push_back({array, first, nullptr, count});
-    }
-    for (int f = 0; f < 2 * m_shape.fields; ++f) {
-      result.push_back({m_ring.field(f % 2, f / 2), first, nullptr, count});
-    }
-    for (std::size_t n = 0; n < m_shape.layers.size(); ++n) {
-      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
-      if (part.empty()) continue;
-      for (const bool zeta : {false, true}) {
-        const auto memory = m_ring.layer(m_shape, n, piece, part, zeta, parity);
-        result.push_back({memory.array, memory.first, nullptr, part.count() * memory.plane_size});
-      }
-    }
-  }
-  return result;
-}
-
-// What every arrival needs: copies beyond the ends of a turn, and slopes at rest outside.
-template <class T, int Dim, class Memory>
-void Pipeline<T, Dim, Memory>::fill_in(const StreamRange& range) {
-  const Planes own = m_schedule->range(range.sweep);
-  for (const RingPiece& piece : m_ring.pieces(range)) {
-    if (!m_ring.resident()) {
-      for (const auto& array : m_ring.parameters()) m_ring.mirror(m_load, piece, array);
-    }
-    for (int f = 0; f < m_shape.fields; ++f) {
-      m_ring.mirror(m_load, piece, m_ring.field(0, f));
-      m_ring.mirror(m_load, piece, m_ring.field(1, f));
-    }
-    // a step does not write outside of its box, where layers are at rest
-    const int other = 1 - static_cast<int>(m_schedule->first_level(range.sweep, m_device) & 1);
-    for (std::size_t n = 0; m_shot.box && n < m_shape.layers.size(); ++n) {
-      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
-      if (part.empty()) continue;
-      const auto memory = m_ring.layer(m_shape, n, piece, part, false, other);
-      fill(m_load,
-           detail::device_part<T, Memory>(
-               {memory.array, memory.first, nullptr, part.count() * memory.plane_size}),
-           T(0));
-    }
-    if (m_ring.slope(0).data() == nullptr) continue;
-    const wave::Layout<Dim> layout = m_ring.layout(piece);
-    for (const Planes& outside :
-         {Planes{piece.planes.begin, std::min(piece.planes.end, own.begin)},
-          Planes{std::max(piece.planes.begin, own.end), piece.planes.end}}) {
-      if (outside.empty()) continue;
-      for (int f = 0; f < 2; ++f) {
-        fill(m_load,
-             detail::device_part<T, Memory>({m_ring.slope(f), layout.plane_begin(outside.begin),
-                                             nullptr, outside.count() * layout.strides[0]}),
-             T(0));
-        m_ring.mirror(m_load, {outside, piece.turn, piece.shift}, m_ring.slope(f));
-      }
-    }
-  }
-}
-
-template <class T, int Dim, class Memory>
-void Pipeline<T, Dim, Memory>::load(const StreamRange& range,
-                                    const std::vector<PlaneArray<T>>& parameters,
-                                    const VolumeState<T>& state, T* staging) {
-  const std::int64_t level = m_schedule->first_level(range.sweep, m_device);
-  for (const auto& part : copies(range, &parameters, state, level)) {
-    const auto count = static_cast<std::size_t>(part.count);
-    const T* from = part.host;
-    if (staging != nullptr) {
-      copy(Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()),
-           HostElements<T>(staging, count), HostElements<const T>(from, count));
-      from = staging;
-      staging += part.count;
-    }
-    copy(m_load, detail::device_part(part), detail::LockedElements<const T, Memory>(from, count));
-  }
-  fill_in(range);
-}
-
-template <class T, int Dim, class Memory>
-void Pipeline<T, Dim, Memory>::load_from(const Pipeline& before, const StreamRange& range) {
-  const std::int64_t level = m_schedule->first_level(range.sweep, m_device);
-  const bool parameters = !m_ring.resident();
-  const Copies from = before.device_copies(range, level, parameters);
-  const Copies to = device_copies(range, level, parameters);
-  for (std::size_t k = 0; k < to.size(); ++k) {
-    copy(m_load, detail::device_part(to[k]), detail::device_part(from[k]));
-  }
-  fill_in(range);
-}
-
-template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::watch(const StreamRange& range) {
   const std::int64_t level =
       m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
@@ -402,100 +293,6 @@ void Pipeline<T, Dim, Memory>::watch(const StreamRange& range) {
                                      box, m_bad.data()});
     }
   }
-}
-
-template <class T, int Dim, class Memory>
-void Pipeline<T, Dim, Memory>::store(const StreamRange& range, const VolumeState<T>& state,
-                                     T* staging) {
-  const StreamRange own = inside(range);
-  if (own.planes.empty()) return;
-  const std::int64_t level =
-      m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
-  for (const auto& part : copies(own, nullptr, state, level)) {
-    T* const to = staging != nullptr ? staging : part.host;
-    copy(m_store, detail::LockedElements<T, Memory>(to, static_cast<std::size_t>(part.count)),
-         detail::device_part(part));
-    if (staging != nullptr) staging += part.count;
-  }
-}
-
-template <class T, int Dim, class Memory>
-void Pipeline<T, Dim, Memory>::unload(const StreamRange& range, const VolumeState<T>& state,
-                                      const T* staging) const {
-  const StreamRange own = inside(range);
-  if (own.planes.empty()) return;
-  const std::int64_t level =
-      m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
-  for (const auto& part : copies(own, nullptr, state, level)) {
-    const auto count = static_cast<std::size_t>(part.count);
-    copy(Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()),
-         HostElements<T>(part.host, count), HostElements<const T>(staging, count));
-    staging += part.count;
-  }
-}
-
-template <class T, int Dim, class Memory>
-void Pipeline<T, Dim, Memory>::unload_message(const StreamRange& range, const VolumeState<T>& state,
-                                              const T* buffer) const {
-  const Planes own = m_schedule->range(range.sweep);
-  // in the order of device_copies(); planes of the halo are left out
-  const auto put = [&](const PlaneArray<T>& array, const Planes& planes, std::int64_t plane_size) {
-    const Planes inside = intersection(planes, own);
-    if (!inside.empty()) {
-      std::memcpy(array.at(inside.begin), buffer + (inside.begin - planes.begin) * plane_size,
-                  static_cast<std::size_t>(inside.count() * plane_size) * sizeof(T));
-    }
-    buffer += planes.count() * plane_size;
-  };
-  for (const RingPiece& piece : m_ring.pieces(range)) {
-    const std::int64_t plane = m_shape.layout.strides[0];
-    if (!m_ring.resident()) buffer += m_shape.parameters * piece.planes.count() * plane;
-    for (int f = 0; f < 2 * m_shape.fields; ++f) {
-      put(state.field[f % 2][f / 2], piece.planes, plane);
-    }
-    for (std::size_t n = 0; n < m_shape.layers.size(); ++n) {
-      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
-      if (part.empty()) continue;
-      put(state.psi[n], part, m_shape.layers[n].plane_size);
-      put(state.zeta[n], part, m_shape.layers[n].plane_size);
-    }
-  }
-}
-
-template <class T, int Dim, class Memory>
-std::int64_t Pipeline<T, Dim, Memory>::staging_elements(std::int64_t planes) const {
-  std::int64_t plane = (m_shape.parameters + 2 * m_shape.fields) * m_shape.layout.strides[0];
-  for (const auto& layer : m_shape.layers) plane += 2 * layer.plane_size;
-  return planes * plane;
-}
-
-template <class T, int Dim, class Memory>
-std::int64_t Pipeline<T, Dim, Memory>::message_elements(const StreamRange& range) const {
-  std::int64_t sum = 0;
-  for (const auto& part : device_copies(range, 0, true)) sum += part.count;
-  return sum;
-}
-
-template <class T, int Dim, class Memory>
-void Pipeline<T, Dim, Memory>::pack(const StreamRange& range, T* buffer) {
-  const std::int64_t level =
-      m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
-  for (const auto& part : device_copies(range, level, true)) {
-    copy(m_store, detail::LockedElements<T, Memory>(buffer, static_cast<std::size_t>(part.count)),
-         detail::device_part(part));
-    buffer += part.count;
-  }
-}
-
-template <class T, int Dim, class Memory>
-void Pipeline<T, Dim, Memory>::unpack(const StreamRange& range, const T* buffer) {
-  const std::int64_t level = m_schedule->first_level(range.sweep, m_device);
-  for (const auto& part : device_copies(range, level, true)) {
-    copy(m_load, detail::device_part(part),
-         detail::LockedElements<const T, Memory>(buffer, static_cast<std::size_t>(part.count)));
-    buffer += part.count;
-  }
-  fill_in(range);
 }
 
 // Slopes of the planes to be stepped and of order / 2 planes around them. Those on the lower side
@@ -521,6 +318,7 @@ void Pipeline<T, Dim, Memory>::slopes(const StreamStage& stage, const Box<Dim>& 
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
   const std::int64_t level = stage.level;
+  if (level < m_shot.still) return;
   const std::vector<RingPiece> pieces = m_ring.pieces(stage.range);
   Box<Dim> box = whole_box(m_scheme.grid());
   if (m_shot.box) box = m_shot.box(level);
@@ -542,18 +340,20 @@ void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
     }
   }
   const int next = static_cast<int>((level + 1) & 1);
-  const bool injects =
-      m_shot.sources != nullptr && level < static_cast<std::int64_t>(m_shot.amplitudes.extent(0));
+  const std::int64_t row_of_source = m_shot.last_row < 0 ? level : m_shot.last_row - level;
+  const bool injects = m_shot.sources != nullptr && row_of_source >= 0 &&
+                       row_of_source < static_cast<std::int64_t>(m_shot.amplitudes.extent(0));
   for (const RingPiece& piece : pieces) {
+    if (m_shot.stepped) m_shot.stepped(piece, level);
     for (int f = 0; f < m_shape.fields; ++f) {
       if (injects) {
         if (m_ring.whole()) {
           m_shot.sources->inject(m_step, m_ring.layout(piece), piece.planes, m_ring.field(next, f),
-                                 m_shot.amplitudes, level, m_ring.whole_medium().source_scale(f),
-                                 m_shot.factor);
+                                 m_shot.amplitudes, row_of_source,
+                                 m_ring.whole_medium().source_scale(f), m_shot.factor);
         } else {
           m_shot.sources->inject_with(m_step, m_ring.layout(piece), piece.planes,
-                                      m_ring.field(next, f), m_shot.amplitudes, level,
+                                      m_ring.field(next, f), m_shot.amplitudes, row_of_source,
                                       m_shot.factors[f], m_shot.factor);
         }
       }
@@ -577,14 +377,17 @@ void Pipeline<T, Dim, Memory>::step_stage(const StreamStage& stage) {
 
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::step(const StreamWork& work) {
-  for (const StreamStage& stage : work.stages) {
-    step_stage(stage);
-    const std::int64_t last = m_schedule->first_level(stage.range.sweep, m_device) +
-                              m_schedule->updates(stage.range.sweep, m_device) - 1;
-    // a device that holds the grid hands on nothing: the last step of the run is looked at
-    if (m_ring.whole() ? stage.level + 1 == m_schedule->shape().steps : stage.level == last) {
-      watch(stage.range);
-    }
+  for (const StreamStage& stage : work.stages) step(stage);
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::step(const StreamStage& stage) {
+  step_stage(stage);
+  const std::int64_t last = m_schedule->first_level(stage.range.sweep, m_device) +
+                            m_schedule->updates(stage.range.sweep, m_device) - 1;
+  // a device that holds the grid hands on nothing: the last step of the run is looked at
+  if (m_ring.whole() ? stage.level + 1 == m_schedule->shape().steps : stage.level == last) {
+    watch(stage.range);
   }
 }
 
@@ -602,3 +405,5 @@ std::int64_t Pipeline<T, Dim, Memory>::bad_node() {
 }
 
 }  // namespace moho::stream
+
+#include <moho/stream/pipeline_moves.hpp>

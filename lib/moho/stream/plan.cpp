@@ -69,64 +69,108 @@ std::string rate_text(double rate) { return concat(digits(rate / 1e9, 3), " Gpoi
 
 }  // namespace
 
-std::size_t StreamNeed::device_bytes(const StreamShape& given, bool resident) const {
+std::int64_t StreamNeed::ring_elements(const StreamShape& given, bool resident) const {
   StreamShape one = given;
   one.ranges.clear();
-  const Schedule schedule(one);
   const std::int64_t beyond = given.beyond();
-  const std::int64_t slots = std::max(schedule.ring_planes(), 2 * beyond);
+  const std::int64_t slots = std::max(Schedule(one).ring_planes(), 2 * beyond);
   const std::int64_t held = slots + 2 * beyond;
   // as arrays are padded: a halo at both ends, and 128 bytes in front
   const auto array = [&](std::int64_t planes) {
     return (planes + 2 * given.halo) * plane_elements + 128 / scalar;
   };
   std::int64_t elements = (2 * fields + work + (resident ? 0 : parameters)) * array(held);
-  if (resident) elements += parameters * array(given.planes);
-  elements += fields * 3 * (layer_elements * held + across_elements);
+  if (resident) elements += parameters * array(shape.planes);
+  return elements + fields * 3 * (layer_elements * held + across_elements);
+}
+
+std::size_t StreamNeed::device_bytes(const StreamShape& given, bool resident,
+                                     bool sums_held) const {
+  StreamShape one = given;
+  one.ranges.clear();
+  std::int64_t elements = ring_elements(one, resident);
+  for (const StreamNeed& other : beside) elements += other.ring_elements(one, resident);
+  const std::int64_t slots = std::max(Schedule(one).ring_planes(), 2 * one.beyond());
+  elements += sums * sum_elements * (sums_held ? sum_planes : slots);
+  const std::int64_t window =
+      std::min(given.block, shape.planes) + 2 * window_around + 2 * given.halo;
+  elements += window_arrays * (window * plane_elements + 128 / scalar);
   return static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar) + fixed;
 }
 
 std::size_t StreamNeed::host_bytes() const {
   const std::int64_t planes = shape.planes + 2 * shape.halo;
   const std::int64_t elements = (parameters + 2 * fields) * planes * plane_elements +
-                                2 * fields * (layer_elements * shape.planes + across_elements);
-  return static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar);
+                                2 * fields * (layer_elements * shape.planes + across_elements) +
+                                sums * sum_elements * sum_planes;
+  std::size_t bytes = static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar);
+  for (const StreamNeed& other : beside) bytes += other.host_bytes();
+  return bytes;
 }
 
-double StreamNeed::plane_out() const {
+double StreamNeed::share(std::int64_t planes) const {
+  return static_cast<double>(planes) /
+         static_cast<double>(shape.before + shape.planes + shape.behind);
+}
+
+double StreamNeed::plane_out(bool sums_held) const {
   const double across = static_cast<double>(across_elements) / static_cast<double>(shape.planes);
-  return scalar * fields *
-         (2.0 * static_cast<double>(plane_elements) +
-          2.0 * (static_cast<double>(layer_elements) + across));
+  double bytes = share(shape.planes) * scalar * fields *
+                 (2.0 * static_cast<double>(plane_elements) +
+                  2.0 * (static_cast<double>(layer_elements) + across));
+  if (!sums_held) bytes += share(sum_planes) * scalar * sums * static_cast<double>(sum_elements);
+  for (const StreamNeed& other : beside) bytes += other.plane_out();
+  return bytes;
 }
 
-double StreamNeed::plane_in(bool resident) const {
-  return plane_out() +
-         (resident ? 0.0 : 1.0) * scalar * parameters * static_cast<double>(plane_elements);
+double StreamNeed::plane_in(bool resident, bool sums_held) const {
+  double bytes = plane_out(sums_held);
+  if (resident) return bytes;
+  const auto of = [](const StreamNeed& one) {
+    return one.share(one.shape.planes) * one.scalar * one.parameters *
+           static_cast<double>(one.plane_elements);
+  };
+  bytes += of(*this);
+  for (const StreamNeed& other : beside) bytes += of(other);
+  return bytes;
+}
+
+double StreamNeed::nodes() const {
+  double sum = static_cast<double>(shape.planes) * static_cast<double>(plane_nodes);
+  for (const StreamNeed& other : beside) sum += other.nodes();
+  return sum;
 }
 
 StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool resident,
-                        const StreamRates& rates) {
+                        const StreamRates& rates, bool sums_held) {
   const auto block = static_cast<double>(shape.block), updates = static_cast<double>(shape.updates);
   const auto devices = static_cast<double>(shape.devices);
   const auto lag = static_cast<double>(shape.lag > 0 ? shape.lag : shape.least_lag());
-  const double in = block * need.plane_in(resident), out = block * need.plane_out();
+  const double in = block * need.plane_in(resident, sums_held);
+  const double out = block * need.plane_out(sums_held);
   const double load = seconds_of(in, slower(rates.in, rates.disk_in));
   const double store = seconds_of(out, slower(rates.out, rates.disk_out));
   const double shared = seconds_of(in + out, rates.memory);
-  const double step = block * static_cast<double>(need.plane_nodes) / slab_rate(rates, shape.block);
+  // positions of a sweep, and nodes of all volumes at one of them
+  const auto positions = static_cast<double>(shape.before + shape.planes + shape.behind);
+  const double nodes = need.nodes() / positions;
+  const double step = block * nodes / slab_rate(rates, shape.block) +
+                      seconds_of(block * need.action_bytes, rates.memory);
   // a ring repeats planes at its ends, and cuts a stage in two once a turn
   StreamShape one = shape;
   one.ranges.clear();
   const auto slots = static_cast<double>(std::max(Schedule(one).ring_planes(), 2 * shape.beyond()));
-  const double repeated = 2.0 * static_cast<double>(shape.beyond()) / slots * block *
-                          static_cast<double>(need.plane_elements) * need.scalar *
-                          (need.fields + need.work) * 2.0;
+  double elements = static_cast<double>(need.plane_elements) * (need.fields + need.work);
+  for (const StreamNeed& other : need.beside) {
+    elements += static_cast<double>(other.plane_elements) * (other.fields + other.work);
+  }
+  const double repeated =
+      2.0 * static_cast<double>(shape.beyond()) / slots * block * elements * need.scalar * 2.0;
   const double cut = rates.in > 0.0 ? block / slots * seconds_of_nothing(need, rates) : 0.0;
   const double stage = step + seconds_of(repeated, rates.memory) + cut;
   const double steps = static_cast<double>(shape.steps - shape.first);
   const double sweeps = std::ceil(steps / (updates * devices));
-  const double blocks = static_cast<double>(shape.planes + 2 * shape.halo) / block;
+  const double blocks = (positions + 2.0 * static_cast<double>(shape.halo)) / block;
   const double latency = devices * (2.0 + updates * lag / block) + 1.0;
   const double period = std::max(blocks, latency);
   // the last sweep may have fewer stages: they are counted by their mean
@@ -144,8 +188,7 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
     ideal += full;
   }
   result.seconds = steady + ramps;
-  const double points =
-      steps * static_cast<double>(shape.planes) * static_cast<double>(need.plane_nodes);
+  const double points = steps * need.nodes();
   result.points_per_second = points / result.seconds;
   result.share = result.points_per_second / (in_core_rate(rates) * devices);
   result.fill = std::max(0.0, ramps - ideal) / result.seconds;
@@ -181,12 +224,15 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
     blocks = {wishes.block};
   }
   const std::size_t budget = wishes.device_memory;
-  const auto fits = [&](const StreamShape& shape, bool resident) {
-    return budget == 0 || need.device_bytes(shape, resident) <= budget;
-  };
   std::optional<StreamPlan> best;
-  for (const bool resident : {false, true}) {
-    if (resident && !wishes.hold_parameters) continue;
+  // sums of a chain go on with the planes: their order is that of times
+  const bool may_hold_sums = need.sums > 0 && wishes.devices == 1;
+  for (int held = 0; held < 4; ++held) {
+    const bool resident = held % 2 == 1, sums_held = held / 2 == 1;
+    if ((resident && !wishes.hold_parameters) || (sums_held && !may_hold_sums)) continue;
+    const auto fits = [&](const StreamShape& shape) {
+      return budget == 0 || need.device_bytes(shape, resident, sums_held) <= budget;
+    };
     for (const std::int64_t block : blocks) {
       if (block > base.planes) continue;
       StreamShape shape = base;
@@ -197,16 +243,17 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
       for (std::int64_t updates = first; updates <= last; ++updates) {
         shape.updates = updates;
         shape.devices = 1;
-        if (!fits(shape, resident)) break;
+        if (!fits(shape)) break;
         StreamPlan plan;
         // a chain that would wait for its own planes is cut into groups
         shape.devices =
             static_cast<int>(std::min<std::int64_t>(wishes.devices, longest_chain(shape)));
         plan.shape = shape;
         plan.resident = resident;
+        plan.sums_held = sums_held;
         plan.groups = wishes.devices / shape.devices;
-        plan.forecast = forecast(need, shape, resident, rates);
-        plan.device_bytes = need.device_bytes(shape, resident);
+        plan.forecast = forecast(need, shape, resident, rates, sums_held);
+        plan.device_bytes = need.device_bytes(shape, resident, sums_held);
         const double margin = 1.005;
         const double now = plan.forecast.points_per_second;
         const double then = best ? best->forecast.points_per_second : 0.0;
@@ -234,8 +281,8 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
   best->shape.lag = Schedule(best->shape).shape().lag;
   best->ring_planes = Schedule(best->shape).ring_planes();
   best->host_bytes = need.host_bytes();
-  best->plane_in = need.plane_in(best->resident);
-  best->plane_out = need.plane_out();
+  best->plane_in = need.plane_in(best->resident, best->sums_held);
+  best->plane_out = need.plane_out(best->sums_held);
   return *best;
 }
 
@@ -261,9 +308,11 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need
                          shape.devices == 1 ? " device" : " devices in a chain"));
   lines.push_back(concat(format_bytes(static_cast<double>(plan.host_bytes)), " on the host, ",
                          format_bytes(static_cast<double>(plan.device_bytes)),
-                         " on each device: a ring of ", plan.ring_planes, " planes",
-                         plan.resident ? ", and all parameters" : ""));
-  const double nodes = static_cast<double>(need.plane_nodes);
+                         " on each device: ", need.beside.empty() ? "a ring" : "rings", " of ",
+                         plan.ring_planes, " planes", plan.resident ? ", and all parameters" : "",
+                         plan.sums_held ? ", and all sums" : ""));
+  const double nodes =
+      need.nodes() / static_cast<double>(shape.before + shape.planes + shape.behind);
   lines.push_back(concat(digits(plan.plane_in / nodes, 3), " bytes a node in and ",
                          digits(plan.plane_out / nodes, 3), " out, every ", shape.updates,
                          " steps"));

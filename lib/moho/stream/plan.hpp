@@ -45,15 +45,30 @@ struct StreamNeed {
                                      ///< of three
   std::int64_t across_elements = 0;  ///< of layers across x, all planes, one array of three
   std::size_t fixed = 0;             ///< bytes on the device besides: points, gathers, tapers
+  /// Volumes that stream beside this one (side_by_side()), each with `beside` empty.
+  std::vector<StreamNeed> beside = {};
+  int sums = 0;                    ///< arrays of sums, VolumeShape::sums
+  std::int64_t sum_planes = 0;     ///< planes of them
+  std::int64_t sum_elements = 0;   ///< of a plane of one
+  int window_arrays = 0;           ///< arrays of a block and the planes around it, for actions
+  std::int64_t window_around = 0;  ///< planes on both sides of the block in these
+  double action_bytes = 0.0;       ///< that an action moves on the device, a plane and step
 
-  /// Bytes of the ring of a schedule, and of parameters that are held there.
-  std::size_t device_bytes(const StreamShape& shape, bool resident) const;
+  /// Bytes of the rings of a schedule, and of parameters and sums that are held there.
+  std::size_t device_bytes(const StreamShape& shape, bool resident, bool sums_held = false) const;
   /// Bytes of the volume on the host, in one copy of its state.
   std::size_t host_bytes() const;
-  /// Bytes of a plane that arrive at a device.
-  double plane_in(bool resident) const;
+  /// Bytes of a plane that arrive at a device, of all volumes.
+  double plane_in(bool resident, bool sums_held = false) const;
   /// Bytes of a plane that leave it.
-  double plane_out() const;
+  double plane_out(bool sums_held = false) const;
+  /// Nodes of all volumes.
+  double nodes() const;
+
+ private:
+  std::int64_t ring_elements(const StreamShape& shape, bool resident) const;
+  // A plane's share of what is on some planes only.
+  double share(std::int64_t planes) const;
 };
 
 /// What may be chosen.
@@ -79,6 +94,7 @@ struct StreamForecast {
 struct StreamPlan {
   StreamShape shape;             ///< with block, updates, lag and devices
   bool resident = false;         ///< parameters stay on the device
+  bool sums_held = false;        ///< sums stay on the device
   int groups = 1;                ///< chains side by side, each for a shot of its own
   std::size_t device_bytes = 0;  ///< on each device
   std::size_t host_bytes = 0;    ///< of the volume
@@ -90,9 +106,9 @@ struct StreamPlan {
   bool in_core = false;          ///< the whole volume fits the device, and nothing need stream
 };
 
-/// What a run with these sizes would do.
+/// What a run with these sizes would do. Sums that are not held move with the planes.
 StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool resident,
-                        const StreamRates& rates);
+                        const StreamRates& rates, bool sums_held = false);
 
 /// \brief The fastest plan that the wishes allow; of those within half a percent of it, the one
 /// that takes the least memory. \throws MemoryError for a memory below that of one stage (the text

@@ -78,6 +78,15 @@ class Ring {
   /// parity
   LayerPlanes layer(const VolumeShape<T, Dim>& shape, std::size_t number, const RingPiece& piece,
                     const Planes& planes, bool zeta, int parity) const;
+  /// Allocates the sums of a shape, all planes of them where they are held.
+  void allocate_sums(const Instance<Memory>& exec, const typename VolumeShape<T, Dim>::Sums& sums);
+  /// The sums with a number for some planes, which have to be in the piece and among those of the
+  /// sums; elements between planes are those of a plane.
+  LayerPlanes sums(std::size_t number, const RingPiece& piece, const Planes& planes) const;
+  /// Sets all sums to zero.
+  void clear_sums(const Instance<Memory>& exec);
+  /// Arrays of sums.
+  std::size_t sum_count() const { return m_sums.size(); }
   /// True where parameters are held for the whole volume.
   bool resident() const { return m_resident; }
   /// True where it holds the whole grid.
@@ -99,6 +108,8 @@ class Ring {
   std::vector<wave::Storage<T, Memory>> m_parameters;
   wave::Storage<T, Memory> m_field[2][2], m_slope[2];
   std::vector<wave::LayerMemory<T, Memory>> m_layers;  ///< psi_now: of even times
+  typename VolumeShape<T, Dim>::Sums m_sum_shape;
+  std::vector<wave::Storage<T, Memory>> m_sums;
 };
 
 template <class T, int Dim, class Memory>
@@ -239,11 +250,39 @@ typename Ring<T, Dim, Memory>::LayerPlanes Ring<T, Dim, Memory>::layer(
 }
 
 template <class T, int Dim, class Memory>
+void Ring<T, Dim, Memory>::allocate_sums(const Instance<Memory>& exec,
+                                         const typename VolumeShape<T, Dim>::Sums& sums) {
+  m_sum_shape = sums;
+  m_sum_shape.held = sums.held || m_whole;
+  const std::int64_t planes = m_sum_shape.held ? sums.planes.count() : m_slots;
+  for (int k = 0; k < sums.count; ++k) {
+    m_sums.push_back(
+        allocate<wave::Storage<T, Memory>>(exec, "moho::stream::sums", planes * sums.plane_size));
+  }
+  clear_sums(exec);
+}
+
+template <class T, int Dim, class Memory>
+void Ring<T, Dim, Memory>::clear_sums(const Instance<Memory>& exec) {
+  for (const auto& array : m_sums) fill(exec, array, T(0));
+}
+
+template <class T, int Dim, class Memory>
+typename Ring<T, Dim, Memory>::LayerPlanes Ring<T, Dim, Memory>::sums(std::size_t number,
+                                                                      const RingPiece& piece,
+                                                                      const Planes& planes) const {
+  const std::int64_t origin =
+      m_sum_shape.held ? m_sum_shape.planes.begin : piece.turn * m_slots - piece.shift;
+  return {m_sums[number], (planes.begin - origin) * m_sum_shape.plane_size, m_sum_shape.plane_size};
+}
+
+template <class T, int Dim, class Memory>
 std::size_t Ring<T, Dim, Memory>::bytes() const {
   std::size_t count = 0;
   for (const auto& array : m_parameters) count += array.size();
   for (const auto& parity : m_field) count += parity[0].size() + parity[1].size();
   count += m_slope[0].size() + m_slope[1].size();
+  for (const auto& array : m_sums) count += array.size();
   for (const auto& layer : m_layers) {
     count += layer.psi_now.size() + layer.psi_next.size() + layer.zeta.size();
   }

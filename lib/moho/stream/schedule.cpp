@@ -44,6 +44,38 @@ StreamShape paper_shape(std::int64_t planes, std::int64_t steps, std::int64_t bl
   return shape;
 }
 
+void side_by_side(std::vector<StreamShape>& shapes, const std::vector<std::int64_t>& zero) {
+  if (shapes.empty() || zero.size() != shapes.size()) {
+    throw InputError(concat("zero: there are ", zero.size(), " planes (allowed: ", shapes.size(),
+                            ", one a volume, of one or more)"));
+  }
+  StreamShape common = shapes.front();
+  common.lag = std::max(common.lag, common.least_lag());
+  std::int64_t before = 0, behind = 0;
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    const StreamShape& shape = shapes[k];
+    if (shape.halo != common.halo) {
+      throw InputError(concat("halo: volume ", k, " has ", shape.halo, " planes (allowed: ",
+                              common.halo, ", as volume 0): take the same order for all"));
+    }
+    if (!shape.ranges.empty()) {
+      throw InputError("ranges: volumes side by side have none: stream all planes");
+    }
+    common.reach = std::max(common.reach, shape.reach);
+    common.point_planes = std::max(common.point_planes, shape.point_planes);
+    before = std::max(before, zero[k]);
+    behind = std::max(behind, shape.planes - zero[k]);
+  }
+  common.lag = std::max(common.lag, common.least_lag());
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    StreamShape shape = common;
+    shape.planes = shapes[k].planes;
+    shape.before = before - zero[k];
+    shape.behind = behind - (shape.planes - zero[k]);
+    shapes[k] = shape;
+  }
+}
+
 Schedule::Schedule(const StreamShape& shape) : m_shape(shape) {
   check("planes", shape.planes, 1, "those of the volume");
   check("steps", shape.steps, 1, "time steps of the run");
@@ -58,6 +90,11 @@ Schedule::Schedule(const StreamShape& shape) : m_shape(shape) {
   check("updates", shape.updates, 1, "steps of a plane while it is on the device");
   check("devices", shape.devices, 1, "devices of the chain");
   check("hold", shape.hold, 0, "planes");
+  check("before", shape.before, 0, "empty positions before the planes");
+  check("behind", shape.behind, 0, "empty positions behind the planes");
+  if (!shape.ranges.empty() && (shape.before > 0 || shape.behind > 0)) {
+    throw InputError("ranges: volumes side by side have none: stream all planes");
+  }
   if (m_shape.lag == 0) m_shape.lag = shape.least_lag();
   if (m_shape.lag < shape.least_lag()) {
     throw InputError(concat("lag is ", shape.lag, " (allowed: ", shape.least_lag(),
@@ -86,7 +123,7 @@ Schedule::Schedule(const StreamShape& shape) : m_shape(shape) {
     m_start.push_back(position);
     if (s + 1 < m_sweeps) position += period(s);
   }
-  m_end = position + range(m_sweeps - 1).count() + 2 * shape.halo;
+  m_end = position + positions(m_sweeps - 1);
 }
 
 std::int64_t Schedule::latency() const {
@@ -103,8 +140,12 @@ std::int64_t Schedule::third_level_planes() const {
   return m_shape.in_place ? 0 : m_shape.updates * m_shape.block;
 }
 
+std::int64_t Schedule::positions(std::int64_t sweep) const {
+  return m_shape.before + range(sweep).count() + 2 * m_shape.halo + m_shape.behind;
+}
+
 std::int64_t Schedule::period(std::int64_t sweep) const {
-  const std::int64_t all = range(sweep).count() + 2 * m_shape.halo;
+  const std::int64_t all = positions(sweep);
   // a plane is loaded again when it has been stored, and when nothing near it is still stepped
   const std::int64_t back =
       m_shape.devices * latency() +
@@ -141,7 +182,8 @@ std::vector<StreamRange> Schedule::ranges_of(std::int64_t begin, std::int64_t en
   for (; s < m_sweeps && m_start[static_cast<std::size_t>(s)] < end; ++s) {
     const Planes planes = range(s);
     // position of plane 0
-    const std::int64_t zero = m_start[static_cast<std::size_t>(s)] + m_shape.halo - planes.begin;
+    const std::int64_t zero =
+        m_start[static_cast<std::size_t>(s)] + m_shape.before + m_shape.halo - planes.begin;
     const Planes wanted{std::max(planes.begin - halo, begin - zero),
                         std::min(planes.end + halo, end - zero)};
     if (!wanted.empty()) result.push_back({s, wanted, zero + wanted.begin});
@@ -192,7 +234,8 @@ std::int64_t longest_chain(const StreamShape& shape) {
   const Schedule schedule(one);
   const std::int64_t behind =
       std::max<std::int64_t>({shape.block, shape.reach, shape.point_planes - 1});
-  return std::max<std::int64_t>(1, (shape.planes + 2 * shape.halo - behind) / schedule.latency());
+  const std::int64_t all = shape.before + shape.planes + 2 * shape.halo + shape.behind;
+  return std::max<std::int64_t>(1, (all - behind) / schedule.latency());
 }
 
 }  // namespace moho::stream

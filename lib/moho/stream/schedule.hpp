@@ -33,6 +33,10 @@ struct StreamShape {
   /// Planes that each sweep advances, by sweep, each range within the next one: those that waves
   /// have come to. Empty: all of them.
   std::vector<Planes> ranges = {};
+  /// Positions before the volume's planes that are empty: those of another volume that streams
+  /// beside this one and has more planes there (side_by_side()).
+  std::int64_t before = 0;
+  std::int64_t behind = 0;  ///< the same after its planes
   /// Planes that have left the last stage and wait before they leave the device. They are needed by
   /// nothing; the schedule of the paper holds a block.
   std::int64_t hold = 0;
@@ -51,6 +55,20 @@ struct StreamShape {
 /// block apart, a third level in every stage, copies through page-locked buffers.
 StreamShape paper_shape(std::int64_t planes, std::int64_t steps, std::int64_t block,
                         std::int64_t updates);
+
+/// \brief Makes schedules go in step: all shapes get the positions, blocks, updates, lag, devices
+/// and halves of receivers of the first, and empty positions so that the planes `zero` of all of
+/// them have one position. Planes that are at the same time, at the same place of the earth, are
+/// then on the device together.
+///
+/// When stage u begins with the positions [a, b), its sweep's planes in [a - lag, b + lag) are at
+/// the time that it leads from, in every one of the volumes. An action before the stage may read
+/// them there, as far as the ring keeps planes below: max(block, reach, point_planes - 1) of them.
+/// \param shapes with planes, reach, halo, point_planes of their volumes; the halo has to be the
+/// same
+/// \param zero a plane of each volume, of the same place
+/// \throws InputError for volumes of different halos, or with ranges
+void side_by_side(std::vector<StreamShape>& shapes, const std::vector<std::int64_t>& zero);
 
 /// \brief Planes of one sweep that move or are stepped together.
 ///
@@ -119,6 +137,7 @@ class Schedule {
   std::int64_t planes_stored() const;  ///< see planes_loaded()
 
  private:
+  std::int64_t positions(std::int64_t sweep) const;
   std::vector<StreamRange> ranges_of(std::int64_t begin, std::int64_t end, int halo) const;
 
   StreamShape m_shape;

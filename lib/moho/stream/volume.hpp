@@ -42,16 +42,20 @@ struct VolumeState {
   PlaneArray<T> field[2][2];        ///< by time modulo 2, and p or q
   std::vector<PlaneArray<T>> psi;   ///< memory of layers, by face and field as in Wavefield
   std::vector<PlaneArray<T>> zeta;  ///< as psi
+  std::vector<PlaneArray<T>> sums;  ///< VolumeShape::sums
 };
 
 /// How a volume is kept.
 struct VolumeOptions {
-  Planes sources = {};         ///< planes where sources may be: q has factors of its own there
-  std::string file;            ///< where to keep it; empty: in memory
-  std::string key;             ///< what the run is: a file of another run is not continued
-  bool resume = false;         ///< go on with a file that is there
-  std::int64_t rows = 0;       ///< of what is recorded, which a file keeps, too
-  std::int64_t receivers = 0;  ///< of what is recorded
+  Planes sources = {};              ///< planes where sources may be: q has factors of its own there
+  int sums = 0;                     ///< arrays of sums, see VolumeShape::sums
+  Planes sum_planes = {};           ///< planes of sums
+  std::int64_t sum_plane_size = 0;  ///< elements of a plane of sums
+  std::string file;                 ///< where to keep it; empty: in memory
+  std::string key;                  ///< what the run is: a file of another run is not continued
+  bool resume = false;              ///< go on with a file that is there
+  std::int64_t rows = 0;            ///< of what is recorded, which a file keeps, too
+  std::int64_t receivers = 0;       ///< of what is recorded
 };
 
 /// Where a volume begins and how its planes lie, whatever holds them.
@@ -69,6 +73,14 @@ struct VolumeShape {
     std::int64_t plane_size = 0;  ///< elements of a plane
   };
   std::vector<Layer> layers;  ///< by face and field
+  /// Sums at nodes that go with the planes, such as images: so many arrays of the same shape.
+  struct Sums {
+    int count = 0;                ///< arrays
+    Planes planes;                ///< that have nodes in them
+    std::int64_t plane_size = 0;  ///< elements of a plane
+    bool held = false;            ///< they stay on the device, with all their planes
+  };
+  Sums sums;  ///< none unless they are set before a volume or ring is made
 
   /// What a scheme needs.
   template <class Memory>
@@ -80,6 +92,10 @@ struct VolumeShape {
   std::size_t state_bytes() const;
   /// Bytes of all parameters.
   std::size_t parameter_bytes() const;
+  /// Bytes of all sums.
+  std::size_t sum_bytes() const {
+    return static_cast<std::size_t>(sums.count * sums.planes.count() * sums.plane_size) * sizeof(T);
+  }
 };
 
 /// \brief A volume on the host: parameters of the model as kernels read them, and the state of the
@@ -130,8 +146,16 @@ class HostVolume {
   void load(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
             const Grid<Dim>& grid, const wave::Model<T, Dim, Kokkos::HostSpace>& model,
             const wave::RandomLayerOptions& random);
+  /// Bytes that load() takes on the device for as long as it runs.
+  template <class Memory>
+  static std::size_t load_bytes(const wave::Scheme<T, Dim, Memory>& scheme);
   /// Puts the waves to rest.
   void clear();
+  /// Sets the sums to zero.
+  void clear_sums();
+  /// \brief Exchanges the two time levels where the number is odd, and counts times from 0 again:
+  /// a run of that many steps backwards has the parities of a run forwards.
+  void reverse(std::int64_t steps);
   /// Puts the state that the next sweep writes to rest: a run that was ended may have left planes
   /// there. In memory there is no other state, and nothing is done.
   void clear_next();
@@ -161,6 +185,12 @@ class HostVolume {
  private:
   PlaneArray<T> take(std::int64_t plane_size, const Planes& planes, const char* label);
   void rest(const VolumeState<T>& state);
+  // Planes that load() prepares at a time: about 64 MiB an array; those that are continued into
+  // the halo are all in one.
+  static std::int64_t planes_at_a_time(const wave::Layout<Dim>& layout) {
+    const std::int64_t bytes = layout.strides[0] * static_cast<std::int64_t>(sizeof(T));
+    return std::max<std::int64_t>(2 * layout.halo + 1, (std::int64_t(64) << 20) / bytes);
+  }
 
   VolumeShape<T, Dim> m_shape;
   std::vector<PlaneArray<T>> m_parameters;
@@ -225,6 +255,12 @@ HostVolume<T, Dim>::HostVolume(const wave::Scheme<T, Dim, Memory>& scheme,
     m_level = m_file->level();
     m_present = m_file->generation();
   }
+  if (options.sums > 0) {
+    if (in_file()) {
+      throw InputError("sums: a volume in a file carries none (allowed: in memory)");
+    }
+    m_shape.sums = {options.sums, options.sum_planes, options.sum_plane_size, false};
+  }
   const std::int64_t plane = m_shape.layout.strides[0];
   for (int a = 0; a < m_shape.parameters; ++a) {
     m_parameters.push_back(take(plane, m_shape.planes(), "moho::stream::parameter"));
@@ -240,6 +276,10 @@ HostVolume<T, Dim>::HostVolume(const wave::Scheme<T, Dim, Memory>& scheme,
       state.psi.push_back(take(layer.plane_size, layer.planes, "moho::stream::layer"));
       state.zeta.push_back(take(layer.plane_size, layer.planes, "moho::stream::layer"));
     }
+  }
+  for (int k = 0; k < m_shape.sums.count; ++k) {
+    m_state[0].sums.push_back(
+        take(m_shape.sums.plane_size, m_shape.sums.planes, "moho::stream::sums"));
   }
   const PlaneArray<T> records =
       take(static_cast<std::int64_t>(receivers), Planes{0, options.rows}, "moho::stream::records");
@@ -296,6 +336,27 @@ void HostVolume<T, Dim>::rest(const VolumeState<T>& state) {
 }
 
 template <class T, int Dim>
+void HostVolume<T, Dim>::clear_sums() {
+  const Instance<Kokkos::HostSpace> host{Kokkos::DefaultHostExecutionSpace()};
+  for (const PlaneArray<T>& array : m_state[0].sums) {
+    if (array.size() <= 0) continue;
+    fill(host,
+         Kokkos::View<T*, Kokkos::HostSpace>(array.first, static_cast<std::size_t>(array.size())),
+         T(0));
+  }
+}
+
+template <class T, int Dim>
+void HostVolume<T, Dim>::reverse(std::int64_t steps) {
+  for (VolumeState<T>& state : m_state) {
+    for (int f = 0; f < m_shape.fields && steps % 2 != 0; ++f) {
+      std::swap(state.field[0][f], state.field[1][f]);
+    }
+  }
+  m_level = 0;
+}
+
+template <class T, int Dim>
 void HostVolume<T, Dim>::clear() {
   m_present = 0;
   m_level = 0;
@@ -335,7 +396,7 @@ bool HostVolume<T, Dim>::lock(PageLock<Memory>& lock) const {
 template <class T, int Dim>
 std::size_t HostVolume<T, Dim>::bytes() const {
   return m_shape.parameter_bytes() + (in_file() ? 2 : 1) * m_shape.state_bytes() +
-         m_q_factors.size() * sizeof(T) + m_records.size() * sizeof(T);
+         m_shape.sum_bytes() + m_q_factors.size() * sizeof(T) + m_records.size() * sizeof(T);
 }
 
 template <class T, int Dim>
@@ -350,6 +411,44 @@ void HostVolume<T, Dim>::copy_out(int field, const Box<Dim>& box, T* values) con
                 static_cast<std::size_t>(row) * sizeof(T));
   }
 }
+
+namespace detail {
+
+/// A field of the host in another memory; hosts share it. It waits.
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> field_in(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                               const Field<T, Dim, Kokkos::HostSpace>& field) {
+  if constexpr (is_host_memory<Memory>) {
+    return field;
+  } else {
+    auto result = make_field<T>(exec, grid, field.label());
+    copy(exec,
+         Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(result.data(),
+                                                                           result.size()),
+         HostElements<const T>(field.data(), field.size()));
+    exec.fence();
+    return result;
+  }
+}
+
+/// A model of what a function makes of the fields that there are.
+template <class T, int Dim, class Memory, class Function>
+wave::Model<T, Dim, Memory> changed_model(const wave::Model<T, Dim, Kokkos::HostSpace>& model,
+                                          const Function& function) {
+  wave::Model<T, Dim, Memory> result;
+  const auto take = [&](const Field<T, Dim, Kokkos::HostSpace>& from, Field<T, Dim, Memory>& to) {
+    if (from.data() != nullptr) to = function(from);
+  };
+  take(model.vp, result.vp);
+  take(model.density, result.density);
+  take(model.epsilon, result.epsilon);
+  take(model.delta, result.delta);
+  take(model.theta, result.theta);
+  take(model.phi, result.phi);
+  return result;
+}
+
+}  // namespace detail
 
 /// \brief Some planes of a host's model with its layers, in the memory of a device. It waits.
 /// \param exec of the device
@@ -367,26 +466,26 @@ wave::Model<T, Dim, Memory> extended_part(const Instance<Memory>& exec,
   using Host = Kokkos::HostSpace;
   const Instance<Host> host{Kokkos::DefaultHostExecutionSpace()};
   const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
-  wave::Model<T, Dim, Memory> part;
-  const auto take = [&](const Field<T, Dim, Host>& from, Field<T, Dim, Memory>& to) {
-    if (from.data() == nullptr) return;
-    const auto extended = wave::extend_field<T, Dim, Host>(host, grid, from, faces, planes);
-    Grid<Dim> shape = scheme.grid();
-    shape.extents[0] = planes.count();
-    to = make_field<T>(exec, shape, from.label());
-    copy(exec,
-         Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(to.data(), to.size()),
-         HostElements<const T>(extended.data(), extended.size()));
-    exec.fence();
-  };
-  take(model.vp, part.vp);
-  take(model.density, part.density);
-  take(model.epsilon, part.epsilon);
-  take(model.delta, part.delta);
-  take(model.theta, part.theta);
-  take(model.phi, part.phi);
+  Grid<Dim> shape = scheme.grid();
+  shape.extents[0] = planes.count();
+  auto part = detail::changed_model<T, Dim, Memory>(model, [&](const Field<T, Dim, Host>& field) {
+    return detail::field_in<T, Dim, Memory>(
+        exec, shape, wave::extend_field<T, Dim, Host>(host, grid, field, faces, planes));
+  });
   wave::randomise_layers<T, Dim, Memory>(exec, scheme.grid(), faces, random, planes, part.vp);
   return part;
+}
+
+template <class T, int Dim>
+template <class Memory>
+std::size_t HostVolume<T, Dim>::load_bytes(const wave::Scheme<T, Dim, Memory>& scheme) {
+  const VolumeShape<T, Dim> shape(scheme);
+  const wave::Layout<Dim>& layout = shape.layout;
+  // fields of the model, and what is made of them; the last slab may have `halo` planes more
+  const std::int64_t arrays = 2 * shape.parameters + (shape.q_factors ? 1 : 0);
+  const std::int64_t planes =
+      std::min(planes_at_a_time(layout) + layout.halo, layout.extents[0]) + 2 * layout.halo;
+  return static_cast<std::size_t>(arrays * planes * layout.strides[0]) * sizeof(T);
 }
 
 template <class T, int Dim>
@@ -397,10 +496,7 @@ void HostVolume<T, Dim>::load(const InstanceOf<Memory>& exec,
                               const wave::RandomLayerOptions& random) {
   const Instance<Memory>& instance = exec;
   const std::int64_t halo = m_shape.layout.halo, planes = scheme.grid().extents[0];
-  // slabs of about 64 MiB an array; the planes that are continued into the halo are all in one
-  const std::int64_t piece = std::max<std::int64_t>(
-      2 * halo + 1, (std::int64_t(64) << 20) /
-                        (m_shape.layout.strides[0] * static_cast<std::int64_t>(sizeof(T))));
+  const std::int64_t piece = planes_at_a_time(m_shape.layout);
   for (std::int64_t begin = 0; begin < planes;) {
     std::int64_t end = std::min(begin + piece, planes);
     if (planes - end <= halo) end = planes;

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What is found out about a model and its shots before volumes stream (internal).
+
+#include <moho/stream/plan.hpp>
+#include <moho/stream/volume.hpp>
+#include <moho/wave/boundary.hpp>
+#include <moho/wave/geometry.hpp>
+#include <moho/wave/points.hpp>
+#include <moho/wave/propagator.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace moho::stream {
+
+namespace detail {
+
+/// The host's own instance.
+inline Instance<Kokkos::HostSpace> host_instance() { return Kokkos::DefaultHostExecutionSpace(); }
+
+/// A model's fields in another memory. It waits.
+template <class T, int Dim, class Memory>
+wave::Model<T, Dim, Memory> model_in(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                     const wave::Model<T, Dim, Kokkos::HostSpace>& model) {
+  return changed_model<T, Dim, Memory>(model, [&](const Field<T, Dim, Kokkos::HostSpace>& field) {
+    return field_in<T, Dim, Memory>(exec, grid, field);
+  });
+}
+
+/// What limits the steps of a model with its layers: random ones hold slower waves.
+template <class T, int Dim>
+wave::Limits stepped_limits(const Instance<Kokkos::HostSpace>& host, const Grid<Dim>& grid,
+                            const wave::Model<T, Dim, Kokkos::HostSpace>& model,
+                            const wave::Boundaries<Dim>& faces,
+                            const wave::RandomLayerOptions& random,
+                            const wave::PropagatorOptions<Dim>& options) {
+  using Host = Kokkos::HostSpace;
+  const auto of = [&](const Grid<Dim>& part, const wave::Model<T, Dim, Host>& values) {
+    return wave::limits_of<T, Dim, Host>(host, part, values, options.order, options.equations,
+                                         options.sigma);
+  };
+  bool any = false;
+  for (int d = 0; d < Dim; ++d) {
+    for (const wave::Face& face : {faces.lower[d], faces.upper[d]}) {
+      any = any || face.kind == wave::FaceKind::random;
+    }
+  }
+  // layers of the other kinds repeat the outermost nodes
+  if (!any) return of(grid, model);
+  const Grid<Dim> extended = wave::extended_grid(grid, faces);
+  constexpr std::int64_t piece = 32;
+  wave::Limits result;
+  for (std::int64_t begin = 0; begin < extended.extents[0]; begin += piece) {
+    const Planes planes{begin, std::min(begin + piece, extended.extents[0])};
+    Grid<Dim> part = extended;
+    part.extents[0] = planes.count();
+    const wave::Limits one =
+        of(part, wave::extend_model<T, Dim, Host>(host, grid, model, faces, random, planes));
+    if (begin == 0) {
+      result = one;
+      continue;
+    }
+    result.largest_dt = std::min(result.largest_dt, one.largest_dt);
+    result.least_velocity = std::min(result.least_velocity, one.least_velocity);
+    result.greatest_velocity = std::max(result.greatest_velocity, one.greatest_velocity);
+    result.lowered_deltas += one.lowered_deltas;
+  }
+  return result;
+}
+
+/// Planes in which points of a position along x may share.
+template <int Dim>
+Planes planes_of_points(const Grid<Dim>& grid, const Points<Dim>& points, int radius) {
+  Planes result;
+  for (const Point<Dim>& point : points) {
+    const double at = (point[0] - grid.origin[0]) / grid.spacing[0];
+    const auto node = static_cast<std::int64_t>(std::floor(at));
+    const Planes near{std::max<std::int64_t>(node - radius, 0),
+                      std::min<std::int64_t>(node + radius + 2, grid.extents[0])};
+    result = result.empty()
+                 ? near
+                 : Planes{std::min(result.begin, near.begin), std::max(result.end, near.end)};
+  }
+  return result;
+}
+
+/// The most sources of a shot.
+template <int Dim>
+std::int64_t most_sources(const std::vector<wave::Shot<Dim>>& shots) {
+  std::size_t most = 0;
+  for (const wave::Shot<Dim>& shot : shots) most = std::max(most, shot.sources.size());
+  return static_cast<std::int64_t>(most);
+}
+
+/// What of a scheme streams, and what it takes: steps are to be set, and the bytes of series of
+/// points to be added.
+template <class T, int Dim, class Memory>
+StreamNeed stream_need(const wave::Scheme<T, Dim, Memory>& scheme,
+                       const VolumeShape<T, Dim>& volume,
+                       const std::vector<wave::Shot<Dim>>& shots) {
+  const Grid<Dim>& grid = scheme.grid();
+  StreamNeed need;
+  need.shape.planes = grid.extents[0];
+  need.shape.halo = volume.layout.halo;
+  need.shape.reach = scheme.reach(0);
+  need.plane_nodes = grid.size() / grid.extents[0];
+  need.plane_elements = volume.layout.strides[0];
+  need.scalar = static_cast<int>(sizeof(T));
+  need.order = scheme.order();
+  need.fields = volume.fields;
+  need.parameters = volume.parameters;
+  need.work = volume.work;
+  for (const auto& layer : volume.layers) {
+    // by face and field: one field's
+    if (layer.across_x) {
+      need.across_elements += layer.plane_size * layer.planes.count() / volume.fields;
+    } else {
+      need.layer_elements += layer.plane_size / volume.fields;
+    }
+  }
+  std::size_t receivers = 0;
+  for (const wave::Shot<Dim>& shot : shots) {
+    receivers = std::max(receivers, shot.receivers.size());
+    for (const Points<Dim>* points : {&shot.sources, &shot.receivers}) {
+      for (const Point<Dim>& point : *points) {
+        // points on planes read one of them
+        const double at = (point[0] - grid.origin[0]) / grid.spacing[0];
+        const bool on_node = std::fabs(at - std::floor(at + 0.5)) < wave::sinc_snap;
+        const int planes = on_node ? 1 : 2 * wave::PointOptions<Dim>().radius;
+        need.shape.point_planes = std::max(need.shape.point_planes, planes);
+      }
+    }
+  }
+  std::int64_t share = 1;
+  for (int d = 0; d < Dim; ++d) share *= 2 * wave::PointOptions<Dim>().radius;
+  need.fixed =
+      sizeof(T) * static_cast<std::size_t>(static_cast<std::int64_t>(receivers) * (Dim * 20 + 32) +
+                                           most_sources(shots) * share * 6);
+  return need;
+}
+
+}  // namespace detail
+
+}  // namespace moho::stream

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Gradients over volumes that stream: the bits of the gradient in core, whose source's wavefield
+// is run back from behind random layers, for any block, number of steps in a pass and of devices.
+
+#include <moho/fwi/stream_gradient.hpp>
+
+#include "fwi/support.hpp"
+
+namespace {
+
+using namespace moho::testing;
+using moho::Field;
+using moho::Grid;
+using moho::Point;
+using moho::Points;
+using moho::fwi::ShotGradientOptions;
+using moho::fwi::ShotGradients;
+using moho::fwi::StreamedGradientOptions;
+using moho::fwi::StreamedGradients;
+using moho::fwi::Unknowns;
+using moho::wave::RandomLayerOptions;
+using moho::wave::Shot;
+using ::testing::HasSubstr;
+
+using HostModelMemory = Kokkos::HostSpace;
+Instance<HostModelMemory> host() { return Kokkos::DefaultHostExecutionSpace(); }
+
+template <class C>
+class StreamGradient : public ::testing::Test {};
+TYPED_TEST_SUITE(StreamGradient, LongTestCases, CaseName);
+
+int devices_there(const Instance<Kokkos::HostSpace>&) { return 3; }
+#ifdef KOKKOS_ENABLE_CUDA
+int devices_there(const Instance<Kokkos::CudaSpace>&) {
+  int count = 0;
+  cudaGetDeviceCount(&count);
+  return std::min(count, 3);
+}
+#endif
+
+/// What is compared.
+struct Outcome {
+  std::vector<double> vp, density, light;
+  double misfit = 0.0;
+  double points = 0.0;
+};
+
+/// A survey of two shots over a rough model.
+template <class T, int Dim>
+struct Survey {
+  Medium medium;
+  Unknowns unknowns;
+  Grid<Dim> grid;
+  Model<T, Dim, HostModelMemory> model;
+  Boundaries<Dim> faces, source_faces;
+  std::vector<Shot<Dim>> shots;
+  std::vector<double> wavelet;
+  PropagatorOptions<Dim> options;
+  std::int64_t steps = 41, every = 1;
+
+  Survey(Medium medium_, const Unknowns& unknowns_, const Boundaries<Dim>& faces_,
+         const Boundaries<Dim>& source_faces_, int order)
+      : medium(medium_), unknowns(unknowns_), faces(faces_), source_faces(source_faces_) {
+    grid = cube<Dim>(Dim == 2 ? 23 : 13, 10.0);
+    grid.extents[0] += 6;
+    grid.spacing[Dim - 1] = 9.0;
+    if (Dim == 3) steps = 26;
+    const auto random = [&](unsigned seed, double low, double high) {
+      return random_field<T, Dim, HostModelMemory>(host(), grid, seed, low, high);
+    };
+    model.vp = random(3, 1900.0, 2600.0);
+    if (medium == Medium::variable_density) model.density = random(4, 1500.0, 2500.0);
+    if (moho::wave::fields_of(medium) == 2) {
+      model.epsilon = random(5, 0.0, 0.3);
+      model.delta = random(6, -0.1, 0.15);
+    }
+    options.order = order;
+    options.boundaries = faces;
+    options.dt = 9e-4;
+    std::mt19937 numbers(7);
+    for (int k = 0; k < 2; ++k) {
+      Shot<Dim> shot;
+      shot.number = k;
+      const auto place = [&] {
+        Point<Dim> p{};
+        for (int d = 0; d < Dim; ++d) p[d] = uniform(numbers, 0.05, 0.95) * grid.upper(d);
+        return p;
+      };
+      shot.sources = {place()};
+      for (int r = 0; r < 6; ++r) shot.receivers.push_back(place());
+      shots.push_back(shot);
+    }
+    for (int n = 0; n < 60; ++n) {
+      const double t = static_cast<double>(n - 14) / 5.0;
+      wavelet.push_back((1.0 - t * t) * std::exp(-0.5 * t * t));
+    }
+  }
+  static RandomLayerOptions layers(std::size_t k) {
+    RandomLayerOptions random;
+    random.seed = 100 + k;
+    return random;
+  }
+  template <class Memory>
+  static moho::fwi::ShotMisfit<T, Memory> misfit(const Instance<Memory>& exec) {
+    return [exec](const moho::wave::PointSeries<const T, Memory>& rows,
+                  const moho::wave::PointSeries<T, Memory>& derivative) {
+      auto values = numbers_of<T, Memory>(exec, rows);
+      double sum = 0.0;
+      for (const double value : values) sum += 0.5 * value * value;
+      copy(exec, derivative, series_of<T, Memory>(exec, values, rows.extent(1)));
+      exec.fence();
+      return sum;
+    };
+  }
+
+  template <class Memory>
+  Outcome in_core(const Instance<Memory>& exec) const {
+    const auto own = moho::stream::detail::model_in<T, Dim, Memory>(exec, grid, model);
+    const Propagator<T, Dim, Memory> propagator(
+        exec, moho::wave::extended_grid(grid, faces),
+        moho::wave::extend_model<T, Dim, Memory>(exec, grid, own, faces), options);
+    ShotGradients<T, Dim, Memory> gradients(exec, propagator, unknowns, every);
+    auto field = propagator.make_wavefield(exec);
+    std::vector<double> samples;
+    for (const double value : wavelet) samples.push_back(value);
+    const auto amplitudes = series_of<T, Memory>(exec, samples, 1);
+    Outcome result;
+    for (std::size_t k = 0; k < shots.size(); ++k) {
+      auto behind = options;
+      behind.boundaries = source_faces;
+      const Propagator<T, Dim, Memory> other(
+          exec, moho::wave::extended_grid(grid, source_faces),
+          moho::wave::extend_model<T, Dim, Memory>(exec, grid, own, source_faces, layers(k)),
+          behind);
+      const auto set = [&](const Propagator<T, Dim, Memory>& of, const Points<Dim>& places) {
+        return moho::wave::PointSet<T, Dim, Memory>(exec, of.grid(), of.layout(), places,
+                                                    moho::wave::point_options(of, "point", true));
+      };
+      const auto sources = set(propagator, shots[k].sources);
+      const auto other_sources = set(other, shots[k].sources);
+      const auto receivers = set(propagator, shots[k].receivers);
+      const moho::rtm::Leg<T, Dim, Memory> forward{&propagator, &sources, amplitudes};
+      const moho::rtm::Leg<T, Dim, Memory> leg{&other, &other_sources, amplitudes};
+      moho::rtm::DeviceArena<T, Memory> arena{"snapshots"};
+      moho::rtm::ReverseStore<T, Dim, Memory> store(
+          exec, leg, arena, moho::rtm::ReverseOptions{gradients.fields(), gradients.outside()});
+      ShotGradientOptions<T, Dim, Memory> run;
+      run.steps = steps;
+      run.source = &leg;
+      result.misfit +=
+          gradients.add(exec, field, forward, receivers, misfit<Memory>(exec), store, run).misfit;
+    }
+    const auto found = gradients.derivatives(exec, grid, own);
+    result.vp = values_of<T, Dim, Memory>(exec, found.vp);
+    if (unknowns.density) result.density = values_of<T, Dim, Memory>(exec, found.density);
+    result.light = values_of<T, Dim, Memory>(exec, gradients.illumination(exec, grid));
+    return result;
+  }
+
+  StreamedGradientOptions<Dim> streamed_options() const {
+    StreamedGradientOptions<Dim> o;
+    o.propagator = options;
+    o.source_faces = source_faces;
+    o.wavelet = wavelet;
+    o.steps = steps;
+    o.every = every;
+    o.unknowns = unknowns;
+    o.measure = false;
+    o.rates.slabs = {{8, 1e9}};
+    o.rates.in = o.rates.out = 1e10;
+    return o;
+  }
+  template <class Memory>
+  Outcome streamed(const Instance<Memory>& exec,
+                   StreamedGradients<T, Dim, Memory>& gradients) const {
+    Outcome result;
+    gradients.update(model);
+    gradients.clear();
+    for (std::size_t k = 0; k < shots.size(); ++k) {
+      const auto report = gradients.add(shots[k], layers(k), misfit<Memory>(exec));
+      result.misfit += report.misfit;
+      result.points += report.points;
+    }
+    const auto found = gradients.derivatives();
+    result.vp = values_of<T, Dim, HostModelMemory>(host(), found.vp);
+    if (unknowns.density) {
+      result.density = values_of<T, Dim, HostModelMemory>(host(), found.density);
+    }
+    result.light = values_of<T, Dim, HostModelMemory>(host(), gradients.illumination());
+    return result;
+  }
+};
+
+/// How a case streams.
+struct Way {
+  std::int64_t block, updates, lag;
+  int devices;
+  bool hold;
+};
+
+template <class T, int Dim, class Memory>
+void expect_the_same_bits(const Instance<Memory>& exec, const Survey<T, Dim>& survey,
+                          const std::vector<Way>& ways, const std::string& what) {
+  const Outcome expected = survey.in_core(exec);
+  ASSERT_GT(largest(expected.vp), 0.0);
+  ASSERT_GT(largest(expected.light), 0.0);
+  for (const Way& way : ways) {
+    auto options = survey.streamed_options();
+    options.wishes.block = way.block;
+    options.wishes.updates = way.updates;
+    options.wishes.lag = way.lag;
+    options.wishes.devices = std::min(way.devices, devices_there(exec));
+    options.wishes.hold_parameters = way.hold;
+    // sums stay where there is room for everything
+    if (!way.hold) {
+      options.rates.in = options.rates.out = 0.0;
+    }
+    StreamedGradients<T, Dim, Memory> gradients(exec, survey.grid, survey.model, survey.shots,
+                                                options);
+    const Outcome found = survey.streamed(exec, gradients);
+    const std::string where =
+        moho::concat(what, ", ", Dim, "D, block ", way.block, ", updates ", way.updates, ", lag ",
+                     gradients.plan().shape.lag, ", devices ", gradients.plan().shape.devices,
+                     gradients.plan().resident ? ", parameters held" : "",
+                     gradients.plan().sums_held ? ", sums held" : "");
+    EXPECT_EQ(found.misfit, expected.misfit) << where;
+    EXPECT_EQ(found.vp, expected.vp) << where;
+    EXPECT_EQ(found.density, expected.density) << where;
+    EXPECT_EQ(found.light, expected.light) << where;
+    // and the memory that the plan said
+    EXPECT_EQ(gradients.device_bytes() + gradients.need().fixed, gradients.plan().device_bytes)
+        << where;
+  }
+}
+
+template <int Dim>
+Boundaries<Dim> random_faces(bool free) {
+  auto faces = moho::wave::all_faces<Dim>(FaceKind::random, Dim == 2 ? 11 : 7);
+  if (free) faces.lower[Dim - 1] = {FaceKind::free_surface, 0};
+  return faces;
+}
+template <int Dim>
+Boundaries<Dim> absorbing(FaceKind kind, int width, bool free) {
+  auto faces = moho::wave::all_faces<Dim>(kind, width);
+  if (free) faces.lower[Dim - 1] = {FaceKind::free_surface, 0};
+  return faces;
+}
+
+struct Kind2 {
+  Medium medium;
+  Unknowns unknowns;
+};
+const std::vector<Kind2> gradient_kinds = {{Medium::isotropic, {}},
+                                           {Medium::variable_density, {}},
+                                           {Medium::variable_density, {.density = true}},
+                                           {Medium::vti, {}}};
+
+MEMORY_TEST(StreamGradient, HasTheBitsInCoreIn2D) {
+  const std::vector<Way> ways = {{1, 1, 0, 1, false}, {5, 3, 0, 1, true},  {7, 8, 0, 1, false},
+                                 {29, 8, 0, 1, true}, {4, 2, 0, 2, false}, {3, 3, 9, 3, false},
+                                 {29, 60, 0, 1, true}};
+  std::size_t number = 0;
+  for (const Kind2& kind : gradient_kinds) {
+    for (const FaceKind face : {FaceKind::sponge, FaceKind::cpml}) {
+      // wider and narrower than the random layers, and with a free surface
+      for (const int width : {6, 14}) {
+        Survey<T, 2> survey(kind.medium, kind.unknowns, absorbing<2>(face, width, width == 6),
+                            random_faces<2>(width == 6), width == 6 ? 8 : 4);
+        survey.every = width == 6 ? 1 : 3;
+        std::vector<Way> some;
+        for (int k = 0; k < 3; ++k) some.push_back(ways[number++ % ways.size()]);
+        expect_the_same_bits<T, 2, Memory>(
+            exec, survey, some,
+            moho::concat(to_string(kind.medium), kind.unknowns.density ? " by density" : "", ", ",
+                         to_string(face), " of ", width));
+      }
+    }
+  }
+}
+
+// Free and rigid faces across the stream, which have no layers.
+MEMORY_TEST(StreamGradient, HasTheBitsInCoreBehindOtherFaces) {
+  for (const Kind2& kind : gradient_kinds) {
+    Boundaries<2> faces = absorbing<2>(FaceKind::sponge, 6, true);
+    faces.lower[0] = {FaceKind::free_surface, 0};
+    faces.upper[0] = {FaceKind::rigid, 0};
+    Boundaries<2> own = random_faces<2>(true);
+    own.lower[0] = {FaceKind::free_surface, 0};
+    own.upper[0] = {FaceKind::rigid, 0};
+    const Survey<T, 2> survey(kind.medium, kind.unknowns, faces, own, 8);
+    expect_the_same_bits<T, 2, Memory>(
+        exec, survey, {{6, 4, 0, 1, false}, {2, 3, 0, 1, true}, {5, 2, 0, 2, false}},
+        moho::concat(to_string(kind.medium), ", free across x"));
+  }
+}
+
+MEMORY_TEST(StreamGradient, HasTheBitsInCoreIn3D) {
+  for (const Kind2& kind : gradient_kinds) {
+    Survey<T, 3> survey(kind.medium, kind.unknowns, absorbing<3>(FaceKind::sponge, 5, true),
+                        random_faces<3>(true), 4);
+    survey.every = 2;
+    expect_the_same_bits<T, 3, Memory>(exec, survey, {{5, 3, 0, 1, false}, {4, 4, 0, 2, false}},
+                                       to_string(kind.medium));
+  }
+}
+
+// What a plan says is kept to, and a smaller budget is refused.
+MEMORY_TEST(StreamGradient, KeepsToItsMemory) {
+  const Survey<T, 2> survey(Medium::isotropic, {}, absorbing<2>(FaceKind::cpml, 6, true),
+                            random_faces<2>(true), 8);
+  auto options = survey.streamed_options();
+  const auto make = [&] {
+    return std::make_unique<StreamedGradients<T, 2, Memory>>(exec, survey.grid, survey.model,
+                                                             survey.shots, options);
+  };
+  const auto free = make();
+  moho::stream::StreamShape one = free->need().shape;
+  const std::size_t least = free->need().device_bytes(one, false);
+  EXPECT_GT(free->plan().device_bytes, least);
+  EXPECT_GT(free->seconds(), free->plan().forecast.seconds);
+  options.wishes.hold_parameters = false;
+  options.wishes.device_memory = least;
+  const auto tight = make();
+  EXPECT_EQ(tight->plan().device_bytes, least);
+  EXPECT_FALSE(tight->plan().sums_held);
+  EXPECT_EQ(survey.streamed(exec, *tight).vp, survey.in_core(exec).vp);
+  options.wishes.device_memory = least - 1;
+  EXPECT_THAT([&] { make(); }, ::testing::ThrowsMessage<moho::MemoryError>(
+                                   HasSubstr("does not hold the planes of one stage")));
+  options.wishes.device_memory = 0;
+  options.memory = 1000;
+  EXPECT_THAT([&] { make(); }, ::testing::ThrowsMessage<moho::MemoryError>(
+                                   HasSubstr("memory: the volumes of both wavefields take")));
+}
+
+MEMORY_TEST(StreamGradient, RefusesWhatDoesNotStream) {
+  const auto message = [&](Medium medium, const Unknowns& unknowns, const Boundaries<2>& own,
+                           std::int64_t every) {
+    Survey<T, 2> survey(medium, unknowns, absorbing<2>(FaceKind::sponge, 6, false), own, 4);
+    if (medium == Medium::tti) {
+      survey.model.theta = random_field<T, 2, HostModelMemory>(host(), survey.grid, 9, 0.1, 1.0);
+    }
+    survey.every = every;
+    try {
+      StreamedGradients<T, 2, Memory>(exec, survey.grid, survey.model, survey.shots,
+                                      survey.streamed_options());
+    } catch (const moho::InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto own = random_faces<2>(false);
+  EXPECT_EQ(message(Medium::isotropic, {}, own, 1), "");
+  EXPECT_THAT(message(Medium::tti, {}, own, 1), HasSubstr("the gradient of TTI media"));
+  EXPECT_THAT(message(Medium::vti, {.anisotropy = true}, own, 1),
+              HasSubstr("unknowns: epsilon and delta in a stream"));
+  EXPECT_THAT(message(Medium::isotropic, {.density = true}, own, 1),
+              HasSubstr("the density of a medium 'isotropic'"));
+  EXPECT_THAT(message(Medium::isotropic, {}, absorbing<2>(FaceKind::sponge, 6, false), 1),
+              HasSubstr("source_faces: a face is 'sponge' (allowed: random"));
+  EXPECT_THAT(message(Medium::isotropic, {}, own, 100), HasSubstr("steps is 41, every is 100"));
+}
+
+}  // namespace

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Two volumes that go through devices side by side, with sums of products of their waves at the
+// same times, executed in exact arithmetic: what an action before a stage may read, and that a
+// plane less of ring or lag shows.
+
+#include <moho/core/error.hpp>
+#include <moho/stream/schedule.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using moho::InputError;
+using moho::Planes;
+using moho::stream::Schedule;
+using moho::stream::side_by_side;
+using moho::stream::StreamRange;
+using moho::stream::StreamShape;
+using moho::stream::StreamStage;
+using moho::stream::StreamWork;
+using ::testing::HasSubstr;
+
+using Number = std::uint64_t;
+constexpr Number prime = 2147483647;
+
+int draw(std::mt19937& random, int low, int high) {
+  return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+}
+std::size_t at(std::int64_t x) { return static_cast<std::size_t>(x); }
+
+/// What a schedule did wrong.
+struct Broken : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A wave of one number a plane. Its first `still` steps are known before: it begins with the times
+/// still - 1 and still.
+struct Wave {
+  int planes, reach, still, zero;
+  std::vector<Number> stencil, model, now, before;
+  Wave(std::mt19937& random, int planes_, int reach_, int still_, int zero_)
+      : planes(planes_), reach(reach_), still(still_), zero(zero_) {
+    const auto number = [&] { return Number(random()) % prime; };
+    for (int k = 0; k < 2 * reach + 1; ++k) stencil.push_back(number());
+    for (int k = 0; k < planes; ++k) model.push_back(number());
+    for (int k = 0; k < planes; ++k) now.push_back(number());
+    for (int k = 0; k < planes; ++k) before.push_back(number());
+  }
+  template <class Now>
+  Number next(std::int64_t x, const Now& at_now, Number at_before) const {
+    Number sum = 0;
+    for (int k = 0; k < 2 * reach + 1; ++k) {
+      sum = (sum + stencil[at(k)] * at_now(x + k - reach)) % prime;
+    }
+    return (model[at(x)] * sum % prime + prime - at_before) % prime;
+  }
+};
+
+/// Two waves and the sums of their products; the second one is read `near` planes to both sides.
+struct Problem {
+  Wave first, second;
+  int steps, near;
+  Planes planes;  // of the first, that have sums
+  std::vector<Number> weight;
+
+  Problem(std::mt19937& random, const Wave& a, const Wave& b, int steps_)
+      : first(a), second(b), steps(steps_), near(a.reach) {
+    for (int k = 0; k < 2 * near + 1; ++k) weight.push_back(Number(random()) % prime);
+    const int low = std::max(0, first.zero - second.zero);
+    const int high = std::min(first.planes, second.planes + first.zero - second.zero);
+    planes = {low, high};
+  }
+  /// What is added to the sum of a plane of the first at a time.
+  template <class A, class B>
+  Number product(std::int64_t x, std::int64_t time, const A& a, const B& b) const {
+    Number of_a = 0, of_b = 0;
+    for (int k = -near; k <= near; ++k) {
+      of_a = (of_a + weight[at(k + near)] * a(x + k)) % prime;
+      of_b = (of_b + weight[at(near - k)] * b(x + k + second.zero - first.zero)) % prime;
+    }
+    return of_a * of_b % prime * (Number(time) + 1) % prime;
+  }
+};
+
+/// Both waves at two times, and the sums.
+struct Result {
+  std::vector<Number> now[2], before[2], sums;
+  bool operator==(const Result& other) const {
+    return now[0] == other.now[0] && now[1] == other.now[1] && before[0] == other.before[0] &&
+           before[1] == other.before[1] && sums == other.sums;
+  }
+};
+
+Result in_core(const Problem& p) {
+  Result r;
+  const Wave* const waves[] = {&p.first, &p.second};
+  for (int k : {0, 1}) {
+    r.now[k] = waves[k]->now;
+    r.before[k] = waves[k]->before;
+  }
+  // of waves that stand still at first, `before` is the present until then
+  r.sums.assign(at(p.planes.count()), 0);
+  for (int time = 0; time < p.steps; ++time) {
+    const auto present = [&](int k) {
+      return [&, k](std::int64_t x) -> Number {
+        if (x < 0 || x >= waves[k]->planes) return 0;
+        return time < waves[k]->still ? r.before[k][at(x)] : r.now[k][at(x)];
+      };
+    };
+    const bool known = time >= p.second.still - 1;
+    for (std::int64_t x = p.planes.begin; known && x < p.planes.end; ++x) {
+      Number& sum = r.sums[at(x - p.planes.begin)];
+      // like a floating-point sum, the order matters
+      sum = (3 * sum + p.product(x, time, present(0), present(1))) % prime;
+    }
+    for (int k : {0, 1}) {
+      if (time < waves[k]->still) continue;
+      std::vector<Number> next(r.now[k].size());
+      for (std::int64_t x = 0; x < waves[k]->planes; ++x) {
+        next[at(x)] = waves[k]->next(x, present(k), r.before[k][at(x)]);
+      }
+      r.before[k] = r.now[k];
+      r.now[k] = next;
+    }
+  }
+  return r;
+}
+
+struct Slot {
+  std::int64_t position = -1, level = -1;
+  Number value = 0;
+};
+
+/// The slots of a device for one volume, and sums.
+struct Ring {
+  std::vector<Slot> field[2], sums;
+  explicit Ring(std::int64_t size)
+      : field{std::vector<Slot>(at(size)), std::vector<Slot>(at(size))} {
+    sums.resize(at(size));
+  }
+  Slot& slot(std::int64_t position, std::int64_t level) {
+    auto& parity = field[at(level + 2) % 2];
+    return parity[at(position) % parity.size()];
+  }
+  void write(std::int64_t position, std::int64_t level, Number value) {
+    slot(position, level) = {position, level, value};
+  }
+  Number read(std::int64_t position, std::int64_t level) {
+    const Slot& s = slot(position, level);
+    if (s.position != position || s.level != level) throw Broken("another plane or time is there");
+    return s.value;
+  }
+  Slot& sum(std::int64_t position) { return sums[at(position) % sums.size()]; }
+};
+
+/// Does what two schedules say, with rings of `planes`. \throws Broken
+Result stream(const Problem& p, const std::vector<StreamShape>& shapes, std::int64_t planes) {
+  const Wave* const waves[] = {&p.first, &p.second};
+  const Schedule schedules[] = {Schedule(shapes[0]), Schedule(shapes[1])};
+  const int devices = shapes[0].devices;
+  std::vector<std::vector<Ring>> rings(2, std::vector<Ring>(at(devices), Ring(planes)));
+  std::vector<Number> host[2][2], sums(at(p.planes.count()), 0);
+  for (int k : {0, 1}) {
+    // the times still - 1 and still
+    host[k][(waves[k]->still + 1) % 2] = waves[k]->before;
+    host[k][waves[k]->still % 2] = waves[k]->now;
+  }
+  const auto inside = [&](int k, std::int64_t x) { return x >= 0 && x < waves[k]->planes; };
+  const auto add = [&](int g, const StreamStage& stage) {
+    if (stage.level < p.second.still - 1) return;
+    const std::int64_t shift = stage.range.position - stage.range.planes.begin;
+    const std::int64_t to_second = p.second.zero - p.first.zero;
+    const auto of = [&](int k) {
+      return [&, k](std::int64_t x) -> Number {
+        if (!inside(k, x)) return 0;
+        return rings[at(k)][at(g)].read(x + shift - (k == 1 ? to_second : 0), stage.level);
+      };
+    };
+    const Planes part = intersection(stage.range.planes, p.planes);
+    for (std::int64_t x = part.begin; x < part.end; ++x) {
+      Slot& sum = rings[0][at(g)].sum(x + shift);
+      if (sum.position != x + shift) throw Broken("the sum of another plane is there");
+      sum.value = (3 * sum.value + p.product(x, stage.level, of(0), of(1))) % prime;
+    }
+  };
+  for (std::int64_t i = 0; i < schedules[0].iterations(); ++i) {
+    struct Leaving {
+      std::int64_t plane, position, level;
+      Number now, before, sum;
+    };
+    std::vector<std::vector<Leaving>> leaving[2];
+    for (int k : {0, 1}) {
+      leaving[k].resize(at(devices));
+      for (int g = 0; g < devices; ++g) {
+        Ring& ring = rings[at(k)][at(g)];
+        for (const StreamRange& range : schedules[k].iteration(i, g).stores) {
+          const std::int64_t level =
+              schedules[k].first_level(range.sweep, g) + schedules[k].updates(range.sweep, g);
+          // where nothing was stepped, times have only been counted
+          const bool stood = level < waves[k]->still;
+          for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x) {
+            const std::int64_t q = range.position + x - range.planes.begin;
+            Leaving one{x, q, stood ? waves[k]->still : level, 0, 0, 0};
+            if (inside(k, x)) {
+              one.now = ring.read(q, one.level);
+              one.before = ring.read(q, one.level - 1);
+            }
+            if (k == 0 && p.planes.contains(x)) one.sum = ring.sum(q).value;
+            leaving[k][at(g)].push_back(one);
+          }
+        }
+      }
+    }
+    for (int k : {0, 1}) {
+      for (int g = devices; g-- > 0;) {
+        Ring& ring = rings[at(k)][at(g)];
+        std::size_t next = 0;
+        for (const StreamRange& range : schedules[k].iteration(i, g).loads) {
+          const std::int64_t level =
+              std::max<std::int64_t>(schedules[k].first_level(range.sweep, g), waves[k]->still);
+          for (std::int64_t x = range.planes.begin; x < range.planes.end; ++x, ++next) {
+            const std::int64_t q = range.position + x - range.planes.begin;
+            if (g > 0) {
+              const auto& coming = leaving[k][at(g - 1)];
+              if (next >= coming.size() || coming[next].plane != x) throw Broken("torn");
+              ring.write(q, level, coming[next].now);
+              ring.write(q, level - 1, coming[next].before);
+              if (k == 0) ring.sum(q) = {q, 0, coming[next].sum};
+              continue;
+            }
+            ring.write(q, level, inside(k, x) ? host[k][level % 2][at(x)] : Number(0));
+            ring.write(q, level - 1, inside(k, x) ? host[k][(level + 1) % 2][at(x)] : Number(0));
+            if (k == 0) {
+              ring.sum(q) = {q, 0, p.planes.contains(x) ? sums[at(x - p.planes.begin)] : Number(0)};
+            }
+          }
+        }
+      }
+    }
+    for (int g = 0; g < devices; ++g) {
+      const StreamWork work[] = {schedules[0].iteration(i, g), schedules[1].iteration(i, g)};
+      for (std::int64_t u = 0; u < shapes[0].updates; ++u) {
+        for (std::int64_t sweep = 0; sweep < schedules[0].sweeps(); ++sweep) {
+          const std::int64_t level = schedules[0].first_level(sweep, g) + u;
+          for (int k : {0, 1}) {
+            for (const StreamStage& stage : work[k].stages) {
+              if (stage.range.sweep != sweep || stage.level != level) continue;
+              if (k == 0) add(g, stage);
+              if (level < waves[k]->still) continue;
+              Ring& ring = rings[at(k)][at(g)];
+              const std::int64_t shift = stage.range.position - stage.range.planes.begin;
+              const auto now = [&](std::int64_t x) {
+                return inside(k, x) ? ring.read(x + shift, level) : Number(0);
+              };
+              for (std::int64_t x = stage.range.planes.begin; x < stage.range.planes.end; ++x) {
+                const Number before = ring.read(x + shift, level - 1);
+                ring.write(x + shift, level + 1, waves[k]->next(x, now, before));
+              }
+            }
+          }
+        }
+      }
+    }
+    // loading, stepping and storing happen at the same time
+    for (int k : {0, 1}) {
+      for (int g = 0; g < devices; ++g) {
+        for (const Leaving& one : leaving[k][at(g)]) {
+          if (inside(k, one.plane) &&
+              rings[at(k)][at(g)].read(one.position, one.level) != one.now) {
+            throw Broken("changed while it left");
+          }
+        }
+      }
+    }
+    for (int k : {0, 1}) {
+      for (const Leaving& one : leaving[k].back()) {
+        if (!inside(k, one.plane)) continue;
+        host[k][one.level % 2][at(one.plane)] = one.now;
+        host[k][(one.level + 1) % 2][at(one.plane)] = one.before;
+        if (k == 0 && p.planes.contains(one.plane)) sums[at(one.plane - p.planes.begin)] = one.sum;
+      }
+    }
+  }
+  Result r;
+  for (int k : {0, 1}) {
+    const int last = std::max(p.steps, waves[k]->still);
+    r.now[k] = host[k][last % 2];
+    r.before[k] = host[k][(last + 1) % 2];
+  }
+  r.sums = sums;
+  return r;
+}
+
+Problem draw_problem(std::mt19937& random, int least) {
+  const int model = draw(random, least, least + 40), reach = draw(random, 1, 4);
+  const int layers[] = {draw(random, 0, 9), draw(random, 0, 9), draw(random, 0, 9),
+                        draw(random, 0, 9)};
+  // the first has an absorbing layer, for example, and the second a wider one of random velocities
+  const Wave first(random, layers[0] + model + layers[1], reach, 0, layers[0]);
+  const Wave second(random, layers[2] + model + layers[3], draw(random, 1, 4), draw(random, 0, 5),
+                    layers[2]);
+  return Problem(random, first, second, draw(random, 6, 20));
+}
+
+std::vector<StreamShape> shapes_of(const Problem& p, std::int64_t block, std::int64_t updates,
+                                   std::int64_t lag, int devices) {
+  std::vector<StreamShape> shapes(2);
+  const Wave* const waves[] = {&p.first, &p.second};
+  for (std::size_t k : {0, 1}) {
+    shapes[k].planes = waves[k]->planes;
+    shapes[k].steps = p.steps;
+    shapes[k].halo = 4;
+    shapes[k].reach = waves[k]->reach;
+    shapes[k].block = block;
+    shapes[k].updates = updates;
+    shapes[k].lag = lag;
+    shapes[k].devices = devices;
+  }
+  side_by_side(shapes, {p.first.zero, p.second.zero});
+  return shapes;
+}
+
+TEST(SideBySide, GivesWhatTheWholeVolumesGive) {
+  std::mt19937 random(21);
+  for (int n = 0; n < 600; ++n) {
+    const Problem p = draw_problem(random, 1);
+    const std::int64_t lags[] = {0, 0, 0, 6, 11};
+    const int chain[] = {1, 1, 2, 3};
+    const auto shapes = shapes_of(p, draw(random, 1, 17), draw(random, 1, 9), lags[random() % 5],
+                                  chain[random() % 4]);
+    const Schedule one(shapes[0]), other(shapes[1]);
+    ASSERT_EQ(one.ring_planes(), other.ring_planes());
+    ASSERT_EQ(one.iterations(), other.iterations());
+    // planes of one place have one position
+    for (const StreamStage& stage : one.iteration(one.iterations() / 2).stages) {
+      for (const StreamStage& beside : other.iteration(one.iterations() / 2).stages) {
+        if (beside.level != stage.level || beside.range.sweep != stage.range.sweep) continue;
+        ASSERT_EQ(stage.range.position - stage.range.planes.begin + p.first.zero,
+                  beside.range.position - beside.range.planes.begin + p.second.zero);
+      }
+    }
+    ASSERT_TRUE(stream(p, shapes, one.ring_planes()) == in_core(p)) << "case " << n;
+  }
+}
+
+// A plane less of the ring, or of the distance between stages, is found; also where it is the
+// action alone that reads so far.
+TEST(SideBySide, NeedsItsRingAndItsLag) {
+  std::mt19937 random(22);
+  int caught[2] = {0, 0};
+  for (int n = 0; n < 200; ++n) {
+    const int reach = n % 2 == 0 ? 2 : 4;
+    const Wave first(random, 60, n % 4 < 2 ? 1 : reach, 0, 6);
+    const Wave second(random, 70, 1, 1, 11);
+    Problem p(random, first, second, 12);
+    p.near = reach;
+    p.weight.assign(at(2 * reach + 1), 5);
+    const std::int64_t block = draw(random, 1, 8), updates = draw(random, 2, 5);
+    auto shapes = shapes_of(p, block, updates, 0, 1);
+    // what the action reads is what a step may read
+    for (StreamShape& shape : shapes) {
+      shape.reach = reach;
+      shape.lag = reach;
+    }
+    const std::int64_t ring = Schedule(shapes[0]).ring_planes();
+    ASSERT_TRUE(stream(p, shapes, ring) == in_core(p)) << "case " << n;
+    try {
+      if (!(stream(p, shapes, ring - 1) == in_core(p))) ++caught[0];
+    } catch (const Broken&) {
+      ++caught[0];
+    }
+    for (StreamShape& shape : shapes) shape.reach = shape.lag = reach - 1;
+    try {
+      if (!(stream(p, shapes, ring + 8) == in_core(p))) ++caught[1];
+    } catch (const Broken&) {
+      ++caught[1];
+    }
+  }
+  EXPECT_EQ(caught[0], 200);
+  EXPECT_EQ(caught[1], 200);
+}
+
+TEST(SideBySide, RefusesWhatCannotGoInStep) {
+  const auto message = [](std::vector<StreamShape> shapes, const std::vector<std::int64_t>& zero) {
+    try {
+      side_by_side(shapes, zero);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  std::vector<StreamShape> shapes(2);
+  shapes[0].planes = shapes[1].planes = 20;
+  shapes[0].steps = shapes[1].steps = 9;
+  EXPECT_EQ(message(shapes, {0, 3}), "");
+  EXPECT_THAT(message(shapes, {0}), HasSubstr("zero: there are 1 planes (allowed: 2"));
+  shapes[1].halo = 4;
+  EXPECT_THAT(message(shapes, {0, 3}), HasSubstr("halo: volume 1 has 4 planes (allowed: 0"));
+  shapes[1].halo = 0;
+  shapes[1].ranges = {Planes{0, 20}};
+  EXPECT_THAT(message(shapes, {0, 3}), HasSubstr("volumes side by side have none"));
+  StreamShape bad = shapes[0];
+  bad.before = -1;
+  EXPECT_THROW(Schedule{bad}, InputError);
+  bad.before = 2;
+  bad.ranges.assign(9, Planes{0, 20});
+  EXPECT_THROW(Schedule{bad}, InputError);
+}
+
+}  // namespace
