@@ -351,7 +351,7 @@ class Ranks(Case):
     def test_errors_end_all_with_one_message(self):
         for more, said in ((["--source-field", "random", "--block", "1000"], "--block is 1000"),
                            (["--source-field", "random", "--updates", "4", "--lags", "3"], "--lags: the gradient streams"),
-                           ((["--mask", "none.npy"], "none.npy"), (["--bounds", "vp:1500:9000"], "--dt is 0.002 s"),
+                           (["--mask", "none.npy"], "none.npy"), (["--bounds", "vp:1500:9000"], "--dt is 0.002 s"),
                            (["--source-field", "stored", "--memory", "1M"], "--source-field stored: it takes")):
             self.refuse([*self.arguments, *more], said, ranks=2)
         self.write("sites.cfg", "[here]\nkind = local\n")
