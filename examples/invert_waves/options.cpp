@@ -203,8 +203,7 @@ Description describe() {
       {"Scheme", scheme_options()},
       running_options(d.program, "evaluation"),
       {"Several places", joined(distribute_options(),
-                                {only_shot_option(),
-                                 {"evaluate", "FILE",
+                                {{"evaluate", "FILE",
                                   "with --only-shot: the unknowns whose misfit and derivatives are "
                                   "wanted, .npy (default: those of the start)"},
                                  {"band", "n", "with --only-shot: of --bands, from 1 (default: 1)"},
