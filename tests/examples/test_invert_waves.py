@@ -138,6 +138,7 @@ class Inversion(Case):
         self.refuse([*asked, "--updates", "4", "--epsilon", "0.1", "--delta", "0.05", "--parameters", "vp,epsilon"],
                     "epsilon and delta in a stream")
         self.refuse([*asked, "--updates", "4", "--epsilon", "0.1", "--theta", "0.3"], "the gradient of TTI media")
+        self.refuse([*asked, "--updates", "4", "--memory", "750K"], "--source-field random: on the host", "the search")
 
     def test_bands_masks_and_bounds(self):
         r = self.invert(*self.shots, "--iterations", "3", "--bands", "4,8", "--mask", "depth:100", "--bounds",
