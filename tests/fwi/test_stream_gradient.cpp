@@ -258,8 +258,8 @@ const std::vector<Kind2> gradient_kinds = {{Medium::isotropic, {}},
 
 MEMORY_TEST(StreamGradient, HasTheBitsInCoreIn2D) {
   const std::vector<Way> ways = {{1, 1, 0, 1, false}, {5, 3, 0, 1, true},  {7, 8, 0, 1, false},
-                                 {29, 8, 0, 1, true}, {4, 2, 0, 2, false}, {3, 3, 9, 3, false},
-                                 {29, 60, 0, 1, true}};
+                                 {41, 8, 0, 1, true}, {4, 2, 0, 2, false}, {3, 3, 9, 3, false},
+                                 {41, 60, 0, 1, true}};
   std::size_t number = 0;
   for (const Kind2& kind : gradient_kinds) {
     for (const FaceKind face : {FaceKind::sponge, FaceKind::cpml}) {
