@@ -127,8 +127,8 @@ class Inversion(Case):
         asked = ["--vp", "start.npy", *self.survey, *self.shots, "--source-field", "random"]
         done = self.call(*asked, "--block", "4", "--updates", "6", "--plan", "--out", "plan")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for words in ("source's wavefield by random, beside the adjoint field in a stream", "blocks of 4 planes, 6 steps in a pass",
-                      "rings of ", "predicted: "):
+        for words in ("source's wavefield by random, beside the adjoint field in a stream",
+                      "blocks of 4 planes, 6 steps in a pass", "rings of ", "predicted: "):
             self.assertIn(words, done.stdout)
         self.assertFalse(os.path.exists(self.path("plan/summary.json")))
         self.refuse([*asked, "--device-memory", "9K"], "does not hold the planes of one stage")
