@@ -102,10 +102,12 @@ class Sharing {
   }
 
   static Json numbers_of(const ShotPart<T>& part) {
-    return Json::object({{"misfit", part.misfit},
-                         {"points", part.points},
-                         {"modelling", part.modelling},
-                         {"gradients", part.gradients}});
+    Json numbers = Json::object({});
+    numbers["misfit"] = part.misfit;
+    numbers["points"] = part.points;
+    numbers["modelling"] = part.modelling;
+    numbers["gradients"] = part.gradients;
+    return numbers;
   }
   static ShotPart<T> part_of(const Json& json) {
     const auto number = [&](const char* name) {
