@@ -54,4 +54,8 @@ struct Masses {
 /// Counts the prisms whose density is not zero.
 Masses count_masses(const Input& input);
 
+/// What the user should know of where stations are: below z = 0, or inside of prisms with a
+/// density.
+std::vector<std::string> notes_on_stations(const Input& input);
+
 }  // namespace moho::examples::model_gravity

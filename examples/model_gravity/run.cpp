@@ -188,6 +188,9 @@ void print_input(const Options& o, const Input& input, const Masses& masses,
                 input.grid ? concat(input.grid->nx, " x ", input.grid->ny)
                            : concat(input.stations.size() / 3),
                 " (", extent, " m; z down)");
+  for (const std::string& note : notes_on_stations(input)) {
+    session.print("          note: ", note);
+  }
   if (!o.grid && o.stations_file.empty()) {
     session.print("          note: no stations were given: those of the paper are taken");
   }
@@ -263,6 +266,8 @@ Json stations_json(const Input& input) {
   } else {
     json["grid"] = nullptr;
   }
+  const std::vector<std::string> notes = notes_on_stations(input);
+  if (!notes.empty()) json["notes"] = notes;
   for (std::size_t d = 0; d < 3; ++d) {
     const auto [low, high] = range_of(input.stations, d);
     json[std::string(1, "xyz"[d])] = Json::array({low, high});
