@@ -16,6 +16,8 @@ namespace {
 
 // No wave in rock, soil, water or air is as slow as this many m/s, or as fast as that many.
 constexpr double too_slow = 20.0, too_fast = 50000.0;
+// Slower than any wave in km/s: not asked about, what uses the velocities says what is allowed.
+constexpr double no_unit = 0.1;
 
 // The unit that a file names; unsaid if it is none that is known.
 VelocityUnit unit_of(std::string text) {
@@ -90,7 +92,7 @@ void to_metres_per_second(const std::string& what, VelocityUnit said, const std:
                             "unit velocities of ",
                             range, " are: give --velocity-unit ft/s or --velocity-unit m/s"));
   }
-  if (unit == VelocityUnit::unsaid && high > 0.0 && high < too_slow) {
+  if (unit == VelocityUnit::unsaid && high >= no_unit && high < too_slow) {
     throw InputError(concat(what, ": velocities of ", range,
                             ": km/s? give --velocity-unit km/s (or --velocity-unit m/s if that is "
                             "what they are)"));

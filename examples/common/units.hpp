@@ -35,13 +35,10 @@ double metres_per_second(VelocityUnit unit);
 /// \brief Turns velocities into m/s.
 ///
 /// The unit is the one of --velocity-unit, else the one that the file names for its values. Where
-/// neither says it, velocities that are all below 20, or whose file has its lengths in feet, are
-/// asked about.
-/// \param what the option and its file, for messages: "--vp FILE"
-/// \param said by --velocity-unit
-/// \param value_unit of the file's values, as it says it; empty: it does not
-/// \param length_unit of the file: io::LoadedModel::length_unit
-/// \param values changed to m/s
+/// neither says it, velocities whose greatest is from 0.1 to 20, or whose file has its lengths in
+/// feet, are asked about. \param what the option and its file, for messages: "--vp FILE" \param
+/// said by --velocity-unit \param value_unit of the file's values, as it says it; empty: it does
+/// not \param length_unit of the file: io::LoadedModel::length_unit \param values changed to m/s
 /// \param notes gets a line if a unit was read from the file
 /// \throws InputError that asks for --velocity-unit, or for one that makes velocities above 50 km/s
 template <class T>

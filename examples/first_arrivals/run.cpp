@@ -122,11 +122,9 @@ EarthModel<T> load_model(const Options& o) {
     model.values["vp"] = salt_model<T>(model);
   } else if (o.model.empty()) {
     model.name = concat("--gradient ", o.v0, ",", o.gradient);
-    std::vector<T>& velocity = model.values["vp"];
-    velocity = gradient_model<T>(model, o.v0 * metres_per_second(o.velocity_unit), o.gradient);
-    if (o.velocity_unit == VelocityUnit::unsaid) {
-      to_metres_per_second(model.name, o.velocity_unit, "", "", velocity, model.notes);
-    }
+    std::vector<double> v0{o.v0};
+    to_metres_per_second(model.name, o.velocity_unit, "", "", v0, model.notes);
+    model.values["vp"] = gradient_model<T>(model, v0.front(), o.gradient);
   }
   return model;
 }

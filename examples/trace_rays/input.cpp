@@ -99,11 +99,9 @@ Model<T> load_model(const Options& o) {
     check_host_memory("--shape: the model takes", bytes, "take fewer nodes", "memory");
     if (o.model == ModelKind::gradient) {
       model.name = concat("--gradient ", o.v0, ",", o.gradient);
-      model.velocity =
-          gradient_model<T>(model, o.v0 * metres_per_second(o.velocity_unit), o.gradient);
-      if (o.velocity_unit == VelocityUnit::unsaid) {
-        to_metres_per_second(model.name, o.velocity_unit, "", "", model.velocity, model.notes);
-      }
+      std::vector<double> v0{o.v0};
+      to_metres_per_second(model.name, o.velocity_unit, "", "", v0, model.notes);
+      model.velocity = gradient_model<T>(model, v0.front(), o.gradient);
     } else {
       model.name = "--builtin salt";
       model.velocity = salt_model<T>(model);

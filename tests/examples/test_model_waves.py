@@ -493,7 +493,7 @@ class BadInput(Case):
                     "--snapshot-every is 1e+300 s")
         self.refuse([*self.section, "--source-taper", "-1"], "--source-taper")
         self.refuse([*self.section, "--wavelet", "ricker:50"], "--wavelet ricker:50", "points per wavelength",
-                    "lower the frequency")
+                    "take --wavelet ricker:24 or lower")
         self.refuse([*self.section, "--interval", "0.0000015"], "--interval", "whole microseconds")
         self.refuse([*self.section, "--interval", "0.02"], "--interval is 0.02 s", "record more often")
         self.refuse([*self.section, "--dt", "0.002", "--interval", "0.001"], "--interval is 0.001 s", "--dt, 0.002 s")

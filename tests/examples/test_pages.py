@@ -10,7 +10,9 @@ PATH is any of the programs; the others are beside it. Exit status 77 if numpy i
 import glob
 import importlib.util
 import os
+import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -179,6 +181,25 @@ class ExitStatus(support.Case):
         for name, program in self.programs().items():
             with open("/dev/full", "w", encoding="ascii") as full:
                 self.assertEqual(self.status(program, "--help", stdout=full, stderr=subprocess.DEVNULL), 1, name)
+
+    def test_progress_tells_the_time_left(self):
+        for name, program in self.programs().items():
+            ours, theirs = pty.openpty()
+            process = subprocess.Popen([program, *self.slow[name], "--no-plot", "--out", name], cwd=self.folder,
+                                       stdout=subprocess.DEVNULL, stderr=theirs)
+            os.close(theirs)
+            said = b""
+            until = time.monotonic() + 120
+            while b" s left" not in said and time.monotonic() < until:
+                if select.select([ours], [], [], 1.0)[0]:
+                    try:
+                        said += os.read(ours, 4096)
+                    except OSError:  # the program has ended
+                        break
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=300)
+            os.close(ours)
+            self.assertIn(b" s left", said, name)
 
     def test_signals(self):
         for name, program in self.programs().items():

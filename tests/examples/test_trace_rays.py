@@ -412,7 +412,7 @@ class Models(Case):
                     "in km/s are up to", "take another --velocity-unit")
         self.refuse(["--model", self.write("time.rsf", metres.replace(b"unit1=km", b"unit1=s") + rows)], "has unit1=s",
                     "not on times")
-        self.refuse(["--gradient", "1.5,0.8"], "--gradient 1.5,0.8: velocities of 1.5 to ", "?")
+        self.refuse(["--gradient", "1.5,0.8"], "--gradient 1.5,0.8: velocities of 1.5: km/s?")
         self.refuse(["--builtin", "salt", "--velocity-unit", "km/s"], "--velocity-unit was given with --builtin")
         self.refuse(["--model", name, "--velocity-unit", "mph"], "--velocity-unit 'mph' is unknown", "km/s")
         r = self.trace("--gradient", "1.5,0.5", "--velocity-unit", "km/s", "--shape", "41,21")
