@@ -3,6 +3,8 @@
 
 #include "common/arguments.hpp"
 
+#include <set>
+#include <string>
 #include <vector>
 
 namespace moho::examples {
@@ -35,6 +37,7 @@ wave::Boundaries<Dim> parse_boundaries(const std::string& what, const std::strin
   constexpr const char* faces[3][2] = {{"left", "right"}, {"front", "back"}, {"top", "bottom"}};
   wave::Boundaries<Dim> result = wave::all_faces<Dim>(fallback, widths.of(fallback));
   bool first = true;
+  std::set<std::string> named;
   for (const std::string& piece : split(text)) {
     const auto equals = piece.find('=');
     if (equals == std::string::npos) {
@@ -48,6 +51,10 @@ wave::Boundaries<Dim> parse_boundaries(const std::string& what, const std::strin
     } else {
       const std::string name = split(piece.substr(0, equals)).front();
       const wave::Face face = parse_face(what, split(piece.substr(equals + 1)).front(), widths);
+      if (!named.insert(name).second) {
+        throw InputError(concat(what, ": '", name, "' stands twice in '", text,
+                                "' (allowed: once): leave one out"));
+      }
       bool found = false;
       std::string known;
       for (int d = 0; d < Dim; ++d) {

@@ -33,7 +33,7 @@ std::optional<double> number_of(const std::string& option, std::string text, boo
 }
 
 template <class T>
-void read_parameter(const std::string& option, const std::string& path, bool degrees,
+void read_parameter(const std::string& option, const std::string& path, const EarthModelOptions& o,
                     EarthModel<T>& model, std::string& first, bool& has_spacing) {
   const auto blamed = [&](const std::exception& error) {
     return concat("--", option, ": ", error.what());
@@ -65,7 +65,11 @@ void read_parameter(const std::string& option, const std::string& path, bool deg
                               "): give all parameters on the same nodes"));
     }
   }
-  if (is_angle(option) && degrees) {
+  if (option == "vp") {
+    to_metres_per_second(concat("--vp ", path), o.velocity_unit, file.value_unit, file.length_unit,
+                         file.values.data, model.notes);
+  }
+  if (is_angle(option) && o.degrees) {
     for (T& value : file.values.data) value = static_cast<T>(static_cast<double>(value) * pi / 180);
   }
   model.values[option] = std::move(file.values.data);
@@ -84,6 +88,7 @@ OptionGroup earth_model_options() {
             "number may be written 30deg"},
            {"phi", "FILE | angle", "azimuth of the symmetry axis from x to y, radians; 3D only"},
            flag("degrees", "theta and phi are in degrees"),
+           velocity_unit_option(),
            {"shape", "nx,nz[,ny]", "nodes, where all are numbers"},
            {"spacing", "d | dx,dz[,dy]",
             "metres between nodes, one value for all axes or one for each (default: that of the "
@@ -103,6 +108,12 @@ void read_earth_model_options(const Arguments& arguments, const std::string& pro
         program, " --vp 2000 --shape 301,201 --spacing 10, or see ", program, " --help"));
   }
   options.degrees = given("degrees");
+  if (options.degrees && !given("theta") && !given("phi") && !given("true-theta") &&
+      !given("true-phi")) {
+    throw InputError(
+        "--degrees was given and no angle was (it belongs to --theta and --phi): leave it out");
+  }
+  options.velocity_unit = read_velocity_unit(arguments);
   if (given("shape")) options.shape = parse_shape(arguments.text("shape"), std::int64_t(1) << 31);
   if (given("spacing")) options.spacing = parse_spacing(arguments.text("spacing"));
   if (given("origin")) {
@@ -153,7 +164,7 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
     if (const auto number = number_of(option, given->second, o.degrees)) {
       constants.emplace_back(option, *number);
     } else {
-      read_parameter(option, given->second, o.degrees, model, first, has_spacing);
+      read_parameter(option, given->second, o, model, first, has_spacing);
     }
   }
   model.name = concat("--vp ", o.parameters.at("vp"));
@@ -201,14 +212,13 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
   for (const std::int64_t n : model.shape) nodes *= static_cast<double>(n);
   const double bytes = nodes * sizeof(T) * static_cast<double>(constants.size());
   check_host_memory("--shape: the model takes", bytes, "take fewer nodes", "memory");
-  for (const auto& [option, value] : constants) {
+  for (auto& [option, value] : constants) {
+    if (option == "vp") {
+      std::vector<double> velocity{value};
+      to_metres_per_second(model.name, o.velocity_unit, "", "", velocity, model.notes);
+      value = velocity.front();
+    }
     model.values[option].assign(static_cast<std::size_t>(nodes), static_cast<T>(value));
-  }
-  const std::vector<T>& vp = model.values["vp"];
-  const T fastest = *std::max_element(vp.begin(), vp.end());
-  if (fastest > T(0) && fastest < T(20)) {
-    model.notes.push_back(concat("the fastest P wave has ", fastest,
-                                 " m/s: if the model is in km/s, multiply it by 1000"));
   }
   return model;
 }

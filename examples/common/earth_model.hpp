@@ -7,6 +7,7 @@
 
 #include "common/command_line.hpp"
 #include "common/model_grid.hpp"
+#include "common/units.hpp"
 
 #include <cstdint>
 #include <map>
@@ -23,6 +24,7 @@ struct EarthModelOptions {
   std::vector<double> spacing;      ///< empty: that of the file; one value: along all axes
   std::vector<double> origin;       ///< empty: that of the file, or zero
   bool degrees = false;             ///< theta and phi of files and plain numbers are in degrees
+  VelocityUnit velocity_unit = VelocityUnit::unsaid;  ///< of vp
 };
 
 /// --vp, --rho, ..., --spacing and --origin, for --help.

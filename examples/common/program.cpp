@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -191,7 +192,16 @@ void Session::print_line(const std::string& line) const {
 Progress Session::progress() {
   std::fflush(stdout);
   const bool seen = m_processes.root() && !m_options.quiet && ::isatty(STDERR_FILENO) == 1;
-  return seen ? m_bar.callback() : Progress();
+  if (!seen) return {};
+  // Some work tells how long it still takes by its own rates; for the others it is what is left at
+  // the pace so far.
+  return [bar = m_bar.callback(), begun = Stopwatch()](double done, const std::string& what) {
+    const double seconds = begun.seconds();
+    const bool told = what.find(" s left") != std::string::npos;
+    bar(done, told || seconds < 1.0 || done < 0.01
+                  ? what
+                  : concat(what, ", ", std::llround(seconds * (1.0 / done - 1.0)), " s left"));
+  };
 }
 
 void Session::computed(const PhaseTimes& times) {

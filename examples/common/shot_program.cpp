@@ -53,6 +53,50 @@ Json run_json(const WaveOptions& o, const WaveReport& report) {
   return json;
 }
 
+// What --moving left out of a shot: numbers of receivers of --receivers, from 0.
+template <int Dim>
+std::vector<std::int64_t> left_out(const Points<Dim>& offsets, const wave::Shot<Dim>& shot,
+                                   const Grid<Dim>& grid) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t k = 0; k < offsets.size(); ++k) {
+    Point<Dim> receiver = offsets[k];
+    for (int d = 0; d + 1 < Dim; ++d) receiver[d] += shot.sources.front()[d];
+    if (!grid.contains(receiver)) numbers.push_back(static_cast<std::int64_t>(k));
+  }
+  return numbers;
+}
+
+// "0 to 3, 8" for 0, 1, 2, 3, 8.
+std::string in_ranges(const std::vector<std::int64_t>& numbers) {
+  std::string text;
+  for (std::size_t k = 0; k < numbers.size();) {
+    std::size_t last = k;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += concat(text.empty() ? "" : ", ", numbers[k],
+                   last == k ? std::string() : concat(" to ", numbers[last]));
+    k = last + 1;
+  }
+  return text;
+}
+
+// What the run was, for the textual header of SEG-Y.
+template <int Dim>
+std::vector<std::string> segy_lines(const std::string& program, const std::string& model,
+                                    const wave::Boundaries<Dim>& boundaries, const WaveOptions& o,
+                                    const WaveReport& report) {
+  return {"",
+          concat("PROGRAM: ", program),
+          concat("MODEL: ", model),
+          concat("MEDIUM: ", wave::to_string(report.medium),
+                 "  BOUNDARIES: ", boundaries_string<Dim>(boundaries)),
+          concat("WAVELET: ", o.wavelet),
+          concat("ORDER ", o.order, ", STEPS OF ", significant(report.time.dt, 6), " S"),
+          "DELAY 0: THE FIRST SAMPLE IS AT THE BEGINNING OF THE WAVELET,",
+          concat("WHOSE LARGEST SAMPLE IS AT ", significant(report.peak_time, 6), " S"),
+          "METRES, X RIGHT, Y INTO THE PAGE, Z DOWN; ELEVATION OF A GROUP IS -Z",
+          "OFFSET (37-40) IS NEGATIVE WHERE THE GROUP HAS THE SMALLER X (OR Y)"};
+}
+
 template <class T, int Dim>
 WaveArrays arrays_of(const WaveOptions& o, const EarthModelNeed& need) {
   Grid<Dim> grid;
@@ -321,6 +365,23 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
     session.print("          note: no --receivers were given: a line of ", traces,
                   " below the surface is taken");
   }
+  if (m_o.moving) {
+    const Points<Dim> offsets = read_points<Dim>("--receivers", m_o.receivers);
+    std::size_t concerned = 0, all = 0;
+    std::string first;
+    for (const wave::Shot<Dim>& shot : m_job.shots) {
+      const auto numbers = left_out<Dim>(offsets, shot, m_job.grid);
+      all += numbers.size();
+      if (numbers.empty() || ++concerned > 4) continue;
+      first += concat(first.empty() ? "" : "; ", "shot ", shot.number, ": ", in_ranges(numbers));
+    }
+    if (all > 0) {
+      session.print("          note: ", all, " of ", all + m_receivers,
+                    " receivers of --moving are outside of the model and left out, in ", concerned,
+                    concerned == 1 ? " shot (" : " shots (", first, concerned > 4 ? "; ..." : "",
+                    "; counted from 0)");
+    }
+  }
   session.print("scheme    order ", m_o.order, ", dt ", significant(plan.dt, 6),
                 " s (stable up to ", significant(report.limits.largest_dt, 4), "), ", plan.steps,
                 " steps, ", significant(report.nodes_per_wave, 3),
@@ -372,6 +433,8 @@ Json ShotProgram<T, Dim>::model_json(const WaveReport& report) const {
 template <class T, int Dim>
 Json ShotProgram<T, Dim>::shots_json() const {
   Json list = Json::array();
+  const Points<Dim> offsets =
+      m_o.moving ? read_points<Dim>("--receivers", m_o.receivers) : Points<Dim>();
   for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
     if (!m_list.there(k)) continue;
     const wave::Shot<Dim>& shot = m_job.shots[k];
@@ -384,6 +447,7 @@ Json ShotProgram<T, Dim>::shots_json() const {
     entry["sources"] = points_json(shot.sources);
     entry["receivers"] =
         told && !shot.receivers.empty() ? points_json(shot.receivers) : Json("as the first shot");
+    if (m_o.moving) entry["left_out"] = left_out<Dim>(offsets, shot, m_job.grid);
     list.push_back(entry);
   }
   return list;
@@ -396,6 +460,8 @@ void ShotProgram<T, Dim>::describe_run(const WaveReport& report) {
   m_session.summary["scheme"] = scheme_json(m_o, report);
   m_session.summary["gather"] = Json::object({{"samples", report.time.samples},
                                               {"interval", report.time.interval},
+                                              {"delay", 0.0},
+                                              {"time_zero", "the beginning of the wavelet"},
                                               {"wavelet_peak", report.peak_time}});
 }
 
@@ -411,7 +477,10 @@ void ShotProgram<T, Dim>::write(const WaveReport& report) {
       m_gathers[k] = segy_gather<T, Dim>(m_job.shots[k], report.time.interval, traces.data.data(),
                                          traces.shape.back());
     }
-    io::write_gathers<T>(folder / "gather.sgy", m_gathers);
+    io::write_gathers<T>(folder / "gather.sgy", m_gathers,
+                         segy_lines<Dim>(m_session.summary["program"].text(),
+                                         concat(m_model.name, ": ", describe_grid(m_model)),
+                                         m_job.boundaries, m_o, report));
     m_gathers.clear();
     m_session.wrote("gather.sgy");
   }

@@ -52,6 +52,15 @@ void read_face_options(const Arguments& arguments, FaceTexts& texts) {
     texts.width = static_cast<int>(parse_count("--width", arguments.text("width"), 1, 1000));
   }
   texts.free_surface = arguments.given("free-surface");
+  if (texts.free_surface) {
+    for (const std::string& piece : split(texts.boundary)) {
+      const auto equals = piece.find('=');
+      if (equals == std::string::npos || split(piece.substr(0, equals)).front() != "top") continue;
+      if (split(piece.substr(equals + 1)).front() == "free") continue;
+      throw InputError(concat("--boundary ", texts.boundary, " and --free-surface were both given ",
+                              "(allowed: one kind for the top): leave one of them out"));
+    }
+  }
 }
 
 std::vector<OptionText> scheme_options() {
@@ -75,8 +84,43 @@ std::vector<OptionText> scheme_options() {
         "none)"}});
 }
 
+namespace {
+
+// Throws for options that would be ignored, because they belong to other media or schemes.
+void check_scheme_belongs(const Arguments& arguments) {
+  const auto given = [&](const std::string& name) { return arguments.given(name); };
+  bool anisotropic = false;
+  for (const char* name : {"epsilon", "delta", "theta", "phi"}) {
+    anisotropic = anisotropic || given(name) || given(std::string("true-") + name);
+  }
+  const bool fletcher = arguments.text("equations") == "fletcher";
+  for (const char* name : {"equations", "sigma", "source-taper"}) {
+    if (anisotropic || !given(name)) continue;
+    throw InputError(concat("--", name, " was given and the medium is isotropic (it belongs to ",
+                            "--epsilon, --delta, --theta and --phi): leave it out"));
+  }
+  if (given("sigma") && !fletcher) {
+    throw InputError(
+        "--sigma was given without --equations fletcher (it belongs to them): leave "
+        "it out, or take those equations");
+  }
+  if (given("source-taper") && fletcher && arguments.text("source-taper") != "auto") {
+    throw InputError(
+        "--source-taper was given with --equations fletcher (it belongs to self_adjoint): leave it "
+        "out");
+  }
+  if (given("seed") && arguments.text("boundary").find("random") == std::string::npos) {
+    throw InputError(
+        "--seed was given without random layers (it belongs to --boundary random): "
+        "leave it out");
+  }
+}
+
+}  // namespace
+
 void read_scheme_options(const Arguments& arguments, SchemeTexts& texts) {
   const auto given = [&](const char* name) { return arguments.given(name); };
+  check_scheme_belongs(arguments);
   if (given("dt") && arguments.text("dt") != "auto") {
     texts.dt = arguments.number("dt", "auto, or positive, in seconds", 0.0, false);
   }

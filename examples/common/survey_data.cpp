@@ -14,6 +14,9 @@ constexpr const char* parameter_names[] = {"vp", "rho", "epsilon", "delta", "the
 
 void DataTexts::describe(const std::string& option, const ShotTexts& shots, Json& json) const {
   for (const auto& [name, text] : true_model.parameters) json["true_" + name] = text;
+  if (true_model.velocity_unit != VelocityUnit::unsaid) {
+    json["velocity_unit"] = to_string(true_model.velocity_unit);
+  }
   json[option] = data;
   if (modelled()) {
     json["source"] = shots.sources.empty() ? Json("the middle") : Json(shots.sources);

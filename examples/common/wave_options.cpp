@@ -85,6 +85,9 @@ Json asked_json(const WaveOptions& o, const Json& times) {
   Json json;
   for (const auto& [option, text] : o.model.parameters) json[option] = text;
   json["degrees"] = o.model.degrees;
+  if (o.model.velocity_unit != VelocityUnit::unsaid) {
+    json["velocity_unit"] = to_string(o.model.velocity_unit);
+  }
   if (!o.config.empty()) json["config"] = o.config;
   if (!o.shots_file.empty()) {
     json["shots"] = o.shots_file;

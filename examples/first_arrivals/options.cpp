@@ -61,7 +61,8 @@ Description describe() {
         {"spacing", "d | dx,dz[,dy]",
          "metres between nodes; overrides the file's (default: that of the file; 10 for --gradient "
          "and --builtin)"},
-        {"origin", "x,z[,y]", "position of the first node (default: that of the file, or 0)"}}},
+        {"origin", "x,z[,y]", "position of the first node (default: that of the file, or 0)"},
+        velocity_unit_option()}},
       {"Sources and receivers",
        {repeated("source", "x,z[,y]",
                  "position of a source, on a node or not, or a table .csv or .npy; repeat it for "
@@ -101,6 +102,12 @@ Options read_options(const Arguments& given) {
         to_axes(parse_numbers("--origin", given.text("origin"), {2, 3}, "x,z in 2D, x,z,y in 3D"));
   }
   o.model = given.text("model");
+  o.velocity_unit = read_velocity_unit(given);
+  if (given.given("builtin") && given.given("velocity-unit")) {
+    throw InputError(
+        "--velocity-unit was given with --builtin (it is the unit of --model and --gradient): "
+        "leave it out");
+  }
   if (given.given("gradient")) {
     const auto numbers =
         parse_numbers("--gradient", given.text("gradient"), {2}, "v0,g: m/s at z = 0 and 1/s");

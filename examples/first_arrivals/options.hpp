@@ -5,6 +5,7 @@
 /// \brief Everything that can be asked of first_arrivals.
 
 #include "common/command_line.hpp"
+#include "common/units.hpp"
 
 #include <cstdint>
 #include <string>
@@ -21,10 +22,11 @@ inline constexpr const char* solver_names[] = {"active_tiles", "sweeping", "fast
 /// What was asked for. Lists of coordinates are in the library's order of axes: (x, z) or (x, y,
 /// z).
 struct Options : CommonOptions {
-  std::string model;                 ///< a file or a number; empty: made by formula
-  std::string epsilon, delta;        ///< files or numbers; empty: none
-  bool salt = false;                 ///< the built-in model
-  double v0 = 0.0, gradient = 0.0;   ///< m/s and 1/s, of v0 + gradient z
+  std::string model;                ///< a file or a number; empty: made by formula
+  std::string epsilon, delta;       ///< files or numbers; empty: none
+  bool salt = false;                ///< the built-in model
+  double v0 = 0.0, gradient = 0.0;  ///< of v0 + gradient z: v0 in the velocity unit, and 1/s
+  VelocityUnit velocity_unit = VelocityUnit::unsaid;
   std::vector<std::int64_t> shape;   ///< of a model that is no file
   std::vector<double> spacing;       ///< empty: that of the file; one value: along all axes
   std::vector<double> origin;        ///< empty: that of the file, or zero

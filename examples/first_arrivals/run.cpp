@@ -45,6 +45,7 @@ EarthModelOptions model_options(const Options& o) {
   asked.shape = o.shape;
   asked.spacing = o.spacing;
   asked.origin = o.origin;
+  asked.velocity_unit = o.model.empty() ? VelocityUnit::metres_per_second : o.velocity_unit;
   // a model by formula is one of a number first, whose values are put in afterwards
   asked.parameters["vp"] = o.model.empty() ? "1000" : o.model;
   if (!o.epsilon.empty()) asked.parameters["epsilon"] = o.epsilon;
@@ -121,7 +122,9 @@ EarthModel<T> load_model(const Options& o) {
     model.values["vp"] = salt_model<T>(model);
   } else if (o.model.empty()) {
     model.name = concat("--gradient ", o.v0, ",", o.gradient);
-    model.values["vp"] = gradient_model<T>(model, o.v0, o.gradient);
+    std::vector<double> v0{o.v0};
+    to_metres_per_second(model.name, o.velocity_unit, "", "", v0, model.notes);
+    model.values["vp"] = gradient_model<T>(model, v0.front(), o.gradient);
   }
   return model;
 }
@@ -228,6 +231,9 @@ void finish(const Options& o, const ModelGrid& model, const Done& done, Session&
                                    {"space", o.space},
                                    {"memory", memory_json(o)},
                                    {"out", o.out}});
+  if (o.velocity_unit != VelocityUnit::unsaid) {
+    summary["asked"]["velocity_unit"] = to_string(o.velocity_unit);
+  }
   Json& described = summary["model"];
   described["name"] = model.name;
   described["medium"] = done.medium;

@@ -219,6 +219,7 @@ class Program {
     } else {
       EarthModelOptions options;
       options.parameters["vp"] = m_o.mask_text;
+      options.velocity_unit = VelocityUnit::metres_per_second;  // ones and zeros
       options.spacing = m_model.spacing;
       options.shape = m_model.shape;
       EarthModel<T> mask;

@@ -11,6 +11,7 @@
 #include <moho/io/npy.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstddef>
@@ -300,6 +301,99 @@ Masses count_masses(const Input& input) {
   }
   if (masses.prisms == 0) masses.lowest = masses.highest = 0.0;
   return masses;
+}
+
+namespace {
+
+// The first prism with a density that a station is inside of, or on; -1: none.
+std::int64_t prism_around(const Input& input, const double* station) {
+  if (input.regular) {
+    std::int64_t cell = 0;
+    for (int d = 2; d >= 0; --d) {
+      const auto count = static_cast<double>(input.mesh.cells[d]);
+      const double at =
+          (station[d] - input.mesh.lower[d]) / (input.mesh.upper[d] - input.mesh.lower[d]) * count;
+      if (!(at >= 0.0 && at <= count)) return -1;
+      cell = cell * input.mesh.cells[d] +
+             std::min(static_cast<std::int64_t>(at), input.mesh.cells[d] - 1);
+    }
+    return input.densities[static_cast<std::size_t>(cell)] != 0.0 ? cell : -1;
+  }
+  for (std::size_t k = 0; k < input.prisms.size(); k += 7) {
+    const double* p = input.prisms.data() + k;
+    bool inside = p[6] != 0.0;
+    for (int d = 0; d < 3 && inside; ++d) {
+      inside = station[d] >= p[2 * d] && station[d] <= p[2 * d + 1];
+    }
+    if (inside) return static_cast<std::int64_t>(k / 7);
+  }
+  return -1;
+}
+
+// Lower and upper corner of all prisms.
+std::array<double, 6> box_of(const Input& input) {
+  std::array<double, 6> box{};
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (input.regular) {
+      box[d] = input.mesh.lower[static_cast<int>(d)];
+      box[d + 3] = input.mesh.upper[static_cast<int>(d)];
+      continue;
+    }
+    for (std::size_t k = 0; k < input.prisms.size(); k += 7) {
+      const double low = input.prisms[k + 2 * d], high = input.prisms[k + 2 * d + 1];
+      box[d] = k == 0 ? low : std::min(box[d], low);
+      box[d + 3] = k == 0 ? high : std::max(box[d + 3], high);
+    }
+  }
+  return box;
+}
+
+std::string stations_are(std::size_t count) {
+  return concat(count, count == 1 ? " station is" : " stations are");
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on_stations(const Input& input) {
+  // so many comparisons of stations with prisms take less than a second
+  constexpr double most_comparisons = 2e8;
+  const std::array<double, 6> box = box_of(input);
+  std::vector<std::size_t> near;
+  std::size_t below = 0;
+  for (std::size_t k = 0; k < input.stations.size(); k += 3) {
+    const double* s = input.stations.data() + k;
+    if (s[2] > 0.0) ++below;
+    bool inside = true;
+    for (std::size_t d = 0; d < 3; ++d) inside = inside && s[d] >= box[d] && s[d] <= box[d + 3];
+    if (inside) near.push_back(k / 3);
+  }
+  std::vector<std::string> notes;
+  if (below > 0) {
+    notes.push_back(concat(stations_are(below),
+                           " below z = 0 (z points down: stations above it have a negative z)"));
+  }
+  const double each = input.regular ? 1.0 : static_cast<double>(input.prisms.size() / 7);
+  if (static_cast<double>(near.size()) * each > most_comparisons) {
+    notes.push_back(concat(stations_are(near.size()), " between the lowest and the highest ",
+                           "coordinates of prisms; whether inside of one was not looked at"));
+    return notes;
+  }
+  std::size_t inside = 0, first = 0;
+  std::int64_t prism = -1;
+  for (const std::size_t k : near) {
+    const std::int64_t around = prism_around(input, input.stations.data() + 3 * k);
+    if (around < 0) continue;
+    if (inside++ == 0) {
+      first = k;
+      prism = around;
+    }
+  }
+  if (inside > 0) {
+    notes.push_back(concat(stations_are(inside), " inside of a prism or on its faces, the first ",
+                           "is station ", first, " in ", input.regular ? "cell " : "row ", prism,
+                           " (counted from 0)"));
+  }
+  return notes;
 }
 
 }  // namespace moho::examples::model_gravity

@@ -23,6 +23,7 @@ struct Input {
   std::vector<double> stations;     ///< rows of x, y, z, z down
   std::optional<StationGrid> grid;  ///< of the stations, if they lie on one
   std::string stations_name;        ///< for messages
+  std::vector<std::string> notes;   ///< on stations, of notes_on_stations()
 };
 
 /// What the input and the results take, from options and headers alone.
@@ -53,5 +54,9 @@ struct Masses {
 
 /// Counts the prisms whose density is not zero.
 Masses count_masses(const Input& input);
+
+/// What the user should know of where stations are: below z = 0, or inside of prisms with a
+/// density.
+std::vector<std::string> notes_on_stations(const Input& input);
 
 }  // namespace moho::examples::model_gravity

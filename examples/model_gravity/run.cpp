@@ -188,6 +188,7 @@ void print_input(const Options& o, const Input& input, const Masses& masses,
                 input.grid ? concat(input.grid->nx, " x ", input.grid->ny)
                            : concat(input.stations.size() / 3),
                 " (", extent, " m; z down)");
+  for (const std::string& note : input.notes) session.print("          note: ", note);
   if (!o.grid && o.stations_file.empty()) {
     session.print("          note: no stations were given: those of the paper are taken");
   }
@@ -263,6 +264,7 @@ Json stations_json(const Input& input) {
   } else {
     json["grid"] = nullptr;
   }
+  if (!input.notes.empty()) json["notes"] = input.notes;
   for (std::size_t d = 0; d < 3; ++d) {
     const auto [low, high] = range_of(input.stations, d);
     json[std::string(1, "xyz"[d])] = Json::array({low, high});
@@ -457,6 +459,7 @@ void run(const Options& o, Session& session) {
     {
       const HostPhase phase(phases, "check");
       check_input(o, input);
+      input.notes = notes_on_stations(input);
       masses = count_masses(input);
       plan = make_plan(o, input, held);
       if (ranks.size() > 1 && plan.strategy == gravity::Strategy::automatic) {

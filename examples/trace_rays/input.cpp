@@ -83,12 +83,13 @@ Model<T> load_model(const Options& o) {
     } else {
       model.spacing = file.spacing;
       if (!file.has_spacing()) {
-        for (double& d : model.spacing) d = d > 0.0 ? d : 1.0;
-        model.notes.emplace_back(
-            "the file does not say how far apart nodes are, 1 m is taken: give --spacing if that "
-            "is wrong");
+        throw InputError(concat("--spacing is missing (--model ", o.model_file,
+                                " does not say how far apart its nodes are): write --spacing 10 "
+                                "for 10 m along all axes"));
       }
     }
+    to_metres_per_second(concat("--model ", o.model_file), o.velocity_unit, file.value_unit,
+                         file.length_unit, model.velocity, model.notes);
   } else {
     model.shape = o.shape;
     model.spacing = spread_spacing(o, model.shape.size());
@@ -98,7 +99,9 @@ Model<T> load_model(const Options& o) {
     check_host_memory("--shape: the model takes", bytes, "take fewer nodes", "memory");
     if (o.model == ModelKind::gradient) {
       model.name = concat("--gradient ", o.v0, ",", o.gradient);
-      model.velocity = gradient_model<T>(model, o.v0, o.gradient);
+      std::vector<double> v0{o.v0};
+      to_metres_per_second(model.name, o.velocity_unit, "", "", v0, model.notes);
+      model.velocity = gradient_model<T>(model, v0.front(), o.gradient);
     } else {
       model.name = "--builtin salt";
       model.velocity = salt_model<T>(model);
@@ -115,8 +118,9 @@ void check_velocity(const Model<T>& model, const Grid<Dim>& grid) {
   const auto others = std::count_if(bad + 1, model.velocity.end(),
                                     [](T v) { return !(v > T(0)) || !std::isfinite(v); });
   const Index<Dim> node = grid.node(bad - model.velocity.begin());
-  throw InputError(concat(model.name, ": the velocity is ", *bad, " m/s at node ",
-                          format_index(node), ", ", place<Dim>(grid.position(node)),
+  throw InputError(concat(model.name.rfind("--", 0) == 0 ? "" : "--model ", model.name,
+                          ": the velocity is ", *bad, " m/s at node ", format_index(node), ", ",
+                          place<Dim>(grid.position(node)),
                           others > 0 ? concat(", and not usable at ", others, " more nodes") : "",
                           " (allowed: positive and finite): mend the model"));
 }

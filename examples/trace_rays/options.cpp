@@ -30,6 +30,7 @@ Results, in the folder of --out:
   traveltime.npy  seconds; sources x model shape       rays.csv, rays.vtk  the rays (ParaView reads .vtk)
   velocity.npy    the model as it was used             receivers.csv       traveltime at each receiver
   summary.json    what was asked, versions, timings    rays.png            the picture
+  matrix.npz, matrix.mtx  the tomography matrix (--matrix), for scipy.sparse.load_npz() and others
 
 Examples
   trace_rays --builtin salt
@@ -67,7 +68,8 @@ Description describe() {
          "601,201)"},
         {"spacing", "d | dx,dz[,dy]",
          "metres between nodes, one value for all axes or one for each; overrides the file's "
-         "(default: that of the file, or 1 if it has none; 10 for --gradient and --builtin)"}}},
+         "(default: that of the file; 10 for --gradient and --builtin)"},
+        velocity_unit_option()}},
       {"Sources and receivers",
        {repeated(
             "source", "x,z[,y]",
@@ -97,7 +99,10 @@ Description describe() {
         precision_option(),
         {"storage", "HOW",
          "edge weights: stored in a table, computed on_the_fly, or automatic: by speed and memory "
-         "(default: automatic)"}}},
+         "(default: automatic)"},
+        {"matrix", "BASIS",
+         "also write the tomography matrix, a row a ray: cells (metres in each cell) or nodes "
+         "(derivative by the slowness at each node)"}}},
       {"Running",
        {space_option(), memory_option("for all arrays together, or on the device"),
         out_option(d.program), flag("no-plot", "draw no picture")}}};
@@ -134,6 +139,12 @@ Options read_options(const Arguments& arguments) {
     o.shape = parse_shape(arguments.text("shape"), std::int64_t(1) << 40);
   }
   if (given("spacing")) o.spacing = parse_spacing(text("spacing"));
+  o.velocity_unit = read_velocity_unit(arguments);
+  if (chosen == "builtin" && given("velocity-unit")) {
+    throw InputError(
+        "--velocity-unit was given with --builtin (it is the unit of --model and --gradient): "
+        "leave it out");
+  }
   if (chosen == "model") {
     o.model = ModelKind::file;
     o.model_file = text("model");
@@ -194,6 +205,10 @@ Options read_options(const Arguments& arguments) {
       "method", {"active_tiles", "relaxation", "push", "near_far", "dijkstra"}, 0));
   o.storage = static_cast<rays::WeightStorage>(
       arguments.choice("storage", {"automatic", "stored", "on_the_fly"}, 0));
+
+  if (given("matrix")) {
+    o.matrix = static_cast<rays::Basis>(arguments.choice("matrix", {"cells", "nodes"}, 0));
+  }
 
   // The run.
   read_common(arguments, "trace_rays", o);

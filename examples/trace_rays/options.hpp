@@ -5,7 +5,9 @@
 /// \brief Everything that can be asked of trace_rays, and how it is read.
 
 #include "common/command_line.hpp"
+#include "common/units.hpp"
 
+#include <moho/rays/rows.hpp>
 #include <moho/rays/types.hpp>
 
 #include <cstdint>
@@ -21,11 +23,12 @@ enum class ModelKind { file, gradient, salt };
 /// What was asked for. Lists of coordinates are in the library's order of axes: (x, z) or (x, y,
 /// z).
 struct Options : CommonOptions {
-  ModelKind model = ModelKind::file;         ///< where the velocity comes from
-  std::string model_file;                    ///< for ModelKind::file
-  double v0 = 0.0;                           ///< m/s at z = 0, for ModelKind::gradient
-  double gradient = 0.0;                     ///< 1/s, for ModelKind::gradient
-  std::vector<std::int64_t> shape;           ///< of a model made by formula
+  ModelKind model = ModelKind::file;                  ///< where the velocity comes from
+  std::string model_file;                             ///< for ModelKind::file
+  double v0 = 0.0;                                    ///< at z = 0, for ModelKind::gradient
+  double gradient = 0.0;                              ///< 1/s, for ModelKind::gradient
+  VelocityUnit velocity_unit = VelocityUnit::unsaid;  ///< of files and v0
+  std::vector<std::int64_t> shape;                    ///< of a model made by formula
   std::vector<double> spacing;               ///< empty: that of the file; one value: along all axes
   std::vector<std::vector<double>> sources;  ///< empty: one in the middle of the surface
   std::string receivers_file;                ///< empty: receiver_line
@@ -37,6 +40,8 @@ struct Options : CommonOptions {
   rays::Method method = rays::Method::active_tiles;
   rays::WeightRule rule = rays::WeightRule::slowness;
   rays::WeightStorage storage = rays::WeightStorage::automatic;
+  std::optional<rays::Basis>
+      matrix;  ///< columns of the tomography matrix; empty: it is not written
 };
 
 /// The options, for --help.

@@ -10,6 +10,7 @@
 #include "ranks/ranks.hpp"
 #include "trace_rays/compute.hpp"
 #include "trace_rays/input.hpp"
+#include "trace_rays/matrix.hpp"
 #include "trace_rays/options.hpp"
 #include "trace_rays/output.hpp"
 #include "trace_rays/share.hpp"
@@ -57,6 +58,7 @@ Json asked_json(const Options& o, const Done& done) {
       json["builtin"] = "salt";
       break;
   }
+  if (o.velocity_unit != VelocityUnit::unsaid) json["velocity_unit"] = to_string(o.velocity_unit);
   if (!o.config.empty()) json["config"] = o.config;
   if (!o.receivers_file.empty()) json["receivers"] = o.receivers_file;
   json["radius"] = done.graph.radius;
@@ -65,6 +67,7 @@ Json asked_json(const Options& o, const Done& done) {
   json["method"] = to_string(o.method);
   json["precision"] = o.double_precision ? "double" : "float";
   json["storage"] = to_string(done.graph.storage);
+  if (o.matrix) json["matrix"] = *o.matrix == rays::Basis::cells ? "cells" : "nodes";
   json["space"] = o.space;
   json["memory"] = memory_json(o);
   json["out"] = o.out;
@@ -284,6 +287,11 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
     session.wrote("rays.vtk");
     write_receivers_csv<Dim>(folder / "receivers.csv", outcome.paths, job.receivers);
     session.wrote("receivers.csv");
+    if (o.matrix) {
+      done.memory.pass(write_matrix<Dim>(folder, job.grid, outcome.paths, *o.matrix));
+      session.wrote("matrix.npz");
+      session.wrote("matrix.mtx");
+    }
   }
   done.sources = points_json(sources);
   done.receivers = points_json(job.receivers);
@@ -304,6 +312,7 @@ void run_with(const Options& o, Session& session) {
     if (!ranks.root()) return;
     std::vector<std::string> names{"velocity.npy", "traveltime.npy", "rays.csv", "rays.vtk",
                                    "receivers.csv"};
+    if (o.matrix) names.insert(names.end(), {"matrix.npz", "matrix.mtx"});
     if (o.plot) names.emplace_back("rays.png");
     session.will_write(names);
     limit = memory_limit(o, o.space != "cuda");

@@ -69,6 +69,21 @@ class Times(Case):
         self.assertTrue(np.all(slower >= exact - 1e-6))
         self.assertGreater((slower - exact).max(), 1e-4)
 
+    def test_units(self):
+        v = np.linspace(2000.0, 3000.0, 61 * 41, dtype=np.float32).reshape(61, 41)
+        expected, _, _ = self.solve("--model", self.save("v.npy", v), "--spacing", 10)
+        slow = self.save("slow.npy", v / 1000)
+        said = self.call("--vp", slow, "--spacing", 10, "--no-plot")
+        self.assertEqual(said.returncode, 2)
+        self.assertIn("slow.npy: velocities of 2 to 3: km/s? give --velocity-unit km/s", said.stderr)
+        times, summary, _ = self.solve("--model", slow, "--spacing", 10, "--velocity-unit", "km/s")
+        np.testing.assert_allclose(times, expected, rtol=1e-5)
+        self.assertEqual(summary["asked"]["velocity_unit"], "km/s")
+        times, _, _ = self.solve("--gradient", "1.5,0.5", "--velocity-unit", "km/s", "--shape", "41,21")
+        expected, _, _ = self.solve("--gradient", "1500,0.5", "--shape", "41,21")
+        np.testing.assert_array_equal(times, expected)
+        self.assertIn("--spacing is missing", self.call("--model", slow, "--velocity-unit", "km/s").stderr)
+
     def test_sources_earliest_and_each(self):
         survey = ["--builtin", "salt", "--shape", "61,41", "--source", "0,0", "--source", "600,0"]
         both, _, _ = self.solve(*survey)

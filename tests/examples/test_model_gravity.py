@@ -303,6 +303,21 @@ class Stations(Case):
         self.assertIsNone(r.summary["stations"]["grid"])
         self.assertEqual(r.summary["stations"]["count"], 13)
 
+    def test_stations_below_ground_and_inside_are_said(self):
+        rows = self.save("two.npy", np.array([[0, 100, 0, 100, -50, 80, 2000.0], [200, 300, 0, 100, 10, 80, 0.0]]))
+        places = self.save("at.npy", np.array([[50, 50, -60], [50, 50, -20], [250, 50, 20], [500, 50, 1], [100, 100, 80.0]]))
+        r = self.model("--prisms", rows, "--stations", places)
+        self.assertIn("note: 3 stations are below z = 0 (z points down", r.text)
+        self.assertIn("note: 2 stations are inside of a prism or on its faces, the first is station 1 in row 0", r.text)
+        self.assertEqual(len(r.summary["stations"]["notes"]), 2)
+        rho = self.save("rho.npy", np.array([[[0.0, 1000.0]]]))
+        mesh = ["--mesh", "2,1,1,0,200,0,100,-50,80", "--densities", rho]
+        r = self.model(*mesh, "--stations", self.save("in.npy", np.array([[50, 50, -20], [150, 50, -20.0]])))
+        self.assertIn("note: 1 station is inside of a prism or on its faces, the first is station 1 in cell 1", r.text)
+        r = self.model(*mesh, "--stations", self.save("up.npy", np.array([[50, 50, -60.0]])))
+        self.assertNotIn("note", r.text)
+        self.assertNotIn("notes", r.summary["stations"])
+
     def test_stations_of_the_spheres_by_default(self):
         # Memory for none of the grids of results: the program says what it would compute, and stops.
         done = self.call("--spheres", "--strategy", "by_prisms", "--teams", "1000", "--memory", "250M", "--no-plot")

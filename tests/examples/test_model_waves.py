@@ -407,6 +407,68 @@ class Ranks(Case):
             self.refuse(arguments_here, said, ranks=3)
 
 
+class Numbers(Case):
+    """Units, contradictions, time zero, and what was left out."""
+
+    def test_units(self):
+        v = np.linspace(2000.0, 3000.0, 61 * 41, dtype=np.float32).reshape(61, 41)
+        more = ["--spacing", "10", "--time", "0.1", "--snapshot-every", "0"]
+        expected = self.model("--vp", self.save("v.npy", v), *more).gather
+        slow = self.save("slow.npy", v / 1000)
+        self.refuse(["--vp", slow, *more], "slow.npy: velocities of 2 to 3: km/s? give --velocity-unit km/s")
+        self.refuse(["--vp", "2", "--shape", "61,41", *more], "--vp 2: velocities of 2: km/s?")
+        r = self.model("--vp", slow, "--velocity-unit", "km/s", *more)
+        self.close(r.gather, expected, 1e-5)
+        self.assertEqual(r.summary["asked"]["velocity_unit"], "km/s")
+        feet = self.save("feet.npy", v / 0.3048)
+        self.close(self.model("--vp", feet, "--velocity-unit", "ft/s", *more).gather, expected, 1e-5)
+        again = self.call("--vp", feet, *more, "--no-plot", "--out", "out", "--resume")
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("--resume", again.stderr)
+
+    def test_contradictions(self):
+        self.refuse([*self.section, "--boundary", "cpml,top=rigid", "--free-surface"],
+                    "--boundary cpml,top=rigid and --free-surface were both given")
+        self.refuse([*self.section, "--boundary", "left=free,left=rigid"], "'left' stands twice in 'left=free,left=rigid'")
+        for option, value in (("--equations", "fletcher"), ("--sigma", "0.7"), ("--source-taper", "50")):
+            self.refuse([*self.section, option, value], f"{option} was given and the medium is isotropic", "--epsilon")
+        vti = [*self.section, "--epsilon", "0.2"]
+        self.refuse([*vti, "--sigma", "0.7"], "--sigma was given without --equations fletcher")
+        self.refuse([*vti, "--equations", "fletcher", "--source-taper", "50"], "--source-taper was given with")
+        self.refuse([*self.section, "--seed", "7"], "--seed was given without random layers")
+        self.refuse([*vti, "--degrees"], "--degrees was given and no angle was")
+        self.model(*self.section, "--boundary", "cpml,top=free", "--free-surface")  # the same twice
+
+    def test_the_ricker_of_a_message_will_do(self):
+        said = self.refuse([*self.section, "--wavelet", "ricker:50"], "take --wavelet ricker:")
+        frequency = float(said.split("take --wavelet ricker:")[1].split()[0])
+        self.model(*self.section, "--wavelet", f"ricker:{frequency}")
+        self.refuse([*self.section, "--wavelet", f"ricker:{1.1 * frequency}"], "take --wavelet ricker:")
+
+    def test_time_zero_offsets_and_header(self):
+        r = self.model(*self.section, "--source", "300,20", "--receivers", "0,20:600,20:7", "--wavelet", "ricker:20")
+        gather = r.summary["gather"]
+        self.assertEqual((gather["delay"], gather["time_zero"]), (0.0, "the beginning of the wavelet"))
+        self.assertAlmostEqual(gather["wavelet_peak"], 0.075, delta=r.summary["scheme"]["dt"])
+        with open(self.path("out/gather.sgy"), "rb") as file:
+            data = file.read()
+        text = data[:3200].decode("cp037")
+        for words in ("PROGRAM: model_waves", "--vp 2000", "WAVELET: ricker:20", "DELAY 0", "cpml:20", "OFFSET (37-40)"):
+            self.assertIn(words, text)
+        self.assertEqual(text[39 * 80:].strip(), "C40 END TEXTUAL HEADER")
+        size = 240 + 4 * gather["samples"]
+        heads = [data[at:at + 240] for at in range(3600, len(data), size)]
+        self.assertEqual([struct.unpack(">i", head[36:40])[0] for head in heads], [-300, -200, -100, 0, 100, 200, 300])
+        self.assertEqual([struct.unpack(">h", head[108:110])[0] for head in heads], 7 * [0])
+
+    def test_moving_says_what_it_left_out(self):
+        r = self.model(*self.section, "--source", "100,20:500,20:3", "--receivers", "-200,20:200,20:5", "--moving")
+        self.assertIn("2 of 15 receivers of --moving are outside of the model and left out, in 2 shots "
+                      "(shot 1: 0; shot 3: 4; counted from 0)", r.text)
+        self.assertEqual([shot["left_out"] for shot in r.summary["shots"]], [[0], [], [4]])
+        self.assertEqual([len(shot["receivers"]) for shot in r.summary["shots"]], [4, 5, 4])
+
+
 class BadInput(Case):
     def test_options(self):
         self.refuse([], "--vp is missing")
@@ -431,7 +493,7 @@ class BadInput(Case):
                     "--snapshot-every is 1e+300 s")
         self.refuse([*self.section, "--source-taper", "-1"], "--source-taper")
         self.refuse([*self.section, "--wavelet", "ricker:50"], "--wavelet ricker:50", "points per wavelength",
-                    "lower the frequency")
+                    "take --wavelet ricker:24 or lower")
         self.refuse([*self.section, "--interval", "0.0000015"], "--interval", "whole microseconds")
         self.refuse([*self.section, "--interval", "0.02"], "--interval is 0.02 s", "record more often")
         self.refuse([*self.section, "--dt", "0.002", "--interval", "0.001"], "--interval is 0.001 s", "--dt, 0.002 s")

@@ -6,6 +6,7 @@ usage: test_trace_rays.py --program PATH [--data FOLDER] [names of test classes]
 Exit status 77 if numpy is missing or every test was skipped.
 """
 
+import importlib.util
 import json
 import math
 import os
@@ -354,12 +355,72 @@ class Models(Case):
             np.testing.assert_array_equal(r.times, expected)
             np.testing.assert_array_equal(r.velocity, v)
 
-    def test_spacing_not_given_is_said(self):
+    def test_matrix(self):
+        survey = ["--gradient", "1500,0.5", "--shape", "41,31", "--spacing", 10, "--source", "0,0", "--source", "203,98",
+                  "--receiver-line", "0,290,400,290,9", "--radius", 4, "--precision", "double"]
+        for basis, columns in (("nodes", 41 * 31), ("cells", 40 * 30)):
+            r = self.trace(*survey, "--matrix", basis)
+            self.assertEqual(r.summary["asked"]["matrix"], basis)
+            with np.load(self.path("out/matrix.npz")) as file:
+                self.assertEqual(file["format"].item(), b"csr")
+                self.assertEqual(file["shape"].tolist(), [18, columns])
+                matrix = np.zeros((18, columns))
+                for row in range(18):
+                    part = slice(*file["indptr"][row:row + 2])
+                    matrix[row, file["indices"][part]] = file["data"][part]
+            with open(self.path("out/matrix.mtx"), encoding="ascii") as file:
+                self.assertEqual(file.readline(), "%%MatrixMarket matrix coordinate real general\n")
+                entries = np.loadtxt(file, comments="%")
+            self.assertEqual(entries[0].tolist(), [18, columns, np.count_nonzero(matrix)])
+            other = np.zeros_like(matrix)
+            other[entries[1:, 0].astype(int) - 1, entries[1:, 1].astype(int) - 1] = entries[1:, 2]
+            np.testing.assert_array_equal(other, matrix)
+            table = np.genfromtxt(self.path("out/receivers.csv"), delimiter=",", names=True)
+            if basis == "nodes":
+                np.testing.assert_allclose(matrix @ (1.0 / r.velocity).ravel(), table["traveltime"], rtol=1e-12)
+            else:
+                rays = np.genfromtxt(self.path("out/rays.csv"), delimiter=",", names=True)
+                lengths = [np.hypot(np.diff(ray["x"]), np.diff(ray["z"])).sum()
+                           for ray in (rays[rays["ray"] == k] for k in range(18))]
+                np.testing.assert_allclose(matrix.sum(axis=1), lengths, rtol=1e-12)
+            if importlib.util.find_spec("scipy"):
+                import scipy.sparse
+                np.testing.assert_array_equal(scipy.sparse.load_npz(self.path("out/matrix.npz")).toarray(), matrix)
+        self.refuse([*survey, "--matrix", "lines"], "--matrix 'lines' is unknown", "nodes")
+
+    def test_units(self):
+        v = self.model()
+        expected = self.trace("--model", self.save("v.npy", v), "--spacing", 4, *self.survey).times
+        rows = v.astype("<f4").tobytes()
+        header = "n1=%d n2=%d d1=0.004 d2=0.004 unit1=km unit2=km %s data_format=native_float in=stdin\n\x0c\x0c\x04"
+        metres = (header % (v.shape[1], v.shape[0], "")).encode()
+        r = self.trace("--model", self.write("metres.rsf", metres + rows), *self.survey)
+        np.testing.assert_allclose(r.summary["model"]["spacing"], [4.0, 4.0], rtol=1e-12)
+        np.testing.assert_allclose(r.times, expected, rtol=1e-6)
+        slow = (v / 1000).astype("<f4")
+        name = self.save("slow.npy", slow)
+        self.refuse(["--model", name, "--spacing", 4, *self.survey], "--model ", "slow.npy: velocities of ",
+                    "km/s? give --velocity-unit km/s")
+        r = self.trace("--model", name, "--spacing", 4, "--velocity-unit", "km/s", *self.survey)
+        np.testing.assert_allclose(r.times, expected, rtol=1e-6)
+        self.assertEqual(r.summary["asked"]["velocity_unit"], "km/s")
+        told = (header % (v.shape[1], v.shape[0], 'unit="km/s"')).encode()
+        r = self.trace("--model", self.write("told.rsf", told + slow.tobytes()), *self.survey)
+        np.testing.assert_allclose(r.times, expected, rtol=1e-6)
+        self.assertIn("told.rsf says that its velocities are in km/s: converted to m/s", r.text)
+        self.refuse(["--model", self.path("v.npy"), "--spacing", 4, "--velocity-unit", "km/s"],
+                    "in km/s are up to", "take another --velocity-unit")
+        self.refuse(["--model", self.write("time.rsf", metres.replace(b"unit1=km", b"unit1=s") + rows)], "has unit1=s",
+                    "not on times")
+        self.refuse(["--gradient", "1.5,0.8"], "--gradient 1.5,0.8: velocities of 1.5: km/s?")
+        self.refuse(["--builtin", "salt", "--velocity-unit", "km/s"], "--velocity-unit was given with --builtin")
+        self.refuse(["--model", name, "--velocity-unit", "mph"], "--velocity-unit 'mph' is unknown", "km/s")
+        r = self.trace("--gradient", "1.5,0.5", "--velocity-unit", "km/s", "--shape", "41,21")
+        np.testing.assert_array_equal(r.velocity, self.trace("--gradient", "1500,0.5", "--shape", "41,21").velocity)
+
+    def test_spacing_not_given_is_asked_for(self):
         name = self.save("v.npy", self.model())
-        r = self.trace("--model", name)
-        self.assertIn("note: the file does not say how far apart nodes are, 1 m is taken", r.text)
-        self.assertEqual(r.summary["model"]["spacing"], [1.0, 1.0])
-        self.assertIn("1 m is taken", r.summary["model"]["note"])
+        self.refuse(["--model", name], "--spacing is missing (--model ", "v.npy does not say", "--spacing 10 for 10 m")
         r = self.trace("--model", name, "--spacing", "5,10")
         self.assertEqual(r.summary["model"]["spacing"], [5.0, 10.0])
         self.assertNotIn("note", r.summary["model"])
@@ -617,7 +678,7 @@ class BadInput(Case):
     def bad_velocity(self, value, text):
         v = np.full((31, 21), 2000.0, dtype=np.float32)
         v[7, 11] = value
-        message = self.refuse(["--model", self.save("v.npy", v), "--spacing", 10], "v.npy",
+        message = self.refuse(["--model", self.save("v.npy", v), "--spacing", 10], "--model ", "v.npy",
                               f"the velocity is {text} m/s", "(7, 11)", "(70, 110) m")
         self.assertNotIn("more nodes", message)
 

@@ -3,6 +3,8 @@
 
 #include <moho/io/io.hpp>
 
+#include <fstream>
+
 namespace moho::io {
 namespace {
 
@@ -63,6 +65,45 @@ TEST(Model, HeadersTellTheShapeAndTheFiles) {
             node_of(folder / "../" / folder.path().filename() / "a.npy"));
   EXPECT_NE(node_of(folder / "a.npy"), node_of(folder / "b.npy"));
   EXPECT_FALSE(node_of(folder / "none.npy"));
+}
+
+TEST(Model, LengthsComeInMetres) {
+  const Folder folder;
+  const Array<float> values{{2, 3}, {1, 2, 3, 4, 5, 6}};
+  const auto rsf = [&](const std::string& x, const std::string& z) {
+    std::vector<RsfAxis> axes(2);
+    axes[0].spacing = 0.5;
+    axes[0].origin = 2.0;
+    axes[1].spacing = 0.25;
+    axes[0].unit = x;
+    axes[1].unit = z;
+    write_rsf(folder / "a.rsf", values, axes);
+    return read_model<float>(folder / "a.rsf");
+  };
+  LoadedModel<float> model = rsf("km", "Kilometers");
+  EXPECT_THAT(model.spacing, ElementsAre(500, 250));
+  EXPECT_THAT(model.origin, ElementsAre(2000, 0));
+  EXPECT_EQ(model.length_unit, "km");
+  EXPECT_EQ(model.values.data, values.data);
+  model = rsf("", "ft");
+  EXPECT_THAT(model.spacing, ElementsAre(0.5, ::testing::DoubleNear(0.25 * 0.3048, 1e-12)));
+  EXPECT_EQ(model.length_unit, "ft");
+  EXPECT_EQ(rsf("m", "km").length_unit, "mixed");
+  EXPECT_EQ(rsf("", "").length_unit, "");
+  EXPECT_THAT(message_of<FileError>([&] { rsf("m", "s"); }),
+              AllOf(HasSubstr("has unit1=s (allowed for a model: m, km or ft)")));
+
+  write_segy_model(folder / "a.sgy", values, {10, 5}, {100, 0});
+  EXPECT_EQ(read_model<float>(folder / "a.sgy").length_unit, "m");
+  std::fstream file(folder / "a.sgy", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(3254);
+  file.write("\0\2", 2);
+  file.close();
+  model = read_model<float>(folder / "a.sgy");
+  EXPECT_EQ(model.length_unit, "ft");
+  EXPECT_THAT(model.spacing, ElementsAre(::testing::DoubleNear(3.048, 1e-12),
+                                         ::testing::DoubleNear(1.524, 1e-12)));
+  EXPECT_THAT(model.origin, ElementsAre(::testing::DoubleNear(30.48, 1e-12), 0));
 }
 
 TEST(Model, MakesAGrid) {

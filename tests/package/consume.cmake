@@ -98,13 +98,16 @@ string(REPLACE ";" "\\;" escaped "${COMPONENTS}")
 run("${CMAKE}" -S "${SOURCE}/components" -B "${WORK}/components" ${options} "-DCOMPONENTS=${escaped}")
 
 run("${CMAKE}" -S "${SOURCE}/consumer" -B "${WORK}/build" ${options} "-DWAY=${WAY}"
-    "-DREADME=${WORK}/prefix/share/doc/moho/README.md")
+    "-DPAGES=${WORK}/prefix/share/doc/moho")
 run("${CMAKE}" --build "${WORK}/build")
 expect(headers_only "the sum is 4950")
 expect(with_kernels "a straight ray takes 0.5 s")
 expect(with_kernels "a straight front takes 0.5 s")
 expect(with_kernels "the first step has some nodes")
 expect(with_kernels "a dense cube attracts")
+# docs/cpp.md: from (500, 0) to (1500, 800) in v = 1500 + 0.8 z the exact time is 0.7054 s.
+expect(traveltimes "0[.]70[0-9]+ s along a ray of [0-9]+ vertices, 0[.]705[0-9] s by the eikonal")
+expect(gravity_of_a_cube "x  500 m: gz [0-9.]+ mGal")
 
 # The shot of the README: 301 traces of float, and a wave in them.
 run("${WORK}/build/model_a_shot")

@@ -20,6 +20,26 @@ std::string extension_of(const std::filesystem::path& path) {
   return extension;
 }
 
+constexpr double foot = 0.3048;
+
+// A unit of length, "m", "km" or "ft", by the words that files have for it; empty: it is none.
+std::string length_unit(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* word : {"m", "meter", "meters", "metre", "metres"}) {
+    if (text == word) return "m";
+  }
+  for (const char* word : {"km", "kilometer", "kilometers", "kilometre", "kilometres"}) {
+    if (text == word) return "km";
+  }
+  for (const char* word : {"ft", "foot", "feet"}) {
+    if (text == word) return "ft";
+  }
+  return {};
+}
+
+double metres_in(const std::string& unit) { return unit == "km" ? 1e3 : unit == "ft" ? foot : 1.0; }
+
 // A whole number of a SEG-Y file, at a place counted from 0.
 std::int64_t segy_number(const InputFile& file, std::uint64_t at, std::size_t width, bool little) {
   unsigned char bytes[4] = {};
@@ -109,13 +129,26 @@ LoadedModel<T> read_model(const std::filesystem::path& path) {
   } else if (extension == ".rsf") {
     model.format = "rsf";
     RsfData<T> data = read_rsf<T>(path);
-    for (const RsfAxis& axis : data.axes) {
+    model.value_unit = data.unit;
+    for (std::size_t d = 0; d < data.axes.size(); ++d) {
+      const RsfAxis& axis = data.axes[d];
+      const std::string unit = length_unit(axis.unit);
+      if (unit.empty() && !axis.unit.empty()) {
+        throw FileError(concat("'", path.string(), "' has unit", data.axes.size() - d, "=",
+                               axis.unit.substr(0, 20),
+                               " (allowed for a model: m, km or ft): a model is given on lengths, "
+                               "not on times; set the unit with sfput if it is a length"));
+      }
+      if (!unit.empty()) {
+        const bool other = !model.length_unit.empty() && model.length_unit != unit;
+        model.length_unit = other ? "mixed" : unit;
+      }
       if (axis.has_spacing && !(axis.spacing > 0.0)) {
         throw FileError(concat("'", path.string(), "' has a spacing of ", axis.spacing,
                                " (allowed for a model: positive): reverse or window the file"));
       }
-      model.spacing.push_back(axis.has_spacing ? axis.spacing : 0.0);
-      model.origin.push_back(axis.origin);
+      model.spacing.push_back(axis.has_spacing ? axis.spacing * metres_in(unit) : 0.0);
+      model.origin.push_back(axis.origin * metres_in(unit));
     }
     model.values = std::move(data.values);
   } else if (extension == ".sgy" || extension == ".segy") {
@@ -123,6 +156,12 @@ LoadedModel<T> read_model(const std::filesystem::path& path) {
     SegyModel<T> data = read_segy_model<T>(path);
     model.spacing = std::move(data.spacing);
     model.origin = std::move(data.origin);
+    if (data.measurement_system == 1) model.length_unit = "m";
+    if (data.measurement_system == 2) {
+      model.length_unit = "ft";
+      for (double& d : model.spacing) d *= foot;
+      for (double& d : model.origin) d *= foot;
+    }
     model.values = std::move(data.values);
   } else {
     throw FileError(concat("cannot read '", path.string(), "' as a model (its name ends in '",

@@ -21,6 +21,10 @@ struct LoadedModel {
   std::vector<double> spacing;  ///< one per axis; 0 where the file does not say (a .npy never does)
   std::vector<double> origin;   ///< one per axis; 0 where the file does not say
   std::string format;           ///< "npy", "rsf" or "segy"
+  /// In which the file has lengths, which are metres here: "m", "km", "ft", "mixed"; empty: the
+  /// file does not say, and they are taken for metres.
+  std::string length_unit{};
+  std::string value_unit{};  ///< of the values as an RSF file says it; they are as in the file
 
   /// Does the file say the spacing along every axis?
   bool has_spacing() const {
@@ -53,10 +57,12 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& path);
 /// Reads a model; the file's kind follows from its name: .npy, .rsf, .sgy or .segy (any case).
 ///
 /// The model must have 2 or 3 axes. An RSF file has depth on its axis 1, x on the slowest axis that
-/// is longer than 1; SEG-Y files are read as read_segy_model() does. Lengths and velocities are
-/// taken as they are, no unit is converted. T: float or double. \throws FileError for an unknown
-/// extension (the text lists those known), another number of axes, a spacing that is not positive,
-/// and whatever the reader of that kind refuses
+/// is longer than 1; SEG-Y files are read as read_segy_model() does. Spacing and origin come in
+/// metres: unit1, unit2, unit3 of an RSF file may be m, km or ft (or words for them), and a SEG-Y
+/// file may have the measurement system of feet of 0.3048 m. Values are taken as they are. T: float
+/// or double. \throws FileError for an unknown extension (the text lists those known), another
+/// number of axes, a spacing that is not positive, an axis that is no length, and whatever the
+/// reader of that kind refuses
 template <class T>
 LoadedModel<T> read_model(const std::filesystem::path& path);
 

@@ -230,6 +230,7 @@ namespace {
 /// The header of a file, and where its data are.
 struct Opened {
   std::vector<RsfAxis> axes;
+  std::string unit;
   Format format;
   std::filesystem::path data;  // empty: behind the header
   std::uint64_t offset = 0;    // of data behind the header
@@ -249,6 +250,7 @@ Opened open_header(const InputFile& file, const std::filesystem::path& path) {
   Opened result;
   result.header_bytes = start.size();
   result.axes = find_axes(file.name(), header);
+  result.unit = header.text("unit", "");
   result.format = find_format(file.name(), header);
   const std::string* in = header.find("in");
   if (!in || in->empty()) {
@@ -280,6 +282,7 @@ RsfData<T> read_rsf(const std::filesystem::path& path) {
   Opened header = open_header(file, path);
   RsfData<T> result;
   result.axes = std::move(header.axes);
+  result.unit = std::move(header.unit);
   for (const RsfAxis& axis : result.axes) result.values.shape.push_back(axis.extent);
   if (header.data.empty()) {
     read_data(file, header.offset, header.format, result.values);

@@ -31,6 +31,7 @@ template <class T>
 struct RsfData {
   Array<T> values;            ///< in C order
   std::vector<RsfAxis> axes;  ///< one per axis of values, in the same order
+  std::string unit{};         ///< of the values (unit= without a number)
 };
 
 /// Reads an RSF file: data in a file of its own (in="path", relative to the header's folder unless

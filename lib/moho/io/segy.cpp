@@ -473,6 +473,14 @@ int interval_field(const std::string& what, double interval, double per_unit) {
   return static_cast<int>(std::lround(number));
 }
 
+/// Text of the character set that textual headers have.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text;
+}
+
 /// A file written through segyio under AtomicFile's temporary name.
 class SegyWriter {
  public:
@@ -487,7 +495,7 @@ class SegyWriter {
     std::string text;
     for (std::size_t k = 1; k <= 40; ++k) {
       std::string line = concat("C", k < 10 ? " " : "", k, ' ');
-      if (k <= lines.size()) line += lines[k - 1];
+      if (k <= lines.size() && k < 39) line += printable(lines[k - 1]);
       if (k == 39) line += "SEG Y REV1";
       if (k == 40) line += "END TEXTUAL HEADER";
       line.resize(80, ' ');
@@ -584,7 +592,8 @@ void check_counts(const char* what, std::int64_t traces, std::int64_t samples) {
 }  // namespace
 
 template <class T>
-void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T>>& gathers) {
+void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T>>& gathers,
+                   const std::vector<std::string>& about) {
   if (gathers.empty()) throw InputError("write_gathers: there is no gather (allowed: one or more)");
   std::vector<double> coordinates;
   std::vector<double> elevations;
@@ -629,20 +638,22 @@ void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T
   const Scalar z("an elevation or depth", elevations, largest_int32);
   const Scalar t("a delay in milliseconds", delays, largest_int16);
 
-  SegyWriter writer(path,
-                    {"SHOT RECORDS WRITTEN BY MOHO", "", "SAMPLES: IEEE FLOAT, BIG ENDIAN",
-                     "SOURCE AND GROUP COORDINATES IN BYTES 73-88, SCALAR IN 71-72",
-                     "ELEVATIONS IN BYTES 41-52, SCALAR IN 69-70"},
-                    samples, interval, longest);
+  std::vector<std::string> lines{"SHOT RECORDS WRITTEN BY MOHO", "",
+                                 "SAMPLES: IEEE FLOAT, BIG ENDIAN",
+                                 "SOURCE AND GROUP COORDINATES IN BYTES 73-88, SCALAR IN 71-72",
+                                 "ELEVATIONS IN BYTES 41-52, SCALAR IN 69-70"};
+  lines.insert(lines.end(), about.begin(), about.end());
+  SegyWriter writer(path, lines, samples, interval, longest);
   for (const Gather<T>& gather : gathers) {
     for (std::size_t i = 0; i < gather.receiver_x.size(); ++i) {
       writer.begin_trace();
       writer.set(SEGY_TR_FIELD_RECORD, gather.record);
       writer.set(SEGY_TR_NUMBER_ORIG_FIELD, static_cast<std::int64_t>(i) + 1);
       writer.set(SEGY_TR_ENERGY_SOURCE_POINT, gather.record);
-      const double offset = std::hypot(gather.receiver_x[i] - gather.source_x,
-                                       gather.receiver_y[i] - gather.source_y);
-      if (offset < largest_int32) writer.set(SEGY_TR_OFFSET, std::llround(offset));
+      const double x = gather.receiver_x[i] - gather.source_x;
+      const double y = gather.receiver_y[i] - gather.source_y;
+      const double offset = std::copysign(std::hypot(x, y), x != 0.0 ? x : y);
+      if (std::fabs(offset) < largest_int32) writer.set(SEGY_TR_OFFSET, std::llround(offset));
       writer.set(SEGY_TR_ELEV_SCALAR, z.value());
       writer.set(SEGY_TR_RECV_GROUP_ELEV, z(gather.receiver_elevation[i]));
       writer.set(SEGY_TR_SOURCE_SURF_ELEV, z(gather.source_elevation));
@@ -723,6 +734,7 @@ SegyModel<T> read_segy_model(const std::filesystem::path& path) {
   SegyFile<T> file = read_segy<T>(path);
   SegyModel<T> model;
   model.interval = file.interval;
+  model.measurement_system = file.measurement_system;
   bool has_ensemble = false;
   for (const SegyTrace& trace : file.headers)
     has_ensemble = has_ensemble || trace.cdp_x != 0.0 || trace.cdp_y != 0.0;
@@ -803,13 +815,14 @@ void write_segy_model(const std::filesystem::path& path, const Array<T>& values,
   writer.commit();
 }
 
-#define MOHO_INSTANTIATE_SEGY(T)                                                               \
-  template void SegyReader::read<T>(std::int64_t, T*) const;                                   \
-  template SegyFile<T> read_segy<T>(const std::filesystem::path&);                             \
-  template std::vector<Gather<T>> read_gathers<T>(const std::filesystem::path&);               \
-  template void write_gathers<T>(const std::filesystem::path&, const std::vector<Gather<T>>&); \
-  template SegyModel<T> read_segy_model<T>(const std::filesystem::path&);                      \
-  template void write_segy_model<T>(const std::filesystem::path&, const Array<T>&,             \
+#define MOHO_INSTANTIATE_SEGY(T)                                                              \
+  template void SegyReader::read<T>(std::int64_t, T*) const;                                  \
+  template SegyFile<T> read_segy<T>(const std::filesystem::path&);                            \
+  template std::vector<Gather<T>> read_gathers<T>(const std::filesystem::path&);              \
+  template void write_gathers<T>(const std::filesystem::path&, const std::vector<Gather<T>>&, \
+                                 const std::vector<std::string>&);                            \
+  template SegyModel<T> read_segy_model<T>(const std::filesystem::path&);                     \
+  template void write_segy_model<T>(const std::filesystem::path&, const Array<T>&,            \
                                     const std::vector<double>&, const std::vector<double>&);
 MOHO_INSTANTIATE_SEGY(float)
 MOHO_INSTANTIATE_SEGY(double)

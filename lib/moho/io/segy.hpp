@@ -137,18 +137,22 @@ std::vector<Gather<T>> read_gathers(const std::filesystem::path& path);
 /// Every gather must have the same number of samples (at most 65535) and interval (whole
 /// microseconds). One scalar serves all coordinates and one all elevations: the smallest decimal
 /// division that keeps them exact, or the finest that fits 32 bits. Delays are written in
-/// milliseconds, to 0.1 or finer where they need it and fit. T: float or double (rounded to float).
-/// \throws FileError, InputError
+/// milliseconds, to 0.1 or finer where they need it and fit. Offsets (37-40) are negative where the
+/// receiver has the smaller x, or the smaller y at the same x. T: float or double (rounded to
+/// float). \param about lines of the textual header below its own five: at most 33 of 75
+/// characters, what is more is cut off \throws FileError, InputError
 template <class T>
-void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T>>& gathers);
+void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T>>& gathers,
+                   const std::vector<std::string>& about = {});
 
 /// A model of 2 or 3 dimensions out of a SEG-Y file; axes (x, z) or (x, y, z).
 template <class T>
 struct SegyModel {
-  Array<T> values;              ///< (traces, samples), or (in-lines, cross-lines, samples)
-  std::vector<double> spacing;  ///< one per axis; 0 where the file does not say
-  std::vector<double> origin;   ///< one per axis
-  std::int32_t interval = 0;    ///< sample interval as it stands in the file
+  Array<T> values;                      ///< (traces, samples), or (in-lines, cross-lines, samples)
+  std::vector<double> spacing;          ///< one per axis; 0 where the file does not say
+  std::vector<double> origin;           ///< one per axis
+  std::int32_t interval = 0;            ///< sample interval as it stands in the file
+  std::int32_t measurement_system = 0;  ///< 0 unknown, 1 metres, 2 feet (3255-3256)
 };
 
 /// Reads a model.
