@@ -102,7 +102,7 @@ class Sharing {
   }
 
   static Json numbers_of(const ShotPart<T>& part) {
-    Json numbers = Json::object({});
+    Json numbers = Json::object();
     numbers["misfit"] = part.misfit;
     numbers["points"] = part.points;
     numbers["modelling"] = part.modelling;
