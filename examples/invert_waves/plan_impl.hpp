@@ -125,7 +125,17 @@ class Planner {
     m_plan.source_field = SourceField::random;
     m_plan.source_bytes = 0.0;
     m_plan.fixed_bytes = static_cast<double>(gradients.plan().device_bytes);
-    m_plan.budget = static_cast<double>(m_o.device_memory);
+    m_plan.budget = static_cast<double>(memory_budget(m_exec, m_o.memory));
+    const double volumes = static_cast<double>(gradients.plan().host_bytes);
+    const double search =
+        (2.0 * m_o.memory_pairs + 8.0) * m_plan.unknowns * sizeof(T) + 8.0 * m_plan.unknowns;
+    if (volumes + search > m_plan.budget) {
+      throw InputError(concat("--source-field random: on the host its volumes take ",
+                              format_bytes(volumes), " and the search ", format_bytes(search),
+                              " (allowed: ", format_bytes(m_plan.budget),
+                              " in all): take fewer --memory-pairs, a coarser grid, or more memory "
+                              "(--memory)"));
+    }
     m_plan.seconds = gradients.seconds() * static_cast<double>(m_job.shots.size());
   }
   // Seconds of an evaluation.

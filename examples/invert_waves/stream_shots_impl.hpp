@@ -196,7 +196,7 @@ class StreamedShots : public ShotData<T, Dim, Kokkos::HostSpace> {
     o.wishes.device_memory = m_o.device_memory;
     o.wishes.block = m_o.block;
     o.wishes.updates = m_o.updates;
-    if (is_host_memory<Memory>) o.memory = m_o.memory;
+    o.memory = m_o.memory;
     o.measure = !m_rates;
     if (m_rates) o.rates = *m_rates;
     auto result = std::make_unique<Gradients>(m_device, m_job.grid, stepped, m_job.shots, o);

@@ -127,8 +127,8 @@ class Inversion(Case):
         asked = ["--vp", "start.npy", *self.survey, *self.shots, "--source-field", "random"]
         done = self.call(*asked, "--block", "4", "--updates", "6", "--plan", "--out", "plan")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for words in ("source's wavefield by random, beside the adjoint field in a stream", "blocks of 4 planes, 6 steps in a pass",
-                      "rings of ", "predicted: "):
+        for words in ("source's wavefield by random, beside the adjoint field in a stream",
+                      "blocks of 4 planes, 6 steps in a pass", "rings of ", "predicted: "):
             self.assertIn(words, done.stdout)
         self.assertFalse(os.path.exists(self.path("plan/summary.json")))
         self.refuse([*asked, "--device-memory", "9K"], "does not hold the planes of one stage")
@@ -138,6 +138,7 @@ class Inversion(Case):
         self.refuse([*asked, "--updates", "4", "--epsilon", "0.1", "--delta", "0.05", "--parameters", "vp,epsilon"],
                     "epsilon and delta in a stream")
         self.refuse([*asked, "--updates", "4", "--epsilon", "0.1", "--theta", "0.3"], "the gradient of TTI media")
+        self.refuse([*asked, "--updates", "4", "--memory", "750K"], "--source-field random: on the host", "the search")
 
     def test_bands_masks_and_bounds(self):
         r = self.invert(*self.shots, "--iterations", "3", "--bands", "4,8", "--mask", "depth:100", "--bounds",

@@ -147,7 +147,7 @@ namespace detail {
 template <class T, int Dim, class Memory>
 class LaneRun {
  public:
-  /// \param name of the lane in a time line; empty: there is but one
+  /// Begins: `name` is that of the lane in a time line, empty where there is but one.
   LaneRun(const StreamLane<T, Dim, Memory>& lane, std::string name,
           const StreamRunOptions<T>& options, StreamReport& report)
       : m_lane(lane),
