@@ -33,7 +33,7 @@ Examples
   first_arrivals --model vp.npy --epsilon eps.npy --delta 0.05 --spacing 12.5 --source 1000,0
       A VTI medium; the horizontal velocity is vp sqrt(1 + 2 epsilon). Without --delta it is elliptical.
 
-mpirun -n RANKS first_arrivals --each ...: ranks share the sources, a device each, with the same bits.
+mpirun -n RANKS first_arrivals --each ...: ranks share the sources, a device each.
 The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the input is not usable (the
 message says what and why), 1 anything else, 130 interrupted.
 )";

@@ -149,6 +149,7 @@ class Ranks(support.Case):
     def test_same_bits(self):
         self.needs_mpirun()
         arguments = ["--shape", "61,41", "--spacing", "10", "--gradient", "1500,0.8", "--source", "100,20:500,20:5",
+                     "--space", "serial",
                      "--receivers", "0,0:600,0:13"]
         for more in (["--each"], ["--each", "--precision", "double"], []):
             self.succeed(*arguments, *more, out="one")

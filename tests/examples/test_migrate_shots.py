@@ -193,8 +193,10 @@ class Picture(Case):
 class Ranks(Case):
     """Ranks share the shots: any number of them gives the same bits."""
 
-    results = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy", "offsets.npy",
-               "data_after.npy", "image.sgy"]
+    stacked = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy", "offsets.npy",
+               "image.sgy"]
+    # and the data of the first shot that a run migrates
+    results = [*stacked, "data_after.npy"]
     more = ["--condition", "laplacian,source", "--columns", "500,600", "--space", "serial"]
 
     def setUp(self):
@@ -226,7 +228,7 @@ class Ranks(Case):
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["state"], "interrupted")
         self.succeed(*self.arguments, "--resume", out="many", ranks=3)
-        self.assert_same_files(self.results, "one", "many")
+        self.assert_same_files(self.stacked, "one", "many")
         # a process alone looks at the time, too
         done = self.call(*self.arguments, "--no-plot", "--out", "alone", environment=late)
         self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
@@ -269,8 +271,7 @@ class Ranks(Case):
                     pass
         folder, text = self.succeed(*self.arguments, "--resume", out="many", ranks=3)
         self.assertRegex(text, "[2-5] of 5 shots are there")
-        # the data are those of the first shot that a run migrates
-        self.assert_same_files([name for name in self.results if name != "data_after.npy"], "one", "many")
+        self.assert_same_files(self.stacked, "one", "many")
 
     def test_errors_end_all_with_one_message(self):
         for more, said in ((["--order", "5"], "--order"), (["--vp", "none.npy"], "none.npy"),
