@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief A step with perfectly matched layers on devices, in one launch.
+///
+/// The box is cut into pieces at the nodes that the layers reach. Pieces that no layer reaches take
+/// the march of march_device.hpp. In the others a thread marches through its nodes in the same way,
+/// and updates psi and zeta where it needs them, so that the field is read and written once:
+///
+/// - across y and z the new psi of a plane of the tile goes through scratch, two planes in turn
+///   with one barrier each;
+/// - along the march, x, the new psi is computed `radius` planes ahead and kept in a ring of
+///   2 radius + 1 values, which only its thread reads: no barrier.
+///
+/// psi of nodes around a tile is computed again from the old one, as its neighbours do. Where the
+/// box is cut depends on the grid alone, so that a node gets the same bits in any box.
+
+#include <moho/wave/cpml.hpp>
+#include <moho/wave/march_device.hpp>
+
+#include <algorithm>
+
+namespace moho::wave::detail {
+
+/// A part of a box whose nodes are reached by the layers of the same axes.
+struct LayerPiece {
+  int end;                 ///< number of the first team behind it
+  int lower[3], upper[3];  ///< its nodes
+  int first_z;             ///< lower[2] rounded down to a vector
+  int lanes, rows;         ///< threads of a tile along z and y
+  int tiles_z, tiles_y;    ///< tiles along z and y
+  int planes;              ///< planes that a team marches through
+  int axes;                ///< bit d: layers across axis d reach it
+};
+
+/// How pieces are made; the numbers are those of the fastest trial.
+struct LayerCut {
+  int lanes = 16;     ///< threads along z where no layer across y or z reaches
+  int rim_lanes = 8;  ///< the same where one does
+  int planes = 64;    ///< of a march, at most
+  int rim_planes = 64;
+  int unit_y = 32;  ///< rows that a rim across y is a multiple of
+  int unit_z = 32;  ///< 4-byte words that a rim across z is a multiple of
+  bool rims_first = false;
+};
+
+/// The shape of teams.
+template <Stencil stencil, class T, int radius>
+struct DeviceLayerMarchTraits : DeviceMarchTraits<stencil, T, radius> {
+  /// An instance for each set of axes: faster, but seven of them. Else one for all.
+  static constexpr bool by_axes = true;
+  /// Nodes of a thread where layers reach.
+  static constexpr int rim_width = DeviceMarchTraits<stencil, T, radius>::width;
+};
+
+/// The same as a march takes it.
+template <class Traits>
+struct RimTraits : Traits {
+  static constexpr int width = Traits::rim_width;
+};
+
+/// One step of isotropic media, variable density and self-adjoint VTI, with layers.
+template <Stencil stencil, class T, int Dim, int radius, class Exec,
+          class Traits = DeviceLayerMarchTraits<stencil, T, radius>>
+struct DeviceLayerMarch {
+  using March = DeviceMarch<stencil, T, Dim, radius, Exec, Traits>;
+  using Rim = DeviceMarch<stencil, T, Dim, radius, Exec, RimTraits<Traits>>;
+  using Policy = typename March::Policy;
+  using Vector = typename Rim::Vector;
+  using Queue = typename Rim::Queue;
+  static constexpr int threads = March::threads, width = Rim::width, fields = March::fields;
+  static constexpr int queues = Rim::queues, side = Rim::side, center = Rim::center;
+  static constexpr int ring = 2 * radius;
+  static constexpr int most_lanes = 32, least_lanes = Dim == 3 ? 6 : 32;
+  /// The field that layers across z correct.
+  static constexpr int down_field = layer_field(stencil, 2);
+
+  March march;
+  Rim rims;
+  LayerPair<T> layers[3];
+  int count;
+  LayerPiece pieces[27];
+
+  /// Vectors of a plane of psi across y, and across z.
+  KOKKOS_FORCEINLINE_FUNCTION static int plane_y(const LayerPiece& piece) {
+    return (piece.axes & 2) != 0 ? (piece.rows + 2 * radius) * piece.lanes : 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static int plane_z(const LayerPiece& piece) {
+    return (piece.axes & 4) != 0 ? piece.rows * (piece.lanes + 2 * side) : 0;
+  }
+  /// Bytes of a team's scratch: a ring and one plane of each kind, or two planes of each.
+  std::size_t scratch_bytes() const {
+    int most = 0;
+    for (int k = 0; k < count; ++k) {
+      const int planes = plane_y(pieces[k]) + plane_z(pieces[k]);
+      most = std::max(most, (pieces[k].axes & 1) != 0 ? ring * threads + planes : 2 * planes);
+    }
+    return sizeof(Vector) * static_cast<std::size_t>(most);
+  }
+
+  /// Cuts the box of the arguments into pieces. Returns the teams.
+  std::int64_t cover(const LayerCut& cut) {
+    const StepArguments<T>& s = march.s;
+    int bounds[3][4], reached[3][3];
+    for (int d = 0; d < 3; ++d) {
+      const LayerPair<T>& l = layers[d];
+      const int unit = d == 2 ? cut.unit_z * 4 / static_cast<int>(sizeof(T)) : d == 1 ? cut.unit_y : 1;
+      int low = 0, high = l.extent;
+      if (l.lower_end > 0) low = (l.lower_end + radius + unit - 1) / unit * unit;
+      if (l.upper_begin < l.extent) {
+        high = l.upper_begin - radius;
+        // vectors are not cut
+        high = d == 2 ? high / unit * unit : l.extent - (l.extent - high + unit - 1) / unit * unit;
+      }
+      const bool meet = low >= high;
+      const int all[4] = {0, meet ? 0 : low, meet ? 0 : high, l.extent};
+      for (int k = 0; k < 4; ++k) {
+        bounds[d][k] = static_cast<int>(std::clamp<std::int64_t>(all[k], s.lower[d], s.upper[d]));
+      }
+      reached[d][0] = !meet && l.lower_end > 0;
+      reached[d][1] = 0;
+      reached[d][2] = meet || l.upper_begin < l.extent;
+    }
+    count = 0;
+    std::int64_t teams = 0;
+    // those without layers first: long marches, and nothing to wait for at the end
+    for (int turn = 0; turn < 2; ++turn) {
+      for (int k = 0; k < 27; ++k) {
+        const int part[3] = {k / 9, k / 3 % 3, k % 3};
+        LayerPiece piece{};
+        for (int d = 0; d < 3; ++d) {
+          piece.lower[d] = bounds[d][part[d]];
+          piece.upper[d] = bounds[d][part[d] + 1];
+          piece.axes |= reached[d][part[d]] << d;
+        }
+        bool empty = (piece.axes != 0) != ((turn == 1) != cut.rims_first);
+        for (int d = 0; d < 3; ++d) empty = empty || piece.lower[d] >= piece.upper[d];
+        if (empty) continue;
+        teams += place(cut, piece);
+        piece.end = static_cast<int>(teams);
+        pieces[count++] = piece;
+      }
+    }
+    return teams;
+  }
+
+  /// The tiles of a piece. Returns their number.
+  static std::int64_t place(const LayerCut& cut, LayerPiece& piece) {
+    const auto ceiling = [](int n, int by) { return (n + by - 1) / by; };
+    const int nodes = piece.axes == 0 ? March::width : width;
+    piece.first_z = piece.lower[2] / nodes * nodes;
+    const int vectors = ceiling(piece.upper[2] - piece.first_z, nodes);
+    const bool rim = (piece.axes & 6) != 0;
+    piece.lanes = most_lanes;
+    if (Dim == 3) piece.lanes = (rim ? cut.rim_lanes * 16 : cut.lanes * 16) / (nodes * static_cast<int>(sizeof(T)));
+    if (Dim == 3 && (piece.axes & 4) != 0) {
+      // a tile as wide as the rim, if it can be
+      const int tiles = ceiling(vectors, most_lanes);
+      piece.lanes = ceiling(vectors, tiles);
+    }
+    // threads of the tile compute what is around it: so many lanes along z and rows along y
+    if (piece.axes != 0) {
+      const int most = (piece.axes & 2) != 0 ? threads / (2 * radius) : most_lanes;
+      piece.lanes = std::clamp(piece.lanes, std::max(least_lanes, 2 * side), std::min(most, most_lanes));
+    }
+    piece.rows = Dim == 3 ? threads / piece.lanes : 1;
+    piece.tiles_z = ceiling(vectors, piece.lanes);
+    piece.tiles_y = ceiling(piece.upper[1] - piece.lower[1], piece.rows);
+    const int planes = piece.upper[0] - piece.lower[0];
+    const int most = Dim == 2 ? 16 : piece.axes == 0 ? cut.planes : cut.rim_planes;
+    piece.planes = ceiling(planes, ceiling(planes, most));
+    return static_cast<std::int64_t>(piece.tiles_z) * piece.tiles_y * ceiling(planes, piece.planes);
+  }
+
+  /// A value of psi along an axis.
+  KOKKOS_FORCEINLINE_FUNCTION static void update(const T (&slope)[width], const Vector& a,
+                                                 const Vector& b, Vector& psi) {
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) psi.v[i] = b.v[i] * psi.v[i] + a.v[i] * slope[i];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static Vector same(T value) {
+    Vector v;
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) v.v[i] = value;
+    return v;
+  }
+  /// First derivative along x or y.
+  KOKKOS_FORCEINLINE_FUNCTION static void difference(const T* here, std::int64_t stride, const T* c,
+                                                     T (&slope)[width]) {
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) slope[i] = 0;
+    MOHO_UNROLL
+    for (int k = 1; k <= radius; ++k) {
+      const Vector up = load_lanes<width>(here + k * stride);
+      const Vector low = load_lanes<width>(here - k * stride);
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) slope[i] += c[k] * (up.v[i] - low.v[i]);
+    }
+  }
+  /// Second derivative along y.
+  KOKKOS_FORCEINLINE_FUNCTION static void second_difference(const T* here, const T* mid,
+                                                            std::int64_t stride, const T* c,
+                                                            T (&second)[width]) {
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) second[i] = c[0] * mid[i];
+    MOHO_UNROLL
+    for (int k = 1; k <= radius; ++k) {
+      const Vector up = load_lanes<width>(here + k * stride);
+      const Vector low = load_lanes<width>(here - k * stride);
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) second[i] += c[k] * (up.v[i] + low.v[i]);
+    }
+  }
+  /// zeta of nodes of a layer, and what the derivative of psi and zeta add to the second one.
+  KOKKOS_FORCEINLINE_FUNCTION void remember(std::int64_t z, T* zeta, const Vector& old,
+                                            const Vector& a, const Vector& b,
+                                            const T (&second)[width], T (&change)[width]) const {
+    Vector value;
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) {
+      value.v[i] = b.v[i] * old.v[i] + a.v[i] * (second[i] + change[i]);
+      change[i] += value.v[i];
+    }
+    rims.tiles.store(rims.s, z, zeta, value);
+  }
+
+  /// A march through a piece that layers of the given axes reach; -1: of those that it names.
+  template <int axes, class Team>
+  KOKKOS_FORCEINLINE_FUNCTION void rim(const Team& team, const LayerPiece& piece, int tile) const {
+    const StepArguments<T>& s = rims.s;
+    const bool across_x = axes < 0 ? (piece.axes & 1) != 0 : (axes & 1) != 0;
+    const bool across_y = Dim == 3 && (axes < 0 ? (piece.axes & 2) != 0 : (axes & 2) != 0);
+    const bool across_z = axes < 0 ? (piece.axes & 4) != 0 : (axes & 4) != 0;
+    const int lanes = piece.lanes, rows = piece.rows, rank = team.rank();
+    const int row = rank / lanes, lane = rank - row * lanes;
+    const int tile_z = piece.first_z + tile % piece.tiles_z * lanes * width;
+    const int tile_y = piece.lower[1] + tile / piece.tiles_z % piece.tiles_y * rows;
+    const int x0 = piece.lower[0] + tile / piece.tiles_z / piece.tiles_y * piece.planes;
+    const int x1 = x0 + piece.planes < piece.upper[0] ? x0 + piece.planes : piece.upper[0];
+    const int y = tile_y + row, z = tile_z + lane * width;
+    const bool thread = row < rows;  // threads behind the last row only wait
+    const bool active = thread && y < piece.upper[1] && z < piece.upper[2];
+    if (!across_y && !across_z && !active) return;
+
+    Vector* const ring_here = team.scratch() + rank;
+    // two planes in turn with one barrier each, or one with two beside a ring
+    const int buffers = across_x ? 1 : 2;
+    const int next_y = across_x ? 0 : plane_y(piece), next_z = across_x ? 0 : plane_z(piece);
+    Vector* const planes_y = team.scratch() + (across_x ? ring * threads : 0);
+    Vector* const planes_z = planes_y + (across_y ? buffers * plane_y(piece) : 0);
+    std::int64_t at = s.flat(x0, y, z);
+
+    // across y: psi of the node, and of a node around the tile
+    const LayerPair<T>& ly = layers[1];
+    Vector* const own_y = planes_y + (row + radius) * lanes + lane;
+    const bool column = thread && z < piece.upper[2];
+    const bool inside_y = across_y && column && ly.has(y);
+    std::int64_t element_y = 0;
+    int around_y = 0, around_slot_y = 0;
+    bool is_around_y = false;
+    T a_y = 0, b_y = 0;
+    LayerAccess<T> access_y{};
+    if (across_y) {
+      if (inside_y) {
+        access_y = ly.of(y);
+        element_y = access_y.at(x0, y, z);
+        a_y = ly.a[y];
+        b_y = ly.b[y];
+      } else if (thread) {
+        own_y[0] = own_y[next_y] = same(0);
+      }
+      if (thread && row < 2 * radius) {
+        around_y = row < radius ? tile_y - radius + row : tile_y + rows + row - radius;
+        around_slot_y = (row < radius ? row : row + rows) * lanes + lane;
+        is_around_y = column && ly.has(around_y);
+        if (!is_around_y) {
+          planes_y[around_slot_y] = planes_y[around_slot_y + next_y] = same(0);
+        }
+      }
+    }
+
+    // across z: the same
+    const LayerPair<T>& lz = layers[2];
+    const int pitch_z = lanes + 2 * side;
+    Vector* const own_z = planes_z + row * pitch_z + side + lane;
+    const bool line = thread && y < piece.upper[1];
+    const bool inside_z = across_z && line && lz.has_some(z, width);
+    std::int64_t element_z = 0;
+    int around_z = 0, around_slot_z = 0;
+    bool is_around_z = false;
+    Vector a_z{}, b_z{};
+    LayerAccess<T> access_z{};
+    if (across_z) {
+      if (inside_z) {
+        access_z = lz.of(z + width > lz.upper_begin ? lz.upper_begin : z);
+        element_z = access_z.at(x0, y, z);
+        a_z = load_lanes<width>(lz.a + z);
+        b_z = load_lanes<width>(lz.b + z);
+      } else if (thread) {
+        own_z[0] = own_z[next_z] = same(0);
+      }
+      if (thread && lane < 2 * side) {
+        around_z = tile_z + (lane < side ? lane - side : lanes + lane - side) * width;
+        around_slot_z = row * pitch_z + (lane < side ? lane : lane + lanes);
+        is_around_z = line && lz.has_some(around_z, width);
+        if (!is_around_z) {
+          planes_z[around_slot_z] = planes_z[around_slot_z + next_z] = same(0);
+        }
+      }
+    }
+
+    // across x: psi of plane j of the node
+    const LayerPair<T>& lx = layers[0];
+    const auto ahead_x = [&](int j) {
+      Vector psi = same(0);
+      if (lx.has(j)) {
+        const LayerAccess<T> access = lx.of(j);
+        const std::int64_t element = access.at(j, y, z);
+        psi = load_lanes<width>(access.psi_now + element);
+        T slope[width];
+        difference(s.now[0] + s.flat(j, y, z), s.stride_x, s.first[0], slope);
+        update(slope, same(lx.a[j]), same(lx.b[j]), psi);
+        if (j >= x0 && j < x1) rims.tiles.store(s, z, access.psi_next + element, psi);
+      }
+      return psi;
+    };
+    if (across_x && active) {
+      for (int k = 0; k < ring; ++k) ring_here[k * threads] = ahead_x(x0 - radius + k);
+    }
+
+    Queue queue;
+    T taper[width];
+    if (active) {
+      rims.begin(at, queue);
+      rims.tiles.taper(s, y, z, taper);
+    }
+    int turn = 0;   // slot of plane x - radius
+    int plane = 0;  // which of the two planes
+    for (int x = x0; x < x1; ++x, at += s.stride_x) {
+      Vector scale{}, before[2]{}, a{}, b{};
+      Vector zeta_y{}, zeta_z{};
+      T along_y[width], along_z[width];
+      if (active) {
+        Vector ahead[queues];
+        MOHO_UNROLL
+        for (int f = 0; f < queues; ++f) {
+          ahead[f] = load_lanes<width>(rims.column(f) + at + radius * s.stride_x);
+        }
+        scale = load_lanes<width>(s.scale + at);
+        before[0] = load_lanes<width>(s.next[0] + at);
+        if constexpr (fields == 2) {
+          before[1] = load_lanes<width>(s.next[1] + at);
+          a = load_lanes<width>(s.a + at);
+          b = load_lanes<width>(s.b + at);
+        }
+        MOHO_UNROLL
+        for (int f = 0; f < queues; ++f) {
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) queue[f][2 * radius][i] = ahead[f].v[i];
+        }
+      }
+      if (across_y) {
+        if (inside_y) {
+          Vector psi = load_lanes<width>(access_y.psi_now + element_y);
+          if (active) zeta_y = load_lanes<width>(access_y.zeta + element_y);
+          T slope[width];
+          difference(s.now[0] + at, s.stride_y, s.first[1], slope);
+          update(slope, same(a_y), same(b_y), psi);
+          own_y[plane * next_y] = psi;
+          if (active) rims.tiles.store(s, z, access_y.psi_next + element_y, psi);
+        }
+        if (is_around_y) {
+          const LayerAccess<T> access = ly.of(around_y);
+          Vector psi = load_lanes<width>(access.psi_now + access.at(x, around_y, z));
+          T slope[width];
+          difference(s.now[0] + at + (around_y - y) * s.stride_y, s.stride_y, s.first[1], slope);
+          update(slope, same(ly.a[around_y]), same(ly.b[around_y]), psi);
+          planes_y[around_slot_y + plane * next_y] = psi;
+        }
+      }
+      // z neighbours, of the field that layers across z correct
+      if (across_z) {
+        const auto slope_z = [&](const T* here, T(&slope)[width]) {
+          typename Rim::Window window;
+          load_window<width, side>(here, window);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            slope[i] = 0;
+            MOHO_UNROLL
+            for (int k = 1; k <= radius; ++k) {
+              slope[i] += s.first[2][k] * (window[center + i + k] - window[center + i - k]);
+            }
+          }
+        };
+        if (inside_z) {
+          Vector psi = load_lanes<width>(access_z.psi_now + element_z);
+          if (active) zeta_z = load_lanes<width>(access_z.zeta + element_z);
+          T slope[width];
+          slope_z(s.now[down_field] + at, slope);
+          update(slope, a_z, b_z, psi);
+          own_z[plane * next_z] = psi;
+          if (active) rims.tiles.store(s, z, access_z.psi_next + element_z, psi);
+        }
+        if (is_around_z) {
+          const int node = around_z + width > lz.upper_begin ? lz.upper_begin : around_z;
+          const LayerAccess<T> access = lz.of(node);
+          Vector psi = load_lanes<width>(access.psi_now + access.at(x, y, around_z));
+          T slope[width];
+          slope_z(s.now[down_field] + at + (around_z - z), slope);
+          const std::int64_t k = around_z;
+          update(slope, load_lanes<width>(lz.a + k), load_lanes<width>(lz.b + k), psi);
+          planes_z[around_slot_z + plane * next_z] = psi;
+        }
+      }
+      Vector tip{};
+      if (across_x && active) tip = ahead_x(x + radius);
+      if (across_y || across_z) team.barrier();
+
+      if (active) {
+        T total[width], down_total[width], now[width];
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          now[i] = queue[0][radius][i];
+          total[i] = s.second[0][0] * now[i];
+          MOHO_UNROLL
+          for (int k = 1; k <= radius; ++k) {
+            total[i] += s.second[0][k] * (queue[0][radius + k][i] + queue[0][radius - k][i]);
+          }
+        }
+        T second[width], correction[width];
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) correction[i] = 0;
+        if (across_x) {
+          T change[width];
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) change[i] = 0;
+          MOHO_UNROLL
+          for (int k = 1; k <= radius; ++k) {
+            int up = turn + radius + k, low = turn + radius - k;
+            up = up < ring ? up : up - ring;
+            low = low < ring ? low : low - ring;
+            const Vector u = k < radius ? ring_here[up * threads] : tip;
+            const Vector l = ring_here[low * threads];
+            MOHO_UNROLL
+            for (int i = 0; i < width; ++i) change[i] += s.first[0][k] * (u.v[i] - l.v[i]);
+          }
+          ring_here[turn * threads] = tip;
+          if (lx.has(x)) {
+            T* const zeta = lx.of(x).zeta + lx.of(x).at(x, y, z);
+            remember(z, zeta, load_lanes<width>(zeta), same(lx.a[x]), same(lx.b[x]), total, change);
+          }
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) correction[i] += change[i];
+        }
+        if constexpr (Dim == 3) {
+          second_difference(s.now[0] + at, now, s.stride_y, s.second[1], second);
+          if (across_y) {
+            const Vector* const here = own_y + plane * next_y;
+            T change[width];
+            MOHO_UNROLL
+            for (int i = 0; i < width; ++i) change[i] = 0;
+            MOHO_UNROLL
+            for (int k = 1; k <= radius; ++k) {
+              const Vector u = here[k * lanes], l = here[-k * lanes];
+              MOHO_UNROLL
+              for (int i = 0; i < width; ++i) change[i] += s.first[1][k] * (u.v[i] - l.v[i]);
+            }
+            if (inside_y) {
+              remember(z, access_y.zeta + element_y, zeta_y, same(a_y), same(b_y), second, change);
+            }
+            MOHO_UNROLL
+            for (int i = 0; i < width; ++i) correction[i] += change[i];
+          }
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) total[i] += second[i];
+        }
+        typename Rim::Window window;
+        load_window<width, side>(s.now[down_field] + at, window);
+        rims.down(window, second);
+        if (across_z) {
+          T psi[(2 * side + 1) * width], change[width];
+          load_window<width, side>(reinterpret_cast<const T*>(own_z + plane * next_z), psi);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            change[i] = 0;
+            MOHO_UNROLL
+            for (int k = 1; k <= radius; ++k) {
+              change[i] += s.first[2][k] * (psi[center + i + k] - psi[center + i - k]);
+            }
+          }
+          if (inside_z) {
+            remember(z, access_z.zeta + element_z, zeta_z, a_z, b_z, second, change);
+          }
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) down_total[i] = change[i];
+        } else {
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) down_total[i] = 0;
+        }
+
+        const T wx = s.taper[0][x];
+        if constexpr (stencil == Stencil::variable_density) {
+          rims.flux(queue, at, total);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            total[i] += queue[queues - 1][radius][i] * (correction[i] + down_total[i]);
+          }
+        } else if constexpr (stencil == Stencil::isotropic) {
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) total[i] += second[i] + correction[i] + down_total[i];
+        } else {
+          Vector next;
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            T change_p, change_q;
+            symmetric_change<T>(total[i] + correction[i], second[i] + down_total[i], a.v[i], b.v[i],
+                                change_p, change_q);
+            total[i] = change_p;
+            next.v[i] = next_value<T>(window[center + i], before[1].v[i], scale.v[i] * change_q,
+                                      wx * taper[i]);
+          }
+          rims.tiles.store(s, z, s.next[fields - 1] + at, next);
+        }
+        Vector next;
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          next.v[i] = next_value<T>(now[i], before[0].v[i], scale.v[i] * total[i], wx * taper[i]);
+        }
+        rims.tiles.store(s, z, s.next[0] + at, next);
+        Rim::shift(queue);
+      }
+      if (across_x && (across_y || across_z)) team.barrier();
+      plane ^= 1;
+      turn = turn + 1 < ring ? turn + 1 : 0;
+      element_y += access_y.stride_x;
+      element_z += access_z.stride_x;
+    }
+  }
+
+  /// The work of a thread.
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION void work(const Team& team) const {
+    int number = 0, first = 0;
+    while (team.league() >= pieces[number].end) first = pieces[number++].end;
+    const LayerPiece& piece = pieces[number];
+    const int tile = team.league() - first;
+    if (piece.axes == 0) {
+      const int row = team.rank() / piece.lanes, lane = team.rank() - row * piece.lanes;
+      const std::int64_t z = piece.first_z + (tile % piece.tiles_z * piece.lanes + lane) * March::width;
+      const std::int64_t y =
+          piece.lower[1] + tile / piece.tiles_z % piece.tiles_y * piece.rows + row;
+      const int x0 = piece.lower[0] + tile / piece.tiles_z / piece.tiles_y * piece.planes;
+      const int x1 = x0 + piece.planes < piece.upper[0] ? x0 + piece.planes : piece.upper[0];
+      if (row < piece.rows && z < piece.upper[2] && y < piece.upper[1]) march.march(x0, x1, y, z);
+    } else if constexpr (Traits::by_axes) {
+      switch (piece.axes) {
+        case 1:
+          return rim<1>(team, piece, tile);
+        case 2:
+          return rim<2>(team, piece, tile);
+        case 3:
+          return rim<3>(team, piece, tile);
+        case 4:
+          return rim<4>(team, piece, tile);
+        case 5:
+          return rim<5>(team, piece, tile);
+        case 6:
+          return rim<6>(team, piece, tile);
+        default:
+          return rim<7>(team, piece, tile);
+      }
+    } else {
+      rim<-1>(team, piece, tile);
+    }
+  }
+
+  /// A team of Kokkos.
+  struct Team {
+    const typename Policy::member_type& member;
+    KOKKOS_FORCEINLINE_FUNCTION int league() const { return member.league_rank(); }
+    KOKKOS_FORCEINLINE_FUNCTION int rank() const { return member.team_rank(); }
+    KOKKOS_FORCEINLINE_FUNCTION Vector* scratch() const {
+      return static_cast<Vector*>(member.team_scratch(0).get_shmem_aligned(
+          static_cast<std::ptrdiff_t>(sizeof(Vector)), sizeof(Vector)));
+    }
+    KOKKOS_FORCEINLINE_FUNCTION void barrier() const { member.team_barrier(); }
+  };
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    work(Team{member});
+  }
+
+  /// Steps the box of the arguments.
+  static void run(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments,
+                  const LayerCut& cut = {}) {
+    DeviceLayerMarch kernel;
+    kernel.march.s = kernel.rims.s = arguments.s;
+    for (int d = 0; d < 3; ++d) kernel.layers[d] = arguments.layers[d];
+    const std::int64_t teams = kernel.cover(cut);
+    Policy policy(exec.space(), static_cast<int>(teams), threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes() + 16));
+    Kokkos::parallel_for("moho::wave::layered_step", light_weight(policy), kernel);
+  }
+};
+
+}  // namespace moho::wave::detail
