@@ -89,12 +89,12 @@ struct DeviceLayerMarch {
   KOKKOS_FORCEINLINE_FUNCTION static int plane_z(const LayerPiece& piece) {
     return (piece.axes & 4) != 0 ? piece.rows * (piece.lanes + 2 * side) : 0;
   }
-  /// Bytes of a team's scratch: a ring and one plane of each kind, or two planes of each.
+  /// Bytes of a team's scratch: two planes of psi, across one axis in turn or across both.
   std::size_t scratch_bytes() const {
     int most = 0;
     for (int k = 0; k < count; ++k) {
-      const int planes = plane_y(pieces[k]) + plane_z(pieces[k]);
-      most = std::max(most, (pieces[k].axes & 1) != 0 ? ring * threads + planes : 2 * planes);
+      const int y = plane_y(pieces[k]), z = plane_z(pieces[k]);
+      most = std::max(most, y > 0 && z > 0 ? y + z : 2 * (y + z));
     }
     return sizeof(Vector) * static_cast<std::size_t>(most);
   }
@@ -173,11 +173,11 @@ struct DeviceLayerMarch {
     return static_cast<std::int64_t>(piece.tiles_z) * piece.tiles_y * ceiling(planes, piece.planes);
   }
 
-  /// A value of psi along an axis.
+  /// A value of psi along an axis; explicitly fused, so that all who compute it get the same bits.
   KOKKOS_FORCEINLINE_FUNCTION static void update(const T (&slope)[width], const Vector& a,
                                                  const Vector& b, Vector& psi) {
     MOHO_UNROLL
-    for (int i = 0; i < width; ++i) psi.v[i] = b.v[i] * psi.v[i] + a.v[i] * slope[i];
+    for (int i = 0; i < width; ++i) psi.v[i] = Kokkos::fma(a.v[i], slope[i], b.v[i] * psi.v[i]);
   }
   KOKKOS_FORCEINLINE_FUNCTION static Vector same(T value) {
     Vector v;
@@ -196,20 +196,6 @@ struct DeviceLayerMarch {
       const Vector low = load_lanes<width>(here - k * stride);
       MOHO_UNROLL
       for (int i = 0; i < width; ++i) slope[i] += c[k] * (up.v[i] - low.v[i]);
-    }
-  }
-  /// Second derivative along y.
-  KOKKOS_FORCEINLINE_FUNCTION static void second_difference(const T* here, const T* mid,
-                                                            std::int64_t stride, const T* c,
-                                                            T (&second)[width]) {
-    MOHO_UNROLL
-    for (int i = 0; i < width; ++i) second[i] = c[0] * mid[i];
-    MOHO_UNROLL
-    for (int k = 1; k <= radius; ++k) {
-      const Vector up = load_lanes<width>(here + k * stride);
-      const Vector low = load_lanes<width>(here - k * stride);
-      MOHO_UNROLL
-      for (int i = 0; i < width; ++i) second[i] += c[k] * (up.v[i] + low.v[i]);
     }
   }
   /// zeta of nodes of a layer, and what the derivative of psi and zeta add to the second one.
@@ -243,12 +229,10 @@ struct DeviceLayerMarch {
     const bool active = thread && y < piece.upper[1] && z < piece.upper[2];
     if (!across_y && !across_z && !active) return;
 
-    Vector* const ring_here = team.scratch() + rank;
-    // two planes in turn with one barrier each, or one with two beside a ring
-    const int buffers = across_x ? 1 : 2;
-    const int next_y = across_x ? 0 : plane_y(piece), next_z = across_x ? 0 : plane_z(piece);
-    Vector* const planes_y = team.scratch() + (across_x ? ring * threads : 0);
-    Vector* const planes_z = planes_y + (across_y ? buffers * plane_y(piece) : 0);
+    // two planes in turn with one barrier each, or one with two
+    const int next_y = across_z ? 0 : plane_y(piece), next_z = across_y ? 0 : plane_z(piece);
+    Vector* const planes_y = team.scratch();
+    Vector* const planes_z = planes_y + (across_y ? plane_y(piece) : 0);
     std::int64_t at = s.flat(x0, y, z);
 
     // across y: psi of the node, and of a node around the tile
@@ -312,21 +296,26 @@ struct DeviceLayerMarch {
 
     // across x: psi of plane j of the node
     const LayerPair<T>& lx = layers[0];
-    const auto ahead_x = [&](int j) {
-      Vector psi = same(0);
-      if (lx.has(j)) {
-        const LayerAccess<T> access = lx.of(j);
-        const std::int64_t element = access.at(j, y, z);
-        psi = load_lanes<width>(access.psi_now + element);
-        T slope[width];
-        difference(s.now[0] + s.flat(j, y, z), s.stride_x, s.first[0], slope);
-        update(slope, same(lx.a[j]), same(lx.b[j]), psi);
-        if (j >= x0 && j < x1) rims.tiles.store(s, z, access.psi_next + element, psi);
+    const auto ahead_x = [&](int j, Vector& psi) {
+      if (!lx.has(j)) {
+        psi = same(0);
+        return;
       }
-      return psi;
+      T slope[width];
+      difference(s.now[0] + s.flat(j, y, z), s.stride_x, s.first[0], slope);
+      update(slope, same(lx.a[j]), same(lx.b[j]), psi);
     };
+    Vector ring_x[ring];
     if (across_x && active) {
-      for (int k = 0; k < ring; ++k) ring_here[k * threads] = ahead_x(x0 - radius + k);
+      for (int k = 0; k < ring; ++k) {
+        const int j = x0 - radius + k;
+        const LayerAccess<T> access = lx.of(j);
+        Vector psi{};
+        if (lx.has(j)) psi = load_lanes<width>(access.psi_now + access.at(j, y, z));
+        ahead_x(j, psi);
+        ring_x[k] = psi;
+        if (lx.has(j) && j >= x0) rims.tiles.store(s, z, access.psi_next + access.at(j, y, z), psi);
+      }
     }
 
     Queue queue;
@@ -338,9 +327,12 @@ struct DeviceLayerMarch {
     int turn = 0;   // slot of plane x - radius
     int plane = 0;  // which of the two planes
     for (int x = x0; x < x1; ++x, at += s.stride_x) {
+      // all loads, then what needs no other thread
       Vector scale{}, before[2]{}, a{}, b{};
-      Vector zeta_y{}, zeta_z{};
-      T along_y[width], along_z[width];
+      Vector psi_x{}, psi_y{}, psi_z{}, zeta_x{}, zeta_y{}, zeta_z{};
+      T total[width], now_q[width], second_x[width], second_y[width], second_z[width];
+      if (inside_y) psi_y = load_lanes<width>(access_y.psi_now + element_y);
+      if (inside_z) psi_z = load_lanes<width>(access_z.psi_now + element_z);
       if (active) {
         Vector ahead[queues];
         MOHO_UNROLL
@@ -354,36 +346,56 @@ struct DeviceLayerMarch {
           a = load_lanes<width>(s.a + at);
           b = load_lanes<width>(s.b + at);
         }
+        if (inside_y) zeta_y = load_lanes<width>(access_y.zeta + element_y);
+        if (inside_z) zeta_z = load_lanes<width>(access_z.zeta + element_z);
+        if (across_x) {
+          if (lx.has(x)) {
+            const LayerAccess<T> access = lx.of(x);
+            zeta_x = load_lanes<width>(access.zeta + access.at(x, y, z));
+          }
+          if (lx.has(x + radius)) {
+            const LayerAccess<T> access = lx.of(x + radius);
+            psi_x = load_lanes<width>(access.psi_now + access.at(x + radius, y, z));
+          }
+        }
         MOHO_UNROLL
         for (int f = 0; f < queues; ++f) {
           MOHO_UNROLL
           for (int i = 0; i < width; ++i) queue[f][2 * radius][i] = ahead[f].v[i];
         }
       }
-      if (across_y) {
-        if (inside_y) {
-          Vector psi = load_lanes<width>(access_y.psi_now + element_y);
-          if (active) zeta_y = load_lanes<width>(access_y.zeta + element_y);
+      if constexpr (Dim == 3) {
+        if (active || inside_y) {
+          const T* const here = s.now[0] + at;
           T slope[width];
-          difference(s.now[0] + at, s.stride_y, s.first[1], slope);
-          update(slope, same(a_y), same(b_y), psi);
-          own_y[plane * next_y] = psi;
-          if (active) rims.tiles.store(s, z, access_y.psi_next + element_y, psi);
-        }
-        if (is_around_y) {
-          const LayerAccess<T> access = ly.of(around_y);
-          Vector psi = load_lanes<width>(access.psi_now + access.at(x, around_y, z));
-          T slope[width];
-          difference(s.now[0] + at + (around_y - y) * s.stride_y, s.stride_y, s.first[1], slope);
-          update(slope, same(ly.a[around_y]), same(ly.b[around_y]), psi);
-          planes_y[around_slot_y + plane * next_y] = psi;
+          const Vector mid = load_lanes<width>(here);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            second_y[i] = s.second[1][0] * mid.v[i];
+            slope[i] = 0;
+          }
+          MOHO_UNROLL
+          for (int k = 1; k <= radius; ++k) {
+            const Vector up = load_lanes<width>(here + k * s.stride_y);
+            const Vector low = load_lanes<width>(here - k * s.stride_y);
+            MOHO_UNROLL
+            for (int i = 0; i < width; ++i) {
+              second_y[i] += s.second[1][k] * (up.v[i] + low.v[i]);
+              if (across_y) slope[i] += s.first[1][k] * (up.v[i] - low.v[i]);
+            }
+          }
+          if (inside_y) update(slope, same(a_y), same(b_y), psi_y);
         }
       }
-      // z neighbours, of the field that layers across z correct
-      if (across_z) {
-        const auto slope_z = [&](const T* here, T(&slope)[width]) {
-          typename Rim::Window window;
-          load_window<width, side>(here, window);
+      const auto along_z = [&](const T* here, Vector& psi, const Vector& c, const Vector& d,
+                               T(&mid)[width], T(&second)[width]) {
+        typename Rim::Window window;
+        load_window<width, side>(here, window);
+        rims.down(window, second);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) mid[i] = window[center + i];
+        if (across_z) {
+          T slope[width];
           MOHO_UNROLL
           for (int i = 0; i < width; ++i) {
             slope[i] = 0;
@@ -392,145 +404,144 @@ struct DeviceLayerMarch {
               slope[i] += s.first[2][k] * (window[center + i + k] - window[center + i - k]);
             }
           }
-        };
-        if (inside_z) {
-          Vector psi = load_lanes<width>(access_z.psi_now + element_z);
-          if (active) zeta_z = load_lanes<width>(access_z.zeta + element_z);
-          T slope[width];
-          slope_z(s.now[down_field] + at, slope);
-          update(slope, a_z, b_z, psi);
-          own_z[plane * next_z] = psi;
-          if (active) rims.tiles.store(s, z, access_z.psi_next + element_z, psi);
+          update(slope, c, d, psi);
         }
-        if (is_around_z) {
-          const int node = around_z + width > lz.upper_begin ? lz.upper_begin : around_z;
-          const LayerAccess<T> access = lz.of(node);
-          Vector psi = load_lanes<width>(access.psi_now + access.at(x, y, around_z));
-          T slope[width];
-          slope_z(s.now[down_field] + at + (around_z - z), slope);
-          const std::int64_t k = around_z;
-          update(slope, load_lanes<width>(lz.a + k), load_lanes<width>(lz.b + k), psi);
-          planes_z[around_slot_z + plane * next_z] = psi;
+      };
+      if (active || inside_z) along_z(s.now[down_field] + at, psi_z, a_z, b_z, now_q, second_z);
+      if (active) {
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          second_x[i] = s.second[0][0] * queue[0][radius][i];
+          MOHO_UNROLL
+          for (int k = 1; k <= radius; ++k) {
+            second_x[i] += s.second[0][k] * (queue[0][radius + k][i] + queue[0][radius - k][i]);
+          }
         }
+        if constexpr (stencil == Stencil::variable_density) {
+          rims.flux(queue, at, total);
+        } else {
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            total[i] = Dim == 3 ? second_x[i] + second_y[i] : second_x[i];
+          }
+        }
+        if (across_x) ahead_x(x + radius, psi_x);
       }
-      Vector tip{};
-      if (across_x && active) tip = ahead_x(x + radius);
+
+      // psi of the plane, and of what is around the tile
+      if (inside_y) own_y[plane * next_y] = psi_y;
+      if (inside_z) own_z[plane * next_z] = psi_z;
+      if (across_y && is_around_y) {
+        const LayerAccess<T> access = ly.of(around_y);
+        Vector psi = load_lanes<width>(access.psi_now + access.at(x, around_y, z));
+        T slope[width];
+        difference(s.now[0] + at + (around_y - y) * s.stride_y, s.stride_y, s.first[1], slope);
+        update(slope, same(ly.a[around_y]), same(ly.b[around_y]), psi);
+        planes_y[around_slot_y + plane * next_y] = psi;
+      }
+      if (across_z && is_around_z) {
+        const int node = around_z + width > lz.upper_begin ? lz.upper_begin : around_z;
+        const LayerAccess<T> access = lz.of(node);
+        Vector psi = load_lanes<width>(access.psi_now + access.at(x, y, around_z));
+        T mid[width], second[width];
+        along_z(s.now[down_field] + at + (around_z - z), psi,
+                load_lanes<width>(lz.a + around_z), load_lanes<width>(lz.b + around_z), mid, second);
+        planes_z[around_slot_z + plane * next_z] = psi;
+      }
       if (across_y || across_z) team.barrier();
 
       if (active) {
-        T total[width], down_total[width], now[width];
+        T across[width], down[width];
         MOHO_UNROLL
-        for (int i = 0; i < width; ++i) {
-          now[i] = queue[0][radius][i];
-          total[i] = s.second[0][0] * now[i];
-          MOHO_UNROLL
-          for (int k = 1; k <= radius; ++k) {
-            total[i] += s.second[0][k] * (queue[0][radius + k][i] + queue[0][radius - k][i]);
-          }
-        }
-        T second[width], correction[width];
-        MOHO_UNROLL
-        for (int i = 0; i < width; ++i) correction[i] = 0;
+        for (int i = 0; i < width; ++i) across[i] = down[i] = 0;
         if (across_x) {
-          T change[width];
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) change[i] = 0;
           MOHO_UNROLL
           for (int k = 1; k <= radius; ++k) {
             int up = turn + radius + k, low = turn + radius - k;
             up = up < ring ? up : up - ring;
             low = low < ring ? low : low - ring;
-            const Vector u = k < radius ? ring_here[up * threads] : tip;
-            const Vector l = ring_here[low * threads];
+            const Vector u = k < radius ? ring_x[up] : psi_x, l = ring_x[low];
             MOHO_UNROLL
-            for (int i = 0; i < width; ++i) change[i] += s.first[0][k] * (u.v[i] - l.v[i]);
+            for (int i = 0; i < width; ++i) across[i] += s.first[0][k] * (u.v[i] - l.v[i]);
           }
-          ring_here[turn * threads] = tip;
+          ring_x[turn] = psi_x;
           if (lx.has(x)) {
-            T* const zeta = lx.of(x).zeta + lx.of(x).at(x, y, z);
-            remember(z, zeta, load_lanes<width>(zeta), same(lx.a[x]), same(lx.b[x]), total, change);
+            const LayerAccess<T> access = lx.of(x);
+            remember(z, access.zeta + access.at(x, y, z), zeta_x, same(lx.a[x]), same(lx.b[x]),
+                     second_x, across);
+          }
+          if (lx.has(x + radius) && x + radius < x1) {
+            const LayerAccess<T> access = lx.of(x + radius);
+            rims.tiles.store(s, z, access.psi_next + access.at(x + radius, y, z), psi_x);
+          }
+        }
+        if (across_y) {
+          const Vector* const here = own_y + plane * next_y;
+          T change[width];
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) change[i] = 0;
+          MOHO_UNROLL
+          for (int k = 1; k <= radius; ++k) {
+            const Vector u = here[k * lanes], l = here[-k * lanes];
+            MOHO_UNROLL
+            for (int i = 0; i < width; ++i) change[i] += s.first[1][k] * (u.v[i] - l.v[i]);
+          }
+          if (inside_y) {
+            remember(z, access_y.zeta + element_y, zeta_y, same(a_y), same(b_y), second_y, change);
+            rims.tiles.store(s, z, access_y.psi_next + element_y, psi_y);
           }
           MOHO_UNROLL
-          for (int i = 0; i < width; ++i) correction[i] += change[i];
+          for (int i = 0; i < width; ++i) across[i] += change[i];
         }
-        if constexpr (Dim == 3) {
-          second_difference(s.now[0] + at, now, s.stride_y, s.second[1], second);
-          if (across_y) {
-            const Vector* const here = own_y + plane * next_y;
-            T change[width];
-            MOHO_UNROLL
-            for (int i = 0; i < width; ++i) change[i] = 0;
-            MOHO_UNROLL
-            for (int k = 1; k <= radius; ++k) {
-              const Vector u = here[k * lanes], l = here[-k * lanes];
-              MOHO_UNROLL
-              for (int i = 0; i < width; ++i) change[i] += s.first[1][k] * (u.v[i] - l.v[i]);
-            }
-            if (inside_y) {
-              remember(z, access_y.zeta + element_y, zeta_y, same(a_y), same(b_y), second, change);
-            }
-            MOHO_UNROLL
-            for (int i = 0; i < width; ++i) correction[i] += change[i];
-          }
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) total[i] += second[i];
-        }
-        typename Rim::Window window;
-        load_window<width, side>(s.now[down_field] + at, window);
-        rims.down(window, second);
         if (across_z) {
-          T psi[(2 * side + 1) * width], change[width];
+          T psi[(2 * side + 1) * width];
           load_window<width, side>(reinterpret_cast<const T*>(own_z + plane * next_z), psi);
           MOHO_UNROLL
           for (int i = 0; i < width; ++i) {
-            change[i] = 0;
             MOHO_UNROLL
             for (int k = 1; k <= radius; ++k) {
-              change[i] += s.first[2][k] * (psi[center + i + k] - psi[center + i - k]);
+              down[i] += s.first[2][k] * (psi[center + i + k] - psi[center + i - k]);
             }
           }
           if (inside_z) {
-            remember(z, access_z.zeta + element_z, zeta_z, a_z, b_z, second, change);
+            remember(z, access_z.zeta + element_z, zeta_z, a_z, b_z, second_z, down);
+            rims.tiles.store(s, z, access_z.psi_next + element_z, psi_z);
           }
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) down_total[i] = change[i];
-        } else {
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) down_total[i] = 0;
         }
 
         const T wx = s.taper[0][x];
-        if constexpr (stencil == Stencil::variable_density) {
-          rims.flux(queue, at, total);
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) {
-            total[i] += queue[queues - 1][radius][i] * (correction[i] + down_total[i]);
-          }
-        } else if constexpr (stencil == Stencil::isotropic) {
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) total[i] += second[i] + correction[i] + down_total[i];
-        } else {
-          Vector next;
+        Vector next;
+        if constexpr (stencil == Stencil::vti) {
           MOHO_UNROLL
           for (int i = 0; i < width; ++i) {
             T change_p, change_q;
-            symmetric_change<T>(total[i] + correction[i], second[i] + down_total[i], a.v[i], b.v[i],
+            symmetric_change<T>(total[i] + across[i], second_z[i] + down[i], a.v[i], b.v[i],
                                 change_p, change_q);
             total[i] = change_p;
-            next.v[i] = next_value<T>(window[center + i], before[1].v[i], scale.v[i] * change_q,
-                                      wx * taper[i]);
+            next.v[i] =
+                next_value<T>(now_q[i], before[1].v[i], scale.v[i] * change_q, wx * taper[i]);
           }
           rims.tiles.store(s, z, s.next[fields - 1] + at, next);
+        } else {
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            const T added = across[i] + down[i];
+            if constexpr (stencil == Stencil::variable_density) {
+              total[i] += queue[queues - 1][radius][i] * added;
+            } else {
+              total[i] += second_z[i] + added;
+            }
+          }
         }
-        Vector next;
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
-          next.v[i] = next_value<T>(now[i], before[0].v[i], scale.v[i] * total[i], wx * taper[i]);
+          next.v[i] = next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * total[i],
+                                    wx * taper[i]);
         }
         rims.tiles.store(s, z, s.next[0] + at, next);
         Rim::shift(queue);
       }
-      if (across_x && (across_y || across_z)) team.barrier();
+      if (across_y && across_z) team.barrier();
       plane ^= 1;
       turn = turn + 1 < ring ? turn + 1 : 0;
       element_y += access_y.stride_x;
