@@ -113,17 +113,16 @@ struct LayerPair {
   KOKKOS_FORCEINLINE_FUNCTION bool has_some(std::int64_t node, int count) const {
     return node + count > 0 && node < extent && (node < lower_end || node + count > upper_begin);
   }
-  /// The layer of a node that is in one.
-  KOKKOS_FORCEINLINE_FUNCTION LayerAccess<T> of(std::int64_t node) const {
-    const bool upper = node >= lower_end;
-    LayerAccess<T> result;
-    result.psi_now = upper ? sides[1].psi_now : sides[0].psi_now;
-    result.psi_next = upper ? sides[1].psi_next : sides[0].psi_next;
-    result.zeta = upper ? sides[1].zeta : sides[0].zeta;
-    result.origin = upper ? sides[1].origin : sides[0].origin;
-    result.stride_x = upper ? sides[1].stride_x : sides[0].stride_x;
-    result.stride_y = upper ? sides[1].stride_y : sides[0].stride_y;
-    return result;
+  /// The node of a layer, or the first of a vector of `count` nodes, that is nearest.
+  KOKKOS_FORCEINLINE_FUNCTION int nearest(int node, int side, int count) const {
+    const int first = (side == 0 ? 0 : upper_begin) / count * count;
+    const int last = ((side == 0 ? lower_end : extent) - 1) / count * count;
+    return node < first ? first : node > last ? last : node;
+  }
+  /// True where `nodes` of interior, besides those that `radius` reaches, are between both layers.
+  bool apart(int radius, int nodes) const {
+    return lower_end == 0 || upper_begin == extent ||
+           upper_begin - lower_end >= 2 * radius + nodes;
   }
 };
 

@@ -20,6 +20,7 @@
 #include <moho/wave/march_device.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace moho::wave::detail {
 
@@ -32,6 +33,7 @@ struct LayerPiece {
   int tiles_z, tiles_y;    ///< tiles along z and y
   int planes;              ///< planes that a team marches through
   int axes;                ///< bit d: layers across axis d reach it
+  int side[3];             ///< which of the two across each axis: 0 the lower, 1 the upper
 };
 
 /// How pieces are made; the numbers are those of the fastest trial.
@@ -71,7 +73,8 @@ struct DeviceLayerMarch {
   using Queue = typename Rim::Queue;
   static constexpr int threads = March::threads, width = Rim::width, fields = March::fields;
   static constexpr int queues = Rim::queues, side = Rim::side, center = Rim::center;
-  static constexpr int ring = 2 * radius;
+  /// Slots of a ring of values of psi: a power of two, not less than 2 radius.
+  static constexpr int ring = radius == 1 ? 2 : radius == 2 ? 4 : radius <= 4 ? 8 : 16;
   static constexpr int most_lanes = 32, least_lanes = Dim == 3 ? 6 : 32;
   /// The field that layers across z correct.
   static constexpr int down_field = layer_field(stencil, 2);
@@ -105,22 +108,26 @@ struct DeviceLayerMarch {
     int bounds[3][4], reached[3][3];
     for (int d = 0; d < 3; ++d) {
       const LayerPair<T>& l = layers[d];
-      const int unit = d == 2 ? cut.unit_z * 4 / static_cast<int>(sizeof(T)) : d == 1 ? cut.unit_y : 1;
+      const bool below = l.lower_end > 0, above = l.upper_begin < l.extent;
+      const int wide = d == 2 ? cut.unit_z * 4 / static_cast<int>(sizeof(T)) : cut.unit_y;
+      const int least = d == 2 ? width : 1;
       int low = 0, high = l.extent;
-      if (l.lower_end > 0) low = (l.lower_end + radius + unit - 1) / unit * unit;
-      if (l.upper_begin < l.extent) {
-        high = l.upper_begin - radius;
-        // vectors are not cut
-        high = d == 2 ? high / unit * unit : l.extent - (l.extent - high + unit - 1) / unit * unit;
+      for (const int unit : {d == 0 ? 1 : wide, least}) {
+        if (below) low = (l.lower_end + radius + unit - 1) / unit * unit;
+        if (above) {
+          high = l.upper_begin - radius;
+          // vectors are not cut
+          high = d == 2 ? high / unit * unit : l.extent - (l.extent - high + unit - 1) / unit * unit;
+        }
+        if (low <= high && high >= 0) break;
       }
-      const bool meet = low >= high;
-      const int all[4] = {0, meet ? 0 : low, meet ? 0 : high, l.extent};
+      const int all[4] = {0, low, high, l.extent};
       for (int k = 0; k < 4; ++k) {
         bounds[d][k] = static_cast<int>(std::clamp<std::int64_t>(all[k], s.lower[d], s.upper[d]));
       }
-      reached[d][0] = !meet && l.lower_end > 0;
+      reached[d][0] = below;
       reached[d][1] = 0;
-      reached[d][2] = meet || l.upper_begin < l.extent;
+      reached[d][2] = above;
     }
     count = 0;
     std::int64_t teams = 0;
@@ -133,6 +140,7 @@ struct DeviceLayerMarch {
           piece.lower[d] = bounds[d][part[d]];
           piece.upper[d] = bounds[d][part[d] + 1];
           piece.axes |= reached[d][part[d]] << d;
+          piece.side[d] = part[d] == 2 ? 1 : 0;
         }
         bool empty = (piece.axes != 0) != ((turn == 1) != cut.rims_first);
         for (int d = 0; d < 3; ++d) empty = empty || piece.lower[d] >= piece.upper[d];
@@ -176,8 +184,9 @@ struct DeviceLayerMarch {
   /// A value of psi along an axis; explicitly fused, so that all who compute it get the same bits.
   KOKKOS_FORCEINLINE_FUNCTION static void update(const T (&slope)[width], const Vector& a,
                                                  const Vector& b, Vector& psi) {
+    using std::fma;
     MOHO_UNROLL
-    for (int i = 0; i < width; ++i) psi.v[i] = Kokkos::fma(a.v[i], slope[i], b.v[i] * psi.v[i]);
+    for (int i = 0; i < width; ++i) psi.v[i] = fma(a.v[i], slope[i], b.v[i] * psi.v[i]);
   }
   KOKKOS_FORCEINLINE_FUNCTION static Vector same(T value) {
     Vector v;
@@ -198,20 +207,22 @@ struct DeviceLayerMarch {
       for (int i = 0; i < width; ++i) slope[i] += c[k] * (up.v[i] - low.v[i]);
     }
   }
-  /// zeta of nodes of a layer, and what the derivative of psi and zeta add to the second one.
-  KOKKOS_FORCEINLINE_FUNCTION void remember(std::int64_t z, T* zeta, const Vector& old,
-                                            const Vector& a, const Vector& b,
-                                            const T (&second)[width], T (&change)[width]) const {
-    Vector value;
+  /// zeta of a node, and what the derivative of psi and zeta add to the second one.
+  KOKKOS_FORCEINLINE_FUNCTION static void remember(const Vector& a, const Vector& b,
+                                                   const T (&second)[width], Vector& zeta,
+                                                   T (&change)[width]) {
     MOHO_UNROLL
     for (int i = 0; i < width; ++i) {
-      value.v[i] = b.v[i] * old.v[i] + a.v[i] * (second[i] + change[i]);
-      change[i] += value.v[i];
+      zeta.v[i] = b.v[i] * zeta.v[i] + a.v[i] * (second[i] + change[i]);
+      change[i] += zeta.v[i];
     }
-    rims.tiles.store(rims.s, z, zeta, value);
   }
 
   /// A march through a piece that layers of the given axes reach; -1: of those that it names.
+  ///
+  /// Nothing but stores depends on whether a thread has a node, or a node of a layer: others read
+  /// what their neighbours read, with factors of zero. So all loads of a plane are under way at
+  /// once.
   template <int axes, class Team>
   KOKKOS_FORCEINLINE_FUNCTION void rim(const Team& team, const LayerPiece& piece, int tile) const {
     const StepArguments<T>& s = rims.s;
@@ -224,10 +235,14 @@ struct DeviceLayerMarch {
     const int tile_y = piece.lower[1] + tile / piece.tiles_z % piece.tiles_y * rows;
     const int x0 = piece.lower[0] + tile / piece.tiles_z / piece.tiles_y * piece.planes;
     const int x1 = x0 + piece.planes < piece.upper[0] ? x0 + piece.planes : piece.upper[0];
-    const int y = tile_y + row, z = tile_z + lane * width;
-    const bool thread = row < rows;  // threads behind the last row only wait
+    const bool thread = row < rows;  // threads behind the last row have no node
+    int y = tile_y + row, z = tile_z + lane * width;
     const bool active = thread && y < piece.upper[1] && z < piece.upper[2];
-    if (!across_y && !across_z && !active) return;
+    const bool full = active && z >= piece.lower[2] && z + width <= piece.upper[2];
+    const LayerPair<T>&lx = layers[0], &ly = layers[1], &lz = layers[2];
+    const bool in_y = y < ly.extent, in_z = z < lz.extent;
+    if (!in_y) y = ly.extent - 1;
+    if (!in_z) z = (lz.extent - 1) / width * width;
 
     // two planes in turn with one barrier each, or one with two
     const int next_y = across_z ? 0 : plane_y(piece), next_z = across_y ? 0 : plane_z(piece);
@@ -236,156 +251,148 @@ struct DeviceLayerMarch {
     std::int64_t at = s.flat(x0, y, z);
 
     // across y: psi of the node, and of a node around the tile
-    const LayerPair<T>& ly = layers[1];
     Vector* const own_y = planes_y + (row + radius) * lanes + lane;
-    const bool column = thread && z < piece.upper[2];
-    const bool inside_y = across_y && column && ly.has(y);
     std::int64_t element_y = 0;
     int around_y = 0, around_slot_y = 0;
-    bool is_around_y = false;
+    bool is_around_y = false, inside_y = false;
     T a_y = 0, b_y = 0;
-    LayerAccess<T> access_y{};
     if (across_y) {
-      if (inside_y) {
-        access_y = ly.of(y);
-        element_y = access_y.at(x0, y, z);
-        a_y = ly.a[y];
-        b_y = ly.b[y];
-      } else if (thread) {
-        own_y[0] = own_y[next_y] = same(0);
-      }
+      inside_y = in_y && ly.has(y);
+      element_y = ly.sides[piece.side[1]].at(x0, ly.nearest(y, piece.side[1], 1), z);
+      a_y = inside_y ? ly.a[y] : T(0);
+      b_y = inside_y ? ly.b[y] : T(0);
       if (thread && row < 2 * radius) {
         around_y = row < radius ? tile_y - radius + row : tile_y + rows + row - radius;
         around_slot_y = (row < radius ? row : row + rows) * lanes + lane;
-        is_around_y = column && ly.has(around_y);
+        is_around_y = ly.has(around_y);
         if (!is_around_y) {
           planes_y[around_slot_y] = planes_y[around_slot_y + next_y] = same(0);
         }
       }
     }
-
     // across z: the same
-    const LayerPair<T>& lz = layers[2];
     const int pitch_z = lanes + 2 * side;
     Vector* const own_z = planes_z + row * pitch_z + side + lane;
-    const bool line = thread && y < piece.upper[1];
-    const bool inside_z = across_z && line && lz.has_some(z, width);
     std::int64_t element_z = 0;
     int around_z = 0, around_slot_z = 0;
-    bool is_around_z = false;
-    Vector a_z{}, b_z{};
-    LayerAccess<T> access_z{};
+    bool is_around_z = false, inside_z = false;
+    Vector a_z = same(0), b_z = same(0);
     if (across_z) {
-      if (inside_z) {
-        access_z = lz.of(z + width > lz.upper_begin ? lz.upper_begin : z);
-        element_z = access_z.at(x0, y, z);
+      inside_z = in_z && lz.has_some(z, width);
+      element_z = lz.sides[piece.side[2]].at(x0, y, lz.nearest(z, piece.side[2], width));
+      if (in_z) {
         a_z = load_lanes<width>(lz.a + z);
         b_z = load_lanes<width>(lz.b + z);
-      } else if (thread) {
-        own_z[0] = own_z[next_z] = same(0);
       }
       if (thread && lane < 2 * side) {
         around_z = tile_z + (lane < side ? lane - side : lanes + lane - side) * width;
         around_slot_z = row * pitch_z + (lane < side ? lane : lane + lanes);
-        is_around_z = line && lz.has_some(around_z, width);
+        is_around_z = lz.has_some(around_z, width);
         if (!is_around_z) {
           planes_z[around_slot_z] = planes_z[around_slot_z + next_z] = same(0);
         }
       }
     }
-
-    // across x: psi of plane j of the node
-    const LayerPair<T>& lx = layers[0];
+    // across x: psi of the nodes ahead, in a ring
+    std::int64_t element_x = 0;
+    Vector ring_x[ring];
     const auto ahead_x = [&](int j, Vector& psi) {
-      if (!lx.has(j)) {
-        psi = same(0);
-        return;
-      }
       T slope[width];
       difference(s.now[0] + s.flat(j, y, z), s.stride_x, s.first[0], slope);
       update(slope, same(lx.a[j]), same(lx.b[j]), psi);
     };
-    Vector ring_x[ring];
-    if (across_x && active) {
-      for (int k = 0; k < ring; ++k) {
+    const LayerAccess<T>& side_x = lx.sides[piece.side[0]];
+    if (across_x) {
+      element_x = side_x.at(0, y, z);
+      for (int k = 0; k < 2 * radius; ++k) {
         const int j = x0 - radius + k;
-        const LayerAccess<T> access = lx.of(j);
-        Vector psi{};
-        if (lx.has(j)) psi = load_lanes<width>(access.psi_now + access.at(j, y, z));
-        ahead_x(j, psi);
+        Vector psi = same(0);
+        if (lx.has(j)) {
+          const std::int64_t element = element_x + j * side_x.stride_x;
+          psi = load_lanes<width>(side_x.psi_now + element);
+          ahead_x(j, psi);
+          if (active && j >= x0) rims.tiles.store(s, z, side_x.psi_next + element, psi);
+        }
         ring_x[k] = psi;
-        if (lx.has(j) && j >= x0) rims.tiles.store(s, z, access.psi_next + access.at(j, y, z), psi);
       }
     }
 
     Queue queue;
     T taper[width];
-    if (active) {
-      rims.begin(at, queue);
-      rims.tiles.taper(s, y, z, taper);
-    }
+    rims.begin(at, queue);
+    rims.tiles.taper(s, y, z, taper);
     int turn = 0;   // slot of plane x - radius
     int plane = 0;  // which of the two planes
     for (int x = x0; x < x1; ++x, at += s.stride_x) {
       // all loads, then what needs no other thread
-      Vector scale{}, before[2]{}, a{}, b{};
-      Vector psi_x{}, psi_y{}, psi_z{}, zeta_x{}, zeta_y{}, zeta_z{};
+      Vector ahead[queues], before[2], a, b, psi_x, psi_y, psi_z, zeta_x, zeta_y, zeta_z;
       T total[width], now_q[width], second_x[width], second_y[width], second_z[width];
-      if (inside_y) psi_y = load_lanes<width>(access_y.psi_now + element_y);
-      if (inside_z) psi_z = load_lanes<width>(access_z.psi_now + element_z);
-      if (active) {
-        Vector ahead[queues];
+      std::int64_t zeta_at = 0, psi_at = 0;
+      MOHO_UNROLL
+      for (int f = 0; f < queues; ++f) {
+        ahead[f] = load_lanes<width>(rims.column(f) + at + radius * s.stride_x);
+      }
+      const Vector scale = load_lanes<width>(s.scale + at);
+      before[0] = load_lanes<width>(s.next[0] + at);
+      if constexpr (fields == 2) {
+        before[1] = load_lanes<width>(s.next[1] + at);
+        a = load_lanes<width>(s.a + at);
+        b = load_lanes<width>(s.b + at);
+      }
+      if (across_y) {
+        psi_y = load_lanes<width>(ly.sides[piece.side[1]].psi_now + element_y);
+        zeta_y = load_lanes<width>(ly.sides[piece.side[1]].zeta + element_y);
+      }
+      if (across_z) {
+        psi_z = load_lanes<width>(lz.sides[piece.side[2]].psi_now + element_z);
+        zeta_z = load_lanes<width>(lz.sides[piece.side[2]].zeta + element_z);
+      }
+      if (across_x) {
+        zeta_at = element_x + lx.nearest(x, piece.side[0], 1) * side_x.stride_x;
+        psi_at = element_x + lx.nearest(x + radius, piece.side[0], 1) * side_x.stride_x;
+        zeta_x = load_lanes<width>(side_x.zeta + zeta_at);
+        psi_x = load_lanes<width>(side_x.psi_now + psi_at);
+      }
+      MOHO_UNROLL
+      for (int f = 0; f < queues; ++f) {
         MOHO_UNROLL
-        for (int f = 0; f < queues; ++f) {
-          ahead[f] = load_lanes<width>(rims.column(f) + at + radius * s.stride_x);
-        }
-        scale = load_lanes<width>(s.scale + at);
-        before[0] = load_lanes<width>(s.next[0] + at);
-        if constexpr (fields == 2) {
-          before[1] = load_lanes<width>(s.next[1] + at);
-          a = load_lanes<width>(s.a + at);
-          b = load_lanes<width>(s.b + at);
-        }
-        if (inside_y) zeta_y = load_lanes<width>(access_y.zeta + element_y);
-        if (inside_z) zeta_z = load_lanes<width>(access_z.zeta + element_z);
-        if (across_x) {
-          if (lx.has(x)) {
-            const LayerAccess<T> access = lx.of(x);
-            zeta_x = load_lanes<width>(access.zeta + access.at(x, y, z));
-          }
-          if (lx.has(x + radius)) {
-            const LayerAccess<T> access = lx.of(x + radius);
-            psi_x = load_lanes<width>(access.psi_now + access.at(x + radius, y, z));
-          }
-        }
+        for (int i = 0; i < width; ++i) queue[f][2 * radius][i] = ahead[f].v[i];
+      }
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        second_x[i] = s.second[0][0] * queue[0][radius][i];
         MOHO_UNROLL
-        for (int f = 0; f < queues; ++f) {
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) queue[f][2 * radius][i] = ahead[f].v[i];
+        for (int k = 1; k <= radius; ++k) {
+          second_x[i] += s.second[0][k] * (queue[0][radius + k][i] + queue[0][radius - k][i]);
         }
       }
+      if (across_x) {
+        // behind the grid the field ends with its halo
+        const int j = x + radius < lx.extent ? x + radius : lx.extent - 1;
+        const T none = x + radius < lx.extent ? T(1) : T(0);
+        T slope[width];
+        difference(s.now[0] + s.flat(j, y, z), s.stride_x, s.first[0], slope);
+        update(slope, same(none * lx.a[j]), same(none * lx.b[j]), psi_x);
+      }
       if constexpr (Dim == 3) {
-        if (active || inside_y) {
-          const T* const here = s.now[0] + at;
-          T slope[width];
-          const Vector mid = load_lanes<width>(here);
+        const T* const here = s.now[0] + at;
+        T slope[width];
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          second_y[i] = s.second[1][0] * queue[0][radius][i];
+          slope[i] = 0;
+        }
+        MOHO_UNROLL
+        for (int k = 1; k <= radius; ++k) {
+          const Vector up = load_lanes<width>(here + k * s.stride_y);
+          const Vector low = load_lanes<width>(here - k * s.stride_y);
           MOHO_UNROLL
           for (int i = 0; i < width; ++i) {
-            second_y[i] = s.second[1][0] * mid.v[i];
-            slope[i] = 0;
+            second_y[i] += s.second[1][k] * (up.v[i] + low.v[i]);
+            if (across_y) slope[i] += s.first[1][k] * (up.v[i] - low.v[i]);
           }
-          MOHO_UNROLL
-          for (int k = 1; k <= radius; ++k) {
-            const Vector up = load_lanes<width>(here + k * s.stride_y);
-            const Vector low = load_lanes<width>(here - k * s.stride_y);
-            MOHO_UNROLL
-            for (int i = 0; i < width; ++i) {
-              second_y[i] += s.second[1][k] * (up.v[i] + low.v[i]);
-              if (across_y) slope[i] += s.first[1][k] * (up.v[i] - low.v[i]);
-            }
-          }
-          if (inside_y) update(slope, same(a_y), same(b_y), psi_y);
         }
+        if (across_y) update(slope, same(a_y), same(b_y), psi_y);
       }
       const auto along_z = [&](const T* here, Vector& psi, const Vector& c, const Vector& d,
                                T(&mid)[width], T(&second)[width]) {
@@ -407,145 +414,125 @@ struct DeviceLayerMarch {
           update(slope, c, d, psi);
         }
       };
-      if (active || inside_z) along_z(s.now[down_field] + at, psi_z, a_z, b_z, now_q, second_z);
-      if (active) {
+      along_z(s.now[down_field] + at, psi_z, a_z, b_z, now_q, second_z);
+      if constexpr (stencil == Stencil::variable_density) {
+        rims.flux(queue, at, total);
+      } else {
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
-          second_x[i] = s.second[0][0] * queue[0][radius][i];
-          MOHO_UNROLL
-          for (int k = 1; k <= radius; ++k) {
-            second_x[i] += s.second[0][k] * (queue[0][radius + k][i] + queue[0][radius - k][i]);
-          }
+          total[i] = Dim == 3 ? second_x[i] + second_y[i] : second_x[i];
         }
-        if constexpr (stencil == Stencil::variable_density) {
-          rims.flux(queue, at, total);
-        } else {
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) {
-            total[i] = Dim == 3 ? second_x[i] + second_y[i] : second_x[i];
-          }
-        }
-        if (across_x) ahead_x(x + radius, psi_x);
       }
 
       // psi of the plane, and of what is around the tile
-      if (inside_y) own_y[plane * next_y] = psi_y;
-      if (inside_z) own_z[plane * next_z] = psi_z;
+      if (across_y && thread) own_y[plane * next_y] = psi_y;
+      if (across_z && thread) own_z[plane * next_z] = psi_z;
       if (across_y && is_around_y) {
-        const LayerAccess<T> access = ly.of(around_y);
+        const LayerAccess<T>& access = ly.sides[piece.side[1]];
         Vector psi = load_lanes<width>(access.psi_now + access.at(x, around_y, z));
         T slope[width];
-        difference(s.now[0] + at + (around_y - y) * s.stride_y, s.stride_y, s.first[1], slope);
+        difference(s.now[0] + s.flat(x, around_y, z), s.stride_y, s.first[1], slope);
         update(slope, same(ly.a[around_y]), same(ly.b[around_y]), psi);
         planes_y[around_slot_y + plane * next_y] = psi;
       }
       if (across_z && is_around_z) {
-        const int node = around_z + width > lz.upper_begin ? lz.upper_begin : around_z;
-        const LayerAccess<T> access = lz.of(node);
+        const LayerAccess<T>& access = lz.sides[piece.side[2]];
         Vector psi = load_lanes<width>(access.psi_now + access.at(x, y, around_z));
         T mid[width], second[width];
-        along_z(s.now[down_field] + at + (around_z - z), psi,
-                load_lanes<width>(lz.a + around_z), load_lanes<width>(lz.b + around_z), mid, second);
+        along_z(s.now[down_field] + s.flat(x, y, around_z), psi,
+                load_lanes<width>(lz.a + around_z), load_lanes<width>(lz.b + around_z), mid,
+                second);
         planes_z[around_slot_z + plane * next_z] = psi;
       }
       if (across_y || across_z) team.barrier();
 
-      if (active) {
-        T across[width], down[width];
+      T across[width], down[width];
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) across[i] = down[i] = 0;
+      if (across_x) {
         MOHO_UNROLL
-        for (int i = 0; i < width; ++i) across[i] = down[i] = 0;
-        if (across_x) {
+        for (int k = 1; k <= radius; ++k) {
+          const Vector u = k < radius ? ring_x[(turn + radius + k) & (ring - 1)] : psi_x;
+          const Vector l = ring_x[(turn + radius - k) & (ring - 1)];
           MOHO_UNROLL
-          for (int k = 1; k <= radius; ++k) {
-            int up = turn + radius + k, low = turn + radius - k;
-            up = up < ring ? up : up - ring;
-            low = low < ring ? low : low - ring;
-            const Vector u = k < radius ? ring_x[up] : psi_x, l = ring_x[low];
-            MOHO_UNROLL
-            for (int i = 0; i < width; ++i) across[i] += s.first[0][k] * (u.v[i] - l.v[i]);
-          }
-          ring_x[turn] = psi_x;
-          if (lx.has(x)) {
-            const LayerAccess<T> access = lx.of(x);
-            remember(z, access.zeta + access.at(x, y, z), zeta_x, same(lx.a[x]), same(lx.b[x]),
-                     second_x, across);
-          }
-          if (lx.has(x + radius) && x + radius < x1) {
-            const LayerAccess<T> access = lx.of(x + radius);
-            rims.tiles.store(s, z, access.psi_next + access.at(x + radius, y, z), psi_x);
-          }
+          for (int i = 0; i < width; ++i) across[i] += s.first[0][k] * (u.v[i] - l.v[i]);
         }
-        if (across_y) {
-          const Vector* const here = own_y + plane * next_y;
-          T change[width];
+        ring_x[(turn + 2 * radius) & (ring - 1)] = psi_x;
+        remember(same(lx.a[x]), same(lx.b[x]), second_x, zeta_x, across);
+      }
+      if (across_y) {
+        const Vector* const here = own_y + plane * next_y;
+        T change[width];
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) change[i] = 0;
+        MOHO_UNROLL
+        for (int k = 1; k <= radius; ++k) {
+          const Vector u = here[k * lanes], l = here[-k * lanes];
           MOHO_UNROLL
-          for (int i = 0; i < width; ++i) change[i] = 0;
-          MOHO_UNROLL
-          for (int k = 1; k <= radius; ++k) {
-            const Vector u = here[k * lanes], l = here[-k * lanes];
-            MOHO_UNROLL
-            for (int i = 0; i < width; ++i) change[i] += s.first[1][k] * (u.v[i] - l.v[i]);
-          }
-          if (inside_y) {
-            remember(z, access_y.zeta + element_y, zeta_y, same(a_y), same(b_y), second_y, change);
-            rims.tiles.store(s, z, access_y.psi_next + element_y, psi_y);
-          }
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) across[i] += change[i];
+          for (int i = 0; i < width; ++i) change[i] += s.first[1][k] * (u.v[i] - l.v[i]);
         }
-        if (across_z) {
-          T psi[(2 * side + 1) * width];
-          load_window<width, side>(reinterpret_cast<const T*>(own_z + plane * next_z), psi);
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) {
-            MOHO_UNROLL
-            for (int k = 1; k <= radius; ++k) {
-              down[i] += s.first[2][k] * (psi[center + i + k] - psi[center + i - k]);
-            }
-          }
-          if (inside_z) {
-            remember(z, access_z.zeta + element_z, zeta_z, a_z, b_z, second_z, down);
-            rims.tiles.store(s, z, access_z.psi_next + element_z, psi_z);
-          }
-        }
-
-        const T wx = s.taper[0][x];
-        Vector next;
-        if constexpr (stencil == Stencil::vti) {
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) {
-            T change_p, change_q;
-            symmetric_change<T>(total[i] + across[i], second_z[i] + down[i], a.v[i], b.v[i],
-                                change_p, change_q);
-            total[i] = change_p;
-            next.v[i] =
-                next_value<T>(now_q[i], before[1].v[i], scale.v[i] * change_q, wx * taper[i]);
-          }
-          rims.tiles.store(s, z, s.next[fields - 1] + at, next);
-        } else {
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) {
-            const T added = across[i] + down[i];
-            if constexpr (stencil == Stencil::variable_density) {
-              total[i] += queue[queues - 1][radius][i] * added;
-            } else {
-              total[i] += second_z[i] + added;
-            }
-          }
-        }
+        remember(same(a_y), same(b_y), second_y, zeta_y, change);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) across[i] += change[i];
+      }
+      if (across_z) {
+        T psi[(2 * side + 1) * width];
+        load_window<width, side>(reinterpret_cast<const T*>(own_z + plane * next_z), psi);
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
-          next.v[i] = next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * total[i],
-                                    wx * taper[i]);
+          MOHO_UNROLL
+          for (int k = 1; k <= radius; ++k) {
+            down[i] += s.first[2][k] * (psi[center + i + k] - psi[center + i - k]);
+          }
         }
-        rims.tiles.store(s, z, s.next[0] + at, next);
-        Rim::shift(queue);
+        remember(a_z, b_z, second_z, zeta_z, down);
       }
+
+      const T wx = s.taper[0][x];
+      Vector next[2];
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        if constexpr (stencil == Stencil::vti) {
+          T change_q;
+          symmetric_change<T>(second_x[i] + second_y[i] + across[i], second_z[i] + down[i], a.v[i],
+                              b.v[i], total[i], change_q);
+          next[1].v[i] =
+              next_value<T>(now_q[i], before[1].v[i], scale.v[i] * change_q, wx * taper[i]);
+        } else if constexpr (stencil == Stencil::variable_density) {
+          total[i] += queue[queues - 1][radius][i] * (across[i] + down[i]);
+        } else {
+          total[i] += second_z[i] + (across[i] + down[i]);
+        }
+        next[0].v[i] = next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * total[i],
+                                     wx * taper[i]);
+      }
+      const auto store = [&](const auto& write) {
+        write(s.next[0] + at, next[0]);
+        if constexpr (fields == 2) write(s.next[1] + at, next[1]);
+        if (across_x) {
+          if (lx.has(x)) write(side_x.zeta + zeta_at, zeta_x);
+          if (lx.has(x + radius) && x + radius < x1) write(side_x.psi_next + psi_at, psi_x);
+        }
+        if (across_y && inside_y) {
+          write(ly.sides[piece.side[1]].zeta + element_y, zeta_y);
+          write(ly.sides[piece.side[1]].psi_next + element_y, psi_y);
+        }
+        if (across_z && inside_z) {
+          write(lz.sides[piece.side[2]].zeta + element_z, zeta_z);
+          write(lz.sides[piece.side[2]].psi_next + element_z, psi_z);
+        }
+      };
+      if (full) {
+        store([](T* to, const Vector& v) { *reinterpret_cast<Vector*>(to) = v; });
+      } else if (active) {
+        store([&](T* to, const Vector& v) { rims.tiles.store(s, z, to, v); });
+      }
+      Rim::shift(queue);
       if (across_y && across_z) team.barrier();
       plane ^= 1;
-      turn = turn + 1 < ring ? turn + 1 : 0;
-      element_y += access_y.stride_x;
-      element_z += access_z.stride_x;
+      turn = (turn + 1) & (ring - 1);
+      if (across_y) element_y += ly.sides[piece.side[1]].stride_x;
+      if (across_z) element_z += lz.sides[piece.side[2]].stride_x;
     }
   }
 
