@@ -99,11 +99,11 @@ struct LayerAccess {
 /// The layers across an axis, of the field that has derivatives along it.
 template <class T>
 struct LayerPair {
-  const T *a, *b;            ///< factors by node of the grid, zero outside of layers
-  int lower_end;             ///< nodes below this one are in the lower layer
-  int upper_begin;           ///< nodes from this one on are in the upper layer
-  int extent;                ///< nodes of the grid
-  LayerAccess<T> sides[2];   ///< lower, upper
+  const T *a, *b;           ///< factors by node of the grid, zero outside of layers
+  int lower_end;            ///< nodes below this one are in the lower layer
+  int upper_begin;          ///< nodes from this one on are in the upper layer
+  int extent;               ///< nodes of the grid
+  LayerAccess<T> sides[2];  ///< lower, upper
 
   /// True for nodes of a layer.
   KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t node) const {
@@ -121,8 +121,7 @@ struct LayerPair {
   }
   /// True where `nodes` of interior, besides those that `radius` reaches, are between both layers.
   bool apart(int radius, int nodes) const {
-    return lower_end == 0 || upper_begin == extent ||
-           upper_begin - lower_end >= 2 * radius + nodes;
+    return lower_end == 0 || upper_begin == extent || upper_begin - lower_end >= 2 * radius + nodes;
   }
 };
 

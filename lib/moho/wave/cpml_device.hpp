@@ -117,7 +117,8 @@ struct DeviceLayerMarch {
         if (above) {
           high = l.upper_begin - radius;
           // vectors are not cut
-          high = d == 2 ? high / unit * unit : l.extent - (l.extent - high + unit - 1) / unit * unit;
+          high =
+              d == 2 ? high / unit * unit : l.extent - (l.extent - high + unit - 1) / unit * unit;
         }
         if (low <= high && high >= 0) break;
       }
@@ -161,7 +162,9 @@ struct DeviceLayerMarch {
     const int vectors = ceiling(piece.upper[2] - piece.first_z, nodes);
     const bool rim = (piece.axes & 6) != 0;
     piece.lanes = most_lanes;
-    if (Dim == 3) piece.lanes = (rim ? cut.rim_lanes * 16 : cut.lanes * 16) / (nodes * static_cast<int>(sizeof(T)));
+    if (Dim == 3)
+      piece.lanes =
+          (rim ? cut.rim_lanes * 16 : cut.lanes * 16) / (nodes * static_cast<int>(sizeof(T)));
     if (Dim == 3 && (piece.axes & 4) != 0) {
       // a tile as wide as the rim, if it can be
       const int tiles = ceiling(vectors, most_lanes);
@@ -170,7 +173,8 @@ struct DeviceLayerMarch {
     // threads of the tile compute what is around it: so many lanes along z and rows along y
     if (piece.axes != 0) {
       const int most = (piece.axes & 2) != 0 ? threads / (2 * radius) : most_lanes;
-      piece.lanes = std::clamp(piece.lanes, std::max(least_lanes, 2 * side), std::min(most, most_lanes));
+      piece.lanes =
+          std::clamp(piece.lanes, std::max(least_lanes, 2 * side), std::min(most, most_lanes));
     }
     piece.rows = Dim == 3 ? threads / piece.lanes : 1;
     piece.tiles_z = ceiling(vectors, piece.lanes);
@@ -230,12 +234,13 @@ struct DeviceLayerMarch {
     const bool across_y = Dim == 3 && (axes < 0 ? (piece.axes & 2) != 0 : (axes & 2) != 0);
     const bool across_z = axes < 0 ? (piece.axes & 4) != 0 : (axes & 4) != 0;
     const int lanes = piece.lanes, rows = piece.rows, rank = team.rank();
-    const int row = rank / lanes, lane = rank - row * lanes;
+    const bool thread = rank < rows * lanes;  // those behind the last row have no node
+    const int row = thread ? rank / lanes : rows - 1;
+    const int lane = thread ? rank - row * lanes : 0;
     const int tile_z = piece.first_z + tile % piece.tiles_z * lanes * width;
     const int tile_y = piece.lower[1] + tile / piece.tiles_z % piece.tiles_y * rows;
     const int x0 = piece.lower[0] + tile / piece.tiles_z / piece.tiles_y * piece.planes;
     const int x1 = x0 + piece.planes < piece.upper[0] ? x0 + piece.planes : piece.upper[0];
-    const bool thread = row < rows;  // threads behind the last row have no node
     int y = tile_y + row, z = tile_z + lane * width;
     const bool active = thread && y < piece.upper[1] && z < piece.upper[2];
     const bool full = active && z >= piece.lower[2] && z + width <= piece.upper[2];
@@ -439,9 +444,8 @@ struct DeviceLayerMarch {
         const LayerAccess<T>& access = lz.sides[piece.side[2]];
         Vector psi = load_lanes<width>(access.psi_now + access.at(x, y, around_z));
         T mid[width], second[width];
-        along_z(s.now[down_field] + s.flat(x, y, around_z), psi,
-                load_lanes<width>(lz.a + around_z), load_lanes<width>(lz.b + around_z), mid,
-                second);
+        along_z(s.now[down_field] + s.flat(x, y, around_z), psi, load_lanes<width>(lz.a + around_z),
+                load_lanes<width>(lz.b + around_z), mid, second);
         planes_z[around_slot_z + plane * next_z] = psi;
       }
       if (across_y || across_z) team.barrier();
@@ -545,7 +549,8 @@ struct DeviceLayerMarch {
     const int tile = team.league() - first;
     if (piece.axes == 0) {
       const int row = team.rank() / piece.lanes, lane = team.rank() - row * piece.lanes;
-      const std::int64_t z = piece.first_z + (tile % piece.tiles_z * piece.lanes + lane) * March::width;
+      const std::int64_t z =
+          piece.first_z + (tile % piece.tiles_z * piece.lanes + lane) * March::width;
       const std::int64_t y =
           piece.lower[1] + tile / piece.tiles_z % piece.tiles_y * piece.rows + row;
       const int x0 = piece.lower[0] + tile / piece.tiles_z / piece.tiles_y * piece.planes;
@@ -590,6 +595,10 @@ struct DeviceLayerMarch {
   }
 
   /// Steps the box of the arguments.
+  static void launch(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments) {
+    run(exec, arguments, {});
+  }
+  /// The same with pieces of another kind.
   static void run(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments,
                   const LayerCut& cut = {}) {
     DeviceLayerMarch kernel;
@@ -602,4 +611,52 @@ struct DeviceLayerMarch {
   }
 };
 
+/// Steps a box of a grid with layers.
+template <class T, class Memory>
+using LayeredLaunch = void (*)(const Instance<Memory>&, const LayeredArguments<T>&);
+
+/// The kernels of devices for a step with layers in 3D, by order.
+template <Stencil stencil, class T, class Exec>
+LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(int order) {
+  constexpr LayeredLaunch<T, MemoryOf<Exec>> table[] = {
+      &DeviceLayerMarch<stencil, T, 3, 1, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 2, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 3, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 4, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 5, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 6, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 7, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 8, Exec>::launch};
+  return table[order / 2 - 1];
+}
+
+/// The step with layers of a stencil that has_layer_march().
+template <class T, class Exec>
+LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(Stencil stencil, int order) {
+  switch (stencil) {
+    case Stencil::vti:
+      return layered_launch_of<Stencil::vti, T, Exec>(order);
+    case Stencil::variable_density:
+      return layered_launch_of<Stencil::variable_density, T, Exec>(order);
+    default:
+      return layered_launch_of<Stencil::isotropic, T, Exec>(order);
+  }
+}
+
 }  // namespace moho::wave::detail
+
+/// \cond
+#define MOHO_WAVE_DEVICE_RIM(prefix, stencil, T, Exec) \
+  prefix template LayeredLaunch<T, Exec::memory_space> \
+  layered_launch_of<Stencil::stencil, T, Exec>(int);
+#if defined(MOHO_WAVE_KERNELS) && defined(KOKKOS_ENABLE_CUDA)
+namespace moho::wave::detail {
+MOHO_WAVE_DEVICE_RIM(extern, isotropic, float, Kokkos::Cuda)
+MOHO_WAVE_DEVICE_RIM(extern, isotropic, double, Kokkos::Cuda)
+MOHO_WAVE_DEVICE_RIM(extern, variable_density, float, Kokkos::Cuda)
+MOHO_WAVE_DEVICE_RIM(extern, variable_density, double, Kokkos::Cuda)
+MOHO_WAVE_DEVICE_RIM(extern, vti, float, Kokkos::Cuda)
+MOHO_WAVE_DEVICE_RIM(extern, vti, double, Kokkos::Cuda)
+}  // namespace moho::wave::detail
+#endif
+/// \endcond

@@ -7,6 +7,9 @@
 #include <moho/core/instances.hpp>
 #include <moho/wave/medium.hpp>
 #include <moho/wave/wavefield.hpp>
+#ifdef KOKKOS_ENABLE_CUDA
+#include <moho/wave/cpml_device.hpp>
+#endif
 
 #include <algorithm>
 #include <cstdint>
@@ -279,6 +282,28 @@ LayeredArguments<T> bind_layers(const Scheme<T, Dim, Memory>& scheme, const Step
   return result;
 }
 
+/// Steps a box together with its layers, in one launch. False where there is no kernel for that:
+/// nothing was done then. Which kernel steps depends on the scheme alone, so that all boxes and
+/// windows agree.
+template <class T, int Dim, class Memory>
+bool step_with_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                      const StepArguments<T>& s, const Wavefield<T, Dim, Memory>& wavefield) {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (Dim == 3 && !is_host_memory<Memory>) {
+    if (scheme.layers().empty() || scheme.options().reference) return false;
+    if (!has_layer_march(scheme.stencil())) return false;
+    const LayeredArguments<T> arguments = bind_layers<T, Dim, Memory>(scheme, s, wavefield);
+    for (const LayerPair<T>& pair : arguments.layers) {
+      if (!pair.apart(scheme.order() / 2, layer_alignment<T>)) return false;
+    }
+    layered_launch_of<T, DeviceOf<Memory>>(scheme.stencil(), scheme.order())(exec, arguments);
+    return true;
+  }
+#endif
+  (void)exec, (void)scheme, (void)s, (void)wavefield;
+  return false;
+}
+
 /// The arguments of a step, or false where there is nothing to step. \throws InputError
 template <class T, int Dim, class Memory>
 bool bind_step(const Scheme<T, Dim, Memory>& scheme, const MediumWindow<T, Dim, Memory>& medium,
@@ -347,6 +372,7 @@ void step_from_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memor
     detail::mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.slope[0], s.slope[1]}, 2,
                                          T(1));
   }
+  if (detail::step_with_layers<T, Dim, Memory>(exec, scheme, s, wavefield)) return;
   scheme.stepper().step(exec, s);
   detail::correct_layers<T, Dim, Memory>(exec, scheme, s, wavefield);
 }
