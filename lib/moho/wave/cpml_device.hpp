@@ -434,7 +434,8 @@ struct DeviceLayerMarch {
       if (across_z && thread) own_z[plane * next_z] = psi_z;
       if (across_y && is_around_y) {
         const LayerAccess<T>& access = ly.sides[piece.side[1]];
-        Vector psi = load_lanes<width>(access.psi_now + access.at(x, around_y, z));
+        Vector psi = load_lanes<width>(access.psi_now +
+                                       access.at(x, ly.nearest(around_y, piece.side[1], 1), z));
         T slope[width];
         difference(s.now[0] + s.flat(x, around_y, z), s.stride_y, s.first[1], slope);
         update(slope, same(ly.a[around_y]), same(ly.b[around_y]), psi);
@@ -442,7 +443,8 @@ struct DeviceLayerMarch {
       }
       if (across_z && is_around_z) {
         const LayerAccess<T>& access = lz.sides[piece.side[2]];
-        Vector psi = load_lanes<width>(access.psi_now + access.at(x, y, around_z));
+        Vector psi = load_lanes<width>(access.psi_now +
+                                       access.at(x, y, lz.nearest(around_z, piece.side[2], width)));
         T mid[width], second[width];
         along_z(s.now[down_field] + s.flat(x, y, around_z), psi, load_lanes<width>(lz.a + around_z),
                 load_lanes<width>(lz.b + around_z), mid, second);
