@@ -42,18 +42,20 @@ struct LayerCut {
   int rim_lanes = 8;  ///< the same where one does
   int planes = 64;    ///< of a march, at most
   int rim_planes = 64;
-  int unit_y = 32;  ///< rows that a rim across y is a multiple of
-  int unit_z = 32;  ///< 4-byte words that a rim across z is a multiple of
-  bool rims_first = false;
+  int unit_y = 32;         ///< rows that a rim across y is a multiple of
+  int unit_z = 32;         ///< 4-byte words that a rim across z is a multiple of
+  bool rims_first = true;  ///< pieces that layers reach come first: they take longer a plane
 };
 
 /// The shape of teams.
 template <Stencil stencil, class T, int radius>
 struct DeviceLayerMarchTraits : DeviceMarchTraits<stencil, T, radius> {
-  /// An instance for each set of axes: faster, but seven of them. Else one for all.
-  static constexpr bool by_axes = true;
-  /// Nodes of a thread where layers reach.
-  static constexpr int rim_width = DeviceMarchTraits<stencil, T, radius>::width;
+  /// An instance for each set of axes, or one for all, which is slower and compiles faster.
+  static constexpr bool by_axes = radius == 2 || radius == 4;
+  /// Nodes of a thread where layers reach: 8 bytes in VTI, where registers spill with 16.
+  static constexpr int rim_width = stencil == Stencil::vti
+                                       ? 8 / static_cast<int>(sizeof(T))
+                                       : DeviceMarchTraits<stencil, T, radius>::width;
 };
 
 /// The same as a march takes it.
@@ -132,7 +134,6 @@ struct DeviceLayerMarch {
     }
     count = 0;
     std::int64_t teams = 0;
-    // those without layers first: long marches, and nothing to wait for at the end
     for (int turn = 0; turn < 2; ++turn) {
       for (int k = 0; k < 27; ++k) {
         const int part[3] = {k / 9, k / 3 % 3, k % 3};
