@@ -74,6 +74,7 @@ struct DeviceLayerMarch {
   using Vector = typename Rim::Vector;
   using Queue = typename Rim::Queue;
   static constexpr int threads = March::threads, width = Rim::width, fields = March::fields;
+  static_assert(March::width % Rim::width == 0);
   static constexpr int queues = Rim::queues, side = Rim::side, center = Rim::center;
   /// Slots of a ring of values of psi: a power of two, not less than 2 radius.
   static constexpr int ring = radius == 1 ? 2 : radius == 2 ? 4 : radius <= 4 ? 8 : 16;
@@ -112,7 +113,7 @@ struct DeviceLayerMarch {
       const LayerPair<T>& l = layers[d];
       const bool below = l.lower_end > 0, above = l.upper_begin < l.extent;
       const int wide = d == 2 ? cut.unit_z * 4 / static_cast<int>(sizeof(T)) : cut.unit_y;
-      const int least = d == 2 ? width : 1;
+      const int least = d == 2 ? March::width : 1;  // not less than that of rims
       int low = 0, high = l.extent;
       for (const int unit : {d == 0 ? 1 : wide, least}) {
         if (below) low = (l.lower_end + radius + unit - 1) / unit * unit;
