@@ -72,6 +72,66 @@ KOKKOS_FORCEINLINE_FUNCTION bool layer_has(Stencil stencil, int axis, int f) {
   return stencil != Stencil::vti || (axis == 2) == (f == 1);
 }
 
+/// True for stencils whose step on devices takes the layers along (cpml_device.hpp): those with one
+/// field for each axis.
+constexpr bool has_layer_march(Stencil stencil) {
+  return stencil == Stencil::isotropic || stencil == Stencil::variable_density ||
+         stencil == Stencil::vti;
+}
+/// The field with derivatives along an axis, of these stencils.
+KOKKOS_FORCEINLINE_FUNCTION constexpr int layer_field(Stencil stencil, int axis) {
+  return stencil == Stencil::vti && axis == 2 ? 1 : 0;
+}
+
+/// The memory of a layer by node of the grid: element origin + x stride_x + y stride_y + z.
+template <class T>
+struct LayerAccess {
+  const T* psi_now;
+  T *psi_next, *zeta;
+  std::int64_t origin, stride_x, stride_y;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t at(std::int64_t x, std::int64_t y,
+                                              std::int64_t z) const {
+    return origin + x * stride_x + y * stride_y + z;
+  }
+};
+
+/// The layers across an axis, of the field that has derivatives along it.
+template <class T>
+struct LayerPair {
+  const T *a, *b;           ///< factors by node of the grid, zero outside of layers
+  int lower_end;            ///< nodes below this one are in the lower layer
+  int upper_begin;          ///< nodes from this one on are in the upper layer
+  int extent;               ///< nodes of the grid
+  LayerAccess<T> sides[2];  ///< lower, upper
+
+  /// True for nodes of a layer.
+  KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t node) const {
+    return node >= 0 && node < extent && (node < lower_end || node >= upper_begin);
+  }
+  /// True where some of `count` nodes are in a layer.
+  KOKKOS_FORCEINLINE_FUNCTION bool has_some(std::int64_t node, int count) const {
+    return node + count > 0 && node < extent && (node < lower_end || node + count > upper_begin);
+  }
+  /// The node of a layer, or the first of a vector of `count` nodes, that is nearest.
+  KOKKOS_FORCEINLINE_FUNCTION int nearest(int node, int side, int count) const {
+    const int first = (side == 0 ? 0 : upper_begin) / count * count;
+    const int last = ((side == 0 ? lower_end : extent) - 1) / count * count;
+    return node < first ? first : node > last ? last : node;
+  }
+  /// True where `nodes` of interior, besides those that `radius` reaches, are between both layers.
+  bool apart(int radius, int nodes) const {
+    return lower_end == 0 || upper_begin == extent || upper_begin - lower_end >= 2 * radius + nodes;
+  }
+};
+
+/// What a step with layers reads and writes.
+template <class T>
+struct LayeredArguments {
+  StepArguments<T> s;
+  LayerPair<T> layers[3];
+};
+
 /// psi of a node of the layer: `p` and `slab` are where it is in the field and in the layer.
 template <int radius, class T>
 KOKKOS_FORCEINLINE_FUNCTION T layer_psi(const T* p, std::int64_t along, const T* c, T a, T b,

@@ -67,6 +67,19 @@ struct Layout {
 template <class T>
 inline constexpr std::int64_t row_alignment = 128 / static_cast<std::int64_t>(sizeof(T));
 
+namespace detail {
+/// Nodes in 16 bytes, the longest vector of a kernel: rows of the memory of layers begin at such.
+template <class T>
+inline constexpr std::int64_t layer_alignment = 16 / static_cast<std::int64_t>(sizeof(T));
+
+/// Elements from one row to the next in the memory of a layer whose rows hold `nodes` nodes, the
+/// first of them `shift` elements behind a boundary of 16 bytes.
+template <class T>
+constexpr std::int64_t layer_row(std::int64_t nodes, std::int64_t shift) {
+  return (shift + nodes + layer_alignment<T> - 1) / layer_alignment<T> * layer_alignment<T>;
+}
+}  // namespace detail
+
 /// A padded array. `Space` is a memory space, or an execution space whose memory is meant.
 template <class T, class Space>
 using Storage = Kokkos::View<T*, typename Space::memory_space>;

@@ -152,22 +152,22 @@ struct DeviceMarch {
     }
   }
   /// div(b grad p), the queues being those of p and b.
-  KOKKOS_FORCEINLINE_FUNCTION void flux(const Queue& queue, const T* const (&column)[2],
-                                        std::int64_t at, T (&sum)[width]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void flux(const Queue& queue, std::int64_t at,
+                                        T (&sum)[width]) const {
     constexpr int last = queues - 1;
     Window p_window, b_window;
-    load_window<width, side>(column[0] + at, p_window);
-    load_window<width, side>(column[1] + at, b_window);
+    load_window<width, side>(column(0) + at, p_window);
+    load_window<width, side>(column(1) + at, b_window);
     MOHO_UNROLL
     for (int i = 0; i < width; ++i) sum[i] = 0;
     MOHO_UNROLL
     for (int k = 1; k <= radius; ++k) {
       Vector p_up{}, p_low{}, b_up{}, b_low{};
       if constexpr (Dim == 3) {
-        p_up = load_lanes<width>(column[0] + at + k * s.stride_y);
-        p_low = load_lanes<width>(column[0] + at - k * s.stride_y);
-        b_up = load_lanes<width>(column[1] + at + k * s.stride_y);
-        b_low = load_lanes<width>(column[1] + at - k * s.stride_y);
+        p_up = load_lanes<width>(column(0) + at + k * s.stride_y);
+        p_low = load_lanes<width>(column(0) + at - k * s.stride_y);
+        b_up = load_lanes<width>(column(1) + at + k * s.stride_y);
+        b_low = load_lanes<width>(column(1) + at - k * s.stride_y);
       }
       MOHO_UNROLL
       for (int i = 0; i < width; ++i) {
@@ -188,21 +188,45 @@ struct DeviceMarch {
     for (int i = 0; i < width; ++i) sum[i] *= T(0.5);
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
-    std::int64_t x0, x1, y, z;
-    if (!tiles.place(s, member.league_rank(), member.team_rank(), x0, x1, y, z)) return;
-    std::int64_t at = s.flat(x0, y, z);
-    const T* const column[2] = {s.now[0], stencil == Stencil::variable_density ? s.a : s.now[1]};
-    Queue queue;
+  /// The arrays whose values along x are in queues.
+  KOKKOS_FORCEINLINE_FUNCTION const T* column(int f) const {
+    return f == 0 ? s.now[0] : stencil == Stencil::variable_density ? s.a : s.now[1];
+  }
+  /// The queues before the first plane of a march.
+  KOKKOS_FORCEINLINE_FUNCTION void begin(std::int64_t at, Queue& queue) const {
     MOHO_UNROLL
     for (int f = 0; f < queues; ++f) {
       MOHO_UNROLL
       for (int k = 0; k < 2 * radius; ++k) {
-        const Vector v = load_lanes<width>(column[f] + at + (k - radius) * s.stride_x);
+        const Vector v = load_lanes<width>(column(f) + at + (k - radius) * s.stride_x);
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) queue[f][k][i] = v.v[i];
       }
     }
+  }
+  /// The queues at the next plane.
+  KOKKOS_FORCEINLINE_FUNCTION static void shift(Queue& queue) {
+    MOHO_UNROLL
+    for (int f = 0; f < queues; ++f) {
+      MOHO_UNROLL
+      for (int k = 0; k < 2 * radius; ++k) {
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) queue[f][k][i] = queue[f][k + 1][i];
+      }
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    std::int64_t x0, x1, y, z;
+    if (tiles.place(s, member.league_rank(), member.team_rank(), x0, x1, y, z)) march(x0, x1, y, z);
+  }
+
+  /// Steps a thread's nodes in planes x0 up to x1.
+  KOKKOS_FORCEINLINE_FUNCTION void march(std::int64_t x0, std::int64_t x1, std::int64_t y,
+                                         std::int64_t z) const {
+    std::int64_t at = s.flat(x0, y, z);
+    Queue queue;
+    begin(at, queue);
     T taper[width];
     tiles.taper(s, y, z, taper);
 
@@ -211,7 +235,7 @@ struct DeviceMarch {
       Vector ahead[queues], before[2], scale, a, b, next;
       MOHO_UNROLL
       for (int f = 0; f < queues; ++f) {
-        ahead[f] = load_lanes<width>(column[f] + at + radius * s.stride_x);
+        ahead[f] = load_lanes<width>(column(f) + at + radius * s.stride_x);
       }
       scale = load_lanes<width>(s.scale + at);
       before[0] = load_lanes<width>(s.next[0] + at);
@@ -230,7 +254,7 @@ struct DeviceMarch {
       if constexpr (fields == 1) {
         T change[width];
         if constexpr (stencil == Stencil::variable_density) {
-          flux(queue, column, at, change);
+          flux(queue, at, change);
         } else {
           T depth[width];
           Window window;
@@ -288,14 +312,7 @@ struct DeviceMarch {
         }
         tiles.store(s, z, s.next[1] + at, next);
       }
-      MOHO_UNROLL
-      for (int f = 0; f < queues; ++f) {
-        MOHO_UNROLL
-        for (int k = 0; k < 2 * radius; ++k) {
-          MOHO_UNROLL
-          for (int i = 0; i < width; ++i) queue[f][k][i] = queue[f][k + 1][i];
-        }
-      }
+      shift(queue);
     }
   }
 };

@@ -47,9 +47,16 @@ MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
   const std::int64_t levels = 2 * fields + (tti && self_adjoint ? 2 : 0);
   std::int64_t layers = 0;
   for (int d = 0; d < Dim; ++d) {
-    const std::int64_t plane = extended.size() / extended.extents[d];
-    for (const Face& face : {shape.faces.lower[d], shape.faces.upper[d]}) {
-      if (face.kind == FaceKind::cpml) layers += 3 * fields * face.width * plane;
+    for (const bool lower : {true, false}) {
+      const Face& face = lower ? shape.faces.lower[d] : shape.faces.upper[d];
+      if (face.kind != FaceKind::cpml) continue;
+      // rows are padded
+      const std::int64_t row = extended.extents[Dim - 1];
+      const std::int64_t first = d < Dim - 1 || lower ? 0 : row - face.width;
+      std::int64_t nodes =
+          detail::layer_row<T>(d == Dim - 1 ? face.width : row, first % detail::layer_alignment<T>);
+      for (int e = 0; e < Dim - 1; ++e) nodes *= e == d ? face.width : extended.extents[e];
+      layers += 3 * fields * nodes;
     }
   }
   const auto bytes = [](std::int64_t elements) {

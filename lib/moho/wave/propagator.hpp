@@ -7,6 +7,9 @@
 #include <moho/core/instances.hpp>
 #include <moho/wave/medium.hpp>
 #include <moho/wave/wavefield.hpp>
+#ifdef KOKKOS_ENABLE_CUDA
+#include <moho/wave/cpml_device.hpp>
+#endif
 
 #include <algorithm>
 #include <cstdint>
@@ -231,15 +234,74 @@ void correct_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& 
     l.row_to = std::clamp<std::int64_t>(l.to + radius - l.first, l.row_from, shape.end);
     l.a = layer.a.data();
     l.b = layer.b.data();
+    const std::int64_t start = shape.offset + shape.shift;
     for (int f = 0; f < wavefield.fields; ++f, ++number) {
       const LayerMemory<T, Memory>& memory = wavefield.layers[number];
-      l.psi_now[f] = memory.psi_now.data() + shape.offset;
-      l.psi_next[f] = memory.psi_next.data() + shape.offset;
-      l.zeta[f] = memory.zeta.data() + shape.offset;
+      l.psi_now[f] = memory.psi_now.data() + start;
+      l.psi_next[f] = memory.psi_next.data() + start;
+      l.zeta[f] = memory.zeta.data() + start;
     }
     for (int a = 0; a < 3; ++a) l.strides[a] = shape.strides[a];
     if (shape.size > 0) correct_layer<T, Memory>(exec, scheme.order(), l);
   }
+}
+
+/// A step's arguments with those of its layers, by axis instead of by face.
+template <class T, int Dim, class Memory>
+LayeredArguments<T> bind_layers(const Scheme<T, Dim, Memory>& scheme, const StepArguments<T>& s,
+                                const Wavefield<T, Dim, Memory>& wavefield) {
+  LayeredArguments<T> result{};
+  result.s = s;
+  for (LayerPair<T>& pair : result.layers) pair.extent = pair.upper_begin = 1;
+  for (int d = 0; d < Dim; ++d) {
+    LayerPair<T>& pair = result.layers[axis3<Dim>(d)];
+    pair.extent = pair.upper_begin = static_cast<int>(scheme.grid().extents[d]);
+    pair.a = scheme.layer_factors(axis3<Dim>(d), 0);
+    pair.b = scheme.layer_factors(axis3<Dim>(d), 1);
+  }
+  std::size_t number = 0;
+  for (const Layer<T, Memory>& layer : scheme.layers()) {
+    const LayerShape shape = wavefield.layer_shape(scheme, layer);
+    LayerPair<T>& pair = result.layers[layer.axis];
+    LayerAccess<T>& side = pair.sides[layer.lower ? 0 : 1];
+    if (layer.lower) {
+      pair.lower_end = layer.width;
+    } else {
+      pair.upper_begin = static_cast<int>(layer.first);
+    }
+    const auto field = static_cast<std::size_t>(layer_field(scheme.stencil(), layer.axis));
+    const LayerMemory<T, Memory>& memory = wavefield.layers[number + field];
+    side.psi_now = memory.psi_now.data();
+    side.psi_next = memory.psi_next.data();
+    side.zeta = memory.zeta.data();
+    side.origin = shape.offset + shape.shift - layer.first * shape.strides[layer.axis];
+    side.stride_x = shape.strides[0];
+    side.stride_y = shape.strides[1];
+    number += static_cast<std::size_t>(wavefield.fields);
+  }
+  return result;
+}
+
+/// Steps a box together with its layers, in one launch. False where there is no kernel for that:
+/// nothing was done then. Which kernel steps depends on the scheme alone, so that all boxes and
+/// windows agree.
+template <class T, int Dim, class Memory>
+bool step_with_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                      const StepArguments<T>& s, const Wavefield<T, Dim, Memory>& wavefield) {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (Dim == 3 && !is_host_memory<Memory>) {
+    if (scheme.layers().empty() || scheme.options().reference) return false;
+    if (!has_layer_march(scheme.stencil())) return false;
+    const LayeredArguments<T> arguments = bind_layers<T, Dim, Memory>(scheme, s, wavefield);
+    for (const LayerPair<T>& pair : arguments.layers) {
+      if (!pair.apart(scheme.order() / 2, layer_alignment<T>)) return false;
+    }
+    layered_launch_of<T, DeviceOf<Memory>>(scheme.stencil(), scheme.order())(exec, arguments);
+    return true;
+  }
+#endif
+  (void)exec, (void)scheme, (void)s, (void)wavefield;
+  return false;
 }
 
 /// The arguments of a step, or false where there is nothing to step. \throws InputError
@@ -310,6 +372,7 @@ void step_from_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memor
     detail::mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.slope[0], s.slope[1]}, 2,
                                          T(1));
   }
+  if (detail::step_with_layers<T, Dim, Memory>(exec, scheme, s, wavefield)) return;
   scheme.stepper().step(exec, s);
   detail::correct_layers<T, Dim, Memory>(exec, scheme, s, wavefield);
 }

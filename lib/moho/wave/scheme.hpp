@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace moho::wave {
@@ -44,7 +45,8 @@ struct Layer {
 struct LayerShape {
   std::int64_t size = 0;        ///< elements; 0: the window holds nothing of the layer
   std::int64_t strides[3] = {}; /**< by axis of kernels */
-  std::int64_t offset = 0;      ///< element of the layer's first node in plane 0 of the grid
+  std::int64_t offset = 0;      ///< element where plane 0 of the grid begins
+  std::int64_t shift = 0;       ///< element of a row that its first node has
   std::int64_t begin = 0;       ///< of a layer across x: its first node in the window, from 0
   std::int64_t end = 0;         ///< one behind its last node in the window
 };
@@ -113,6 +115,7 @@ class Scheme {
   const detail::Stepper<T, Dim, Memory>& stepper() const { return m_stepper; }
   const std::vector<detail::Layer<T, Memory>>& layers() const { return m_layers; }
   detail::LayerShape layer_shape(const detail::Layer<T, Memory>& layer, const Planes& window) const;
+  const T* layer_factors(int axis, int which) const { return m_factors[axis][which].data(); }
   /// \endcond
 
  private:
@@ -127,6 +130,7 @@ class Scheme {
   detail::Stencil m_stencil;
   Storage<T, Memory> m_taper[3];
   std::vector<detail::Layer<T, Memory>> m_layers;
+  Storage<T, Memory> m_factors[3][2];  ///< a and b of the layers across an axis, by node
   detail::StepArguments<T> m_arguments{};
   detail::Stepper<T, Dim, Memory> m_stepper;
 };
@@ -218,6 +222,8 @@ detail::LayerShape Scheme<T, Dim, Memory>::layer_shape(const detail::Layer<T, Me
   for (int d = 0; d < Dim; ++d) extents[detail::axis3<Dim>(d)] = m_grid.extents[d];
   extents[0] = window.count();
   extents[layer.axis] = layer.width;
+  if (layer.axis == 2) shape.shift = layer.first % detail::layer_alignment<T>;
+  extents[2] = detail::layer_row<T>(extents[2], shape.shift);
   shape.end = layer.width;
   if (layer.axis == 0) {
     shape.begin = std::clamp<std::int64_t>(window.begin - layer.first, 0, layer.width);
@@ -280,11 +286,16 @@ void Scheme<T, Dim, Memory>::prepare_tapers(const Instance<Memory>& exec) {
 template <class T, int Dim, class Memory>
 void Scheme<T, Dim, Memory>::prepare_layers(const Instance<Memory>& exec) {
   for (int d = 0; d < Dim; ++d) {
+    const int axis = detail::axis3<Dim>(d);
+    // vectors read beyond the end of a row
+    const auto size = static_cast<std::size_t>(m_grid.extents[d] + row_alignment<T>);
+    std::vector<double> a(size, 0.0), b(size, 0.0);
+    const std::size_t before = m_layers.size();
     for (const bool lower : {true, false}) {
       const Face& face = lower ? m_options.boundaries.lower[d] : m_options.boundaries.upper[d];
       if (face.kind != FaceKind::cpml) continue;
       detail::Layer<T, Memory> layer;
-      layer.axis = detail::axis3<Dim>(d);
+      layer.axis = axis;
       layer.width = face.width;
       layer.lower = lower;
       layer.first = lower ? 0 : m_grid.extents[d] - face.width;
@@ -297,9 +308,20 @@ void Scheme<T, Dim, Memory>::prepare_layers(const Instance<Memory>& exec) {
         std::reverse(profile.a.begin(), profile.a.end());
         std::reverse(profile.b.begin(), profile.b.end());
       }
-      layer.a = detail::upload_as<T>(exec, profile.a, "moho::wave::cpml_a");
-      layer.b = detail::upload_as<T>(exec, profile.b, "moho::wave::cpml_b");
+      std::copy(profile.a.begin(), profile.a.end(), a.begin() + layer.first);
+      std::copy(profile.b.begin(), profile.b.end(), b.begin() + layer.first);
       m_layers.push_back(layer);
+    }
+    if (m_layers.size() == before) continue;
+    m_factors[axis][0] = detail::upload_as<T>(exec, a, "moho::wave::cpml_a");
+    m_factors[axis][1] = detail::upload_as<T>(exec, b, "moho::wave::cpml_b");
+    for (std::size_t n = before; n < m_layers.size(); ++n) {
+      detail::Layer<T, Memory>& layer = m_layers[n];
+      const auto first = static_cast<std::size_t>(layer.first);
+      const std::pair<std::size_t, std::size_t> nodes(
+          first, first + static_cast<std::size_t>(layer.width));
+      layer.a = Kokkos::subview(m_factors[axis][0], nodes);
+      layer.b = Kokkos::subview(m_factors[axis][1], nodes);
     }
   }
 }

@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief A step with perfectly matched layers on devices, in one launch.
+///
+/// The box is cut into pieces at the nodes that the layers reach. Pieces that no layer reaches take
+/// the march of march_device.hpp. In the others a thread marches through its nodes in the same way,
+/// and updates psi and zeta where it needs them, so that the field is read and written once:
+///
+/// - across y and z the new psi of a plane of the tile goes through scratch, two planes in turn
+///   with one barrier each;
+/// - along the march, x, the new psi is computed `radius` planes ahead and kept in a ring of
+///   2 radius + 1 values, which only its thread reads: no barrier.
+///
+/// psi of nodes around a tile is computed again from the old one, as its neighbours do. Where the
+/// box is cut depends on the grid alone, so that a node gets the same bits in any box.
+
+#include <moho/wave/cpml.hpp>
+#include <moho/wave/march_device.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace moho::wave::detail {
+
+/// A part of a box whose nodes are reached by the layers of the same axes.
+struct LayerPiece {
+  int end;                 ///< number of the first team behind it
+  int lower[3], upper[3];  ///< its nodes
+  int first_z;             ///< lower[2] rounded down to a vector
+  int lanes, rows;         ///< threads of a tile along z and y
+  int tiles_z, tiles_y;    ///< tiles along z and y
+  int planes;              ///< planes that a team marches through
+  int axes;                ///< bit d: layers across axis d reach it
+  int side[3];             ///< which of the two across each axis: 0 the lower, 1 the upper
+};
+
+/// How pieces are made; the numbers are those of the fastest trial.
+struct LayerCut {
+  int lanes = 16;     ///< threads along z where no layer across y or z reaches
+  int rim_lanes = 8;  ///< the same where one does
+  int planes = 64;    ///< of a march, at most
+  int rim_planes = 64;
+  int unit_y = 32;         ///< rows that a rim across y is a multiple of
+  int unit_z = 32;         ///< 4-byte words that a rim across z is a multiple of
+  bool rims_first = true;  ///< pieces that layers reach come first: they take longer a plane
+};
+
+/// The shape of teams.
+template <Stencil stencil, class T, int radius>
+struct DeviceLayerMarchTraits : DeviceMarchTraits<stencil, T, radius> {
+  /// An instance for each set of axes, or one for all, which is slower and compiles faster.
+  static constexpr bool by_axes = radius == 2 || radius == 4;
+  /// Nodes of a thread where layers reach: 8 bytes in VTI, where registers spill with 16.
+  static constexpr int rim_width = stencil == Stencil::vti
+                                       ? 8 / static_cast<int>(sizeof(T))
+                                       : DeviceMarchTraits<stencil, T, radius>::width;
+};
+
+/// The same as a march takes it.
+template <class Traits>
+struct RimTraits : Traits {
+  static constexpr int width = Traits::rim_width;
+};
+
+/// One step of isotropic media, variable density and self-adjoint VTI, with layers.
+template <Stencil stencil, class T, int Dim, int radius, class Exec,
+          class Traits = DeviceLayerMarchTraits<stencil, T, radius>>
+struct DeviceLayerMarch {
+  using March = DeviceMarch<stencil, T, Dim, radius, Exec, Traits>;
+  using Rim = DeviceMarch<stencil, T, Dim, radius, Exec, RimTraits<Traits>>;
+  using Policy = typename March::Policy;
+  using Vector = typename Rim::Vector;
+  using Queue = typename Rim::Queue;
+  static constexpr int threads = March::threads, width = Rim::width, fields = March::fields;
+  static_assert(March::width % Rim::width == 0);
+  static constexpr int queues = Rim::queues, side = Rim::side, center = Rim::center;
+  /// Slots of a ring of values of psi: a power of two, not less than 2 radius.
+  static constexpr int ring = radius == 1 ? 2 : radius == 2 ? 4 : radius <= 4 ? 8 : 16;
+  static constexpr int most_lanes = 32, least_lanes = Dim == 3 ? 6 : 32;
+  /// The field that layers across z correct.
+  static constexpr int down_field = layer_field(stencil, 2);
+
+  March march;
+  Rim rims;
+  LayerPair<T> layers[3];
+  int count;
+  LayerPiece pieces[27];
+
+  /// Vectors of a plane of psi across y, and across z.
+  KOKKOS_FORCEINLINE_FUNCTION static int plane_y(const LayerPiece& piece) {
+    return (piece.axes & 2) != 0 ? (piece.rows + 2 * radius) * piece.lanes : 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static int plane_z(const LayerPiece& piece) {
+    return (piece.axes & 4) != 0 ? piece.rows * (piece.lanes + 2 * side) : 0;
+  }
+  /// Bytes of a team's scratch: two planes of psi, across one axis in turn or across both.
+  std::size_t scratch_bytes() const {
+    int most = 0;
+    for (int k = 0; k < count; ++k) {
+      const int y = plane_y(pieces[k]), z = plane_z(pieces[k]);
+      most = std::max(most, y > 0 && z > 0 ? y + z : 2 * (y + z));
+    }
+    return sizeof(Vector) * static_cast<std::size_t>(most);
+  }
+
+  /// Cuts the box of the arguments into pieces. Returns the teams.
+  std::int64_t cover(const LayerCut& cut) {
+    const StepArguments<T>& s = march.s;
+    int bounds[3][4], reached[3][3];
+    for (int d = 0; d < 3; ++d) {
+      const LayerPair<T>& l = layers[d];
+      const bool below = l.lower_end > 0, above = l.upper_begin < l.extent;
+      const int wide = d == 2 ? cut.unit_z * 4 / static_cast<int>(sizeof(T)) : cut.unit_y;
+      const int least = d == 2 ? March::width : 1;  // not less than that of rims
+      int low = 0, high = l.extent;
+      for (const int unit : {d == 0 ? 1 : wide, least}) {
+        if (below) low = (l.lower_end + radius + unit - 1) / unit * unit;
+        if (above) {
+          high = l.upper_begin - radius;
+          // vectors are not cut
+          high =
+              d == 2 ? high / unit * unit : l.extent - (l.extent - high + unit - 1) / unit * unit;
+        }
+        if (low <= high && high >= 0) break;
+      }
+      const int all[4] = {0, low, high, l.extent};
+      for (int k = 0; k < 4; ++k) {
+        bounds[d][k] = static_cast<int>(std::clamp<std::int64_t>(all[k], s.lower[d], s.upper[d]));
+      }
+      reached[d][0] = below;
+      reached[d][1] = 0;
+      reached[d][2] = above;
+    }
+    count = 0;
+    std::int64_t teams = 0;
+    for (int turn = 0; turn < 2; ++turn) {
+      for (int k = 0; k < 27; ++k) {
+        const int part[3] = {k / 9, k / 3 % 3, k % 3};
+        LayerPiece piece{};
+        for (int d = 0; d < 3; ++d) {
+          piece.lower[d] = bounds[d][part[d]];
+          piece.upper[d] = bounds[d][part[d] + 1];
+          piece.axes |= reached[d][part[d]] << d;
+          piece.side[d] = part[d] == 2 ? 1 : 0;
+        }
+        bool empty = (piece.axes != 0) != ((turn == 1) != cut.rims_first);
+        for (int d = 0; d < 3; ++d) empty = empty || piece.lower[d] >= piece.upper[d];
+        if (empty) continue;
+        teams += place(cut, piece);
+        piece.end = static_cast<int>(teams);
+        pieces[count++] = piece;
+      }
+    }
+    return teams;
+  }
+
+  /// The tiles of a piece. Returns their number.
+  static std::int64_t place(const LayerCut& cut, LayerPiece& piece) {
+    const auto ceiling = [](int n, int by) { return (n + by - 1) / by; };
+    const int nodes = piece.axes == 0 ? March::width : width;
+    piece.first_z = piece.lower[2] / nodes * nodes;
+    const int vectors = ceiling(piece.upper[2] - piece.first_z, nodes);
+    const bool rim = (piece.axes & 6) != 0;
+    piece.lanes = most_lanes;
+    if (Dim == 3)
+      piece.lanes =
+          (rim ? cut.rim_lanes * 16 : cut.lanes * 16) / (nodes * static_cast<int>(sizeof(T)));
+    if (Dim == 3 && (piece.axes & 4) != 0) {
+      // a tile as wide as the rim, if it can be
+      const int tiles = ceiling(vectors, most_lanes);
+      piece.lanes = ceiling(vectors, tiles);
+    }
+    // threads of the tile compute what is around it: so many lanes along z and rows along y
+    if (piece.axes != 0) {
+      const int most = (piece.axes & 2) != 0 ? threads / (2 * radius) : most_lanes;
+      piece.lanes =
+          std::clamp(piece.lanes, std::max(least_lanes, 2 * side), std::min(most, most_lanes));
+    }
+    piece.rows = Dim == 3 ? threads / piece.lanes : 1;
+    piece.tiles_z = ceiling(vectors, piece.lanes);
+    piece.tiles_y = ceiling(piece.upper[1] - piece.lower[1], piece.rows);
+    const int planes = piece.upper[0] - piece.lower[0];
+    const int most = Dim == 2 ? 16 : piece.axes == 0 ? cut.planes : cut.rim_planes;
+    piece.planes = ceiling(planes, ceiling(planes, most));
+    return static_cast<std::int64_t>(piece.tiles_z) * piece.tiles_y * ceiling(planes, piece.planes);
+  }
+
+  /// A value of psi along an axis; explicitly fused, so that all who compute it get the same bits.
+  KOKKOS_FORCEINLINE_FUNCTION static void update(const T (&slope)[width], const Vector& a,
+                                                 const Vector& b, Vector& psi) {
+    using std::fma;
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) psi.v[i] = fma(a.v[i], slope[i], b.v[i] * psi.v[i]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static Vector same(T value) {
+    Vector v;
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) v.v[i] = value;
+    return v;
+  }
+  /// First derivative along x or y.
+  KOKKOS_FORCEINLINE_FUNCTION static void difference(const T* here, std::int64_t stride, const T* c,
+                                                     T (&slope)[width]) {
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) slope[i] = 0;
+    MOHO_UNROLL
+    for (int k = 1; k <= radius; ++k) {
+      const Vector up = load_lanes<width>(here + k * stride);
+      const Vector low = load_lanes<width>(here - k * stride);
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) slope[i] += c[k] * (up.v[i] - low.v[i]);
+    }
+  }
+  /// zeta of a node, and what the derivative of psi and zeta add to the second one.
+  KOKKOS_FORCEINLINE_FUNCTION static void remember(const Vector& a, const Vector& b,
+                                                   const T (&second)[width], Vector& zeta,
+                                                   T (&change)[width]) {
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) {
+      zeta.v[i] = b.v[i] * zeta.v[i] + a.v[i] * (second[i] + change[i]);
+      change[i] += zeta.v[i];
+    }
+  }
+
+  /// A march through a piece that layers of the given axes reach; -1: of those that it names.
+  ///
+  /// Nothing but stores depends on whether a thread has a node, or a node of a layer: others read
+  /// what their neighbours read, with factors of zero. So all loads of a plane are under way at
+  /// once.
+  template <int axes, class Team>
+  KOKKOS_FORCEINLINE_FUNCTION void rim(const Team& team, const LayerPiece& piece, int tile) const {
+    const StepArguments<T>& s = rims.s;
+    const bool across_x = axes < 0 ? (piece.axes & 1) != 0 : (axes & 1) != 0;
+    const bool across_y = Dim == 3 && (axes < 0 ? (piece.axes & 2) != 0 : (axes & 2) != 0);
+    const bool across_z = axes < 0 ? (piece.axes & 4) != 0 : (axes & 4) != 0;
+    const int lanes = piece.lanes, rows = piece.rows, rank = team.rank();
+    const bool thread = rank < rows * lanes;  // those behind the last row have no node
+    const int row = thread ? rank / lanes : rows - 1;
+    const int lane = thread ? rank - row * lanes : 0;
+    const int tile_z = piece.first_z + tile % piece.tiles_z * lanes * width;
+    const int tile_y = piece.lower[1] + tile / piece.tiles_z % piece.tiles_y * rows;
+    const int x0 = piece.lower[0] + tile / piece.tiles_z / piece.tiles_y * piece.planes;
+    const int x1 = x0 + piece.planes < piece.upper[0] ? x0 + piece.planes : piece.upper[0];
+    int y = tile_y + row, z = tile_z + lane * width;
+    const bool active = thread && y < piece.upper[1] && z < piece.upper[2];
+    const bool full = active && z >= piece.lower[2] && z + width <= piece.upper[2];
+    const LayerPair<T>&lx = layers[0], &ly = layers[1], &lz = layers[2];
+    const bool in_y = y < ly.extent, in_z = z < lz.extent;
+    if (!in_y) y = ly.extent - 1;
+    if (!in_z) z = (lz.extent - 1) / width * width;
+
+    // two planes in turn with one barrier each, or one with two
+    const int next_y = across_z ? 0 : plane_y(piece), next_z = across_y ? 0 : plane_z(piece);
+    Vector* const planes_y = team.scratch();
+    Vector* const planes_z = planes_y + (across_y ? plane_y(piece) : 0);
+    std::int64_t at = s.flat(x0, y, z);
+
+    // across y: psi of the node, and of a node around the tile
+    Vector* const own_y = planes_y + (row + radius) * lanes + lane;
+    std::int64_t element_y = 0;
+    int around_y = 0, around_slot_y = 0;
+    bool is_around_y = false, inside_y = false;
+    T a_y = 0, b_y = 0;
+    if (across_y) {
+      inside_y = in_y && ly.has(y);
+      element_y = ly.sides[piece.side[1]].at(x0, ly.nearest(y, piece.side[1], 1), z);
+      a_y = inside_y ? ly.a[y] : T(0);
+      b_y = inside_y ? ly.b[y] : T(0);
+      if (thread && row < 2 * radius) {
+        around_y = row < radius ? tile_y - radius + row : tile_y + rows + row - radius;
+        around_slot_y = (row < radius ? row : row + rows) * lanes + lane;
+        is_around_y = ly.has(around_y);
+        if (!is_around_y) {
+          planes_y[around_slot_y] = planes_y[around_slot_y + next_y] = same(0);
+        }
+      }
+    }
+    // across z: the same
+    const int pitch_z = lanes + 2 * side;
+    Vector* const own_z = planes_z + row * pitch_z + side + lane;
+    std::int64_t element_z = 0;
+    int around_z = 0, around_slot_z = 0;
+    bool is_around_z = false, inside_z = false;
+    Vector a_z = same(0), b_z = same(0);
+    if (across_z) {
+      inside_z = in_z && lz.has_some(z, width);
+      element_z = lz.sides[piece.side[2]].at(x0, y, lz.nearest(z, piece.side[2], width));
+      if (in_z) {
+        a_z = load_lanes<width>(lz.a + z);
+        b_z = load_lanes<width>(lz.b + z);
+      }
+      if (thread && lane < 2 * side) {
+        around_z = tile_z + (lane < side ? lane - side : lanes + lane - side) * width;
+        around_slot_z = row * pitch_z + (lane < side ? lane : lane + lanes);
+        is_around_z = lz.has_some(around_z, width);
+        if (!is_around_z) {
+          planes_z[around_slot_z] = planes_z[around_slot_z + next_z] = same(0);
+        }
+      }
+    }
+    // across x: psi of the nodes ahead, in a ring
+    std::int64_t element_x = 0;
+    Vector ring_x[ring];
+    const auto ahead_x = [&](int j, Vector& psi) {
+      T slope[width];
+      difference(s.now[0] + s.flat(j, y, z), s.stride_x, s.first[0], slope);
+      update(slope, same(lx.a[j]), same(lx.b[j]), psi);
+    };
+    const LayerAccess<T>& side_x = lx.sides[piece.side[0]];
+    if (across_x) {
+      element_x = side_x.at(0, y, z);
+      for (int k = 0; k < 2 * radius; ++k) {
+        const int j = x0 - radius + k;
+        Vector psi = same(0);
+        if (lx.has(j)) {
+          const std::int64_t element = element_x + j * side_x.stride_x;
+          psi = load_lanes<width>(side_x.psi_now + element);
+          ahead_x(j, psi);
+          if (active && j >= x0) rims.tiles.store(s, z, side_x.psi_next + element, psi);
+        }
+        ring_x[k] = psi;
+      }
+    }
+
+    Queue queue;
+    T taper[width];
+    rims.begin(at, queue);
+    rims.tiles.taper(s, y, z, taper);
+    int turn = 0;   // slot of plane x - radius
+    int plane = 0;  // which of the two planes
+    for (int x = x0; x < x1; ++x, at += s.stride_x) {
+      // all loads, then what needs no other thread
+      Vector ahead[queues], before[2], a, b, psi_x, psi_y, psi_z, zeta_x, zeta_y, zeta_z;
+      T total[width], now_q[width], second_x[width], second_y[width], second_z[width];
+      std::int64_t zeta_at = 0, psi_at = 0;
+      MOHO_UNROLL
+      for (int f = 0; f < queues; ++f) {
+        ahead[f] = load_lanes<width>(rims.column(f) + at + radius * s.stride_x);
+      }
+      const Vector scale = load_lanes<width>(s.scale + at);
+      before[0] = load_lanes<width>(s.next[0] + at);
+      if constexpr (fields == 2) {
+        before[1] = load_lanes<width>(s.next[1] + at);
+        a = load_lanes<width>(s.a + at);
+        b = load_lanes<width>(s.b + at);
+      }
+      if (across_y) {
+        psi_y = load_lanes<width>(ly.sides[piece.side[1]].psi_now + element_y);
+        zeta_y = load_lanes<width>(ly.sides[piece.side[1]].zeta + element_y);
+      }
+      if (across_z) {
+        psi_z = load_lanes<width>(lz.sides[piece.side[2]].psi_now + element_z);
+        zeta_z = load_lanes<width>(lz.sides[piece.side[2]].zeta + element_z);
+      }
+      if (across_x) {
+        zeta_at = element_x + lx.nearest(x, piece.side[0], 1) * side_x.stride_x;
+        psi_at = element_x + lx.nearest(x + radius, piece.side[0], 1) * side_x.stride_x;
+        zeta_x = load_lanes<width>(side_x.zeta + zeta_at);
+        psi_x = load_lanes<width>(side_x.psi_now + psi_at);
+      }
+      MOHO_UNROLL
+      for (int f = 0; f < queues; ++f) {
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) queue[f][2 * radius][i] = ahead[f].v[i];
+      }
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        second_x[i] = s.second[0][0] * queue[0][radius][i];
+        MOHO_UNROLL
+        for (int k = 1; k <= radius; ++k) {
+          second_x[i] += s.second[0][k] * (queue[0][radius + k][i] + queue[0][radius - k][i]);
+        }
+      }
+      if (across_x) {
+        // behind the grid the field ends with its halo
+        const int j = x + radius < lx.extent ? x + radius : lx.extent - 1;
+        const T none = x + radius < lx.extent ? T(1) : T(0);
+        T slope[width];
+        difference(s.now[0] + s.flat(j, y, z), s.stride_x, s.first[0], slope);
+        update(slope, same(none * lx.a[j]), same(none * lx.b[j]), psi_x);
+      }
+      if constexpr (Dim == 3) {
+        const T* const here = s.now[0] + at;
+        T slope[width];
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          second_y[i] = s.second[1][0] * queue[0][radius][i];
+          slope[i] = 0;
+        }
+        MOHO_UNROLL
+        for (int k = 1; k <= radius; ++k) {
+          const Vector up = load_lanes<width>(here + k * s.stride_y);
+          const Vector low = load_lanes<width>(here - k * s.stride_y);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            second_y[i] += s.second[1][k] * (up.v[i] + low.v[i]);
+            if (across_y) slope[i] += s.first[1][k] * (up.v[i] - low.v[i]);
+          }
+        }
+        if (across_y) update(slope, same(a_y), same(b_y), psi_y);
+      }
+      const auto along_z = [&](const T* here, Vector& psi, const Vector& c, const Vector& d,
+                               T(&mid)[width], T(&second)[width]) {
+        typename Rim::Window window;
+        load_window<width, side>(here, window);
+        rims.down(window, second);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) mid[i] = window[center + i];
+        if (across_z) {
+          T slope[width];
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            slope[i] = 0;
+            MOHO_UNROLL
+            for (int k = 1; k <= radius; ++k) {
+              slope[i] += s.first[2][k] * (window[center + i + k] - window[center + i - k]);
+            }
+          }
+          update(slope, c, d, psi);
+        }
+      };
+      along_z(s.now[down_field] + at, psi_z, a_z, b_z, now_q, second_z);
+      if constexpr (stencil == Stencil::variable_density) {
+        rims.flux(queue, at, total);
+      } else {
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          total[i] = Dim == 3 ? second_x[i] + second_y[i] : second_x[i];
+        }
+      }
+
+      // psi of the plane, and of what is around the tile
+      if (across_y && thread) own_y[plane * next_y] = psi_y;
+      if (across_z && thread) own_z[plane * next_z] = psi_z;
+      if (across_y && is_around_y) {
+        const LayerAccess<T>& access = ly.sides[piece.side[1]];
+        Vector psi = load_lanes<width>(access.psi_now +
+                                       access.at(x, ly.nearest(around_y, piece.side[1], 1), z));
+        T slope[width];
+        difference(s.now[0] + s.flat(x, around_y, z), s.stride_y, s.first[1], slope);
+        update(slope, same(ly.a[around_y]), same(ly.b[around_y]), psi);
+        planes_y[around_slot_y + plane * next_y] = psi;
+      }
+      if (across_z && is_around_z) {
+        const LayerAccess<T>& access = lz.sides[piece.side[2]];
+        Vector psi = load_lanes<width>(access.psi_now +
+                                       access.at(x, y, lz.nearest(around_z, piece.side[2], width)));
+        T mid[width], second[width];
+        along_z(s.now[down_field] + s.flat(x, y, around_z), psi, load_lanes<width>(lz.a + around_z),
+                load_lanes<width>(lz.b + around_z), mid, second);
+        planes_z[around_slot_z + plane * next_z] = psi;
+      }
+      if (across_y || across_z) team.barrier();
+
+      T across[width], down[width];
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) across[i] = down[i] = 0;
+      if (across_x) {
+        MOHO_UNROLL
+        for (int k = 1; k <= radius; ++k) {
+          const Vector u = k < radius ? ring_x[(turn + radius + k) & (ring - 1)] : psi_x;
+          const Vector l = ring_x[(turn + radius - k) & (ring - 1)];
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) across[i] += s.first[0][k] * (u.v[i] - l.v[i]);
+        }
+        ring_x[(turn + 2 * radius) & (ring - 1)] = psi_x;
+        remember(same(lx.a[x]), same(lx.b[x]), second_x, zeta_x, across);
+      }
+      if (across_y) {
+        const Vector* const here = own_y + plane * next_y;
+        T change[width];
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) change[i] = 0;
+        MOHO_UNROLL
+        for (int k = 1; k <= radius; ++k) {
+          const Vector u = here[k * lanes], l = here[-k * lanes];
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) change[i] += s.first[1][k] * (u.v[i] - l.v[i]);
+        }
+        remember(same(a_y), same(b_y), second_y, zeta_y, change);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) across[i] += change[i];
+      }
+      if (across_z) {
+        T psi[(2 * side + 1) * width];
+        load_window<width, side>(reinterpret_cast<const T*>(own_z + plane * next_z), psi);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          MOHO_UNROLL
+          for (int k = 1; k <= radius; ++k) {
+            down[i] += s.first[2][k] * (psi[center + i + k] - psi[center + i - k]);
+          }
+        }
+        remember(a_z, b_z, second_z, zeta_z, down);
+      }
+
+      const T wx = s.taper[0][x];
+      Vector next[2];
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        if constexpr (stencil == Stencil::vti) {
+          T change_q;
+          symmetric_change<T>(second_x[i] + second_y[i] + across[i], second_z[i] + down[i], a.v[i],
+                              b.v[i], total[i], change_q);
+          next[1].v[i] =
+              next_value<T>(now_q[i], before[1].v[i], scale.v[i] * change_q, wx * taper[i]);
+        } else if constexpr (stencil == Stencil::variable_density) {
+          total[i] += queue[queues - 1][radius][i] * (across[i] + down[i]);
+        } else {
+          total[i] += second_z[i] + (across[i] + down[i]);
+        }
+        next[0].v[i] = next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * total[i],
+                                     wx * taper[i]);
+      }
+      const auto store = [&](const auto& write) {
+        write(s.next[0] + at, next[0]);
+        if constexpr (fields == 2) write(s.next[1] + at, next[1]);
+        if (across_x) {
+          if (lx.has(x)) write(side_x.zeta + zeta_at, zeta_x);
+          if (lx.has(x + radius) && x + radius < x1) write(side_x.psi_next + psi_at, psi_x);
+        }
+        if (across_y && inside_y) {
+          write(ly.sides[piece.side[1]].zeta + element_y, zeta_y);
+          write(ly.sides[piece.side[1]].psi_next + element_y, psi_y);
+        }
+        if (across_z && inside_z) {
+          write(lz.sides[piece.side[2]].zeta + element_z, zeta_z);
+          write(lz.sides[piece.side[2]].psi_next + element_z, psi_z);
+        }
+      };
+      if (full) {
+        store([](T* to, const Vector& v) { *reinterpret_cast<Vector*>(to) = v; });
+      } else if (active) {
+        store([&](T* to, const Vector& v) { rims.tiles.store(s, z, to, v); });
+      }
+      Rim::shift(queue);
+      if (across_y && across_z) team.barrier();
+      plane ^= 1;
+      turn = (turn + 1) & (ring - 1);
+      if (across_y) element_y += ly.sides[piece.side[1]].stride_x;
+      if (across_z) element_z += lz.sides[piece.side[2]].stride_x;
+    }
+  }
+
+  /// The work of a thread.
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION void work(const Team& team) const {
+    int number = 0, first = 0;
+    while (team.league() >= pieces[number].end) first = pieces[number++].end;
+    const LayerPiece& piece = pieces[number];
+    const int tile = team.league() - first;
+    if (piece.axes == 0) {
+      const int row = team.rank() / piece.lanes, lane = team.rank() - row * piece.lanes;
+      const std::int64_t z =
+          piece.first_z + (tile % piece.tiles_z * piece.lanes + lane) * March::width;
+      const std::int64_t y =
+          piece.lower[1] + tile / piece.tiles_z % piece.tiles_y * piece.rows + row;
+      const int x0 = piece.lower[0] + tile / piece.tiles_z / piece.tiles_y * piece.planes;
+      const int x1 = x0 + piece.planes < piece.upper[0] ? x0 + piece.planes : piece.upper[0];
+      if (row < piece.rows && z < piece.upper[2] && y < piece.upper[1]) march.march(x0, x1, y, z);
+    } else if constexpr (Traits::by_axes) {
+      switch (piece.axes) {
+        case 1:
+          return rim<1>(team, piece, tile);
+        case 2:
+          return rim<2>(team, piece, tile);
+        case 3:
+          return rim<3>(team, piece, tile);
+        case 4:
+          return rim<4>(team, piece, tile);
+        case 5:
+          return rim<5>(team, piece, tile);
+        case 6:
+          return rim<6>(team, piece, tile);
+        default:
+          return rim<7>(team, piece, tile);
+      }
+    } else {
+      rim<-1>(team, piece, tile);
+    }
+  }
+
+  /// A team of Kokkos.
+  struct Team {
+    const typename Policy::member_type& member;
+    KOKKOS_FORCEINLINE_FUNCTION int league() const { return member.league_rank(); }
+    KOKKOS_FORCEINLINE_FUNCTION int rank() const { return member.team_rank(); }
+    KOKKOS_FORCEINLINE_FUNCTION Vector* scratch() const {
+      return static_cast<Vector*>(member.team_scratch(0).get_shmem_aligned(
+          static_cast<std::ptrdiff_t>(sizeof(Vector)), sizeof(Vector)));
+    }
+    KOKKOS_FORCEINLINE_FUNCTION void barrier() const { member.team_barrier(); }
+  };
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    work(Team{member});
+  }
+
+  /// Steps the box of the arguments.
+  static void launch(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments) {
+    run(exec, arguments, {});
+  }
+  /// The same with pieces of another kind.
+  static void run(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments,
+                  const LayerCut& cut = {}) {
+    DeviceLayerMarch kernel;
+    kernel.march.s = kernel.rims.s = arguments.s;
+    for (int d = 0; d < 3; ++d) kernel.layers[d] = arguments.layers[d];
+    const std::int64_t teams = kernel.cover(cut);
+    Policy policy(exec.space(), static_cast<int>(teams), threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes() + 16));
+    Kokkos::parallel_for("moho::wave::layered_step", light_weight(policy), kernel);
+  }
+};
+
+/// Steps a box of a grid with layers.
+template <class T, class Memory>
+using LayeredLaunch = void (*)(const Instance<Memory>&, const LayeredArguments<T>&);
+
+/// The kernels of devices for a step with layers in 3D, by order.
+template <Stencil stencil, class T, class Exec>
+LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(int order) {
+  constexpr LayeredLaunch<T, MemoryOf<Exec>> table[] = {
+      &DeviceLayerMarch<stencil, T, 3, 1, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 2, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 3, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 4, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 5, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 6, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 7, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, 3, 8, Exec>::launch};
+  return table[order / 2 - 1];
+}
+
+/// The step with layers of a stencil that has_layer_march().
+template <class T, class Exec>
+LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(Stencil stencil, int order) {
+  switch (stencil) {
+    case Stencil::vti:
+      return layered_launch_of<Stencil::vti, T, Exec>(order);
+    case Stencil::variable_density:
+      return layered_launch_of<Stencil::variable_density, T, Exec>(order);
+    default:
+      return layered_launch_of<Stencil::isotropic, T, Exec>(order);
+  }
+}
+
+}  // namespace moho::wave::detail
+
+/// \cond
+#define MOHO_WAVE_DEVICE_RIM(prefix, stencil, T, Exec) \
+  prefix template LayeredLaunch<T, Exec::memory_space> \
+  layered_launch_of<Stencil::stencil, T, Exec>(int);
+#if defined(MOHO_WAVE_KERNELS) && defined(KOKKOS_ENABLE_CUDA)
+namespace moho::wave::detail {
+MOHO_WAVE_DEVICE_RIM(extern, isotropic, float, Kokkos::Cuda)
+MOHO_WAVE_DEVICE_RIM(extern, isotropic, double, Kokkos::Cuda)
+MOHO_WAVE_DEVICE_RIM(extern, variable_density, float, Kokkos::Cuda)
+MOHO_WAVE_DEVICE_RIM(extern, variable_density, double, Kokkos::Cuda)
+MOHO_WAVE_DEVICE_RIM(extern, vti, float, Kokkos::Cuda)
+MOHO_WAVE_DEVICE_RIM(extern, vti, double, Kokkos::Cuda)
+}  // namespace moho::wave::detail
+#endif
+/// \endcond
