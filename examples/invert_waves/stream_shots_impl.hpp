@@ -50,12 +50,16 @@ double random_in_core_bytes(const Job<T, Dim>& job) {
   return static_cast<double>(sizeof(T)) * (adjoint + source + models + search) + 8.0 * unknowns;
 }
 
-/// True where gradients stream: they were asked to, or do not fit in core.
+/// True where gradients stream: they were asked to, or do not fit in core, and can.
 template <class T, int Dim, class Memory>
 bool streams(const Instance<Memory>& exec, const Job<T, Dim>& job) {
   const Options& o = *job.options;
   if (o.source_field != SourceField::random) return false;
   if (o.block > 0 || o.updates > 0) return true;
+  for (const std::string& name : o.unknowns) {
+    if (name == "epsilon" || name == "delta") return false;
+  }
+  if (o.extended || medium_of(o.model) == wave::Medium::tti) return false;
   if (is_host_memory<Memory> && o.device_memory == 0) return false;
   const double budget = is_host_memory<Memory>
                             ? static_cast<double>(o.device_memory)

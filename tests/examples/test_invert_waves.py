@@ -93,13 +93,15 @@ class Inversion(Case):
         self.assertLess(r.relative, 0.7)
 
     def test_gradients_stream(self):
-        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002", "--boundary", "sponge:16"]
-        asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,40:900,40:2", "--receivers", "0,700:1200,700:31",
-                 "--iterations", "1", "--source-field", "random", "--space", self.spaces()[0]]
+        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002", "--boundary",
+                       "sponge:16"]
+        asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,40:900,40:2", "--receivers",
+                 "0,700:1200,700:31", "--iterations", "1", "--source-field", "random", "--space", self.spaces()[0]]
         expected = self.invert(*asked, out="core")
         self.assertNotIn("stream", expected.summary)
         names = ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_observed.npy", "gather_modelled.npy")
-        for more, block, updates in ((["--block", "1", "--updates", "25"], 1, 25), (["--block", "7", "--updates", "8"], 7, 8),
+        for more, block, updates in ((["--block", "1", "--updates", "25"], 1, 25),
+                                     (["--block", "7", "--updates", "8"], 7, 8),
                                      (["--device-memory", "900K"], None, None)):
             r = self.invert(*asked, *more, out="stream")
             for name in names:
@@ -113,6 +115,9 @@ class Inversion(Case):
                 self.assertLessEqual(r.summary["stream"]["device_bytes"], 900 * 1024)
         # a model that fits does not stream
         r = self.invert(*asked, "--device-memory", "1G", out="fits")
+        self.assertNotIn("stream", r.summary)
+        # nor one that cannot
+        r = self.invert(*asked, "--device-memory", "900K", "--lags", "2", out="lags")
         self.assertNotIn("stream", r.summary)
         # with a density, in two bands
         self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))

@@ -301,9 +301,10 @@ MEMORY_TEST(StreamGradient, HasTheBitsInCoreBehindOtherFaces) {
     own.lower[0] = {FaceKind::free_surface, 0};
     own.upper[0] = {FaceKind::rigid, 0};
     const Survey<T, 2> survey(kind.medium, kind.unknowns, faces, own, 8);
-    expect_the_same_bits<T, 2, Memory>(
-        exec, survey, {{6, 4, 0, 1, false}, {2, 3, 0, 1, true}, {5, 2, 0, 2, false}},
-        moho::concat(to_string(kind.medium), ", free across x"));
+    std::vector<Way> ways = {{6, 4, 0, 1, false}, {2, 3, 0, 1, true}, {5, 2, 0, 2, false}};
+    if (few_launches(exec)) ways.resize(1);
+    expect_the_same_bits<T, 2, Memory>(exec, survey, ways,
+                                       moho::concat(to_string(kind.medium), ", free across x"));
   }
 }
 
