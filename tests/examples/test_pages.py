@@ -140,7 +140,8 @@ class ExitStatus(support.Case):
              "model_gravity": [*gravity, "--grid", "3,3,10,10,0,0"],
              "model_waves": [*waves, *small], "stream_waves": [*waves, *small],
              "migrate_shots": [*waves, *small, "--shots", "modelled"],
-             "invert_waves": [*waves, *small, "--data", "modelled", "--iterations", "1"]}
+             "invert_waves": [*waves, "--shape", "41,31", "--time", "0.3", "--data", "modelled", "--true-vp", "2100",
+                              "--source", "200,20", "--receivers", "0,20:400,20:21", "--iterations", "1"]}
     slow = {"trace_rays": ["--builtin", "salt", "--shape", "4001,3001", "--radius", "8", "--space", "serial"],
             "first_arrivals": ["--builtin", "salt", "--shape", "6001,6001", "--space", "serial"],
             "model_gravity": [*gravity, "--grid", "3000,2000,1,1,0,0", "--components", "all", "--space", "serial"],

@@ -460,6 +460,15 @@ class Models(Case):
             np.testing.assert_array_equal(r.velocity, v)
             np.testing.assert_allclose(r.times, expected.times, rtol=1e-6)
             self.assertEqual(r.summary["model"]["spacing"], [4.0, 4.0])
+        # lengths in feet: in what are velocities?
+        self.write("ft.sgy", content[:3254] + b"\0\2" + content[3256:])
+        survey = ["--source", "5,0", "--receiver-line", "0,18,30,18,5", "--radius", 3]
+        self.refuse(["--model", "ft.sgy", *survey], "--model ft.sgy: lengths in the file are in feet", "--velocity-unit ft/s")
+        r = self.trace("--model", "ft.sgy", "--velocity-unit", "ft/s", *survey)
+        np.testing.assert_allclose(r.summary["model"]["spacing"], [4 * 0.3048, 4 * 0.3048], rtol=1e-12)
+        np.testing.assert_allclose(r.velocity, 0.3048 * v, rtol=1e-6)
+        r = self.trace("--model", "ft.sgy", "--velocity-unit", "m/s", *survey)
+        np.testing.assert_array_equal(r.velocity, v)
 
     def test_axes_order(self):
         v = np.full((21, 11, 5), 2000.0, dtype=np.float32)
