@@ -382,6 +382,7 @@ class BadInput(Case):
         self.refuse(["--vp", "start.npy", *self.survey, *more], *words)
 
     def test_options(self):
+        host = ["--space", self.spaces()[0]]  # --memory is the host's
         self.refuse_here([], "--data is missing")
         for more, words in (
                 (["--misfit", "best"], ["misfit 'best' is unknown", "correlation"]),
@@ -404,10 +405,10 @@ class BadInput(Case):
                 (["--bands", "300"], ["low-pass of 300 Hz"]),
                 (["--iterations", "0"], ["--iterations"]),
                 (["--source-field", "tape"], ["--source-field 'tape'", "replay"]),
-                (["--source-field", "stored", "--memory", "1M"], ["--source-field stored: it takes", "allowed: 1 MiB"]),
+                (["--source-field", "stored", "--memory", "1M", *host], ["--source-field stored: it takes", "allowed: 1 MiB"]),
                 (["--lags", "40"], ["--lags: the largest along x is 40 nodes (allowed: 0 to 30"]),
                 (["--lags", "4,2"], ["--lags: the largest along y is 2 nodes (allowed: 0 to 0"]),
-                (["--lags", "29", "--memory", "600000"], ["59 lags take", "would fit"]),
+                (["--lags", "29", "--memory", "600000", *host], ["59 lags take", "would fit"]),
                 (["--expand", "layers"], ["--expand is not for inversion"]),
                 (["--source", "5000,20"], ["--source", "outside"])):
             self.refuse_here([*self.shots, *more], *words)
