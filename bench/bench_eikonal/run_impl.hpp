@@ -126,8 +126,8 @@ void time_eikonal(const Instance<Memory>& exec, benchmark::State& state, const E
   state.counters["rounds"] = static_cast<double>(report.rounds);
   state.counters["mean_time_s"] = sum / nodes;
   state.counters["max_rel_diff"] = worst;
-  // Second order gives the same bits on hosts. Devices round otherwise, and in single precision some
-  // nodes of rough models then take other neighbours.
+  // Second order gives the same bits on hosts. Devices round otherwise, and in single precision
+  // some nodes of rough models then take other neighbours.
   double allowed = what.single ? 1e-4 : 1e-12;
   if (what.order == 2) allowed = is_host_memory<Memory> ? 0.0 : what.single ? 2e-3 : 1e-12;
   if (!(worst <= allowed)) {
