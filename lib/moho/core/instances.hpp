@@ -5,8 +5,8 @@
 /// \brief Lists of the types that libraries of compiled kernels hold: both precisions, 2D and 3D,
 /// every memory of the build.
 ///
-/// Where MOHO_SINGLE_KERNELS is defined the libraries hold single precision only; double precision is
-/// then compiled by whoever uses it.
+/// Where MOHO_SINGLE_KERNELS is defined the libraries hold single precision only; double precision
+/// is then compiled by whoever uses it.
 ///
 /// Where the macro of such a library is defined (MOHO_WAVE_KERNELS and so on), because a program
 /// links it, the headers declare its templates `extern template`.
