@@ -17,10 +17,10 @@ namespace moho::stream {
 
 /// \brief Nodes a second of steps on slabs of so many planes, in the middle of the grid.
 ///
-/// It takes arrays of the largest slab for as long as it measures.
-/// \param exec where steps are done; it is waited for
-/// \param scheme of the volume
-/// \param planes of slabs, ascending
+/// It takes arrays of the largest slab for as long as it measures. Slabs that are smaller take
+/// turns all over them: the stages of a stream do not find their planes in a cache either. \param
+/// exec where steps are done; it is waited for \param scheme of the volume \param planes of slabs,
+/// ascending
 template <class T, int Dim, class Memory>
 std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
                                              const wave::Scheme<T, Dim, Memory>& scheme,
@@ -49,13 +49,20 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
   for (const std::int64_t wanted : planes) {
     Box<Dim> box = whole_box(scheme.grid());
     box.lower[0] = begin == 0 ? 0 : begin + reach;
-    box.upper[0] =
-        std::min(box.lower[0] + wanted, window.end == extent ? extent : window.end - reach);
+    const std::int64_t end_of_all = window.end == extent ? extent : window.end - reach;
+    box.upper[0] = std::min(box.lower[0] + wanted, end_of_all);
     if (box.empty()) continue;
+    const std::int64_t depth = box.upper[0] - box.lower[0];
+    const std::int64_t places = std::max<std::int64_t>((end_of_all - box.lower[0]) / depth, 1);
+    std::int64_t place = 0;
     // slopes are shared by neighbouring slabs in a stream: no more than the slab's own
     const auto once = [&] {
-      wave::compute_slopes<T, Dim, Memory>(instance, scheme, medium, field, box);
-      wave::step_from_slopes<T, Dim, Memory>(instance, scheme, medium, field, box);
+      Box<Dim> slab = box;
+      slab.lower[0] += place * depth;
+      slab.upper[0] += place * depth;
+      place = (place + 1) % places;
+      wave::compute_slopes<T, Dim, Memory>(instance, scheme, medium, field, slab);
+      wave::step_from_slopes<T, Dim, Memory>(instance, scheme, medium, field, slab);
     };
     once();
     instance.fence();
