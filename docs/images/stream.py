@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the pictures of docs/theory/stream.md and docs/performance/stream.md into the folder of this program.
 
-stream_schedule.svg is drawn from the formula of the schedule, the others from docs/results/stream_h200.
+stream_schedule.svg is drawn from the formula of the schedule, the others from docs/results/stream_h200, the rates of
+hosts in stream_media.svg from docs/results/waves_h200. stream_timeline.png is drawn by examples/plot_timeline.py.
 """
 
 import json
@@ -90,6 +91,39 @@ def updates():
     plt.close(figure)
 
 
+def media():
+    """Figure 6.4 (a): hosts, streams and whole volumes on a device, for all media."""
+    streams = cases("volume_1000.json")
+    hosts = [b for b in json.loads((RESULTS.parent / "waves_h200/waves.json").read_text())["benchmarks"]
+             if "/float/order:8/sponge/tuned/openmp/256x256x256/" in b["name"]]
+    bars = []
+    for medium, label in MEDIA.items():
+        host = [b["best_points/s"] for b in hosts if b["name"].startswith(f"waves/{medium}/")]
+        stream = [b for b in streams if b["name"].startswith(f"stream/{medium}/") and b["block"] == 64
+                  and b["updates"] == 64]
+        if host and stream:
+            bars.append((label, host[0], stream[0]["steady_points/s"], stream[0]["in_core_points/s"]))
+    if not bars:
+        return
+    figure, axis = plt.subplots(figsize=(7.6, 4.0))
+    for k, (name, colour) in enumerate((("16 threads of a Xeon, 256 x 256 x 256", "#999999"),
+                                        ("stream through an H200, 64 steps in a pass", "#1b6ca8"),
+                                        ("whole volume on the H200", "#6a9a3b"))):
+        places = [n + 0.27 * (k - 1) for n in range(len(bars))]
+        rates = [row[k + 1] / 1e9 for row in bars]
+        axis.bar(places, rates, 0.26, label=name, color=colour)
+        for place, rate in zip(places, rates):
+            axis.text(place, rate, f"{rate:.3g}", ha="center", va="bottom", fontsize=7)
+    axis.set_yscale("log")
+    axis.set_xticks(range(len(bars)), [row[0] for row in bars])
+    axis.set_ylabel("Gpoints/s")
+    axis.set_title("1000 x 1000 x 500, order 8, single precision", fontsize=10)
+    axis.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(FOLDER / "stream_media.svg")
+    plt.close(figure)
+
+
 def devices():
     """Figure 6.4 (c): rate by devices."""
     found = cases("chain.json")
@@ -115,6 +149,7 @@ def devices():
 
 def main():
     schedule()
+    media()
     updates()
     devices()
     return 0
