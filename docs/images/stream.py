@@ -116,6 +116,7 @@ def media():
             axis.text(place, rate, f"{rate:.3g}", ha="center", va="bottom", fontsize=7)
     axis.set_yscale("log")
     axis.set_xticks(range(len(bars)), [row[0] for row in bars])
+    axis.set_ylim(0.5, 2000.0)  # room for the legend
     axis.set_ylabel("Gpoints/s")
     axis.set_title("1000 x 1000 x 500, order 8, single precision", fontsize=10)
     axis.legend(fontsize=8)
