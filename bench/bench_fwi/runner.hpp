@@ -31,7 +31,7 @@ struct GradientResult {
   std::int64_t every = 0;     ///< steps from one product to the next
   double source_bytes = 0.0;  ///< that keeping the source's wavefield took
   double bytes = 0.0;         ///< of wavefields, sums and extended image besides
-  double size = 0.0;          ///< length of the gradient
+  double size = 0.0;          ///< greatest magnitude of the gradient by vp
 };
 
 /// What a gradient in a stream took.

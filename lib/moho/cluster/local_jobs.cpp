@@ -188,7 +188,7 @@ bool LocalJobs::start_waiting() {
       start(token, job);
       ++running;
       any = true;
-    } catch (const Refused& error) {
+    } catch (const std::exception& error) {  // Refused, and what the system cannot give
       job.status.state = JobState::node_lost;
       job.status.words = error.what();
     }
@@ -271,7 +271,8 @@ void LocalJobs::cancel(const std::vector<std::string>& ids) {
     const auto at = m_jobs.find(token);
     int process = 0;
     if (at != m_jobs.end() && at->second.own) {
-      process = at->second.process;
+      // the number of one that has ended may be somebody else's by now
+      if (at->second.status.state == JobState::running) process = at->second.process;
     } else if (is_held(files_of(m_folder, token).lock)) {
       std::ifstream(files_of(m_folder, token).lock) >> process;
     }

@@ -136,7 +136,8 @@ void correct(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
   for (const auto& [square, place] : order) {
     std::int64_t node[Dim];
     node_at(grid, place, node);
-    problem.u[place] = equation.solution(problem, node);
+    const T u = equation.solution(problem, node);
+    if (u < infinity<T>()) problem.u[place] = u;
     ++report.updates;
   }
 }

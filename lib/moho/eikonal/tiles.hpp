@@ -133,7 +133,7 @@ struct MarkUnsettled {
 #else
     const T now = host_solution<Order, Anelliptic>(problem, center, factor, i % nodes);
 #endif
-    if (now == *center || !differs(now, *center, allowed)) return;
+    if (now == *center || !(now < infinity<T>()) || !differs(now, *center, allowed)) return;
     mark(marks, source * problem.grid.tile_count + problem.grid.tile_number(tile),
          factor.square(0, 0) * (now * now), all_faces);
   }
@@ -283,7 +283,8 @@ class Tolerance {
     return m_exact ? T(0) : m_tolerance;
   }
   /// What the last look over all nodes takes for rounding.
-  T settled() const { return T(8) * m_tolerance; }
+  /// \param same it computes as the visits do, to the last bit
+  T settled(bool same) const { return same && m_exact ? T(0) : T(8) * m_tolerance; }
 
  private:
   T m_tolerance;
@@ -323,7 +324,7 @@ void solve_active_tiles(const Instance<Memory>& exec, int order, bool exact,
     with_order_and_model(order, problem.model.anelliptic(), [&](auto o, auto anelliptic) {
       launch("moho::eikonal::mark_unsettled", exec, nodes * problem.sources,
              MarkUnsettled<decltype(o)::value, decltype(anelliptic)::value, T, Dim>{
-                 problem, marks, nodes, tolerance.settled()});
+                 problem, marks, nodes, tolerance.settled(is_host_memory<Memory>)});
     });
     if (!any_marked(exec, marks)) break;
   }

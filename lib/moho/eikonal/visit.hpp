@@ -55,9 +55,10 @@ KOKKOS_FORCEINLINE_FUNCTION bool differs(T now, T before, T tolerance) {
 }
 
 /// The square of a time on a face of a tile if a change can reach the neighbour beyond the face,
-/// infinite if not. At first order it reaches later neighbours: those later than the time is, or
-/// was
-/// (`raised`); at second order those that look this way.
+/// infinite if not.
+///
+/// At first order it reaches neighbours that are later than the time is, or than it was (`raised`);
+/// at second order those that look this way.
 template <int Order, bool Anelliptic, class T, int Dim>
 T outflow(const Problem<T, Dim>& problem, int source, const std::int64_t (&node)[Dim], int axis,
           int side, bool raised) {

@@ -159,6 +159,7 @@ class StreamedGradients {
   stream::StreamRates m_rates;
   stream::StreamPlan m_plan;
   bool m_locked = true;
+  bool m_prepared = false;  ///< volumes, pipelines and products are whole
   HostModel m_model;
   std::vector<std::unique_ptr<Products>> m_products;  ///< one a device
 };

@@ -67,7 +67,12 @@ StreamedGradients<T, Dim, Memory>::StreamedGradients(const InstanceOf<Memory>& e
     stream::measure_link(m_instances.front(), m_rates);
   }
   m_plan = stream::plan_stream(m_need, wishes, m_rates);
-  m_plan.host_bytes += static_cast<std::size_t>(m_grid.size()) * sizeof(T);  // the model
+  // the model, derivatives by its fields, illumination
+  std::size_t fields = 1;
+  for (const auto* field : {&m_model.density, &m_model.epsilon, &m_model.delta}) {
+    fields += field->data() != nullptr ? 1 : 0;
+  }
+  m_plan.host_bytes += (2 * fields + 1) * static_cast<std::size_t>(m_grid.size()) * sizeof(T);
   const std::size_t there = memory_budget(host, options.memory);
   if (m_plan.host_bytes > there) {
     throw MemoryError(concat("memory: the volumes of both wavefields take ",
@@ -217,7 +222,14 @@ std::size_t StreamedGradients<T, Dim, Memory>::device_bytes() const {
 // Volumes, rings, and what adds products.
 template <class T, int Dim, class Memory>
 void StreamedGradients<T, Dim, Memory>::prepare() {
-  if (m_adjoint.volume) return;
+  if (m_prepared) return;
+  m_products.clear();  // of an attempt that failed
+  for (Side* side : {&m_adjoint, &m_source}) {
+    side->chain.clear();
+    side->schedule.reset();
+    side->lock.release();
+    side->volume.reset();
+  }
   const Box<Dim> box = m_adjoint.schemes.front()->interior();
   m_adjoint.shape->sums = {m_need.sums, planes_of(box), m_need.sum_elements, m_plan.sums_held};
   for (Side* side : {&m_adjoint, &m_source}) {
@@ -250,6 +262,7 @@ void StreamedGradients<T, Dim, Memory>::prepare() {
         m_options.unknowns, m_options.steps, m_options.every,
         std::min(m_plan.shape.block, m_need.shape.planes)));
   }
+  m_prepared = true;
 }
 
 template <class T, int Dim, class Memory>
@@ -271,7 +284,7 @@ void StreamedGradients<T, Dim, Memory>::update(const HostModel& model) {
   const wave::PropagatorOptions<Dim>& o = m_adjoint.options;
   wave::check_dt(o.dt, stream::detail::stepped_limits<T, Dim>(host, m_grid, model, o.boundaries,
                                                               m_adjoint.random, o));
-  const bool fresh = m_adjoint.volume == nullptr;
+  const bool fresh = !m_prepared;
   prepare();
   m_model = model;
   load(m_adjoint);
@@ -280,7 +293,7 @@ void StreamedGradients<T, Dim, Memory>::update(const HostModel& model) {
 
 template <class T, int Dim, class Memory>
 void StreamedGradients<T, Dim, Memory>::clear() {
-  if (m_adjoint.volume == nullptr) return;
+  if (!m_prepared) return;
   m_adjoint.volume->clear_sums();
   for (const auto& device : m_adjoint.chain) device->clear_sums();
 }
@@ -384,6 +397,9 @@ stream::StreamReport StreamedGradients<T, Dim, Memory>::forward(
 template <class T, int Dim, class Memory>
 wave::Traces<T> StreamedGradients<T, Dim, Memory>::model(const wave::Shot<Dim>& shot,
                                                          const StreamedShotOptions& options) {
+  if (!m_prepared) {
+    throw InputError("model: there is no model (allowed: after update()): call it before");
+  }
   const wave::Traces<T> rows("moho::fwi::rows", static_cast<std::size_t>(m_options.steps + 1),
                              shot.receivers.size());
   const auto sources = points_of(m_adjoint, shot.sources, options.prefix + "source");
@@ -396,7 +412,7 @@ template <class T, int Dim, class Memory>
 ShotGradientReport<Dim> StreamedGradients<T, Dim, Memory>::add(
     const wave::Shot<Dim>& shot, const wave::RandomLayerOptions& random,
     const ShotMisfit<T, Memory>& misfit, const StreamedShotOptions& options) {
-  if (m_adjoint.volume == nullptr) {
+  if (!m_prepared) {
     throw InputError("add: there is no model (allowed: after update()): call it before");
   }
   ShotGradientReport<Dim> report;
@@ -482,7 +498,7 @@ ShotGradientReport<Dim> StreamedGradients<T, Dim, Memory>::add(
 template <class T, int Dim, class Memory>
 typename StreamedGradients<T, Dim, Memory>::HostModel
 StreamedGradients<T, Dim, Memory>::derivatives() const {
-  if (m_adjoint.volume == nullptr) {
+  if (!m_prepared) {
     throw InputError("derivatives: there are none (allowed: after add())");
   }
   const Instance<Memory>& exec = m_instances.front();
@@ -541,7 +557,7 @@ StreamedGradients<T, Dim, Memory>::derivatives() const {
 
 template <class T, int Dim, class Memory>
 Field<T, Dim, Kokkos::HostSpace> StreamedGradients<T, Dim, Memory>::illumination() const {
-  if (m_adjoint.volume == nullptr) {
+  if (!m_prepared) {
     throw InputError("illumination: there is none (allowed: after add())");
   }
   const auto result = make_field<T>(stream::detail::host_instance(), m_grid, "illumination");

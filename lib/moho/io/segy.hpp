@@ -139,8 +139,12 @@ std::vector<Gather<T>> read_gathers(const std::filesystem::path& path);
 /// division that keeps them exact, or the finest that fits 32 bits. Delays are written in
 /// milliseconds, to 0.1 or finer where they need it and fit. Offsets (37-40) are negative where the
 /// receiver has the smaller x, or the smaller y at the same x. T: float or double (rounded to
-/// float). \param about lines of the textual header below its own five: at most 33 of 75
-/// characters, what is more is cut off \throws FileError, InputError
+/// float).
+///
+/// \param about lines of the textual header below its own five: at most 33 of 76 characters, what
+/// is
+///        more is cut off
+/// \throws FileError, InputError
 template <class T>
 void write_gathers(const std::filesystem::path& path, const std::vector<Gather<T>>& gathers,
                    const std::vector<std::string>& about = {});

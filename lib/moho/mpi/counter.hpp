@@ -22,15 +22,14 @@ class Counter {
     check(MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, communicator, &m_value,
                            &m_window),
           "MPI_Win_allocate");
+    check(MPI_Win_set_errhandler(m_window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
     restart(first);
   }
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;
-  /// Collective.
-  ~Counter() {
-    MPI_Barrier(m_communicator);
-    MPI_Win_free(&m_window);
-  }
+  /// Collective: a rank that ends by an exception while others go on has to end them all
+  /// (Session::abort()).
+  ~Counter() { MPI_Win_free(&m_window); }
 
   /// The next position, which no other rank gets. Not collective.
   std::int64_t next() {

@@ -41,7 +41,8 @@ struct StreamReport {
   double steady_seconds = 0.0;  ///< with all stages at work: from the first plane that is stored to
                                 ///< the last one that is loaded
   double steady_points = 0.0;   ///< nodes stepped in that time
-  std::int64_t bad_node = -1;   ///< a node that was not finite when it left; -1: none
+  /// A node that was not finite when it left, in the grid of its volume; -1: none.
+  std::int64_t bad_node = -1;
 };
 
 namespace detail {
@@ -115,6 +116,8 @@ using StreamAction = std::function<void(std::size_t device, const StreamStage& s
 /// one stepping instance; several lanes have their volumes in memory
 /// \param options as for run_stream()
 /// \param action before stages; empty: none
+/// \throws InputError for no lanes, chains of different lengths, several lanes of which one is not
+/// in memory
 template <class T, int Dim, class Memory>
 StreamReport run_lanes(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
                        const StreamRunOptions<T>& options, const StreamAction& action);
@@ -363,7 +366,15 @@ StreamReport run_lanes(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
                        const StreamRunOptions<T>& options, const StreamAction& action) {
   StreamReport report;
   std::vector<std::unique_ptr<detail::LaneRun<T, Dim, Memory>>> runs;
+  if (lanes.empty() || lanes.front().chain->empty()) {
+    throw InputError("lanes: there is no volume or no device (allowed: one or more of both)");
+  }
   for (const StreamLane<T, Dim, Memory>& lane : lanes) {
+    if (lane.chain->size() != lanes.front().chain->size()) {
+      throw InputError(concat("lanes: chains have ", lanes.front().chain->size(), " and ",
+                              lane.chain->size(),
+                              " devices (allowed: the same number for all volumes)"));
+    }
     if (lanes.size() > 1 && (lane.volume == nullptr || lane.volume->in_file())) {
       throw InputError(
           "lanes: volumes side by side are in memory (not in files, nor whole on a "

@@ -18,9 +18,11 @@ namespace moho::stream {
 /// \brief Nodes a second of steps on slabs of so many planes, in the middle of the grid.
 ///
 /// It takes arrays of the largest slab for as long as it measures. Slabs that are smaller take
-/// turns all over them: the stages of a stream do not find their planes in a cache either. \param
-/// exec where steps are done; it is waited for \param scheme of the volume \param planes of slabs,
-/// ascending
+/// turns all over them: the stages of a stream do not find their planes in a cache either.
+///
+/// \param exec where steps are done; it is waited for
+/// \param scheme of the volume
+/// \param planes of slabs, ascending
 template <class T, int Dim, class Memory>
 std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
                                              const wave::Scheme<T, Dim, Memory>& scheme,

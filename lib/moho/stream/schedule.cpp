@@ -50,13 +50,16 @@ void side_by_side(std::vector<StreamShape>& shapes, const std::vector<std::int64
                             ", one a volume, of one or more)"));
   }
   StreamShape common = shapes.front();
-  common.lag = std::max(common.lag, common.least_lag());
   std::int64_t before = 0, behind = 0;
   for (std::size_t k = 0; k < shapes.size(); ++k) {
     const StreamShape& shape = shapes[k];
     if (shape.halo != common.halo) {
       throw InputError(concat("halo: volume ", k, " has ", shape.halo, " planes (allowed: ",
                               common.halo, ", as volume 0): take the same order for all"));
+    }
+    if (zero[k] < 0 || zero[k] > shape.planes) {
+      throw InputError(concat("zero: that of volume ", k, " is ", zero[k], " (allowed: 0 to ",
+                              shape.planes, "): a plane of the volume"));
     }
     if (!shape.ranges.empty()) {
       throw InputError("ranges: volumes side by side have none: stream all planes");

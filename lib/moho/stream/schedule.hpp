@@ -56,10 +56,10 @@ struct StreamShape {
 StreamShape paper_shape(std::int64_t planes, std::int64_t steps, std::int64_t block,
                         std::int64_t updates);
 
-/// \brief Makes schedules go in step: all shapes get the positions, blocks, updates, lag, devices
-/// and halves of receivers of the first, and empty positions so that the planes `zero` of all of
-/// them have one position. Planes that are at the same time, at the same place of the earth, are
-/// then on the device together.
+/// \brief Makes schedules go in step: all shapes get the blocks, updates, devices and steps of the
+/// first, the greatest reach and number of planes of receivers of all, a lag that suffices for
+/// these, and empty positions so that the planes `zero` of all of them have one position. Planes
+/// that are at the same time, at the same place of the earth, are then on the device together.
 ///
 /// When stage u begins with the positions [a, b), its sweep's planes in [a - lag, b + lag) are at
 /// the time that it leads from, in every one of the volumes. An action before the stage may read

@@ -247,6 +247,9 @@ HostVolume<T, Dim>::HostVolume(const wave::Scheme<T, Dim, Memory>& scheme,
     : m_shape(scheme) {
   const auto rows = static_cast<std::size_t>(options.rows);
   const auto receivers = static_cast<std::size_t>(options.receivers);
+  if (options.sums > 0 && !options.file.empty()) {
+    throw InputError("sums: a volume in a file carries none (allowed: in memory)");
+  }
   if (!options.file.empty()) {
     const std::size_t arrays = m_shape.parameter_bytes() + 2 * m_shape.state_bytes();
     const std::size_t slack = 4096 * (16 + 8 * m_shape.layers.size());
@@ -256,9 +259,6 @@ HostVolume<T, Dim>::HostVolume(const wave::Scheme<T, Dim, Memory>& scheme,
     m_present = m_file->generation();
   }
   if (options.sums > 0) {
-    if (in_file()) {
-      throw InputError("sums: a volume in a file carries none (allowed: in memory)");
-    }
     m_shape.sums = {options.sums, options.sum_planes, options.sum_plane_size, false};
   }
   const std::int64_t plane = m_shape.layout.strides[0];

@@ -119,9 +119,11 @@ struct LayerPair {
     const int last = ((side == 0 ? lower_end : extent) - 1) / count * count;
     return node < first ? first : node > last ? last : node;
   }
-  /// True where `nodes` of interior, besides those that `radius` reaches, are between both layers.
+  /// True where `nodes` of interior, besides those that `radius` reaches, are between both layers,
+  /// or between the only one and the other end of the grid.
   bool apart(int radius, int nodes) const {
-    return lower_end == 0 || upper_begin == extent || upper_begin - lower_end >= 2 * radius + nodes;
+    if (lower_end == 0 && upper_begin == extent) return true;
+    return upper_begin - lower_end >= 2 * radius + nodes;
   }
 };
 

@@ -656,11 +656,13 @@ LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(Stencil stencil, int order) {
 #if defined(MOHO_WAVE_KERNELS) && defined(KOKKOS_ENABLE_CUDA)
 namespace moho::wave::detail {
 MOHO_WAVE_DEVICE_RIM(extern, isotropic, float, Kokkos::Cuda)
-MOHO_WAVE_DEVICE_RIM(extern, isotropic, double, Kokkos::Cuda)
 MOHO_WAVE_DEVICE_RIM(extern, variable_density, float, Kokkos::Cuda)
-MOHO_WAVE_DEVICE_RIM(extern, variable_density, double, Kokkos::Cuda)
 MOHO_WAVE_DEVICE_RIM(extern, vti, float, Kokkos::Cuda)
+#ifndef MOHO_SINGLE_KERNELS
+MOHO_WAVE_DEVICE_RIM(extern, isotropic, double, Kokkos::Cuda)
+MOHO_WAVE_DEVICE_RIM(extern, variable_density, double, Kokkos::Cuda)
 MOHO_WAVE_DEVICE_RIM(extern, vti, double, Kokkos::Cuda)
+#endif
 }  // namespace moho::wave::detail
 #endif
 /// \endcond
