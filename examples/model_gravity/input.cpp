@@ -308,16 +308,30 @@ namespace {
 // The first prism with a density that a station is inside of, or on; -1: none.
 std::int64_t prism_around(const Input& input, const double* station) {
   if (input.regular) {
-    std::int64_t cell = 0;
-    for (int d = 2; d >= 0; --d) {
+    // On a face, an edge or a corner it is in up to eight cells.
+    std::array<std::int64_t, 3> low{}, high{};
+    for (int d = 0; d < 3; ++d) {
       const auto count = static_cast<double>(input.mesh.cells[d]);
       const double at =
           (station[d] - input.mesh.lower[d]) / (input.mesh.upper[d] - input.mesh.lower[d]) * count;
       if (!(at >= 0.0 && at <= count)) return -1;
-      cell = cell * input.mesh.cells[d] +
-             std::min(static_cast<std::int64_t>(at), input.mesh.cells[d] - 1);
+      const auto k = static_cast<std::size_t>(d);
+      const double face = std::round(at);
+      const bool on_face = std::fabs(at - face) <= 1e-14 * count;
+      low[k] = static_cast<std::int64_t>(on_face ? face - 1.0 : at);
+      high[k] = static_cast<std::int64_t>(on_face ? face : at);
+      low[k] = std::max<std::int64_t>(low[k], 0);
+      high[k] = std::min(high[k], input.mesh.cells[d] - 1);
     }
-    return input.densities[static_cast<std::size_t>(cell)] != 0.0 ? cell : -1;
+    for (std::int64_t z = low[2]; z <= high[2]; ++z) {
+      for (std::int64_t y = low[1]; y <= high[1]; ++y) {
+        for (std::int64_t x = low[0]; x <= high[0]; ++x) {
+          const std::int64_t cell = (z * input.mesh.cells[1] + y) * input.mesh.cells[0] + x;
+          if (input.densities[static_cast<std::size_t>(cell)] != 0.0) return cell;
+        }
+      }
+    }
+    return -1;
   }
   for (std::size_t k = 0; k < input.prisms.size(); k += 7) {
     const double* p = input.prisms.data() + k;

@@ -16,6 +16,16 @@
 
 namespace moho::examples {
 
+namespace {
+// Does a worker compute a shot by this process? What mpirun told the worker through the environment
+// is then not meant for it. An mpirun between both has told it something of its own.
+bool of_a_worker() {
+  const char* const worker = std::getenv("MOHO_WORKER");
+  return worker != nullptr && std::getenv("MOHO_SHOT") != nullptr &&
+         std::atol(worker) == static_cast<long>(::getppid());
+}
+}  // namespace
+
 #ifdef MOHO_WITH_MPI
 
 struct Ranks::Session {
@@ -44,6 +54,7 @@ namespace {
 // Was this process started by something that knows of MPI? All of mpirun, mpiexec and srun tell
 // their processes who they are through the environment. Starting MPI takes longer than many a run.
 bool launched() {
+  if (of_a_worker()) return false;
   constexpr std::string_view prefixes[] = {"OMPI_",  "PMI",   "PRTE_",  "MV2_",  "MPI",
                                            "I_MPI_", "HYDI_", "SLURM_", "PALS_", "ALPS_",
                                            "JSM_",   "FLUX_", "LSB_",   "PBS_"};
@@ -187,6 +198,7 @@ void Ranks::abort(int status) {
 struct Ranks::Session {};
 
 Ranks::Ranks(int&, char**&, bool each_reads) : m_each_reads(each_reads) {
+  if (of_a_worker()) return;
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"}) {
     const char* size = std::getenv(name);
     if (size == nullptr || std::atoi(size) < 2) continue;

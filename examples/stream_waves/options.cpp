@@ -50,7 +50,8 @@ Examples
       A volume in a file; the same command goes on where it was ended.
 
 The number of CPU threads is that of OMP_NUM_THREADS. Exit status: 0 done, 2 the input is not usable (the
-message says what and why), 1 anything else, 130 interrupted.
+message says what and why), 75 time was over before the last shot (--resume goes on), 1 anything else,
+130 interrupted.
 )";
 
 }  // namespace

@@ -68,18 +68,12 @@ std::string npy_header(const std::string& type, const std::string& shape) {
 // An archive of .npy files that are stored as they are.
 class Archive {
  public:
-  explicit Archive(const std::filesystem::path& path) : m_name(path.string()), m_file(path) {}
+  explicit Archive(const std::filesystem::path& path) : m_file(path) {}
 
   void add(const std::string& name, const std::string& type, const std::string& shape,
            const void* data, std::size_t bytes) {
-    constexpr std::uint64_t most = 0xffffffffU;
     const std::string header = npy_header(type, shape);
     const std::uint64_t size = header.size() + bytes;
-    if (size > most - 1000 || m_at + size > most - 1000) {
-      throw InputError(concat("--matrix: ", m_name,
-                              " would be larger than 4 GiB (allowed: less, "
-                              "as its format counts): trace fewer rays at once"));
-    }
     const std::uint32_t crc = crc32(data, bytes, crc32(header.data(), header.size(), 0));
     const auto length = static_cast<std::uint32_t>(size);
     // version 2.0, no flags, stored, 1980-01-01
@@ -130,7 +124,6 @@ class Archive {
   }
 
  private:
-  std::string m_name;
   io::AtomicFile m_file;
   std::string m_directory;
   std::uint64_t m_at = 0;
@@ -139,7 +132,17 @@ class Archive {
 
 }  // namespace
 
+void check_matrix_size(std::size_t rows, std::size_t entries) {
+  // numbers of all arrays, and what is said about them
+  const double bytes = 12.0 * static_cast<double>(entries) + 8.0 * static_cast<double>(rows + 1);
+  if (bytes + 4096.0 < 4294967296.0) return;
+  throw InputError(
+      "--matrix: matrix.npz would be larger than 4 GiB (allowed: less, as its format counts): "
+      "trace fewer rays at once");
+}
+
 void write_matrix_npz(const std::filesystem::path& path, const rays::RayRows& rows) {
+  check_matrix_size(rows.first.size() - 1, rows.value.size());
   Archive archive(path);
   const auto add = [&](const char* name, const char* type, const auto& values) {
     archive.add(name, type, concat(values.size(), ","), values.data(),
@@ -176,14 +179,20 @@ void write_matrix_mtx(const std::filesystem::path& path, const rays::RayRows& ro
 }
 
 template <int Dim>
-double write_matrix(const std::filesystem::path& folder, const Grid<Dim>& grid,
-                    const rays::RayPaths<Dim>& paths, rays::Basis basis) {
+rays::RayRows make_matrix(const Grid<Dim>& grid, const rays::RayPaths<Dim>& paths,
+                          rays::Basis basis) {
   rays::RayRows rows;
   try {
     rows = rays::ray_rows<Dim>(grid, paths, basis);
   } catch (const InputError& error) {
     throw InputError(concat("--matrix: ", error.what()));
   }
+  check_matrix_size(rows.first.size() - 1, rows.value.size());
+  return rows;
+}
+
+double write_matrix(const std::filesystem::path& folder, const rays::RayRows& rows,
+                    rays::Basis basis) {
   write_matrix_npz(folder / "matrix.npz", rows);
   write_matrix_mtx(folder / "matrix.mtx", rows,
                    basis == rays::Basis::cells
@@ -194,9 +203,7 @@ double write_matrix(const std::filesystem::path& folder, const Grid<Dim>& grid,
          8.0 * static_cast<double>(rows.first.size());
 }
 
-template double write_matrix<2>(const std::filesystem::path&, const Grid<2>&,
-                                const rays::RayPaths<2>&, rays::Basis);
-template double write_matrix<3>(const std::filesystem::path&, const Grid<3>&,
-                                const rays::RayPaths<3>&, rays::Basis);
+template rays::RayRows make_matrix<2>(const Grid<2>&, const rays::RayPaths<2>&, rays::Basis);
+template rays::RayRows make_matrix<3>(const Grid<3>&, const rays::RayPaths<3>&, rays::Basis);
 
 }  // namespace moho::examples::trace_rays

@@ -271,6 +271,11 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
   done.source_count = job.all_sources;
   done.receiver_count = static_cast<std::int64_t>(job.receivers.size());
 
+  rays::RayRows matrix;
+  if (o.matrix) {
+    const HostPhase phase(session.phases, "write");
+    matrix = make_matrix<Dim>(job.grid, outcome.paths, *o.matrix);
+  }
   session.begin_output();
   {
     const HostPhase phase(session.phases, "write");
@@ -288,7 +293,7 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
     write_receivers_csv<Dim>(folder / "receivers.csv", outcome.paths, job.receivers);
     session.wrote("receivers.csv");
     if (o.matrix) {
-      done.memory.pass(write_matrix<Dim>(folder, job.grid, outcome.paths, *o.matrix));
+      done.memory.pass(write_matrix(folder, matrix, *o.matrix));
       session.wrote("matrix.npz");
       session.wrote("matrix.mtx");
     }

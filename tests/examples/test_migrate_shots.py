@@ -258,7 +258,7 @@ class Ranks(Case):
             for _ in range(3000):
                 try:
                     with open(self.path("many/summary.json"), encoding="utf-8") as file:
-                        if len(json.load(file)["parts"]) >= 2:
+                        if len(json.load(file).get("parts", [])) >= 2:
                             break
                 except (FileNotFoundError, ValueError):
                     pass
@@ -269,6 +269,8 @@ class Ranks(Case):
                     os.kill(int(pid), signal.SIGKILL)
                 except ProcessLookupError:
                     pass
+        with open(self.path("many/summary.json"), encoding="utf-8") as file:
+            self.assertNotEqual(json.load(file)["state"], "done", "it was killed too late")
         folder, text = self.succeed(*self.arguments, "--resume", out="many", ranks=3)
         self.assertRegex(text, "[2-5] of 5 shots are there")
         self.assert_same_files(self.stacked, "one", "many")

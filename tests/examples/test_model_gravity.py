@@ -314,6 +314,10 @@ class Stations(Case):
         mesh = ["--mesh", "2,1,1,0,200,0,100,-50,80", "--densities", rho]
         r = self.model(*mesh, "--stations", self.save("in.npy", np.array([[50, 50, -20], [150, 50, -20.0]])))
         self.assertIn("note: 1 station is inside of a prism or on its faces, the first is station 1 in cell 1", r.text)
+        # the face between both cells, and their outer faces
+        faces = self.save("faces.npy", np.array([[100, 50, -20], [0, 50, -20], [200, 50, -20.0]]))
+        r = self.model(*mesh, "--stations", faces)
+        self.assertIn("note: 2 stations are inside of a prism or on its faces, the first is station 0 in cell 1", r.text)
         r = self.model(*mesh, "--stations", self.save("up.npy", np.array([[50, 50, -60.0]])))
         self.assertNotIn("note", r.text)
         self.assertNotIn("notes", r.summary["stations"])

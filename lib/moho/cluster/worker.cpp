@@ -134,7 +134,9 @@ int run_job(const std::string& token, const WorkerOptions& options) {
       start.folder = out;
       start.log = files.log;
       start.tied = true;
-      start.environment = {{"MOHO_SHOT", std::to_string(task.shot)}};
+      // the second says whose child it is: what mpirun told a worker is not meant for its programs
+      start.environment = {{"MOHO_SHOT", std::to_string(task.shot)},
+                           {"MOHO_WORKER", std::to_string(::getpid())}};
       if (options.devices > 0) {
         start.environment.emplace_back("CUDA_VISIBLE_DEVICES",
                                        std::to_string(options.rank % options.devices));
