@@ -242,14 +242,19 @@ cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
   return report;
 }
 
+fs::path sites_folder(const fs::path& folder) { return fs::absolute(folder) / ".moho_sites"; }
+
 void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options,
                       const std::vector<std::int64_t>& shots, Session& session,
                       const std::function<void(std::int64_t shot, const Json& more)>& taken) {
-  if (shots.empty()) return;
   PlacesRun run;
-  run.folder = fs::absolute(session.folder()) / "sites";
+  run.folder = sites_folder(session.folder());
   run.resume = options.resume;
   std::error_code error;
+  if (shots.empty()) {
+    fs::remove_all(run.folder, error);
+    return;
+  }
   if (!options.resume) fs::remove_all(run.folder, error);
   const Json* const made_from = session.summary.find("fingerprint");
   const cluster::Work work =

@@ -46,6 +46,9 @@ cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
                               const cluster::Work& work, const std::vector<std::int64_t>& shots,
                               const Session& session, const OnPart& on_part);
 
+/// Where a run with results in `folder` keeps what its places need: a name that is moho's own.
+std::filesystem::path sites_folder(const std::filesystem::path& folder);
+
 /// \brief Computes shots of a program at the places of --sites, and takes them over as --resume
 /// takes those of an earlier run.
 ///

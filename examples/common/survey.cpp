@@ -109,10 +109,11 @@ void check_scheme_belongs(const Arguments& arguments) {
         "--source-taper was given with --equations fletcher (it belongs to self_adjoint): leave it "
         "out");
   }
-  if (given("seed") && arguments.text("boundary").find("random") == std::string::npos) {
+  if (given("seed") && arguments.text("boundary").find("random") == std::string::npos &&
+      !(given("source-field") && arguments.text("source-field") == "random")) {
     throw InputError(
-        "--seed was given without random layers (it belongs to --boundary random): "
-        "leave it out");
+        "--seed was given without random layers (it belongs to --boundary random, or to "
+        "--source-field random of an inversion): leave it out");
   }
 }
 

@@ -61,6 +61,7 @@ std::string in_options(std::string text, const std::map<std::string, std::string
   if (option == usual.end()) return text;
   const auto inside = rest.find("(allowed: dt,");
   if (inside != std::string::npos) rest.insert(inside + 10, "--");
+  if (others.count("bands") > 0) return option->second + rest;
   return with_ricker(option->second + rest, option->second);
 }
 

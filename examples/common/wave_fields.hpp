@@ -62,7 +62,7 @@ wave::Model<T, Dim, Memory> to_model(const Instance<Memory>& exec, const Grid<Di
 /// \brief A message of the library in the words of options: its first word is a parameter of the
 /// model or an argument of make_modelling().
 /// \param parameters what to call parameters, by option: "vp" is "--vp FILE"
-/// \param others what to call "sources", "receivers", "wavelet" ...
+/// \param others what to call "sources", "receivers", "wavelet" ...; with "bands" none is advised
 std::string in_options(std::string text, const std::map<std::string, std::string>& parameters,
                        const std::map<std::string, std::string>& others);
 

@@ -145,6 +145,9 @@ struct Job {
       collect;
   /// Calls a function on all ranks; if it throws on one, all throw the same.
   std::function<void(const std::function<void()>&)> together;
+  /// \brief Of ranks that choose the way of the source's wavefield themselves: from that which each
+  /// would take the one that all do, as ways differ in rounding. Collective; none: it is alone.
+  std::function<SourceField(SourceField)> agree;
   std::function<bool()> stop;  ///< is it time to begin no other evaluation?
 
   std::function<rtm::ShotGather<Dim>(std::size_t)> gather;  ///< reads a shot; none: modelled

@@ -68,12 +68,19 @@ class Inversion {
   }
 
   void run() {
+    Planner<T, Dim, Memory, ShotsType> planner(m_exec, m_job, m_shots);
     m_job.together([&] {
       const ScopedPhase<Instance<Memory>> phase(m_exec, m_phases, "plan");
-      m_plan = Planner<T, Dim, Memory, ShotsType>(m_exec, m_job, m_shots).make();
-      m_plan.device = m_device;
-      m_plan.threads = m_threads;
+      m_plan = planner.make();
     });
+    if constexpr (!ShotsType::streamed) {
+      if (m_job.agree) {
+        const SourceField way = m_job.agree(m_plan.source_field);
+        m_job.together([&] { m_plan = planner.with_way(way); });
+      }
+    }
+    m_plan.device = m_device;
+    m_plan.threads = m_threads;
     if (!m_job.begins(m_plan)) return;
     m_job.together([&] {
       const ScopedPhase<Instance<Memory>> phase(m_exec, m_phases, "data");

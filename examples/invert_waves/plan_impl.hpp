@@ -85,9 +85,18 @@ class Planner {
       take_stream();
     } else {
       check_lags();
-      choose_source_field();
+      choose_source_field(m_o.source_field);
       m_plan.seconds = estimate();
     }
+    return m_plan;
+  }
+
+  /// The plan of make() with this way of the source's wavefield, on which all ranks agreed.
+  /// \throws InputError if it does not fit
+  Plan with_way(SourceField way) {
+    if (way == m_plan.source_field) return m_plan;
+    choose_source_field(way);
+    m_plan.seconds = estimate();
     return m_plan;
   }
 
@@ -184,7 +193,7 @@ class Planner {
                             Dim == 3 && m_o.lags.y > 0 ? concat(",", fitting.y) : ""));
   }
 
-  void choose_source_field() {
+  void choose_source_field(SourceField asked) {
     const auto& scheme = m_shots.modelling().propagator().scheme();
     const auto each = static_cast<double>(sizeof(T) * static_cast<std::size_t>(scheme.fields()));
     const auto steps = static_cast<double>(m_plan.time.steps);
@@ -215,7 +224,7 @@ class Planner {
     const double replay =
         state * static_cast<double>(states + 1) + snapshot * static_cast<double>(piece);
     bool fits = false;
-    switch (m_o.source_field) {
+    switch (asked) {
       case SourceField::shell:
         fits = take(SourceField::shell, shell);
         break;
@@ -234,7 +243,7 @@ class Planner {
     m_shots.set_source_field(m_plan.source_field, states, piece);
     if (fits) return;
     throw InputError(
-        concat("--source-field ", invert_waves::to_string(m_o.source_field), ": it takes ",
+        concat("--source-field ", invert_waves::to_string(asked), ": it takes ",
                format_bytes(m_plan.source_bytes), " besides ", format_bytes(m_plan.fixed_bytes),
                " (allowed: ", format_bytes(m_plan.budget),
                " in all): take another way, fewer steps, a coarser grid, or more memory (--memory, "

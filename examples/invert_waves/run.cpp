@@ -72,6 +72,11 @@ Json asked_json(const Options& o) {
   json["memory"] = memory_json(o);
   json["out"] = o.out;
   json["plot"] = o.plot;
+  if (o.only_shot) {
+    json["only_shot"] = *o.only_shot;
+    json["band"] = o.band;
+    json["data_size"] = o.data_size;
+  }
   return json;
 }
 
@@ -261,12 +266,19 @@ class Program {
   }
 
   void resume() {
-    if (!m_o.resume) return;
+    if (!m_o.resume || m_o.only_shot) return;  // one shot begins anew
     const std::int64_t last = m_session.last_part();
     Json more;
     if (last < 0 || !m_session.take_over(last, more)) {
       m_session.print("resumed   nothing is there, it begins anew");
       return;
+    }
+    for (const char* name : {"band", "in_band", "history", "stops"}) {
+      if (more.find(name) != nullptr) continue;
+      throw InputError(concat("--resume: the run in ", m_session.folder().string(),
+                              " does not say its ", name,
+                              " (allowed: runs that were ended between evaluations): leave "
+                              "--resume out to begin again"));
     }
     m_job.state = m_session.folder() / state_name(last);
     m_job.band = static_cast<int>(more.find("band")->number(0.0));
@@ -304,6 +316,7 @@ class Program {
 
   bool begin(const Plan& plan) {
     m_plan = plan;
+    m_sharing->take_way(plan.source_field);
     print_plan();
     Json& summary = m_session.summary;
     summary["asked"] = asked_json(m_o);

@@ -16,6 +16,7 @@
 #include <moho/io/writer.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -42,7 +43,7 @@ class Sharing {
       : m_o(o),
         m_session(session),
         m_numbers(std::move(numbers)),
-        m_folder(std::filesystem::absolute(session.folder()) / "sites"),
+        m_folder(sites_folder(session.folder())),
         m_resume(o.resume) {
     m_shape.push_back(static_cast<std::int64_t>(o.unknowns.size()) + 1);
     m_shape.insert(m_shape.end(), shape.begin(), shape.end());
@@ -57,6 +58,9 @@ class Sharing {
     Processes& processes = m_session.processes();
     job.root = processes.root();
     job.together = [&](const std::function<void()>& function) { processes.together(function); };
+    if (!processes.alone() && m_o.source_field == SourceField::automatic) {
+      job.agree = [this](SourceField mine) { return agree(mine); };
+    }
     if (m_o.plan) return;
     if (m_o.only_shot) {
       job.takes = [this, only = *job.only](std::size_t k) { return k == only; };
@@ -76,14 +80,17 @@ class Sharing {
     }
   }
 
-  /// Takes away what an earlier run left, but for a run that goes on, and makes the folder of
-  /// parts.
+  /// The way of the source's wavefield that was planned: places take the same.
+  void take_way(SourceField way) { m_way = way; }
+
+  /// \brief Takes away what an earlier run left, but for a run that goes on, and makes the folder
+  /// of parts. A run that neither shares its shots nor goes on leaves both folders alone.
   void begin() {
     std::error_code error;
     if (m_o.only_shot) return;
-    if (!m_o.resume) std::filesystem::remove_all(m_folder, error);
-    std::filesystem::remove_all(parts_folder(), error);
-    if (!m_session.processes().alone()) std::filesystem::create_directories(parts_folder(), error);
+    if (at_places() && !m_o.resume) std::filesystem::remove_all(m_folder, error);
+    if (among_ranks() || m_o.resume) std::filesystem::remove_all(parts_folder(), error);
+    if (among_ranks()) std::filesystem::create_directories(parts_folder(), error);
   }
 
   /// All is done: says who computed what, and takes the folders away.
@@ -92,16 +99,26 @@ class Sharing {
       for (const std::string& line : report_lines(m_total)) m_session.print("sites     ", line);
     }
     std::error_code error;
-    std::filesystem::remove_all(m_folder, error);
-    std::filesystem::remove_all(parts_folder(), error);
+    if (at_places() || m_o.resume) std::filesystem::remove_all(m_folder, error);
+    if (among_ranks() || m_o.resume) std::filesystem::remove_all(parts_folder(), error);
   }
 
  private:
+  bool at_places() const { return !m_o.distribute.sites.empty(); }
+  bool among_ranks() const { return !m_session.processes().alone(); }
   std::filesystem::path parts_folder() const {
-    return std::filesystem::absolute(m_session.folder()) / "ranks";
+    return std::filesystem::absolute(m_session.folder()) / ".moho_ranks";
+  }
+  // A shot of the present evaluation: another one's is never taken for it.
+  std::filesystem::path part_of_rank(std::size_t k) const {
+    return parts_folder() / numbered(numbered("evaluation", m_evaluation, "_shot"), m_numbers[k]);
   }
 
-  static Json numbers_of(const ShotPart<T>& part) {
+  Json numbers_of(std::size_t k, const ShotPart<T>& part) const {
+    if (!std::isfinite(part.misfit)) {
+      throw Error(concat("shot ", m_numbers[k], ": its misfit is ", part.misfit,
+                         " (allowed: finite numbers): look at its data and at the model there"));
+    }
     Json numbers = Json::object();
     numbers["misfit"] = part.misfit;
     numbers["points"] = part.points;
@@ -112,17 +129,20 @@ class Sharing {
   static ShotPart<T> part_of(const Json& json) {
     const auto number = [&](const char* name) {
       const Json* const value = json.find(name);
-      if (value == nullptr) throw Error(concat("a shot's numbers lack ", name));
-      return value->number(0.0);
+      const double found = value != nullptr ? value->number(NAN) : NAN;
+      if (!std::isfinite(found)) throw Error(concat("a shot's numbers lack ", name));
+      return found;
     };
     return {number("misfit"), number("points"), number("modelling"), number("gradients"), {}};
   }
   void write(const std::filesystem::path& path, const ShotPart<T>& part) const {
     io::write_npy(path, part.values.data(), m_shape);
   }
-  void add_all(const std::filesystem::path& folder, const Add& add) {
+  // Adds the shots of files, path_of(k), in their order.
+  template <class PathOf>
+  void add_all(const PathOf& path_of, const Add& add) {
     for (std::size_t k = 0; k < m_numbers.size(); ++k) {
-      const std::filesystem::path path = folder / numbered("shot", m_numbers[k]);
+      const std::filesystem::path path = path_of(k);
       io::Array<T> array = io::read_npy<T>(path);
       if (array.shape != m_shape) {
         throw FileError(concat("'", path.string(), "' has the shape ",
@@ -141,10 +161,19 @@ class Sharing {
     const std::string name = numbered("shot", m_numbers[k]);
     write(m_session.folder() / name, part);
     m_session.wrote(name);
-    m_session.part_is_whole(m_numbers[k], {name}, numbers_of(part));
+    m_session.part_is_whole(m_numbers[k], {name}, numbers_of(k, part));
   }
 
   // ---- ranks
+
+  // The way that fits on all ranks: replay as soon as one has no room for shell.
+  SourceField agree(SourceField mine) {
+    Processes& processes = m_session.processes();
+    std::vector<double> without{mine == SourceField::shell ? 0.0 : 1.0};
+    processes.sum_to_root(without);
+    processes.broadcast(without.data(), sizeof(double));
+    return without[0] > 0.0 ? SourceField::replay : SourceField::shell;
+  }
 
   void share(Order<T>& order) {
     Processes& processes = m_session.processes();
@@ -157,12 +186,13 @@ class Sharing {
     order.model.resize(count);
     processes.broadcast(order.model.data(), count * sizeof(T));
     m_there = 0;
+    m_evaluation = order.evaluation;
     m_count.begin(processes);
   }
 
   void keep(std::size_t k, const ShotPart<T>& part) {
-    write(parts_folder() / numbered("shot", m_numbers[k]), part);
-    Json numbers = numbers_of(part);
+    Json numbers = numbers_of(k, part);
+    write(part_of_rank(k), part);
     numbers["shot"] = k;
     if (!m_session.processes().root()) return m_session.processes().tell_root(numbers.dump());
     note(k, numbers);
@@ -182,7 +212,11 @@ class Sharing {
 
   void collect_ranks(const Add& add) {
     while (m_there < m_numbers.size()) listen(true);
-    add_all(parts_folder(), add);
+    add_all([this](std::size_t k) { return part_of_rank(k); }, add);
+    std::error_code error;
+    for (std::size_t k = 0; k < m_numbers.size(); ++k) {
+      std::filesystem::remove(part_of_rank(k), error);
+    }
   }
 
   // ---- places
@@ -202,7 +236,7 @@ class Sharing {
     const Json* const made_from = m_session.summary.find("fingerprint");
     cluster::Work work =
         shot_work(m_o, m_session.program(), made_from != nullptr ? *made_from : Json(),
-                  {"lags", "iterations", "evaluate", "band", "data-size"});
+                  {"lags", "iterations", "evaluate", "band", "data-size", "source-field"});
     work.evaluation = order.evaluation;
     work.survey["evaluation"] = std::to_string(order.evaluation);
     work.survey["model of the evaluation"] = io::checksum_text(io::identify_file(model).checksum);
@@ -210,7 +244,8 @@ class Sharing {
     std::string size = "--data-size=";
     io::append_number(size, order.size);
     work.command.insert(work.command.end(),
-                        {"--evaluate={input:evaluation}", concat("--band=", order.band + 1), size});
+                        {"--evaluate={input:evaluation}", concat("--band=", order.band + 1), size,
+                         concat("--source-field=", to_string(m_way))});
     const cluster::Report report = compute_parts(
         m_o.distribute, m_run, work, m_numbers, m_session,
         [&](std::int64_t shot, const Json& part, const std::filesystem::path& folder,
@@ -222,7 +257,7 @@ class Sharing {
           std::filesystem::rename(folder / names[0], m_run.folder / numbered("shot", shot));
           return true;
         });
-    add_all(m_run.folder, add);
+    add_all([this](std::size_t k) { return m_run.folder / numbered("shot", m_numbers[k]); }, add);
     count(report);
     m_resume = m_run.tells = false;
   }
@@ -257,7 +292,9 @@ class Sharing {
   std::vector<ShotPart<T>> m_parts;  ///< without their values
   SharedCount m_count;
   std::size_t m_there = 0;
+  std::int64_t m_evaluation = 0;  ///< that ranks compute
   PlacesRun m_run;
+  SourceField m_way = SourceField::automatic;
   bool m_resume = false;
   cluster::Report m_total;
 };

@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -80,6 +82,15 @@ class ShotData {
   }
 
  protected:
+  // Options by the words of the library. With --bands it is these that bound the frequency.
+  std::map<std::string, std::string> option_names(std::map<std::string, std::string> names) const {
+    names["sources"] = m_job.sources_name;
+    names["receivers"] = m_job.receivers_name;
+    names["wavelet"] = m_job.wavelet_name;
+    if (!m_o.bands.empty()) names["bands"] = "--bands";
+    return names;
+  }
+
   template <class Function>
   auto in_words(const Function& function) const {
     try {
@@ -88,12 +99,9 @@ class ShotData {
       std::string text = error.what();
       if (text.rfind("device memory", 0) == 0) text[6] = '-';
       throw InputError(in_options(text, m_job.names,
-                                  {{"sources", m_job.sources_name},
-                                   {"receivers", m_job.receivers_name},
-                                   {"wavelet", m_job.wavelet_name},
-                                   {"device-memory", "--device-memory"},
-                                   {"block", "--block"},
-                                   {"updates", "--updates"}}));
+                                  option_names({{"device-memory", "--device-memory"},
+                                                {"block", "--block"},
+                                                {"updates", "--updates"}})));
     } catch (const MemoryError& error) {
       const std::string text = error.what();
       if (text.rfind("a device memory", 0) != 0) throw;
@@ -187,10 +195,7 @@ class ShotData {
     try {
       function();
     } catch (const InputError& error) {
-      throw InputError(in_options(error.what(), m_job.true_names,
-                                  {{"sources", m_job.sources_name},
-                                   {"receivers", m_job.receivers_name},
-                                   {"wavelet", m_job.wavelet_name}}));
+      throw InputError(in_options(error.what(), m_job.true_names, option_names({})));
     }
   }
   // The misfit of a shot, whose arrays are in the memory of an instance.

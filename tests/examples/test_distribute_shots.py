@@ -554,12 +554,15 @@ class Sites(PlacesCase):
         program = self.other("model_waves")
         self.run_program(program, *self.survey, "--snapshot-every", "0.1", "--out", "one")
         environment = self.places()
+        os.makedirs(self.path("many/sites"))
+        self.write("many/sites/mine.txt", "mine")
         done = self.run_program(program, *self.survey, "--snapshot-every", "0.1", "--out", "many", "--sites",
                                 self.path("sites.cfg"), environment=environment)
         self.assertIn("5 shots are done", done.stdout)
         self.same([*(f"gather_{k:04d}.npy" for k in range(1, 6)), "gather.sgy", "vp.npy", "snapshot_0001.npy",
                    "snapshot_0004.npy"], "one", "many")
-        self.assertFalse(os.path.exists(self.path("many/sites")))
+        self.assertFalse(os.path.exists(self.path("many/.moho_sites")))
+        self.assertTrue(os.path.exists(self.path("many/sites/mine.txt")))
 
     def test_migrate_shots(self):
         program = self.other("migrate_shots")
@@ -571,7 +574,7 @@ class Sites(PlacesCase):
         process = subprocess.Popen([program, *arguments, "--no-plot", "--out", "many", "--sites", self.path("sites.cfg")],
                                    cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**os.environ, **environment})
-        journal = self.path("many/sites/journal.txt")
+        journal = self.path("many/.moho_sites/journal.txt")
         for _ in range(600):
             if os.path.exists(journal) and "done " in open(journal).read():
                 break
@@ -622,7 +625,7 @@ class Inversion(PlacesCase):
     def assert_one_process(self, folder):
         self.same(self.results, "one", folder)
         self.assertEqual(self.history("one"), self.history(folder))
-        self.assertFalse(os.path.exists(self.path(folder + "/sites")))
+        self.assertFalse(os.path.exists(self.path(folder + "/.moho_sites")))
 
     def test_everywhere(self):
         self.run_program(self.inverter, *self.survey, "--out", "one")

@@ -287,6 +287,38 @@ class Resume(Case):
                     "--resume")
 
 
+    def test_one_shot_is_no_search(self):
+        shot = [*self.shots, "--iterations", "1", "--only-shot", "3"]
+        asked = ["--vp", "start.npy", *self.survey]
+        self.succeed(*asked, *shot, out="shot")
+        for more, words in (([*self.shots, "--iterations", "1"], "--resume: --band is not there"),
+                            ([*shot[:-1], "2"], "--resume: --only_shot is 2, and was 3"),
+                            ([*shot, "--data-size", "2"], "--resume: --data_size is 2.0, and was 0.0")):
+            self.refuse([*asked, *more, "--resume", "--out", "shot"], words)
+        os.remove(self.path("shot/shot_0003.npy"))
+        folder, _ = self.succeed(*asked, *shot, "--resume", out="shot")
+        self.assertEqual(np.load(os.path.join(folder, "shot_0003.npy")).shape, (2, *self.shape))
+        # its number belongs to a summary whose parts lack what a search needs
+        self.invert(*self.shots, "--iterations", "1", out="part")
+        with open(self.path("part/summary.json"), encoding="utf-8") as file:
+            summary = json.load(file)
+        with open(self.path("shot/summary.json"), encoding="utf-8") as file:
+            summary["parts"] = json.load(file)["parts"]
+        os.rename(self.path("shot/shot_0003.npy"), self.path("part/shot_0003.npy"))
+        summary["state"] = "interrupted"
+        self.write("part/summary.json", json.dumps(summary))
+        self.refuse([*asked, *self.shots, "--iterations", "1", "--resume", "--out", "part"], "does not say its band")
+
+    def test_folders_of_users_stay(self):
+        for folder in ("sites", "ranks", ".moho_sites", ".moho_ranks"):
+            os.makedirs(self.path(f"out/{folder}"))
+            self.write(f"out/{folder}/mine.txt", folder)
+        self.invert(*self.shots, "--iterations", "1")
+        for folder in ("sites", "ranks", ".moho_sites", ".moho_ranks"):
+            with open(self.path(f"out/{folder}/mine.txt"), encoding="utf-8") as file:
+                self.assertEqual(file.read(), folder)
+
+
 class Ranks(Case):
     """Ranks share the shots of every evaluation: any number of them gives the same bits."""
 
@@ -304,11 +336,27 @@ class Ranks(Case):
 
     def test_same_bits(self):
         self.succeed(*self.arguments, out="one")
+        os.makedirs(self.path("many/ranks"))
+        self.write("many/ranks/mine.txt", "mine")
         for ranks in (1, 2, 3):
             self.succeed(*self.arguments, out="many", ranks=ranks)
+            self.assertTrue(os.path.exists(self.path("many/ranks/mine.txt")))
             self.assert_same_files(self.results, "one", "many")
             self.assertEqual(self.rows("one"), self.rows("many"))
-            self.assertFalse(os.path.exists(self.path("many/ranks")))
+            self.assertFalse(os.path.exists(self.path("many/.moho_ranks")))
+
+    def test_ranks_take_the_way_that_fits_on_all(self):
+        """Shell fits on one rank and replay alone on the other: both take replay, with its bits."""
+        self.succeed(*self.arguments, "--source-field", "replay", out="one")
+        one, other = ([self.program, *self.arguments, "--no-plot", "--out", "many", "--memory", memory] for memory in ("4M", "2M"))
+        for first, second in ((one, other), (other, one)):
+            done = subprocess.run([self.mpirun, "--oversubscribe", "-n", "1", *first, ":", "-n", "1", *second],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=500,
+                                  env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                                       "OMP_NUM_THREADS": "1"}, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("source's wavefield by replay", done.stdout)
+            self.assert_same_files(self.results, "one", "many")
 
     def test_time_that_is_over(self):
         self.succeed(*self.arguments, out="one")
@@ -424,7 +472,20 @@ class BadInput(Case):
         self.write("sites.cfg", "[here]\nkind = local\n")
         self.refuse_here([*self.shots, "--sites", "sites.cfg", "--only-shot", "1"], "exclude each other")
         self.refuse_here([*self.shots, "--sites", "sites.cfg", "--shots-per-job", "6"], "--shots-per-job is 6 (allowed: 1 to 5")
+        self.refuse_here([*self.shots, "--sites", "sites.cfg", "--may-miss", "1"], "--may-miss is 1 (allowed: 0)")
+        said = self.refuse(["--vp", "start.npy", "--spacing", "20", *self.shots, "--wavelet", "ricker:30", "--bands", "5,70"],
+                           "lower the frequency below")
+        self.assertNotIn("take --wavelet", said)
         self.refuse_here([*self.shots, "--shots-per-job", "2"], "give --sites FILE, too")
+
+    def test_seeds(self):
+        self.refuse_here([*self.shots, "--seed", "5"], "--seed was given without random layers")
+        shot = ["--vp", "start.npy", *self.survey, *self.shots, "--source-field", "random", "--only-shot", "1"]
+        found = []
+        for seed in (5, 6):
+            folder, _ = self.succeed(*shot, "--seed", seed, out=f"seed{seed}")
+            found.append(np.load(os.path.join(folder, "shot_0001.npy")))
+        self.assertFalse(np.array_equal(*found), "layers are by the seed")
 
     def test_nothing_to_invert(self):
         done = self.call("--vp", "start.npy", *self.survey, "--data", "modelled", "--source", "600,40", "--receivers",
