@@ -53,18 +53,8 @@ StreamedGradients<T, Dim, Memory>::StreamedGradients(const InstanceOf<Memory>& e
     }
   }
   if (options.measure) {
-    std::vector<std::int64_t> slabs{4, 8, 16, 32, 64};
-    if (wishes.block > 0) slabs = {wishes.block};
-    const std::size_t plane = static_cast<std::size_t>((2 * m_need.fields + m_need.parameters) *
-                                                       m_need.plane_elements * m_need.scalar);
-    while (slabs.size() > 1 && wishes.device_memory > 0 &&
-           plane * static_cast<std::size_t>(slabs.back() + 4 * m_need.shape.reach) >
-               wishes.device_memory) {
-      slabs.pop_back();
-    }
-    m_rates.slabs = stream::measure_slabs<T, Dim, Memory>(m_instances.front(),
-                                                          *m_adjoint.schemes.front(), slabs);
-    stream::measure_link(m_instances.front(), m_rates);
+    stream::measure_rates<T, Dim, Memory>(m_instances.front(), *m_adjoint.schemes.front(), m_need,
+                                          wishes, m_rates);
   }
   m_plan = stream::plan_stream(m_need, wishes, m_rates);
   // the model, derivatives by its fields, illumination

@@ -52,27 +52,8 @@ void Streaming<T, Dim, Memory>::choose() {
   }
   m_rates = m_options.rates;
   if (m_options.measure && !m_whole && !m_cut) {
-    std::vector<std::int64_t> slabs{4, 8, 16, 24, 32, 48, 64, 96};
-    if (wishes.block > 0) slabs = {wishes.block};
-    // no more than a part of what is allowed
-    const auto bytes_of = [&](std::int64_t planes) {
-      StreamShape one = m_need.shape;
-      one.block = 1;
-      const std::size_t plane =
-          static_cast<std::size_t>((2 * m_need.fields + m_need.parameters + m_need.work) *
-                                   m_need.plane_elements * m_need.scalar);
-      return plane * static_cast<std::size_t>(planes + 4 * one.reach);
-    };
-    while (slabs.size() > 1 && allowed.device_memory > 0 &&
-           bytes_of(slabs.back()) > allowed.device_memory) {
-      slabs.pop_back();
-    }
-    if (allowed.device_memory == 0 || bytes_of(slabs.front()) <= allowed.device_memory) {
-      m_rates.slabs = measure_slabs<T, Dim, Memory>(m_instances.front(), *m_schemes.front(), slabs);
-    } else {
-      m_rates.slabs = {{slabs.front(), 1e9}};  // plan_stream() says what is missing
-    }
-    measure_link(m_instances.front(), m_rates);
+    measure_rates<T, Dim, Memory>(m_instances.front(), *m_schemes.front(), m_need, allowed,
+                                  m_rates);
     if (!m_options.file.empty()) measure_disk(m_options.file, m_rates.disk_in, m_rates.disk_out);
   }
   if (m_cut) {

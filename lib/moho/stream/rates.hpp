@@ -33,6 +33,38 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
 template <class Memory>
 void measure_link(const Instance<Memory>& exec, StreamRates& rates);
 
+/// \brief Rates of slabs and of the link, within the memory that a plan is allowed.
+///
+/// Where not even the smallest slab fits, one rate stands for a measured one: plan_stream() then
+/// says what is missing.
+///
+/// \param exec where steps are done; it is waited for
+/// \param scheme of the volume
+/// \param need of the volume
+/// \param wishes device memory in bytes (0: any) and block (0: usual slabs are measured)
+/// \param rates out: slabs, link and memory; the rest stays
+template <class T, int Dim, class Memory>
+void measure_rates(const InstanceOf<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
+                   const StreamNeed& need, const StreamWishes& wishes, StreamRates& rates) {
+  std::vector<std::int64_t> slabs{4, 8, 16, 24, 32, 48, 64, 96};
+  if (wishes.block > 0) slabs = {wishes.block};
+  const auto plane = static_cast<std::size_t>((2 * need.fields + need.parameters + need.work) *
+                                              need.plane_elements * need.scalar);
+  // no more than a part of what is allowed
+  const auto fits = [&](std::int64_t planes) {
+    return wishes.device_memory == 0 ||
+           plane * static_cast<std::size_t>(planes + 4 * need.shape.reach) <= wishes.device_memory;
+  };
+  while (slabs.size() > 1 && !fits(slabs.back())) slabs.pop_back();
+  if (fits(slabs.front())) {
+    rates.slabs = measure_slabs<T, Dim, Memory>(exec, scheme, slabs);
+  } else {
+    rates.slabs = {{slabs.front(), 1e9}};
+  }
+  const Instance<Memory>& instance = exec;
+  measure_link(instance, rates);
+}
+
 template <class T, int Dim, class Memory>
 std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
                                              const wave::Scheme<T, Dim, Memory>& scheme,
