@@ -6,10 +6,11 @@
 ///
 /// In a layer the derivative along its normal becomes d/dx + psi, with psi' = b psi + a dp/dx, and
 /// the second derivative gains d psi/dx + zeta, with zeta' = b zeta + a (d2p/dx2 + d psi/dx)
-/// (Komatitsch and Martin 2007; Pasalic and McGarry 2010). The correction is added to the result of
-/// the step, face by face. psi has two time levels, so that boxes may be stepped in any order.
+/// (Komatitsch and Martin 2007; Pasalic and McGarry 2010). psi has two time levels, so that boxes
+/// may be stepped in any order. Slopes of the field and of psi are differences of fourth order at
+/// most (layer_radius()): what layers send back does not depend on their order from there on, and
+/// neighbours two nodes away are what a step has at hand.
 
-#include <moho/core/denormals.hpp>
 #include <moho/core/launch.hpp>
 #include <moho/wave/arguments.hpp>
 
@@ -45,18 +46,26 @@ inline CpmlProfile cpml_profile(int width, double spacing, double dt, double vel
   return profile;
 }
 
-/// What a layer's correction reads and writes, on hosts and devices.
+/// Nodes to each side that slopes in layers take, for steps that take `radius`.
+KOKKOS_FORCEINLINE_FUNCTION constexpr int layer_radius(int radius) {
+  return radius < 2 ? radius : 2;
+}
+/// The most of it.
+inline constexpr int largest_layer_radius = layer_radius(largest_radius);
+
+/// What the correction of one face reads and writes on a device.
 template <class T>
 struct LayerArguments {
   StepArguments<T> s;
-  int axis;                       ///< normal to the face: 0 x, 1 y, 2 z
-  int inner, outer;               ///< the other axes
-  int width;                      ///< nodes of the layer
-  std::int64_t first;             ///< the layer's first node along the normal
-  std::int64_t from, to;          ///< nodes along the normal that are corrected
-  std::int64_t row_from, row_to;  ///< nodes of the layer, from 0, whose psi these nodes read
-  Stencil stencil;                ///< of the step
-  const T *a, *b;                 ///< factors by node of the layer, in order of the grid
+  int axis;                           ///< normal to the face: 0 x, 1 y, 2 z
+  int inner, outer;                   ///< the other axes
+  int width;                          ///< nodes of the layer
+  std::int64_t first;                 ///< the layer's first node along the normal
+  std::int64_t from, to;              ///< nodes along the normal that are corrected
+  std::int64_t row_from, row_to;      ///< nodes of the layer, from 0, whose psi these nodes read
+  Stencil stencil;                    ///< of the step
+  const T *a, *b;                     ///< factors by node of the layer, in order of the grid
+  T slope[largest_layer_radius + 1];  ///< first derivative along the axis
   const T* psi_now[2];
   T *psi_next[2], *zeta[2];  ///< by node of the layer, the grid's order of axes
   std::int64_t strides[3];   ///< of those
@@ -78,7 +87,7 @@ constexpr bool has_layer_march(Stencil stencil) {
   return stencil == Stencil::isotropic || stencil == Stencil::variable_density ||
          stencil == Stencil::vti;
 }
-/// The field with derivatives along an axis, of these stencils.
+/// The only field with derivatives along an axis, of these stencils.
 KOKKOS_FORCEINLINE_FUNCTION constexpr int layer_field(Stencil stencil, int axis) {
   return stencil == Stencil::vti && axis == 2 ? 1 : 0;
 }
@@ -109,6 +118,15 @@ struct LayerPair {
   KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t node) const {
     return node >= 0 && node < extent && (node < lower_end || node >= upper_begin);
   }
+  /// True for nodes whose second derivative takes psi of a layer.
+  KOKKOS_FORCEINLINE_FUNCTION bool reaches(std::int64_t node, int radius) const {
+    return node < (lower_end > 0 ? lower_end + radius : 0) ||
+           node >= (upper_begin < extent ? upper_begin - radius : extent);
+  }
+  /// The memory of the layer that has a node.
+  KOKKOS_FORCEINLINE_FUNCTION const LayerAccess<T>& of(std::int64_t node) const {
+    return sides[node < lower_end ? 0 : 1];
+  }
   /// True where some of `count` nodes are in a layer.
   KOKKOS_FORCEINLINE_FUNCTION bool has_some(std::int64_t node, int count) const {
     return node + count > 0 && node < extent && (node < lower_end || node + count > upper_begin);
@@ -127,11 +145,34 @@ struct LayerPair {
   }
 };
 
-/// What a step with layers reads and writes.
+/// What a step with layers reads and writes, where each axis has one field with derivatives along
+/// it.
 template <class T>
 struct LayeredArguments {
   StepArguments<T> s;
+  T slope[3][largest_layer_radius + 1];  ///< first derivative along each axis, in layers
   LayerPair<T> layers[3];
+};
+
+/// The same for all fields.
+template <class T>
+struct AllLayers {
+  StepArguments<T> s;
+  Stencil stencil;
+  int radius;                            ///< of the step
+  T slope[3][largest_layer_radius + 1];  ///< first derivative along each axis, in layers
+  LayerPair<T> pairs[2][3];              ///< by field and axis; layer_has() says which are used
+
+  /// Those of a stencil that has_layer_march().
+  LayeredArguments<T> by_axis() const {
+    LayeredArguments<T> result;
+    result.s = s;
+    for (int d = 0; d < 3; ++d) {
+      for (int k = 0; k <= largest_layer_radius; ++k) result.slope[d][k] = slope[d][k];
+      result.layers[d] = pairs[layer_field(stencil, d)][d];
+    }
+    return result;
+  }
 };
 
 /// psi of a node of the layer: `p` and `slab` are where it is in the field and in the layer.
@@ -153,371 +194,118 @@ KOKKOS_FORCEINLINE_FUNCTION T layer_second(const T* p, std::int64_t along, const
   return second;
 }
 
+/// What the corrections of p and q across an axis, or across z, add to their next values.
+template <Stencil stencil, class V>
+KOKKOS_FORCEINLINE_FUNCTION void corrected(const V& a, const V& b, const V& shear,
+                                           const V& across_p, const V& across_q, const V& down_p,
+                                           const V& down_q, V& change_p, V& change_q) {
+  if constexpr (stencil == Stencil::vti) {
+    symmetric_change<V>(across_p, down_q, a, b, change_p, change_q);
+  } else if constexpr (stencil == Stencil::vti_fletcher) {
+    fletcher_change<V>(down_p, across_p, down_q, across_q, a, b, shear, change_p, change_q);
+  } else if constexpr (stencil == Stencil::variable_density) {
+    change_p = a * (across_p + down_p);
+  } else {
+    change_p = across_p + down_p;
+  }
+}
+
 /// Adds the corrections of p and q at element i to the next values.
 template <Stencil stencil, class T>
-KOKKOS_FORCEINLINE_FUNCTION void correct_node(const StepArguments<T>& s, int axis, std::int64_t i,
-                                              T w, T of_p, T of_q) {
+KOKKOS_FORCEINLINE_FUNCTION void correct_node(const StepArguments<T>& s, std::int64_t i, T w,
+                                              const T (&across)[2], const T (&down)[2]) {
   const T scale = w * s.scale[i];
-  if constexpr (stencil == Stencil::vti) {
-    s.next[0][i] += scale * (axis == 2 ? s.b[i] * of_q : s.a[i] * of_p);
-    s.next[1][i] += scale * (axis == 2 ? of_q : s.b[i] * of_p);
-  } else if constexpr (stencil == Stencil::vti_fletcher) {
-    const T shear = magnitude<T>(s.a[i] - s.b[i]) * s.shear;
-    if (axis == 2) {
-      s.next[0][i] += scale * (shear * of_p + (T(1) - shear) * of_q);
-      s.next[1][i] += scale * of_q;
-    } else {
-      s.next[0][i] += scale * s.a[i] * of_p;
-      s.next[1][i] += scale * ((s.b[i] - shear) * of_p + shear * of_q);
-    }
-  } else if constexpr (stencil == Stencil::variable_density) {
-    s.next[0][i] += scale * s.a[i] * of_p;
-  } else {
-    s.next[0][i] += scale * of_p;
-  }
+  T change_p = 0, change_q = 0, a = 0, b = 0;
+  if constexpr (stencil != Stencil::isotropic) a = s.a[i];
+  if constexpr (fields_of(stencil) == 2) b = s.b[i];
+  corrected<stencil, T>(a, b, s.shear, across[0], across[1], down[0], down[1], change_p, change_q);
+  s.next[0][i] += scale * change_p;
+  if constexpr (fields_of(stencil) == 2) s.next[1][i] += scale * change_q;
 }
 
-/// The correction of one face on a device: a team takes lines along the normal, with psi in
-/// scratch.
-template <Stencil stencil, class T, int radius, class Exec>
-struct DeviceLayer {
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 2>, Kokkos::IndexType<int>>;
-  static constexpr int fields = fields_of(stencil);
-  static constexpr int lines = 32, threads = 256;
+/// The plain correction of all layers: one node after the other, after the plain step.
+template <Stencil stencil, class T>
+struct ReferenceLayers {
+  AllLayers<T> l;
 
-  LayerArguments<T> l;
-  int blocks;  ///< teams along `inner`
-  /// Rows of psi, with zeros behind both ends.
-  KOKKOS_FORCEINLINE_FUNCTION int depth() const { return l.width + 2 * radius; }
-  std::size_t scratch() const {
-    return ScratchView<T, Exec>::shmem_size(fields * (l.width + 2 * radius) * (lines + 1));
+  /// The new psi of a node along an axis; zero outside of layers.
+  KOKKOS_INLINE_FUNCTION T psi(const LayerPair<T>& pair, int f, int axis, const std::int64_t* node,
+                               std::int64_t along) const {
+    if (!pair.has(node[axis])) return T(0);
+    const T* const p = l.s.now[f] + l.s.flat(node[0], node[1], node[2]);
+    T sum = 0;
+    for (int k = 1; k <= layer_radius(l.radius); ++k) {
+      sum += l.slope[axis][k] * (p[k * along] - p[-k * along]);
+    }
+    const T before = pair.of(node[axis]).psi_now[pair.of(node[axis]).at(node[0], node[1], node[2])];
+    return pair.b[node[axis]] * before + pair.a[node[axis]] * sum;
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+  /// The node at position n of the box.
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const StepArguments<T>& s = l.s;
-    const ScratchView<T, Exec> scratch_view(member.team_scratch(0), fields * depth() * (lines + 1));
-    T* const psi = scratch_view.data();
-    const int axis = l.axis, inner = l.inner, outer = l.outer;
-    std::int64_t corner[3];
-    corner[axis] = 0;
-    corner[inner] =
-        s.lower[inner] + static_cast<std::int64_t>(member.league_rank() % blocks) * lines;
-    corner[outer] = s.lower[outer] + member.league_rank() / blocks;
-    const std::int64_t rest = s.upper[inner] - corner[inner];
-    const int count = rest < lines ? static_cast<int>(rest) : lines;
-    const std::int64_t base = s.flat(corner[0], corner[1], corner[2]);
-    const std::int64_t slab_base =
-        corner[inner] * l.strides[inner] + corner[outer] * l.strides[outer];
-    const std::int64_t along = l.stride(axis), aside = l.stride(inner);
-
-    // neighbouring threads take contiguous nodes: along the normal for faces at the ends of z,
-    // across the lines for others
-    const bool by_node = axis == 2;
-    for (int n = member.team_rank(); n < depth() * lines; n += threads) {
-      const int row = by_node ? n % depth() : n / lines;
-      const int line = by_node ? n / depth() : n % lines;
-      const int u = row - radius;
-      const bool inside = u >= l.row_from && u < l.row_to && line < count;
-      const std::int64_t node = l.first + u;
-      const std::int64_t at = base + node * along + line * aside;
-      const std::int64_t slab = slab_base + u * l.strides[axis] + line * l.strides[inner];
-      for (int f = 0; f < fields; ++f) {
-        T value = 0;
-        if (inside && layer_has(stencil, axis, f)) {
-          value = layer_psi<radius>(s.now[f] + at, along, s.first[axis], l.a[u], l.b[u],
-                                    l.psi_now[f][slab]);
-          if (node >= s.lower[axis] && node < s.upper[axis]) l.psi_next[f][slab] = value;
+    const std::int64_t nz = s.upper[2] - s.lower[2], ny = s.upper[1] - s.lower[1];
+    std::int64_t node[3] = {s.lower[0] + n / nz / ny, s.lower[1] + n / nz % ny,
+                            s.lower[2] + n % nz};
+    const std::int64_t i = s.flat(node[0], node[1], node[2]);
+    const std::int64_t strides[3] = {s.stride_x, s.stride_y, 1};
+    T across[2] = {0, 0}, down[2] = {0, 0};
+    bool any = false;
+    for (int f = 0; f < fields_of(stencil); ++f) {
+      for (int axis = 0; axis < 3; ++axis) {
+        const LayerPair<T>& pair = l.pairs[f][axis];
+        if (!layer_has(stencil, axis, f) || !pair.reaches(node[axis], layer_radius(l.radius))) {
+          continue;
         }
-        psi[(f * depth() + row) * (lines + 1) + line] = value;
+        any = true;
+        T sum = 0;
+        for (int k = 1; k <= layer_radius(l.radius); ++k) {
+          const std::int64_t here = node[axis];
+          node[axis] = here + k;
+          const T up = psi(pair, f, axis, node, strides[axis]);
+          node[axis] = here - k;
+          const T low = psi(pair, f, axis, node, strides[axis]);
+          node[axis] = here;
+          sum += l.slope[axis][k] * (up - low);
+        }
+        if (pair.has(node[axis])) {
+          const LayerAccess<T>& layer = pair.of(node[axis]);
+          const std::int64_t at = layer.at(node[0], node[1], node[2]);
+          layer.psi_next[at] = psi(pair, f, axis, node, strides[axis]);
+          const T* const p = s.now[f] + i;
+          T second = s.second[axis][0] * p[0];
+          for (int k = 1; k <= l.radius; ++k) {
+            second += s.second[axis][k] * (p[k * strides[axis]] + p[-k * strides[axis]]);
+          }
+          layer.zeta[at] =
+              pair.b[node[axis]] * layer.zeta[at] + pair.a[node[axis]] * (second + sum);
+          sum += layer.zeta[at];
+        }
+        (axis == 2 ? down : across)[f] += sum;
       }
     }
-    member.team_barrier();
-    const int length = static_cast<int>(l.to - l.from);
-    for (int n = member.team_rank(); n < length * lines; n += threads) {
-      const int step = by_node ? n % length : n / lines;
-      const int line = by_node ? n / length : n % lines;
-      if (line >= count) continue;
-      const std::int64_t node = l.from + step;
-      const int u = static_cast<int>(node - l.first);
-      const std::int64_t at = base + node * along + line * aside;
-      T correction[2] = {0, 0};
-      for (int f = 0; f < fields; ++f) {
-        if (!layer_has(stencil, axis, f)) continue;
-        const T* const here = psi + (f * depth() + u + radius) * (lines + 1) + line;
-        T slope = 0;
-        MOHO_UNROLL
-        for (int k = 1; k <= radius; ++k) {
-          // corrected nodes outside of the layer are at most `radius` away from it
-          const T up = u + k < l.width + radius ? here[k * (lines + 1)] : T(0);
-          const T low = u - k >= -radius ? here[-k * (lines + 1)] : T(0);
-          slope += s.first[axis][k] * (up - low);
-        }
-        if (u >= 0 && u < l.width) {
-          const std::int64_t slab = slab_base + u * l.strides[axis] + line * l.strides[inner];
-          const T second = layer_second<radius>(s.now[f] + at, along, s.second[axis]);
-          const T memory = l.b[u] * l.zeta[f][slab] + l.a[u] * (second + slope);
-          l.zeta[f][slab] = memory;
-          slope += memory;
-        }
-        correction[f] = slope;
-      }
-      std::int64_t place[3] = {corner[0], corner[1], corner[2]};
-      place[axis] = node;
-      place[inner] += line;
-      const T w = s.taper[0][place[0]] * s.taper[1][place[1]] * s.taper[2][place[2]];
-      correct_node<stencil, T>(s, axis, at, w, correction[0], correction[1]);
-    }
-  }
-
-  /// Corrects the box of the arguments.
-  static void run(const Instance<MemoryOf<Exec>>& exec, const LayerArguments<T>& arguments) {
-    const StepArguments<T>& s = arguments.s;
-    DeviceLayer layer{arguments, 0};
-    layer.blocks =
-        static_cast<int>((s.upper[arguments.inner] - s.lower[arguments.inner] + lines - 1) / lines);
-    const std::int64_t teams = layer.blocks * (s.upper[arguments.outer] - s.lower[arguments.outer]);
-    Policy policy(exec.space(), static_cast<int>(teams), threads);
-    policy.set_scratch_size(0, Kokkos::PerTeam(layer.scratch()));
-    Kokkos::parallel_for("moho::wave::cpml", light_weight(policy), layer);
+    if (!any) return;
+    const T w = s.taper[0][node[0]] * s.taper[1][node[1]] * s.taper[2][node[2]];
+    correct_node<stencil, T>(s, i, w, across, down);
   }
 };
 
-/// Corrects nodes side by side along z.
-template <class T>
-MOHO_NOINLINE void correct_piece(Stencil stencil, const StepArguments<T>& s, int axis,
-                                 std::int64_t at, std::int64_t count, T fixed, const T* taper,
-                                 const T* of_p, const T* of_q) {
-  const auto loop = [&](auto kind) {
-#pragma GCC ivdep
-    for (std::int64_t n = 0; n < count; ++n) {
-      correct_node<decltype(kind)::value, T>(s, axis, at + n, fixed * taper[n], of_p[n], of_q[n]);
-    }
-  };
-  switch (stencil) {
-    case Stencil::vti:
-      return loop(std::integral_constant<Stencil, Stencil::vti>());
-    case Stencil::vti_fletcher:
-      return loop(std::integral_constant<Stencil, Stencil::vti_fletcher>());
-    case Stencil::variable_density:
-      return loop(std::integral_constant<Stencil, Stencil::variable_density>());
-    default:
-      return loop(std::integral_constant<Stencil, Stencil::isotropic>());
-  }
-}
-
-/// The correction of one face on a host, for all lines of one node along `outer`. The innermost
-/// loops run along contiguous nodes.
-template <class T, int radius, bool along_z>
-void layer_host(const LayerArguments<T>& l, std::int64_t outer) {
-  const int fields = fields_of(l.stencil);
-  constexpr std::int64_t chunk = 128;  ///< lines at once
-  const StepArguments<T>& s = l.s;
-  const int axis = along_z ? 2 : l.axis;
-  const std::int64_t depth = l.width + 4 * radius;  // zeros behind both ends
-  static thread_local std::vector<T> memory;
-  const std::int64_t lines = std::min<std::int64_t>(chunk, s.upper[l.inner] - s.lower[l.inner]);
-  memory.assign(static_cast<std::size_t>(fields * depth * lines), T(0));
-  const std::int64_t along = along_z ? 1 : l.stride(axis), aside = along_z ? l.stride(l.inner) : 1;
-  const std::int64_t slab_along = along_z ? 1 : l.strides[axis];
-  const std::int64_t slab_aside = along_z ? l.strides[l.inner] : 1;
-  // where psi of a node and a line is
-  const std::int64_t psi_along = along_z ? 1 : lines, psi_aside = along_z ? depth : 1;
-
-  for (std::int64_t start = s.lower[l.inner]; start < s.upper[l.inner]; start += lines) {
-    const std::int64_t count = std::min(lines, s.upper[l.inner] - start);
-    std::int64_t corner[3] = {0, 0, 0};
-    corner[l.inner] = start;
-    corner[l.outer] = outer;
-    const std::int64_t base = s.flat(corner[0], corner[1], corner[2]);
-    const std::int64_t slab_base = start * l.strides[l.inner] + outer * l.strides[l.outer];
-    // rows run across the loops below: lines of faces at the ends of z, else nodes along the normal
-    const auto psi_row = [&](int f, std::int64_t row, std::int64_t begin, std::int64_t end) {
-      const std::int64_t u0 = along_z ? begin : row, line0 = along_z ? row : begin;
-      const T* const p = s.now[f] + base + (l.first + u0) * along + line0 * aside;
-      const T* const now = l.psi_now[f] + slab_base + u0 * slab_along + line0 * slab_aside;
-      T* const to =
-          memory.data() + f * depth * lines + (u0 + 2 * radius) * psi_along + line0 * psi_aside;
-      const T* const a = l.a + u0;
-      const T* const b = l.b + u0;
-#pragma GCC ivdep
-      for (std::int64_t n = 0; n < end - begin; ++n) {
-        to[n] = layer_psi<radius>(p + n, along, s.first[axis], along_z ? a[n] : a[0],
-                                  along_z ? b[n] : b[0], now[n]);
-      }
-      // only the box is written
-      const std::int64_t low = std::max<std::int64_t>(l.row_from, s.lower[axis] - l.first);
-      const std::int64_t high = std::min<std::int64_t>(l.row_to, s.upper[axis] - l.first);
-      T* const next = l.psi_next[f] + slab_base + u0 * slab_along + line0 * slab_aside;
-      const std::int64_t n0 = along_z ? low - u0 : 0;
-      const std::int64_t n1 = along_z ? high - u0 : (row >= low && row < high ? end - begin : 0);
-      for (std::int64_t n = n0; n < n1; ++n) next[n] = to[n];
-    };
-    // `layer`: the nodes have a zeta
-    const auto correct_row = [&](std::int64_t row, std::int64_t begin, std::int64_t end,
-                                 bool layer) {
-      const std::int64_t u0 = along_z ? begin : row, line0 = along_z ? row : begin;
-      const std::int64_t at = base + (l.first + u0) * along + line0 * aside;
-      const T* const a = l.a + u0;
-      const T* const b = l.b + u0;
-      T fixed = s.taper[l.outer][outer];
-      fixed *= along_z ? s.taper[l.inner][start + row] : s.taper[axis][l.first + row];
-      const T* const taper =
-          along_z ? s.taper[2] + l.first + begin : s.taper[l.inner] + start + begin;
-      constexpr std::int64_t piece = 64;
-      for (std::int64_t n0 = 0; n0 < end - begin; n0 += piece) {
-        const std::int64_t n1 = std::min(end - begin, n0 + piece);
-        T correction[2][piece] = {};
-        for (int f = 0; f < fields; ++f) {
-          if (!layer_has(l.stencil, axis, f)) continue;
-          const T* const psi =
-              memory.data() + f * depth * lines + (u0 + 2 * radius) * psi_along + line0 * psi_aside;
-          const T* const p = s.now[f] + at;
-          T* const zeta =
-              layer ? l.zeta[f] + slab_base + u0 * slab_along + line0 * slab_aside : nullptr;
-#pragma GCC ivdep
-          for (std::int64_t n = n0; n < n1; ++n) {
-            T slope = 0;
-            MOHO_UNROLL
-            for (int k = 1; k <= radius; ++k) {
-              slope += s.first[axis][k] * (psi[n + k * psi_along] - psi[n - k * psi_along]);
-            }
-            correction[f][n - n0] = slope;
-          }
-          if (!layer) continue;
-#pragma GCC ivdep
-          for (std::int64_t n = n0; n < n1; ++n) {
-            const T second = layer_second<radius>(p + n, along, s.second[axis]);
-            const T value = (along_z ? b[n] : b[0]) * zeta[n] +
-                            (along_z ? a[n] : a[0]) * (second + correction[f][n - n0]);
-            zeta[n] = value;
-            correction[f][n - n0] += value;
-          }
-        }
-        correct_piece<T>(l.stencil, s, axis, at + n0, n1 - n0, fixed, taper + n0, correction[0],
-                         correction[1]);
-      }
-    };
-    const std::int64_t from = l.from - l.first, to = l.to - l.first;
-    const std::int64_t low = std::clamp<std::int64_t>(from, 0, l.width);
-    const std::int64_t high = std::clamp<std::int64_t>(to, 0, l.width);
-    if constexpr (along_z) {
-      for (std::int64_t line = 0; line < count; ++line) {
-        for (int f = 0; f < fields; ++f) {
-          if (layer_has(l.stencil, axis, f)) psi_row(f, line, l.row_from, l.row_to);
-        }
-        if (from < low) correct_row(line, from, std::min(low, to), false);
-        correct_row(line, low, high, true);
-        if (high < to) correct_row(line, std::max(high, from), to, false);
-      }
-    } else {
-      for (int f = 0; f < fields; ++f) {
-        for (std::int64_t u = l.row_from; u < l.row_to; ++u) {
-          if (layer_has(l.stencil, axis, f)) psi_row(f, u, 0, count);
-        }
-      }
-      for (std::int64_t u = from; u < to; ++u) correct_row(u, 0, count, u >= 0 && u < l.width);
-    }
-  }
-}
-
-/// Corrects the lines of one node along `outer`, for any order.
-template <class T>
-using LayerWork = void (*)(const LayerArguments<T>&, std::int64_t);
-
-template <class T, int radius>
-void layer_host_any(const LayerArguments<T>& l, std::int64_t outer) {
-  if (l.axis == 2) {
-    layer_host<T, radius, true>(l, outer);
-  } else {
-    layer_host<T, radius, false>(l, outer);
-  }
-}
-
-/// Loop over nodes along `outer`.
-template <class T>
-struct LayerLoop {
-  LayerArguments<T> l;
-  LayerWork<T> work;
-  void operator()(const std::int64_t n) const {
-    const FlushDenormals flush;
-    work(l, l.s.lower[l.outer] + n);
-  }
-};
-
-/// The function of hosts for a layer, by order.
-template <class T>
-LayerWork<T> host_layer_of(int order) {
-  const LayerWork<T> table[] = {&layer_host_any<T, 1>, &layer_host_any<T, 2>, &layer_host_any<T, 3>,
-                                &layer_host_any<T, 4>, &layer_host_any<T, 5>, &layer_host_any<T, 6>,
-                                &layer_host_any<T, 7>, &layer_host_any<T, 8>};
-  return table[order / 2 - 1];
-}
-
-/// Corrects a layer on an instance.
+/// Corrects the box of the arguments by the plain kernel.
 template <class T, class Memory>
-using LayerLaunch = void (*)(const Instance<Memory>&, const LayerArguments<T>&);
-
-/// The kernels of devices for a layer, by order.
-template <Stencil stencil, class T, class Exec>
-LayerLaunch<T, MemoryOf<Exec>> device_layer_of(int order) {
-  const LayerLaunch<T, MemoryOf<Exec>> table[] = {
-      &DeviceLayer<stencil, T, 1, Exec>::run, &DeviceLayer<stencil, T, 2, Exec>::run,
-      &DeviceLayer<stencil, T, 3, Exec>::run, &DeviceLayer<stencil, T, 4, Exec>::run,
-      &DeviceLayer<stencil, T, 5, Exec>::run, &DeviceLayer<stencil, T, 6, Exec>::run,
-      &DeviceLayer<stencil, T, 7, Exec>::run, &DeviceLayer<stencil, T, 8, Exec>::run};
-  return table[order / 2 - 1];
-}
-/// The same for a stencil chosen at run time.
-template <class T, class Exec>
-LayerLaunch<T, MemoryOf<Exec>> device_layer_of(Stencil stencil, int order) {
-  switch (stencil) {
+void correct_plainly(const Instance<Memory>& exec, const AllLayers<T>& l) {
+  std::int64_t nodes = 1;
+  for (int d = 0; d < 3; ++d) nodes *= l.s.upper[d] - l.s.lower[d];
+  constexpr const char* label = "moho::wave::reference_layers";
+  switch (l.stencil) {
     case Stencil::vti:
-      return device_layer_of<Stencil::vti, T, Exec>(order);
+      return launch(label, exec, nodes, ReferenceLayers<Stencil::vti, T>{l});
     case Stencil::vti_fletcher:
-      return device_layer_of<Stencil::vti_fletcher, T, Exec>(order);
+      return launch(label, exec, nodes, ReferenceLayers<Stencil::vti_fletcher, T>{l});
     case Stencil::variable_density:
-      return device_layer_of<Stencil::variable_density, T, Exec>(order);
+      return launch(label, exec, nodes, ReferenceLayers<Stencil::variable_density, T>{l});
     default:
-      return device_layer_of<Stencil::isotropic, T, Exec>(order);
-  }
-}
-
-/// Corrects the layer of the arguments on the instance. No stencil of TTI has layers.
-template <class T, class Memory>
-void correct_layer(const Instance<Memory>& exec, int order, const LayerArguments<T>& l) {
-  if (l.from >= l.to) return;
-  if constexpr (is_host_memory<Memory>) {
-    launch("moho::wave::cpml", exec, l.s.upper[l.outer] - l.s.lower[l.outer],
-           LayerLoop<T>{l, host_layer_of<T>(order)});
-  } else {
-    device_layer_of<T, DeviceOf<Memory>>(l.stencil, order)(exec, l);
+      return launch(label, exec, nodes, ReferenceLayers<Stencil::isotropic, T>{l});
   }
 }
 
 }  // namespace moho::wave::detail
-
-/// \cond
-#define MOHO_WAVE_HOST_LAYERS(prefix, T) prefix template LayerWork<T> host_layer_of<T>(int);
-#define MOHO_WAVE_DEVICE_LAYER(prefix, stencil, T, Exec)                                         \
-  prefix template LayerLaunch<T, Exec::memory_space> device_layer_of<Stencil::stencil, T, Exec>( \
-      int);
-#define MOHO_WAVE_DEVICE_LAYERS(prefix, T, Exec)            \
-  MOHO_WAVE_DEVICE_LAYER(prefix, isotropic, T, Exec)        \
-  MOHO_WAVE_DEVICE_LAYER(prefix, variable_density, T, Exec) \
-  MOHO_WAVE_DEVICE_LAYER(prefix, vti, T, Exec)              \
-  MOHO_WAVE_DEVICE_LAYER(prefix, vti_fletcher, T, Exec)
-#ifdef MOHO_WAVE_KERNELS
-namespace moho::wave::detail {
-MOHO_WAVE_HOST_LAYERS(extern, float)
-#ifdef KOKKOS_ENABLE_CUDA
-MOHO_WAVE_DEVICE_LAYERS(extern, float, Kokkos::Cuda)
-#endif
-#ifndef MOHO_SINGLE_KERNELS
-MOHO_WAVE_HOST_LAYERS(extern, double)
-#ifdef KOKKOS_ENABLE_CUDA
-MOHO_WAVE_DEVICE_LAYERS(extern, double, Kokkos::Cuda)
-#endif
-#endif
-}  // namespace moho::wave::detail
-#endif
-/// \endcond

@@ -10,8 +10,8 @@
 ///
 /// - across y and z the new psi of a plane of the tile goes through scratch, two planes in turn
 ///   with one barrier each;
-/// - along the march, x, the new psi is computed `radius` planes ahead and kept in a ring of
-///   2 radius + 1 values, which only its thread reads: no barrier.
+/// - along the march, x, the new psi is computed layer_radius() planes ahead, from what the thread
+///   has in its queue, and kept in registers of the thread: no barrier.
 ///
 /// psi of nodes around a tile is computed again from the old one, as its neighbours do. Where the
 /// box is cut depends on the grid alone, so that a node gets the same bits in any box.
@@ -76,24 +76,26 @@ struct DeviceLayerMarch {
   static constexpr int threads = March::threads, width = Rim::width, fields = March::fields;
   static_assert(March::width % Rim::width == 0);
   static constexpr int queues = Rim::queues, side = Rim::side, center = Rim::center;
-  /// Slots of a ring of values of psi: a power of two, not less than 2 radius.
-  static constexpr int ring = radius == 1 ? 2 : radius == 2 ? 4 : radius <= 4 ? 8 : 16;
+  static constexpr int reach = layer_radius(radius);          ///< of slopes
+  static constexpr int around = (reach + width - 1) / width;  ///< the same along z, in vectors
+  static constexpr int ring = 2 * reach;                      ///< planes of psi across x
   static constexpr int most_lanes = 32, least_lanes = Dim == 3 ? 6 : 32;
   /// The field that layers across z correct.
   static constexpr int down_field = layer_field(stencil, 2);
 
   March march;
   Rim rims;
+  T slopes[3][largest_layer_radius + 1];
   LayerPair<T> layers[3];
   int count;
   LayerPiece pieces[27];
 
   /// Vectors of a plane of psi across y, and across z.
   KOKKOS_FORCEINLINE_FUNCTION static int plane_y(const LayerPiece& piece) {
-    return (piece.axes & 2) != 0 ? (piece.rows + 2 * radius) * piece.lanes : 0;
+    return (piece.axes & 2) != 0 ? (piece.rows + 2 * reach) * piece.lanes : 0;
   }
   KOKKOS_FORCEINLINE_FUNCTION static int plane_z(const LayerPiece& piece) {
-    return (piece.axes & 4) != 0 ? piece.rows * (piece.lanes + 2 * side) : 0;
+    return (piece.axes & 4) != 0 ? piece.rows * (piece.lanes + 2 * around) : 0;
   }
   /// Bytes of a team's scratch: two planes of psi, across one axis in turn or across both.
   std::size_t scratch_bytes() const {
@@ -116,9 +118,9 @@ struct DeviceLayerMarch {
       const int least = d == 2 ? March::width : 1;  // not less than that of rims
       int low = 0, high = l.extent;
       for (const int unit : {d == 0 ? 1 : wide, least}) {
-        if (below) low = (l.lower_end + radius + unit - 1) / unit * unit;
+        if (below) low = (l.lower_end + reach + unit - 1) / unit * unit;
         if (above) {
-          high = l.upper_begin - radius;
+          high = l.upper_begin - reach;
           // vectors are not cut
           high =
               d == 2 ? high / unit * unit : l.extent - (l.extent - high + unit - 1) / unit * unit;
@@ -174,9 +176,9 @@ struct DeviceLayerMarch {
     }
     // threads of the tile compute what is around it: so many lanes along z and rows along y
     if (piece.axes != 0) {
-      const int most = (piece.axes & 2) != 0 ? threads / (2 * radius) : most_lanes;
+      const int most = (piece.axes & 2) != 0 ? threads / (2 * reach) : most_lanes;
       piece.lanes =
-          std::clamp(piece.lanes, std::max(least_lanes, 2 * side), std::min(most, most_lanes));
+          std::clamp(piece.lanes, std::max(least_lanes, 2 * around), std::min(most, most_lanes));
     }
     piece.rows = Dim == 3 ? threads / piece.lanes : 1;
     piece.tiles_z = ceiling(vectors, piece.lanes);
@@ -206,11 +208,25 @@ struct DeviceLayerMarch {
     MOHO_UNROLL
     for (int i = 0; i < width; ++i) slope[i] = 0;
     MOHO_UNROLL
-    for (int k = 1; k <= radius; ++k) {
+    for (int k = 1; k <= reach; ++k) {
       const Vector up = load_lanes<width>(here + k * stride);
       const Vector low = load_lanes<width>(here - k * stride);
       MOHO_UNROLL
       for (int i = 0; i < width; ++i) slope[i] += c[k] * (up.v[i] - low.v[i]);
+    }
+  }
+  /// The same along x, `reach` planes ahead in a queue.
+  template <class Column>
+  KOKKOS_FORCEINLINE_FUNCTION static void difference_ahead(const Column& column, const T* c,
+                                                           T (&slope)[width]) {
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) slope[i] = 0;
+    MOHO_UNROLL
+    for (int k = 1; k <= reach; ++k) {
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        slope[i] += c[k] * (column[radius + reach + k][i] - column[radius + reach - k][i]);
+      }
     }
   }
   /// zeta of a node, and what the derivative of psi and zeta add to the second one.
@@ -258,7 +274,7 @@ struct DeviceLayerMarch {
     std::int64_t at = s.flat(x0, y, z);
 
     // across y: psi of the node, and of a node around the tile
-    Vector* const own_y = planes_y + (row + radius) * lanes + lane;
+    Vector* const own_y = planes_y + (row + reach) * lanes + lane;
     std::int64_t element_y = 0;
     int around_y = 0, around_slot_y = 0;
     bool is_around_y = false, inside_y = false;
@@ -268,9 +284,9 @@ struct DeviceLayerMarch {
       element_y = ly.sides[piece.side[1]].at(x0, ly.nearest(y, piece.side[1], 1), z);
       a_y = inside_y ? ly.a[y] : T(0);
       b_y = inside_y ? ly.b[y] : T(0);
-      if (thread && row < 2 * radius) {
-        around_y = row < radius ? tile_y - radius + row : tile_y + rows + row - radius;
-        around_slot_y = (row < radius ? row : row + rows) * lanes + lane;
+      if (thread && row < 2 * reach) {
+        around_y = row < reach ? tile_y - reach + row : tile_y + rows + row - reach;
+        around_slot_y = (row < reach ? row : row + rows) * lanes + lane;
         is_around_y = ly.has(around_y);
         if (!is_around_y) {
           planes_y[around_slot_y] = planes_y[around_slot_y + next_y] = same(0);
@@ -278,8 +294,8 @@ struct DeviceLayerMarch {
       }
     }
     // across z: the same
-    const int pitch_z = lanes + 2 * side;
-    Vector* const own_z = planes_z + row * pitch_z + side + lane;
+    const int pitch_z = lanes + 2 * around;
+    Vector* const own_z = planes_z + row * pitch_z + around + lane;
     std::int64_t element_z = 0;
     int around_z = 0, around_slot_z = 0;
     bool is_around_z = false, inside_z = false;
@@ -291,9 +307,9 @@ struct DeviceLayerMarch {
         a_z = load_lanes<width>(lz.a + z);
         b_z = load_lanes<width>(lz.b + z);
       }
-      if (thread && lane < 2 * side) {
-        around_z = tile_z + (lane < side ? lane - side : lanes + lane - side) * width;
-        around_slot_z = row * pitch_z + (lane < side ? lane : lane + lanes);
+      if (thread && lane < 2 * around) {
+        around_z = tile_z + (lane < around ? lane - around : lanes + lane - around) * width;
+        around_slot_z = row * pitch_z + (lane < around ? lane : lane + lanes);
         is_around_z = lz.has_some(around_z, width);
         if (!is_around_z) {
           planes_z[around_slot_z] = planes_z[around_slot_z + next_z] = same(0);
@@ -305,14 +321,14 @@ struct DeviceLayerMarch {
     Vector ring_x[ring];
     const auto ahead_x = [&](int j, Vector& psi) {
       T slope[width];
-      difference(s.now[0] + s.flat(j, y, z), s.stride_x, s.first[0], slope);
+      difference(s.now[0] + s.flat(j, y, z), s.stride_x, slopes[0], slope);
       update(slope, same(lx.a[j]), same(lx.b[j]), psi);
     };
     const LayerAccess<T>& side_x = lx.sides[piece.side[0]];
     if (across_x) {
       element_x = side_x.at(0, y, z);
-      for (int k = 0; k < 2 * radius; ++k) {
-        const int j = x0 - radius + k;
+      for (int k = 0; k < 2 * reach; ++k) {
+        const int j = x0 - reach + k;
         Vector psi = same(0);
         if (lx.has(j)) {
           const std::int64_t element = element_x + j * side_x.stride_x;
@@ -328,7 +344,6 @@ struct DeviceLayerMarch {
     T taper[width];
     rims.begin(at, queue);
     rims.tiles.taper(s, y, z, taper);
-    int turn = 0;   // slot of plane x - radius
     int plane = 0;  // which of the two planes
     for (int x = x0; x < x1; ++x, at += s.stride_x) {
       // all loads, then what needs no other thread
@@ -356,7 +371,7 @@ struct DeviceLayerMarch {
       }
       if (across_x) {
         zeta_at = element_x + lx.nearest(x, piece.side[0], 1) * side_x.stride_x;
-        psi_at = element_x + lx.nearest(x + radius, piece.side[0], 1) * side_x.stride_x;
+        psi_at = element_x + lx.nearest(x + reach, piece.side[0], 1) * side_x.stride_x;
         zeta_x = load_lanes<width>(side_x.zeta + zeta_at);
         psi_x = load_lanes<width>(side_x.psi_now + psi_at);
       }
@@ -375,10 +390,14 @@ struct DeviceLayerMarch {
       }
       if (across_x) {
         // behind the grid the field ends with its halo
-        const int j = x + radius < lx.extent ? x + radius : lx.extent - 1;
-        const T none = x + radius < lx.extent ? T(1) : T(0);
+        const int j = x + reach < lx.extent ? x + reach : lx.extent - 1;
+        const T none = x + reach < lx.extent ? T(1) : T(0);
         T slope[width];
-        difference(s.now[0] + s.flat(j, y, z), s.stride_x, s.first[0], slope);
+        if constexpr (2 * reach <= radius) {
+          difference_ahead(queue[0], slopes[0], slope);
+        } else {
+          difference(s.now[0] + s.flat(j, y, z), s.stride_x, slopes[0], slope);
+        }
         update(slope, same(none * lx.a[j]), same(none * lx.b[j]), psi_x);
       }
       if constexpr (Dim == 3) {
@@ -396,7 +415,7 @@ struct DeviceLayerMarch {
           MOHO_UNROLL
           for (int i = 0; i < width; ++i) {
             second_y[i] += s.second[1][k] * (up.v[i] + low.v[i]);
-            if (across_y) slope[i] += s.first[1][k] * (up.v[i] - low.v[i]);
+            if (k <= reach && across_y) slope[i] += slopes[1][k] * (up.v[i] - low.v[i]);
           }
         }
         if (across_y) update(slope, same(a_y), same(b_y), psi_y);
@@ -414,8 +433,8 @@ struct DeviceLayerMarch {
           for (int i = 0; i < width; ++i) {
             slope[i] = 0;
             MOHO_UNROLL
-            for (int k = 1; k <= radius; ++k) {
-              slope[i] += s.first[2][k] * (window[center + i + k] - window[center + i - k]);
+            for (int k = 1; k <= reach; ++k) {
+              slope[i] += slopes[2][k] * (window[center + i + k] - window[center + i - k]);
             }
           }
           update(slope, c, d, psi);
@@ -439,7 +458,7 @@ struct DeviceLayerMarch {
         Vector psi = load_lanes<width>(access.psi_now +
                                        access.at(x, ly.nearest(around_y, piece.side[1], 1), z));
         T slope[width];
-        difference(s.now[0] + s.flat(x, around_y, z), s.stride_y, s.first[1], slope);
+        difference(s.now[0] + s.flat(x, around_y, z), s.stride_y, slopes[1], slope);
         update(slope, same(ly.a[around_y]), same(ly.b[around_y]), psi);
         planes_y[around_slot_y + plane * next_y] = psi;
       }
@@ -459,13 +478,15 @@ struct DeviceLayerMarch {
       for (int i = 0; i < width; ++i) across[i] = down[i] = 0;
       if (across_x) {
         MOHO_UNROLL
-        for (int k = 1; k <= radius; ++k) {
-          const Vector u = k < radius ? ring_x[(turn + radius + k) & (ring - 1)] : psi_x;
-          const Vector l = ring_x[(turn + radius - k) & (ring - 1)];
+        for (int k = 1; k <= reach; ++k) {
+          const Vector u = k < reach ? ring_x[(reach + k) % ring] : psi_x;
+          const Vector l = ring_x[reach - k];
           MOHO_UNROLL
-          for (int i = 0; i < width; ++i) across[i] += s.first[0][k] * (u.v[i] - l.v[i]);
+          for (int i = 0; i < width; ++i) across[i] += slopes[0][k] * (u.v[i] - l.v[i]);
         }
-        ring_x[(turn + 2 * radius) & (ring - 1)] = psi_x;
+        MOHO_UNROLL
+        for (int k = 1; k < ring; ++k) ring_x[k - 1] = ring_x[k];
+        ring_x[ring - 1] = psi_x;
         remember(same(lx.a[x]), same(lx.b[x]), second_x, zeta_x, across);
       }
       if (across_y) {
@@ -474,23 +495,24 @@ struct DeviceLayerMarch {
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) change[i] = 0;
         MOHO_UNROLL
-        for (int k = 1; k <= radius; ++k) {
+        for (int k = 1; k <= reach; ++k) {
           const Vector u = here[k * lanes], l = here[-k * lanes];
           MOHO_UNROLL
-          for (int i = 0; i < width; ++i) change[i] += s.first[1][k] * (u.v[i] - l.v[i]);
+          for (int i = 0; i < width; ++i) change[i] += slopes[1][k] * (u.v[i] - l.v[i]);
         }
         remember(same(a_y), same(b_y), second_y, zeta_y, change);
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) across[i] += change[i];
       }
       if (across_z) {
-        T psi[(2 * side + 1) * width];
-        load_window<width, side>(reinterpret_cast<const T*>(own_z + plane * next_z), psi);
+        constexpr int middle = around * width;
+        T psi[(2 * around + 1) * width];
+        load_window<width, around>(reinterpret_cast<const T*>(own_z + plane * next_z), psi);
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
           MOHO_UNROLL
-          for (int k = 1; k <= radius; ++k) {
-            down[i] += s.first[2][k] * (psi[center + i + k] - psi[center + i - k]);
+          for (int k = 1; k <= reach; ++k) {
+            down[i] += slopes[2][k] * (psi[middle + i + k] - psi[middle + i - k]);
           }
         }
         remember(a_z, b_z, second_z, zeta_z, down);
@@ -519,7 +541,7 @@ struct DeviceLayerMarch {
         if constexpr (fields == 2) write(s.next[1] + at, next[1]);
         if (across_x) {
           if (lx.has(x)) write(side_x.zeta + zeta_at, zeta_x);
-          if (lx.has(x + radius) && x + radius < x1) write(side_x.psi_next + psi_at, psi_x);
+          if (lx.has(x + reach) && x + reach < x1) write(side_x.psi_next + psi_at, psi_x);
         }
         if (across_y && inside_y) {
           write(ly.sides[piece.side[1]].zeta + element_y, zeta_y);
@@ -538,7 +560,6 @@ struct DeviceLayerMarch {
       Rim::shift(queue);
       if (across_y && across_z) team.barrier();
       plane ^= 1;
-      turn = (turn + 1) & (ring - 1);
       if (across_y) element_y += ly.sides[piece.side[1]].stride_x;
       if (across_z) element_z += lz.sides[piece.side[2]].stride_x;
     }
@@ -607,7 +628,10 @@ struct DeviceLayerMarch {
                   const LayerCut& cut = {}) {
     DeviceLayerMarch kernel;
     kernel.march.s = kernel.rims.s = arguments.s;
-    for (int d = 0; d < 3; ++d) kernel.layers[d] = arguments.layers[d];
+    for (int d = 0; d < 3; ++d) {
+      kernel.layers[d] = arguments.layers[d];
+      for (int k = 0; k <= largest_layer_radius; ++k) kernel.slopes[d][k] = arguments.slope[d][k];
+    }
     const std::int64_t teams = kernel.cover(cut);
     Policy policy(exec.space(), static_cast<int>(teams), threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes() + 16));

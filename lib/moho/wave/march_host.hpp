@@ -405,7 +405,8 @@ struct HostLoop {
   HostWork<T> work;
   std::int64_t rows, planes, tiles_y;
 
-  void operator()(const std::int64_t n) const {
+  /// Tile n of the box.
+  HostTile tile(const std::int64_t n) const {
     HostTile tile;
     tile.lower[0] = s.lower[0] + n / tiles_y * planes;
     tile.upper[0] = std::min(tile.lower[0] + planes, s.upper[0]);
@@ -413,16 +414,19 @@ struct HostLoop {
     tile.upper[1] = std::min(tile.lower[1] + rows, s.upper[1]);
     tile.lower[2] = s.lower[2];
     tile.upper[2] = s.upper[2];
+    return tile;
+  }
+  void operator()(const std::int64_t n) const {
     const FlushDenormals flush;
-    work(s, tile);
+    work(s, tile(n));
   }
 };
 
-/// Steps the box of the arguments on a host.
+/// Cuts the box of the arguments into tiles. Returns their number.
 template <class T>
-void run_on_host(const char* label, const Instance<Kokkos::HostSpace>& exec, Stencil stencil,
-                 int dim, int radius, HostWork<T> work, const StepArguments<T>& s) {
-  HostLoop<T> loop{s, work, 1, 1, 1};
+std::int64_t cut_for_host(const Instance<Kokkos::HostSpace>& exec, Stencil stencil, int dim,
+                          int radius, HostLoop<T>& loop) {
+  const StepArguments<T>& s = loop.s;
   const std::int64_t nx = s.upper[0] - s.lower[0], ny = s.upper[1] - s.lower[1],
                      nz = s.upper[2] - s.lower[2];
   const int fields = stencil == Stencil::isotropic || stencil == Stencil::vti ? 1
@@ -441,7 +445,16 @@ void run_on_host(const char* label, const Instance<Kokkos::HostSpace>& exec, Ste
   cuts = std::clamp<std::int64_t>(cuts, 1, std::max<std::int64_t>(1, nx / (2 * radius)));
   loop.planes = (nx + cuts - 1) / cuts;
   cuts = (nx + loop.planes - 1) / loop.planes;
-  launch_dynamic(label, exec, cuts * loop.tiles_y, loop);
+  return cuts * loop.tiles_y;
+}
+
+/// Steps the box of the arguments on a host.
+template <class T>
+void run_on_host(const char* label, const Instance<Kokkos::HostSpace>& exec, Stencil stencil,
+                 int dim, int radius, HostWork<T> work, const StepArguments<T>& s) {
+  HostLoop<T> loop{s, work, 1, 1, 1};
+  const std::int64_t tiles = cut_for_host(exec, stencil, dim, radius, loop);
+  launch_dynamic(label, exec, tiles, loop);
 }
 
 }  // namespace moho::wave::detail

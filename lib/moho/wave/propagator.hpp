@@ -9,6 +9,7 @@
 #include <moho/wave/wavefield.hpp>
 #ifdef KOKKOS_ENABLE_CUDA
 #include <moho/wave/cpml_device.hpp>
+#include <moho/wave/cpml_faces.hpp>
 #endif
 
 #include <algorithm>
@@ -212,11 +213,57 @@ void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& sc
   }
 }
 
-/// Adds the corrections of perfectly matched layers.
+/// A step's arguments with those of its layers.
 template <class T, int Dim, class Memory>
-void correct_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
-                    const StepArguments<T>& s, const Wavefield<T, Dim, Memory>& wavefield) {
-  const int radius = scheme.order() / 2;
+AllLayers<T> bind_layers(const Scheme<T, Dim, Memory>& scheme, const StepArguments<T>& s,
+                         const Wavefield<T, Dim, Memory>& wavefield) {
+  AllLayers<T> result{};
+  result.s = s;
+  result.stencil = scheme.stencil();
+  result.radius = scheme.order() / 2;
+  const Coefficients slope = first_derivative(layer_radius(result.radius));
+  for (int f = 0; f < 2; ++f) {
+    for (LayerPair<T>& pair : result.pairs[f]) pair.extent = pair.upper_begin = 1;
+    for (int d = 0; d < Dim; ++d) {
+      const int axis = axis3<Dim>(d);
+      LayerPair<T>& pair = result.pairs[f][axis];
+      pair.extent = pair.upper_begin = static_cast<int>(scheme.grid().extents[d]);
+      pair.a = scheme.layer_factors(axis, 0);
+      pair.b = scheme.layer_factors(axis, 1);
+      for (int k = 0; k <= largest_layer_radius; ++k) {
+        result.slope[axis][k] = static_cast<T>(slope[k] / scheme.grid().spacing[d]);
+      }
+    }
+  }
+  std::size_t number = 0;
+  for (const Layer<T, Memory>& layer : scheme.layers()) {
+    const LayerShape shape = wavefield.layer_shape(scheme, layer);
+    for (int f = 0; f < wavefield.fields; ++f, ++number) {
+      LayerPair<T>& pair = result.pairs[f][layer.axis];
+      LayerAccess<T>& side = pair.sides[layer.lower ? 0 : 1];
+      if (layer.lower) {
+        pair.lower_end = layer.width;
+      } else {
+        pair.upper_begin = static_cast<int>(layer.first);
+      }
+      const LayerMemory<T, Memory>& memory = wavefield.layers[number];
+      side.psi_now = memory.psi_now.data();
+      side.psi_next = memory.psi_next.data();
+      side.zeta = memory.zeta.data();
+      side.origin = shape.offset + shape.shift - layer.first * shape.strides[layer.axis];
+      side.stride_x = shape.strides[0];
+      side.stride_y = shape.strides[1];
+    }
+  }
+  return result;
+}
+
+/// Adds the corrections of perfectly matched layers on a device, face by face.
+template <class T, int Dim, class Memory>
+void correct_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                   const AllLayers<T>& all, const Wavefield<T, Dim, Memory>& wavefield) {
+  const StepArguments<T>& s = all.s;
+  const int reach = layer_radius(scheme.order() / 2);
   std::size_t number = 0;
   for (const Layer<T, Memory>& layer : scheme.layers()) {
     const LayerShape shape = wavefield.layer_shape(scheme, layer);
@@ -228,12 +275,13 @@ void correct_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& 
     l.outer = 3 - l.axis - l.inner;
     l.width = layer.width;
     l.first = layer.first;
-    l.from = std::max(s.lower[layer.axis], layer.lower ? layer.first : layer.first - radius);
-    l.to = std::min(s.upper[layer.axis], layer.first + layer.width + (layer.lower ? radius : 0));
-    l.row_from = std::clamp<std::int64_t>(l.from - radius - l.first, shape.begin, shape.end);
-    l.row_to = std::clamp<std::int64_t>(l.to + radius - l.first, l.row_from, shape.end);
+    l.from = std::max(s.lower[layer.axis], layer.lower ? layer.first : layer.first - reach);
+    l.to = std::min(s.upper[layer.axis], layer.first + layer.width + (layer.lower ? reach : 0));
+    l.row_from = std::clamp<std::int64_t>(l.from - reach - l.first, shape.begin, shape.end);
+    l.row_to = std::clamp<std::int64_t>(l.to + reach - l.first, l.row_from, shape.end);
     l.a = layer.a.data();
     l.b = layer.b.data();
+    for (int k = 0; k <= largest_layer_radius; ++k) l.slope[k] = all.slope[layer.axis][k];
     const std::int64_t start = shape.offset + shape.shift;
     for (int f = 0; f < wavefield.fields; ++f, ++number) {
       const LayerMemory<T, Memory>& memory = wavefield.layers[number];
@@ -242,66 +290,41 @@ void correct_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& 
       l.zeta[f] = memory.zeta.data() + start;
     }
     for (int a = 0; a < 3; ++a) l.strides[a] = shape.strides[a];
-    if (shape.size > 0) correct_layer<T, Memory>(exec, scheme.order(), l);
-  }
-}
-
-/// A step's arguments with those of its layers, by axis instead of by face.
-template <class T, int Dim, class Memory>
-LayeredArguments<T> bind_layers(const Scheme<T, Dim, Memory>& scheme, const StepArguments<T>& s,
-                                const Wavefield<T, Dim, Memory>& wavefield) {
-  LayeredArguments<T> result{};
-  result.s = s;
-  for (LayerPair<T>& pair : result.layers) pair.extent = pair.upper_begin = 1;
-  for (int d = 0; d < Dim; ++d) {
-    LayerPair<T>& pair = result.layers[axis3<Dim>(d)];
-    pair.extent = pair.upper_begin = static_cast<int>(scheme.grid().extents[d]);
-    pair.a = scheme.layer_factors(axis3<Dim>(d), 0);
-    pair.b = scheme.layer_factors(axis3<Dim>(d), 1);
-  }
-  std::size_t number = 0;
-  for (const Layer<T, Memory>& layer : scheme.layers()) {
-    const LayerShape shape = wavefield.layer_shape(scheme, layer);
-    LayerPair<T>& pair = result.layers[layer.axis];
-    LayerAccess<T>& side = pair.sides[layer.lower ? 0 : 1];
-    if (layer.lower) {
-      pair.lower_end = layer.width;
-    } else {
-      pair.upper_begin = static_cast<int>(layer.first);
+    if (shape.size > 0 && l.from < l.to) {
+      device_layer_of<T, DeviceOf<Memory>>(l.stencil, scheme.order())(exec, l);
     }
-    const auto field = static_cast<std::size_t>(layer_field(scheme.stencil(), layer.axis));
-    const LayerMemory<T, Memory>& memory = wavefield.layers[number + field];
-    side.psi_now = memory.psi_now.data();
-    side.psi_next = memory.psi_next.data();
-    side.zeta = memory.zeta.data();
-    side.origin = shape.offset + shape.shift - layer.first * shape.strides[layer.axis];
-    side.stride_x = shape.strides[0];
-    side.stride_y = shape.strides[1];
-    number += static_cast<std::size_t>(wavefield.fields);
   }
-  return result;
 }
 
-/// Steps a box together with its layers, in one launch. False where there is no kernel for that:
-/// nothing was done then. Which kernel steps depends on the scheme alone, so that all boxes and
-/// windows agree.
+/// Steps a box with its perfectly matched layers: together in one launch, or the step and then the
+/// corrections. Which kernels do that depends on the scheme alone, so that all boxes and windows
+/// agree.
 template <class T, int Dim, class Memory>
-bool step_with_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+void step_with_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                       const StepArguments<T>& s, const Wavefield<T, Dim, Memory>& wavefield) {
-#ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (Dim == 3 && !is_host_memory<Memory>) {
-    if (scheme.layers().empty() || scheme.options().reference) return false;
-    if (!has_layer_march(scheme.stencil())) return false;
-    const LayeredArguments<T> arguments = bind_layers<T, Dim, Memory>(scheme, s, wavefield);
-    for (const LayerPair<T>& pair : arguments.layers) {
-      if (!pair.apart(scheme.order() / 2, layer_alignment<T>)) return false;
-    }
-    layered_launch_of<T, DeviceOf<Memory>>(scheme.stencil(), scheme.order())(exec, arguments);
-    return true;
+  const AllLayers<T> all = bind_layers<T, Dim, Memory>(scheme, s, wavefield);
+  if (scheme.options().reference) {
+    scheme.stepper().step(exec, s);
+    return correct_plainly<T, Memory>(exec, all);
   }
-#endif
-  (void)exec, (void)scheme, (void)s, (void)wavefield;
-  return false;
+  if constexpr (is_host_memory<Memory>) {
+    scheme.stepper().step(exec, all);
+  } else {
+    if constexpr (Dim == 3) {
+      bool together = has_layer_march(scheme.stencil());
+      for (int d = 0; d < 3 && together; ++d) {
+        together = all.pairs[layer_field(scheme.stencil(), d)][d].apart(scheme.order() / 2,
+                                                                        layer_alignment<T>);
+      }
+      if (together) {
+        layered_launch_of<T, DeviceOf<Memory>>(scheme.stencil(), scheme.order())(exec,
+                                                                                 all.by_axis());
+        return;
+      }
+    }
+    scheme.stepper().step(exec, s);
+    correct_faces<T, Dim, Memory>(exec, scheme, all, wavefield);
+  }
 }
 
 /// The arguments of a step, or false where there is nothing to step. \throws InputError
@@ -372,9 +395,11 @@ void step_from_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memor
     detail::mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.slope[0], s.slope[1]}, 2,
                                          T(1));
   }
-  if (detail::step_with_layers<T, Dim, Memory>(exec, scheme, s, wavefield)) return;
-  scheme.stepper().step(exec, s);
-  detail::correct_layers<T, Dim, Memory>(exec, scheme, s, wavefield);
+  if (scheme.layers().empty()) {
+    scheme.stepper().step(exec, s);
+  } else {
+    detail::step_with_layers<T, Dim, Memory>(exec, scheme, s, wavefield);
+  }
 }
 
 template <class T, int Dim, class Memory>

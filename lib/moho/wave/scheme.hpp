@@ -93,8 +93,9 @@ class Scheme {
   const Limits& limits() const { return m_limits; }
 
   /// \brief How far along an axis the next value of a node depends on present ones, in nodes:
-  /// order / 2; the order itself in self-adjoint TTI, which takes slopes of slopes, and across a
-  /// perfectly matched layer, whose memory is updated from neighbours, too.
+  /// order / 2; the order itself in self-adjoint TTI, which takes slopes of slopes. Across a
+  /// perfectly matched layer, whose memory is updated from neighbours, too, 2 at order 2 and at
+  /// least 4 at higher ones.
   ///
   /// A box of a window can be stepped if all nodes of the grid within reach(0) planes of it are in
   /// the window.
@@ -197,7 +198,9 @@ int Scheme<T, Dim, Memory>::reach(int axis) const {
   const int radius = m_options.order / 2;
   if (m_stencil == detail::Stencil::tti) return 2 * radius;
   for (const detail::Layer<T, Memory>& layer : m_layers) {
-    if (layer.axis == detail::axis3<Dim>(axis)) return 2 * radius;
+    if (layer.axis == detail::axis3<Dim>(axis)) {
+      return std::max(radius, 2 * detail::layer_radius(radius));
+    }
   }
   return radius;
 }

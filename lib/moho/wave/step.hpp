@@ -6,6 +6,7 @@
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/axis_device.hpp>
+#include <moho/wave/cpml_host.hpp>
 #include <moho/wave/march_device.hpp>
 #include <moho/wave/march_host.hpp>
 #include <moho/wave/reference.hpp>
@@ -142,6 +143,13 @@ class Stepper {
 
   /// Steps the box of the arguments.
   void step(const Instance<Memory>& exec, const StepArguments<T>& s) const { run(exec, s, false); }
+  /// Steps the box of the arguments together with its layers, on a host.
+  void step(const Instance<Memory>& exec, const AllLayers<T>& l) const {
+    static_assert(is_host_memory<Memory>);
+    LayeredHostLoop<T> loop{{l.s, m_work[0], 1, 1, 1}, l, layered_host_of<T>(2 * m_radius)};
+    const std::int64_t tiles = cut_for_host(exec, m_stencil, Dim, m_radius, loop.tiles);
+    launch_dynamic("moho::wave::layered_step", exec, tiles, loop);
+  }
   /// The derivatives along the axis in a box, before the step of self-adjoint TTI.
   void slopes(const Instance<Memory>& exec, const StepArguments<T>& s) const { run(exec, s, true); }
 

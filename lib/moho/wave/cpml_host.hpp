@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief A step with perfectly matched layers on hosts, in one launch.
+///
+/// A tile is stepped plane by plane (march_host.hpp). While a plane and its neighbours are in the
+/// cache, its corrections are added: psi along x stands in a ring of planes of the tile, psi along
+/// y in rows of the plane, psi along z in a row; the sum of all corrections of a row is added to
+/// the next values once. psi of nodes around a tile is computed again from the old one, as its
+/// neighbours do. All vectors of a node take the same operations wherever a row begins, so that a
+/// node gets the same bits in any box.
+
+#include <moho/wave/cpml.hpp>
+#include <moho/wave/march_host.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace moho::wave::detail {
+
+/// Reads the first `count` lanes; the others are zero.
+template <class V, class T>
+inline V take_some(const T* from, std::int64_t count) {
+  if (count >= simd::lanes<T>) return take<V>(from);
+  T lanes[simd::lanes<T>] = {};
+  for (std::int64_t n = 0; n < count; ++n) lanes[n] = from[n];
+  return take<V>(lanes);
+}
+/// Writes the first `count` lanes.
+template <class V, class T>
+inline void put_some(T* to, const V& v, std::int64_t count) {
+  if (count >= simd::lanes<T>) return put<true>(to, v, count);
+  put<false>(to, v, count);
+}
+
+/// Adds the corrections of a row's nodes [begin, end) to their next values. `across` and `down` are
+/// of p and q, by node from `begin` on.
+template <Stencil stencil, class T>
+void correct_row(const StepArguments<T>& s, std::int64_t row, T taper_xy, std::int64_t begin,
+                 std::int64_t end, const T* const (&across)[2], const T* const (&down)[2]) {
+  using V = simd::Pack<T>;
+  constexpr int fields = fields_of(stencil);
+  for (std::int64_t z = begin; z < end; z += simd::lanes<T>) {
+    const std::int64_t i = row + z, n = z - begin;
+    const V scale = V(taper_xy) * take<V>(s.taper[2] + z) * take<V>(s.scale + i);
+    V a = V(0), b = V(0), change[2] = {V(0), V(0)}, sums[2][2];
+    if constexpr (stencil != Stencil::isotropic) a = take<V>(s.a + i);
+    if constexpr (fields == 2) b = take<V>(s.b + i);
+    for (int f = 0; f < fields; ++f) {
+      sums[f][0] = take<V>(across[f] + n);
+      sums[f][1] = take<V>(down[f] + n);
+    }
+    if constexpr (fields == 1) sums[1][0] = sums[1][1] = V(0);
+    corrected<stencil, V>(a, b, V(s.shear), sums[0][0], sums[1][0], sums[0][1], sums[1][1],
+                          change[0], change[1]);
+    for (int f = 0; f < fields; ++f) {
+      put_some(s.next[f] + i, fused<V>(scale, change[f], take<V>(s.next[f] + i)), end - z);
+    }
+  }
+}
+
+/// A function that adds the corrections of a row.
+template <class T>
+using CorrectRow = void (*)(const StepArguments<T>&, std::int64_t, T, std::int64_t, std::int64_t,
+                            const T* const (&)[2], const T* const (&)[2]);
+/// That of a stencil.
+template <class T>
+CorrectRow<T> correct_row_of(Stencil stencil) {
+  switch (stencil) {
+    case Stencil::vti:
+      return &correct_row<Stencil::vti, T>;
+    case Stencil::vti_fletcher:
+      return &correct_row<Stencil::vti_fletcher, T>;
+    case Stencil::variable_density:
+      return &correct_row<Stencil::variable_density, T>;
+    default:
+      return &correct_row<Stencil::isotropic, T>;
+  }
+}
+
+/// Corrects the planes of a tile, one after the other.
+template <class T, int radius>
+class HostLayers {
+ public:
+  static constexpr int reach = layer_radius(radius);  ///< of slopes
+  static constexpr int slots = 2 * reach + 1;         ///< planes of the ring
+  static constexpr std::int64_t lanes = simd::lanes<T>;
+
+  /// \param store keeps the memory between tiles
+  HostLayers(const AllLayers<T>& layers, const HostTile& tile, std::vector<T>& store)
+      : m_l(layers), m_tile(tile), m_correct(correct_row_of<T>(layers.stencil)) {
+    m_rows = tile.upper[1] - tile.lower[1];
+    // vectors read beyond the end of a row, and psi along z of nodes around it
+    m_length = (tile.upper[2] - tile.lower[2] + 2 * reach + 3 * lanes - 1) / lanes * lanes;
+    const std::int64_t wanted =
+        m_length * (2 * slots * m_rows + 2 * (m_rows + 2 * reach) + 2 + 4 + 1);
+    if (static_cast<std::int64_t>(store.size()) < wanted) store.resize(wanted);
+    m_ring = store.data();
+    m_y = m_ring + m_length * 2 * slots * m_rows;
+    m_z = m_y + m_length * 2 * (m_rows + 2 * reach);
+    m_sums = m_z + m_length * 2;
+    m_zeros = m_sums + m_length * 4;
+    std::fill(m_zeros, m_zeros + m_length, T(0));
+    for (int f = 0; f < 2; ++f) {
+      m_ready[f] = tile.lower[0] - reach;
+      for (int d = 0; d < 3; ++d) m_has[f][d] = layer_has(layers.stencil, d, f);
+    }
+  }
+
+  /// Corrects a plane. Planes come in turn.
+  void plane(std::int64_t x) {
+    const StepArguments<T>& s = m_l.s;
+    const int fields = fields_of(m_l.stencil);
+    bool across_x[2] = {false, false}, any_x = false;
+    for (int f = 0; f < fields; ++f) {
+      across_x[f] = m_has[f][0] && m_l.pairs[f][0].reaches(x, reach);
+      any_x = any_x || across_x[f];
+      if (across_x[f]) fill_ring(f, x);
+      if (m_has[f][1]) fill_rows(f, x);
+    }
+    for (std::int64_t y = m_tile.lower[1]; y < m_tile.upper[1]; ++y) {
+      bool whole = any_x;
+      for (int f = 0; f < fields; ++f) {
+        whole = whole || (m_has[f][1] && m_l.pairs[f][1].reaches(y, reach));
+      }
+      Span ends[2];
+      const int count = ends_of(whole, ends);
+      const T taper = s.taper[0][x] * s.taper[1][y];
+      for (int e = 0; e < count; ++e) {
+        const std::int64_t begin = ends[e].begin, end = ends[e].end;
+        const T *across[2] = {m_zeros, m_zeros}, *down[2] = {m_zeros, m_zeros};
+        for (int f = 0; f < fields; ++f) {
+          T* const sum = m_sums + f * m_length;
+          bool first = true;
+          if (whole && across_x[f]) {
+            add_x(f, x, y, sum);
+            first = false;
+          }
+          if (whole && m_has[f][1] && m_l.pairs[f][1].reaches(y, reach)) {
+            add_y(f, x, y, sum, first);
+            first = false;
+          }
+          if (!first) across[f] = sum;
+          if (m_has[f][2] && add_z(f, x, y, ends[e], m_sums + (2 + f) * m_length)) {
+            down[f] = m_sums + (2 + f) * m_length;
+          }
+        }
+        m_correct(s, s.flat(x, y, 0), taper, begin, end, across, down);
+      }
+    }
+  }
+
+ private:
+  using V = simd::Pack<T>;
+  struct Span {
+    std::int64_t begin, end;
+  };
+
+  /// The nodes of a row that layers reach.
+  int ends_of(bool whole, Span (&ends)[2]) const {
+    const std::int64_t z0 = m_tile.lower[2], z1 = m_tile.upper[2];
+    if (whole) {
+      ends[0] = {z0, z1};
+      return 1;
+    }
+    const LayerPair<T>& pair = m_l.pairs[m_has[0][2] ? 0 : 1][2];
+    const std::int64_t low =
+        pair.lower_end > 0 ? std::min<std::int64_t>(z1, pair.lower_end + reach) : z0;
+    const std::int64_t high =
+        pair.upper_begin < pair.extent ? std::max<std::int64_t>(z0, pair.upper_begin - reach) : z1;
+    int count = 0;
+    if (low >= high) {
+      if (low > z0 || high < z1) ends[count++] = {z0, z1};
+      return count;
+    }
+    if (low > z0) ends[count++] = {z0, low};
+    if (high < z1) ends[count++] = {high, z1};
+    return count;
+  }
+
+  /// psi along x or y of a row's nodes, and its new value in the layer where `next` is not null.
+  void psi_row(const T* p, std::int64_t stride, const T* c, T a, T b, const T* before, T* next,
+               T* to) const {
+    const std::int64_t count = m_tile.upper[2] - m_tile.lower[2];
+    for (std::int64_t n = 0; n < count; n += lanes) {
+      const V old = V(b) * take_some<V>(before + n, count - n);
+      const V psi = fused<V>(V(a), first_sum<V, reach>(p + n, stride, c), old);
+      psi.store(to + n);
+      if (next != nullptr) put_some(next + n, psi, count - n);
+    }
+  }
+
+  const T* ring_row(int f, std::int64_t x, std::int64_t y) const {
+    if (!m_l.pairs[f][0].has(x)) return m_zeros;
+    return m_ring + ((f * slots + (x + slots) % slots) * m_rows + y - m_tile.lower[1]) * m_length;
+  }
+  /// psi along x of the planes that plane x needs.
+  void fill_ring(int f, std::int64_t x) {
+    const StepArguments<T>& s = m_l.s;
+    const LayerPair<T>& pair = m_l.pairs[f][0];
+    const std::int64_t z0 = m_tile.lower[2];
+    for (std::int64_t u = std::max(m_ready[f], x - reach); u <= x + reach; ++u) {
+      if (!pair.has(u)) continue;
+      const LayerAccess<T>& layer = pair.of(u);
+      const bool own = u >= m_tile.lower[0] && u < m_tile.upper[0];
+      for (std::int64_t y = m_tile.lower[1]; y < m_tile.upper[1]; ++y) {
+        const std::int64_t at = layer.at(u, y, z0);
+        psi_row(s.now[f] + s.flat(u, y, z0), s.stride_x, m_l.slope[0], pair.a[u], pair.b[u],
+                layer.psi_now + at, own ? layer.psi_next + at : nullptr,
+                const_cast<T*>(ring_row(f, u, y)));
+      }
+    }
+    m_ready[f] = x + reach + 1;
+  }
+  const T* y_row(int f, std::int64_t y) const {
+    if (!m_l.pairs[f][1].has(y)) return m_zeros;
+    return m_y + (f * (m_rows + 2 * reach) + y - m_tile.lower[1] + reach) * m_length;
+  }
+  /// psi along y of the rows that the tile's rows need.
+  void fill_rows(int f, std::int64_t x) {
+    const StepArguments<T>& s = m_l.s;
+    const LayerPair<T>& pair = m_l.pairs[f][1];
+    const std::int64_t z0 = m_tile.lower[2];
+    for (std::int64_t v = m_tile.lower[1] - reach; v < m_tile.upper[1] + reach; ++v) {
+      if (!pair.has(v)) continue;
+      const LayerAccess<T>& layer = pair.of(v);
+      const std::int64_t at = layer.at(x, v, z0);
+      const bool own = v >= m_tile.lower[1] && v < m_tile.upper[1];
+      psi_row(s.now[f] + s.flat(x, v, z0), s.stride_y, m_l.slope[1], pair.a[v], pair.b[v],
+              layer.psi_now + at, own ? layer.psi_next + at : nullptr, const_cast<T*>(y_row(f, v)));
+    }
+  }
+
+  /// The derivative of psi along x or y of a row, and zeta where the row is in a layer. `first`:
+  /// the sum begins with it.
+  void add_rows(const T* const (&psi)[2 * reach], const T* c, const T* p, std::int64_t stride,
+                const T* second, T a, T b, T* zeta, bool first, T* sum) const {
+    const std::int64_t count = m_tile.upper[2] - m_tile.lower[2];
+    for (std::int64_t n = 0; n < count; n += lanes) {
+      V value = V(c[1]) * (take<V>(psi[reach] + n) - take<V>(psi[reach - 1] + n));
+      if constexpr (reach == 2) {
+        value = fused<V>(V(c[2]), take<V>(psi[3] + n) - take<V>(psi[0] + n), value);
+      }
+      if (zeta != nullptr) {
+        const V all =
+            second_sum<V, radius>(V(second[0]) * take<V>(p + n), p + n, stride, second) + value;
+        const V old = V(b) * take_some<V>(zeta + n, count - n);
+        const V memory = fused<V>(V(a), all, old);
+        put_some(zeta + n, memory, count - n);
+        value = value + memory;
+      }
+      if (!first) value = value + take<V>(sum + n);
+      value.store(sum + n);
+    }
+  }
+  void add_x(int f, std::int64_t x, std::int64_t y, T* sum) const {
+    const StepArguments<T>& s = m_l.s;
+    const LayerPair<T>& pair = m_l.pairs[f][0];
+    const T* psi[2 * reach];
+    for (int k = 1; k <= reach; ++k) {
+      psi[reach - k] = ring_row(f, x - k, y);
+      psi[reach + k - 1] = ring_row(f, x + k, y);
+    }
+    const LayerAccess<T>& layer = pair.of(x);
+    const std::int64_t z0 = m_tile.lower[2];
+    const bool has = pair.has(x);
+    add_rows(psi, m_l.slope[0], s.now[f] + s.flat(x, y, z0), s.stride_x, s.second[0],
+             has ? pair.a[x] : T(0), has ? pair.b[x] : T(0),
+             has ? layer.zeta + layer.at(x, y, z0) : nullptr, true, sum);
+  }
+  void add_y(int f, std::int64_t x, std::int64_t y, T* sum, bool first) const {
+    const StepArguments<T>& s = m_l.s;
+    const LayerPair<T>& pair = m_l.pairs[f][1];
+    const T* psi[2 * reach];
+    for (int k = 1; k <= reach; ++k) {
+      psi[reach - k] = y_row(f, y - k);
+      psi[reach + k - 1] = y_row(f, y + k);
+    }
+    const LayerAccess<T>& layer = pair.of(y);
+    const std::int64_t z0 = m_tile.lower[2];
+    const bool has = pair.has(y);
+    add_rows(psi, m_l.slope[1], s.now[f] + s.flat(x, y, z0), s.stride_y, s.second[1],
+             has ? pair.a[y] : T(0), has ? pair.b[y] : T(0),
+             has ? layer.zeta + layer.at(x, y, z0) : nullptr, first, sum);
+  }
+
+  /// psi along z of the layer's nodes within [begin, end), into a row that begins with node
+  /// `origin`; new values of nodes of the tile go to the layer.
+  void psi_along_z(const LayerPair<T>& pair, const LayerAccess<T>& layer, const T* p,
+                   std::int64_t x, std::int64_t y, std::int64_t begin, std::int64_t end,
+                   std::int64_t origin) {
+    const std::int64_t at = layer.at(x, y, 0);
+    for (std::int64_t z = begin; z < end; z += lanes) {
+      const V old = take<V>(pair.b + z) * take_some<V>(layer.psi_now + at + z, end - z);
+      const V psi = fused<V>(take<V>(pair.a + z), first_sum<V, reach>(p + z, 1, m_l.slope[2]), old);
+      put_some(m_z + z - origin, psi, end - z);
+    }
+    const std::int64_t low = std::max(begin, m_tile.lower[2]),
+                       high = std::min(end, m_tile.upper[2]);
+    if (low < high) {
+      std::copy(m_z + low - origin, m_z + high - origin, layer.psi_next + at + low);
+    }
+  }
+  /// Corrections of nodes [begin, end) of a row; with zeta where `layer` is not null.
+  void sum_along_z(const LayerPair<T>& pair, const LayerAccess<T>* layer, const T* p,
+                   std::int64_t x, std::int64_t y, std::int64_t begin, std::int64_t end,
+                   std::int64_t origin, T* sum) {
+    for (std::int64_t z = begin; z < end; z += lanes) {
+      V value = first_sum<V, reach>(m_z + z - origin, 1, m_l.slope[2]);
+      if (layer != nullptr) {
+        const V all = second_sum<V, radius>(V(m_l.s.second[2][0]) * take<V>(p + z), p + z, 1,
+                                            m_l.s.second[2]) +
+                      value;
+        T* const zeta = layer->zeta + layer->at(x, y, z);
+        const V old = take<V>(pair.b + z) * take_some<V>(zeta, end - z);
+        const V memory = fused<V>(take<V>(pair.a + z), all, old);
+        put_some(zeta, memory, end - z);
+        value = value + memory;
+      }
+      put_some(sum + z, value, end - z);
+    }
+  }
+  /// The corrections along z of a span; false where there are none.
+  bool add_z(int f, std::int64_t x, std::int64_t y, const Span& span, T* sums) {
+    const StepArguments<T>& s = m_l.s;
+    const LayerPair<T>& pair = m_l.pairs[f][2];
+    const T* const p = s.now[f] + s.flat(x, y, 0);
+    T* const sum = sums - span.begin;
+    Span parts[2];
+    const int count = ends_of(false, parts);
+    bool any = false;
+    for (int e = 0; e < count; ++e) {
+      const std::int64_t begin = std::max(parts[e].begin, span.begin),
+                         end = std::min(parts[e].end, span.end);
+      if (begin >= end) continue;
+      // nodes between the parts have none
+      if (!any) {
+        std::fill(sum + span.begin, sum + begin, T(0));
+        std::fill(sum + end, sum + span.end + lanes, T(0));
+      }
+      any = true;
+      const std::int64_t origin = begin - reach;
+      std::fill(m_z, m_z + (end - begin) + 2 * reach + lanes, T(0));
+      for (int side = 0; side < 2; ++side) {
+        const std::int64_t first = side == 0 ? 0 : pair.upper_begin;
+        const std::int64_t last = side == 0 ? pair.lower_end : pair.extent;
+        psi_along_z(pair, pair.sides[side], p, x, y, std::max(first, begin - reach),
+                    std::min(last, end + reach), origin);
+      }
+      const std::int64_t low = std::clamp<std::int64_t>(pair.lower_end, begin, end);
+      const std::int64_t high = std::clamp<std::int64_t>(pair.upper_begin, low, end);
+      sum_along_z(pair, &pair.sides[0], p, x, y, begin, low, origin, sum);
+      sum_along_z(pair, nullptr, p, x, y, low, high, origin, sum);
+      sum_along_z(pair, &pair.sides[1], p, x, y, high, end, origin, sum);
+    }
+    return any;
+  }
+
+  const AllLayers<T>& m_l;
+  HostTile m_tile;
+  CorrectRow<T> m_correct;
+  std::int64_t m_rows, m_length;
+  T *m_ring, *m_y, *m_z, *m_sums, *m_zeros;
+  std::int64_t m_ready[2];  ///< the first plane whose psi along x is not in the ring
+  bool m_has[2][3];
+};
+
+/// Steps a tile with its layers.
+template <class T>
+using LayeredHostWork = void (*)(const AllLayers<T>&, HostWork<T>, const HostTile&);
+
+template <class T, int radius>
+void layered_host(const AllLayers<T>& l, HostWork<T> work, const HostTile& tile) {
+  static thread_local std::vector<T> memory;
+  HostLayers<T, radius> layers(l, tile, memory);
+  for (std::int64_t x = tile.lower[0]; x < tile.upper[0]; ++x) {
+    HostTile plane = tile;
+    plane.lower[0] = x;
+    plane.upper[0] = x + 1;
+    work(l.s, plane);
+    layers.plane(x);
+  }
+}
+
+/// The function of hosts for a tile with layers, by order.
+template <class T>
+LayeredHostWork<T> layered_host_of(int order) {
+  const LayeredHostWork<T> table[] = {&layered_host<T, 1>, &layered_host<T, 2>, &layered_host<T, 3>,
+                                      &layered_host<T, 4>, &layered_host<T, 5>, &layered_host<T, 6>,
+                                      &layered_host<T, 7>, &layered_host<T, 8>};
+  return table[order / 2 - 1];
+}
+
+/// Loop over tiles with layers.
+template <class T>
+struct LayeredHostLoop {
+  HostLoop<T> tiles;
+  AllLayers<T> layers;
+  LayeredHostWork<T> work;
+
+  void operator()(const std::int64_t n) const {
+    const FlushDenormals flush;
+    work(layers, tiles.work, tiles.tile(n));
+  }
+};
+
+}  // namespace moho::wave::detail
+
+/// \cond
+#define MOHO_WAVE_HOST_LAYERS(prefix, T) prefix template LayeredHostWork<T> layered_host_of<T>(int);
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave::detail {
+MOHO_WAVE_HOST_LAYERS(extern, float)
+#ifndef MOHO_SINGLE_KERNELS
+MOHO_WAVE_HOST_LAYERS(extern, double)
+#endif
+}  // namespace moho::wave::detail
+#endif
+/// \endcond
