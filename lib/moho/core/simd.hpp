@@ -120,6 +120,39 @@ struct Pack {
   }
   /// Writes the lanes to any address. Host only.
   void store(T* to) const { std::memcpy(to, &lanes, sizeof(lanes)); }
+  /// Reads the first `count` lanes, 1 or more, and nothing behind them; the others are zero. Host
+  /// only.
+  static Pack load(const T* from, std::int64_t count) {
+    if (count >= simd::lanes<T>) return load(from);
+    Pack pack;
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+    if constexpr (sizeof(T) == 4) {
+      pack.lanes = (Vector<T>)_mm512_maskz_loadu_ps(first_lanes(count), from);
+    } else {
+      pack.lanes = (Vector<T>)_mm512_maskz_loadu_pd(first_lanes(count), from);
+    }
+#else
+    T some[simd::lanes<T>] = {};
+    for (std::int64_t n = 0; n < count; ++n) some[n] = from[n];
+    std::memcpy(&pack.lanes, some, sizeof(pack.lanes));
+#endif
+    return pack;
+  }
+  /// Writes the first `count` lanes, 1 or more. Host only.
+  void store(T* to, std::int64_t count) const {
+    if (count >= simd::lanes<T>) return store(to);
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+    if constexpr (sizeof(T) == 4) {
+      _mm512_mask_storeu_ps(to, first_lanes(count), (__m512)lanes);
+    } else {
+      _mm512_mask_storeu_pd(to, first_lanes(count), (__m512d)lanes);
+    }
+#else
+    T some[simd::lanes<T>];
+    std::memcpy(some, &lanes, sizeof(lanes));
+    for (std::int64_t n = 0; n < count; ++n) to[n] = some[n];
+#endif
+  }
 
   /// Sum by lane.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack operator+(const Pack& a, const Pack& b) {
@@ -204,6 +237,13 @@ struct Pack {
 #endif
   }
 #undef MOHO_PACK
+
+ private:
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+  static auto first_lanes(std::int64_t count) {
+    return static_cast<std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>>((1u << count) - 1u);
+  }
+#endif
 };
 
 /// The smallest of all lanes.

@@ -20,21 +20,6 @@
 
 namespace moho::wave::detail {
 
-/// Reads the first `count` lanes; the others are zero.
-template <class V, class T>
-inline V take_some(const T* from, std::int64_t count) {
-  if (count >= simd::lanes<T>) return take<V>(from);
-  T lanes[simd::lanes<T>] = {};
-  for (std::int64_t n = 0; n < count; ++n) lanes[n] = from[n];
-  return take<V>(lanes);
-}
-/// Writes the first `count` lanes.
-template <class V, class T>
-inline void put_some(T* to, const V& v, std::int64_t count) {
-  if (count >= simd::lanes<T>) return put<true>(to, v, count);
-  put<false>(to, v, count);
-}
-
 /// Adds the corrections of a row's nodes [begin, end) to their next values. `across` and `down` are
 /// of p and q, by node from `begin` on.
 template <Stencil stencil, class T>
@@ -56,7 +41,7 @@ void correct_row(const StepArguments<T>& s, std::int64_t row, T taper_xy, std::i
     corrected<stencil, V>(a, b, V(s.shear), sums[0][0], sums[1][0], sums[0][1], sums[1][1],
                           change[0], change[1]);
     for (int f = 0; f < fields; ++f) {
-      put_some(s.next[f] + i, fused<V>(scale, change[f], take<V>(s.next[f] + i)), end - z);
+      fused<V>(scale, change[f], take<V>(s.next[f] + i)).store(s.next[f] + i, end - z);
     }
   }
 }
@@ -92,20 +77,33 @@ class HostLayers {
   HostLayers(const AllLayers<T>& layers, const HostTile& tile, std::vector<T>& store)
       : m_l(layers), m_tile(tile), m_correct(correct_row_of<T>(layers.stencil)) {
     m_rows = tile.upper[1] - tile.lower[1];
-    // vectors read beyond the end of a row, and psi along z of nodes around it
-    m_length = (tile.upper[2] - tile.lower[2] + 2 * reach + 3 * lanes - 1) / lanes * lanes;
-    const std::int64_t wanted =
-        m_length * (2 * slots * m_rows + 2 * (m_rows + 2 * reach) + 2 + 4 + 1);
-    if (static_cast<std::int64_t>(store.size()) < wanted) store.resize(wanted);
-    m_ring = store.data();
-    m_y = m_ring + m_length * 2 * slots * m_rows;
-    m_z = m_y + m_length * 2 * (m_rows + 2 * reach);
-    m_sums = m_z + m_length * 2;
-    m_zeros = m_sums + m_length * 4;
-    std::fill(m_zeros, m_zeros + m_length, T(0));
+    // vectors read beyond the end of a row
+    m_length = (tile.upper[2] - tile.lower[2] + 2 * lanes - 1) / lanes * lanes;
     for (int f = 0; f < 2; ++f) {
       m_ready[f] = tile.lower[0] - reach;
       for (int d = 0; d < 3; ++d) m_has[f][d] = layer_has(layers.stencil, d, f);
+    }
+    // all fields have the same layers
+    const LayerPair<T>& along_z = layers.pairs[m_has[0][2] ? 0 : 1][2];
+    m_ends = cut_ends(along_z, m_end);
+    m_z_row = 0;
+    for (int e = 0; e < m_ends; ++e) m_z_row += length_of(m_end[e]);
+
+    const std::int64_t rows = 2 * slots * m_rows + 2 * (m_rows + 2 * reach) + 2 + 2 + 1;
+    const std::int64_t wanted = m_length * rows + 2 * m_rows * m_z_row;
+    if (static_cast<std::int64_t>(store.size()) < wanted) store.resize(wanted);
+    m_ring = store.data();
+    m_y = m_ring + m_length * 2 * slots * m_rows;
+    m_across = m_y + m_length * 2 * (m_rows + 2 * reach);
+    m_down = m_across + m_length * 2;
+    m_zeros = m_down + m_length * 2;
+    T* const z = m_zeros + m_length;
+    // what no layer writes stays zero
+    std::fill(m_down, z + 2 * m_rows * m_z_row, T(0));
+    std::int64_t before = 0;
+    for (int e = 0; e < m_ends; ++e) {
+      m_end[e].psi = z + before + reach - m_end[e].begin;
+      before += length_of(m_end[e]);
     }
   }
 
@@ -119,64 +117,62 @@ class HostLayers {
       any_x = any_x || across_x[f];
       if (across_x[f]) fill_ring(f, x);
       if (m_has[f][1]) fill_rows(f, x);
+      if (m_has[f][2]) fill_ends(f, x);
     }
     for (std::int64_t y = m_tile.lower[1]; y < m_tile.upper[1]; ++y) {
       bool whole = any_x;
       for (int f = 0; f < fields; ++f) {
         whole = whole || (m_has[f][1] && m_l.pairs[f][1].reaches(y, reach));
       }
-      Span ends[2];
-      const int count = ends_of(whole, ends);
       const T taper = s.taper[0][x] * s.taper[1][y];
-      for (int e = 0; e < count; ++e) {
-        const std::int64_t begin = ends[e].begin, end = ends[e].end;
-        const T *across[2] = {m_zeros, m_zeros}, *down[2] = {m_zeros, m_zeros};
-        for (int f = 0; f < fields; ++f) {
-          T* const sum = m_sums + f * m_length;
-          bool first = true;
-          if (whole && across_x[f]) {
-            add_x(f, x, y, sum);
-            first = false;
-          }
-          if (whole && m_has[f][1] && m_l.pairs[f][1].reaches(y, reach)) {
-            add_y(f, x, y, sum, first);
-            first = false;
-          }
-          if (!first) across[f] = sum;
-          if (m_has[f][2] && add_z(f, x, y, ends[e], m_sums + (2 + f) * m_length)) {
-            down[f] = m_sums + (2 + f) * m_length;
-          }
-        }
-        m_correct(s, s.flat(x, y, 0), taper, begin, end, across, down);
+      for (int f = 0; f < fields; ++f) {
+        if (m_has[f][2]) add_z(f, x, y);
       }
+      if (!whole) {
+        for (int e = 0; e < m_ends; ++e) {
+          const std::int64_t begin = m_end[e].begin, shift = begin - m_tile.lower[2];
+          const T* const across[2] = {m_zeros, m_zeros};
+          const T* const down[2] = {m_down + shift, m_down + m_length + shift};
+          m_correct(s, s.flat(x, y, 0), taper, begin, m_end[e].end, across, down);
+        }
+        continue;
+      }
+      const T* across[2] = {m_zeros, m_zeros};
+      for (int f = 0; f < fields; ++f) {
+        T* const sum = m_across + f * m_length;
+        if (across_x[f]) add_x(f, x, y, sum);
+        const bool across_y = m_has[f][1] && m_l.pairs[f][1].reaches(y, reach);
+        if (across_y) add_y(f, x, y, sum, !across_x[f]);
+        if (across_x[f] || across_y) across[f] = sum;
+      }
+      const T* const down[2] = {m_down, m_down + m_length};
+      m_correct(s, s.flat(x, y, 0), taper, m_tile.lower[2], m_tile.upper[2], across, down);
     }
   }
 
  private:
   using V = simd::Pack<T>;
-  struct Span {
+  /// Nodes of a row that layers along z reach.
+  struct End {
     std::int64_t begin, end;
+    T* psi;  ///< by node, `reach` nodes more on both sides
   };
+  static std::int64_t length_of(const End& end) { return end.end - end.begin + 2 * reach + lanes; }
 
-  /// The nodes of a row that layers reach.
-  int ends_of(bool whole, Span (&ends)[2]) const {
+  int cut_ends(const LayerPair<T>& pair, End (&ends)[2]) const {
     const std::int64_t z0 = m_tile.lower[2], z1 = m_tile.upper[2];
-    if (whole) {
-      ends[0] = {z0, z1};
-      return 1;
+    std::int64_t low = z0, high = z1;
+    if (pair.lower_end > 0) low = std::clamp<std::int64_t>(pair.lower_end + reach, z0, z1);
+    if (pair.upper_begin < pair.extent) {
+      high = std::clamp<std::int64_t>(pair.upper_begin - reach, z0, z1);
     }
-    const LayerPair<T>& pair = m_l.pairs[m_has[0][2] ? 0 : 1][2];
-    const std::int64_t low =
-        pair.lower_end > 0 ? std::min<std::int64_t>(z1, pair.lower_end + reach) : z0;
-    const std::int64_t high =
-        pair.upper_begin < pair.extent ? std::max<std::int64_t>(z0, pair.upper_begin - reach) : z1;
     int count = 0;
-    if (low >= high) {
-      if (low > z0 || high < z1) ends[count++] = {z0, z1};
+    if (low >= high && (low > z0 || high < z1)) {
+      ends[count++] = {z0, z1, nullptr};
       return count;
     }
-    if (low > z0) ends[count++] = {z0, low};
-    if (high < z1) ends[count++] = {high, z1};
+    if (low > z0) ends[count++] = {z0, low, nullptr};
+    if (high < z1) ends[count++] = {high, z1, nullptr};
     return count;
   }
 
@@ -185,10 +181,10 @@ class HostLayers {
                T* to) const {
     const std::int64_t count = m_tile.upper[2] - m_tile.lower[2];
     for (std::int64_t n = 0; n < count; n += lanes) {
-      const V old = V(b) * take_some<V>(before + n, count - n);
+      const V old = V(b) * V::load(before + n, count - n);
       const V psi = fused<V>(V(a), first_sum<V, reach>(p + n, stride, c), old);
       psi.store(to + n);
-      if (next != nullptr) put_some(next + n, psi, count - n);
+      if (next != nullptr) psi.store(next + n, count - n);
     }
   }
 
@@ -246,9 +242,9 @@ class HostLayers {
       if (zeta != nullptr) {
         const V all =
             second_sum<V, radius>(V(second[0]) * take<V>(p + n), p + n, stride, second) + value;
-        const V old = V(b) * take_some<V>(zeta + n, count - n);
+        const V old = V(b) * V::load(zeta + n, count - n);
         const V memory = fused<V>(V(a), all, old);
-        put_some(zeta + n, memory, count - n);
+        memory.store(zeta + n, count - n);
         value = value + memory;
       }
       if (!first) value = value + take<V>(sum + n);
@@ -286,83 +282,86 @@ class HostLayers {
              has ? layer.zeta + layer.at(x, y, z0) : nullptr, first, sum);
   }
 
-  /// psi along z of the layer's nodes within [begin, end), into a row that begins with node
-  /// `origin`; new values of nodes of the tile go to the layer.
+  /// psi along z of the nodes [begin, end) of a layer; new values of nodes of the tile go there.
   void psi_along_z(const LayerPair<T>& pair, const LayerAccess<T>& layer, const T* p,
-                   std::int64_t x, std::int64_t y, std::int64_t begin, std::int64_t end,
-                   std::int64_t origin) {
-    const std::int64_t at = layer.at(x, y, 0);
+                   std::int64_t at, std::int64_t begin, std::int64_t end, T* to) const {
+    const bool own = begin >= m_tile.lower[2] && end <= m_tile.upper[2];
     for (std::int64_t z = begin; z < end; z += lanes) {
-      const V old = take<V>(pair.b + z) * take_some<V>(layer.psi_now + at + z, end - z);
+      const V old = take<V>(pair.b + z) * V::load(layer.psi_now + at + z, end - z);
       const V psi = fused<V>(take<V>(pair.a + z), first_sum<V, reach>(p + z, 1, m_l.slope[2]), old);
-      put_some(m_z + z - origin, psi, end - z);
+      psi.store(to + z, end - z);
+      if (own) psi.store(layer.psi_next + at + z, end - z);
     }
+    if (own) return;
     const std::int64_t low = std::max(begin, m_tile.lower[2]),
                        high = std::min(end, m_tile.upper[2]);
-    if (low < high) {
-      std::copy(m_z + low - origin, m_z + high - origin, layer.psi_next + at + low);
-    }
+    if (low < high) std::copy(to + low, to + high, layer.psi_next + at + low);
   }
-  /// Corrections of nodes [begin, end) of a row; with zeta where `layer` is not null.
-  void sum_along_z(const LayerPair<T>& pair, const LayerAccess<T>* layer, const T* p,
-                   std::int64_t x, std::int64_t y, std::int64_t begin, std::int64_t end,
-                   std::int64_t origin, T* sum) {
+  /// Corrections of nodes [begin, end) of a row; with zeta where it is not null.
+  void sum_along_z(const LayerPair<T>& pair, T* zeta, const T* p, const T* psi, std::int64_t begin,
+                   std::int64_t end, T* sum) const {
+    const T* const second = m_l.s.second[2];
     for (std::int64_t z = begin; z < end; z += lanes) {
-      V value = first_sum<V, reach>(m_z + z - origin, 1, m_l.slope[2]);
-      if (layer != nullptr) {
-        const V all = second_sum<V, radius>(V(m_l.s.second[2][0]) * take<V>(p + z), p + z, 1,
-                                            m_l.s.second[2]) +
-                      value;
-        T* const zeta = layer->zeta + layer->at(x, y, z);
-        const V old = take<V>(pair.b + z) * take_some<V>(zeta, end - z);
+      V value = first_sum<V, reach>(psi + z, 1, m_l.slope[2]);
+      if (zeta != nullptr) {
+        const V all =
+            second_sum<V, radius>(V(second[0]) * take<V>(p + z), p + z, 1, second) + value;
+        const V old = take<V>(pair.b + z) * V::load(zeta + z, end - z);
         const V memory = fused<V>(take<V>(pair.a + z), all, old);
-        put_some(zeta, memory, end - z);
+        memory.store(zeta + z, end - z);
         value = value + memory;
       }
-      put_some(sum + z, value, end - z);
+      value.store(sum + z, end - z);
     }
   }
-  /// The corrections along z of a span; false where there are none.
-  bool add_z(int f, std::int64_t x, std::int64_t y, const Span& span, T* sums) {
+  T* end_row(int f, int e, std::int64_t y) const {
+    return m_end[e].psi + (f * m_rows + y - m_tile.lower[1]) * m_z_row;
+  }
+  /// psi along z of the rows of a plane.
+  void fill_ends(int f, std::int64_t x) const {
     const StepArguments<T>& s = m_l.s;
     const LayerPair<T>& pair = m_l.pairs[f][2];
-    const T* const p = s.now[f] + s.flat(x, y, 0);
-    T* const sum = sums - span.begin;
-    Span parts[2];
-    const int count = ends_of(false, parts);
-    bool any = false;
-    for (int e = 0; e < count; ++e) {
-      const std::int64_t begin = std::max(parts[e].begin, span.begin),
-                         end = std::min(parts[e].end, span.end);
-      if (begin >= end) continue;
-      // nodes between the parts have none
-      if (!any) {
-        std::fill(sum + span.begin, sum + begin, T(0));
-        std::fill(sum + end, sum + span.end + lanes, T(0));
-      }
-      any = true;
-      const std::int64_t origin = begin - reach;
-      std::fill(m_z, m_z + (end - begin) + 2 * reach + lanes, T(0));
+    for (int e = 0; e < m_ends; ++e) {
       for (int side = 0; side < 2; ++side) {
         const std::int64_t first = side == 0 ? 0 : pair.upper_begin;
         const std::int64_t last = side == 0 ? pair.lower_end : pair.extent;
-        psi_along_z(pair, pair.sides[side], p, x, y, std::max(first, begin - reach),
-                    std::min(last, end + reach), origin);
+        const std::int64_t begin = std::max(first, m_end[e].begin - reach);
+        const std::int64_t end = std::min(last, m_end[e].end + reach);
+        if (begin >= end) continue;
+        for (std::int64_t y = m_tile.lower[1]; y < m_tile.upper[1]; ++y) {
+          psi_along_z(pair, pair.sides[side], s.now[f] + s.flat(x, y, 0),
+                      pair.sides[side].at(x, y, 0), begin, end, end_row(f, e, y));
+        }
       }
+    }
+  }
+  /// The corrections along z of a row.
+  void add_z(int f, std::int64_t x, std::int64_t y) const {
+    const StepArguments<T>& s = m_l.s;
+    const LayerPair<T>& pair = m_l.pairs[f][2];
+    const T* const p = s.now[f] + s.flat(x, y, 0);
+    T* const sum = m_down + f * m_length - m_tile.lower[2];
+    for (int e = 0; e < m_ends; ++e) {
+      const std::int64_t begin = m_end[e].begin, end = m_end[e].end;
+      const T* const psi = end_row(f, e, y);
       const std::int64_t low = std::clamp<std::int64_t>(pair.lower_end, begin, end);
       const std::int64_t high = std::clamp<std::int64_t>(pair.upper_begin, low, end);
-      sum_along_z(pair, &pair.sides[0], p, x, y, begin, low, origin, sum);
-      sum_along_z(pair, nullptr, p, x, y, low, high, origin, sum);
-      sum_along_z(pair, &pair.sides[1], p, x, y, high, end, origin, sum);
+      const auto zeta = [&](int side) {
+        return pair.sides[side].zeta + pair.sides[side].at(x, y, 0);
+      };
+      if (begin < low) sum_along_z(pair, zeta(0), p, psi, begin, low, sum);
+      sum_along_z(pair, nullptr, p, psi, low, high, sum);
+      if (high < end) sum_along_z(pair, zeta(1), p, psi, high, end, sum);
     }
-    return any;
   }
 
   const AllLayers<T>& m_l;
   HostTile m_tile;
   CorrectRow<T> m_correct;
-  std::int64_t m_rows, m_length;
-  T *m_ring, *m_y, *m_z, *m_sums, *m_zeros;
+  std::int64_t m_rows, m_length, m_z_row;
+  T *m_ring, *m_y, *m_across, *m_down, *m_zeros;
+  End m_end[2];
+  int m_ends;
   std::int64_t m_ready[2];  ///< the first plane whose psi along x is not in the ring
   bool m_has[2][3];
 };

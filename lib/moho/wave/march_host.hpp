@@ -40,9 +40,7 @@ inline void put(T* to, const V& v, std::int64_t count) {
     (void)count;
     v.store(to);
   } else {
-    T lanes[simd::lanes<T>];
-    v.store(lanes);
-    for (std::int64_t n = 0; n < count; ++n) to[n] = lanes[n];
+    v.store(to, count);
   }
 }
 
