@@ -65,9 +65,16 @@ using TestCases = detail::FewCases;
 using TestCases = detail::to_types<EnabledSpaces>::cases;
 #endif
 
-/// The cases of tests with many steps: with sanitizers the default space and single precision only.
+/// The cases of tests that take long: on hosts each precision in one space and each space in one
+/// precision, as both share compiled kernels, on devices both precisions; with sanitizers the
+/// default space and single precision only.
 #ifdef MOHO_BOUNDS_CHECK
 using LongTestCases = ::testing::Types<Case<Kokkos::DefaultHostExecutionSpace, float>>;
+#elif defined(KOKKOS_ENABLE_SERIAL) && defined(KOKKOS_ENABLE_OPENMP) && defined(KOKKOS_ENABLE_CUDA)
+using LongTestCases = ::testing::Types<Case<Kokkos::OpenMP, float>, Case<Kokkos::Serial, double>,
+                                       Case<Kokkos::Cuda, float>, Case<Kokkos::Cuda, double>>;
+#elif defined(KOKKOS_ENABLE_SERIAL) && defined(KOKKOS_ENABLE_OPENMP)
+using LongTestCases = detail::FewCases;
 #else
 using LongTestCases = TestCases;
 #endif

@@ -14,7 +14,7 @@ using moho::rays::WeightStorage;
 
 template <class C>
 class Dijkstra3D : public ::testing::Test {};
-TYPED_TEST_SUITE(Dijkstra3D, TestCases, CaseName);
+TYPED_TEST_SUITE(Dijkstra3D, LongTestCases, CaseName);
 
 const std::vector<Method> methods(std::begin(parallel_methods), std::end(parallel_methods));
 

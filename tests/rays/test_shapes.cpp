@@ -25,7 +25,7 @@ const std::vector<WeightStorage> stored{WeightStorage::stored};
 
 template <class C>
 class Shapes : public ::testing::Test {};
-TYPED_TEST_SUITE(Shapes, TestCases, CaseName);
+TYPED_TEST_SUITE(Shapes, LongTestCases, CaseName);
 
 template <class T, class Memory>
 void thin_models_and_part_of_a_tile2d(const Instance<Memory>& exec) {

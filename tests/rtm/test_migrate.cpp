@@ -51,7 +51,7 @@ TEST(AngleGather, FindsTheSlope) {
 
 template <class C>
 class Migration : public ::testing::Test {};
-TYPED_TEST_SUITE(Migration, TestCases, CaseName);
+TYPED_TEST_SUITE(Migration, LongTestCases, CaseName);
 
 template <class T, class Memory>
 std::vector<double> values_of(const Instance<Memory>& exec, const Field<T, 2, Memory>& field) {

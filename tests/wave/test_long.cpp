@@ -16,7 +16,7 @@ using moho::Index;
 
 template <class Case>
 class LongTest : public ::testing::Test {};
-TYPED_TEST_SUITE(LongTest, TestCases, CaseName);
+TYPED_TEST_SUITE(LongTest, LongTestCases, CaseName);
 
 #ifdef MOHO_BOUNDS_CHECK
 constexpr int many = 1000;

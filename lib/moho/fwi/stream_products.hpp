@@ -83,52 +83,10 @@ class StreamProducts {
   }
 
   /// Adds the derivatives by samples to the adjoint field that a step has made.
-  void inject(const stream::RingPiece& piece, std::int64_t level) {
-    const Planes near = intersection(piece.planes, planes_of(m_receivers->box()));
-    if (m_receivers->count() == 0 || near.empty()) return;
-    const Instance<Memory>& exec = m_adjoint.stepping();
-    const stream::Ring<T, Dim, Memory>& ring = m_adjoint.ring();
-    const wave::Layout<Dim> layout = m_scheme.layout(piece.planes);
-    const int fields = m_scheme.fields();
-    wave::detail::FindAdjointFactors<T, Dim> find{};
-    find.s = m_scheme.arguments();
-    const auto medium = ring.medium(piece);
-    medium.bind(find.s);
-    find.layout = layout;
-    find.box = m_receivers->box();
-    find.box.lower[0] = near.begin;
-    find.box.upper[0] = near.end;
-    const Array factor[2] = {window(fields, layout),
-                             fields == 2 ? window(fields + 1, layout) : Array()};
-    find.p = factor[0].data();
-    find.q = factor[1].data();
-    find.record = window(0, layout).data();
-    launch("moho::fwi::adjoint_factors", exec, find.box.size(), find);
-    for (int f = 0; f < fields; ++f) {
-      const Array field = cut(ring, piece, ring.field(parity(level + 1), f), layout);
-      m_receivers->inject(exec, layout, piece.planes, field, m_derivative, m_steps - level,
-                          factor[f]);
-    }
-  }
+  void inject(const stream::RingPiece& piece, std::int64_t level);
 
   /// Adds the products of the planes of a stage of the adjoint field, before it is stepped.
-  void add(const stream::StreamStage& stage) {
-    const std::int64_t time = m_steps - stage.level;
-    if (time % m_every != 0) return;
-    const Planes planes = intersection(stage.range.planes, planes_of(m_box));
-    if (planes.empty()) return;
-    const std::int64_t shift = stage.range.position - stage.range.planes.begin;
-    for (const stream::RingPiece& piece :
-         m_adjoint.ring().pieces({stage.range.sweep, planes, shift + planes.begin})) {
-      // rings of as many slots are cut at the same positions
-      const Planes of_source{piece.planes.begin - m_shift[0], piece.planes.end - m_shift[0]};
-      const stream::RingPiece beside =
-          m_source.ring()
-              .pieces({stage.range.sweep, of_source, shift + piece.planes.begin})
-              .front();
-      add(piece, beside, stage.level, time);
-    }
-  }
+  void add(const stream::StreamStage& stage);
 
  private:
   static int parity(std::int64_t level) { return static_cast<int>(level & 1); }
@@ -154,90 +112,7 @@ class StreamProducts {
   }
 
   void add(const stream::RingPiece& piece, const stream::RingPiece& beside, std::int64_t level,
-           std::int64_t time) {
-    const Instance<Memory>& exec = m_adjoint.stepping();
-    const stream::Ring<T, Dim, Memory>& ring = m_adjoint.ring();
-    const stream::Ring<T, Dim, Memory>& other = m_source.ring();
-    const int fields = m_scheme.fields();
-    const wave::Layout<Dim> layout =
-        m_scheme.layout(Planes{piece.planes.begin - m_radius, piece.planes.end + m_radius});
-    const auto medium = ring.medium(piece);
-    wave::Wavefield<T, Dim, Memory> nu;
-    nu.layout = layout;
-    nu.fields = fields;
-    for (int f = 0; f < fields; ++f) {
-      nu.now[f] = cut(ring, piece, ring.field(parity(level), f), layout);
-      nu.next[f] = cut(ring, piece, ring.field(parity(level + 1), f), layout);
-    }
-    Box<Dim> box = m_box;
-    box.lower[0] = piece.planes.begin;
-    box.upper[0] = piece.planes.end;
-    const Array change[2] = {window(0, layout), fields == 2 ? window(1, layout) : Array()};
-    wave::apply_operator<T, Dim, Memory>(exec, m_scheme, medium, nu, box, change[0], change[1]);
-    m_receivers->inject(exec, layout, piece.planes, change[0], m_derivative, time);
-
-    // the source's wavefield, by nodes of the adjoint's grid
-    const wave::Layout<Dim> source_layout = other.layout(beside);
-    DenseBox<Dim> source{};
-    source.box.lower = m_shift;
-    source.strides = source_layout.strides;
-    const auto of_source = [&](int f) {
-      return other.field(parity(level), f).data() + source_layout.offset;
-    };
-    const auto sums = [&](std::size_t k) {
-      const auto at = ring.sums(k, piece, piece.planes);
-      return at.array.data() + at.first;
-    };
-    AddScale<T, Dim> scale{};
-    scale.p = of_source(0);
-    if (fields == 2) {
-      scale.q = of_source(1);
-      scale.change_q = change[1].data();
-    }
-    scale.snapshot = source;
-    scale.change_p = change[0].data();
-    scale.layout = layout;
-    scale.sums = sums_at(piece.planes);
-    scale.scale = sums(0);
-    scale.illumination = sums(1);
-    scale.weight = static_cast<T>(m_every);
-    scale.time = static_cast<T>(static_cast<double>(m_every) * m_scheme.dt());
-    launch_box("moho::fwi::add_scale", exec, box, scale);
-    if (!m_unknowns.density) return;
-
-    const Array p = window(2 * fields, layout);
-    fill(exec, p, T(0));
-    Box<Dim> kept = m_kept;
-    kept.lower[0] = std::max(kept.lower[0], layout.window.begin);
-    kept.upper[0] = std::min(kept.upper[0], layout.window.end);
-    launch_box("moho::fwi::put_source", exec, kept,
-               PutNodes<T, Dim>{of_source(0), p.data(), layout, source});
-    wave::detail::StepArguments<T> s = m_scheme.arguments();
-    medium.bind(s);
-    Box<Dim> read = whole_box(m_scheme.grid());
-    read.lower[0] = piece.planes.begin;
-    read.upper[0] = piece.planes.end;
-    wave::detail::set_box(s, read);
-    // both behind free surfaces: apply_operator() has filled the other one
-    wave::detail::mirror_faces<T, Dim, Memory>(exec, m_scheme, layout.window, s,
-                                               {p.data() + layout.offset, nullptr}, 1, T(-1));
-    AddBuoyancy<T, Dim> buoyancy{};
-    buoyancy.s = s;
-    buoyancy.radius = m_radius;
-    buoyancy.p = p.data();
-    buoyancy.nu = nu.now[0].data();
-    buoyancy.layout = layout;
-    buoyancy.extents = m_scheme.grid().extents;
-    const wave::Boundaries<Dim>& faces = m_scheme.options().boundaries;
-    for (int d = 0; d < Dim; ++d) {
-      buoyancy.free_lower[d] = faces.lower[d].kind == wave::FaceKind::free_surface;
-      buoyancy.free_upper[d] = faces.upper[d].kind == wave::FaceKind::free_surface;
-    }
-    buoyancy.sums = sums_at(piece.planes);
-    buoyancy.by_b = sums(2);
-    buoyancy.weight = static_cast<T>(m_every);
-    launch_box("moho::fwi::add_buoyancy", exec, box, buoyancy);
-  }
+           std::int64_t time);
 
   const Pipeline& m_adjoint;
   const Pipeline& m_source;
@@ -253,4 +128,148 @@ class StreamProducts {
   wave::PointSeries<const T, Memory> m_derivative;
 };
 
+template <class T, int Dim, class Memory>
+void StreamProducts<T, Dim, Memory>::inject(const stream::RingPiece& piece, std::int64_t level) {
+  const Planes near = intersection(piece.planes, planes_of(m_receivers->box()));
+  if (m_receivers->count() == 0 || near.empty()) return;
+  const Instance<Memory>& exec = m_adjoint.stepping();
+  const stream::Ring<T, Dim, Memory>& ring = m_adjoint.ring();
+  const wave::Layout<Dim> layout = m_scheme.layout(piece.planes);
+  const int fields = m_scheme.fields();
+  wave::detail::FindAdjointFactors<T, Dim> find{};
+  find.s = m_scheme.arguments();
+  const auto medium = ring.medium(piece);
+  medium.bind(find.s);
+  find.layout = layout;
+  find.box = m_receivers->box();
+  find.box.lower[0] = near.begin;
+  find.box.upper[0] = near.end;
+  const Array factor[2] = {window(fields, layout),
+                           fields == 2 ? window(fields + 1, layout) : Array()};
+  find.p = factor[0].data();
+  find.q = factor[1].data();
+  find.record = window(0, layout).data();
+  launch("moho::fwi::adjoint_factors", exec, find.box.size(), find);
+  for (int f = 0; f < fields; ++f) {
+    const Array field = cut(ring, piece, ring.field(parity(level + 1), f), layout);
+    m_receivers->inject(exec, layout, piece.planes, field, m_derivative, m_steps - level,
+                        factor[f]);
+  }
+}
+
+template <class T, int Dim, class Memory>
+void StreamProducts<T, Dim, Memory>::add(const stream::StreamStage& stage) {
+  const std::int64_t time = m_steps - stage.level;
+  if (time % m_every != 0) return;
+  const Planes planes = intersection(stage.range.planes, planes_of(m_box));
+  if (planes.empty()) return;
+  const std::int64_t shift = stage.range.position - stage.range.planes.begin;
+  for (const stream::RingPiece& piece :
+       m_adjoint.ring().pieces({stage.range.sweep, planes, shift + planes.begin})) {
+    // rings of as many slots are cut at the same positions
+    const Planes of_source{piece.planes.begin - m_shift[0], piece.planes.end - m_shift[0]};
+    const stream::RingPiece beside =
+        m_source.ring().pieces({stage.range.sweep, of_source, shift + piece.planes.begin}).front();
+    add(piece, beside, stage.level, time);
+  }
+}
+
+template <class T, int Dim, class Memory>
+void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
+                                         const stream::RingPiece& beside, std::int64_t level,
+                                         std::int64_t time) {
+  const Instance<Memory>& exec = m_adjoint.stepping();
+  const stream::Ring<T, Dim, Memory>& ring = m_adjoint.ring();
+  const stream::Ring<T, Dim, Memory>& other = m_source.ring();
+  const int fields = m_scheme.fields();
+  const wave::Layout<Dim> layout =
+      m_scheme.layout(Planes{piece.planes.begin - m_radius, piece.planes.end + m_radius});
+  const auto medium = ring.medium(piece);
+  wave::Wavefield<T, Dim, Memory> nu;
+  nu.layout = layout;
+  nu.fields = fields;
+  for (int f = 0; f < fields; ++f) {
+    nu.now[f] = cut(ring, piece, ring.field(parity(level), f), layout);
+    nu.next[f] = cut(ring, piece, ring.field(parity(level + 1), f), layout);
+  }
+  Box<Dim> box = m_box;
+  box.lower[0] = piece.planes.begin;
+  box.upper[0] = piece.planes.end;
+  const Array change[2] = {window(0, layout), fields == 2 ? window(1, layout) : Array()};
+  wave::apply_operator<T, Dim, Memory>(exec, m_scheme, medium, nu, box, change[0], change[1]);
+  m_receivers->inject(exec, layout, piece.planes, change[0], m_derivative, time);
+
+  // the source's wavefield, by nodes of the adjoint's grid
+  const wave::Layout<Dim> source_layout = other.layout(beside);
+  DenseBox<Dim> source{};
+  source.box.lower = m_shift;
+  source.strides = source_layout.strides;
+  const auto of_source = [&](int f) {
+    return other.field(parity(level), f).data() + source_layout.offset;
+  };
+  const auto sums = [&](std::size_t k) {
+    const auto at = ring.sums(k, piece, piece.planes);
+    return at.array.data() + at.first;
+  };
+  AddScale<T, Dim> scale{};
+  scale.p = of_source(0);
+  if (fields == 2) {
+    scale.q = of_source(1);
+    scale.change_q = change[1].data();
+  }
+  scale.snapshot = source;
+  scale.change_p = change[0].data();
+  scale.layout = layout;
+  scale.sums = sums_at(piece.planes);
+  scale.scale = sums(0);
+  scale.illumination = sums(1);
+  scale.weight = static_cast<T>(m_every);
+  scale.time = static_cast<T>(static_cast<double>(m_every) * m_scheme.dt());
+  launch_box("moho::fwi::add_scale", exec, box, scale);
+  if (!m_unknowns.density) return;
+
+  const Array p = window(2 * fields, layout);
+  fill(exec, p, T(0));
+  Box<Dim> kept = m_kept;
+  kept.lower[0] = std::max(kept.lower[0], layout.window.begin);
+  kept.upper[0] = std::min(kept.upper[0], layout.window.end);
+  launch_box("moho::fwi::put_source", exec, kept,
+             PutNodes<T, Dim>{of_source(0), p.data(), layout, source});
+  wave::detail::StepArguments<T> s = m_scheme.arguments();
+  medium.bind(s);
+  Box<Dim> read = whole_box(m_scheme.grid());
+  read.lower[0] = piece.planes.begin;
+  read.upper[0] = piece.planes.end;
+  wave::detail::set_box(s, read);
+  // both behind free surfaces: apply_operator() has filled the other one
+  wave::detail::mirror_faces<T, Dim, Memory>(exec, m_scheme, layout.window, s,
+                                             {p.data() + layout.offset, nullptr}, 1, T(-1));
+  AddBuoyancy<T, Dim> buoyancy{};
+  buoyancy.s = s;
+  buoyancy.radius = m_radius;
+  buoyancy.p = p.data();
+  buoyancy.nu = nu.now[0].data();
+  buoyancy.layout = layout;
+  buoyancy.extents = m_scheme.grid().extents;
+  const wave::Boundaries<Dim>& faces = m_scheme.options().boundaries;
+  for (int d = 0; d < Dim; ++d) {
+    buoyancy.free_lower[d] = faces.lower[d].kind == wave::FaceKind::free_surface;
+    buoyancy.free_upper[d] = faces.upper[d].kind == wave::FaceKind::free_surface;
+  }
+  buoyancy.sums = sums_at(piece.planes);
+  buoyancy.by_b = sums(2);
+  buoyancy.weight = static_cast<T>(m_every);
+  launch_box("moho::fwi::add_buoyancy", exec, box, buoyancy);
+}
+
 }  // namespace moho::fwi::detail
+
+/// \cond
+#define MOHO_FWI_STREAM_PRODUCTS(prefix, T, Dim, Memory) \
+  prefix template class StreamProducts<T, Dim, Memory>;
+#ifdef MOHO_FWI_KERNELS
+namespace moho::fwi::detail {
+MOHO_FOR_ALL(MOHO_FWI_STREAM_PRODUCTS, extern)
+}
+#endif
+/// \endcond
