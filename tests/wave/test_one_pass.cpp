@@ -4,6 +4,7 @@
 // box, behind every face; and the words that hold its axis.
 
 #include <moho/core/launch.hpp>
+#include <moho/wave/axis_ring.hpp>
 #include <moho/wave/axis_word.hpp>
 
 #include "wave/support.hpp"
@@ -77,6 +78,53 @@ void expect_axes_in_words(const Instance<Memory>& exec) {
 TYPED_TEST(OnePass, AxesInWords) {
   expect_axes_in_words(
       Instance<moho::MemoryOf<typename TypeParam::Exec>>(typename TypeParam::Exec()));
+}
+
+// Blocks take every plane of every tile once, and no multiprocessor is left with far more than
+// others.
+TEST(AxisRingWork, CoversTheBox) {
+  using moho::wave::detail::AxisRingTraits;
+  struct Case {
+    std::int64_t planes, ny, first_z, end_z;
+    int multiprocessors;
+    double most;  ///< planes on the busiest multiprocessor, over those of an even share
+  };
+  const Case cases[] = {{512, 512, 0, 512, 132, 1.05}, {505, 515, 0, 523, 132, 1.07},
+                        {256, 256, 0, 256, 132, 1.20}, {640, 640, 0, 640, 132, 1.10},
+                        {1, 40, 3, 70, 132, 200.0},    {60, 1, 37, 38, 108, 200.0},
+                        {45, 71, 5, 77, 7, 200.0},     {300, 33, 0, 33, 1, 1.0}};
+  for (const Case& c : cases) {
+    moho::wave::detail::StepArguments<float> s{};
+    s.upper[0] = c.planes;
+    s.lower[1] = 2;
+    s.upper[1] = 2 + c.ny;
+    s.lower[2] = c.first_z;
+    s.upper[2] = c.end_z;
+    moho::wave::detail::AxisRingWork work;
+    const int blocks = work.cover<4, AxisRingTraits>(s, c.multiprocessors);
+    const std::string what = moho::concat(c.planes, " planes of ", work.tiles, " tiles on ",
+                                          c.multiprocessors, " multiprocessors");
+    EXPECT_EQ(work.first_z % 4, 0);
+    EXPECT_LE(work.first_z, c.first_z);
+    EXPECT_GE(work.first_z + work.tiles_z * AxisRingTraits::columns, c.end_z);
+    EXPECT_GE(work.tiles / work.tiles_z * AxisRingTraits::rows, c.ny);
+    std::vector<int> taken(static_cast<std::size_t>(work.tiles * work.planes), 0);
+    std::vector<std::int64_t> busy(static_cast<std::size_t>(c.multiprocessors), 0);
+    for (int block = 0; block < blocks; ++block) {
+      int begin = -1, end = -1;
+      const int tile = work.place(block, begin, end);
+      ASSERT_LT(begin, end) << what;
+      for (int x = begin; x < end; ++x) {
+        ++taken.at(static_cast<std::size_t>(tile * work.planes + x));
+      }
+      *std::min_element(busy.begin(), busy.end()) += end - begin;
+    }
+    EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), work.tiles * work.planes) << what;
+    EXPECT_LE(static_cast<double>(*std::max_element(busy.begin(), busy.end())),
+              c.most * static_cast<double>(work.tiles) * static_cast<double>(work.planes) /
+                  static_cast<double>(c.multiprocessors))
+        << what;
+  }
 }
 
 /// Rigid and free faces, sponges, a free surface at the top or at both lower sides, and all kinds.

@@ -18,103 +18,28 @@
 /// The ring takes more shared memory than Kokkos gives to a team (48 KB), hence a launch of CUDA's
 /// own. Kokkos Tools are told of it as of others.
 
-#include <moho/core/instances.hpp>
 #include <moho/wave/axis_arithmetic.hpp>
+#include <moho/wave/axis_ring.hpp>
 #include <moho/wave/axis_word.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 namespace moho::wave::detail {
-
-/// What a step in one pass takes.
-template <class T>
-struct AxisRingArguments {
-  StepArguments<T> s;         ///< slopes and components of the axis are not read
-  const std::uint32_t* axis;  ///< node (0, 0, 0) of the words of the axis; no axis out of the grid
-  int extents[3];             ///< nodes of the grid
-  bool free_y, free_z;        ///< the lower face across y, z is a free surface
-};
-
-/// The largest order with a kernel of one pass: at order 10 registers and shared memory run out.
-inline constexpr int largest_ring_order = 8;
-
-#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
-
-/// Shape of a block's tile and of a thread's work.
-struct AxisRingTraits {
-  static constexpr int rows = 32, columns = 32;  ///< of a tile, along y and z
-  static constexpr int turns = 1;                ///< planes written out
-  static constexpr bool late = false;   ///< parameters are asked for after the slopes of the tile
-  static constexpr bool queues = true;  ///< of the halo's values along x, instead of a longer ring
-  static constexpr bool prefetches = true;  ///< words of the axis, one plane ahead
-  static constexpr int spare = 8;  ///< elements between rows of the ring, against bank conflicts
-};
-
-/// What is where in shared memory.
-template <int radius, class Traits>
-struct AxisRingShape {
-  static constexpr int width = 2;  ///< nodes of a thread, neighbours along z
-  static constexpr int rows = Traits::rows, columns = Traits::columns;
-  static constexpr int threads = rows * columns / width;
-  static constexpr int side = (2 * radius + 3) / 4 * 4;  ///< halo along z in copies of 16 bytes
-  static constexpr int ring_row = columns + 2 * side + Traits::spare;
-  static constexpr int ring_rows = rows + 4 * radius;
-  static constexpr int plane = ring_rows * ring_row;          ///< of one field
-  static constexpr int behind = Traits::queues ? 0 : radius;  ///< planes behind this one
-  static constexpr int slots = behind + radius + 2;           ///< planes of the ring
-  static constexpr int flux_side = (radius + 1) / 2 * 2;
-  static constexpr int flux_row = columns + 2 * flux_side;
-  static constexpr int flux_y = (rows + 2 * radius) * columns;  ///< ny g of one field
-  static constexpr int flux_z = rows * flux_row;                ///< nz g of one field
-  static constexpr int flux = 2 * (flux_y + flux_z);            ///< of a plane
-  static constexpr int halo = 2 * radius * (rows + columns);    ///< nodes whose g is needed, too
-  static constexpr int bytes = 4 * (slots * 2 * plane + 2 * flux + rows * columns);
-  static constexpr int flux_window = 2 * flux_side + width;  ///< nodes around those of a thread
-  /// Loads of so many nodes that hold the neighbours along z on one side.
-  template <int nodes>
-  static constexpr int aside = (radius + nodes - 1) / nodes;
-  static constexpr int chunks = (columns + 2 * side) / 4, lanes = 16;
-  static constexpr int at_once = threads / lanes;
-  static constexpr int copies = (ring_rows + at_once - 1) / at_once;
-  static_assert(halo <= threads, "one node of the halo a thread");
-  static_assert(chunks <= lanes, "sixteen threads copy a row");
-};
-
-/// How blocks share the columns of a box: whole columns as long as all multiprocessors get one, and
-/// equal parts of the others together, which may begin in one column and end in the next.
-struct AxisRingWork {
-  int first_z;         ///< the box's first node along z, rounded down to 16 bytes
-  int tiles_z, tiles;  ///< tiles along z, and of a plane
-  int whole;           ///< blocks that march through a whole column
-  int share;           ///< planes of the other blocks
-  int planes;          ///< of the box
-
-  /// Blocks for a box on so many multiprocessors.
-  template <class Traits>
-  int cover(const StepArguments<float>& s, int multiprocessors) {
-    constexpr int least = 16;  // the march begins 2 radius planes early
-    first_z = static_cast<int>(s.lower[2] / 4 * 4);
-    tiles_z = static_cast<int>((s.upper[2] - first_z + Traits::columns - 1) / Traits::columns);
-    tiles = tiles_z * static_cast<int>((s.upper[1] - s.lower[1] + Traits::rows - 1) / Traits::rows);
-    planes = static_cast<int>(s.upper[0] - s.lower[0]);
-    whole = tiles / multiprocessors * multiprocessors;
-    const int rest = (tiles - whole) * planes;
-    share = std::max((rest + multiprocessors - 1) / multiprocessors, std::min(least, planes));
-    return whole + (rest + share - 1) / share;
-  }
-};
 
 /// A copy of 16 bytes to shared memory that need not be waited for at once.
 __device__ __forceinline__ void ring_copy(unsigned to, const float* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
+__device__ __forceinline__ void ring_copy_pair(unsigned to, const float* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
+}
 __device__ __forceinline__ void ring_copies_end() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
+/// Waits for all copies but those of the last `later` groups.
+template <int later>
 __device__ __forceinline__ void ring_copies_wait() {
-  asm volatile("cp.async.wait_group 0;" ::: "memory");
+  asm volatile("cp.async.wait_group %0;" ::"n"(later) : "memory");
 }
 __device__ __forceinline__ unsigned ring_address(const float* shared) {
   return static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -132,14 +57,33 @@ struct AxisRing {
   using Pair = Lanes<float, 2>;
   static constexpr int width = Shape::width;
 
+  /// load_window() without the nodes themselves, which are known.
+  template <int nodes, int aside>
+  static __device__ __forceinline__ void load_around(const float* here,
+                                                     const float (&center)[nodes],
+                                                     float (&window)[(2 * aside + 1) * nodes]) {
+    MOHO_UNROLL
+    for (int k = -aside; k <= aside; ++k) {
+      if (k != 0 || !Traits::known) {
+        const Lanes<float, nodes> v = load_lanes<nodes>(here + k * nodes);
+        MOHO_UNROLL
+        for (int i = 0; i < nodes; ++i) window[(k + aside) * nodes + i] = v.v[i];
+      } else {
+        MOHO_UNROLL
+        for (int i = 0; i < nodes; ++i) window[aside * nodes + i] = center[i];
+      }
+    }
+  }
+
   /// The derivatives along y and z at a node of the ring: `nodes` neighbours along z.
   template <int nodes>
   static __device__ __forceinline__ void within(const StepArguments<float>& s, const float* here,
-                                                float (&dy)[nodes], float (&dz)[nodes],
-                                                float (&laplacian)[nodes], bool with_laplacian) {
+                                                const float (&center)[nodes], float (&dy)[nodes],
+                                                float (&dz)[nodes], float (&laplacian)[nodes],
+                                                bool with_laplacian) {
     constexpr int c = Shape::template aside<nodes> * nodes;
     float window[(2 * Shape::template aside<nodes> + 1) * nodes];
-    load_window<nodes, Shape::template aside<nodes>>(here, window);
+    load_around<nodes, Shape::template aside<nodes>>(here, center, window);
     MOHO_UNROLL
     for (int i = 0; i < nodes; ++i) {
       dz[i] = odd_sum<radius, 1, float>(s.first[2], window + c + i);
@@ -165,10 +109,11 @@ struct AxisRing {
 
   /// The differences of the fluxes within a plane, at two nodes of the tile.
   static __device__ __forceinline__ void divergence(const StepArguments<float>& s, const float* y,
-                                                    const float* z, float (&h)[width]) {
+                                                    const float* z, const float (&center)[width],
+                                                    float (&h)[width]) {
     constexpr int c = Shape::flux_side;
     float window[Shape::flux_window];
-    load_window<width, Shape::flux_side / width>(z, window);
+    load_around<width, Shape::flux_side / width>(z, center, window);
     MOHO_UNROLL
     for (int i = 0; i < width; ++i) {
       h[i] = odd_sum<radius, 1, float>(s.first[2], window + c + i);
@@ -209,23 +154,27 @@ struct AxisRing {
     }
   }
 
-  /// A thread's part of copying a plane of both fields into a slot of the ring.
+  /// A thread's part of copying the rows of a plane to shared memory.
+  static __device__ __forceinline__ void copy_rows(const float* plane,
+                                                   const int (&copy_from)[Shape::copies],
+                                                   int copy_lane, int copy_row, unsigned to) {
+    if (copy_lane >= Shape::chunks) return;
+    MOHO_UNROLL
+    for (int n = 0; n < Shape::copies; ++n) {
+      if (Shape::ring_rows % Shape::at_once == 0 ||
+          copy_row + n * Shape::at_once < Shape::ring_rows) {
+        ring_copy(to + 4 * n * Shape::at_once * Shape::ring_row, plane + copy_from[n]);
+      }
+    }
+  }
+  /// The same of a plane of both fields into a slot of the ring.
   static __device__ __forceinline__ void fill(const StepArguments<float>& s,
                                               const int (&copy_from)[Shape::copies], int copy_lane,
                                               int copy_row, unsigned copy_to, int plane, int slot) {
-    if (copy_lane < Shape::chunks) {
-      MOHO_UNROLL
-      for (int f = 0; f < 2; ++f) {
-        const unsigned to = copy_to + 4 * (slot * 2 + f) * Shape::plane;
-        MOHO_UNROLL
-        for (int n = 0; n < Shape::copies; ++n) {
-          if (Shape::ring_rows % Shape::at_once == 0 ||
-              copy_row + n * Shape::at_once < Shape::ring_rows) {
-            ring_copy(to + 4 * n * Shape::at_once * Shape::ring_row,
-                      (f == 0 ? s.now[0] : s.now[1]) + plane + copy_from[n]);
-          }
-        }
-      }
+    MOHO_UNROLL
+    for (int f = 0; f < 2; ++f) {
+      copy_rows((f == 0 ? s.now[0] : s.now[1]) + plane, copy_from, copy_lane, copy_row,
+                copy_to + 4 * (slot * 2 + f) * Shape::plane);
     }
     ring_copies_end();
   }
@@ -237,6 +186,8 @@ struct AxisRing {
     const int stride_x = static_cast<int>(s.stride_x), stride_y = static_cast<int>(s.stride_y);
     float* const fluxes = shared + Shape::slots * 2 * Shape::plane;
     float* const tapers = fluxes + 2 * Shape::flux;
+    float* const stage = tapers + Shape::points;
+    std::uint32_t* const plane_words = reinterpret_cast<std::uint32_t*>(stage + Shape::stage);
     const int thread = static_cast<int>(threadIdx.x);
     const int row = thread / (Shape::columns / width);
     const int column = thread % (Shape::columns / width) * width;
@@ -246,7 +197,9 @@ struct AxisRing {
     const int last_plane = a.extents[0] + radius - 1;
     const auto plane_at = [&](int x) { return min(max(x, -radius), last_plane) * stride_x; };
     const int in_plane = min(y, last_row) * stride_y + z;
-    const int own = (row + 2 * radius) * Shape::ring_row + Shape::side + column;
+    // rows of the ring, of the axis and of nz g are equally long: one offset serves them all
+    const int in_row = row * Shape::ring_row + column;
+    const int own = in_row + 2 * radius * Shape::ring_row + Shape::side;
     const bool inside = y < s.upper[1];
     const bool pair = inside && z >= s.lower[2] && z + width <= s.upper[2];
     {
@@ -254,7 +207,7 @@ struct AxisRing {
       Pair taper;
       MOHO_UNROLL
       for (int i = 0; i < width; ++i) taper.v[i] = across * s.taper[2][min(z + i, a.extents[2])];
-      *reinterpret_cast<Pair*>(tapers + row * Shape::columns + column) = taper;
+      *reinterpret_cast<Pair*>(tapers + thread * width) = taper;
     }
 
     // this thread's node of the halo: where its g goes, and where it is computed. Behind a free
@@ -273,14 +226,14 @@ struct AxisRing {
       const int k = n % (2 * radius);
       halo_row = has_halo ? n / (2 * radius) : 0;
       halo_column = !has_halo ? 0 : k < radius ? k - radius : Shape::columns + k - radius;
-      halo_to = 2 * Shape::flux_y + halo_row * Shape::flux_row + Shape::flux_side + halo_column;
+      halo_to = 2 * Shape::flux_y + halo_row * Shape::ring_row + Shape::flux_side + halo_column;
       if (a.free_z && z0 + halo_column < 0) halo_column = -halo_column - 2 * z0;
     }
     const int halo_own = (halo_row + 2 * radius) * Shape::ring_row + Shape::side + halo_column;
     const int halo_in_plane =
         min(max(y0 + halo_row, -radius), last_row) * stride_y + z0 + halo_column;
 
-    // the rows of a plane that this thread Shape::copies into the ring
+    // the rows of a plane that this thread copies into the ring
     const int copy_row = thread / Shape::lanes, copy_lane = thread % Shape::lanes;
     int copy_from[Shape::copies];
     MOHO_UNROLL
@@ -292,6 +245,17 @@ struct AxisRing {
     const unsigned copy_to =
         ring_address(shared) + 4 * (copy_row * Shape::ring_row + copy_lane * 4);
     constexpr int behind = Shape::behind;
+    const unsigned stage_to = ring_address(stage) + 4 * thread * width;
+    const unsigned words_to =
+        copy_to + 4 * static_cast<int>(plane_words - reinterpret_cast<std::uint32_t*>(shared));
+    const auto fill_words = [&](int x) {
+      if (!Traits::staged || x >= x1 + radius) return;
+      const unsigned to = words_to + 4 * ((x - x0 + radius) & 1) * Shape::words;
+      copy_rows(reinterpret_cast<const float*>(a.axis) + x * stride_x, copy_from, copy_lane,
+                copy_row, to);
+    };
+    fill_words(x0 - radius);
+    fill_words(x0 - radius + 1);
     for (int k = -behind; k <= radius; ++k) {
       fill(s, copy_from, copy_lane, copy_row, copy_to, plane_at(x0 - radius + k), k + behind);
     }
@@ -312,7 +276,7 @@ struct AxisRing {
         }
       }
     }
-    ring_copies_wait();
+    ring_copies_wait<0>();
     __syncthreads();
     fill(s, copy_from, copy_lane, copy_row, copy_to, plane_at(x0 + 1), Shape::slots - 1);
 
@@ -325,24 +289,35 @@ struct AxisRing {
       const bool done = x - radius >= x0;     // the plane that is complete is the block's
       const bool needed = x >= x0 && x < x1;  // elsewhere only nx g of the tile is
       std::uint32_t words[width], halo_word;
-      {
-        const auto pair_of_words = reinterpret_cast<const uint2*>(a.axis + at);
-        const uint2 v = *pair_of_words;
+      Pair before[2] = {}, scale = {}, e = {}, r = {};
+      if (Traits::staged) {
+        const auto plane = plane_words + ((x - x0 + radius) & 1) * Shape::words;
+        const uint2 v = *reinterpret_cast<const uint2*>(plane + own);
+        words[0] = v.x;
+        words[1] = v.y;
+        halo_word = plane[halo_own];
+        if (done) {
+          ring_copy_pair(stage_to, s.next[0] + done_at);
+          ring_copy_pair(stage_to + 4 * Shape::points, s.next[1] + done_at);
+          ring_copy_pair(stage_to + 8 * Shape::points, s.scale + done_at);
+          ring_copy_pair(stage_to + 12 * Shape::points, s.a + done_at);
+          ring_copy_pair(stage_to + 16 * Shape::points, s.b + done_at);
+        }
+        ring_copies_end();
+      } else {
+        const uint2 v = *reinterpret_cast<const uint2*>(a.axis + at);
         words[0] = v.x;
         words[1] = v.y;
         halo_word = a.axis[at + halo_beside];
-        if (Traits::prefetches) prefetch(a.axis + at + stride_x);
+        prefetch(a.axis + at + stride_x);
+        if (done) {
+          before[0] = ring_load_once(s.next[0] + done_at);
+          before[1] = ring_load_once(s.next[1] + done_at);
+          scale = ring_load_once(s.scale + done_at);
+          e = ring_load_once(s.a + done_at);
+          r = ring_load_once(s.b + done_at);
+        }
       }
-      Pair before[2] = {}, scale = {}, e = {}, r = {};
-      const auto ask = [&] {
-        if (!done) return;
-        before[0] = ring_load_once(s.next[0] + done_at);
-        before[1] = ring_load_once(s.next[1] + done_at);
-        scale = ring_load_once(s.scale + done_at);
-        e = ring_load_once(s.a + done_at);
-        r = ring_load_once(s.b + done_at);
-      };
-      if (!Traits::late) ask();
       const auto after = [&](int k) {
         const int next = slot + k;
         if (k < 0) return next < 0 ? next + Shape::slots : next;
@@ -351,11 +326,10 @@ struct AxisRing {
       const float* const here = shared + slot * 2 * Shape::plane;
       const float* const ahead = shared + after(radius) * 2 * Shape::plane;
       float* const flux = fluxes + buffer * Shape::flux;
-      float* const flux_y = flux + (row + radius) * Shape::columns + column;
-      float* const flux_z =
-          flux + 2 * Shape::flux_y + row * Shape::flux_row + Shape::flux_side + column;
+      float* const flux_y = flux + radius * Shape::columns + thread * width;
+      float* const flux_z = flux + 2 * Shape::flux_y + Shape::flux_side + in_row;
 
-      float flow[2][width], middle[2][width];
+      float flow[2][width], down[2][width], middle[2][width];
       MOHO_UNROLL
       for (int f = 0; f < 2; ++f) {
         const Pair coming = load_lanes<width>(ahead + f * Shape::plane + own);
@@ -370,7 +344,8 @@ struct AxisRing {
                 s.second[0], &queue[f][radius][i], rounded_product<float>(c, queue[f][radius][i]));
           }
         }
-        within<width>(s, here + f * Shape::plane + own, dy, dz, middle[f], f == 0);
+        within<width>(s, here + f * Shape::plane + own, queue[f][radius], dy, dz, middle[f],
+                      f == 0);
         Pair gy, gz;
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
@@ -380,12 +355,11 @@ struct AxisRing {
           const float g = slope_along<3, float>(nx, ny, nz, dx, dy[i], dz[i]);
           flow[f][i] = rounded_product<float>(nx, g);
           gy.v[i] = rounded_product<float>(ny, g);
-          gz.v[i] = rounded_product<float>(nz, g);
+          gz.v[i] = down[f][i] = rounded_product<float>(nz, g);
         }
         *reinterpret_cast<Pair*>(flux_y + f * Shape::flux_y) = gy;
         *reinterpret_cast<Pair*>(flux_z + f * Shape::flux_z) = gz;
       }
-      if (Traits::late) ask();
 
       if (has_halo) {
         float nx, ny, nz;
@@ -396,7 +370,7 @@ struct AxisRing {
           if (Traits::queues) halo_queue[f][2 * radius] = ahead[f * Shape::plane + halo_own];
           if (needed) {
             float dy[1], dz[1], none[1] = {0.0f};
-            within<1>(s, here + f * Shape::plane + halo_own, dy, dz, none, false);
+            within<1>(s, here + f * Shape::plane + halo_own, none, dy, dz, none, false);
             if (!Traits::queues) {
               MOHO_UNROLL
               for (int k = -radius; k <= radius; ++k) {
@@ -415,17 +389,21 @@ struct AxisRing {
           }
         }
       }
-      ring_copies_wait();
+      // the plane ahead has come; what the update needs may come later
+      ring_copies_wait<Traits::staged ? 1 : 0>();
       __syncthreads();
       if (x + 2 < x1 + radius) {
+        fill_words(x + 2);
         fill(s, copy_from, copy_lane, copy_row, copy_to, plane_at(x + radius + 2), after(-behind));
+      } else {
+        ring_copies_end();
       }
       const float wx = done ? s.taper[0][x - radius] : 0.0f;
       if (needed) {
         float h[2][width];
         MOHO_UNROLL
         for (int f = 0; f < 2; ++f) {
-          divergence(s, flux_y + f * Shape::flux_y, flux_z + f * Shape::flux_z, h[f]);
+          divergence(s, flux_y + f * Shape::flux_y, flux_z + f * Shape::flux_z, down[f], h[f]);
         }
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
@@ -437,7 +415,16 @@ struct AxisRing {
       scatter(s, -1.0f, flow[0], middle[0], sums[0], h2p);
       scatter(s, 1.0f, flow[1], middle[1], sums[1], h1q);
       if (done) {
-        const Pair taper = load_lanes<width>(tapers + row * Shape::columns + column);
+        const Pair taper = load_lanes<width>(tapers + thread * width);
+        if (Traits::staged) {
+          ring_copies_wait<1>();
+          const float* const own_stage = stage + thread * width;
+          before[0] = load_lanes<width>(own_stage);
+          before[1] = load_lanes<width>(own_stage + Shape::points);
+          scale = load_lanes<width>(own_stage + 2 * Shape::points);
+          e = load_lanes<width>(own_stage + 3 * Shape::points);
+          r = load_lanes<width>(own_stage + 4 * Shape::points);
+        }
         Pair next[2];
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
@@ -472,43 +459,18 @@ struct AxisRing {
   }
 };
 
-/// One block: its planes of one column or of two.
+/// One block.
 template <int radius, class Traits>
 __global__ void __launch_bounds__(AxisRingShape<radius, Traits>::threads, 1)
     axis_ring(const AxisRingArguments<float> a, const AxisRingWork work) {
   extern __shared__ __align__(128) float ring_shared[];
-  const int block = static_cast<int>(blockIdx.x);
-  int begin = block * work.planes, end = begin + work.planes;
-  if (block >= work.whole) {
-    begin = work.whole * work.planes + (block - work.whole) * work.share;
-    end = min(begin + work.share, work.tiles * work.planes);
-  }
-  while (begin < end) {
-    const int tile = begin / work.planes, from = begin - tile * work.planes;
-    const int count = min(work.planes - from, end - begin);
-    const int x0 = static_cast<int>(a.s.lower[0]) + from;
-    AxisRing<radius, Traits>::march(
-        a, ring_shared, x0, x0 + count,
-        static_cast<int>(a.s.lower[1]) + tile / work.tiles_z * Traits::rows,
-        work.first_z + tile % work.tiles_z * Traits::columns);
-    begin += count;
-    __syncthreads();
-  }
-}
-
-/// Throws Error where CUDA refused.
-inline void check_cuda(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  throw Error(concat(what, ": CUDA says '", cudaGetErrorString(status),
-                     "': another program may have disturbed the device; try again"));
-}
-
-/// A value of the device of an instance.
-inline int device_attribute(const Kokkos::Cuda& space, cudaDeviceAttr attribute) {
-  int value = 0;
-  check_cuda(cudaDeviceGetAttribute(&value, attribute, space.cuda_device()),
-             "asking for an attribute of the device");
-  return value;
+  int begin, end;
+  const int tile = work.place(static_cast<int>(blockIdx.x), begin, end);
+  const int x = static_cast<int>(a.s.lower[0]);
+  AxisRing<radius, Traits>::march(
+      a, ring_shared, x + begin, x + end,
+      static_cast<int>(a.s.lower[1]) + tile / work.tiles_z * Traits::rows,
+      work.first_z + tile % work.tiles_z * Traits::columns);
 }
 
 /// Steps a box on the instance's stream.
@@ -518,7 +480,7 @@ void launch_axis_ring(const Kokkos::Cuda& space, const AxisRingArguments<float>&
   constexpr const char* label = "moho::wave::step";
   AxisRingWork work;
   const int blocks =
-      work.cover<Traits>(a.s, device_attribute(space, cudaDevAttrMultiProcessorCount));
+      work.cover<radius, Traits>(a.s, device_attribute(space, cudaDevAttrMultiProcessorCount));
   std::uint64_t id = 0;
   Kokkos::Tools::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(space), &id);
   check_cuda(cudaSetDevice(space.cuda_device()), label);
@@ -541,33 +503,13 @@ void axis_ring_step(const Instance<MemoryOf<Exec>>& exec, int order,
                             &launch_axis_ring<4>};
   table[order / 2 - 1](exec.space(), a);
 }
-#endif
-
-/// True where a device has the kernel of one pass for an order.
-template <class T, int Dim, class Memory>
-bool has_axis_ring(const Instance<Memory>& exec, int order) {
-#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
-  if constexpr (Dim == 3 && std::is_same_v<T, float> && std::is_same_v<Memory, Kokkos::CudaSpace>) {
-    constexpr int bytes[] = {
-        AxisRingShape<1, AxisRingTraits>::bytes, AxisRingShape<2, AxisRingTraits>::bytes,
-        AxisRingShape<3, AxisRingTraits>::bytes, AxisRingShape<4, AxisRingTraits>::bytes};
-    if (order > largest_ring_order) return false;
-    const int most = device_attribute(exec.space(), cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    const int major = device_attribute(exec.space(), cudaDevAttrComputeCapabilityMajor);
-    return major >= 8 && bytes[order / 2 - 1] <= most;
-  }
-#endif
-  (void)exec, (void)order;
-  return false;
-}
-
 }  // namespace moho::wave::detail
 
 /// \cond
 #define MOHO_WAVE_DEVICE_RING(prefix, Exec)                                           \
   prefix template void axis_ring_step<Exec>(const Instance<Exec::memory_space>&, int, \
                                             const AxisRingArguments<float>&);
-#if defined(MOHO_WAVE_KERNELS) && defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+#ifdef MOHO_WAVE_KERNELS
 namespace moho::wave::detail {
 MOHO_WAVE_DEVICE_RING(extern, Kokkos::Cuda)
 }  // namespace moho::wave::detail

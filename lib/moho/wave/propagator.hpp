@@ -8,6 +8,7 @@
 #include <moho/wave/medium.hpp>
 #include <moho/wave/wavefield.hpp>
 #ifdef KOKKOS_ENABLE_CUDA
+#include <moho/wave/axis_ring_device.hpp>
 #include <moho/wave/cpml_device.hpp>
 #endif
 
@@ -353,7 +354,7 @@ template <class T, int Dim, class Memory>
 bool step_in_one_pass(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                       const MediumWindow<T, Dim, Memory>& medium,
                       const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box) {
-#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+#ifdef KOKKOS_ENABLE_CUDA
   if constexpr (Dim == 3 && std::is_same_v<T, float> && std::is_same_v<Memory, Kokkos::CudaSpace>) {
     const PropagatorOptions<Dim>& options = scheme.options();
     if (!scheme.packed_axis() || options.reference || !options.one_pass) return false;

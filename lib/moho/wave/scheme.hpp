@@ -4,7 +4,7 @@
 /// \file
 /// \brief What a step needs besides the arrays that it steps: grid, faces, coefficients, kernels.
 
-#include <moho/wave/axis_ring_device.hpp>
+#include <moho/wave/axis_ring.hpp>
 #include <moho/wave/boundary.hpp>
 #include <moho/wave/coefficients.hpp>
 #include <moho/wave/cpml.hpp>
