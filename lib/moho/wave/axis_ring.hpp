@@ -31,8 +31,6 @@ inline constexpr int largest_ring_order = 8;
 struct AxisRingTraits {
   static constexpr int rows = 32, columns = 32;  ///< of a tile, along y and z
   static constexpr int turns = 1;                ///< planes written out
-  static constexpr bool queues = true;  ///< of the halo's values along x, instead of a longer ring
-  static constexpr bool staged = true;  ///< axis and parameters are copied to shared memory, too
   static constexpr bool known = false;  ///< own values are taken from registers, not loaded again
   static constexpr int spare = 8;  ///< elements between rows of the ring, against bank conflicts
 };
@@ -46,17 +44,15 @@ struct AxisRingShape {
   static constexpr int side = (2 * radius + 3) / 4 * 4;  ///< halo along z in copies of 16 bytes
   static constexpr int ring_row = columns + 2 * side + Traits::spare;
   static constexpr int ring_rows = rows + 4 * radius;
-  static constexpr int plane = ring_rows * ring_row;          ///< of one field
-  static constexpr int behind = Traits::queues ? 0 : radius;  ///< planes behind this one
-  static constexpr int slots = behind + radius + 2;           ///< planes of the ring
+  static constexpr int plane = ring_rows * ring_row;  ///< of one field, or of the axis
+  static constexpr int slots = radius + 2;            ///< planes of the ring
   static constexpr int flux_side = (radius + 1) / 2 * 2;
-  static constexpr int flux_y = (rows + 2 * radius) * columns;   ///< ny g of one field
-  static constexpr int flux_z = rows * ring_row;                 ///< nz g of one field
-  static constexpr int flux = 2 * (flux_y + flux_z);             ///< of a plane
-  static constexpr int halo = 2 * radius * (rows + columns);     ///< nodes whose g is needed, too
-  static constexpr int words = Traits::staged ? plane : 0;       ///< of the axis in a plane
-  static constexpr int stage = Traits::staged ? 5 * points : 0;  ///< of a plane's update
-  static constexpr int bytes = 4 * (slots * 2 * plane + 2 * flux + points + 2 * words + stage);
+  static constexpr int flux_y = (rows + 2 * radius) * columns;  ///< ny g of one field
+  static constexpr int flux_z = rows * ring_row;                ///< nz g of one field
+  static constexpr int flux = 2 * (flux_y + flux_z);            ///< of a plane
+  static constexpr int halo = 2 * radius * (rows + columns);    ///< nodes whose g is needed, too
+  static constexpr int stage = 5 * points;  ///< what the update of a plane reads besides
+  static constexpr int bytes = 4 * (slots * 2 * plane + 2 * flux + points + 2 * plane + stage);
   static constexpr int flux_window = 2 * flux_side + width;  ///< nodes around those of a thread
   /// Loads of so many nodes that hold the neighbours along z on one side.
   template <int nodes>

@@ -44,12 +44,6 @@ __device__ __forceinline__ void ring_copies_wait() {
 __device__ __forceinline__ unsigned ring_address(const float* shared) {
   return static_cast<unsigned>(__cvta_generic_to_shared(shared));
 }
-/// Two values that are read once.
-__device__ __forceinline__ Lanes<float, 2> ring_load_once(const float* from) {
-  const float2 v = __ldcs(reinterpret_cast<const float2*>(from));
-  return {{v.x, v.y}};
-}
-
 /// A block's march through a tile.
 template <int radius, class Traits>
 struct AxisRing {
@@ -244,20 +238,19 @@ struct AxisRing {
     }
     const unsigned copy_to =
         ring_address(shared) + 4 * (copy_row * Shape::ring_row + copy_lane * 4);
-    constexpr int behind = Shape::behind;
     const unsigned stage_to = ring_address(stage) + 4 * thread * width;
     const unsigned words_to =
         copy_to + 4 * static_cast<int>(plane_words - reinterpret_cast<std::uint32_t*>(shared));
     const auto fill_words = [&](int x) {
-      if (!Traits::staged || x >= x1 + radius) return;
-      const unsigned to = words_to + 4 * ((x - x0 + radius) & 1) * Shape::words;
+      if (x >= x1 + radius) return;
+      const unsigned to = words_to + 4 * ((x - x0 + radius) & 1) * Shape::plane;
       copy_rows(reinterpret_cast<const float*>(a.axis) + x * stride_x, copy_from, copy_lane,
                 copy_row, to);
     };
     fill_words(x0 - radius);
     fill_words(x0 - radius + 1);
-    for (int k = -behind; k <= radius; ++k) {
-      fill(s, copy_from, copy_lane, copy_row, copy_to, plane_at(x0 - radius + k), k + behind);
+    for (int k = 0; k <= radius; ++k) {
+      fill(s, copy_from, copy_lane, copy_row, copy_to, plane_at(x0 - radius + k), k);
     }
     float queue[2][2 * radius + 1][width], halo_queue[2][2 * radius + 1];
     float sums[2][2 * radius][width];
@@ -268,7 +261,7 @@ struct AxisRing {
       for (int f = 0; f < 2; ++f) {
         const float* const from = (f == 0 ? s.now[0] : s.now[1]) + there;
         const Pair v = load_lanes<width>(from + in_plane);
-        if (Traits::queues) halo_queue[f][k] = from[halo_in_plane];
+        halo_queue[f][k] = from[halo_in_plane];
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
           queue[f][k][i] = v.v[i];
@@ -280,47 +273,31 @@ struct AxisRing {
     __syncthreads();
     fill(s, copy_from, copy_lane, copy_row, copy_to, plane_at(x0 + 1), Shape::slots - 1);
 
-    int slot = behind, buffer = 0;
+    int slot = 0, buffer = 0;
     int at = (x0 - radius) * stride_x + in_plane;
-    const int halo_beside = halo_in_plane - in_plane;
     MOHO_UNROLL_BY(Traits::turns)
     for (int x = x0 - radius; x < x1 + radius; ++x, at += stride_x) {
       const int done_at = at - radius * stride_x;
       const bool done = x - radius >= x0;     // the plane that is complete is the block's
       const bool needed = x >= x0 && x < x1;  // elsewhere only nx g of the tile is
       std::uint32_t words[width], halo_word;
-      Pair before[2] = {}, scale = {}, e = {}, r = {};
-      if (Traits::staged) {
-        const auto plane = plane_words + ((x - x0 + radius) & 1) * Shape::words;
+      {
+        const auto plane = plane_words + ((x - x0 + radius) & 1) * Shape::plane;
         const uint2 v = *reinterpret_cast<const uint2*>(plane + own);
         words[0] = v.x;
         words[1] = v.y;
         halo_word = plane[halo_own];
-        if (done) {
-          ring_copy_pair(stage_to, s.next[0] + done_at);
-          ring_copy_pair(stage_to + 4 * Shape::points, s.next[1] + done_at);
-          ring_copy_pair(stage_to + 8 * Shape::points, s.scale + done_at);
-          ring_copy_pair(stage_to + 12 * Shape::points, s.a + done_at);
-          ring_copy_pair(stage_to + 16 * Shape::points, s.b + done_at);
-        }
-        ring_copies_end();
-      } else {
-        const uint2 v = *reinterpret_cast<const uint2*>(a.axis + at);
-        words[0] = v.x;
-        words[1] = v.y;
-        halo_word = a.axis[at + halo_beside];
-        prefetch(a.axis + at + stride_x);
-        if (done) {
-          before[0] = ring_load_once(s.next[0] + done_at);
-          before[1] = ring_load_once(s.next[1] + done_at);
-          scale = ring_load_once(s.scale + done_at);
-          e = ring_load_once(s.a + done_at);
-          r = ring_load_once(s.b + done_at);
-        }
       }
+      if (done) {
+        ring_copy_pair(stage_to, s.next[0] + done_at);
+        ring_copy_pair(stage_to + 4 * Shape::points, s.next[1] + done_at);
+        ring_copy_pair(stage_to + 8 * Shape::points, s.scale + done_at);
+        ring_copy_pair(stage_to + 12 * Shape::points, s.a + done_at);
+        ring_copy_pair(stage_to + 16 * Shape::points, s.b + done_at);
+      }
+      ring_copies_end();
       const auto after = [&](int k) {
         const int next = slot + k;
-        if (k < 0) return next < 0 ? next + Shape::slots : next;
         return next >= Shape::slots ? next - Shape::slots : next;
       };
       const float* const here = shared + slot * 2 * Shape::plane;
@@ -367,34 +344,25 @@ struct AxisRing {
         const float n = halo_y ? ny : nz;
         MOHO_UNROLL
         for (int f = 0; f < 2; ++f) {
-          if (Traits::queues) halo_queue[f][2 * radius] = ahead[f * Shape::plane + halo_own];
+          halo_queue[f][2 * radius] = ahead[f * Shape::plane + halo_own];
           if (needed) {
             float dy[1], dz[1], none[1] = {0.0f};
             within<1>(s, here + f * Shape::plane + halo_own, none, dy, dz, none, false);
-            if (!Traits::queues) {
-              MOHO_UNROLL
-              for (int k = -radius; k <= radius; ++k) {
-                if (k == 0) continue;
-                halo_queue[f][radius + k] = shared[(after(k) * 2 + f) * Shape::plane + halo_own];
-              }
-            }
             const float dx = odd_sum<radius, 1, float>(s.first[0], &halo_queue[f][radius]);
             const float g = slope_along<3, float>(nx, ny, nz, dx, dy[0], dz[0]);
             flux[halo_to + f * (halo_y ? Shape::flux_y : Shape::flux_z)] =
                 rounded_product<float>(n, g);
           }
           MOHO_UNROLL
-          for (int k = 0; Traits::queues && k < 2 * radius; ++k) {
-            halo_queue[f][k] = halo_queue[f][k + 1];
-          }
+          for (int k = 0; k < 2 * radius; ++k) halo_queue[f][k] = halo_queue[f][k + 1];
         }
       }
       // the plane ahead has come; what the update needs may come later
-      ring_copies_wait<Traits::staged ? 1 : 0>();
+      ring_copies_wait<1>();
       __syncthreads();
       if (x + 2 < x1 + radius) {
         fill_words(x + 2);
-        fill(s, copy_from, copy_lane, copy_row, copy_to, plane_at(x + radius + 2), after(-behind));
+        fill(s, copy_from, copy_lane, copy_row, copy_to, plane_at(x + radius + 2), slot);
       } else {
         ring_copies_end();
       }
@@ -416,15 +384,13 @@ struct AxisRing {
       scatter(s, 1.0f, flow[1], middle[1], sums[1], h1q);
       if (done) {
         const Pair taper = load_lanes<width>(tapers + thread * width);
-        if (Traits::staged) {
-          ring_copies_wait<1>();
-          const float* const own_stage = stage + thread * width;
-          before[0] = load_lanes<width>(own_stage);
-          before[1] = load_lanes<width>(own_stage + Shape::points);
-          scale = load_lanes<width>(own_stage + 2 * Shape::points);
-          e = load_lanes<width>(own_stage + 3 * Shape::points);
-          r = load_lanes<width>(own_stage + 4 * Shape::points);
-        }
+        ring_copies_wait<1>();
+        const float* const own_stage = stage + thread * width;
+        const Pair before[2] = {load_lanes<width>(own_stage),
+                                load_lanes<width>(own_stage + Shape::points)};
+        const Pair scale = load_lanes<width>(own_stage + 2 * Shape::points);
+        const Pair e = load_lanes<width>(own_stage + 3 * Shape::points);
+        const Pair r = load_lanes<width>(own_stage + 4 * Shape::points);
         Pair next[2];
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
