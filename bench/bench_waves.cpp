@@ -13,7 +13,8 @@
 // Names: waves/<medium>/<precision>/order:<order>/<boundary>/<kernel>/<space>/<nx>x<ny>x<nz>, in
 // 2D <nx>x<nz>. Media: isotropic, variable_density, vti, tti (self-adjoint), vti_fletcher,
 // tti_fletcher. Boundaries: none, sponge, sponge_free, cpml, cpml_free (free: at the top). Kernels:
-// tuned, reference. copy/<space> is the copy bandwidth that floor_fraction refers to.
+// tuned, reference, and two_passes of TTI where tuned takes one (devices). copy/<space> is the copy
+// bandwidth that floor_fraction refers to.
 
 #include "bench_waves/cases.hpp"
 #include "common/copy.hpp"
@@ -125,6 +126,13 @@ void add_variants(const std::string& space) {
     WaveCase what = base(space, medium, extents);
     what.settings.reference = true;
     add(what);
+  }
+  if (!host) {
+    for (const Extents& size : main_sizes(space)) {
+      WaveCase what = base(space, WaveMedium::tti, size);
+      what.settings.one_pass = false;
+      add(what);
+    }
   }
   if (!smoke) {
     const std::vector<std::int64_t> sizes =

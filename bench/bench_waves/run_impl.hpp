@@ -265,6 +265,7 @@ class WaveRunnerOn final : public WaveRunner {
     options.order = m_settings.order;
     options.boundaries = faces;
     options.reference = reference;
+    options.one_pass = m_settings.one_pass;
     const bool fletcher = medium == WaveMedium::vti_fletcher || medium == WaveMedium::tti_fletcher;
     options.equations = fletcher ? wave::Equations::fletcher : wave::Equations::self_adjoint;
     return std::make_unique<Propagator>(m_exec, grid, kernel.model, options);

@@ -50,6 +50,7 @@ struct WaveSettings {
   WaveBoundary boundary = WaveBoundary::sponge;
   int width = 30;          ///< nodes of the layers
   bool reference = false;  ///< the plain kernel
+  bool one_pass = true;    ///< of self-adjoint TTI, where the device has a kernel for that
 
   /// Nodes of the grid.
   std::int64_t points() const { return extents[0] * extents[1] * (dim == 3 ? extents[2] : 1); }

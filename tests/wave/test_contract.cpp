@@ -10,6 +10,7 @@
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/source_region.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace {
@@ -170,5 +171,29 @@ void every_face(const Instance<Memory>& exec) {
   hold_medium<3, Memory>(exec, kinds[0], FaceKind::cpml);
 }
 TYPED_TEST(WaveContract, EveryFace) { every_face(own_instance<typename TypeParam::Exec>()); }
+
+// A step in one pass is a launch of CUDA's own: tools are told of it, on the instance given.
+template <class Memory>
+void one_pass(const Instance<Memory>& exec) {
+  const Grid<3> grid = cube<3>(20, 10.0);
+  const auto model = random_model<float, 3, Memory>(exec, grid, Medium::tti, 5);
+  for (const bool wanted : {true, false}) {
+    PropagatorOptions<3> options;
+    options.boundaries = moho::wave::all_faces<3>(FaceKind::rigid);
+    options.one_pass = wanted;
+    const auto propagator = make_propagator(exec, grid, model, options);
+    const auto wavefield = propagator.make_wavefield(exec);
+    const auto events =
+        hold(exec, "a step of TTI", quiet, [&] { propagator.step(exec, wavefield); });
+    const auto count = [&](const char* label) {
+      return std::count_if(events.begin(), events.end(), [&](const Event& event) {
+        return event.kind == Event::Kind::kernel && event.name == label;
+      });
+    };
+    EXPECT_EQ(count("moho::wave::step"), 1);
+    EXPECT_EQ(count("moho::wave::slopes"), wanted && propagator.scheme().packed_axis() ? 0 : 1);
+  }
+}
+TYPED_TEST(WaveContract, OnePass) { one_pass(own_instance<typename TypeParam::Exec>()); }
 
 }  // namespace

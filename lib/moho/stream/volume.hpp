@@ -482,7 +482,8 @@ std::size_t HostVolume<T, Dim>::load_bytes(const wave::Scheme<T, Dim, Memory>& s
   const VolumeShape<T, Dim> shape(scheme);
   const wave::Layout<Dim>& layout = shape.layout;
   // fields of the model, and what is made of them; the last slab may have `halo` planes more
-  const std::int64_t arrays = 2 * shape.parameters + (shape.q_factors ? 1 : 0);
+  const std::int64_t arrays = 2 * shape.parameters + (shape.q_factors ? 1 : 0) +
+                              (scheme.packed_axis() ? 1 : 0);  // words of the axis
   const std::int64_t planes =
       std::min(planes_at_a_time(layout) + layout.halo, layout.extents[0]) + 2 * layout.halo;
   return static_cast<std::size_t>(arrays * planes * layout.strides[0]) * sizeof(T);

@@ -7,9 +7,11 @@
 ///
 /// H1 = div(n (n . grad)): the first pass writes g = n . grad of p and q, the second takes div(n g)
 /// of both and the Laplacian of p. Both march along x like the step of isotropic media. Two passes
-/// move more bytes than one, but need no scratch, no barriers and fewer operations.
+/// move more bytes than one, but need no scratch, no barriers and fewer operations. Where
+/// axis_ring_device.hpp has a kernel for the order and the device, it steps in one pass, with the
+/// same bits.
 
-#include <moho/wave/march_device.hpp>
+#include <moho/wave/axis_arithmetic.hpp>
 
 namespace moho::wave::detail {
 
@@ -72,26 +74,27 @@ struct DeviceSlopes {
         const T* const here = s.now[f] + at;
         T window[(2 * side + 1) * width];
         load_window<width, side>(here, window);
-        T dx[width] = {}, dy[width] = {}, dz[width] = {};
-        MOHO_UNROLL
-        for (int k = 1; k <= radius; ++k) {
+        T dy[width] = {};
+        if constexpr (Dim == 3) {
           MOHO_UNROLL
-          for (int i = 0; i < width; ++i) {
-            dx[i] += s.first[0][k] * (queue[f][radius + k][i] - queue[f][radius - k][i]);
-            dz[i] += s.first[2][k] * (window[center + i + k] - window[center + i - k]);
-          }
-          if constexpr (Dim == 3) {
+          for (int k = 1; k <= radius; ++k) {
             const Vector up = load_lanes<width>(here + k * s.stride_y);
             const Vector low = load_lanes<width>(here - k * s.stride_y);
             MOHO_UNROLL
-            for (int i = 0; i < width; ++i) dy[i] += s.first[1][k] * (up.v[i] - low.v[i]);
+            for (int i = 0; i < width; ++i) {
+              const T difference = up.v[i] - low.v[i];
+              dy[i] = k == 1 ? rounded_product<T>(s.first[1][k], difference)
+                             : rounded_once<T>(s.first[1][k], difference, dy[i]);
+            }
           }
         }
         Vector slope;
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
-          slope.v[i] = nx.v[i] * dx[i] + nz.v[i] * dz[i];
-          if constexpr (Dim == 3) slope.v[i] += ny.v[i] * dy[i];
+          const T dx = odd_sum<radius, width, T>(s.first[0], &queue[f][radius][i]);
+          const T dz = odd_sum<radius, 1, T>(s.first[2], window + center + i);
+          slope.v[i] =
+              slope_along<Dim, T>(nx.v[i], Dim == 3 ? ny.v[i] : T(0), nz.v[i], dx, dy[i], dz);
         }
         tiles.store(s, z, s.slope[f] + at, slope);
         MOHO_UNROLL
@@ -136,7 +139,7 @@ struct DeviceAxis {
       for (int f = 0; f < 2; ++f) {
         const Vector g = load_lanes<width>(s.slope[f] + there);
         MOHO_UNROLL
-        for (int i = 0; i < width; ++i) flow[f][k][i] = n.v[i] * g.v[i];
+        for (int i = 0; i < width; ++i) flow[f][k][i] = rounded_product<T>(n.v[i], g.v[i]);
       }
     }
     T taper[width];
@@ -171,8 +174,8 @@ struct DeviceAxis {
       MOHO_UNROLL
       for (int i = 0; i < width; ++i) {
         value[2 * radius][i] = ahead.v[i];
-        flow[0][2 * radius][i] = n_ahead.v[i] * g_ahead[0].v[i];
-        flow[1][2 * radius][i] = n_ahead.v[i] * g_ahead[1].v[i];
+        flow[0][2 * radius][i] = rounded_product<T>(n_ahead.v[i], g_ahead[0].v[i]);
+        flow[1][2 * radius][i] = rounded_product<T>(n_ahead.v[i], g_ahead[1].v[i]);
       }
       T laplacian[width], h1[2][width] = {};
       {
@@ -182,26 +185,19 @@ struct DeviceAxis {
                              : s.second[0][0] + s.second[2][0];
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
-          laplacian[i] = c * value[radius][i];
-          MOHO_UNROLL
-          for (int k = 1; k <= radius; ++k) {
-            laplacian[i] += s.second[0][k] * (value[radius + k][i] + value[radius - k][i]);
-            laplacian[i] += s.second[2][k] * (p[center + i + k] + p[center + i - k]);
-          }
+          laplacian[i] = add_even_sum<radius, width, T>(s.second[0], &value[radius][i],
+                                                        rounded_product<T>(c, value[radius][i]));
+          laplacian[i] = add_even_sum<radius, 1, T>(s.second[2], p + center + i, laplacian[i]);
         }
         load_window<width, side>(s.nz + at, n);
         MOHO_UNROLL
         for (int f = 0; f < 2; ++f) {
           load_window<width, side>(s.slope[f] + at, g);
           MOHO_UNROLL
-          for (int i = 0; i < (2 * side + 1) * width; ++i) g[i] *= n[i];
+          for (int i = 0; i < (2 * side + 1) * width; ++i) g[i] = rounded_product<T>(g[i], n[i]);
           MOHO_UNROLL
           for (int i = 0; i < width; ++i) {
-            MOHO_UNROLL
-            for (int k = 1; k <= radius; ++k) {
-              h1[f][i] += s.first[0][k] * (flow[f][radius + k][i] - flow[f][radius - k][i]);
-              h1[f][i] += s.first[2][k] * (g[center + i + k] - g[center + i - k]);
-            }
+            h1[f][i] = odd_sum<radius, 1, T>(s.first[2], g + center + i);
           }
         }
       }
@@ -214,7 +210,7 @@ struct DeviceAxis {
           const Vector n_up = load_lanes<width>(s.ny + up), n_low = load_lanes<width>(s.ny + low);
           MOHO_UNROLL
           for (int i = 0; i < width; ++i) {
-            laplacian[i] += s.second[1][k] * (p_up.v[i] + p_low.v[i]);
+            laplacian[i] = rounded_once<T>(s.second[1][k], p_up.v[i] + p_low.v[i], laplacian[i]);
           }
           MOHO_UNROLL
           for (int f = 0; f < 2; ++f) {
@@ -222,19 +218,38 @@ struct DeviceAxis {
             const Vector g_low = load_lanes<width>(s.slope[f] + low);
             MOHO_UNROLL
             for (int i = 0; i < width; ++i) {
-              h1[f][i] += s.first[1][k] * (n_up.v[i] * g_up.v[i] - n_low.v[i] * g_low.v[i]);
+              const T difference = rounded_product<T>(n_up.v[i], g_up.v[i]) -
+                                   rounded_product<T>(n_low.v[i], g_low.v[i]);
+              h1[f][i] = rounded_once<T>(s.first[1][k], difference, h1[f][i]);
             }
           }
+        }
+      }
+      // of the planes behind, this one and those ahead, in this order
+      MOHO_UNROLL
+      for (int f = 0; f < 2; ++f) {
+        const T sign = f == 0 ? T(-1) : T(1);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          T sum = rounded_product<T>(-sign * s.first[0][radius], flow[f][0][i]);
+          MOHO_UNROLL
+          for (int k = radius - 1; k >= 1; --k) {
+            sum = rounded_once<T>(-sign * s.first[0][k], flow[f][radius - k][i], sum);
+          }
+          sum = sum + (f == 0 ? laplacian[i] - h1[f][i] : h1[f][i]);
+          MOHO_UNROLL
+          for (int k = 1; k <= radius; ++k) {
+            sum = rounded_once<T>(sign * s.first[0][k], flow[f][radius + k][i], sum);
+          }
+          h1[f][i] = sum;  // H2 p, H1 q
         }
       }
       Vector next[2];
       MOHO_UNROLL
       for (int i = 0; i < width; ++i) {
-        T change_p, change_q;
-        symmetric_change<T>(laplacian[i] - h1[0][i], h1[1][i], a.v[i], r.v[i], change_p, change_q);
-        const T w = wx * taper[i];
-        next[0].v[i] = next_value<T>(value[radius][i], before[0].v[i], scale.v[i] * change_p, w);
-        next[1].v[i] = next_value<T>(q.v[i], before[1].v[i], scale.v[i] * change_q, w);
+        symmetric_step<T>(h1[0][i], h1[1][i], a.v[i], r.v[i], scale.v[i],
+                          rounded_product<T>(wx, taper[i]), value[radius][i], q.v[i],
+                          before[0].v[i], before[1].v[i], next[0].v[i], next[1].v[i]);
       }
       tiles.store(s, z, s.next[0] + at, next[0]);
       tiles.store(s, z, s.next[1] + at, next[1]);

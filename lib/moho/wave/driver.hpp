@@ -300,6 +300,8 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   shape.rows = plan.time.steps + 2 * detail::resampling_radius;
   shape.samples = plan.time.samples;
   shape.snapshots = plan.time.snapshot_every > 0;
+  shape.packed_axis = detail::stencil_of(plan.medium, options.equations) == detail::Stencil::tti &&
+                      detail::has_axis_ring<T, Dim, Memory>(exec, options.order);
   plan.memory = modelling_memory<T, Dim>(shape);
   const std::size_t allowed = memory_budget(exec, options.memory);
   // the model is there already

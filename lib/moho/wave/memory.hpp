@@ -30,6 +30,7 @@ struct MemoryShape {
   std::int64_t rows = 0;       ///< time levels that receivers record
   std::int64_t samples = 0;    ///< of a trace
   bool snapshots = false;      ///< a SnapshotQueue hands out the model's nodes
+  bool packed_axis = false;    ///< the axis of TTI is held in words, too, for steps in one pass
 };
 
 /// \brief The memory that modelling shots takes (make_modelling()), from the shapes alone.
@@ -44,6 +45,7 @@ MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
   if (shape.medium != Medium::isotropic) ++medium;
   if (fields == 2) medium += self_adjoint ? 2 : 1;
   if (tti) medium += 1 + (Dim == 3 ? 1 : 0) + (self_adjoint ? 1 : 0);
+  if (shape.packed_axis) ++medium;  // in single precision only
   const std::int64_t levels = 2 * fields + (tti && self_adjoint ? 2 : 0);
   std::int64_t layers = 0;
   for (int d = 0; d < Dim; ++d) {

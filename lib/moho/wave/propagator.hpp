@@ -8,12 +8,14 @@
 #include <moho/wave/medium.hpp>
 #include <moho/wave/wavefield.hpp>
 #ifdef KOKKOS_ENABLE_CUDA
+#include <moho/wave/axis_ring_device.hpp>
 #include <moho/wave/cpml_device.hpp>
 #include <moho/wave/cpml_faces.hpp>
 #endif
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 namespace moho::wave {
 
@@ -368,6 +370,48 @@ bool bind_step(const Scheme<T, Dim, Memory>& scheme, const MediumWindow<T, Dim, 
   return true;
 }
 
+/// Steps a box of self-adjoint TTI in one pass. False where that cannot be done, or is not wanted:
+/// nothing was done then. The bits are those of two passes, so that neighbouring boxes may be
+/// stepped by either. \throws InputError
+template <class T, int Dim, class Memory>
+bool step_in_one_pass(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                      const MediumWindow<T, Dim, Memory>& medium,
+                      const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box) {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (Dim == 3 && std::is_same_v<T, float> && std::is_same_v<Memory, Kokkos::CudaSpace>) {
+    const PropagatorOptions<Dim>& options = scheme.options();
+    if (!scheme.packed_axis() || options.reference || !options.one_pass) return false;
+    if (medium.axis_words() == nullptr) return false;
+    AxisRingArguments<T> a{};
+    if (!bind_step(scheme, medium, wavefield, box, scheme.reach(0), a.s)) return true;
+    const int radius = options.order / 2;
+    const Grid<Dim>& grid = scheme.grid();
+    // the kernel counts in 32 bits
+    if (grid.extents[0] + 2 * radius > INT32_MAX / a.s.stride_x) return false;
+    // and knows images of slopes behind the lower faces across y and z only
+    const auto free = [](const Face& face) { return face.kind == FaceKind::free_surface; };
+    for (int d = 0; d < Dim; ++d) {
+      a.extents[d] = static_cast<int>(grid.extents[d]);
+      if (free(options.boundaries.upper[d]) && a.s.upper[d] > grid.extents[d] - radius) {
+        return false;
+      }
+    }
+    if (free(options.boundaries.lower[0]) && a.s.lower[0] < radius) return false;
+    a.free_y = free(options.boundaries.lower[1]);
+    a.free_z = free(options.boundaries.lower[2]);
+    a.axis = medium.axis_words();
+    StepArguments<T> read = a.s;
+    set_box(read, intersection(box.grown(radius), whole_box(grid)));
+    mirror_faces<T, Dim, Memory>(exec, scheme, wavefield.layout.window, read,
+                                 {a.s.now[0], a.s.now[1]}, 2, T(-1));
+    axis_ring_step<Kokkos::Cuda>(exec, options.order, a);
+    return true;
+  }
+#endif
+  (void)exec, (void)scheme, (void)medium, (void)wavefield, (void)box;
+  return false;
+}
+
 }  // namespace detail
 
 template <class T, int Dim, class Memory>
@@ -406,6 +450,7 @@ template <class T, int Dim, class Memory>
 void step(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
           const MediumWindow<T, Dim, Memory>& medium, const Wavefield<T, Dim, Memory>& wavefield,
           const Box<Dim>& box) {
+  if (detail::step_in_one_pass<T, Dim, Memory>(exec, scheme, medium, wavefield, box)) return;
   // the step takes slopes around the box too
   compute_slopes<T, Dim, Memory>(exec, scheme, medium, wavefield, box.grown(scheme.order() / 2));
   step_from_slopes<T, Dim, Memory>(exec, scheme, medium, wavefield, box);

@@ -4,6 +4,7 @@
 /// \file
 /// \brief What a step needs besides the arrays that it steps: grid, faces, coefficients, kernels.
 
+#include <moho/wave/axis_ring.hpp>
 #include <moho/wave/boundary.hpp>
 #include <moho/wave/coefficients.hpp>
 #include <moho/wave/cpml.hpp>
@@ -116,6 +117,8 @@ class Scheme {
   const detail::Stepper<T, Dim, Memory>& stepper() const { return m_stepper; }
   const std::vector<detail::Layer<T, Memory>>& layers() const { return m_layers; }
   detail::LayerShape layer_shape(const detail::Layer<T, Memory>& layer, const Planes& window) const;
+  // whether media hold the axis in words as well, for steps in one pass
+  bool packed_axis() const { return m_packed_axis; }
   const T* layer_factors(int axis, int which) const { return m_factors[axis][which].data(); }
   /// \endcond
 
@@ -134,6 +137,7 @@ class Scheme {
   Storage<T, Memory> m_factors[3][2];  ///< a and b of the layers across an axis, by node
   detail::StepArguments<T> m_arguments{};
   detail::Stepper<T, Dim, Memory> m_stepper;
+  bool m_packed_axis = false;
 };
 
 namespace detail {
@@ -191,6 +195,8 @@ Scheme<T, Dim, Memory>::Scheme(const InstanceOf<Memory>& exec, const Grid<Dim>& 
   prepare_tapers(exec);
   prepare_layers(exec);
   m_stepper = detail::Stepper<T, Dim, Memory>(m_stencil, options.order, options.reference);
+  m_packed_axis = m_stencil == detail::Stencil::tti &&
+                  detail::has_axis_ring<T, Dim, Memory>(exec, options.order);
 }
 
 template <class T, int Dim, class Memory>
@@ -211,6 +217,10 @@ int Scheme<T, Dim, Memory>::bytes_per_node() const {
   if (m_medium == Medium::variable_density) parameters = 2;
   if (m_medium == Medium::vti) parameters = 3;
   if (m_medium == Medium::tti) parameters = Dim == 3 ? 5 : 4;
+  if (m_packed_axis && m_options.one_pass && !m_options.reference) {
+    // in one pass, the axis in a word
+    return (3 * fields() + 3 + 1) * static_cast<int>(sizeof(T));
+  }
   // the slopes are written once and read once, the fields and the axis twice
   const int passes = m_stencil == detail::Stencil::tti ? 2 * 2 + 2 + Dim + 1 : 0;
   return (3 * fields() + parameters + passes) * static_cast<int>(sizeof(T));

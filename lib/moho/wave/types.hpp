@@ -185,6 +185,8 @@ struct PropagatorOptions {
   Equations equations = Equations::self_adjoint;  ///< of VTI and TTI
   double sigma = 0.75;     ///< vsz^2 = vpz^2 |epsilon - delta| / sigma in Fletcher's equations
   bool reference = false;  ///< the plain kernels instead of the tuned ones
+  bool one_pass = true;    ///< self-adjoint TTI in one pass where the device has a kernel for that;
+                           ///< the bits are the same in two
 };
 
 }  // namespace moho::wave
