@@ -98,13 +98,14 @@ std::size_t StreamNeed::device_bytes(const StreamShape& given, bool resident,
   return static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar) + fixed;
 }
 
-std::size_t StreamNeed::host_bytes() const {
+std::size_t StreamNeed::host_bytes(int volumes) const {
   const std::int64_t planes = shape.planes + 2 * shape.halo;
-  const std::int64_t elements = (parameters + 2 * fields) * planes * plane_elements +
-                                2 * fields * (layer_elements * shape.planes + across_elements) +
-                                sums * sum_elements * sum_planes;
+  const std::int64_t state = 2 * fields * planes * plane_elements +
+                             2 * fields * (layer_elements * shape.planes + across_elements) +
+                             sums * sum_elements * sum_planes;
+  const std::int64_t elements = parameters * planes * plane_elements + volumes * state;
   std::size_t bytes = static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar);
-  for (const StreamNeed& other : beside) bytes += other.host_bytes();
+  for (const StreamNeed& other : beside) bytes += other.host_bytes(volumes);
   return bytes;
 }
 
@@ -214,6 +215,12 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
   if (wishes.devices < 1) {
     throw InputError(concat("devices is ", wishes.devices, " (allowed: 1 or more)"));
   }
+  if (wishes.groups < 0 || wishes.groups > wishes.devices) {
+    throw InputError(concat("groups is ", wishes.groups, " (allowed: 1 to ", wishes.devices,
+                            ", the devices): each group has one or more"));
+  }
+  // devices of a chain, if the volume allows it
+  const int each = wishes.devices / std::max(wishes.groups, 1);
   const std::int64_t steps = base.steps - base.first;
   std::vector<std::int64_t> blocks{1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128};
   if (wishes.block > 0) {
@@ -246,17 +253,20 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
         if (!fits(shape)) break;
         StreamPlan plan;
         // a chain that would wait for its own planes is cut into groups
-        shape.devices =
-            static_cast<int>(std::min<std::int64_t>(wishes.devices, longest_chain(shape)));
+        shape.devices = static_cast<int>(std::min<std::int64_t>(each, longest_chain(shape)));
         plan.shape = shape;
         plan.resident = resident;
         plan.sums_held = sums_held;
-        plan.groups = wishes.devices / shape.devices;
+        plan.groups = static_cast<int>(std::min<std::int64_t>(
+            wishes.groups > 0 ? wishes.groups : wishes.devices / shape.devices,
+            std::max<std::int64_t>(wishes.shots, 1)));
         plan.forecast = forecast(need, shape, resident, rates, sums_held);
         plan.device_bytes = need.device_bytes(shape, resident, sums_held);
         const double margin = 1.005;
-        const double now = plan.forecast.points_per_second;
-        const double then = best ? best->forecast.points_per_second : 0.0;
+        const auto rate = [](const StreamPlan& one) {
+          return one.groups * one.forecast.points_per_second;
+        };
+        const double now = rate(plan), then = best ? rate(*best) : 0.0;
         const bool better = !best || now > margin * then ||
                             (now * margin >= then && plan.device_bytes < best->device_bytes);
         if (better) best = plan;
@@ -297,15 +307,20 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need
     return lines;
   }
   if (plan.in_core) {
-    lines.push_back(concat("the volume fits the device (",
-                           format_bytes(static_cast<double>(plan.device_bytes)),
-                           "): nothing streams"));
+    lines.push_back(concat(
+        "the volume fits the device (", format_bytes(static_cast<double>(plan.device_bytes)),
+        "): nothing streams",
+        plan.groups > 1 ? concat(", and ", plan.groups, " devices have shots of their own") : ""));
     return lines;
   }
   const StreamShape& shape = plan.shape;
   lines.push_back(concat("blocks of ", shape.block, " planes, ", shape.updates,
-                         " steps in a pass, ", shape.lag, " planes between stages, ", shape.devices,
-                         shape.devices == 1 ? " device" : " devices in a chain"));
+                         " steps in a pass, ", shape.lag, " planes between stages, ",
+                         plan.groups > 1 ? concat(plan.groups, " chains of ") : "", shape.devices,
+                         shape.devices == 1 ? " device" : " devices",
+                         plan.groups > 1     ? ", each with shots of its own"
+                         : shape.devices > 1 ? " in a chain"
+                                             : ""));
   lines.push_back(concat(format_bytes(static_cast<double>(plan.host_bytes)), " on the host, ",
                          format_bytes(static_cast<double>(plan.device_bytes)),
                          " on each device: ", need.beside.empty() ? "a ring" : "rings", " of ",
