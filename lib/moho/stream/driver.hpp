@@ -226,7 +226,7 @@ void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
   using Host = Kokkos::HostSpace;
   const Instance<Host> host = detail::host_instance();
   wave::ModellingOptions<Dim> modelling = options.modelling;
-  modelling.memory = std::numeric_limits<std::size_t>::max() / 2;  // checked below
+  modelling.memory = std::numeric_limits<std::size_t>::max();  // checked when it is planned
   modelling.time.snapshot_every = 0.0;
   for (const wave::Shot<Dim>& shot : shots) {
     modelling.sources.insert(modelling.sources.end(), shot.sources.begin(), shot.sources.end());

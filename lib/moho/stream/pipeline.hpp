@@ -169,11 +169,10 @@ class Pipeline {
 
  private:
   using Copies = std::vector<detail::PlaneCopy<T, Memory>>;
-  // The copies of a range between the ring and the volume; without parameters those that leave.
-  Copies copies(const StreamRange& range, const std::vector<PlaneArray<T>>* parameters,
-                const VolumeState<T>& state, std::int64_t level) const;
-  // The same without a volume: elements on the device alone, in the same order.
-  Copies device_copies(const StreamRange& range, std::int64_t level, bool parameters) const;
+  // The copies of a range between the ring and the volume, whose state is at `level`, with or
+  // without parameters; without a volume (null) those on the device alone, in the same order.
+  Copies copies(const StreamRange& range, std::int64_t level, bool parameters,
+                const std::vector<PlaneArray<T>>* model, const VolumeState<T>* state) const;
   void fill_in(const StreamRange& range);
   void step_stage(const StreamStage& stage);
   void slopes(const StreamStage& stage, const Box<Dim>& box);

@@ -54,11 +54,6 @@ double in_core_rate(const StreamRates& rates) {
 // Seconds of moving bytes; a rate of 0 means that nothing moves.
 double seconds_of(double bytes, double rate) { return rate > 0.0 ? bytes / rate : 0.0; }
 
-double slower(double link, double disk) {
-  if (disk <= 0.0) return link;
-  return link <= 0.0 ? disk : std::min(link, disk);
-}
-
 std::string digits(double value, int count) {
   std::ostringstream out;
   out << std::setprecision(count) << value;
@@ -149,8 +144,11 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   const auto lag = static_cast<double>(shape.lag > 0 ? shape.lag : shape.least_lag());
   const double in = block * need.plane_in(resident, sums_held);
   const double out = block * need.plane_out(sums_held);
-  const double load = seconds_of(in, slower(rates.in, rates.disk_in));
-  const double store = seconds_of(out, slower(rates.out, rates.disk_out));
+  const double load = seconds_of(in, rates.in), store = seconds_of(out, rates.out);
+  // a file is written when a sweep is whole, and the host, which reads it, steps meanwhile only
+  // where that is left to devices
+  const double read = seconds_of(in, rates.disk_in), write = seconds_of(out, rates.disk_out);
+  const bool device = rates.in > 0.0;
   const double shared = seconds_of(in + out, rates.memory);
   // positions of a sweep, and nodes of all volumes at one of them
   const auto positions = static_cast<double>(shape.before + shape.planes + shape.behind);
@@ -177,7 +175,8 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   // the last sweep may have fewer stages: they are counted by their mean
   const double mean = steps / (sweeps * devices);
   const double work = mean * stage * std::min(1.0, blocks / period) + shared;
-  const double full = std::max({load, store, work});
+  const double full =
+      (device ? std::max({load, store, work, read}) : std::max({load, store, work}) + read) + write;
   StreamForecast result;
   const double steady = std::max(sweeps * period - latency, 0.0) * full;
   // stages are switched on one behind the other, and off again
@@ -185,7 +184,8 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   const auto iterations = static_cast<std::int64_t>(std::ceil(latency));
   for (std::int64_t k = 0; k < iterations; ++k) {
     const double on = std::min(mean, static_cast<double>(k) * block / lag / devices);
-    ramps += std::max(load, on * stage + shared) + std::max(store, (mean - on) * stage + shared);
+    ramps += std::max(load, on * stage + shared) + std::max(store, (mean - on) * stage + shared) +
+             read + write;
     ideal += full;
   }
   result.seconds = steady + ramps;
@@ -193,18 +193,13 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   result.points_per_second = points / result.seconds;
   result.share = result.points_per_second / (in_core_rate(rates) * devices);
   result.fill = std::max(0.0, ramps - ideal) / result.seconds;
-  if (latency > blocks && full == work) {
-    result.binds = "filling";
-  } else if (full == work) {
-    result.binds = "steps";
-  } else if (full == load) {
-    result.binds = rates.disk_in > 0.0 && slower(rates.in, rates.disk_in) == rates.disk_in
-                       ? "disk"
-                       : "link in";
+  const double steps_bind = std::max({load, store, work});
+  if (read + write > steps_bind) {
+    result.binds = "disk";
+  } else if (work == steps_bind) {
+    result.binds = latency > blocks ? "filling" : "steps";
   } else {
-    result.binds = rates.disk_out > 0.0 && slower(rates.out, rates.disk_out) == rates.disk_out
-                       ? "disk"
-                       : "link out";
+    result.binds = load == steps_bind ? "link in" : "link out";
   }
   return result;
 }
@@ -336,6 +331,11 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need
                            digits(rates.out / 1e9, 3), " out at the same time, steps at ",
                            rate_text(slab_rate(rates, shape.block)), " on blocks and ",
                            rate_text(in_core_rate(rates)), " in core"));
+  }
+  if (rates.disk_in > 0.0) {
+    lines.push_back(concat("measured: ", digits(rates.disk_in / 1e9, 3), " GB/s from the disk and ",
+                           digits(rates.disk_out / 1e9, 3),
+                           " to it; what the system keeps of the file in memory is read faster"));
   }
   const StreamForecast& f = plan.forecast;
   std::string binds = f.binds;
