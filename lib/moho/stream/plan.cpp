@@ -165,7 +165,14 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   }
   const double repeated =
       2.0 * static_cast<double>(shape.beyond()) / slots * block * elements * need.scalar * 2.0;
-  const double cut = rates.in > 0.0 ? block / slots * seconds_of_nothing(need, rates) : 0.0;
+  // so does the end of a sweep
+  const double cut =
+      rates.in > 0.0 ? (block / slots + block / positions) * seconds_of_nothing(need, rates) : 0.0;
+  // planes that leave are looked at
+  double looked = need.fields;
+  for (const StreamNeed& other : need.beside) looked += other.fields;
+  const double look = seconds_of(
+      looked * block * static_cast<double>(need.plane_elements) * need.scalar, rates.memory);
   const double stage = step + seconds_of(repeated, rates.memory) + cut;
   const double steps = static_cast<double>(shape.steps - shape.first);
   const double sweeps = std::ceil(steps / (updates * devices));
@@ -174,7 +181,7 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   const double period = std::max(blocks, latency);
   // the last sweep may have fewer stages: they are counted by their mean
   const double mean = steps / (sweeps * devices);
-  const double work = mean * stage * std::min(1.0, blocks / period) + shared;
+  const double work = mean * stage * std::min(1.0, blocks / period) + look + shared;
   const double full =
       (device ? std::max({load, store, work, read}) : std::max({load, store, work}) + read) + write;
   StreamForecast result;
