@@ -46,6 +46,7 @@ struct Ranks::Session {
   };
   static constexpr int tag = 713;
   mpi::Session session;
+  MPI_Comm communicator = session.communicator();
   std::optional<mpi::Counter> counter;
   std::list<Text> sent;
 };
@@ -90,6 +91,7 @@ std::string Ranks::version() {
 int Ranks::rank() const { return m_session ? m_session->session.rank() : 0; }
 int Ranks::size() const { return m_session ? m_session->session.size() : 1; }
 int Ranks::rank_on_host() const { return m_session ? m_session->session.rank_on_host() : 0; }
+const void* Ranks::communicator() const { return m_session ? &m_session->communicator : nullptr; }
 int Ranks::size_of_host() const { return m_session ? m_session->session.size_of_host() : 1; }
 
 void Ranks::together(const std::function<void()>& function) {
@@ -217,6 +219,7 @@ int Ranks::rank() const { return 0; }
 int Ranks::size() const { return 1; }
 int Ranks::rank_on_host() const { return 0; }
 int Ranks::size_of_host() const { return 1; }
+const void* Ranks::communicator() const { return nullptr; }
 
 void Ranks::together(const std::function<void()>& function) {
   m_agreed = true;

@@ -55,6 +55,10 @@ class Ranks : public Processes {
   /// Ranks on this machine. Not collective.
   int size_of_host() const;
 
+  /// Where the communicator of all ranks lies (an MPI_Comm), until finish(); null without MPI. Not
+  /// collective.
+  const void* communicator() const;
+
   /// Calls a function on every rank. If it throws on one, all throw the same.
   void together(const std::function<void()>& function) override;
   /// Do all ranks know of the exception that was thrown last? Not collective.

@@ -9,6 +9,7 @@
 #include <moho/core/instance.hpp>
 #include <moho/core/timeline.hpp>
 #include <moho/stream/plan.hpp>
+#include <moho/stream/ranks.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -23,6 +24,7 @@ struct Report : WaveReport {
   stream::StreamRates rates;
   bool locked = true;            ///< copies go to the volume itself, not through buffers
   std::string lock_text;         ///< why not
+  int chains = 1;                ///< of this process, side by side
   std::int64_t steps = 0;        ///< of a shot: the last wavefield is at this time
   std::int64_t went_on_at = 0;   ///< steps that were there in the file
   std::int64_t iterations = 0;   ///< of all shots
@@ -41,6 +43,7 @@ struct StreamJob {
   bool in_core = true;     ///< a volume that fits is stepped where it lies
   bool only_plan = false;  ///< WaveJob::begins will say no
   Timeline* timeline = nullptr;
+  stream::StreamRanks* ranks = nullptr;  ///< of the run; null: there is one process
 
   /// What was planned; called before WaveJob::begins.
   std::function<void(const Report&)> planned;

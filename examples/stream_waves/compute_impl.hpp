@@ -10,6 +10,7 @@
 #include <moho/rtm/expand.hpp>
 #include <moho/stream/driver.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -50,8 +51,8 @@ class VolumeGuard {
   bool m_armed = false;
 };
 
-/// Streams shots one after the other. Those of a volume in memory share it; each with a file has
-/// one of its own, which no other shot can go on with.
+/// Streams shots, one after the other on each chain. Those of a volume in memory share it; each
+/// with a file has one of its own, which no other shot can go on with.
 template <class T, int Dim, class Memory>
 class Shots {
  public:
@@ -77,6 +78,7 @@ class Shots {
     m_report.plan = m_stream->plan();
     m_report.need = m_stream->need();
     m_report.rates = m_stream->rates();
+    m_report.chains = m_stream->chains();
     m_streaming.planned(m_report);
     // a file that cannot be used is found before anything is written
     std::optional<VolumeGuard> file;
@@ -85,15 +87,26 @@ class Shots {
       prepare();
     }
     if (!m_job.begins(m_report)) return m_report;
-    for (std::size_t k = first; k < m_job.shots.size(); ++k) {
-      if (!m_job.takes(k)) continue;
+    if (m_streaming.ranks != nullptr && first < m_job.shots.size()) {
+      m_job.together([&] { prepare(); });
+    }
+    std::vector<std::size_t> some;  // that are modelled side by side
+    const auto model = [&] {
+      if (some.empty()) return;
+      if (!m_prepared) prepare();
+      shots(some, file ? &*file : nullptr, some.front() == first);
+      some.clear();
+    };
+    for (std::size_t k = first; k < m_job.shots.size() && !m_stream->idle(); ++k) {
+      if (!takes(k)) continue;
       if (!m_streaming.file.empty() && k > first) {
         file.emplace(m_streaming.file);
         plan(k);
       }
-      if (!m_prepared) prepare();
-      shot(k, file ? &*file : nullptr, k == first);
+      some.push_back(k);
+      if (static_cast<int>(some.size()) == m_stream->chains()) model();
     }
+    model();
     return m_report;
   }
 
@@ -112,7 +125,8 @@ class Shots {
                                                {"block", "--block"},
                                                {"updates", "--updates"},
                                                {"lag", "--lag"},
-                                               {"devices", "--devices"}}));
+                                               {"devices", "--devices"},
+                                               {"groups", "--groups"}}));
     } catch (const MemoryError& error) {
       const std::string text = error.what();
       if (text.rfind("a device memory", 0) != 0) throw;
@@ -120,6 +134,15 @@ class Shots {
     } catch (const FileError& error) {
       throw FileError(concat("--host-volume: ", error.what()));
     }
+  }
+
+  // Is a shot this chain's? All of its ranks know.
+  bool takes(std::size_t k) const {
+    char mine = m_stream->leads() && m_job.takes(k) ? 1 : 0;
+    if (stream::StreamRanks* const chain = m_stream->chain_ranks()) {
+      chain->broadcast(&mine, sizeof(mine));
+    }
+    return mine != 0;
   }
 
   // What the volume of a shot is known by.
@@ -138,6 +161,7 @@ class Shots {
     options.key = key_of(k);
     options.resume = m_streaming.resume;
     options.measure = !m_stream;
+    options.ranks = m_streaming.ranks;
     if (m_stream) options.rates = m_stream->rates();
     m_stream.reset();
     m_prepared = false;
@@ -187,46 +211,62 @@ class Shots {
     return [rule](std::int64_t level) { return rule.box(level); };
   }
 
-  void shot(std::size_t k, VolumeGuard* file, bool first) {
-    const wave::Shot<Dim>& shot = m_job.shots[k];
-    stream::StreamShotOptions<Dim> options;
-    options.box = boxes(shot);
-    if (first) options.timeline = m_streaming.timeline;
-    if (m_job.progress) {
-      options.progress = [this, k](const wave::ShotProgress& now) { m_job.tell(k, now); };
+  void shots(const std::vector<std::size_t>& numbers, VolumeGuard* file, bool first) {
+    std::vector<wave::Shot<Dim>> some;
+    std::vector<stream::StreamShotOptions<Dim>> options;
+    for (const std::size_t k : numbers) {
+      some.push_back(m_job.shots[k]);
+      stream::StreamShotOptions<Dim>& one = options.emplace_back();
+      one.box = boxes(some.back());
+      if (k != numbers.front()) continue;
+      if (first) one.timeline = m_streaming.timeline;
+      if (m_job.progress) {
+        one.progress = [this, k](const wave::ShotProgress& now) { m_job.tell(k, now); };
+      }
     }
     if (file != nullptr) file->begun();
-    const auto result = in_options([&] { return m_stream->shot(shot, options); });
+    const auto results = in_options([&] { return m_stream->shots(some, options); });
+    double seconds = 0.0;
+    for (const auto& result : results) seconds = std::max(seconds, result.report.seconds);
+    m_report.phases.add("steps", seconds);
+    m_report.seconds += seconds;
+    for (std::size_t n = 0; n < numbers.size(); ++n) {
+      count(results[n], first && file != nullptr);
+      if (m_stream->leads()) keep(numbers[n], results[n], static_cast<int>(n));
+    }
+    // the gather is there, and no other shot may go on with the file
+    if (file != nullptr) file->remove();
+  }
+
+  void count(const stream::StreamShotResult<T>& result, bool continued) {
     const stream::StreamReport& report = result.report;
-    m_report.phases.add("steps", report.seconds);
-    m_report.seconds += report.seconds;
     m_report.points += report.points;
-    m_report.whole_points += m_job.expand == rtm::Expansion::none
-                                 ? report.points
-                                 : static_cast<double>(m_stream->modelling().grid.size()) *
-                                       static_cast<double>(result.steps);
+    const auto nodes = static_cast<double>(m_stream->modelling().grid.size());
+    const bool whole = m_job.expand == rtm::Expansion::none;
+    m_report.whole_points +=
+        whole || !m_stream->leads() ? report.points : nodes * static_cast<double>(result.steps);
     m_report.steps = result.steps;
-    if (first && m_streaming.resume && file != nullptr && m_job.expand == rtm::Expansion::none) {
-      const auto nodes = static_cast<double>(m_stream->modelling().grid.size());
+    if (continued && m_streaming.resume && whole) {
       m_report.went_on_at = result.steps - std::llround(report.points / nodes);
     }
     m_report.iterations += report.iterations;
     m_report.bytes_in += report.bytes_in;
     m_report.bytes_out += report.bytes_out;
     m_report.staging_seconds += report.staging_seconds;
+  }
+
+  void keep(std::size_t k, const stream::StreamShotResult<T>& result, int chain) {
     if (k == 0) {
       const Stopwatch watch;
       const Box<Dim> interior = m_stream->interior();
       std::vector<T> values(static_cast<std::size_t>(interior.size()));
-      m_stream->copy_out(0, interior, values.data());
+      m_stream->copy_out(0, interior, values.data(), chain);
       m_streaming.wavefield(values.data(), result.steps);
       m_report.phases.add("write", watch.seconds());
     }
     m_job.gather(k,
                  Gather<T>{result.traces.data(), static_cast<std::int64_t>(result.traces.extent(0)),
                            static_cast<std::int64_t>(result.traces.extent(1))});
-    // the gather is there, and no other shot may go on with the file
-    if (file != nullptr) file->remove();
   }
 
   const Instance<Memory>& m_exec;

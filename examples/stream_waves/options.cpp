@@ -29,6 +29,10 @@ the longest side of the model. A model that fits the device is not streamed, unl
 On hosts (--space serial, openmp) the wavefield is stepped where it lies, without copies. With --device-memory,
 --devices or --host-volume FILE planes go through rings there, too, and hosts stand in for any number of
 devices.
+Where a chain of all devices would be longer than the volume, or with --groups, they form several chains, each
+with shots of its own. mpirun -n RANKS stream_waves ...: each rank is a device, ranks follow each other in
+chains, and planes go from one to the next by messages. Ranks whose device (or, on hosts, memory) holds the
+whole model share the shots, if there are enough of them. Any ranks and groups give the same bits.
 --host-volume FILE keeps model and wavefield in a file, twice, so that a run that was killed goes on from its
 last whole pass with --resume. It is as slow as the disk. The file is removed when its shot is done.
 --expand amplitude is not for here: it looks at the wavefield before each step, and here many are under way.
@@ -68,7 +72,10 @@ Description describe() {
         {"block", "n", "planes that move at a time (default: chosen)"},
         {"updates", "n", "steps of a plane while it is on a device (default: chosen)"},
         {"lag", "n", "planes between one of these steps and the next (default: the least)"},
-        {"devices", "n", "devices in a chain (default: 1)"},
+        {"devices", "n", "devices in a chain (default: 1; under mpirun each rank is one)"},
+        {"groups", "auto | n",
+         "chains that the devices form, each with shots of its own (default: auto, as few as the "
+         "volume allows)"},
         {"host-volume", "memory | FILE",
          "where model and wavefield are kept: in memory, or in a new file that a run which was "
          "ended goes on with (default: memory)"},
@@ -91,6 +98,9 @@ Options read_options(const Arguments& arguments) {
   if (given("updates")) o.updates = count("updates", most);
   if (given("lag")) o.lag = count("lag", most);
   if (given("devices")) o.devices = static_cast<int>(count("devices", 64));
+  if (given("groups") && arguments.text("groups") != "auto") {
+    o.groups = static_cast<int>(count("groups", 1000000));
+  }
   if (given("host-volume")) {
     o.volume = arguments.text("host-volume");
     if (o.volume.empty()) {

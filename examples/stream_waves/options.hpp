@@ -18,7 +18,8 @@ struct Options : WaveOptions {
   std::int64_t block = 0;         ///< planes that move at a time; 0: to be chosen
   std::int64_t updates = 0;       ///< steps of a plane on a device; 0: to be chosen
   std::int64_t lag = 0;           ///< planes between these steps; 0: the least
-  int devices = 1;                ///< of the chain
+  int devices = 0;                ///< of all chains; 0: not given
+  int groups = 0;                 ///< chains of them; 0: to be chosen
   std::string volume;             ///< file of the volume; empty: in memory
   bool plan = false;              ///< print the plan and stop
 };

@@ -5,6 +5,8 @@
 #include "common/format.hpp"
 #include "common/shot_program.hpp"
 #include "common/summary.hpp"
+#include "ranks/ranks.hpp"
+#include "ranks/stream_ranks.hpp"
 #include "stream_waves/compute.hpp"
 #include "stream_waves/options.hpp"
 
@@ -17,6 +19,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -64,7 +67,9 @@ class Program : public ShotProgram<T, Dim> {
  public:
   Program(const Options& o, EarthModel<T>&& model, const MemoryEstimate& memory,
           const MemoryLimit& limit, Session& session)
-      : ShotProgram<T, Dim>(o, std::move(model), memory, limit, session), m_o(o) {}
+      : ShotProgram<T, Dim>(o, std::move(model), memory, limit, session),
+        m_o(o),
+        m_ranks(stream_ranks(session.processes())) {}
 
   static std::vector<std::string> results(const Options& o) {
     std::vector<std::string> names{"vp.npy", "gather.sgy", "wavefield.npy", "timeline.json"};
@@ -118,7 +123,23 @@ class Program : public ShotProgram<T, Dim> {
   void prepare_job(WaveJob<T, Dim>& job) override {
     (void)job;
     if (!m_o.volume.empty()) check_volume();
+    const int ranks = this->session().processes().size();
+    if (ranks == 1) return;
+    if (m_o.devices > 0 && m_o.devices != ranks) {
+      throw InputError(concat("--devices is ", m_o.devices, ", and there are ", ranks,
+                              " ranks (allowed: ", ranks,
+                              ", each rank is a device): leave it out, or start as many ranks"));
+    }
+    if (!m_o.volume.empty()) {
+      throw InputError(concat("--host-volume: ", m_o.volume, " is for one process, and there are ",
+                              ranks,
+                              " ranks (allowed: memory): run it without mpirun, or keep the volume "
+                              "in memory"));
+    }
   }
+
+  // That there are, or that hosts stand in for.
+  int devices() const { return std::max({1, m_o.devices, this->session().processes().size()}); }
 
   // Throws for a volume in a file that is an input, or has the name of a result.
   void check_volume() const {
@@ -159,7 +180,9 @@ class Program : public ShotProgram<T, Dim> {
   WaveReport compute(const WaveJob<T, Dim>& job) override {
     StreamJob<T> streaming;
     streaming.wishes.device_memory = m_o.device_memory;
-    streaming.wishes.devices = m_o.devices;
+    streaming.wishes.devices = devices();
+    streaming.wishes.groups = m_o.groups;
+    streaming.ranks = m_ranks.get();
     streaming.wishes.block = m_o.block;
     streaming.wishes.updates = m_o.updates;
     streaming.wishes.lag = m_o.lag;
@@ -167,7 +190,7 @@ class Program : public ShotProgram<T, Dim> {
       // rings are in the host's memory, beside the volume
       const double left = this->limit().bytes - this->memory().most();
       streaming.wishes.device_memory =
-          static_cast<std::size_t>(std::max(0.5 * left / m_o.devices, 1.0));
+          static_cast<std::size_t>(std::max(0.5 * left / (m_ranks ? 1 : devices()), 1.0));
     }
     // hosts have no other memory: what is asked of it is the size of rings
     streaming.in_core = !rings(m_o);
@@ -199,7 +222,8 @@ class Program : public ShotProgram<T, Dim> {
     json["block"] = chosen(m_o.block);
     json["updates"] = chosen(m_o.updates);
     json["lag"] = chosen(m_o.lag);
-    json["devices"] = m_o.devices;
+    json["devices"] = devices();
+    json["groups"] = chosen(m_o.groups);
     json["host_volume"] = m_o.volume.empty() ? Json("memory") : Json(m_o.volume);
     return json;
   }
@@ -219,7 +243,7 @@ class Program : public ShotProgram<T, Dim> {
         plan.host_bytes + (m_o.volume.empty() ? 0 : plan.host_bytes - parameters);
     return concat(bytes(volume), m_o.volume.empty() ? " on the host" : " in the file", " and ",
                   bytes(plan.device_bytes), " on ",
-                  plan.shape.devices > 1 ? "each device" : "the device");
+                  plan.shape.devices * plan.groups > 1 ? "each device" : "the device");
   }
 
   void print_plan() const override {
@@ -228,11 +252,13 @@ class Program : public ShotProgram<T, Dim> {
       this->session().print(head, line);
       head = "          ";
     }
-    const int idle = m_o.devices - m_report.plan.shape.devices;
+    const int idle = devices() - m_report.plan.shape.devices * m_report.plan.groups;
     if (idle > 0) {
-      this->session().print("          note: ", idle, " of ", m_o.devices,
-                            " devices have nothing to do: a longer chain would wait for its own "
-                            "planes (give other shots to them, or make x the longest side)");
+      this->session().print("          note: ", idle, " of ", devices(), " devices ",
+                            idle > 1 ? "have" : "has",
+                            " nothing to do: a longer chain would wait for its own planes, and "
+                            "there are no more shots (make x the longest side, take fewer devices, "
+                            "or other groups)");
     }
   }
 
@@ -250,7 +276,8 @@ class Program : public ShotProgram<T, Dim> {
   void take_more(MemoryEstimate& memory) const override {
     const stream::StreamPlan& plan = m_report.plan;
     if (!on_host() || plan.in_core) return;
-    memory.take(static_cast<double>(plan.device_bytes) * plan.shape.devices);
+    const int rings = m_ranks ? 1 : plan.shape.devices * plan.groups;
+    memory.take(static_cast<double>(plan.device_bytes) * rings);
   }
 
   void begins(const WaveReport&) override { this->session().summary["stream"] = stream_json(); }
@@ -279,7 +306,8 @@ class Program : public ShotProgram<T, Dim> {
     const double rate = r.points / r.seconds;
     json["measured"] = Json::object(
         {{"points_per_second", rate},
-         {"of_predicted", r.plan.in_core ? Json() : Json(rate / forecast.points_per_second)},
+         {"of_predicted",
+          r.plan.in_core ? Json() : Json(rate / (r.chains * forecast.points_per_second))},
          {"iterations", r.iterations},
          {"bytes_in", r.bytes_in},
          {"bytes_out", r.bytes_out}});
@@ -314,10 +342,11 @@ class Program : public ShotProgram<T, Dim> {
     }
     if (!r.plan.in_core && r.seconds > 0.0) {
       const double rate = r.points / r.seconds;
-      ending.lines.push_back(concat(
-          "          ", format_bytes(r.bytes_in), " in, ", format_bytes(r.bytes_out), " out in ",
-          r.iterations, " iterations; ", fixed(100.0 * rate / r.plan.forecast.points_per_second, 1),
-          " % of the rate predicted"));
+      ending.lines.push_back(
+          concat("          ", format_bytes(r.bytes_in), " in, ", format_bytes(r.bytes_out),
+                 " out in ", r.iterations, " iterations; ",
+                 fixed(100.0 * rate / (r.chains * r.plan.forecast.points_per_second), 1),
+                 " % of the rate predicted"));
       if (!r.locked && !on_host()) {
         ending.lines.push_back(concat("          copies between volume and buffers took ",
                                       fixed(r.staging_seconds, 3), " s of the host's time"));
@@ -326,6 +355,7 @@ class Program : public ShotProgram<T, Dim> {
   }
 
   const Options& m_o;
+  std::unique_ptr<stream::StreamRanks> m_ranks;  // null: there is one process
   Report m_report;
   Timeline m_timeline;
   std::optional<double> m_wavefield;  // its time, where it is written
@@ -339,5 +369,5 @@ int main(int argc, char** argv) {
   using namespace moho::examples;
   return run_example<stream_waves::Options>(
       argc, argv, stream_waves::describe(), stream_waves::read_options,
-      run_shots<stream_waves::Program, stream_waves::Options>);
+      run_shots<stream_waves::Program, stream_waves::Options>, shot_ranks);
 }

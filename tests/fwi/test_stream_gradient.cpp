@@ -6,6 +6,7 @@
 #include <moho/fwi/stream_gradient.hpp>
 
 #include "fwi/support.hpp"
+#include "stream/support.hpp"
 
 namespace {
 
@@ -29,15 +30,6 @@ Instance<HostModelMemory> host() { return Kokkos::DefaultHostExecutionSpace(); }
 template <class C>
 class StreamGradient : public ::testing::Test {};
 TYPED_TEST_SUITE(StreamGradient, LongTestCases, CaseName);
-
-int devices_there(const Instance<Kokkos::HostSpace>&) { return 3; }
-#ifdef KOKKOS_ENABLE_CUDA
-int devices_there(const Instance<Kokkos::CudaSpace>&) {
-  int count = 0;
-  cudaGetDeviceCount(&count);
-  return std::min(count, 3);
-}
-#endif
 
 // Planes one by one are many launches, which take threads of a busy machine long.
 bool few_launches(const Instance<Kokkos::HostSpace>& exec) { return exec.concurrency() > 1; }

@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "stream/support.hpp"
+
 namespace {
 
 using moho::InputError;
@@ -25,19 +27,11 @@ using moho::stream::StreamRange;
 using moho::stream::StreamShape;
 using moho::stream::StreamStage;
 using moho::stream::StreamWork;
+using moho::testing::Broken;
+using moho::testing::draw;
+using moho::testing::Number;
+using moho::testing::prime;
 using ::testing::HasSubstr;
-
-using Number = std::uint64_t;
-constexpr Number prime = 2147483647;
-
-int draw(std::mt19937& random, int low, int high) {
-  return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
-}
-
-/// What a schedule did wrong.
-struct Broken : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// A wave equation with a source and receivers that read several planes.
 struct Problem {

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "stream/support.hpp"
+
 namespace {
 
 using moho::InputError;
@@ -27,20 +29,13 @@ using moho::stream::StreamRange;
 using moho::stream::StreamShape;
 using moho::stream::StreamStage;
 using moho::stream::StreamWork;
+using moho::testing::Broken;
+using moho::testing::draw;
+using moho::testing::Number;
+using moho::testing::prime;
 using ::testing::HasSubstr;
 
-using Number = std::uint64_t;
-constexpr Number prime = 2147483647;
-
-int draw(std::mt19937& random, int low, int high) {
-  return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
-}
 std::size_t at(std::int64_t x) { return static_cast<std::size_t>(x); }
-
-/// What a schedule did wrong.
-struct Broken : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// A wave of one number a plane. Its first `still` steps are known before: it begins with the times
 /// still - 1 and still.

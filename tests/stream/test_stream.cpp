@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "stream/support.hpp"
 #include "wave/support.hpp"
 
 namespace moho::testing {
@@ -140,15 +141,6 @@ struct Way {
   int devices;
   bool hold, ring;
 };
-
-int devices_there(const Instance<Kokkos::HostSpace>&) { return 3; }
-#ifdef KOKKOS_ENABLE_CUDA
-int devices_there(const Instance<Kokkos::CudaSpace>&) {
-  int count = 0;
-  cudaGetDeviceCount(&count);
-  return std::min(count, 3);
-}
-#endif
 
 template <class T, int Dim, class Memory>
 void expect_the_same_bits(const Instance<Memory>& exec, const Kind& kind, int order,

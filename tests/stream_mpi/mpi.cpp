@@ -62,6 +62,7 @@ void expect_the_same_bits(const Kind& kind, const Boundaries<2>& faces, std::int
     }
     volume->load<Memory>(exec, scheme, grid, tapered, whole.plan().random);
   }
+  stream::MpiRanks all(MPI_COMM_WORLD);
   stream::StreamShot<T, 2, Memory> one;
   one.sources = &sources;
   one.receivers = &receivers;
@@ -72,14 +73,14 @@ void expect_the_same_bits(const Kind& kind, const Boundaries<2>& faces, std::int
     if (rank() == 0) {
       factors = sources.node_factors(exec, volume->source_layout(f), volume->source_scale(f));
     }
-    one.factors[f] = stream::share_factors<T, Memory>(MPI_COMM_WORLD, exec, factors);
+    one.factors[f] = stream::share_factors<T, Memory>(all, exec, factors);
   }
   one.factor = wave::detail::source_factor<T>(scheme.grid());
   one.rows = shape.steps + 1;
   one.gather = wave::PointSeries<T, Memory>("gather", one.rows, receivers.count());
   pipeline.begin(schedule, one);
   const stream::StreamReport report =
-      stream::run_stream_ranks<T, 2, Memory>(MPI_COMM_WORLD, schedule, pipeline, volume.get());
+      stream::run_stream_ranks<T, 2, Memory>(all, schedule, pipeline, volume.get());
   EXPECT_EQ(report.bad_node, -1);
 
   // every rank has recorded the rows of its own steps
@@ -135,8 +136,9 @@ TEST(StreamOfRanks, NeedsARankADevice) {
   const stream::Schedule schedule(shape);
   stream::Pipeline<T, 2, Memory> pipeline(exec, propagator.scheme(), volume, schedule, rank(),
                                           false);
+  stream::MpiRanks all(MPI_COMM_WORLD);
   const auto run = [&] {
-    stream::run_stream_ranks<T, 2, Memory>(MPI_COMM_WORLD, schedule, pipeline, nullptr);
+    stream::run_stream_ranks<T, 2, Memory>(all, schedule, pipeline, nullptr);
   };
   const std::string text = concat("ranks: there are ", ranks(), " (allowed: ", ranks() + 1);
   EXPECT_THAT(run, ::testing::ThrowsMessage<InputError>(::testing::HasSubstr(text)));

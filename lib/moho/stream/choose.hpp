@@ -2,20 +2,70 @@
 #pragma once
 
 /// \file
-/// \brief How Streaming chooses where the volume is held (internal).
+/// \brief How Streaming chooses where the volume is held, and makes it (internal).
 
 #include <moho/stream/driver.hpp>
 
 namespace moho::stream {
 
-// Whether the device holds the whole grid, and if not, how to stream.
 template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::choose() {
+  StreamWishes allowed = m_options.wishes;
+  together([&] { decide(allowed); });
+  m_rates = m_options.rates;
+  if (m_world != nullptr) share(allowed);
+  together([&] {
+    const bool first = m_world == nullptr || m_world->rank() == 0;
+    if (!m_options.measure || m_whole || m_cut || !first) return;
+    measure_rates<T, Dim, Memory>(m_instances.front(), *m_schemes.front(), m_need, allowed,
+                                  m_rates);
+    if (!m_options.file.empty()) measure_disk(m_options.file, m_rates.disk_in, m_rates.disk_out);
+  });
+  if (m_world != nullptr) {
+    // one plan for all
+    auto slabs = static_cast<std::int64_t>(m_rates.slabs.size());
+    m_world->broadcast(&slabs, sizeof(slabs));
+    m_rates.slabs.resize(static_cast<std::size_t>(slabs));
+    m_world->broadcast(m_rates.slabs.data(), m_rates.slabs.size() * sizeof(StreamRates::Slab));
+    for (double* rate : {&m_rates.in, &m_rates.out, &m_rates.memory, &m_rates.disk_in,
+                         &m_rates.disk_out, &m_rates.in_core}) {
+      m_world->broadcast(rate, sizeof(double));
+    }
+  }
+  together([&] { settle(allowed); });
+  if (m_world != nullptr) join();
+  together([&] { check_host(); });
+  m_schedule = std::make_unique<Schedule>(m_plan.shape);
+  if (m_cut) m_plan.shape.devices = m_options.wishes.devices;
+}
+
+// Whether each device holds the whole grid, or a slab of it; else it streams.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::decide(StreamWishes& allowed) {
   const StreamWishes& wishes = m_options.wishes;
-  StreamWishes allowed = wishes;
-  const bool asked = wishes.block > 0 || wishes.updates > 0 || wishes.devices > 1;
+  if (wishes.groups < 0 || wishes.groups > wishes.devices) {
+    throw InputError(concat("groups is ", wishes.groups, " (allowed: 1 to ", wishes.devices,
+                            ", the devices): each group has one or more"));
+  }
+  const bool in_file = !m_options.file.empty();
+  if (in_file && m_world != nullptr) {
+    throw InputError(
+        "ranks: a volume in a file is that of one process (allowed among ranks: in memory): run it "
+        "without mpirun, or keep the volume in memory");
+  }
+  if (in_file && wishes.groups > 1) {
+    throw InputError(concat("groups is ", wishes.groups,
+                            " (allowed: 1 with a volume in a file, which one shot goes on with): "
+                            "keep the volume in memory"));
+  }
+  if (in_file) allowed.groups = 1;
+  const bool steps_asked = wishes.block > 0 || wishes.updates > 0;
+  // devices that have shots of their own, without being told to work together
+  const bool apart = wishes.groups == wishes.devices ||
+                     (m_world != nullptr && wishes.groups == 0 && wishes.shots >= wishes.devices);
+  const bool may_be_whole = m_options.in_core && !in_file && apart;
   if constexpr (is_host_memory<Memory>) {
-    m_whole = m_options.in_core && m_options.file.empty() && wishes.devices == 1;
+    m_whole = may_be_whole || (m_options.in_core && !in_file && wishes.devices == 1);
   } else {
     std::size_t free = memory_budget(m_instances.front(), 0);
     for (const Instance<Memory>& one : m_instances) free = std::min(free, memory_budget(one, 0));
@@ -31,13 +81,13 @@ void Streaming<T, Dim, Memory>::choose() {
     const std::size_t in_core =
         std::max(m_modelling.memory.most, m_modelling.memory.model + m_modelling.memory.extended) +
         m_need.fixed;
-    m_whole =
-        m_options.in_core && !asked && m_options.file.empty() && in_core <= allowed.device_memory;
+    m_whole = m_options.in_core && !in_file && !steps_asked && (wishes.devices == 1 || apart) &&
+              in_core <= allowed.device_memory;
     if (m_whole) m_plan.device_bytes = in_core;
   }
   const std::int64_t beside = m_need.shape.beyond();
-  if (m_options.in_core && !m_whole && wishes.devices > 1 && wishes.block == 0 &&
-      wishes.updates == 0 && m_options.file.empty()) {
+  if (m_options.in_core && !m_whole && wishes.devices > 1 && wishes.groups <= 1 && !steps_asked &&
+      !in_file && m_world == nullptr) {
     // a slab of the whole model and its wavefield on each device
     const std::int64_t held =
         m_need.shape.planes / wishes.devices + 1 + 2 * (beside + m_need.shape.halo);
@@ -50,50 +100,126 @@ void Streaming<T, Dim, Memory>::choose() {
     m_cut =
         long_enough && (allowed.device_memory == 0 || m_plan.device_bytes <= allowed.device_memory);
   }
-  m_rates = m_options.rates;
-  if (m_options.measure && !m_whole && !m_cut) {
-    measure_rates<T, Dim, Memory>(m_instances.front(), *m_schemes.front(), m_need, allowed,
-                                  m_rates);
-    if (!m_options.file.empty()) measure_disk(m_options.file, m_rates.disk_in, m_rates.disk_out);
-  }
+}
+
+// What is decided alike on all ranks: by the one that has the least.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::share(StreamWishes& allowed) {
+  const auto memory = static_cast<std::int64_t>(allowed.device_memory);
+  allowed.device_memory = static_cast<std::size_t>(m_world->least(memory));
+  m_whole = m_world->least(m_whole ? 1 : 0) == 1;
+}
+
+// The plan.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::settle(const StreamWishes& allowed) {
+  const StreamWishes& wishes = m_options.wishes;
   if (m_cut) {
     m_plan.shape = m_need.shape;
     m_plan.shape.block = m_need.shape.planes;
     m_plan.in_core = m_plan.slabs = m_plan.resident = true;
     m_plan.host_bytes = m_modelling.memory.model;
-    m_schedule = std::make_unique<Schedule>(m_plan.shape);
-    m_plan.shape.devices = wishes.devices;
     return;
   }
+  if (!m_whole) {
+    StreamWishes chosen = allowed;
+    // parameters come with the planes from the rank that has them
+    if (m_world != nullptr) chosen.hold_parameters = false;
+    m_plan = plan_stream(m_need, chosen, m_rates);
+    if (m_world == nullptr) m_plan.host_bytes = m_need.host_bytes(m_plan.groups);
+    return;
+  }
+  StreamShape shape = m_need.shape;
+  shape.block = shape.planes;
+  if (is_host_memory<Memory> && (wishes.block > 0 || wishes.updates > 0)) {
+    shape.updates = std::max<std::int64_t>(wishes.updates, 1);
+    shape.lag = wishes.lag > 0 ? wishes.lag : shape.least_lag();
+    shape.block = wishes.block > 0 ? wishes.block : std::max<std::int64_t>(shape.lag, 4);
+    shape.block = std::min(shape.block, shape.planes);
+  }
+  m_plan.shape = shape;
+  m_plan.in_core = true;
+  m_plan.resident = true;
+  m_plan.groups = static_cast<int>(std::min<std::int64_t>(wishes.devices, wishes.shots));
+  m_plan.host_bytes = is_host_memory<Memory> ? m_modelling.memory.most : m_modelling.memory.model;
+  if (is_host_memory<Memory>) m_plan.device_bytes = m_plan.host_bytes;
+}
+
+// The chain that this rank belongs to: ranks follow each other, as their devices do.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::join() {
+  const int length = m_plan.shape.devices, number = m_world->rank() / length;
+  m_place = m_world->rank() % length;
+  m_idle = number >= m_plan.groups;
+  m_ranks = m_world->part(m_idle ? -1 : number);
+  if (length == 1) m_ranks.reset();
+}
+
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::check_host() const {
+  if (!m_options.file.empty() || m_cut || !leads()) return;
+  const std::size_t free = memory_budget(detail::host_instance(), m_options.modelling.memory);
+  if (m_plan.host_bytes <= free) return;
+  throw MemoryError(concat("memory: the volume of ", shape_string(m_modelling.grid),
+                           " nodes takes ", format_bytes(static_cast<double>(m_plan.host_bytes)),
+                           " on the host (allowed: ", format_bytes(static_cast<double>(free)),
+                           m_options.modelling.memory > 0 ? ", as asked" : ", what is free",
+                           m_plan.groups > 1 && m_world == nullptr
+                               ? "): keep it in a file, take fewer groups, or fewer nodes"
+                               : "): keep it in a file, or take fewer nodes"));
+}
+
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::prepare() {
+  if (!m_chains.empty() || m_slabs || m_idle) return;
+  if (m_cut) {
+    m_slabs = std::make_unique<Slabs<T, Dim, Memory>>(m_instances, m_schemes, m_need.shape.beyond(),
+                                                      m_model_grid, m_model, m_modelling.random);
+    m_model = {};
+    return;
+  }
+  const auto count = static_cast<std::size_t>(chains());
   if (m_whole) {
-    StreamShape shape = m_need.shape;
-    shape.block = shape.planes;
-    if (is_host_memory<Memory> && (wishes.block > 0 || wishes.updates > 0)) {
-      shape.updates = std::max<std::int64_t>(wishes.updates, 1);
-      shape.lag = wishes.lag > 0 ? wishes.lag : shape.least_lag();
-      shape.block = wishes.block > 0 ? wishes.block : std::max<std::int64_t>(shape.lag, 4);
-      shape.block = std::min(shape.block, shape.planes);
+    for (std::size_t k = 0; k < count; ++k) {
+      const Instance<Memory>& exec = instance(k, 0);
+      auto model = detail::model_in<T, Dim, Memory>(exec, m_model_grid, m_model);
+      if (k + 1 == count) m_model = {};
+      const auto extended = wave::extend_model<T, Dim, Memory>(
+          exec, m_model_grid, model, m_modelling.faces, m_modelling.random);
+      exec.fence();
+      model = {};
+      m_chains.emplace_back().push_back(
+          std::make_unique<Device>(exec, scheme(k, 0), *m_shape, extended));
     }
-    m_plan.shape = shape;
-    m_plan.in_core = true;
-    m_plan.resident = true;
-    m_plan.host_bytes = is_host_memory<Memory> ? m_modelling.memory.most : m_modelling.memory.model;
-    if (is_host_memory<Memory>) m_plan.device_bytes = m_plan.host_bytes;
-  } else {
-    m_plan = plan_stream(m_need, allowed, m_rates);
+    return;
   }
-  if (m_options.file.empty()) {
-    const std::size_t free = memory_budget(detail::host_instance(), m_options.modelling.memory);
-    if (m_plan.host_bytes > free) {
-      throw MemoryError(concat("memory: the volume of ", shape_string(m_modelling.grid),
-                               " nodes takes ",
-                               format_bytes(static_cast<double>(m_plan.host_bytes)),
-                               " on the host (allowed: ", format_bytes(static_cast<double>(free)),
-                               m_options.modelling.memory > 0 ? ", as asked" : ", what is free",
-                               "): keep it in a file, or take fewer nodes"));
+  VolumeOptions volume;
+  volume.sources = m_sources;
+  volume.file = m_options.file;
+  volume.key = m_options.key;
+  volume.resume = m_options.resume;
+  volume.rows = m_sampling.rows;
+  volume.receivers = m_receivers;
+  for (std::size_t k = 0; k < count && leads(); ++k) {
+    // the model is the same in all of them
+    const HostVolume<T, Dim>* const first = k > 0 ? m_volumes.front().get() : nullptr;
+    m_volumes.push_back(std::make_unique<HostVolume<T, Dim>>(*m_schemes.front(), volume, first));
+    if (k > 0) continue;
+    m_volumes.front()->load(m_instances.front(), *m_schemes.front(), m_model_grid, m_model,
+                            m_modelling.random);
+  }
+  m_model = {};
+  for (const auto& one : m_volumes) m_locked = m_locked && one->lock(m_lock);
+  m_lock_text = m_lock.why();
+  for (std::size_t k = 0; k < count; ++k) {
+    Chain& chain = m_chains.emplace_back();
+    for (std::size_t g = 0; g < devices(); ++g) {
+      chain.push_back(std::make_unique<Device>(instance(k, g), scheme(k, g), *m_shape, *m_schedule,
+                                               m_ranks ? m_place : static_cast<int>(g),
+                                               m_plan.resident));
+      if (m_plan.resident) chain.back()->load_parameters(m_volumes[k]->parameters());
     }
   }
-  m_schedule = std::make_unique<Schedule>(m_plan.shape);
 }
 
 }  // namespace moho::stream

@@ -8,6 +8,7 @@
 #include <moho/stream/engine.hpp>
 #include <moho/stream/plan.hpp>
 #include <moho/stream/prepare.hpp>
+#include <moho/stream/rank_engine.hpp>
 #include <moho/stream/rates.hpp>
 #include <moho/stream/slabs.hpp>
 #include <moho/wave/driver.hpp>
@@ -16,6 +17,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -35,6 +37,10 @@ struct StreamingOptions {
   bool in_core = true;     ///< a grid that fits the device is held there whole; false: it streams
   bool measure = true;     ///< measure rates before planning; false: `rates`
   StreamRates rates = {};  ///< where they are not measured
+  /// Processes that share the work, a device each, which are then all the devices that there are;
+  /// null: this one alone. They have to live as long, and to make and call the same, but that shots
+  /// are those of each chain.
+  StreamRanks* ranks = nullptr;
 };
 
 /// Options of a shot.
@@ -61,7 +67,8 @@ struct StreamShotResult {
 /// The model's parameters and the wavefield are on the host (HostVolume), and planes of them go
 /// through one device or a chain of several. Gathers and the last wavefield have the bits of
 /// wave::Modelling on the same device. Where the grid fits one device it is held there whole; where
-/// it fits several of them together, each holds a slab (Slabs).
+/// it fits several of them together, each holds a slab (Slabs). Devices may be cut into several
+/// chains, each with shots of its own; all of one process, or one a rank.
 template <class T, int Dim, class Memory>
 class Streaming {
  public:
@@ -72,7 +79,7 @@ class Streaming {
   /// \param wavelet of the sources
   /// \param shots that there will be: their sources and receivers are checked
   /// \param options times, memory, devices
-  /// \throws InputError, MemoryError, FileError
+  /// \throws InputError, MemoryError, FileError; among ranks the same on all
   Streaming(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
             wave::Model<T, Dim, Kokkos::HostSpace> model, const wave::Boundaries<Dim>& faces,
             const wave::WaveletAt& wavelet, const std::vector<wave::Shot<Dim>>& shots,
@@ -90,24 +97,77 @@ class Streaming {
   bool locked() const { return m_locked; }
   /// What the system said when memory could not be page-locked; empty where it was, or need not be.
   const std::string& lock_text() const { return m_lock_text; }
+  /// Chains of this process, each of which takes a shot at a time.
+  int chains() const { return m_ranks || m_world != nullptr ? 1 : m_plan.groups; }
+  /// The ranks of this one's chain, the first of which has the volume, and says what shots there
+  /// are; null where the chain has no other rank.
+  StreamRanks* chain_ranks() const { return m_ranks.get(); }
+  /// True for ranks that have nothing to do, because there are more than chains take.
+  bool idle() const { return m_idle; }
+  /// True on the rank of a chain that gets its shots and has their gathers.
+  bool leads() const { return !m_idle && m_place == 0; }
   /// Makes volume and rings, with the model's parameters; shot() calls it.
   void prepare();
-  /// Models a shot. \throws Error where the wavefield is no longer finite
-  StreamShotResult<T> shot(const wave::Shot<Dim>& shot, const StreamShotOptions<Dim>& options = {});
-  /// \brief The last wavefield of the latest shot.
+  /// \brief Models a shot on the first chain. \throws Error where the wavefield is no longer
+  /// finite; of ranks that is said by the one that leads
+  StreamShotResult<T> shot(const wave::Shot<Dim>& shot,
+                           const StreamShotOptions<Dim>& options = {}) {
+    return std::move(this->shots(std::vector<wave::Shot<Dim>>{shot}, {options}).front());
+  }
+  /// \brief Models shots at the same time, each on a chain of its own. \param shots up to chains()
+  /// \param options one a shot. \throws InputError for more shots, Error as shot()
+  std::vector<StreamShotResult<T>> shots(const std::vector<wave::Shot<Dim>>& shots,
+                                         const std::vector<StreamShotOptions<Dim>>& options);
+  /// \brief The last wavefield of the latest shot of a chain, on the rank that leads.
   /// \param field 0: p; 1: q
   /// \param box nodes of the grid with its layers
   /// \param values as many numbers as the box has nodes, the last axis fastest
-  void copy_out(int field, const Box<Dim>& box, T* values) const;
+  /// \param chain of this process
+  void copy_out(int field, const Box<Dim>& box, T* values, int chain = 0) const;
   /// The nodes that are in no layer.
   Box<Dim> interior() const { return m_schemes.front()->interior(); }
 
  private:
-  void choose();
-  StreamShape shape_for(const StreamShotOptions<Dim>& options, std::int64_t first) const;
-
+  struct Run;
   using Scheme = wave::Scheme<T, Dim, Memory>;
   using Device = Pipeline<T, Dim, Memory>;
+  using Chain = std::vector<std::unique_ptr<Device>>;
+  void examine(const InstanceOf<Memory>& exec, const wave::Boundaries<Dim>& faces,
+               const wave::WaveletAt& wavelet, const std::vector<wave::Shot<Dim>>& shots);
+  void together(const std::function<void()>& function) const {
+    m_world != nullptr ? m_world->together(function) : function();
+  }
+  void choose();
+  void decide(StreamWishes& allowed);
+  void share(StreamWishes& allowed);
+  void settle(const StreamWishes& allowed);
+  void join();
+  void check_host() const;
+  StreamShape shape_for(const StreamShotOptions<Dim>& options, std::int64_t first) const;
+  // In this process: devices of a chain, and the first of one.
+  std::size_t devices() const {
+    return m_ranks ? 1 : static_cast<std::size_t>(m_plan.shape.devices);
+  }
+  const Instance<Memory>& instance(std::size_t chain, std::size_t g) const {
+    return m_instances[chain * devices() + g];
+  }
+  const Scheme& scheme(std::size_t chain, std::size_t g) const {
+    return *m_schemes[chain * devices() + g];
+  }
+  HostVolume<T, Dim>* volume(std::size_t chain) const {
+    return chain < m_volumes.size() ? m_volumes[chain].get() : nullptr;
+  }
+  std::unique_ptr<Run> begin(std::size_t chain, const wave::Shot<Dim>& shot,
+                             const StreamShotOptions<Dim>& options);
+  void begin_devices(Run& run);
+  void execute(std::vector<std::unique_ptr<Run>>& runs);
+  void execute_slabs(Run& run);
+  void execute_ranks(Run& run);
+  void keep(Run& run, std::int64_t sweep) const;
+  std::pair<std::size_t, std::size_t> rows_of(const Schedule& schedule, std::int64_t sweep,
+                                              int device) const;
+  void end(Run& run);
+
   Grid<Dim> m_model_grid;
   wave::Model<T, Dim, Kokkos::HostSpace> m_model;  ///< until prepare()
   wave::ModellingPlan<Dim> m_modelling;
@@ -122,13 +182,17 @@ class Streaming {
   StreamPlan m_plan;
   std::unique_ptr<VolumeShape<T, Dim>> m_shape;
   std::unique_ptr<Schedule> m_schedule;
-  std::unique_ptr<HostVolume<T, Dim>> m_volume;
-  PageLock<Memory> m_lock;  ///< of the volume: before it in destruction
-  std::vector<std::unique_ptr<Device>> m_chain;
+  std::vector<std::unique_ptr<HostVolume<T, Dim>>> m_volumes;  ///< one a chain
+  PageLock<Memory> m_lock;  ///< of the volumes: before them in destruction
+  std::vector<Chain> m_chains;
   std::unique_ptr<Slabs<T, Dim, Memory>> m_slabs;
-  bool m_whole = false;    ///< the device holds the whole grid
-  bool m_cut = false;      ///< devices hold slabs of it
-  bool m_resumed = false;  ///< a shot was begun, which may have continued a file
+  StreamRanks* m_world = nullptr;        ///< all ranks; null: there is one
+  std::unique_ptr<StreamRanks> m_ranks;  ///< of this chain; null: this one is all
+  int m_place = 0;                       ///< in the chain
+  bool m_idle = false;                   ///< this rank is in no chain
+  bool m_whole = false;                  ///< the device holds the whole grid
+  bool m_cut = false;                    ///< devices hold slabs of it
+  bool m_resumed = false;                ///< a shot was begun, which may have continued a file
   std::int64_t m_level = 0;
   bool m_locked = true;
   std::string m_lock_text;
@@ -142,10 +206,27 @@ Streaming<T, Dim, Memory>::Streaming(const InstanceOf<Memory>& exec, const Grid<
                                      const std::vector<wave::Shot<Dim>>& shots,
                                      const StreamingOptions<Dim>& options)
     : m_model_grid(grid), m_model(std::move(model)), m_options(options) {
+  if (options.ranks != nullptr && options.ranks->size() > 1) {
+    m_world = options.ranks;
+    m_options.wishes.devices = m_world->size();
+  }
+  m_options.wishes.shots = std::max<std::int64_t>(static_cast<std::int64_t>(shots.size()), 1);
+  together([&] { examine(exec, faces, wavelet, shots); });
+  choose();
+}
+
+// What the waves are, what is needed of memory, and whether points lie where they may.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::examine(const InstanceOf<Memory>& exec,
+                                        const wave::Boundaries<Dim>& faces,
+                                        const wave::WaveletAt& wavelet,
+                                        const std::vector<wave::Shot<Dim>>& shots) {
+  const StreamingOptions<Dim>& options = m_options;
+  const Grid<Dim>& grid = m_model_grid;
   using Host = Kokkos::HostSpace;
   const Instance<Host> host = detail::host_instance();
   wave::ModellingOptions<Dim> modelling = options.modelling;
-  modelling.memory = std::numeric_limits<std::size_t>::max() / 2;  // checked below
+  modelling.memory = std::numeric_limits<std::size_t>::max();  // checked when it is planned
   modelling.time.snapshot_every = 0.0;
   for (const wave::Shot<Dim>& shot : shots) {
     modelling.sources.insert(modelling.sources.end(), shot.sources.begin(), shot.sources.end());
@@ -158,7 +239,7 @@ Streaming<T, Dim, Memory>::Streaming(const InstanceOf<Memory>& exec, const Grid<
   }
   m_sampling = wave::detail::shot_sampling(m_modelling.time.dt, m_modelling.time.steps,
                                            m_modelling.time.interval);
-  m_instances = instances_on_devices(exec, options.wishes.devices);
+  m_instances = instances_on_devices(exec, m_world != nullptr ? 1 : options.wishes.devices);
   wave::PropagatorOptions<Dim> scheme;
   scheme.dt = m_modelling.time.dt;
   scheme.order = modelling.order;
@@ -192,242 +273,26 @@ Streaming<T, Dim, Memory>::Streaming(const InstanceOf<Memory>& exec, const Grid<
                                   m_receivers * m_sampling.rows +
                                   detail::most_sources(shots) *
                                       static_cast<std::int64_t>(m_modelling.wavelet.size()));
-  choose();
-}
-
-template <class T, int Dim, class Memory>
-void Streaming<T, Dim, Memory>::prepare() {
-  if (!m_chain.empty() || m_slabs) return;
-  if (m_cut) {
-    m_slabs = std::make_unique<Slabs<T, Dim, Memory>>(m_instances, m_schemes, m_need.shape.beyond(),
-                                                      m_model_grid, m_model, m_modelling.random);
-    m_model = {};
-    return;
-  }
-  const Instance<Memory>& exec = m_instances.front();
-  const wave::Boundaries<Dim>& faces = m_modelling.faces;
-  if (m_whole) {
-    auto model = detail::model_in<T, Dim, Memory>(exec, m_model_grid, m_model);
-    m_model = {};
-    const auto extended =
-        wave::extend_model<T, Dim, Memory>(exec, m_model_grid, model, faces, m_modelling.random);
-    exec.fence();
-    model = {};
-    m_chain.push_back(std::make_unique<Device>(exec, *m_schemes.front(), *m_shape, extended));
-    return;
-  }
-  VolumeOptions volume;
-  volume.sources = m_sources;
-  volume.file = m_options.file;
-  volume.key = m_options.key;
-  volume.resume = m_options.resume;
-  volume.rows = m_sampling.rows;
-  volume.receivers = m_receivers;
-  m_volume = std::make_unique<HostVolume<T, Dim>>(*m_schemes.front(), volume);
-  m_volume->load(exec, *m_schemes.front(), m_model_grid, m_model, m_modelling.random);
-  m_model = {};
-  m_locked = m_volume->lock(m_lock);
-  m_lock_text = m_lock.why();
-  for (std::size_t g = 0; g < static_cast<std::size_t>(m_plan.shape.devices); ++g) {
-    m_chain.push_back(std::make_unique<Device>(m_instances[g], *m_schemes[g], *m_shape, *m_schedule,
-                                               static_cast<int>(g), m_plan.resident));
-    m_chain.back()->load_parameters(m_volume->parameters());
-  }
-}
-
-template <class T, int Dim, class Memory>
-StreamShape Streaming<T, Dim, Memory>::shape_for(const StreamShotOptions<Dim>& options,
-                                                 std::int64_t first) const {
-  StreamShape shape = m_plan.shape;
-  shape.first = first;
-  if (!options.box || m_whole) return shape;
-  const Schedule schedule(shape);
-  const int last = shape.devices - 1;
-  Planes before{};
-  for (std::int64_t s = 0; s < schedule.sweeps(); ++s) {
-    const std::int64_t end = schedule.first_level(s, last) + schedule.updates(s, last);
-    // with the planes around it that steps and receivers read, where waves are at rest
-    const std::int64_t around = shape.beyond();
-    Planes planes = planes_of(options.box(end - 1));
-    planes =
-        intersection(Planes{planes.begin - around, planes.end + around}, Planes{0, shape.planes});
-    if (s > 0) planes = {std::min(planes.begin, before.begin), std::max(planes.end, before.end)};
-    shape.ranges.push_back(planes);
-    before = planes;
-  }
-  return shape;
-}
-
-template <class T, int Dim, class Memory>
-StreamShotResult<T> Streaming<T, Dim, Memory>::shot(const wave::Shot<Dim>& shot,
-                                                    const StreamShotOptions<Dim>& options) {
-  prepare();
-  StreamShotResult<T> result;
-  std::int64_t first = 0;
-  bool complete = false;  // the file holds the whole shot
-  if (m_volume != nullptr && m_volume->in_file() && m_options.resume && !m_resumed &&
-      m_volume->level() > 0) {
-    first = m_volume->level();
-    complete = first >= m_sampling.steps;
-    m_volume->clear_next();
-  } else if (m_volume != nullptr) {
-    m_volume->clear();
-  } else if (m_whole) {
-    m_chain.front()->clear();
-  }
-  m_resumed = true;
-  if (complete) {
-    const auto kept = m_volume->records();
-    const auto count = shot.receivers.size();
-    const wave::Traces<T> rows("moho::stream::rows", kept.extent(0), count);
-    for (std::size_t row = 0; row < kept.extent(0); ++row) {
-      for (std::size_t r = 0; r < count; ++r) rows(row, r) = kept(row, r);
-    }
-    m_level = m_sampling.steps;
-    result.traces = wave::detail::traces_of_rows<T>(rows, m_sampling, m_modelling.time.dt);
-    result.interval = m_sampling.interval;
-    result.steps = m_sampling.steps;
-    return result;
-  }
-  const Schedule schedule(m_cut ? m_schedule->shape() : shape_for(options, first));
-
-  using wave::PointSet;
-  const std::size_t devices = m_cut ? m_slabs->count() : m_chain.size();
-  std::vector<StreamShot<T, Dim, Memory>> shots;
-  std::vector<PointSet<T, Dim, Memory>> sources, receivers;
-  std::vector<wave::PointSeries<T, Memory>> gathers;
-  sources.reserve(devices);
-  receivers.reserve(devices);
-  for (std::size_t g = 0; g < devices; ++g) {
-    const Instance<Memory>& exec = m_instances[g];
-    const Scheme& scheme = *m_schemes[g];
-    sources.emplace_back(exec, scheme.grid(), scheme.layout(), shot.sources,
-                         wave::point_options(scheme, "source", true));
-    receivers.emplace_back(exec, scheme.grid(), scheme.layout(), shot.receivers,
-                           wave::point_options(scheme, "receiver", false));
-    gathers.push_back(allocate<wave::PointSeries<T, Memory>>(
-        exec, "moho::stream::gather", m_sampling.rows, receivers[g].count()));
-    if (gathers[g].size() > 0) fill(exec, gathers[g], T(0));
-    StreamShot<T, Dim, Memory> one;
-    one.sources = &sources[g];
-    one.receivers = &receivers[g];
-    one.amplitudes = wave::detail::wavelet_series<T, Memory>(exec, m_modelling.wavelet,
-                                                             m_sampling.steps, sources[g].count());
-    for (int f = 0; f < m_shape->fields && !m_whole && !m_cut; ++f) {
-      one.factors[f] =
-          sources[g].node_factors(exec, m_volume->source_layout(f), m_volume->source_scale(f));
-    }
-    one.factor = wave::detail::source_factor<T>(scheme.grid());
-    one.every = m_sampling.every;
-    one.rows = m_sampling.rows;
-    one.gather = gathers[g];
-    one.box = options.box;
-    if (m_cut) {
-      shots.push_back(one);
-    } else {
-      m_chain[g]->begin(schedule, one);
-    }
-  }
-  // rows of the gather by the device that recorded them
-  const auto count = static_cast<std::size_t>(receivers.front().count());
-  const auto rows =
-      allocate<wave::Traces<T>>(m_instances.front(), "moho::stream::rows", m_sampling.rows, count);
-  for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] = T(0);
-  // receivers of slabs are recorded by the device that steps their last plane, the others' rows are
-  // 0
-  const auto keep_sums = [&] {
-    for (std::size_t g = 0; g < devices && count > 0; ++g) {
-      const std::vector<T> part = download(m_instances[g], gathers[g]);
-      for (std::size_t i = 0; i < part.size(); ++i) rows.data()[i] += part[i];
-    }
-  };
-  const auto keep = [&](std::int64_t sweep) {
-    for (std::size_t g = 0; g < devices && count > 0; ++g) {
-      const std::int64_t level = schedule.first_level(sweep, static_cast<int>(g));
-      const std::int64_t done = level + schedule.updates(sweep, static_cast<int>(g));
-      const std::int64_t begin = level / m_sampling.every + 1;
-      const std::int64_t end = std::min(done / m_sampling.every + 1, m_sampling.rows);
-      if (begin >= end) continue;
-      const auto range = std::pair<std::size_t, std::size_t>(static_cast<std::size_t>(begin),
-                                                             static_cast<std::size_t>(end));
-      const Instance<Memory>& exec = m_chain[g]->storing();
-      copy(exec, Kokkos::subview(rows, range, Kokkos::ALL),
-           Kokkos::subview(gathers[g], range, Kokkos::ALL));
-      exec.fence();
-    }
-  };
-  if (first > 0) {
-    const auto kept = m_volume->records();
-    for (std::size_t row = 0; row < rows.extent(0); ++row) {
-      for (std::size_t r = 0; r < count; ++r) rows(row, r) = kept(row, r);
-    }
-  }
-  StreamRunOptions<T> run;
-  run.staged = !m_locked;
-  run.timeline = options.timeline;
-  run.progress = options.progress;
-  if (m_volume != nullptr && m_volume->in_file()) {
-    run.stored = [&](std::int64_t sweep) {
-      keep(sweep);
-      const auto kept = m_volume->records();
-      for (std::size_t row = 0; row < rows.extent(0); ++row) {
-        for (std::size_t r = 0; r < count; ++r) kept(row, r) = rows(row, r);
-      }
-    };
-  }
-  if (m_cut) {
-    m_slabs->begin(shots);
-    const auto start = std::chrono::steady_clock::now();
-    result.report.points = m_slabs->run(m_sampling.steps, options.progress);
-    result.report.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    result.report.bad_node = m_slabs->bad_node();
-    keep_sums();
-  } else {
-    result.report = run_stream<T, Dim, Memory>(schedule, m_chain, m_volume.get(), run);
-  }
-  if (result.report.bad_node >= 0) {
-    const Grid<Dim>& grid = m_modelling.grid;
-    const Index<Dim> node = grid.node(result.report.bad_node);
-    throw Error(concat("the wavefield is no longer finite at node ", format_index(node), ", ",
-                       format_point(grid.position(node)),
-                       " (it overflowed, or the source holds such a number): look at the model "
-                       "there, smooth its angles, or take a smaller dt"));
-  }
-  if (!run.stored && !m_cut) {
-    for (std::int64_t s = 0; s < schedule.sweeps(); ++s) keep(s);
-  }
-  m_level = m_sampling.steps;
-  result.traces = wave::detail::traces_of_rows<T>(rows, m_sampling, m_modelling.time.dt);
-  result.interval = m_sampling.interval;
-  result.steps = m_sampling.steps;
-  return result;
-}
-
-template <class T, int Dim, class Memory>
-void Streaming<T, Dim, Memory>::copy_out(int field, const Box<Dim>& box, T* values) const {
-  if (m_volume != nullptr) return m_volume->copy_out(field, box, values);
-  if (m_slabs) return m_slabs->copy_out(field, box, values);
-  const wave::Layout<Dim> layout = m_schemes.front()->layout();
-  const auto& array = m_chain.front()->ring().field(static_cast<int>(m_level & 1), field);
-  const std::vector<T> padded = download(m_instances.front(), array);
-  for (std::int64_t n = 0; n < box.size(); ++n) {
-    values[n] = padded[static_cast<std::size_t>(layout.flat(box.node(n)))];
-  }
 }
 
 }  // namespace moho::stream
 
 #include <moho/stream/choose.hpp>
+#include <moho/stream/shot.hpp>
 
 /// \cond
-#define MOHO_STREAM_DRIVER(prefix, T, Dim, Memory)                                \
-  prefix template class Ring<T, Dim, Memory>;                                     \
-  prefix template class Pipeline<T, Dim, Memory>;                                 \
-  prefix template class Slabs<T, Dim, Memory>;                                    \
-  prefix template StreamReport run_lanes<T, Dim, Memory>(                         \
-      const std::vector<StreamLane<T, Dim, Memory>>&, const StreamRunOptions<T>&, \
-      const StreamAction&);                                                       \
+#define MOHO_STREAM_DRIVER(prefix, T, Dim, Memory)                                              \
+  prefix template class Ring<T, Dim, Memory>;                                                   \
+  prefix template class Pipeline<T, Dim, Memory>;                                               \
+  prefix template class Slabs<T, Dim, Memory>;                                                  \
+  prefix template StreamReport run_lanes<T, Dim, Memory>(                                       \
+      const std::vector<StreamLane<T, Dim, Memory>>&, const StreamRunOptions<T>&,               \
+      const StreamAction&);                                                                     \
+  prefix template std::vector<StreamReport> run_chains<T, Dim, Memory>(                         \
+      const std::vector<StreamLane<T, Dim, Memory>>&, const std::vector<StreamRunOptions<T>>&); \
+  prefix template StreamReport run_stream_ranks<T, Dim, Memory>(                                \
+      StreamRanks&, const Schedule&, Pipeline<T, Dim, Memory>&, HostVolume<T, Dim>*,            \
+      const StreamRunOptions<T>&);                                                              \
   prefix template class Streaming<T, Dim, Memory>;
 #ifdef MOHO_STREAM_KERNELS
 namespace moho::stream {

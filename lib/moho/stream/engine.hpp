@@ -181,6 +181,7 @@ class LaneRun {
   const StreamWork& work(std::size_t g) const { return m_work[g]; }
   /// Looks up an iteration.
   void begin(std::int64_t i) {
+    m_last = i;
     m_work.clear();
     for (std::size_t g = 0; g < m_devices; ++g) {
       m_work.push_back(schedule().iteration(i, static_cast<int>(g)));
@@ -264,13 +265,13 @@ class LaneRun {
     m_loaded[g].at(i).set(loading);
   }
   /// All is submitted.
-  void end(std::int64_t iterations) {
+  void end() {
     for (const auto& one : *m_lane.chain) {
       one->storing().fence();
       one->stepping().fence();
       one->loading().fence();
     }
-    unload(iterations - 1);
+    unload(m_last);
     commit(schedule().sweeps());
   }
   /// Nodes that were submitted.
@@ -327,6 +328,7 @@ class LaneRun {
   std::vector<StreamWork> m_work;
   std::vector<StreamRange> m_unloaded;  ///< stores of the iteration before, on their way
   std::int64_t m_committed = 0;         ///< sweeps
+  std::int64_t m_last = 0;              ///< iteration
 };
 
 /// The stages of all lanes on a device, those from one time of one sweep together.
@@ -359,16 +361,63 @@ void step_lanes(const std::vector<std::unique_ptr<LaneRun<T, Dim, Memory>>>& lan
   }
 }
 
-}  // namespace detail
+/// A run of volumes side by side, iteration by iteration: several runs on different devices may
+/// take turns, since an iteration only submits work.
+template <class T, int Dim, class Memory>
+class StreamRun {
+ public:
+  /// The arguments are those of run_lanes(); options and action have to live as long.
+  StreamRun(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
+            const StreamRunOptions<T>& options, const StreamAction& action);
+  StreamRun(const StreamRun&) = delete;
+  StreamRun& operator=(const StreamRun&) = delete;
+  /// Of all lanes.
+  std::int64_t iterations() const { return m_report.iterations; }
+  /// Submits an iteration, and waits for the steps of the one before the last.
+  void iterate(std::int64_t i);
+  /// Waits for all.
+  StreamReport end();
+
+ private:
+  const Instance<Memory>& stepping(std::size_t g) const {
+    return m_runs.front()->device(g).stepping();
+  }
+  double points() const {
+    double sum = 0.0;
+    for (const auto& run : m_runs) sum += run->points();
+    return sum;
+  }
+  void note_steady(std::int64_t i);
+
+  const StreamRunOptions<T>& m_options;
+  const StreamAction& m_action;
+  StreamReport m_report;
+  std::vector<std::unique_ptr<LaneRun<T, Dim, Memory>>> m_runs;
+  std::size_t m_devices = 0;
+  std::vector<Moments<Memory>> m_stepped;
+  std::vector<Spans<Memory>> m_spans;
+  wave::detail::Pace m_pace;
+  /// Nodes that were submitted until an iteration.
+  std::vector<double> m_submitted;
+  bool m_draining = false;
+  double m_steady_begin = -1.0, m_points_begin = 0.0;
+};
 
 template <class T, int Dim, class Memory>
-StreamReport run_lanes(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
-                       const StreamRunOptions<T>& options, const StreamAction& action) {
-  StreamReport report;
-  std::vector<std::unique_ptr<detail::LaneRun<T, Dim, Memory>>> runs;
+std::int64_t iterations_of(const std::vector<StreamLane<T, Dim, Memory>>& lanes) {
+  std::int64_t most = 0;
+  for (const auto& lane : lanes) most = std::max(most, lane.schedule->iterations());
+  return most;
+}
+
+template <class T, int Dim, class Memory>
+StreamRun<T, Dim, Memory>::StreamRun(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
+                                     const StreamRunOptions<T>& options, const StreamAction& action)
+    : m_options(options), m_action(action), m_pace(iterations_of(lanes)) {
   if (lanes.empty() || lanes.front().chain->empty()) {
     throw InputError("lanes: there is no volume or no device (allowed: one or more of both)");
   }
+  m_report.iterations = iterations_of(lanes);
   for (const StreamLane<T, Dim, Memory>& lane : lanes) {
     if (lane.chain->size() != lanes.front().chain->size()) {
       throw InputError(concat("lanes: chains have ", lanes.front().chain->size(), " and ",
@@ -380,88 +429,119 @@ StreamReport run_lanes(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
           "lanes: volumes side by side are in memory (not in files, nor whole on a "
           "device): keep them there");
     }
-    report.iterations = std::max(report.iterations, lane.schedule->iterations());
     for (const auto& device : *lane.chain) device->stepping().fence();
-    const std::string name = lanes.size() > 1 ? concat(", volume ", runs.size() + 1) : "";
-    runs.push_back(std::make_unique<detail::LaneRun<T, Dim, Memory>>(lane, name, options, report));
+    const std::string name = lanes.size() > 1 ? concat(", volume ", m_runs.size() + 1) : "";
+    m_runs.push_back(std::make_unique<LaneRun<T, Dim, Memory>>(lane, name, options, m_report));
   }
-  const std::size_t devices = lanes.front().chain->size();
-  const auto stepping = [&](std::size_t g) -> const Instance<Memory>& {
-    return runs.front()->device(g).stepping();
-  };
-  std::vector<detail::Moments<Memory>> stepped(devices);
-  std::vector<detail::Spans<Memory>> spans(devices);
-  for (std::size_t g = 0; g < devices; ++g) spans[g].zero.set(stepping(g));
+  m_devices = lanes.front().chain->size();
+  m_stepped = std::vector<Moments<Memory>>(m_devices);
+  m_spans = std::vector<Spans<Memory>>(m_devices);
+  for (std::size_t g = 0; g < m_devices; ++g) m_spans[g].zero.set(stepping(g));
+  m_pace = wave::detail::Pace(m_report.iterations);
+}
 
-  wave::detail::Pace pace(report.iterations);
-  // nodes that were submitted until an iteration, and when the steps of that iteration were done
-  std::vector<double> submitted;
-  const auto points_now = [&] {
-    double sum = 0.0;
-    for (const auto& run : runs) sum += run->points();
-    return sum;
-  };
-  bool draining = false;
-  double steady_begin = -1.0, points_begin = 0.0;
-  for (std::int64_t i = 0; i < report.iterations; ++i) {
-    const bool noted = options.timeline != nullptr && i < options.noted;
-    for (const auto& run : runs) run->begin(i);
-    for (std::size_t g = 0; g < devices; ++g) {
-      bool any = false;
-      for (const auto& run : runs) {
-        run->hold_steps(g, i);
-        any = any || !run->work(g).stages.empty();
-      }
-      if (noted && any) {
-        spans[g].begin(stepping(g), devices > 1 ? concat("steps ", g) : "steps", "steps", 0.0);
-      }
-      detail::step_lanes<T, Dim, Memory>(runs, g, action);
-      if (noted && any) spans[g].end(stepping(g));
-      stepped[g].at(i).set(stepping(g));
+template <class T, int Dim, class Memory>
+void StreamRun<T, Dim, Memory>::iterate(std::int64_t i) {
+  const bool noted = m_options.timeline != nullptr && i < m_options.noted;
+  for (const auto& run : m_runs) run->begin(i);
+  for (std::size_t g = 0; g < m_devices; ++g) {
+    bool any = false;
+    for (const auto& run : m_runs) {
+      run->hold_steps(g, i);
+      any = any || !run->work(g).stages.empty();
     }
+    if (noted && any) {
+      m_spans[g].begin(stepping(g), m_devices > 1 ? concat("steps ", g) : "steps", "steps", 0.0);
+    }
+    step_lanes<T, Dim, Memory>(m_runs, g, m_action);
+    if (noted && any) m_spans[g].end(stepping(g));
+    m_stepped[g].at(i).set(stepping(g));
+  }
+  for (const auto& run : m_runs) {
+    if (i > 0) run->unload(i - 1);
+    run->store(i, m_stepped.back().at(i - 1), noted ? &m_spans.back() : nullptr);
+  }
+  for (std::size_t g = m_devices; g-- > 0;) {
+    for (const auto& run : m_runs) {
+      run->load(g, i, m_stepped[g].at(i - 1), g > 0 ? &m_stepped[g - 1].at(i - 1) : nullptr,
+                noted ? &m_spans[g] : nullptr);
+    }
+  }
+  m_stepped.back().at(i - 2).wait();
+  m_submitted.push_back(points());
+  note_steady(i);
+  if (m_options.progress && (m_pace.due(i + 1) || i + 1 == m_report.iterations)) {
+    m_options.progress(m_pace.report(i + 1, m_submitted.back()));
+  }
+}
+
+// The time with all stages at work, as far as the steps of the iteration before the last are done.
+template <class T, int Dim, class Memory>
+void StreamRun<T, Dim, Memory>::note_steady(std::int64_t i) {
+  const auto& one = *m_runs.front();
+  m_draining = m_draining || (i > 0 && one.work(0).loads.empty() &&
+                              one.schedule().iteration(i + 1).loads.empty());
+  if (i < 2 || m_draining || one.work(m_devices - 1).stores.empty()) return;
+  const double now = m_pace.seconds();
+  const double done = m_submitted[static_cast<std::size_t>(i - 2)];
+  if (m_steady_begin < 0.0) {
+    m_steady_begin = now;
+    m_points_begin = done;
+  } else {
+    m_report.steady_seconds = now - m_steady_begin;
+    m_report.steady_points = done - m_points_begin;
+  }
+}
+
+template <class T, int Dim, class Memory>
+StreamReport StreamRun<T, Dim, Memory>::end() {
+  for (const auto& run : m_runs) run->end();
+  m_report.seconds = m_pace.seconds();
+  m_report.points = points();
+  for (const auto& run : m_runs) {
+    for (std::size_t g = 0; g < m_devices; ++g) {
+      const std::int64_t bad = run->device(g).bad_node();
+      if (bad >= 0 && (m_report.bad_node < 0 || bad < m_report.bad_node)) m_report.bad_node = bad;
+    }
+  }
+  if (m_options.timeline != nullptr) {
+    for (const auto& one : m_spans) one.add_to(*m_options.timeline);
+  }
+  return m_report;
+}
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+StreamReport run_lanes(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
+                       const StreamRunOptions<T>& options, const StreamAction& action) {
+  detail::StreamRun<T, Dim, Memory> run(lanes, options, action);
+  for (std::int64_t i = 0; i < run.iterations(); ++i) run.iterate(i);
+  return run.end();
+}
+
+/// \brief Runs several volumes, each through a chain of its own, at the same time: iterations of
+/// the chains take turns, so that all devices have work. \param lanes one a chain; they share no
+/// device \param options as for run_stream(), one a chain
+template <class T, int Dim, class Memory>
+std::vector<StreamReport> run_chains(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
+                                     const std::vector<StreamRunOptions<T>>& options) {
+  const StreamAction none;
+  std::vector<std::unique_ptr<detail::StreamRun<T, Dim, Memory>>> runs;
+  std::int64_t most = 0;
+  for (std::size_t k = 0; k < lanes.size(); ++k) {
+    const std::vector<StreamLane<T, Dim, Memory>> one(1, lanes[k]);
+    runs.push_back(std::make_unique<detail::StreamRun<T, Dim, Memory>>(one, options[k], none));
+    most = std::max(most, runs.back()->iterations());
+  }
+  for (std::int64_t i = 0; i < most; ++i) {
     for (const auto& run : runs) {
-      if (i > 0) run->unload(i - 1);
-      run->store(i, stepped.back().at(i - 1), noted ? &spans.back() : nullptr);
-    }
-    for (std::size_t g = devices; g-- > 0;) {
-      for (const auto& run : runs) {
-        run->load(g, i, stepped[g].at(i - 1), g > 0 ? &stepped[g - 1].at(i - 1) : nullptr,
-                  noted ? &spans[g] : nullptr);
-      }
-    }
-    stepped.back().at(i - 2).wait();
-    submitted.push_back(points_now());
-    const auto& one = *runs.front();
-    draining = draining || (i > 0 && one.work(0).loads.empty() &&
-                            one.schedule().iteration(i + 1).loads.empty());
-    if (i >= 2 && !draining && !one.work(devices - 1).stores.empty()) {
-      const double now = pace.seconds();
-      const double done = submitted[static_cast<std::size_t>(i - 2)];
-      if (steady_begin < 0.0) {
-        steady_begin = now;
-        points_begin = done;
-      } else {
-        report.steady_seconds = now - steady_begin;
-        report.steady_points = done - points_begin;
-      }
-    }
-    if (options.progress && (pace.due(i + 1) || i + 1 == report.iterations)) {
-      options.progress(pace.report(i + 1, submitted.back()));
+      if (i < run->iterations()) run->iterate(i);
     }
   }
-  for (const auto& run : runs) run->end(report.iterations);
-  report.seconds = pace.seconds();
-  report.points = points_now();
-  for (const StreamLane<T, Dim, Memory>& lane : lanes) {
-    for (const auto& device : *lane.chain) {
-      const std::int64_t bad = device->bad_node();
-      if (bad >= 0 && (report.bad_node < 0 || bad < report.bad_node)) report.bad_node = bad;
-    }
-  }
-  if (options.timeline != nullptr) {
-    for (const auto& one : spans) one.add_to(*options.timeline);
-  }
-  return report;
+  std::vector<StreamReport> reports;
+  for (const auto& run : runs) reports.push_back(run->end());
+  return reports;
 }
 
 }  // namespace moho::stream

@@ -52,14 +52,24 @@ template <class T, int Dim>
 struct FindBad {
   const T* field;
   wave::Layout<Dim> layout;
-  Box<Dim> box;
+  std::int64_t plane;  ///< the first of those that are looked at, one after the other
+  std::int64_t first;  ///< element that it begins with
   std::int64_t* found;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    const Index<Dim> node = box.node(n);
-    const double value = static_cast<double>(field[layout.flat(node)]);
+    const double value = static_cast<double>(field[first + n]);
     if ((value < 0.0 ? -value : value) <= 3.0e38) return;
+    // which node: rarely
+    Index<Dim> node{};
+    node[0] = plane + n / layout.strides[0];
+    std::int64_t rest = first + n - layout.flat(node);
     std::int64_t flat = node[0];
-    for (int d = 1; d < Dim; ++d) flat = flat * layout.extents[d] + node[d];
+    for (int d = 1; d < Dim; ++d) {
+      if (rest < 0) return;
+      node[d] = rest / layout.strides[d];
+      rest -= node[d] * layout.strides[d];
+      if (node[d] >= layout.extents[d]) return;
+      flat = flat * layout.extents[d] + node[d];
+    }
     Kokkos::atomic_fetch_min(found, flat);
   }
 };
@@ -169,11 +179,10 @@ class Pipeline {
 
  private:
   using Copies = std::vector<detail::PlaneCopy<T, Memory>>;
-  // The copies of a range between the ring and the volume; without parameters those that leave.
-  Copies copies(const StreamRange& range, const std::vector<PlaneArray<T>>* parameters,
-                const VolumeState<T>& state, std::int64_t level) const;
-  // The same without a volume: elements on the device alone, in the same order.
-  Copies device_copies(const StreamRange& range, std::int64_t level, bool parameters) const;
+  // The copies of a range between the ring and the volume, whose state is at `level`, with or
+  // without parameters; without a volume (null) those on the device alone, in the same order.
+  Copies copies(const StreamRange& range, std::int64_t level, bool parameters,
+                const std::vector<PlaneArray<T>>* model, const VolumeState<T>* state) const;
   void fill_in(const StreamRange& range);
   void step_stage(const StreamStage& stage);
   void slopes(const StreamStage& stage, const Box<Dim>& box);
@@ -284,13 +293,11 @@ void Pipeline<T, Dim, Memory>::watch(const StreamRange& range) {
       m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
   for (const RingPiece& piece : m_ring.pieces(range)) {
     const wave::Layout<Dim> layout = m_ring.layout(piece);
-    Box<Dim> box{{}, layout.extents};
-    box.lower[0] = piece.planes.begin;
-    box.upper[0] = piece.planes.end;
     for (int f = 0; f < m_shape.fields; ++f) {
-      launch("moho::stream::find_bad", m_step, box.size(),
+      launch("moho::stream::find_bad", m_step, piece.planes.count() * layout.strides[0],
              detail::FindBad<T, Dim>{m_ring.field(static_cast<int>(level & 1), f).data(), layout,
-                                     box, m_bad.data()});
+                                     piece.planes.begin, layout.plane_begin(piece.planes.begin),
+                                     m_bad.data()});
     }
   }
 }

@@ -10,76 +10,42 @@ namespace moho::stream {
 
 template <class T, int Dim, class Memory>
 typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::copies(
-    const StreamRange& range, const std::vector<PlaneArray<T>>* parameters,
-    const VolumeState<T>& state, std::int64_t level) const {
+    const StreamRange& range, std::int64_t level, bool parameters,
+    const std::vector<PlaneArray<T>>* model, const VolumeState<T>* state) const {
   Copies result;
   const int parity = static_cast<int>(level & 1);
+  // `array` gives the volume's planes, which are asked for only where there is a volume
+  const auto add = [&](const wave::Storage<T, Memory>& on_device, std::int64_t first,
+                       const Planes& planes, std::int64_t plane_size, const auto& array) {
+    T* const host = state != nullptr ? array().at(planes.begin) : nullptr;
+    result.push_back({on_device, first, host, planes.count() * plane_size});
+  };
   for (const RingPiece& piece : m_ring.pieces(range)) {
     const wave::Layout<Dim> layout = m_ring.layout(piece);
     const std::int64_t first = layout.plane_begin(piece.planes.begin);
-    const std::int64_t count = piece.planes.count() * layout.strides[0];
-    if (parameters != nullptr && !m_ring.resident()) {
-      for (std::size_t a = 0; a < parameters->size(); ++a) {
-        result.push_back(
-            {m_ring.parameters()[a], first, (*parameters)[a].at(piece.planes.begin), count});
-      }
-    }
-    for (int level_parity = 0; level_parity < 2; ++level_parity) {
-      for (int f = 0; f < m_shape.fields; ++f) {
-        result.push_back({m_ring.field(level_parity, f), first,
-                          state.field[level_parity][f].at(piece.planes.begin), count});
-      }
-    }
-    for (std::size_t n = 0; n < m_shape.layers.size(); ++n) {
-      const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
-      if (part.empty()) continue;
-      for (const bool zeta : {false, true}) {
-        const auto memory = m_ring.layer(m_shape, n, piece, part, zeta, parity);
-        const PlaneArray<T>& host = zeta ? state.zeta[n] : state.psi[n];
-        result.push_back(
-            {memory.array, memory.first, host.at(part.begin), part.count() * memory.plane_size});
-      }
-    }
-    for (std::size_t k = 0; k < carried_sums(); ++k) {
-      const Planes part = intersection(piece.planes, m_shape.sums.planes);
-      if (part.empty()) continue;
-      const auto sums = m_ring.sums(k, piece, part);
-      result.push_back(
-          {sums.array, sums.first, state.sums[k].at(part.begin), part.count() * sums.plane_size});
-    }
-  }
-  return result;
-}
-
-template <class T, int Dim, class Memory>
-typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::device_copies(
-    const StreamRange& range, std::int64_t level, bool parameters) const {
-  Copies result;
-  const int parity = static_cast<int>(level & 1);
-  for (const RingPiece& piece : m_ring.pieces(range)) {
-    const wave::Layout<Dim> layout = m_ring.layout(piece);
-    const std::int64_t first = layout.plane_begin(piece.planes.begin);
-    const std::int64_t count = piece.planes.count() * layout.strides[0];
-    if (parameters && !m_ring.resident()) {
-      for (const auto& array : m_ring.parameters())
-        result.push_back({array, first, nullptr, count});
+    const std::int64_t plane = layout.strides[0];
+    for (std::size_t a = 0; a < m_ring.parameters().size(); ++a) {
+      if (!parameters || m_ring.resident()) break;
+      add(m_ring.parameters()[a], first, piece.planes, plane, [&] { return (*model)[a]; });
     }
     for (int f = 0; f < 2 * m_shape.fields; ++f) {
-      result.push_back({m_ring.field(f % 2, f / 2), first, nullptr, count});
+      add(m_ring.field(f % 2, f / 2), first, piece.planes, plane,
+          [&] { return state->field[f % 2][f / 2]; });
     }
     for (std::size_t n = 0; n < m_shape.layers.size(); ++n) {
       const Planes part = intersection(piece.planes, m_shape.layers[n].planes);
       if (part.empty()) continue;
       for (const bool zeta : {false, true}) {
         const auto memory = m_ring.layer(m_shape, n, piece, part, zeta, parity);
-        result.push_back({memory.array, memory.first, nullptr, part.count() * memory.plane_size});
+        add(memory.array, memory.first, part, memory.plane_size,
+            [&] { return zeta ? state->zeta[n] : state->psi[n]; });
       }
     }
     for (std::size_t k = 0; k < carried_sums(); ++k) {
       const Planes part = intersection(piece.planes, m_shape.sums.planes);
       if (part.empty()) continue;
       const auto sums = m_ring.sums(k, piece, part);
-      result.push_back({sums.array, sums.first, nullptr, part.count() * sums.plane_size});
+      add(sums.array, sums.first, part, sums.plane_size, [&] { return state->sums[k]; });
     }
   }
   return result;
@@ -130,7 +96,7 @@ void Pipeline<T, Dim, Memory>::load(const StreamRange& range,
                                     const std::vector<PlaneArray<T>>& parameters,
                                     const VolumeState<T>& state, T* staging) {
   const std::int64_t level = m_schedule->first_level(range.sweep, m_device);
-  for (const auto& part : copies(range, &parameters, state, level)) {
+  for (const auto& part : copies(range, level, true, &parameters, &state)) {
     const auto count = static_cast<std::size_t>(part.count);
     const T* from = part.host;
     if (staging != nullptr) {
@@ -147,9 +113,8 @@ void Pipeline<T, Dim, Memory>::load(const StreamRange& range,
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::load_from(const Pipeline& before, const StreamRange& range) {
   const std::int64_t level = m_schedule->first_level(range.sweep, m_device);
-  const bool parameters = !m_ring.resident();
-  const Copies from = before.device_copies(range, level, parameters);
-  const Copies to = device_copies(range, level, parameters);
+  const Copies from = before.copies(range, level, true, nullptr, nullptr);
+  const Copies to = copies(range, level, true, nullptr, nullptr);
   for (std::size_t k = 0; k < to.size(); ++k) {
     copy(m_load, detail::device_part(to[k]), detail::device_part(from[k]));
   }
@@ -163,7 +128,7 @@ void Pipeline<T, Dim, Memory>::store(const StreamRange& range, const VolumeState
   if (own.planes.empty()) return;
   const std::int64_t level =
       m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
-  for (const auto& part : copies(own, nullptr, state, level)) {
+  for (const auto& part : copies(own, level, false, nullptr, &state)) {
     T* const to = staging != nullptr ? staging : part.host;
     copy(m_store, detail::LockedElements<T, Memory>(to, static_cast<std::size_t>(part.count)),
          detail::device_part(part));
@@ -178,7 +143,7 @@ void Pipeline<T, Dim, Memory>::unload(const StreamRange& range, const VolumeStat
   if (own.planes.empty()) return;
   const std::int64_t level =
       m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
-  for (const auto& part : copies(own, nullptr, state, level)) {
+  for (const auto& part : copies(own, level, false, nullptr, &state)) {
     const auto count = static_cast<std::size_t>(part.count);
     copy(Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()),
          HostElements<T>(part.host, count), HostElements<const T>(staging, count));
@@ -190,7 +155,7 @@ template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::unload_message(const StreamRange& range, const VolumeState<T>& state,
                                               const T* buffer) const {
   const Planes own = m_schedule->range(range.sweep);
-  // in the order of device_copies(); planes of the halo are left out
+  // in the order of copies(); planes of the halo are left out
   const auto put = [&](const PlaneArray<T>& array, const Planes& planes, std::int64_t plane_size) {
     const Planes inside = intersection(planes, own);
     if (!inside.empty()) {
@@ -229,7 +194,7 @@ std::int64_t Pipeline<T, Dim, Memory>::staging_elements(std::int64_t planes) con
 template <class T, int Dim, class Memory>
 std::int64_t Pipeline<T, Dim, Memory>::message_elements(const StreamRange& range) const {
   std::int64_t sum = 0;
-  for (const auto& part : device_copies(range, 0, true)) sum += part.count;
+  for (const auto& part : copies(range, 0, true, nullptr, nullptr)) sum += part.count;
   return sum;
 }
 
@@ -237,7 +202,7 @@ template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::pack(const StreamRange& range, T* buffer) {
   const std::int64_t level =
       m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
-  for (const auto& part : device_copies(range, level, true)) {
+  for (const auto& part : copies(range, level, true, nullptr, nullptr)) {
     copy(m_store, detail::LockedElements<T, Memory>(buffer, static_cast<std::size_t>(part.count)),
          detail::device_part(part));
     buffer += part.count;
@@ -247,7 +212,7 @@ void Pipeline<T, Dim, Memory>::pack(const StreamRange& range, T* buffer) {
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::unpack(const StreamRange& range, const T* buffer) {
   const std::int64_t level = m_schedule->first_level(range.sweep, m_device);
-  for (const auto& part : device_copies(range, level, true)) {
+  for (const auto& part : copies(range, level, true, nullptr, nullptr)) {
     copy(m_load, detail::device_part(part),
          detail::LockedElements<const T, Memory>(buffer, static_cast<std::size_t>(part.count)));
     buffer += part.count;

@@ -54,11 +54,6 @@ double in_core_rate(const StreamRates& rates) {
 // Seconds of moving bytes; a rate of 0 means that nothing moves.
 double seconds_of(double bytes, double rate) { return rate > 0.0 ? bytes / rate : 0.0; }
 
-double slower(double link, double disk) {
-  if (disk <= 0.0) return link;
-  return link <= 0.0 ? disk : std::min(link, disk);
-}
-
 std::string digits(double value, int count) {
   std::ostringstream out;
   out << std::setprecision(count) << value;
@@ -98,13 +93,14 @@ std::size_t StreamNeed::device_bytes(const StreamShape& given, bool resident,
   return static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar) + fixed;
 }
 
-std::size_t StreamNeed::host_bytes() const {
+std::size_t StreamNeed::host_bytes(int volumes) const {
   const std::int64_t planes = shape.planes + 2 * shape.halo;
-  const std::int64_t elements = (parameters + 2 * fields) * planes * plane_elements +
-                                2 * fields * (layer_elements * shape.planes + across_elements) +
-                                sums * sum_elements * sum_planes;
+  const std::int64_t state = 2 * fields * planes * plane_elements +
+                             2 * fields * (layer_elements * shape.planes + across_elements) +
+                             sums * sum_elements * sum_planes;
+  const std::int64_t elements = parameters * planes * plane_elements + volumes * state;
   std::size_t bytes = static_cast<std::size_t>(elements) * static_cast<std::size_t>(scalar);
-  for (const StreamNeed& other : beside) bytes += other.host_bytes();
+  for (const StreamNeed& other : beside) bytes += other.host_bytes(volumes);
   return bytes;
 }
 
@@ -148,8 +144,11 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   const auto lag = static_cast<double>(shape.lag > 0 ? shape.lag : shape.least_lag());
   const double in = block * need.plane_in(resident, sums_held);
   const double out = block * need.plane_out(sums_held);
-  const double load = seconds_of(in, slower(rates.in, rates.disk_in));
-  const double store = seconds_of(out, slower(rates.out, rates.disk_out));
+  const double load = seconds_of(in, rates.in), store = seconds_of(out, rates.out);
+  // a file is written when a sweep is whole, and the host, which reads it, steps meanwhile only
+  // where that is left to devices
+  const double read = seconds_of(in, rates.disk_in), write = seconds_of(out, rates.disk_out);
+  const bool device = rates.in > 0.0;
   const double shared = seconds_of(in + out, rates.memory);
   // positions of a sweep, and nodes of all volumes at one of them
   const auto positions = static_cast<double>(shape.before + shape.planes + shape.behind);
@@ -166,7 +165,14 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   }
   const double repeated =
       2.0 * static_cast<double>(shape.beyond()) / slots * block * elements * need.scalar * 2.0;
-  const double cut = rates.in > 0.0 ? block / slots * seconds_of_nothing(need, rates) : 0.0;
+  // so does the end of a sweep
+  const double cut =
+      rates.in > 0.0 ? (block / slots + block / positions) * seconds_of_nothing(need, rates) : 0.0;
+  // planes that leave are looked at
+  double looked = need.fields;
+  for (const StreamNeed& other : need.beside) looked += other.fields;
+  const double look = seconds_of(
+      looked * block * static_cast<double>(need.plane_elements) * need.scalar, rates.memory);
   const double stage = step + seconds_of(repeated, rates.memory) + cut;
   const double steps = static_cast<double>(shape.steps - shape.first);
   const double sweeps = std::ceil(steps / (updates * devices));
@@ -175,8 +181,9 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   const double period = std::max(blocks, latency);
   // the last sweep may have fewer stages: they are counted by their mean
   const double mean = steps / (sweeps * devices);
-  const double work = mean * stage * std::min(1.0, blocks / period) + shared;
-  const double full = std::max({load, store, work});
+  const double work = mean * stage * std::min(1.0, blocks / period) + look + shared;
+  const double full =
+      (device ? std::max({load, store, work, read}) : std::max({load, store, work}) + read) + write;
   StreamForecast result;
   const double steady = std::max(sweeps * period - latency, 0.0) * full;
   // stages are switched on one behind the other, and off again
@@ -184,7 +191,8 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   const auto iterations = static_cast<std::int64_t>(std::ceil(latency));
   for (std::int64_t k = 0; k < iterations; ++k) {
     const double on = std::min(mean, static_cast<double>(k) * block / lag / devices);
-    ramps += std::max(load, on * stage + shared) + std::max(store, (mean - on) * stage + shared);
+    ramps += std::max(load, on * stage + shared) + std::max(store, (mean - on) * stage + shared) +
+             read + write;
     ideal += full;
   }
   result.seconds = steady + ramps;
@@ -192,18 +200,13 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   result.points_per_second = points / result.seconds;
   result.share = result.points_per_second / (in_core_rate(rates) * devices);
   result.fill = std::max(0.0, ramps - ideal) / result.seconds;
-  if (latency > blocks && full == work) {
-    result.binds = "filling";
-  } else if (full == work) {
-    result.binds = "steps";
-  } else if (full == load) {
-    result.binds = rates.disk_in > 0.0 && slower(rates.in, rates.disk_in) == rates.disk_in
-                       ? "disk"
-                       : "link in";
+  const double steps_bind = std::max({load, store, work});
+  if (read + write > steps_bind) {
+    result.binds = "disk";
+  } else if (work == steps_bind) {
+    result.binds = latency > blocks ? "filling" : "steps";
   } else {
-    result.binds = rates.disk_out > 0.0 && slower(rates.out, rates.disk_out) == rates.disk_out
-                       ? "disk"
-                       : "link out";
+    result.binds = load == steps_bind ? "link in" : "link out";
   }
   return result;
 }
@@ -214,6 +217,12 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
   if (wishes.devices < 1) {
     throw InputError(concat("devices is ", wishes.devices, " (allowed: 1 or more)"));
   }
+  if (wishes.groups < 0 || wishes.groups > wishes.devices) {
+    throw InputError(concat("groups is ", wishes.groups, " (allowed: 1 to ", wishes.devices,
+                            ", the devices): each group has one or more"));
+  }
+  // devices of a chain, if the volume allows it
+  const int each = wishes.devices / std::max(wishes.groups, 1);
   const std::int64_t steps = base.steps - base.first;
   std::vector<std::int64_t> blocks{1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128};
   if (wishes.block > 0) {
@@ -246,17 +255,20 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
         if (!fits(shape)) break;
         StreamPlan plan;
         // a chain that would wait for its own planes is cut into groups
-        shape.devices =
-            static_cast<int>(std::min<std::int64_t>(wishes.devices, longest_chain(shape)));
+        shape.devices = static_cast<int>(std::min<std::int64_t>(each, longest_chain(shape)));
         plan.shape = shape;
         plan.resident = resident;
         plan.sums_held = sums_held;
-        plan.groups = wishes.devices / shape.devices;
+        plan.groups = static_cast<int>(std::min<std::int64_t>(
+            wishes.groups > 0 ? wishes.groups : wishes.devices / shape.devices,
+            std::max<std::int64_t>(wishes.shots, 1)));
         plan.forecast = forecast(need, shape, resident, rates, sums_held);
         plan.device_bytes = need.device_bytes(shape, resident, sums_held);
         const double margin = 1.005;
-        const double now = plan.forecast.points_per_second;
-        const double then = best ? best->forecast.points_per_second : 0.0;
+        const auto rate = [](const StreamPlan& one) {
+          return one.groups * one.forecast.points_per_second;
+        };
+        const double now = rate(plan), then = best ? rate(*best) : 0.0;
         const bool better = !best || now > margin * then ||
                             (now * margin >= then && plan.device_bytes < best->device_bytes);
         if (better) best = plan;
@@ -297,15 +309,20 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need
     return lines;
   }
   if (plan.in_core) {
-    lines.push_back(concat("the volume fits the device (",
-                           format_bytes(static_cast<double>(plan.device_bytes)),
-                           "): nothing streams"));
+    lines.push_back(concat(
+        "the volume fits the device (", format_bytes(static_cast<double>(plan.device_bytes)),
+        "): nothing streams",
+        plan.groups > 1 ? concat(", and ", plan.groups, " devices have shots of their own") : ""));
     return lines;
   }
   const StreamShape& shape = plan.shape;
   lines.push_back(concat("blocks of ", shape.block, " planes, ", shape.updates,
-                         " steps in a pass, ", shape.lag, " planes between stages, ", shape.devices,
-                         shape.devices == 1 ? " device" : " devices in a chain"));
+                         " steps in a pass, ", shape.lag, " planes between stages, ",
+                         plan.groups > 1 ? concat(plan.groups, " chains of ") : "", shape.devices,
+                         shape.devices == 1 ? " device" : " devices",
+                         plan.groups > 1     ? ", each with shots of its own"
+                         : shape.devices > 1 ? " in a chain"
+                                             : ""));
   lines.push_back(concat(format_bytes(static_cast<double>(plan.host_bytes)), " on the host, ",
                          format_bytes(static_cast<double>(plan.device_bytes)),
                          " on each device: ", need.beside.empty() ? "a ring" : "rings", " of ",
@@ -321,6 +338,11 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need
                            digits(rates.out / 1e9, 3), " out at the same time, steps at ",
                            rate_text(slab_rate(rates, shape.block)), " on blocks and ",
                            rate_text(in_core_rate(rates)), " in core"));
+  }
+  if (rates.disk_in > 0.0) {
+    lines.push_back(concat("measured: ", digits(rates.disk_in / 1e9, 3), " GB/s from the disk and ",
+                           digits(rates.disk_out / 1e9, 3),
+                           " to it; what the system keeps of the file in memory is read faster"));
   }
   const StreamForecast& f = plan.forecast;
   std::string binds = f.binds;

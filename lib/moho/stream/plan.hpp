@@ -56,8 +56,8 @@ struct StreamNeed {
 
   /// Bytes of the rings of a schedule, and of parameters and sums that are held there.
   std::size_t device_bytes(const StreamShape& shape, bool resident, bool sums_held = false) const;
-  /// Bytes of the volume on the host, in one copy of its state.
-  std::size_t host_bytes() const;
+  /// Bytes on the host of volumes of one model: its parameters once, and a state each.
+  std::size_t host_bytes(int volumes = 1) const;
   /// Bytes of a plane that arrive at a device, of all volumes.
   double plane_in(bool resident, bool sums_held = false) const;
   /// Bytes of a plane that leave it.
@@ -74,7 +74,10 @@ struct StreamNeed {
 /// What may be chosen.
 struct StreamWishes {
   std::size_t device_memory = 0;  ///< bytes of a device; 0: without limit
-  int devices = 1;                ///< that there are, for a chain
+  int devices = 1;                ///< that there are
+  int groups = 0;                 ///< chains of as many devices each, every one with shots of its
+                                  ///< own; 0: as few as the volume allows
+  std::int64_t shots = 1;         ///< that there will be: no more chains than these have work
   std::int64_t block = 0;         ///< 0: to be chosen
   std::int64_t updates = 0;       ///< 0: to be chosen
   std::int64_t lag = 0;           ///< 0: the least
@@ -97,7 +100,7 @@ struct StreamPlan {
   bool sums_held = false;        ///< sums stay on the device
   int groups = 1;                ///< chains side by side, each for a shot of its own
   std::size_t device_bytes = 0;  ///< on each device
-  std::size_t host_bytes = 0;    ///< of the volume
+  std::size_t host_bytes = 0;    ///< of the volumes of a process
   std::int64_t ring_planes = 0;  ///< of each device
   double plane_in = 0.0;         ///< bytes a plane
   double plane_out = 0.0;        ///< bytes a plane

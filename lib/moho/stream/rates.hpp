@@ -4,6 +4,7 @@
 /// \file
 /// \brief How fast a device steps slabs of planes, and how fast planes come and go: measured.
 
+#include <moho/core/launch.hpp>
 #include <moho/core/order.hpp>
 #include <moho/stream/plan.hpp>
 #include <moho/wave/propagator.hpp>
@@ -18,7 +19,9 @@ namespace moho::stream {
 /// \brief Nodes a second of steps on slabs of so many planes, in the middle of the grid.
 ///
 /// It takes arrays of the largest slab for as long as it measures. Slabs that are smaller take
-/// turns all over them: the stages of a stream do not find their planes in a cache either.
+/// turns all over them: the stages of a stream do not find their planes in a cache either. The
+/// arrays hold noise, and a device steps for half a second before it is measured: one that draws
+/// all the power that it may lowers its clocks, which it does not on zeros.
 ///
 /// \param exec where steps are done; it is waited for
 /// \param scheme of the volume
@@ -32,6 +35,31 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
 /// moves. It takes page-locked buffers for as long as it measures.
 template <class Memory>
 void measure_link(const Instance<Memory>& exec, StreamRates& rates);
+
+namespace detail {
+
+/// Numbers between low and high that do not repeat within 2^32 elements.
+template <class T>
+struct FillWithNoise {
+  T* values;
+  double low, high;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    auto word = static_cast<std::uint32_t>(n) * 2654435761u;
+    word = (word ^ (word >> 15)) * 2246822519u;
+    word ^= word >> 13;
+    values[n] = static_cast<T>(low + (high - low) * (word / 4294967296.0));
+  }
+};
+
+template <class T, class Memory>
+void fill_with_noise(const Instance<Memory>& exec, const wave::Storage<T, Memory>& values,
+                     double low, double high) {
+  if (values.size() == 0) return;
+  launch("moho::stream::noise", exec, static_cast<std::int64_t>(values.size()),
+         FillWithNoise<T>{values.data(), low, high});
+}
+
+}  // namespace detail
 
 /// \brief Rates of slabs and of the link, within the memory that a plan is allowed.
 ///
@@ -80,7 +108,17 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
       wave::MediumWindow<T, Dim, Memory>::ring(instance, scheme, most);
   const auto medium = arrays.moved(scheme.layout(window));
   const auto field = wave::make_wavefield<T, Dim, Memory>(instance, scheme, window);
-  for (const std::int64_t wanted : planes) {
+  // the field that is written alternates between two values, whatever the parameters are
+  for (const auto& array : arrays.arrays()) detail::fill_with_noise(instance, array, 0.4, 0.6);
+  for (int f = 0; f < field.fields; ++f) {
+    detail::fill_with_noise(instance, field.now[f], -1.0, 1.0);
+    detail::fill_with_noise(instance, field.next[f], -1.0, 1.0);
+  }
+  const double least_seconds = is_host_memory<Memory> ? 0.02 : 0.05;
+  bool warm = is_host_memory<Memory>;
+  // the largest first: it draws the most power
+  for (auto at = planes.rbegin(); at != planes.rend(); ++at) {
+    const std::int64_t wanted = *at;
     Box<Dim> box = whole_box(scheme.grid());
     box.lower[0] = begin == 0 ? 0 : begin + reach;
     const std::int64_t end_of_all = window.end == extent ? extent : window.end - reach;
@@ -103,13 +141,17 @@ std::vector<StreamRates::Slab> measure_slabs(const InstanceOf<Memory>& exec,
     Mark<Memory> start, end;
     std::int64_t count = 2;
     double seconds = 0.0;
-    for (;; count *= 4) {
+    for (;; count *= 2) {
       start.set(instance);
       for (std::int64_t n = 0; n < count; ++n) once();
       end.set(instance);
       end.wait();
       seconds = end.seconds_since(start);
-      if (seconds > 0.02 || count > 1000) break;
+      if (warm && (seconds > least_seconds || count > 100000)) break;
+      if (!warm && seconds > 0.5) {
+        warm = true;
+        count = std::max<std::int64_t>(count / 16, 1);
+      }
     }
     result.push_back(
         {box.upper[0] - box.lower[0],

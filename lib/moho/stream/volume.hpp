@@ -111,8 +111,11 @@ class HostVolume {
   /// \brief Takes the memory, or makes or opens the file.
   /// \throws InputError, FileError for a file that cannot be made, does not fit the disk, or
   /// belongs to another run
+  /// \param model a volume of the same scheme in memory, whose parameters this one shares; null:
+  /// it has its own
   template <class Memory>
-  HostVolume(const wave::Scheme<T, Dim, Memory>& scheme, const VolumeOptions& options);
+  HostVolume(const wave::Scheme<T, Dim, Memory>& scheme, const VolumeOptions& options,
+             const HostVolume* model = nullptr);
 
   /// How it lies.
   const VolumeShape<T, Dim>& shape() const { return m_shape; }
@@ -199,6 +202,7 @@ class HostVolume {
   wave::Layout<Dim> m_q_layout;
   Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace> m_records;
   std::vector<Kokkos::View<T*, Kokkos::HostSpace>> m_memory;
+  std::vector<Kokkos::View<T*, Kokkos::HostSpace>> m_shared;  ///< of another volume
   std::unique_ptr<VolumeFile> m_file;
   int m_present = 0;
   std::int64_t m_level = 0;
@@ -243,7 +247,7 @@ std::size_t VolumeShape<T, Dim>::parameter_bytes() const {
 template <class T, int Dim>
 template <class Memory>
 HostVolume<T, Dim>::HostVolume(const wave::Scheme<T, Dim, Memory>& scheme,
-                               const VolumeOptions& options)
+                               const VolumeOptions& options, const HostVolume* model)
     : m_shape(scheme) {
   const auto rows = static_cast<std::size_t>(options.rows);
   const auto receivers = static_cast<std::size_t>(options.receivers);
@@ -262,7 +266,11 @@ HostVolume<T, Dim>::HostVolume(const wave::Scheme<T, Dim, Memory>& scheme,
     m_shape.sums = {options.sums, options.sum_planes, options.sum_plane_size, false};
   }
   const std::int64_t plane = m_shape.layout.strides[0];
-  for (int a = 0; a < m_shape.parameters; ++a) {
+  if (model != nullptr) {
+    m_parameters = model->m_parameters;
+    m_shared = model->m_memory;
+  }
+  for (int a = 0; a < m_shape.parameters && model == nullptr; ++a) {
     m_parameters.push_back(take(plane, m_shape.planes(), "moho::stream::parameter"));
   }
   for (int copy = 0; copy < (in_file() ? 2 : 1); ++copy) {
@@ -286,6 +294,10 @@ HostVolume<T, Dim>::HostVolume(const wave::Scheme<T, Dim, Memory>& scheme,
   m_records = decltype(m_records)(records.first, rows, receivers);
   if (m_shape.q_factors && !options.sources.empty()) {
     m_q_layout = scheme.layout(intersection(options.sources, all_planes(scheme.grid())));
+    if (model != nullptr) {
+      m_q_factors = model->m_q_factors;
+      return;
+    }
     m_q_factors = wave::Storage<T, Kokkos::HostSpace>("moho::stream::q_factors",
                                                       static_cast<std::size_t>(m_q_layout.size));
   }

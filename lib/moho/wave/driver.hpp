@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@
 namespace moho::wave {
 
 /// \brief What make_modelling() chooses and checks, without extending or allocating anything.
+/// \param options as for make_modelling(); memory of the largest std::size_t: it is not checked
 /// \param releases the model will be given up once it has been extended: for the estimate of memory
 /// \throws InputError, MemoryError as make_modelling()
 template <class T, int Dim, class Memory>
@@ -303,7 +305,8 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   shape.packed_axis = detail::stencil_of(plan.medium, options.equations) == detail::Stencil::tti &&
                       detail::has_axis_ring<T, Dim, Memory>(exec, options.order);
   plan.memory = modelling_memory<T, Dim>(shape);
-  const std::size_t allowed = memory_budget(exec, options.memory);
+  const bool unchecked = options.memory == std::numeric_limits<std::size_t>::max();
+  const std::size_t allowed = unchecked ? options.memory : memory_budget(exec, options.memory);
   // the model is there already
   const std::size_t more =
       plan.memory.most - std::min(plan.memory.most, options.memory > 0 ? 0 : plan.memory.model);

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief How Streaming models shots (internal).
+
+#include <moho/stream/driver.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace moho::stream {
+
+/// A shot on its way through a chain.
+template <class T, int Dim, class Memory>
+struct Streaming<T, Dim, Memory>::Run {
+  std::size_t chain;
+  const wave::Shot<Dim>& shot;
+  const StreamShotOptions<Dim>& options;
+  StreamShotResult<T> result = {};
+  std::int64_t first = 0;  ///< time that it begins at
+  bool complete = false;   ///< a file holds the whole shot
+  std::unique_ptr<Schedule> schedule = {};
+  std::vector<wave::PointSet<T, Dim, Memory>> sources = {}, receivers = {};  ///< one a device
+  std::vector<wave::PointSeries<T, Memory>> gathers = {};                    ///< one a device
+  std::vector<StreamShot<T, Dim, Memory>> shots = {};                        ///< one a device
+  wave::Traces<T> rows = {};                                                 ///< of the gather
+  StreamRunOptions<T> run = {};
+};
+
+template <class T, int Dim, class Memory>
+StreamShape Streaming<T, Dim, Memory>::shape_for(const StreamShotOptions<Dim>& options,
+                                                 std::int64_t first) const {
+  StreamShape shape = m_plan.shape;
+  shape.first = first;
+  if (!options.box || m_whole) return shape;
+  const Schedule schedule(shape);
+  const int last = shape.devices - 1;
+  Planes before{};
+  for (std::int64_t s = 0; s < schedule.sweeps(); ++s) {
+    const std::int64_t end = schedule.first_level(s, last) + schedule.updates(s, last);
+    // with the planes around it that steps and receivers read, where waves are at rest
+    const std::int64_t around = shape.beyond();
+    Planes planes = planes_of(options.box(end - 1));
+    planes =
+        intersection(Planes{planes.begin - around, planes.end + around}, Planes{0, shape.planes});
+    if (s > 0) planes = {std::min(planes.begin, before.begin), std::max(planes.end, before.end)};
+    shape.ranges.push_back(planes);
+    before = planes;
+  }
+  return shape;
+}
+
+template <class T, int Dim, class Memory>
+std::vector<StreamShotResult<T>> Streaming<T, Dim, Memory>::shots(
+    const std::vector<wave::Shot<Dim>>& shots, const std::vector<StreamShotOptions<Dim>>& options) {
+  if (shots.empty() || static_cast<int>(shots.size()) > chains() ||
+      options.size() != shots.size()) {
+    throw InputError(concat("shots: there are ", shots.size(), " with ", options.size(),
+                            " options (allowed: 1 to ", chains(),
+                            ", one for each chain of this process, and as many options)"));
+  }
+  std::vector<StreamShotResult<T>> results;
+  if (m_idle) {
+    results.resize(shots.size());
+    return results;
+  }
+  prepare();
+  std::vector<std::unique_ptr<Run>> runs;
+  for (std::size_t k = 0; k < shots.size(); ++k) runs.push_back(begin(k, shots[k], options[k]));
+  execute(runs);
+  for (const auto& run : runs) {
+    end(*run);
+    results.push_back(std::move(run->result));
+  }
+  return results;
+}
+
+template <class T, int Dim, class Memory>
+std::unique_ptr<typename Streaming<T, Dim, Memory>::Run> Streaming<T, Dim, Memory>::begin(
+    std::size_t chain, const wave::Shot<Dim>& shot, const StreamShotOptions<Dim>& options) {
+  auto run = std::unique_ptr<Run>(new Run{chain, shot, options});
+  HostVolume<T, Dim>* const volume = this->volume(chain);
+  if (volume != nullptr && volume->in_file() && m_options.resume && !m_resumed &&
+      volume->level() > 0) {
+    run->first = volume->level();
+    run->complete = run->first >= m_sampling.steps;
+    volume->clear_next();
+  } else if (volume != nullptr) {
+    volume->clear();
+  } else if (m_whole) {
+    m_chains[chain].front()->clear();
+  }
+  m_resumed = true;
+  run->rows = allocate<wave::Traces<T>>(detail::host_instance(), "moho::stream::rows",
+                                        m_sampling.rows, shot.receivers.size());
+  std::fill_n(run->rows.data(), run->rows.size(), T(0));
+  if (run->first > 0) {
+    const auto kept = volume->records();
+    for (std::size_t row = 0; row < run->rows.extent(0); ++row) {
+      for (std::size_t r = 0; r < run->rows.extent(1); ++r) run->rows(row, r) = kept(row, r);
+    }
+  }
+  if (run->complete) return run;
+  run->schedule =
+      std::make_unique<Schedule>(m_cut ? m_schedule->shape() : shape_for(options, run->first));
+  begin_devices(*run);
+  run->run.staged = !m_locked;
+  run->run.timeline = options.timeline;
+  run->run.progress = options.progress;
+  if (volume != nullptr && volume->in_file()) {
+    run->run.stored = [this, volume, now = run.get()](std::int64_t sweep) {
+      keep(*now, sweep);
+      const auto kept = volume->records();
+      for (std::size_t row = 0; row < now->rows.extent(0); ++row) {
+        for (std::size_t r = 0; r < now->rows.extent(1); ++r) kept(row, r) = now->rows(row, r);
+      }
+    };
+  }
+  return run;
+}
+
+// Points and series on each device.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::begin_devices(Run& run) {
+  const std::size_t count = m_cut ? m_slabs->count() : m_chains[run.chain].size();
+  run.sources.reserve(count);
+  run.receivers.reserve(count);
+  for (std::size_t g = 0; g < count; ++g) {
+    const Instance<Memory>& exec = m_cut ? m_instances[g] : instance(run.chain, g);
+    const Scheme& scheme = m_cut ? *m_schemes[g] : this->scheme(run.chain, g);
+    run.sources.emplace_back(exec, scheme.grid(), scheme.layout(), run.shot.sources,
+                             wave::point_options(scheme, "source", true));
+    run.receivers.emplace_back(exec, scheme.grid(), scheme.layout(), run.shot.receivers,
+                               wave::point_options(scheme, "receiver", false));
+    run.gathers.push_back(allocate<wave::PointSeries<T, Memory>>(
+        exec, "moho::stream::gather", m_sampling.rows, run.receivers[g].count()));
+    if (run.gathers[g].size() > 0) fill(exec, run.gathers[g], T(0));
+    StreamShot<T, Dim, Memory> one;
+    one.sources = &run.sources[g];
+    one.receivers = &run.receivers[g];
+    one.amplitudes = wave::detail::wavelet_series<T, Memory>(
+        exec, m_modelling.wavelet, m_sampling.steps, run.sources[g].count());
+    for (int f = 0; f < m_shape->fields && !m_whole && !m_cut; ++f) {
+      wave::Storage<const T, Memory> factors;
+      if (const HostVolume<T, Dim>* const volume = this->volume(run.chain)) {
+        factors =
+            run.sources[g].node_factors(exec, volume->source_layout(f), volume->source_scale(f));
+      }
+      one.factors[f] = m_ranks ? share_factors<T, Memory>(*m_ranks, exec, factors) : factors;
+    }
+    one.factor = wave::detail::source_factor<T>(scheme.grid());
+    one.every = m_sampling.every;
+    one.rows = m_sampling.rows;
+    one.gather = run.gathers[g];
+    one.box = run.options.box;
+    run.shots.push_back(one);
+    if (!m_cut) m_chains[run.chain][g]->begin(*run.schedule, one);
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::execute(std::vector<std::unique_ptr<Run>>& runs) {
+  if (m_cut) return execute_slabs(*runs.front());
+  if (m_ranks) return execute_ranks(*runs.front());
+  std::vector<StreamLane<T, Dim, Memory>> lanes;
+  std::vector<StreamRunOptions<T>> options;
+  for (const auto& run : runs) {
+    if (run->complete) continue;
+    lanes.push_back({run->schedule.get(), &m_chains[run->chain], volume(run->chain)});
+    options.push_back(run->run);
+  }
+  const std::vector<StreamReport> reports = run_chains<T, Dim, Memory>(lanes, options);
+  auto report = reports.begin();
+  for (const auto& run : runs) {
+    if (run->complete) continue;
+    run->result.report = *report++;
+    for (std::int64_t s = 0; s < run->schedule->sweeps() && !run->run.stored; ++s) keep(*run, s);
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::execute_slabs(Run& run) {
+  StreamReport& report = run.result.report;
+  m_slabs->begin(run.shots);
+  const auto start = std::chrono::steady_clock::now();
+  report.points = m_slabs->run(m_sampling.steps, run.options.progress);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.bad_node = m_slabs->bad_node();
+  // receivers are recorded by the device that steps their last plane, the others' rows are 0
+  for (std::size_t g = 0; g < m_slabs->count() && run.rows.size() > 0; ++g) {
+    const std::vector<T> part = download(m_instances[g], run.gathers[g]);
+    for (std::size_t i = 0; i < part.size(); ++i) run.rows.data()[i] += part[i];
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::execute_ranks(Run& run) {
+  Device& device = *m_chains[run.chain].front();
+  run.result.report =
+      run_stream_ranks<T, Dim, Memory>(*m_ranks, *run.schedule, device, volume(run.chain), run.run);
+  if (run.rows.size() == 0) return;
+  // every rank has recorded the rows of its own steps
+  std::vector<T> mine = download(m_instances.front(), run.gathers.front());
+  const std::size_t bytes = mine.size() * sizeof(T);
+  if (m_place > 0) {
+    m_ranks->send(mine.data(), bytes, 0);
+    m_ranks->wait_sent();
+    return;
+  }
+  for (int g = 0; g < m_ranks->size(); ++g) {
+    if (g > 0) {
+      m_ranks->receive(mine.data(), bytes, g);
+      m_ranks->wait_received();
+    }
+    const std::size_t count = run.rows.extent(1);
+    for (std::int64_t s = 0; s < run.schedule->sweeps(); ++s) {
+      const auto [begin, end] = rows_of(*run.schedule, s, g);
+      if (begin >= end) continue;
+      std::copy(mine.data() + begin * count, mine.data() + end * count,
+                run.rows.data() + begin * count);
+    }
+  }
+}
+
+// The rows of a gather that a device records in a sweep.
+template <class T, int Dim, class Memory>
+std::pair<std::size_t, std::size_t> Streaming<T, Dim, Memory>::rows_of(const Schedule& schedule,
+                                                                       std::int64_t sweep,
+                                                                       int device) const {
+  const std::int64_t level = schedule.first_level(sweep, device);
+  const std::int64_t done = level + schedule.updates(sweep, device);
+  return {static_cast<std::size_t>(level / m_sampling.every + 1),
+          static_cast<std::size_t>(std::min(done / m_sampling.every + 1, m_sampling.rows))};
+}
+
+// Those of all devices of this process, to the gather.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::keep(Run& run, std::int64_t sweep) const {
+  for (std::size_t g = 0; g < run.gathers.size() && run.rows.extent(1) > 0; ++g) {
+    const auto range = rows_of(*run.schedule, sweep, static_cast<int>(g));
+    if (range.first >= range.second) continue;
+    const Instance<Memory>& exec = m_chains[run.chain][g]->storing();
+    copy(exec, Kokkos::subview(run.rows, range, Kokkos::ALL),
+         Kokkos::subview(run.gathers[g], range, Kokkos::ALL));
+    exec.fence();
+  }
+}
+
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::end(Run& run) {
+  StreamShotResult<T>& result = run.result;
+  result.interval = m_sampling.interval;
+  result.steps = m_level = m_sampling.steps;
+  if (!leads()) return;
+  if (result.report.bad_node >= 0) {
+    const Grid<Dim>& grid = m_modelling.grid;
+    const Index<Dim> node = grid.node(result.report.bad_node);
+    throw Error(concat("the wavefield is no longer finite at node ", format_index(node), ", ",
+                       format_point(grid.position(node)),
+                       " (it overflowed, or the source holds such a number): look at the model "
+                       "there, smooth its angles, or take a smaller dt"));
+  }
+  result.traces = wave::detail::traces_of_rows<T>(run.rows, m_sampling, m_modelling.time.dt);
+}
+
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::copy_out(int field, const Box<Dim>& box, T* values,
+                                         int chain) const {
+  const auto at = static_cast<std::size_t>(chain);
+  if (const HostVolume<T, Dim>* const volume = this->volume(at)) {
+    return volume->copy_out(field, box, values);
+  }
+  if (m_slabs) return m_slabs->copy_out(field, box, values);
+  const wave::Layout<Dim> layout = m_schemes.front()->layout();
+  const auto& array = m_chains[at].front()->ring().field(static_cast<int>(m_level & 1), field);
+  const std::vector<T> padded = download(instance(at, 0), array);
+  for (std::int64_t n = 0; n < box.size(); ++n) {
+    values[n] = padded[static_cast<std::size_t>(layout.flat(box.node(n)))];
+  }
+}
+
+}  // namespace moho::stream
