@@ -27,7 +27,7 @@ or (x, y, z) with z running fastest; .npy, .rsf, .sgy and .segy are read.
 
 constexpr const char* outro =
     R"(
-Unknowns (--parameters): vp; vp,rho; vp,epsilon,delta of VTI (any choice with vp); vp of TTI. L-BFGS looks for
+Unknowns (--parameters): vp; vp,rho; vp,epsilon,delta of VTI and TTI (any choice with vp). L-BFGS looks for
 the least misfit, in logarithms of vp and rho. Before the first shot bounds are compared with what the time
 step and the grid allow. --mask depth:40 keeps nodes down to 40 m as they are; a file on the nodes of the model
 keeps those where it is zero.
@@ -92,10 +92,10 @@ void check_unknowns(const Options& o) {
     if (name == "rho" && medium != wave::Medium::variable_density) {
       throw InputError("--parameters: rho needs a model with --rho, without anisotropy");
     }
-    if (name != "rho" && medium != wave::Medium::vti) {
+    if (name != "rho" && wave::fields_of(medium) != 2) {
       throw InputError(concat("--parameters: ", name,
-                              " needs a model with --epsilon or --delta, "
-                              "without a tilt (in TTI vp is the only unknown)"));
+                              " needs a model with --epsilon or --delta (VTI, or TTI with --theta, "
+                              "whose angles are not unknowns)"));
     }
     if (name != "rho" && o.model.parameters.count(name) == 0) {
       throw InputError(concat("--parameters: ", name, " needs --", name, " to begin with"));
@@ -177,7 +177,8 @@ Description describe() {
       {"Data", data_options("data", Options().wavelet, "model")},
       true_model_options("data"),
       {"Misfit",
-       {{"misfit", "NAME", "least-squares, correlation or huber (default: least-squares)"},
+       {{"misfit", "NAME",
+         "least-squares, correlation, huber or envelope (default: least-squares)"},
         {"huber", "n",
          "for huber: residuals above so many times the root mean square of the data are large "
          "(default: 1)"},

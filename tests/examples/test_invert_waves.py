@@ -165,7 +165,7 @@ class Inversion(Case):
         self.assertFalse(np.array_equal(r.vp[30:], self.start[30:]))
 
     def test_misfits(self):
-        for more in (["--misfit", "correlation"], ["--misfit", "huber", "--huber", "0.5"],
+        for more in (["--misfit", "correlation"], ["--misfit", "huber", "--huber", "0.5"], ["--misfit", "envelope"],
                      ["--offset-weights", "0:0.2,400:1", "--mute", "velocity:2600"], ["--variables", "linear"]):
             r = self.invert(*self.shots, "--iterations", "4", *more)
             self.assertLess(r.relative, 0.4, more)
@@ -182,9 +182,11 @@ class Inversion(Case):
                         "--parameters", "vp,epsilon,delta", "--iterations", "4", out="vti")
         self.assertLess(r.relative, 0.5)
         self.assertGreater(np.abs(r.load("epsilon.npy") - 0.1).max(), 1e-4)
-        r = self.invert(*self.shots, "--epsilon", "0.1", "--delta", "0.05", "--theta", "0.3", "--true-epsilon", "0.1",
-                        "--true-delta", "0.05", "--true-theta", "0.3", "--iterations", "3", out="tti")
-        self.assertLess(r.relative, 0.4)
+        r = self.invert(*self.shots, "--epsilon", "0.1", "--delta", "0.05", "--theta", "0.3", "--true-epsilon", "0.12",
+                        "--true-delta", "0.05", "--true-theta", "0.3", "--parameters", "vp,epsilon,delta",
+                        "--iterations", "3", out="tti")
+        self.assertLess(r.relative, 0.5)
+        self.assertGreater(np.abs(r.load("delta.npy") - 0.05).max(), 1e-4)
 
     def test_extended_image(self):
         r = self.invert(*self.shots, "--iterations", "1", "--lags", "6")

@@ -9,6 +9,7 @@
 #include <moho/rtm/reverse.hpp>
 #include <moho/rtm/stores.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <vector>
@@ -73,7 +74,7 @@ struct SmallShot {
         exec, extended, wave::extend_model<T, Dim, Memory>(exec, grid, model, faces), options,
         0.8));
     sources = points(2, 11);
-    receivers = points(9, 12);
+    receivers = points(9, 12, 10.0);  // in the upper part: their box leaves nodes out
     std::mt19937 random(13);
     std::vector<double> signal;
     for (std::int64_t n = 0; n < 40; ++n) {
@@ -82,7 +83,8 @@ struct SmallShot {
     }
     forward = {propagator.get(), &sources, series_of<T, Memory>(exec, signal, 2)};
   }
-  wave::PointSet<T, Dim, Memory> points(int count, unsigned seed) const {
+  /// Points at random; those with a `deepest` number of nodes not below it.
+  wave::PointSet<T, Dim, Memory> points(int count, unsigned seed, double deepest = 1e9) const {
     std::mt19937 random(seed);
     Points<Dim> places;
     for (int n = 0; n < count; ++n) {
@@ -90,7 +92,8 @@ struct SmallShot {
       for (int d = 0; d < Dim; ++d) {
         const double length = static_cast<double>(grid.extents[d] - 1);
         // the nodes that share in a point stay off the layers
-        p[d] = grid.origin[d] + grid.spacing[d] * uniform(random, 5.0, length - 5.0);
+        const double last = d == Dim - 1 ? std::min(length - 5.0, deepest) : length - 5.0;
+        p[d] = grid.origin[d] + grid.spacing[d] * uniform(random, 5.0, last);
       }
       places.push_back(p);
     }

@@ -134,10 +134,12 @@ const std::array<Case3, 5> media = {{{Medium::isotropic, {}},
                                      {Medium::variable_density, {.density = true}},
                                      {Medium::vti, {}},
                                      {Medium::vti, {.anisotropy = true}},
-                                     {Medium::tti, {}}}};
+                                     {Medium::tti, {.anisotropy = true}}}};
 
 MEMORY_TEST(Gradient, IsThatOfTheMisfitIn2D) {
-  for (const auto& [medium, unknowns] : media) {
+  std::vector<Case3> all(media.begin(), media.end());
+  all.push_back({Medium::tti, {}});
+  for (const auto& [medium, unknowns] : all) {
     auto shot = make_shot<T, 2, Memory>(exec, medium, mixed_faces<2>());
     expect_gradient<T, 2, Memory>(shot, unknowns, Way::shell, false, to_string(medium));
     // and the same from snapshots and from states
@@ -241,7 +243,7 @@ MEMORY_TEST(Gradient, EveryFewStepsIsNearlyTheSame) {
     for (const int number : {0, 2, 3}) {
       EXPECT_LT(relative_error(values_of<T, 2, Memory>(exec, parameter(few, number)),
                                values_of<T, 2, Memory>(exec, parameter(each, number))),
-                0.02)
+                0.05)
           << parameters[number].name << ", way " << static_cast<int>(way);
     }
   }

@@ -77,8 +77,8 @@ TEST(Misfit, DerivativesAreThoseOfDifferences) {
   shot.begins = {-1.0, 0.01, 0.03};
   shot.taper = 0.02;
   const auto rows = random_rows(shot);
-  for (const MisfitKind kind :
-       {MisfitKind::least_squares, MisfitKind::correlation, MisfitKind::huber}) {
+  for (const MisfitKind kind : {MisfitKind::least_squares, MisfitKind::correlation,
+                                MisfitKind::huber, MisfitKind::envelope}) {
     std::vector<double> derivative, ignored;
     shot_misfit({kind, 0.7}, shot, rows, derivative);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -112,6 +112,40 @@ TEST(Misfit, CorrelationDoesNotSeeAmplitudes) {
   }
   EXPECT_NEAR(shot_misfit(correlation, shot, same, derivative), 0.0, 1e-12);
   for (const double value : derivative) EXPECT_NEAR(value, 0.0, 1e-12);
+}
+
+// Wave packets of the same envelope and any phase differ in nothing; one that is moved by a part of
+// its length differs, and less than by twice that: there are no cycles to skip.
+TEST(Misfit, EnvelopeDoesNotSeePhases) {
+  ObservedShot shot;
+  shot.receivers = 1;
+  shot.count = 400;
+  shot.dt = 0.004;
+  const auto packet = [&](double phase, double delay) {
+    std::vector<double> samples;
+    for (std::int64_t n = 0; n < shot.count; ++n) {
+      const double t = static_cast<double>(n) * shot.dt - 0.8 - delay;
+      samples.push_back(std::exp(-0.5 * t * t / (0.1 * 0.1)) *
+                        std::cos(2.0 * pi * 15.0 * t + phase));
+    }
+    return samples;
+  };
+  const auto observed = packet(0.0, 0.0);
+  shot.samples.assign(observed.begin(), observed.end());
+  std::vector<double> derivative;
+  const MisfitOptions envelope{MisfitKind::envelope};
+  const double none = shot_misfit(envelope, shot, std::vector<double>(observed.size()), derivative);
+  // 1/2 of the integral of exp(-t^2 / 0.1^2)
+  EXPECT_NEAR(none, 0.5 * 0.1 * std::sqrt(pi), 0.01 * none);
+  for (const double phase : {0.7, 1.6, pi}) {
+    EXPECT_LT(shot_misfit(envelope, shot, packet(phase, 0.0), derivative), 1e-6 * none);
+  }
+  double before = 0.0;
+  for (const double delay : {0.02, 0.04, 0.06, 0.08, 0.1}) {  // a period is 0.067
+    const double f = shot_misfit(envelope, shot, packet(0.0, delay), derivative);
+    EXPECT_GT(f, before) << delay;
+    before = f;
+  }
 }
 
 TEST(Misfit, WeightsByOffsetAreLinear) {
@@ -156,6 +190,7 @@ TEST(Misfit, LowPassLeavesWhatItShould) {
 
 TEST(Misfit, RefusesWhatMakesNoSense) {
   EXPECT_EQ(parse_misfit("huber"), MisfitKind::huber);
+  EXPECT_EQ(parse_misfit("envelope"), MisfitKind::envelope);
   EXPECT_THAT(message_of([] { parse_misfit("l3"); }), HasSubstr("misfit 'l3' is unknown"));
   ObservedShot shot = random_shot(2, 10);
   shot.name = "shot 7";

@@ -86,7 +86,11 @@ struct Survey {
         return p;
       };
       shot.sources = {place()};
-      for (int r = 0; r < 6; ++r) shot.receivers.push_back(place());
+      for (int r = 0; r < 6; ++r) {
+        shot.receivers.push_back(place());
+        // the box of the first shot's leaves nodes out
+        if (k == 0) shot.receivers.back()[Dim - 1] *= 0.2;
+      }
       shots.push_back(shot);
     }
     for (int n = 0; n < 60; ++n) {

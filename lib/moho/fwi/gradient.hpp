@@ -9,6 +9,7 @@
 #include <moho/core/instances.hpp>
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/gradient_kernels.hpp>
+#include <moho/fwi/scale_products.hpp>
 #include <moho/rtm/leg.hpp>
 #include <moho/rtm/snapshot.hpp>
 #include <moho/wave/adjoint.hpp>
@@ -25,7 +26,7 @@ namespace moho::fwi {
 /// Parameters of a model that derivatives are wanted of. The P velocity is always among them.
 struct Unknowns {
   bool density = false;     ///< of media with variable density
-  bool anisotropy = false;  ///< epsilon and delta of VTI media
+  bool anisotropy = false;  ///< epsilon and delta of VTI and TTI media
 };
 
 /// \brief The misfit of a shot: reads what was modelled, (steps + 1) x receivers, writes its
@@ -147,9 +148,12 @@ class ShotGradients {
                   const ShotGradientOptions<T, Dim, Memory>& options, const Box<Dim>& kept,
                   const std::function<void(std::int64_t)>& present,
                   ShotGradientReport<Dim>& report) const;
-  void image(const Instance<Memory>& exec, const Wave& adjoint,
-             const rtm::Leg<T, Dim, Memory>& forward, const rtm::Snapshot<T, Dim, Memory>& snapshot,
-             const Index<Dim>& shift, std::int64_t time, ExtendedImage<T, Dim, Memory>* extended);
+  detail::AddScale<T, Dim> scale_sums(const detail::SourceValues<T, Dim>& source) const;
+  void add_buoyancy(const Instance<Memory>& exec, const Wave& adjoint);
+  void add_anisotropy(const Instance<Memory>& exec, const Wave& adjoint,
+                      const rtm::Leg<T, Dim, Memory>& forward,
+                      const detail::SourceValues<T, Dim>& source, std::int64_t time);
+  void put_source(const Instance<Memory>& exec, const detail::SourceValues<T, Dim>& source);
   Field<T, Dim, Memory> folded(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                const Array& sums) const;
 
@@ -180,9 +184,9 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
     throw InputError(concat("unknowns: the density of a medium '", wave::to_string(medium),
                             "' (allowed: with variable_density): give the model a density"));
   }
-  if (unknowns.anisotropy && medium != wave::Medium::vti) {
+  if (unknowns.anisotropy && wave::fields_of(medium) != 2) {
     throw InputError(concat("unknowns: epsilon and delta of a medium '", wave::to_string(medium),
-                            "' (allowed: with vti): invert for vp there"));
+                            "' (allowed: with vti and tti): invert for vp there"));
   }
   const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
   for (int d = 0; d < Dim; ++d) {
@@ -195,7 +199,9 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
     }
   }
   m_box = layers ? whole_box(propagator.grid()) : propagator.interior();
+  // what the differences of the source's wavefield reach: those of TTI are taken of differences
   if (unknowns.density || unknowns.anisotropy) m_outside = propagator.order() / 2;
+  if (unknowns.anisotropy && medium == wave::Medium::tti) m_outside *= 2;
   update(exec);
   const wave::Layout<Dim>& layout = propagator.layout();
   const auto padded = [&](const char* label) {
@@ -208,7 +214,10 @@ ShotGradients<T, Dim, Memory>::ShotGradients(const InstanceOf<Memory>& exec,
   if (m_outside > 0) {
     m_source.layout = layout;
     m_source.fields = scheme.fields();
-    for (int f = 0; f < m_source.fields; ++f) m_source.now[f] = padded("moho::fwi::source");
+    for (int f = 0; f < m_source.fields; ++f) {
+      m_source.now[f] = padded("moho::fwi::source");
+      if (medium == wave::Medium::tti) m_source.slope[f] = padded("moho::fwi::source");
+    }
   }
   m_by_scale = dense("moho::fwi::by_scale");
   m_illumination = dense("moho::fwi::illumination");
@@ -243,8 +252,9 @@ std::size_t ShotGradients<T, Dim, Memory>::bytes() const {
   std::size_t count = 0;
   for (const Array* array :
        {&m_by_scale, &m_by_a, &m_by_r, &m_by_b, &m_illumination, &m_change[0], &m_change[1],
-        &m_source.now[0], &m_source.now[1], &m_source_change[0], &m_source_change[1], &m_injected,
-        &m_lambda, &m_slope, &m_factors.inject[0], &m_factors.inject[1], &m_factors.record}) {
+        &m_source.now[0], &m_source.now[1], &m_source.slope[0], &m_source.slope[1],
+        &m_source_change[0], &m_source_change[1], &m_injected, &m_lambda, &m_slope,
+        &m_factors.inject[0], &m_factors.inject[1], &m_factors.record}) {
     count += array->size();
   }
   return count * sizeof(T);
@@ -260,7 +270,8 @@ void ShotGradients<T, Dim, Memory>::source_leg(
   wavefield.clear(exec);
   store.begin(exec, wavefield, 0);
   wave::RunOptions<T, Dim, Memory> run;
-  run.last = options.steps;
+  // a leg of its own is not looked at after the last product
+  run.last = number == 0 ? options.steps : options.steps / m_every * m_every;
   run.check_every = options.check_every;
   run.present = present;
   run.advanced = [&](std::int64_t time, const Box<Dim>& box) {
@@ -356,16 +367,37 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
     const bool products = time > 0 && time % m_every == 0;
     const bool begins = time == 0 && m_unknowns.anisotropy;
     if (!products && !m_unknowns.anisotropy) return;
-    wave::apply_operator<T, Dim, Memory>(instance, propagator.scheme(), propagator.medium_window(),
-                                         wavefield, m_unknowns.anisotropy ? whole : m_box,
-                                         m_change[0], products ? m_change[1] : Array());
-    receivers.inject(instance, m_change[0], wave::PointSeries<const T, Memory>(derivative), time);
+    const auto inject = [&] {
+      receivers.inject(instance, m_change[0], wave::PointSeries<const T, Memory>(derivative), time);
+    };
+    const bool everywhere = m_unknowns.anisotropy || options.extended != nullptr;
+    if (everywhere) {
+      wave::apply_operator<T, Dim, Memory>(
+          instance, propagator.scheme(), propagator.medium_window(), wavefield,
+          m_unknowns.anisotropy ? whole : m_box, m_change[0], products ? m_change[1] : Array());
+      inject();
+    }
+    detail::SourceValues<T, Dim> source{};
     if (products) {
-      image(instance, wavefield, forward, store.get(instance, time), shift, time, options.extended);
-    } else if (begins) {
-      image(instance, wavefield, forward, {}, shift, time, nullptr);
+      source = detail::source_values<T, Dim, Memory>(instance, store, time, fields(), shift,
+                                                     options.extended != nullptr);
+      const detail::AddScale<T, Dim> add = scale_sums(source);
+      if (everywhere) {
+        launch_box("moho::fwi::add_scale", instance, m_box, add);
+      } else {
+        detail::add_products<T, Dim, Memory>(instance, propagator.scheme(),
+                                             propagator.medium_window(), wavefield, m_box,
+                                             receivers.box(), m_change, inject, add);
+      }
+      for (int f = 0; f < wavefield.fields && options.extended != nullptr; ++f) {
+        options.extended->add(instance, source.fields[f], source.box, propagator.layout(),
+                              m_change[f], static_cast<double>(m_every));
+      }
+      if (m_outside > 0) put_source(instance, source);
+      if (m_unknowns.density) add_buoyancy(instance, wavefield);
     }
     if (!m_unknowns.anisotropy) return;
+    if (products || begins) add_anisotropy(instance, wavefield, forward, source, time);
     launch_box("moho::fwi::step_lambda", instance, whole,
                detail::StepLambda<T, Dim>{propagator.scheme().arguments(), m_change[0].data(),
                                           m_lambda.data(), m_slope.data(), propagator.layout()});
@@ -385,81 +417,81 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
 }
 
 template <class T, int Dim, class Memory>
-void ShotGradients<T, Dim, Memory>::image(const Instance<Memory>& exec, const Wave& adjoint,
-                                          const rtm::Leg<T, Dim, Memory>& forward,
-                                          const rtm::Snapshot<T, Dim, Memory>& snapshot,
-                                          const Index<Dim>& shift, std::int64_t time,
-                                          ExtendedImage<T, Dim, Memory>* extended) {
+detail::AddScale<T, Dim> ShotGradients<T, Dim, Memory>::scale_sums(
+    const detail::SourceValues<T, Dim>& source) const {
+  detail::AddScale<T, Dim> add{};
+  add.p = source.fields[0];
+  add.q = source.fields[1];
+  add.snapshot = source.values;
+  add.change_p = m_change[0].data();
+  add.change_q = m_change[1].data();
+  add.layout = m_propagator->layout();
+  add.sums = detail::dense(m_box);
+  add.scale = m_by_scale.data();
+  add.illumination = m_illumination.data();
+  add.weight = static_cast<T>(m_every);
+  add.time = static_cast<T>(static_cast<double>(m_every) * m_propagator->dt());
+  return add;
+}
+
+// Into padded arrays, whose neighbours are read.
+template <class T, int Dim, class Memory>
+void ShotGradients<T, Dim, Memory>::put_source(const Instance<Memory>& exec,
+                                               const detail::SourceValues<T, Dim>& source) {
+  for (int f = 0; f < m_source.fields; ++f) {
+    const detail::PutNodes<T, Dim> put{source.fields[f], m_source.now[f].data(), m_source.layout,
+                                       source.values};
+    launch_box("moho::fwi::put_source", exec,
+               intersection(source.box, whole_box(m_propagator->grid())), put);
+  }
+}
+
+template <class T, int Dim, class Memory>
+void ShotGradients<T, Dim, Memory>::add_buoyancy(const Instance<Memory>& exec,
+                                                 const Wave& adjoint) {
   const auto& propagator = *m_propagator;
   const auto& scheme = propagator.scheme();
   const wave::Layout<Dim>& layout = propagator.layout();
   const T weight = static_cast<T>(m_every);
-  const bool there = snapshot.values.size() > 0;
-  Box<Dim> box = snapshot.box;
-  for (int d = 0; d < Dim; ++d) {
-    box.lower[d] += shift[d];
-    box.upper[d] += shift[d];
-  }
-  const auto nodes = detail::dense(box);
-  if (there) {
-    detail::AddScale<T, Dim> add{};
-    add.p = snapshot.values.data();
-    if (scheme.fields() == 2) {
-      add.q = add.p + box.size();
-      add.change_q = m_change[1].data();
-    }
-    add.snapshot = nodes;
-    add.change_p = m_change[0].data();
-    add.layout = layout;
-    add.sums = detail::dense(m_box);
-    add.scale = m_by_scale.data();
-    add.illumination = m_illumination.data();
-    add.weight = weight;
-    add.time = static_cast<T>(static_cast<double>(m_every) * propagator.dt());
-    launch_box("moho::fwi::add_scale", exec, m_box, add);
-    for (int f = 0; f < scheme.fields() && extended != nullptr; ++f) {
-      extended->add(exec, snapshot.values.data() + f * box.size(), box, layout, m_change[f],
-                    static_cast<double>(m_every));
-    }
-  }
-  if (m_outside == 0) return;
-  if (there) {
-    for (int f = 0; f < m_source.fields; ++f) {
-      const detail::PutNodes<T, Dim> put{snapshot.values.data() + f * box.size(),
-                                         m_source.now[f].data(), layout, nodes};
-      launch_box("moho::fwi::put_source", exec, intersection(box, whole_box(propagator.grid())),
-                 put);
-    }
-  }
   wave::detail::StepArguments<T> s = scheme.arguments();
   propagator.medium_window().bind(s);
-  if (m_unknowns.density && there) {
-    // both behind free surfaces, which div(1/rho grad p) has filled for the adjoint field
-    wave::detail::set_box(s, whole_box(propagator.grid()));
-    wave::detail::mirror_faces<T, Dim, Memory>(exec, scheme, layout.window, s,
-                                               {m_source.now[0].data() + layout.offset, nullptr}, 1,
-                                               T(-1));
-    wave::detail::mirror_faces<T, Dim, Memory>(
-        exec, scheme, layout.window, s, {adjoint.now[0].data() + layout.offset, nullptr}, 1, T(-1));
-    detail::AddBuoyancy<T, Dim> add{};
-    add.s = s;
-    add.radius = scheme.order() / 2;
-    add.p = m_source.now[0].data();
-    add.nu = adjoint.now[0].data();
-    add.layout = layout;
-    add.extents = propagator.grid().extents;
-    const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
-    for (int d = 0; d < Dim; ++d) {
-      add.free_lower[d] = faces.lower[d].kind == wave::FaceKind::free_surface;
-      add.free_upper[d] = faces.upper[d].kind == wave::FaceKind::free_surface;
-    }
-    add.sums = detail::dense(m_box);
-    add.by_b = m_by_b.data();
-    add.weight = weight;
-    launch_box("moho::fwi::add_buoyancy", exec, m_box, add);
+  // both behind free surfaces, which div(1/rho grad p) has filled for the adjoint field
+  wave::detail::set_box(s, whole_box(propagator.grid()));
+  wave::detail::mirror_faces<T, Dim, Memory>(
+      exec, scheme, layout.window, s, {m_source.now[0].data() + layout.offset, nullptr}, 1, T(-1));
+  wave::detail::mirror_faces<T, Dim, Memory>(
+      exec, scheme, layout.window, s, {adjoint.now[0].data() + layout.offset, nullptr}, 1, T(-1));
+  detail::AddBuoyancy<T, Dim> add{};
+  add.s = s;
+  add.radius = scheme.order() / 2;
+  add.p = m_source.now[0].data();
+  add.nu = adjoint.now[0].data();
+  add.layout = layout;
+  add.extents = propagator.grid().extents;
+  const wave::Boundaries<Dim>& faces = scheme.options().boundaries;
+  for (int d = 0; d < Dim; ++d) {
+    add.free_lower[d] = faces.lower[d].kind == wave::FaceKind::free_surface;
+    add.free_upper[d] = faces.upper[d].kind == wave::FaceKind::free_surface;
   }
-  if (!m_unknowns.anisotropy) return;
-  if (there) {
+  add.sums = detail::dense(m_box);
+  add.by_b = m_by_b.data();
+  add.weight = weight;
+  detail::launch_buoyancy<T, Dim, Memory>(exec, m_box, add);
+}
+
+template <class T, int Dim, class Memory>
+void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
+                                                   const Wave& adjoint,
+                                                   const rtm::Leg<T, Dim, Memory>& forward,
+                                                   const detail::SourceValues<T, Dim>& source,
+                                                   std::int64_t time) {
+  const auto& propagator = *m_propagator;
+  const auto& scheme = propagator.scheme();
+  const wave::Layout<Dim>& layout = propagator.layout();
+  const T weight = static_cast<T>(m_every);
+  wave::detail::StepArguments<T> s = scheme.arguments();
+  propagator.medium_window().bind(s);
+  if (source.fields[0] != nullptr) {
     wave::apply_operator<T, Dim, Memory>(exec, scheme, propagator.medium_window(), m_source, m_box,
                                          m_source_change[0], m_source_change[1]);
   }
@@ -476,7 +508,7 @@ void ShotGradients<T, Dim, Memory>::image(const Instance<Memory>& exec, const Wa
   add.s = s;
   add.lambda = m_lambda.data();
   add.nu_q = adjoint.now[1].data();
-  if (there) {
+  if (source.fields[0] != nullptr) {
     add.h2p = m_source_change[0].data();
     add.h1q = m_source_change[1].data();
   }

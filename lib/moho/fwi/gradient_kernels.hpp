@@ -8,7 +8,9 @@
 #include <moho/wave/arguments.hpp>
 #include <moho/wave/layout.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 namespace moho::fwi::detail {
 
@@ -40,6 +42,14 @@ struct PutNodes {
   }
 };
 
+/// The source's wavefield at one time.
+template <class T, int Dim>
+struct SourceValues {
+  const T* fields[2];    ///< null: at rest
+  Box<Dim> box;          ///< the nodes that it has
+  DenseBox<Dim> values;  ///< where they are
+};
+
 /// sum u . (D nu + residual), and p^2.
 template <class T, int Dim>
 struct AddScale {
@@ -50,13 +60,16 @@ struct AddScale {
   DenseBox<Dim> sums;
   T *scale, *illumination;
   T weight, time;
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    const std::int64_t from = snapshot.at(node), to = sums.at(node), i = layout.flat(node);
+  KOKKOS_FORCEINLINE_FUNCTION void at(std::int64_t from, std::int64_t to, T of_p, T of_q) const {
     const T u = p[from];
-    T product = u * change_p[i];
-    if (q != nullptr) product += q[from] * change_q[i];
+    T product = u * of_p;
+    if (q != nullptr) product += q[from] * of_q;
     scale[to] += weight * product;
     illumination[to] += time * u * u;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    const std::int64_t i = layout.flat(node);
+    at(snapshot.at(node), sums.at(node), change_p[i], q != nullptr ? change_q[i] : T(0));
   }
 };
 
@@ -150,6 +163,82 @@ struct AddBuoyancy {
     return sum;
   }
 };
+
+/// \brief The same, a row at a time, for hosts: nodes that are on no face, with the radius known,
+/// in loops without branches.
+template <class T, int Dim, int radius>
+struct BuoyancyRows {
+  AddBuoyancy<T, Dim> add;
+  Box<Dim> box, rows;  ///< nodes, and the first nodes of rows
+  void operator()(const std::int64_t row) const {
+    Index<Dim> node = rows.node(row);
+    const std::int64_t begin = box.lower[Dim - 1], end = box.upper[Dim - 1];
+    std::int64_t from = std::max<std::int64_t>(begin, 1);
+    std::int64_t to = std::max(from, std::min(end, add.extents[Dim - 1] - 1));
+    for (int d = 0; d + 1 < Dim; ++d) {
+      if (node[d] == 0 || node[d] == add.extents[d] - 1) from = to = end;
+    }
+    for (node[Dim - 1] = begin; node[Dim - 1] < from; ++node[Dim - 1]) add(node);
+    node[Dim - 1] = from;
+    const std::int64_t i0 = add.layout.flat(node), to0 = add.sums.at(node);
+    const T* const nu = add.nu + i0;
+    const T* const p = add.p + i0;
+    T* const sums = add.by_b + to0;
+#pragma GCC ivdep
+    for (std::int64_t z = 0; z < to - from; ++z) {
+      T sum = 0;
+      MOHO_UNROLL
+      for (int d = 0; d < Dim; ++d) {
+        const std::int64_t stride = add.layout.strides[d];
+        const T* const c = add.s.second[d == Dim - 1 ? 2 : d];
+        MOHO_UNROLL
+        for (int k = 1; k <= radius; ++k) {
+          const std::int64_t up = z + k * stride, low = z - k * stride;
+          sum -= T(0.5) * c[k] *
+                 ((nu[up] - nu[z]) * (p[up] - p[z]) + (nu[low] - nu[z]) * (p[low] - p[z]));
+        }
+      }
+      sums[z] += add.weight * sum;
+    }
+    for (node[Dim - 1] = to; node[Dim - 1] < end; ++node[Dim - 1]) add(node);
+  }
+};
+
+/// Adds the derivative by b at the nodes of a box.
+template <class T, int Dim, class Memory>
+void launch_buoyancy(const Instance<Memory>& exec, const Box<Dim>& box,
+                     const AddBuoyancy<T, Dim>& add) {
+  constexpr const char* label = "moho::fwi::add_buoyancy";
+  if constexpr (is_host_memory<Memory>) {
+    Box<Dim> rows = box;
+    rows.upper[Dim - 1] = std::min(box.upper[Dim - 1], box.lower[Dim - 1] + 1);
+    if (rows.empty()) return;
+    const auto run = [&](auto radius) {
+      launch(label, exec, rows.size(),
+             BuoyancyRows<T, Dim, decltype(radius)::value>{add, box, rows});
+    };
+    switch (add.radius) {
+      case 1:
+        return run(std::integral_constant<int, 1>());
+      case 2:
+        return run(std::integral_constant<int, 2>());
+      case 3:
+        return run(std::integral_constant<int, 3>());
+      case 4:
+        return run(std::integral_constant<int, 4>());
+      case 5:
+        return run(std::integral_constant<int, 5>());
+      case 6:
+        return run(std::integral_constant<int, 6>());
+      case 7:
+        return run(std::integral_constant<int, 7>());
+      default:
+        return run(std::integral_constant<int, 8>());
+    }
+  } else {
+    launch_box(label, exec, box, add);
+  }
+}
 
 /// The sums of the nodes of a grid with layers that take the values of a node of the model.
 template <class T, int Dim>

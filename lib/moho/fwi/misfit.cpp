@@ -2,26 +2,29 @@
 #include <moho/core/error.hpp>
 #include <moho/fwi/misfit.hpp>
 #include <moho/wave/text.hpp>
+#include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 
 namespace moho::fwi {
 
 namespace {
-constexpr const char* misfit_names[] = {"least-squares", "correlation", "huber"};
+constexpr const char* misfit_names[] = {"least-squares", "correlation", "huber", "envelope"};
 constexpr double pi = 3.14159265358979323846;
 }  // namespace
 
 const char* to_string(MisfitKind kind) { return misfit_names[static_cast<int>(kind)]; }
 
 MisfitKind parse_misfit(const std::string& name) {
-  for (const MisfitKind kind :
-       {MisfitKind::least_squares, MisfitKind::correlation, MisfitKind::huber}) {
+  for (const MisfitKind kind : {MisfitKind::least_squares, MisfitKind::correlation,
+                                MisfitKind::huber, MisfitKind::envelope}) {
     if (name == to_string(kind)) return kind;
   }
   throw InputError(concat("misfit '", name,
-                          "' is unknown (allowed: least-squares, correlation, huber): choose one"));
+                          "' is unknown (allowed: least-squares, correlation, huber, envelope): "
+                          "choose one"));
 }
 
 OffsetWeights parse_offset_weights(const std::string& text) {
@@ -95,6 +98,84 @@ void check_observed(const ObservedShot& shot) {
   }
 }
 
+namespace {
+
+/// The root mean square of the weighted observed samples.
+double observed_size(const ObservedShot& shot) {
+  double square = 0.0;
+  for (std::int64_t r = 0; r < shot.receivers; ++r) {
+    for (std::int64_t n = 0; n < shot.count; ++n) {
+      const double o =
+          shot.weight(r, n) *
+          static_cast<double>(shot.samples[static_cast<std::size_t>(r * shot.count + n)]);
+      square += o * o;
+    }
+  }
+  return std::sqrt(square / static_cast<double>(shot.receivers * shot.count));
+}
+
+/// The Hilbert transform of the first `count` numbers, real and imaginary parts each by itself. The
+/// others are zero and come to be whatever; there are a power of two of them, 2 count or more, so
+/// that no end of the trace sees the other: the transform is less its own transpose.
+void hilbert_transform(std::vector<std::complex<double>>& values, std::int64_t count) {
+  const std::size_t n = values.size();
+  std::fill(values.begin() + count, values.end(), std::complex<double>());
+  wave::detail::transform(values);
+  for (std::size_t k = 0; k < n; ++k) {
+    const double sign = k == 0 || 2 * k == n ? 0.0 : 2 * k < n ? -1.0 : 1.0;
+    // the conjugate, so that the same transform goes back
+    values[k] = std::conj(values[k] * std::complex<double>(0.0, sign)) / static_cast<double>(n);
+  }
+  wave::detail::transform(values);
+  for (std::complex<double>& value : values) value = std::conj(value);
+}
+
+/// The misfit of envelopes.
+template <class T>
+double envelope_misfit(const ObservedShot& shot, const std::vector<T>& modelled,
+                       std::vector<T>& derivative) {
+  const std::int64_t count = shot.count;
+  const double floor = 1e-3 * observed_size(shot);
+  std::size_t size = 1;
+  while (size < 2 * static_cast<std::size_t>(count)) size *= 2;
+  std::vector<std::complex<double>> traces(size), transforms, slopes(size);
+  double sum = 0.0;
+  for (std::int64_t r = 0; r < shot.receivers; ++r) {
+    const auto at = [&](std::int64_t n) {
+      return static_cast<std::size_t>(n * shot.receivers + r);
+    };
+    // modelled and observed traces as one of complex numbers
+    for (std::int64_t n = 0; n < count; ++n) {
+      const double w = shot.weight(r, n);
+      traces[static_cast<std::size_t>(n)] = {
+          w * static_cast<double>(modelled[at(n)]),
+          w * static_cast<double>(shot.samples[static_cast<std::size_t>(r * count + n)])};
+    }
+    transforms = traces;
+    hilbert_transform(transforms, count);
+    std::vector<double> residuals(static_cast<std::size_t>(count));
+    for (std::size_t n = 0; n < residuals.size(); ++n) {
+      const auto envelope = [&](double x, double h) {
+        return std::sqrt(x * x + h * h + floor * floor);
+      };
+      const double d = envelope(traces[n].real(), transforms[n].real());
+      const double difference = d - envelope(traces[n].imag(), transforms[n].imag());
+      sum += 0.5 * shot.dt * difference * difference;
+      residuals[n] = difference / d;
+      slopes[n] = residuals[n] * transforms[n].real();
+    }
+    hilbert_transform(slopes, count);
+    for (std::int64_t n = 0; n < count; ++n) {
+      const auto i = static_cast<std::size_t>(n);
+      derivative[at(n)] = static_cast<T>(shot.dt * shot.weight(r, n) *
+                                         (residuals[i] * traces[i].real() - slopes[i].real()));
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
 template <class T>
 double shot_misfit(const MisfitOptions& options, const ObservedShot& shot,
                    const std::vector<T>& modelled, std::vector<T>& derivative) {
@@ -111,6 +192,7 @@ double shot_misfit(const MisfitOptions& options, const ObservedShot& shot,
   const auto observed = [&](std::int64_t r, std::int64_t n) {
     return static_cast<double>(shot.samples[static_cast<std::size_t>(r * count + n)]);
   };
+  if (options.kind == MisfitKind::envelope) return envelope_misfit(shot, modelled, derivative);
   double sum = 0.0;
   if (options.kind == MisfitKind::correlation) {
     for (std::int64_t r = 0; r < receivers; ++r) {
@@ -136,16 +218,7 @@ double shot_misfit(const MisfitOptions& options, const ObservedShot& shot,
     return sum;
   }
   double largest = 0.0;  // residual that is squared
-  if (options.kind == MisfitKind::huber) {
-    double square = 0.0;
-    for (std::int64_t r = 0; r < receivers; ++r) {
-      for (std::int64_t n = 0; n < count; ++n) {
-        const double o = shot.weight(r, n) * observed(r, n);
-        square += o * o;
-      }
-    }
-    largest = options.huber * std::sqrt(square / static_cast<double>(receivers * count));
-  }
+  if (options.kind == MisfitKind::huber) largest = options.huber * observed_size(shot);
   for (std::int64_t r = 0; r < receivers; ++r) {
     for (std::int64_t n = 0; n < count; ++n) {
       const double w = shot.weight(r, n);

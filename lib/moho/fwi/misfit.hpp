@@ -15,10 +15,11 @@ namespace moho::fwi {
 enum class MisfitKind {
   least_squares,  ///< half the integral over time of the square of the weighted residual
   correlation,    ///< 1 less the normalised correlation of each trace: amplitudes do not matter
-  huber           ///< least squares of small residuals, absolute values of large ones
+  huber,          ///< least squares of small residuals, absolute values of large ones
+  envelope        ///< least squares of envelopes: phases do not matter
 };
 
-/// "least-squares", "correlation", "huber".
+/// "least-squares", "correlation", "huber", "envelope".
 const char* to_string(MisfitKind kind);
 /// A misfit by its name. \throws InputError
 MisfitKind parse_misfit(const std::string& name);
@@ -64,12 +65,12 @@ void check_observed(const ObservedShot& shot);
 ///
 /// Least squares: 1/2 dt sum (w (d - o))^2. Correlation: sum over traces of 1 - <w d, w o> / (|w d|
 /// |w o|), where traces that are zero count 0 if observed and 1 if modelled. Huber: dt sum h(w (d -
-/// o)), h(x) = x^2 / 2 up to c and c (|x| - c / 2) beyond.
-/// \param options which misfit
-/// \param shot what was observed
-/// \param modelled samples x receivers
-/// \param derivative samples x receivers: written
-/// \throws InputError where the numbers of samples differ
+/// o)), h(x) = x^2 / 2 up to c and c (|x| - c / 2) beyond. Envelope: 1/2 dt sum (E(w d) - E(w
+/// o))^2, E(x) = sqrt(x^2 + H[x]^2 + e^2) with the Hilbert transform H of a trace that is zero
+/// before and after, and e a thousandth of the root mean square of the weighted observed samples of
+/// the shot. \param options which misfit \param shot what was observed \param modelled samples x
+/// receivers \param derivative samples x receivers: written \throws InputError where the numbers of
+/// samples differ
 template <class T>
 double shot_misfit(const MisfitOptions& options, const ObservedShot& shot,
                    const std::vector<T>& modelled, std::vector<T>& derivative);

@@ -196,9 +196,6 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   box.lower[0] = piece.planes.begin;
   box.upper[0] = piece.planes.end;
   const Array change[2] = {window(0, layout), fields == 2 ? window(1, layout) : Array()};
-  wave::apply_operator<T, Dim, Memory>(exec, m_scheme, medium, nu, box, change[0], change[1]);
-  m_receivers->inject(exec, layout, piece.planes, change[0], m_derivative, time);
-
   // the source's wavefield, by nodes of the adjoint's grid
   const wave::Layout<Dim> source_layout = other.layout(beside);
   DenseBox<Dim> source{};
@@ -213,10 +210,8 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   };
   AddScale<T, Dim> scale{};
   scale.p = of_source(0);
-  if (fields == 2) {
-    scale.q = of_source(1);
-    scale.change_q = change[1].data();
-  }
+  if (fields == 2) scale.q = of_source(1);
+  scale.change_q = change[1].data();
   scale.snapshot = source;
   scale.change_p = change[0].data();
   scale.layout = layout;
@@ -225,7 +220,11 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   scale.illumination = sums(1);
   scale.weight = static_cast<T>(m_every);
   scale.time = static_cast<T>(static_cast<double>(m_every) * m_scheme.dt());
-  launch_box("moho::fwi::add_scale", exec, box, scale);
+  const auto inject = [&] {
+    m_receivers->inject(exec, layout, piece.planes, change[0], m_derivative, time);
+  };
+  add_products<T, Dim, Memory>(exec, m_scheme, medium, nu, box, m_receivers->box(), change, inject,
+                               scale);
   if (!m_unknowns.density) return;
 
   const Array p = window(2 * fields, layout);
@@ -241,7 +240,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   read.lower[0] = piece.planes.begin;
   read.upper[0] = piece.planes.end;
   wave::detail::set_box(s, read);
-  // both behind free surfaces: apply_operator() has filled the other one
+  // both behind free surfaces: add_products() has filled the other one
   wave::detail::mirror_faces<T, Dim, Memory>(exec, m_scheme, layout.window, s,
                                              {p.data() + layout.offset, nullptr}, 1, T(-1));
   AddBuoyancy<T, Dim> buoyancy{};
@@ -259,7 +258,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   buoyancy.sums = sums_at(piece.planes);
   buoyancy.by_b = sums(2);
   buoyancy.weight = static_cast<T>(m_every);
-  launch_box("moho::fwi::add_buoyancy", exec, box, buoyancy);
+  launch_buoyancy<T, Dim, Memory>(exec, box, buoyancy);
 }
 
 }  // namespace moho::fwi::detail

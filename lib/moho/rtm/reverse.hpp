@@ -43,11 +43,17 @@ class ReverseStore : public SnapshotStore<T, Dim, Memory> {
   static std::int64_t kept_nodes(const wave::Scheme<T, Dim, Memory>& scheme,
                                  std::int64_t outside = 0);
 
+  void begin(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+             std::int64_t time) override;
   void stepped(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
                const Box<Dim>& box, std::int64_t time) override;
   void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
            const Box<Dim>& box, std::int64_t time) override;
+  /// Takes the wavefield as it is after the last step: it must not have changed since.
+  void turn(const Instance<Memory>& exec) override;
   Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
+  const wave::Wavefield<T, Dim, Memory>* present_at(const Instance<Memory>& exec, std::int64_t time,
+                                                    Box<Dim>& box) override;
   SnapshotReport report() const override;
 
  private:
@@ -55,7 +61,8 @@ class ReverseStore : public SnapshotStore<T, Dim, Memory> {
   // that are run back.
   static std::vector<Box<Dim>> slabs(const wave::Scheme<T, Dim, Memory>& scheme,
                                      std::int64_t outside, Box<Dim>& inner);
-  void copy_state(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& from);
+  // Runs back to the time of a snapshot, and says which nodes it has.
+  const Box<Dim>& run_back(const Instance<Memory>& exec, std::int64_t time);
 
   const Leg<T, Dim, Memory>& m_leg;
   DeviceArena<T, Memory>& m_arena;
@@ -65,35 +72,103 @@ class ReverseStore : public SnapshotStore<T, Dim, Memory> {
   std::int64_t m_nodes = 0;  ///< of all slabs
   wave::Wavefield<T, Dim, Memory> m_work;
   wave::BoxHistory<Dim> m_history;
-  std::vector<wave::Storage<T, Memory>> m_kept;  ///< by step
-  std::map<std::int64_t, Box<Dim>> m_boxes;      ///< of snapshots
-  wave::Storage<T, Memory> m_values;             ///< of the snapshot given out
-  std::int64_t m_last = 0;                       ///< time of the last state
-  std::int64_t m_time = -1;                      ///< of m_work's present
+  std::vector<wave::Storage<T, Memory>> m_kept;                ///< by step
+  std::map<std::int64_t, Box<Dim>> m_boxes;                    ///< of snapshots
+  wave::Storage<T, Memory> m_values;                           ///< of the snapshot given out
+  std::int64_t m_last = 0;                                     ///< time of the last state
+  std::int64_t m_time = -1;                                    ///< of m_work's present
+  bool m_reversed = false;                                     ///< m_work has begun to go back
+  const wave::Wavefield<T, Dim, Memory>* m_forward = nullptr;  ///< of the forward leg
   double m_raw = 0.0, m_points = 0.0;
 };
 
 namespace detail {
-/// Nodes of a box back into a padded array.
-template <class T, int Dim>
-struct PutBox {
-  const T* from;
-  T* to;
+
+/// \brief Nodes of boxes that lie apart, of one or two padded arrays, to (`take`) or from one array
+/// that holds them one after the other.
+template <class T, int Dim, bool take>
+struct MoveFaces {
+  T* fields[2];
+  T* values;
+  wave::Layout<Dim> layout;
+  Box<Dim> boxes[2 * Dim];
+  std::uint32_t ends[2 * Dim];  ///< where the nodes of each box end in a field's values
+  int count;                    ///< boxes
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const std::uint32_t all = ends[count - 1];
+    const auto number = static_cast<std::uint32_t>(n);
+    const std::uint32_t field = number / all;
+    std::uint32_t rest = number - field * all;
+    int box = 0;
+    while (rest >= ends[box]) ++box;
+    if (box > 0) rest -= ends[box - 1];
+    Index<Dim> node{};
+    for (int d = Dim - 1; d >= 0; --d) {
+      const auto extent = static_cast<std::uint32_t>(boxes[box].extent(d));
+      const std::uint32_t quotient = rest / extent;
+      node[d] = boxes[box].lower[d] + static_cast<std::int64_t>(rest - quotient * extent);
+      rest = quotient;
+    }
+    const std::int64_t i = layout.flat(node);
+    if constexpr (take) {
+      values[n] = fields[field][i];
+    } else {
+      fields[field][i] = values[n];
+    }
+  }
+};
+
+/// The same by rows of one box of one field, for hosts.
+template <class T, int Dim, bool take>
+struct MoveFace {
+  T *field, *values;
   wave::Layout<Dim> layout;
   Box<Dim> box;
   Index<Dim> strides;
   KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
     std::int64_t i = 0;
     for (int d = 0; d < Dim; ++d) i += (node[d] - box.lower[d]) * strides[d];
-    to[layout.flat(node)] = from[i];
+    if constexpr (take) {
+      values[i] = field[layout.flat(node)];
+    } else {
+      field[layout.flat(node)] = values[i];
+    }
   }
 };
-template <class T, int Dim, class Memory>
-void put_box(const Instance<Memory>& exec, const T* from, const wave::Layout<Dim>& layout,
-             const wave::Storage<T, Memory>& field, const Box<Dim>& box) {
-  const PutBox<T, Dim> functor{from, field.data(), layout, box, dense_strides(box)};
-  launch_box("moho::rtm::put_faces", exec, box, functor);
+
+/// Takes the nodes of boxes out of fields, or puts them back: on a device in one launch.
+template <class T, int Dim, class Memory, bool take>
+void move_faces(const Instance<Memory>& exec, const wave::Layout<Dim>& layout,
+                const wave::Storage<T, Memory> (&fields)[2], int count,
+                const std::vector<Box<Dim>>& boxes, T* values) {
+  constexpr const char* label = take ? "moho::rtm::take_faces" : "moho::rtm::put_faces";
+  std::int64_t nodes = 0;
+  for (const Box<Dim>& box : boxes) nodes += box.size();
+  if (!is_host_memory<Memory> && count * nodes <= std::int64_t{UINT32_MAX}) {
+    MoveFaces<T, Dim, take> move{};
+    for (int f = 0; f < count; ++f) move.fields[f] = fields[f].data();
+    move.values = values;
+    move.layout = layout;
+    std::uint32_t end = 0;
+    for (const Box<Dim>& box : boxes) {
+      end += static_cast<std::uint32_t>(box.size());
+      move.boxes[move.count] = box;
+      move.ends[move.count] = end;
+      ++move.count;
+    }
+    launch(label, exec, count * nodes, move);
+    return;
+  }
+  for (int f = 0; f < count; ++f) {
+    for (const Box<Dim>& box : boxes) {
+      launch_box(label, exec, box,
+                 MoveFace<T, Dim, take>{fields[f].data(), values, layout, box, dense_strides(box)});
+      values += box.size();
+    }
+  }
 }
+
 }  // namespace detail
 
 template <class T, int Dim, class Memory>
@@ -157,12 +232,21 @@ ReverseStore<T, Dim, Memory>::ReverseStore(const InstanceOf<Memory>& exec,
 }
 
 template <class T, int Dim, class Memory>
-void ReverseStore<T, Dim, Memory>::copy_state(const Instance<Memory>& exec,
-                                              const wave::Wavefield<T, Dim, Memory>& from) {
-  for (int f = 0; f < from.fields; ++f) {
-    copy(exec, m_work.now[f], from.now[f]);
-    copy(exec, m_work.next[f], from.next[f]);
+void ReverseStore<T, Dim, Memory>::begin(const Instance<Memory>&,
+                                         const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                         std::int64_t) {
+  m_forward = &wavefield;
+}
+
+template <class T, int Dim, class Memory>
+void ReverseStore<T, Dim, Memory>::turn(const Instance<Memory>& exec) {
+  if (m_forward == nullptr) return;
+  for (int f = 0; f < m_forward->fields; ++f) {
+    copy(exec, m_work.now[f], m_forward->now[f]);
+    copy(exec, m_work.next[f], m_forward->next[f]);
   }
+  m_time = m_last;
+  m_forward = nullptr;
 }
 
 template <class T, int Dim, class Memory>
@@ -174,65 +258,66 @@ void ReverseStore<T, Dim, Memory>::stepped(const Instance<Memory>& exec,
   wave::Storage<T, Memory> values;
   if (m_nodes > 0) {
     values = m_arena.take(m_nodes * wavefield.fields);
-    T* to = values.data();
-    for (int f = 0; f < wavefield.fields; ++f) {
-      for (const Box<Dim>& slab : m_slabs) {
-        detail::take_box<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f], slab, to);
-        to += slab.size();
-      }
-    }
+    detail::move_faces<T, Dim, Memory, true>(exec, wavefield.layout, wavefield.now,
+                                             wavefield.fields, m_slabs, values.data());
   }
   m_kept.push_back(values);
 }
 
 template <class T, int Dim, class Memory>
-void ReverseStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
-                                       const wave::Wavefield<T, Dim, Memory>& wavefield,
-                                       const Box<Dim>& box, std::int64_t time) {
+void ReverseStore<T, Dim, Memory>::put(const Instance<Memory>&,
+                                       const wave::Wavefield<T, Dim, Memory>&, const Box<Dim>& box,
+                                       std::int64_t time) {
   m_boxes[time] = box;
   m_raw += static_cast<double>(m_options.fields * box.size()) * sizeof(T);
-  // the latest state; the shot goes on for less than one interval of snapshots
-  copy_state(exec, wavefield);
-  m_time = time;
 }
 
 template <class T, int Dim, class Memory>
-Snapshot<T, Dim, Memory> ReverseStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
-                                                           std::int64_t time) {
+const Box<Dim>& ReverseStore<T, Dim, Memory>::run_back(const Instance<Memory>& instance,
+                                                       std::int64_t time) {
   const auto found = m_boxes.find(time);
   if (found == m_boxes.end() || time > m_time) detail::no_snapshot(time);
-  if (m_time == m_boxes.rbegin()->first && m_values.data() == nullptr) {
-    // now: the last time, next: one step before; backwards it is the other way round
-    std::int64_t largest = 0;
-    for (const auto& [when, box] : m_boxes) largest = std::max(largest, box.size());
-    m_values =
-        allocate<wave::Storage<T, Memory>>(exec, "moho::rtm::snapshot", m_options.fields * largest);
-  }
-  const Instance<Memory>& instance = exec;
   while (m_time > time) {
     // now is at m_time, next at m_time - 1 before the first step back, at m_time + 1 afterwards
-    if (m_time == m_boxes.rbegin()->first) {
+    if (!m_reversed) {
       m_work.reverse();
+      m_reversed = true;
     } else {
       const Box<Dim> box = intersection(m_history.at(m_time), m_inner);
       m_leg.propagator->step(instance, m_work, box);
       m_leg.inject(instance, m_work, m_time);
       m_points += static_cast<double>(box.size());
-      const wave::Storage<T, Memory>& values = m_kept[static_cast<std::size_t>(m_time - 2)];
-      const T* from = values.data();
-      for (int f = 0; f < m_work.fields && m_nodes > 0; ++f) {
-        for (const Box<Dim>& slab : m_slabs) {
-          detail::put_box<T, Dim, Memory>(instance, from, m_work.layout, m_work.next[f], slab);
-          from += slab.size();
-        }
+      if (m_nodes > 0) {
+        detail::move_faces<T, Dim, Memory, false>(
+            instance, m_work.layout, m_work.next, m_work.fields, m_slabs,
+            m_kept[static_cast<std::size_t>(m_time - 2)].data());
       }
       m_work.advance();
     }
     --m_time;
   }
-  detail::take_fields<T, Dim, Memory>(exec, m_work, found->second, m_options.fields,
-                                      m_values.data());
-  return {found->second, m_values};
+  return found->second;
+}
+
+template <class T, int Dim, class Memory>
+Snapshot<T, Dim, Memory> ReverseStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
+                                                           std::int64_t time) {
+  const Box<Dim>& box = run_back(exec, time);
+  if (m_values.data() == nullptr) {
+    std::int64_t largest = 0;
+    for (const auto& [when, kept] : m_boxes) largest = std::max(largest, kept.size());
+    m_values =
+        allocate<wave::Storage<T, Memory>>(exec, "moho::rtm::snapshot", m_options.fields * largest);
+  }
+  detail::take_fields<T, Dim, Memory>(exec, m_work, box, m_options.fields, m_values.data());
+  return {box, m_values};
+}
+
+template <class T, int Dim, class Memory>
+const wave::Wavefield<T, Dim, Memory>* ReverseStore<T, Dim, Memory>::present_at(
+    const Instance<Memory>& exec, std::int64_t time, Box<Dim>& box) {
+  box = run_back(exec, time);
+  return &m_work;
 }
 
 template <class T, int Dim, class Memory>

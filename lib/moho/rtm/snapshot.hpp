@@ -65,6 +65,17 @@ struct SnapshotStore {
   virtual void turn(const Instance<Memory>& exec) { (void)exec; }
   /// The snapshot of a time. \throws Error where it cannot be had
   virtual Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) = 0;
+  /// \brief The snapshot of a time where the store has it as the present of a wavefield: no copy is
+  /// made. It counts as a call of get().
+  /// \param exec of the run
+  /// \param time of a snapshot
+  /// \param box set to the nodes that the snapshot has
+  /// \return null where the store has no such wavefield: get() then has the snapshot
+  virtual const wave::Wavefield<T, Dim, Memory>* present_at(const Instance<Memory>& exec,
+                                                            std::int64_t time, Box<Dim>& box) {
+    (void)exec, (void)time, (void)box;
+    return nullptr;
+  }
   /// What it took.
   virtual SnapshotReport report() const = 0;
 };

@@ -67,30 +67,33 @@ struct OperatorRows {
     }
     return sum;
   }
-  KOKKOS_FORCEINLINE_FUNCTION void at(std::int64_t i) const {
+  /// The part of D that goes to p.
+  KOKKOS_FORCEINLINE_FUNCTION T change_p(std::int64_t i) const {
     const T* const p = s.now[0] + i;
-    if constexpr (stencil == Stencil::isotropic) {
-      T sum = second(p, s.stride_x, 0) + second(p, 1, 2);
-      if constexpr (Dim == 3) sum += second(p, s.stride_y, 1);
-      of_p[i] = sum;
-    } else if constexpr (stencil == Stencil::variable_density) {
-      T sum = flux(p, s.a + i, s.stride_x, 0) + flux(p, s.a + i, 1, 2);
+    T sum = 0;
+    if constexpr (stencil == Stencil::variable_density) {
+      sum = flux(p, s.a + i, s.stride_x, 0) + flux(p, s.a + i, 1, 2);
       if constexpr (Dim == 3) sum += flux(p, s.a + i, s.stride_y, 1);
-      of_p[i] = sum;
-    } else if constexpr (stencil == Stencil::vti) {
-      if (of_p != nullptr) {
-        T sum = second(p, s.stride_x, 0);
-        if constexpr (Dim == 3) sum += second(p, s.stride_y, 1);
-        of_p[i] = sum;
-      }
-      if (of_q != nullptr) of_q[i] = second(s.now[1] + i, 1, 2);
     } else {
-      if (of_p != nullptr) {
-        T sum = second(p, s.stride_x, 0) + second(p, 1, 2) - divergence(s.slope[0] + i, i);
-        if constexpr (Dim == 3) sum += second(p, s.stride_y, 1);
-        of_p[i] = sum;
-      }
-      if (of_q != nullptr) of_q[i] = divergence(s.slope[1] + i, i);
+      sum = second(p, s.stride_x, 0);
+      if constexpr (stencil != Stencil::vti) sum += second(p, 1, 2);
+      if constexpr (stencil == Stencil::tti) sum -= divergence(s.slope[0] + i, i);
+      if constexpr (Dim == 3) sum += second(p, s.stride_y, 1);
+    }
+    return sum;
+  }
+  /// The part of D that goes to q, where there is one.
+  KOKKOS_FORCEINLINE_FUNCTION T change_q(std::int64_t i) const {
+    if constexpr (stencil == Stencil::vti) return second(s.now[1] + i, 1, 2);
+    if constexpr (stencil == Stencil::tti) return divergence(s.slope[1] + i, i);
+    return T(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void at(std::int64_t i) const {
+    if constexpr (fields_of(stencil) == 1) {
+      of_p[i] = change_p(i);
+    } else {
+      if (of_p != nullptr) of_p[i] = change_p(i);
+      if (of_q != nullptr) of_q[i] = change_q(i);
     }
   }
   /// The row of z at position n of the box, for hosts.
@@ -128,6 +131,25 @@ void launch_operator(const Instance<Memory>& exec, const StepArguments<T>& s, T*
   }
 }
 
+/// \brief What D needs before its nodes can be computed: slopes, and halos behind free surfaces.
+/// Sets the arguments of a step on the box; false where it has no nodes. \throws InputError
+template <class T, int Dim, class Memory>
+bool bind_operator(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+                   const MediumWindow<T, Dim, Memory>& medium,
+                   const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
+                   StepArguments<T>& s) {
+  const int radius = scheme.order() / 2;
+  compute_slopes<T, Dim, Memory>(exec, scheme, medium, wavefield, box.grown(radius));
+  if (!bind_step(scheme, medium, wavefield, box, radius, s)) return false;
+  const Planes& window = wavefield.layout.window;
+  mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]}, wavefield.fields,
+                               T(-1));
+  if (scheme.stencil() == Stencil::tti) {
+    mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.slope[0], s.slope[1]}, 2, T(1));
+  }
+  return true;
+}
+
 /// By order.
 template <Stencil stencil, class T, int Dim, class Memory>
 void launch_operator_of(const Instance<Memory>& exec, int order, const StepArguments<T>& s, T* of_p,
@@ -163,13 +185,8 @@ void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>
   T* const p = start(of_p, "of_p");
   T* const q = two ? start(of_q, "of_q") : nullptr;
   if (p == nullptr && (!two || q == nullptr)) return;
-  const int radius = scheme.order() / 2;
   detail::StepArguments<T> s;
-  compute_slopes<T, Dim, Memory>(instance, scheme, medium, wavefield, box.grown(radius));
-  if (!detail::bind_step(scheme, medium, wavefield, box, radius, s)) return;
-  const Planes& window = wavefield.layout.window;
-  detail::mirror_faces<T, Dim, Memory>(instance, scheme, window, s, {s.now[0], s.now[1]},
-                                       wavefield.fields, T(-1));
+  if (!detail::bind_operator(instance, scheme, medium, wavefield, box, s)) return;
   switch (scheme.stencil()) {
     case detail::Stencil::isotropic:
       return detail::launch_operator_of<detail::Stencil::isotropic, T, Dim, Memory>(
@@ -181,8 +198,6 @@ void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>
       return detail::launch_operator_of<detail::Stencil::vti, T, Dim, Memory>(
           instance, scheme.order(), s, p, q);
     default:
-      detail::mirror_faces<T, Dim, Memory>(instance, scheme, window, s, {s.slope[0], s.slope[1]}, 2,
-                                           T(1));
       return detail::launch_operator_of<detail::Stencil::tti, T, Dim, Memory>(
           instance, scheme.order(), s, p, q);
   }

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Products of the source's wavefield with D of the adjoint field, which is not stored
+/// (internal).
+
+#include <moho/core/launch_box.hpp>
+#include <moho/fwi/gradient_kernels.hpp>
+#include <moho/rtm/snapshot.hpp>
+#include <moho/wave/operators.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace moho::fwi::detail {
+
+using wave::detail::Stencil;
+
+/// \brief The source's wavefield at the time of a snapshot: where the store has it, or out of the
+/// store.
+/// \param exec of the run
+/// \param store of snapshots
+/// \param time of a snapshot
+/// \param fields that it has
+/// \param shift from nodes of the store's grid to those that are wanted
+/// \param dense nodes have to lie one after the other
+template <class T, int Dim, class Memory>
+SourceValues<T, Dim> source_values(const Instance<Memory>& exec,
+                                   rtm::SnapshotStore<T, Dim, Memory>& store, std::int64_t time,
+                                   int fields, const Index<Dim>& shift, bool dense) {
+  SourceValues<T, Dim> result{};
+  if (const auto* field = dense ? nullptr : store.present_at(exec, time, result.box)) {
+    for (int f = 0; f < fields; ++f) {
+      result.fields[f] = field->now[f].data() + field->layout.offset;
+    }
+    result.values.strides = field->layout.strides;
+  } else {
+    const rtm::Snapshot<T, Dim, Memory> snapshot = store.get(exec, time);
+    result.box = snapshot.box;
+    for (int f = 0; f < fields; ++f) {
+      result.fields[f] = snapshot.values.data() + f * snapshot.box.size();
+    }
+    result.values = detail::dense(snapshot.box);
+  }
+  for (int d = 0; d < Dim; ++d) {
+    for (Box<Dim>* box : {&result.box, &result.values.box}) {
+      box->lower[d] += shift[d];
+      box->upper[d] += shift[d];
+    }
+  }
+  return result;
+}
+
+/// D nu and its products, a row at a time, for hosts.
+template <Stencil stencil, class T, int Dim, int radius>
+struct ProductRows {
+  wave::detail::OperatorRows<stencil, T, Dim, radius> rows;
+  AddScale<T, Dim> add;
+  void operator()(const std::int64_t n) const {
+    const wave::detail::StepArguments<T>& s = rows.s;
+    const std::int64_t ny = s.upper[1] - s.lower[1];
+    Index<Dim> node{};
+    node[0] = s.lower[0] + n / ny;
+    if (Dim == 3) node[1] = s.lower[1] + n % ny;
+    node[Dim - 1] = s.lower[2];
+    const std::int64_t count = s.upper[2] - s.lower[2];
+    const std::int64_t i = s.flat(node[0], s.lower[1] + n % ny, s.lower[2]);
+    const std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
+#pragma GCC ivdep
+    for (std::int64_t k = 0; k < count; ++k) {
+      add.at(from + k, to + k, rows.change_p(i + k), rows.change_q(i + k));
+    }
+  }
+};
+
+/// \brief The same on devices, in the order of a step: planes of nu are read once.
+///
+/// Four nodes of a thread are loaded and stored as one where the sums and the source's wavefield
+/// lie so that they can be.
+template <Stencil stencil, class T, int Dim, int radius, class Exec>
+struct MarchProducts {
+  using March = wave::detail::DeviceMarch<stencil, T, Dim, radius, Exec>;
+  static constexpr int width = March::width;
+  static constexpr int fields = wave::detail::fields_of(stencil);
+  using Vector = wave::detail::Lanes<T, width>;
+  March march;
+  AddScale<T, Dim> add;
+  bool aligned;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename March::Policy::member_type& member) const {
+    const wave::detail::StepArguments<T>& s = march.s;
+    std::int64_t x0, x1, y, z;
+    if (!march.tiles.place(s, member.league_rank(), member.team_rank(), x0, x1, y, z)) return;
+    std::int64_t at = s.flat(x0, y, z);
+    typename March::Queue queue;
+    march.begin(at, queue);
+    Index<Dim> node{};
+    node[0] = x0;
+    if (Dim == 3) node[1] = y;
+    node[Dim - 1] = z;
+    std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
+    const bool whole = aligned && z >= s.lower[2] && z + width <= s.upper[2];
+    for (std::int64_t x = x0; x < x1;
+         ++x, at += s.stride_x, from += add.snapshot.strides[0], to += add.sums.strides[0]) {
+      MOHO_UNROLL
+      for (int f = 0; f < March::queues; ++f) {
+        const Vector ahead =
+            wave::detail::load_lanes<width>(march.column(f) + at + radius * s.stride_x);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) queue[f][2 * radius][i] = ahead.v[i];
+      }
+      T change[2][width];
+      if constexpr (stencil == Stencil::variable_density) {
+        march.flux(queue, at, change[0]);
+      } else {
+        typename March::Window window;
+        wave::detail::load_window<width, March::side>(s.now[fields - 1] + at, window);
+        march.across(queue, 0, s.now[0] + at, change[0]);
+        march.down(window, change[1]);
+        if constexpr (fields == 1) {
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) change[0][i] += change[1][i];
+        }
+      }
+      if (whole) {
+        add_vector(from, to, change);
+      } else {
+        for (int i = 0; i < width; ++i) {
+          if (z + i < s.lower[2] || z + i >= s.upper[2]) continue;
+          add.at(from + i, to + i, change[0][i], change[1][i]);
+        }
+      }
+      March::shift(queue);
+    }
+  }
+  /// AddScale::at() of the nodes of a vector.
+  KOKKOS_FORCEINLINE_FUNCTION void add_vector(std::int64_t from, std::int64_t to,
+                                              const T (&change)[2][width]) const {
+    const Vector p = wave::detail::load_lanes<width>(add.p + from);
+    Vector q{};
+    if constexpr (fields == 2) q = wave::detail::load_lanes<width>(add.q + from);
+    Vector scale = wave::detail::load_lanes<width>(add.scale + to);
+    Vector illumination = wave::detail::load_lanes<width>(add.illumination + to);
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) {
+      T product = p.v[i] * change[0][i];
+      if constexpr (fields == 2) product += q.v[i] * change[1][i];
+      scale.v[i] += add.weight * product;
+      illumination.v[i] += add.time * p.v[i] * p.v[i];
+    }
+    *reinterpret_cast<Vector*>(add.scale + to) = scale;
+    *reinterpret_cast<Vector*>(add.illumination + to) = illumination;
+  }
+};
+
+template <Stencil stencil, class T, int Dim, int radius, class Memory>
+void launch_products(const Instance<Memory>& exec, const wave::detail::StepArguments<T>& s,
+                     const AddScale<T, Dim>& add) {
+  if constexpr (is_host_memory<Memory>) {
+    using Rows = ProductRows<stencil, T, Dim, radius>;
+    launch("moho::fwi::add_products", exec, (s.upper[0] - s.lower[0]) * (s.upper[1] - s.lower[1]),
+           Rows{{s, nullptr, nullptr}, add});
+  } else {
+    using Kernel = MarchProducts<stencil, T, Dim, radius, DeviceOf<Memory>>;
+    Kernel kernel;
+    kernel.march.s = s;
+    kernel.add = add;
+    const std::int64_t teams = kernel.march.tiles.cover(s);
+    constexpr std::int64_t width = Kernel::width;
+    bool aligned = true;
+    const auto look = [&](const T* start, const DenseBox<Dim>& nodes) {
+      if (start == nullptr) return;
+      aligned = aligned && reinterpret_cast<std::uintptr_t>(start) % (width * sizeof(T)) == 0 &&
+                nodes.box.lower[Dim - 1] % width == 0;
+      for (int d = 0; d + 1 < Dim; ++d) aligned = aligned && nodes.strides[d] % width == 0;
+    };
+    look(add.p, add.snapshot);
+    look(add.q, add.snapshot);
+    look(add.scale, add.sums);
+    look(add.illumination, add.sums);
+    kernel.aligned = aligned;
+    const typename Kernel::March::Policy policy(exec.space(), static_cast<int>(teams),
+                                                Kernel::March::threads);
+    Kokkos::parallel_for("moho::fwi::add_products", light_weight(policy), kernel);
+  }
+}
+
+/// By order.
+template <Stencil stencil, class T, int Dim, class Memory>
+void launch_products_of(const Instance<Memory>& exec, int order,
+                        const wave::detail::StepArguments<T>& s, const AddScale<T, Dim>& add) {
+  using Call = void (*)(const Instance<Memory>&, const wave::detail::StepArguments<T>&,
+                        const AddScale<T, Dim>&);
+  constexpr Call table[] = {
+      &launch_products<stencil, T, Dim, 1, Memory>, &launch_products<stencil, T, Dim, 2, Memory>,
+      &launch_products<stencil, T, Dim, 3, Memory>, &launch_products<stencil, T, Dim, 4, Memory>,
+      &launch_products<stencil, T, Dim, 5, Memory>, &launch_products<stencil, T, Dim, 6, Memory>,
+      &launch_products<stencil, T, Dim, 7, Memory>, &launch_products<stencil, T, Dim, 8, Memory>};
+  table[order / 2 - 1](exec, s, add);
+}
+
+/// The nodes of a box that are not in another one, as boxes; the first of them has whole planes of
+/// the fastest axis.
+template <int Dim>
+std::vector<Box<Dim>> without(Box<Dim> box, const Box<Dim>& other) {
+  std::vector<Box<Dim>> result;
+  const Box<Dim> hole = intersection(box, other);
+  if (hole.empty()) {
+    if (!box.empty()) result.push_back(box);
+    return result;
+  }
+  for (int d = Dim - 1; d >= 0; --d) {
+    Box<Dim> part = box;
+    part.upper[d] = hole.lower[d];
+    if (!part.empty()) result.push_back(part);
+    part = box;
+    part.lower[d] = hole.upper[d];
+    if (!part.empty()) result.push_back(part);
+    box.lower[d] = hole.lower[d];
+    box.upper[d] = hole.upper[d];
+  }
+  return result;
+}
+
+/// \brief Adds products of the source's wavefield with D nu and the residuals to sums.
+///
+/// D nu is stored where there are residuals alone, and in TTI, where it takes most of the time.
+/// \param exec where the work is submitted
+/// \param scheme,medium,nu of the adjoint field
+/// \param box nodes of the sums
+/// \param residuals the nodes that inject() changes
+/// \param inject adds the residuals to add.change_p
+/// \param add everything that AddScale takes
+template <class T, int Dim, class Memory, class Inject>
+void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
+                  const wave::MediumWindow<T, Dim, Memory>& medium,
+                  const wave::Wavefield<T, Dim, Memory>& nu, const Box<Dim>& box,
+                  const Box<Dim>& residuals, const wave::Storage<T, Memory> (&change)[2],
+                  const Inject& inject, const AddScale<T, Dim>& add) {
+  const bool stored = scheme.stencil() == Stencil::tti;
+  const Box<Dim> near = stored ? box : intersection(box, residuals);
+  if (!near.empty()) {
+    wave::apply_operator<T, Dim, Memory>(exec, scheme, medium, nu, near, change[0], change[1]);
+    inject();
+    launch_box("moho::fwi::add_scale", exec, near, add);
+  }
+  if (stored) return;
+  for (const Box<Dim>& part : without(box, near)) {
+    wave::detail::StepArguments<T> s;
+    if (!wave::detail::bind_operator(exec, scheme, medium, nu, part, s)) continue;
+    switch (scheme.stencil()) {
+      case Stencil::isotropic:
+        launch_products_of<Stencil::isotropic, T, Dim, Memory>(exec, scheme.order(), s, add);
+        break;
+      case Stencil::variable_density:
+        launch_products_of<Stencil::variable_density, T, Dim, Memory>(exec, scheme.order(), s, add);
+        break;
+      default:
+        launch_products_of<Stencil::vti, T, Dim, Memory>(exec, scheme.order(), s, add);
+    }
+  }
+}
+
+}  // namespace moho::fwi::detail
