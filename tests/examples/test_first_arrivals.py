@@ -57,7 +57,7 @@ class Times(Case):
     def test_vti_volume_from_files(self):
         vp = np.full((21, 17, 15), 2000.0, dtype=np.float32)
         files = ["--model", self.save("vp.npy", vp), "--epsilon", self.save("e.npy", 0 * vp + 0.2), "--spacing", 10,
-                 "--origin", "100,0,50", "--source", "200,0,130"]
+                 "--origin", "x=100,y=50,z=0", "--source", "200,130,0"]
         x, y, z = np.meshgrid(100 + 10.0 * np.arange(21), 50 + 10.0 * np.arange(17), 10.0 * np.arange(15), indexing="ij")
         times, summary, _ = self.solve(*files)
         exact = np.sqrt(((x - 200) ** 2 + (y - 130) ** 2) / 1.4 + z ** 2) / 2000.0
@@ -125,7 +125,8 @@ class Picture(Case):
         self.assert_picture(self.path("out/times.png"))
 
     def test_volume(self):
-        self.solve("--builtin", "salt", "--shape", "21,18,15", "--receivers", "50,50,20; 100,20,0")
+        self.solve("--builtin", "salt", "--shape", "21,15,18", "--receivers", "50,20,50; 100,0,20",
+                   "--coordinates", "xyz")
         self.draw("plot_times", self.path("out"), "times.png")
 
 
@@ -136,15 +137,15 @@ class Program(support.EveryProgram, Case):
 
 class NothingIsLost(support.NothingIsLost, Case):
     small = ["--builtin", "salt", "--shape", "31,21", "--receivers", "0,0; 100,0"]
-    slow = ["--builtin", "salt", "--shape", "301,201,301"]
+    slow = ["--builtin", "salt", "--shape", "x=301,y=301,z=201"]
     results = ["times.npy", "velocity.npy", "receivers.csv"]
     read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f, "--spacing", "5"], "model"),
             ("times.npy", support.npy(np.full((31, 21), 0.1)),
              lambda f: ["--vp", "2000", "--epsilon", f, "--spacing", "5"], "epsilon"),
             ("receivers.csv", b"x,z\n0,0\n", lambda f: ["--builtin", "salt", "--receivers", f], "receivers"),
             ("times.npy", support.npy(np.zeros((1, 2))), lambda f: ["--builtin", "salt", "--source", f], "source")]
-    shapes = [["--builtin", "salt", "--shape", "121,81,101"], ["--builtin", "salt", "--shape", "181,101,121"],
-              ["--vp", "2000", "--spacing", "5", "--epsilon", "0.1", "--delta", "0.05", "--shape", "121,81,101"],
+    shapes = [["--builtin", "salt", "--shape", "x=121,y=101,z=81"], ["--builtin", "salt", "--shape", "x=181,y=121,z=101"],
+              ["--vp", "2000", "--spacing", "5", "--epsilon", "0.1", "--delta", "0.05", "--shape", "x=121,y=101,z=81"],
               ["--builtin", "salt", "--shape", "901,601", "--method", "fast_marching", "--precision", "double"],
               ["--builtin", "salt", "--shape", "1001,701", "--each", "--source", "0,0", "--source", "900,0", "--source", "50,50"]]
 

@@ -23,7 +23,7 @@ def ricker(t, frequency, delay):
 
 class Case(support.Case):
     # A cube of 880 m whose faces are too far away to matter for 0.4 s.
-    cube = ["--vp", "2000", "--shape", "45,45,45", "--spacing", "20", "--origin", "-440,0,-440", "--wavelet", "ricker:10",
+    cube = ["--vp", "2000", "--shape", "45,45,45", "--spacing", "20", "--origin", "x=-440,y=-440,z=0", "--wavelet", "ricker:10",
             "--time", "0.4", "--boundary", "rigid", "--snapshot-every", "0"]
     # A small section.
     section = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--snapshot-every", "0", "--time", "0.3"]
@@ -73,7 +73,7 @@ class Waves(Case):
 
     def test_green_function_between_nodes_and_samples(self):
         # Neither points on nodes nor samples on steps.
-        r = self.model(*self.cube, "--source", "3,431,-6", "--receivers", "243,431,-6; 123,547,91", "--dt", "0.0019",
+        r = self.model(*self.cube, "--source", "3,-6,431", "--receivers", "243,-6,431; 123,91,547", "--dt", "0.0019",
                        "--interval", "0.0021", "--precision", "double")
         self.assertEqual(r.gather.shape, (2, 191))
         self.assertEqual(r.gather.dtype, np.float64)
@@ -81,7 +81,7 @@ class Waves(Case):
             self.close(trace, self.green(r.times, distance), 0.03)
 
     def test_free_surface(self):
-        r = self.model(*self.cube, "--free-surface", "--source", "0,100,0", "--receivers", "200,60,0", "--dt", "0.002")
+        r = self.model(*self.cube, "--free-surface", "--source", "x=0,z=100,y=0", "--receivers", "x=200,y=0,z=60", "--dt", "0.002")
         exact = self.green(r.times, np.hypot(200.0, 40.0)) - self.green(r.times, np.hypot(200.0, 160.0))
         self.close(r.gather[0], exact, 0.04)
 
@@ -266,7 +266,7 @@ class Picture(Case):
             self.assertIn(picture, r.summary["files"])
 
     def test_volume(self):
-        r = self.model("--vp", "2000", "--shape", "31,25,28", "--spacing", "10", "--time", "0.2", "--width", 6)
+        r = self.model("--vp", "2000", "--shape", "x=31,y=28,z=25", "--spacing", "10", "--time", "0.2", "--width", 6)
         self.draw("plot_waves", r.folder, "gather.png", "snapshots.png")
 
 
@@ -286,10 +286,10 @@ class NothingIsLost(support.NothingIsLost, Case):
             ("snapshot_0001.npy", vp, lambda f: ["--vp", f, "--spacing", "10", "--time", "0.1"], "vp"),
             ("gather_0002.npy", support.npy(np.array([[30.0, 20.0], [40.0, 20.0]])),
              lambda f: [*Case.section, "--source", f], "source")]
-    shapes = [["--vp", "2000", "--shape", "101,81,91", "--spacing", "10", "--time", "0.02", *more]
+    shapes = [["--vp", "2000", "--shape", "x=101,y=91,z=81", "--spacing", "10", "--time", "0.02", *more]
               for more in ([], ["--expand", "eikonal"], ["--epsilon", "0.2", "--delta", "0.1"], ["--rho", "2000"],
                            ["--epsilon", "0.2", "--delta", "0.1", "--theta", "0.3"])] + [
-                  ["--vp", "2000", "--shape", "131,121,101", "--spacing", "10", "--time", "0.02", "--precision", "double"],
+                  ["--vp", "2000", "--shape", "x=131,y=101,z=121", "--spacing", "10", "--time", "0.02", "--precision", "double"],
                   ["--vp", "2000", "--shape", "1201,901", "--spacing", "10", "--time", "0.02", "--boundary", "sponge:40"]]
 
     # Anisotropic around the sources: what is computed depends on all of them.
@@ -502,7 +502,7 @@ class BadInput(Case):
                     "--snapshot-every is 1.5 s")
         self.refuse(["--vp", "2000", "--spacing", "10", "--shape", "61,8", "--boundary", "rigid"],
                     "order 8 is too large for 8 nodes along z")
-        self.refuse(["--vp", "2000", "--shape", "40000,40000,4000", "--spacing", "10"], "memory")
+        self.refuse(["--vp", "2000", "--shape", "40000,4000,40000", "--coordinates", "xyz", "--spacing", "10"], "memory")
 
     def test_places(self):
         self.refuse([*self.section, "--source", "601,20"], "--source: source 0: (601, 20)", "outside", "x 0 to 600")
