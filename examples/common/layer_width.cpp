@@ -15,6 +15,11 @@
 
 namespace moho::examples {
 
+namespace {
+// The part of a wave's amplitude that comes back from the width that is chosen.
+constexpr double usual_return = 0.01;
+}  // namespace
+
 double sponge_return(int width, double wave) {
   constexpr int radius = 4;
   constexpr double courant = 0.5, pi = 3.14159265358979323846;
@@ -46,7 +51,8 @@ double sponge_return(int width, double wave) {
       next[i + radius] = w * (2.0 * p[0] + courant * courant * second) - w * w * next[i + radius];
     }
     const double a = pi * (step - delay) / period;
-    next[radius] += (1.0 - 2.0 * a * a) * std::exp(-a * a);
+    // in one dimension the wave is the integral of its source: this is the slope of the wavelet
+    next[radius] += a * (3.0 - 2.0 * a * a) * std::exp(-a * a);
     std::swap(now, next);
     const double amplitude = std::fabs(now[radius + receiver]);
     (step < passed ? sent : returned) = std::max(step < passed ? sent : returned, amplitude);
@@ -56,7 +62,7 @@ double sponge_return(int width, double wave) {
 
 int usual_sponge(double wave) {
   int width = least_usual_sponge;
-  while (width < most_usual_sponge && sponge_return(width, wave) > 0.05) width += 5;
+  while (width < most_usual_sponge && sponge_return(width, wave) > usual_return) width += 5;
   return width;
 }
 
@@ -71,7 +77,7 @@ double peak_frequency(const std::string& wavelet) {
 std::string describe_sponge(int width, double velocity, double frequency, double spacing) {
   const double wave = velocity / (frequency * spacing);
   return concat("a sponge of ", width, " nodes is ", significant(width / wave, 2),
-                " wavelengths of ", significant(velocity, 3), " m/s at ", significant(frequency, 3),
+                " wavelengths of ", std::llround(velocity), " m/s at ", significant(frequency, 3),
                 " Hz: about ", significant(100.0 * sponge_return(width, wave), 2),
                 " % of the amplitude of a wave that meets it head on comes back");
 }

@@ -44,7 +44,7 @@ std::vector<OptionText> face_options() {
   return {{"boundary", "LIST", "see below (default: cpml:20; for TTI a sponge by the wavelength)"},
           {"width", "n",
            "nodes of layers whose width --boundary does not say (default: 20 for cpml, 40 for "
-           "random; for a sponge 30 to 60, such that 5 % of a wave comes back)"},
+           "random; for a sponge 30 to 60, such that 1 % of a wave comes back)"},
           flag("free-surface", "the same as top=free")};
 }
 
