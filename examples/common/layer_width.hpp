@@ -17,7 +17,7 @@ constexpr int least_usual_sponge = 30, most_usual_sponge = 60;
 /// \param wave nodes in the wavelength at the peak frequency; beyond 100 it is taken as 100
 double sponge_return(int width, double wave);
 
-/// The least width, in steps of 5 nodes, from which no more than 5 % comes back, as far as
+/// The least width, in steps of 5 nodes, from which no more than 1 % comes back, as far as
 /// most_usual_sponge.
 int usual_sponge(double wave);
 

@@ -142,7 +142,8 @@ double usual_depth(const Grid<Dim>& grid) {
   return grid.origin[Dim - 1] + nodes * grid.spacing[Dim - 1];
 }
 
-/// Receivers where none were given: a line along x through the middle, up to 201 of them.
+/// Receivers where none were given: a line along x through the middle, at every node up
+/// to 1001 of them: nodes are close enough for the wavelet.
 template <int Dim>
 Points<Dim> usual_receivers(const Grid<Dim>& grid) {
   Point<Dim> first = grid.origin;
@@ -151,11 +152,11 @@ Points<Dim> usual_receivers(const Grid<Dim>& grid) {
   Point<Dim> last = first;
   last[0] = grid.upper(0);
   std::int64_t skip = 1;
-  while ((grid.extents[0] - 1) / skip + 1 > 201 || (grid.extents[0] - 1) % skip != 0) {
+  while ((grid.extents[0] - 1) / skip + 1 > 1001 || (grid.extents[0] - 1) % skip != 0) {
     if (++skip >= grid.extents[0]) break;
   }
   const std::int64_t count = skip < grid.extents[0] ? (grid.extents[0] - 1) / skip + 1
-                                                    : std::min<std::int64_t>(grid.extents[0], 101);
+                                                    : std::min<std::int64_t>(grid.extents[0], 1001);
   return wave::point_line<Dim>(first, last, count);
 }
 

@@ -6,10 +6,13 @@ usage: test_first_arrivals.py --program PATH [names of test classes]
 Exit status 77 if numpy is missing.
 """
 
+import importlib.util
 import json
 import os
+import subprocess
 import sys
 import time
+from xml.etree import ElementTree
 
 import support
 from support import np
@@ -128,6 +131,64 @@ class Picture(Case):
         self.solve("--builtin", "salt", "--shape", "21,15,18", "--receivers", "50,20,50; 100,0,20",
                    "--coordinates", "xyz")
         self.draw("plot_times", self.path("out"), "times.png")
+
+
+class Export(Case):
+    """export_results.py: the arrays of a run as VTK image data and netCDF."""
+
+    def run_export(self, *arguments):
+        script = os.path.join(support.PLOTS, "export_results.py")
+        return subprocess.run([sys.executable, script, self.path("out"), *arguments], cwd=self.folder, text=True,
+                              capture_output=True, timeout=300)
+
+    def read_vti(self):
+        with open(self.path("out/results.vti"), "rb") as file:
+            head, data = file.read().split(b'<AppendedData encoding="raw">\n_', 1)
+        root = ElementTree.fromstring(head + b"</VTKFile>")
+        image = root.find("ImageData")
+        counts = [int(n) + 1 for n in image.get("WholeExtent").split()[1::2]]
+        arrays = {}
+        for array in image.iter("DataArray"):
+            at = int(array.get("offset"))
+            size = int(np.frombuffer(data, "<u8", 1, at)[0])
+            kind = {"Float32": "<f4", "Float64": "<f8"}[array.get("type")]
+            arrays[array.get("Name")] = np.frombuffer(data, kind, size // np.dtype(kind).itemsize, at + 8).reshape(counts[::-1])
+        return image, counts, arrays
+
+    def test_volume(self):
+        times, _, _ = self.solve("--builtin", "salt", "--shape", "x=9,y=8,z=7", "--spacing", "x=10,y=20,z=5", "--each", "--source",
+                                 "0,0,0", "--source", "x=30,y=40,z=5", "--precision", "double")
+        done = self.run_export()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        image, counts, arrays = self.read_vti()
+        self.assertEqual(counts, [9, 8, 7])
+        self.assertEqual([float(h) for h in image.get("Spacing").split()], [10.0, 20.0, 5.0])
+        self.assertEqual(sorted(arrays), ["times_0", "times_1", "velocity"])
+        np.testing.assert_array_equal(arrays["times_1"].transpose(2, 1, 0), times[1])
+        np.testing.assert_array_equal(arrays["velocity"].transpose(2, 1, 0), np.load(self.path("out/velocity.npy")))
+
+    def test_section_and_netcdf(self):
+        times, summary, _ = self.solve("--vp", "2000", "--shape", "21,11", "--spacing", "10", "--origin", "100,50")
+        self.assertEqual(self.run_export().returncode, 0)
+        image, counts, arrays = self.read_vti()
+        self.assertEqual((counts, image.get("Origin")), ([21, 1, 11], "100.0 0.0 50.0"))
+        np.testing.assert_array_equal(arrays["times"][:, 0].T, times)
+        done = self.run_export("--format", "nc")
+        if importlib.util.find_spec("netCDF4") is None:
+            self.assertEqual((done.returncode, done.stderr.count("python3-netcdf4")), (2, 1))
+            self.skipTest("netCDF is missing, install python3-netcdf4")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        import netCDF4
+        with netCDF4.Dataset(self.path("out/results.nc")) as file:
+            np.testing.assert_array_equal(file["times"][:], times)
+            np.testing.assert_array_equal(file["z"][:], 50.0 + 10.0 * np.arange(11))
+            self.assertEqual((file["times"].units, file["times"].dimensions, file["z"].positive), ("s", ("x", "z"), "down"))
+            self.assertEqual(json.loads(file.asked), summary["asked"])
+
+    def test_refusals(self):
+        done = self.run_export()
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
+        self.assertIn("summary.json does not describe a run", done.stderr)
 
 
 class Program(support.EveryProgram, Case):
