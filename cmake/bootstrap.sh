@@ -7,7 +7,7 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: cmake/bootstrap.sh [--developer] [--help]
+usage: cmake/bootstrap.sh [--developer] [--portable] [--help]
 
 1. Installs the Debian packages that moho needs (only those that are missing; as root or with sudo).
 2. Looks for Kokkos with OpenMP as CMake would (Kokkos_ROOT and CMAKE_PREFIX_PATH are honoured). If there is
@@ -16,13 +16,17 @@ usage: cmake/bootstrap.sh [--developer] [--help]
 
   --developer   also installs what .ci/run needs: clang-format and Doxygen, and for the tests of shots over
                 clusters Slurm, munge, an ssh server and rsync, of which no service is started
+  --portable    builds Kokkos for every processor of this architecture instead of the one that is here: for
+                containers and packages
 TEXT
 }
 
 developer=no
+portable=no
 for argument in "$@"; do
   case "$argument" in
     --developer) developer=yes ;;
+    --portable) portable=yes ;;
     --help | -h) usage; exit 0 ;;
     *) usage >&2; echo "bootstrap: unknown option '$argument'" >&2; exit 2 ;;
   esac
@@ -110,11 +114,12 @@ provide_kokkos() {
   fi
 
   flags=""
-  if echo 'int main() {}' | ${CXX:-c++} -march=native -x c++ -fsyntax-only - 2>/dev/null; then
+  if [ "$portable" = no ] && echo 'int main() {}' | ${CXX:-c++} -march=native -x c++ -fsyntax-only - 2>/dev/null; then
     flags="-march=native"
   fi
   # The processor's capabilities belong to the stamp: a folder carried to another machine is built again.
   identity="$(uname -m) $(grep -m1 '^flags' /proc/cpuinfo 2>/dev/null | cksum) $(${CXX:-c++} -dumpfullversion)"
+  if [ "$portable" = yes ]; then identity+=" portable"; fi
   if [ -f "$stamp" ] && [ "$(head -n 1 "$stamp")" = "$identity" ]; then
     say "Kokkos: using the one built earlier, $(tail -n 1 "$stamp")"
     exit 0

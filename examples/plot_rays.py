@@ -116,7 +116,9 @@ class Section:
 
     def draw_rays(self, axes, rays, columns, colour, width):
         lines = [ray[:, columns] / self.unit[0] for ray in rays]
-        axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=0.85, zorder=3))
+        # on viridis, which is dark below, black has a white rim; colours lie on pale greys
+        rim = [effects.withStroke(linewidth=width + 1.1, foreground="white", alpha=0.7)] if colour == "black" else None
+        axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=0.85, zorder=3, path_effects=rim))
 
     def draw_points(self, axes, points, columns, **style):
         places = np.asarray(points, dtype=float)[:, columns] / self.unit[0]
@@ -174,25 +176,27 @@ def draw_2d(summary, velocity, times, table, options):
     section = Section(("x", "z"), coordinates, velocity, unit)
     sources = np.asarray(summary["sources"])
     shown = min(len(sources), options.most_sources)
+    # if there are more, an even choice from the first to the last
+    numbers = np.linspace(0, len(sources) - 1, shown).round().astype(int)
     image = section.draw_velocity(axes, colour_map_of(options, shown > 1),
                                   (model["velocity_min"], model["velocity_max"]))
-    levels = contour_levels(times[:shown], 18 if shown == 1 else 9)
+    levels = contour_levels(np.asarray(times[numbers]), 18 if shown == 1 else 9)
     for s in range(shown):
         colour = "white" if shown == 1 else COLOURS[s % len(COLOURS)]
         if s == 0 or shown <= 4:  # more families of contours cannot be told apart
-            section.draw_contours(axes, times[s], colour, levels, 2, 0.8 if shown == 1 else 0.5)
+            section.draw_contours(axes, times[numbers[s]], colour, levels, 2, 0.8 if shown == 1 else 0.5)
     for s in range(shown):
         colour = "black" if shown == 1 else COLOURS[s % len(COLOURS)]
-        section.draw_rays(axes, rays_of(table, s, options.most_rays // shown), [0, 1], colour, 0.7 if shown == 1 else 0.9)
+        section.draw_rays(axes, rays_of(table, numbers[s], options.most_rays // shown), [0, 1], colour, 0.7 if shown == 1 else 0.9)
     if len(summary["receivers"]) > 0:
         section.draw_points(axes, summary["receivers"], [0, 1], **RECEIVER)
     for s in range(shown):
-        section.draw_points(axes, sources[s:s + 1], [0, 1],
+        section.draw_points(axes, sources[numbers[s]:numbers[s] + 1], [0, 1],
                             **source_style("#ffd60a" if shown == 1 else COLOURS[s % len(COLOURS)]))
     bar = figure.colorbar(image, cax=axes.inset_axes([1.015, 0.0, 0.016, 1.0]))
     bar.set_label("Velocity (m/s)")
     step = f", contours every {levels[0]:.6g} s" if len(levels) else ""
-    more = "" if shown == len(sources) else f" ({shown} of them drawn)"
+    more = "" if shown == len(sources) else f" ({shown} of them drawn, spread evenly)"
     axes.set_title(title_of(summary) + more + step, fontsize=11, pad=12)
     return figure
 

@@ -3,7 +3,7 @@
 """Draws the results of first_arrivals: contours of the times over the velocity.
 
 Reads summary.json, velocity.npy and times.npy from a results folder and writes times.png. In 3D it draws the
-sections xz and yz through the first source. Needs python3-numpy and python3-matplotlib.
+sections xz and yz through the first source, and a slice at its depth. Needs python3-numpy and python3-matplotlib.
 """
 
 import argparse
@@ -41,12 +41,18 @@ def draw(summary, velocity, times, colour_map):
             for d in range(dimensions)]
     depth = dimensions - 1
     planes = [(d, depth) for d in range(depth)]
+    if dimensions == 3:
+        # a slice at the depth of the first source, or in the middle if that is at the surface
+        planes.append((0, 1))
+        node[depth] = node[depth] or (velocity.shape[depth] - 1) // 2
     width = 11.0
-    height = float(np.clip(0.84 * width * extents[depth] / sum(extents[:depth]) + 1.3, 2.8, 12.0))
+    tallest = max(extents[d] for _, d in planes)
+    height = float(np.clip(0.84 * width * tallest / sum(extents[d] for d, _ in planes) + 1.3, 2.8, 12.0))
     figure, panels = plt.subplots(1, len(planes), figsize=(width, height), constrained_layout=True, squeeze=False,
                                   width_ratios=[extents[d] for d, _ in planes])
-    shown = min(len(times), 4)  # more families of contours cannot be told apart
-    levels = common.contour_levels(times[:shown], 18 if shown == 1 else 9)
+    shown = min(len(times), 4)  # more families of contours cannot be told apart: an even choice of them
+    numbers = np.linspace(0, len(times) - 1, shown).round().astype(int)
+    levels = common.contour_levels(np.asarray(times[numbers]), 18 if shown == 1 else 9)
     for axes, columns in zip(panels[0], planes):
         cut = tuple(slice(None) if d in columns else node[d] for d in range(dimensions))
         names = tuple(model["axes"][c] for c in columns)
@@ -54,13 +60,18 @@ def draw(summary, velocity, times, colour_map):
         image = section.draw_velocity(axes, colour_map, (model["velocity_min"], model["velocity_max"]))
         for s in range(shown):
             colour = "white" if shown == 1 else common.COLOURS[s]
-            section.draw_contours(axes, times[s][cut], colour, levels, 2)
+            section.draw_contours(axes, times[numbers[s]][cut], colour, levels, 2)
         if summary["receivers"]:
             section.draw_points(axes, summary["receivers"], list(columns), **common.RECEIVER)
         section.draw_points(axes, summary["sources"], list(columns), **common.source_style("#ffd60a"))
+        if columns == (0, 1):
+            axes.invert_yaxis()
+            axes.set_title(f"depth z = {coordinates[2][node[2]] / unit[0]:g} {unit[1]}", fontsize=9)
     figure.colorbar(image, ax=panels[0, -1], pad=0.01).set_label("Velocity (m/s)")
     shape = " x ".join(str(n) for n in model["shape"])
     step = f", contours every {levels[0]:.6g} s" if len(levels) else ""
+    if shown < len(times):
+        step += f", {shown} of {len(times)} sources, spread evenly"
     figure.suptitle(f"First arrivals: {os.path.basename(model['name'])}, {shape} nodes, {model['medium']}{step}",
                     fontsize=11)
     return figure

@@ -14,6 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 
 from plot_rays import EXIT_USAGE, PlotError, RECEIVER, length_unit, np, plt, save, source_style
+from matplotlib.ticker import MaxNLocator
 
 LABELS = {"x": "x", "y": "y", "z": "Depth z"}
 # Most traces drawn as columns and most dots along an axis: more cannot be told apart.
@@ -68,6 +69,18 @@ def clip_of(values, percentile):
     return float(np.percentile(loud, percentile)) if loud.size else 1.0
 
 
+def clip_of_later(gather, summary, percentile):
+    """The same of what comes after the first arrivals, so that these do not make the rest pale."""
+    quick = summary["gather"]["interval"]
+    wavelet = max(1, int(2.5 * summary["gather"].get("wavelet_peak", 0.0) / quick))
+    sizes = np.abs(gather)
+    # a trace begins where it has a twentieth of its largest amplitude; one wavelet later the others come
+    begin = np.argmax(sizes >= 0.05 * np.maximum(sizes.max(axis=1, keepdims=True), 1e-300), axis=1) + wavelet
+    later = np.arange(gather.shape[1])[None, :] >= begin[:, None]
+    values = sizes[later]
+    return clip_of(values if np.any(values > 1e-4 * sizes.max(initial=0.0)) else gather, percentile)
+
+
 def draw_gather(summary, folder, shot, options):
     gather = np.asarray(load(folder, shot["gather"])[:, :], dtype=float)
     receivers = receivers_of(summary, shot)
@@ -88,8 +101,8 @@ def draw_gather(summary, folder, shot, options):
         axes.set_title(title, fontsize=11)
     else:
         x, label = positions_along(receivers, summary["model"]["axes"])
-        clip = options.clip or 90.0
-        most = clip_of(gather, clip)
+        clip = options.clip or 98.0
+        most = clip_of(gather, clip) if options.clip else clip_of_later(gather, summary, clip)
         step_r, step_t = (max(1, -(-n // MOST_DOTS)) for n in gather.shape)
         half = 0.5 * (x[-1] - x[0]) / max(len(x) - 1, 1)
         image = axes.imshow(gather[::step_r, ::step_t].T, cmap=options.colour_map, vmin=-most, vmax=most, aspect="auto",
@@ -103,7 +116,8 @@ def draw_gather(summary, folder, shot, options):
         bar = figure.colorbar(image, ax=axes, fraction=0.04, pad=0.02, extend="both")
         bar.set_label("Pressure")
         bar.formatter.set_powerlimits((-2, 3))
-        axes.set_title(f"{title}; clipped at {clip:g} % of the samples", fontsize=11)
+        what = "the samples" if options.clip else "what follows the first arrivals"
+        axes.set_title(f"{title}; clipped at {clip:g} % of {what}", fontsize=11)
     axes.set_ylabel("Time (s)")
     return figure
 
@@ -154,7 +168,8 @@ def planes_of(summary, shot):
     def node(axis):
         return int(np.clip(round((source[axis] - model["origin"][axis]) / model["spacing"][axis]), 0,
                            model["shape"][axis] - 1))
-    return [((0, 2), 1, node(1)), ((1, 2), 0, node(0))]
+    # the third is a slice at the depth of the source
+    return [((0, 2), 1, node(1)), ((1, 2), 0, node(0)), ((0, 1), 2, node(2))]
 
 
 def draw_snapshots(summary, velocity, folder, options):
@@ -199,11 +214,13 @@ def draw_snapshots(summary, velocity, folder, options):
             where = ""
             if across is not None:
                 model = summary["model"]
+                if shown == (0, 1):
+                    axes.invert_yaxis()
                 where = f", {model['axes'][across]} = {model['origin'][across] + node * model['spacing'][across]:g} m"
             axes.set_title(f"{snapshot['time']:.3f} s{where}", fontsize=10)
     if limits[1] > limits[0]:
         bar = figure.colorbar(background, ax=grid, fraction=0.025, pad=0.02, boundaries=np.linspace(*limits, 200),
-                              ticks=np.linspace(*limits, 5).round(-1))
+                              ticks=MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
         bar.set_label("P velocity (m/s)")
     media = {"isotropic": "isotropic", "variable_density": "variable density", "vti": "VTI", "tti": "TTI"}
     figure.suptitle(f"Wavefield of shot {shot['number']}, {media[summary['model']['medium']]}, "

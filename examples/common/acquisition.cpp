@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/acquisition.hpp"
-#include "common/survey_text.hpp"
 
 #include <moho/io/input_file.hpp>
 #include <moho/io/npy.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -32,10 +32,18 @@ io::Table read_table(const std::string& path) {
 }
 
 template <int Dim>
-Points<Dim> read_points(const std::string& what, const std::string& text) {
+Points<Dim> read_points(const std::string& what, const std::string& text,
+                        const FormerOrder<Dim>& former) {
   const std::string kind = std::filesystem::path(text).extension().string();
   if (kind != ".csv" && kind != ".txt" && kind != ".npy") {
-    return parse_points<Dim>(what, text, TextOrder::xzy);
+    const bool a_name = kind.size() > 1 && text.find_first_of(",;:") == std::string::npos &&
+                        std::isalpha(static_cast<unsigned char>(kind[1])) != 0;
+    if (a_name) {
+      throw InputError(concat(what, " ", text, ": '", kind,
+                              "' is no kind of table (allowed: .csv, .txt, .npy, or points ",
+                              Dim == 2 ? "x,z" : "x,y,z", "): convert it"));
+    }
+    return parse_points<Dim>(what, text, former);
   }
   const io::Table table = read_table(text);
   const char* const names = Dim == 2 ? "x,z" : "x,y,z";
@@ -43,7 +51,11 @@ Points<Dim> read_points(const std::string& what, const std::string& text) {
   for (int d = 0; d < Dim; ++d) {
     columns[d] = d;
     if (table.names.empty()) continue;
-    const auto name = std::find(table.names.begin(), table.names.end(), axis_name<Dim>(d));
+    const auto name =
+        std::find_if(table.names.begin(), table.names.end(), [&](const std::string& one) {
+          return one.size() == 1 &&
+                 std::tolower(static_cast<unsigned char>(one[0])) == axis_name<Dim>(d)[0];
+        });
     if (name == table.names.end()) {
       throw InputError(concat(what, " ", text, ": there is no column '", axis_name<Dim>(d),
                               "' (allowed for a ", Dim, "D model: ", names,
@@ -63,6 +75,19 @@ Points<Dim> read_points(const std::string& what, const std::string& text) {
     }
   }
   return points;
+}
+
+template <int Dim>
+std::size_t count_points(const std::vector<std::string>& texts) {
+  std::size_t count = 0;
+  for (const std::string& text : texts) {
+    try {
+      count += read_points<Dim>("", text).size();
+    } catch (const Error&) {
+      ++count;
+    }
+  }
+  return std::max<std::size_t>(count, 1);
 }
 
 template <int Dim>
@@ -112,8 +137,10 @@ std::vector<double> read_wavelet(const wave::WaveletText& text, double dt) {
   return wave::resample(samples, interval, dt);
 }
 
-template Points<2> read_points<2>(const std::string&, const std::string&);
-template Points<3> read_points<3>(const std::string&, const std::string&);
+template Points<2> read_points<2>(const std::string&, const std::string&, const FormerOrder<2>&);
+template Points<3> read_points<3>(const std::string&, const std::string&, const FormerOrder<3>&);
+template std::size_t count_points<2>(const std::vector<std::string>&);
+template std::size_t count_points<3>(const std::vector<std::string>&);
 template std::vector<wave::Shot<2>> read_shots<2>(const std::string&);
 template std::vector<wave::Shot<3>> read_shots<3>(const std::string&);
 

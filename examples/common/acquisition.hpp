@@ -5,6 +5,8 @@
 /// \brief Points, shots and wavelets as programs are given them: texts on the command line, or
 /// files.
 
+#include "common/survey_text.hpp"
+
 #include <moho/io/csv.hpp>
 #include <moho/wave/geometry.hpp>
 #include <moho/wave/wavelet.hpp>
@@ -17,12 +19,20 @@ namespace moho::examples {
 /// A table of numbers in a file: .npy of one or two axes, everything else as text.
 io::Table read_table(const std::string& path);
 
-/// Points of an option: a text as parse_points() takes it, with z in the second place,
-/// or the path of a table .csv, .txt or .npy with the columns x,z or x,y,z, in any order and among
-/// others if they are named in the first line.
+/// \brief Points of an option: a text as parse_points() takes it, or the path of a table .csv, .txt
+/// or .npy with the columns x,z or x,y,z, in any order and among others if they are named in the
+/// first line.
 /// \param what what to call the option in messages: "--receivers"
+/// \param text the points, or the path
+/// \param former of texts, see parse_points(); tables have always been x,y,z
 template <int Dim>
-Points<Dim> read_points(const std::string& what, const std::string& text);
+Points<Dim> read_points(const std::string& what, const std::string& text,
+                        const FormerOrder<Dim>& former = {});
+
+/// Number of points that texts and tables hold, at least 1; what cannot be read counts as one, and
+/// is refused when it is used.
+template <int Dim>
+std::size_t count_points(const std::vector<std::string>& texts);
 
 /// Shots in a file, as parse_shots() takes them.
 template <int Dim>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/arguments.hpp"
 
+#include "common/coordinates.hpp"
+
 #include <moho/core/error.hpp>
 #include <moho/wave/text.hpp>
 
@@ -98,29 +100,67 @@ std::size_t parse_name(const std::string& what, const std::string& text,
   throw InputError(concat(what, " '", text, "' is unknown (allowed: ", list, ")"));
 }
 
-std::vector<std::int64_t> parse_shape(const std::string& text, std::int64_t most) {
-  const std::vector<std::string> pieces = split(text);
-  if (pieces.size() != 2 && pieces.size() != 3) {
-    throw InputError(concat("--shape: '", text, "' has ", pieces.size(),
-                            pieces.size() == 1 ? " value" : " values",
-                            " (allowed: nx,nz or nx,nz,ny, nodes along each axis)"));
+namespace {
+
+// Values along the axes, of which three without names are refused if they may be meant in the order
+// of former releases.
+template <class T, class Convert>
+std::vector<T> parse_axes(const std::string& what, const std::string& text, bool one, bool said,
+                          const std::string& form, const Convert& convert) {
+  const AxisValues axes = split_axes(what, text);
+  const std::size_t count = axes.texts.size();
+  if (count != 2 && count != 3 && !(one && count == 1)) {
+    throw InputError(concat(what, ": '", text, "' has ", count, count == 1 ? " value" : " values",
+                            " (allowed: ", form, ")"));
   }
-  std::vector<std::int64_t> shape;
-  for (const std::string& piece : pieces) {
-    shape.push_back(parse_count("--shape " + text + ": a number of nodes", piece, 1, most));
+  std::vector<T> values;
+  for (const std::string& piece : axes.texts) values.push_back(convert(piece, count));
+  if (count == 3 && !axes.named && !said && values[1] != values[2]) {
+    throw InputError(two_orders(what, text, ""));
   }
-  return to_axes(shape);
+  return values;
 }
 
-std::vector<double> parse_spacing(const std::string& text) {
-  const std::vector<double> spacing =
-      to_axes(parse_numbers("--spacing", text, {1, 2, 3}, "d, or dx,dz, or dx,dz,dy in metres"));
+double number_in(const std::string& what, const std::string& piece, const std::string& text,
+                 std::size_t count, const std::string& form) {
+  if (count > 1 && piece.empty()) {
+    throw InputError(concat(what, ": a value is missing in '", text, "' (allowed: ", form, ")"));
+  }
+  if (const auto value = wave::detail::to_number(piece)) return *value;
+  throw InputError(concat(what, ": '", piece, count > 1 ? concat("' in '", text) : std::string(),
+                          "' is not a number (allowed: ", form, ")"));
+}
+
+}  // namespace
+
+std::vector<std::int64_t> parse_shape(const std::string& text, std::int64_t most, bool said) {
+  return parse_axes<std::int64_t>(
+      "--shape", text, false, said, "nx,nz or nx,ny,nz, nodes along each axis",
+      [&](const std::string& piece, std::size_t) {
+        return parse_count("--shape " + text + ": a number of nodes", piece, 1, most);
+      });
+}
+
+std::vector<double> parse_spacing(const std::string& text, bool said) {
+  const std::string form = "d, or dx,dz, or dx,dy,dz in metres";
+  const auto spacing = parse_axes<double>("--spacing", text, true, said, form,
+                                          [&](const std::string& piece, std::size_t count) {
+                                            return number_in("--spacing", piece, text, count, form);
+                                          });
   for (const double d : spacing) {
     if (d > 0.0) continue;
     throw InputError(concat("--spacing: ", d, " in '", text,
                             "' is not positive (allowed: metres between nodes)"));
   }
   return spacing;
+}
+
+std::vector<double> parse_origin(const std::string& text, bool said) {
+  const std::string form = "x,z or x,y,z in metres";
+  return parse_axes<double>("--origin", text, false, said, form,
+                            [&](const std::string& piece, std::size_t count) {
+                              return number_in("--origin", piece, text, count, form);
+                            });
 }
 
 }  // namespace moho::examples

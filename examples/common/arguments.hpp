@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace moho::examples {
@@ -41,18 +40,17 @@ std::size_t parse_bytes(const std::string& what, const std::string& text);
 std::size_t parse_name(const std::string& what, const std::string& text,
                        const std::vector<std::string>& names);
 
-/// x,z,y as it is written on the command line to (x, y, z), the library's order of axes.
-template <class T>
-std::vector<T> to_axes(std::vector<T> values) {
-  if (values.size() == 3) std::swap(values[1], values[2]);
-  return values;
-}
-
-/// Nodes along each axis, "nx,nz" or "nx,nz,ny", in the library's order.
+/// \brief Nodes along each axis, "nx,nz" or "nx,ny,nz", or with names, in the order of the axes.
 /// \param most nodes along an axis
-std::vector<std::int64_t> parse_shape(const std::string& text, std::int64_t most);
+/// \param said --coordinates xyz was given
+std::vector<std::int64_t> parse_shape(const std::string& text, std::int64_t most, bool said);
 
-/// Metres between nodes, "d", "dx,dz" or "dx,dz,dy", in the library's order; all positive.
-std::vector<double> parse_spacing(const std::string& text);
+/// Metres between nodes, "d", "dx,dz" or "dx,dy,dz", or with names, in the order of the axes; all
+/// positive. \param said --coordinates xyz was given
+std::vector<double> parse_spacing(const std::string& text, bool said);
+
+/// Position of the first node, "x,z" or "x,y,z", or with names, in the order of the axes.
+/// \param said --coordinates xyz was given
+std::vector<double> parse_origin(const std::string& text, bool said);
 
 }  // namespace moho::examples

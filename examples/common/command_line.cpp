@@ -5,10 +5,12 @@
 
 #include <moho/core/space.hpp>
 #include <moho/io/input_file.hpp>
+#include <moho/wave/text.hpp>
 
 #include <boost/program_options.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 namespace moho::examples {
@@ -41,6 +43,11 @@ OptionText resume_option(const std::string& part) {
   return flag("resume", "go on after the last whole " + part +
                             " of an interrupted run in the folder of --out, with the same bits; "
                             "options and input files must be the same");
+}
+OptionText coordinates_option() {
+  return {"coordinates", "xyz",
+          "three numbers of a volume are x,y,z; without it they are refused where x,z,y, the order "
+          "of former releases, is possible, too (with names, x=..,z=..,y=.., any order will do)"};
 }
 OptionText out_option(const std::string& program) {
   return {"out", "DIR", "folder for the results (default: " + program + "_out)"};
@@ -98,27 +105,99 @@ po::variables_map parse_line(const std::string& program, const std::vector<std::
   return values;
 }
 
-// Adds the options of a file, one "name = value" a line, to those that are there, which win.
-void parse_file(const std::string& program, const std::string& file,
-                const po::options_description& known, const std::vector<Alternatives>& alternatives,
-                po::variables_map& values) {
-  std::istringstream stream;
+bool is_repeated(const Description& description, const std::string& name) {
+  for (const OptionGroup& group : description.groups) {
+    for (const OptionText& option : group.options) {
+      if (option.name == name) return option.kind == OptionText::Kind::repeated;
+    }
+  }
+  return false;
+}
+
+// The value of a line of a --config file: what stands before a # that is outside of quotes, without
+// the quotes around it. \throws std::string, why it cannot be read
+std::string value_of(std::string_view text) {
+  text = wave::detail::trim(text);
+  if (text.empty() || (text.front() != '"' && text.front() != '\'')) {
+    return std::string(wave::detail::trim(text.substr(0, text.find('#'))));
+  }
+  const auto end = text.find(text.front(), 1);
+  if (end == std::string_view::npos) throw concat("the quote ", text.substr(0, 1), " has no end");
+  const std::string_view rest = wave::detail::trim(text.substr(end + 1));
+  if (!rest.empty() && rest.front() != '#') {
+    throw concat("there is '", rest, "' behind the quoted value");
+  }
+  return std::string(text.substr(1, end - 1));
+}
+
+// The options of a file, one "name = value" a line.
+std::vector<po::option> read_file(const Description& description, const std::string& file,
+                                  const po::options_description& known) {
+  std::string text;
   try {
     const io::InputFile opened(file);
-    stream.str(opened.text(opened.size()));
+    text = opened.text(opened.size());
   } catch (const FileError& error) {
     throw InputError(concat("--config ", file, ": cannot be read: ", error.what()));
   }
-  po::parsed_options parsed(&known);
-  try {
-    parsed = po::parse_config_file(stream, known);
-  } catch (const po::error& error) {
-    throw InputError(concat("--config ", file, ": ", error.what(),
-                            ": one \"name = value\" a line with the names of ", program,
-                            " --help"));
+  std::vector<po::option> options;
+  std::map<std::string, int> lines;  // where an option was given
+  std::istringstream stream(text);
+  int number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    const auto refuse = [&](const std::string& why) {
+      return InputError(concat("--config ", file, ":", number, ": ", why,
+                               " (allowed: one \"name = value\" a line with the names of ",
+                               description.program,
+                               " --help): mend the line; a value may stand in quotes, and # "
+                               "starts a comment"));
+    };
+    const std::string_view whole = wave::detail::trim(line);
+    if (whole.empty() || whole.front() == '#') continue;
+    const auto equals = whole.find('=');
+    std::string name(wave::detail::trim(whole.substr(0, std::min(equals, whole.find('#')))));
+    if (equals == std::string_view::npos || whole.find('#') < equals) {
+      throw refuse(concat("'", name, "' has no value"));
+    }
+    const auto alias = description.aliases.find(name);
+    if (alias != description.aliases.end()) name = alias->second;
+    const po::option_description* const option = known.find_nothrow(name, false);
+    if (option == nullptr)
+      throw refuse(concat("'", name, "' is no option of ", description.program));
+    po::option one;
+    one.string_key = name;
+    try {
+      one.value = {value_of(whole.substr(equals + 1))};
+    } catch (const std::string& why) {
+      throw refuse(why);
+    }
+    if (option->semantic()->max_tokens() == 0) {
+      for (char& letter : one.value.front()) {
+        letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+      }
+      const std::string& flag = one.value.front();
+      const std::set<std::string> yes{"true", "yes", "on", "1"}, no{"false", "no", "off", "0"};
+      if (yes.count(flag) + no.count(flag) == 0) {
+        throw refuse(concat("'", name, "' is '", flag, "', neither true nor false"));
+      }
+    }
+    const auto [before, first] = lines.emplace(name, number);
+    if (!first && !is_repeated(description, name)) {
+      throw refuse(concat("'", name, "' was given in line ", before->second, ", too"));
+    }
+    options.push_back(one);
   }
+  return options;
+}
+
+// Adds the options of a file to those that are there, which win.
+void parse_file(const Description& description, const std::string& file,
+                const po::options_description& known, po::variables_map& values) {
+  po::parsed_options parsed(&known);
+  parsed.options = read_file(description, file, known);
   std::set<std::string> dropped;
-  for (const Alternatives& group : alternatives) {
+  for (const Alternatives& group : description.alternatives) {
     const bool chosen = std::any_of(group.choices.begin(), group.choices.end(),
                                     [&](const std::string& key) { return values.count(key) > 0; });
     if (!chosen) continue;
@@ -156,8 +235,9 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
   for (const OptionGroup& group : description.groups) in_file.add(to_boost(group));
   po::options_description console("Other", width, least_width_of_texts);
   const std::string config =
-      "read options from a file, one \"name = value\" a line, # starts a comment; the command line "
-      "wins" +
+      "read options from a file, one \"name = value\" a line, # starts a comment, values may stand "
+      "in "
+      "quotes; the command line wins" +
       description.config_note;
   console.add_options()("config", po::value<std::string>()->value_name("FILE"), config.c_str())(
       "help", "this text")("version", "versions of the program and of what it was built with");
@@ -181,7 +261,7 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
   if (m_version) return;
   if (values.count("config")) {
     m_config = values["config"].as<std::string>();
-    parse_file(description.program, m_config, in_file, description.alternatives, values);
+    parse_file(description, m_config, in_file, values);
   }
   for (const OptionGroup& group : description.groups) {
     for (const OptionText& option : group.options) {
@@ -232,6 +312,14 @@ double Arguments::number(const std::string& name, const std::string& form, doubl
 std::size_t Arguments::choice(const std::string& name, const std::vector<std::string>& names,
                               std::size_t otherwise) const {
   return given(name) ? parse_name("--" + name, text(name), names) : otherwise;
+}
+
+bool coordinates_said(const Arguments& arguments) {
+  if (!arguments.given("coordinates")) return false;
+  if (arguments.text("coordinates") == "xyz") return true;
+  throw InputError(concat("--coordinates is '", arguments.text("coordinates"),
+                          "' (allowed: xyz): name numbers in another order, such as "
+                          "x=..,z=..,y=.."));
 }
 
 std::string sequential_space() { return space_names().front(); }

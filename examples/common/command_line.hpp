@@ -41,6 +41,8 @@ OptionText space_option();
 OptionText memory_option(const std::string& what, const std::string& preset = "what is free");
 /// --resume: go on behind the last `part` that is whole.
 OptionText resume_option(const std::string& part);
+/// --coordinates: three numbers of a volume are x,y,z.
+OptionText coordinates_option();
 /// --out.
 OptionText out_option(const std::string& program);
 
@@ -68,7 +70,7 @@ struct Description {
   std::string config_note;          ///< ends the text of --config
   std::string version_note;         ///< ends the text of --version
   std::vector<Alternatives> alternatives;
-  std::map<std::string, std::string> aliases;  ///< further names on the command line
+  std::map<std::string, std::string> aliases;  ///< further names of options, to their names
 };
 
 /// What was given.
@@ -130,6 +132,9 @@ struct CommonOptions {
   /// Files that will be read. What is no file may be among them, such as a number.
   std::vector<InputName> inputs;
 };
+
+/// Was --coordinates xyz given? \throws InputError for another order
+bool coordinates_said(const Arguments& arguments);
 
 /// The space of this build that sequential methods run on.
 std::string sequential_space();

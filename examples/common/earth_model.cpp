@@ -79,7 +79,7 @@ void read_parameter(const std::string& option, const std::string& path, const Ea
 
 OptionGroup earth_model_options() {
   return {"Model (each a file or a number)",
-          {{"vp", "FILE | m/s", "P velocity; needed"},
+          {{"vp", "FILE | m/s", "P velocity; needed; --model is the same"},
            {"rho", "FILE | kg/m3", "density (default: constant)"},
            {"epsilon", "FILE | e", "Thomsen's epsilon, makes it VTI"},
            {"delta", "FILE | d", "Thomsen's delta, makes it VTI"},
@@ -89,11 +89,12 @@ OptionGroup earth_model_options() {
            {"phi", "FILE | angle", "azimuth of the symmetry axis from x to y, radians; 3D only"},
            flag("degrees", "theta and phi are in degrees"),
            velocity_unit_option(),
-           {"shape", "nx,nz[,ny]", "nodes, where all are numbers"},
-           {"spacing", "d | dx,dz[,dy]",
+           {"shape", "nx[,ny],nz", "nodes, where all are numbers"},
+           {"spacing", "d | dx[,dy],dz",
             "metres between nodes, one value for all axes or one for each (default: that of the "
             "file)"},
-           {"origin", "x,z[,y]", "position of the first node (default: that of the file, or 0)"}}};
+           {"origin", "x[,y],z", "position of the first node (default: that of the file, or 0)"},
+           coordinates_option()}};
 }
 
 void read_earth_model_options(const Arguments& arguments, const std::string& program,
@@ -114,12 +115,12 @@ void read_earth_model_options(const Arguments& arguments, const std::string& pro
         "--degrees was given and no angle was (it belongs to --theta and --phi): leave it out");
   }
   options.velocity_unit = read_velocity_unit(arguments);
-  if (given("shape")) options.shape = parse_shape(arguments.text("shape"), std::int64_t(1) << 31);
-  if (given("spacing")) options.spacing = parse_spacing(arguments.text("spacing"));
-  if (given("origin")) {
-    options.origin = to_axes(
-        parse_numbers("--origin", arguments.text("origin"), {2, 3}, "x,z or x,z,y in metres"));
+  const bool said = coordinates_said(arguments);
+  if (given("shape")) {
+    options.shape = parse_shape(arguments.text("shape"), std::int64_t(1) << 31, said);
   }
+  if (given("spacing")) options.spacing = parse_spacing(arguments.text("spacing"), said);
+  if (given("origin")) options.origin = parse_origin(arguments.text("origin"), said);
 }
 
 double EarthModelNeed::nodes() const {
@@ -172,7 +173,7 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
     if (o.shape.empty()) {
       throw InputError(
           "--shape is missing (it is needed where all parameters are numbers): write --shape "
-          "nx,nz, or nx,nz,ny for a volume");
+          "nx,nz, or nx,ny,nz for a volume");
     }
     if (o.spacing.empty()) {
       throw InputError(
@@ -194,7 +195,7 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
   }
   if (!o.spacing.empty()) {
     model.spacing = spread("--spacing", o.spacing, dimensions,
-                           dimensions == 2 ? "one value, or dx,dz" : "one value, or dx,dz,dy");
+                           dimensions == 2 ? "one value, or dx,dz" : "one value, or dx,dy,dz");
   } else if (!has_spacing) {
     throw InputError(concat("--spacing is missing (", first,
                             " does not say how far apart its nodes are): write --spacing 10 for "
@@ -204,7 +205,7 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
     if (o.origin.size() != dimensions) {
       throw InputError(concat("--origin has ", o.origin.size(), " values and the model ",
                               dimensions, " dimensions: write ",
-                              dimensions == 2 ? "x,z" : "x,z,y"));
+                              dimensions == 2 ? "x,z" : "x,y,z"));
     }
     model.origin = o.origin;
   }

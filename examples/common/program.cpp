@@ -6,6 +6,7 @@
 #include "common/resume.hpp"
 #include "common/signals.hpp"
 #include "common/summary.hpp"
+#include "common/waiting.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/ranks.hpp>
@@ -453,6 +454,7 @@ void Session::finish(const Ending& ending) {
 namespace detail {
 
 int run_program(int argc, char** argv, const Description& description, const ProgramParts& parts) {
+  choose_waiting(argv);
   const std::string& program = description.program;
   std::unique_ptr<Processes> processes;
   std::optional<OutputFolder> folder;

@@ -106,7 +106,8 @@ WaveArrays arrays_of(const WaveOptions& o, const EarthModelNeed& need) {
   }
   const wave::Medium medium = medium_of(o.model);
   const bool anisotropic = medium == wave::Medium::vti || medium == wave::Medium::tti;
-  const wave::Boundaries<Dim> boundaries = make_boundaries<Dim>(o, medium);
+  const wave::Boundaries<Dim> boundaries =
+      make_boundaries<Dim>(o, medium, usual_sponge(o.model, o.wavelet));
   const Grid<Dim> extended = wave::extended_grid(grid, boundaries);
   WaveArrays arrays;
   arrays.shape_with_layers = shape_string(extended);

@@ -2,6 +2,7 @@
 #include "common/summary.hpp"
 
 #include "common/format.hpp"
+#include "common/waiting.hpp"
 
 #include <moho/core/space.hpp>
 #include <moho/core/threads.hpp>
@@ -67,6 +68,7 @@ Json machine() {
   json["date"] = date;
   json["processor"] = device_name(Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()));
   json["processors"] = std::thread::hardware_concurrency();
+  json["threads_wait"] = waiting();
   if (const std::string warning = host_threads_warning(); !warning.empty()) {
     json["warning"] = warning;
   }

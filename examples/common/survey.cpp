@@ -3,6 +3,7 @@
 
 #include "common/arguments.hpp"
 
+#include <moho/wave/text.hpp>
 #include <moho/wave/wavelet.hpp>
 
 #include <limits>
@@ -12,11 +13,17 @@ namespace moho::examples {
 std::vector<OptionText> shot_options() {
   return {
       repeated("source", "POINTS",
-               "each point is a shot: x,z[,y]; a line x,z:x,z:count; several joined by ;  or a "
-               "table .csv or .npy. May be repeated (default: the middle, two nodes below the "
-               "surface)"),
-      {"receivers", "POINTS", "written like sources (default: a line two nodes below the surface)"},
+               "each point is a shot: x,z, in 3D x,y,z, or x=..,z=..; a line x,z:x,z:count; a grid "
+               "x,z:x,z:nxm; several joined by ;  or a table .csv or .npy. May be repeated "
+               "(default: the middle, two nodes below the surface)"),
+      {"receivers", "POINTS",
+       "written like sources; --receiver-line is the same (default: a line two nodes below the "
+       "surface)"},
       flag("moving", "receivers move with the source: horizontal distances from it; depths stay")};
+}
+
+std::map<std::string, std::string> wave_aliases() {
+  return {{"model", "vp"}, {"true-model", "true-vp"}, {"receiver-line", "receivers"}};
 }
 
 void read_shot_options(const Arguments& arguments, ShotTexts& texts) {
@@ -26,6 +33,7 @@ void read_shot_options(const Arguments& arguments, ShotTexts& texts) {
   if (given("receivers") && texts.receivers.empty()) {
     throw InputError("--receivers is empty (allowed: points): leave it out for a line of them");
   }
+  texts.coordinates_said = coordinates_said(arguments);
   texts.moving = given("moving");
   if (texts.moving && !given("receivers")) {
     throw InputError("--moving needs --receivers: give distances from the source and depths");
@@ -33,10 +41,10 @@ void read_shot_options(const Arguments& arguments, ShotTexts& texts) {
 }
 
 std::vector<OptionText> face_options() {
-  return {{"boundary", "LIST", "see below (default: cpml:20; for TTI sponge:30)"},
+  return {{"boundary", "LIST", "see below (default: cpml:20; for TTI a sponge by the wavelength)"},
           {"width", "n",
-           "nodes of layers whose width --boundary does not say (default: 20 for cpml, 30 for "
-           "sponge, 40 for random)"},
+           "nodes of layers whose width --boundary does not say (default: 20 for cpml, 40 for "
+           "random; for a sponge 30 to 60, such that 1 % of a wave comes back)"},
           flag("free-surface", "the same as top=free")};
 }
 
@@ -158,6 +166,19 @@ void add_inputs(const Arguments& arguments, const std::vector<std::string>& name
   } catch (const InputError&) {
     // it is refused where it is used
   }
+}
+
+int usual_sponge(const EarthModelOptions& model, const std::string& wavelet) {
+  const auto vp = model.parameters.find("vp");
+  const auto velocity =
+      vp != model.parameters.end() ? wave::detail::to_number(vp->second) : std::optional<double>();
+  const bool metres = model.velocity_unit == VelocityUnit::unsaid ||
+                      model.velocity_unit == VelocityUnit::metres_per_second;
+  if (!velocity || !(*velocity > 0.0) || !metres || model.spacing.empty()) {
+    return most_usual_sponge;
+  }
+  const double spacing = *std::min_element(model.spacing.begin(), model.spacing.end());
+  return usual_sponge(*velocity / (peak_frequency(wavelet) * spacing));
 }
 
 wave::Medium medium_of(const EarthModelOptions& model) {

@@ -9,6 +9,7 @@
 #include "common/boundary.hpp"
 #include "common/command_line.hpp"
 #include "common/earth_model.hpp"
+#include "common/layer_width.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/io/segy.hpp>
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +32,7 @@ struct ShotTexts {
   std::string receivers;             ///< points; empty: a line along the surface
   bool moving = false;               ///< receivers are distances from each source
   std::string shots_file;            ///< table of sources and receivers; replaces both
+  bool coordinates_said = false;     ///< three numbers are x,y,z
 };
 
 /// What the faces of the model do.
@@ -52,6 +55,9 @@ struct SchemeTexts {
 
 /// --source, --receivers and --moving, for --help.
 std::vector<OptionText> shot_options();
+/// Other names of options that programs of waves take: --model is --vp, --receiver-line
+/// --receivers.
+std::map<std::string, std::string> wave_aliases();
 /// What was given for them. \throws InputError
 void read_shot_options(const Arguments& arguments, ShotTexts& texts);
 /// --boundary, --width and --free-surface, for --help.
@@ -70,10 +76,16 @@ void add_inputs(const Arguments& arguments, const std::vector<std::string>& name
 /// The medium that the options of a model make, before any file is read.
 wave::Medium medium_of(const EarthModelOptions& model);
 
-/// What the faces do. \throws InputError
+/// \brief The sponge that is taken where none is told, in nodes, before files are read: exact for a
+/// velocity that is a number and a spacing that is given, else the widest.
+int usual_sponge(const EarthModelOptions& model, const std::string& wavelet);
+
+/// What the faces do. \param sponge width of one that is not told \throws InputError
 template <int Dim>
-wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium) {
+wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium,
+                                      int sponge = least_usual_sponge) {
   LayerWidths widths;
+  widths.sponge = sponge;
   if (o.width) widths.sponge = widths.cpml = widths.random = *o.width;
   const wave::FaceKind usual =
       medium == wave::Medium::tti ? wave::FaceKind::sponge : wave::FaceKind::cpml;
@@ -86,14 +98,33 @@ wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium) {
 
 /// \brief What the jobs of programs that step waves have in common: grid, model and its names,
 /// boundaries, scheme, wavelet. \throws InputError
-template <int Dim, class Job, class Options, class Model>
-void prepare_waves(Job& job, const Options& o, Model& model) {
+template <int Dim, class Job, class Options, class T>
+void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   job.grid = grid_of<Dim>(model);
   job.values = &model.values;
   for (const auto& [option, text] : o.model.parameters) {
     job.names[option] = concat("--", option, " ", text);
   }
-  job.boundaries = make_boundaries<Dim>(o, medium_of(o.model));
+  const std::vector<T>& velocity = model.values.at("vp");
+  double mean = 0.0, spacing = job.grid.spacing[0];
+  for (const T v : velocity) mean += static_cast<double>(v) / static_cast<double>(velocity.size());
+  for (int d = 0; d < Dim; ++d) spacing = std::min(spacing, job.grid.spacing[d]);
+  // bad velocities are refused later
+  const bool good = std::isfinite(mean) && mean > 0.0;
+  const double frequency = peak_frequency(o.wavelet);
+  job.boundaries =
+      make_boundaries<Dim>(o, medium_of(o.model),
+                           good ? usual_sponge(mean / (frequency * spacing)) : least_usual_sponge);
+  int narrowest = 0;
+  for (int d = 0; d < Dim; ++d) {
+    for (const wave::Face& face : {job.boundaries.lower[d], job.boundaries.upper[d]}) {
+      if (face.kind != wave::FaceKind::sponge) continue;
+      narrowest = narrowest == 0 ? face.width : std::min(narrowest, face.width);
+    }
+  }
+  if (good && narrowest > 0) {
+    model.notes.push_back(describe_sponge(narrowest, mean, frequency, spacing));
+  }
   job.modelling.order = o.order;
   job.modelling.equations = o.equations;
   job.modelling.sigma = o.sigma;
@@ -111,7 +142,8 @@ double usual_depth(const Grid<Dim>& grid) {
   return grid.origin[Dim - 1] + nodes * grid.spacing[Dim - 1];
 }
 
-/// Receivers where none were given: a line along x through the middle, up to 201 of them.
+/// Receivers where none were given: a line along x through the middle, at every node up
+/// to 1001 of them: nodes are close enough for the wavelet.
 template <int Dim>
 Points<Dim> usual_receivers(const Grid<Dim>& grid) {
   Point<Dim> first = grid.origin;
@@ -120,11 +152,11 @@ Points<Dim> usual_receivers(const Grid<Dim>& grid) {
   Point<Dim> last = first;
   last[0] = grid.upper(0);
   std::int64_t skip = 1;
-  while ((grid.extents[0] - 1) / skip + 1 > 201 || (grid.extents[0] - 1) % skip != 0) {
+  while ((grid.extents[0] - 1) / skip + 1 > 1001 || (grid.extents[0] - 1) % skip != 0) {
     if (++skip >= grid.extents[0]) break;
   }
   const std::int64_t count = skip < grid.extents[0] ? (grid.extents[0] - 1) / skip + 1
-                                                    : std::min<std::int64_t>(grid.extents[0], 101);
+                                                    : std::min<std::int64_t>(grid.extents[0], 1001);
   return wave::point_line<Dim>(first, last, count);
 }
 
@@ -132,9 +164,10 @@ Points<Dim> usual_receivers(const Grid<Dim>& grid) {
 template <int Dim>
 std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& grid) {
   if (!o.shots_file.empty()) return read_shots<Dim>(o.shots_file);
+  const FormerOrder<Dim> former{!o.coordinates_said, &grid};
   Points<Dim> sources;
   for (const std::string& text : o.sources) {
-    const Points<Dim> more = read_points<Dim>("--source", text);
+    const Points<Dim> more = read_points<Dim>("--source", text, former);
     sources.insert(sources.end(), more.begin(), more.end());
   }
   if (o.sources.empty()) {
@@ -144,7 +177,9 @@ std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& gri
     sources.push_back(middle);
   }
   const Points<Dim> receivers =
-      o.receivers.empty() ? usual_receivers(grid) : read_points<Dim>("--receivers", o.receivers);
+      o.receivers.empty() ? usual_receivers(grid)
+                          : read_points<Dim>("--receivers", o.receivers,
+                                             {former.refuse, o.moving ? nullptr : former.inside});
   std::vector<wave::Shot<Dim>> shots;
   if (o.moving) {
     try {

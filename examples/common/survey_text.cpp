@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/survey_text.hpp"
 
+#include "common/coordinates.hpp"
+
 #include <moho/wave/text.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,12 +18,6 @@
 namespace moho::examples {
 
 namespace {
-
-// The axis of the grid that stands at a place in a text.
-template <int Dim>
-int axis_at(int place, TextOrder order) {
-  return Dim == 3 && order == TextOrder::xzy && place > 0 ? 3 - place : place;
-}
 
 template <int Dim>
 bool same(const Points<Dim>& a, const Points<Dim>& b) {
@@ -51,6 +49,23 @@ void split_row(std::string_view row, std::vector<std::string_view>& fields) {
   }
 }
 
+// Where a row of names has shot, kind and the axes; as it was if they are not all there.
+template <int Dim>
+void read_names(const std::vector<std::string_view>& names,
+                std::array<std::size_t, Dim + 2>& column) {
+  if (names.size() != column.size()) return;
+  std::array<std::size_t, Dim + 2> found{};
+  for (std::size_t k = 0; k < column.size(); ++k) {
+    const std::string wanted = k == 0   ? "shot"
+                               : k == 1 ? "kind"
+                                        : axis_name<Dim>(static_cast<int>(k) - 2);
+    const auto at = std::find(names.begin(), names.end(), wanted);
+    if (at == names.end()) return;
+    found[k] = static_cast<std::size_t>(at - names.begin());
+  }
+  column = found;
+}
+
 void append_number(std::string& text, double value) {
   char digits[32];
   const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
@@ -73,47 +88,34 @@ void append_rows(std::string& text, const std::string& shot, const char* kind,
 
 }  // namespace
 
+namespace {
+
 template <int Dim>
-Points<Dim> parse_points(const std::string& what, const std::string& text, TextOrder order) {
-  std::string axes_text;
-  for (int d = 0; d < Dim; ++d) {
-    axes_text += concat(d ? "," : "", axis_name<Dim>(axis_at<Dim>(d, order)));
-  }
-  const std::string forms =
-      concat("\"", axes_text, "\" for one point, \"", axes_text, ":", axes_text,
-             ":n\" for a line of n, \"", axes_text, ":", axes_text, ":", Dim == 2 ? "nxm" : "nxmxk",
-             "\" for a grid, several of them joined by \";\"");
-  const auto refuse = [&](const std::string& piece, const std::string& why) -> InputError {
-    return InputError(concat(what, ": '", piece, "' ", why, " (allowed: ", forms, ")"));
-  };
-  const auto point = [&](const std::string& piece) {
-    const std::vector<std::string> numbers = wave::detail::split(piece, ',');
-    if (numbers.size() != Dim) {
-      throw refuse(piece, concat("has ", piece.empty() ? 0 : numbers.size(), " coordinate",
-                                 numbers.size() == 1 && !piece.empty() ? "" : "s", ", not ", Dim));
-    }
-    Point<Dim> result{};
-    for (int d = 0; d < Dim; ++d) {
-      const auto value = wave::detail::to_number(numbers[static_cast<std::size_t>(d)]);
-      if (!value) {
-        throw refuse(piece, concat("has '", numbers[static_cast<std::size_t>(d)],
-                                   "' where a number should be"));
-      }
-      result[axis_at<Dim>(d, order)] = *value;
-    }
-    return result;
-  };
-  Points<Dim> points;
-  for (const std::string& piece : wave::detail::split(text, ';')) {
-    const std::vector<std::string> parts = wave::detail::split(piece, ':');
+constexpr const char* all_axes = Dim == 2 ? "xz" : "xyz";
+
+// Reads the points of a text with one meaning of three numbers without names.
+template <int Dim>
+class PointReader {
+ public:
+  PointReader(const std::string& what, bool former) : m_what(what), m_former(former) {}
+
+  // Are there coordinates without names?
+  bool bare() const { return m_bare; }
+
+  // The points of a piece between semicolons.
+  Points<Dim> piece(const std::string& piece) {
+    std::vector<std::string> parts = wave::detail::split(piece, ':');
     if (parts.size() == 1) {
-      points.push_back(point(piece));
-      continue;
+      const std::vector<std::string> numbers = wave::detail::split(piece, ',');
+      if (numbers.size() != 2 * Dim + 1) return {point(piece, piece)};
+      parts = {join(numbers, 0), join(numbers, Dim), numbers.back()};
     }
     if (parts.size() != 3) {
       throw refuse(piece, concat("has ", parts.size(), " parts, neither 1 nor 3"));
     }
-    const Point<Dim> first = point(parts[0]), last = point(parts[1]);
+    const Point<Dim> first = point(parts[0], piece);
+    const std::string order = m_order;
+    const Point<Dim> last = point(parts[1], piece);
     const std::vector<std::string> numbers = wave::detail::split(parts[2], 'x');
     if (numbers.size() != 1 && numbers.size() != Dim) {
       throw refuse(piece, concat("has ", numbers.size(), " counts, neither 1 nor ", Dim));
@@ -124,17 +126,112 @@ Points<Dim> parse_points(const std::string& what, const std::string& text, TextO
       if (!count || *count < 1) {
         throw refuse(piece, concat("has '", numbers[d], "' where a number of points should be"));
       }
-      counts[numbers.size() == 1 ? 0 : axis_at<Dim>(static_cast<int>(d), order)] = *count;
+      counts[numbers.size() == 1 ? 0 : axis(order[d])] = *count;
     }
-    Points<Dim> more;
     try {
-      more = numbers.size() == 1 ? wave::point_line<Dim>(first, last, counts[0])
+      return numbers.size() == 1 ? wave::point_line<Dim>(first, last, counts[0])
                                  : wave::point_grid<Dim>(first, last, counts);
     } catch (const InputError& error) {
-      throw InputError(concat(what, ": '", piece, "': ", error.what()));
+      throw InputError(concat(m_what, ": '", piece, "': ", error.what()));
     }
+  }
+
+ private:
+  static int axis(char letter) { return static_cast<int>(std::string(all_axes<Dim>).find(letter)); }
+
+  // Coordinates from a place in a list.
+  static std::string join(const std::vector<std::string>& numbers, std::size_t from) {
+    std::string text;
+    for (std::size_t d = 0; d < Dim; ++d) text += (d ? "," : "") + numbers[from + d];
+    return text;
+  }
+
+  InputError refuse(const std::string& piece, const std::string& why) const {
+    const std::string axes = Dim == 2 ? "x,z" : "x,y,z";
+    return InputError(concat(m_what, ": '", piece, "' ", why, " (allowed: \"", axes,
+                             "\" for one point, \"", axes, ":", axes, ":n\" for a line of n, \"",
+                             axes, ":", axes, ":", Dim == 2 ? "nxm" : "nxmxk",
+                             "\" for a grid, several of them joined by \";\")"));
+  }
+
+  Point<Dim> point(const std::string& text, const std::string& piece) {
+    const AxisValues values = split_axes(m_what, text);
+    const std::size_t given = text.empty() ? 0 : values.texts.size();
+    if (given != Dim) {
+      throw refuse(piece,
+                   concat("has ", given, " coordinate", given == 1 ? "" : "s", ", not ", Dim));
+    }
+    m_order = values.written;
+    if (!values.named) {
+      m_bare = true;
+      if (m_former && Dim == 3) m_order = "xzy";
+    }
+    Point<Dim> result{};
+    for (std::size_t d = 0; d < Dim; ++d) {
+      const auto value = wave::detail::to_number(values.texts[d]);
+      if (!value) {
+        throw refuse(piece, concat("has '", values.texts[d], "' where a number should be"));
+      }
+      result[values.named ? static_cast<int>(d) : axis(m_order[d])] = *value;
+    }
+    return result;
+  }
+
+  std::string m_what;
+  bool m_former;
+  bool m_bare = false;
+  std::string m_order;  // of the axes in the last point
+};
+
+template <int Dim>
+bool all_inside(const Points<Dim>& points, const Grid<Dim>& grid) {
+  return std::all_of(points.begin(), points.end(),
+                     [&](const Point<Dim>& point) { return grid.contains(point); });
+}
+
+// Throws if the points of a text may be meant in the former order.
+template <int Dim>
+void check_order(const std::string& what, const std::string& text, const Points<Dim>& points,
+                 const Grid<Dim>* inside) {
+  PointReader<Dim> reader(what, true);
+  Points<Dim> others;
+  std::string example;
+  try {
+    for (const std::string& piece : wave::detail::split(text, ';')) {
+      const std::size_t begin = others.size();
+      const Points<Dim> more = reader.piece(piece);
+      others.insert(others.end(), more.begin(), more.end());
+      const Points<Dim> now(points.begin() + static_cast<std::ptrdiff_t>(begin),
+                            points.begin() + static_cast<std::ptrdiff_t>(others.size()));
+      if (example.empty() && !same<Dim>(now, more)) example = piece;
+    }
+  } catch (const InputError&) {
+    return;  // it has no meaning in that order
+  }
+  if (example.empty() || (inside != nullptr && !all_inside<Dim>(others, *inside))) return;
+  if (inside != nullptr && !all_inside<Dim>(points, *inside)) {
+    throw InputError(concat(what, ": '", example,
+                            "' is x,y,z, of which not all is in the model; x,z,y, the order of "
+                            "former releases, would be (allowed: points of the model): write ",
+                            what, " '", with_names(text.size() < 200 ? text : example, "xzy"),
+                            "' if that is meant"));
+  }
+  throw InputError(two_orders(what, text.size() < 200 ? text : example,
+                              inside != nullptr ? ", and both are in the model" : ""));
+}
+
+}  // namespace
+
+template <int Dim>
+Points<Dim> parse_points(const std::string& what, const std::string& text,
+                         const FormerOrder<Dim>& former) {
+  PointReader<Dim> reader(what, false);
+  Points<Dim> points;
+  for (const std::string& piece : wave::detail::split(text, ';')) {
+    const Points<Dim> more = reader.piece(piece);
     points.insert(points.end(), more.begin(), more.end());
   }
+  if (Dim == 3 && former.refuse && reader.bare()) check_order(what, text, points, former.inside);
   return points;
 }
 
@@ -146,7 +243,9 @@ std::vector<wave::Shot<Dim>> parse_shots(std::string_view text, const std::strin
   Points<Dim> common_sources, common_receivers;
   std::int64_t line_number = 0;
   bool first_row = true;
-  std::vector<std::string_view> fields;
+  std::array<std::size_t, Dim + 2> column{};
+  std::iota(column.begin(), column.end(), std::size_t(0));
+  std::vector<std::string_view> fields, written;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
@@ -160,17 +259,22 @@ std::vector<wave::Shot<Dim>> parse_shots(std::string_view text, const std::strin
                               ", where the shot is a number from 0 up or *, the kind source or "
                               "receiver)"));
     };
-    split_row(row, fields);
+    split_row(row, written);
+    fields = written;
     if (first_row) {
       first_row = false;
       const bool names = std::none_of(fields.begin(), fields.end(), [](std::string_view field) {
         return field == "*" || wave::detail::to_number(field);
       });
-      if (names) continue;
+      if (names) {
+        read_names<Dim>(written, column);
+        continue;
+      }
     }
     if (fields.size() != Dim + 2) {
       throw refuse(concat("there are ", fields.size(), " fields, not ", Dim + 2));
     }
+    for (std::size_t k = 0; k < column.size(); ++k) fields[k] = written[column[k]];
     const auto number = fields[0] == "*" ? every : wave::detail::to_count(fields[0]).value_or(-2);
     if (number < every) throw refuse(concat("'", fields[0], "' is no shot"));
     const bool source = fields[1] == "source" || fields[1] == "s";
@@ -227,7 +331,8 @@ std::string format_shots(const std::vector<wave::Shot<Dim>>& shots) {
 }
 
 #define MOHO_SURVEY_TEXT(Dim)                                                                   \
-  template Points<Dim> parse_points<Dim>(const std::string&, const std::string&, TextOrder);    \
+  template Points<Dim> parse_points<Dim>(const std::string&, const std::string&,                \
+                                         const FormerOrder<Dim>&);                              \
   template std::vector<wave::Shot<Dim>> parse_shots<Dim>(std::string_view, const std::string&); \
   template std::string format_shots<Dim>(const std::vector<wave::Shot<Dim>>&);
 

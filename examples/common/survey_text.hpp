@@ -4,6 +4,7 @@
 /// \file
 /// \brief Points and shots as texts: the grammar of options and of tables of shots.
 
+#include <moho/core/grid.hpp>
 #include <moho/wave/geometry.hpp>
 
 #include <string>
@@ -12,23 +13,28 @@
 
 namespace moho::examples {
 
-/// \brief In which order a text names the axes of three dimensions; in two it is always x, z.
-enum class TextOrder {
-  xyz,  ///< that of the grid
-  xzy   ///< that of the command line of moho's programs
+/// \brief Whether three numbers without names are refused that may be meant as x,z,y, the order of
+/// former releases.
+template <int Dim>
+struct FormerOrder {
+  bool refuse = false;                ///< they are, where both orders are possible
+  const Grid<Dim>* inside = nullptr;  ///< points outside of it are not possible; null: all are
 };
 
 /// \brief Reads points from a text: "x,z" is one (in 3D "x,y,z"), "x,z:x,z:n" a line of n from the
 /// first to the last, "x,y,z:x,y,z:nxmxk" (2D: "nxm") a grid between two corners; several of these
 /// are joined by ";".
+///
+/// Coordinates may be named, "z=20,x=100", in any order; the counts of a grid then stand in that of
+/// its first corner. A line may be written "x,z,x,z,n", too. The last axis, z, is the one along
+/// which the points of a grid run fastest.
 /// \param what what to call it in messages: "--receivers"
 /// \param text the points
-/// \param order in which coordinates and counts are written; the last axis of the grid, z, is in
-/// any case the one along which the points of a grid run fastest
+/// \param former what to do with numbers that may be meant in another order
 /// \throws InputError with the piece that cannot be read and the forms that are allowed
 template <int Dim>
 Points<Dim> parse_points(const std::string& what, const std::string& text,
-                         TextOrder order = TextOrder::xyz);
+                         const FormerOrder<Dim>& former = {});
 
 /// \brief Reads shots from a table, a row for each source and receiver:
 ///
@@ -38,11 +44,12 @@ Points<Dim> parse_points(const std::string& what, const std::string& text,
 ///     *, receiver, 25, 20
 ///
 /// The shot is a number from 0 up, or * for all shots; kinds may be shortened to s and r. Fields
-/// are separated by commas, semicolons or blanks; text after #, empty lines and a first row of
-/// names are skipped. Rows may come in any order: shots are in the order in which their numbers
-/// first appear, receivers in that of their rows, with those of all shots behind the others. \param
-/// text what the table holds \param name what messages call it: the file's path \throws FileError
-/// "NAME:LINE: ..." for a row that cannot be read, or naming a shot without source or receiver
+/// are separated by commas, semicolons or blanks; text after # and empty lines are skipped. A first
+/// row of names says where shot, kind, x, y and z stand, if it has them all. Rows may come in any
+/// order: shots are in the order in which their numbers first appear, receivers in that of their
+/// rows, with those of all shots behind the others. \param text what the table holds \param name
+/// what messages call it: the file's path \throws FileError "NAME:LINE: ..." for a row that cannot
+/// be read, or naming a shot without source or receiver
 template <int Dim>
 std::vector<wave::Shot<Dim>> parse_shots(std::string_view text, const std::string& name);
 

@@ -10,7 +10,7 @@ namespace moho::examples {
 std::string wave_units_help() {
   return R"(
 Units are metres, seconds, Hz, m/s. x points right, y into the page, z is DEPTH and points down. On the
-command line coordinates are written x,z in 2D and x,z,y in 3D. Model files hold nodes in the order (x, z)
+command line coordinates are written x,z in 2D and x,y,z in 3D. Model files hold nodes in the order (x, z)
 or (x, y, z) with z running fastest; .npy, .rsf, .sgy and .segy are read.
 )";
 }
@@ -47,6 +47,7 @@ void add_wave_options(Description& d, const std::vector<OptionText>& of_shots,
       {"Running", joined(joined({precision_option(), space_option()}, of_running), ends)});
   d.groups.push_back({"Several places", distribute_options()});
   d.config_note = ". Sources and receivers chosen there replace the file's";
+  d.aliases = wave_aliases();
   d.alternatives = {{{"source", "shots"}, {}}, {{"receivers", "shots"}, {"moving"}}};
 }
 

@@ -15,7 +15,7 @@ constexpr const char* intro =
   first_arrivals (--model FILE | --gradient v0,g | --builtin salt) [options]
 
 Units are metres, metres per second and seconds. x points right, y into the page, z is DEPTH and points
-down. On the command line coordinates are written x,z in 2D and x,z,y in 3D. Model files hold nodes in
+down. On the command line coordinates are written x,z in 2D and x,y,z in 3D. Model files hold nodes in
 the order (x, z) or (x, y, z) with z running fastest.
 )";
 
@@ -49,29 +49,30 @@ Description describe() {
       {"Model (exactly one of the first three)",
        {{"model", "FILE|v",
          "P or S velocity in m/s: NumPy .npy, Madagascar .rsf, SEG-Y .sgy or .segy, or one number "
-         "for all nodes; on the command line --vp is the same"},
+         "for all nodes; --vp is the same"},
         {"gradient", "v0,g", "velocity v0 + g z: v0 in m/s at z = 0, g in 1/s"},
         {"builtin", "salt",
          "a made-up model: sediments of 1500 to 3500 m/s and a body of salt of 4500 m/s"},
         {"epsilon", "FILE|e", "Thomsen's epsilon, -0.4 to 2; alone it makes the medium elliptical"},
         {"delta", "FILE|d", "Thomsen's delta; with epsilon it makes the medium VTI"},
-        {"shape", "nx,nz[,ny]",
+        {"shape", "nx[,ny],nz",
          "nodes along each axis of a model that is no file (default for --gradient and --builtin: "
          "601,201)"},
-        {"spacing", "d | dx,dz[,dy]",
+        {"spacing", "d | dx[,dy],dz",
          "metres between nodes; overrides the file's (default: that of the file; 10 for --gradient "
          "and --builtin)"},
-        {"origin", "x,z[,y]", "position of the first node (default: that of the file, or 0)"},
+        {"origin", "x[,y],z", "position of the first node (default: that of the file, or 0)"},
         velocity_unit_option()}},
       {"Sources and receivers",
-       {repeated("source", "x,z[,y]",
-                 "position of a source, on a node or not, or a table .csv or .npy; repeat it for "
-                 "more (default: the middle of the surface)"),
+       {repeated("source", "POINTS",
+                 "positions of sources, on nodes or not: x,z, in 3D x,y,z, or x=..,z=..; a line "
+                 "x,z:x,z:n; a grid x,z:x,z:nxm; several joined by ;  or a table .csv or .npy. May "
+                 "be repeated (default: the middle of the surface)"),
         flag("each",
              "times from each source; without it at every node the earliest of all sources"),
-        {"receivers", "FILE|POINTS",
-         "where times are wanted: a table .csv or .npy with x,z or x,y,z, or points x,z; x,z; "
-         "..."}}},
+        {"receivers", "POINTS",
+         "where times are wanted, written like sources; --receiver-line is the same"},
+        coordinates_option()}},
       {"Solving",
        {{"order", "n", "order of the differences, 1 or 2 (default: 2)"},
         flag("unfactored", "do not take the source's singularity out: less exact, for comparison"),
@@ -83,7 +84,7 @@ Description describe() {
        {space_option(), memory_option("for all arrays together, or on the device"),
         out_option(d.program), flag("no-plot", "draw no picture")}}};
   d.alternatives = {{{"model", "gradient", "builtin"}, {"shape", "spacing", "origin"}}};
-  d.aliases = {{"vp", "model"}};  // as other programs call it
+  d.aliases = {{"vp", "model"}, {"receiver-line", "receivers"}};
   return d;
 }
 
@@ -95,12 +96,12 @@ Options read_options(const Arguments& given) {
                             " (needed: one of --model, --gradient and --builtin): try "
                             "first_arrivals --builtin salt, or see first_arrivals --help"));
   }
-  if (given.given("shape")) o.shape = parse_shape(given.text("shape"), std::int64_t(1) << 40);
-  if (given.given("spacing")) o.spacing = parse_spacing(given.text("spacing"));
-  if (given.given("origin")) {
-    o.origin =
-        to_axes(parse_numbers("--origin", given.text("origin"), {2, 3}, "x,z in 2D, x,z,y in 3D"));
+  o.coordinates_said = coordinates_said(given);
+  if (given.given("shape")) {
+    o.shape = parse_shape(given.text("shape"), std::int64_t(1) << 40, o.coordinates_said);
   }
+  if (given.given("spacing")) o.spacing = parse_spacing(given.text("spacing"), o.coordinates_said);
+  if (given.given("origin")) o.origin = parse_origin(given.text("origin"), o.coordinates_said);
   o.model = given.text("model");
   o.velocity_unit = read_velocity_unit(given);
   if (given.given("builtin") && given.given("velocity-unit")) {

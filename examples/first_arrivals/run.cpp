@@ -68,15 +68,7 @@ Memory estimate_memory(const Options& o, const EarthModelNeed& need) {
   memory.limit = memory_limit(o, on_host);
   Grid<Dim> grid;
   for (int d = 0; d < Dim; ++d) grid.extents[d] = need.shape[static_cast<std::size_t>(d)];
-  double sources = 0.0;
-  for (const std::string& text : o.sources) {
-    try {
-      sources += static_cast<double>(read_points<Dim>("--source", text).size());
-    } catch (const Error&) {
-      sources += 1.0;  // it is refused when it is used
-    }
-  }
-  sources = std::max(sources, 1.0);
+  const auto sources = static_cast<double>(count_points<Dim>(o.sources));
   const double field = need.nodes() * sizeof(T);
   const double times = field * (o.each ? sources : 1.0);
   MemoryEstimate& estimate = memory.estimate;
@@ -133,7 +125,7 @@ template <int Dim>
 Points<Dim> make_sources(const Options& o, const Grid<Dim>& grid) {
   Points<Dim> sources;
   for (const std::string& text : o.sources) {
-    const Points<Dim> some = read_points<Dim>("--source", text);
+    const Points<Dim> some = read_points<Dim>("--source", text, {!o.coordinates_said, &grid});
     sources.insert(sources.end(), some.begin(), some.end());
   }
   if (o.sources.empty()) {
@@ -312,7 +304,9 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
     const HostPhase phase(session.phases, "check");
     job.grid = grid_of<Dim>(model);
     job.sources = make_sources<Dim>(o, job.grid);
-    if (!o.receivers.empty()) receivers = read_points<Dim>("--receivers", o.receivers);
+    if (!o.receivers.empty()) {
+      receivers = read_points<Dim>("--receivers", o.receivers, {!o.coordinates_said, &job.grid});
+    }
     check_receivers(receivers, model, job.grid);
     job.velocity = std::move(model.values["vp"]);
     job.epsilon = std::move(model.values["epsilon"]);

@@ -21,7 +21,7 @@ constexpr const char* intro =
   invert_waves --vp start.npy --data modelled --true-vp vp.npy --source 500,20:8500,20:17 [options]
 
 Units are metres, seconds, Hz, m/s. x points right, y into the page, z is DEPTH and points down. On the
-command line coordinates are written x,z in 2D and x,z,y in 3D. Model files hold nodes in the order (x, z)
+command line coordinates are written x,z in 2D and x,y,z in 3D. Model files hold nodes in the order (x, z)
 or (x, y, z) with z running fastest; .npy, .rsf, .sgy and .segy are read.
 )";
 
@@ -172,6 +172,7 @@ Description describe() {
   d.program = "invert_waves";
   d.intro = intro;
   d.outro = outro;
+  d.aliases = wave_aliases();
   d.groups = {
       earth_model_options(),
       {"Data", data_options("data", Options().wavelet, "model")},

@@ -24,7 +24,7 @@ constexpr const char* intro =
   migrate_shots --vp smooth.npy --shots modelled --true-vp vp.npy --source 500,20:8500,20:17 [options]
 
 Units are metres, seconds, Hz, m/s. x points right, y into the page, z is DEPTH and points down. On the
-command line coordinates are written x,z in 2D and x,z,y in 3D. Model files hold nodes in the order (x, z)
+command line coordinates are written x,z in 2D and x,y,z in 3D. Model files hold nodes in the order (x, z)
 or (x, y, z) with z running fastest; .npy, .rsf, .sgy and .segy are read.
 )";
 
@@ -78,6 +78,7 @@ Description describe() {
   d.program = "migrate_shots";
   d.intro = intro;
   d.outro = outro;
+  d.aliases = wave_aliases();
   d.groups = {
       earth_model_options(),
       {"Data",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "common/failed_step.hpp"
 #include "common/wave_fields.hpp"
 #include "model_waves/compute.hpp"
 
@@ -85,8 +86,11 @@ WaveReport compute_on(const Instance<Memory>& exec, const WaveJob<T, Dim>& job,
     if (job.progress) {
       options.progress = [&job, k](const wave::ShotProgress& now) { job.tell(k, now); };
     }
-    const wave::ShotResult<T, Dim, Memory> result = wave::model_shot<T, Dim, Memory>(
-        exec, propagator, modelling.wavefield(), sources, plan.wavelet, receivers, options);
+    const wave::ShotResult<T, Dim, Memory> result = tell_failed_step<T, Dim, Memory>(
+        exec, propagator, modelling.wavefield(), job.grid, options, [&](const auto& how) {
+          return wave::model_shot<T, Dim, Memory>(exec, propagator, modelling.wavefield(), sources,
+                                                  plan.wavelet, receivers, how);
+        });
     double seconds = result.seconds;
     if (snapshots) {
       seconds = std::max(seconds - snapshots->seconds_waited(), 0.0);

@@ -10,7 +10,7 @@ constexpr const char* intro =
 variable density, and anisotropic ones (VTI, TTI).
 
   model_waves --vp FILE [options]
-  model_waves --vp 2000 --shape nx,nz[,ny] --spacing d [options]
+  model_waves --vp 2000 --shape nx[,ny],nz --spacing d [options]
 )";
 
 constexpr const char* outro =

@@ -15,7 +15,7 @@ wavefield lie on the host; planes of them go through one device or a chain of se
 them many times while they are there. Waves, model and results are those of model_waves, bit by bit.
 
   stream_waves --vp FILE --device-memory 8G [options]
-  stream_waves --vp 2000 --shape nx,nz[,ny] --spacing d --plan [options]
+  stream_waves --vp 2000 --shape nx[,ny],nz --spacing d --plan [options]
 )";
 
 constexpr const char* outro =

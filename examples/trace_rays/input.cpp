@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace_rays/input.hpp"
 
+#include "common/acquisition.hpp"
 #include "common/builtin_models.hpp"
 #include "common/memory.hpp"
 
-#include <moho/io/csv.hpp>
 #include <moho/io/model.hpp>
-#include <moho/io/npy.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
 
 namespace moho::examples::trace_rays {
 
@@ -24,27 +22,6 @@ std::string place(const Point<Dim>& p) {
 }
 
 template <int Dim>
-Point<Dim> to_point(const std::vector<double>& values) {
-  Point<Dim> p{};
-  for (int d = 0; d < Dim; ++d) p[d] = values[static_cast<std::size_t>(d)];
-  return p;
-}
-
-// Values as they stand on the command line: x,z or x,z,y.
-std::string as_written(const std::vector<double>& v) {
-  return v.size() == 3 ? concat(v[0], ",", v[2], ",", v[1]) : concat(v[0], ",", v[1]);
-}
-
-template <int Dim>
-void check_dimensions(const std::string& what, const std::vector<double>& values,
-                      const Grid<Dim>& grid) {
-  if (values.size() == Dim) return;
-  throw InputError(concat(what, " ", as_written(values), " has ", values.size(),
-                          " coordinates and the model ", Dim, " dimensions (", shape_string(grid),
-                          " nodes): write ", Dim == 2 ? "x,z" : "x,z,y"));
-}
-
-template <int Dim>
 void check_inside(const std::string& what, const Point<Dim>& p, const ModelGrid& model,
                   const Grid<Dim>& grid) {
   if (grid.contains(p)) return;
@@ -54,17 +31,10 @@ void check_inside(const std::string& what, const Point<Dim>& p, const ModelGrid&
              " m): move it inside, or check --spacing and the order of the coordinates"));
 }
 
-std::string extension(const std::string& file) {
-  std::string name = std::filesystem::path(file).extension().string();
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
-}
-
 // Spacing of the command line along all axes.
 std::vector<double> spread_spacing(const Options& o, std::size_t dimensions) {
   return spread("--spacing", o.spacing, dimensions,
-                dimensions == 2 ? "one value, or dx,dz" : "one value, or dx,dz,dy");
+                dimensions == 2 ? "one value, or dx,dz" : "one value, or dx,dy,dz");
 }
 
 }  // namespace
@@ -98,7 +68,8 @@ Model<T> load_model(const Options& o) {
     for (const std::int64_t n : model.shape) bytes *= static_cast<double>(n);
     check_host_memory("--shape: the model takes", bytes, "take fewer nodes", "memory");
     if (o.model == ModelKind::gradient) {
-      model.name = concat("--gradient ", o.v0, ",", o.gradient);
+      model.name = o.model_file.empty() ? concat("--gradient ", o.v0, ",", o.gradient)
+                                        : concat("--model ", o.model_file);
       std::vector<double> v0{o.v0};
       to_metres_per_second(model.name, o.velocity_unit, "", "", v0, model.notes);
       model.velocity = gradient_model<T>(model, v0.front(), o.gradient);
@@ -134,107 +105,30 @@ std::vector<Point<Dim>> make_sources(const Options& o, const ModelGrid& model,
     for (int d = 0; d + 1 < Dim; ++d) p[d] = 0.5 * (grid.origin[d] + grid.upper(d));
     sources.push_back(p);
   }
-  for (std::size_t s = 0; s < o.sources.size(); ++s) {
-    check_dimensions("--source", o.sources[s], grid);
-    sources.push_back(to_point<Dim>(o.sources[s]));
-    check_inside<Dim>(concat("--source ", as_written(o.sources[s]), ": source ", s), sources.back(),
-                      model, grid);
+  for (const std::string& text : o.sources) {
+    for (const Point<Dim>& p : read_points<Dim>("--source", text, {!o.coordinates_said, &grid})) {
+      check_inside<Dim>(concat("--source ", text, ": source ", sources.size()), p, model, grid);
+      sources.push_back(p);
+    }
   }
   return sources;
 }
 
-namespace {
-
-// Columns of the coordinates in a table of receivers, in the order of the axes.
-template <int Dim>
-std::vector<std::int64_t> coordinate_columns(const std::string& file, const io::Table& table) {
-  std::vector<std::int64_t> columns;
-  if (table.names.empty()) {
-    if (table.columns != Dim) {
-      throw InputError(concat("--receivers ", file, ": has ", table.columns,
-                              " columns and no header line (allowed for a ", Dim, "D model: ",
-                              Dim == 2 ? "2 columns, x and z" : "3 columns, x, y and z",
-                              "): add a first line with their names"));
-    }
-    for (std::int64_t d = 0; d < Dim; ++d) columns.push_back(d);
-    return columns;
-  }
-  for (int d = 0; d < Dim; ++d) {
-    std::int64_t found = -1;
-    for (std::size_t c = 0; c < table.names.size(); ++c) {
-      std::string name = table.names[c];
-      if (name.size() == 1) name[0] = static_cast<char>(std::tolower(name[0]));
-      if (name == axis_name<Dim>(d)) found = static_cast<std::int64_t>(c);
-    }
-    if (found < 0) {
-      throw InputError(concat("--receivers ", file, ": there is no column '", axis_name<Dim>(d),
-                              "' (needed for a ", Dim,
-                              "D model: ", Dim == 2 ? "x and z" : "x, y and z",
-                              "): name the columns in the first line"));
-    }
-    columns.push_back(found);
-  }
-  return columns;
-}
-
-}  // namespace
-
 template <int Dim>
 std::vector<Point<Dim>> make_receivers(const Options& o, const ModelGrid& model,
                                        const Grid<Dim>& grid) {
-  std::vector<Point<Dim>> receivers;
-  if (!o.receivers_file.empty()) {
-    const std::string& file = o.receivers_file;
-    const std::string kind = extension(file);
-    if (kind == ".npy") {
-      const io::Array<double> array = io::read_npy<double>(file);
-      if (array.shape.size() != 2 || array.shape[1] != Dim) {
-        throw InputError(concat("--receivers ", file, ": its shape is ",
-                                io::shape_string(array.shape), " (allowed for a ", Dim,
-                                "D model: n x ", Dim, ", rows of ", Dim == 2 ? "x,z" : "x,y,z",
-                                ")"));
-      }
-      for (std::size_t k = 0; k < array.data.size(); k += Dim) {
-        receivers.push_back(to_point<Dim>(
-            std::vector<double>(array.data.begin() + static_cast<std::ptrdiff_t>(k),
-                                array.data.begin() + static_cast<std::ptrdiff_t>(k + Dim))));
-      }
-    } else if (kind == ".csv" || kind == ".txt") {
-      const io::Table table = io::read_csv(file);
-      const std::vector<std::int64_t> columns = coordinate_columns<Dim>(file, table);
-      for (std::int64_t row = 0; row < table.rows(); ++row) {
-        Point<Dim> p{};
-        for (int d = 0; d < Dim; ++d) p[d] = table.at(row, columns[static_cast<std::size_t>(d)]);
-        receivers.push_back(p);
-      }
-    } else {
-      throw InputError(concat("--receivers ", file, ": '", kind,
-                              "' is no kind of table (allowed: .csv, .txt, .npy): convert it"));
-    }
-    for (std::size_t k = 0; k < receivers.size(); ++k) {
-      check_inside<Dim>(concat("--receivers ", file, ": receiver ", k), receivers[k], model, grid);
-    }
-    return receivers;
-  }
-
-  Point<Dim> begin = grid.origin;
-  Point<Dim> end = grid.origin;
-  if (!o.line_begin.empty()) {
-    check_dimensions("--receiver-line: its end", o.line_begin, grid);
-    begin = to_point<Dim>(o.line_begin);
-    end = to_point<Dim>(o.line_end);
-    check_inside<Dim>("--receiver-line: its first receiver", begin, model, grid);
-    check_inside<Dim>("--receiver-line: its last receiver", end, model, grid);
-  } else {
+  if (o.receivers.empty()) {
+    Point<Dim> begin = grid.origin;
+    for (int d = 1; d + 1 < Dim; ++d) begin[d] = 0.5 * (grid.origin[d] + grid.upper(d));
+    Point<Dim> end = begin;
     end[0] = grid.upper(0);
-    for (int d = 1; d + 1 < Dim; ++d) begin[d] = end[d] = 0.5 * (grid.origin[d] + grid.upper(d));
+    return wave::point_line<Dim>(begin, end, grid.extents[0] > 1 ? usual_receivers : 1);
   }
-  for (std::int64_t k = 0; k < o.line_count; ++k) {
-    const double f =
-        o.line_count > 1 ? static_cast<double>(k) / static_cast<double>(o.line_count - 1) : 0.0;
-    Point<Dim> p{};
-    for (int d = 0; d < Dim; ++d) p[d] = begin[d] + f * (end[d] - begin[d]);
-    receivers.push_back(p);
+  const Points<Dim> receivers =
+      read_points<Dim>("--receivers", o.receivers, {!o.coordinates_said, &grid});
+  for (std::size_t k = 0; k < receivers.size(); ++k) {
+    check_inside<Dim>(concat("--receivers ", o.receivers, ": receiver ", k), receivers[k], model,
+                      grid);
   }
   return receivers;
 }

@@ -26,6 +26,9 @@ Model<T> load_model(const Options& options);
 template <class T, int Dim>
 void check_velocity(const Model<T>& model, const Grid<Dim>& grid);
 
+/// Receivers where none were given: a line along the surface.
+constexpr std::int64_t usual_receivers = 41;
+
 /// The sources, each inside of the grid.
 template <int Dim>
 std::vector<Point<Dim>> make_sources(const Options& options, const ModelGrid& model,

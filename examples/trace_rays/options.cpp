@@ -3,6 +3,8 @@
 
 #include "common/arguments.hpp"
 
+#include <moho/wave/text.hpp>
+
 #include <utility>
 
 namespace moho::examples::trace_rays {
@@ -16,7 +18,7 @@ grid graph.
   trace_rays (--model FILE | --gradient v0,g | --builtin salt) [options]
 
 Units are metres, metres per second and seconds. x points right, y into the page, z is DEPTH and points
-down. On the command line coordinates are written x,z in 2D and x,z,y in 3D. Model files hold nodes in
+down. On the command line coordinates are written x,z in 2D and x,y,z in 3D. Model files hold nodes in
 the order (x, z) or (x, y, z) with z running fastest.
 )";
 
@@ -35,12 +37,12 @@ Results, in the folder of --out:
 Examples
   trace_rays --builtin salt
       A made-up salt model, a source in the middle of the surface, rays to a line along the surface.
-  trace_rays --gradient 1500,0.8 --shape 801,301 --spacing 10 --source 500,0 --receiver-line 0,2900,8000,2900,41
+  trace_rays --gradient 1500,0.8 --shape 801,301 --spacing 10 --source 500,0 --receivers 0,2900:8000,2900:41
       v = 1500 m/s + 0.8 1/s * z; rays to 41 receivers at a depth of 2900 m.
   trace_rays --model vp.npy --spacing 12.5 --source 1000,0 --source 5000,0 --receivers stations.csv --out run1
       A model of your own, two shots, receivers from a table with the columns x and z.
-  trace_rays --model volume.rsf --source 500,0,750 --radius 3 --space cuda --memory 20G
-      A volume; the source is at x = 500 m, depth 0, y = 750 m; on the GPU, in 20 GiB at most.
+  trace_rays --model volume.rsf --source x=500,y=750,z=0 --radius 3 --space cuda --memory 20G
+      A volume; --coordinates xyz --source 500,750,0 says the same; on the GPU, in 20 GiB at most.
   trace_rays --config survey.cfg --radius 8
       Options from a file, one "name = value" a line (shape = 801,301), with another radius.
 
@@ -57,30 +59,28 @@ Description describe() {
   d.outro = outro;
   d.groups = {
       {"Model (exactly one of the first three)",
-       {{"model", "FILE",
-         "P or S velocity in m/s: NumPy .npy, Madagascar .rsf, SEG-Y .sgy or .segy"},
+       {{"model", "FILE|v",
+         "P or S velocity in m/s: NumPy .npy, Madagascar .rsf, SEG-Y .sgy or .segy, or one number "
+         "for all nodes; --vp is the same"},
         {"gradient", "v0,g", "velocity v0 + g z: v0 in m/s at z = 0, g in 1/s"},
         {"builtin", "salt",
          "a made-up model: sediments of 1500 to 3500 m/s and a body of salt of 4500 m/s"},
-        {"shape", "nx,nz[,ny]",
-         "nodes along each axis for --gradient and --builtin; three numbers make a volume "
-         "(default: "
-         "601,201)"},
-        {"spacing", "d | dx,dz[,dy]",
+        {"shape", "nx[,ny],nz",
+         "nodes along each axis of a model that is no file; three make a volume (default for "
+         "--gradient and --builtin: 601,201)"},
+        {"spacing", "d | dx[,dy],dz",
          "metres between nodes, one value for all axes or one for each; overrides the file's "
          "(default: that of the file; 10 for --gradient and --builtin)"},
         velocity_unit_option()}},
       {"Sources and receivers",
        {repeated(
-            "source", "x,z[,y]",
-            "position of a source, anywhere in the model, on a node or not; repeat it for more "
-            "sources (default: the middle of the surface)"),
-        {"receivers", "FILE",
-         "positions of receivers: .csv with the columns x,z or x,y,z, or .npy of shape n x 2 (x,z) "
-         "or n x 3 (x,y,z)"},
-        {"receiver-line", "LINE",
-         "n receivers at equal distances on a straight line: x0,z0,x1,z1,n in 2D, "
-         "x0,z0,y0,x1,z1,y1,n in 3D (default: 41 along the surface)"}}},
+            "source", "POINTS",
+            "positions of sources, anywhere in the model: x,z, in 3D x,y,z, or x=..,z=..; a "
+            "line x,z:x,z:n; a grid x,z:x,z:nxm; several joined by ;  or a table .csv or .npy. "
+            "May be repeated (default: the middle of the surface)"),
+        {"receivers", "POINTS",
+         "written like sources; --receiver-line is the same (default: 41 along the surface)"},
+        coordinates_option()}},
       {"Tracing",
        {{"radius", "r",
          "radius of the neighbourhood in nodes, 1 to 8 in 2D and 1 to 4 in 3D: larger is more "
@@ -108,8 +108,8 @@ Description describe() {
         out_option(d.program), flag("no-plot", "draw no picture")}}};
   d.config_note =
       ". A model chosen on the command line replaces the file's with its shape and spacing";
-  d.alternatives = {{{"model", "gradient", "builtin"}, {"shape", "spacing"}},
-                    {{"receivers", "receiver-line"}, {}}};
+  d.alternatives = {{{"model", "gradient", "builtin"}, {"shape", "spacing"}}};
+  d.aliases = {{"vp", "model"}, {"receiver-line", "receivers"}};
   return d;
 }
 
@@ -135,17 +135,28 @@ Options read_options(const Arguments& arguments) {
         "no model was given (needed: one of --model, --gradient and --builtin): try trace_rays "
         "--builtin salt, or see trace_rays --help");
   }
+  o.coordinates_said = coordinates_said(arguments);
   if (given("shape")) {
-    o.shape = parse_shape(arguments.text("shape"), std::int64_t(1) << 40);
+    o.shape = parse_shape(text("shape"), std::int64_t(1) << 40, o.coordinates_said);
   }
-  if (given("spacing")) o.spacing = parse_spacing(text("spacing"));
+  if (given("spacing")) o.spacing = parse_spacing(text("spacing"), o.coordinates_said);
   o.velocity_unit = read_velocity_unit(arguments);
   if (chosen == "builtin" && given("velocity-unit")) {
     throw InputError(
         "--velocity-unit was given with --builtin (it is the unit of --model and --gradient): "
         "leave it out");
   }
-  if (chosen == "model") {
+  const auto number = wave::detail::to_number(text("model"));
+  if (chosen == "model" && number) {
+    o.model = ModelKind::gradient;
+    o.model_file = text("model");
+    o.v0 = *number;
+    for (const char* name : {"shape", "spacing"}) {
+      if (given(name)) continue;
+      throw InputError(concat("--", name, " is missing (it is needed where --model is a number): ",
+                              "write --shape 301,201 --spacing 10 for nodes 10 m apart"));
+    }
+  } else if (chosen == "model") {
     o.model = ModelKind::file;
     o.model_file = text("model");
     if (!o.shape.empty()) {
@@ -170,27 +181,10 @@ Options read_options(const Arguments& arguments) {
   }
 
   // The survey.
-  if (given("source")) {
-    for (const std::string& source : arguments.texts("source")) {
-      o.sources.push_back(
-          to_axes(parse_numbers("--source", source, {2, 3}, "x,z in 2D, x,z,y in 3D, in metres")));
-    }
-  }
-  if (given("receivers") && given("receiver-line")) {
-    throw InputError(
-        "--receivers and --receiver-line were both given (allowed: one of them): leave one out");
-  }
-  if (given("receivers")) o.receivers_file = text("receivers");
-  if (given("receiver-line")) {
-    const std::string line = text("receiver-line");
-    const auto numbers = parse_numbers("--receiver-line", line, {5, 7},
-                                       "x0,z0,x1,z1,n in 2D, x0,z0,y0,x1,z1,y1,n in 3D");
-    const std::size_t dim = numbers.size() / 2;
-    const auto at = [&](std::size_t i) { return numbers.begin() + static_cast<std::ptrdiff_t>(i); };
-    o.line_begin = to_axes(std::vector<double>(at(0), at(dim)));
-    o.line_end = to_axes(std::vector<double>(at(dim), at(2 * dim)));
-    o.line_count = parse_count("--receiver-line " + line + ": the number of receivers",
-                               split(line).back(), 1, 100000000);
+  o.sources = arguments.texts("source");
+  o.receivers = text("receivers");
+  if (given("receivers") && o.receivers.empty()) {
+    throw InputError("--receivers is empty (allowed: points): leave it out for a line of them");
   }
 
   // The tracing.
@@ -212,8 +206,8 @@ Options read_options(const Arguments& arguments) {
 
   // The run.
   read_common(arguments, "trace_rays", o);
-  for (const char* name : {"model", "receivers"}) {
-    if (given(name)) o.inputs.push_back({name, text(name)});
+  for (const char* name : {"model", "source", "receivers"}) {
+    for (const std::string& value : arguments.texts(name)) o.inputs.push_back({name, value});
   }
   // The sequential method runs on the host, whatever else the build has.
   if (o.method == rays::Method::dijkstra && !given("space")) o.space = sequential_space();

@@ -20,8 +20,7 @@ namespace moho::examples::trace_rays {
 /// Where the velocity comes from.
 enum class ModelKind { file, gradient, salt };
 
-/// What was asked for. Lists of coordinates are in the library's order of axes: (x, z) or (x, y,
-/// z).
+/// What was asked for. Lists are in the order of axes: (x, z) or (x, y, z).
 struct Options : CommonOptions {
   ModelKind model = ModelKind::file;                  ///< where the velocity comes from
   std::string model_file;                             ///< for ModelKind::file
@@ -29,13 +28,11 @@ struct Options : CommonOptions {
   double gradient = 0.0;                              ///< 1/s, for ModelKind::gradient
   VelocityUnit velocity_unit = VelocityUnit::unsaid;  ///< of files and v0
   std::vector<std::int64_t> shape;                    ///< of a model made by formula
-  std::vector<double> spacing;               ///< empty: that of the file; one value: along all axes
-  std::vector<std::vector<double>> sources;  ///< empty: one in the middle of the surface
-  std::string receivers_file;                ///< empty: receiver_line
-  std::vector<double> line_begin;            ///< first receiver; empty: a line along the surface
-  std::vector<double> line_end;              ///< last receiver
-  std::int64_t line_count = 41;              ///< receivers on the line
-  std::optional<int> radius;                 ///< empty: 6 in 2D, 3 in 3D
+  std::vector<double> spacing;       ///< empty: that of the file; one value: along all axes
+  std::vector<std::string> sources;  ///< points; empty: one in the middle of the surface
+  std::string receivers;             ///< points; empty: a line along the surface
+  bool coordinates_said = false;     ///< three numbers are x,y,z
+  std::optional<int> radius;         ///< empty: 6 in 2D, 3 in 3D
   rays::Star star = rays::Star::coprime;
   rays::Method method = rays::Method::active_tiles;
   rays::WeightRule rule = rays::WeightRule::slowness;

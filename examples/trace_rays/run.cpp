@@ -3,6 +3,7 @@
 // trace_rays: first-arrival traveltimes and rays through a velocity model by shortest paths on a
 // grid graph.
 
+#include "common/acquisition.hpp"
 #include "common/format.hpp"
 #include "common/memory.hpp"
 #include "common/program.hpp"
@@ -52,7 +53,11 @@ Json asked_json(const Options& o, const Done& done) {
       json["model"] = o.model_file;
       break;
     case ModelKind::gradient:
-      json["gradient"] = Json::array({o.v0, o.gradient});
+      if (o.model_file.empty()) {
+        json["gradient"] = Json::array({o.v0, o.gradient});
+      } else {
+        json["model"] = o.v0;
+      }
       break;
     case ModelKind::salt:
       json["builtin"] = "salt";
@@ -60,7 +65,7 @@ Json asked_json(const Options& o, const Done& done) {
   }
   if (o.velocity_unit != VelocityUnit::unsaid) json["velocity_unit"] = to_string(o.velocity_unit);
   if (!o.config.empty()) json["config"] = o.config;
-  if (!o.receivers_file.empty()) json["receivers"] = o.receivers_file;
+  if (!o.receivers.empty()) json["receivers"] = o.receivers;
   json["radius"] = done.graph.radius;
   json["star"] = to_string(done.graph.star);
   json["weights"] = to_string(done.graph.rule);
@@ -170,7 +175,8 @@ MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
   if ((shape.size() != 2 && shape.size() != 3) || io::shape_size(shape) < 1) return estimate;
   const auto nodes = static_cast<double>(io::shape_size(shape));
   const double field = nodes * sizeof(T);
-  const auto sources = static_cast<double>(std::max<std::size_t>(o.sources.size(), 1));
+  const double sources = static_cast<double>(shape.size() == 2 ? count_points<2>(o.sources)
+                                                               : count_points<3>(o.sources));
   estimate.take(field);
   estimate.pass(reading);
   estimate.take(field * sources);
@@ -201,8 +207,8 @@ void print_job(const Options& o, const ModelGrid& model, const Done& done, const
     session.print(
         "          note: no --source was given: one in the middle of the surface is taken");
   }
-  if (o.receivers_file.empty() && o.line_begin.empty()) {
-    session.print("          note: no receivers were given: ", o.line_count,
+  if (o.receivers.empty()) {
+    session.print("          note: no receivers were given: ", usual_receivers,
                   " along the surface are taken");
   }
 }

@@ -27,16 +27,16 @@ using ::testing::HasSubstr;
 
 TEST(ReadPoints, FromTextAndTables) {
   const Folder folder;
-  const auto text = read_points<3>("--source", "1,2,3");  // z in the second place
-  EXPECT_EQ(text[0][1], 3.0);
-  EXPECT_EQ(text[0][2], 2.0);
+  const auto text = read_points<3>("--source", "1,2,3");
+  EXPECT_EQ(text[0][1], 2.0);
+  EXPECT_EQ(text[0][2], 3.0);
   put_file(folder / "points.csv", "x,y,z\n1,2,3\n4,5,6\n");
   const auto table = read_points<3>("--receivers", folder / "points.csv");
   ASSERT_EQ(table.size(), 2u);
   EXPECT_EQ(table[1][0], 4.0);
   EXPECT_EQ(table[1][1], 5.0);
   EXPECT_EQ(table[1][2], 6.0);
-  put_file(folder / "named.csv", "z,elevation,x\n1,2,3\n4,5,6\n");
+  put_file(folder / "named.csv", "Z,elevation,x\n1,2,3\n4,5,6\n");
   const auto named = read_points<2>("--receivers", folder / "named.csv");
   ASSERT_EQ(named.size(), 2u);
   EXPECT_EQ(named[1][0], 6.0);
@@ -57,6 +57,8 @@ TEST(ReadPoints, Refuses) {
   EXPECT_THAT(
       message_of<moho::InputError>([&] { read_points<2>("--receivers", folder / "names.csv"); }),
       HasSubstr("names.csv: there is no column 'x' (allowed for a 2D model: x,z)"));
+  EXPECT_THAT(message_of<moho::InputError>([&] { read_points<2>("--receivers", "points.xls"); }),
+              HasSubstr("'.xls' is no kind of table (allowed: .csv, .txt, .npy, or points x,z)"));
   EXPECT_THAT(message_of<moho::FileError>([&] { read_points<2>("--receivers", "missing.csv"); }),
               HasSubstr("missing.csv"));
 }

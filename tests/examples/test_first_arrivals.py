@@ -6,10 +6,13 @@ usage: test_first_arrivals.py --program PATH [names of test classes]
 Exit status 77 if numpy is missing.
 """
 
+import importlib.util
 import json
 import os
+import subprocess
 import sys
 import time
+from xml.etree import ElementTree
 
 import support
 from support import np
@@ -57,7 +60,7 @@ class Times(Case):
     def test_vti_volume_from_files(self):
         vp = np.full((21, 17, 15), 2000.0, dtype=np.float32)
         files = ["--model", self.save("vp.npy", vp), "--epsilon", self.save("e.npy", 0 * vp + 0.2), "--spacing", 10,
-                 "--origin", "100,0,50", "--source", "200,0,130"]
+                 "--origin", "x=100,y=50,z=0", "--source", "200,130,0"]
         x, y, z = np.meshgrid(100 + 10.0 * np.arange(21), 50 + 10.0 * np.arange(17), 10.0 * np.arange(15), indexing="ij")
         times, summary, _ = self.solve(*files)
         exact = np.sqrt(((x - 200) ** 2 + (y - 130) ** 2) / 1.4 + z ** 2) / 2000.0
@@ -125,8 +128,67 @@ class Picture(Case):
         self.assert_picture(self.path("out/times.png"))
 
     def test_volume(self):
-        self.solve("--builtin", "salt", "--shape", "21,18,15", "--receivers", "50,50,20; 100,20,0")
+        self.solve("--builtin", "salt", "--shape", "21,15,18", "--receivers", "50,20,50; 100,0,20",
+                   "--coordinates", "xyz")
         self.draw("plot_times", self.path("out"), "times.png")
+
+
+class Export(Case):
+    """export_results.py: the arrays of a run as VTK image data and netCDF."""
+
+    def run_export(self, *arguments):
+        script = os.path.join(support.PLOTS, "export_results.py")
+        return subprocess.run([sys.executable, script, self.path("out"), *arguments], cwd=self.folder, text=True,
+                              capture_output=True, timeout=300)
+
+    def read_vti(self):
+        with open(self.path("out/results.vti"), "rb") as file:
+            head, data = file.read().split(b'<AppendedData encoding="raw">\n_', 1)
+        root = ElementTree.fromstring(head + b"</VTKFile>")
+        image = root.find("ImageData")
+        counts = [int(n) + 1 for n in image.get("WholeExtent").split()[1::2]]
+        arrays = {}
+        for array in image.iter("DataArray"):
+            at = int(array.get("offset"))
+            size = int(np.frombuffer(data, "<u8", 1, at)[0])
+            kind = {"Float32": "<f4", "Float64": "<f8"}[array.get("type")]
+            arrays[array.get("Name")] = np.frombuffer(data, kind, size // np.dtype(kind).itemsize, at + 8).reshape(counts[::-1])
+        return image, counts, arrays
+
+    def test_volume(self):
+        times, _, _ = self.solve("--builtin", "salt", "--shape", "x=9,y=8,z=7", "--spacing", "x=10,y=20,z=5", "--each", "--source",
+                                 "0,0,0", "--source", "x=30,y=40,z=5", "--precision", "double")
+        done = self.run_export()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        image, counts, arrays = self.read_vti()
+        self.assertEqual(counts, [9, 8, 7])
+        self.assertEqual([float(h) for h in image.get("Spacing").split()], [10.0, 20.0, 5.0])
+        self.assertEqual(sorted(arrays), ["times_0", "times_1", "velocity"])
+        np.testing.assert_array_equal(arrays["times_1"].transpose(2, 1, 0), times[1])
+        np.testing.assert_array_equal(arrays["velocity"].transpose(2, 1, 0), np.load(self.path("out/velocity.npy")))
+
+    def test_section_and_netcdf(self):
+        times, summary, _ = self.solve("--vp", "2000", "--shape", "21,11", "--spacing", "10", "--origin", "100,50")
+        self.assertEqual(self.run_export().returncode, 0)
+        image, counts, arrays = self.read_vti()
+        self.assertEqual((counts, image.get("Origin")), ([21, 1, 11], "100.0 0.0 50.0"))
+        np.testing.assert_array_equal(arrays["times"][:, 0].T, times)
+        done = self.run_export("--format", "nc")
+        if importlib.util.find_spec("netCDF4") is None:
+            self.assertEqual((done.returncode, done.stderr.count("python3-netcdf4")), (2, 1))
+            self.skipTest("netCDF is missing, install python3-netcdf4")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        import netCDF4
+        with netCDF4.Dataset(self.path("out/results.nc")) as file:
+            np.testing.assert_array_equal(file["times"][:], times)
+            np.testing.assert_array_equal(file["z"][:], 50.0 + 10.0 * np.arange(11))
+            self.assertEqual((file["times"].units, file["times"].dimensions, file["z"].positive), ("s", ("x", "z"), "down"))
+            self.assertEqual(json.loads(file.asked), summary["asked"])
+
+    def test_refusals(self):
+        done = self.run_export()
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
+        self.assertIn("summary.json does not describe a run", done.stderr)
 
 
 class Program(support.EveryProgram, Case):
@@ -136,15 +198,15 @@ class Program(support.EveryProgram, Case):
 
 class NothingIsLost(support.NothingIsLost, Case):
     small = ["--builtin", "salt", "--shape", "31,21", "--receivers", "0,0; 100,0"]
-    slow = ["--builtin", "salt", "--shape", "301,201,301"]
+    slow = ["--builtin", "salt", "--shape", "x=301,y=301,z=201"]
     results = ["times.npy", "velocity.npy", "receivers.csv"]
     read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f, "--spacing", "5"], "model"),
             ("times.npy", support.npy(np.full((31, 21), 0.1)),
              lambda f: ["--vp", "2000", "--epsilon", f, "--spacing", "5"], "epsilon"),
             ("receivers.csv", b"x,z\n0,0\n", lambda f: ["--builtin", "salt", "--receivers", f], "receivers"),
             ("times.npy", support.npy(np.zeros((1, 2))), lambda f: ["--builtin", "salt", "--source", f], "source")]
-    shapes = [["--builtin", "salt", "--shape", "121,81,101"], ["--builtin", "salt", "--shape", "181,101,121"],
-              ["--vp", "2000", "--spacing", "5", "--epsilon", "0.1", "--delta", "0.05", "--shape", "121,81,101"],
+    shapes = [["--builtin", "salt", "--shape", "x=121,y=101,z=81"], ["--builtin", "salt", "--shape", "x=181,y=121,z=101"],
+              ["--vp", "2000", "--spacing", "5", "--epsilon", "0.1", "--delta", "0.05", "--shape", "x=121,y=101,z=81"],
               ["--builtin", "salt", "--shape", "901,601", "--method", "fast_marching", "--precision", "double"],
               ["--builtin", "salt", "--shape", "1001,701", "--each", "--source", "0,0", "--source", "900,0", "--source", "50,50"]]
 

@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import struct
+import subprocess
 import sys
 
 import support
@@ -23,7 +24,7 @@ def ricker(t, frequency, delay):
 
 class Case(support.Case):
     # A cube of 880 m whose faces are too far away to matter for 0.4 s.
-    cube = ["--vp", "2000", "--shape", "45,45,45", "--spacing", "20", "--origin", "-440,0,-440", "--wavelet", "ricker:10",
+    cube = ["--vp", "2000", "--shape", "45,45,45", "--spacing", "20", "--origin", "x=-440,y=-440,z=0", "--wavelet", "ricker:10",
             "--time", "0.4", "--boundary", "rigid", "--snapshot-every", "0"]
     # A small section.
     section = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--snapshot-every", "0", "--time", "0.3"]
@@ -73,7 +74,7 @@ class Waves(Case):
 
     def test_green_function_between_nodes_and_samples(self):
         # Neither points on nodes nor samples on steps.
-        r = self.model(*self.cube, "--source", "3,431,-6", "--receivers", "243,431,-6; 123,547,91", "--dt", "0.0019",
+        r = self.model(*self.cube, "--source", "3,-6,431", "--receivers", "243,-6,431; 123,91,547", "--dt", "0.0019",
                        "--interval", "0.0021", "--precision", "double")
         self.assertEqual(r.gather.shape, (2, 191))
         self.assertEqual(r.gather.dtype, np.float64)
@@ -81,7 +82,7 @@ class Waves(Case):
             self.close(trace, self.green(r.times, distance), 0.03)
 
     def test_free_surface(self):
-        r = self.model(*self.cube, "--free-surface", "--source", "0,100,0", "--receivers", "200,60,0", "--dt", "0.002")
+        r = self.model(*self.cube, "--free-surface", "--source", "x=0,z=100,y=0", "--receivers", "x=200,y=0,z=60", "--dt", "0.002")
         exact = self.green(r.times, np.hypot(200.0, 40.0)) - self.green(r.times, np.hypot(200.0, 160.0))
         self.close(r.gather[0], exact, 0.04)
 
@@ -153,6 +154,71 @@ class Waves(Case):
         a, b, c = (self.model(*survey, "--boundary", "random", "--seed", seed).gather for seed in (1, 1, 2))
         np.testing.assert_array_equal(a, b)
         self.assertGreater(np.abs(a - c).max(), 0.0)
+
+
+class Layers(Case):
+    tti = ["--vp", "2000", "--epsilon", "0.1", "--delta", "0.05", "--theta", "0.3", "--spacing", "10", "--shape", "61,41",
+           "--time", "0.02", "--snapshot-every", "0"]
+
+    def test_sponges_are_as_wide_as_the_wave_asks(self):
+        widths = []
+        for frequency in (18, 9, 4):
+            r = self.model(*self.tti, "--wavelet", f"ricker:{frequency}")
+            kind, width = r.summary["model"]["boundaries"].split(":")
+            self.assertEqual(kind, "sponge")
+            widths.append(int(width))
+            self.assertIn(f"a sponge of {width} nodes is", r.text)
+        self.assertEqual(widths[0], 30)
+        self.assertTrue(30 < widths[1] < 60, widths)
+        self.assertEqual(widths[2], 60)
+        r = self.model(*self.tti, "--boundary", "sponge:33,left=sponge:12")
+        self.assertIn("a sponge of 12 nodes is 0.9 wavelengths of 2000 m/s at 15 Hz", r.text)
+        self.assertNotIn("sponge of", self.model(*self.section).text)
+
+    def test_what_comes_back_is_what_is_said(self):
+        """A sponge in front of a wave that meets it head on, against a grid so large that nothing comes back."""
+        survey = ["--vp", "2000", "--spacing", "10", "--source", "300,900", "--receivers", "300,900", "--time", "0.66",
+                  "--precision", "double", "--dt", "0.0018", "--snapshot-every", "0", "--wavelet", "ricker:12"]
+        near = ["--shape", "90,181"]
+        text = self.model(*survey, *near, "--boundary", "rigid,left=sponge:20").text
+        said = float(text.split("about ")[1].split(" %")[0])
+        traces = {left: self.model(*survey, *near, "--boundary", f"rigid,left={left}").gather[0] for left in ("rigid", "sponge:20")}
+        far = self.model(*survey, "--shape", "150,181", "--origin", "-600,0", "--boundary", "rigid").gather[0]
+        found = 100 * np.abs(traces["sponge:20"] - far).max() / np.abs(traces["rigid"] - far).max()
+        self.assertGreater(found, 0.5 * said)
+        self.assertLess(found, 2.0 * said)
+
+
+class Failures(Case):
+    def test_the_first_step_and_node_that_overflow_are_named(self):
+        rng = np.random.default_rng(2)
+        shape = (41, 31)
+        model = ["--vp", self.save("v.npy", rng.uniform(1500, 4500, shape)), "--epsilon", self.save("e.npy", rng.uniform(0, 0.4, shape)),
+                 "--delta", self.save("d.npy", rng.uniform(-0.2, 0.4, shape)), "--theta", self.save("t.npy", rng.uniform(-1.5, 1.5, shape))]
+        run = [*model, "--spacing", "10", "--equations", "fletcher", "--wavelet", "ricker:15", "--order", "16", "--snapshot-every",
+               "0", "--boundary", "rigid", "--dt", "0.0007"]
+        done = self.call(*run, "--time", "2", "--no-plot")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("is no longer finite at node (", done.stderr)
+        step = int(done.stderr.split("step ")[1].split(":")[0])
+        self.assertNotEqual(step % 200, 0)
+        # up to the step before it is finite
+        self.model(*run, "--time", f"{(step - 1) * 0.0007:.6f}")
+
+
+class Threads(Case):
+    def test_how_threads_wait_is_chosen_and_said(self):
+        survey = [*self.section[:-1], "0.01", "--no-plot", "--out", "out"]
+        clean = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+        if "openmp" not in self.spaces():
+            self.skipTest("this build has no OpenMP")
+        for more, words in (({}, "spin 1000 times, then sleep (chosen)"), ({"GOMP_SPINCOUNT": "7"}, "spin 7 times, then sleep (GOMP_SPINCOUNT)"),
+                            ({"OMP_WAIT_POLICY": "passive"}, "passive (OMP_WAIT_POLICY)"), ({"OMP_NUM_THREADS": "1"}, "one thread")):
+            done = subprocess.run([self.program, *survey], cwd=self.folder, env={**clean, "OMP_NUM_THREADS": "2", **more}, text=True,
+                                  capture_output=True, timeout=300)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            with open(self.path("out/summary.json"), encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["machine"]["threads_wait"], words)
 
 
 class Agreement(Case):
@@ -266,7 +332,7 @@ class Picture(Case):
             self.assertIn(picture, r.summary["files"])
 
     def test_volume(self):
-        r = self.model("--vp", "2000", "--shape", "31,25,28", "--spacing", "10", "--time", "0.2", "--width", 6)
+        r = self.model("--vp", "2000", "--shape", "x=31,y=28,z=25", "--spacing", "10", "--time", "0.2", "--width", 6)
         self.draw("plot_waves", r.folder, "gather.png", "snapshots.png")
 
 
@@ -286,10 +352,10 @@ class NothingIsLost(support.NothingIsLost, Case):
             ("snapshot_0001.npy", vp, lambda f: ["--vp", f, "--spacing", "10", "--time", "0.1"], "vp"),
             ("gather_0002.npy", support.npy(np.array([[30.0, 20.0], [40.0, 20.0]])),
              lambda f: [*Case.section, "--source", f], "source")]
-    shapes = [["--vp", "2000", "--shape", "101,81,91", "--spacing", "10", "--time", "0.02", *more]
+    shapes = [["--vp", "2000", "--shape", "x=101,y=91,z=81", "--spacing", "10", "--time", "0.02", *more]
               for more in ([], ["--expand", "eikonal"], ["--epsilon", "0.2", "--delta", "0.1"], ["--rho", "2000"],
                            ["--epsilon", "0.2", "--delta", "0.1", "--theta", "0.3"])] + [
-                  ["--vp", "2000", "--shape", "131,121,101", "--spacing", "10", "--time", "0.02", "--precision", "double"],
+                  ["--vp", "2000", "--shape", "x=131,y=101,z=121", "--spacing", "10", "--time", "0.02", "--precision", "double"],
                   ["--vp", "2000", "--shape", "1201,901", "--spacing", "10", "--time", "0.02", "--boundary", "sponge:40"]]
 
     # Anisotropic around the sources: what is computed depends on all of them.
@@ -502,7 +568,7 @@ class BadInput(Case):
                     "--snapshot-every is 1.5 s")
         self.refuse(["--vp", "2000", "--spacing", "10", "--shape", "61,8", "--boundary", "rigid"],
                     "order 8 is too large for 8 nodes along z")
-        self.refuse(["--vp", "2000", "--shape", "40000,40000,4000", "--spacing", "10"], "memory")
+        self.refuse(["--vp", "2000", "--shape", "40000,4000,40000", "--coordinates", "xyz", "--spacing", "10"], "memory")
 
     def test_places(self):
         self.refuse([*self.section, "--source", "601,20"], "--source: source 0: (601, 20)", "outside", "x 0 to 600")

@@ -122,8 +122,9 @@ class Agreement(Case):
 
     def test_volumes(self):
         self.model_files((29, 21, 23))
-        survey = ["--vp", "v.npy", "--spacing", "20", "--wavelet", "ricker:7", "--time", "0.12", "--source", "133,40,201",
-                  "--receivers", "40,20,200:500,20,200:8; 300,200,215"]
+        survey = ["--vp", "v.npy", "--spacing", "20", "--wavelet", "ricker:7", "--time", "0.12", "--source",
+                  "133,201,40", "--coordinates", "xyz",
+                  "--receivers", "40,200,20:500,200,20:8; 300,215,200"]
         media = {**self.media_2d, "TTI": (["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5", "--phi", "0.7"], "sponge:9")}
         for number, (medium, (parameters, _)) in enumerate(media.items()):
             with self.subTest(medium=medium):
@@ -253,7 +254,7 @@ class Picture(Case):
             self.assertIn(picture, r.summary["files"])
 
     def test_volume_and_options(self):
-        r = self.stream("--vp", "2000", "--shape", "31,25,28", "--spacing", "10", "--time", "0.1", "--width", 6,
+        r = self.stream("--vp", "2000", "--shape", "x=31,y=28,z=25", "--spacing", "10", "--time", "0.1", "--width", 6,
                         "--host-volume", "volume")
         self.draw("plot_stream", r.folder, "gather.png", "wavefield.png", "timeline.png")
         self.assertEqual(self.plot("plot_stream", r.folder, "--iterations", "0", "--dpi", "40"), (0, "", ""))
@@ -278,7 +279,7 @@ class NothingIsLost(support.NothingIsLost, Case):
     read = [("vp.npy", vp, lambda f: ["--vp", f, "--spacing", "10", "--time", "0.1"], "vp"),
             ("wavefield.npy", vp, lambda f: [*Case.section, "--rho", f], "rho"),
             ("timeline.json", b"vp = 2000\nshape = 61,41\nspacing = 10\n", lambda f: ["--config", f], "config")]
-    shapes = [["--vp", "2000", "--shape", "101,81,91", "--spacing", "10", "--time", "0.02", *more]
+    shapes = [["--vp", "2000", "--shape", "x=101,y=91,z=81", "--spacing", "10", "--time", "0.02", *more]
               for more in ([], ["--expand", "eikonal"], ["--epsilon", "0.2", "--delta", "0.1"],
                            ["--epsilon", "0.2", "--delta", "0.1", "--theta", "0.3"],
                            ["--devices", "2", "--block", "8", "--updates", "2"])]
@@ -602,7 +603,7 @@ class BadInput(Case):
         self.stream(*two, "--device-memory", least)
         if "cuda" in self.spaces():
             self.refuse([*self.section, "--space", "cuda", "--devices", "64"], "--devices is 64", "those that this process sees")
-        self.refuse(["--vp", "2000", "--shape", "40000,40000,4000", "--spacing", "10"], "memory")
+        self.refuse(["--vp", "2000", "--shape", "40000,4000,40000", "--coordinates", "xyz", "--spacing", "10"], "memory")
 
     def test_volume_files(self):
         os.mkdir(self.path("folder"))

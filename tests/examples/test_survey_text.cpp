@@ -15,9 +15,9 @@ namespace {
 using moho::Point;
 using moho::Points;
 using moho::examples::format_shots;
+using moho::examples::FormerOrder;
 using moho::examples::parse_points;
 using moho::examples::parse_shots;
-using moho::examples::TextOrder;
 using moho::wave::fixed_spread;
 using moho::wave::point_grid;
 using moho::wave::point_line;
@@ -51,15 +51,61 @@ TEST(PointText, OnePointALineAndAGrid) {
   expect_points<2>(parse_points<2>("--receivers", "7,5; 0,5:10,5:2"), {{7, 5}, {0, 5}, {10, 5}});
 }
 
-TEST(PointText, WithDepthInTheSecondPlace) {
-  const auto read = [](const std::string& text) {
-    return parse_points<3>("--receivers", text, TextOrder::xzy);
+TEST(PointText, WithNamesInAnyOrder) {
+  expect_points<2>(parse_points<2>("--source", "z = 10, x=100"), {{100, 10}});
+  expect_points<3>(parse_points<3>("--source", "z=3,x=1,y=2; 4,5,6"), {{1, 2, 3}, {4, 5, 6}});
+  expect_points<3>(parse_points<3>("--source", "x=0,z=5,y=0:z=6,x=10,y=20:2"),
+                   {{0, 0, 5}, {10, 20, 6}});
+  // counts follow the names of the first corner
+  expect_points<3>(parse_points<3>("--source", "x=0,z=5,y=0:z=5,x=10,y=20:2x1x2"),
+                   {{0, 0, 5}, {0, 20, 5}, {10, 0, 5}, {10, 20, 5}});
+  const auto message = [](const std::string& text) {
+    return message_of([&] { parse_points<3>("--source", text); });
   };
-  expect_points<3>(read("1,2,3"), {{1, 3, 2}});
-  expect_points<3>(read("0,5,0:10,5,20:2x1x2"), {{0, 0, 5}, {0, 20, 5}, {10, 0, 5}, {10, 20, 5}});
-  expect_points<3>(read("0,5,0:10,6,20:2"), {{0, 0, 5}, {10, 20, 6}});
-  expect_points<2>(parse_points<2>("--receivers", "1,2", TextOrder::xzy), {{1, 2}});
-  EXPECT_THAT(message_of([&] { read("1,2"); }), HasSubstr("(allowed: \"x,z,y\" for one point"));
+  EXPECT_THAT(message("x=1,2,z=3"), HasSubstr("has names for some of its values only"));
+  EXPECT_THAT(message("x=1,z=3"), HasSubstr("has 2 coordinates, not 3"));
+  EXPECT_THAT(message("x=1,y=2"), HasSubstr("'x=1,y=2' has no z (allowed: x=..,z=.. in 2D"));
+  EXPECT_THAT(message("x=1,x=2,z=3"), HasSubstr("names x twice"));
+  EXPECT_THAT(message("east=1,y=2,z=3"), HasSubstr("names 'east', which is no axis"));
+  EXPECT_THAT(message("x=1,y=b,z=3"), HasSubstr("has 'b' where a number should be"));
+}
+
+TEST(PointText, ALineOfCommas) {
+  expect_points<2>(parse_points<2>("--receivers", "0,5,100,5,3"), {{0, 5}, {50, 5}, {100, 5}});
+  expect_points<3>(parse_points<3>("--receivers", "0,1,5,10,3,5,2"), {{0, 1, 5}, {10, 3, 5}});
+}
+
+TEST(PointText, TheFormerOrderIsRefusedWherePossible) {
+  const moho::Grid<3> grid{{11, 21, 6}, {10, 10, 10}, {0, 0, 0}};  // z down to 50, y to 200
+  const auto read = [&](const std::string& text, const moho::Grid<3>* inside) {
+    return parse_points<3>("--source", text, FormerOrder<3>{true, inside});
+  };
+  const auto message = [&](const std::string& text, const moho::Grid<3>* inside) {
+    return message_of([&] { read(text, inside); });
+  };
+  EXPECT_EQ(message("5,20,30", &grid),
+            "--source: '5,20,30' may be x,y,z, or x,z,y as in former releases, and both are in the "
+            "model (allowed: what can be meant in one way only): write --source x=5,y=20,z=30 or "
+            "--source x=5,z=20,y=30, or add --coordinates xyz, with which three numbers are always "
+            "x,y,z");
+  // what messages propose is what is meant
+  expect_points<3>(read("x=5,y=20,z=30", &grid), {{5, 20, 30}});
+  expect_points<3>(read("x=5,z=20,y=30", &grid), {{5, 30, 20}});
+  // the same in both orders, or possible in one
+  expect_points<3>(read("5,20,20", &grid), {{5, 20, 20}});
+  expect_points<3>(read("5,120,30", &grid), {{5, 120, 30}});
+  expect_points<3>(read("5,120,30; 5,20,30", &grid), {{5, 120, 30}, {5, 20, 30}});
+  EXPECT_THAT(message("5,120,30", nullptr), HasSubstr("--source x=5,z=120,y=30"));
+  EXPECT_THAT(message("5,30,120", &grid),
+              HasSubstr("'5,30,120' is x,y,z, of which not all is in the model; x,z,y"));
+  EXPECT_THAT(message("5,30,120", &grid), HasSubstr("write --source 'x=5,z=30,y=120' if that"));
+  EXPECT_THAT(message("5,0,10: 50,0,10 :4;7,7,7", &grid),
+              HasSubstr("write --source 'x=5,y=0,z=10:x=50,y=0,z=10:4;x=7,y=7,z=7' or"));
+  EXPECT_THAT(message("5,0,10:50,20,10:2x3x1", &grid),
+              HasSubstr("x=5,z=0,y=10:x=50,z=20,y=10:2x3x1"));
+  // outside in both: the reader of points lets it through to the check of places
+  expect_points<3>(read("5,300,120", &grid), {{5, 300, 120}});
+  expect_points<2>(parse_points<2>("--source", "1,2", FormerOrder<2>{true, nullptr}), {{1, 2}});
 }
 
 TEST(PointText, RefusesOthers) {
@@ -102,6 +148,14 @@ TEST(ShotTable, IsRead) {
   expect_points<2>(shots[0].receivers, {{0, 20}, {25, 20}, {50, 20}});
   expect_points<2>(shots[1].sources, {{1100, 10}});
   expect_points<2>(shots[1].receivers, {{5, 21}, {25, 20}, {50, 20}});
+}
+
+TEST(ShotTable, NamesSayWhereColumnsAre) {
+  const auto shots = parse_shots<3>("kind, shot, x, z, y\ns, 4, 1, 2, 3\nr, 4, 5, 6, 7\n", "shots");
+  ASSERT_EQ(shots.size(), 1u);
+  EXPECT_EQ(shots[0].number, 4);
+  expect_points<3>(shots[0].sources, {{1, 3, 2}});
+  expect_points<3>(shots[0].receivers, {{5, 7, 6}});
 }
 
 TEST(ShotTable, WithoutNamesAndInThreeDimensions) {

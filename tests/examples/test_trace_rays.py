@@ -116,7 +116,7 @@ class Analytic(Case):
 
     def test_constant_volume(self):
         for radius, bound in ((1, 0.128), (3, 0.0248)):
-            r = self.trace("--gradient", "2000,0", "--shape", "25,23,24", "--spacing", 10, "--source",
+            r = self.trace("--gradient", "2000,0", "--shape", "x=25,y=24,z=23", "--spacing", 10, "--source",
                            "0,0,0", "--radius", radius, "--precision", "double")
             self.assertEqual(r.times.shape, (1, 25, 24, 23))
             x, y, z = np.meshgrid(*[10.0 * np.arange(n) for n in (25, 24, 23)], indexing="ij")
@@ -153,7 +153,8 @@ class Ranks(Case):
         self.same("--builtin", "salt", "--shape", "97,61", "--spacing", 10, "--radius", 4, *sources, counts=(1, 2, 3, 7))
 
     def test_volumes(self):
-        self.same("--builtin", "salt", "--shape", "23,19,21", "--spacing", 10, "--source", "33,0,57", "--source", "99,50,60",
+        self.same("--builtin", "salt", "--shape", "23,21,19", "--spacing", 10, "--source", "33,57,0", "--source",
+                  "99,60,50", "--coordinates", "xyz",
                   "--precision", "double", counts=(2,))
 
     def test_errors_are_said_once(self):
@@ -165,7 +166,7 @@ class Agreement(Case):
     def test_all_methods_and_spaces(self):
         self.assertTrue(self.spaces())
         for survey in (["--shape", "97,61", "--source", "333,0", "--source", "712.5,441.25", "--radius", 4],
-                       ["--shape", "23,19,21", "--source", "33,0,57", "--radius", 2]):
+                       ["--shape", "z=19,y=21,x=23", "--source", "z=0,y=57,x=33", "--radius", 2]):
             arguments = ["--builtin", "salt", "--spacing", 10, *survey]
             for precision, tolerance in (("float", 1e-6), ("double", 1e-12)):
                 expected = self.trace(*arguments, "--method", "dijkstra", "--precision", precision).times
@@ -289,14 +290,14 @@ class Results2D3D(support.SharedRuns):
 
 class Section2D(Results2D3D, Case):
     arguments = ["--builtin", "salt", "--shape", "81,51", "--spacing", 10, "--source", "100,0", "--source",
-                 "433.3,207.9", "--receiver-line", "0,500,800,500,9", "--radius", 3]
+                 "433.3,207.9", "--receiver-line", "0,500:800,500:9", "--radius", 3]
     shape = (81, 51)
     sources = [(100.0, 0.0), (433.3, 207.9)]
 
 
 class Volume3D(Results2D3D, Case):
-    arguments = ["--builtin", "salt", "--shape", "25,19,22", "--spacing", "10,12,8", "--source", "33,11,57",
-                 "--receiver-line", "0,0,0,240,216,168,7", "--radius", 3]
+    arguments = ["--builtin", "salt", "--shape", "25,22,19", "--spacing", "10,8,12", "--source", "33,57,11",
+                 "--receiver-line", "0,0,0:240,168,216:7", "--coordinates", "xyz", "--radius", 3]
     shape = (25, 22, 19)
     sources = [(33.0, 57.0, 11.0)]
 
@@ -309,7 +310,7 @@ class Defaults(Case):
         self.assertIn("no --source was given", r.text)
         self.assertIn("no receivers were given", r.text)
         self.assertEqual(r.summary["asked"]["radius"], 6)
-        self.assertEqual(self.trace("--gradient", "1500,0", "--shape", "9,8,7").summary["asked"]["radius"], 3)
+        self.assertEqual(self.trace("--gradient", "1500,0", "--shape", "x=9,z=8,y=7").summary["asked"]["radius"], 3)
 
     def test_receiver_line(self):
         r = self.trace("--gradient", "1500,0", "--shape", "1201,41", "--radius", 1, "--receiver-line",
@@ -473,7 +474,7 @@ class Models(Case):
     def test_axes_order(self):
         v = np.full((21, 11, 5), 2000.0, dtype=np.float32)
         v[:, :, 3:] = 4000.0
-        r = self.trace("--model", self.save("v.npy", v), "--spacing", "10,30,20", "--source", "0,0,0")
+        r = self.trace("--model", self.save("v.npy", v), "--spacing", "x=10,z=30,y=20", "--source", "0,0,0")
         self.assertEqual(r.axes(), ["x", "y", "z"])
         self.assertEqual(r.summary["model"]["spacing"], [10.0, 20.0, 30.0])
         self.assertAlmostEqual(float(r.times[0, 0, 0, 2]), 60.0 / 2000.0, places=6)
@@ -487,7 +488,7 @@ class Models(Case):
         from_npy = self.trace(*base, "--receivers", self.save("r.npy", np.array(places)))
         np.testing.assert_allclose(from_csv.summary["receivers"], places)
         np.testing.assert_array_equal(from_csv.receivers, from_npy.receivers)
-        volume = ["--gradient", "2000,1", "--shape", "21,11,15", "--spacing", 1, "--source", "10,0,7"]
+        volume = ["--gradient", "2000,1", "--shape", "x=21,y=15,z=11", "--spacing", 1, "--source", "10,7,7"]
         r = self.trace(*volume, "--receivers", self.write("r.csv", "x,y,z\n1,2,3\n20,14,10\n"))
         self.assertEqual(r.summary["receivers"], [[1.0, 2.0, 3.0], [20.0, 14.0, 10.0]])
 
@@ -542,6 +543,15 @@ weights = velocity
         r = self.trace("--config", config, "--receivers", table)
         self.assertEqual(r.summary["receivers"], [[10.0, 20.0]])
 
+    def test_quotes_and_other_names(self):
+        text = self.text.replace("builtin = salt", "vp = '2000' # of all nodes").replace("4\n", '"4"   # nodes\n', 1)
+        r = self.trace("--config", self.write("survey.cfg", text + "spacing = 10\nout = \"a # b\"\n"))
+        self.assertEqual(r.summary["model"]["name"], "--model 2000")
+        self.assertEqual(r.summary["asked"]["radius"], 4)
+        self.assertEqual((r.velocity.min(), r.velocity.max()), (2000.0, 2000.0))
+        self.assertEqual(self.call("--config", "survey.cfg", "--no-plot").returncode, 0)
+        self.assertTrue(os.path.isfile(self.path("a # b/summary.json")))
+
     def test_no_plot_in_a_file(self):
         config = self.write("survey.cfg", self.text + "no-plot = true\n")
         r = self.trace("--config", config, plot=True)
@@ -550,8 +560,12 @@ weights = velocity
     def test_refusals(self):
         self.refuse(["--config", "none.cfg"], "--config none.cfg", "cannot be read")
         self.refuse(["--config", self.folder], "--config", "cannot be read")
-        self.refuse(["--config", self.write("a.cfg", "builtin = salt\nradios = 3\n")], "a.cfg", "radios")
-        self.refuse(["--config", self.write("b.cfg", "builtin\n")], "b.cfg", "name = value")
+        self.refuse(["--config", self.write("a.cfg", "builtin = salt\nradios = 3\n")], "a.cfg", "a.cfg:2: 'radios' is no option")
+        self.refuse(["--config", self.write("b.cfg", "builtin\n")], "b.cfg:1", "name = value")
+        for line, why in (("radius = 3\nradius = 4", "c.cfg:3: 'radius' was given in line 2, too"), ("out = 'a b", "has no end"),
+                          ("out = 'a' b", "there is 'b' behind"), ("no-plot = perhaps", "neither true nor false"),
+                          ("[grid]", "'[grid]' has no value"), ("quiet # = true", "c.cfg:2: 'quiet' has no value")):
+            self.refuse(["--config", self.write("c.cfg", f"builtin = salt\n{line}\n")], "c.cfg:", why)
         self.refuse(["--config", self.write("c.cfg", "builtin = salt\nradius = six\n")], "--radius", "six")
 
 
@@ -571,11 +585,11 @@ class Picture(Case):
         self.draw("plot_rays", self.trace(*self.arguments, *sources).folder, "rays.png")
 
     def test_volume(self):
-        r = self.trace("--builtin", "salt", "--shape", "21,15,18", "--radius", 1)
+        r = self.trace("--builtin", "salt", "--shape", "x=21,y=18,z=15", "--radius", 1)
         self.draw("plot_rays", r.folder, "rays.png")
 
     def test_thin_models(self):
-        for shape in ("1,21", "21,15,1"):
+        for shape in ("1,21", "x=21,y=1,z=15"):
             r = self.trace("--gradient", "2000,0", "--shape", shape, "--radius", 1)
             self.draw("plot_rays", r.folder, "rays.png")
 
@@ -594,13 +608,13 @@ class Program(support.EveryProgram, Case):
 
 class NothingIsLost(support.NothingIsLost, Case):
     small = ["--builtin", "salt", "--shape", "31,21", "--radius", 2]
-    slow = ["--builtin", "salt", "--shape", "161,121,161", "--radius", 4]
+    slow = ["--builtin", "salt", "--shape", "x=161,y=161,z=121", "--radius", 4]
     results = ["traveltime.npy", "velocity.npy", "rays.csv", "rays.vtk", "receivers.csv"]
     read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f, "--spacing", "5"], "model"),
             ("traveltime.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f], "model"),
             ("receivers.csv", b"x,z\n0,0\n", lambda f: ["--builtin", "salt", "--receivers", f], "receivers")]
-    shapes = [["--builtin", "salt", "--shape", "121,81,101", "--radius", 2],
-              ["--builtin", "salt", "--shape", "121,81,101", "--radius", 2, "--source", "0,0,0", "--source", "700,0,500"],
+    shapes = [["--builtin", "salt", "--shape", "x=121,y=101,z=81", "--radius", 2],
+              ["--builtin", "salt", "--shape", "x=121,y=101,z=81", "--radius", 2, "--source", "0,0,0", "--source", "x=700,y=500,z=0"],
               ["--builtin", "salt", "--shape", "1001,701", "--radius", 3, "--precision", "double"],
               ["--builtin", "salt", "--shape", "601,401", "--radius", 4, "--storage", "stored", "--method", "relaxation"]]
 
@@ -642,33 +656,58 @@ class BadOptions(Case):
         self.refuse([*self.good, "--space", "cuda"], "--space cuda is not in this program", "it has: ")
 
     def test_numbers(self):
-        self.refuse([*self.good, "--source", "12,abc"], "--source", "'abc' in '12,abc' is not a number")
-        self.refuse([*self.good, "--source", "12"], "--source", "'12' has 1 value", "x,z")
-        self.refuse([*self.good, "--source", "1,2,3,4"], "--source", "has 4 values")
-        self.refuse([*self.good, "--source", "12,"], "--source", "missing")
+        self.refuse([*self.good, "--source", "12,abc"], "--source", "'12,abc' has 'abc' where a number should be")
+        self.refuse([*self.good, "--source", "12"], "--source", "'12' has 1 coordinate, not 2", "x,z")
+        self.refuse([*self.good, "--source", "1,2,3,4"], "--source", "has 4 coordinates")
+        self.refuse([*self.good, "--source", "12,"], "--source", "has '' where a number should be")
         self.refuse([*self.good, "--source", "nan,0"], "--source", "'nan'")
         self.refuse([*self.good, "--source", "1e999,0"], "--source", "'1e999'")
         self.refuse([*self.good, "--source", "12,5m"], "--source", "'5m'")
         self.refuse(["--gradient", "1500"], "--gradient", "v0,g")
         self.refuse(["--gradient", "fast,1"], "--gradient", "'fast'")
         self.refuse([*self.good, "--shape", "31,21"], "--shape", "more than once")
-        for shape in ("31", "31,21,5,2", "0,21", "-3,21", "3.5,21", "31,x"):
+        for shape in ("31", "31,21,5,2", "31,21,5", "x=31,21", "x=31,y=21", "x=31,x=5,z=21", "0,21", "-3,21", "3.5,21", "31,x"):
             self.refuse(["--builtin", "salt", "--shape", shape], "--shape", shape)
         for spacing in ("0", "-10", "10,0", "ten", "1,2,3,4", "inf"):
             self.refuse([*self.good, "--spacing", spacing], "--spacing")
         self.refuse([*self.good, "--spacing", "10,10,10"], "--spacing has 3 values", "2 dimensions")
         for line in ("0,0,300,200", "0,0,300,200,0", "0,0,300,200,2.5", "0,0,300,200,many"):
-            self.refuse([*self.good, "--receiver-line", line], "--receiver-line", line)
+            self.refuse([*self.good, "--receiver-line", line], "--receivers", line)
         for memory in ("much", "-1G", "0", "8X", ""):
             self.refuse([*self.good, "--memory", memory], "--memory")
+
+    def test_two_orders_of_coordinates(self):
+        volume = ["--vp", "2000", "--spacing", "10"]
+        shape = ["--shape", "9,21,8"]
+        self.refuse([*volume, *shape], "--shape: '9,21,8' may be x,y,z, or x,z,y as in former releases",
+                    "write --shape x=9,y=21,z=8 or --shape x=9,z=21,y=8, or add --coordinates xyz")
+        self.refuse(["--vp", "2000", "--spacing", "10,10,5", "--shape", "9,9,9"], "--spacing x=10,z=10,y=5")
+        said = [*volume, *shape, "--coordinates", "xyz"]
+        self.assertEqual(self.trace(*said, "--source", "10,0,70").summary["sources"], [[10.0, 0.0, 70.0]])
+        named = [*volume, "--shape", "x=9,y=21,z=8"]
+        self.refuse([*named, "--source", "10,0,70"], "--source: '10,0,70' may be", "--source x=10,z=0,y=70, or")
+        self.refuse([*named, "--source", "10,20,190"], "not all is in the model", "--source 'x=10,z=20,y=190'")
+        r = self.trace(*named, "--source", "10,190,20", "--receivers", "x=0,z=0,y=0:x=80,z=0,y=200:3x1x2")
+        self.assertEqual(r.summary["sources"], [[10.0, 190.0, 20.0]])
+        self.assertEqual(r.summary["receivers"], [[x, y, 0.0] for x in (0.0, 40.0, 80.0) for y in (0.0, 200.0)])
+        # without names tables have always been x,y,z
+        self.write("r.csv", "10,0,70\n")
+        self.write("run.cfg", "source = z=70,y=0,x=10\ncoordinates = xyz\nreceivers = r.csv\n")
+        r = self.trace(*volume, *shape, "--config", "run.cfg")
+        self.assertEqual(r.summary["sources"], r.summary["receivers"])
+        self.refuse([*volume, *shape, "--coordinates", "xzy"], "--coordinates is 'xzy'")
+
+    def test_missing_shape_and_spacing(self):
+        self.refuse(["--vp", "2000", "--shape", "9,8"], "--spacing is missing")
+        self.refuse(["--vp", "2000", "--spacing", "9"], "--shape is missing")
 
     def test_radius(self):
         for radius in ("0", "-1", "9", "2.5", "x"):
             self.refuse([*self.good, "--radius", radius], "--radius", f"'{radius}'", "1 to 8")
-        self.refuse(["--builtin", "salt", "--shape", "9,8,7", "--radius", "5"], "--radius is 5", "1 to 4")
+        self.refuse(["--builtin", "salt", "--shape", "9,8,8", "--radius", "5"], "--radius is 5", "1 to 4")
 
     def test_both_kinds_of_receivers(self):
-        self.refuse([*self.good, "--receivers", "r.csv", "--receiver-line", "0,0,1,1,2"], "both given")
+        self.refuse([*self.good, "--receivers", "r.csv", "--receiver-line", "0,0,1,1,2"], "--receivers", "more than once")
 
     def test_out(self):
         self.write("file", "x")
@@ -707,11 +746,10 @@ class BadInput(Case):
         self.refuse([*good, "--source", "10,10", "--source", "301,10"], "source 1", "(301, 10) m",
                     "x from 0 to 300, z from 0 to 200 m")
         self.refuse([*good, "--source", "-1,10"], "source 0", "(-1, 10) m")
-        self.refuse([*good, "--source", "10,10,10"], "--source 10,10,10", "3 coordinates", "2 dimensions")
-        self.refuse(["--builtin", "salt", "--shape", "9,8,7", "--source", "10,10"], "2 coordinates",
-                    "3 dimensions")
-        self.refuse([*good, "--receiver-line", "0,0,300,201,3"], "last receiver", "(300, 201) m", "200 m")
-        self.refuse([*good, "--receiver-line", "0,0,0,1,1,1,3"], "--receiver-line", "3 coordinates")
+        self.refuse([*good, "--source", "10,10,10"], "--source: '10,10,10' has 3 coordinates, not 2")
+        self.refuse(["--builtin", "salt", "--shape", "9,8,8", "--source", "10,10"], "2 coordinates, not 3", "x,y,z")
+        self.refuse([*good, "--receiver-line", "0,0,300,201,3"], "receiver 2", "(300, 201) m", "200 m")
+        self.refuse([*good, "--receiver-line", "0,0,0,1,1,1,3"], "--receivers", "7 coordinates")
         self.refuse([*good, "--receivers", self.write("r.csv", "x,z\n0,0\n10,250\n")], "r.csv", "receiver 1",
                     "(10, 250) m")
 
@@ -722,7 +760,7 @@ class BadInput(Case):
         self.refuse([*good, "--receivers", self.write("b.csv", "x,depth\n1,2\n")], "b.csv", "no column 'z'")
         self.refuse([*good, "--receivers", self.write("c.csv", "x,z\n")], "c.csv")
         self.refuse([*good, "--receivers", self.write("d.xls", "1")], "d.xls", ".csv")
-        self.refuse([*good, "--receivers", self.save("e.npy", np.zeros((4, 3)))], "e.npy", "4 x 3", "n x 2")
+        self.refuse([*good, "--receivers", self.save("e.npy", np.zeros((4, 3)))], "e.npy", "3 columns", "x,z")
         self.refuse([*good, "--receivers", self.save("f.npy", np.zeros(4))], "f.npy")
 
     def test_model_files(self):

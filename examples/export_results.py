@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the arrays of a run for other programs: VTK image data (.vti) for ParaView, or netCDF (.nc).
+
+    export_results.py model_waves_out                   snapshots, velocity ... as .vti
+    export_results.py migrate_shots_out --format nc     one self-describing file, results.nc
+
+Every .npy result on the nodes of the model is taken, with the grid that summary.json says. Arrays of several sources
+become an array a source. Needs python3-numpy; netCDF is written by python3-netcdf4, with the netCDF library.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+
+import numpy as np
+
+UNITS = {"velocity": "m s-1", "vp": "m s-1", "traveltime": "s", "times": "s", "rho": "kg m-3", "snapshot": "1", "wavefield": "1"}
+
+
+class ExportError(Exception):
+    """What is wrong with the input, for the user."""
+
+
+def read_run(folder):
+    """The summary of a run, and its arrays on the nodes of the model by name."""
+    path = os.path.join(folder, "summary.json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            summary = json.load(file)
+        model = summary["model"]
+        shape = tuple(model["shape"])
+        names = [name for name in summary["files"] if name.endswith(".npy")]
+        grid = [model[key] for key in ("axes", "spacing", "origin")]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ExportError(f"{path} does not describe a run on a grid: {error!r}") from error
+    if any(len(part) != len(shape) for part in grid) or len(shape) not in (2, 3):
+        raise ExportError(f"{path}: axes, shape, spacing and origin do not agree")
+    arrays = {}
+    for name in names:
+        try:
+            values = np.load(os.path.join(folder, name), mmap_mode="r")
+        except (OSError, ValueError) as error:
+            raise ExportError(f"{name} cannot be read: {error}") from error
+        stem = re.sub(r"\W", "_", name[:-4])
+        if values.shape == shape:
+            arrays[stem] = values
+        elif values.shape[1:] == shape:
+            for k, one in enumerate(values):
+                arrays[stem if len(values) == 1 else f"{stem}_{k}"] = one
+    if not arrays:
+        raise ExportError(f"{folder}: none of {len(names)} arrays lies on the {' x '.join(map(str, shape))} nodes of the model")
+    return summary, arrays
+
+
+def units_of(stem):
+    """Units of an array by its name, or nothing."""
+    return next((unit for name, unit in UNITS.items() if stem == name or stem.startswith(name + "_")), "")
+
+
+def write_whole(path, write):
+    """Writes a file under a temporary name, and renames it when it is whole."""
+    temporary = f"{path}.part"
+    try:
+        write(temporary)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise ExportError(f"{path} cannot be written: {error}") from error
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+
+
+def write_vti(path, model, arrays):
+    """VTK image data, x fastest; coordinates are those of the model, z is depth. A section lies in the plane y = 0."""
+    shape, spacing, origin = (list(model[key]) for key in ("shape", "spacing", "origin"))
+    if len(shape) == 2:
+        shape, spacing, origin = ([part[0], middle, part[1]] for part, middle in ((shape, 1), (spacing, 1.0), (origin, 0.0)))
+    extent = " ".join(f"0 {n - 1}" for n in shape)
+    kinds = {np.dtype("f4"): "Float32", np.dtype("f8"): "Float64"}
+    heads, offset = [], 0
+    for stem, values in arrays.items():
+        if values.dtype.newbyteorder("=") not in kinds:
+            raise ExportError(f"{stem} holds {values.dtype} (allowed: float32, float64)")
+        kind = kinds[values.dtype.newbyteorder("=")]
+        heads.append(f'<DataArray type="{kind}" Name="{stem}" format="appended" offset="{offset}"/>')
+        offset += 8 + values.size * values.dtype.itemsize
+    head = (f'<?xml version="1.0"?>\n<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian" header_type="UInt64">\n'
+            f'<ImageData WholeExtent="{extent}" Origin="{" ".join(map(repr, map(float, origin)))}" '
+            f'Spacing="{" ".join(map(repr, map(float, spacing)))}">\n<Piece Extent="{extent}">\n<PointData Scalars="{next(iter(arrays))}">\n'
+            + "\n".join(heads) + '\n</PointData>\n</Piece>\n</ImageData>\n<AppendedData encoding="raw">\n_')
+
+    def write(temporary):
+        with open(temporary, "wb") as file:
+            file.write(head.encode("ascii"))
+            for values in arrays.values():
+                little = values.dtype.newbyteorder("<")
+                file.write(np.array(values.size * values.dtype.itemsize, dtype="<u8").tobytes())
+                volume = values.reshape(shape)
+                for z in range(shape[2]):  # a plane at a time: the file may be larger than the memory
+                    file.write(np.ascontiguousarray(volume[:, :, z].T, dtype=little).tobytes())
+            file.write(b"\n</AppendedData>\n</VTKFile>\n")
+
+    write_whole(path, write)
+
+
+def write_netcdf(path, summary, arrays):
+    """netCDF with coordinates, units and where it comes from, after the conventions CF."""
+    try:
+        import netCDF4
+    except ImportError as error:
+        raise ExportError("--format nc needs the netCDF library: install python3-netcdf4") from error
+    model = summary["model"]
+
+    def write(temporary):
+        with netCDF4.Dataset(temporary, "w", format="NETCDF4") as file:
+            file.Conventions = "CF-1.8"
+            file.title = f"{summary['program']}: {model.get('name', 'model')}"
+            file.source = f"{summary['program']} of moho {summary.get('versions', {}).get('moho', '')}"
+            file.history = f"{summary.get('machine', {}).get('date', '')} {summary['program']}"
+            file.asked = json.dumps(summary.get("asked", {}))
+            for axis, n, h, o in zip(model["axes"], model["shape"], model["spacing"], model["origin"]):
+                file.createDimension(axis, n)
+                places = file.createVariable(axis, "f8", (axis,))
+                places[:] = o + h * np.arange(n)
+                places.units = "m"
+                places.axis = axis.upper()
+                places.long_name = {"x": "distance to the right", "y": "distance into the page", "z": "depth"}[axis]
+                if axis == "z":
+                    places.positive = "down"
+            for stem, values in arrays.items():
+                variable = file.createVariable(stem, values.dtype.newbyteorder("="), tuple(model["axes"]))
+                for k, plane in enumerate(values):
+                    variable[k] = plane
+                variable.long_name = stem.replace("_", " ")
+                if units_of(stem):
+                    variable.units = units_of(stem)
+
+    write_whole(path, write)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", help="results of a program")
+    parser.add_argument("--format", choices=("vti", "nc"), default="vti", help="vti: VTK image data; nc: netCDF (default: vti)")
+    parser.add_argument("--output", metavar="FILE", help="default: results.vti or results.nc in the folder")
+    options = parser.parse_args()
+    try:
+        summary, arrays = read_run(options.folder)
+        path = options.output or os.path.join(options.folder, f"results.{options.format}")
+        if options.format == "vti":
+            write_vti(path, summary["model"], arrays)
+        else:
+            write_netcdf(path, summary, arrays)
+    except ExportError as error:
+        print(f"export_results: {error}", file=sys.stderr)
+        return 2
+    print(f"{path}: {', '.join(arrays)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
