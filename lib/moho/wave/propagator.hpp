@@ -289,14 +289,14 @@ template <class T, int Dim, class Memory>
 bool step_with_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                       const StepArguments<T>& s, const Wavefield<T, Dim, Memory>& wavefield) {
 #ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (Dim == 3 && !is_host_memory<Memory>) {
+  if constexpr (!is_host_memory<Memory>) {
     if (scheme.layers().empty() || scheme.options().reference) return false;
     if (!has_layer_march(scheme.stencil())) return false;
     const LayeredArguments<T> arguments = bind_layers<T, Dim, Memory>(scheme, s, wavefield);
     for (const LayerPair<T>& pair : arguments.layers) {
       if (!pair.apart(scheme.order() / 2, layer_alignment<T>)) return false;
     }
-    layered_launch_of<T, DeviceOf<Memory>>(scheme.stencil(), scheme.order())(exec, arguments);
+    layered_launch_of<T, Dim, DeviceOf<Memory>>(scheme.stencil(), scheme.order())(exec, arguments);
     return true;
   }
 #endif
