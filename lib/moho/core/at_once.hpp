@@ -77,7 +77,7 @@ class AtOnceCaller {
     std::exception_ptr failure;
   };
   template <class Result, class Next, class Work, class Done>
-  friend void run_at_once(int workers, const Next& next, const Work& work, const Done& done);
+  friend void run_at_once(int workers, Next&& next, const Work& work, const Done& done);
 
   bool m_alone = false;
   std::mutex m_mutex;
@@ -99,7 +99,7 @@ class AtOnceCaller {
 /// \param done gets what work() returned: void(std::size_t piece, Result&&)
 /// \throws the first failure of any of them, when all workers have ended
 template <class Result, class Next, class Work, class Done>
-void run_at_once(int workers, const Next& next, const Work& work, const Done& done) {
+void run_at_once(int workers, Next&& next, const Work& work, const Done& done) {
   AtOnceCaller caller;
   if (workers <= 1) {
     caller.m_alone = true;
