@@ -173,7 +173,7 @@ class Shots : public ShotData<T, Dim, Memory> {
       }
     }
     for (const auto& own : m_places) own->gradients.update(own->exec);
-    const auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
+    auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
       while (k < m_shots.size()) {
         const std::size_t shot = k++;
         if (!wanted || wanted(shot)) return shot;

@@ -88,7 +88,7 @@ class Migration {
     }
     m_exec = instances.front();
     m_parts.assign(m_job.shots.size(), 0.0);
-    const auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
+    auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
       while (k < m_job.shots.size()) {
         if (m_job.takes(k++)) return k - 1;
         m_parts[k - 1] = 1.0;
@@ -460,7 +460,8 @@ class Migration {
     }
     if (on_disk) {
       const std::filesystem::path folder =
-          m_number == 0 ? m_job.scratch : concat(m_job.scratch.string(), "_at_", m_number);
+          m_number == 0 ? m_job.scratch
+                        : std::filesystem::path(concat(m_job.scratch.string(), "_at_", m_number));
       return std::make_unique<rtm::FileStore<T, Dim, Memory>>(folder, propagator.grid(), codec,
                                                               m_job.timeline);
     }
@@ -645,12 +646,12 @@ class Migration {
         const double part_done = 0.5 * (leg + static_cast<double>(now.step) / steps);
         if (!alone) return caller.call([&] { tells(part_done, now.points_per_second); });
         const double whole = 2.0 * (now.seconds + now.seconds_left);
-        const auto count = static_cast<double>(m_job.shots.size());
+        const auto all = static_cast<double>(m_job.shots.size());
         const auto at = static_cast<double>(k) + part_done;
-        m_job.progress(at / count,
+        m_job.progress(at / all,
                        concat("shot ", m_job.shots[k].number, ", ", leg == 0 ? "forward" : "back",
                               ", ", format_count(now.points_per_second), "points/s, ",
-                              std::llround(whole * (count - at)), " s left"));
+                              std::llround(whole * (all - at)), " s left"));
       };
     }
     m_exec.fence();

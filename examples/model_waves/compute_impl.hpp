@@ -73,7 +73,7 @@ class Survey {
 
   void run(WaveReport& out) {
     double first = -1.0, last = 0.0;  // steps of any shot, seconds
-    const auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
+    auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
       while (k < m_job.shots.size()) {
         if (m_job.takes(k++)) return k - 1;
       }
