@@ -21,7 +21,7 @@ template <class T, class Memory>
 auto modelling_at_once(const Instance<Memory>& exec, const Grid<2>& grid, Medium medium,
                        int at_once, std::int64_t shots, std::size_t memory = 0) {
   wave::ModellingOptions<2> options;
-  options.time.time = 0.15;
+  options.time.time = 0.08;
   options.order = 4;
   options.receivers = 7;
   options.shots = shots;
@@ -35,18 +35,18 @@ auto modelling_at_once(const Instance<Memory>& exec, const Grid<2>& grid, Medium
 MEMORY_TEST(ShotsAtOnce, HaveTheBitsOfOneAfterTheOther) {
   Grid<2> grid = cube<2>(61, 10.0);
   grid.extents[1] = 45;
-  const auto shots = wave::fixed_spread<2>(wave::point_line<2>({50.0, 33.0}, {550.0, 70.0}, 9),
+  const auto shots = wave::fixed_spread<2>(wave::point_line<2>({50.0, 33.0}, {550.0, 70.0}, 6),
                                            wave::point_line<2>({0.0, 20.0}, {600.0, 27.0}, 7));
-  for (const Medium medium : {Medium::isotropic, Medium::vti, Medium::tti}) {
-    auto alone = modelling_at_once<T, Memory>(exec, grid, medium, 1, 9);
+  for (const Medium medium : {Medium::isotropic, Medium::tti}) {
+    auto alone = modelling_at_once<T, Memory>(exec, grid, medium, 1, 6);
     std::vector<std::vector<T>> expected;
     for (const auto& shot : shots) {
       const auto result = alone.shot(exec, shot);
       expected.emplace_back(result.traces.data(), result.traces.data() + result.traces.size());
     }
-    EXPECT_GT(std::fabs(static_cast<double>(expected[4][expected[4].size() / 2])), 0.0);
-    for (const int at_once : {1, 2, 5, 0}) {
-      auto modelling = modelling_at_once<T, Memory>(exec, grid, medium, at_once, 9);
+    EXPECT_GT(std::fabs(static_cast<double>(expected[4].back())), 0.0);
+    for (const int at_once : {2, 5, 0}) {
+      auto modelling = modelling_at_once<T, Memory>(exec, grid, medium, at_once, 6);
       if (at_once > 0) {
         EXPECT_EQ(modelling.plan().at_once, at_once);
       }
