@@ -26,6 +26,7 @@ namespace moho::examples {
 namespace {
 namespace fs = std::filesystem;
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t most_at_once = 1024;
 }  // namespace
 
 std::vector<OptionText> distribute_options() {
@@ -89,6 +90,12 @@ void read_distribute_options(const Arguments& arguments, DistributeTexts& texts)
   }
 }
 
+OptionText at_once_option() {
+  return {"at-once", "N|auto",
+          "shots at once on one device or host: small ones leave most of it idle; the same bits "
+          "(default: auto, from the nodes and the memory)"};
+}
+
 OptionText only_shot_option() {
   return {"only-shot", "n",
           "compute the shot of this number alone, with the bits that it has among the others; what "
@@ -97,6 +104,10 @@ OptionText only_shot_option() {
 
 void read_shot_choice(const Arguments& arguments, ShotChoice& choice) {
   read_distribute_options(arguments, choice.distribute);
+  if (arguments.given("at-once") && arguments.text("at-once") != "auto") {
+    choice.at_once =
+        static_cast<int>(parse_count("--at-once", arguments.text("at-once"), 1, most_at_once));
+  }
   if (!arguments.given("only-shot")) return;
   choice.only_shot = parse_count("--only-shot", arguments.text("only-shot"), 0, most);
 }

@@ -27,15 +27,18 @@ std::vector<OptionText> distribute_options();
 /// What was given for them. \throws InputError
 void read_distribute_options(const Arguments& arguments, DistributeTexts& texts);
 
-/// Which shots a run computes, and where.
+/// Which shots a run computes, where, and how many at once.
 struct ShotChoice {
   DistributeTexts distribute;             ///< shots at several places
+  int at_once = 0;                        ///< shots at once on one device; 0: auto
   std::optional<std::int64_t> only_shot;  ///< number of the one to compute
 };
 
 /// --only-shot: what a program is asked for at a place.
 OptionText only_shot_option();
-/// What was given for --only-shot, --sites and what belongs to them. \throws InputError
+/// --at-once: shots on one device.
+OptionText at_once_option();
+/// What was given for --only-shot, --at-once, --sites and what belongs to them. \throws InputError
 void read_shot_choice(const Arguments& arguments, ShotChoice& choice);
 
 }  // namespace moho::examples

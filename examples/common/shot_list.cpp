@@ -46,10 +46,13 @@ std::string EndOfTime::why() const {
   return {};
 }
 
-void EndOfTime::begin() { m_begun = Clock::now(); }
+void EndOfTime::begin() { m_begun.push_back(Clock::now()); }
 
 void EndOfTime::done() {
-  m_longest = std::max(m_longest, std::chrono::duration<double>(Clock::now() - m_begun).count());
+  if (m_begun.empty()) return;
+  const std::chrono::duration<double> seconds = Clock::now() - m_begun.front();
+  m_begun.pop_front();
+  m_longest = std::max(m_longest, seconds.count());
 }
 
 std::size_t find_only_shot(const std::vector<std::int64_t>& numbers, std::int64_t only) {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
@@ -30,14 +31,14 @@ class EndOfTime {
   std::string why() const;
   /// A part begins.
   void begin();
-  /// It is done.
+  /// The one that began first is done.
   void done();
 
  private:
   using Clock = std::chrono::steady_clock;
-  double m_end = 0.0;      // seconds of the system's clock; 0: there is none
-  double m_longest = 0.0;  // seconds of a part
-  Clock::time_point m_begun{};
+  double m_end = 0.0;                     // seconds of the system's clock; 0: there is none
+  double m_longest = 0.0;                 // seconds of a part
+  std::deque<Clock::time_point> m_begun;  // of parts that are not done
 };
 
 /// \brief The place of the shot of --only-shot among all. \throws InputError if it is none of them

@@ -44,6 +44,7 @@ Json run_json(const WaveOptions& o, const WaveReport& report) {
   Json json;
   json["device"] = report.device;
   json["threads"] = report.threads;
+  json["at_once"] = report.at_once;
   json["bytes_estimated"] = report.bytes;
   json["expand"] = Json::object({{"method", rtm::to_string(o.expand)},
                                  {"points", report.points},
@@ -185,6 +186,16 @@ void WaveJob<T, Dim>::tell(std::size_t shot, double part, double seconds, double
 }
 
 template <class T, int Dim>
+void WaveJob<T, Dim>::tell_all(int at_once, double done, double points_per_second,
+                               double seconds) const {
+  const auto count = static_cast<double>(shots.size());
+  const double left = done > 0.0 ? seconds * (count - done) / done : 0.0;
+  progress(done / count, concat(at_once, " shots at once, ", static_cast<std::int64_t>(done),
+                                " of ", shots.size(), ", ", format_count(points_per_second),
+                                "points/s, ", std::llround(left), " s left"));
+}
+
+template <class T, int Dim>
 ShotProgram<T, Dim>::ShotProgram(const WaveOptions& options, EarthModel<T>&& model,
                                  const MemoryEstimate& memory, const MemoryLimit& limit,
                                  Session& session)
@@ -216,6 +227,7 @@ void ShotProgram<T, Dim>::run() {
   WaveReport report = compute(m_job);
   m_session.computed(report.phases);
   if (!m_begun || !m_list.finish()) return;
+  m_report.at_once = report.at_once;
   // of all devices: nodes together, seconds side by side
   std::vector<double> sums{report.points, report.whole_points, report.seconds,
                            report.domain_seconds};
@@ -390,6 +402,10 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
                 ")");
   session.print("          samples every ", significant(plan.interval * 1e3, 6), " ms, ",
                 plan.samples, " of them; takes ", takes(report));
+  if (!one) {
+    session.print("          ", report.at_once, report.at_once == 1 ? " shot" : " shots",
+                  " at once", m_o.at_once == 0 ? " (auto)" : "");
+  }
   print_plan();
   std::fflush(stdout);
 }

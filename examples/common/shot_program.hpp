@@ -38,6 +38,7 @@ struct WaveReport {
   double nodes_per_wave = 0.0;         ///< of the shortest wave
   double nodes_per_wave_wanted = 0.0;  ///< at this order
   std::size_t bytes = 0;               ///< estimate of what the run takes in the space
+  int at_once = 1;                     ///< shots that are computed at once
   std::string device;
   int threads = 1;
 
@@ -59,6 +60,7 @@ struct WaveReport {
     peak_time = plan.peak_time;
     nodes_per_wave = plan.nodes_per_wave;
     nodes_per_wave_wanted = plan.nodes_per_wave_wanted;
+    at_once = plan.at_once;
   }
 };
 
@@ -110,6 +112,8 @@ struct WaveJob {
   /// \overload
   void tell(std::size_t shot, double part, double seconds, double seconds_left,
             double points_per_second) const;
+  /// Tells how far several shots at once are. \param done shots, and parts of them
+  void tell_all(int at_once, double done, double points_per_second, double seconds) const;
 };
 
 /// Arrays that modelling takes, from options and headers alone.
@@ -124,6 +128,11 @@ struct WaveArrays {
   double layers = 0.0;            ///< elements that absorbing layers remember: three arrays
   bool tapered = false;           ///< delta is changed around sources, in a copy
 };
+
+/// Arrays that shots at once take besides those of one, as far as it is asked for.
+inline double shots_besides(const WaveOptions& options) {
+  return options.at_once > 1 ? options.at_once - 1.0 : 0.0;
+}
 
 /// What options and headers say of them.
 template <class T>

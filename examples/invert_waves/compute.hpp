@@ -44,6 +44,7 @@ struct Plan {
   double budget = 0.0;              ///< of the space
   double data_bytes = 0.0;          ///< of all gathers, on the host
   double lags_bytes = 0.0;          ///< of the extended image
+  int at_once = 1;                  ///< shots that are computed at once
   double unknowns = 0.0;            ///< how many
   double seconds = 0.0;             ///< estimate for an evaluation
   std::vector<std::string> stream;  ///< how gradients stream, for people; empty: they do not

@@ -211,7 +211,7 @@ Description describe() {
          "stream the gradient, with so many steps of a plane on the device (default: chosen)"}}},
       {"Scheme", scheme_options()},
       running_options(d.program, "evaluation"),
-      {"Several places", joined(distribute_options(),
+      {"Several places", joined(joined({at_once_option()}, distribute_options()),
                                 {{"evaluate", "FILE",
                                   "with --only-shot: the unknowns whose misfit and derivatives are "
                                   "wanted, .npy (default: those of the start)"},

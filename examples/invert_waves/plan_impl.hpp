@@ -193,7 +193,32 @@ class Planner {
                             Dim == 3 && m_o.lags.y > 0 ? concat(",", fitting.y) : ""));
   }
 
+  // The way to have the source's wavefield again, and how many shots are computed at once: with
+  // --at-once auto as many as need no slower way.
   void choose_source_field(SourceField asked) {
+    const auto& modelling = m_shots.modelling();
+    // what is tapered around a source is another model for each shot
+    const bool one = modelling.plan().source_taper > 0.0;
+    const auto shots = static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1024));
+    const int wished =
+        one ? 1
+            : std::min(shots, m_o.at_once > 0
+                                  ? m_o.at_once
+                                  : wave::shots_at_once(m_exec, modelling.plan().grid.size()));
+    if (m_o.at_once > 0 || wished == 1) return choose_source_field(asked, wished);
+    choose_source_field(asked, 1);
+    const SourceField way = m_plan.source_field;
+    for (int at_once = wished; at_once > 1; --at_once) {
+      try {
+        choose_source_field(asked, at_once);
+        if (m_plan.source_field == way) return;
+      } catch (const InputError&) {  // no room for so many
+      }
+    }
+    choose_source_field(asked, 1);
+  }
+
+  void choose_source_field(SourceField asked, int at_once) {
     const auto& scheme = m_shots.modelling().propagator().scheme();
     const auto each = static_cast<double>(sizeof(T) * static_cast<std::size_t>(scheme.fields()));
     const auto steps = static_cast<double>(m_plan.time.steps);
@@ -208,13 +233,17 @@ class Planner {
     m_plan.fixed_bytes = static_cast<double>(m_shots.modelling().plan().memory.most) +
                          static_cast<double>(m_shots.gradients().bytes()) + search +
                          8.0 * m_plan.unknowns;
-    if (m_o.source_field == SourceField::random) m_plan.fixed_bytes += 2.0 * state;
+    const wave::MemoryNeed& need = m_shots.modelling().plan().memory;
+    m_plan.at_once = at_once;
+    m_plan.fixed_bytes += (at_once - 1.0) * (static_cast<double>(need.wavefield + need.gathers) +
+                                             static_cast<double>(m_shots.gradients().bytes()));
+    if (m_o.source_field == SourceField::random) m_plan.fixed_bytes += at_once * 2.0 * state;
     m_plan.fixed_bytes += m_plan.lags_bytes;
     const double room = m_plan.budget - m_plan.fixed_bytes;
     const auto take = [&](SourceField way, double bytes) {
       m_plan.source_field = way;
-      m_plan.source_bytes = bytes;
-      return bytes <= room;
+      m_plan.source_bytes = at_once * bytes;
+      return m_plan.source_bytes <= room;
     };
     const double snapshots = std::max(1.0, std::floor(steps / static_cast<double>(m_plan.every)));
     // pieces of about the square root of all, so that states and a piece take the least together
@@ -241,13 +270,14 @@ class Planner {
         fits = take(SourceField::shell, shell) || take(SourceField::replay, replay);
     }
     m_shots.set_source_field(m_plan.source_field, states, piece);
+    m_shots.set_at_once(at_once);
     if (fits) return;
     throw InputError(
         concat("--source-field ", invert_waves::to_string(asked), ": it takes ",
                format_bytes(m_plan.source_bytes), " besides ", format_bytes(m_plan.fixed_bytes),
-               " (allowed: ", format_bytes(m_plan.budget),
-               " in all): take another way, fewer steps, a coarser grid, or more memory (--memory, "
-               "--device-memory)"));
+               " (allowed: ", format_bytes(m_plan.budget), " in all): take another way, ",
+               at_once > 1 ? "fewer shots --at-once, " : "",
+               "fewer steps, a coarser grid, or more memory (--memory, --device-memory)"));
   }
 
   Instance<Memory> m_exec;

@@ -333,7 +333,8 @@ class Program {
                                       {"highest_frequency", plan.frequency},
                                       {"gradient_steps", plan.every},
                                       {"source_field", to_string(plan.source_field)},
-                                      {"source_field_bytes", plan.source_bytes}});
+                                      {"source_field_bytes", plan.source_bytes},
+                                      {"at_once", plan.at_once}});
     if (!plan.stream.empty()) {
       const stream::StreamPlan& s = plan.stream_plan;
       summary["stream"] = Json::object({{"block", s.shape.block},
@@ -409,6 +410,10 @@ class Program {
       m_session.print("gradient  every ", p.every,
                       " steps, source's wavefield by random, beside the adjoint field in a stream");
       for (const std::string& line : p.stream) m_session.print("stream    ", line);
+    }
+    if (p.stream.empty() && m_job.shots.size() > 1) {
+      m_session.print("          ", p.at_once, p.at_once == 1 ? " shot" : " shots", " at once",
+                      m_o.at_once == 0 ? " (auto)" : "");
     }
     if (m_o.extended) {
       m_session.print("lags      ", m_o.lags.count(),

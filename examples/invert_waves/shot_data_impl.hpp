@@ -235,16 +235,21 @@ class ShotData {
     for (std::size_t k = 0; k < m_shots.size(); ++k) {
       if (wanted && !wanted(k)) continue;
       ShotPart<T> numbers;
-      try {
-        compute(k, numbers);
-      } catch (const InputError&) {
-        throw;
-      } catch (const MemoryError&) {
-        throw;
-      } catch (const Error& error) {
-        throw Error(concat("shot ", m_shots[k].number, ": ", error.what()));
-      }
+      named(k, [&] { compute(k, numbers); });
       hand_out(k, numbers);
+    }
+  }
+  // Calls a function whose errors get the shot's name.
+  template <class Function>
+  void named(std::size_t k, const Function& function) const {
+    try {
+      function();
+    } catch (const InputError&) {
+      throw;
+    } catch (const MemoryError&) {
+      throw;
+    } catch (const Error& error) {
+      throw Error(concat("shot ", m_shots[k].number, ": ", error.what()));
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include "invert_waves/shot_data_impl.hpp"
 
+#include <moho/core/at_once.hpp>
 #include <moho/rtm/replay_store.hpp>
 #include <moho/rtm/reverse.hpp>
 #include <moho/rtm/stores.hpp>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace moho::examples::invert_waves::detail {
 
@@ -48,12 +50,18 @@ class Shots : public ShotData<T, Dim, Memory> {
     m_states = states;
     m_piece = piece;
   }
+  /// How many shots are computed at once.
+  void set_at_once(int at_once) {
+    m_at_once = at_once;
+    m_places.clear();
+  }
   /// Gets the products at points apart, too; null: nobody.
   void set_extended(fwi::ExtendedImage<T, Dim, Memory>* extended) { m_extended = extended; }
 
   /// Shots of the start in a band, whose faces do not move with the model, and the data.
   void set_band(int band) {
     const wave::WaveletAt wavelet = this->wavelet_of(band);
+    m_places.clear();
     m_gradients.reset();
     this->in_words([&] {
       // of the start in every band: what faces do must not move with the model
@@ -95,6 +103,9 @@ class Shots : public ShotData<T, Dim, Memory> {
       m_modelling->update(m_exec, model);
       m_gradients->update(m_exec);
     }
+    if (m_at_once > 1 && !(taper > 0.0) && m_extended == nullptr) {
+      return evaluate_at_once(model, wanted, add, pace);
+    }
     const auto compute = [&](std::size_t k, ShotPart<T>& numbers) {
       if (taper > 0.0) {
         m_modelling->update(m_exec, model, m_shots[k].sources);
@@ -107,7 +118,8 @@ class Shots : public ShotData<T, Dim, Memory> {
             wave::taper_delta<T, Dim, Memory>(m_exec, m_job.grid, one, m_shots[k].sources, taper);
       }
       m_gradients->clear(m_exec);
-      compute_shot(k, model, numbers, pace);
+      compute_shot({m_exec, *m_gradients, m_modelling->wavefield(), m_arena}, k, model, numbers,
+                   pace);
     };
     this->each_shot(wanted, compute, [&](std::size_t k, const ShotPart<T>& numbers) {
       add(k, numbers, m_gradients->derivatives(m_exec, m_job.grid, model, kept),
@@ -119,6 +131,78 @@ class Shots : public ShotData<T, Dim, Memory> {
  private:
   // elements of a piece: a device takes memory slowly, a host gives out what is touched
   static constexpr std::int64_t arena_piece = std::int64_t{1} << (is_host_memory<Memory> ? 20 : 26);
+
+  // Where a shot is computed.
+  struct Place {
+    const Instance<Memory>& exec;
+    Gradients& gradients;
+    wave::Wavefield<T, Dim, Memory>& wavefield;
+    rtm::DeviceArena<T, Memory>& arena;
+  };
+  // That of a worker.
+  struct OwnPlace {
+    OwnPlace(const Instance<Memory>& on, const Modelling& modelling, const fwi::Unknowns& unknowns,
+             std::int64_t every)
+        : exec(on),
+          gradients(exec, modelling.propagator(), unknowns, every),
+          wavefield(modelling.propagator().make_wavefield(exec)),
+          arena("moho::fwi::source", arena_piece) {
+      exec.fence();
+    }
+    Place place() { return {exec, gradients, wavefield, arena}; }
+
+    Instance<Memory> exec;
+    Gradients gradients;
+    wave::Wavefield<T, Dim, Memory> wavefield;
+    rtm::DeviceArena<T, Memory> arena;
+  };
+  // What a shot leaves.
+  struct End {
+    ShotPart<T> numbers;
+    Model derivatives;
+    Field<T, Dim, Memory> light;
+  };
+
+  // evaluate() with several shots at once. What they add comes in their order.
+  void evaluate_at_once(const Model& model, const Wanted& wanted, const Add& add,
+                        const Pace& pace) {
+    if (m_places.empty()) {
+      for (const auto& exec : instances_at_once(m_exec, m_at_once)) {
+        m_places.push_back(
+            std::make_unique<OwnPlace>(exec, *m_modelling, m_unknowns, m_gradients->every()));
+      }
+    }
+    for (const auto& own : m_places) own->gradients.update(own->exec);
+    auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
+      while (k < m_shots.size()) {
+        const std::size_t shot = k++;
+        if (!wanted || wanted(shot)) return shot;
+      }
+      return std::nullopt;
+    };
+    const auto work = [&](int worker, std::size_t k, AtOnceCaller& caller) {
+      OwnPlace& own = *m_places[static_cast<std::size_t>(worker)];
+      Pace tell;
+      if (pace) {
+        tell = [&](std::size_t shot, int leg, const wave::ShotProgress& now) {
+          caller.call([&] { pace(shot, leg, now); });
+        };
+      }
+      End end;
+      this->named(k, [&] {
+        own.gradients.clear(own.exec);
+        compute_shot(own.place(), k, model, end.numbers, tell);
+        end.derivatives = own.gradients.derivatives(own.exec, m_job.grid, model);
+        end.light = own.gradients.illumination(own.exec, m_job.grid);
+        own.exec.fence();
+      });
+      return end;
+    };
+    run_at_once<End>(m_at_once, next, work, [&](std::size_t k, End&& end) {
+      add(k, end.numbers, end.derivatives, end.light);
+      m_exec.fence();
+    });
+  }
 
   // Traces of a shot, receivers x samples.
   std::vector<float> model_gather(Modelling& modelling, const Model& model,
@@ -136,33 +220,35 @@ class Shots : public ShotData<T, Dim, Memory> {
                                 this->options_for(model, wavelet));
   }
 
-  wave::PointSeries<T, Memory> amplitudes(std::size_t sources) const {
+  wave::PointSeries<T, Memory> amplitudes(const Instance<Memory>& exec, std::size_t sources) const {
     std::vector<T> values;
     for (const double sample : m_modelling->plan().wavelet) {
       values.insert(values.end(), sources, static_cast<T>(sample));
     }
-    const auto series = allocate<wave::PointSeries<T, Memory>>(m_exec, "moho::fwi::amplitudes",
+    const auto series = allocate<wave::PointSeries<T, Memory>>(exec, "moho::fwi::amplitudes",
                                                                values.size() / sources, sources);
-    copy(m_exec, wave::Storage<T, Memory>(series.data(), values.size()),
+    copy(exec, wave::Storage<T, Memory>(series.data(), values.size()),
          HostElements<const T>(values.data(), values.size()));
-    m_exec.fence();
+    exec.fence();
     return series;
   }
 
-  void compute_shot(std::size_t k, const Model& model, ShotPart<T>& numbers, const Pace& pace) {
+  void compute_shot(const Place& place, std::size_t k, const Model& model, ShotPart<T>& numbers,
+                    const Pace& pace) {
+    const Instance<Memory>& exec = place.exec;
     const wave::Shot<Dim>& geometry = m_shots[k];
     const auto& propagator = m_modelling->propagator();
     const std::string name = concat("shot ", geometry.number);
     this->in_words([&] {
-      const auto sources = m_modelling->sources(m_exec, geometry, name + ": ");
+      const auto sources = m_modelling->sources(exec, geometry, name + ": ");
       auto& receivers = m_receivers[k];
       if (receivers.count() == 0) {
         receivers = wave::PointSet<T, Dim, Memory>(
-            m_exec, propagator.grid(), propagator.layout(), geometry.receivers,
+            exec, propagator.grid(), propagator.layout(), geometry.receivers,
             wave::point_options(propagator, name + ": receiver", true));
       }
       const rtm::Leg<T, Dim, Memory> forward{&propagator, &sources,
-                                             amplitudes(geometry.sources.size())};
+                                             amplitudes(exec, geometry.sources.size())};
       fwi::ShotGradientOptions<T, Dim, Memory> options;
       options.steps = m_modelling->plan().time.steps;
       options.extended = m_extended;
@@ -170,9 +256,9 @@ class Shots : public ShotData<T, Dim, Memory> {
       wave::PointSet<T, Dim, Memory> other_sources;
       rtm::Leg<T, Dim, Memory> own;
       if (m_source_field == SourceField::random) {
-        other.emplace(behind_random_layers(model, geometry));
+        other.emplace(behind_random_layers(exec, model, geometry));
         other_sources =
-            wave::PointSet<T, Dim, Memory>(m_exec, other->grid(), other->layout(), geometry.sources,
+            wave::PointSet<T, Dim, Memory>(exec, other->grid(), other->layout(), geometry.sources,
                                            wave::point_options(*other, name + ": source", true));
         own = {&*other, &other_sources, forward.amplitudes};
         options.source = &own;
@@ -180,9 +266,9 @@ class Shots : public ShotData<T, Dim, Memory> {
       if (pace) {
         options.progress = [&](int leg, const wave::ShotProgress& now) { pace(k, leg, now); };
       }
-      const auto store = make_store(options.source != nullptr ? own : forward);
-      const auto report = m_gradients->add(m_exec, m_modelling->wavefield(), forward, receivers,
-                                           this->misfit_of(m_exec, k), *store, options);
+      const auto store = make_store(place, options.source != nullptr ? own : forward);
+      const auto report = place.gradients.add(exec, place.wavefield, forward, receivers,
+                                              this->misfit_of(exec, k), *store, options);
       numbers = {report.misfit, report.points, report.forward_seconds, report.backward_seconds, {}};
       return 0;
     });
@@ -190,7 +276,8 @@ class Shots : public ShotData<T, Dim, Memory> {
 
   // The same model behind layers that the source's wavefield can be run back from. A shot has the
   // same layers in every evaluation.
-  wave::Propagator<T, Dim, Memory> behind_random_layers(const Model& model,
+  wave::Propagator<T, Dim, Memory> behind_random_layers(const Instance<Memory>& exec,
+                                                        const Model& model,
                                                         const wave::Shot<Dim>& shot) const {
     wave::PropagatorOptions<Dim> options = m_modelling->propagator().options();
     options.boundaries = this->random_faces(options.boundaries);
@@ -199,34 +286,36 @@ class Shots : public ShotData<T, Dim, Memory> {
     const double taper = m_modelling->plan().source_taper;
     if (taper > 0.0) {
       tapered.delta =
-          wave::taper_delta<T, Dim, Memory>(m_exec, m_job.grid, model, shot.sources, taper);
+          wave::taper_delta<T, Dim, Memory>(exec, m_job.grid, model, shot.sources, taper);
     }
     const auto extended = wave::extend_model<T, Dim, Memory>(
-        m_exec, m_job.grid, tapered, options.boundaries, this->random_of(shot));
+        exec, m_job.grid, tapered, options.boundaries, this->random_of(shot));
     return wave::Propagator<T, Dim, Memory>(
-        m_exec, wave::extended_grid(m_job.grid, options.boundaries), extended, options);
+        exec, wave::extended_grid(m_job.grid, options.boundaries), extended, options);
   }
 
   std::unique_ptr<rtm::SnapshotStore<T, Dim, Memory>> make_store(
-      const rtm::Leg<T, Dim, Memory>& leg) {
-    const int fields = m_gradients->fields();
-    const std::int64_t every = m_gradients->every();
+      const Place& place, const rtm::Leg<T, Dim, Memory>& leg) const {
+    const int fields = place.gradients.fields();
+    const std::int64_t every = place.gradients.every();
     switch (m_source_field) {
       case SourceField::stored:
-        return std::make_unique<rtm::DeviceStore<T, Dim, Memory>>(m_arena, fields);
+        return std::make_unique<rtm::DeviceStore<T, Dim, Memory>>(place.arena, fields);
       case SourceField::replay:
         return std::make_unique<rtm::ReplayStore<T, Dim, Memory>>(
-            m_exec, leg, m_arena, m_modelling->plan().time.steps / every, every, m_piece, m_states,
-            fields);
+            place.exec, leg, place.arena, m_modelling->plan().time.steps / every, every, m_piece,
+            m_states, fields);
       default:
         return std::make_unique<rtm::ReverseStore<T, Dim, Memory>>(
-            m_exec, leg, m_arena, rtm::ReverseOptions{fields, m_gradients->outside()});
+            place.exec, leg, place.arena, rtm::ReverseOptions{fields, place.gradients.outside()});
     }
   }
 
   rtm::DeviceArena<T, Memory> m_arena;
   std::optional<Modelling> m_modelling;
   std::optional<Gradients> m_gradients;
+  std::vector<std::unique_ptr<OwnPlace>> m_places;  ///< of workers, where several are at once
+  int m_at_once = 1;
   std::vector<wave::PointSet<T, Dim, Memory>> m_receivers;  ///< of the present band
   SourceField m_source_field = SourceField::shell;
   std::int64_t m_states = 0, m_piece = 0;

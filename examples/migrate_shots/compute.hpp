@@ -46,6 +46,7 @@ struct Plan {
   std::vector<std::int64_t> largest;  ///< nodes of the largest shot's window, with layers
   double seconds = 0.0;               ///< estimate for all shots
   wave::MemoryNeed memory;            ///< of the largest shot, without snapshots
+  int at_once = 1;                    ///< shots that are migrated at once
 };
 
 /// The sums of one shot on its part of the model.

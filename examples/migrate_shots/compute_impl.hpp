@@ -4,6 +4,7 @@
 #include "common/summary.hpp"
 #include "migrate_shots/compute.hpp"
 
+#include <moho/core/at_once.hpp>
 #include <moho/core/copy.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
@@ -19,17 +20,31 @@
 #include <moho/wave/driver.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace moho::examples::migrate_shots {
 
 namespace detail {
 
-/// Migrates shots one after the other; what they share stays.
+/// What a shot leaves.
+template <class T, int Dim>
+struct ShotEnd {
+  ShotSums<T, Dim> sums;
+  ShotReport report;
+  /// Data as they came and as they are migrated, where they may be those of the first shot.
+  std::shared_ptr<std::pair<rtm::ShotGather<Dim>, rtm::PreparedShot<Dim>>> data;
+};
+
+/// Migrates shots one after the other; what they share stays. Where several are migrated at once,
+/// each worker has one of these.
 template <class T, int Dim, class Memory>
 class Migration {
  public:
@@ -39,7 +54,25 @@ class Migration {
         m_o(*job.options),
         m_phases(phases),
         m_arena("moho::rtm::snapshots", arena_piece),
-        m_host_arena("moho::rtm::snapshots on the host", arena_piece) {}
+        m_host_arena("moho::rtm::snapshots on the host", arena_piece),
+        m_data_shown(std::make_shared<std::atomic<bool>>(false)) {}
+  /// Another worker with the plan of the first. \param number from 1
+  Migration(const Instance<Memory>& exec, const Migration& first, int number)
+      : m_exec(exec),
+        m_job(first.m_job),
+        m_o(first.m_o),
+        m_phases(m_own_phases),
+        m_plan(first.m_plan),
+        m_options(first.m_options),
+        m_wavelet_times(first.m_wavelet_times),
+        m_codecs(first.m_codecs),
+        m_place(first.m_place),
+        m_arena("moho::rtm::snapshots", arena_piece),
+        m_host_arena("moho::rtm::snapshots on the host", arena_piece),
+        m_data_shown(first.m_data_shown),
+        m_number(number) {}
+  Migration(const Migration&) = delete;
+  Migration& operator=(const Migration&) = delete;
 
   void run() {
     m_job.together([&] {
@@ -47,15 +80,46 @@ class Migration {
       plan();
     });
     if (!m_job.begins(m_plan)) return;
-    const Stopwatch watch;
-    const auto count = m_job.shots.size();
-    for (std::size_t k = 0; k < count; ++k) {
-      if (!m_job.takes(k)) continue;
-      m_left = count - k;
-      m_done = static_cast<double>(k) / static_cast<double>(count);
-      m_part = 1.0 / static_cast<double>(count);
-      shot(k);
+    const auto instances = instances_at_once(m_exec, m_plan.at_once);
+    std::vector<std::unique_ptr<Migration>> others;
+    for (int n = 1; n < m_plan.at_once; ++n) {
+      others.push_back(
+          std::make_unique<Migration>(instances[static_cast<std::size_t>(n)], *this, n));
     }
+    m_exec = instances.front();
+    m_parts.assign(m_job.shots.size(), 0.0);
+    auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
+      while (k < m_job.shots.size()) {
+        if (m_job.takes(k++)) return k - 1;
+        m_parts[k - 1] = 1.0;
+      }
+      return std::nullopt;
+    };
+    const auto work = [&](int worker, std::size_t k, AtOnceCaller& caller) {
+      Migration& own = worker == 0 ? *this : *others[static_cast<std::size_t>(worker) - 1];
+      return own.shot(k, caller, [&](double part, double rate) { tell(k, part, rate); });
+    };
+    const auto done = [&](std::size_t k, ShotEnd<T, Dim>&& end) {
+      m_parts[k] = 1.0;
+      if (end.data && !*m_data_shown) {
+        m_job.data(end.data->first, end.data->second);
+        *m_data_shown = true;
+      }
+      m_job.done(k, end.sums, end.report);
+    };
+    run_at_once<ShotEnd<T, Dim>>(m_plan.at_once, next, work, done);
+    // seconds side by side
+    if (others.empty()) return;
+    PhaseTimes all;
+    for (const auto& [name, seconds] : m_phases.phases()) {
+      all.add(name, name == "plan" ? seconds : seconds / m_plan.at_once);
+    }
+    for (const auto& other : others) {
+      for (const auto& [name, seconds] : other->m_phases.phases()) {
+        all.add(name, seconds / m_plan.at_once);
+      }
+    }
+    m_phases = all;
   }
 
  private:
@@ -155,11 +219,30 @@ class Migration {
     auto modelling = make(window, part, shot);
     m_plan.memory = modelling.plan().memory;
     for (int d = 0; d < Dim; ++d) m_plan.largest.push_back(modelling.plan().grid.extents[d]);
-    choose(modelling);
-    m_plan.seconds = m_plan.strategy.seconds * all / static_cast<double>(nodes);
-    if (m_job.true_values != nullptr) {
-      m_plan.seconds += 0.5 * m_plan.strategy.legs * all / static_cast<double>(nodes);
+    measure(modelling);
+    const auto shots = static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1024));
+    choose(modelling, m_o.at_once > 0 ? std::min(m_o.at_once, shots) : 1);
+    if (m_o.at_once > 0) return estimate(all / static_cast<double>(nodes));
+    // as many as do not have to keep their snapshots in a slower way
+    const Plan alone = m_plan;
+    const Place place = m_place;
+    int most = std::min(shots, wave::shots_at_once(m_exec, modelling.plan().grid.size()));
+    for (; most > 1; --most) {
+      try {
+        choose(modelling, most);
+        if (m_plan.strategy.name == alone.strategy.name && m_place == place) break;
+      } catch (const InputError&) {  // no room for so many
+      }
+      m_plan = alone;
+      m_place = place;
     }
+    estimate(all / static_cast<double>(nodes));
+  }
+
+  // Seconds of all shots. \param largest how many shots of the largest are as much work
+  void estimate(double largest) {
+    m_plan.seconds = m_plan.strategy.seconds * largest;
+    if (m_job.true_values != nullptr) m_plan.seconds += 0.5 * m_plan.strategy.legs * largest;
   }
 
   Modelling make(const rtm::ShotWindow<Dim>& window, ModelValues<T>& values,
@@ -179,8 +262,37 @@ class Migration {
     }
   }
 
-  // How snapshots are kept.
-  void choose(Modelling& modelling) {
+  // What ways to keep snapshots cost here.
+  void measure(Modelling& modelling) {
+    if (m_o.error == "lossless") {
+      m_accuracy.kind = rtm::Accuracy::Kind::lossless;
+    } else {
+      const rtm::CodecOptions asked = rtm::parse_codec(m_o.error);
+      m_codecs.push_back(asked);
+      if (asked.mode == rtm::CodecMode::transform) {
+        m_accuracy = {rtm::Accuracy::Kind::snr, asked.snr};
+        for (const int bits : {12, 16}) {
+          m_codecs.push_back({.mode = rtm::CodecMode::blocks, .bits = bits});
+        }
+      } else if (asked.mode == rtm::CodecMode::blocks) {
+        m_accuracy = {rtm::Accuracy::Kind::bits, static_cast<double>(asked.bits)};
+      } else {
+        m_accuracy = {rtm::Accuracy::Kind::bound, asked.max_error};
+      }
+    }
+    m_rates = rtm::measure_rates<T, Dim, Memory>(m_exec, modelling.propagator(),
+                                                 modelling.wavefield(), m_codecs);
+    m_rates.link = rtm::measure_link(m_exec);
+    if (m_o.disk > 0) {
+      m_rates.disk_write = 5e8;  // of a common disk; what is slower shows in the time line
+      m_rates.disk_read = 1e9;
+    }
+  }
+
+  // How snapshots of so many shots at once are kept.
+  void choose(const Modelling& modelling, int at_once) {
+    m_plan.at_once = at_once;
+    m_plan.strategy = {};
     const auto& propagator = modelling.propagator();
     const auto& scheme = propagator.scheme();
     const Box<Dim> interior = propagator.interior();
@@ -204,53 +316,35 @@ class Migration {
         scheme.stencil() == wave::detail::Stencil::tti ? scheme.order() : scheme.order() / 2;
     shape.face_bytes = static_cast<int>(sizeof(T)) * scheme.fields();
     shape.face_error = sizeof(T) == 4 ? 1e-4 : 1e-11;
-    rtm::Accuracy accuracy;
-    std::vector<rtm::CodecOptions> codecs;
-    if (m_o.error == "lossless") {
-      accuracy.kind = rtm::Accuracy::Kind::lossless;
-    } else {
-      const rtm::CodecOptions asked = rtm::parse_codec(m_o.error);
-      codecs.push_back(asked);
-      if (asked.mode == rtm::CodecMode::transform) {
-        accuracy = {rtm::Accuracy::Kind::snr, asked.snr};
-        for (const int bits : {12, 16}) {
-          codecs.push_back({.mode = rtm::CodecMode::blocks, .bits = bits});
-        }
-      } else if (asked.mode == rtm::CodecMode::blocks) {
-        accuracy = {rtm::Accuracy::Kind::bits, static_cast<double>(asked.bits)};
-      } else {
-        accuracy = {rtm::Accuracy::Kind::bound, asked.max_error};
-      }
-    }
-    rtm::Rates rates =
-        rtm::measure_rates<T, Dim, Memory>(m_exec, propagator, modelling.wavefield(), codecs);
-    m_codecs = codecs;
-    rates.link = rtm::measure_link(m_exec);
-    if (m_o.disk > 0) {
-      rates.disk_write = 5e8;  // of a common disk; what is slower shows in the time line
-      rates.disk_read = 1e9;
-    }
     rtm::Budget budget;
     const std::size_t need = modelling.plan().memory.most;
-    if (is_host_memory<Memory>) {
-      const std::size_t asked = m_o.memory > 0 ? m_o.memory : m_o.device_memory;
-      const std::size_t there = memory_budget(m_exec);
-      budget.device = asked > 0 ? std::min(there, asked - std::min(asked, need)) : there;
-    } else {
-      const std::size_t asked = m_o.device_memory;
-      const std::size_t there = memory_budget(m_exec);
-      budget.device = asked > 0 ? std::min(there, asked - std::min(asked, need)) : there;
-      const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
-      budget.host = memory_budget(host, m_o.memory);
+    const auto shots = static_cast<std::size_t>(at_once);
+    const std::size_t asked =
+        is_host_memory<Memory> && m_o.memory > 0 ? m_o.memory : m_o.device_memory;
+    const std::size_t there = memory_budget(m_exec);  // besides one shot
+    const std::size_t others = (shots - 1) * need;
+    if (shots > 1 && (others > there || (asked > 0 && shots * need > asked))) {
+      throw MemoryError(
+          concat("memory: ", shots, " shots at once take ",
+                 format_bytes(static_cast<double>(shots * need)), " besides snapshots (allowed: ",
+                 format_bytes(static_cast<double>(asked > 0 ? asked : there + need)),
+                 asked > 0 ? ", as asked" : ", what is free", "): give a smaller --at-once"));
     }
-    budget.disk = m_o.disk;
+    budget.device = there - others;
+    if (asked > 0) budget.device = std::min(there - others, asked - std::min(asked, shots * need));
+    if (!is_host_memory<Memory>) {
+      const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+      budget.host = memory_budget(host, m_o.memory) / shots;
+    }
+    budget.device /= shots;
+    budget.disk = m_o.disk / shots;
     m_plan.budget = static_cast<double>(budget.device);
     m_plan.host_budget = static_cast<double>(budget.host);
     m_plan.disk = static_cast<double>(budget.disk);
     m_place = Place::device;
     std::string why, reason;
     std::optional<double> least;
-    for (const rtm::Strategy& given : rtm::strategies(shape, rates, budget, accuracy)) {
+    for (const rtm::Strategy& given : rtm::strategies(shape, m_rates, budget, m_accuracy)) {
       if (!wanted(given)) continue;
       rtm::Strategy way = given;
       const std::optional<Place> place = place_of(way, budget);
@@ -365,8 +459,11 @@ class Migration {
           std::max<std::int64_t>(way.states - 1, 0));
     }
     if (on_disk) {
-      return std::make_unique<rtm::FileStore<T, Dim, Memory>>(m_job.scratch, propagator.grid(),
-                                                              codec, m_job.timeline);
+      const std::filesystem::path folder =
+          m_number == 0 ? m_job.scratch
+                        : std::filesystem::path(concat(m_job.scratch.string(), "_at_", m_number));
+      return std::make_unique<rtm::FileStore<T, Dim, Memory>>(folder, propagator.grid(), codec,
+                                                              m_job.timeline);
     }
     if (codec) return std::make_unique<rtm::PackedStore<T, Dim, Memory>>(*codec, on_host);
     if (on_host && !is_host_memory<Memory>) {
@@ -428,14 +525,35 @@ class Migration {
     return series;
   }
 
-  void shot(std::size_t k) {
+  // Tells how far the shots are. \param part of shot k
+  void tell(std::size_t k, double part, double rate) {
+    m_parts[k] = part;
+    double done = 0.0;
+    for (const double one : m_parts) done += one;
+    const auto count = static_cast<double>(m_parts.size());
+    const double left = done > 0.0 ? m_watch.seconds() * (count - done) / done : 0.0;
+    m_job.progress(done / count,
+                   concat(m_plan.at_once, " shots at once, ", static_cast<std::int64_t>(done),
+                          " of ", m_parts.size(), ", ", format_count(rate * m_plan.at_once),
+                          "points/s, ", std::llround(left), " s left"));
+  }
+
+  // \param tells how far it is, and its rate, where several are migrated at once
+  ShotEnd<T, Dim> shot(std::size_t k, AtOnceCaller& caller,
+                       const std::function<void(double, double)>& tells) {
     const Stopwatch preparing;
+    const bool alone = m_plan.at_once == 1;
     const std::string name = concat("shot ", m_job.shots[k].number);
     rtm::ShotWindow<Dim> window = window_of(m_job.shots[k]);
-    rtm::ShotGather<Dim> gather =
-        m_job.gather ? m_job.gather(k) : model_data(m_job.shots[k], window);
-    ShotReport report;
-    ShotSums<T, Dim> sums;
+    rtm::ShotGather<Dim> gather;
+    if (m_job.gather) {
+      caller.call([&] { gather = m_job.gather(k); });
+    } else {
+      gather = model_data(m_job.shots[k], window);
+    }
+    ShotEnd<T, Dim> end;
+    ShotReport& report = end.report;
+    ShotSums<T, Dim>& sums = end.sums;
     sums.window = window;
     report.receivers = static_cast<std::int64_t>(gather.shot.receivers.size());
     report.dead = static_cast<std::int64_t>(m_job.shots[k].receivers.size()) - report.receivers;
@@ -444,8 +562,7 @@ class Migration {
       report.notes.push_back("nothing to migrate: no live trace");
       const auto size = static_cast<std::size_t>(window.grid.size());
       for (auto* values : {&sums.image, &sums.source, &sums.receiver}) values->assign(size, T(0));
-      m_job.done(k, sums, report);
-      return;
+      return end;
     }
     ModelValues<T> part = cut(*m_job.values, window);
     auto modelling = make(window, part, gather.shot);
@@ -463,8 +580,15 @@ class Migration {
     options.end_taper = m_job.gather ? 0.5 / m_plan.frequency : 0.0;
     rtm::PreparedShot<Dim> data =
         rtm::prepare(gather, options, arrivals(window, part, gather.shot));
-    if (!m_data_shown && m_job.data) m_job.data(gather, data);
-    m_data_shown = true;
+    if (m_job.data && !*m_data_shown) {
+      if (alone) {
+        m_job.data(gather, data);
+        *m_data_shown = true;
+      } else {
+        end.data =
+            std::make_shared<std::pair<rtm::ShotGather<Dim>, rtm::PreparedShot<Dim>>>(gather, data);
+      }
+    }
     report.notes = gather.notes;
     report.notes.insert(report.notes.end(), data.notes.begin(), data.notes.end());
     gather.samples = {};
@@ -520,12 +644,14 @@ class Migration {
       migrate.progress = [&](int leg, const wave::ShotProgress& now) {
         const double steps = std::max<double>(static_cast<double>(now.steps), 1.0);
         const double part_done = 0.5 * (leg + static_cast<double>(now.step) / steps);
+        if (!alone) return caller.call([&] { tells(part_done, now.points_per_second); });
         const double whole = 2.0 * (now.seconds + now.seconds_left);
-        m_job.progress(
-            m_done + m_part * part_done,
-            concat("shot ", m_job.shots[k].number, ", ", leg == 0 ? "forward" : "back", ", ",
-                   format_count(now.points_per_second), "points/s, ",
-                   std::llround(whole * (static_cast<double>(m_left) - part_done)), " s left"));
+        const auto all = static_cast<double>(m_job.shots.size());
+        const auto at = static_cast<double>(k) + part_done;
+        m_job.progress(at / all,
+                       concat("shot ", m_job.shots[k].number, ", ", leg == 0 ? "forward" : "back",
+                              ", ", format_count(now.points_per_second), "points/s, ",
+                              std::llround(whole * (all - at)), " s left"));
       };
     }
     m_exec.fence();
@@ -559,7 +685,7 @@ class Migration {
     sums.receiver = download(m_exec, image.receiver_illumination);
     if (image.offsets.size() > 0) sums.offsets = download(m_exec, image.offsets);
     m_phases.add("transfer", leaving.seconds());
-    m_job.done(k, sums, report);
+    return end;
   }
 
   // What the grid carries without much dispersion, Hz.
@@ -573,17 +699,21 @@ class Migration {
   Instance<Memory> m_exec;
   const Job<T, Dim>& m_job;
   const Options& m_o;
+  PhaseTimes m_own_phases;  // of workers but the first
   PhaseTimes& m_phases;
   Plan m_plan;
   wave::ModellingOptions<Dim> m_options;
   rtm::WaveletTimes m_wavelet_times;
   std::vector<rtm::CodecOptions> m_codecs;
+  rtm::Accuracy m_accuracy;
+  rtm::Rates m_rates;
   Place m_place = Place::device;
   rtm::DeviceArena<T, Memory> m_arena;
   rtm::HostArena<T, Memory> m_host_arena;
-  bool m_data_shown = false;
-  double m_done = 0.0, m_part = 1.0;
-  std::size_t m_left = 0;
+  std::shared_ptr<std::atomic<bool>> m_data_shown;  // of all workers
+  int m_number = 0;                                 // of the worker
+  std::vector<double> m_parts;                      // of each shot, how much is done
+  Stopwatch m_watch;
 };
 
 }  // namespace detail

@@ -105,7 +105,7 @@ Description describe() {
         {"device-memory", "BYTES", "most of the device for a shot (default: what is free)"},
         {"disk", "BYTES", "most for snapshots in files, in the folder of --out (default: 0)"}}},
       running_options(d.program, "shot"),
-      {"Several places", distribute_options()}};
+      {"Several places", joined({at_once_option()}, distribute_options())}};
   return d;
 }
 

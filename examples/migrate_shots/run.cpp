@@ -231,6 +231,7 @@ class Program {
     kept["bytes"] = static_cast<double>(plan.strategy.bytes);
     kept["lossless"] = plan.strategy.lossless;
     summary["snapshots"] = kept;
+    summary["at_once"] = plan.at_once;
     summary["notes"] = strings_json(m_data.notes);
     if (m_o.plan) return false;
     if (!m_session.processes().root()) return true;
@@ -261,7 +262,11 @@ class Program {
       largest += concat(largest.empty() ? "" : " x ", nodes);
     m_session.print("          largest shot ", largest, " nodes with layers, ",
                     format_bytes(static_cast<double>(p.memory.most)), " on ", m_o.space,
-                    " besides snapshots");
+                    p.at_once > 1 ? " each besides snapshots" : " besides snapshots");
+    if (m_job.shots.size() > 1) {
+      m_session.print("          ", p.at_once, p.at_once == 1 ? " shot" : " shots", " at once",
+                      m_o.at_once == 0 ? " (auto)" : "");
+    }
     m_session.print("snapshots every ", p.every, " steps, ", p.time.steps / p.every,
                     " of them: ", p.strategy.name, ", ",
                     format_bytes(static_cast<double>(p.strategy.bytes)), " of ",

@@ -5,6 +5,7 @@
 #include "common/wave_fields.hpp"
 #include "model_waves/compute.hpp"
 
+#include <moho/core/at_once.hpp>
 #include <moho/core/copy.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace moho::examples::model_waves {
 
@@ -41,6 +43,149 @@ wave::Modelling<T, Dim, Memory> prepare(const Instance<Memory>& exec, const Wave
   }
 }
 
+// What a shot leaves.
+template <class T, int Dim, class Memory>
+struct ShotEnd {
+  wave::ShotResult<T, Dim, Memory> result;
+  double preparing = 0.0, waiting = 0.0, finding = 0.0;  // seconds
+  double begin = 0.0, end = 0.0;                         // of the steps, since the first shot
+};
+
+// Shots over one model, one after the other or several at once.
+template <class T, int Dim, class Memory>
+class Survey {
+ public:
+  Survey(const Instance<Memory>& exec, const WaveJob<T, Dim>& job,
+         wave::Modelling<T, Dim, Memory>& modelling, const TakeSnapshot<T>& snapshot)
+      : m_job(job),
+        m_modelling(modelling),
+        m_plan(modelling.plan()),
+        m_snapshot(snapshot),
+        m_instances(instances_at_once(exec, m_plan.at_once)),
+        m_parts(job.shots.size(), 0.0),
+        m_rates(m_instances.size(), 0.0) {
+    m_wavefields.push_back(&modelling.wavefield());
+    for (std::size_t n = 1; n < m_instances.size(); ++n) {
+      m_own.push_back(modelling.propagator().make_wavefield(m_instances[n]));
+    }
+    for (auto& wavefield : m_own) m_wavefields.push_back(&wavefield);
+    for (const auto& instance : m_instances) instance.fence();
+  }
+
+  void run(WaveReport& out) {
+    double first = -1.0, last = 0.0;  // steps of any shot, seconds
+    auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
+      while (k < m_job.shots.size()) {
+        if (m_job.takes(k++)) return k - 1;
+      }
+      return std::nullopt;
+    };
+    const auto work = [&](int worker, std::size_t k, AtOnceCaller& caller) {
+      return shot(static_cast<std::size_t>(worker), k, caller);
+    };
+    const auto done = [&](std::size_t k, ShotEnd<T, Dim, Memory>&& end) {
+      const wave::ShotResult<T, Dim, Memory>& result = end.result;
+      out.phases.add("prepare", end.preparing);
+      if (end.waiting > 0.0) out.phases.add("snapshots", end.waiting);
+      if (alone()) {
+        out.phases.add("steps", result.seconds);
+        out.seconds += result.seconds;
+      } else {
+        first = first < 0.0 ? end.begin : std::min(first, end.begin);
+        last = std::max(last, end.end);
+      }
+      out.points += result.points;
+      out.whole_points += result.whole_points;
+      out.domain_seconds += end.finding;
+      m_parts[k] = 1.0;
+      m_job.gather(
+          k, Gather<T>{result.traces.data(), static_cast<std::int64_t>(result.traces.extent(0)),
+                       static_cast<std::int64_t>(result.traces.extent(1))});
+    };
+    run_at_once<ShotEnd<T, Dim, Memory>>(static_cast<int>(m_instances.size()), next, work, done);
+    if (!alone()) {
+      out.seconds = std::max(last - first, 0.0);
+      out.phases.add("steps", out.seconds);
+    }
+  }
+
+ private:
+  bool alone() const { return m_instances.size() == 1; }
+
+  ShotEnd<T, Dim, Memory> shot(std::size_t worker, std::size_t k, AtOnceCaller& caller) {
+    const Instance<Memory>& exec = m_instances[worker];
+    const wave::Propagator<T, Dim, Memory>& propagator = m_modelling.propagator();
+    const wave::Shot<Dim>& shot = m_job.shots[k];
+    ShotEnd<T, Dim, Memory> end;
+    const Stopwatch preparing;
+    const auto sources = m_modelling.sources(exec, shot);
+    const auto receivers = m_modelling.receivers(exec, shot);
+    rtm::DomainOptions domain_options;
+    domain_options.onset = rtm::onset(m_plan.wavelet, m_plan.time.dt);
+    domain_options.frequency = m_plan.frequency;
+    const auto domain = rtm::make_domain<T, Dim, Memory>(
+        m_job.expand, exec, propagator, m_modelling.extended_model(), sources, domain_options);
+    exec.fence();
+
+    wave::ShotOptions<T, Dim, Memory> options = m_modelling.shot_options();
+    if (m_job.expand != rtm::Expansion::none) options.domain = domain.get();
+    std::unique_ptr<wave::SnapshotQueue<T, Dim, Memory>> snapshots;
+    if (k == 0 && options.snapshot_every > 0) {
+      const auto take = [&](std::int64_t step, const T* values) {
+        caller.call([&] { m_snapshot(step, values); });
+      };
+      snapshots =
+          std::make_unique<wave::SnapshotQueue<T, Dim, Memory>>(exec, propagator.interior(), take);
+      options.snapshot = [&](const wave::Wavefield<T, Dim, Memory>& field, const Box<Dim>&,
+                             std::int64_t step) {
+        snapshots->put(field.layout, field.now[0], step);
+      };
+    }
+    end.preparing = preparing.seconds();
+    if (m_job.progress) {
+      options.progress = [&](const wave::ShotProgress& now) {
+        if (alone()) return m_job.tell(k, now);
+        caller.call([&] { tell(worker, k, now); });
+      };
+    }
+    end.begin = m_watch.seconds();
+    wave::Wavefield<T, Dim, Memory>& wavefield = *m_wavefields[worker];
+    end.result = tell_failed_step<T, Dim, Memory>(
+        exec, propagator, wavefield, m_job.grid, options, [&](const auto& how) {
+          return wave::model_shot<T, Dim, Memory>(exec, propagator, wavefield, sources,
+                                                  m_plan.wavelet, receivers, how);
+        });
+    if (snapshots) {
+      end.result.seconds = std::max(end.result.seconds - snapshots->seconds_waited(), 0.0);
+      snapshots->finish();
+      end.waiting = snapshots->seconds_waited();
+    }
+    end.end = m_watch.seconds();
+    end.result.gather = {};
+    end.finding = domain->report().seconds();
+    return end;
+  }
+
+  void tell(std::size_t worker, std::size_t k, const wave::ShotProgress& now) {
+    m_parts[k] = static_cast<double>(now.step) / static_cast<double>(now.steps);
+    m_rates[worker] = now.points_per_second;
+    double done = 0.0, rate = 0.0;
+    for (std::size_t n = 0; n < m_parts.size(); ++n) done += m_job.is_there(n) ? 1.0 : m_parts[n];
+    for (const double one : m_rates) rate += one;
+    m_job.tell_all(m_plan.at_once, done, rate, m_watch.seconds());
+  }
+
+  const WaveJob<T, Dim>& m_job;
+  wave::Modelling<T, Dim, Memory>& m_modelling;
+  const wave::ModellingPlan<Dim>& m_plan;
+  const TakeSnapshot<T>& m_snapshot;
+  std::vector<Instance<Memory>> m_instances;
+  std::vector<wave::Wavefield<T, Dim, Memory>> m_own;
+  std::vector<wave::Wavefield<T, Dim, Memory>*> m_wavefields;
+  std::vector<double> m_parts, m_rates;  // of shots, of workers
+  Stopwatch m_watch;
+};
+
 }  // namespace detail
 
 template <class T, int Dim, class Memory>
@@ -51,61 +196,10 @@ WaveReport compute_on(const Instance<Memory>& exec, const WaveJob<T, Dim>& job,
   out.threads = exec.concurrency();
   std::optional<wave::Modelling<T, Dim, Memory>> made;
   job.together([&] { made.emplace(detail::prepare<T, Dim, Memory>(exec, job, out.phases)); });
-  wave::Modelling<T, Dim, Memory>& modelling = *made;
-  const wave::ModellingPlan<Dim>& plan = modelling.plan();
-  const wave::Propagator<T, Dim, Memory>& propagator = modelling.propagator();
-  out.take(plan);
-  out.bytes = plan.memory.most;
+  out.take(made->plan());
+  out.bytes = made->plan().memory.most;
   if (!job.begins(out)) return out;
-
-  for (std::size_t k = 0; k < job.shots.size(); ++k) {
-    if (!job.takes(k)) continue;
-    const wave::Shot<Dim>& shot = job.shots[k];
-    const Stopwatch preparing;
-    const auto sources = modelling.sources(exec, shot);
-    const auto receivers = modelling.receivers(exec, shot);
-    rtm::DomainOptions domain_options;
-    domain_options.onset = rtm::onset(plan.wavelet, plan.time.dt);
-    domain_options.frequency = plan.frequency;
-    const auto domain = rtm::make_domain<T, Dim, Memory>(
-        job.expand, exec, propagator, modelling.extended_model(), sources, domain_options);
-    exec.fence();
-
-    wave::ShotOptions<T, Dim, Memory> options = modelling.shot_options();
-    if (job.expand != rtm::Expansion::none) options.domain = domain.get();
-    std::unique_ptr<wave::SnapshotQueue<T, Dim, Memory>> snapshots;
-    if (k == 0 && options.snapshot_every > 0) {
-      snapshots = std::make_unique<wave::SnapshotQueue<T, Dim, Memory>>(exec, propagator.interior(),
-                                                                        snapshot);
-      options.snapshot = [&](const wave::Wavefield<T, Dim, Memory>& field, const Box<Dim>&,
-                             std::int64_t step) {
-        snapshots->put(field.layout, field.now[0], step);
-      };
-    }
-    out.phases.add("prepare", preparing.seconds());
-    if (job.progress) {
-      options.progress = [&job, k](const wave::ShotProgress& now) { job.tell(k, now); };
-    }
-    const wave::ShotResult<T, Dim, Memory> result = tell_failed_step<T, Dim, Memory>(
-        exec, propagator, modelling.wavefield(), job.grid, options, [&](const auto& how) {
-          return wave::model_shot<T, Dim, Memory>(exec, propagator, modelling.wavefield(), sources,
-                                                  plan.wavelet, receivers, how);
-        });
-    double seconds = result.seconds;
-    if (snapshots) {
-      seconds = std::max(seconds - snapshots->seconds_waited(), 0.0);
-      snapshots->finish();
-      out.phases.add("snapshots", snapshots->seconds_waited());
-    }
-    out.phases.add("steps", seconds);
-    out.seconds += seconds;
-    out.points += result.points;
-    out.whole_points += result.whole_points;
-    out.domain_seconds += domain->report().seconds();
-    job.gather(k,
-               Gather<T>{result.traces.data(), static_cast<std::int64_t>(result.traces.extent(0)),
-                         static_cast<std::int64_t>(result.traces.extent(1))});
-  }
+  detail::Survey<T, Dim, Memory>(exec, job, *made, snapshot).run(out);
   return out;
 }
 

@@ -50,7 +50,7 @@ Description describe() {
       {{"snapshot-every", "s",
         "seconds between snapshots of the first shot, 0 for none (default: a quarter of the "
         "time)"}},
-      {memory_option("for all arrays together, or on the device")});
+      {memory_option("for all arrays together, or on the device"), at_once_option()});
   return d;
 }
 

@@ -53,6 +53,8 @@ class Program : public ShotProgram<T, Dim> {
                                  arrays.parameters * arrays.whole + arrays.media * arrays.padded));
       estimate.take(sizeof(T) *
                     ((arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers));
+      estimate.take(sizeof(T) * shots_besides(o) *
+                    ((arrays.slopes + 2.0 * arrays.fields) * arrays.padded + arrays.layers));
       // domains that expand by arrivals find them first, in an array with its copy for the solver
       const bool arrivals = o.expand == rtm::Expansion::eikonal;
       if (arrivals || o.expand == rtm::Expansion::layers) {
@@ -76,6 +78,10 @@ class Program : public ShotProgram<T, Dim> {
     job.modelling.keep_model =
         m_o.expand == rtm::Expansion::layers || m_o.expand == rtm::Expansion::eikonal;
     if (m_o.space == "cuda") job.modelling.memory = m_o.memory;
+    job.modelling.shots = static_cast<std::int64_t>(job.shots.size());
+    // what a host may take is checked for the shots that are asked for
+    const bool bound = m_o.memory > 0 && m_o.space != "cuda";
+    job.modelling.at_once = m_o.at_once == 0 && bound ? 1 : m_o.at_once;
   }
 
   WaveReport compute(const WaveJob<T, Dim>& job) override {

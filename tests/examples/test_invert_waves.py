@@ -321,6 +321,50 @@ class Resume(Case):
                 self.assertEqual(file.read(), folder)
 
 
+class AtOnce(Case):
+    """Several shots at once: the bits of one after the other."""
+
+    results = ["vp.npy", "gradient_vp.npy", "illumination.npy", "vp_band_0001.npy", "gather_modelled.npy"]
+
+    def arguments(self, count, *more):
+        return [*self.shots, "--iterations", "2", "--bands", "5,9", "--space", "serial", "--at-once", str(count), *more]
+
+    def same(self, one, many):
+        timeless = [[{key: value for key, value in row.items() if key != "seconds"} for row in r.history]
+                    for r in (one, many)]
+        self.assertEqual(*timeless)
+
+    def test_same_bits(self):
+        for field in ("shell", "random", "stored"):
+            one = self.invert(*self.arguments(1, "--source-field", field), out="one")
+            self.assertIn("1 shot at once", one.text)
+            for count in (2, 5):
+                many = self.invert(*self.arguments(count, "--source-field", field), out="many")
+                self.assertIn(f"{count} shots at once", many.text)
+                self.assert_same_files(self.results, "one", "many")
+                self.same(one, many)
+
+    def test_a_kill_is_gone_on_with(self):
+        whole = self.invert(*self.arguments(1), out="whole")
+        command = [self.program, "--vp", "start.npy", *self.survey, *self.arguments(3), "--no-plot", "--out", "part"]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True) as process:
+            for line in process.stdout:
+                if line.startswith("evaluated 2:"):
+                    process.send_signal(signal.SIGKILL)
+                    break
+        self.assertNotEqual(process.returncode, 0)
+        again = self.invert(*self.arguments(2), "--resume", out="part")
+        self.assertIn("evaluations are there", again.text)
+        self.assert_same_files(self.results, "whole", "part")
+        self.same(whole, again)
+
+    def test_too_many(self):
+        more = ["--source-field", "stored", "--memory", "40M"]
+        self.invert(*self.arguments(1, *more))
+        self.refuse(["--vp", "start.npy", *self.survey, *self.arguments(5, *more)], "--source-field stored: it takes",
+                    "fewer shots --at-once")
+
+
 class Ranks(Case):
     """Ranks share the shots of every evaluation: any number of them gives the same bits."""
 

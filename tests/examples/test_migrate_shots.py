@@ -190,6 +190,38 @@ class Picture(Case):
             self.assert_picture(os.path.join(r.folder, name))
 
 
+class AtOnce(Case):
+    """Several shots at once: the bits of one after the other."""
+
+    def test_same_bits(self):
+        shots = [*self.shots[:-3], "300,20:900,20:5", *self.shots[-2:], "--condition", "laplacian,source", "--columns",
+                 "500,600", "--space", "serial", "--keep-shots"]
+        names = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy", "offsets.npy",
+                 "image.sgy", "data_before.npy", "data_after.npy", *(f"shot_000{k}.npy" for k in range(1, 6))]
+        for kept in ([], ["--snapshots", "boundary"], ["--snapshots", "disk", "--disk", "1G"], ["--snapshots", "replay"]):
+            one = self.migrate(*shots, *kept, "--at-once", "1", out="one")
+            self.assertIn("1 shot at once", one.text)
+            for count in (2, 5):
+                many = self.migrate(*shots, *kept, "--at-once", str(count), out="many")
+                self.assertIn(f"{count} shots at once", many.text)
+                self.assertEqual(many.summary["at_once"], count)
+                self.assert_same_files(names, "one", "many")
+                self.assertEqual(many.summary["migrated"][4]["number"], 5)
+                self.assertFalse([name for name in os.listdir(many.folder) if name.startswith("snapshots")])
+
+    def test_going_on(self):
+        whole = self.migrate(*self.shots, "--keep-shots", "--at-once", "1", out="whole")
+        part = self.migrate(*self.shots, "--keep-shots", "--at-once", "2", "--space", "serial", out="part")
+        os.remove(os.path.join(part.folder, "shot_0002.npy"))
+        again = self.migrate(*self.shots, "--keep-shots", "--at-once", "2", "--space", "serial", "--resume", out="part")
+        self.assertIn("2 of 3 shots are there", again.text)
+        np.testing.assert_array_equal(again.image, whole.image)
+
+    def test_too_many(self):
+        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--space", "serial", "--memory", "12M", "--at-once",
+                     "3"], "memory: 3 shots at once take", "allowed: 12 MiB, as asked", "smaller --at-once")
+
+
 class Ranks(Case):
     """Ranks share the shots: any number of them gives the same bits."""
 

@@ -362,11 +362,11 @@ class NothingIsLost(support.NothingIsLost, Case):
     survey = ["--vp", "v.npy", "--epsilon", "0.2", "--delta", "0.05", "--spacing", "10", "--time", "0.8", "--source",
               "300,20:2700,20:6", "--receivers", "0,20:3000,20:31", "--snapshot-every", "0.4"]
 
-    def whole_and_interrupted(self, number):
+    def whole_and_interrupted(self, number, more=()):
         rng = np.random.default_rng(3)
         self.save("v.npy", (2000.0 + rng.uniform(0, 300, (301, 151))).astype(np.float32))
         self.assertEqual(self.call(*self.survey, "--no-plot", "--out", "whole").returncode, 0)
-        process = self.start(*self.survey)
+        process = self.start(*self.survey, *more)
 
         def two_shots():
             try:
@@ -412,6 +412,18 @@ class NothingIsLost(support.NothingIsLost, Case):
             for name in self.files():
                 os.remove(self.path("out/" + name))
 
+    def test_a_kill_of_shots_at_once_is_gone_on_with(self):
+        several = ["--at-once", "2", "--space", "serial"]
+        self.assertEqual(self.whole_and_interrupted(signal.SIGKILL, several), -9)
+        there = len(self.summary()["parts"])
+        self.assertIn(there, range(2, 6))
+        done = self.call(*self.survey, *several, "--no-plot", "--out", "out", "--resume")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(f"{there} of 6 shots are there", done.stdout)
+        for name in self.summary("whole")["files"]:
+            if name != "summary.json":
+                self.assertEqual(self.content("out/" + name), self.content("whole/" + name), name)
+
     def test_resuming_another_run_is_refused(self):
         self.whole_and_interrupted(signal.SIGINT)
         before = self.files(), self.summary()
@@ -447,6 +459,45 @@ class NothingIsLost(support.NothingIsLost, Case):
         done = self.run_small("--resume")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("0 of 1 shots are there", done.stdout)
+
+
+class AtOnce(Case):
+    """Several shots at once: the bits of one after the other."""
+
+    shots = [*Case.section, "--source", "100,20:500,20:7", "--receivers", "0,20:600,20:31"]
+    names = [*(f"gather_{k:04d}.npy" for k in range(1, 8)), "gather.sgy", "vp.npy"]
+
+    def test_same_bits(self):
+        snapshots = [word if word != "0" else "0.1" for word in self.shots]
+        for space, more, counts in (("openmp", [], (2, 5, 40)), ("serial", ["--expand", "eikonal"], (5,))):
+            one = self.model(*snapshots, "--space", space, *more, "--at-once", "1", out="one")
+            self.assertIn("1 shot at once", one.text)
+            for count in counts:
+                many = self.model(*snapshots, "--space", space, *more, "--at-once", str(count), out="many")
+                self.assertIn(f"{min(count, 7)} shots at once", many.text)
+                self.assert_same_files([*self.names, "snapshot_0001.npy", "snapshot_0003.npy"], "one", "many")
+                for key in ("shots", "snapshots", "scheme", "gather", "files"):
+                    self.assertEqual(many.summary[key], one.summary[key], key)
+                self.assertEqual(many.summary["run"]["at_once"], min(count, 7))
+                self.assertEqual(many.summary["run"]["expand"]["points"], one.summary["run"]["expand"]["points"])
+        self.model(*self.shots, "--at-once", "1", out="one")
+        self.assertIn("at once (auto)", self.model(*self.shots, out="auto").text)
+        self.assert_same_files(self.names, "one", "auto")
+
+    def test_ranks_share_shots_of_which_each_has_several(self):
+        self.needs_mpirun()
+        self.model(*self.shots, "--at-once", "1", out="one")
+        self.succeed(*self.shots, "--space", "serial", "--at-once", "2", out="many", ranks=2)
+        self.assert_same_files(self.names, "one", "many")
+
+    def test_bad_input(self):
+        for text in ("0", "-2", "1.5", "many"):
+            self.refuse([*self.shots, "--at-once=" + text], "--at-once", text)
+        # what one shot takes fits, what many take does not
+        volume = ["--vp", "2000", "--shape", "101,81,91", "--spacing", "10", "--time", "0.02", "--snapshot-every", "0",
+                  "--source", "100,100,20:700,100,20:40", "--space", "serial", "--memory", "150M"]
+        self.assertIn("1 shot at once", self.model(*volume, out="alone").text)
+        self.refuse([*volume, "--at-once", "40"], "memory: ", "allowed: 150 MiB")
 
 
 class Ranks(Case):

@@ -16,6 +16,7 @@
 /// psi of nodes around a tile is computed again from the old one, as its neighbours do. Where the
 /// box is cut depends on the grid alone, so that a node gets the same bits in any box.
 
+#include <moho/core/instances.hpp>
 #include <moho/wave/cpml.hpp>
 #include <moho/wave/march_device.hpp>
 
@@ -42,6 +43,8 @@ struct LayerCut {
   int rim_lanes = 8;  ///< the same where one does
   int planes = 64;    ///< of a march, at most
   int rim_planes = 64;
+  int flat_planes = 8;  ///< in 2D, where teams are few: short marches are more of them
+  int flat_rim_planes = 8;
   int unit_y = 32;         ///< rows that a rim across y is a multiple of
   int unit_z = 32;         ///< 4-byte words that a rim across z is a multiple of
   bool rims_first = true;  ///< pieces that layers reach come first: they take longer a plane
@@ -52,6 +55,8 @@ template <Stencil stencil, class T, int radius>
 struct DeviceLayerMarchTraits : DeviceMarchTraits<stencil, T, radius> {
   /// An instance for each set of axes, or one for all, which is slower and compiles faster.
   static constexpr bool by_axes = radius == 2 || radius == 4;
+  /// Teams on a multiprocessor in 2D, where they have 32 threads.
+  static constexpr int flat_blocks = 12;
   /// Nodes of a thread where layers reach: 8 bytes in VTI, where registers spill with 16.
   static constexpr int rim_width = stencil == Stencil::vti
                                        ? 8 / static_cast<int>(sizeof(T))
@@ -70,16 +75,18 @@ template <Stencil stencil, class T, int Dim, int radius, class Exec,
 struct DeviceLayerMarch {
   using March = DeviceMarch<stencil, T, Dim, radius, Exec, Traits>;
   using Rim = DeviceMarch<stencil, T, Dim, radius, Exec, RimTraits<Traits>>;
-  using Policy = typename March::Policy;
+  static constexpr int threads = March::threads, width = Rim::width, fields = March::fields;
+  using Policy = Kokkos::TeamPolicy<
+      Exec, Kokkos::LaunchBounds<threads, Dim == 3 ? Traits::blocks : Traits::flat_blocks>,
+      Kokkos::IndexType<int>>;
   using Vector = typename Rim::Vector;
   using Queue = typename Rim::Queue;
-  static constexpr int threads = March::threads, width = Rim::width, fields = March::fields;
   static_assert(March::width % Rim::width == 0);
   static constexpr int queues = Rim::queues, side = Rim::side, center = Rim::center;
   static constexpr int reach = layer_radius(radius);          ///< of slopes
   static constexpr int around = (reach + width - 1) / width;  ///< the same along z, in vectors
   static constexpr int ring = 2 * reach;                      ///< planes of psi across x
-  static constexpr int most_lanes = 32, least_lanes = Dim == 3 ? 6 : 32;
+  static constexpr int most_lanes = 32, least_lanes = Dim == 3 ? 6 : 4;
   /// The field that layers across z correct.
   static constexpr int down_field = layer_field(stencil, 2);
 
@@ -169,8 +176,8 @@ struct DeviceLayerMarch {
     if (Dim == 3)
       piece.lanes =
           (rim ? cut.rim_lanes * 16 : cut.lanes * 16) / (nodes * static_cast<int>(sizeof(T)));
-    if (Dim == 3 && (piece.axes & 4) != 0) {
-      // a tile as wide as the rim, if it can be
+    if (Dim == 2 || (piece.axes & 4) != 0) {
+      // a tile as wide as the piece, if it can be
       const int tiles = ceiling(vectors, most_lanes);
       piece.lanes = ceiling(vectors, tiles);
     }
@@ -180,13 +187,16 @@ struct DeviceLayerMarch {
       piece.lanes =
           std::clamp(piece.lanes, std::max(least_lanes, 2 * around), std::min(most, most_lanes));
     }
-    piece.rows = Dim == 3 ? threads / piece.lanes : 1;
+    piece.rows = threads / piece.lanes;
     piece.tiles_z = ceiling(vectors, piece.lanes);
-    piece.tiles_y = ceiling(piece.upper[1] - piece.lower[1], piece.rows);
+    piece.tiles_y = Dim == 3 ? ceiling(piece.upper[1] - piece.lower[1], piece.rows) : 1;
     const int planes = piece.upper[0] - piece.lower[0];
-    const int most = Dim == 2 ? 16 : piece.axes == 0 ? cut.planes : cut.rim_planes;
+    int most = piece.axes == 0 ? cut.planes : cut.rim_planes;
+    if (Dim == 2) most = piece.axes == 0 ? cut.flat_planes : cut.flat_rim_planes;
     piece.planes = ceiling(planes, ceiling(planes, most));
-    return static_cast<std::int64_t>(piece.tiles_z) * piece.tiles_y * ceiling(planes, piece.planes);
+    const int marches = ceiling(planes, piece.planes);
+    return static_cast<std::int64_t>(piece.tiles_z) * piece.tiles_y *
+           (Dim == 3 ? marches : ceiling(marches, piece.rows));
   }
 
   /// A value of psi along an axis; explicitly fused, so that all who compute it get the same bits.
@@ -256,12 +266,18 @@ struct DeviceLayerMarch {
     const int row = thread ? rank / lanes : rows - 1;
     const int lane = thread ? rank - row * lanes : 0;
     const int tile_z = piece.first_z + tile % piece.tiles_z * lanes * width;
-    const int tile_y = piece.lower[1] + tile / piece.tiles_z % piece.tiles_y * rows;
-    const int x0 = piece.lower[0] + tile / piece.tiles_z / piece.tiles_y * piece.planes;
+    // in 2D the rows of a team march through planes of their own, all of them as many times
+    const int tile_y =
+        piece.lower[1] + tile / piece.tiles_z % piece.tiles_y * (Dim == 3 ? rows : 0);
+    const int marches = tile / piece.tiles_z / piece.tiles_y;
+    int x0 = piece.lower[0] + (Dim == 3 ? marches : marches * rows + row) * piece.planes;
+    const bool marching = x0 < piece.upper[0];
+    if (Dim == 2 && !marching) x0 = piece.lower[0];
     const int x1 = x0 + piece.planes < piece.upper[0] ? x0 + piece.planes : piece.upper[0];
-    int y = tile_y + row, z = tile_z + lane * width;
-    const bool active = thread && y < piece.upper[1] && z < piece.upper[2];
-    const bool full = active && z >= piece.lower[2] && z + width <= piece.upper[2];
+    const int turns = Dim == 3 ? x1 - x0 : piece.planes;
+    int y = Dim == 3 ? tile_y + row : tile_y, z = tile_z + lane * width;
+    bool active = thread && marching && y < piece.upper[1] && z < piece.upper[2];
+    const bool whole = z >= piece.lower[2] && z + width <= piece.upper[2];
     const LayerPair<T>&lx = layers[0], &ly = layers[1], &lz = layers[2];
     const bool in_y = y < ly.extent, in_z = z < lz.extent;
     if (!in_y) y = ly.extent - 1;
@@ -345,7 +361,7 @@ struct DeviceLayerMarch {
     rims.begin(at, queue);
     rims.tiles.taper(s, y, z, taper);
     int plane = 0;  // which of the two planes
-    for (int x = x0; x < x1; ++x, at += s.stride_x) {
+    for (int n = 0, x = x0; n < turns; ++n) {
       // all loads, then what needs no other thread
       Vector ahead[queues], before[2], a, b, psi_x, psi_y, psi_z, zeta_x, zeta_y, zeta_z;
       T total[width], now_q[width], second_x[width], second_y[width], second_z[width];
@@ -419,6 +435,9 @@ struct DeviceLayerMarch {
           }
         }
         if (across_y) update(slope, same(a_y), same(b_y), psi_y);
+      } else {
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) second_y[i] = 0;
       }
       const auto along_z = [&](const T* here, Vector& psi, const Vector& c, const Vector& d,
                                T(&mid)[width], T(&second)[width]) {
@@ -552,7 +571,7 @@ struct DeviceLayerMarch {
           write(lz.sides[piece.side[2]].psi_next + element_z, psi_z);
         }
       };
-      if (full) {
+      if (active && whole) {
         store([](T* to, const Vector& v) { *reinterpret_cast<Vector*>(to) = v; });
       } else if (active) {
         store([&](T* to, const Vector& v) { rims.tiles.store(s, z, to, v); });
@@ -560,6 +579,12 @@ struct DeviceLayerMarch {
       Rim::shift(queue);
       if (across_y && across_z) team.barrier();
       plane ^= 1;
+      if (Dim == 2 && x + 1 == x1) {
+        active = false;  // others have more planes
+        continue;
+      }
+      ++x;
+      at += s.stride_x;
       if (across_y) element_y += ly.sides[piece.side[1]].stride_x;
       if (across_z) element_z += lz.sides[piece.side[2]].stride_x;
     }
@@ -568,19 +593,35 @@ struct DeviceLayerMarch {
   /// The work of a thread.
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION void work(const Team& team) const {
-    int number = 0, first = 0;
-    while (team.league() >= pieces[number].end) first = pieces[number++].end;
-    const LayerPiece& piece = pieces[number];
+    int at = 0, first = 0;
+    while (team.league() >= pieces[at].end) first = pieces[at++].end;
+    const LayerPiece& piece = pieces[at];
     const int tile = team.league() - first;
     if (piece.axes == 0) {
       const int row = team.rank() / piece.lanes, lane = team.rank() - row * piece.lanes;
       const std::int64_t z =
           piece.first_z + (tile % piece.tiles_z * piece.lanes + lane) * March::width;
-      const std::int64_t y =
-          piece.lower[1] + tile / piece.tiles_z % piece.tiles_y * piece.rows + row;
-      const int x0 = piece.lower[0] + tile / piece.tiles_z / piece.tiles_y * piece.planes;
+      std::int64_t y = piece.lower[1];
+      int number = tile / piece.tiles_z / piece.tiles_y;  // of the march
+      if constexpr (Dim == 3) {
+        y += tile / piece.tiles_z % piece.tiles_y * piece.rows + row;
+      } else {
+        number = number * piece.rows + row;
+      }
+      const int x0 = piece.lower[0] + number * piece.planes;
       const int x1 = x0 + piece.planes < piece.upper[0] ? x0 + piece.planes : piece.upper[0];
-      if (row < piece.rows && z < piece.upper[2] && y < piece.upper[1]) march.march(x0, x1, y, z);
+      if (row < piece.rows && z < piece.upper[2] && y < piece.upper[1] && x0 < x1) {
+        march.march(x0, x1, y, z);
+      }
+    } else if constexpr (Traits::by_axes && Dim == 2) {
+      switch (piece.axes) {
+        case 1:
+          return rim<1>(team, piece, tile);
+        case 4:
+          return rim<4>(team, piece, tile);
+        default:
+          return rim<5>(team, piece, tile);
+      }
     } else if constexpr (Traits::by_axes) {
       switch (piece.axes) {
         case 1:
@@ -643,50 +684,47 @@ struct DeviceLayerMarch {
 template <class T, class Memory>
 using LayeredLaunch = void (*)(const Instance<Memory>&, const LayeredArguments<T>&);
 
-/// The kernels of devices for a step with layers in 3D, by order.
-template <Stencil stencil, class T, class Exec>
+/// The kernels of devices for a step with layers, by order.
+template <Stencil stencil, class T, int Dim, class Exec>
 LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(int order) {
   constexpr LayeredLaunch<T, MemoryOf<Exec>> table[] = {
-      &DeviceLayerMarch<stencil, T, 3, 1, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, 3, 2, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, 3, 3, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, 3, 4, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, 3, 5, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, 3, 6, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, 3, 7, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, 3, 8, Exec>::launch};
+      &DeviceLayerMarch<stencil, T, Dim, 1, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 2, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 3, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 4, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 5, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 6, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 7, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 8, Exec>::launch};
   return table[order / 2 - 1];
 }
 
 /// The step with layers of a stencil that has_layer_march().
-template <class T, class Exec>
+template <class T, int Dim, class Exec>
 LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(Stencil stencil, int order) {
   switch (stencil) {
     case Stencil::vti:
-      return layered_launch_of<Stencil::vti, T, Exec>(order);
+      return layered_launch_of<Stencil::vti, T, Dim, Exec>(order);
     case Stencil::variable_density:
-      return layered_launch_of<Stencil::variable_density, T, Exec>(order);
+      return layered_launch_of<Stencil::variable_density, T, Dim, Exec>(order);
     default:
-      return layered_launch_of<Stencil::isotropic, T, Exec>(order);
+      return layered_launch_of<Stencil::isotropic, T, Dim, Exec>(order);
   }
 }
 
 }  // namespace moho::wave::detail
 
 /// \cond
-#define MOHO_WAVE_DEVICE_RIM(prefix, stencil, T, Exec) \
-  prefix template LayeredLaunch<T, Exec::memory_space> \
-  layered_launch_of<Stencil::stencil, T, Exec>(int);
+#define MOHO_WAVE_DEVICE_RIM(prefix, stencil, T, Dim, Exec) \
+  prefix template LayeredLaunch<T, Exec::memory_space>      \
+  layered_launch_of<Stencil::stencil, T, Dim, Exec>(int);
+#define MOHO_WAVE_DEVICE_RIMS(prefix, T, Dim, Exec)            \
+  MOHO_WAVE_DEVICE_RIM(prefix, isotropic, T, Dim, Exec)        \
+  MOHO_WAVE_DEVICE_RIM(prefix, variable_density, T, Dim, Exec) \
+  MOHO_WAVE_DEVICE_RIM(prefix, vti, T, Dim, Exec)
 #if defined(MOHO_WAVE_KERNELS) && defined(KOKKOS_ENABLE_CUDA)
 namespace moho::wave::detail {
-MOHO_WAVE_DEVICE_RIM(extern, isotropic, float, Kokkos::Cuda)
-MOHO_WAVE_DEVICE_RIM(extern, variable_density, float, Kokkos::Cuda)
-MOHO_WAVE_DEVICE_RIM(extern, vti, float, Kokkos::Cuda)
-#ifndef MOHO_SINGLE_KERNELS
-MOHO_WAVE_DEVICE_RIM(extern, isotropic, double, Kokkos::Cuda)
-MOHO_WAVE_DEVICE_RIM(extern, variable_density, double, Kokkos::Cuda)
-MOHO_WAVE_DEVICE_RIM(extern, vti, double, Kokkos::Cuda)
-#endif
+MOHO_FOR_DEVICES(MOHO_WAVE_DEVICE_RIMS, extern)
 }  // namespace moho::wave::detail
 #endif
 /// \endcond

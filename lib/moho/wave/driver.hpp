@@ -10,6 +10,7 @@
 #include <moho/wave/memory.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/plan.hpp>
+#include <moho/wave/shots_at_once.hpp>
 #include <moho/wave/source_region.hpp>
 
 #include <algorithm>
@@ -304,19 +305,36 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   shape.snapshots = plan.time.snapshot_every > 0;
   shape.packed_axis = detail::stencil_of(plan.medium, options.equations) == detail::Stencil::tti &&
                       detail::has_axis_ring<T, Dim, Memory>(exec, options.order);
-  plan.memory = modelling_memory<T, Dim>(shape);
   const bool unchecked = options.memory == std::numeric_limits<std::size_t>::max();
   const std::size_t allowed = unchecked ? options.memory : memory_budget(exec, options.memory);
   // the model is there already
-  const std::size_t more =
-      plan.memory.most - std::min(plan.memory.most, options.memory > 0 ? 0 : plan.memory.model);
-  if (more > allowed) {
-    throw MemoryError(concat("memory: the model of ", shape_string(plan.grid),
-                             " nodes and its wavefield take ",
-                             format_bytes(static_cast<double>(plan.memory.most)),
+  const auto more = [&] {
+    return plan.memory.most -
+           std::min(plan.memory.most, options.memory > 0 ? 0 : plan.memory.model);
+  };
+  const auto most = static_cast<int>(std::min<std::int64_t>(
+      std::max<std::int64_t>(options.shots, 1), std::numeric_limits<int>::max()));
+  plan.at_once =
+      std::min(most, options.at_once > 0 ? options.at_once : shots_at_once(exec, plan.grid.size()));
+  const auto estimate = [&] {
+    shape.at_once = plan.at_once;
+    plan.memory = modelling_memory<T, Dim>(shape);
+  };
+  estimate();
+  while (options.at_once == 0 && plan.at_once > 1 && more() > allowed) {
+    --plan.at_once;
+    estimate();
+  }
+  if (more() > allowed) {
+    const bool one = plan.at_once == 1;
+    throw MemoryError(concat("memory: the model of ", shape_string(plan.grid), " nodes and ",
+                             one ? std::string("its wavefield")
+                                 : concat("wavefields of ", plan.at_once, " shots at once"),
+                             " take ", format_bytes(static_cast<double>(plan.memory.most)),
                              " (allowed: ", format_bytes(static_cast<double>(allowed)),
-                             options.memory > 0 ? ", as asked" : ", what is free",
-                             "): take fewer nodes, thinner layers or single precision"));
+                             options.memory > 0 ? ", as asked" : ", what is free", "): take ",
+                             one ? "" : "fewer shots at once, ",
+                             "fewer nodes, thinner layers or single precision"));
   }
   return plan;
 }

@@ -26,6 +26,7 @@ struct MemoryShape {
   bool tapered = false;                           ///< a delta of its own is made (taper_delta())
   bool keep_given = false;                        ///< the model as it was given stays
   bool keep_model = false;     ///< the model with its layers stays during the steps
+  int at_once = 1;             ///< shots at once, each with a wavefield
   std::int64_t receivers = 0;  ///< of the largest shot
   std::int64_t rows = 0;       ///< time levels that receivers record
   std::int64_t samples = 0;    ///< of a trace
@@ -70,11 +71,11 @@ MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
   need.model = bytes(shape.parameters * shape.grid.size());
   need.extended = bytes(parameters * extended.size());
   need.medium = bytes(medium * padded);
-  need.wavefield = bytes(levels * padded + layers);
+  need.wavefield = bytes(shape.at_once * (levels * padded + layers));
   // weights of a point along each axis, and where they begin
   const std::int64_t point = Dim * 20 + 32;
-  need.gathers = bytes(shape.receivers * (shape.rows + shape.samples + point));
-  need.host = bytes(shape.receivers * (shape.rows + 3 * shape.samples));
+  need.gathers = bytes(shape.at_once * shape.receivers * (shape.rows + shape.samples + point));
+  need.host = bytes(shape.at_once * shape.receivers * (shape.rows + 3 * shape.samples));
   if (shape.snapshots) {
     need.snapshots = bytes(shape.grid.size());
     need.host += bytes(2 * shape.grid.size());

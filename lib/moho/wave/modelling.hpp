@@ -5,6 +5,7 @@
 /// \brief A shot from its first step to its gather: the loop that steps, injects and records.
 
 #include <moho/core/instances.hpp>
+#include <moho/wave/exchange.hpp>
 #include <moho/wave/points.hpp>
 #include <moho/wave/run.hpp>
 #include <moho/wave/sinc.hpp>
@@ -208,14 +209,6 @@ PointSeries<T, Memory> wavelet_series(const Instance<Memory>& exec,
   return amplitudes;
 }
 
-/// One over the volume of a cell: what makes a source of points a delta function.
-template <class T, int Dim>
-T source_factor(const Grid<Dim>& grid) {
-  double volume = 1.0;
-  for (int d = 0; d < Dim; ++d) volume *= grid.spacing[d];
-  return static_cast<T>(1.0 / volume);
-}
-
 /// Throws InputError for options out of range.
 template <class T, int Dim, class Memory>
 void check_shot(const Propagator<T, Dim, Memory>& propagator,
@@ -279,8 +272,6 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
 
   auto by_row =
       allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", rows, receivers.count());
-  const auto amplitude_rows = static_cast<std::int64_t>(amplitudes.extent(0));
-  const T factor = detail::source_factor<T>(propagator.grid());
 
   RunOptions<T, Dim, Memory> run;
   run.last = steps;
@@ -288,15 +279,16 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   run.least = sources.box();
   run.check_every = options.check_every;
   run.progress = options.progress;
+  const auto row_of = [&](std::int64_t n) {
+    return n % every == 0 && n / every < rows ? n / every : std::int64_t{-1};
+  };
+  // the present is read with the sources of the step that leads away from it, or after the last
   run.present = [&](std::int64_t n) {
-    if (n % every == 0 && n / every < rows) {
-      receivers.record(exec, wavefield.now[0], by_row, n / every);
-    }
+    if (n == steps && row_of(n) >= 0) receivers.record(exec, wavefield.now[0], by_row, row_of(n));
   };
   run.stepped = [&](std::int64_t n, const Box<Dim>&) {
-    for (int f = 0; f < wavefield.fields && n < amplitude_rows; ++f) {
-      sources.inject(exec, wavefield.next[f], amplitudes, n, propagator.source_scale(f), factor);
-    }
+    exchange_points<T, Dim, Memory>(exec, propagator, wavefield, sources, amplitudes, n, receivers,
+                                    by_row, row_of(n));
   };
   if (options.snapshot && options.snapshot_every > 0) {
     run.advanced = [&](std::int64_t done, const Box<Dim>& box) {

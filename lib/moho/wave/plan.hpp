@@ -51,6 +51,8 @@ struct ModellingOptions {
                                ///< wave, and nowhere if the sources are in elliptical media
   std::uint64_t seed = 2011;   ///< of random layers
   std::int64_t receivers = 0;  ///< of the largest shot: for the estimate of memory
+  std::int64_t shots = 1;      ///< that there will be: no more are computed at once
+  int at_once = 1;             ///< shots computed at once (at_once.hpp); 0: shots_at_once()
   std::size_t memory = 0;      ///< bytes that may be taken in the space; 0: what is free
   bool keep_model = false;     ///< keep the model with its layers for Modelling::extended_model()
 };
@@ -60,7 +62,7 @@ struct MemoryNeed {
   std::size_t model = 0;      ///< the model as it is given
   std::size_t extended = 0;   ///< with its layers
   std::size_t medium = 0;     ///< as kernels read it
-  std::size_t wavefield = 0;  ///< both time levels, slopes, the memory of layers
+  std::size_t wavefield = 0;  ///< both time levels, slopes, the memory of layers, of all at once
   std::size_t gathers = 0;    ///< receivers, and what they record
   std::size_t snapshots = 0;  ///< on their way to the host
   std::size_t most = 0;       ///< at any one time, the model given included
@@ -81,6 +83,7 @@ struct ModellingPlan {
   double nodes_per_wave_wanted = 0.0;  ///< at this order
   Grid<Dim> grid;                      ///< with the layers of the faces
   Boundaries<Dim> faces;               ///< what the faces do
+  int at_once = 1;                     ///< shots that are computed at once
   MemoryNeed memory;                   ///< what is taken in the space
   RandomLayerOptions random;           ///< of random layers
 };

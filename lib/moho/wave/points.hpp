@@ -164,13 +164,15 @@ struct RecordByThread {
 /// Reads a field at the points, the lanes of a vector a point.
 template <class T, int Dim, class Exec>
 struct RecordByVector {
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+  static constexpr int team = 8, lanes = 32;
   RecordTerm<T, Dim, MemoryOf<Exec>> term;
   T* values;
   std::int64_t count;
-  KOKKOS_INLINE_FUNCTION void operator()(
-      const typename Kokkos::TeamPolicy<Exec>::member_type& member) const {
-    const std::int64_t point =
-        static_cast<std::int64_t>(member.league_rank()) * member.team_size() + member.team_rank();
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    read(member, static_cast<std::int64_t>(member.league_rank()) * team + member.team_rank());
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void read(const Member& member, const std::int64_t point) const {
     if (point >= count) return;
     const Window<Dim> window = term.points.windows(point);
     if (!term.takes(window)) return;
@@ -414,6 +416,27 @@ class PointSet {
   /// The most planes that a point shares in.
   int planes() const { return m_planes; }
 
+  /// \cond
+  // Parts of launches that exchange_points() makes of several: those of inject() and record() for
+  // the whole grid. The first returns the nodes that are written.
+  std::int64_t injection(const Storage<T, Memory>& field,
+                         const PointSeries<const T, Memory>& series, std::int64_t step,
+                         const Storage<const T, Memory>& scale, T factor,
+                         detail::Inject<T, Memory>& kernel) const {
+    return prepare_inject(m_layout, m_layout.window, field, row(series, step, "amplitudes"), scale,
+                          factor, {}, kernel);
+  }
+  bool reads_by_vector() const { return m_weights > 8 * m_count; }
+  template <class Kernel>
+  void recording(const Storage<const T, Memory>& field, const PointSeries<T, Memory>& series,
+                 std::int64_t step, Kernel& kernel) const {
+    detail::check_storage(m_layout, field, "field");
+    kernel.term = {m_points, field.data() + m_layout.offset, m_layout.window};
+    kernel.values = row(series, step, "values");
+    if constexpr (requires { kernel.count; }) kernel.count = m_count;
+  }
+  /// \endcond
+
  private:
   void check_count(std::size_t count, const char* argument) const {
     if (static_cast<std::int64_t>(count) == m_count) return;
@@ -431,6 +454,11 @@ class PointSet {
     return series.data() + step * static_cast<std::int64_t>(series.stride(0));
   }
   void check_window(const Layout<Dim>& layout, const Planes& planes) const;
+  std::int64_t prepare_inject(const Layout<Dim>& layout, const Planes& planes,
+                              const Storage<T, Memory>& field, const T* amplitudes,
+                              const Storage<const T, Memory>& scale, T factor,
+                              const Storage<const T, Memory>& factors,
+                              detail::Inject<T, Memory>& kernel) const;
   void inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
                    const Storage<T, Memory>& field, const T* amplitudes,
                    const Storage<const T, Memory>& scale, T factor,
@@ -599,12 +627,11 @@ Storage<const T, Memory> PointSet<T, Dim, Memory>::node_factors(
 }
 
 template <class T, int Dim, class Memory>
-void PointSet<T, Dim, Memory>::inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout,
-                                           const Planes& planes, const Storage<T, Memory>& field,
-                                           const T* amplitudes,
-                                           const Storage<const T, Memory>& scale, T factor,
-                                           const Storage<const T, Memory>& factors) const {
-  if (m_count == 0) return;
+std::int64_t PointSet<T, Dim, Memory>::prepare_inject(
+    const Layout<Dim>& layout, const Planes& planes, const Storage<T, Memory>& field,
+    const T* amplitudes, const Storage<const T, Memory>& scale, T factor,
+    const Storage<const T, Memory>& factors, detail::Inject<T, Memory>& kernel) const {
+  if (m_count == 0) return 0;
   if (!m_injects) {
     throw InputError(
         "inject: the set of points was made only to record (PointOptions::injects is false): make "
@@ -615,15 +642,31 @@ void PointSet<T, Dim, Memory>::inject_from(const Instance<Memory>& exec, const L
   const bool scaled = scale.data() != nullptr;
   if (scaled) detail::check_storage(layout, scale, "scale");
   const Planes part = intersection(planes, planes_of(m_box));
-  if (part.empty()) return;
+  if (part.empty()) return 0;
   const auto at = [&](std::int64_t plane) {
     return m_plane_nodes[static_cast<std::size_t>(plane - m_box.lower[0])];
   };
   const std::int64_t first = at(part.begin), end = at(part.end);
-  launch("moho::wave::inject", exec, end - first,
-         detail::Inject<T, Memory>{m_lists, first, field.data() + layout.offset, amplitudes,
-                                   scaled ? scale.data() + layout.offset : nullptr, factors.data(),
-                                   factor});
+  kernel = {m_lists,
+            first,
+            field.data() + layout.offset,
+            amplitudes,
+            scaled ? scale.data() + layout.offset : nullptr,
+            factors.data(),
+            factor};
+  return end - first;
+}
+
+template <class T, int Dim, class Memory>
+void PointSet<T, Dim, Memory>::inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout,
+                                           const Planes& planes, const Storage<T, Memory>& field,
+                                           const T* amplitudes,
+                                           const Storage<const T, Memory>& scale, T factor,
+                                           const Storage<const T, Memory>& factors) const {
+  detail::Inject<T, Memory> kernel{};
+  const std::int64_t nodes =
+      prepare_inject(layout, planes, field, amplitudes, scale, factor, factors, kernel);
+  launch("moho::wave::inject", exec, nodes, kernel);
 }
 
 template <class T, int Dim, class Memory>
@@ -646,13 +689,14 @@ void PointSet<T, Dim, Memory>::record_to(const Instance<Memory>& exec, const Lay
   }
   if constexpr (!is_host_memory<Memory>) {
     // points between nodes have many weights: the lanes of a vector share them
-    constexpr int few = 8, team = 8, lanes = 32;
-    if (m_weights > few * m_count) {
+    if (reads_by_vector()) {
       using Exec = DeviceOf<Memory>;
-      const auto league = static_cast<int>((m_count + team - 1) / team);
-      Kokkos::parallel_for("moho::wave::record",
-                           Kokkos::TeamPolicy<Exec>(exec.space(), league, team, lanes),
-                           detail::RecordByVector<T, Dim, Exec>{term, values, m_count});
+      using Kernel = detail::RecordByVector<T, Dim, Exec>;
+      const auto league = static_cast<int>((m_count + Kernel::team - 1) / Kernel::team);
+      Kokkos::parallel_for(
+          "moho::wave::record",
+          light_weight(Kokkos::TeamPolicy<Exec>(exec.space(), league, Kernel::team, Kernel::lanes)),
+          Kernel{term, values, m_count});
       return;
     }
   }

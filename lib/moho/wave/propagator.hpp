@@ -312,17 +312,15 @@ void step_with_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
   if constexpr (is_host_memory<Memory>) {
     scheme.stepper().step(exec, all);
   } else {
-    if constexpr (Dim == 3) {
-      bool together = has_layer_march(scheme.stencil());
-      for (int d = 0; d < 3 && together; ++d) {
-        together = all.pairs[layer_field(scheme.stencil(), d)][d].apart(scheme.order() / 2,
-                                                                        layer_alignment<T>);
-      }
-      if (together) {
-        layered_launch_of<T, DeviceOf<Memory>>(scheme.stencil(), scheme.order())(exec,
-                                                                                 all.by_axis());
-        return;
-      }
+    bool together = has_layer_march(scheme.stencil());
+    for (int d = 0; d < 3 && together; ++d) {
+      together = all.pairs[layer_field(scheme.stencil(), d)][d].apart(scheme.order() / 2,
+                                                                      layer_alignment<T>);
+    }
+    if (together) {
+      layered_launch_of<T, Dim, DeviceOf<Memory>>(scheme.stencil(), scheme.order())(exec,
+                                                                                    all.by_axis());
+      return;
     }
     scheme.stepper().step(exec, s);
     correct_faces<T, Dim, Memory>(exec, scheme, all, wavefield);

@@ -8,5 +8,6 @@
 #include <moho/wave/driver.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/propagator.hpp>
+#include <moho/wave/shots.hpp>
 #include <moho/wave/snapshots.hpp>
 #include <moho/wave/source_region.hpp>

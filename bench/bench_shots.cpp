@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Benchmarks of small shots, several of them at once on one device or host.
+//
+// A survey of 60 shots with 401 receivers over a section of 1601 x 401 nodes (hosts: 8 shots over
+// 401 x 201 nodes), isotropic, order 8, single precision, default layers. Time is from the first
+// shot to the last, with all that comes with a shot: sources, receivers, transfer and transposing
+// of traces. Points are all nodes, those of the layers, too. Every trace is compared with that of
+// one shot after the other: the bits have to be the same.
+//
+// Names: shots/isotropic/float/<space>/<nx>x<nz>/at_once:<n>, auto where the library chooses.
+
+#include "bench_shots/runner.hpp"
+#include "common/program.hpp"
+
+#include <moho/core/error.hpp>
+#include <moho/core/space.hpp>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace {
+
+using namespace moho;
+using bench::ShotsResult;
+using bench::ShotsRunner;
+using bench::ShotsSettings;
+
+/// The survey of a space, and its traces, one shot after the other.
+struct Kept {
+  std::unique_ptr<ShotsRunner> runner;
+  ShotsResult alone;
+};
+
+Kept& kept(const std::string& space, const ShotsSettings& settings) {
+  static std::map<std::string, Kept> all;
+  static bool first = true;
+  if (first) Kokkos::push_finalize_hook([] { all.clear(); });
+  first = false;
+  Kept& one = all[space];
+  if (!one.runner) {
+    with_space(space,
+               [&](const auto& exec) { one.runner = bench::make_shots_runner(exec, settings); });
+    one.alone = one.runner->run(1);
+  }
+  return one;
+}
+
+void time_shots(benchmark::State& state, const std::string& space, const ShotsSettings& settings,
+                int at_once) {
+  Kept& survey = kept(space, settings);
+  double points = 0.0, seconds = 0.0;
+  for (auto _ : state) {
+    const ShotsResult result = survey.runner->run(at_once);
+    state.SetIterationTime(result.seconds);
+    points += result.points;
+    seconds += result.seconds;
+    state.counters["at_once"] = result.at_once;
+    if (result.traces != survey.alone.traces) {
+      bench::fail(state, "traces differ from those of one shot after the other");
+      return;
+    }
+  }
+  state.counters["points/s"] = points / seconds;
+  state.counters["shots/s"] =
+      static_cast<double>(settings.shots) * static_cast<double>(state.iterations()) / seconds;
+}
+
+void add_space(const std::string& space) {
+  const bool host = bench::on_host(space), smoke = bench::smoke();
+  ShotsSettings settings;
+  if (host || smoke) {
+    settings.extents[0] = smoke ? 61 : 401;
+    settings.extents[1] = smoke ? 41 : 201;
+    settings.shots = smoke ? 5 : 8;
+    settings.receivers = smoke ? 21 : 101;
+    settings.seconds = smoke ? 0.1 : 1.0;
+  }
+  for (const int at_once :
+       host ? std::vector<int>{1, 2, 0} : std::vector<int>{1, 2, 3, 4, 6, 8, 12, 16, 0}) {
+    const std::string name =
+        concat("shots/isotropic/float/", space, "/", settings.extents[0], "x", settings.extents[1],
+               "/at_once:", at_once > 0 ? concat(at_once) : std::string("auto"));
+    bench::add(name, smoke ? 1 : 3, [space, settings, at_once](benchmark::State& state) {
+      time_shots(state, space, settings, at_once);
+    });
+  }
+}
+
+void register_benchmarks() {
+  add_space(bench::host_space());
+  if (default_space_name() == "cuda") add_space("cuda");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench::run_program(argc, argv, register_benchmarks); }

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Pieces of work of the same kind, several at once on one device: a thread and an instance
+/// for each of them.
+///
+/// A small problem leaves most of a device idle, and its launches take longer than its kernels. On
+/// a device workers submit to streams of their own; on hosts each works on one thread.
+
+#include <moho/core/error.hpp>
+#include <moho/core/order.hpp>
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace moho {
+
+/// \brief Instances for work at once on the device of `exec`, each for a thread of its own.
+///
+/// One is `exec` itself. More are streams of a device, and on hosts instances of one thread.
+/// \throws InputError for less than 1, or more than 1 on hosts where this build has no Serial space
+template <class Memory>
+std::vector<Instance<Memory>> instances_at_once(const Instance<Memory>& exec, int count) {
+  if (count < 1) {
+    throw InputError(concat("at_once is ", count, " (allowed: 1 or more)"));
+  }
+  if (count == 1) return {exec};
+  std::vector<Instance<Memory>> result;
+  for (int n = 0; n < count; ++n) {
+    if constexpr (is_host_memory<Memory>) {
+#ifndef KOKKOS_ENABLE_SERIAL
+      throw InputError(
+          "at_once: this build has no space of one thread (allowed: 1): build with a Kokkos that "
+          "has Serial");
+#elif KOKKOS_VERSION >= 40200
+      // kernels of one instance run in turns
+      result.push_back(Kokkos::Experimental::partition_space(Kokkos::Serial(), 1)[0]);
+#else
+      result.push_back(Kokkos::Serial());
+#endif
+    } else {
+      result.push_back(instance_beside(exec));
+    }
+  }
+  return result;
+}
+
+/// What workers ask of the thread that called run_at_once().
+class AtOnceCaller {
+ public:
+  /// Runs a function on that thread and waits for it. What it throws is thrown here. Where there is
+  /// one worker only it is called here.
+  void call(const std::function<void()>& function) {
+    if (m_alone) return function();
+    std::unique_lock lock(m_mutex);
+    Request request{&function, false, nullptr};
+    m_requests.push_back(&request);
+    m_event.notify_all();
+    m_answered.wait(lock, [&] { return request.done; });
+    if (request.failure) std::rethrow_exception(request.failure);
+  }
+
+ private:
+  struct Request {
+    const std::function<void()>* function;
+    bool done;
+    std::exception_ptr failure;
+  };
+  template <class Result, class Next, class Work, class Done>
+  friend void run_at_once(int workers, Next&& next, const Work& work, const Done& done);
+
+  bool m_alone = false;
+  std::mutex m_mutex;
+  std::condition_variable m_event;     // for the calling thread
+  std::condition_variable m_answered;  // for workers that asked
+  std::condition_variable m_given;     // for workers without work
+  std::deque<Request*> m_requests;
+};
+
+/// \brief Works through pieces, `workers` of them at once.
+///
+/// next() and done() are called on this thread, done() in the order in which next() gave the
+/// pieces: what is summed, written or told to others comes out as if one piece came after the
+/// other. With one worker there is no other thread.
+/// \param workers threads, 1 or more
+/// \param next a piece, or nothing when there are no more: std::optional<std::size_t>()
+/// \param work what a worker does, on a thread of its own: Result(int worker, std::size_t piece,
+/// AtOnceCaller&)
+/// \param done gets what work() returned: void(std::size_t piece, Result&&)
+/// \throws the first failure of any of them, when all workers have ended
+template <class Result, class Next, class Work, class Done>
+void run_at_once(int workers, Next&& next, const Work& work, const Done& done) {
+  AtOnceCaller caller;
+  if (workers <= 1) {
+    caller.m_alone = true;
+    while (const std::optional<std::size_t> piece = next()) done(*piece, work(0, *piece, caller));
+    return;
+  }
+  struct Piece {
+    std::size_t turn, number;
+  };
+  std::deque<Piece> given;                               // pieces that no worker has taken yet
+  std::map<std::size_t, std::pair<Piece, Result>> ends;  // results by turn
+  std::exception_ptr failure;
+  bool over = false;
+  int idle = 0;
+  const auto carry_out = [&](int worker) {
+    for (;;) {
+      std::unique_lock lock(caller.m_mutex);
+      ++idle;
+      caller.m_event.notify_all();
+      caller.m_given.wait(lock, [&] { return over || !given.empty(); });
+      --idle;
+      if (given.empty()) return;
+      const Piece piece = given.front();
+      given.pop_front();
+      lock.unlock();
+      try {
+        Result result = work(worker, piece.number, caller);
+        lock.lock();
+        ends.emplace(piece.turn, std::make_pair(piece, std::move(result)));
+      } catch (...) {
+        if (!lock.owns_lock()) lock.lock();
+        if (!failure) failure = std::current_exception();
+      }
+      caller.m_event.notify_all();
+    }
+  };
+  std::vector<std::thread> threads;
+  std::size_t turns = 0, finished = 0;  // pieces given, and done
+  bool more = true;
+  std::unique_lock lock(caller.m_mutex);
+  const auto guarded = [&](const auto& function) {
+    lock.unlock();
+    std::exception_ptr thrown;
+    try {
+      function();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    lock.lock();
+    return thrown;
+  };
+  try {
+    for (int n = 0; n < workers; ++n) threads.emplace_back(carry_out, n);
+  } catch (...) {  // the system has no thread left
+    failure = std::current_exception();
+  }
+  for (;;) {
+    if (!caller.m_requests.empty()) {
+      AtOnceCaller::Request& request = *caller.m_requests.front();
+      caller.m_requests.pop_front();
+      request.failure = guarded(*request.function);
+      request.done = true;
+      caller.m_answered.notify_all();
+    } else if (!failure && ends.count(finished) > 0) {
+      auto end = std::move(ends.at(finished));
+      ends.erase(finished++);
+      const auto thrown = guarded([&] { done(end.first.number, std::move(end.second)); });
+      if (thrown && !failure) failure = thrown;
+    } else if (more && !failure && idle > static_cast<int>(given.size()) &&
+               turns - finished < 2 * static_cast<std::size_t>(workers)) {
+      std::optional<std::size_t> piece;
+      const auto thrown = guarded([&] { piece = next(); });
+      if (thrown && !failure) failure = thrown;
+      more = piece.has_value();
+      if (piece && !failure) {
+        given.push_back({turns++, *piece});
+        caller.m_given.notify_one();
+      }
+    } else if (idle == static_cast<int>(threads.size()) && (failure || given.empty()) &&
+               (failure || !more) && (failure || finished == turns)) {
+      break;
+    } else {
+      caller.m_event.wait(lock);
+    }
+  }
+  given.clear();
+  over = true;
+  caller.m_given.notify_all();
+  lock.unlock();
+  for (std::thread& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace moho

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief How many shots over one model a device or a host takes at once.
+
+#include <moho/core/at_once.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace moho::wave {
+
+/// \brief The number of shots at once that was fastest in trials (docs/performance/waves.md).
+///
+/// A device takes as many as have about four million nodes together, 8 at most. Hosts take a shot a
+/// thread where the grid is small enough for each to stay in the caches, and one otherwise.
+/// \param exec where they run
+/// \param nodes of the grid of a shot, with its layers
+template <class Memory>
+int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes) {
+  constexpr std::int64_t most = 8, enough = std::int64_t{1} << 22;
+  if constexpr (is_host_memory<Memory>) {
+#ifdef KOKKOS_ENABLE_SERIAL
+    constexpr std::int64_t small = std::int64_t{1} << 17;
+    return nodes <= small ? exec.concurrency() : 1;
+#else
+    return 1;
+#endif
+  } else {
+    const std::int64_t wanted = (enough + nodes - 1) / std::max<std::int64_t>(nodes, 1);
+    return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most));
+  }
+}
+
+}  // namespace moho::wave

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The devices' step with layers in one launch, run on the host: threads of a team are threads of
+// the host, and its barrier is one of them. It is held to the host's own step and corrections.
+
+#include <moho/wave/cpml_device.hpp>
+
+#include <barrier>
+#include <thread>
+
+#include "support.hpp"
+
+namespace {
+
+using namespace moho::testing;
+namespace detail = moho::wave::detail;
+using detail::Stencil;
+using Host = Kokkos::HostSpace;
+
+/// A thread of a team.
+template <class Vector>
+struct HostTeam {
+  int number, thread;
+  Vector* memory;
+  std::barrier<>* meeting;
+  int league() const { return number; }
+  int rank() const { return thread; }
+  Vector* scratch() const { return memory; }
+  void barrier() const { meeting->arrive_and_wait(); }
+};
+
+/// Runs all teams of a kernel, the last ones first.
+template <class Kernel>
+void run_teams(const Kernel& kernel, std::int64_t teams) {
+  using Vector = typename Kernel::Vector;
+  const std::size_t vectors = kernel.scratch_bytes() / sizeof(Vector) + 1;
+  for (auto team = static_cast<int>(teams) - 1; team >= 0; --team) {
+    std::vector<Vector> memory(vectors);
+    std::barrier<> meeting(Kernel::threads);
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < Kernel::threads; ++thread) {
+      threads.emplace_back([&, thread] {
+        kernel.work(HostTeam<Vector>{team, thread, memory.data(), &meeting});
+        meeting.arrive_and_drop();
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+template <Stencil stencil, class T, int radius>
+void step_in_one(const Scheme<T, 2, Host>& scheme, const MediumWindow<T, 2, Host>& medium,
+                 const Wavefield<T, 2, Host>& wavefield, const moho::Box<2>& box,
+                 const detail::LayerCut& cut) {
+  detail::StepArguments<T> s;
+  ASSERT_TRUE(detail::bind_step(scheme, medium, wavefield, box, scheme.reach(0), s));
+  const auto arguments = detail::bind_layers<T, 2, Host>(scheme, s, wavefield);
+  detail::DeviceLayerMarch<stencil, T, 2, radius, Kokkos::DefaultHostExecutionSpace> kernel;
+  kernel.march.s = kernel.rims.s = arguments.s;
+  for (int d = 0; d < 3; ++d) {
+    ASSERT_TRUE(arguments.layers[d].apart(radius, detail::layer_alignment<T>));
+    kernel.layers[d] = arguments.layers[d];
+  }
+  run_teams(kernel, kernel.cover(cut));
+}
+
+/// The greatest difference of two arrays over the greatest value.
+template <class View>
+double apart(const View& a, const View& b) {
+  double most = 0.0, greatest = 1e-300;
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    const double value = static_cast<double>(a.data()[n]);
+    most = std::max(most, std::fabs(value - static_cast<double>(b.data()[n])));
+    greatest = std::max(greatest, std::fabs(value));
+  }
+  return most / greatest;
+}
+
+template <class T>
+double most_apart(const Wavefield<T, 2, Host>& a, const Wavefield<T, 2, Host>& b) {
+  double most = 0.0;
+  for (int f = 0; f < a.fields; ++f) most = std::max(most, apart(a.now[f], b.now[f]));
+  for (std::size_t k = 0; k < a.layers.size(); ++k) {
+    most = std::max({most, apart(a.layers[k].psi_now, b.layers[k].psi_now),
+                     apart(a.layers[k].zeta, b.layers[k].zeta)});
+  }
+  return most;
+}
+
+template <Stencil stencil, class T, int radius>
+void expect_same_steps(Medium medium, const Boundaries<2>& faces, const detail::LayerCut& cut) {
+  const moho::Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
+  moho::Grid<2> grid = cube<2>(10, 10.0);
+  grid.extents[0] = 85;
+  grid.extents[1] = 139;
+  const auto model = random_model<T, 2, Host>(exec, grid, medium, 5);
+  PropagatorOptions<2> options;
+  options.order = 2 * radius;
+  options.dt = 2e-4;
+  options.boundaries = faces;
+  const Propagator<T, 2, Host> propagator(exec, grid, model, options);
+  auto host = propagator.make_wavefield(exec), one = propagator.make_wavefield(exec),
+       parts = propagator.make_wavefield(exec);
+  std::mt19937 random(9);
+  for (const moho::Index<2>& node : {moho::Index<2>{3, 4}, {40, 70}, {83, 136}, {20, 135}}) {
+    for (int f = 0; f < host.fields; ++f) {
+      const auto value = static_cast<T>(uniform(random, 0.5, 1.0));
+      for (auto* wave : {&host, &one, &parts}) wave->now[f](wave->layout.flat(node)) = value;
+    }
+  }
+  const moho::Box<2> whole = moho::whole_box(grid);
+  moho::Box<2> low = whole, high = whole;
+  low.upper[0] = high.lower[0] = 13;  // in the layer
+  moho::Box<2> left = high, right = high;
+  left.upper[1] = right.lower[1] = 70;
+  for (int n = 0; n < 6; ++n) {
+    propagator.step(exec, host);
+    host.advance();
+    step_in_one<stencil, T, radius>(propagator.scheme(), propagator.medium_window(), one, whole,
+                                    cut);
+    one.advance();
+    for (const auto& box : {high.empty() ? whole : right, low, left}) {
+      step_in_one<stencil, T, radius>(propagator.scheme(), propagator.medium_window(), parts, box,
+                                      cut);
+    }
+    parts.advance();
+  }
+  EXPECT_GT(moho::wave::check_finite(exec, grid, host, whole, 6).greatest, 1e-3);
+  EXPECT_LE(most_apart(host, one), by_precision<T>(3e-5, 1e-13));
+  EXPECT_EQ(most_apart(one, parts), 0.0) << "boxes";
+}
+
+Boundaries<2> layers(int width, bool free) {
+  auto faces = moho::wave::all_faces<2>(FaceKind::cpml, width);
+  if (free) faces.lower[1] = {FaceKind::rigid, 0};
+  return faces;
+}
+
+TEST(LayerMarch, StepsAndCorrectsAsTheHostDoes) {
+  const detail::LayerCut cut;
+  expect_same_steps<Stencil::isotropic, float, 4>(Medium::isotropic, layers(20, false), cut);
+  expect_same_steps<Stencil::isotropic, double, 2>(Medium::isotropic, layers(9, true), cut);
+  expect_same_steps<Stencil::variable_density, float, 4>(Medium::variable_density,
+                                                         layers(12, false), cut);
+  expect_same_steps<Stencil::vti, float, 4>(Medium::vti, layers(20, true), cut);
+  expect_same_steps<Stencil::isotropic, float, 8>(Medium::isotropic, layers(20, false), cut);
+}
+
+// Marches of other lengths give the same.
+TEST(LayerMarch, CutsAnyhow) {
+  detail::LayerCut cut;
+  cut.flat_planes = 16;
+  cut.flat_rim_planes = 5;
+  cut.rims_first = false;
+  expect_same_steps<Stencil::isotropic, float, 4>(Medium::isotropic, layers(20, false), cut);
+}
+
+}  // namespace
