@@ -14,7 +14,7 @@ namespace moho::wave {
 /// \brief The number of shots at once that was fastest in trials (docs/performance/waves.md).
 ///
 /// A device takes as many as have about two million nodes together, 4 at most. Hosts take a shot a
-/// thread where the grid is small enough for each to stay in the caches, and one otherwise.
+/// thread where a shot has up to a million nodes, and one with all threads otherwise.
 /// \param exec where they run
 /// \param nodes of the grid of a shot, with its layers
 template <class Memory>
@@ -22,7 +22,7 @@ int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes) {
   constexpr std::int64_t most = 4, enough = std::int64_t{1} << 21;
   if constexpr (is_host_memory<Memory>) {
 #ifdef KOKKOS_ENABLE_SERIAL
-    constexpr std::int64_t small = std::int64_t{1} << 17;
+    constexpr std::int64_t small = std::int64_t{1} << 20;
     return nodes <= small ? exec.concurrency() : 1;
 #else
     return 1;
