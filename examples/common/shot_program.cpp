@@ -150,7 +150,8 @@ void check_wave_memory(const WaveOptions& o, const EarthModelNeed& need, const W
                       arrays.shape_with_layers, " with its layers,"),
                estimate, limit,
                fitting_shape(need.shape, each, limit.bytes - MemoryEstimate::process) +
-                   ", or thinner layers" + (o.double_precision ? ", or --precision float" : ""));
+                   ", or thinner layers" + (o.double_precision ? ", or --precision float" : "") +
+                   (o.at_once > 1 ? ", or fewer shots --at-once" : ""));
 }
 
 template <class T, int Dim>

@@ -199,12 +199,13 @@ class Planner {
     const auto& modelling = m_shots.modelling();
     // what is tapered around a source is another model for each shot
     const bool one = modelling.plan().source_taper > 0.0;
-    const auto shots = static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1024));
+    const int shots =
+        m_job.only ? 1 : static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1024));
     const int wished =
         one ? 1
-            : std::min(shots, m_o.at_once > 0
-                                  ? m_o.at_once
-                                  : wave::shots_at_once(m_exec, modelling.plan().grid.size()));
+            : std::min(shots, m_o.at_once > 0 ? m_o.at_once
+                                              : wave::shots_at_once(
+                                                    m_exec, modelling.plan().grid.size(), shots));
     if (m_o.at_once > 0 || wished == 1) return choose_source_field(asked, wished);
     choose_source_field(asked, 1);
     const SourceField way = m_plan.source_field;

@@ -220,13 +220,14 @@ class Migration {
     m_plan.memory = modelling.plan().memory;
     for (int d = 0; d < Dim; ++d) m_plan.largest.push_back(modelling.plan().grid.extents[d]);
     measure(modelling);
-    const auto shots = static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1024));
+    const int shots =
+        m_o.only_shot ? 1 : static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1024));
     choose(modelling, m_o.at_once > 0 ? std::min(m_o.at_once, shots) : 1);
     if (m_o.at_once > 0) return estimate(all / static_cast<double>(nodes));
     // as many as do not have to keep their snapshots in a slower way
     const Plan alone = m_plan;
     const Place place = m_place;
-    int most = std::min(shots, wave::shots_at_once(m_exec, modelling.plan().grid.size()));
+    int most = std::min(shots, wave::shots_at_once(m_exec, modelling.plan().grid.size(), shots));
     for (; most > 1; --most) {
       try {
         choose(modelling, most);

@@ -78,7 +78,7 @@ class Program : public ShotProgram<T, Dim> {
     job.modelling.keep_model =
         m_o.expand == rtm::Expansion::layers || m_o.expand == rtm::Expansion::eikonal;
     if (m_o.space == "cuda") job.modelling.memory = m_o.memory;
-    job.modelling.shots = static_cast<std::int64_t>(job.shots.size());
+    job.modelling.shots = m_o.only_shot ? 1 : static_cast<std::int64_t>(job.shots.size());
     // what a host may take is checked for the shots that are asked for
     const bool bound = m_o.memory > 0 && m_o.space != "cuda";
     job.modelling.at_once = m_o.at_once == 0 && bound ? 1 : m_o.at_once;

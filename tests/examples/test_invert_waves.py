@@ -359,7 +359,7 @@ class AtOnce(Case):
         self.same(whole, again)
 
     def test_too_many(self):
-        more = ["--source-field", "stored", "--memory", "40M"]
+        more = ["--source-field", "stored", "--memory", "2M"]
         self.invert(*self.arguments(1, *more))
         self.refuse(["--vp", "start.npy", *self.survey, *self.arguments(5, *more)], "--source-field stored: it takes",
                     "fewer shots --at-once")

@@ -497,7 +497,7 @@ class AtOnce(Case):
         volume = ["--vp", "2000", "--shape", "101,81,91", "--spacing", "10", "--time", "0.02", "--snapshot-every", "0",
                   "--source", "100,100,20:700,100,20:40", "--space", "serial", "--memory", "150M"]
         self.assertIn("1 shot at once", self.model(*volume, out="alone").text)
-        self.refuse([*volume, "--at-once", "40"], "memory: ", "allowed: 150 MiB")
+        self.refuse([*volume, "--at-once", "40"], "memory: ", "allowed: 150 MiB", "fewer shots --at-once")
 
 
 class Ranks(Case):

@@ -83,9 +83,9 @@ MEMORY_TEST(ShotsAtOnce, TakeTheMemoryOfAll) {
   // what is chosen fits
   EXPECT_EQ(
       (modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 0, 20, room).plan().at_once), 1);
-  const int few = wave::shots_at_once(exec, std::int64_t{1} << 30);
+  const int few = wave::shots_at_once(exec, std::int64_t{1} << 30, 1000);
   EXPECT_EQ(few, 1);
-  EXPECT_GE(wave::shots_at_once(exec, 1000), few);
+  EXPECT_GE(wave::shots_at_once(exec, 1000, 1000), few);
 }
 
 }  // namespace

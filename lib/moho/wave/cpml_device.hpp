@@ -43,8 +43,8 @@ struct LayerCut {
   int rim_lanes = 8;  ///< the same where one does
   int planes = 64;    ///< of a march, at most
   int rim_planes = 64;
-  int flat_planes = 8;  ///< in 2D, where teams are few: short marches are more of them
-  int flat_rim_planes = 8;
+  int flat_planes = 4;  ///< in 2D, where teams are few: short marches are more of them
+  int flat_rim_planes = 4;
   int unit_y = 32;         ///< rows that a rim across y is a multiple of
   int unit_z = 32;         ///< 4-byte words that a rim across z is a multiple of
   bool rims_first = true;  ///< pieces that layers reach come first: they take longer a plane

@@ -314,8 +314,8 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   };
   const auto most = static_cast<int>(std::min<std::int64_t>(
       std::max<std::int64_t>(options.shots, 1), std::numeric_limits<int>::max()));
-  plan.at_once =
-      std::min(most, options.at_once > 0 ? options.at_once : shots_at_once(exec, plan.grid.size()));
+  plan.at_once = std::min(
+      most, options.at_once > 0 ? options.at_once : shots_at_once(exec, plan.grid.size(), most));
   const auto estimate = [&] {
     shape.at_once = plan.at_once;
     plan.memory = modelling_memory<T, Dim>(shape);

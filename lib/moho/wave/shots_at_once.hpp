@@ -13,23 +13,27 @@ namespace moho::wave {
 
 /// \brief The number of shots at once that was fastest in trials (docs/performance/waves.md).
 ///
-/// A device takes as many as have about four million nodes together, 8 at most. Hosts take a shot a
-/// thread where the grid is small enough for each to stay in the caches, and one otherwise.
+/// A device takes as many as have about two million nodes together, 4 at most. Hosts take a shot a
+/// thread where a shot has up to a million nodes and there is one for each thread, and one with all
+/// threads otherwise.
 /// \param exec where they run
 /// \param nodes of the grid of a shot, with its layers
+/// \param shots that there are
 template <class Memory>
-int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes) {
-  constexpr std::int64_t most = 8, enough = std::int64_t{1} << 22;
+int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes, std::int64_t shots) {
+  constexpr std::int64_t most = 4, enough = std::int64_t{1} << 21;
   if constexpr (is_host_memory<Memory>) {
 #ifdef KOKKOS_ENABLE_SERIAL
-    constexpr std::int64_t small = std::int64_t{1} << 17;
-    return nodes <= small ? exec.concurrency() : 1;
+    constexpr std::int64_t small = std::int64_t{1} << 20;
+    return nodes <= small && shots >= exec.concurrency() ? exec.concurrency() : 1;
 #else
+    (void)exec, (void)nodes, (void)shots;
     return 1;
 #endif
   } else {
     const std::int64_t wanted = (enough + nodes - 1) / std::max<std::int64_t>(nodes, 1);
-    return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most));
+    return static_cast<int>(
+        std::clamp<std::int64_t>(std::min(wanted, shots), std::int64_t{1}, most));
   }
 }
 
