@@ -101,8 +101,11 @@ def draw_gather(summary, folder, shot, options):
         axes.set_title(title, fontsize=11)
     else:
         x, label = positions_along(receivers, summary["model"]["axes"])
-        clip = options.clip or 98.0
-        most = clip_of(gather, clip) if options.clip else clip_of_later(gather, summary, clip)
+        clip, what = options.clip or 90.0, "the samples"
+        most = clip_of(gather, clip)
+        later = clip_of_later(gather, summary, 98.0)
+        if not options.clip and later < most:
+            clip, what, most = 98.0, "what follows the first arrivals", later
         step_r, step_t = (max(1, -(-n // MOST_DOTS)) for n in gather.shape)
         half = 0.5 * (x[-1] - x[0]) / max(len(x) - 1, 1)
         image = axes.imshow(gather[::step_r, ::step_t].T, cmap=options.colour_map, vmin=-most, vmax=most, aspect="auto",
@@ -116,7 +119,6 @@ def draw_gather(summary, folder, shot, options):
         bar = figure.colorbar(image, ax=axes, fraction=0.04, pad=0.02, extend="both")
         bar.set_label("Pressure")
         bar.formatter.set_powerlimits((-2, 3))
-        what = "the samples" if options.clip else "what follows the first arrivals"
         axes.set_title(f"{title}; clipped at {clip:g} % of {what}", fontsize=11)
     axes.set_ylabel("Time (s)")
     return figure
