@@ -58,7 +58,7 @@ struct AxisRing {
                                                      float (&window)[(2 * aside + 1) * nodes]) {
     MOHO_UNROLL
     for (int k = -aside; k <= aside; ++k) {
-      if (k != 0 || !Traits::known) {
+      if (k != 0) {
         const Lanes<float, nodes> v = load_lanes<nodes>(here + k * nodes);
         MOHO_UNROLL
         for (int i = 0; i < nodes; ++i) window[(k + aside) * nodes + i] = v.v[i];
