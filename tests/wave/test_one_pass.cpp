@@ -149,6 +149,7 @@ void expect_bits_of_two_passes(const Instance<Memory>& exec) {
   const Grid<3> grid{{45, 71, 77}, {10.0, 12.0, 7.0}, {}};
   const auto model = random_model<float, 3, Memory>(exec, grid, Medium::tti, 5);
   for (int order = 2; order <= 8; order += 2) {
+    if (moho::is_host_memory<Memory> && order < 8) continue;  // hosts take two passes anyway
     for (const auto& faces : faces_of_tti()) {
       PropagatorOptions<3> options;
       options.order = order;

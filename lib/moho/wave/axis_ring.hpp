@@ -30,8 +30,7 @@ inline constexpr int largest_ring_order = 8;
 /// Shape of a block's tile and of a thread's work.
 struct AxisRingTraits {
   static constexpr int rows = 32, columns = 32;  ///< of a tile, along y and z
-  static constexpr int turns = 1;                ///< planes written out
-  static constexpr bool known = false;  ///< own values are taken from registers, not loaded again
+  static constexpr int turns = 2;                ///< planes written out
   static constexpr int spare = 8;  ///< elements between rows of the ring, against bank conflicts
 };
 

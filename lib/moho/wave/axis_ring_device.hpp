@@ -24,23 +24,44 @@
 
 #include <cstdint>
 
+#ifdef KOKKOS_ENABLE_CUDA
+
 namespace moho::wave::detail {
 
 /// A copy of 16 bytes to shared memory that need not be waited for at once.
 __device__ __forceinline__ void ring_copy(unsigned to, const float* from) {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+#else
+  const float4 v = *reinterpret_cast<const float4*>(from);
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(v.x), "f"(v.y), "f"(v.z),
+               "f"(v.w)
+               : "memory");
+#endif
 }
+/// The same of 8 bytes.
 __device__ __forceinline__ void ring_copy_pair(unsigned to, const float* from) {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
+#else
+  const float2 v = *reinterpret_cast<const float2*>(from);
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(v.x), "f"(v.y) : "memory");
+#endif
 }
+/// Ends a group of copies.
 __device__ __forceinline__ void ring_copies_end() {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
 }
 /// Waits for all copies but those of the last `later` groups.
 template <int later>
 __device__ __forceinline__ void ring_copies_wait() {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(later) : "memory");
+#endif
 }
+/// What such copies call an address in shared memory.
 __device__ __forceinline__ unsigned ring_address(const float* shared) {
   return static_cast<unsigned>(__cvta_generic_to_shared(shared));
 }
@@ -58,7 +79,7 @@ struct AxisRing {
                                                      float (&window)[(2 * aside + 1) * nodes]) {
     MOHO_UNROLL
     for (int k = -aside; k <= aside; ++k) {
-      if (k != 0 || !Traits::known) {
+      if (k != 0) {
         const Lanes<float, nodes> v = load_lanes<nodes>(here + k * nodes);
         MOHO_UNROLL
         for (int i = 0; i < nodes; ++i) window[(k + aside) * nodes + i] = v.v[i];
@@ -469,13 +490,16 @@ void axis_ring_step(const Instance<MemoryOf<Exec>>& exec, int order,
                             &launch_axis_ring<4>};
   table[order / 2 - 1](exec.space(), a);
 }
+
 }  // namespace moho::wave::detail
+
+#endif
 
 /// \cond
 #define MOHO_WAVE_DEVICE_RING(prefix, Exec)                                           \
   prefix template void axis_ring_step<Exec>(const Instance<Exec::memory_space>&, int, \
                                             const AxisRingArguments<float>&);
-#ifdef MOHO_WAVE_KERNELS
+#if defined(MOHO_WAVE_KERNELS) && defined(KOKKOS_ENABLE_CUDA)
 namespace moho::wave::detail {
 MOHO_WAVE_DEVICE_RING(extern, Kokkos::Cuda)
 }  // namespace moho::wave::detail
