@@ -98,7 +98,8 @@ TEST(Plan, AddsTheSecondsOfAFile) {
   rates.disk_in = 1e6;
   rates.disk_out = 5e5;
   const double passes = 960.0 / 40.0;
-  const double read = passes * 808.0 * need.plane_in(false) / rates.disk_in;
+  const double moved = need.plane_in(false) + need.plane_out();  // written pages are read before
+  const double read = passes * 808.0 * moved / rates.disk_in;
   const double written = passes * 808.0 * need.plane_out() / rates.disk_out;
   StreamForecast file = forecast(need, shape, false, rates);
   EXPECT_NEAR(file.seconds - plain, read + written, 0.1 * (read + written));
@@ -111,7 +112,7 @@ TEST(Plan, AddsTheSecondsOfAFile) {
   rates.in = rates.out = 1e12;
   rates.memory = 1e12;
   const double device = forecast(need, shape, false, rates).seconds;
-  rates.disk_in = 2.0 * passes * 808.0 * need.plane_in(false) / device;  // half of the seconds
+  rates.disk_in = 2.0 * passes * 808.0 * moved / device;  // half of the seconds
   EXPECT_NEAR(forecast(need, shape, false, rates).seconds, device, 0.1 * device);
   rates.disk_in /= 4.0;  // twice
   EXPECT_NEAR(forecast(need, shape, false, rates).seconds, 2.0 * device, 0.2 * device);
