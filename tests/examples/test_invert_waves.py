@@ -201,6 +201,27 @@ class Inversion(Case):
         self.assertEqual(np.abs(lags[0, :6]).max(), 0.0)
         self.assertGreater(np.abs(lags[0, 6:-6]).max(), 0.0)
 
+    def test_reflectors_focus_with_the_right_velocity(self):
+        true = np.full((76, 39), 2000.0, dtype=np.float32)
+        true[:, 25:] = 2300.0
+        self.save("reflector.npy", true)
+        share, spread = [], []
+        for velocity in (2000.0, 1900.0):
+            self.save("start.npy", np.full(true.shape, velocity, dtype=np.float32))
+            folder, _ = self.succeed(
+                "--vp", "start.npy", "--data", "modelled", "--true-vp", "reflector.npy", "--spacing", "20", "--source",
+                "200,40:1300,40:5", "--receivers", "0,40:1500,40:38", "--wavelet", "ricker:7.5", "--time", "0.95",
+                "--boundary", "sponge:12", "--mute", "velocity:2000:0.2:0.05", "--iterations", "1", "--first-change", "1e-6",
+                "--lags", "8", "--space", "serial", out="focus")
+            image = np.diff(np.load(os.path.join(folder, "lags.npy")).astype(float), axis=2)
+            energy = (image[:, 25:51, 12:35] ** 2).sum(axis=(1, 2))
+            share.append(energy[8] / energy.sum())
+            spread.append((energy * np.arange(-8, 9) ** 2).sum() / energy.sum())
+            if velocity == 2000.0:
+                self.assertEqual(energy.argmax(), 8)
+        self.assertGreater(share[0], 1.3 * share[1])
+        self.assertGreater(spread[1], 1.3 * spread[0])
+
     def test_three_dimensions(self):
         shape = (21, 17, 19)
         start = np.full(shape, 2000.0, dtype=np.float32)

@@ -117,6 +117,57 @@ class Images(Case):
         self.assertIn(b"n1=61", header.replace(b" ", b""))
 
 
+class Compass(Case):
+    """A section of the BG Compass model, every second node: tilted data come back in place with the right parameters."""
+    names = ("vp", "epsilon", "delta", "theta")
+
+    @staticmethod
+    def smooth(values, nodes=7):
+        for axis in (0, 1) * 2:
+            pad = [(nodes, nodes) if a == axis else (0, 0) for a in range(2)]
+            sums = np.cumsum(np.pad(values, pad, mode="edge"), axis=axis)
+            first = nodes - nodes // 2 - 1
+            take = np.arange(values.shape[axis]) + first
+            values = (sums.take(take + nodes, axis) - sums.take(take, axis)) / nodes
+        return values.astype(np.float32)
+
+    def test_tilted_parameters_focus(self):
+        paths = {p: os.path.join(self.data or "", f"bgcompass_{p}_325x171_12.5m.npy") for p in self.names}
+        if not all(map(os.path.exists, paths.values())):
+            self.skipTest("the BG Compass section is not there")
+        true, tilted = [], []
+        for p in self.names:
+            values = np.ascontiguousarray(np.load(paths[p])[::2, ::2].astype(float))
+            self.save(f"true_{p}.npy", values.astype(np.float32))
+            self.save(f"{p}.npy", self.smooth(values))
+            true += [f"--true-{p}", f"true_{p}.npy"]
+            tilted += [f"--{p}", f"{p}.npy"]
+            if p == "vp":
+                steps = np.zeros_like(values)
+                steps[:, 1:] = np.diff(np.log(values), axis=1)
+
+        def likeness(image):
+            """The correlation with steps of the velocity below 1000 m, in the band of the wavelet, each depth alike."""
+            parts = []
+            for values in (-image.astype(float), steps):
+                spectrum = np.fft.rfft(values, axis=1)
+                waves = np.fft.rfftfreq(values.shape[1], 25.0)
+                part = np.fft.irfft(spectrum * np.exp(-0.5 * ((waves - 0.004) / 0.002) ** 2), values.shape[1], axis=1)
+                part = part[20:-20, 40:-8]
+                parts.append(part / np.sqrt((part**2).mean(axis=0)))
+            return np.corrcoef(parts[0].ravel(), parts[1].ravel())[0, 1]
+
+        found = {}
+        for what, model in (("tilted", tilted), ("isotropic", ["--vp", "vp.npy"])):
+            folder, _ = self.succeed(
+                *model, *true, "--spacing", "25", "--shots", "modelled", "--source", "300,25:3750,25:6", "--receivers",
+                "0,25:4050,25:82", "--wavelet", "ricker:6", "--time", "2", "--boundary", "sponge:20", "--condition",
+                "laplacian", "--space", "serial", out=what)
+            found[what] = likeness(np.load(os.path.join(folder, "image.npy")))
+        self.assertGreater(found["tilted"], 0.25, found)
+        self.assertLess(abs(found["isotropic"]), 0.5 * found["tilted"], found)
+
+
 class Data(Case):
     def modelled_by_program(self):
         done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, "--source", "300,20:900,20:3",

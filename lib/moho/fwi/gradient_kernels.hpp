@@ -4,6 +4,7 @@
 /// \file
 /// \brief Loops over nodes of gradients (internal). docs/theory/inversion.md has the formulas.
 
+#include <moho/core/denormals.hpp>
 #include <moho/core/launch_box.hpp>
 #include <moho/wave/arguments.hpp>
 #include <moho/wave/layout.hpp>
@@ -184,21 +185,30 @@ struct BuoyancyRows {
     const T* const nu = add.nu + i0;
     const T* const p = add.p + i0;
     T* const sums = add.by_b + to0;
+    // copies, which no store can change: the loop has vectors
+    T c[Dim][radius + 1];
+    std::int64_t strides[Dim];
+    for (int d = 0; d < Dim; ++d) {
+      strides[d] = add.layout.strides[d];
+      for (int k = 1; k <= radius; ++k) {
+        c[d][k] = T(0.5) * add.s.second[d == Dim - 1 ? 2 : d][k];
+      }
+    }
+    const T weight = add.weight;
+    const FlushDenormals flush;  // in front of waves
 #pragma GCC ivdep
     for (std::int64_t z = 0; z < to - from; ++z) {
       T sum = 0;
       MOHO_UNROLL
       for (int d = 0; d < Dim; ++d) {
-        const std::int64_t stride = add.layout.strides[d];
-        const T* const c = add.s.second[d == Dim - 1 ? 2 : d];
         MOHO_UNROLL
         for (int k = 1; k <= radius; ++k) {
-          const std::int64_t up = z + k * stride, low = z - k * stride;
-          sum -= T(0.5) * c[k] *
-                 ((nu[up] - nu[z]) * (p[up] - p[z]) + (nu[low] - nu[z]) * (p[low] - p[z]));
+          const std::int64_t up = z + k * strides[d], low = z - k * strides[d];
+          sum -=
+              c[d][k] * ((nu[up] - nu[z]) * (p[up] - p[z]) + (nu[low] - nu[z]) * (p[low] - p[z]));
         }
       }
-      sums[z] += add.weight * sum;
+      sums[z] += weight * sum;
     }
     for (node[Dim - 1] = to; node[Dim - 1] < end; ++node[Dim - 1]) add(node);
   }

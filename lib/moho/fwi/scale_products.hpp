@@ -5,6 +5,7 @@
 /// \brief Products of the source's wavefield with D of the adjoint field, which is not stored
 /// (internal).
 
+#include <moho/core/denormals.hpp>
 #include <moho/core/launch_box.hpp>
 #include <moho/fwi/gradient_kernels.hpp>
 #include <moho/rtm/snapshot.hpp>
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 namespace moho::fwi::detail {
 
@@ -59,7 +59,9 @@ struct ProductRows {
   wave::detail::OperatorRows<stencil, T, Dim, radius> rows;
   AddScale<T, Dim> add;
   void operator()(const std::int64_t n) const {
-    const wave::detail::StepArguments<T>& s = rows.s;
+    // copies, which no store can change: the loop has vectors
+    const auto own = rows;
+    const wave::detail::StepArguments<T>& s = own.s;
     const std::int64_t ny = s.upper[1] - s.lower[1];
     Index<Dim> node{};
     node[0] = s.lower[0] + n / ny;
@@ -68,9 +70,18 @@ struct ProductRows {
     const std::int64_t count = s.upper[2] - s.lower[2];
     const std::int64_t i = s.flat(node[0], s.lower[1] + n % ny, s.lower[2]);
     const std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
+    const T* const p = add.p + from;
+    const T* const q = wave::detail::fields_of(stencil) == 2 ? add.q + from : nullptr;
+    T* const scale = add.scale + to;
+    T* const illumination = add.illumination + to;
+    const T weight = add.weight, time = add.time;
+    const FlushDenormals flush;  // in front of waves
 #pragma GCC ivdep
     for (std::int64_t k = 0; k < count; ++k) {
-      add.at(from + k, to + k, rows.change_p(i + k), rows.change_q(i + k));
+      T product = p[k] * own.change_p(i + k);
+      if constexpr (wave::detail::fields_of(stencil) == 2) product += q[k] * own.change_q(i + k);
+      scale[k] += weight * product;
+      illumination[k] += time * p[k] * p[k];
     }
   }
 };
@@ -104,6 +115,9 @@ struct MarchProducts {
     const bool whole = aligned && z >= s.lower[2] && z + width <= s.upper[2];
     for (std::int64_t x = x0; x < x1;
          ++x, at += s.stride_x, from += add.snapshot.strides[0], to += add.sums.strides[0]) {
+      // all loads before the first use
+      Values values{};
+      if (whole) values = load(from, to);
       MOHO_UNROLL
       for (int f = 0; f < March::queues; ++f) {
         const Vector ahead =
@@ -125,7 +139,7 @@ struct MarchProducts {
         }
       }
       if (whole) {
-        add_vector(from, to, change);
+        add_vector(to, values, change);
       } else {
         for (int i = 0; i < width; ++i) {
           if (z + i < s.lower[2] || z + i >= s.upper[2]) continue;
@@ -135,20 +149,28 @@ struct MarchProducts {
       March::shift(queue);
     }
   }
+  /// What AddScale::at() reads, of the nodes of a vector.
+  struct Values {
+    Vector p, q, scale, illumination;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Values load(std::int64_t from, std::int64_t to) const {
+    Values result{};
+    result.p = wave::detail::load_lanes<width>(add.p + from);
+    if constexpr (fields == 2) result.q = wave::detail::load_lanes<width>(add.q + from);
+    result.scale = wave::detail::load_lanes<width>(add.scale + to);
+    result.illumination = wave::detail::load_lanes<width>(add.illumination + to);
+    return result;
+  }
   /// AddScale::at() of the nodes of a vector.
-  KOKKOS_FORCEINLINE_FUNCTION void add_vector(std::int64_t from, std::int64_t to,
+  KOKKOS_FORCEINLINE_FUNCTION void add_vector(std::int64_t to, const Values& values,
                                               const T (&change)[2][width]) const {
-    const Vector p = wave::detail::load_lanes<width>(add.p + from);
-    Vector q{};
-    if constexpr (fields == 2) q = wave::detail::load_lanes<width>(add.q + from);
-    Vector scale = wave::detail::load_lanes<width>(add.scale + to);
-    Vector illumination = wave::detail::load_lanes<width>(add.illumination + to);
+    Vector scale = values.scale, illumination = values.illumination;
     MOHO_UNROLL
     for (int i = 0; i < width; ++i) {
-      T product = p.v[i] * change[0][i];
-      if constexpr (fields == 2) product += q.v[i] * change[1][i];
+      T product = values.p.v[i] * change[0][i];
+      if constexpr (fields == 2) product += values.q.v[i] * change[1][i];
       scale.v[i] += add.weight * product;
-      illumination.v[i] += add.time * p.v[i] * p.v[i];
+      illumination.v[i] += add.time * values.p.v[i] * values.p.v[i];
     }
     *reinterpret_cast<Vector*>(add.scale + to) = scale;
     *reinterpret_cast<Vector*>(add.illumination + to) = illumination;
@@ -201,32 +223,20 @@ void launch_products_of(const Instance<Memory>& exec, int order,
   table[order / 2 - 1](exec, s, add);
 }
 
-/// The nodes of a box that are not in another one, as boxes; the first of them has whole planes of
-/// the fastest axis.
+/// The axis along which a box takes the least part of another one, so that a slab across it holds
+/// the box and leaves two boxes of whole rows or planes.
 template <int Dim>
-std::vector<Box<Dim>> without(Box<Dim> box, const Box<Dim>& other) {
-  std::vector<Box<Dim>> result;
-  const Box<Dim> hole = intersection(box, other);
-  if (hole.empty()) {
-    if (!box.empty()) result.push_back(box);
-    return result;
-  }
-  for (int d = Dim - 1; d >= 0; --d) {
-    Box<Dim> part = box;
-    part.upper[d] = hole.lower[d];
-    if (!part.empty()) result.push_back(part);
-    part = box;
-    part.lower[d] = hole.upper[d];
-    if (!part.empty()) result.push_back(part);
-    box.lower[d] = hole.lower[d];
-    box.upper[d] = hole.upper[d];
+int thinnest_axis(const Box<Dim>& box, const Box<Dim>& in) {
+  int result = 0;
+  for (int d = 1; d < Dim; ++d) {
+    if (box.extent(d) * in.extent(result) <= box.extent(result) * in.extent(d)) result = d;
   }
   return result;
 }
 
 /// \brief Adds products of the source's wavefield with D nu and the residuals to sums.
 ///
-/// D nu is stored where there are residuals alone, and in TTI, where it takes most of the time.
+/// D nu is stored in the slab of the residuals alone, and in TTI, where it takes most of the time.
 /// \param exec where the work is submitted
 /// \param scheme,medium,nu of the adjoint field
 /// \param box nodes of the sums
@@ -240,14 +250,22 @@ void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memor
                   const Box<Dim>& residuals, const wave::Storage<T, Memory> (&change)[2],
                   const Inject& inject, const AddScale<T, Dim>& add) {
   const bool stored = scheme.stencil() == Stencil::tti;
-  const Box<Dim> near = stored ? box : intersection(box, residuals);
+  Box<Dim> near = box, parts[2] = {box, box};
+  const int axis = thinnest_axis(residuals, scheme.interior());
+  if (!stored) {
+    near.lower[axis] = std::clamp(residuals.lower[axis], box.lower[axis], box.upper[axis]);
+    near.upper[axis] = std::clamp(residuals.upper[axis], near.lower[axis], box.upper[axis]);
+    if (residuals.empty()) near.upper[axis] = near.lower[axis];
+    parts[0].upper[axis] = near.lower[axis];
+    parts[1].lower[axis] = near.upper[axis];
+  }
   if (!near.empty()) {
     wave::apply_operator<T, Dim, Memory>(exec, scheme, medium, nu, near, change[0], change[1]);
     inject();
     launch_box("moho::fwi::add_scale", exec, near, add);
   }
   if (stored) return;
-  for (const Box<Dim>& part : without(box, near)) {
+  for (const Box<Dim>& part : parts) {
     wave::detail::StepArguments<T> s;
     if (!wave::detail::bind_operator(exec, scheme, medium, nu, part, s)) continue;
     switch (scheme.stencil()) {
