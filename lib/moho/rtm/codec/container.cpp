@@ -208,18 +208,25 @@ Packed<Dim, Kokkos::HostSpace> from_container(const std::uint8_t* data, std::siz
     }
   }
 
-  using Bytes = Kokkos::View<std::uint8_t*, Kokkos::HostSpace>;
-  packed.payload = Bytes("moho::rtm::payload", payload_bytes + packed.padding);
+  // any thread may read a file: views are filled here, not by Kokkos
+  const auto raw = [](const char* part) {
+    return Kokkos::view_alloc(std::string(part), Kokkos::WithoutInitializing);
+  };
+  packed.payload = Kokkos::View<std::uint8_t*, Kokkos::HostSpace>(raw("moho::rtm::payload"),
+                                                                  payload_bytes + packed.padding);
   if (payload_bytes > 0) std::memcpy(packed.payload.data(), payload, payload_bytes);
+  std::fill_n(packed.payload.data() + payload_bytes, packed.padding, std::uint8_t{0});
   if (!header.variable()) {
     if (packed.payload_bytes != header.first_block() + blocks.size() * 64 * header.bits) {
       refuse(name, "its lengths do not go together");
     }
     return packed;
   }
-  packed.lengths = Kokkos::View<std::uint16_t*, Kokkos::HostSpace>("moho::rtm::lengths", count);
+  packed.lengths =
+      Kokkos::View<std::uint16_t*, Kokkos::HostSpace>(raw("moho::rtm::lengths"), count);
   packed.offsets = Kokkos::View<std::int64_t*, Kokkos::HostSpace>(
-      "moho::rtm::offsets", (count + packed.group - 1) / packed.group);
+      raw("moho::rtm::offsets"), (count + packed.group - 1) / packed.group);
+  std::fill_n(packed.lengths.data(), count, std::uint16_t{0});
   if (count > 0) {
     std::memcpy(packed.lengths.data(), table + begin.table_bytes, 2 * begin.lengths);
   }
