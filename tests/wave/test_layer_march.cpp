@@ -5,7 +5,9 @@
 
 #include <moho/wave/cpml_device.hpp>
 
+#include <algorithm>
 #include <barrier>
+#include <iterator>
 #include <thread>
 
 #include "support.hpp"
@@ -54,12 +56,14 @@ void step_in_one(const Scheme<T, 2, Host>& scheme, const MediumWindow<T, 2, Host
                  const detail::LayerCut& cut) {
   detail::StepArguments<T> s;
   ASSERT_TRUE(detail::bind_step(scheme, medium, wavefield, box, scheme.reach(0), s));
-  const auto arguments = detail::bind_layers<T, 2, Host>(scheme, s, wavefield);
+  const auto arguments = detail::bind_layers<T, 2, Host>(scheme, s, wavefield).by_axis();
   detail::DeviceLayerMarch<stencil, T, 2, radius, Kokkos::DefaultHostExecutionSpace> kernel;
   kernel.march.s = kernel.rims.s = arguments.s;
   for (int d = 0; d < 3; ++d) {
     ASSERT_TRUE(arguments.layers[d].apart(radius, detail::layer_alignment<T>));
     kernel.layers[d] = arguments.layers[d];
+    std::copy(std::begin(arguments.slope[d]), std::end(arguments.slope[d]),
+              std::begin(kernel.slopes[d]));
   }
   run_teams(kernel, kernel.cover(cut));
 }

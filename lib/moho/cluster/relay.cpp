@@ -41,9 +41,13 @@ bool is_safe_word(std::string_view word) {
 
 }  // namespace
 
+// The definition has no quotes: nvcc's wrapper does not hand them on.
+#define MOHO_TEXT_OF(word) #word
+#define MOHO_TEXT(word) MOHO_TEXT_OF(word)
+
 const char* version() {
-#ifdef MOHO_VERSION
-  return MOHO_VERSION;
+#ifdef MOHO_CLUSTER_VERSION
+  return MOHO_TEXT(MOHO_CLUSTER_VERSION);
 #else
   return "unknown";
 #endif

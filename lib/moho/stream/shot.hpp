@@ -144,9 +144,8 @@ void Streaming<T, Dim, Memory>::begin_devices(Run& run) {
         exec, m_modelling.wavelet, m_sampling.steps, run.sources[g].count());
     for (int f = 0; f < m_shape->fields && !m_whole && !m_cut; ++f) {
       wave::Storage<const T, Memory> factors;
-      if (const HostVolume<T, Dim>* const volume = this->volume(run.chain)) {
-        factors =
-            run.sources[g].node_factors(exec, volume->source_layout(f), volume->source_scale(f));
+      if (const HostVolume<T, Dim>* const held = volume(run.chain)) {
+        factors = run.sources[g].node_factors(exec, held->source_layout(f), held->source_scale(f));
       }
       one.factors[f] = m_ranks ? share_factors<T, Memory>(*m_ranks, exec, factors) : factors;
     }
@@ -269,8 +268,8 @@ template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::copy_out(int field, const Box<Dim>& box, T* values,
                                          int chain) const {
   const auto at = static_cast<std::size_t>(chain);
-  if (const HostVolume<T, Dim>* const volume = this->volume(at)) {
-    return volume->copy_out(field, box, values);
+  if (const HostVolume<T, Dim>* const held = volume(at)) {
+    return held->copy_out(field, box, values);
   }
   if (m_slabs) return m_slabs->copy_out(field, box, values);
   const wave::Layout<Dim> layout = m_schemes.front()->layout();

@@ -73,7 +73,7 @@ struct DeviceLayer {
       const std::int64_t node = l.from + step;
       const int u = static_cast<int>(node - l.first);
       const std::int64_t at = base + node * along + line * aside;
-      T correction[2] = {0, 0};
+      T across[2] = {0, 0}, down[2] = {0, 0};
       for (int f = 0; f < fields; ++f) {
         if (!layer_has(stencil, axis, f)) continue;
         const T* const here = psi + (f * depth() + u + reach) * (lines + 1) + line;
@@ -92,15 +92,13 @@ struct DeviceLayer {
           l.zeta[f][slab] = memory;
           slope += memory;
         }
-        correction[f] = slope;
+        (axis == 2 ? down[f] : across[f]) = slope;
       }
       std::int64_t place[3] = {corner[0], corner[1], corner[2]};
       place[axis] = node;
       place[inner] += line;
       const T w = s.taper[0][place[0]] * s.taper[1][place[1]] * s.taper[2][place[2]];
-      const T none[2] = {0, 0};
-      correct_node<stencil, T>(s, at, w, axis == 2 ? none : correction,
-                               axis == 2 ? correction : none);
+      correct_node<stencil, T>(s, at, w, across, down);
     }
   }
 
