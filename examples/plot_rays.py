@@ -108,7 +108,9 @@ class Section:
         lines = axes.contour(self.coordinates[0], self.coordinates[1], finite.T, levels=levels,
                              colors=[colour], linewidths=width, alpha=0.9)
         if labels:
-            texts = axes.clabel(lines, lines.levels[labels - 1::labels], inline=True, inline_spacing=3, fontsize=7,
+            # levels that no node of this section crosses have no lines
+            drawn = [level for level, pieces in zip(lines.levels, lines.allsegs) if pieces]
+            texts = axes.clabel(lines, drawn[labels - 1::labels], inline=True, inline_spacing=3, fontsize=7,
                                 fmt=lambda value: f"{value:.6g}")
             for text in texts:
                 edge = "black" if colour == "white" else "white"

@@ -510,7 +510,7 @@ int run_program(int argc, char** argv, const Description& description, const Pro
     const bool known = !processes || processes->agreed() || processes->finished();
     const int status = report_exception(program, session ? &*session : nullptr,
                                         !known || !processes || processes->root());
-    if (!known) processes->abort(status);
+    if (!known && processes->size() > 1) processes->abort(status);
     return status;
   }
 }
