@@ -64,7 +64,7 @@ def draw(summary, velocity, times, colour_map):
         if summary["receivers"]:
             section.draw_points(axes, summary["receivers"], list(columns), **common.RECEIVER)
         section.draw_points(axes, summary["sources"], list(columns), **common.source_style("#ffd60a"))
-        if columns == (0, 1):
+        if dimensions == 3 and columns == (0, 1):
             axes.invert_yaxis()
             axes.set_title(f"depth z = {coordinates[2][node[2]] / unit[0]:g} {unit[1]}", fontsize=9)
     figure.colorbar(image, ax=panels[0, -1], pad=0.01).set_label("Velocity (m/s)")
