@@ -597,7 +597,7 @@ class BadInput(Case):
         self.refuse([*self.section, "--device-memory", "9K"], "--device-memory: ", "does not hold the planes of one stage")
         self.refuse([*two, "--block", "102"], "--block is 102", "1 to 101")
         # a step across a perfectly matched layer reads 8 planes
-        self.refuse([*two, "--block", "8", "--updates", "2", "--lag", "7"], "--lag is 7", "8 or more")
+        self.refuse([*two, "--block", "8", "--updates", "2", "--lag", "3"], "--lag is 3", "4 or more")
         message = self.refuse([*two, "--device-memory", "20K"], "--device-memory: ", "does not hold the planes of one stage",
                               "needed: ")
         # what it names would do

@@ -175,7 +175,8 @@ bool is_volume_of(const std::string& path, const std::string& key) {
 }
 
 void measure_disk(const std::string& path, double& in, double& out) {
-  constexpr std::size_t bytes = std::size_t(128) << 20;
+  constexpr std::size_t piece = std::size_t(4) << 20;
+  std::size_t bytes = std::size_t(128) << 20;
   // a name that nobody has
   std::string name = path + ".XXXXXX";
   const int file = ::mkostemp(name.data(), O_CLOEXEC);
@@ -188,11 +189,12 @@ void measure_disk(const std::string& path, double& in, double& out) {
     ::close(file);
     fail(path, what);
   };
-  if (::posix_fallocate(file, 0, static_cast<off_t>(bytes)) != 0) {
-    close_and_fail("has a disk without room for 128 MiB");
+  // whether the volume itself has room is found where it is made
+  while (::posix_fallocate(file, 0, static_cast<off_t>(bytes)) != 0) {
+    bytes /= 2;
+    if (bytes < piece) close_and_fail("needs a disk with room: there are not even 4 MiB");
   }
   // as volumes move: through a mapping, some planes at a time
-  constexpr std::size_t piece = std::size_t(4) << 20;
   std::vector<char> data(piece, 1);
   const auto map = [&] {
     void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

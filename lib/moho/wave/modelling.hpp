@@ -90,51 +90,14 @@ namespace detail {
 /// Steps on either side of a sample that interpolation in time takes.
 inline constexpr std::int64_t resampling_radius = 32;
 
-/// The weights of resample() for a position between samples: of samples first ... first + 63.
-inline std::vector<double> resampling_weights(double position, std::int64_t& first) {
-  constexpr std::int64_t radius = resampling_radius;
-  constexpr double b = 20.0;  // as in resample()
-  const auto below = static_cast<std::int64_t>(std::floor(position));
-  first = below - radius + 1;
-  std::vector<double> weights(2 * radius);
-  const double scale = 1.0 / bessel_i0(b);
-  for (std::size_t k = 0; k < weights.size(); ++k) {
-    const double x = static_cast<double>(first + static_cast<std::int64_t>(k)) - position;
-    const double inside = 1.0 - x * x / static_cast<double>(radius * radius);
-    weights[k] = inside > 0.0 ? bessel_i0(b * std::sqrt(inside)) * scale * sinc(x) : 0.0;
-  }
-  return weights;
-}
-
-/// Receivers x samples at n * interval from steps x receivers at n * dt.
+/// Receivers x samples at n * interval from steps x receivers at n * dt. Compiled in one place, so
+/// that all programs get the same bits.
 template <class T>
-void resample_traces(const Traces<T>& by_step, double dt, double interval,
-                     const Traces<T>& traces) {
-  const auto steps = static_cast<std::int64_t>(by_step.extent(0));
-  const std::size_t receivers = by_step.extent(1), samples = traces.extent(1);
-  std::vector<double> sums(receivers);
-  for (std::size_t n = 0; n < samples; ++n) {
-    std::int64_t first = 0;
-    const double position = static_cast<double>(n) * interval / dt;
-    const double nearest = std::floor(position + 0.5);
-    std::vector<double> weights{1.0};
-    if (std::fabs(position - nearest) < sinc_snap) {
-      first = static_cast<std::int64_t>(nearest);
-    } else {
-      weights = resampling_weights(position, first);
-    }
-    std::fill(sums.begin(), sums.end(), 0.0);
-    for (std::size_t k = 0; k < weights.size(); ++k) {
-      const std::int64_t row = first + static_cast<std::int64_t>(k);
-      if (row < 0 || row >= steps) continue;
-      const T* const values = by_step.data() + static_cast<std::size_t>(row) * receivers;
-      for (std::size_t r = 0; r < receivers; ++r) {
-        sums[r] += weights[k] * static_cast<double>(values[r]);
-      }
-    }
-    for (std::size_t r = 0; r < receivers; ++r) traces(r, n) = static_cast<T>(sums[r]);
-  }
-}
+void resample_traces(const Traces<T>& by_step, double dt, double interval, const Traces<T>& traces);
+extern template void resample_traces<float>(const Traces<float>&, double, double,
+                                            const Traces<float>&);
+extern template void resample_traces<double>(const Traces<double>&, double, double,
+                                             const Traces<double>&);
 
 /// columns x rows from rows x columns, on the host.
 template <class T>
