@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Perfectly matched layers on devices, face by face, after the step: in 2D, for Fletcher's
+/// \brief Perfectly matched layers on devices, face by face, after the step: for Fletcher's
 /// equations, and for grids that are too thin for the kernels of cpml_device.hpp.
 
 #include <moho/wave/cpml.hpp>

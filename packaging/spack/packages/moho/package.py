@@ -18,7 +18,6 @@ class Moho(CMakePackage, CudaPackage):
 
     # Sources come from `spack dev-build`, or from a "git" attribute that a site adds.
     version("main", branch="main")
-    version("0.1.0", tag="v0.1.0")
 
     variant("openmp", default=True, description="Kernels for hosts run on OpenMP threads, too")
     variant("examples", default=True, description="Build and install the programs")
