@@ -236,8 +236,10 @@ class Planner {
                          8.0 * m_plan.unknowns;
     const wave::MemoryNeed& need = m_shots.modelling().plan().memory;
     m_plan.at_once = at_once;
-    m_plan.fixed_bytes += (at_once - 1.0) * (static_cast<double>(need.wavefield + need.gathers) +
-                                             static_cast<double>(m_shots.gradients().bytes()));
+    // shots at once have places of their own beside those of the run
+    const double places = at_once > 1 ? static_cast<double>(at_once) : 0.0;
+    m_plan.fixed_bytes += places * (static_cast<double>(need.wavefield + need.gathers) +
+                                    static_cast<double>(m_shots.gradients().bytes()));
     if (m_o.source_field == SourceField::random) m_plan.fixed_bytes += at_once * 2.0 * state;
     m_plan.fixed_bytes += m_plan.lags_bytes;
     const double room = m_plan.budget - m_plan.fixed_bytes;

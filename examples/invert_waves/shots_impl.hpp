@@ -146,7 +146,7 @@ class Shots : public ShotData<T, Dim, Memory> {
         : exec(on),
           gradients(exec, modelling.propagator(), unknowns, every),
           wavefield(modelling.propagator().make_wavefield(exec)),
-          arena("moho::fwi::source", arena_piece) {
+          arena("moho::fwi::source", arena_piece / 16) {
       exec.fence();
     }
     Place place() { return {exec, gradients, wavefield, arena}; }

@@ -67,8 +67,8 @@ class Migration {
         m_wavelet_times(first.m_wavelet_times),
         m_codecs(first.m_codecs),
         m_place(first.m_place),
-        m_arena("moho::rtm::snapshots", arena_piece),
-        m_host_arena("moho::rtm::snapshots on the host", arena_piece),
+        m_arena("moho::rtm::snapshots", arena_piece / 16),
+        m_host_arena("moho::rtm::snapshots on the host", arena_piece / 16),
         m_data_shown(first.m_data_shown),
         m_number(number) {}
   Migration(const Migration&) = delete;
@@ -233,6 +233,7 @@ class Migration {
         choose(modelling, most);
         if (m_plan.strategy.name == alone.strategy.name && m_place == place) break;
       } catch (const InputError&) {  // no room for so many
+      } catch (const MemoryError&) {
       }
       m_plan = alone;
       m_place = place;

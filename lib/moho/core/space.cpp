@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <moho/core/host_memory.hpp>
+#include <moho/core/order.hpp>
 #include <moho/core/space.hpp>
 
 #include <fstream>
@@ -24,7 +25,8 @@ std::string device_name(const Instance<Kokkos::HostSpace>& exec) {
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
-std::size_t available_memory(const Instance<Kokkos::CudaSpace>&) {
+std::size_t available_memory(const Instance<Kokkos::CudaSpace>& exec) {
+  const detail::OnDeviceOf on(exec);
   std::size_t free_bytes = 0, total_bytes = 0;
   if (cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess) return free_bytes;
   return 0;
