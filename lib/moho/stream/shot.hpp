@@ -12,7 +12,8 @@
 
 namespace moho::stream {
 
-/// A shot on its way through a chain.
+/// \cond
+// A shot on its way through a chain.
 template <class T, int Dim, class Memory>
 struct Streaming<T, Dim, Memory>::Run {
   std::size_t chain;
@@ -28,6 +29,7 @@ struct Streaming<T, Dim, Memory>::Run {
   wave::Traces<T> rows = {};                                                 ///< of the gather
   StreamRunOptions<T> run = {};
 };
+/// \endcond
 
 template <class T, int Dim, class Memory>
 StreamShape Streaming<T, Dim, Memory>::shape_for(const StreamShotOptions<Dim>& options,
