@@ -325,8 +325,7 @@ class Groups(Case):
         whole = self.stream(*self.survey, out="whole")
         r = self.stream(*self.survey, "--devices", 4, "--block", "16", "--updates", "14")
         plan = r.stream["plan"]  # several short ones, or one of fewer devices, whichever is quicker here
-        self.assertLess(plan["devices"], 4)
-        self.assertLessEqual(plan["chains"] * plan["devices"], 4)
+        self.assertIn((plan["chains"], plan["devices"]), ((2, 2), (1, 3)))
         if plan["chains"] > 1:
             self.assertIn(f'{plan["chains"]} chains of ', r.text)
         self.same(r, whole)
@@ -368,7 +367,8 @@ class Ranks(Groups):
             plan = r.stream["plan"]
             if chains:
                 self.assertEqual((plan["chains"], plan["devices"]), (chains, devices))
-            self.assertLessEqual(plan["chains"] * plan["devices"], ranks)
+            else:
+                self.assertIn((plan["chains"], plan["devices"]), ((2, 2), (1, 3)))
             self.assertEqual((r.summary["ranks"], r.summary["run"]["expand"]["points"]),
                              (ranks, whole.summary["run"]["expand"]["points"]))
             self.assertEqual(sorted(r.summary["files"]), sorted(whole.summary["files"]))

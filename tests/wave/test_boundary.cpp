@@ -124,10 +124,15 @@ MEMORY_TEST(BoundaryTest, CpmlSwallowsWavesIn3D) {
     const Remains remains =
         remains_of<T, 3, Memory>(exec, kind, true, 20, FaceKind::cpml, 10, 300, 600, 900);
     EXPECT_LT(remains.after_crossing, 1e-5) << kind.name();
-    // p and q drift apart a little, as above, and hold slow waves
-    const double least = kind.fields() == 2 ? by_precision<T>(1e-6, 5e-9) : 1e-9;
-    EXPECT_LE(remains.late, std::max(least, remains.after_crossing / 2)) << kind.name();
-    EXPECT_LE(remains.later, std::max(least, remains.late)) << kind.name();
+    // what the layers of 10 nodes return is 1e-9 and arrives until step 400 or so
+    EXPECT_LE(remains.late, remains.after_crossing) << kind.name();
+    // p and q drift apart a little in single precision, as above, and hold slow waves
+    if (kind.fields() == 1) {
+      EXPECT_LE(remains.later, remains.late) << kind.name();
+    } else {
+      const double drift = by_precision<T>(1e-7, 0.0);
+      EXPECT_LE(remains.later, std::max(remains.after_crossing, drift)) << kind.name();
+    }
   }
 }
 

@@ -350,7 +350,7 @@ struct DeviceLayerMarch {
           const std::int64_t element = element_x + j * side_x.stride_x;
           psi = load_lanes<width>(side_x.psi_now + element);
           ahead_x(j, psi);
-          if (active && j >= x0 && j < x1) rims.tiles.store(s, z, side_x.psi_next + element, psi);
+          if (active && j >= x0) rims.tiles.store(s, z, side_x.psi_next + element, psi);
         }
         ring_x[k] = psi;
       }
