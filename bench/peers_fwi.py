@@ -15,16 +15,13 @@ Devito's gradient is held to a difference of its misfit. Needs python3-numpy and
 """
 
 import argparse
-import datetime
-import json
 import os
-import platform
 import re
-import subprocess
 import sys
-import tempfile
 
-from peers_waves import ORDER, SPACING, PeerError, processor
+import peers_common
+from peers_common import PeerError
+from peers_waves import ORDER, SPACING
 
 LAYER, RECEIVERS = 20, 200
 
@@ -156,20 +153,11 @@ class Devito:
 def run_bench(options, cores):
     """The context and the entries of one run of bench_fwi."""
     wanted = f"^gradient/isotropic/vp/shell/lags:-1/openmp/n:{options.n}(/|$)"
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "bench.json")
-        command = [options.bench, f"--benchmark_filter={wanted}", f"--benchmark_out={out}"]
-        environment = dict(os.environ, MOHO_BENCH_FWI_N=str(options.n), MOHO_BENCH_FWI_STEPS=str(options.steps))
-        # Devito's OpenMP may have bound this process to one core
-        done = subprocess.run(command, preexec_fn=lambda: os.sched_setaffinity(0, cores), check=False, env=environment,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode != 0:
-            raise PeerError(f"{options.bench} exited with status {done.returncode}: {done.stdout.strip()[-400:]}")
-        with open(out, encoding="utf-8") as file:
-            data = json.load(file)
-    if not data["benchmarks"]:
+    context, entries = peers_common.run_bench(options.bench, wanted, cores, MOHO_BENCH_FWI_N=str(options.n),
+                                              MOHO_BENCH_FWI_STEPS=str(options.steps))
+    if not entries:
         raise PeerError(f"{options.bench} has no case {wanted}")
-    return data["context"], data["benchmarks"]
+    return context, entries
 
 
 def devito_entry(peer, options, index, took, quotient):
@@ -186,16 +174,7 @@ def devito_entry(peer, options, index, took, quotient):
 
 
 def run(options):
-    cores = os.sched_getaffinity(0)
-    threads = options.threads or len(cores)
-    if not os.access(options.bench, os.X_OK):
-        raise PeerError(f"{options.bench} is no program: build bench_fwi, or name it with --bench")
-    # before anything loads OpenMP
-    os.environ.update(OMP_NUM_THREADS=str(threads), OMP_PROC_BIND="spread", OMP_PLACES="cores", DEVITO_LOGGING="ERROR")
-    try:
-        import devito  # noqa: F401
-    except ImportError as error:
-        raise PeerError(f"{sys.executable} has no {error.name}: install devito") from None
+    cores = peers_common.prepare(options.bench, options.threads)
     context, entries = run_bench(options, cores)
     peer = Devito(options.n, options.steps, int(entries[0]["every"]), options.verbose)
     quotient = peer.quotient()
@@ -209,17 +188,7 @@ def run(options):
         other, own = benchmarks[-len(entries) - 1], entries[0]
         print(f"round {index + 1}: Devito {other['points/s'] * 1e-9:.3f} Gpoints/s ({other['over_modelling']:.2f} x modelling), "
               f"moho {own['points/s'] * 1e-9:.3f} ({own['over_modelling']:.2f} x)", flush=True)
-    context = {key: value for key, value in context.items() if key not in ("host_name", "executable")}
-    context.update({
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "processor": processor(), "python": platform.python_version(), "devito": peer.version,
-    })
-    temporary = options.out + ".part"
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump({"context": context, "benchmarks": benchmarks}, file, indent=1)
-        file.write("\n")
-    os.replace(temporary, options.out)
-    print(f"wrote {options.out}")
+    peers_common.write_results(options.out, context, benchmarks, peer.version)
     return 0
 
 

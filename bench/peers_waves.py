@@ -14,33 +14,15 @@ of the grid. Needs python3-numpy and devito.
 """
 
 import argparse
-import datetime
-import json
 import os
-import platform
 import re
-import subprocess
 import sys
-import tempfile
+
+import peers_common
+from peers_common import PeerError
 
 ORDER, SPACING, LAYER = 8, 10.0, 30
 SECOND = [-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560]  # of order 8, the node itself first
-
-
-class PeerError(Exception):
-    """Something that the user can mend, said in one line."""
-
-
-def processor():
-    """What Linux calls the processor."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or "unknown"
 
 
 class Devito:
@@ -172,32 +154,14 @@ def run_bench(options, shape, cores):
     """The context and the entries of one run of bench_waves."""
     size = "x".join(map(str, shape))
     wanted = rf"^(copy/openmp|waves/isotropic/float/order:{ORDER}/sponge/tuned/openmp/{size})(/|$)"
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "bench.json")
-        command = [options.bench, f"--benchmark_filter={wanted}", f"--benchmark_out={out}"]
-        # Devito's OpenMP may have bound this process to one core
-        done = subprocess.run(command, preexec_fn=lambda: os.sched_setaffinity(0, cores), check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode != 0:
-            raise PeerError(f"{options.bench} exited with status {done.returncode}: {done.stdout.strip()[-400:]}")
-        with open(out, encoding="utf-8") as file:
-            data = json.load(file)
-    if not any(entry["name"].startswith("waves/") for entry in data["benchmarks"]):
+    context, entries = peers_common.run_bench(options.bench, wanted, cores)
+    if not any(entry["name"].startswith("waves/") for entry in entries):
         raise PeerError(f"{options.bench} has no isotropic case of {size} points: take 256x256x256 or 251x257x263")
-    return data["context"], data["benchmarks"]
+    return context, entries
 
 
 def run(options):
-    cores = os.sched_getaffinity(0)
-    threads = options.threads or len(cores)
-    if not os.access(options.bench, os.X_OK):
-        raise PeerError(f"{options.bench} is no program: build bench_waves, or name it with --bench")
-    # before anything loads OpenMP
-    os.environ.update(OMP_NUM_THREADS=str(threads), OMP_PROC_BIND="spread", OMP_PLACES="cores", DEVITO_LOGGING="ERROR")
-    try:
-        import devito  # noqa: F401
-    except ImportError as error:
-        raise PeerError(f"{sys.executable} has no {error.name}: install devito") from None
+    cores = peers_common.prepare(options.bench, options.threads)
     contexts, benchmarks, versions = [], [], "unknown"
     for shape in options.sizes:
         peer = Devito(shape, options.steps, options.verbose)
@@ -213,17 +177,7 @@ def run(options):
             copied = [entry["copy_GBps"] for entry in entries if entry["name"].startswith("copy/")][0]
             print(f"{'x'.join(map(str, shape))} round {index + 1}: Devito {peer.points() / took * 1e-9:.3f}, moho "
                   f"{own * 1e-9:.3f} Gpoints/s, copy {copied:.1f} GB/s", flush=True)
-    context = {key: value for key, value in contexts[0].items() if key not in ("host_name", "executable")}
-    context.update({
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "processor": processor(), "python": platform.python_version(), "devito": versions,
-    })
-    temporary = options.out + ".part"
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump({"context": context, "benchmarks": benchmarks}, file, indent=1)
-        file.write("\n")
-    os.replace(temporary, options.out)
-    print(f"wrote {options.out}")
+    peers_common.write_results(options.out, contexts[0], benchmarks, versions)
     return 1 if any(entry.get("error_occurred") for entry in benchmarks) else 0
 
 

@@ -182,6 +182,9 @@ class Inversion(Case):
                         "--parameters", "vp,epsilon,delta", "--iterations", "4", out="vti")
         self.assertLess(r.relative, 0.5)
         self.assertGreater(np.abs(r.load("epsilon.npy") - 0.1).max(), 1e-4)
+        r = self.invert(*self.shots, "--epsilon", "0.1", "--delta", "0.05", "--theta", "0.3", "--true-epsilon", "0.1",
+                        "--true-delta", "0.05", "--true-theta", "0.3", "--iterations", "3", out="tti_vp")
+        self.assertLess(r.relative, 0.4)
         r = self.invert(*self.shots, "--epsilon", "0.1", "--delta", "0.05", "--theta", "0.3", "--true-epsilon", "0.12",
                         "--true-delta", "0.05", "--true-theta", "0.3", "--parameters", "vp,epsilon,delta",
                         "--iterations", "3", out="tti")

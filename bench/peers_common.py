@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the programs that time Devito in turn with a benchmark of moho share."""
+
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+
+
+class PeerError(Exception):
+    """Something that the user can mend, said in one line."""
+
+
+def processor():
+    """What Linux calls the processor."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or "unknown"
+
+
+def prepare(bench, threads):
+    """Checks the benchmark and Devito, and sets the threads of both; returns the cores of this process.
+
+    Call it before anything loads OpenMP. `threads` is 0 for as many as cores.
+    """
+    cores = os.sched_getaffinity(0)
+    if not os.access(bench, os.X_OK):
+        raise PeerError(f"{bench} is no program: build {os.path.basename(bench)}, or name it with --bench")
+    os.environ.update(OMP_NUM_THREADS=str(threads or len(cores)), OMP_PROC_BIND="spread", OMP_PLACES="cores",
+                      DEVITO_LOGGING="ERROR")
+    try:
+        import devito  # noqa: F401
+    except ImportError as error:
+        raise PeerError(f"{sys.executable} has no {error.name}: install devito") from None
+    return cores
+
+
+def run_bench(bench, wanted, cores, **variables):
+    """The context and the entries of one run of a benchmark: the cases that a regular expression takes.
+
+    `variables` are of its environment.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "bench.json")
+        command = [bench, f"--benchmark_filter={wanted}", f"--benchmark_out={out}"]
+        # Devito's OpenMP may have bound this process to one core
+        done = subprocess.run(command, preexec_fn=lambda: os.sched_setaffinity(0, cores), check=False,
+                              env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            raise PeerError(f"{bench} exited with status {done.returncode}: {done.stdout.strip()[-400:]}")
+        with open(out, encoding="utf-8") as file:
+            data = json.load(file)
+    return data["context"], data["benchmarks"]
+
+
+def write_results(out, context, benchmarks, devito):
+    """Writes JSON of Google Benchmark's shape, without the names of the machine and of the program."""
+    context = {key: value for key, value in context.items() if key not in ("host_name", "executable")}
+    context.update({
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "processor": processor(), "python": platform.python_version(), "devito": devito,
+    })
+    temporary = out + ".part"
+    with open(temporary, "w", encoding="utf-8") as file:
+        json.dump({"context": context, "benchmarks": benchmarks}, file, indent=1)
+        file.write("\n")
+    os.replace(temporary, out)
+    print(f"wrote {out}")
