@@ -254,26 +254,36 @@ def check_section(results, errors):
 def draw(results, path):
     """Rates by order and by size, a row of panels for each space."""
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     spaces = [space for space in ("openmp", "cuda") if any(x.space == space for x in results)]
     if not spaces:
         return False
-    figure, panels = plt.subplots(len(spaces), 2, figsize=(10.5, 4.1 * len(spaces)), squeeze=False)
-    drawn = {}
-    for row, space in enumerate(spaces):
+
+    def lines_of(space):
+        """By medium: rates by order and by size, as far as there are at least two of them."""
         lines = {}
         for medium in MEDIA:
             plain = [x for x in results if x.is_(space=space, medium=medium, kernel="tuned", precision="float",
                                                  boundary="sponge", dim=3)]
             orders = sorted((x.order, x) for x in plain if x.extents == main_grid(results, space))
             sizes = sorted((x.extents[0], x) for x in plain if len(set(x.extents)) == 1 and x.order == 8)
-            lines[medium] = (orders, sizes)
-        for column, label in enumerate(("order of the differences", "nodes along each axis")):
-            panel = panels[row][column]
-            panel.set_visible(any(len(pair[column]) > 1 for pair in lines.values()))
-            for medium, pair in lines.items():
+            lines[medium] = [points if len(points) > 1 else [] for points in (orders, sizes)]
+        return lines
+
+    lines = {space: lines_of(space) for space in spaces}
+    columns = [n for n in (0, 1) if any(pair[n] for line in lines.values() for pair in line.values())]
+    if not columns:
+        return False
+    figure, panels = plt.subplots(len(spaces), len(columns), figsize=(max(6.5, 5.2 * len(columns)), 4.1 * len(spaces)),
+                                  squeeze=False)
+    drawn = {}
+    for row, space in enumerate(spaces):
+        for panel, column in zip(panels[row], columns):
+            panel.set_visible(any(pair[column] for pair in lines[space].values()))
+            for medium, pair in lines[space].items():
                 points = pair[column]
-                if len(points) < 2:
+                if not points:
                     continue
                 drawn[medium], = panel.plot([v for v, _ in points], [x.best * 1e-9 for _, x in points], "-o", markersize=4,
                                             color=COLOURS[medium], label=medium.replace("_", " "))
@@ -281,17 +291,16 @@ def draw(results, path):
                     panel.axhline(points[0][1].get("floor_points/s") * 1e-9, color=COLOURS[medium], linestyle=":",
                                   linewidth=1)
             panel.set_yscale("log")
+            panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            panel.yaxis.set_minor_formatter(NullFormatter())
             panel.set_title(f"{space}, " + ("by order (dotted: floor)" if column == 0 else "by size"), fontsize=10)
-            panel.set_xlabel(label)
+            panel.set_xlabel("order of the differences" if column == 0 else "nodes along each axis")
             panel.grid(True, which="major", color="#dddddd", linewidth=0.7)
             panel.set_axisbelow(True)
             for side in ("top", "right"):
                 panel.spines[side].set_visible(False)
         panels[row][0].set_ylabel("Gpoints/s")
-    if not drawn:
-        plt.close(figure)
-        return False
     figure.legend(drawn.values(), [medium.replace("_", " ") for medium in drawn], loc="lower center", ncol=len(drawn),
                   frameon=False)
     figure.tight_layout(rect=(0, 0.06, 1, 1))
