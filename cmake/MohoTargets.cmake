@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# moho_own_target(<name> [PCH library|program|test] [LIGHT]): the compiler options of moho's own libraries,
+# moho_own_target(<name> [PCH library|program|test|plain] [WAVE] [LIGHT|PLAIN]): the compiler options of moho's own libraries,
 # programs and tests. All are PRIVATE: nothing here reaches the users of the library.
 #
-# With PCH the target's sources begin with headers compiled before, one set for each of the three kinds
+# With PCH the target's sources begin with headers compiled before, one set for each of the four kinds
 # (MOHO_PCH=OFF: without). Sources include all that they use all the same: other compilers go without.
+# With WAVE these are moho's headers of waves, too, for targets that link moho::wave_kernels.
 #
 # LIGHT is for sources without kernels, such as all of the kinds program and test, and parts of libraries, which
 # then take the headers of programs: they are optimised less in a release, not at all in a debug build, and
-# compile in half of the time.
+# compile in half of the time. PLAIN is for tests that only call libraries: of the kind plain, they are not optimised at all, and
+# take half of the time of LIGHT again.
 
 function(moho_own_target name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "LIGHT" "PCH" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "WAVE;LIGHT;PLAIN" "PCH" "")
   if(arg_PCH AND MOHO_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT Kokkos_ENABLE_CUDA)
-    moho_pch_target(${arg_PCH})
-    target_precompile_headers(${name} REUSE_FROM moho_pch_${arg_PCH})
+    set(pch "${arg_PCH}")
+    if(arg_WAVE)
+      string(APPEND pch _wave)
+    endif()
+    moho_pch_target(${pch})
+    target_precompile_headers(${name} REUSE_FROM moho_pch_${pch})
     target_compile_options(${name} PRIVATE -fpch-preprocess) # ccache wants it
     if(arg_PCH STREQUAL "program")
       # parts of libraries, which have to be position-independent, share these headers
@@ -29,6 +35,8 @@ function(moho_own_target name)
   endif()
   if(arg_LIGHT)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Debug>:-O0>)
+  elseif(arg_PLAIN)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release,Debug>:-O0>)
   endif()
   if(MOHO_WARNINGS_AS_ERRORS)
     target_compile_options(${name} PRIVATE -Werror)
@@ -58,19 +66,20 @@ endfunction()
 
 # The target whose precompiled headers those of a kind share. GCC takes them for all sources that have the
 # same machine and optimisation options; it warns where they do not fit.
-function(moho_pch_target kind)
-  set(target moho_pch_${kind})
+function(moho_pch_target pch)
+  set(target moho_pch_${pch})
+  string(REPLACE "_wave" "" kind "${pch}")
   if(TARGET ${target})
     return()
   endif()
   set(source "${PROJECT_BINARY_DIR}/cmake/${target}.cpp")
   file(CONFIGURE OUTPUT "${source}" CONTENT "// Only its precompiled headers are of use.\n" @ONLY)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL "${source}")
-  set(light "")
-  if(NOT kind STREQUAL "library")
-    set(light LIGHT)
-  endif()
-  moho_own_target(${target} ${light})
+  set(level_library "")
+  set(level_program LIGHT)
+  set(level_test LIGHT)
+  set(level_plain PLAIN)
+  moho_own_target(${target} ${level_${kind}})
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_link_libraries(${target} PRIVATE Kokkos::kokkos)
   set(headers <Kokkos_Core.hpp> <algorithm> <cmath> <cstdint> <functional> <map> <memory> <optional> <random>
@@ -79,9 +88,18 @@ function(moho_pch_target kind)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   elseif(kind STREQUAL "program")
     target_compile_options(${target} PRIVATE -fPIC)
-  elseif(kind STREQUAL "test")
+  else()
     target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest)
     list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
+  if(NOT pch STREQUAL kind)
+    # what moho::wave_kernels defines for its users: these headers declare its templates extern
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib")
+    target_compile_definitions(${target} PRIVATE MOHO_WAVE_KERNELS)
+    if(MOHO_SINGLE_WAVES)
+      target_compile_definitions(${target} PRIVATE MOHO_SINGLE_KERNELS)
+    endif()
+    list(APPEND headers <moho/wave/wave.hpp>)
   endif()
   target_precompile_headers(${target} PRIVATE ${headers})
   target_compile_options(${target} PRIVATE -fpch-preprocess)

@@ -217,10 +217,16 @@ MEMORY_TEST(Stream, HasTheBitsOfTheWholeGridIn3D) {
                                  {4, 2, 0, 2, false, true},
                                  {4, 5, 0, 1, false, false},
                                  {0, 0, 0, 2, false, false}};
+#ifdef MOHO_BOUNDS_CHECK
+  constexpr std::size_t each =
+      1;  // sanitizers take minutes for two; all ways are taken all the same
+#else
+  constexpr std::size_t each = 2;
+#endif
   std::size_t number = 0;
   for (const Kind& kind : kinds) {
     for (const auto& faces : stream_faces<3>(kind)) {
-      expect_the_same_bits<T, 3, Memory>(exec, kind, 8, faces, some_of(ways, 2, number++));
+      expect_the_same_bits<T, 3, Memory>(exec, kind, 8, faces, some_of(ways, each, number++));
     }
   }
 }

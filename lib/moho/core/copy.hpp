@@ -33,6 +33,11 @@ struct CopyBytes {
                 static_cast<std::size_t>(begin + piece < bytes ? piece : bytes - begin));
   }
 };
+// compiled in instance.cpp
+extern template void loop_part<FillElements<float>>(const void*, std::int64_t, std::int64_t);
+extern template void loop_part<FillElements<double>>(const void*, std::int64_t, std::int64_t);
+extern template void loop_part<FillElements<std::int64_t>>(const void*, std::int64_t, std::int64_t);
+extern template void loop_part<CopyBytes>(const void*, std::int64_t, std::int64_t);
 }  // namespace detail
 
 /// \brief Sets all elements of a view without gaps; on a device it returns when the work is

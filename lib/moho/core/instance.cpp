@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <moho/core/copy.hpp>
 #include <moho/core/instance.hpp>
 #include <moho/core/launch.hpp>
 #include <moho/core/space.hpp>
@@ -64,6 +65,11 @@ void run_parts(const Instance<Kokkos::HostSpace>& exec, const char* label, const
     }
   });
 }
+
+template void loop_part<FillElements<float>>(const void*, std::int64_t, std::int64_t);
+template void loop_part<FillElements<double>>(const void*, std::int64_t, std::int64_t);
+template void loop_part<FillElements<std::int64_t>>(const void*, std::int64_t, std::int64_t);
+template void loop_part<CopyBytes>(const void*, std::int64_t, std::int64_t);
 
 }  // namespace detail
 }  // namespace moho

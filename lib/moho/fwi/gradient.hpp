@@ -383,7 +383,7 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
                                                      options.extended != nullptr);
       const detail::AddScale<T, Dim> add = scale_sums(source);
       if (everywhere) {
-        launch_box("moho::fwi::add_scale", instance, m_box, add);
+        detail::launch_add_scale<T, Dim, Memory>(instance, m_box, add);
       } else {
         detail::add_products<T, Dim, Memory>(instance, propagator.scheme(),
                                              propagator.medium_window(), wavefield, m_box,

@@ -6,6 +6,7 @@
 /// (internal).
 
 #include <moho/core/denormals.hpp>
+#include <moho/core/instances.hpp>
 #include <moho/core/launch_box.hpp>
 #include <moho/fwi/gradient_kernels.hpp>
 #include <moho/rtm/snapshot.hpp>
@@ -223,6 +224,27 @@ void launch_products_of(const Instance<Memory>& exec, int order,
   table[order / 2 - 1](exec, s, add);
 }
 
+/// Products where D nu is not stored, by stencil (all but TTI's) and order.
+template <class T, int Dim, class Memory>
+void launch_scale_products(const Instance<Memory>& exec, Stencil stencil, int order,
+                           const wave::detail::StepArguments<T>& s, const AddScale<T, Dim>& add) {
+  switch (stencil) {
+    case Stencil::isotropic:
+      return launch_products_of<Stencil::isotropic, T, Dim, Memory>(exec, order, s, add);
+    case Stencil::variable_density:
+      return launch_products_of<Stencil::variable_density, T, Dim, Memory>(exec, order, s, add);
+    default:
+      return launch_products_of<Stencil::vti, T, Dim, Memory>(exec, order, s, add);
+  }
+}
+
+/// Products where D nu is stored.
+template <class T, int Dim, class Memory>
+void launch_add_scale(const Instance<Memory>& exec, const Box<Dim>& box,
+                      const AddScale<T, Dim>& add) {
+  launch_box("moho::fwi::add_scale", exec, box, add);
+}
+
 /// The axis along which a box takes the least part of another one, so that a slab across it holds
 /// the box and leaves two boxes of whole rows or planes.
 template <int Dim>
@@ -262,23 +284,30 @@ void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memor
   if (!near.empty()) {
     wave::apply_operator<T, Dim, Memory>(exec, scheme, medium, nu, near, change[0], change[1]);
     inject();
-    launch_box("moho::fwi::add_scale", exec, near, add);
+    launch_add_scale<T, Dim, Memory>(exec, near, add);
   }
   if (stored) return;
   for (const Box<Dim>& part : parts) {
     wave::detail::StepArguments<T> s;
     if (!wave::detail::bind_operator(exec, scheme, medium, nu, part, s)) continue;
-    switch (scheme.stencil()) {
-      case Stencil::isotropic:
-        launch_products_of<Stencil::isotropic, T, Dim, Memory>(exec, scheme.order(), s, add);
-        break;
-      case Stencil::variable_density:
-        launch_products_of<Stencil::variable_density, T, Dim, Memory>(exec, scheme.order(), s, add);
-        break;
-      default:
-        launch_products_of<Stencil::vti, T, Dim, Memory>(exec, scheme.order(), s, add);
-    }
+    launch_scale_products<T, Dim, Memory>(exec, scheme.stencil(), scheme.order(), s, add);
   }
 }
 
 }  // namespace moho::fwi::detail
+
+/// \cond
+#define MOHO_FWI_PRODUCTS(prefix, T, Dim, Memory)                                                 \
+  prefix template void launch_scale_products<T, Dim, Memory>(                                     \
+      const Instance<Memory>&, wave::detail::Stencil, int, const wave::detail::StepArguments<T>&, \
+      const AddScale<T, Dim>&);                                                                   \
+  prefix template void launch_add_scale<T, Dim, Memory>(const Instance<Memory>&, const Box<Dim>&, \
+                                                        const AddScale<T, Dim>&);                 \
+  prefix template void launch_buoyancy<T, Dim, Memory>(const Instance<Memory>&, const Box<Dim>&,  \
+                                                       const AddBuoyancy<T, Dim>&);
+#ifdef MOHO_FWI_KERNELS
+namespace moho::fwi::detail {
+MOHO_FOR_ALL(MOHO_FWI_PRODUCTS, extern)
+}
+#endif
+/// \endcond
