@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the arrays of a run for other programs: VTK image data (.vti) for ParaView, or netCDF (.nc).
+"""Writes the arrays of a run for other programs: VTK image data (.vti) for ParaView, netCDF (.nc), or Madagascar's RSF.
 
     export_results.py model_waves_out                   snapshots, velocity ... as .vti
     export_results.py migrate_shots_out --format nc     one self-describing file, results.nc
+    export_results.py model_waves_out --format rsf      a header and its data for each array: rsf/vp.rsf, rsf/vp.rsf@ ...
 
 Every .npy result on the nodes of the model is taken, with the grid that summary.json says. Arrays of several sources
 become an array a source. Needs python3-numpy; netCDF is written by python3-netcdf4, with the netCDF library.
@@ -106,6 +107,38 @@ def write_vti(path, model, arrays):
     write_whole(path, write)
 
 
+def write_rsf(folder, model, arrays):
+    """A file of Madagascar for each array, with axis 1 = z and its data beside it; programs of moho read them back."""
+    kinds = {np.dtype("f4"): "native_float", np.dtype("f8"): "native_double"}
+    paths = []
+    for stem, values in arrays.items():
+        plain = values.dtype.newbyteorder("=")
+        if plain not in kinds:
+            raise ExportError(f"{stem} holds {values.dtype} (allowed: float32, float64)")
+        path = os.path.join(folder, f"{stem}.rsf")
+        lines = []
+        axes = list(zip(model["axes"], model["shape"], model["spacing"], model["origin"]))
+        for k, (axis, n, h, o) in enumerate(reversed(axes), start=1):
+            lines.append(f'n{k}={n} d{k}={float(h)!r} o{k}={float(o)!r} label{k}="{axis}" unit{k}="m"')
+        if units_of(stem) == "m s-1":
+            lines.append('unit="m/s"')
+        lines.append(f'esize={plain.itemsize} data_format="{kinds[plain]}" in="{stem}.rsf@"')
+
+        def write_data(temporary, values=values, plain=plain):
+            with open(temporary, "wb") as file:
+                for plane in values:
+                    file.write(np.ascontiguousarray(plane, dtype=plain).tobytes())
+
+        def write_head(temporary, lines=lines):
+            with open(temporary, "w", encoding="ascii") as file:
+                file.write("\n".join(lines) + "\n")
+
+        write_whole(path + "@", write_data)
+        write_whole(path, write_head)
+        paths.append(path)
+    return paths
+
+
 def write_netcdf(path, summary, arrays):
     """netCDF with coordinates, units and where it comes from, after the conventions CF."""
     try:
@@ -144,17 +177,22 @@ def write_netcdf(path, summary, arrays):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", help="results of a program")
-    parser.add_argument("--format", choices=("vti", "nc"), default="vti", help="vti: VTK image data; nc: netCDF (default: vti)")
-    parser.add_argument("--output", metavar="FILE", help="default: results.vti or results.nc in the folder")
+    parser.add_argument("--format", choices=("vti", "nc", "rsf"), default="vti",
+                        help="vti: VTK image data; nc: netCDF; rsf: Madagascar (default: vti)")
+    parser.add_argument("--output", metavar="FILE", help="default: results.vti or results.nc in the folder; of rsf the folder rsf in it")
     options = parser.parse_args()
     try:
         summary, arrays = read_run(options.folder)
         path = options.output or os.path.join(options.folder, f"results.{options.format}")
-        if options.format == "vti":
+        if options.format == "rsf":
+            path = options.output or os.path.join(options.folder, "rsf")
+            os.makedirs(path, exist_ok=True)
+            write_rsf(path, summary["model"], arrays)
+        elif options.format == "vti":
             write_vti(path, summary["model"], arrays)
         else:
             write_netcdf(path, summary, arrays)
-    except ExportError as error:
+    except (ExportError, OSError) as error:
         print(f"export_results: {error}", file=sys.stderr)
         return 2
     print(f"{path}: {', '.join(arrays)}")

@@ -11,6 +11,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <map>
+#include <set>
 #include <sstream>
 
 namespace moho::examples {
@@ -130,9 +133,10 @@ std::string value_of(std::string_view text) {
   return std::string(text.substr(1, end - 1));
 }
 
-// The options of a file, one "name = value" a line.
+// The options of a file, one "name = value" a line. \param lines where each was given
 std::vector<po::option> read_file(const Description& description, const std::string& file,
-                                  const po::options_description& known) {
+                                  const po::options_description& known,
+                                  std::map<std::string, int>& lines) {
   std::string text;
   try {
     const io::InputFile opened(file);
@@ -141,7 +145,6 @@ std::vector<po::option> read_file(const Description& description, const std::str
     throw InputError(concat("--config ", file, ": cannot be read: ", error.what()));
   }
   std::vector<po::option> options;
-  std::map<std::string, int> lines;  // where an option was given
   std::istringstream stream(text);
   int number = 0;
   for (std::string line; std::getline(stream, line);) {
@@ -191,11 +194,13 @@ std::vector<po::option> read_file(const Description& description, const std::str
   return options;
 }
 
-// Adds the options of a file to those that are there, which win.
-void parse_file(const Description& description, const std::string& file,
-                const po::options_description& known, po::variables_map& values) {
+// Adds the options of a file to those that are there, which win. Returns the lines of those added.
+std::map<std::string, int> parse_file(const Description& description, const std::string& file,
+                                      const po::options_description& known,
+                                      po::variables_map& values) {
   po::parsed_options parsed(&known);
-  parsed.options = read_file(description, file, known);
+  std::map<std::string, int> lines;
+  parsed.options = read_file(description, file, known, lines);
   std::set<std::string> dropped;
   for (const Alternatives& group : description.alternatives) {
     const bool chosen = std::any_of(group.choices.begin(), group.choices.end(),
@@ -208,11 +213,16 @@ void parse_file(const Description& description, const std::string& file,
   list.erase(std::remove_if(list.begin(), list.end(),
                             [&](const po::option& o) { return dropped.count(o.string_key) > 0; }),
              list.end());
+  for (auto line = lines.begin(); line != lines.end();) {
+    const bool added = values.count(line->first) == 0 && dropped.count(line->first) == 0;
+    line = added ? std::next(line) : lines.erase(line);
+  }
   try {
     po::store(parsed, values);
   } catch (const po::error& error) {
     throw InputError(concat("--config ", file, ": ", error.what()));
   }
+  return lines;
 }
 
 // An execution space of this build by name.
@@ -261,7 +271,7 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
   if (m_version) return;
   if (values.count("config")) {
     m_config = values["config"].as<std::string>();
-    parse_file(description, m_config, in_file, values);
+    m_lines = parse_file(description, m_config, in_file, values);
   }
   for (const OptionGroup& group : description.groups) {
     for (const OptionText& option : group.options) {
@@ -280,6 +290,14 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
       }
     }
   }
+}
+
+std::string Arguments::with_line(const std::string& message) const {
+  if (message.rfind("--", 0) != 0) return message;
+  const auto end = message.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-", 2);
+  const auto line = m_lines.find(message.substr(2, end == std::string::npos ? end : end - 2));
+  if (line == m_lines.end()) return message;
+  return concat("--config ", m_config, ":", line->second, ": ", message);
 }
 
 std::string Arguments::text(const std::string& name) const {

@@ -88,6 +88,10 @@ class Arguments {
   /// The file of --config, or empty.
   const std::string& config() const { return m_config; }
 
+  /// \brief A message about an option, "--name ...", with the line of the file that has the option
+  /// before it; other messages as they are.
+  std::string with_line(const std::string& message) const;
+
   /// Was an option with a value given? A flag: is it set?
   bool given(const std::string& name) const { return m_values.count(name) > 0; }
   /// Its value; empty if it was not given.
@@ -109,6 +113,7 @@ class Arguments {
   std::string m_help, m_config;
   bool m_version = false;
   std::map<std::string, std::vector<std::string>> m_values;
+  std::map<std::string, int> m_lines;  ///< of the file, by options that have their value from there
 };
 
 /// A file that an option names.

@@ -20,15 +20,19 @@ namespace {
 constexpr double usual_return = 0.01;
 }  // namespace
 
-double sponge_return(int width, double wave) {
+double sponge_return(int width, double wave, double degrees) {
   constexpr int radius = 4;
-  constexpr double courant = 0.5, pi = 3.14159265358979323846;
+  constexpr double pi = 3.14159265358979323846;
   const double length = std::clamp(wave, 4.0, 100.0);
+  // a plane wave is the same everywhere along the face but for its delay, so that derivatives along
+  // the face are `along` times those in time: one dimension, in which it is longer
+  const double cosine = std::cos(degrees * pi / 180.0), along = 1.0 - cosine * cosine;
+  const double courant = 0.5 * cosine;
   const wave::Coefficients c = wave::second_derivative(radius);
   // a rigid face with the source, five wavelengths, the sponge, a rigid face
-  const auto inner = static_cast<std::size_t>(std::ceil(5.0 * length));
+  const auto inner = static_cast<std::size_t>(std::ceil(5.0 * length / cosine));
   const std::size_t nodes = inner + static_cast<std::size_t>(width);
-  const auto receiver = static_cast<std::size_t>(length);
+  const auto receiver = static_cast<std::size_t>(length / cosine);
   std::vector<double> now(nodes + 2 * radius, 0.0), next(now), taper(nodes, 1.0);
   for (int depth = 1; depth <= width; ++depth) {
     taper[inner + static_cast<std::size_t>(depth) - 1] = wave::sponge_factor(width, depth, courant);
@@ -47,8 +51,12 @@ double sponge_return(int width, double wave) {
       const double* p = now.data() + i + radius;
       double second = c[0] * p[0];
       for (int k = 1; k <= radius; ++k) second += c[k] * (p[k] + p[-k]);
-      const double w = taper[i];
-      next[i + radius] = w * (2.0 * p[0] + courant * courant * second) - w * w * next[i + radius];
+      const double w = taper[i], before = next[i + radius];
+      // w (2 p + dt^2 (Laplacian p)) - w^2 before, with (next - 2 p + before) along the face
+      next[i + radius] =
+          (w * (2.0 * p[0] + courant * courant * second + along * (before - 2.0 * p[0])) -
+           w * w * before) /
+          (1.0 - w * along);
     }
     const double a = pi * (step - delay) / period;
     // in one dimension the wave is the integral of its source: this is the slope of the wavelet
@@ -78,8 +86,9 @@ std::string describe_sponge(int width, double velocity, double frequency, double
   const double wave = velocity / (frequency * spacing);
   return concat("a sponge of ", width, " nodes is ", significant(width / wave, 2),
                 " wavelengths of ", std::llround(velocity), " m/s at ", significant(frequency, 3),
-                " Hz: about ", significant(100.0 * sponge_return(width, wave), 2),
-                " % of the amplitude of a wave that meets it head on comes back");
+                " Hz: of the amplitude of a wave that meets it head on about ",
+                significant(100.0 * sponge_return(width, wave), 2), " % comes back, at 45 degrees ",
+                significant(100.0 * sponge_return(width, wave, 45.0), 2), " %");
 }
 
 }  // namespace moho::examples

@@ -11,11 +11,12 @@ namespace moho::examples {
 /// Widths of the sponge that a program chooses itself, in nodes.
 constexpr int least_usual_sponge = 30, most_usual_sponge = 60;
 
-/// \brief The part of the amplitude of a plane Ricker wave that comes back from a sponge which it
-/// meets head on, by computing it in one dimension at order 8.
+/// \brief The part of the amplitude of a plane Ricker wave that comes back from a sponge, by
+/// computing it in one dimension at order 8, in an isotropic medium.
 /// \param width of the sponge, nodes
 /// \param wave nodes in the wavelength at the peak frequency; beyond 100 it is taken as 100
-double sponge_return(int width, double wave);
+/// \param degrees from 0, a wave that meets the sponge head on, to 75
+double sponge_return(int width, double wave, double degrees = 0.0);
 
 /// The least width, in steps of 5 nodes, from which no more than 1 % comes back, as far as
 /// most_usual_sponge.

@@ -12,11 +12,12 @@
 
 namespace moho::examples {
 
-MemoryLimit memory_limit(const CommonOptions& options, bool on_host) {
+MemoryLimit memory_limit(const CommonOptions& options, bool on_host, int sharing) {
   const HostMemory left = host_memory();
   MemoryLimit limit;
-  limit.bytes = limit.shown = std::floor(static_cast<double>(left.bytes) / 20.0 * 19.0);
+  limit.bytes = limit.shown = std::floor(static_cast<double>(left.bytes) / 20.0 * 19.0 / sharing);
   limit.why = left.of_control_group ? "the limit of this process's control group" : "what is free";
+  if (sharing > 1) limit.why += concat(" for each of ", sharing, " ranks of this machine");
   const auto asked = static_cast<double>(options.memory);
   if (on_host && options.memory > 0 && asked + MemoryEstimate::process < limit.bytes) {
     limit.bytes = asked + MemoryEstimate::process;

@@ -55,7 +55,8 @@ struct MemoryLimit {
 /// \brief The least of what the host has free, what the control groups of the process leave, and
 /// --memory, which does not count the program itself.
 /// \param on_host does the run compute on the host? --memory is that of the device otherwise
-MemoryLimit memory_limit(const CommonOptions& options, bool on_host = true);
+/// \param sharing processes of this machine that take as much, and share what is free
+MemoryLimit memory_limit(const CommonOptions& options, bool on_host = true, int sharing = 1);
 
 /// \brief Throws MemoryError if a run takes more than it may.
 ///

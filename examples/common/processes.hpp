@@ -33,6 +33,8 @@ class Processes {
   virtual bool each_reads() const { return false; }
   /// This process among those of its machine. Not collective.
   virtual int rank_on_host() const { return 0; }
+  /// Processes of this machine, which share its memory. Not collective.
+  virtual int size_of_host() const { return 1; }
   /// Calls a function on every process. If it throws on one, all throw the same.
   virtual void together(const std::function<void()>& function) { function(); }
   /// Do all know of the exception that was thrown last? Not collective.

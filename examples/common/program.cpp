@@ -36,12 +36,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // Message on standard error and exit status for the exception that is being handled. `session` is
-// null if there is none yet.
-int report_exception(const std::string& program, Session* session, bool print) {
+// null if there is none yet, so is `arguments`.
+int report_exception(const std::string& program, const Arguments* arguments, Session* session,
+                     bool print) {
   const bool writing = session != nullptr && session->writing();
-  const auto report = [&](const char* what, int status) {
+  const auto report = [&](const char* message, int status) {
+    const std::string what = arguments != nullptr ? arguments->with_line(message) : message;
     if (session != nullptr) session->failed(what);
-    if (print) std::fprintf(stderr, "%s: %s\n", program.c_str(), what);
+    if (print) std::fprintf(stderr, "%s: %s\n", program.c_str(), what.c_str());
     return status;
   };
   try {
@@ -151,16 +153,6 @@ class Running {
   Session* m_session = nullptr;
   bool m_tells = true;
 };
-
-// Throws unless everything that was printed has gone where it should.
-void flush_output() {
-  const bool lost = std::ferror(stdout) != 0;
-  if (!lost) errno = 0;
-  if (std::fflush(stdout) == 0 && !lost) return;
-  throw Error(concat("standard output: what was printed could not be written (",
-                     errno != 0 ? std::strerror(errno) : "an earlier line was lost",
-                     "): look at where it goes"));
-}
 
 }  // namespace
 
@@ -459,6 +451,7 @@ int run_program(int argc, char** argv, const Description& description, const Pro
   std::unique_ptr<Processes> processes;
   std::optional<OutputFolder> folder;
   std::optional<Session> session;
+  std::optional<Arguments> given;
   Running running(program);
   const SignalWatch watch([&](int signal) { running.end(signal); });
   try {
@@ -472,7 +465,7 @@ int run_program(int argc, char** argv, const Description& description, const Pro
     bool text_only = false;
     processes->together([&] {
       if (!processes->root()) return;
-      const Arguments arguments(description, words);
+      const Arguments& arguments = given.emplace(description, words);
       text_only = arguments.version() || !arguments.help().empty();
       if (text_only) {
         const std::string text = arguments.version()
@@ -508,8 +501,9 @@ int run_program(int argc, char** argv, const Description& description, const Pro
     // What all processes know is said by the root; a failure that only this one knows ends the
     // others.
     const bool known = !processes || processes->agreed() || processes->finished();
-    const int status = report_exception(program, session ? &*session : nullptr,
-                                        !known || !processes || processes->root());
+    const int status =
+        report_exception(program, given ? &*given : nullptr, session ? &*session : nullptr,
+                         !known || !processes || processes->root());
     if (!known && processes->size() > 1) processes->abort(status);
     return status;
   }

@@ -6,6 +6,7 @@
 #include "common/summary.hpp"
 #include "common/wave_fields.hpp"
 
+#include <moho/core/at_once.hpp>
 #include <moho/core/positions.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
@@ -311,14 +312,17 @@ std::string ShotProgram<T, Dim>::gather_name(std::size_t k) const {
 template <class T, int Dim>
 bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   m_report = report;
-  // of all shots for the SEG-Y file, of one twice more while it is recorded and written
+  // of all shots for the SEG-Y file; of those that are computed or wait for their turn, and of one
+  // once more while it is written
   const double samples = sizeof(T) * static_cast<double>(report.time.samples);
   double longest = 0.0;
   for (const auto& shot : m_job.shots) {
     longest = std::max(longest, static_cast<double>(shot.receivers.size()));
   }
   m_memory.take(samples * static_cast<double>(m_receivers));
-  m_memory.pass(2.0 * samples * longest);
+  const int held = std::min(results_at_once(report.at_once),
+                            static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1 << 20)));
+  m_memory.pass((held + 1.0) * samples * longest);
   take_more(m_memory);
   check_memory(concat(m_receivers, " traces of ", report.time.samples, " samples beside the model"),
                m_memory, m_limit, "take fewer shots or a longer --interval");

@@ -232,7 +232,8 @@ void run_shots_with(const Options& o, Session& session) {
   EarthModel<T> model;
   session.processes().together([&] {
     session.will_write(Program<T, 2>::results(o));
-    limit = memory_limit(o, Program<T, 2>::memory_of_host(o));
+    const int sharing = Program<T, 2>::ranks_take_the_same ? session.processes().size_of_host() : 1;
+    limit = memory_limit(o, Program<T, 2>::memory_of_host(o), sharing);
     memory = Program<T, 2>::estimate(o, need_of_earth_model<T>(o.model), limit);
     const HostPhase phase(session.phases, "read");
     model = load_earth_model<T>(o.model);
@@ -247,7 +248,8 @@ void run_shots_with(const Options& o, Session& session) {
 
 /// \brief Runs a program derived from ShotProgram in the precision and the dimension that were
 /// asked for. It has two static functions: results(options), names of files that every run writes,
-/// and estimate(options, need, limit), what it takes of the host, but for gathers.
+/// and estimate(options, need, limit), what it takes of the host, but for gathers; and
+/// ranks_take_the_same, whether each rank of a machine takes that.
 template <template <class, int> class Program, class Options>
 void run_shots(const Options& options, Session& session) {
   if (options.double_precision) {

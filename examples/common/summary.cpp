@@ -7,7 +7,10 @@
 #include <moho/core/space.hpp>
 #include <moho/core/threads.hpp>
 
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <thread>
 
@@ -44,6 +47,15 @@ std::string version_text(const std::string& program) {
                             spaces, "), ", compiler());
   if (!cuda_toolkit().empty()) text += ", CUDA " + cuda_toolkit();
   return text + "\n";
+}
+
+void flush_output() {
+  const bool lost = std::ferror(stdout) != 0;
+  if (!lost) errno = 0;
+  if (std::fflush(stdout) == 0 && !lost) return;
+  throw Error(concat("standard output: what was printed could not be written (",
+                     errno != 0 ? std::strerror(errno) : "an earlier line was lost",
+                     "): look at where it goes"));
 }
 
 Json versions(const Json& more) {

@@ -17,6 +17,10 @@ namespace moho::examples {
 /// Text of --version: the program, and what it was built with.
 std::string version_text(const std::string& program);
 
+/// Throws Error unless everything that was printed has gone where it should: to a full disk it has
+/// not.
+void flush_output();
+
 /// Versions of moho, Kokkos and the compiler, the execution spaces of this build, and further
 /// members.
 Json versions(const Json& more = {});

@@ -42,7 +42,8 @@ void run_survey_with(const Options& o, Session& session, double arrays, const st
   EarthModel<T> model;
   std::optional<EarthModel<T>> truth;
   session.processes().together([&] {
-    const MemoryLimit limit = memory_limit(o, o.space != "cuda");
+    const MemoryLimit limit =
+        memory_limit(o, o.space != "cuda", session.processes().size_of_host());
     const EarthModelNeed need = need_of_earth_model<T>(o.model);
     MemoryEstimate memory;
     memory.take((o.true_model.parameters.empty() ? 1.0 : 2.0) * need.values);

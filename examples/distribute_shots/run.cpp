@@ -181,11 +181,12 @@ int main(int argc, char** argv) {
       std::fputs(
           (arguments.version() ? version_text(description.program) : arguments.help()).c_str(),
           stdout);
+      flush_output();
       return exit_done;
     }
     const int status =
         run(read_options(arguments, command), std::filesystem::read_symlink("/proc/self/exe"));
-    if (std::fflush(stdout) != 0) return fail("standard output could not be written", exit_failure);
+    flush_output();
     return status;
   } catch (const InputError& error) {
     return fail(error.what(), exit_usage);

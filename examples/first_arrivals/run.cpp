@@ -61,8 +61,9 @@ struct Memory {
 };
 
 // From what options and headers say; throws unless one source at a time fits.
+// \param sharing ranks of this machine, which solve for sources of their own
 template <class T, int Dim>
-Memory estimate_memory(const Options& o, const EarthModelNeed& need) {
+Memory estimate_memory(const Options& o, const EarthModelNeed& need, int sharing) {
   const bool on_host = o.space != "cuda";
   Memory memory;
   memory.limit = memory_limit(o, on_host);
@@ -83,7 +84,7 @@ Memory estimate_memory(const Options& o, const EarthModelNeed& need) {
     const double each = bytes_per_source<T, Dim>(grid, anelliptic, o.order, o.solver, on_host);
     advice = fitting_shape(need.shape, (need.values + times + each) / need.nodes(),
                            memory.limit.bytes - MemoryEstimate::process);
-    const double room = memory.limit.bytes - estimate.now();
+    const double room = (memory.limit.bytes - estimate.now()) / sharing;
     const double at_once =
         o.solver == Solver::fast_marching ? 1.0 : std::floor(std::min(sources, room / each));
     memory.solver = std::max(room, 0.0);
@@ -381,8 +382,9 @@ void run_with(const Options& o, Session& session) {
     if (o.plot) names.emplace_back("times.png");
     session.will_write(names);
     const EarthModelNeed need = need_of_earth_model<T>(model_options(o));
-    if (need.shape.size() == 2) memory = estimate_memory<T, 2>(o, need);
-    if (need.shape.size() == 3) memory = estimate_memory<T, 3>(o, need);
+    const int sharing = session.processes().size_of_host();
+    if (need.shape.size() == 2) memory = estimate_memory<T, 2>(o, need, sharing);
+    if (need.shape.size() == 3) memory = estimate_memory<T, 3>(o, need, sharing);
     const HostPhase phase(session.phases, "read");
     model = load_model<T>(o);
   });

@@ -240,6 +240,11 @@ class Planner {
     const double places = at_once > 1 ? static_cast<double>(at_once) : 0.0;
     m_plan.fixed_bytes += places * (static_cast<double>(need.wavefield + need.gathers) +
                                     static_cast<double>(m_shots.gradients().bytes()));
+    if (at_once > 1) {
+      // derivatives and illuminations of shots that wait for their turn
+      m_plan.fixed_bytes += results_at_once(at_once) * sizeof(T) *
+                            (m_plan.unknowns + static_cast<double>(m_job.grid.size()));
+    }
     if (m_o.source_field == SourceField::random) m_plan.fixed_bytes += at_once * 2.0 * state;
     m_plan.fixed_bytes += m_plan.lags_bytes;
     const double room = m_plan.budget - m_plan.fixed_bytes;

@@ -4,6 +4,7 @@
 /// \file
 /// \brief The shots of an inversion in core: their misfits and gradients.
 
+#include "common/failed_step.hpp"
 #include "invert_waves/shot_data_impl.hpp"
 
 #include <moho/core/at_once.hpp>
@@ -210,8 +211,12 @@ class Shots : public ShotData<T, Dim, Memory> {
     modelling.update(m_exec, model, shot.sources);
     wave::ShotOptions<T, Dim, Memory> options;
     options.steps = modelling.plan().time.steps;
-    options.check_every = 200;
-    const auto result = modelling.shot(m_exec, shot, options);
+    const auto result =
+        tell_failed_step<Dim>(m_job.grid, options.steps, concat("data of shot ", shot.number),
+                              [&](std::int64_t check_every) {
+                                options.check_every = check_every;
+                                return modelling.shot(m_exec, shot, options);
+                              });
     return std::vector<float>(result.traces.data(), result.traces.data() + result.traces.size());
   }
 
@@ -266,9 +271,13 @@ class Shots : public ShotData<T, Dim, Memory> {
       if (pace) {
         options.progress = [&](int leg, const wave::ShotProgress& now) { pace(k, leg, now); };
       }
-      const auto store = make_store(place, options.source != nullptr ? own : forward);
-      const auto report = place.gradients.add(exec, place.wavefield, forward, receivers,
-                                              this->misfit_of(exec, k), *store, options);
+      const auto report =
+          tell_failed_step<Dim>(m_job.grid, options.steps, "", [&](std::int64_t check_every) {
+            options.check_every = check_every;
+            const auto store = make_store(place, options.source != nullptr ? own : forward);
+            return place.gradients.add(exec, place.wavefield, forward, receivers,
+                                       this->misfit_of(exec, k), *store, options);
+          });
       numbers = {report.misfit, report.points, report.forward_seconds, report.backward_seconds, {}};
       return 0;
     });

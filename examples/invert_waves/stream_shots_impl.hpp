@@ -5,6 +5,7 @@
 /// \brief The shots of an inversion whose wavefields stream through a device: models, vectors and
 /// sums are on the host.
 
+#include "common/failed_step.hpp"
 #include "invert_waves/shot_data_impl.hpp"
 
 #include <moho/fwi/stream_gradient.hpp>
@@ -140,8 +141,10 @@ class StreamedShots : public ShotData<T, Dim, Kokkos::HostSpace> {
         options.progress = [&](int leg, const wave::ShotProgress& now) { pace(k, leg, now); };
       }
       this->in_words([&] {
-        const auto report =
-            m_gradients->add(shot, this->random_of(shot), this->misfit_of(m_device, k), options);
+        const auto report = in_model([&] {
+          return m_gradients->add(shot, this->random_of(shot), this->misfit_of(m_device, k),
+                                  options);
+        });
         numbers = {
             report.misfit, report.points, report.forward_seconds, report.backward_seconds, {}};
         return 0;
@@ -154,6 +157,16 @@ class StreamedShots : public ShotData<T, Dim, Kokkos::HostSpace> {
   }
 
  private:
+  // Calls a function, whose overflows are told by nodes of the model.
+  template <class Function>
+  auto in_model(const Function& function) const {
+    try {
+      return function();
+    } catch (const wave::NotFinite& failure) {
+      throw overflow_in_model<Dim>(failure, m_job.grid, m_plan.time.steps);
+    }
+  }
+
   Model tapered(const Model& model, const wave::Shot<Dim>& shot) const {
     Model result = model;
     result.delta = wave::taper_delta<T, Dim, Host>(m_exec, m_job.grid, model, shot.sources,
@@ -164,7 +177,7 @@ class StreamedShots : public ShotData<T, Dim, Kokkos::HostSpace> {
   std::vector<float> gather_of(Gradients& gradients, const Model& model,
                                const wave::Shot<Dim>& shot) const {
     gradients.update(m_plan.source_taper > 0.0 ? tapered(model, shot) : model);
-    const wave::Traces<T> rows = gradients.model(shot);
+    const wave::Traces<T> rows = in_model([&] { return gradients.model(shot); });
     std::vector<float> traces;
     for (std::size_t r = 0; r < rows.extent(1); ++r) {
       for (std::size_t n = 0; n < rows.extent(0); ++n) {

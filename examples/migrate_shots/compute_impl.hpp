@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "common/failed_step.hpp"
 #include "common/summary.hpp"
 #include "migrate_shots/compute.hpp"
 
@@ -291,6 +292,14 @@ class Migration {
     }
   }
 
+  // What shots leave that are computed at once: image, both illuminations, offsets.
+  std::size_t waiting_bytes(std::int64_t nodes, int at_once) const {
+    const std::int64_t offsets = static_cast<std::int64_t>(m_job.offsets.columns.size()) *
+                                 m_job.offsets.count() * m_job.grid.extents[Dim - 1];
+    return static_cast<std::size_t>(results_at_once(at_once)) * sizeof(T) *
+           static_cast<std::size_t>(3 * nodes + offsets);
+  }
+
   // How snapshots of so many shots at once are kept.
   void choose(const Modelling& modelling, int at_once) {
     m_plan.at_once = at_once;
@@ -324,19 +333,31 @@ class Migration {
     const std::size_t asked =
         is_host_memory<Memory> && m_o.memory > 0 ? m_o.memory : m_o.device_memory;
     const std::size_t there = memory_budget(m_exec);  // besides one shot
-    const std::size_t others = (shots - 1) * need;
-    if (shots > 1 && (others > there || (asked > 0 && shots * need > asked))) {
+    // sums of shots that wait for their turn are on the host
+    const std::size_t waiting = shots > 1 ? waiting_bytes(interior.size(), at_once) : 0;
+    const std::size_t beside = is_host_memory<Memory> ? waiting : 0;
+    const std::size_t others = (shots - 1) * need + beside;
+    const std::size_t all = shots * need + beside;
+    if (shots > 1 && (others > there || (asked > 0 && all > asked))) {
       throw MemoryError(
-          concat("memory: ", shots, " shots at once take ",
-                 format_bytes(static_cast<double>(shots * need)), " besides snapshots (allowed: ",
+          concat("memory: ", shots, " shots at once take ", format_bytes(static_cast<double>(all)),
+                 " besides snapshots (allowed: ",
                  format_bytes(static_cast<double>(asked > 0 ? asked : there + need)),
                  asked > 0 ? ", as asked" : ", what is free", "): give a smaller --at-once"));
     }
     budget.device = there - others;
-    if (asked > 0) budget.device = std::min(there - others, asked - std::min(asked, shots * need));
+    if (asked > 0) budget.device = std::min(there - others, asked - std::min(asked, all));
     if (!is_host_memory<Memory>) {
       const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
-      budget.host = memory_budget(host, m_o.memory) / shots;
+      const std::size_t free = memory_budget(host, m_o.memory);
+      if (waiting > free) {
+        throw MemoryError(concat("memory: images of ", shots, " shots at once take ",
+                                 format_bytes(static_cast<double>(waiting)),
+                                 " of the host (allowed: ", format_bytes(static_cast<double>(free)),
+                                 m_o.memory > 0 ? ", as asked" : ", what is free",
+                                 "): give a smaller --at-once"));
+      }
+      budget.host = (free - waiting) / shots;
     }
     budget.device /= shots;
     budget.disk = m_o.disk / shots;
@@ -492,7 +513,12 @@ class Migration {
       wave::ShotOptions<T, Dim, Memory> shot_options = modelling.shot_options();
       shot_options.interval = 0.0;
       shot_options.snapshot_every = 0;
-      const auto result = modelling.shot(m_exec, shot, shot_options);
+      const auto result =
+          tell_failed_step<Dim>(m_job.grid, m_plan.time.steps, concat("data of shot ", shot.number),
+                                [&](std::int64_t check_every) {
+                                  shot_options.check_every = check_every;
+                                  return modelling.shot(m_exec, shot, shot_options);
+                                });
       gather.dt = result.interval;
       gather.count = static_cast<std::int64_t>(result.traces.extent(1));
       gather.samples.assign(result.traces.data(), result.traces.data() + result.traces.size());
@@ -660,10 +686,14 @@ class Migration {
     m_phases.add("prepare", preparing.seconds());
     rtm::MigrateReport<Dim> done;
     {
-      const auto store = make_store(propagator, forward);
       const double begin = m_job.timeline != nullptr ? m_job.timeline->now() : 0.0;
-      done = rtm::migrate_shot<T, Dim, Memory>(m_exec, propagator, modelling.wavefield(), forward,
-                                               backward, *store, migrate, image);
+      done = tell_failed_step<Dim>(m_job.grid, migrate.steps, name, [&](std::int64_t check_every) {
+        migrate.check_every = check_every;
+        if (check_every == 1) migrate.domain = nullptr;
+        const auto store = make_store(propagator, forward);
+        return rtm::migrate_shot<T, Dim, Memory>(m_exec, propagator, modelling.wavefield(), forward,
+                                                 backward, *store, migrate, image);
+      });
       if (m_job.timeline != nullptr) {
         const double turn = begin + done.forward.seconds;
         m_job.timeline->add("forward leg", begin, turn);

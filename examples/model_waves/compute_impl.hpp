@@ -150,8 +150,11 @@ class Survey {
     }
     end.begin = m_watch.seconds();
     wave::Wavefield<T, Dim, Memory>& wavefield = *m_wavefields[worker];
-    end.result = tell_failed_step<T, Dim, Memory>(
-        exec, propagator, wavefield, m_job.grid, options, [&](const auto& how) {
+    end.result = tell_failed_step<Dim>(
+        m_job.grid, m_plan.time.steps, concat("shot ", shot.number), [&](std::int64_t check_every) {
+          wave::ShotOptions<T, Dim, Memory> how = options;
+          how.check_every = check_every;
+          if (check_every == 1) how.domain = nullptr, how.snapshot_every = 0;
           return wave::model_shot<T, Dim, Memory>(exec, propagator, wavefield, sources,
                                                   m_plan.wavelet, receivers, how);
         });

@@ -38,6 +38,7 @@ class Program : public ShotProgram<T, Dim> {
     return names;
   }
 
+  static constexpr bool ranks_take_the_same = true;
   static bool memory_of_host(const Options& o) { return o.space != "cuda"; }
 
   // What a run takes of the host, from options and headers alone, but for its gathers.

@@ -53,7 +53,7 @@ class Ranks : public Processes {
   /// This rank among those of its machine. Not collective.
   int rank_on_host() const override;
   /// Ranks on this machine. Not collective.
-  int size_of_host() const;
+  int size_of_host() const override;
 
   /// Where the communicator of all ranks lies (an MPI_Comm), until finish(); null without MPI. Not
   /// collective.

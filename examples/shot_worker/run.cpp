@@ -92,6 +92,7 @@ int run(int argc, char** argv) {
   if (!arguments.help().empty() || arguments.version()) {
     std::fputs((arguments.version() ? version_text(description.program) : arguments.help()).c_str(),
                stdout);
+    flush_output();
     return 0;
   }
   for (const char* name : {"folder", "job"}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "common/failed_step.hpp"
 #include "common/wave_fields.hpp"
 #include "stream_waves/compute.hpp"
 
@@ -225,7 +226,15 @@ class Shots {
       }
     }
     if (file != nullptr) file->begun();
-    const auto results = in_options([&] { return m_stream->shots(some, options); });
+    const auto results = in_options([&] {
+      try {
+        return m_stream->shots(some, options);
+      } catch (const wave::NotFinite& failure) {
+        // such a volume is of no use to --resume
+        if (file != nullptr) file->remove();
+        throw overflow_in_model<Dim>(failure, m_job.grid, m_stream->modelling().time.steps);
+      }
+    });
     double seconds = 0.0;
     for (const auto& result : results) seconds = std::max(seconds, result.report.seconds);
     m_report.phases.add("steps", seconds);

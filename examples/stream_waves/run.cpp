@@ -79,6 +79,8 @@ class Program : public ShotProgram<T, Dim> {
     return names;
   }
 
+  // only those that lead a chain have a volume, which the stream compares with what they share
+  static constexpr bool ranks_take_the_same = false;
   static bool memory_of_host(const Options&) { return true; }
 
   // Do planes move on hosts, too?

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,33 @@ TEST(AtOnce, EndsComeInTheOrderOfTheBeginnings) {
     for (std::size_t n = 0; n < ends.size(); ++n) EXPECT_EQ(ends[n], n);
     EXPECT_LE(most, workers);
     EXPECT_GE(most, workers > 1 ? 2 : 1);
+  }
+}
+
+// A result that waits for its turn holds memory: there are no more of them than programs count.
+TEST(AtOnce, HoldsNoMoreResultsThanItSays) {
+  struct Counted {
+    explicit Counted(std::atomic<int>* alive) : count(alive) {}
+    Counted(const Counted&) = delete;
+    ~Counted() { --*count; }
+    std::atomic<int>* count;
+  };
+  for (const int workers : {1, 2, 4}) {
+    std::atomic<int> alive{0}, most{0};
+    run_at_once<std::unique_ptr<Counted>>(
+        workers, count_to(31),
+        [&](int, std::size_t piece, AtOnceCaller&) {
+          const int now = ++alive;
+          for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+          }
+          auto result = std::make_unique<Counted>(&alive);
+          rest(piece % 10 == 0 ? 60 : 1);  // those behind wait
+          return result;
+        },
+        [](std::size_t, std::unique_ptr<Counted>&& result) { result.reset(); });
+    EXPECT_EQ(alive, 0);
+    EXPECT_LE(most, moho::results_at_once(workers));
+    EXPECT_GE(most, workers > 1 ? workers + 1 : 1);
   }
 }
 

@@ -564,6 +564,16 @@ class Sites(PlacesCase):
         self.assertFalse(os.path.exists(self.path("many/.moho_sites")))
         self.assertTrue(os.path.exists(self.path("many/sites/mine.txt")))
 
+    def test_stream_waves(self):
+        program = self.other("stream_waves")
+        arguments = [*self.survey, "--block", "8", "--updates", "4"]
+        self.run_program(program, *arguments, "--out", "one")
+        environment = self.places()
+        done = self.run_program(program, *arguments, "--out", "many", "--sites", self.path("sites.cfg"), environment=environment)
+        self.assertIn("5 shots are done", done.stdout)
+        self.same([*(f"gather_{k:04d}.npy" for k in range(1, 6)), "gather.sgy", "vp.npy", "wavefield.npy"], "one", "many")
+        self.assertFalse(os.path.exists(self.path("many/.moho_sites")))
+
     def test_migrate_shots(self):
         program = self.other("migrate_shots")
         arguments = [*self.survey, "--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory", "--condition",

@@ -134,7 +134,7 @@ class Picture(Case):
 
 
 class Export(Case):
-    """export_results.py: the arrays of a run as VTK image data and netCDF."""
+    """export_results.py: the arrays of a run as VTK image data, RSF and netCDF."""
 
     def run_export(self, *arguments):
         script = os.path.join(support.PLOTS, "export_results.py")
@@ -173,6 +173,10 @@ class Export(Case):
         image, counts, arrays = self.read_vti()
         self.assertEqual((counts, image.get("Origin")), ([21, 1, 11], "100.0 0.0 50.0"))
         np.testing.assert_array_equal(arrays["times"][:, 0].T, times)
+        # what programs read again
+        self.assertEqual(self.run_export("--format", "rsf").returncode, 0)
+        again, _, _ = self.solve("--vp", "out/rsf/velocity.rsf", out="again")
+        np.testing.assert_array_equal(again, times)
         done = self.run_export("--format", "nc")
         if importlib.util.find_spec("netCDF4") is None:
             self.assertEqual((done.returncode, done.stderr.count("python3-netcdf4")), (2, 1))

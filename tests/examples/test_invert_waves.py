@@ -285,6 +285,37 @@ class Data(Case):
         self.assertIn("--time is 1.5 s, and the traces of", done.stderr)
 
 
+class Failures(Case):
+    """A wavefield that overflows: shot, leg, first step and node."""
+
+    def said(self, *arguments):
+        done = self.call("--vp", "start.npy", *self.survey, *arguments, "--iterations", "1", "--no-plot", "--out", "out")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        lines = [line for line in done.stderr.splitlines() if "is no longer finite" in line]
+        self.assertEqual(len(lines), 1, done.stderr)
+        return lines[0]
+
+    def test_the_first_step_and_node_are_named(self):
+        t = np.arange(151) * 0.002
+        np.savetxt(self.path("huge.txt"), np.column_stack([t, 1e42 * np.sin(40.0 * t) * np.hanning(151)]))
+        huge = ["--wavelet", "file:huge.txt"]
+        node = r": the wavefield p is no longer finite (at node|in the layer \d+ nodes outside of the model, near its node) \(\d+, \d+\)"
+        self.assertRegex(self.said(*self.shots, *huge), r"data of shot 1, step \d+" + node)
+        if not self.modeller:
+            self.skipTest("there is no model_waves")
+        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:], "--snapshot-every", "0",
+                               "--no-plot", "--out", "gathers"], cwd=self.folder, text=True, capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first = self.said("--data", "gathers/gather.sgy", *huge)
+        self.assertRegex(first, r"shot 1: forward leg, step \d+" + node)
+        step = int(first.split("step ")[1].split(":")[0])
+        self.assertNotEqual(step % 200, 0)
+        # the same from a stream, and of several at once
+        last = first.split("forward leg, ")[1]
+        self.assertIn(last, self.said("--data", "gathers/gather.sgy", *huge, "--source-field", "random", "--block", "8"))
+        self.assertIn("forward leg, step ", self.said("--data", "gathers/gather.sgy", *huge, "--at-once", "2"))
+
+
 class Resume(Case):
     def test_killed_runs_go_on_to_the_same_bits(self):
         arguments = [*self.shots, "--iterations", "5", "--bands", "5,9"]

@@ -167,6 +167,17 @@ class ExitStatus(support.Case):
             section = file.read().split("## Exit status")[1].split("\n## ")[0]
         self.assertEqual(re.findall(r"^\| ([0-9, ]+) \|", section, flags=re.M), ["0", "1", "2", "75", "130, 143, 129"])
 
+    def test_help_that_cannot_be_written(self):
+        folder = os.path.dirname(os.path.realpath(self.program))
+        for name in [*self.quick, "distribute_shots", "shot_worker"]:
+            if not os.path.exists(os.path.join(folder, name)) or not os.path.exists("/dev/full"):
+                continue
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([os.path.join(folder, name), "--help"], stdout=full, stderr=subprocess.PIPE, text=True,
+                                      timeout=100)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), name)
+            self.assertIn("standard output: what was printed could not be written", done.stderr)
+
     def test_done(self):
         for name, program in self.programs().items():
             self.assertEqual(self.status(program, "--help"), 0, name)

@@ -458,10 +458,43 @@ class Ranks(Groups):
         arguments = [*self.survey, "--wavelet", "file:wavelet.txt"]
         one = self.call(*arguments, "--no-plot", "--out", "one")
         self.assertEqual(one.returncode, 1, one.stderr)
-        self.assertIn("no longer finite", one.stderr)
+        said = next(line for line in one.stderr.splitlines() if "no longer finite" in line)
+        self.assertIn("the wavefield p is no longer finite at node (", said)
         many = self.call(*arguments, "--groups", 1, "--block", 8, "--updates", 5, "--no-plot", "--out", "many", ranks=2)
         self.assertEqual(many.returncode, one.returncode)
-        self.assertEqual(many.stderr.count("the wavefield is no longer finite"), 1, many.stderr)
+        self.assertEqual(many.stderr.count("the wavefield p is no longer finite"), 1, many.stderr)
+        self.assertIn(said, many.stderr)
+
+
+class Failures(Case):
+    def test_the_first_step_and_node_that_overflow_are_named(self):
+        """As model_waves names them, however the volume streams."""
+        rng = np.random.default_rng(2)
+        shape = (41, 31)
+        model = ["--vp", self.save("v.npy", rng.uniform(1500, 4500, shape)), "--epsilon", self.save("e.npy", rng.uniform(0, 0.4, shape)),
+                 "--delta", self.save("d.npy", rng.uniform(-0.2, 0.4, shape)), "--theta", self.save("t.npy", rng.uniform(-1.5, 1.5, shape))]
+        run = [*model, "--spacing", "10", "--equations", "fletcher", "--wavelet", "ricker:15", "--order", "16",
+               "--boundary", "rigid", "--dt", "0.0007", "--time", "2", "--no-plot"]
+
+        def said(done):
+            self.assertEqual(done.returncode, 1, done.stderr)
+            lines = [line for line in done.stderr.splitlines() if "is no longer finite" in line]
+            self.assertEqual(len(lines), 1, done.stderr)
+            return lines[0].split(": ", 1)[1]
+
+        if not self.modeller:
+            self.skipTest("there is no model_waves")
+        first = said(subprocess.run([self.modeller, *run, "--snapshot-every", "0", "--out", "model"], cwd=self.folder, text=True,
+                                    capture_output=True, timeout=300))
+        self.assertRegex(first, r"^shot 1, step \d+: the wavefield [pq] is no longer finite at node \(\d+, \d+\), \(")
+        for k, way in enumerate(([], ["--block", "8", "--updates", "5"], ["--devices", "2"],
+                                 ["--devices", "2", "--block", "4", "--updates", "2"])):
+            self.assertEqual(said(self.call(*run, *way, "--out", f"out{k}")), first, way)
+        # a volume in a file is of no use to --resume: it goes, and the next run finds the same
+        way = ["--host-volume", "volume", "--block", "8", "--updates", "4", "--out", "file"]
+        self.assertEqual(said(self.call(*run, *way)), first)
+        self.assertFalse(os.path.exists(self.path("volume")))
+        self.assertEqual(said(self.call(*run, *way, "--resume")), first)
 
 
 class Resume(Case):

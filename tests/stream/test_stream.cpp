@@ -494,27 +494,68 @@ MEMORY_TEST(Stream, GoesOnFromAFile) {
   std::filesystem::remove_all(folder);
 }
 
-// A wave that overflows is found, with its place.
+// A wave that overflows is found, with the first step and the first node: those of the run that
+// holds the grid and looks at every step.
 MEMORY_TEST(Stream, SaysWhereAWaveIsNotFinite) {
   const Grid<2> grid = stream_grid<2>();
   const auto model = random_model<T, 2, HostModelMemory>(host(), grid, Medium::isotropic, 3);
   const auto faces = wave::all_faces<2>(FaceKind::sponge, 6);
-  const wave::Shot<2> shot = stream_shot(grid);
-  StreamingOptions<2> options;
-  options.modelling = stream_modelling<2>({Medium::isotropic}, 4, 0.0124);
-  options.measure = false;
-  options.rates.slabs = {{8, 1e9}};
-  options.in_core = false;
-  options.wishes.block = 6;
-  options.wishes.updates = 4;
+  wave::Shot<2> shot = stream_shot(grid);
+  shot.number = 7;
   const wave::WaveletAt huge = [](double dt) {
     auto samples = wave::ricker(3.0, dt, -1.0);
     for (double& sample : samples) sample *= 1e52;
     return samples;
   };
-  Streaming<T, 2, Memory> streaming(exec, grid, model, faces, huge, {shot}, options);
-  EXPECT_THAT([&] { streaming.shot(shot); },
-              ::testing::ThrowsMessage<Error>(HasSubstr("no longer finite at node (")));
+  auto modelling = stream_modelling<2>({Medium::isotropic}, 4, 0.0124);
+  const auto overflow_of = [](const auto& function) {
+    try {
+      function();
+    } catch (const wave::NotFinite& failure) {
+      return failure;
+    }
+    return wave::NotFinite("nothing was thrown", -1, 0, {});
+  };
+  modelling.sources = shot.sources;
+  auto whole = wave::make_modelling<T, 2, Memory>(
+      exec, grid, stream::detail::model_in<T, 2, Memory>(exec, grid, model), faces, huge,
+      modelling);
+  auto every = whole.shot_options();
+  every.check_every = 1;
+  const wave::NotFinite expected = overflow_of([&] { whole.shot(exec, shot, every); });
+  ASSERT_GT(expected.step(), 0) << expected.what();
+  ASSERT_LT(expected.step(), 31);
+
+  const auto folder = std::filesystem::temp_directory_path() /
+                      moho::concat("moho_stream_bad_", ::getpid(), "_", sizeof(T));
+  std::filesystem::create_directory(folder);
+  // rings, a chain, the whole grid, slabs, a file
+  for (const Way& way :
+       {Way{6, 4, 0, 1, false, true}, Way{4, 3, 0, 2, false, true}, Way{6, 2, 0, 1, false, false},
+        Way{0, 0, 0, 2, false, false}, Way{8, 5, 0, 1, false, true}}) {
+    StreamingOptions<2> options;
+    options.modelling = modelling;
+    options.measure = false;
+    options.rates.slabs = {{8, 1e9}};
+    options.in_core = !way.ring;
+    options.wishes.block = way.block;
+    options.wishes.updates = way.updates;
+    options.wishes.devices = std::min(way.devices, devices_there(exec));
+    if (way.block == 8) options.file = folder / "volume";
+    Streaming<T, 2, Memory> streaming(exec, grid, model, faces, huge, {shot}, options);
+    const wave::NotFinite found = overflow_of([&] { streaming.shot(shot); });
+    EXPECT_EQ(found.step(), expected.step()) << found.what();
+    EXPECT_EQ(found.place(), expected.place()) << found.what();
+    EXPECT_STREQ(found.field(), "p");
+    EXPECT_EQ(found.leg(), "shot 7");
+    EXPECT_THAT(
+        std::string(found.what()),
+        AllOf(HasSubstr(moho::concat("shot 7, step ", expected.step(), ": the wavefield p")),
+              HasSubstr("no longer finite at node (")));
+    // and again
+    EXPECT_EQ(overflow_of([&] { streaming.shot(shot); }).step(), expected.step());
+  }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ void expect_the_same_bits(const Kind& kind, const Boundaries<2>& faces, std::int
   pipeline.begin(schedule, one);
   const stream::StreamReport report =
       stream::run_stream_ranks<T, 2, Memory>(all, schedule, pipeline, volume.get());
-  EXPECT_EQ(report.bad_node, -1);
+  EXPECT_EQ(report.bad, stream::BadValue::none);
 
   // every rank has recorded the rows of its own steps
   mpi::reduce_to_root(MPI_COMM_WORLD, one.gather.data(),
@@ -117,6 +117,14 @@ TEST(StreamOfRanks, HasTheBitsOfTheWholeGrid) {
       expect_the_same_bits(kind, wave::all_faces<2>(FaceKind::cpml, 6), 4, 2);
     }
   }
+}
+
+// Ranks of these tests are those of one machine.
+TEST(StreamOfRanks, CountsThoseOfAMachine) {
+  stream::MpiRanks all(MPI_COMM_WORLD);
+  EXPECT_EQ(all.of_host(true), ranks());
+  EXPECT_EQ(all.of_host(rank() == 0), 1);
+  EXPECT_EQ(all.of_host(false), 0);
 }
 
 TEST(StreamOfRanks, NeedsARankADevice) {

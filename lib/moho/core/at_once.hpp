@@ -55,6 +55,10 @@ std::vector<Instance<Memory>> instances_at_once(const Instance<Memory>& exec, in
   return result;
 }
 
+/// \brief Results that run_at_once() holds at most: those under way, and those that wait for their
+/// turn.
+constexpr int results_at_once(int workers) { return workers > 1 ? 2 * workers : 1; }
+
 /// What workers ask of the thread that called run_at_once().
 class AtOnceCaller {
  public:
@@ -91,7 +95,8 @@ class AtOnceCaller {
 ///
 /// next() and done() are called on this thread, done() in the order in which next() gave the
 /// pieces: what is summed, written or told to others comes out as if one piece came after the
-/// other. With one worker there is no other thread.
+/// other. A result waits where a piece before it takes longer: no more than results_at_once() are
+/// under way or wait. With one worker there is no other thread.
 /// \param workers threads, 1 or more
 /// \param next a piece, or nothing when there are no more: std::optional<std::size_t>()
 /// \param work what a worker does, on a thread of its own: Result(int worker, std::size_t piece,
@@ -169,7 +174,7 @@ void run_at_once(int workers, Next&& next, const Work& work, const Done& done) {
       const auto thrown = guarded([&] { done(end.first.number, std::move(end.second)); });
       if (thrown && !failure) failure = thrown;
     } else if (more && !failure && idle > static_cast<int>(given.size()) &&
-               turns - finished < 2 * static_cast<std::size_t>(workers)) {
+               turns - finished < static_cast<std::size_t>(results_at_once(workers))) {
       std::optional<std::size_t> piece;
       const auto thrown = guarded([&] { piece = next(); });
       if (thrown && !failure) failure = thrown;

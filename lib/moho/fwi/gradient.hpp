@@ -115,8 +115,8 @@ class ShotGradients {
   /// \param misfit called once, when the shot has been modelled
   /// \param store of the source's wavefield, fresh, with fields() fields
   /// \param options steps, progress
-  /// \throws InputError for options that make no sense; Error when a wavefield is no longer finite;
-  /// what the store and the misfit throw
+  /// \throws InputError for options that make no sense; wave::NotFinite when a wavefield is no
+  /// longer finite; what the store and the misfit throw
   ShotGradientReport<Dim> add(const InstanceOf<Memory>& exec,
                               wave::Wavefield<T, Dim, Memory>& wavefield,
                               const rtm::Leg<T, Dim, Memory>& forward,
@@ -281,7 +281,8 @@ void ShotGradients<T, Dim, Memory>::source_leg(
   if (options.progress) {
     run.progress = [&](const wave::ShotProgress& now) { options.progress(number, now); };
   }
-  const auto done = leg.run(exec, wavefield, run);
+  const auto done = wave::in_leg(number == 0 ? "forward leg" : "leg of the source",
+                                 [&] { return leg.run(exec, wavefield, run); });
   store.turn(exec);
   report.points += done.points;
   (number == 0 ? report.forward_seconds : report.backward_seconds) += done.seconds;
@@ -322,7 +323,8 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
       run.progress = [&](const wave::ShotProgress& now) { options.progress(0, now); };
     }
     wavefield.clear(exec);
-    const auto done = forward.run(exec, wavefield, run);
+    const auto done =
+        wave::in_leg("forward leg", [&] { return forward.run(exec, wavefield, run); });
     report.points += done.points;
     report.forward_seconds += done.seconds;
     const auto& other = *options.source->propagator;
@@ -408,7 +410,9 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
                        after - 1, m_factors.inject[f]);
     }
   };
-  const auto done = wave::run_steps<T, Dim, Memory>(exec, propagator, wavefield, back);
+  const auto done = wave::in_leg("backward leg", [&] {
+    return wave::run_steps<T, Dim, Memory>(exec, propagator, wavefield, back);
+  });
   report.points += done.points;
   report.backward_seconds += done.seconds;
   report.snapshots = store.report();

@@ -99,8 +99,8 @@ class StreamedGradients {
   /// every evaluation
   /// \param misfit called once, when the shot has been modelled
   /// \param options names, progress
-  /// \throws InputError for points that cannot be; Error when a wavefield is no longer finite; what
-  /// the misfit throws
+  /// \throws InputError for points that cannot be; wave::NotFinite when a wavefield is no longer
+  /// finite; what the misfit throws
   ShotGradientReport<Dim> add(const wave::Shot<Dim>& shot, const wave::RandomLayerOptions& random,
                               const ShotMisfit<T, Memory>& misfit,
                               const StreamedShotOptions& options = {});
@@ -145,7 +145,7 @@ class StreamedGradients {
                                const std::vector<Points>* receivers, std::int64_t steps,
                                const wave::Traces<T>& rows, int leg,
                                const StreamedShotOptions& options);
-  void check_finite(const Side& side) const;
+  static void check_finite(const Side& side, const char* leg);
   std::vector<Points> points_of(const Side& side, const moho::Points<Dim>& places,
                                 const std::string& name) const;
   stream::StreamRunOptions<T> run_options(int leg, const StreamedShotOptions& options) const;

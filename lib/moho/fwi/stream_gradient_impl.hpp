@@ -314,16 +314,12 @@ stream::StreamRunOptions<T> StreamedGradients<T, Dim, Memory>::run_options(
 }
 
 template <class T, int Dim, class Memory>
-void StreamedGradients<T, Dim, Memory>::check_finite(const Side& side) const {
-  for (const auto& device : side.chain) {
-    const std::int64_t bad = device->bad_node();
-    if (bad < 0) continue;
-    const Index<Dim> node = side.grid.node(bad);
-    throw Error(concat("the wavefield is no longer finite at node ", format_index(node), ", ",
-                       format_point(side.grid.position(node)),
-                       " (it overflowed, or the source or the data hold such a number): look at "
-                       "the model there, or take a smaller dt"));
-  }
+void StreamedGradients<T, Dim, Memory>::check_finite(const Side& side, const char* leg) {
+  std::int64_t least = stream::BadValue::none;
+  for (const auto& device : side.chain) least = std::min(least, device->bad());
+  if (least == stream::BadValue::none) return;
+  const auto bad = stream::BadValue::of(least, side.grid.size());
+  throw wave::not_finite(side.grid, bad.node, bad.level, bad.field).of_leg(leg);
 }
 
 // What drives a side by its sources.
@@ -354,8 +350,9 @@ stream::StreamReport StreamedGradients<T, Dim, Memory>::forward(
   shape.steps = steps;
   const stream::Schedule schedule(shape);
   std::vector<Series> gathers;
+  std::vector<stream::StreamShot<T, Dim, Memory>> shots;
   for (std::size_t g = 0; g < side.chain.size(); ++g) {
-    stream::StreamShot<T, Dim, Memory> shot = sources_of(side, g, sources[g]);
+    stream::StreamShot<T, Dim, Memory>& shot = shots.emplace_back(sources_of(side, g, sources[g]));
     if (receivers != nullptr && rows.size() > 0) {
       gathers.push_back(
           allocate<Series>(m_instances[g], "moho::fwi::modelled", rows.extent(0), rows.extent(1)));
@@ -366,9 +363,21 @@ stream::StreamReport StreamedGradients<T, Dim, Memory>::forward(
     }
     side.chain[g]->begin(schedule, shot);
   }
-  const auto report = stream::run_stream<T, Dim, Memory>(schedule, side.chain, side.volume.get(),
-                                                         run_options(leg, options));
-  check_finite(side);
+  const auto run = [&] {
+    return stream::run_stream<T, Dim, Memory>(schedule, side.chain, side.volume.get(),
+                                              run_options(leg, options));
+  };
+  const auto report = run();
+  if (report.bad != stream::BadValue::none) {
+    // once more, to find the first step
+    side.volume->clear();
+    for (std::size_t g = 0; g < side.chain.size(); ++g) {
+      shots[g].watched = true;
+      side.chain[g]->begin(schedule, shots[g]);
+    }
+    run();
+    check_finite(side, leg == 0 ? "forward leg" : "leg of the source");
+  }
   // rows by the device that recorded them; the first one holds none
   for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] = T(0);
   for (std::size_t g = 0; g < gathers.size(); ++g) {
@@ -475,8 +484,9 @@ ShotGradientReport<Dim> StreamedGradients<T, Dim, Memory>::add(
   done = stream::run_lanes<T, Dim, Memory>(
       lanes, run_options(2, options),
       [this](std::size_t g, const stream::StreamStage& stage) { m_products[g]->add(stage); });
-  check_finite(m_adjoint);
-  check_finite(m_source);
+  // what is not finite is seen when planes leave, some steps after the first one
+  check_finite(m_adjoint, "backward leg, at the end of a pass");
+  check_finite(m_source, "source's leg back, at the end of a pass");
   report.points += done.points;
   report.backward_seconds += done.seconds;
   report.snapshots.kind = "stream";

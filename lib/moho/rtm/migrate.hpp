@@ -59,8 +59,8 @@ struct MigrateReport {
 /// \param store of snapshots, fresh
 /// \param options number of steps, snapshots
 /// \param sums that are added to; of the model without layers
-/// \throws InputError for options that make no sense, Error when a wavefield is no longer finite,
-/// and what the store throws
+/// \throws InputError for options that make no sense, wave::NotFinite when a wavefield is no longer
+/// finite, and what the store throws
 template <class T, int Dim, class Memory>
 MigrateReport<Dim> migrate_shot(
     const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
@@ -103,7 +103,7 @@ MigrateReport<Dim> migrate_shot(
   if (options.progress) {
     run.progress = [&](const wave::ShotProgress& now) { options.progress(0, now); };
   }
-  report.forward = forward.run(exec, wavefield, run);
+  report.forward = wave::in_leg("forward leg", [&] { return forward.run(exec, wavefield, run); });
   store.turn(instance);
 
   wavefield.clear(exec);
@@ -128,7 +128,8 @@ MigrateReport<Dim> migrate_shot(
   if (options.progress) {
     back.progress = [&](const wave::ShotProgress& now) { options.progress(1, now); };
   }
-  report.backward = backward.run(exec, wavefield, back);
+  report.backward =
+      wave::in_leg("backward leg", [&] { return backward.run(exec, wavefield, back); });
   report.snapshots = store.report();
   report.seconds = report.forward.seconds + report.backward.seconds;
   return report;

@@ -34,7 +34,8 @@ void Streaming<T, Dim, Memory>::choose() {
   }
   together([&] { settle(allowed); });
   if (m_world != nullptr) join();
-  together([&] { check_host(); });
+  const int sharing = m_world != nullptr ? m_world->of_host(leads()) : 1;
+  together([&] { check_host(sharing); });
   m_schedule = std::make_unique<Schedule>(m_plan.shape);
   if (m_cut) m_plan.shape.devices = m_options.wishes.devices;
 }
@@ -156,17 +157,20 @@ void Streaming<T, Dim, Memory>::join() {
 }
 
 template <class T, int Dim, class Memory>
-void Streaming<T, Dim, Memory>::check_host() const {
+void Streaming<T, Dim, Memory>::check_host(int sharing) const {
   if (!m_options.file.empty() || m_cut || !leads()) return;
-  const std::size_t free = memory_budget(detail::host_instance(), m_options.modelling.memory);
+  const std::size_t free =
+      memory_budget(detail::host_instance(), m_options.modelling.memory, sharing);
   if (m_plan.host_bytes <= free) return;
-  throw MemoryError(concat("memory: the volume of ", shape_string(m_modelling.grid),
-                           " nodes takes ", format_bytes(static_cast<double>(m_plan.host_bytes)),
-                           " on the host (allowed: ", format_bytes(static_cast<double>(free)),
-                           m_options.modelling.memory > 0 ? ", as asked" : ", what is free",
-                           m_plan.groups > 1 && m_world == nullptr
-                               ? "): keep it in a file, take fewer groups, or fewer nodes"
-                               : "): keep it in a file, or take fewer nodes"));
+  throw MemoryError(concat(
+      "memory: the volume of ", shape_string(m_modelling.grid), " nodes takes ",
+      format_bytes(static_cast<double>(m_plan.host_bytes)),
+      " on the host (allowed: ", format_bytes(static_cast<double>(free)),
+      m_options.modelling.memory > 0 ? ", as asked" : ", what is free",
+      sharing > 1 ? concat(" for each of ", sharing, " volumes of this machine") : std::string(),
+      m_plan.groups > 1 && (m_world == nullptr || sharing > 1)
+          ? "): keep it in a file, take fewer groups, or fewer nodes"
+          : "): keep it in a file, or take fewer nodes"));
 }
 
 template <class T, int Dim, class Memory>

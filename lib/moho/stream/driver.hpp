@@ -108,14 +108,14 @@ class Streaming {
   bool leads() const { return !m_idle && m_place == 0; }
   /// Makes volume and rings, with the model's parameters; shot() calls it.
   void prepare();
-  /// \brief Models a shot on the first chain. \throws Error where the wavefield is no longer
-  /// finite; of ranks that is said by the one that leads
+  /// \brief Models a shot on the first chain. \throws wave::NotFinite where the wavefield is
+  /// no longer finite, with the first step; of ranks that is said by the one that leads
   StreamShotResult<T> shot(const wave::Shot<Dim>& shot,
                            const StreamShotOptions<Dim>& options = {}) {
     return std::move(this->shots(std::vector<wave::Shot<Dim>>{shot}, {options}).front());
   }
   /// \brief Models shots at the same time, each on a chain of its own. \param shots up to chains()
-  /// \param options one a shot. \throws InputError for more shots, Error as shot()
+  /// \param options one a shot. \throws InputError for more shots, wave::NotFinite as shot()
   std::vector<StreamShotResult<T>> shots(const std::vector<wave::Shot<Dim>>& shots,
                                          const std::vector<StreamShotOptions<Dim>>& options);
   /// \brief The last wavefield of the latest shot of a chain, on the rank that leads.
@@ -142,7 +142,8 @@ class Streaming {
   void share(StreamWishes& allowed);
   void settle(const StreamWishes& allowed);
   void join();
-  void check_host() const;
+  // \param sharing volumes of ranks of this machine
+  void check_host(int sharing) const;
   StreamShape shape_for(const StreamShotOptions<Dim>& options, std::int64_t first) const;
   // In this process: devices of a chain, and the first of one.
   std::size_t devices() const {
@@ -158,7 +159,8 @@ class Streaming {
     return chain < m_volumes.size() ? m_volumes[chain].get() : nullptr;
   }
   std::unique_ptr<Run> begin(std::size_t chain, const wave::Shot<Dim>& shot,
-                             const StreamShotOptions<Dim>& options);
+                             const StreamShotOptions<Dim>& options, bool watched = false);
+  void watch(std::unique_ptr<Run>& run);
   void begin_devices(Run& run);
   void execute(std::vector<std::unique_ptr<Run>>& runs);
   void execute_slabs(Run& run);

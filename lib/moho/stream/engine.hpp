@@ -24,6 +24,7 @@ struct StreamRunOptions {
   bool staged = false;  ///< the volume is not page-locked: copies go through buffers that are
   Timeline* timeline = nullptr;  ///< where the first iterations are noted; null: nowhere
   std::int64_t noted = 400;      ///< iterations that are noted
+  double look_every = 5.0;       ///< seconds between looks for values that are not finite
   std::function<void(const wave::ShotProgress&)> progress = {};  ///< about twice a second
   /// Called when a sweep's planes are all in the volume, with the sweep, before it is committed:
   /// its rows of the gather are in the devices' arrays.
@@ -41,8 +42,9 @@ struct StreamReport {
   double steady_seconds = 0.0;  ///< with all stages at work: from the first plane that is stored to
                                 ///< the last one that is loaded
   double steady_points = 0.0;   ///< nodes stepped in that time
-  /// A node that was not finite when it left, in the grid of its volume; -1: none.
-  std::int64_t bad_node = -1;
+  /// BadValue::key() of the earliest value that was found not to be finite, in the grid of its
+  /// volume. The run ended there.
+  std::int64_t bad = BadValue::none;
 };
 
 namespace detail {
@@ -264,13 +266,14 @@ class LaneRun {
     if (noted) spans->end(loading);
     m_loaded[g].at(i).set(loading);
   }
-  /// All is submitted.
-  void end() {
+  /// All is submitted. \param whole false: what is under way is of no use
+  void end(bool whole) {
     for (const auto& one : *m_lane.chain) {
       one->storing().fence();
       one->stepping().fence();
       one->loading().fence();
     }
+    if (!whole) return;
     unload(m_last);
     commit(schedule().sweeps());
   }
@@ -375,6 +378,11 @@ class StreamRun {
   std::int64_t iterations() const { return m_report.iterations; }
   /// Submits an iteration, and waits for the steps of the one before the last.
   void iterate(std::int64_t i);
+  /// \brief Is what comes after an iteration of no use, because values are no longer finite?
+  ///
+  /// It looks every few seconds. Where every step is looked at, it is true when no earlier time is
+  /// to come.
+  bool failed();
   /// Waits for all.
   StreamReport end();
 
@@ -388,6 +396,13 @@ class StreamRun {
     return sum;
   }
   void note_steady(std::int64_t i);
+  std::int64_t bad() const {
+    std::int64_t least = BadValue::none;
+    for (const auto& run : m_runs) {
+      for (std::size_t g = 0; g < m_devices; ++g) least = std::min(least, run->device(g).bad());
+    }
+    return least;
+  }
 
   const StreamRunOptions<T>& m_options;
   const StreamAction& m_action;
@@ -399,7 +414,8 @@ class StreamRun {
   wave::detail::Pace m_pace;
   /// Nodes that were submitted until an iteration.
   std::vector<double> m_submitted;
-  bool m_draining = false;
+  bool m_draining = false, m_failed = false;
+  double m_next_look = 0.0;  // seconds
   double m_steady_begin = -1.0, m_points_begin = 0.0;
 };
 
@@ -418,6 +434,7 @@ StreamRun<T, Dim, Memory>::StreamRun(const std::vector<StreamLane<T, Dim, Memory
     throw InputError("lanes: there is no volume or no device (allowed: one or more of both)");
   }
   m_report.iterations = iterations_of(lanes);
+  m_next_look = options.look_every;
   for (const StreamLane<T, Dim, Memory>& lane : lanes) {
     if (lane.chain->size() != lanes.front().chain->size()) {
       throw InputError(concat("lanes: chains have ", lanes.front().chain->size(), " and ",
@@ -494,16 +511,34 @@ void StreamRun<T, Dim, Memory>::note_steady(std::int64_t i) {
 }
 
 template <class T, int Dim, class Memory>
-StreamReport StreamRun<T, Dim, Memory>::end() {
-  for (const auto& run : m_runs) run->end();
-  m_report.seconds = m_pace.seconds();
-  m_report.points = points();
+bool StreamRun<T, Dim, Memory>::failed() {
+  if (m_failed || m_pace.seconds() < m_next_look) return m_failed;
+  const std::int64_t least = bad();
+  m_next_look = m_pace.seconds() + m_options.look_every;
+  if (least == BadValue::none) return false;
   for (const auto& run : m_runs) {
+    const std::int64_t level = BadValue::of(least, run->device(0).nodes()).level;
     for (std::size_t g = 0; g < m_devices; ++g) {
-      const std::int64_t bad = run->device(g).bad_node();
-      if (bad >= 0 && (m_report.bad_node < 0 || bad < m_report.bad_node)) m_report.bad_node = bad;
+      if (!run->device(g).watched()) continue;
+      // sweeps come one after the other on a device
+      const auto& stages = run->work(g).stages;
+      if (stages.empty()) return false;
+      for (const StreamStage& stage : stages) {
+        const auto device = static_cast<int>(g);
+        if (run->schedule().first_level(stage.range.sweep, device) < level) return false;
+      }
     }
   }
+  m_failed = true;
+  return true;
+}
+
+template <class T, int Dim, class Memory>
+StreamReport StreamRun<T, Dim, Memory>::end() {
+  for (const auto& run : m_runs) run->end(!m_failed);
+  m_report.seconds = m_pace.seconds();
+  m_report.points = points();
+  m_report.bad = bad();
   if (m_options.timeline != nullptr) {
     for (const auto& one : m_spans) one.add_to(*m_options.timeline);
   }
@@ -516,7 +551,7 @@ template <class T, int Dim, class Memory>
 StreamReport run_lanes(const std::vector<StreamLane<T, Dim, Memory>>& lanes,
                        const StreamRunOptions<T>& options, const StreamAction& action) {
   detail::StreamRun<T, Dim, Memory> run(lanes, options, action);
-  for (std::int64_t i = 0; i < run.iterations(); ++i) run.iterate(i);
+  for (std::int64_t i = 0; i < run.iterations() && !run.failed(); ++i) run.iterate(i);
   return run.end();
 }
 
@@ -536,7 +571,7 @@ std::vector<StreamReport> run_chains(const std::vector<StreamLane<T, Dim, Memory
   }
   for (std::int64_t i = 0; i < most; ++i) {
     for (const auto& run : runs) {
-      if (i < run->iterations()) run->iterate(i);
+      if (i < run->iterations() && !run->failed()) run->iterate(i);
     }
   }
   std::vector<StreamReport> reports;

@@ -43,17 +43,40 @@ struct StreamShot {
   /// Called when the step of some planes from a time is submitted: adds to the field at
   /// `level + 1`, by the stepping instance.
   std::function<void(const RingPiece& piece, std::int64_t level)> stepped = {};
+  /// Every step is looked at for values that are not finite, so that the first one is found; else
+  /// the last before planes leave.
+  bool watched = false;
+};
+
+/// A value that is not finite.
+struct BadValue {
+  std::int64_t level = -1;  ///< its time
+  std::int64_t node = -1;   ///< flat on the grid
+  int field = 0;            ///< 0: p; 1: q
+  /// One number, smaller for earlier times. \param nodes of the grid
+  KOKKOS_INLINE_FUNCTION std::int64_t key(std::int64_t nodes) const {
+    return 2 * (level * nodes + node) + field;
+  }
+  /// The key of none.
+  static constexpr std::int64_t none = INT64_MAX;
+  /// That of a key.
+  static BadValue of(std::int64_t key, std::int64_t nodes) {
+    return {key / 2 / nodes, key / 2 % nodes, static_cast<int>(key % 2)};
+  }
 };
 
 namespace detail {
 
-/// Looks for values that are not finite: the least flat index of one, and its time.
+/// Looks for values that are not finite: the least BadValue::key() of them.
 template <class T, int Dim>
 struct FindBad {
   const T* field;
   wave::Layout<Dim> layout;
   std::int64_t plane;  ///< the first of those that are looked at, one after the other
   std::int64_t first;  ///< element that it begins with
+  std::int64_t level;  ///< of the field
+  int number;          ///< of the field: 0 is p, 1 is q
+  std::int64_t nodes;  ///< of the grid
   std::int64_t* found;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const double value = static_cast<double>(field[first + n]);
@@ -70,7 +93,7 @@ struct FindBad {
       if (node[d] >= layout.extents[d]) return;
       flat = flat * layout.extents[d] + node[d];
     }
-    Kokkos::atomic_fetch_min(found, flat);
+    Kokkos::atomic_fetch_min(found, BadValue{level, flat, number}.key(nodes));
   }
 };
 
@@ -154,9 +177,13 @@ class Pipeline {
   /// That rank's ring has as many slots as this one.
   void unload_message(const StreamRange& range, const VolumeState<T>& state, const T* buffer) const;
 
-  /// The first node whose value was not finite when it left, counted flat on the grid; -1: none. It
-  /// waits.
-  std::int64_t bad_node();
+  /// \brief BadValue::key() of the earliest value that was found not to be finite; BadValue::none:
+  /// none. It waits for the stepping instance.
+  std::int64_t bad() { return value_at(m_step, m_bad.data()); }
+  /// Nodes of the grid.
+  std::int64_t nodes() const { return m_scheme.grid().size(); }
+  /// Is every step looked at?
+  bool watched() const { return m_shot.watched; }
   /// How the volume lies.
   const VolumeShape<T, Dim>& shape() const { return m_shape; }
   /// Sets the sums on the device to zero. It waits.
@@ -186,7 +213,8 @@ class Pipeline {
   void fill_in(const StreamRange& range);
   void step_stage(const StreamStage& stage);
   void slopes(const StreamStage& stage, const Box<Dim>& box);
-  void watch(const StreamRange& range);
+  // Looks at the planes of a range at a time.
+  void watch(const StreamRange& range, std::int64_t level);
   StreamRange inside(const StreamRange& range) const;
   // Arrays of sums that arrive and leave with planes.
   std::size_t carried_sums() const {
@@ -233,7 +261,7 @@ Pipeline<T, Dim, Memory>::Pipeline(const Instance<Memory>& exec,
       m_bad(allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::stream::bad",
                                                           std::size_t(1))) {
   m_ring.allocate_sums(exec, shape.sums);
-  fill(m_step, m_bad, INT64_MAX);
+  fill(m_step, m_bad, BadValue::none);
   m_step.fence();
 }
 
@@ -277,7 +305,7 @@ void Pipeline<T, Dim, Memory>::begin(const Schedule& schedule,
   }
   m_shot = shot;
   m_points = 0.0;
-  fill(m_step, m_bad, INT64_MAX);
+  fill(m_step, m_bad, BadValue::none);
   m_step.fence();
 }
 
@@ -288,16 +316,14 @@ StreamRange Pipeline<T, Dim, Memory>::inside(const StreamRange& range) const {
 }
 
 template <class T, int Dim, class Memory>
-void Pipeline<T, Dim, Memory>::watch(const StreamRange& range) {
-  const std::int64_t level =
-      m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
+void Pipeline<T, Dim, Memory>::watch(const StreamRange& range, std::int64_t level) {
   for (const RingPiece& piece : m_ring.pieces(range)) {
     const wave::Layout<Dim> layout = m_ring.layout(piece);
     for (int f = 0; f < m_shape.fields; ++f) {
       launch("moho::stream::find_bad", m_step, piece.planes.count() * layout.strides[0],
              detail::FindBad<T, Dim>{m_ring.field(static_cast<int>(level & 1), f).data(), layout,
                                      piece.planes.begin, layout.plane_begin(piece.planes.begin),
-                                     m_bad.data()});
+                                     level, f, m_scheme.grid().size(), m_bad.data()});
     }
   }
 }
@@ -393,9 +419,9 @@ void Pipeline<T, Dim, Memory>::step(const StreamStage& stage) {
   const std::int64_t last = m_schedule->first_level(stage.range.sweep, m_device) +
                             m_schedule->updates(stage.range.sweep, m_device) - 1;
   // a device that holds the grid hands on nothing: the last step of the run is looked at
-  if (m_ring.whole() ? stage.level + 1 == m_schedule->shape().steps : stage.level == last) {
-    watch(stage.range);
-  }
+  const bool leaves =
+      m_ring.whole() ? stage.level + 1 == m_schedule->shape().steps : stage.level == last;
+  if (leaves || m_shot.watched) watch(stage.range, stage.level + 1);
 }
 
 template <class T, int Dim, class Memory>
@@ -403,12 +429,6 @@ void Pipeline<T, Dim, Memory>::clear() {
   const Planes planes = all_planes(m_scheme.grid());
   m_ring.wavefield({planes, 0, 0}, 0).clear(m_step);
   m_step.fence();
-}
-
-template <class T, int Dim, class Memory>
-std::int64_t Pipeline<T, Dim, Memory>::bad_node() {
-  const std::int64_t flat = value_at(m_step, m_bad.data());
-  return flat == INT64_MAX ? -1 : flat;
 }
 
 }  // namespace moho::stream

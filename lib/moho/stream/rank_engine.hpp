@@ -161,9 +161,7 @@ StreamReport run_stream_ranks(StreamRanks& ranks, const Schedule& schedule,
   ranks.wait_sent();
   for (const double one : others) points += one;
   report.points = first ? points : 0.0;
-  const std::int64_t bad = pipeline.bad_node();
-  const std::int64_t least = ranks.least(bad < 0 ? INT64_MAX : bad);
-  report.bad_node = least == INT64_MAX ? -1 : least;
+  report.bad = ranks.least(pipeline.bad());
   if (options.timeline != nullptr) spans.add_to(*options.timeline);
   return report;
 }

@@ -30,6 +30,8 @@ class StreamRanks {
   virtual void broadcast(void* bytes, std::size_t count) = 0;
   /// The least of the values that the ranks give.
   virtual std::int64_t least(std::int64_t value) = 0;
+  /// How many ranks of this one's machine give true, this one included.
+  virtual int of_host(bool counts) = 0;
   /// \brief Ranks with the same number, as processes of their own, in the same order.
   /// \param number not negative; a negative one: this rank belongs to none, and gets null
   virtual std::unique_ptr<StreamRanks> part(int number) = 0;

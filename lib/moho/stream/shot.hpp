@@ -22,6 +22,7 @@ struct Streaming<T, Dim, Memory>::Run {
   StreamShotResult<T> result = {};
   std::int64_t first = 0;  ///< time that it begins at
   bool complete = false;   ///< a file holds the whole shot
+  bool watched = false;    ///< every step is looked at
   std::unique_ptr<Schedule> schedule = {};
   std::vector<wave::PointSet<T, Dim, Memory>> sources = {}, receivers = {};  ///< one a device
   std::vector<wave::PointSeries<T, Memory>> gathers = {};                    ///< one a device
@@ -72,7 +73,8 @@ std::vector<StreamShotResult<T>> Streaming<T, Dim, Memory>::shots(
   std::vector<std::unique_ptr<Run>> runs;
   for (std::size_t k = 0; k < shots.size(); ++k) runs.push_back(begin(k, shots[k], options[k]));
   execute(runs);
-  for (const auto& run : runs) {
+  for (auto& run : runs) {
+    if (run->result.report.bad != BadValue::none) watch(run);
     end(*run);
     results.push_back(std::move(run->result));
   }
@@ -81,8 +83,10 @@ std::vector<StreamShotResult<T>> Streaming<T, Dim, Memory>::shots(
 
 template <class T, int Dim, class Memory>
 std::unique_ptr<typename Streaming<T, Dim, Memory>::Run> Streaming<T, Dim, Memory>::begin(
-    std::size_t chain, const wave::Shot<Dim>& shot, const StreamShotOptions<Dim>& options) {
+    std::size_t chain, const wave::Shot<Dim>& shot, const StreamShotOptions<Dim>& options,
+    bool watched) {
   auto run = std::unique_ptr<Run>(new Run{chain, shot, options});
+  run->watched = watched;
   HostVolume<T, Dim>* const volume = this->volume(chain);
   if (volume != nullptr && volume->in_file() && m_options.resume && !m_resumed &&
       volume->level() > 0) {
@@ -109,9 +113,9 @@ std::unique_ptr<typename Streaming<T, Dim, Memory>::Run> Streaming<T, Dim, Memor
       std::make_unique<Schedule>(m_cut ? m_schedule->shape() : shape_for(options, run->first));
   begin_devices(*run);
   run->run.staged = !m_locked;
-  run->run.timeline = options.timeline;
+  if (!watched) run->run.timeline = options.timeline;
   run->run.progress = options.progress;
-  if (volume != nullptr && volume->in_file()) {
+  if (volume != nullptr && volume->in_file() && !watched) {
     run->run.stored = [this, volume, now = run.get()](std::int64_t sweep) {
       keep(*now, sweep);
       const auto kept = volume->records();
@@ -121,6 +125,17 @@ std::unique_ptr<typename Streaming<T, Dim, Memory>::Run> Streaming<T, Dim, Memor
     };
   }
   return run;
+}
+
+// Does a shot whose wavefield overflowed once more, from rest, to find the first step and node.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::watch(std::unique_ptr<Run>& run) {
+  std::vector<std::unique_ptr<Run>> again;
+  again.push_back(begin(run->chain, run->shot, run->options, true));
+  execute(again);
+  // a file that holds such values is no state to go on from
+  if (HostVolume<T, Dim>* const held = volume(run->chain)) held->clear();
+  if (again.front()->result.report.bad != BadValue::none) run = std::move(again.front());
 }
 
 // Points and series on each device.
@@ -156,6 +171,7 @@ void Streaming<T, Dim, Memory>::begin_devices(Run& run) {
     one.rows = m_sampling.rows;
     one.gather = run.gathers[g];
     one.box = run.options.box;
+    one.watched = run.watched;
     run.shots.push_back(one);
     if (!m_cut) m_chains[run.chain][g]->begin(*run.schedule, one);
   }
@@ -188,7 +204,7 @@ void Streaming<T, Dim, Memory>::execute_slabs(Run& run) {
   const auto start = std::chrono::steady_clock::now();
   report.points = m_slabs->run(m_sampling.steps, run.options.progress);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.bad_node = m_slabs->bad_node();
+  report.bad = m_slabs->bad();
   // receivers are recorded by the device that steps their last plane, the others' rows are 0
   for (std::size_t g = 0; g < m_slabs->count() && run.rows.size() > 0; ++g) {
     const std::vector<T> part = download(m_instances[g], run.gathers[g]);
@@ -255,13 +271,11 @@ void Streaming<T, Dim, Memory>::end(Run& run) {
   result.interval = m_sampling.interval;
   result.steps = m_level = m_sampling.steps;
   if (!leads()) return;
-  if (result.report.bad_node >= 0) {
+  if (result.report.bad != BadValue::none) {
     const Grid<Dim>& grid = m_modelling.grid;
-    const Index<Dim> node = grid.node(result.report.bad_node);
-    throw Error(concat("the wavefield is no longer finite at node ", format_index(node), ", ",
-                       format_point(grid.position(node)),
-                       " (it overflowed, or the source holds such a number): look at the model "
-                       "there, smooth its angles, or take a smaller dt"));
+    const BadValue value = BadValue::of(result.report.bad, grid.size());
+    throw wave::not_finite(grid, value.node, value.level, value.field)
+        .of_leg(concat("shot ", run.shot.number));
   }
   result.traces = wave::detail::traces_of_rows<T>(run.rows, m_sampling, m_modelling.time.dt);
 }

@@ -43,14 +43,16 @@ class Slabs {
   /// Puts the waves to rest, and begins a shot: one StreamShot a device, whose factors are not
   /// used.
   void begin(const std::vector<StreamShot<T, Dim, Memory>>& shots);
-  /// Steps to a time, from rest. Returns the nodes stepped.
+  /// Steps to a time, from rest; where shots are watched no farther than to the first at which a
+  /// value is not finite. Returns the nodes stepped.
   double run(std::int64_t steps, const std::function<void(const wave::ShotProgress&)>& progress);
   /// The planes that a device steps.
   Planes planes(std::size_t device) const { return m_slabs[device].own; }
   /// The values of some nodes of the last wavefield: field 0 is p, 1 is q.
   void copy_out(int field, const Box<Dim>& box, T* values) const;
-  /// A node of the last wavefield that is not finite, counted flat on the grid; -1: none.
-  std::int64_t bad_node() const;
+  /// \brief BadValue::key() of a value of the latest wavefield that is not finite; BadValue::none:
+  /// none. It waits.
+  std::int64_t bad() const;
 
  private:
   struct Slab {
@@ -67,6 +69,7 @@ class Slabs {
 
   std::int64_t m_beside;
   std::vector<Slab> m_slabs;
+  std::int64_t m_level = 0;  ///< time of the latest wavefield
   double m_points = 0.0;
 };
 
@@ -124,6 +127,7 @@ void Slabs<T, Dim, Memory>::begin(const std::vector<StreamShot<T, Dim, Memory>>&
     m_slabs[g].step.fence();
   }
   m_points = 0.0;
+  m_level = 0;
 }
 
 template <class T, int Dim, class Memory>
@@ -212,6 +216,8 @@ double Slabs<T, Dim, Memory>::run(std::int64_t steps,
                                shot.gather, row);
       }
     }
+    m_level = level + 1;
+    if (m_slabs.front().shot.watched && bad() != BadValue::none) break;
     if (progress && (pace.due(level + 1) || level + 1 == steps)) {
       for (const Slab& slab : m_slabs) slab.step.fence();
       progress(pace.report(level + 1, m_points));
@@ -240,7 +246,8 @@ void Slabs<T, Dim, Memory>::copy_out(int field, const Box<Dim>& box, T* values) 
 }
 
 template <class T, int Dim, class Memory>
-std::int64_t Slabs<T, Dim, Memory>::bad_node() const {
+std::int64_t Slabs<T, Dim, Memory>::bad() const {
+  std::int64_t least = BadValue::none;
   for (const Slab& slab : m_slabs) {
     Box<Dim> box = whole_box(slab.scheme->grid());
     box.lower[0] = slab.own.begin;
@@ -248,10 +255,12 @@ std::int64_t Slabs<T, Dim, Memory>::bad_node() const {
     for (int f = 0; f < slab.field.fields; ++f) {
       const wave::Amplitude found =
           wave::amplitude<T, Dim, Memory>(slab.step, slab.field.layout, slab.field.now[f], box);
-      if (found.bad >= 0) return found.bad;
+      if (found.bad < 0) continue;
+      const BadValue value{m_level, found.bad, f};
+      least = std::min(least, value.key(slab.scheme->grid().size()));
     }
   }
-  return -1;
+  return least;
 }
 
 }  // namespace moho::stream

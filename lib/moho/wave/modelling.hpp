@@ -219,7 +219,7 @@ void check_shot(const Propagator<T, Dim, Memory>& propagator,
 /// \param amplitudes steps x sources; zero beyond its rows
 /// \param receivers where p is recorded
 /// \param options number of steps, interval, domain, callbacks
-/// \throws InputError for options out of range, Error when the wavefield is no longer finite
+/// \throws InputError for options out of range, NotFinite when the wavefield is no longer finite
 template <class T, int Dim, class Memory>
 ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
                                       const Propagator<T, Dim, Memory>& propagator,

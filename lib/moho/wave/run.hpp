@@ -196,7 +196,7 @@ struct RunReport {
 /// \param propagator of the medium
 /// \param wavefield the state at `first`; clear() it before to begin at rest
 /// \param options times, nodes, callbacks
-/// \throws Error when the wavefield is no longer finite
+/// \throws NotFinite when the wavefield is no longer finite
 template <class T, int Dim, class Memory>
 RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
                          const Propagator<T, Dim, Memory>& propagator,

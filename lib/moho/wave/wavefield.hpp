@@ -5,6 +5,7 @@
 /// \brief The state of a wave in a window of the grid: two time levels of p (and q), and the memory
 /// of absorbing layers.
 
+#include <moho/wave/not_finite.hpp>
 #include <moho/wave/scheme.hpp>
 
 #include <algorithm>
@@ -93,7 +94,7 @@ template <class T, int Dim, class Memory>
 Amplitude amplitude(const InstanceOf<Memory>& exec, const Layout<Dim>& layout,
                     const Kokkos::View<T*, Memory>& field, const Box<Dim>& box);
 
-/// Throws Error, with the step and the place, if p or q is no longer finite in the box.
+/// Throws NotFinite, with the step and the place, if p or q is no longer finite in the box.
 template <class T, int Dim, class Memory>
 Amplitude check_finite(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                        const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
@@ -229,14 +230,7 @@ Amplitude check_finite(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
   for (int f = 0; f < wavefield.fields; ++f) {
     const Amplitude found =
         amplitude<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[f], box);
-    if (found.bad >= 0) {
-      const Index<Dim> node = grid.node(found.bad);
-      throw Error(concat("step ", step, ": the wavefield ", f == 0 ? "p" : "q",
-                         " is no longer finite at node ", format_index(node), ", ",
-                         format_point(grid.position(node)),
-                         " (it overflowed, or the source holds such a number): look at the model "
-                         "there, smooth its angles, or take a smaller dt"));
-    }
+    if (found.bad >= 0) throw not_finite(grid, found.bad, step, f);
     most.greatest = std::max(most.greatest, found.greatest);
   }
   return most;

@@ -22,7 +22,7 @@ class Moho(CMakePackage, CudaPackage):
     variant("openmp", default=True, description="Kernels for hosts run on OpenMP threads, too")
     variant("examples", default=True, description="Build and install the programs")
     variant("mpi", default=True, description="Ranks share sources, prisms and shots")
-    variant("native", default=True, description="Compile for the processor of this machine")
+    variant("native", default=False, description="Compile for the processor of this machine, whatever the target")
 
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
@@ -52,13 +52,17 @@ class Moho(CMakePackage, CudaPackage):
             self.define("MOHO_TESTS", False),
             self.define("MOHO_BENCH", False),
             self.define("MOHO_DOCS", False),
+            self.define("MOHO_CCACHE", False),  # config:ccache says it for all of Spack
             self.define_from_variant("MOHO_EXAMPLES", "examples"),
             self.define_from_variant("MOHO_NATIVE", "native"),
             self.define_from_variant("MOHO_CUDA", "cuda"),
             self.define("MOHO_MPI", "ON" if self.spec.satisfies("+mpi") else "OFF"),
         ]
         if self.spec.satisfies("+cuda"):
-            args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))
+            # of the spec in Spack 0.23, of the package in later ones
+            kokkos = self.spec["kokkos"]
+            compiler = getattr(kokkos, "kokkos_cxx", None) or kokkos.package.kokkos_cxx
+            args.append(self.define("CMAKE_CXX_COMPILER", compiler))
         return args
 
     @run_after("install")
