@@ -152,6 +152,7 @@ struct Job {
   std::function<bool()> stop;  ///< is it time to begin no other evaluation?
 
   std::function<rtm::ShotGather<Dim>(std::size_t)> gather;  ///< reads a shot; none: modelled
+  std::function<void(const std::string&)> note;             ///< told what reading a shot left out
   /// All is planned; false stops.
   std::function<bool(const Plan&)> begins;
   /// An evaluation was told to the search.

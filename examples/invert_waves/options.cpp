@@ -41,7 +41,7 @@ again from some states (replay). auto takes shell if it fits, else replay.
 
 Streaming. With --source-field random, a gradient that does not fit --device-memory streams: models and
 wavefields are on the host, planes of both wavefields go through the device together. Gradients have the
-same bits. Not in TTI, nor for epsilon, delta and --lags.
+same bits. Not for epsilon, delta and --lags.
 
 Results, in the folder of --out:
   vp.npy, rho.npy, epsilon.npy, delta.npy         the unknowns as they were found; vp_start.npy ...: before
@@ -73,6 +73,12 @@ constexpr const char* unknown_names[] = {"vp", "rho", "epsilon", "delta"};
 void read_unknowns(const std::string& text, Options& o) {
   o.unknowns.clear();
   for (const std::string& name : split(text)) {
+    if (name == "theta" || name == "phi") {
+      throw InputError(concat("--parameters: ", name,
+                              " is no unknown: derivatives by the axis are not known at free "
+                              "surfaces and in layers (allowed: vp, rho, epsilon, delta): give "
+                              "the axis with --theta and leave it as it is"));
+    }
     const std::vector<std::string> names(std::begin(unknown_names), std::end(unknown_names));
     parse_name("--parameters", name, names);
     if (std::find(o.unknowns.begin(), o.unknowns.end(), name) != o.unknowns.end()) {

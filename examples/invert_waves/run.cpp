@@ -104,6 +104,10 @@ class Program {
       prepare();
     });
     m_job.progress = m_session.progress();
+    m_job.note = [&](const std::string& note) {
+      if (++m_notes <= 10) m_session.print("          note: ", note);
+      if (m_notes == 10) m_session.print("          note: more like these are not printed");
+    };
     m_sharing->attach(m_job);
     m_job.stop = [&] {
       m_why = m_time.why();
@@ -255,6 +259,9 @@ class Program {
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double value = static_cast<double>(values[i]);
         const double slack = 1e-6 * std::max(1.0, std::fabs(value));
+        const bool positive = name == "vp" || name == "rho";
+        // what no model may have is refused by the name of its file
+        if (!std::isfinite(value) || (positive && !(value > 0.0))) continue;
         const bool held = !m_job.mask.empty() && m_job.mask[i] == 0;
         if (held || (value >= least - slack && value <= greatest + slack)) continue;
         throw InputError(concat("--bounds: ", name, " is ", value, " at node ",
@@ -396,7 +403,8 @@ class Program {
           concat(u > 0 ? ", " : "", m_o.unknowns[u], " from ", significant(p.bounds[u].first, 5),
                  " to ", significant(p.bounds[u].second, 5));
     }
-    m_session.print("unknowns  ", unknowns, "; ", format_count(p.unknowns), "of them, misfit ",
+    m_session.print("unknowns  ", unknowns, "; ", format_count(p.unknowns),
+                    p.unknowns < 1000.0 ? "" : " ", "of them, misfit ",
                     fwi::to_string(m_o.misfit.kind));
     m_session.print("scheme    order ", m_o.order, ", dt ", significant(p.time.dt, 6),
                     " s (stable up to ", significant(p.largest_dt, 4), " within the bounds), ",
@@ -618,6 +626,7 @@ class Program {
   std::string m_why;  // why it ended before the last evaluation
   Json m_history = Json::array(), m_stops = Json::array();
   std::int64_t m_evaluations = 0;
+  int m_notes = 0;  ///< about shots of the data
   ModelValues<T> m_found, m_gradient;
   Gather m_gather;
   double m_points = 0.0, m_seconds = 0.0, m_modelling = 0.0, m_gradients = 0.0;

@@ -287,7 +287,15 @@ class ShotData {
   }
 
   void read_gather(std::size_t k, fwi::ObservedShot& shot, wave::Shot<Dim>& geometry) const {
-    rtm::ShotGather<Dim> gather = m_job.gather(k);
+    rtm::ShotGather<Dim> gather;
+    try {
+      gather = m_job.gather(k);
+    } catch (const FileError& error) {
+      throw InputError(concat(m_job.data_name, ": ", error.what()));
+    }
+    if (m_job.note) {
+      for (const std::string& note : gather.notes) m_job.note(concat(gather.name, ": ", note));
+    }
     if (gather.shot.receivers.empty()) {
       throw InputError(concat(m_job.data_name, ": ", gather.name,
                               " has no live trace (allowed: shots with data): leave it out"));

@@ -40,9 +40,11 @@ std::vector<double> doubles_of(const Instance<Memory>& exec, const Storage<T, Me
 }
 
 template <class T, int Dim, class Memory>
-void sums_and_transpose(const Instance<Memory>& exec, const Lags& lags) {
+void sums_and_transpose(const Instance<Memory>& exec, const Lags& lags, std::int64_t wide,
+                        std::int64_t deep) {
   Grid<Dim> grid = cube<Dim>(11, 10.0);
-  grid.extents[0] = 14;
+  grid.extents[0] = wide;
+  grid.extents[Dim - 1] = deep;
   const auto layout = moho::wave::make_layout<T>(grid, 2);
   Box<Dim> box = whole_box(grid).grown(-1);
   ExtendedImage<T, Dim, Memory> image(exec, box, lags);
@@ -103,8 +105,15 @@ void sums_and_transpose(const Instance<Memory>& exec, const Lags& lags) {
   EXPECT_NEAR(one, two, by_precision<T>(1e-5, 1e-13) * norm(found) * norm(product));
 }
 
-MEMORY_TEST(Extended, SumsAndTransposeIn2D) { sums_and_transpose<T, 2, Memory>(exec, {3, 0}); }
-MEMORY_TEST(Extended, SumsAndTransposeIn3D) { sums_and_transpose<T, 3, Memory>(exec, {3, 2}); }
+MEMORY_TEST(Extended, SumsAndTransposeIn2D) {
+  sums_and_transpose<T, 2, Memory>(exec, {3, 0}, 14, 11);
+  sums_and_transpose<T, 2, Memory>(exec, {0, 0}, 14, 12);
+}
+MEMORY_TEST(Extended, SumsAndTransposeIn3D) {
+  sums_and_transpose<T, 3, Memory>(exec, {3, 2}, 14, 11);
+  // devices go by tiles of eight nodes along x, and by vectors of 32 threads along z
+  sums_and_transpose<T, 3, Memory>(exec, {9, 1}, 37, 74);
+}
 
 MEMORY_TEST(Extended, FocusIsTheMomentOfTheImage) {
   const Grid<3> grid = cube<3>(7, 10.0);

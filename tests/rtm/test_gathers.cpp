@@ -278,14 +278,14 @@ TEST_F(Gathers, LeavesOutTracesThatAreZero) {
   EXPECT_EQ(some.shot.receivers.size(), 2U);
   EXPECT_EQ(some.shot.receivers[1][0], 910.0);
   EXPECT_EQ(some.samples[6], 21.0F);
-  EXPECT_THAT(some.notes, ElementsAre("1 trace is zero and left out"));
+  EXPECT_THAT(some.notes, ElementsAre("1 trace is zero and left out: trace 2"));
   EXPECT_TRUE(none.shot.receivers.empty() && none.samples.empty());
   EXPECT_THAT(none.notes, ElementsAre("all 3 traces are zero and left out"));
   SurveyOptions options;
   options.keep_zero_traces = true;
   const ShotGather<2> kept = survey(options).read(0);
   EXPECT_THAT(kept.traces, ElementsAre(1, 2, 3));
-  EXPECT_THAT(kept.notes, ElementsAre("1 trace is zero and kept"));
+  EXPECT_THAT(kept.notes, ElementsAre("1 trace is zero and kept: trace 2"));
   EXPECT_EQ(kept.samples.size(), 18U);
 }
 

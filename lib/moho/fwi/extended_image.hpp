@@ -8,6 +8,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/core/launch_box.hpp>
+#include <moho/fwi/extended_pass.hpp>
 #include <moho/fwi/gradient_kernels.hpp>
 #include <moho/wave/layout.hpp>
 
@@ -28,75 +29,6 @@ struct Lags {
 };
 
 namespace detail {
-
-/// Several pairs of wavefields at nodes of one box, one after the other.
-inline constexpr int slices_at_once = 8;
-
-/// What a pass over an extended image reads.
-template <class T, int Dim>
-struct ExtendedPass {
-  const T* source[slices_at_once];
-  const T* adjoint[slices_at_once];
-  int slices;
-  DenseBox<Dim> nodes;
-  std::int64_t x, y;  ///< largest lags
-  std::int64_t size;  ///< nodes
-
-  /// The element of a node moved by lags; false where it is outside.
-  KOKKOS_FORCEINLINE_FUNCTION bool moved(Index<Dim> node, std::int64_t by_x, std::int64_t by_y,
-                                         std::int64_t& element) const {
-    node[0] += by_x;
-    if (Dim == 3) node[1] += by_y;
-    if (node[0] < nodes.box.lower[0] || node[0] >= nodes.box.upper[0]) return false;
-    if (Dim == 3 && (node[1] < nodes.box.lower[1] || node[1] >= nodes.box.upper[1])) return false;
-    element = nodes.at(node);
-    return true;
-  }
-};
-
-/// I(x, h) += sum over slices of adjoint(x + h) source(x - h).
-template <class T, int Dim>
-struct AddExtended {
-  ExtendedPass<T, Dim> pass;
-  T* image;  ///< lag after lag
-  T weight;
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    const std::int64_t at = pass.nodes.at(node);
-    std::int64_t lag = 0;
-    for (std::int64_t hy = -pass.y; hy <= pass.y; ++hy) {
-      for (std::int64_t hx = -pass.x; hx <= pass.x; ++hx, ++lag) {
-        std::int64_t up = 0, down = 0;
-        if (!pass.moved(node, hx, hy, up) || !pass.moved(node, -hx, -hy, down)) continue;
-        T sum = 0;
-        for (int k = 0; k < pass.slices; ++k) sum += pass.adjoint[k][up] * pass.source[k][down];
-        image[lag * pass.size + at] += weight * sum;
-      }
-    }
-  }
-};
-
-/// The same, a row of one lag after the other, for hosts.
-template <class T, int Dim>
-struct AddExtendedRows {
-  AddExtended<T, Dim> add;
-  Box<Dim> rows;  ///< the first nodes of rows
-  void operator()(const std::int64_t i) const {
-    const ExtendedPass<T, Dim>& pass = add.pass;
-    const std::int64_t lag = i / rows.size(), wide = 2 * pass.x + 1;
-    const std::int64_t hx = lag % wide - pass.x, hy = lag / wide - pass.y;
-    const Index<Dim> node = rows.node(i % rows.size());
-    std::int64_t up = 0, down = 0;
-    if (!pass.moved(node, hx, hy, up) || !pass.moved(node, -hx, -hy, down)) return;
-    T* const to = add.image + lag * pass.size + pass.nodes.at(node);
-    const std::int64_t count = pass.nodes.box.extent(Dim - 1);
-    for (int k = 0; k < pass.slices; ++k) {
-      const T* const a = pass.adjoint[k] + up;
-      const T* const s = pass.source[k] + down;
-#pragma GCC ivdep
-      for (std::int64_t z = 0; z < count; ++z) to[z] += add.weight * a[z] * s[z];
-    }
-  }
-};
 
 /// q(x) += weight sum over h of I(x - h, h) source(x - 2 h).
 template <class T, int Dim>
@@ -165,6 +97,13 @@ struct PickNodes {
 
 }  // namespace detail
 
+/// Room for a pair of wavefields at the nodes of an extended image, one after the other.
+template <class T>
+struct ExtendedPair {
+  T* source = nullptr;   ///< p
+  T* adjoint = nullptr;  ///< what it meets
+};
+
 /// \brief An extended image, in the memory of the run: I(x, h) = sum over time of c(x + h) p(x - h)
 /// for half offsets h of whole nodes, zero where one of the points is outside of the box.
 ///
@@ -205,6 +144,12 @@ class ExtendedImage {
   void add(const InstanceOf<Memory>& exec, const T* source, const Box<Dim>& of,
            const wave::Layout<Dim>& layout, const Kokkos::View<const T*, Memory>& adjoint,
            double weight);
+  /// \brief Room for pairs of wavefields, which the caller writes at the nodes of box() with work
+  /// that it submits to `exec`: they count as added.
+  /// \param exec where earlier pairs are added to the image, if there is no room beside them
+  /// \param weight of the products, as in add()
+  /// \param count 1 or 2 pairs
+  std::array<ExtendedPair<T>, 2> pairs(const InstanceOf<Memory>& exec, double weight, int count);
   /// Adds the pairs that are kept. The image is complete afterwards.
   void flush(const InstanceOf<Memory>& exec);
   /// Sets the image to zero, and forgets pairs that are kept.
@@ -293,29 +238,35 @@ void ExtendedImage<T, Dim, Memory>::add(const InstanceOf<Memory>& exec, const T*
                                         const Kokkos::View<const T*, Memory>& adjoint,
                                         double weight) {
   const Instance<Memory>& instance = exec;
-  if (m_slices == detail::slices_at_once || (m_slices > 0 && weight != m_weight)) flush(exec);
-  m_weight = weight;
-  const auto slot = static_cast<std::size_t>(m_slices);
+  const ExtendedPair<T> to = pairs(exec, weight, 1)[0];
   const auto nodes = detail::dense(m_box);
   launch_box("moho::fwi::keep_slice", instance, m_box,
-             detail::PickNodes<T, Dim>{source, m_source[slot].data(), detail::dense(of), nodes});
+             detail::PickNodes<T, Dim>{source, to.source, detail::dense(of), nodes});
   launch_box("moho::fwi::keep_slice", instance, m_box,
-             detail::GetNodes<T, Dim>{adjoint.data(), m_adjoint[slot].data(), layout, nodes});
-  ++m_slices;
+             detail::GetNodes<T, Dim>{adjoint.data(), to.adjoint, layout, nodes});
+}
+
+template <class T, int Dim, class Memory>
+std::array<ExtendedPair<T>, 2> ExtendedImage<T, Dim, Memory>::pairs(const InstanceOf<Memory>& exec,
+                                                                    double weight, int count) {
+  if (count < 1 || count > 2) {
+    throw InputError(concat("count is ", count, " (allowed: 1 or 2 pairs)"));
+  }
+  const bool room = m_slices + count <= detail::slices_at_once;
+  if (!room || (m_slices > 0 && weight != m_weight)) flush(exec);
+  m_weight = weight;
+  std::array<ExtendedPair<T>, 2> result;
+  for (int n = 0; n < count; ++n) {
+    const auto slot = static_cast<std::size_t>(m_slices++);
+    result[static_cast<std::size_t>(n)] = {m_source[slot].data(), m_adjoint[slot].data()};
+  }
+  return result;
 }
 
 template <class T, int Dim, class Memory>
 void ExtendedImage<T, Dim, Memory>::flush(const InstanceOf<Memory>& exec) {
   if (m_slices == 0) return;
-  const detail::AddExtended<T, Dim> add{pass(), m_values.data(), static_cast<T>(m_weight)};
-  if constexpr (is_host_memory<Memory>) {
-    Box<Dim> rows = m_box;
-    rows.upper[Dim - 1] = rows.lower[Dim - 1] + 1;
-    launch("moho::fwi::extended_image", Instance<Memory>(exec), m_lags.count() * rows.size(),
-           detail::AddExtendedRows<T, Dim>{add, rows});
-  } else {
-    launch_box("moho::fwi::extended_image", Instance<Memory>(exec), m_box, add);
-  }
+  detail::add_extended<T, Dim, Memory>(exec, pass(), m_values.data(), static_cast<T>(m_weight));
   m_slices = 0;
 }
 

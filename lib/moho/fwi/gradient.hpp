@@ -372,7 +372,8 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
     const auto inject = [&] {
       receivers.inject(instance, m_change[0], wave::PointSeries<const T, Memory>(derivative), time);
     };
-    const bool everywhere = m_unknowns.anisotropy || options.extended != nullptr;
+    const bool everywhere =
+        m_unknowns.anisotropy || (options.extended != nullptr && is_host_memory<Memory>);
     if (everywhere) {
       wave::apply_operator<T, Dim, Memory>(
           instance, propagator.scheme(), propagator.medium_window(), wavefield,
@@ -381,19 +382,21 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
     }
     detail::SourceValues<T, Dim> source{};
     if (products) {
-      source = detail::source_values<T, Dim, Memory>(instance, store, time, fields(), shift,
-                                                     options.extended != nullptr);
-      const detail::AddScale<T, Dim> add = scale_sums(source);
+      source = detail::source_values<T, Dim, Memory>(instance, store, time, fields(), shift);
+      detail::AddScale<T, Dim> add = scale_sums(source);
+      if (options.extended != nullptr) {
+        for (int f = 0;
+             const auto& kept : options.extended->pairs(instance, add.weight, fields())) {
+          add.kept_source[f] = kept.source;
+          add.kept_change[f++] = kept.adjoint;
+        }
+      }
       if (everywhere) {
         detail::launch_add_scale<T, Dim, Memory>(instance, m_box, add);
       } else {
         detail::add_products<T, Dim, Memory>(instance, propagator.scheme(),
                                              propagator.medium_window(), wavefield, m_box,
                                              receivers.box(), m_change, inject, add);
-      }
-      for (int f = 0; f < wavefield.fields && options.extended != nullptr; ++f) {
-        options.extended->add(instance, source.fields[f], source.box, propagator.layout(),
-                              m_change[f], static_cast<double>(m_every));
       }
       if (m_outside > 0) put_source(instance, source);
       if (m_unknowns.density) add_buoyancy(instance, wavefield);
@@ -456,7 +459,6 @@ void ShotGradients<T, Dim, Memory>::add_buoyancy(const Instance<Memory>& exec,
   const auto& propagator = *m_propagator;
   const auto& scheme = propagator.scheme();
   const wave::Layout<Dim>& layout = propagator.layout();
-  const T weight = static_cast<T>(m_every);
   wave::detail::StepArguments<T> s = scheme.arguments();
   propagator.medium_window().bind(s);
   // both behind free surfaces, which div(1/rho grad p) has filled for the adjoint field
@@ -479,7 +481,7 @@ void ShotGradients<T, Dim, Memory>::add_buoyancy(const Instance<Memory>& exec,
   }
   add.sums = detail::dense(m_box);
   add.by_b = m_by_b.data();
-  add.weight = weight;
+  add.weight = static_cast<T>(m_every);
   detail::launch_buoyancy<T, Dim, Memory>(exec, m_box, add);
 }
 
@@ -492,7 +494,6 @@ void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
   const auto& propagator = *m_propagator;
   const auto& scheme = propagator.scheme();
   const wave::Layout<Dim>& layout = propagator.layout();
-  const T weight = static_cast<T>(m_every);
   wave::detail::StepArguments<T> s = scheme.arguments();
   propagator.medium_window().bind(s);
   if (source.fields[0] != nullptr) {
@@ -521,7 +522,7 @@ void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
   add.sums = detail::dense(m_box);
   add.by_a = m_by_a.data();
   add.by_r = m_by_r.data();
-  add.weight = weight;
+  add.weight = static_cast<T>(m_every);
   launch_box("moho::fwi::add_anisotropy", exec, m_box, add);
   inject(-1.0);  // zero again, exactly
 }

@@ -51,7 +51,7 @@ struct SourceValues {
   DenseBox<Dim> values;  ///< where they are
 };
 
-/// sum u . (D nu + residual), and p^2.
+/// sum u . (D nu + residual), and p^2. For extended images both are kept, too.
 template <class T, int Dim>
 struct AddScale {
   const T *p, *q;                ///< snapshot; q may be null
@@ -61,16 +61,46 @@ struct AddScale {
   DenseBox<Dim> sums;
   T *scale, *illumination;
   T weight, time;
+  T *kept_source[2], *kept_change[2];  ///< get u and D nu at the nodes of the sums; null: nobody
   KOKKOS_FORCEINLINE_FUNCTION void at(std::int64_t from, std::int64_t to, T of_p, T of_q) const {
     const T u = p[from];
     T product = u * of_p;
     if (q != nullptr) product += q[from] * of_q;
+    if (kept_source[0] != nullptr) {
+      kept_source[0][to] = u;
+      kept_change[0][to] = of_p;
+      if (q != nullptr) {
+        kept_source[1][to] = q[from];
+        kept_change[1][to] = of_q;
+      }
+    }
     scale[to] += weight * product;
     illumination[to] += time * u * u;
   }
   KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
     const std::int64_t i = layout.flat(node);
     at(snapshot.at(node), sums.at(node), change_p[i], q != nullptr ? change_q[i] : T(0));
+  }
+};
+
+/// Zeros at nodes of a padded array.
+template <class T, int Dim>
+struct ZeroNodes {
+  T* values;
+  wave::Layout<Dim> layout;
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    values[layout.flat(node)] = T(0);
+  }
+};
+/// The same sum for the residuals alone, which are in change_p: D nu has been added without them.
+template <class T, int Dim>
+struct AddResiduals {
+  AddScale<T, Dim> add;
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    const T residual = add.change_p[add.layout.flat(node)];
+    const std::int64_t to = add.sums.at(node);
+    add.scale[to] += add.weight * (add.p[add.snapshot.at(node)] * residual);
+    if (add.kept_change[0] != nullptr) add.kept_change[0][to] += residual;
   }
 };
 

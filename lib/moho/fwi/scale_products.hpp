@@ -12,7 +12,6 @@
 #include <moho/rtm/snapshot.hpp>
 #include <moho/wave/operators.hpp>
 
-#include <algorithm>
 #include <cstdint>
 
 namespace moho::fwi::detail {
@@ -26,13 +25,12 @@ using wave::detail::Stencil;
 /// \param time of a snapshot
 /// \param fields that it has
 /// \param shift from nodes of the store's grid to those that are wanted
-/// \param dense nodes have to lie one after the other
 template <class T, int Dim, class Memory>
 SourceValues<T, Dim> source_values(const Instance<Memory>& exec,
                                    rtm::SnapshotStore<T, Dim, Memory>& store, std::int64_t time,
-                                   int fields, const Index<Dim>& shift, bool dense) {
+                                   int fields, const Index<Dim>& shift) {
   SourceValues<T, Dim> result{};
-  if (const auto* field = dense ? nullptr : store.present_at(exec, time, result.box)) {
+  if (const auto* field = store.present_at(exec, time, result.box)) {
     for (int f = 0; f < fields; ++f) {
       result.fields[f] = field->now[f].data() + field->layout.offset;
     }
@@ -54,7 +52,7 @@ SourceValues<T, Dim> source_values(const Instance<Memory>& exec,
   return result;
 }
 
-/// D nu and its products, a row at a time, for hosts.
+/// D nu and its products, a row at a time, for hosts. Nothing is kept.
 template <Stencil stencil, class T, int Dim, int radius>
 struct ProductRows {
   wave::detail::OperatorRows<stencil, T, Dim, radius> rows;
@@ -141,6 +139,7 @@ struct MarchProducts {
       }
       if (whole) {
         add_vector(to, values, change);
+        if (add.kept_source[0] != nullptr) keep_vector(to, values, change);
       } else {
         for (int i = 0; i < width; ++i) {
           if (z + i < s.lower[2] || z + i >= s.upper[2]) continue;
@@ -176,6 +175,22 @@ struct MarchProducts {
     *reinterpret_cast<Vector*>(add.scale + to) = scale;
     *reinterpret_cast<Vector*>(add.illumination + to) = illumination;
   }
+  /// What AddScale::at() keeps, of the nodes of a vector.
+  KOKKOS_FORCEINLINE_FUNCTION void keep_vector(std::int64_t to, const Values& values,
+                                               const T (&change)[2][width]) const {
+    *reinterpret_cast<Vector*>(add.kept_source[0] + to) = values.p;
+    *reinterpret_cast<Vector*>(add.kept_change[0] + to) = vector_of(change[0]);
+    if constexpr (fields == 2) {
+      *reinterpret_cast<Vector*>(add.kept_source[1] + to) = values.q;
+      *reinterpret_cast<Vector*>(add.kept_change[1] + to) = vector_of(change[1]);
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static Vector vector_of(const T (&values)[width]) {
+    Vector result;
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) result.v[i] = values[i];
+    return result;
+  }
 };
 
 template <Stencil stencil, class T, int Dim, int radius, class Memory>
@@ -203,6 +218,10 @@ void launch_products(const Instance<Memory>& exec, const wave::detail::StepArgum
     look(add.q, add.snapshot);
     look(add.scale, add.sums);
     look(add.illumination, add.sums);
+    for (int f = 0; f < 2; ++f) {
+      look(add.kept_source[f], add.sums);
+      look(add.kept_change[f], add.sums);
+    }
     kernel.aligned = aligned;
     const typename Kernel::March::Policy policy(exec.space(), static_cast<int>(teams),
                                                 Kernel::March::threads);
@@ -245,25 +264,30 @@ void launch_add_scale(const Instance<Memory>& exec, const Box<Dim>& box,
   launch_box("moho::fwi::add_scale", exec, box, add);
 }
 
-/// The axis along which a box takes the least part of another one, so that a slab across it holds
-/// the box and leaves two boxes of whole rows or planes.
-template <int Dim>
-int thinnest_axis(const Box<Dim>& box, const Box<Dim>& in) {
-  int result = 0;
-  for (int d = 1; d < Dim; ++d) {
-    if (box.extent(d) * in.extent(result) <= box.extent(result) * in.extent(d)) result = d;
-  }
-  return result;
+/// Takes the residuals at their nodes alone: their fields are zero before these are put in.
+template <class T, int Dim, class Memory>
+void launch_no_residuals(const Instance<Memory>& exec, const Box<Dim>& box,
+                         const ZeroNodes<T, Dim>& zero) {
+  launch_box("moho::fwi::no_residuals", exec, box, zero);
+}
+
+/// Products with the residuals.
+template <class T, int Dim, class Memory>
+void launch_add_residuals(const Instance<Memory>& exec, const Box<Dim>& box,
+                          const AddResiduals<T, Dim>& add) {
+  launch_box("moho::fwi::add_residuals", exec, box, add);
 }
 
 /// \brief Adds products of the source's wavefield with D nu and the residuals to sums.
 ///
-/// D nu is stored in the slab of the residuals alone, and in TTI, where it takes most of the time.
+/// D nu is stored in TTI alone, where it takes most of the time. Elsewhere the products with the
+/// residuals are added afterwards, at the few nodes that have some.
 /// \param exec where the work is submitted
 /// \param scheme,medium,nu of the adjoint field
 /// \param box nodes of the sums
 /// \param residuals the nodes that inject() changes
-/// \param inject adds the residuals to add.change_p
+/// \param change arrays for D nu or the residuals
+/// \param inject adds the residuals to add.change_p, which is change[0]
 /// \param add everything that AddScale takes
 template <class T, int Dim, class Memory, class Inject>
 void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
@@ -271,27 +295,20 @@ void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memor
                   const wave::Wavefield<T, Dim, Memory>& nu, const Box<Dim>& box,
                   const Box<Dim>& residuals, const wave::Storage<T, Memory> (&change)[2],
                   const Inject& inject, const AddScale<T, Dim>& add) {
-  const bool stored = scheme.stencil() == Stencil::tti;
-  Box<Dim> near = box, parts[2] = {box, box};
-  const int axis = thinnest_axis(residuals, scheme.interior());
-  if (!stored) {
-    near.lower[axis] = std::clamp(residuals.lower[axis], box.lower[axis], box.upper[axis]);
-    near.upper[axis] = std::clamp(residuals.upper[axis], near.lower[axis], box.upper[axis]);
-    if (residuals.empty()) near.upper[axis] = near.lower[axis];
-    parts[0].upper[axis] = near.lower[axis];
-    parts[1].lower[axis] = near.upper[axis];
-  }
-  if (!near.empty()) {
-    wave::apply_operator<T, Dim, Memory>(exec, scheme, medium, nu, near, change[0], change[1]);
+  if (scheme.stencil() == Stencil::tti) {
+    wave::apply_operator<T, Dim, Memory>(exec, scheme, medium, nu, box, change[0], change[1]);
     inject();
-    launch_add_scale<T, Dim, Memory>(exec, near, add);
+    launch_add_scale<T, Dim, Memory>(exec, box, add);
+    return;
   }
-  if (stored) return;
-  for (const Box<Dim>& part : parts) {
-    wave::detail::StepArguments<T> s;
-    if (!wave::detail::bind_operator(exec, scheme, medium, nu, part, s)) continue;
-    launch_scale_products<T, Dim, Memory>(exec, scheme.stencil(), scheme.order(), s, add);
-  }
+  wave::detail::StepArguments<T> s;
+  if (!wave::detail::bind_operator(exec, scheme, medium, nu, box, s)) return;
+  launch_scale_products<T, Dim, Memory>(exec, scheme.stencil(), scheme.order(), s, add);
+  const Box<Dim> near = intersection(residuals, box);
+  if (near.empty()) return;
+  launch_no_residuals<T, Dim, Memory>(exec, near, {change[0].data(), add.layout});
+  inject();
+  launch_add_residuals<T, Dim, Memory>(exec, near, {add});
 }
 
 }  // namespace moho::fwi::detail
@@ -303,6 +320,10 @@ void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memor
       const AddScale<T, Dim>&);                                                                   \
   prefix template void launch_add_scale<T, Dim, Memory>(const Instance<Memory>&, const Box<Dim>&, \
                                                         const AddScale<T, Dim>&);                 \
+  prefix template void launch_no_residuals<T, Dim, Memory>(                                       \
+      const Instance<Memory>&, const Box<Dim>&, const ZeroNodes<T, Dim>&);                        \
+  prefix template void launch_add_residuals<T, Dim, Memory>(                                      \
+      const Instance<Memory>&, const Box<Dim>&, const AddResiduals<T, Dim>&);                     \
   prefix template void launch_buoyancy<T, Dim, Memory>(const Instance<Memory>&, const Box<Dim>&,  \
                                                        const AddBuoyancy<T, Dim>&);
 #ifdef MOHO_FWI_KERNELS

@@ -77,12 +77,7 @@ template <class T, int Dim, class Memory>
 void StreamedGradients<T, Dim, Memory>::check() const {
   const wave::Medium medium = m_model.medium();
   const StreamedGradientOptions<Dim>& o = m_options;
-  if (medium == wave::Medium::tti) {
-    throw InputError(
-        "medium: the gradient of TTI media does not stream (allowed: isotropic, variable density, "
-        "VTI): keep it in core");
-  }
-  if (medium == wave::Medium::vti && o.propagator.equations != wave::Equations::self_adjoint) {
+  if (wave::fields_of(medium) == 2 && o.propagator.equations != wave::Equations::self_adjoint) {
     throw InputError(
         "equations: Fletcher's are not self-adjoint, so that their steps have no adjoint among "
         "steps (allowed: the self-adjoint equations): take Equations::self_adjoint");
@@ -176,8 +171,8 @@ void StreamedGradients<T, Dim, Memory>::make_need(const std::vector<wave::Shot<D
   m_need.sums = Products::sum_count(m_options.unknowns);
   m_need.sum_planes = box.extent(0);
   m_need.sum_elements = box.size() / box.extent(0);
-  m_need.window_arrays = Products::window_arrays(m_options.unknowns, m_need.fields);
-  m_need.window_around = m_adjoint.schemes.front()->order() / 2;
+  m_need.window_arrays = Products::window_arrays(m_options.unknowns, *m_adjoint.schemes.front());
+  m_need.window_around = Products::window_around(*m_adjoint.schemes.front());
   // D nu is written and read, nu and the source's wavefield are read, sums are read and written
   const double arrays = 4.0 * m_need.fields + 2.0 * m_need.sums;
   m_need.action_bytes = arrays * static_cast<double>(m_need.sum_elements) * sizeof(T) /

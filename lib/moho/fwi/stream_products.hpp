@@ -30,9 +30,14 @@ class StreamProducts {
 
   /// Arrays of a shape's sums: that of the scale, the illumination, and that of the density.
   static int sum_count(const Unknowns& unknowns) { return unknowns.density ? 3 : 2; }
-  /// Arrays of a block and the planes around it.
-  static int window_arrays(const Unknowns& unknowns, int fields) {
-    return 2 * fields + (unknowns.density ? 1 : 0);
+  /// Arrays of a block and the planes around it: changes, factors, the source's wavefield where a
+  /// density is wanted, and the slopes of TTI.
+  static int window_arrays(const Unknowns& unknowns, const wave::Scheme<T, Dim, Memory>& scheme) {
+    return 2 * scheme.fields() + (unknowns.density ? 1 : 0) + (tilted(scheme) ? 2 : 0);
+  }
+  /// Planes around a block that D reads: in TTI it takes differences of differences.
+  static std::int64_t window_around(const wave::Scheme<T, Dim, Memory>& scheme) {
+    return scheme.order() / 2 * (tilted(scheme) ? 2 : 1);
   }
 
   /// \param adjoint,source pipelines of one device, with one stepping instance
@@ -51,9 +56,10 @@ class StreamProducts {
         m_steps(steps),
         m_every(every),
         m_radius(adjoint_scheme.order() / 2),
+        m_around(window_around(adjoint_scheme)),
         m_box(adjoint_scheme.interior()) {
-    const Planes planes{0, block + 2 * m_radius};
-    for (int k = 0; k < window_arrays(unknowns, m_scheme.fields()); ++k) {
+    const Planes planes{0, block + 2 * m_around};
+    for (int k = 0; k < window_arrays(unknowns, m_scheme); ++k) {
       m_windows.push_back(
           wave::make_storage<T>(adjoint.stepping(), m_scheme.layout(planes), "moho::fwi::window"));
     }
@@ -89,6 +95,9 @@ class StreamProducts {
   void add(const stream::StreamStage& stage);
 
  private:
+  static bool tilted(const wave::Scheme<T, Dim, Memory>& scheme) {
+    return scheme.stencil() == wave::detail::Stencil::tti;
+  }
   static int parity(std::int64_t level) { return static_cast<int>(level & 1); }
   // A window array as one of a layout.
   Array window(int number, const wave::Layout<Dim>& layout) const {
@@ -120,10 +129,11 @@ class StreamProducts {
   Unknowns m_unknowns;
   std::int64_t m_steps, m_every;
   int m_radius;
+  std::int64_t m_around;
   Box<Dim> m_box;        ///< nodes of the sums
   Box<Dim> m_kept;       ///< nodes at which the source's wavefield is read
   Index<Dim> m_shift{};  ///< from the grid of the source's wavefield to that of the adjoint field
-  std::vector<Array> m_windows;  ///< changes, factors, and the source's wavefield
+  std::vector<Array> m_windows;  ///< as window_arrays() counts them
   const wave::PointSet<T, Dim, Memory>* m_receivers = nullptr;
   wave::PointSeries<const T, Memory> m_derivative;
 };
@@ -183,7 +193,7 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   const stream::Ring<T, Dim, Memory>& other = m_source.ring();
   const int fields = m_scheme.fields();
   const wave::Layout<Dim> layout =
-      m_scheme.layout(Planes{piece.planes.begin - m_radius, piece.planes.end + m_radius});
+      m_scheme.layout(Planes{piece.planes.begin - m_around, piece.planes.end + m_around});
   const auto medium = ring.medium(piece);
   wave::Wavefield<T, Dim, Memory> nu;
   nu.layout = layout;
@@ -191,6 +201,12 @@ void StreamProducts<T, Dim, Memory>::add(const stream::RingPiece& piece,
   for (int f = 0; f < fields; ++f) {
     nu.now[f] = cut(ring, piece, ring.field(parity(level), f), layout);
     nu.next[f] = cut(ring, piece, ring.field(parity(level + 1), f), layout);
+    if (!tilted(m_scheme)) continue;
+    // those of the ring are one stage's, and shared with the block that comes next
+    nu.slope[f] = window(2 * fields + f, layout);
+    const Planes all = all_planes(m_scheme.grid());
+    const bool within = layout.window.begin >= all.begin && layout.window.end <= all.end;
+    if (!within) fill(exec, nu.slope[f], T(0));  // outside of the grid they are at rest
   }
   Box<Dim> box = m_box;
   box.lower[0] = piece.planes.begin;

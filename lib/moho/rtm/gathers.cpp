@@ -816,7 +816,7 @@ ShotGather<Dim> Survey<Dim>::read(std::size_t k) const {
   gather.samples = m_files->read(raw);
   const auto count = static_cast<std::size_t>(gather.count);
   std::size_t used = 0;
-  std::int64_t zero = 0;
+  std::int64_t zero = 0, first_zero = 0;
   for (std::size_t r = 0; r < raw.traces.size(); ++r) {
     const float* const trace = gather.samples.data() + r * count;
     bool silent = true;
@@ -828,7 +828,7 @@ ShotGather<Dim> Survey<Dim>::read(std::size_t k) const {
       }
       silent = silent && trace[i] == 0.0F;
     }
-    if (silent) ++zero;
+    if (silent && ++zero == 1) first_zero = raw.traces[r] + 1;
     if (silent && !m_options.keep_zero_traces) continue;
     if (used < r) {
       std::copy_n(trace, count, gather.samples.data() + used * count);
@@ -843,7 +843,11 @@ ShotGather<Dim> Survey<Dim>::read(std::size_t k) const {
     const bool all = zero == static_cast<std::int64_t>(raw.traces.size());
     gather.notes.push_back(concat(all ? "all " : "", zero, " trace", plural(zero),
                                   zero == 1 ? " is zero" : " are zero",
-                                  m_options.keep_zero_traces ? " and kept" : " and left out"));
+                                  m_options.keep_zero_traces ? " and kept" : " and left out",
+                                  all         ? ""
+                                  : zero == 1 ? ": "
+                                              : ", the first being ",
+                                  all ? "" : concat("trace ", first_zero)));
   }
   return gather;
 }
