@@ -9,7 +9,11 @@
 #include <moho/io/model.hpp>
 
 #include <filesystem>
+#include <future>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace moho::examples {
 
@@ -28,13 +32,18 @@ Json fingerprint_of(const std::string& program, const CommonOptions& options, co
   for (const std::string& key : asked.keys()) {
     if (passed.count(key) == 0) print["--" + key] = *asked.find(key);
   }
+  // several files at once: they may be gigabytes
+  std::vector<std::pair<std::string, std::future<io::FileIdentity>>> files;
   for (const InputName& input : options.inputs) {
     if (passed.count(input.option) > 0) continue;
     for (const std::filesystem::path& file : io::files_of(input.path)) {
       if (!io::node_of(file)) continue;  // a number
-      print[concat("--", input.option, " ", file.string())] = describe(io::identify_file(file));
+      if (files.size() >= 8) files[files.size() - 8].second.wait();
+      files.emplace_back(concat("--", input.option, " ", file.string()),
+                         std::async(std::launch::async, io::identify_file, file));
     }
   }
+  for (auto& [name, identity] : files) print[name] = describe(identity.get());
   return print;
 }
 

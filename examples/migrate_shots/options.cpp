@@ -36,7 +36,7 @@ is printed. --mute arrivals takes away what comes before and with the first arri
 
 Snapshots. The wavefield of the source is kept every so many steps until the backward leg wants it. auto takes
 the quickest way that fits the budgets and --error: as it is on the device (device) or in the host's memory
-(memory), compressed, in files (disk), as faces from which it is run back (boundary), or as states from which
+(memory), compressed, compressed by threads of the host beside the run (threads), in files (disk), as faces from which it is run back (boundary), or as states from which
 it is computed again (replay). --error snr:55 dB, max:1e-3 (of the largest amplitude), bits:12, or lossless.
 
 Conditions, several joined by commas; the first one is image.npy: zero-lag (source times receivers), source and
@@ -99,7 +99,7 @@ Description describe() {
       {"Scheme", scheme_options()},
       {"Snapshots",
        {{"snapshots", "NAME",
-         "auto, device, memory, compressed, disk, boundary or replay (default: auto)"},
+         "auto, device, memory, compressed, threads, disk, boundary or replay (default: auto)"},
         {"error", "ERROR", "snr:DB, max:E, bits:N or lossless (default: snr:55)"},
         {"snapshot-steps", "n", "steps between snapshots (default: by the wavelet)"},
         {"device-memory", "BYTES", "most of the device for a shot (default: what is free)"},
@@ -163,8 +163,8 @@ Options read_options(const Arguments& arguments) {
   read_scheme_options(arguments, o);
 
   // snapshots
-  const std::vector<std::string> ways{"auto", "device",   "memory", "compressed",
-                                      "disk", "boundary", "replay"};
+  const std::vector<std::string> ways{"auto",    "device", "memory",   "compressed",
+                                      "threads", "disk",   "boundary", "replay"};
   if (given("snapshots")) o.snapshots = ways[arguments.choice("snapshots", ways, 0)];
   if (given("error")) o.error = text("error");
   if (o.error != "lossless") {

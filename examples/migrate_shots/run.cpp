@@ -10,9 +10,9 @@
 #include "common/survey_program.hpp"
 #include "migrate_shots/compute.hpp"
 #include "migrate_shots/options.hpp"
+#include "migrate_shots/stack.hpp"
 #include "ranks/ranks.hpp"
 
-#include <moho/core/exact_sum.hpp>
 #include <moho/core/space.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
@@ -21,6 +21,7 @@
 #include <moho/io/writer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -314,14 +315,13 @@ class Program {
     const std::int64_t number = m_job.shots[k].number;
     const double taper = m_o.aperture.empty() ? 0.0 : 0.25 * m_o.aperture.front();
     const auto weights = rtm::window_weights(sums.window, taper);
-    const auto nodes = static_cast<std::size_t>(sums.window.grid.size());
-    std::vector<T> all(3 * nodes, T(0));
-    Grid<Dim> own = sums.window.grid;
-    rtm::ShotWindow<Dim> whole = rtm::window_of(own, whole_box(own));
-    rtm::add_window(own, whole, weights, sums.image.data(), all.data());
-    rtm::add_window(own, whole, weights, sums.source.data(), all.data() + nodes);
-    rtm::add_window(own, whole, weights, sums.receiver.data(), all.data() + 2 * nodes);
-    std::vector<std::int64_t> shape{3};
+    const Grid<Dim>& own = sums.window.grid;
+    std::array<double, shot_parts> greatest{};
+    const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
+    const auto all = weigh_parts<T, Dim>(
+        exec, sums.window, weights, {sums.image.data(), sums.source.data(), sums.receiver.data()},
+        greatest);
+    std::vector<std::int64_t> shape{shot_parts};
     for (int d = 0; d < Dim; ++d) shape.push_back(own.extents[d]);
     std::vector<std::string> files{numbered("shot", number)};
     io::write_npy(m_session.folder() / files[0], all.data(), shape);
@@ -342,6 +342,7 @@ class Program {
       upper.push_back(sums.window.box.upper[d]);
     }
     entry["window"] = Json::object({{"lower", lower}, {"upper", upper}});
+    entry["largest"] = std::vector<double>(greatest.begin(), greatest.end());
     entry["columns"] = sums.columns;
     Json layers = Json::array();
     for (int d = 0; d < Dim; ++d) layers.push_back(m_job.boundaries.lower[d].layer());
@@ -372,46 +373,25 @@ class Program {
     const TimelineSpan span(&m_timeline, "stack");
     const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
     const fs::path& folder = m_session.folder();
-    const auto nodes = m_job.grid.size();
-    const auto find = [&](std::size_t k) {
-      Box<Dim> box;
+    std::vector<StackedShot<Dim>> shots;
+    for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
+      StackedShot<Dim> shot;
+      shot.file = folder / numbered("shot", m_job.shots[k].number);
       const Json& window = *m_entries[k].find("window");
       for (int d = 0; d < Dim; ++d) {
-        box.lower[d] = static_cast<std::int64_t>(
-            window.find("lower")->at(static_cast<std::size_t>(d)).number(0.0));
-        box.upper[d] = static_cast<std::int64_t>(
-            window.find("upper")->at(static_cast<std::size_t>(d)).number(0.0));
+        const auto axis = static_cast<std::size_t>(d);
+        shot.box.lower[d] = static_cast<std::int64_t>(window.find("lower")->at(axis).number(0.0));
+        shot.box.upper[d] = static_cast<std::int64_t>(window.find("upper")->at(axis).number(0.0));
       }
-      return box;
-    };
-    m_sums.assign(3, {});
-    for (int part = 0; part < 3; ++part) {
-      // the exponent comes from the loudest shot, whichever was first
-      double largest = 0.0;
-      for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
-        const io::Array<T> array =
-            io::read_npy<T>(folder / numbered("shot", m_job.shots[k].number));
-        const auto count = array.data.size() / 3;
-        for (std::size_t i = 0; i < count; ++i) {
-          largest = std::max(largest, std::fabs(static_cast<double>(
-                                          array.data[static_cast<std::size_t>(part) * count + i])));
-        }
+      if (const Json* const list = m_entries[k].find("largest"); list != nullptr) {
+        shot.largest.emplace();
+        for (std::size_t p = 0; p < shot_parts; ++p) (*shot.largest)[p] = list->at(p).number(0.0);
       }
-      std::vector<T>& result = m_sums[static_cast<std::size_t>(part)];
-      result.assign(static_cast<std::size_t>(nodes), T(0));
-      if (!(largest > 0.0)) continue;
-      ExactSum<Host> sum(exec, nodes, exact_exponent(largest));
-      for (std::size_t k = 0; k < m_job.shots.size(); ++k) {
-        const io::Array<T> array =
-            io::read_npy<T>(folder / numbered("shot", m_job.shots[k].number));
-        const auto count = array.data.size() / 3;
-        const HostElements<const T> values(
-            array.data.data() + static_cast<std::size_t>(part) * count, count);
-        sum.add(exec, m_job.grid, find(k), values);
-      }
-      const HostElements<T> to(result.data(), result.size());
-      sum.result(exec, to);
-      exec.fence();
+      shots.push_back(shot);
+    }
+    m_sums.clear();
+    for (int part = 0; part < shot_parts; ++part) {
+      m_sums.push_back(stack_part<T, Dim>(exec, m_job.grid, shots, part));
     }
     stack_offsets();
   }

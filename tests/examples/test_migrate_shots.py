@@ -73,12 +73,18 @@ class Images(Case):
         size = np.linalg.norm(expected)
         for kind, more, bound in (("replay", ["--error", "lossless"], 0.0), ("compressed", ["--error", "bits:16"], 1e-3),
                                   ("compressed", ["--error", "snr:60"], 3e-2), ("compressed", ["--error", "max:1e-4"], 3e-2),
+                                  ("threads", ["--error", "snr:60"], 3e-2), ("threads", ["--error", "bits:16"], 1e-3),
                                   ("disk", ["--error", "lossless", "--disk", "1G"], 0.0),
                                   ("disk", ["--error", "snr:60", "--disk", "1G"], 3e-2), ("boundary", [], 1e-3)):
             r = self.migrate(*self.shots, "--snapshots", kind, *more, out="other")
             error = np.linalg.norm(r.image - expected) / size
             self.assertLessEqual(error, bound, f"{kind} {more}: {error}")
             self.assertFalse(os.path.exists(os.path.join(r.folder, "snapshots")), "scratch is taken away")
+            if kind == "threads":
+                stages = {stage["stage"]: stage for stage in r.summary["stages"]}
+                count = len(r.summary["migrated"]) * r.summary["snapshots"]["count"]
+                self.assertEqual([stages[name]["spans"] for name in ("compress", "decompress")], [count, count])
+                self.assertIn("of the host", r.summary["migrated"][0]["snapshots"])
 
     def test_expanding_domains(self):
         whole = self.migrate(*self.shots, out="whole").image
@@ -426,6 +432,7 @@ class BadInput(Case):
 
     def test_budgets(self):
         self.refuse_here([*self.shots, "--space", self.spaces()[0], "--snapshots", "disk"], "--snapshots disk is not possible", "--disk")
+        self.refuse_here([*self.shots, "--snapshots", "threads", "--error", "lossless"], "--snapshots threads is not possible")
         text = self.call("--vp", "smooth.npy", *self.survey, *self.shots, "--plan").stdout
         self.assertIn("snapshots every", text)
         self.assertFalse(os.path.exists(self.path("migrate_shots_out/image.npy")))

@@ -98,12 +98,9 @@ std::vector<double> angle_gather(const std::vector<double>& gather, std::int64_t
 
 namespace detail {
 
-/// Adds the products at a node.
+/// Adds the products of values of the source's wavefield, wherever they come from.
 template <class T, int Dim>
 struct AddProducts {
-  const T* snapshot;
-  Box<Dim> snapshot_box;
-  Index<Dim> snapshot_strides;
   const T* field;
   wave::Layout<Dim> layout;
   Index<Dim> shift;  ///< of the model's first node
@@ -111,23 +108,72 @@ struct AddProducts {
   T weight;
   T *image, *source, *receiver;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    std::int64_t from = 0, to = 0;
-    for (int d = 0; d < Dim; ++d) {
-      from += (node[d] - snapshot_box.lower[d]) * snapshot_strides[d];
-      to = to * grid.extents[d] + (node[d] - shift[d]);
-    }
-    const T s = snapshot[from], r = field[layout.flat(node)];
+  /// Of a meeting.
+  template <class Memory>
+  static AddProducts of(const Meeting<T, Dim, Memory>& meeting) {
+    AddProducts result{};
+    result.field = meeting.field.data();
+    result.layout = meeting.layout;
+    result.shift = meeting.interior.lower;
+    result.grid = meeting.sums.grid;
+    result.weight = static_cast<T>(meeting.weight);
+    result.image = meeting.sums.image.data();
+    result.source = meeting.sums.source_illumination.data();
+    result.receiver = meeting.sums.receiver_illumination.data();
+    return result;
+  }
+
+  /// The node of the sums.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t at(const Index<Dim>& node) const {
+    std::int64_t to = 0;
+    for (int d = 0; d < Dim; ++d) to = to * grid.extents[d] + (node[d] - shift[d]);
+    return to;
+  }
+  /// A value at a node.
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Index<Dim>& node, T s) const {
+    const std::int64_t to = at(node);
+    const T r = field[layout.flat(node)];
     image[to] += weight * s * r;
     source[to] += weight * s * s;
     receiver[to] += weight * r * r;
   }
+  /// Values times `down` at nodes that follow each other along the last axis.
+  KOKKOS_FORCEINLINE_FUNCTION void row(const Index<Dim>& first, int count,
+                                       const float* KOKKOS_RESTRICT values, T down) const {
+    const std::int64_t to = at(first);
+    const T* KOKKOS_RESTRICT const r = field + layout.flat(first);
+    T* KOKKOS_RESTRICT const i = image + to;
+    T* KOKKOS_RESTRICT const si = source + to;
+    T* KOKKOS_RESTRICT const ri = receiver + to;
+    for (int k = 0; k < count; ++k) {
+      const T s = static_cast<T>(values[k]) * down;
+      i[k] += weight * s * r[k];
+      si[k] += weight * s * s;
+      ri[k] += weight * r[k] * r[k];
+    }
+  }
+};
+
+/// Adds the products of a snapshot that is in memory, at a node.
+template <class T, int Dim>
+struct AddSnapshot {
+  AddProducts<T, Dim> add;
+  const T* snapshot;
+  Box<Dim> box;  ///< of the snapshot
+  Index<Dim> strides;
+
+  KOKKOS_FORCEINLINE_FUNCTION T value(const Index<Dim>& node) const {
+    std::int64_t from = 0;
+    for (int d = 0; d < Dim; ++d) from += (node[d] - box.lower[d]) * strides[d];
+    return snapshot[from];
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const { add(node, value(node)); }
 };
 
 /// Adds S(x - h) R(x + h) at a column, half offset and depth.
 template <class T, int Dim, class Memory>
 struct AddOffsets {
-  AddProducts<T, Dim> common;
+  AddSnapshot<T, Dim> common;
   Box<Dim> box;  ///< where both wavefields count
   Box<Dim> interior;
   const std::int64_t* columns;
@@ -140,17 +186,14 @@ struct AddOffsets {
     const std::int64_t column = n / depths / count;
     Index<Dim> left{}, right{};
     for (int d = 0; d < Dim - 1; ++d) {
-      left[d] = right[d] = common.shift[d] + columns[column * Dim + d];
+      left[d] = right[d] = common.add.shift[d] + columns[column * Dim + d];
     }
-    left[Dim - 1] = right[Dim - 1] = common.shift[Dim - 1] + depth;
+    left[Dim - 1] = right[Dim - 1] = common.add.shift[Dim - 1] + depth;
     left[0] -= h;
     right[0] += h;
     if (!box.contains(left) || !box.contains(right)) return;
-    std::int64_t from = 0;
-    for (int d = 0; d < Dim; ++d) {
-      from += (left[d] - common.snapshot_box.lower[d]) * common.snapshot_strides[d];
-    }
-    offsets[n] += common.weight * common.snapshot[from] * common.field[common.layout.flat(right)];
+    offsets[n] +=
+        common.add.weight * common.value(left) * common.add.field[common.add.layout.flat(right)];
   }
 };
 
@@ -253,18 +296,10 @@ void add_to_image(const InstanceOf<Memory>& exec, const Snapshot<T, Dim, Memory>
                   const ImageSums<T, Dim, Memory>& sums) {
   const Box<Dim> both = intersection(intersection(snapshot.box, box), interior);
   if (both.empty()) return;
-  detail::AddProducts<T, Dim> functor{};
-  functor.snapshot = snapshot.values.data();
-  functor.snapshot_box = snapshot.box;
-  functor.snapshot_strides = dense_strides(snapshot.box);
-  functor.field = field.data();
-  functor.layout = layout;
-  functor.shift = interior.lower;
-  functor.grid = sums.grid;
-  functor.weight = static_cast<T>(weight);
-  functor.image = sums.image.data();
-  functor.source = sums.source_illumination.data();
-  functor.receiver = sums.receiver_illumination.data();
+  const detail::AddSnapshot<T, Dim> functor{detail::AddProducts<T, Dim>::of(Meeting<T, Dim, Memory>{
+                                                layout, field, interior, weight, sums}),
+                                            snapshot.values.data(), snapshot.box,
+                                            dense_strides(snapshot.box)};
   launch_box("moho::rtm::image", Instance<Memory>(exec), both, functor);
   if (sums.offset_options.count() == 0) return;
   detail::AddOffsets<T, Dim, Memory> offsets{functor,

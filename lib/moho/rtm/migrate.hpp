@@ -120,6 +120,9 @@ MigrateReport<Dim> migrate_shot(
     if (time % options.every != 0) return;
     const Box<Dim> kept = intersection(report.forward.boxes.at(time - 1), interior);
     if (kept.empty()) return;
+    const Meeting<T, Dim, Memory> meeting{wavefield.layout, wavefield.now[0], interior, weight,
+                                          sums};
+    if (!options.imaged && store.image(instance, time, meeting)) return;
     const Snapshot<T, Dim, Memory> snapshot = store.get(instance, time);
     add_to_image<T, Dim, Memory>(exec, snapshot, wavefield.layout, wavefield.now[0], interior,
                                  interior, weight, sums);

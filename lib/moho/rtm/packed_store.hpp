@@ -11,6 +11,7 @@
 #include <moho/io/checksum.hpp>
 #include <moho/rtm/codec/codec.hpp>
 #include <moho/rtm/codec/file.hpp>
+#include <moho/rtm/image.hpp>
 #include <moho/rtm/stores.hpp>
 
 #include <algorithm>
@@ -48,6 +49,20 @@ void decode_dense(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
   const StoreDense<T, Dim> functor{to.data(), box, dense_strides(box)};
   codec.decode_each(exec, packed, box, functor);
 }
+
+/// True where imaging takes no more of a snapshot than its value at each node: gathers take those
+/// at other nodes, too.
+template <class T, int Dim, class Memory>
+bool images_nodes(const Meeting<T, Dim, Memory>& meeting) {
+  return meeting.sums.offset_options.count() == 0;
+}
+
+/// Decodes a snapshot and adds it to an image, by one kernel.
+template <class T, int Dim, class Memory>
+void image_packed(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
+                  const Packed<Dim, Memory>& packed, const Meeting<T, Dim, Memory>& meeting) {
+  codec.decode_each(exec, packed, meeting.interior, AddProducts<T, Dim>::of(meeting));
+}
 }  // namespace detail
 
 /// \brief Snapshots compressed where the run is, and kept there or in the host's memory.
@@ -61,9 +76,13 @@ class PackedStore : public SnapshotStore<T, Dim, Memory> {
   void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
            const Box<Dim>& box, std::int64_t time) override;
   Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
+  bool image(const Instance<Memory>& exec, std::int64_t time,
+             const Meeting<T, Dim, Memory>& meeting) override;
   SnapshotReport report() const override;
 
  private:
+  const Packed<Dim, Memory>& packed_at(const Instance<Memory>& exec, std::int64_t time);
+
   Codec<T, Dim, Memory> m_codec;
   bool m_on_host;
   std::map<std::int64_t, Packed<Dim, Memory>> m_here;
@@ -94,6 +113,8 @@ class FileStore : public SnapshotStore<T, Dim, Memory> {
            const Box<Dim>& box, std::int64_t time) override;
   void turn(const Instance<Memory>& exec) override;
   Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
+  bool image(const Instance<Memory>& exec, std::int64_t time,
+             const Meeting<T, Dim, Memory>& meeting) override;
   SnapshotReport report() const override;
 
  private:
@@ -108,6 +129,7 @@ class FileStore : public SnapshotStore<T, Dim, Memory> {
   }
   void write(const Piece& piece);
   Piece read(std::int64_t time) const;
+  std::shared_ptr<Piece> next(std::int64_t time);
 
   std::filesystem::path m_folder;
   Grid<Dim> m_grid;
@@ -146,17 +168,31 @@ Snapshot<T, Dim, Memory> PackedStore<T, Dim, Memory>::get(const Instance<Memory>
   if (static_cast<std::int64_t>(m_values.size()) < m_largest) {
     m_values = allocate<wave::Storage<T, Memory>>(exec, "moho::rtm::snapshot", m_largest);
   }
+  const Packed<Dim, Memory>& packed = packed_at(exec, time);
+  detail::decode_dense<T, Dim, Memory>(exec, m_codec, packed, m_values);
+  return {packed.header.box, m_values};
+}
+
+template <class T, int Dim, class Memory>
+bool PackedStore<T, Dim, Memory>::image(const Instance<Memory>& exec, std::int64_t time,
+                                        const Meeting<T, Dim, Memory>& meeting) {
+  if (!detail::images_nodes(meeting)) return false;
+  detail::image_packed<T, Dim, Memory>(exec, m_codec, packed_at(exec, time), meeting);
+  return true;
+}
+
+template <class T, int Dim, class Memory>
+const Packed<Dim, Memory>& PackedStore<T, Dim, Memory>::packed_at(const Instance<Memory>& exec,
+                                                                  std::int64_t time) {
   if (m_on_host) {
     const auto found = m_there.find(time);
     if (found == m_there.end()) detail::no_snapshot(time);
     m_scratch = copy_packed<Memory>(exec, found->second);
-    detail::decode_dense<T, Dim, Memory>(exec, m_codec, m_scratch, m_values);
-    return {m_scratch.header.box, m_values};
+    return m_scratch;
   }
   const auto found = m_here.find(time);
   if (found == m_here.end()) detail::no_snapshot(time);
-  detail::decode_dense<T, Dim, Memory>(exec, m_codec, found->second, m_values);
-  return {found->second.header.box, m_values};
+  return found->second;
 }
 
 template <class T, int Dim, class Memory>
@@ -297,18 +333,10 @@ void FileStore<T, Dim, Memory>::turn(const Instance<Memory>&) {
 template <class T, int Dim, class Memory>
 Snapshot<T, Dim, Memory> FileStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
                                                         std::int64_t time) {
-  if (m_boxes.count(time) == 0) detail::no_snapshot(time);
   if (static_cast<std::int64_t>(m_values.size()) < m_largest) {
     m_values = allocate<wave::Storage<T, Memory>>(exec, "moho::rtm::snapshot", m_largest);
   }
-  const Stopwatch watch;
-  std::shared_ptr<Piece> piece;
-  do {
-    const auto next = m_queue->pop();
-    if (!next) detail::no_snapshot(time);
-    piece = *next;
-  } while (piece->time != time);
-  m_waited += watch.seconds();
+  const std::shared_ptr<Piece> piece = next(time);
   if (m_codec) {
     m_scratch = copy_packed<Memory>(exec, piece->packed);
     detail::decode_dense<T, Dim, Memory>(exec, *m_codec, m_scratch, m_values);
@@ -319,6 +347,30 @@ Snapshot<T, Dim, Memory> FileStore<T, Dim, Memory>::get(const Instance<Memory>& 
        HostElements<const T>(piece->values.data(), piece->values.size()));
   exec.fence();
   return {piece->box, m_values};
+}
+
+template <class T, int Dim, class Memory>
+std::shared_ptr<typename FileStore<T, Dim, Memory>::Piece> FileStore<T, Dim, Memory>::next(
+    std::int64_t time) {
+  if (m_boxes.count(time) == 0) detail::no_snapshot(time);
+  const Stopwatch watch;
+  std::shared_ptr<Piece> piece;
+  do {
+    const auto read = m_queue->pop();
+    if (!read) detail::no_snapshot(time);
+    piece = *read;
+  } while (piece->time != time);
+  m_waited += watch.seconds();
+  return piece;
+}
+
+template <class T, int Dim, class Memory>
+bool FileStore<T, Dim, Memory>::image(const Instance<Memory>& exec, std::int64_t time,
+                                      const Meeting<T, Dim, Memory>& meeting) {
+  if (!m_codec || !detail::images_nodes(meeting)) return false;
+  m_scratch = copy_packed<Memory>(exec, next(time)->packed);
+  detail::image_packed<T, Dim, Memory>(exec, *m_codec, m_scratch, meeting);
+  return true;
 }
 
 template <class T, int Dim, class Memory>

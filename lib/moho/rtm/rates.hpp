@@ -37,6 +37,54 @@ struct TrialWave {
         static_cast<T>((1.0 - 2.0 * a * a * 0.25) * exp(-a * a * 0.25) / (1.0 + 0.05 * r));
   }
 };
+
+/// What a codec promises.
+inline CodecRate promise_of(const CodecOptions& options) {
+  CodecRate rate;
+  switch (options.mode) {
+    case CodecMode::blocks:
+      rate.keep = Keep::blocks;
+      rate.bits = options.bits;
+      rate.snr = options.bits == 8 ? 46.0 : options.bits == 12 ? 70.0 : 94.0;
+      rate.bound = std::ldexp(1.0, -(options.bits - 1));
+      break;
+    case CodecMode::transform:
+      rate.keep = Keep::transform;
+      rate.snr = options.snr;
+      break;
+    default:
+      rate.keep = Keep::lorenzo;
+      rate.bound = options.max_error;
+      // errors spread evenly between the bounds, on waves whose rms is a tenth of the largest
+      rate.snr = 20.0 * std::log10(0.1 * std::sqrt(3.0) / options.max_error);
+  }
+  return rate;
+}
+
+/// A codec's rates on the nodes of a box. `decoded` is another field of the layout.
+template <class T, int Dim, class Memory>
+CodecRate measure_codec(const Instance<Memory>& exec, const CodecOptions& options,
+                        const wave::Layout<Dim>& layout, const wave::Storage<T, Memory>& field,
+                        const wave::Storage<T, Memory>& decoded, const Box<Dim>& box) {
+  CodecRate rate = promise_of(options);
+  Codec<T, Dim, Memory> codec(options);
+  Packed<Dim, Memory> packed;
+  const double bytes = static_cast<double>(box.size()) * sizeof(T);
+  for (int n = 0; n < 2; ++n) {  // the first time allocates
+    const Stopwatch watch;
+    codec.encode(exec, layout, field, box, packed);
+    exec.fence();
+    rate.encode = bytes / std::max(watch.seconds(), 1e-9);
+  }
+  for (int n = 0; n < 2; ++n) {
+    const Stopwatch watch;
+    codec.decode(exec, packed, layout, decoded, box);
+    exec.fence();
+    rate.decode = bytes / std::max(watch.seconds(), 1e-9);
+  }
+  rate.ratio = bytes / static_cast<double>(packed.bytes());
+  return rate;
+}
 }  // namespace detail
 
 /// \brief Measures the rates of steps, memory and codecs with the arrays of a run.
@@ -52,6 +100,34 @@ Rates measure_rates(const InstanceOf<Memory>& exec,
                     const wave::Propagator<T, Dim, Memory>& propagator,
                     wave::Wavefield<T, Dim, Memory>& wavefield,
                     const std::vector<CodecOptions>& codecs);
+
+/// \brief Measures how fast threads of the host compress, each a snapshot of its own: what one of
+/// them does on a small cube, times their number. Memory is that of the run.
+/// \param options of the codec
+/// \param threads of the host
+template <class T, int Dim, class Memory>
+CodecRate measure_host_codec(const CodecOptions& options, int threads) {
+  using Host = Kokkos::HostSpace;
+#ifdef KOKKOS_ENABLE_SERIAL
+  const Instance<Host> exec = Kokkos::Serial();
+#else
+  const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
+#endif
+  Grid<Dim> grid;
+  for (int d = 0; d < Dim; ++d) grid.extents[d] = Dim == 3 ? 64 : 256;
+  const auto layout = wave::make_layout<T>(grid, 1);
+  const auto field = wave::make_storage<T>(exec, layout, "moho::rtm::trial");
+  const auto decoded = wave::make_storage<T>(exec, layout, "moho::rtm::trial");
+  detail::TrialWave<T, Dim> wave{field.data(), layout, {}};
+  for (int d = 0; d < Dim; ++d) wave.middle[d] = grid.extents[d] / 2;
+  launch_box("moho::rtm::trial_wave", exec, whole_box(grid), wave);
+  CodecRate rate =
+      detail::measure_codec<T, Dim, Host>(exec, options, layout, field, decoded, whole_box(grid));
+  rate.host_threads = true;
+  rate.encode *= threads;
+  rate.decode *= threads;
+  return rate;
+}
 
 template <class T, int Dim, class Memory>
 Rates measure_rates(const InstanceOf<Memory>& instance,
@@ -93,40 +169,8 @@ Rates measure_rates(const InstanceOf<Memory>& instance,
   }
   launch_box("moho::rtm::trial_wave", exec, box, wave);
   for (const CodecOptions& options : codecs) {
-    Codec<T, Dim, Memory> codec(options);
-    Packed<Dim, Memory> packed;
-    CodecRate rate;
-    for (int n = 0; n < 2; ++n) {  // the first time allocates
-      const Stopwatch watch;
-      codec.encode(exec, wavefield.layout, wavefield.now[0], box, packed);
-      exec.fence();
-      rate.encode = static_cast<double>(box.size()) * sizeof(T) / std::max(watch.seconds(), 1e-9);
-    }
-    for (int n = 0; n < 2; ++n) {
-      const Stopwatch watch;
-      codec.decode(exec, packed, wavefield.layout, wavefield.next[0], box);
-      exec.fence();
-      rate.decode = static_cast<double>(box.size()) * sizeof(T) / std::max(watch.seconds(), 1e-9);
-    }
-    rate.ratio = static_cast<double>(box.size()) * sizeof(T) / static_cast<double>(packed.bytes());
-    switch (options.mode) {
-      case CodecMode::blocks:
-        rate.keep = Keep::blocks;
-        rate.bits = options.bits;
-        rate.snr = options.bits == 8 ? 46.0 : options.bits == 12 ? 70.0 : 94.0;
-        rate.bound = std::ldexp(1.0, -(options.bits - 1));
-        break;
-      case CodecMode::transform:
-        rate.keep = Keep::transform;
-        rate.snr = options.snr;
-        break;
-      default:
-        rate.keep = Keep::lorenzo;
-        rate.bound = options.max_error;
-        // errors spread evenly between the bounds, on waves whose rms is a tenth of the largest
-        rate.snr = 20.0 * std::log10(0.1 * std::sqrt(3.0) / options.max_error);
-    }
-    rates.codecs.push_back(rate);
+    rates.codecs.push_back(detail::measure_codec<T, Dim, Memory>(
+        exec, options, wavefield.layout, wavefield.now[0], wavefield.next[0], box));
   }
   wavefield.clear(exec);
   exec.fence();
@@ -155,10 +199,11 @@ inline double measure_link(const Instance<Kokkos::HostSpace>&) { return 0.0; }
 }  // namespace moho::rtm
 
 /// \cond
-#define MOHO_RTM_RATES(prefix, T, Dim, Memory)                          \
-  prefix template Rates measure_rates<T, Dim, Memory>(                  \
-      const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&, \
-      wave::Wavefield<T, Dim, Memory>&, const std::vector<CodecOptions>&);
+#define MOHO_RTM_RATES(prefix, T, Dim, Memory)                             \
+  prefix template Rates measure_rates<T, Dim, Memory>(                     \
+      const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&,    \
+      wave::Wavefield<T, Dim, Memory>&, const std::vector<CodecOptions>&); \
+  prefix template CodecRate measure_host_codec<T, Dim, Memory>(const CodecOptions&, int);
 #ifdef MOHO_RTM_KERNELS
 namespace moho::rtm {
 MOHO_FOR_ALL(MOHO_RTM_RATES, extern)

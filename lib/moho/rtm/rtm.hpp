@@ -17,4 +17,5 @@
 #include <moho/rtm/reverse.hpp>
 #include <moho/rtm/stores.hpp>
 #include <moho/rtm/strategy.hpp>
+#include <moho/rtm/threaded_store.hpp>
 #include <moho/rtm/window.hpp>

@@ -21,6 +21,19 @@ struct Snapshot {
                                           ///< where the store keeps both
 };
 
+template <class T, int Dim, class Memory>
+struct ImageSums;
+
+/// What a snapshot meets when it is imaged: the receivers' wavefield at its time, and the sums.
+template <class T, int Dim, class Memory>
+struct Meeting {
+  wave::Layout<Dim> layout;               ///< of the receivers' wavefield
+  wave::Storage<const T, Memory> field;   ///< the receivers' wavefield
+  Box<Dim> interior;                      ///< the model's nodes in that grid
+  double weight = 1.0;                    ///< of the products: the time between snapshots
+  const ImageSums<T, Dim, Memory>& sums;  ///< that are added to
+};
+
 /// What keeping snapshots took.
 struct SnapshotReport {
   std::string kind;              ///< how they were kept
@@ -75,6 +88,17 @@ struct SnapshotStore {
                                                             std::int64_t time, Box<Dim>& box) {
     (void)exec, (void)time, (void)box;
     return nullptr;
+  }
+  /// \brief Adds the snapshot of a time to the sums of an image without making it first, where the
+  /// store can: a compressed one is decoded and imaged by one kernel. It counts as a call of get().
+  /// \param exec of the run
+  /// \param time of a snapshot
+  /// \param meeting the other wavefield and the sums
+  /// \return false where the store cannot: then nothing was added, and get() has the snapshot
+  virtual bool image(const Instance<Memory>& exec, std::int64_t time,
+                     const Meeting<T, Dim, Memory>& meeting) {
+    (void)exec, (void)time, (void)meeting;
+    return false;
   }
   /// What it took.
   virtual SnapshotReport report() const = 0;

@@ -158,10 +158,16 @@ struct BlockTarget {
   }
   KOKKOS_FORCEINLINE_FUNCTION void store_row(const Index<Dim>& row, int lower, int upper,
                                              const float* values) const {
-    for (int k = lower; k < upper; ++k) {
+    if constexpr (requires { functor.row(row, upper, values, down); }) {
       Index<Dim> node = row;
-      node[Dim - 1] += k;
-      functor(node, static_cast<T>(values[k]) * down);
+      node[Dim - 1] += lower;
+      functor.row(node, upper - lower, values + lower, down);
+    } else {
+      for (int k = lower; k < upper; ++k) {
+        Index<Dim> node = row;
+        node[Dim - 1] += k;
+        functor(node, static_cast<T>(values[k]) * down);
+      }
     }
   }
 };

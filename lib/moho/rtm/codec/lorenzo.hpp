@@ -18,6 +18,7 @@ namespace moho::rtm::detail {
 /// neighbours predict a value, then the rest, neighbours together.
 struct LorenzoTables {
   std::uint16_t order[512];  ///< where the p-th difference is
+  std::uint16_t place[512];  ///< the way back: which difference is the e-th one
 
   /// The tables of 2D or 3D.
   template <int Dim>
@@ -43,7 +44,10 @@ struct LorenzoTables {
       return key[static_cast<std::size_t>(a)] < key[static_cast<std::size_t>(b)];
     });
     LorenzoTables tables{};
-    for (std::size_t p = 0; p < 512; ++p) tables.order[p] = static_cast<std::uint16_t>(order[p]);
+    for (std::size_t p = 0; p < 512; ++p) {
+      tables.order[p] = static_cast<std::uint16_t>(order[p]);
+      tables.place[static_cast<std::size_t>(order[p])] = static_cast<std::uint16_t>(p);
+    }
     return tables;
   }
 };

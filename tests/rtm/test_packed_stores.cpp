@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Compressed snapshots in a migration: decoded and imaged by one kernel against decoded, written
+// and imaged; by threads of the host; in files; against plain snapshots; what fails, and that
+// nobody is left waiting.
+
+#include <moho/rtm/expand.hpp>
+#include <moho/rtm/packed_store.hpp>
+#include <moho/rtm/threaded_store.hpp>
+
+#include <unistd.h>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rtm/section.hpp"
+
+namespace moho::testing {
+namespace {
+
+template <class C>
+class PackedStores : public ::testing::Test {};
+TYPED_TEST_SUITE(PackedStores, LongTestCases, CaseName);
+
+// A store that has nothing but get(): snapshots are decoded into memory, and imaged from there.
+template <class T, int Dim, class Memory>
+class ByGet : public SnapshotStore<T, Dim, Memory> {
+ public:
+  explicit ByGet(SnapshotStore<T, Dim, Memory>& store) : m_store(store) {}
+  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+           const Box<Dim>& box, std::int64_t time) override {
+    m_store.put(exec, wavefield, box, time);
+  }
+  void turn(const Instance<Memory>& exec) override { m_store.turn(exec); }
+  rtm::Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override {
+    return m_store.get(exec, time);
+  }
+  rtm::SnapshotReport report() const override { return m_store.report(); }
+
+ private:
+  SnapshotStore<T, Dim, Memory>& m_store;
+};
+
+// The error of an image over its largest value, below what the codec's is times a few.
+template <class T>
+double allowed(const std::string& codec) {
+  return codec == "snr:55"                              ? 2e-3
+         : codec == "max:1e-3" || codec == "paper:1e-3" ? 5e-3
+         : codec == "bits:12"                           ? 2e-3
+                                                        : 2e-4;
+}
+
+std::filesystem::path scratch(const std::string& name) {
+  return std::filesystem::path(::testing::TempDir()) / concat("moho_", name, "_", ::getpid());
+}
+
+MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
+  Section<T, Memory> section(exec, Medium::isotropic, 0.3);
+  Migrated<T, Memory> migration(section, section.data());
+  const auto options = migration.options(7);
+  const auto run = [&](SnapshotStore<T, 2, Memory>& store, const rtm::OffsetOptions<2>& offsets) {
+    migration.run(section, store, options, offsets);
+    std::vector<std::vector<double>> sums;
+    for (const auto* field : {&migration.sums.image, &migration.sums.source_illumination,
+                              &migration.sums.receiver_illumination}) {
+      sums.push_back(values_of<T, Memory>(exec, *field));
+    }
+    return sums;
+  };
+  rtm::DeviceArena<T, Memory> arena("snapshots");
+  rtm::DeviceStore<T, 2, Memory> raw(arena);
+  const auto expected = run(raw, {});
+  for (const std::string codec : {"snr:55", "max:1e-3", "bits:12", "bits:16", "paper:1e-3"}) {
+    const rtm::CodecOptions how = rtm::parse_codec(codec);
+    rtm::PackedStore<T, 2, Memory> one(how), two(how);
+    ByGet<T, 2, Memory> by_get(two);
+    const auto fused = run(one, {});
+    // no room was taken for a decoded snapshot
+    EXPECT_EQ(migration.report.snapshots.device_bytes,
+              static_cast<std::size_t>(migration.report.snapshots.kept_bytes));
+    const auto apart = run(by_get, {});
+    EXPECT_GT(migration.report.snapshots.device_bytes,
+              static_cast<std::size_t>(migration.report.snapshots.kept_bytes));
+    for (std::size_t n = 0; n < fused.size(); ++n) {
+      // compiled in two places, where a product and a sum may be rounded once or twice
+      EXPECT_LT(relative_error(fused[n], apart[n]), by_precision<T>(2e-6, 2e-14)) << codec << n;
+    }
+    EXPECT_LT(relative_error(fused[0], expected[0]), allowed<T>(codec)) << codec;
+    if (codec != "snr:55" && codec != "bits:12") continue;
+    const std::filesystem::path folder = scratch("fused");
+    {
+      rtm::FileStore<T, 2, Memory> files(folder, migration.modelling.plan().grid, how);
+      const auto from_files = run(files, {});
+      for (std::size_t n = 0; n < fused.size(); ++n) EXPECT_EQ(from_files[n], fused[n]) << codec;
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder));
+  }
+  // gathers take values at other nodes: the snapshot is decoded first, and they are those of it
+  rtm::OffsetOptions<2> offsets;
+  offsets.columns = {{50, 0}, {58, 0}};
+  offsets.largest = 6;
+  const rtm::CodecOptions how = rtm::parse_codec("bits:16");
+  rtm::PackedStore<T, 2, Memory> packed(how);
+  run(packed, offsets);
+  const auto gather = download(exec, migration.sums.offsets);
+  EXPECT_GT(migration.report.snapshots.device_bytes,
+            static_cast<std::size_t>(migration.report.snapshots.kept_bytes));
+  rtm::DeviceStore<T, 2, Memory> again(arena);
+  run(again, offsets);
+  const auto plain = download(exec, migration.sums.offsets);
+  double most = 0.0, off = 0.0;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    most = std::max(most, std::fabs(static_cast<double>(plain[i])));
+    off = std::max(off, std::fabs(static_cast<double>(gather[i] - plain[i])));
+  }
+  EXPECT_GT(most, 0.0);
+  EXPECT_LT(off, 2e-4 * most);
+}
+
+MEMORY_TEST(PackedStores, ThreadsOfTheHostGiveTheSameImage) {
+  for (const Medium medium : {Medium::isotropic, Medium::tti}) {
+    Section<T, Memory> section(exec, medium, 0.45);
+    Migrated<T, Memory> migration(section, section.data());
+    auto options = migration.options(7);
+    const auto run = [&](SnapshotStore<T, 2, Memory>& store) {
+      rtm::DomainOptions domain_options;
+      domain_options.frequency = migration.modelling.plan().frequency;
+      const auto domain = rtm::make_domain<T, 2, Memory>(
+          rtm::Expansion::layers, exec, migration.modelling.propagator(),
+          migration.modelling.extended_model(), migration.sources, domain_options);
+      options.domain = domain.get();
+      migration.run(section, store, options);
+      return migration.image(section);
+    };
+    const std::int64_t largest = migration.modelling.propagator().interior().size();
+    rtm::HostArena<T, Memory> arena("buffers", 1 << 16);
+    for (const std::string codec : {"snr:55", "max:1e-3", "bits:12"}) {
+      const rtm::CodecOptions how = rtm::parse_codec(codec);
+      rtm::PackedStore<T, 2, Memory> packed(how);
+      const auto expected = run(packed);
+      const auto kept = migration.report.snapshots;
+      std::vector<double> first;
+      for (const int threads : {1, 2, 3}) {
+        Timeline timeline;
+        rtm::ThreadedStore<T, 2, Memory> store(exec, arena, largest, how, threads, &timeline);
+        const auto image = run(store);
+        // as compressed by the run itself; modes of fixed bytes have them everywhere
+        EXPECT_LT(relative_error(image, expected),
+                  codec == "snr:55" ? 1e-3 : by_precision<T>(2e-6, 2e-14))
+            << codec << ", " << threads;
+        // and the same bits for any number of threads
+        if (first.empty()) first = image;
+        EXPECT_EQ(image, first) << codec << ", " << threads;
+        const auto& report = migration.report.snapshots;
+        EXPECT_EQ(report.snapshots, kept.snapshots);
+        EXPECT_DOUBLE_EQ(report.raw_bytes, kept.raw_bytes);
+        EXPECT_NEAR(report.ratio(), kept.ratio(), 0.05 * kept.ratio());
+        if (codec != "snr:55") {
+          EXPECT_DOUBLE_EQ(report.kept_bytes, kept.kept_bytes) << codec;
+        }
+        // each snapshot once each way
+        for (const auto& total : timeline.totals()) EXPECT_EQ(total.spans, kept.snapshots);
+        EXPECT_EQ(timeline.totals().size(), 2u);
+      }
+    }
+  }
+}
+
+// A thread that fails ends the leg with its own message; a store that is given up half way ends.
+MEMORY_TEST(PackedStores, ThreadsThatFailEndTheShot) {
+  Section<T, Memory> section(exec, Medium::isotropic, 0.3);
+  Migrated<T, Memory> migration(section, section.data());
+  const auto& propagator = migration.modelling.propagator();
+  auto& wavefield = migration.modelling.wavefield();
+  const Box<2> box = propagator.interior();
+  rtm::HostArena<T, Memory> arena("buffers", 1 << 16);
+  const rtm::CodecOptions how = rtm::parse_codec("bits:12");
+  for (const int threads : {1, 2}) {
+    rtm::ThreadedStore<T, 2, Memory> store(exec, arena, box.size(), how, threads);
+    fill(exec, wavefield.now[0], std::numeric_limits<T>::quiet_NaN());
+    const auto put_all = [&] {
+      for (std::int64_t time = 1; time < 20; ++time) store.put(exec, wavefield, box, time);
+      store.turn(exec);
+    };
+    try {
+      put_all();
+      FAIL() << "NaN was compressed";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("codec: the field is nan"), std::string::npos)
+          << error.what();
+    }
+  }
+  fill(exec, wavefield.now[0], T(1));
+  for (const bool turned : {false, true}) {
+    rtm::ThreadedStore<T, 2, Memory> store(exec, arena, box.size(), how, 2);
+    for (std::int64_t time = 1; time < 10; ++time) store.put(exec, wavefield, box, time);
+    if (!turned) continue;
+    store.turn(exec);
+    const auto last = store.get(exec, 9);
+    EXPECT_EQ(last.box, box);
+    EXPECT_THROW(store.get(exec, 100), Error);
+  }
+  EXPECT_THROW((rtm::ThreadedStore<T, 2, Memory>(exec, arena, box.size(), how, 0)), InputError);
+}
+
+}  // namespace
+}  // namespace moho::testing
