@@ -7,6 +7,7 @@
 #include "common/summary.hpp"
 #include "migrate_shots/compute.hpp"
 
+#include <moho/core/at_once.hpp>
 #include <moho/core/space.hpp>
 #include <moho/rtm/rates.hpp>
 #include <moho/wave/driver.hpp>
