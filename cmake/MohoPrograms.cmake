@@ -69,8 +69,5 @@ function(moho_instantiate target)
       CONTENT "// Made by moho_instantiate().\n#include <${arg_HEADER}>\n\n${open}${arg_MACRO}(${arguments});\n${close}"
       @ONLY)
     target_sources(${target} PRIVATE "${source}")
-    if(memory STREQUAL "HostSpace")
-      moho_host_only(SOURCES "${source}")
-    endif()
   endforeach()
 endfunction()

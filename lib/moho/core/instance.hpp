@@ -120,8 +120,7 @@ template <class... Memories>
 struct MemoryList {};
 
 /// The memories of the execution spaces of this build.
-#if defined(MOHO_HOST_ONLY)
-#elif defined(KOKKOS_ENABLE_CUDA)
+#ifdef KOKKOS_ENABLE_CUDA
 using EnabledMemories = MemoryList<Kokkos::HostSpace, Kokkos::CudaSpace>;
 #else
 using EnabledMemories = MemoryList<Kokkos::HostSpace>;

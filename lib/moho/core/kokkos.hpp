@@ -79,10 +79,8 @@ using spaces_cuda = spaces_openmp;
 #endif
 }  // namespace detail
 
-#ifndef MOHO_HOST_ONLY  // sources for hosts alone do not see a device that the build has
 /// Every execution space enabled in this build.
 using EnabledSpaces = detail::spaces_cuda;
-#endif
 
 /// True where code of this execution space can read host memory directly.
 template <class Exec>

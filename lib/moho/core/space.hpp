@@ -65,7 +65,6 @@ bool dispatch(SpaceList<Spaces...>, const std::string& name, Function&& function
 }
 }  // namespace detail
 
-#ifndef MOHO_HOST_ONLY
 /// Names of the execution spaces in this build: "serial", "openmp", "cuda".
 inline std::vector<std::string> space_names() { return detail::names_of(EnabledSpaces()); }
 
@@ -83,7 +82,6 @@ void with_space(const std::string& name, Function&& function) {
   throw InputError(concat("space '", name, "' is not in this build (it has: ", list,
                           "): choose one of these, or build with a Kokkos that has it"));
 }
-#endif
 
 /// Bytes that can still be allocated in the memory of an instance. On the host this is what
 /// host_memory() says; on a device what its driver reports as free.
