@@ -318,7 +318,8 @@ class Data(Case):
         self.assertIn("--time is 1.5 s, and the traces of", done.stderr)
         # a trace that is dead, or holds what is no number
         gather = np.load(self.path("gathers/gather_0002.npy"))
-        for value, said in ((0.0, "shot 2: 1 trace is zero and left out: trace 8"), (np.nan, "shot 2: trace 8 is nan at sample")):
+        for value, said in ((0.0, "shot 2: 1 trace is zero and left out: trace 8"),
+                            (np.nan, "shot 2: trace 8 is nan at sample")):
             gather[7] = value
             np.save(self.path("gathers/gather_0002.npy"), gather)
             done = self.call("--vp", "start.npy", *self.survey, "--data", "gathers", "--iterations", "1", "--no-plot", "--out",

@@ -70,9 +70,10 @@ struct AddExtendedRows {
 /// Lag and place are the difference and the sum of where the two values are, x + h and x - h. A
 /// thread takes four values of each wavefield, every other node along x, and adds their sixteen
 /// products, which are nodes of the image of sixteen places and lags: half a load for a product.
-/// It keeps the values of the adjoint wavefield's places and goes through those of the source's
-/// that lags reach. Threads of a warp are along z, warps of a block next to each other along x.
-template <class T, int Dim, int width>
+/// It stays at the adjoint wavefield's places and goes through those of the source's that lags
+/// reach. Threads of a warp are along z, warps of a block next to each other along x.
+/// `whole_pass`: there are slices_at_once pairs, whose loads are known ahead.
+template <class T, int Dim, int width, bool whole_pass>
 struct AddExtendedTiles {
   using Vector = wave::detail::Lanes<T, width>;
   static constexpr int side = 4;    ///< values of each wavefield
@@ -114,57 +115,72 @@ struct AddExtendedTiles {
   template <bool whole>
   KOKKOS_FORCEINLINE_FUNCTION void add(std::int64_t from_up, std::int64_t from_down,
                                        std::int64_t y) const {
-    T sum[side][side][width] = {};
-    for (int k = 0; k < pass.slices; ++k) {
-      Vector up[side], down[side];
-      const T* const a = pass.adjoint[k] + up_row + y + from_up * plane;
-      const T* const s = pass.source[k] + down_row + y + from_down * plane;
+    const auto wanted = [&](int i, int j) {
+      if (whole) return true;
+      const std::int64_t h = (from_up - from_down) / 2 + i - j;
+      return from_up + 2 * i < count && from_down + 2 * j < count && h <= pass.x && h >= -pass.x;
+    };
+    T* const first = image + (from_up - from_down) / 2 * pass.size +
+                     (from_up + from_down) / 2 * plane + middle + y;
+    const std::int64_t by_up = pass.size + plane, by_down = plane - pass.size;
+    Vector sum[side][side] = {};
+    MOHO_UNROLL
+    for (int i = 0; i < side; ++i) {
+      MOHO_UNROLL
+      for (int j = 0; j < side; ++j) {
+        if (wanted(i, j)) {
+          sum[i][j] = wave::detail::load_lanes<width>(first + i * by_up + j * by_down);
+        }
+      }
+    }
+    const std::int64_t at_up = up_row + y + from_up * plane;
+    const std::int64_t at_down = down_row + y + from_down * plane;
+    const auto add_slice = [&](int k) {
+      Vector up[side] = {}, down[side] = {};
+      const T* const a = pass.adjoint[k] + at_up;
+      const T* const s = pass.source[k] + at_down;
       MOHO_UNROLL
       for (int i = 0; i < side; ++i) {
         if (whole || from_up + 2 * i < count) {
           up[i] = wave::detail::load_lanes<width>(a + 2 * i * plane);
-        } else {
-          up[i] = Vector{};
         }
         if (whole || from_down + 2 * i < count) {
           down[i] = wave::detail::load_lanes<width>(s + 2 * i * plane);
-        } else {
-          down[i] = Vector{};
         }
+        MOHO_UNROLL
+        for (int v = 0; v < width; ++v) down[i].v[v] *= weight;
       }
       MOHO_UNROLL
       for (int i = 0; i < side; ++i) {
         MOHO_UNROLL
         for (int j = 0; j < side; ++j) {
           MOHO_UNROLL
-          for (int v = 0; v < width; ++v) sum[i][j][v] += up[i].v[v] * down[j].v[v];
+          for (int v = 0; v < width; ++v) sum[i][j].v[v] += up[i].v[v] * down[j].v[v];
         }
       }
+    };
+    if constexpr (whole_pass) {
+      MOHO_UNROLL
+      for (int k = 0; k < slices_at_once; ++k) add_slice(k);
+    } else {
+      for (int k = 0; k < pass.slices; ++k) add_slice(k);
     }
     MOHO_UNROLL
     for (int i = 0; i < side; ++i) {
       MOHO_UNROLL
       for (int j = 0; j < side; ++j) {
-        const std::int64_t h = (from_up - from_down) / 2 + i - j;
-        if (!whole &&
-            (from_up + 2 * i >= count || from_down + 2 * j >= count || h > pass.x || h < -pass.x)) {
-          continue;
+        if (wanted(i, j)) {
+          *reinterpret_cast<Vector*>(first + i * by_up + j * by_down) = sum[i][j];
         }
-        const std::int64_t x = (from_up + from_down) / 2 + i + j;
-        T* const at = image + h * pass.size + x * plane + middle + y;
-        Vector value = wave::detail::load_lanes<width>(at);
-        MOHO_UNROLL
-        for (int v = 0; v < width; ++v) value.v[v] += weight * sum[i][j][v];
-        *reinterpret_cast<Vector*>(at) = value;
       }
     }
   }
 };
 
-template <int width, class T, int Dim, class Memory>
+template <int width, bool whole_pass, class T, int Dim, class Memory>
 void launch_extended_tiles(const Instance<Memory>& exec, const ExtendedPass<T, Dim>& pass, T* image,
                            T weight) {
-  using Kernel = AddExtendedTiles<T, Dim, width>;
+  using Kernel = AddExtendedTiles<T, Dim, width, whole_pass>;
   using Policy = Kokkos::RangePolicy<typename Instance<Memory>::Space, Kokkos::LaunchBounds<256, 2>,
                                      Kokkos::IndexType<std::int64_t>>;
   Kernel add{};
@@ -201,10 +217,13 @@ void add_extended(const Instance<Memory>& exec, const ExtendedPass<T, Dim>& pass
            AddExtendedRows<T, Dim>{pass, image, weight, rows});
   } else {
     constexpr int width = static_cast<int>(8 / sizeof(T));
-    if (pass.nodes.box.extent(Dim - 1) % width == 0) {
-      launch_extended_tiles<width>(exec, pass, image, weight);
+    const bool even = pass.nodes.box.extent(Dim - 1) % width == 0;
+    if (even && pass.slices == slices_at_once) {
+      launch_extended_tiles<width, true>(exec, pass, image, weight);
+    } else if (even) {
+      launch_extended_tiles<width, false>(exec, pass, image, weight);
     } else {
-      launch_extended_tiles<1>(exec, pass, image, weight);
+      launch_extended_tiles<1, false>(exec, pass, image, weight);
     }
   }
 }

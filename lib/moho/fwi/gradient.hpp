@@ -9,6 +9,7 @@
 #include <moho/core/instances.hpp>
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/gradient_kernels.hpp>
+#include <moho/fwi/lambda_steps.hpp>
 #include <moho/fwi/scale_products.hpp>
 #include <moho/rtm/leg.hpp>
 #include <moho/rtm/snapshot.hpp>
@@ -372,8 +373,9 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
     const auto inject = [&] {
       receivers.inject(instance, m_change[0], wave::PointSeries<const T, Memory>(derivative), time);
     };
-    const bool everywhere =
-        m_unknowns.anisotropy || (options.extended != nullptr && is_host_memory<Memory>);
+    const bool everywhere = m_unknowns.anisotropy
+                                ? !detail::lambda_from_wavefield(propagator.scheme())
+                                : options.extended != nullptr && is_host_memory<Memory>;
     if (everywhere) {
       wave::apply_operator<T, Dim, Memory>(
           instance, propagator.scheme(), propagator.medium_window(), wavefield,
@@ -403,9 +405,8 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
     }
     if (!m_unknowns.anisotropy) return;
     if (products || begins) add_anisotropy(instance, wavefield, forward, source, time);
-    launch_box("moho::fwi::step_lambda", instance, whole,
-               detail::StepLambda<T, Dim>{propagator.scheme().arguments(), m_change[0].data(),
-                                          m_lambda.data(), m_slope.data(), propagator.layout()});
+    detail::step_lambda(instance, propagator.scheme(), propagator.medium_window(), wavefield,
+                        m_change[0], receivers.box(), inject, m_lambda, m_slope);
   };
   back.stepped = [&](std::int64_t after, const Box<Dim>&) {
     for (int f = 0; f < wavefield.fields; ++f) {
@@ -416,10 +417,9 @@ ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
   const auto done = wave::in_leg("backward leg", [&] {
     return wave::run_steps<T, Dim, Memory>(exec, propagator, wavefield, back);
   });
-  report.points += done.points;
   report.backward_seconds += done.seconds;
   report.snapshots = store.report();
-  report.points += report.snapshots.points;
+  report.points += done.points + report.snapshots.points;
   return report;
 }
 

@@ -133,23 +133,6 @@ struct AddAnisotropy {
   }
 };
 
-/// lambda of p one step further back: d = w d + H2 nu_p + residual, lambda = w lambda + d.
-template <class T, int Dim>
-struct StepLambda {
-  wave::detail::StepArguments<T> s;
-  const T* change;
-  T *lambda, *slope;
-  wave::Layout<Dim> layout;
-  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
-    const std::int64_t i = layout.flat(node);
-    T w = s.taper[0][node[0]] * s.taper[2][node[Dim - 1]];
-    if (Dim == 3) w *= s.taper[1][node[1]];
-    const T d = w * slope[i] + change[i];
-    slope[i] = d;
-    lambda[i] = w * lambda[i] + d;
-  }
-};
-
 /// The derivative by b = 1 / rho.
 template <class T, int Dim>
 struct AddBuoyancy {
