@@ -114,7 +114,13 @@ void stores(const Instance<Memory>& exec) {
     bool imaged = false;
     hold(exec, "PackedStore::image", tables ? waits : submits,
          [&] { imaged = packed.image(exec, 1, meeting); });
-    EXPECT_TRUE(imaged);
+    EXPECT_EQ(imaged, moho::is_host_memory<Memory>);
+    moho::rtm::Codec<float, 2, Memory> codec_of(moho::rtm::parse_codec(codec));
+    moho::rtm::Packed<2, Memory> one;
+    hold(exec, "Codec::encode", waits,
+         [&] { codec_of.encode(exec, wavefield.layout, wavefield.now[0], box, one); });
+    hold(exec, "image_packed", tables ? waits : submits,
+         [&] { moho::rtm::detail::image_packed<float, 2, Memory>(exec, codec_of, one, meeting); });
     hold(exec, "PackedStore::get", waits, [&] { packed.get(exec, 1); });
   }
 }
