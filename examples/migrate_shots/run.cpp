@@ -342,7 +342,9 @@ class Program {
       upper.push_back(sums.window.box.upper[d]);
     }
     entry["window"] = Json::object({{"lower", lower}, {"upper", upper}});
-    entry["largest"] = std::vector<double>(greatest.begin(), greatest.end());
+    Json largest = Json::array();
+    for (const double value : greatest) largest.push_back(value);
+    entry["largest"] = largest;
     entry["columns"] = sums.columns;
     Json layers = Json::array();
     for (int d = 0; d < Dim; ++d) layers.push_back(m_job.boundaries.lower[d].layer());

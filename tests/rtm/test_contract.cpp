@@ -2,7 +2,7 @@
 //
 // Labels, instances and fences of rtm: domains by layers and by the eikonal equation wait while
 // they prepare, and not in the steps of a shot; the amplitude is looked at on the host, every few
-// steps.
+// steps. Snapshots and imaging.
 
 #include "events.hpp"
 #include "wave/support.hpp"
@@ -82,5 +82,48 @@ void domains(const Instance<Memory>& exec) {
   hold_domains<3, Memory>(exec, Medium::isotropic);
 }
 TYPED_TEST(RtmContract, Domains) { domains(own_instance<typename TypeParam::Exec>()); }
+
+// Snapshots are taken and imaged on the instance of the run. Nothing waits but encoding, which has
+// to know how many bytes there are, and tables of codes, which come from the host.
+template <class Memory>
+void stores(const Instance<Memory>& exec) {
+  const Grid<2> grid = cube<2>(70, 10.0);
+  const auto model = constant_model<float, 2, Memory>(exec, grid, Medium::isotropic, Constants{});
+  const auto propagator = make_propagator(exec, grid, model, PropagatorOptions<2>{});
+  auto wavefield = propagator.make_wavefield(exec);
+  moho::fill(exec, wavefield.now[0], 1.0f);
+  const auto sums = moho::rtm::make_image<float, 2, Memory>(exec, grid);
+  exec.fence();
+  const moho::rtm::Meeting<float, 2, Memory> meeting{wavefield.layout, wavefield.now[0],
+                                                     propagator.interior(), 0.5, sums};
+  const auto box = propagator.interior();
+  moho::rtm::DeviceArena<float, Memory> arena("moho::rtm::snapshots");
+  moho::rtm::DeviceStore<float, 2, Memory> raw(arena);
+  const Contract submits{{"rtm"}, false}, waits{{"rtm"}, true};
+  raw.put(exec, wavefield, box, 1);  // the arena takes its memory
+  hold(exec, "DeviceStore::put", submits, [&] { raw.put(exec, wavefield, box, 2); });
+  hold(exec, "add_to_image", submits, [&] {
+    moho::rtm::add_to_image<float, 2, Memory>(exec, raw.get(exec, 2), meeting.layout, meeting.field,
+                                              meeting.interior, box, 0.5, sums);
+  });
+  for (const char* const codec : {"bits:12", "max:1e-3", "snr:55", "paper:1e-3"}) {
+    SCOPED_TRACE(codec);
+    moho::rtm::PackedStore<float, 2, Memory> packed(moho::rtm::parse_codec(codec));
+    hold(exec, "PackedStore::put", waits, [&] { packed.put(exec, wavefield, box, 1); });
+    const bool tables = codec[0] == 's' || codec[0] == 'p';
+    bool imaged = false;
+    hold(exec, "PackedStore::image", tables ? waits : submits,
+         [&] { imaged = packed.image(exec, 1, meeting); });
+    EXPECT_EQ(imaged, moho::is_host_memory<Memory>);
+    moho::rtm::Codec<float, 2, Memory> codec_of(moho::rtm::parse_codec(codec));
+    moho::rtm::Packed<2, Memory> one;
+    hold(exec, "Codec::encode", waits,
+         [&] { codec_of.encode(exec, wavefield.layout, wavefield.now[0], box, one); });
+    hold(exec, "image_packed", tables ? waits : submits,
+         [&] { moho::rtm::detail::image_packed<float, 2, Memory>(exec, codec_of, one, meeting); });
+    hold(exec, "PackedStore::get", waits, [&] { packed.get(exec, 1); });
+  }
+}
+TYPED_TEST(RtmContract, Stores) { stores(own_instance<typename TypeParam::Exec>()); }
 
 }  // namespace

@@ -50,11 +50,12 @@ void decode_dense(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
   codec.decode_each(exec, packed, box, functor);
 }
 
-/// True where imaging takes no more of a snapshot than its value at each node: gathers take those
-/// at other nodes, too.
+/// True where a snapshot is decoded and imaged by one kernel: on hosts, where imaging takes no more
+/// of it than its value at each node (gathers take those at other nodes, too). On devices two
+/// kernels are quicker (docs/performance/migration.md).
 template <class T, int Dim, class Memory>
 bool images_nodes(const Meeting<T, Dim, Memory>& meeting) {
-  return meeting.sums.offset_options.count() == 0;
+  return is_host_memory<Memory> && meeting.sums.offset_options.count() == 0;
 }
 
 /// Decodes a snapshot and adds it to an image, by one kernel.

@@ -71,13 +71,13 @@ CodecRate measure_codec(const Instance<Memory>& exec, const CodecOptions& option
   Packed<Dim, Memory> packed;
   const double bytes = static_cast<double>(box.size()) * sizeof(T);
   for (int n = 0; n < 2; ++n) {  // the first time allocates
-    const Stopwatch watch;
+    const moho::Stopwatch watch;
     codec.encode(exec, layout, field, box, packed);
     exec.fence();
     rate.encode = bytes / std::max(watch.seconds(), 1e-9);
   }
   for (int n = 0; n < 2; ++n) {
-    const Stopwatch watch;
+    const moho::Stopwatch watch;
     codec.decode(exec, packed, layout, decoded, box);
     exec.fence();
     rate.decode = bytes / std::max(watch.seconds(), 1e-9);
