@@ -229,7 +229,17 @@ void ShotProgram<T, Dim>::run() {
   };
   m_job.is_there = [&](std::size_t shot) { return m_list.settled(shot); };
   m_job.takes = [&](std::size_t shot) { return m_list.takes(shot); };
-  WaveReport report = compute(m_job);
+  WaveReport report;
+  try {
+    report = compute(m_job);
+  } catch (...) {
+    try {
+      velocity_is_there();  // the summary of the failed run names it
+    } catch (...) {
+      // the first failure is the one to tell
+    }
+    throw;
+  }
   m_session.computed(report.phases);
   velocity_is_there();
   if (!m_begun || !m_list.finish()) return;
