@@ -69,7 +69,7 @@ class Program : public ShotProgram<T, Dim> {
     // two snapshots, one is written while the next one comes; from a device they come in parts
     if (!o.snapshots || *o.snapshots > 0.0) {
       const double both = 2.0 * sizeof(T) * need.nodes();
-      estimate.take(o.space == "cuda" ? std::min(both, 128.0 * 1024 * 1024) : both);
+      estimate.take(o.space == "cuda" ? std::min(both, 32.0 * 1024 * 1024) : both);
     }
     // layers, tables and lists
     estimate.take(0.05 * (estimate.now() - MemoryEstimate::process));

@@ -57,7 +57,7 @@ struct SnapshotPart {
 struct SnapshotOptions {
   int slots = 2;    ///< boxes that wait for the host, in the memory of the run
   int writers = 1;  ///< boxes that the function takes at once, each on a thread
-  std::int64_t part_bytes = std::int64_t{16} << 20;  ///< of a part, from devices
+  std::int64_t part_bytes = std::int64_t{4} << 20;  ///< of a part, from devices
 };
 
 /// \brief Hands values of a wavefield in a box to a function on the host, while the run goes on.
