@@ -362,7 +362,7 @@ TEST_F(Npy, ReadsTheMarmousiModel) {
   for (const float v : model.data) ASSERT_TRUE(v > 1000.0F && v < 6000.0F) << v;
 }
 
-TEST(Npy, InPartsIsTheSameFile) {
+TEST(NpyInParts, IsTheSameFile) {
   const Folder folder;
   std::vector<float> values(200000);
   for (std::size_t n = 0; n < values.size(); ++n) values[n] = static_cast<float>(n) * 0.25f;
