@@ -57,8 +57,6 @@ struct DeviceLayerMarchTraits : DeviceMarchTraits<stencil, T, radius> {
   static constexpr bool by_axes = radius == 2 || radius == 4;
   /// Teams on a multiprocessor in 2D, where they have 32 threads.
   static constexpr int flat_blocks = 12;
-  /// Only tried in isotropic media.
-  static constexpr bool asks = stencil == Stencil::isotropic;
   /// Nodes of a thread where layers reach: 8 bytes in VTI, where registers spill with 16.
   static constexpr int rim_width = stencil == Stencil::vti
                                        ? 8 / static_cast<int>(sizeof(T))

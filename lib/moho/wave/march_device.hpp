@@ -24,8 +24,9 @@ struct DeviceMarchTraits {
   static constexpr int rows = 8;                     ///< threads along y
   static constexpr int planes = 64;                  ///< planes along x that a team marches through
   static constexpr int blocks = radius > 6 ? 1 : 2;  ///< teams on a multiprocessor
-  /// In 3D a plane's values are asked of the second-level cache while the plane before is stepped.
-  static constexpr bool asks = false;
+  /// In 3D a plane's values are asked of the second-level cache while the plane before is stepped;
+  /// only tried in isotropic media.
+  static constexpr bool asks = stencil == Stencil::isotropic;
 };
 
 /// A vector that is loaded and stored with one instruction.
