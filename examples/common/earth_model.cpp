@@ -4,6 +4,7 @@
 #include "common/arguments.hpp"
 #include "common/memory.hpp"
 
+#include <moho/core/pages.hpp>
 #include <moho/io/model.hpp>
 #include <moho/wave/text.hpp>
 
@@ -219,7 +220,12 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
       to_metres_per_second(model.name, o.velocity_unit, "", "", velocity, model.notes);
       value = velocity.front();
     }
-    model.values[option].assign(static_cast<std::size_t>(nodes), static_cast<T>(value));
+    std::vector<T>& values = model.values[option];
+    const auto count = static_cast<std::size_t>(nodes);
+    values.reserve(count);
+    moho::detail::prefer_large_pages(values.data(), count * sizeof(T));
+    values.assign(count, static_cast<T>(value));
+    model.constants[option] = value;
   }
   return model;
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace moho::examples {
@@ -38,6 +39,21 @@ template <class T>
 struct EarthModel : ModelGrid {
   /// Values by option, z fastest; angles in radians. Those that are absent are not there.
   std::map<std::string, std::vector<T>> values;
+  /// Those of them that are one number everywhere.
+  std::map<std::string, double> constants;
+
+  /// The least and the greatest value of a parameter that is there.
+  std::pair<T, T> range(const std::string& option) const {
+    const auto constant = constants.find(option);
+    if (constant == constants.end()) return range_of(values.at(option));
+    return {static_cast<T>(constant->second), static_cast<T>(constant->second)};
+  }
+  /// The mean of a parameter that is there.
+  double mean(const std::string& option) const {
+    const auto constant = constants.find(option);
+    if (constant == constants.end()) return mean_of(values.at(option));
+    return static_cast<double>(static_cast<T>(constant->second));
+  }
 };
 
 /// What load_earth_model() will take.

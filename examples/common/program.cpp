@@ -218,8 +218,14 @@ void Session::begin_output() {
 }
 
 void Session::wrote(const std::string& name) {
+  m_identities.erase(name);
   files.push_back(name);
   write_summary();
+}
+
+void Session::wrote(const std::string& name, const io::FileIdentity& identity) {
+  wrote(name);
+  m_identities[name] = identity;
 }
 
 void Session::write_summary() {
@@ -314,7 +320,9 @@ Json Session::describe_part(std::int64_t number, const std::vector<std::string>&
                             const Json& more) const {
   Json list = Json::array();
   for (const std::string& name : names) {
-    const io::FileIdentity sum = io::identify_file(m_folder / name);
+    const auto known = m_identities.find(name);
+    const io::FileIdentity sum =
+        known != m_identities.end() ? known->second : io::identify_file(m_folder / name);
     list.push_back(Json::object({{"name", name}, {"bytes", sum.bytes}, {"crc32c", sum.checksum}}));
   }
   return Json::object({{"number", number}, {"files", list}, {"more", more}});

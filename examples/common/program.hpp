@@ -20,9 +20,11 @@
 #include <moho/core/error.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/core/progress.hpp>
+#include <moho/io/checksum.hpp>
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -101,6 +103,9 @@ class Session {
   bool writing() const { return m_writing; }
   /// To be called when a file is there as a whole.
   void wrote(const std::string& name);
+  /// The same of a file whose length and checksum are known, so that part_is_whole() need not read
+  /// it.
+  void wrote(const std::string& name, const io::FileIdentity& identity);
 
   /// \brief Makes this run one that can be gone on with. To be called before take_over().
   /// \param asked the options as the summary has them
@@ -163,7 +168,8 @@ class Session {
   bool m_writing = false;
   bool m_resumable = false;
   int m_status = exit_done;
-  std::mutex m_mutex;  // of the summary as it was written last
+  std::map<std::string, io::FileIdentity> m_identities;  // of files written by this run
+  std::mutex m_mutex;                                    // of the summary as it was written last
   Json m_last;
 };
 

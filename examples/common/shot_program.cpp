@@ -224,10 +224,25 @@ void ShotProgram<T, Dim>::run() {
     return goes_on;
   };
   m_job.gather = [&](std::size_t shot, const Gather<T>& traces) { keep(shot, traces); };
+  m_job.drop_values = [&] {
+    velocity_is_there();
+    m_model.values.clear();
+  };
   m_job.is_there = [&](std::size_t shot) { return m_list.settled(shot); };
   m_job.takes = [&](std::size_t shot) { return m_list.takes(shot); };
-  WaveReport report = compute(m_job);
+  WaveReport report;
+  try {
+    report = compute(m_job);
+  } catch (...) {
+    try {
+      velocity_is_there();  // the summary of the failed run names it
+    } catch (...) {
+      // the first failure is the one to tell
+    }
+    throw;
+  }
   m_session.computed(report.phases);
+  velocity_is_there();
   if (!m_begun || !m_list.finish()) return;
   m_report.at_once = report.at_once;
   // of all devices: nodes together, seconds side by side
@@ -333,7 +348,7 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   describe_run(report);
   begins(report);
   summary["shots"] = shots_json();
-  const auto [low, high] = range_of(m_model.values["vp"]);
+  const auto [low, high] = m_model.range("vp");
   if (only_plan()) {
     print(report, static_cast<double>(low), static_cast<double>(high));
     return false;
@@ -341,10 +356,20 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   m_begun = true;
   if (!m_session.processes().root()) return true;
   m_session.begin_output();
-  io::write_npy(m_session.folder() / "vp.npy", m_model.values["vp"].data(), m_model.shape);
-  m_session.wrote("vp.npy");
+  // beside the first steps
+  m_velocity = std::async(std::launch::async, [this] {
+    io::write_npy(m_session.folder() / "vp.npy", m_model.values.at("vp").data(), m_model.shape);
+  });
   print(report, static_cast<double>(low), static_cast<double>(high));
   return true;
+}
+
+// Waits for vp.npy.
+template <class T, int Dim>
+void ShotProgram<T, Dim>::velocity_is_there() {
+  if (!m_velocity.valid()) return;
+  m_velocity.get();
+  m_session.wrote("vp.npy");
 }
 
 // What the run is going to do.
@@ -419,6 +444,7 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
 template <class T, int Dim>
 void ShotProgram<T, Dim>::keep(std::size_t k, const Gather<T>& traces) {
   const HostPhase phase(m_session.phases, "write");
+  velocity_is_there();
   const wave::Shot<Dim>& shot = m_job.shots[k];
   const std::string name = gather_name(k);
   io::write_npy(m_session.folder() / name, traces.samples, {traces.receivers, traces.count});
@@ -436,7 +462,7 @@ template <class T, int Dim>
 Json ShotProgram<T, Dim>::model_json(const WaveReport& report) const {
   Json ranges;
   for (const auto& [option, values] : m_model.values) {
-    const auto [low, high] = range_of(values);
+    const auto [low, high] = m_model.range(option);
     ranges[option] = Json::array({low, high});
   }
   Json json;

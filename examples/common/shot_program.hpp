@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <string>
 #include <utility>
@@ -75,8 +76,9 @@ struct Gather {
 template <class T, int Dim>
 struct WaveJob {
   Grid<Dim> grid;
-  std::map<std::string, std::vector<T>>* values = nullptr;  ///< by option: "vp", "rho" ...
-  std::map<std::string, std::string> names;                 ///< of parameters, for messages
+  std::map<std::string, std::vector<T>>* values = nullptr;   ///< by option: "vp", "rho" ...
+  const std::map<std::string, double>* constants = nullptr;  ///< those that are one number
+  std::map<std::string, std::string> names;                  ///< of parameters, for messages
   std::vector<wave::Shot<Dim>> shots;
   std::string sources_name, receivers_name, wavelet_name;  ///< for messages
   wave::Boundaries<Dim> boundaries;
@@ -94,6 +96,8 @@ struct WaveJob {
   std::function<bool(const WaveReport&)> begins;
   /// The traces of a shot, receivers x samples.
   std::function<void(std::size_t shot, const Gather<T>&)> gather;
+  /// Gives the memory of `values` back, which nobody needs any more.
+  std::function<void()> drop_values;
   Progress progress;
 
   /// A message of the library in the words of the options. \param more what to call arguments that
@@ -186,6 +190,10 @@ class ShotProgram {
   /// All is computed and written: writes more, describes it in summary and ending.
   virtual void finish(const WaveReport& report, Ending& ending) = 0;
 
+  /// \brief Waits until vp.npy is written, which is begun before the first step.
+  ///
+  /// To be called before the first result is noted, so that vp.npy comes before it.
+  void velocity_is_there();
   /// Is a shot there?
   bool is_there(std::size_t shot) const { return m_list.there(shot); }
   /// The model.
@@ -222,6 +230,7 @@ class ShotProgram {
   bool m_begun = false;
   MemoryEstimate m_memory;
   MemoryLimit m_limit;
+  std::future<void> m_velocity;  // vp.npy on its way; it ends before the model does
 };
 
 namespace detail {

@@ -105,9 +105,9 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   for (const auto& [option, text] : o.model.parameters) {
     job.names[option] = concat("--", option, " ", text);
   }
-  const std::vector<T>& velocity = model.values.at("vp");
-  double mean = 0.0, spacing = job.grid.spacing[0];
-  for (const T v : velocity) mean += static_cast<double>(v) / static_cast<double>(velocity.size());
+  if constexpr (requires { job.constants; }) job.constants = &model.constants;
+  const double mean = model.mean("vp");
+  double spacing = job.grid.spacing[0];
   for (int d = 0; d < Dim; ++d) spacing = std::min(spacing, job.grid.spacing[d]);
   // bad velocities are refused later
   const bool good = std::isfinite(mean) && mean > 0.0;

@@ -21,11 +21,16 @@ namespace moho::examples {
 template <class T>
 using ModelValues = std::map<std::string, std::vector<T>>;
 
+/// Parameters that are one number everywhere, by option.
+using ModelConstants = std::map<std::string, double>;
+
 /// The values of one parameter; no field where there are none. On hosts nothing is copied: the
-/// values have to stay as long as the field.
+/// values have to stay as long as the field. \param constants where it is among these, a device
+/// makes the field itself; may be null
 template <class T, int Dim, class Memory>
 Field<T, Dim, Memory> to_field(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                               ModelValues<T>& values, const char* option) {
+                               ModelValues<T>& values, const char* option,
+                               const ModelConstants* constants = nullptr) {
   const auto found = values.find(option);
   if (found == values.end()) return {};
   const auto wrap = [&](T* data) {
@@ -40,22 +45,30 @@ Field<T, Dim, Memory> to_field(const Instance<Memory>& exec, const Grid<Dim>& gr
     return wrap(found->second.data());
   } else {
     auto field = make_field<T>(exec, grid, option);
+    if (constants != nullptr) {
+      const auto constant = constants->find(option);
+      if (constant != constants->end()) {
+        fill(exec, field, static_cast<T>(constant->second));
+        return field;
+      }
+    }
     copy(exec, field, wrap(found->second.data()));
     return field;
   }
 }
 
-/// All parameters.
+/// All parameters. \param constants those of them that are one number everywhere; may be null
 template <class T, int Dim, class Memory>
 wave::Model<T, Dim, Memory> to_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                                     ModelValues<T>& values) {
+                                     ModelValues<T>& values,
+                                     const ModelConstants* constants = nullptr) {
   wave::Model<T, Dim, Memory> model;
-  model.vp = to_field<T, Dim, Memory>(exec, grid, values, "vp");
-  model.density = to_field<T, Dim, Memory>(exec, grid, values, "rho");
-  model.epsilon = to_field<T, Dim, Memory>(exec, grid, values, "epsilon");
-  model.delta = to_field<T, Dim, Memory>(exec, grid, values, "delta");
-  model.theta = to_field<T, Dim, Memory>(exec, grid, values, "theta");
-  model.phi = to_field<T, Dim, Memory>(exec, grid, values, "phi");
+  model.vp = to_field<T, Dim, Memory>(exec, grid, values, "vp", constants);
+  model.density = to_field<T, Dim, Memory>(exec, grid, values, "rho", constants);
+  model.epsilon = to_field<T, Dim, Memory>(exec, grid, values, "epsilon", constants);
+  model.delta = to_field<T, Dim, Memory>(exec, grid, values, "delta", constants);
+  model.theta = to_field<T, Dim, Memory>(exec, grid, values, "theta", constants);
+  model.phi = to_field<T, Dim, Memory>(exec, grid, values, "phi", constants);
   return model;
 }
 

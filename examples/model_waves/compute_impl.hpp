@@ -14,7 +14,10 @@
 #include <moho/wave/snapshots.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -30,7 +33,7 @@ wave::Modelling<T, Dim, Memory> prepare(const Instance<Memory>& exec, const Wave
   wave::Model<T, Dim, Memory> model;
   {
     const ScopedPhase<Instance<Memory>> phase(exec, phases, "transfer");
-    model = to_model<T, Dim, Memory>(exec, job.grid, *job.values);
+    model = to_model<T, Dim, Memory>(exec, job.grid, *job.values, job.constants);
   }
   const ScopedPhase<Instance<Memory>> phase(exec, phases, "prepare");
   try {
@@ -51,16 +54,35 @@ struct ShotEnd {
   double begin = 0.0, end = 0.0;                         // of the steps, since the first shot
 };
 
+// Calls a function for snapshots in their order, whichever is whole first.
+class InOrder {
+ public:
+  void put(std::int64_t index, std::int64_t step,
+           const std::function<void(std::int64_t, std::int64_t)>& whole) {
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    m_waiting[index] = step;
+    for (auto first = m_waiting.begin(); first != m_waiting.end() && first->first == m_next;
+         first = m_waiting.erase(first)) {
+      whole(m_next++, first->second);
+    }
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::int64_t m_next = 0;
+  std::map<std::int64_t, std::int64_t> m_waiting;
+};
+
 // Shots over one model, one after the other or several at once.
 template <class T, int Dim, class Memory>
 class Survey {
  public:
   Survey(const Instance<Memory>& exec, const WaveJob<T, Dim>& job,
-         wave::Modelling<T, Dim, Memory>& modelling, const TakeSnapshot<T>& snapshot)
+         wave::Modelling<T, Dim, Memory>& modelling, const TakeSnapshots<T>& take)
       : m_job(job),
         m_modelling(modelling),
         m_plan(modelling.plan()),
-        m_snapshot(snapshot),
+        m_take(take),
         m_instances(instances_at_once(exec, m_plan.at_once)),
         m_parts(job.shots.size(), 0.0),
         m_rates(m_instances.size(), 0.0) {
@@ -131,11 +153,16 @@ class Survey {
     if (m_job.expand != rtm::Expansion::none) options.domain = domain.get();
     std::unique_ptr<wave::SnapshotQueue<T, Dim, Memory>> snapshots;
     if (k == 0 && options.snapshot_every > 0) {
-      const auto take = [&](std::int64_t step, const T* values) {
-        caller.call([&] { m_snapshot(step, values); });
+      const auto take = [this, &caller,
+                         order = std::make_shared<InOrder>()](const wave::SnapshotPart<T>& part) {
+        m_take.part(part);
+        if (!part.last()) return;
+        order->put(part.index, part.number, [&](std::int64_t index, std::int64_t step) {
+          caller.call([&] { m_take.whole(index, step); });
+        });
       };
-      snapshots =
-          std::make_unique<wave::SnapshotQueue<T, Dim, Memory>>(exec, propagator.interior(), take);
+      snapshots = std::make_unique<wave::SnapshotQueue<T, Dim, Memory>>(
+          exec, propagator.interior(), take, snapshot_options(exec, propagator.interior()));
       options.snapshot = [&](const wave::Wavefield<T, Dim, Memory>& field, const Box<Dim>&,
                              std::int64_t step) {
         snapshots->put(field.layout, field.now[0], step);
@@ -169,6 +196,19 @@ class Survey {
     return end;
   }
 
+  // Files of several snapshots are written at once beside a device; more where memory is plenty.
+  wave::SnapshotOptions snapshot_options(const Instance<Memory>& exec, const Box<Dim>& box) const {
+    wave::SnapshotOptions options;
+    if (is_host_memory<Memory>) return options;
+    options.writers = options.slots;
+    constexpr int most = 4;
+    const auto bytes = static_cast<std::size_t>(box.size()) * sizeof(T);
+    if (m_job.modelling.memory == 0 && 2 * most * bytes < memory_budget(exec, 0)) {
+      options.slots = options.writers = most;
+    }
+    return options;
+  }
+
   void tell(std::size_t worker, std::size_t k, const wave::ShotProgress& now) {
     m_parts[k] = static_cast<double>(now.step) / static_cast<double>(now.steps);
     m_rates[worker] = now.points_per_second;
@@ -181,7 +221,7 @@ class Survey {
   const WaveJob<T, Dim>& m_job;
   wave::Modelling<T, Dim, Memory>& m_modelling;
   const wave::ModellingPlan<Dim>& m_plan;
-  const TakeSnapshot<T>& m_snapshot;
+  const TakeSnapshots<T>& m_take;
   std::vector<Instance<Memory>> m_instances;
   std::vector<wave::Wavefield<T, Dim, Memory>> m_own;
   std::vector<wave::Wavefield<T, Dim, Memory>*> m_wavefields;
@@ -193,7 +233,7 @@ class Survey {
 
 template <class T, int Dim, class Memory>
 WaveReport compute_on(const Instance<Memory>& exec, const WaveJob<T, Dim>& job,
-                      const TakeSnapshot<T>& snapshot) {
+                      const TakeSnapshots<T>& snapshots) {
   WaveReport out;
   out.device = device_name(exec);
   out.threads = exec.concurrency();
@@ -202,7 +242,7 @@ WaveReport compute_on(const Instance<Memory>& exec, const WaveJob<T, Dim>& job,
   out.take(made->plan());
   out.bytes = made->plan().memory.most;
   if (!job.begins(out)) return out;
-  detail::Survey<T, Dim, Memory>(exec, job, *made, snapshot).run(out);
+  detail::Survey<T, Dim, Memory>(exec, job, *made, snapshots).run(out);
   return out;
 }
 
@@ -215,6 +255,6 @@ WaveReport compute_on(const Instance<Memory>& exec, const WaveJob<T, Dim>& job,
 /// One of them.
 #define MOHO_MODEL_WAVES_ON(T, Dim, Memory)                                                       \
   template WaveReport compute_on<T, Dim, Memory>(const Instance<Memory>&, const WaveJob<T, Dim>&, \
-                                                 const TakeSnapshot<T>&)
+                                                 const TakeSnapshots<T>&)
 
 }  // namespace moho::examples::model_waves

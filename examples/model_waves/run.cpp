@@ -10,6 +10,10 @@
 #include <moho/core/space.hpp>
 #include <moho/io/npy.hpp>
 
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 namespace moho::examples::model_waves {
@@ -63,8 +67,11 @@ class Program : public ShotProgram<T, Dim> {
       }
       if (arrivals) estimate.take(sizeof(T) * 2.5 * arrays.whole);
     }
-    // two snapshots, one is written while the next one comes
-    if (!o.snapshots || *o.snapshots > 0.0) estimate.take(2.0 * sizeof(T) * need.nodes());
+    // two snapshots, one is written while the next one comes; from a device they come in parts
+    if (!o.snapshots || *o.snapshots > 0.0) {
+      const double both = 2.0 * sizeof(T) * need.nodes();
+      estimate.take(o.space == "cuda" ? std::min(both, 32.0 * 1024 * 1024) : both);
+    }
     // layers, tables and lists
     estimate.take(0.05 * (estimate.now() - MemoryEstimate::process));
     if (o.plot) estimate.pass(plotting_bytes + 2.0 * sizeof(T) * need.nodes());
@@ -86,17 +93,44 @@ class Program : public ShotProgram<T, Dim> {
   }
 
   WaveReport compute(const WaveJob<T, Dim>& job) override {
-    const TakeSnapshot<T> snapshot = [&](std::int64_t step, const T* values) {
-      const std::string name = numbered("snapshot", static_cast<std::int64_t>(m_times.size()) + 1);
-      io::write_npy(this->session().folder() / name, values, this->model().shape);
+    std::mutex mutex;
+    std::map<std::int64_t, std::unique_ptr<io::NpyFile<T>>> open;
+    std::map<std::int64_t, io::FileIdentity> identities;
+    const auto file_of = [&](std::int64_t index) -> std::unique_ptr<io::NpyFile<T>>& {
+      const std::lock_guard<std::mutex> lock(mutex);
+      return open[index];
+    };
+    TakeSnapshots<T> snapshots;
+    snapshots.part = [&](const wave::SnapshotPart<T>& part) {
+      std::unique_ptr<io::NpyFile<T>>& file = file_of(part.index);
+      if (part.first()) {
+        file = std::make_unique<io::NpyFile<T>>(
+            this->session().folder() / numbered("snapshot", part.index + 1), this->model().shape,
+            true);
+      }
+      file->write(part.values, part.count);
+      if (!part.last()) return;
+      const io::FileIdentity identity = file->commit();
+      file.reset();
+      const std::lock_guard<std::mutex> lock(mutex);
+      identities[part.index] = identity;
+    };
+    snapshots.whole = [&](std::int64_t index, std::int64_t step) {
+      const std::string name = numbered("snapshot", index + 1);
+      this->velocity_is_there();
+      io::FileIdentity identity;
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        identity = identities.at(index);
+      }
       m_times.push_back(static_cast<double>(step) * this->report().time.dt);
       this->session().summary["snapshots"] = snapshots_json(m_times);
-      this->session().wrote(name);
+      this->session().wrote(name, identity);
       m_snapshots.push_back(name);
     };
     WaveReport report;
     with_space(m_o.space,
-               [&](const auto& exec) { report = compute_on<T, Dim>(exec, job, snapshot); });
+               [&](const auto& exec) { report = compute_on<T, Dim>(exec, job, snapshots); });
     return report;
   }
 

@@ -180,7 +180,7 @@ class Shots {
     m_report.locked = m_stream->locked();
     m_report.lock_text = m_stream->lock_text();
     // the volume has it now
-    if (m_streaming.file.empty() && m_job.expand == rtm::Expansion::none) m_job.values->clear();
+    if (m_streaming.file.empty() && m_job.expand == rtm::Expansion::none) m_job.drop_values();
     m_streaming.prepared(m_report);
   }
 

@@ -37,6 +37,10 @@ TEST(Checksum, OfPiecesAndOfFilesIsThatOfTheWhole) {
     at += piece;
   }
   EXPECT_EQ(sum.value(), checksum(bytes));
+  // one after the other, where long pieces are divided among three sums
+  Checksum in_turn;
+  for (std::size_t at = 0; at < bytes.size(); at += 100) in_turn.add(bytes.data() + at, 100);
+  EXPECT_EQ(in_turn.value(), checksum(bytes));
   const Folder folder;
   put_file(folder / "a.bin", bytes);
   EXPECT_EQ(identify_file(folder / "a.bin"), (FileIdentity{bytes.size(), checksum(bytes)}));

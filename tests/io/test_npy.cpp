@@ -362,5 +362,31 @@ TEST_F(Npy, ReadsTheMarmousiModel) {
   for (const float v : model.data) ASSERT_TRUE(v > 1000.0F && v < 6000.0F) << v;
 }
 
+TEST(NpyInParts, IsTheSameFile) {
+  const Folder folder;
+  std::vector<float> values(200000);
+  for (std::size_t n = 0; n < values.size(); ++n) values[n] = static_cast<float>(n) * 0.25f;
+  const std::vector<std::int64_t> shape{20, 100, 100};
+  FileIdentity whole;
+  write_npy(folder / "whole.npy", values.data(), shape, &whole);
+  EXPECT_EQ(whole, identify_file(folder / "whole.npy"));
+  {
+    NpyFile<float> file(folder / "parts.npy", shape, true);
+    file.write(values.data(), 7);
+    file.write(values.data() + 7, 150000);
+    file.write(values.data() + 150007, 49993);
+    EXPECT_EQ(file.commit(), whole);
+  }
+  EXPECT_EQ(identify_file(folder / "parts.npy"), whole);
+  {
+    NpyFile<float> file(folder / "short.npy", shape);
+    file.write(values.data(), 100);
+    EXPECT_THROW(file.commit(), FileError);
+  }
+  { const NpyFile<float> given_up(folder / "short.npy", shape); }
+  EXPECT_FALSE(std::filesystem::exists(folder / "short.npy"));
+  EXPECT_THROW(NpyFile<float>(folder / "empty.npy", {}), InputError);
+}
+
 }  // namespace
 }  // namespace moho::io

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <mutex>
 
 #include "support.hpp"
 
@@ -274,17 +275,29 @@ MEMORY_TEST(Driver, HandsOutSnapshots) {
 
   std::map<std::int64_t, std::vector<T>> taken;
   std::vector<std::int64_t> order;
-  wave::SnapshotQueue<T, 2, Memory> queue(exec, box, [&](std::int64_t step, const T* values) {
-    order.push_back(step);
-    taken[step].assign(values, values + box.size());
-  });
-  options.snapshot = [&](const auto& field, const Box<2>&, std::int64_t step) {
-    queue.put(field.layout, field.now[0], step);
+  std::mutex mutex;
+  const auto take = [&](const wave::SnapshotPart<T>& part) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (part.first()) order.push_back(part.number);
+    std::vector<T>& values = taken[part.number];
+    EXPECT_EQ(part.begin, static_cast<std::int64_t>(values.size())) << "parts come in order";
+    values.insert(values.end(), part.values, part.values + part.count);
+    EXPECT_EQ(part.last(), static_cast<std::int64_t>(values.size()) == box.size());
   };
-  modelling.shot(exec, shot, options);
-  queue.finish();
-  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
-  EXPECT_EQ(taken, expected);
+  // parts of 700 values on devices; the last one is shorter
+  for (const wave::SnapshotOptions how :
+       {wave::SnapshotOptions{}, {1, 1, 700 * sizeof(T)}, {3, 2, 700 * sizeof(T)}}) {
+    taken.clear();
+    order.clear();
+    wave::SnapshotQueue<T, 2, Memory> queue(exec, box, take, how);
+    options.snapshot = [&](const auto& field, const Box<2>&, std::int64_t step) {
+      queue.put(field.layout, field.now[0], step);
+    };
+    modelling.shot(exec, shot, options);
+    queue.finish();
+    EXPECT_TRUE(how.writers > 1 || std::is_sorted(order.begin(), order.end()));
+    EXPECT_EQ(taken, expected);
+  }
 }
 
 MEMORY_TEST(Driver, SnapshotsThatFailStopTheRun) {
@@ -298,7 +311,7 @@ MEMORY_TEST(Driver, SnapshotsThatFailStopTheRun) {
   options.snapshot_every = 1;
   int calls = 0;
   wave::SnapshotQueue<T, 2, Memory> queue(exec, modelling.propagator().interior(),
-                                          [&](std::int64_t, const T*) {
+                                          [&](const wave::SnapshotPart<T>&) {
                                             if (++calls == 3) throw FileError("the disk is full");
                                           });
   options.snapshot = [&](const auto& field, const Box<2>&, std::int64_t step) {

@@ -159,4 +159,51 @@ TEST(LayerMarch, CutsAnyhow) {
   expect_same_steps<Stencil::isotropic, float, 4>(Medium::isotropic, layers(20, false), cut);
 }
 
+// Boxes of few planes store psi of their own planes and of no others, whose boxes another instance
+// may be stepping.
+TEST(LayerMarch, StoresPsiOfItsOwnPlanes) {
+  const moho::Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
+  moho::Grid<2> grid = cube<2>(10, 10.0);
+  grid.extents[0] = grid.extents[1] = 75;
+  const auto model = random_model<float, 2, Host>(exec, grid, Medium::isotropic, 5);
+  PropagatorOptions<2> options;
+  options.dt = 2e-4;
+  options.boundaries = layers(20, false);
+  const Propagator<float, 2, Host> propagator(exec, grid, model, options);
+  const auto& scheme = propagator.scheme();
+  auto wave = propagator.make_wavefield(exec);
+  std::mt19937 random(3);
+  for (std::size_t n = 0; n < wave.now[0].size(); ++n) {
+    wave.now[0](n) = static_cast<float>(uniform(random, -1.0, 1.0));
+  }
+  constexpr float untouched = 77.0f;
+  for (const std::int64_t count : {1, 2, 5}) {
+    for (const std::int64_t begin : {0, 7, 56, 70}) {
+      for (auto& layer : wave.layers) moho::fill(exec, layer.psi_next, untouched);
+      moho::Box<2> box = moho::whole_box(grid);
+      box.lower[0] = begin;
+      box.upper[0] = begin + count;
+      step_in_one<Stencil::isotropic, float, 4>(scheme, propagator.medium_window(), wave, box,
+                                                detail::LayerCut{});
+      std::size_t number = 0;
+      for (const auto& layer : scheme.layers()) {
+        const auto& psi = wave.layers[number++].psi_next;
+        const detail::LayerShape shape = wave.layer_shape(scheme, layer);
+        const std::int64_t first = layer.axis == 0 ? layer.first : 0;
+        const std::int64_t planes = layer.axis == 0 ? layer.width : grid.extents[0];
+        for (std::int64_t u = 0; u < planes; ++u) {
+          const bool own = first + u >= box.lower[0] && first + u < box.upper[0];
+          std::int64_t stored = 0;
+          for (std::int64_t n = 0; n < shape.strides[0]; ++n) {
+            stored +=
+                psi(static_cast<std::size_t>(shape.offset + u * shape.strides[0] + n)) != untouched;
+          }
+          EXPECT_EQ(stored > 0, own) << "axis " << layer.axis << ", plane " << first + u
+                                     << " of a box of " << count << " planes from " << begin;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace

@@ -357,43 +357,67 @@ NpyLayout peek_npy(const std::filesystem::path& path) {
   return {header.shape, header.fortran && header.shape.size() > 1};
 }
 
-template <class T>
-void write_npy(const std::filesystem::path& path, const T* data,
-               const std::vector<std::int64_t>& shape) {
+namespace {
+// The number of values; throws for shapes that no file can have.
+std::int64_t count_of(const std::vector<std::int64_t>& shape) {
   const std::int64_t count = shape_size(shape);
-  if (shape.empty() || shape.size() > most_axes || count < 0) {
-    throw InputError(concat("write_npy: the shape is ", shape_string(shape), " (allowed: 1 to ",
-                            most_axes, " axes, every extent at least 1)"));
-  }
+  if (!shape.empty() && shape.size() <= most_axes && count >= 0) return count;
+  throw InputError(concat("write_npy: the shape is ", shape_string(shape), " (allowed: 1 to ",
+                          most_axes, " axes, every extent at least 1)"));
+}
+}  // namespace
+
+template <class T>
+NpyFile<T>::NpyFile(const std::filesystem::path& path, const std::vector<std::int64_t>& shape,
+                    bool sums)
+    : m_bytes(static_cast<std::uint64_t>(count_of(shape)) * sizeof(T)), m_file(path, sums) {
   std::string header = concat("{'descr': '<", std::is_floating_point_v<T> ? 'f' : 'i', sizeof(T),
                               "', 'fortran_order': False, 'shape': (");
   for (std::size_t d = 0; d < shape.size(); ++d) header += concat(d ? ", " : "", shape[d]);
   header += shape.size() == 1 ? ",), }" : "), }";
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
-
-  AtomicFile file(path);
-  file.write(magic);
+  m_file.write(magic);
   const char version_and_length[4] = {1, 0, static_cast<char>(header.size() & 0xff),
                                       static_cast<char>(header.size() >> 8)};
-  file.write(version_and_length, 4);
-  file.write(header);
+  m_file.write(version_and_length, 4);
+  m_file.write(header);
+  m_bytes += 10 + header.size();
+}
+
+template <class T>
+void NpyFile<T>::write(const T* values, std::int64_t count) {
   if constexpr (std::endian::native == std::endian::little) {
-    file.write(data, static_cast<std::size_t>(count) * sizeof(T));
+    m_file.write(values, static_cast<std::size_t>(count) * sizeof(T));
   } else {
     for (std::int64_t i = 0; i < count; ++i) {
-      T value = data[i];
+      T value = values[i];
       detail::swap_bytes(&value, 1, sizeof(T));
-      file.write(&value, sizeof(T));
+      m_file.write(&value, sizeof(T));
     }
   }
-  file.commit(10 + header.size() + static_cast<std::uint64_t>(count) * sizeof(T));
+}
+
+template <class T>
+FileIdentity NpyFile<T>::commit() {
+  m_file.commit(m_bytes);
+  return m_file.identity();
+}
+
+template <class T>
+void write_npy(const std::filesystem::path& path, const T* data,
+               const std::vector<std::int64_t>& shape, FileIdentity* identity) {
+  NpyFile<T> file(path, shape, identity != nullptr);
+  file.write(data, shape_size(shape));
+  const FileIdentity written = file.commit();
+  if (identity != nullptr) *identity = written;
 }
 
 #define MOHO_INSTANTIATE_NPY(T)                                      \
   template Array<T> read_npy<T>(const std::filesystem::path&);       \
+  template class NpyFile<T>;                                         \
   template void write_npy<T>(const std::filesystem::path&, const T*, \
-                             const std::vector<std::int64_t>&);
+                             const std::vector<std::int64_t>&, FileIdentity*);
 MOHO_INSTANTIATE_NPY(float)
 MOHO_INSTANTIATE_NPY(double)
 MOHO_INSTANTIATE_NPY(std::int16_t)

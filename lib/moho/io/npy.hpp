@@ -5,6 +5,8 @@
 /// \brief NumPy's .npy files.
 
 #include <moho/io/array.hpp>
+#include <moho/io/checksum.hpp>
+#include <moho/io/writer.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -39,9 +41,34 @@ NpyLayout peek_npy(const std::filesystem::path& path);
 /// Writes `product(shape)` values in C order as a .npy file, format 1.0, little endian, data on a
 /// boundary of 64 bytes. T: float, double, std::int16_t, std::int32_t, std::int64_t. \throws
 /// FileError when the file cannot be written whole, InputError for an empty shape
+/// \param path of the file
+/// \param data the values
+/// \param shape extents, the last axis fastest
+/// \param[out] identity length and checksum of the file, unless it is null
 template <class T>
 void write_npy(const std::filesystem::path& path, const T* data,
-               const std::vector<std::int64_t>& shape);
+               const std::vector<std::int64_t>& shape, FileIdentity* identity = nullptr);
+
+/// \brief A .npy file whose values come part by part, as write_npy() writes it.
+///
+/// Destroying it without commit() leaves nothing behind.
+template <class T>
+class NpyFile {
+ public:
+  /// Creates it. \param sums true: commit() returns length and checksum \throws FileError,
+  /// InputError
+  NpyFile(const std::filesystem::path& path, const std::vector<std::int64_t>& shape,
+          bool sums = false);
+  /// Appends values in C order. \throws FileError
+  void write(const T* values, std::int64_t count);
+  /// Gives the file its name when it is whole. \returns length and checksum, if it keeps them
+  /// \throws FileError
+  FileIdentity commit();
+
+ private:
+  std::uint64_t m_bytes;  // that it will have
+  AtomicFile m_file;
+};
 
 /// Writes an array as a .npy file.
 template <class T>

@@ -56,7 +56,8 @@ const char* advice(int reason) {
 }
 }  // namespace
 
-AtomicFile::AtomicFile(const std::filesystem::path& path) : m_name(path.string()), m_target(path) {
+AtomicFile::AtomicFile(const std::filesystem::path& path, bool sums)
+    : m_name(path.string()), m_target(path), m_sums(sums) {
   namespace fs = std::filesystem;
   if (path.empty() || path.filename().empty()) {
     throw FileError(
@@ -127,6 +128,10 @@ void AtomicFile::flush() {
 void AtomicFile::write(const void* data, std::size_t bytes) {
   if (m_descriptor < 0) throw FileError(concat("'", m_name, "' was already closed"));
   const auto* from = static_cast<const char*>(data);
+  if (m_sums) {
+    m_sum.add(data, bytes);
+    m_bytes += bytes;
+  }
   if (m_buffer.size() + bytes > buffer_size) flush();
   if (bytes >= buffer_size) {
     put(from, bytes);

@@ -4,6 +4,8 @@
 /// \file
 /// \brief The one way moho writes a file: whole, or not at all.
 
+#include <moho/io/checksum.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -23,7 +25,9 @@ class AtomicFile {
  public:
   /// Creates the temporary file. Throws FileError when the folder is missing or not writable, or
   /// when the target is a folder or no regular file. A symbolic link is followed.
-  explicit AtomicFile(const std::filesystem::path& path);
+  /// \param path of the file
+  /// \param sums true: length and checksum of what is written are kept for identity()
+  explicit AtomicFile(const std::filesystem::path& path, bool sums = false);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -36,6 +40,10 @@ class AtomicFile {
   /// Brings everything to the disk and gives the file its name. With `expected`, the file must have
   /// that many bytes. After a failure nothing is left behind.
   void commit(std::optional<std::uint64_t> expected = std::nullopt);
+
+  /// Length and checksum of what was written, where the file was made to keep them: what
+  /// identify_file() finds without that it is read.
+  FileIdentity identity() const { return {m_bytes, m_sum.value()}; }
 
   /// Removes the temporary file and throws FileError with the system's reason (an errno value).
   [[noreturn]] void fail(int reason);
@@ -55,6 +63,9 @@ class AtomicFile {
   std::filesystem::path m_temporary;
   std::vector<char> m_buffer;
   int m_descriptor = -1;
+  bool m_sums = false;
+  std::uint64_t m_bytes = 0;
+  Checksum m_sum;
 };
 
 /// \brief Removes the temporary files of every AtomicFile that is being written, and lets no other

@@ -250,12 +250,13 @@ struct AxisRing {
 
     // the rows of a plane that this thread copies into the ring
     const int copy_row = thread / Shape::lanes, copy_lane = thread % Shape::lanes;
+    // a tile that begins near the end of a row would read behind the array at the last one
+    const int copy_column = min(z0 - Shape::side + copy_lane * 4, stride_y - 4);
     int copy_from[Shape::copies];
     MOHO_UNROLL
     for (int n = 0; n < Shape::copies; ++n) {
       const int from = y0 - 2 * radius + copy_row + n * Shape::at_once;
-      copy_from[n] =
-          min(max(from, -radius), last_row) * stride_y + z0 - Shape::side + copy_lane * 4;
+      copy_from[n] = min(max(from, -radius), last_row) * stride_y + copy_column;
     }
     const unsigned copy_to =
         ring_address(shared) + 4 * (copy_row * Shape::ring_row + copy_lane * 4);

@@ -41,7 +41,7 @@ struct LayerPiece {
 struct LayerCut {
   int lanes = 16;     ///< threads along z where no layer across y or z reaches
   int rim_lanes = 8;  ///< the same where one does
-  int planes = 64;    ///< of a march, at most
+  int planes = 32;    ///< of a march, at most
   int rim_planes = 64;
   int flat_planes = 4;  ///< in 2D, where teams are few: short marches are more of them
   int flat_rim_planes = 4;
@@ -350,7 +350,7 @@ struct DeviceLayerMarch {
           const std::int64_t element = element_x + j * side_x.stride_x;
           psi = load_lanes<width>(side_x.psi_now + element);
           ahead_x(j, psi);
-          if (active && j >= x0) rims.tiles.store(s, z, side_x.psi_next + element, psi);
+          if (active && j >= x0 && j < x1) rims.tiles.store(s, z, side_x.psi_next + element, psi);
         }
         ring_x[k] = psi;
       }
@@ -362,6 +362,36 @@ struct DeviceLayerMarch {
     rims.tiles.taper(s, y, z, taper);
     int plane = 0;  // which of the two planes
     for (int n = 0, x = x0; n < turns; ++n) {
+      if constexpr (Traits::asks && Dim == 3) {
+        if (n + 1 < turns) {
+          const std::int64_t later = at + s.stride_x;
+          MOHO_UNROLL
+          for (int f = 0; f < queues; ++f) prefetch(rims.column(f) + later + radius * s.stride_x);
+          prefetch(s.scale + later);
+          MOHO_UNROLL
+          for (int f = 0; f < fields; ++f) prefetch(s.next[f] + later);
+          if constexpr (fields == 2) {
+            prefetch(s.a + later);
+            prefetch(s.b + later);
+          }
+          if (across_x) {
+            const int j = lx.nearest(x + 1 + reach, piece.side[0], 1);
+            const int k = lx.nearest(x + 1, piece.side[0], 1);
+            prefetch(side_x.psi_now + element_x + j * side_x.stride_x);
+            prefetch(side_x.zeta + element_x + k * side_x.stride_x);
+          }
+          if (across_y) {
+            const LayerAccess<T>& access = ly.sides[piece.side[1]];
+            prefetch(access.psi_now + element_y + access.stride_x);
+            prefetch(access.zeta + element_y + access.stride_x);
+          }
+          if (across_z) {
+            const LayerAccess<T>& access = lz.sides[piece.side[2]];
+            prefetch(access.psi_now + element_z + access.stride_x);
+            prefetch(access.zeta + element_z + access.stride_x);
+          }
+        }
+      }
       // all loads, then what needs no other thread
       Vector ahead[queues], before[2], a, b, psi_x, psi_y, psi_z, zeta_x, zeta_y, zeta_z;
       T total[width], now_q[width], second_x[width], second_y[width], second_z[width];

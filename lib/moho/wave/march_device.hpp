@@ -24,6 +24,9 @@ struct DeviceMarchTraits {
   static constexpr int rows = 8;                     ///< threads along y
   static constexpr int planes = 64;                  ///< planes along x that a team marches through
   static constexpr int blocks = radius > 6 ? 1 : 2;  ///< teams on a multiprocessor
+  /// In 3D a plane's values are asked of the second-level cache while the plane before is stepped;
+  /// only tried in isotropic media.
+  static constexpr bool asks = stencil == Stencil::isotropic;
 };
 
 /// A vector that is loaded and stored with one instruction.
@@ -233,6 +236,18 @@ struct DeviceMarch {
     for (std::int64_t x = x0; x < x1; ++x, at += s.stride_x) {
       // all loads before the first use
       Vector ahead[queues], before[2], scale, a, b, next;
+      if constexpr (Traits::asks && Dim == 3) {
+        const std::int64_t later = at + s.stride_x;
+        MOHO_UNROLL
+        for (int f = 0; f < queues; ++f) prefetch(column(f) + later + radius * s.stride_x);
+        prefetch(s.scale + later);
+        prefetch(s.next[0] + later);
+        if constexpr (fields == 2) {
+          prefetch(s.next[1] + later);
+          prefetch(s.a + later);
+          prefetch(s.b + later);
+        }
+      }
       MOHO_UNROLL
       for (int f = 0; f < queues; ++f) {
         ahead[f] = load_lanes<width>(column(f) + at + radius * s.stride_x);

@@ -77,8 +77,7 @@ MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
   need.gathers = bytes(shape.at_once * shape.receivers * (shape.rows + shape.samples + point));
   need.host = bytes(shape.at_once * shape.receivers * (shape.rows + 3 * shape.samples));
   if (shape.snapshots) {
-    need.snapshots = bytes(shape.grid.size());
-    need.host += bytes(2 * shape.grid.size());
+    need.snapshots = bytes(2 * shape.grid.size());  // SnapshotOptions::slots
   }
   const std::size_t tapered = shape.tapered ? bytes(shape.grid.size()) : 0;
   const std::size_t given = shape.keep_given ? need.model : 0;

@@ -10,6 +10,7 @@
 #include <moho/core/phases.hpp>
 #include <moho/wave/layout.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -17,6 +18,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace moho::wave {
@@ -35,23 +37,47 @@ struct CopyBox {
 };
 }  // namespace detail
 
+/// Some values of a box of a wavefield, on their way to the host.
+template <class T>
+struct SnapshotPart {
+  std::int64_t index;   ///< of the call of SnapshotQueue::put(), from 0
+  std::int64_t number;  ///< that put() was given
+  std::int64_t begin;   ///< first value, counted through the box with the last axis fastest
+  std::int64_t count;   ///< values of this part
+  std::int64_t size;    ///< values of the box
+  const T* values;      ///< they are gone when the function returns
+
+  /// Is it the first part of its box?
+  bool first() const { return begin == 0; }
+  /// Is it the last one?
+  bool last() const { return begin + count == size; }
+};
+
+/// How a SnapshotQueue works.
+struct SnapshotOptions {
+  int slots = 2;    ///< boxes that wait for the host, in the memory of the run
+  int writers = 1;  ///< boxes that the function takes at once, each on a thread
+  std::int64_t part_bytes = std::int64_t{4} << 20;  ///< of a part, from devices
+};
+
 /// \brief Hands values of a wavefield in a box to a function on the host, while the run goes on.
 ///
-/// put() submits a copy and returns; a thread of its own waits for the copy and calls the function,
-/// in the order of the calls of put(). From a device values leave through page-locked memory on an
-/// instance beside that of the run, so that steps and copies overlap.
+/// put() submits a copy and returns; threads of their own call the function with the values, part
+/// by part. From a device they leave through small page-locked buffers on instances beside that of
+/// the run, so that steps, copies and the function overlap; from a host the box is one part.
 ///
-/// It takes the box once in the memory of the run where that is a device, and `slots` times on the
-/// host. put() waits where all slots hold values that the function is not done with.
+/// It takes the box `slots` times in the memory of the run. put() waits where all slots hold values
+/// that the function is not done with.
 template <class T, int Dim, class Memory>
 class SnapshotQueue {
  public:
-  /// Gets a number (such as the step) and the values of the box, the last axis fastest. It runs on
-  /// a thread of the queue. The values are gone when it returns.
-  using Take = std::function<void(std::int64_t number, const T* values)>;
+  /// Gets the parts of each box in their order, on one thread. With several writers it is called
+  /// for several boxes at once.
+  using Take = std::function<void(const SnapshotPart<T>&)>;
 
   /// Allocates. \param box nodes that are handed over, in the window of the arrays put()
-  SnapshotQueue(const InstanceOf<Memory>& exec, const Box<Dim>& box, Take take, int slots = 2);
+  SnapshotQueue(const InstanceOf<Memory>& exec, const Box<Dim>& box, Take take,
+                const SnapshotOptions& options = {});
   SnapshotQueue(const SnapshotQueue&) = delete;
   SnapshotQueue& operator=(const SnapshotQueue&) = delete;
   /// Waits for what is under way. What the function threw is lost unless finish() was called.
@@ -65,56 +91,73 @@ class SnapshotQueue {
   /// Seconds that put() and finish() have waited: what the snapshots have cost the run.
   double seconds_waited() const { return m_waited; }
   /// Bytes in the memory of the run.
-  static std::size_t device_bytes(const Box<Dim>& box) {
-    return is_host_memory<Memory> ? 0 : static_cast<std::size_t>(box.size()) * sizeof(T);
-  }
-  /// Bytes on the host.
-  static std::size_t host_bytes(const Box<Dim>& box, int slots = 2) {
-    return static_cast<std::size_t>(slots) * static_cast<std::size_t>(box.size()) * sizeof(T);
+  static std::size_t bytes(const Box<Dim>& box, const SnapshotOptions& options = {}) {
+    return static_cast<std::size_t>(options.slots) * static_cast<std::size_t>(box.size()) *
+           sizeof(T);
   }
 
  private:
   using HostValues = Kokkos::View<T*, Kokkos::LayoutRight, StagingMemory<Memory>>;
   struct Entry {
     std::size_t slot;
-    std::int64_t number;
+    std::int64_t index, number;
   };
-  void work();
+  // Where a writer's parts pass: two, of which one is copied while the function has the other.
+  struct Lane {
+    explicit Lane(const Instance<Memory>& exec) : instance(exec) {}
+    Instance<Memory> instance;
+    HostValues parts[2];
+    Mark<Memory> there[2];
+  };
+  void work(Lane* lane);
+  void hand_over(const Entry& entry, Lane* lane);
 
-  Instance<Memory> m_exec, m_lane;
+  Instance<Memory> m_exec;
   Box<Dim> m_box;
   Take m_take;
-  Storage<T, Memory> m_device;
-  std::vector<HostValues> m_slots;
+  std::int64_t m_part;
+  std::vector<Storage<T, Memory>> m_slots;
+  std::vector<Mark<Memory>> m_filled;  // by slot
+  std::vector<Lane> m_lanes;
   double m_waited = 0.0;
 
   std::mutex m_mutex;
   std::condition_variable m_changed;
   std::vector<std::size_t> m_free;
   std::deque<Entry> m_full;
-  bool m_busy = false, m_closed = false;
+  std::int64_t m_count = 0;
+  int m_busy = 0;
+  bool m_closed = false;
   std::exception_ptr m_failure;
-  std::thread m_thread;
+  std::vector<std::thread> m_threads;
 };
 
 template <class T, int Dim, class Memory>
 SnapshotQueue<T, Dim, Memory>::SnapshotQueue(const InstanceOf<Memory>& exec, const Box<Dim>& box,
-                                             Take take, int slots)
+                                             Take take, const SnapshotOptions& options)
     : m_exec(exec),
-      m_lane(instance_beside(Instance<Memory>(exec))),
       m_box(box),
-      m_take(std::move(take)) {
-  const auto count = static_cast<std::size_t>(box.size());
-  if constexpr (!is_host_memory<Memory>) {
-    m_device = allocate<Storage<T, Memory>>(exec, "moho::wave::snapshot", count);
-  }
-  for (int i = 0; i < slots; ++i) {
-    m_slots.push_back(HostValues(
-        Kokkos::view_alloc("moho::wave::snapshot on the host", Kokkos::WithoutInitializing),
-        count));
+      m_take(std::move(take)),
+      m_part(std::clamp<std::int64_t>(options.part_bytes / static_cast<std::int64_t>(sizeof(T)), 1,
+                                      std::max<std::int64_t>(box.size(), 1))) {
+  for (int i = 0; i < std::max(options.slots, 1); ++i) {
+    m_slots.push_back(allocate<Storage<T, Memory>>(exec, "moho::wave::snapshot",
+                                                   static_cast<std::size_t>(box.size())));
     m_free.push_back(static_cast<std::size_t>(i));
   }
-  m_thread = std::thread([this] { work(); });
+  m_filled.resize(m_slots.size());
+  const int writers = std::max(options.writers, 1);
+  for (int i = 0; i < writers; ++i) {
+    m_lanes.emplace_back(instance_beside(Instance<Memory>(exec)));
+    if constexpr (!is_host_memory<Memory>) {
+      for (HostValues& part : m_lanes.back().parts) {
+        part = HostValues(
+            Kokkos::view_alloc("moho::wave::snapshot on the host", Kokkos::WithoutInitializing),
+            static_cast<std::size_t>(m_part));
+      }
+    }
+  }
+  for (Lane& lane : m_lanes) m_threads.emplace_back([this, &lane] { work(&lane); });
 }
 
 template <class T, int Dim, class Memory>
@@ -124,15 +167,15 @@ SnapshotQueue<T, Dim, Memory>::~SnapshotQueue() {
     m_closed = true;
   }
   m_changed.notify_all();
-  m_thread.join();
-  m_lane.fence();
+  for (std::thread& thread : m_threads) thread.join();
+  for (Lane& lane : m_lanes) lane.instance.fence();
 }
 
 template <class T, int Dim, class Memory>
 void SnapshotQueue<T, Dim, Memory>::put(const Layout<Dim>& layout,
                                         const Storage<const T, Memory>& field,
                                         std::int64_t number) {
-  Entry entry{0, number};
+  Entry entry{0, 0, number};
   {
     const Stopwatch watch;
     std::unique_lock<std::mutex> lock(m_mutex);
@@ -140,23 +183,17 @@ void SnapshotQueue<T, Dim, Memory>::put(const Layout<Dim>& layout,
     m_waited += watch.seconds();
     if (m_failure) std::rethrow_exception(m_failure);
     entry.slot = m_free.back();
+    entry.index = m_count++;
     m_free.pop_back();
   }
-  detail::CopyBox<T, Dim> functor{field.data(), nullptr, layout, m_box};
+  const Stopwatch watch;
+  launch("moho::wave::snapshot", m_exec, m_box.size(),
+         detail::CopyBox<T, Dim>{field.data(), m_slots[entry.slot].data(), layout, m_box});
   if constexpr (is_host_memory<Memory>) {
-    const Stopwatch watch;
-    functor.to = m_slots[entry.slot].data();
-    launch("moho::wave::snapshot", m_exec, m_box.size(), functor);
     m_exec.fence();
     m_waited += watch.seconds();
-  } else {
-    // the buffer is free once the copy of the values before has left it
-    wait_on_device(m_exec, m_lane);
-    functor.to = m_device.data();
-    launch("moho::wave::snapshot", m_exec, m_box.size(), functor);
-    wait_on_device(m_lane, m_exec);
-    copy(m_lane, m_slots[entry.slot], m_device);
   }
+  m_filled[entry.slot].set(m_exec);
   {
     const std::lock_guard<std::mutex> lock(m_mutex);
     m_full.push_back(entry);
@@ -168,35 +205,66 @@ template <class T, int Dim, class Memory>
 void SnapshotQueue<T, Dim, Memory>::finish() {
   const Stopwatch watch;
   std::unique_lock<std::mutex> lock(m_mutex);
-  m_changed.wait(lock, [this] { return m_full.empty() && !m_busy; });
+  m_changed.wait(lock, [this] { return m_full.empty() && m_busy == 0; });
   m_waited += watch.seconds();
   if (m_failure) std::rethrow_exception(m_failure);
 }
 
 template <class T, int Dim, class Memory>
-void SnapshotQueue<T, Dim, Memory>::work() {
+void SnapshotQueue<T, Dim, Memory>::hand_over(const Entry& entry, [[maybe_unused]] Lane* lane) {
+  const auto& slot = m_slots[entry.slot];
+  SnapshotPart<T> part{entry.index, entry.number, 0, 0, m_box.size(), nullptr};
+  if constexpr (is_host_memory<Memory>) {
+    part.count = part.size;
+    part.values = slot.data();
+    m_take(part);
+  } else {
+    m_filled[entry.slot].hold(lane->instance);
+    const std::int64_t parts = (part.size + m_part - 1) / m_part;
+    const auto fetch = [&](std::int64_t k) {
+      const auto begin = static_cast<std::size_t>(k * m_part);
+      const auto end = static_cast<std::size_t>(std::min((k + 1) * m_part, part.size));
+      const auto& to = lane->parts[k % 2];
+      copy(lane->instance, Kokkos::subview(to, std::pair<std::size_t, std::size_t>(0, end - begin)),
+           Kokkos::subview(slot, std::pair<std::size_t, std::size_t>(begin, end)));
+      lane->there[k % 2].set(lane->instance);
+    };
+    fetch(0);
+    for (std::int64_t k = 0; k < parts; ++k) {
+      if (k + 1 < parts) fetch(k + 1);
+      lane->there[k % 2].wait();
+      part.begin = k * m_part;
+      part.count = std::min(m_part, part.size - part.begin);
+      part.values = lane->parts[k % 2].data();
+      m_take(part);
+    }
+  }
+}
+
+template <class T, int Dim, class Memory>
+void SnapshotQueue<T, Dim, Memory>::work(Lane* lane) {
   std::unique_lock<std::mutex> lock(m_mutex);
   for (;;) {
     m_changed.wait(lock, [this] { return m_closed || !m_full.empty(); });
     if (m_full.empty()) return;
     const Entry entry = m_full.front();
     m_full.pop_front();
-    m_busy = true;
+    ++m_busy;
     const bool failed = m_failure != nullptr;
     lock.unlock();
     std::exception_ptr failure;
     if (!failed) {
       try {
-        if constexpr (!is_host_memory<Memory>) m_lane.fence();
-        m_take(entry.number, m_slots[entry.slot].data());
+        hand_over(entry, lane);
       } catch (...) {
         failure = std::current_exception();
+        lane->instance.fence();  // nothing comes into the buffers any more
       }
     }
     lock.lock();
-    if (failure) m_failure = failure;
+    if (failure && !m_failure) m_failure = failure;
     m_free.push_back(entry.slot);
-    m_busy = false;
+    --m_busy;
     m_changed.notify_all();
   }
 }
