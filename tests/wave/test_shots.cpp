@@ -71,8 +71,9 @@ std::vector<wave::Shot<2>> different_shots(int count) {
     const double shift = n % 2 == 0 ? 0.0 : 3.7;
     wave::Shot<2> shot;
     shot.number = n + 1;
-    shot.sources =
-        wave::point_line<2>({50.0 + 70.0 * n, 30.0 + shift}, {90.0 + 70.0 * n, 60.0}, 1 + n % 3);
+    for (int k = 0; k <= n % 3; ++k) {
+      shot.sources.push_back({50.0 + 70.0 * n + 13.0 * k, 30.0 + shift + 7.0 * k});
+    }
     shot.receivers =
         wave::point_line<2>({10.0, 20.0 + shift}, {560.0, 20.0 + shift}, 3 + 5 * (n % 4));
     shots.push_back(shot);
@@ -199,11 +200,14 @@ MEMORY_TEST(ShotsAtOnce, TogetherRefuseWhatTheyCannot) {
   wave::WholeDomain<T, 2, Memory> domain;
   with_domain.domain = &domain;
   EXPECT_THAT(text_of(wavelet, with_domain), HasSubstr("domain is given for shots that are"));
-  // amplitudes beyond the largest number
+  // sources at one place, whose sum is beyond the largest number
+  const wave::Shot<2> loud{.sources = wave::Points<2>(64, {300.0, 300.0})};
+  const auto quiet = std::exchange(points[1].sources, modelling.sources(exec, loud));
   std::vector<double> large = wavelet;
   for (double& sample : large) sample *= std::numeric_limits<T>::max();
   EXPECT_THAT(text_of(large, modelling.shot_options()),
               HasSubstr("the wavefield p is no longer finite"));
+  points[1].sources = quiet;
   EXPECT_EQ(text_of(wavelet, modelling.shot_options()), "");
 }
 

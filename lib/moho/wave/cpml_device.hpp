@@ -45,6 +45,8 @@ struct LayerCut {
   int rim_planes = 64;
   int flat_planes = 4;  ///< in 2D, where teams are few: short marches are more of them
   int flat_rim_planes = 4;
+  int flat_planes_of_several = 16;  ///< in 2D, in a launch for several wavefields
+  int flat_rim_planes_of_several = 16;
   int unit_y = 32;         ///< rows that a rim across y is a multiple of
   int unit_z = 32;         ///< 4-byte words that a rim across z is a multiple of
   bool rims_first = true;  ///< pieces that layers reach come first: they take longer a plane
@@ -114,7 +116,7 @@ struct DeviceLayerMarch {
     return sizeof(Vector) * static_cast<std::size_t>(most);
   }
 
-  /// Cuts the box of the arguments into pieces. Returns the teams.
+  /// Cuts the box of the arguments into pieces. Returns the teams of a wavefield.
   std::int64_t cover(const LayerCut& cut) {
     const StepArguments<T>& s = march.s;
     int bounds[3][4], reached[3][3];
@@ -157,7 +159,7 @@ struct DeviceLayerMarch {
         bool empty = (piece.axes != 0) != ((turn == 1) != cut.rims_first);
         for (int d = 0; d < 3; ++d) empty = empty || piece.lower[d] >= piece.upper[d];
         if (empty) continue;
-        teams += place(cut, piece);
+        teams += place(cut, s.shots, piece);
         piece.end = static_cast<int>(teams);
         pieces[count++] = piece;
       }
@@ -166,7 +168,7 @@ struct DeviceLayerMarch {
   }
 
   /// The tiles of a piece. Returns their number.
-  static std::int64_t place(const LayerCut& cut, LayerPiece& piece) {
+  static std::int64_t place(const LayerCut& cut, int shots, LayerPiece& piece) {
     const auto ceiling = [](int n, int by) { return (n + by - 1) / by; };
     const int nodes = piece.axes == 0 ? March::width : width;
     piece.first_z = piece.lower[2] / nodes * nodes;
@@ -192,7 +194,10 @@ struct DeviceLayerMarch {
     piece.tiles_y = Dim == 3 ? ceiling(piece.upper[1] - piece.lower[1], piece.rows) : 1;
     const int planes = piece.upper[0] - piece.lower[0];
     int most = piece.axes == 0 ? cut.planes : cut.rim_planes;
-    if (Dim == 2) most = piece.axes == 0 ? cut.flat_planes : cut.flat_rim_planes;
+    if (Dim == 2 && shots == 1) most = piece.axes == 0 ? cut.flat_planes : cut.flat_rim_planes;
+    if (Dim == 2 && shots > 1) {
+      most = piece.axes == 0 ? cut.flat_planes_of_several : cut.flat_rim_planes_of_several;
+    }
     piece.planes = ceiling(planes, ceiling(planes, most));
     const int marches = ceiling(planes, piece.planes);
     return static_cast<std::int64_t>(piece.tiles_z) * piece.tiles_y *

@@ -53,7 +53,7 @@ struct InjectFields {
   std::int64_t count;
   int fields;
 
-  std::int64_t size() const { return count * fields; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t size() const { return count * fields; }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t n) const {
     if (n < count) {
       field[0](n);
