@@ -5,6 +5,9 @@
 
 #include <moho/wave/shots.hpp>
 
+#include <limits>
+#include <utility>
+
 #include "support.hpp"
 
 namespace moho::testing {
@@ -201,7 +204,8 @@ MEMORY_TEST(ShotsAtOnce, TogetherRefuseWhatTheyCannot) {
   with_domain.domain = &domain;
   EXPECT_THAT(text_of(wavelet, with_domain), HasSubstr("domain is given for shots that are"));
   // sources at one place, whose sum is beyond the largest number
-  const wave::Shot<2> loud{.sources = wave::Points<2>(64, {300.0, 300.0})};
+  wave::Shot<2> loud;
+  loud.sources.assign(64, {300.0, 300.0});
   const auto quiet = std::exchange(points[1].sources, modelling.sources(exec, loud));
   std::vector<double> large = wavelet;
   for (double& sample : large) sample *= std::numeric_limits<T>::max();

@@ -46,7 +46,7 @@ struct LayerCut {
   int flat_planes = 4;  ///< in 2D, where teams are few: short marches are more of them
   int flat_rim_planes = 4;
   int flat_planes_of_several = 16;  ///< in 2D, in a launch for several wavefields
-  int flat_rim_planes_of_several = 16;
+  int flat_rim_planes_of_several = 8;
   int unit_y = 32;         ///< rows that a rim across y is a multiple of
   int unit_z = 32;         ///< 4-byte words that a rim across z is a multiple of
   bool rims_first = true;  ///< pieces that layers reach come first: they take longer a plane
@@ -58,7 +58,7 @@ struct DeviceLayerMarchTraits : DeviceMarchTraits<stencil, T, radius> {
   /// An instance for each set of axes, or one for all, which is slower and compiles faster.
   static constexpr bool by_axes = radius == 2 || radius == 4;
   /// Teams on a multiprocessor in 2D, where they have 32 threads.
-  static constexpr int flat_blocks = 12;
+  static constexpr int flat_blocks = 14;
   /// Nodes of a thread where layers reach: 8 bytes in VTI, where registers spill with 16.
   static constexpr int rim_width = stencil == Stencil::vti
                                        ? 8 / static_cast<int>(sizeof(T))
