@@ -8,7 +8,8 @@
 // of traces. Points are all nodes, those of the layers, too. Every trace is compared with that of
 // one shot after the other: the bits have to be the same.
 //
-// Names: shots/isotropic/float/<space>/<nx>x<nz>/at_once:<n>, auto where the library chooses.
+// Names: shots/isotropic/float/<space>/<nx>x<nz>/at_once:<n>/together:<m>, auto where the library
+// chooses: n shots at once, m of them in step with each other (1: a thread and a stream for each).
 
 #include "bench_shots/runner.hpp"
 #include "common/program.hpp"
@@ -20,6 +21,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -43,21 +46,22 @@ Kept& kept(const std::string& space, const ShotsSettings& settings) {
   if (!one.runner) {
     with_space(space,
                [&](const auto& exec) { one.runner = bench::make_shots_runner(exec, settings); });
-    one.alone = one.runner->run(1);
+    one.alone = one.runner->run(1, 1);
   }
   return one;
 }
 
 void time_shots(benchmark::State& state, const std::string& space, const ShotsSettings& settings,
-                int at_once) {
+                int at_once, int together) {
   Kept& survey = kept(space, settings);
   double points = 0.0, seconds = 0.0;
   for (auto _ : state) {
-    const ShotsResult result = survey.runner->run(at_once);
+    const ShotsResult result = survey.runner->run(at_once, together);
     state.SetIterationTime(result.seconds);
     points += result.points;
     seconds += result.seconds;
     state.counters["at_once"] = result.at_once;
+    state.counters["together"] = result.together;
     if (result.traces != survey.alone.traces) {
       bench::fail(state, "traces differ from those of one shot after the other");
       return;
@@ -78,14 +82,19 @@ void add_space(const std::string& space) {
     settings.receivers = smoke ? 21 : 101;
     settings.seconds = smoke ? 0.1 : 1.0;
   }
-  for (const int at_once :
-       host ? std::vector<int>{1, 2, 0} : std::vector<int>{1, 2, 3, 4, 6, 8, 12, 16, 0}) {
+  using Ways = std::vector<std::pair<int, int>>;
+  const Ways on_host = {{1, 1}, {2, 1}, {2, 2}, {4, 4}, {8, 8}, {0, 0}};
+  const Ways on_device = {{1, 1}, {2, 1}, {3, 1},  {4, 1},  {8, 1},   {2, 2},   {4, 4},  {4, 2},
+                          {8, 8}, {8, 4}, {12, 6}, {16, 8}, {16, 16}, {32, 16}, {32, 8}, {0, 0}};
+  const auto text = [](int n) { return n > 0 ? concat(n) : std::string("auto"); };
+  for (const auto& [at_once, together] : host ? on_host : on_device) {
     const std::string name =
         concat("shots/isotropic/float/", space, "/", settings.extents[0], "x", settings.extents[1],
-               "/at_once:", at_once > 0 ? concat(at_once) : std::string("auto"));
-    bench::add(name, smoke ? 1 : 3, [space, settings, at_once](benchmark::State& state) {
-      time_shots(state, space, settings, at_once);
-    });
+               "/at_once:", text(at_once), "/together:", text(together));
+    bench::add(name, smoke ? 1 : 3,
+               [space, settings, at_once = at_once, together = together](benchmark::State& state) {
+                 time_shots(state, space, settings, at_once, together);
+               });
   }
 }
 

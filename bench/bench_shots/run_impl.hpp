@@ -45,17 +45,19 @@ class ShotsRunnerOn final : public ShotsRunner {
         wave::fixed_spread<2>(line(0.06, 0.94, settings.shots), line(0.0, 1.0, settings.receivers));
   }
 
-  ShotsResult run(int at_once) override {
+  ShotsResult run(int at_once, int together) override {
     wave::ModellingOptions<2> options;
     options.time.time = m_settings.seconds;
     options.receivers = m_settings.receivers;
     options.shots = m_settings.shots;
     options.at_once = at_once;
+    options.together = together;
     auto modelling = wave::make_modelling<float, 2, Memory>(
         m_exec, m_grid, m_model, wave::absorbing_faces<2>(wave::Medium::isotropic),
         wave::ricker_wavelet(10.0), options);
     ShotsResult result;
     result.at_once = modelling.plan().at_once;
+    result.together = modelling.plan().together;
     const Stopwatch watch;
     wave::model_shots<float, 2, Memory>(
         m_exec, modelling, m_shots,

@@ -24,6 +24,7 @@ struct ShotsResult {
   double seconds = 0.0;                    ///< from the first shot to the last
   double points = 0.0;                     ///< nodes stepped
   int at_once = 0;                         ///< shots at once
+  int together = 0;                        ///< of these, shots in step with each other
   std::vector<std::vector<float>> traces;  ///< of each shot, receivers x samples
 };
 
@@ -31,8 +32,9 @@ struct ShotsResult {
 class ShotsRunner {
  public:
   virtual ~ShotsRunner() = default;
-  /// Models all shots. \param at_once how many at once; 0: chosen
-  virtual ShotsResult run(int at_once) = 0;
+  /// Models all shots. \param at_once how many at once; 0: chosen \param together how many of these
+  /// in step with each other; 0: chosen
+  virtual ShotsResult run(int at_once, int together) = 0;
 };
 
 /// Prepares the model on a space.

@@ -172,6 +172,8 @@ wave::ModellingOptions<Dim> WaveJob<T, Dim>::modelling_of_shots() const {
     options.receivers =
         std::max(options.receivers, static_cast<std::int64_t>(shot.receivers.size()));
   }
+  // domains of shots differ: each is stepped for itself
+  if (expand != rtm::Expansion::none) options.together = 1;
   return options;
 }
 

@@ -10,7 +10,7 @@
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
 #include <moho/rtm/expand.hpp>
-#include <moho/wave/driver.hpp>
+#include <moho/wave/shots.hpp>
 #include <moho/wave/snapshots.hpp>
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -83,29 +84,31 @@ class Survey {
         m_modelling(modelling),
         m_plan(modelling.plan()),
         m_take(take),
-        m_instances(instances_at_once(exec, m_plan.at_once)),
+        m_places(exec, modelling),
+        m_groups(job.shots.size()),
         m_parts(job.shots.size(), 0.0),
-        m_rates(m_instances.size(), 0.0) {
-    m_wavefields.push_back(&modelling.wavefield());
-    for (std::size_t n = 1; n < m_instances.size(); ++n) {
-      m_own.push_back(modelling.propagator().make_wavefield(m_instances[n]));
-    }
-    for (auto& wavefield : m_own) m_wavefields.push_back(&wavefield);
-    for (const auto& instance : m_instances) instance.fence();
-  }
+        m_rates(m_places.instances.size(), 0.0) {}
 
   void run(WaveReport& out) {
     double first = -1.0, last = 0.0;  // steps of any shot, seconds
-    auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
-      while (k < m_job.shots.size()) {
-        if (m_job.takes(k++)) return k - 1;
+    // shots that a worker steps together
+    auto next = [&, k = std::size_t{0},
+                 groups = std::size_t{0}]() mutable -> std::optional<std::size_t> {
+      std::vector<std::size_t> group;
+      while (k < m_job.shots.size() && group.size() < m_places.together()) {
+        const bool alone = is_alone(k);
+        if (alone && !group.empty()) break;
+        if (m_job.takes(k++)) group.push_back(k - 1);
+        if (alone && !group.empty()) break;
       }
-      return std::nullopt;
+      if (group.empty()) return std::nullopt;
+      m_groups[groups] = std::move(group);
+      return groups++;
     };
-    const auto work = [&](int worker, std::size_t k, AtOnceCaller& caller) {
-      return shot(static_cast<std::size_t>(worker), k, caller);
+    const auto work = [&](int worker, std::size_t group, AtOnceCaller& caller) {
+      return shots(static_cast<std::size_t>(worker), m_groups[group], caller);
     };
-    const auto done = [&](std::size_t k, ShotEnd<T, Dim, Memory>&& end) {
+    const auto take = [&](std::size_t k, ShotEnd<T, Dim, Memory>&& end) {
       const wave::ShotResult<T, Dim, Memory>& result = end.result;
       out.phases.add("prepare", end.preparing);
       if (end.waiting > 0.0) out.phases.add("snapshots", end.waiting);
@@ -124,7 +127,10 @@ class Survey {
           k, Gather<T>{result.traces.data(), static_cast<std::int64_t>(result.traces.extent(0)),
                        static_cast<std::int64_t>(result.traces.extent(1))});
     };
-    run_at_once<ShotEnd<T, Dim, Memory>>(static_cast<int>(m_instances.size()), next, work, done);
+    const auto done = [&](std::size_t group, std::vector<ShotEnd<T, Dim, Memory>>&& ends) {
+      for (std::size_t n = 0; n < ends.size(); ++n) take(m_groups[group][n], std::move(ends[n]));
+    };
+    run_at_once<std::vector<ShotEnd<T, Dim, Memory>>>(m_places.workers(), next, work, done);
     if (!alone()) {
       out.seconds = std::max(last - first, 0.0);
       out.phases.add("steps", out.seconds);
@@ -132,10 +138,69 @@ class Survey {
   }
 
  private:
-  bool alone() const { return m_instances.size() == 1; }
+  bool alone() const { return m_plan.at_once == 1; }
+  // Snapshots are taken of a shot that is stepped for itself.
+  bool is_alone(std::size_t k) const { return k == 0 && m_plan.time.snapshot_every > 0; }
+
+  std::vector<ShotEnd<T, Dim, Memory>> shots(std::size_t worker,
+                                             const std::vector<std::size_t>& group,
+                                             AtOnceCaller& caller) {
+    std::vector<ShotEnd<T, Dim, Memory>> ends;
+    for (std::size_t first = 0; first < group.size();) {
+      const std::size_t end = std::min(first + m_places.room(worker), group.size());
+      const std::vector<std::size_t> some(group.begin() + static_cast<std::ptrdiff_t>(first),
+                                          group.begin() + static_cast<std::ptrdiff_t>(end));
+      first = end;
+      if (some.size() > 1 && m_job.expand == rtm::Expansion::none) {
+        try {
+          for (auto& one : together(worker, some, caller)) ends.push_back(std::move(one));
+          continue;
+        } catch (const wave::NotFinite&) {
+          // one after the other: the error then names the shot's first step and node
+        }
+      }
+      for (const std::size_t k : some) ends.push_back(shot(worker, k, caller));
+    }
+    return ends;
+  }
+
+  // Shots in step with each other.
+  std::vector<ShotEnd<T, Dim, Memory>> together(std::size_t worker,
+                                                const std::vector<std::size_t>& group,
+                                                AtOnceCaller& caller) {
+    const Instance<Memory>& exec = m_places.instances[worker];
+    const auto count = static_cast<double>(group.size());
+    std::vector<ShotEnd<T, Dim, Memory>> ends(group.size());
+    std::vector<wave::ShotPoints<T, Dim, Memory>> points;
+    for (std::size_t n = 0; n < group.size(); ++n) {
+      const Stopwatch preparing;
+      const wave::Shot<Dim>& shot = m_job.shots[group[n]];
+      points.push_back({m_modelling.sources(exec, shot), m_modelling.receivers(exec, shot)});
+      ends[n].preparing = preparing.seconds();
+    }
+    wave::ShotOptions<T, Dim, Memory> options = m_modelling.shot_options();
+    if (m_job.progress) {
+      options.progress = [&](const wave::ShotProgress& now) {
+        caller.call([&] { tell(worker, group, now); });
+      };
+    }
+    const double begin = m_watch.seconds();
+    auto results = wave::model_together<T, Dim, Memory>(exec, m_modelling.propagator(),
+                                                        m_places.wavefields[worker], points,
+                                                        m_plan.wavelet, options);
+    // seconds of a shot are its part of those of all
+    const double end = begin + count * results.front().seconds;
+    for (std::size_t n = 0; n < group.size(); ++n) {
+      ends[n].result = std::move(results[n]);
+      ends[n].result.gather = {};
+      ends[n].begin = begin;
+      ends[n].end = end;
+    }
+    return ends;
+  }
 
   ShotEnd<T, Dim, Memory> shot(std::size_t worker, std::size_t k, AtOnceCaller& caller) {
-    const Instance<Memory>& exec = m_instances[worker];
+    const Instance<Memory>& exec = m_places.instances[worker];
     const wave::Propagator<T, Dim, Memory>& propagator = m_modelling.propagator();
     const wave::Shot<Dim>& shot = m_job.shots[k];
     ShotEnd<T, Dim, Memory> end;
@@ -172,11 +237,11 @@ class Survey {
     if (m_job.progress) {
       options.progress = [&](const wave::ShotProgress& now) {
         if (alone()) return m_job.tell(k, now);
-        caller.call([&] { tell(worker, k, now); });
+        caller.call([&] { tell(worker, {k}, now); });
       };
     }
     end.begin = m_watch.seconds();
-    wave::Wavefield<T, Dim, Memory>& wavefield = *m_wavefields[worker];
+    wave::Wavefield<T, Dim, Memory>& wavefield = m_places.wavefields[worker].front();
     end.result = tell_failed_step<Dim>(
         m_job.grid, m_plan.time.steps, concat("shot ", shot.number), [&](std::int64_t check_every) {
           wave::ShotOptions<T, Dim, Memory> how = options;
@@ -209,8 +274,11 @@ class Survey {
     return options;
   }
 
-  void tell(std::size_t worker, std::size_t k, const wave::ShotProgress& now) {
-    m_parts[k] = static_cast<double>(now.step) / static_cast<double>(now.steps);
+  void tell(std::size_t worker, const std::vector<std::size_t>& group,
+            const wave::ShotProgress& now) {
+    for (const std::size_t k : group) {
+      m_parts[k] = static_cast<double>(now.step) / static_cast<double>(now.steps);
+    }
     m_rates[worker] = now.points_per_second;
     double done = 0.0, rate = 0.0;
     for (std::size_t n = 0; n < m_parts.size(); ++n) done += m_job.is_there(n) ? 1.0 : m_parts[n];
@@ -222,10 +290,9 @@ class Survey {
   wave::Modelling<T, Dim, Memory>& m_modelling;
   const wave::ModellingPlan<Dim>& m_plan;
   const TakeSnapshots<T>& m_take;
-  std::vector<Instance<Memory>> m_instances;
-  std::vector<wave::Wavefield<T, Dim, Memory>> m_own;
-  std::vector<wave::Wavefield<T, Dim, Memory>*> m_wavefields;
-  std::vector<double> m_parts, m_rates;  // of shots, of workers
+  wave::ShotPlaces<T, Dim, Memory> m_places;
+  std::vector<std::vector<std::size_t>> m_groups;  // shots that a worker steps together
+  std::vector<double> m_parts, m_rates;            // of shots, of workers
   Stopwatch m_watch;
 };
 

@@ -8,7 +8,9 @@
 
 #include <moho/wave/adjoint.hpp>
 #include <moho/wave/modelling.hpp>
+#include <moho/wave/shots_at_once.hpp>
 #include <moho/wave/source_region.hpp>
+#include <moho/wave/together.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -71,6 +73,42 @@ void hold_shots(const Instance<Memory>& exec, const Propagator<float, Dim, Memor
   checked.check_every = 2;
   hold(exec, "run_steps with checks", returns,
        [&] { run_steps(exec, propagator, wavefield, checked); });
+}
+
+/// A step of three shots has as many launches as that of one, where kernels take several: one more
+/// adds at all sources and reads at all receivers.
+template <int Dim, class Memory>
+void hold_together(const Instance<Memory>& exec, const Propagator<float, Dim, Memory>& propagator,
+                   const PointSet<float, Dim, Memory>& sources,
+                   const PointSet<float, Dim, Memory>& receivers) {
+  const auto wavefield = propagator.make_wavefield(exec);
+  const auto alone =
+      kernels_in(hold(exec, "step", quiet, [&] { propagator.step(exec, wavefield); }));
+  std::vector<Wavefield<float, Dim, Memory>> wavefields;
+  hold(exec, "make_wavefields", quiet, [&] {
+    wavefields = moho::wave::make_wavefields<float, Dim, Memory>(exec, propagator.scheme(), 3);
+  });
+  const auto together = hold(exec, "step_together", quiet, [&] {
+    moho::wave::step_together<float, Dim, Memory>(exec, propagator, wavefields);
+  });
+  const bool in_one = moho::wave::steps_in_one_launch<float, Dim, Memory>(
+      propagator.medium(), propagator.options().equations, propagator.options().boundaries);
+  EXPECT_EQ(kernels_in(together), in_one ? alone : 3 * alone);
+  const std::vector<double> wavelet = moho::wave::ricker(0.02 / propagator.dt(), propagator.dt());
+  std::vector<std::int64_t> kernels, fences;
+  for (const int steps : {3, 9}) {
+    ShotOptions<float, Dim, Memory> options;
+    options.steps = steps;
+    options.check_every = 0;
+    const auto events = hold(exec, "model_together", returns, [&] {
+      moho::wave::model_together<float, Dim, Memory>(exec, propagator, wavefields,
+                                                     {3, {sources, receivers}}, wavelet, options);
+    });
+    kernels.push_back(kernels_in(events));
+    fences.push_back(fences_in(events));
+  }
+  EXPECT_EQ(fences[0], fences[1]);
+  EXPECT_EQ(kernels[1] - kernels[0], 6 * (kernels_in(together) + 1));
 }
 
 template <int Dim, class Memory>
@@ -149,6 +187,7 @@ void hold_medium(const Instance<Memory>& exec, const Kind& kind, FaceKind face) 
   hold(exec, "check_finite", returns,
        [&] { moho::wave::check_finite<float, Dim, Memory>(exec, grid, wavefield, whole, 1); });
   hold_shots<Dim, Memory>(exec, propagator, sources, receivers);
+  hold_together<Dim, Memory>(exec, propagator, sources, receivers);
 }
 
 template <class S>

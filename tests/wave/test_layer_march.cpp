@@ -4,6 +4,7 @@
 // the host, and its barrier is one of them. It is held to the host's own step and corrections.
 
 #include <moho/wave/cpml_device.hpp>
+#include <moho/wave/together.hpp>
 
 #include <algorithm>
 #include <barrier>
@@ -53,9 +54,11 @@ void run_teams(const Kernel& kernel, std::int64_t teams) {
 template <Stencil stencil, class T, int radius>
 void step_in_one(const Scheme<T, 2, Host>& scheme, const MediumWindow<T, 2, Host>& medium,
                  const Wavefield<T, 2, Host>& wavefield, const moho::Box<2>& box,
-                 const detail::LayerCut& cut) {
+                 const detail::LayerCut& cut, const detail::Several& several = {}) {
   detail::StepArguments<T> s;
   ASSERT_TRUE(detail::bind_step(scheme, medium, wavefield, box, scheme.reach(0), s));
+  s.shots = several.shots;
+  s.apart = several.apart;
   const auto arguments = detail::bind_layers<T, 2, Host>(scheme, s, wavefield).by_axis();
   detail::DeviceLayerMarch<stencil, T, 2, radius, Kokkos::DefaultHostExecutionSpace> kernel;
   kernel.march.s = kernel.rims.s = arguments.s;
@@ -65,7 +68,7 @@ void step_in_one(const Scheme<T, 2, Host>& scheme, const MediumWindow<T, 2, Host
     std::copy(std::begin(arguments.slope[d]), std::end(arguments.slope[d]),
               std::begin(kernel.slopes[d]));
   }
-  run_teams(kernel, kernel.cover(cut));
+  run_teams(kernel, kernel.cover(cut) * several.shots);
 }
 
 /// The greatest difference of two arrays over the greatest value.
@@ -204,6 +207,54 @@ TEST(LayerMarch, StoresPsiOfItsOwnPlanes) {
       }
     }
   }
-}
+
+  // Several wavefields in one launch get what each of them gets alone.
+  template <Stencil stencil, class T, int radius>
+  void expect_same_together(Medium medium, const Boundaries<2>& faces) {
+    const moho::Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
+    moho::Grid<2> grid = cube<2>(10, 10.0);
+    grid.extents[0] = 61;
+    grid.extents[1] = 75;
+    const auto model = random_model<T, 2, Host>(exec, grid, medium, 5);
+    PropagatorOptions<2> options;
+    options.order = 2 * radius;
+    options.dt = 2e-4;
+    options.boundaries = faces;
+    const Propagator<T, 2, Host> propagator(exec, grid, model, options);
+    const auto& scheme = propagator.scheme();
+    auto together = moho::wave::make_wavefields<T, 2, Host>(exec, scheme, 3);
+    std::vector<Wavefield<T, 2, Host>> alone;
+    for (std::size_t n = 0; n < together.size(); ++n) {
+      alone.push_back(propagator.make_wavefield(exec));
+      for (const moho::Index<2>& node : {moho::Index<2>{3, 4}, {40, 7}, {58, 70}, {20, 72}}) {
+        for (int f = 0; f < together[n].fields; ++f) {
+          const auto element = alone[n].layout.flat(node);
+          together[n].now[f](element) = alone[n].now[f](element) = static_cast<T>(n + 1);
+        }
+      }
+    }
+    const detail::LayerCut cut;
+    const moho::Box<2> whole = moho::whole_box(grid);
+    for (int step = 0; step < 4; ++step) {
+      const auto apart = detail::elements_apart<T, 2, Host>(together);
+      ASSERT_TRUE(apart.has_value());
+      step_in_one<stencil, T, radius>(scheme, propagator.medium_window(), together.front(), whole,
+                                      cut, {3, *apart});
+      for (std::size_t n = 0; n < together.size(); ++n) {
+        step_in_one<stencil, T, radius>(scheme, propagator.medium_window(), alone[n], whole, cut);
+        alone[n].advance();
+        together[n].advance();
+      }
+    }
+    for (std::size_t n = 0; n < together.size(); ++n) {
+      EXPECT_GT(moho::wave::check_finite(exec, grid, alone[n], whole, 4).greatest, 1e-3);
+      EXPECT_EQ(most_apart(alone[n], together[n]), 0.0) << n;
+    }
+  }
+
+  TEST(LayerMarch, StepsSeveralShots) {
+    expect_same_together<Stencil::isotropic, float, 4>(Medium::isotropic, layers(20, false));
+    expect_same_together<Stencil::vti, float, 2>(Medium::vti, layers(9, true));
+  }
 
 }  // namespace

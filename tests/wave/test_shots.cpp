@@ -5,6 +5,9 @@
 
 #include <moho/wave/shots.hpp>
 
+#include <limits>
+#include <utility>
+
 #include "support.hpp"
 
 namespace moho::testing {
@@ -19,13 +22,14 @@ TYPED_TEST_SUITE(ShotsAtOnce, TestCases, CaseName);
 
 template <class T, class Memory>
 auto modelling_at_once(const Instance<Memory>& exec, const Grid<2>& grid, Medium medium,
-                       int at_once, std::int64_t shots, std::size_t memory = 0) {
+                       int at_once, std::int64_t shots, std::size_t memory = 0, int together = 0) {
   wave::ModellingOptions<2> options;
   options.time.time = 0.08;
   options.order = 4;
   options.receivers = 7;
   options.shots = shots;
   options.at_once = at_once;
+  options.together = together;
   options.memory = memory;
   auto model = constant_model<T, 2, Memory>(exec, grid, medium, {.epsilon = 0.1, .delta = 0.1});
   return make_modelling<T, 2, Memory>(exec, grid, model, wave::absorbing_faces<2>(medium),
@@ -61,6 +65,154 @@ MEMORY_TEST(ShotsAtOnce, HaveTheBitsOfOneAfterTheOther) {
       EXPECT_EQ(count, shots.size());
     }
   }
+}
+
+/// Shots with more and more sources and receivers, at nodes and between them.
+std::vector<wave::Shot<2>> different_shots(int count) {
+  std::vector<wave::Shot<2>> shots;
+  for (int n = 0; n < count; ++n) {
+    const double shift = n % 2 == 0 ? 0.0 : 3.7;
+    wave::Shot<2> shot;
+    shot.number = n + 1;
+    for (int k = 0; k <= n % 3; ++k) {
+      shot.sources.push_back({50.0 + 70.0 * n + 13.0 * k, 30.0 + shift + 7.0 * k});
+    }
+    shot.receivers =
+        wave::point_line<2>({10.0, 20.0 + shift}, {560.0, 20.0 + shift}, 3 + 5 * (n % 4));
+    shots.push_back(shot);
+  }
+  return shots;
+}
+
+template <class T, class Memory>
+std::vector<T> samples_of(const wave::ShotResult<T, 2, Memory>& result) {
+  return {result.traces.data(), result.traces.data() + result.traces.size()};
+}
+
+MEMORY_TEST(ShotsAtOnce, TogetherHaveTheBitsOfOneAfterTheOther) {
+  Grid<2> grid = cube<2>(61, 10.0);
+  grid.extents[1] = 45;
+  const auto shots = different_shots(7);
+  for (const Medium medium :
+       {Medium::isotropic, Medium::variable_density, Medium::vti, Medium::tti}) {
+    for (const bool free : {false, true}) {
+      const auto model =
+          constant_model<T, 2, Memory>(exec, grid, medium, {.epsilon = 0.1, .delta = 0.1});
+      const auto make = [&](int at_once, int together) {
+        wave::ModellingOptions<2> options;
+        options.time.time = 0.07;
+        options.order = 4;
+        options.shots = 7;
+        options.at_once = at_once;
+        options.together = together;
+        return make_modelling<T, 2, Memory>(exec, grid, model,
+                                            wave::absorbing_faces<2>(medium, free),
+                                            wave::ricker_wavelet(10.0), options);
+      };
+      auto alone = make(1, 1);
+      std::vector<std::vector<T>> expected;
+      for (const auto& shot : shots) expected.push_back(samples_of(alone.shot(exec, shot)));
+      const auto& longest = expected[3];
+      EXPECT_GT(std::fabs(static_cast<double>(longest.back())), 0.0);
+      for (const auto& [at_once, together] :
+           {std::pair(1, 1), std::pair(2, 2), std::pair(5, 5), std::pair(5, 2), std::pair(7, 4)}) {
+        auto modelling = make(at_once, together);
+        EXPECT_EQ(modelling.plan().at_once, at_once);
+        EXPECT_EQ(modelling.plan().together, together);
+        std::size_t count = 0;
+        wave::model_shots<T, 2, Memory>(
+            exec, modelling, shots,
+            [&](std::size_t k, const wave::ShotResult<T, 2, Memory>& result) {
+              EXPECT_EQ(k, count++);
+              EXPECT_EQ(result.points, result.whole_points);
+              EXPECT_EQ(samples_of(result), expected[k])
+                  << at_once << " at once, " << together << " together, shot " << k;
+            });
+        EXPECT_EQ(count, shots.size());
+      }
+    }
+  }
+}
+
+MEMORY_TEST(ShotsAtOnce, StepTogetherAsOneAfterTheOther) {
+  const Grid<3> grid = cube<3>(24, 10.0);
+  const auto model = random_model<T, 3, Memory>(exec, grid, Medium::vti, 4);
+  PropagatorOptions<3> options;
+  options.order = 4;
+  options.dt = 2e-4;
+  options.boundaries = wave::all_faces<3>(FaceKind::cpml, 4);
+  options.boundaries.lower[2] = {FaceKind::free_surface, 0};
+  const Propagator<T, 3, Memory> propagator(exec, grid, model, options);
+  auto together = wave::make_wavefields<T, 3, Memory>(exec, propagator.scheme(), 3);
+  EXPECT_EQ((wave::detail::in_one_launch<T, 3, Memory>(propagator.scheme(), together).has_value()),
+            is_host_memory<Memory>);
+  std::vector<Wavefield<T, 3, Memory>> alone;
+  for (std::size_t n = 0; n < 3; ++n) {
+    alone.push_back(propagator.make_wavefield(exec));
+    const wave::PointSet<T, 3, Memory> source(exec, grid, propagator.layout(),
+                                              {{50.0 + 40.0 * static_cast<double>(n), 101.0, 97.0}},
+                                              point_options(propagator, "source", true));
+    const auto one = upload(exec, std::vector<T>(1, T(1)), "amplitude");
+    for (auto* wavefield : {&alone[n], &together[n]}) {
+      for (int f = 0; f < 2; ++f) source.inject(exec, wavefield->now[f], one);
+    }
+  }
+  for (int step = 0; step < 5; ++step) {
+    wave::step_together<T, 3, Memory>(exec, propagator, together);
+    for (std::size_t n = 0; n < 3; ++n) {
+      propagator.step(exec, alone[n]);
+      alone[n].advance();
+      together[n].advance();
+    }
+  }
+  for (std::size_t n = 0; n < 3; ++n) {
+    EXPECT_GT((check_finite<T, 3, Memory>(exec, grid, alone[n], whole_box(grid), 5).greatest), 0.0);
+    for (int f = 0; f < 2; ++f) {
+      EXPECT_EQ(download(exec, together[n].now[f]), download(exec, alone[n].now[f])) << n;
+    }
+    for (std::size_t k = 0; k < alone[n].layers.size(); ++k) {
+      EXPECT_EQ(download(exec, together[n].layers[k].zeta), download(exec, alone[n].layers[k].zeta))
+          << n << ", layer " << k;
+    }
+  }
+}
+
+MEMORY_TEST(ShotsAtOnce, TogetherRefuseWhatTheyCannot) {
+  const Grid<2> grid = cube<2>(61, 10.0);
+  auto modelling = modelling_at_once<T, Memory>(exec, grid, Medium::isotropic, 2, 2, 0, 2);
+  const auto& propagator = modelling.propagator();
+  auto wavefields = wave::make_wavefields<T, 2, Memory>(exec, propagator.scheme(), 2);
+  const auto all = different_shots(3);
+  std::vector<wave::ShotPoints<T, 2, Memory>> points;
+  for (const auto& shot : all) {
+    points.push_back({modelling.sources(exec, shot), modelling.receivers(exec, shot)});
+  }
+  const std::vector<double>& wavelet = modelling.plan().wavelet;
+  const auto text_of = [&](const std::vector<double>& samples, const auto& options) {
+    try {
+      wave::model_together<T, 2, Memory>(exec, propagator, wavefields, points, samples, options);
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(text_of(wavelet, modelling.shot_options()),
+              HasSubstr("wavefields: there are 2 for 3 shots (allowed: one a shot, or more)"));
+  points.pop_back();
+  auto with_domain = modelling.shot_options();
+  wave::WholeDomain<T, 2, Memory> domain;
+  with_domain.domain = &domain;
+  EXPECT_THAT(text_of(wavelet, with_domain), HasSubstr("domain is given for shots that are"));
+  // sources at one place, whose sum is beyond the largest number
+  wave::Shot<2> loud;
+  loud.sources.assign(64, {300.0, 300.0});
+  const auto quiet = std::exchange(points[1].sources, modelling.sources(exec, loud));
+  std::vector<double> large = wavelet;
+  for (double& sample : large) sample *= std::numeric_limits<T>::max();
+  EXPECT_THAT(text_of(large, modelling.shot_options()),
+              HasSubstr("the wavefield p is no longer finite"));
+  points[1].sources = quiet;
+  EXPECT_EQ(text_of(wavelet, modelling.shot_options()), "");
 }
 
 MEMORY_TEST(ShotsAtOnce, TakeTheMemoryOfAll) {

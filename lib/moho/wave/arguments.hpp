@@ -48,7 +48,20 @@ struct StepArguments {
   T second[3][largest_radius + 1];  ///< second derivative along each axis, over the spacing squared
   T first[3][largest_radius + 1];   ///< first derivative along each axis, over the spacing
   T shear;                          ///< 1 / (2 sigma)
+  int shots = 1;                    ///< wavefields that the step advances
+  std::int64_t apart = 0;           ///< elements from an array of one wavefield to that of the next
 
+  /// The arguments of wavefield n of those that the step advances.
+  KOKKOS_FORCEINLINE_FUNCTION StepArguments of_shot(int n) const {
+    StepArguments one = *this;
+    const std::int64_t by = n * apart;
+    for (int f = 0; f < 2; ++f) {
+      if (now[f] != nullptr) one.now[f] = now[f] + by;
+      if (next[f] != nullptr) one.next[f] = next[f] + by;
+      if (slope[f] != nullptr) one.slope[f] = slope[f] + by;
+    }
+    return one;
+  }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t flat(std::int64_t x, std::int64_t y,
                                                 std::int64_t z) const {
     return x * stride_x + y * stride_y + z;

@@ -40,8 +40,12 @@ struct DeviceSlopes {
   static std::size_t scratch() { return 0; }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    work_of_shot<Dim>(*this, member);
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void work(const Member& member, int team) const {
     std::int64_t x0, x1, y, z;
-    if (!tiles.place(s, member.league_rank(), member.team_rank(), x0, x1, y, z)) return;
+    if (!tiles.place(s, team, member.team_rank(), x0, x1, y, z)) return;
     std::int64_t at = s.flat(x0, y, z);
     T queue[2][2 * radius + 1][width];
     MOHO_UNROLL
@@ -124,8 +128,12 @@ struct DeviceAxis {
   static std::size_t scratch() { return 0; }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    work_of_shot<Dim>(*this, member);
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void work(const Member& member, int team) const {
     std::int64_t x0, x1, y, z;
-    if (!tiles.place(s, member.league_rank(), member.team_rank(), x0, x1, y, z)) return;
+    if (!tiles.place(s, team, member.team_rank(), x0, x1, y, z)) return;
     std::int64_t at = s.flat(x0, y, z);
     // p, and nx times the slopes of p and q
     T value[2 * radius + 1][width], flow[2][2 * radius + 1][width];

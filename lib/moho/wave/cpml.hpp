@@ -103,6 +103,12 @@ struct LayerAccess {
                                               std::int64_t z) const {
     return origin + x * stride_x + y * stride_y + z;
   }
+  /// Goes on to arrays that are so many elements behind these.
+  void shift(std::int64_t by) {
+    psi_now += by;
+    psi_next += by;
+    zeta += by;
+  }
 };
 
 /// The layers across an axis, of the field that has derivatives along it.
@@ -163,6 +169,19 @@ struct AllLayers {
   T slope[3][largest_layer_radius + 1];  ///< first derivative along each axis, in layers
   LayerPair<T> pairs[2][3];              ///< by field and axis; layer_has() says which are used
 
+  /// The arguments of wavefield n of those that the step advances.
+  AllLayers of_shot(int n) const {
+    AllLayers one = *this;
+    one.s = s.of_shot(n);
+    for (LayerPair<T>(&of_field)[3] : one.pairs) {
+      for (LayerPair<T>& pair : of_field) {
+        for (LayerAccess<T>& side : pair.sides) {
+          if (side.zeta != nullptr) side.shift(n * s.apart);
+        }
+      }
+    }
+    return one;
+  }
   /// Those of a stencil that has_layer_march().
   LayeredArguments<T> by_axis() const {
     LayeredArguments<T> result;

@@ -45,6 +45,8 @@ struct LayerCut {
   int rim_planes = 64;
   int flat_planes = 4;  ///< in 2D, where teams are few: short marches are more of them
   int flat_rim_planes = 4;
+  int flat_planes_of_several = 16;  ///< in 2D, in a launch for several wavefields
+  int flat_rim_planes_of_several = 8;
   int unit_y = 32;         ///< rows that a rim across y is a multiple of
   int unit_z = 32;         ///< 4-byte words that a rim across z is a multiple of
   bool rims_first = true;  ///< pieces that layers reach come first: they take longer a plane
@@ -56,7 +58,7 @@ struct DeviceLayerMarchTraits : DeviceMarchTraits<stencil, T, radius> {
   /// An instance for each set of axes, or one for all, which is slower and compiles faster.
   static constexpr bool by_axes = radius == 2 || radius == 4;
   /// Teams on a multiprocessor in 2D, where they have 32 threads.
-  static constexpr int flat_blocks = 12;
+  static constexpr int flat_blocks = 14;
   /// Nodes of a thread where layers reach: 8 bytes in VTI, where registers spill with 16.
   static constexpr int rim_width = stencil == Stencil::vti
                                        ? 8 / static_cast<int>(sizeof(T))
@@ -114,7 +116,7 @@ struct DeviceLayerMarch {
     return sizeof(Vector) * static_cast<std::size_t>(most);
   }
 
-  /// Cuts the box of the arguments into pieces. Returns the teams.
+  /// Cuts the box of the arguments into pieces. Returns the teams of a wavefield.
   std::int64_t cover(const LayerCut& cut) {
     const StepArguments<T>& s = march.s;
     int bounds[3][4], reached[3][3];
@@ -157,7 +159,7 @@ struct DeviceLayerMarch {
         bool empty = (piece.axes != 0) != ((turn == 1) != cut.rims_first);
         for (int d = 0; d < 3; ++d) empty = empty || piece.lower[d] >= piece.upper[d];
         if (empty) continue;
-        teams += place(cut, piece);
+        teams += place(cut, s.shots, piece);
         piece.end = static_cast<int>(teams);
         pieces[count++] = piece;
       }
@@ -166,7 +168,7 @@ struct DeviceLayerMarch {
   }
 
   /// The tiles of a piece. Returns their number.
-  static std::int64_t place(const LayerCut& cut, LayerPiece& piece) {
+  static std::int64_t place(const LayerCut& cut, int shots, LayerPiece& piece) {
     const auto ceiling = [](int n, int by) { return (n + by - 1) / by; };
     const int nodes = piece.axes == 0 ? March::width : width;
     piece.first_z = piece.lower[2] / nodes * nodes;
@@ -192,7 +194,10 @@ struct DeviceLayerMarch {
     piece.tiles_y = Dim == 3 ? ceiling(piece.upper[1] - piece.lower[1], piece.rows) : 1;
     const int planes = piece.upper[0] - piece.lower[0];
     int most = piece.axes == 0 ? cut.planes : cut.rim_planes;
-    if (Dim == 2) most = piece.axes == 0 ? cut.flat_planes : cut.flat_rim_planes;
+    if (Dim == 2 && shots == 1) most = piece.axes == 0 ? cut.flat_planes : cut.flat_rim_planes;
+    if (Dim == 2 && shots > 1) {
+      most = piece.axes == 0 ? cut.flat_planes_of_several : cut.flat_rim_planes_of_several;
+    }
     piece.planes = ceiling(planes, ceiling(planes, most));
     const int marches = ceiling(planes, piece.planes);
     return static_cast<std::int64_t>(piece.tiles_z) * piece.tiles_y *
@@ -255,9 +260,12 @@ struct DeviceLayerMarch {
   /// Nothing but stores depends on whether a thread has a node, or a node of a layer: others read
   /// what their neighbours read, with factors of zero. So all loads of a plane are under way at
   /// once.
+  /// \param own with the arguments of the wavefield that is stepped
+  /// \param by elements that its psi and zeta are behind those of the first one
   template <int axes, class Team>
-  KOKKOS_FORCEINLINE_FUNCTION void rim(const Team& team, const LayerPiece& piece, int tile) const {
-    const StepArguments<T>& s = rims.s;
+  KOKKOS_FORCEINLINE_FUNCTION void rim(const Team& team, const LayerPiece& piece, int tile,
+                                       const Rim& own, std::int64_t by) const {
+    const StepArguments<T>& s = own.s;
     const bool across_x = axes < 0 ? (piece.axes & 1) != 0 : (axes & 1) != 0;
     const bool across_y = Dim == 3 && (axes < 0 ? (piece.axes & 2) != 0 : (axes & 2) != 0);
     const bool across_z = axes < 0 ? (piece.axes & 4) != 0 : (axes & 4) != 0;
@@ -297,7 +305,7 @@ struct DeviceLayerMarch {
     T a_y = 0, b_y = 0;
     if (across_y) {
       inside_y = in_y && ly.has(y);
-      element_y = ly.sides[piece.side[1]].at(x0, ly.nearest(y, piece.side[1], 1), z);
+      element_y = by + ly.sides[piece.side[1]].at(x0, ly.nearest(y, piece.side[1], 1), z);
       a_y = inside_y ? ly.a[y] : T(0);
       b_y = inside_y ? ly.b[y] : T(0);
       if (thread && row < 2 * reach) {
@@ -318,7 +326,7 @@ struct DeviceLayerMarch {
     Vector a_z = same(0), b_z = same(0);
     if (across_z) {
       inside_z = in_z && lz.has_some(z, width);
-      element_z = lz.sides[piece.side[2]].at(x0, y, lz.nearest(z, piece.side[2], width));
+      element_z = by + lz.sides[piece.side[2]].at(x0, y, lz.nearest(z, piece.side[2], width));
       if (in_z) {
         a_z = load_lanes<width>(lz.a + z);
         b_z = load_lanes<width>(lz.b + z);
@@ -342,7 +350,7 @@ struct DeviceLayerMarch {
     };
     const LayerAccess<T>& side_x = lx.sides[piece.side[0]];
     if (across_x) {
-      element_x = side_x.at(0, y, z);
+      element_x = by + side_x.at(0, y, z);
       for (int k = 0; k < 2 * reach; ++k) {
         const int j = x0 - reach + k;
         Vector psi = same(0);
@@ -350,7 +358,7 @@ struct DeviceLayerMarch {
           const std::int64_t element = element_x + j * side_x.stride_x;
           psi = load_lanes<width>(side_x.psi_now + element);
           ahead_x(j, psi);
-          if (active && j >= x0 && j < x1) rims.tiles.store(s, z, side_x.psi_next + element, psi);
+          if (active && j >= x0 && j < x1) own.tiles.store(s, z, side_x.psi_next + element, psi);
         }
         ring_x[k] = psi;
       }
@@ -358,15 +366,15 @@ struct DeviceLayerMarch {
 
     Queue queue;
     T taper[width];
-    rims.begin(at, queue);
-    rims.tiles.taper(s, y, z, taper);
+    own.begin(at, queue);
+    own.tiles.taper(s, y, z, taper);
     int plane = 0;  // which of the two planes
     for (int n = 0, x = x0; n < turns; ++n) {
       if constexpr (Traits::asks && Dim == 3) {
         if (n + 1 < turns) {
           const std::int64_t later = at + s.stride_x;
           MOHO_UNROLL
-          for (int f = 0; f < queues; ++f) prefetch(rims.column(f) + later + radius * s.stride_x);
+          for (int f = 0; f < queues; ++f) prefetch(own.column(f) + later + radius * s.stride_x);
           prefetch(s.scale + later);
           MOHO_UNROLL
           for (int f = 0; f < fields; ++f) prefetch(s.next[f] + later);
@@ -398,7 +406,7 @@ struct DeviceLayerMarch {
       std::int64_t zeta_at = 0, psi_at = 0;
       MOHO_UNROLL
       for (int f = 0; f < queues; ++f) {
-        ahead[f] = load_lanes<width>(rims.column(f) + at + radius * s.stride_x);
+        ahead[f] = load_lanes<width>(own.column(f) + at + radius * s.stride_x);
       }
       const Vector scale = load_lanes<width>(s.scale + at);
       before[0] = load_lanes<width>(s.next[0] + at);
@@ -473,7 +481,7 @@ struct DeviceLayerMarch {
                                T(&mid)[width], T(&second)[width]) {
         typename Rim::Window window;
         load_window<width, side>(here, window);
-        rims.down(window, second);
+        own.down(window, second);
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) mid[i] = window[center + i];
         if (across_z) {
@@ -491,7 +499,7 @@ struct DeviceLayerMarch {
       };
       along_z(s.now[down_field] + at, psi_z, a_z, b_z, now_q, second_z);
       if constexpr (stencil == Stencil::variable_density) {
-        rims.flux(queue, at, total);
+        own.flux(queue, at, total);
       } else {
         MOHO_UNROLL
         for (int i = 0; i < width; ++i) {
@@ -504,7 +512,7 @@ struct DeviceLayerMarch {
       if (across_z && thread) own_z[plane * next_z] = psi_z;
       if (across_y && is_around_y) {
         const LayerAccess<T>& access = ly.sides[piece.side[1]];
-        Vector psi = load_lanes<width>(access.psi_now +
+        Vector psi = load_lanes<width>(access.psi_now + by +
                                        access.at(x, ly.nearest(around_y, piece.side[1], 1), z));
         T slope[width];
         difference(s.now[0] + s.flat(x, around_y, z), s.stride_y, slopes[1], slope);
@@ -513,7 +521,7 @@ struct DeviceLayerMarch {
       }
       if (across_z && is_around_z) {
         const LayerAccess<T>& access = lz.sides[piece.side[2]];
-        Vector psi = load_lanes<width>(access.psi_now +
+        Vector psi = load_lanes<width>(access.psi_now + by +
                                        access.at(x, y, lz.nearest(around_z, piece.side[2], width)));
         T mid[width], second[width];
         along_z(s.now[down_field] + s.flat(x, y, around_z), psi, load_lanes<width>(lz.a + around_z),
@@ -604,7 +612,7 @@ struct DeviceLayerMarch {
       if (active && whole) {
         store([](T* to, const Vector& v) { *reinterpret_cast<Vector*>(to) = v; });
       } else if (active) {
-        store([&](T* to, const Vector& v) { rims.tiles.store(s, z, to, v); });
+        store([&](T* to, const Vector& v) { own.tiles.store(s, z, to, v); });
       }
       Rim::shift(queue);
       if (across_y && across_z) team.barrier();
@@ -623,54 +631,72 @@ struct DeviceLayerMarch {
   /// The work of a thread.
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION void work(const Team& team) const {
+    if constexpr (Dim == 2) {
+      // the same tile of all wavefields, then the next
+      const int number = team.league() / march.s.shots;
+      const int shot = team.league() - number * march.s.shots;
+      March own = march;
+      own.s = march.s.of_shot(shot);
+      Rim own_rims = rims;
+      own_rims.s = rims.s.of_shot(shot);
+      work_of(team, number, own, own_rims, shot * march.s.apart);
+    } else {
+      work_of(team, team.league(), march, rims, 0);
+    }
+  }
+
+  /// The work of a thread of a team of a wavefield.
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION void work_of(const Team& team, int number, const March& own,
+                                           const Rim& own_rims, std::int64_t by) const {
     int at = 0, first = 0;
-    while (team.league() >= pieces[at].end) first = pieces[at++].end;
+    while (number >= pieces[at].end) first = pieces[at++].end;
     const LayerPiece& piece = pieces[at];
-    const int tile = team.league() - first;
+    const int tile = number - first;
     if (piece.axes == 0) {
       const int row = team.rank() / piece.lanes, lane = team.rank() - row * piece.lanes;
       const std::int64_t z =
           piece.first_z + (tile % piece.tiles_z * piece.lanes + lane) * March::width;
       std::int64_t y = piece.lower[1];
-      int number = tile / piece.tiles_z / piece.tiles_y;  // of the march
+      int turn = tile / piece.tiles_z / piece.tiles_y;  // of the march
       if constexpr (Dim == 3) {
         y += tile / piece.tiles_z % piece.tiles_y * piece.rows + row;
       } else {
-        number = number * piece.rows + row;
+        turn = turn * piece.rows + row;
       }
-      const int x0 = piece.lower[0] + number * piece.planes;
+      const int x0 = piece.lower[0] + turn * piece.planes;
       const int x1 = x0 + piece.planes < piece.upper[0] ? x0 + piece.planes : piece.upper[0];
       if (row < piece.rows && z < piece.upper[2] && y < piece.upper[1] && x0 < x1) {
-        march.march(x0, x1, y, z);
+        own.march(x0, x1, y, z);
       }
     } else if constexpr (Traits::by_axes && Dim == 2) {
       switch (piece.axes) {
         case 1:
-          return rim<1>(team, piece, tile);
+          return rim<1>(team, piece, tile, own_rims, by);
         case 4:
-          return rim<4>(team, piece, tile);
+          return rim<4>(team, piece, tile, own_rims, by);
         default:
-          return rim<5>(team, piece, tile);
+          return rim<5>(team, piece, tile, own_rims, by);
       }
     } else if constexpr (Traits::by_axes) {
       switch (piece.axes) {
         case 1:
-          return rim<1>(team, piece, tile);
+          return rim<1>(team, piece, tile, own_rims, by);
         case 2:
-          return rim<2>(team, piece, tile);
+          return rim<2>(team, piece, tile, own_rims, by);
         case 3:
-          return rim<3>(team, piece, tile);
+          return rim<3>(team, piece, tile, own_rims, by);
         case 4:
-          return rim<4>(team, piece, tile);
+          return rim<4>(team, piece, tile, own_rims, by);
         case 5:
-          return rim<5>(team, piece, tile);
+          return rim<5>(team, piece, tile, own_rims, by);
         case 6:
-          return rim<6>(team, piece, tile);
+          return rim<6>(team, piece, tile, own_rims, by);
         default:
-          return rim<7>(team, piece, tile);
+          return rim<7>(team, piece, tile, own_rims, by);
       }
     } else {
-      rim<-1>(team, piece, tile);
+      rim<-1>(team, piece, tile, own_rims, by);
     }
   }
 
@@ -703,7 +729,7 @@ struct DeviceLayerMarch {
       kernel.layers[d] = arguments.layers[d];
       for (int k = 0; k <= largest_layer_radius; ++k) kernel.slopes[d][k] = arguments.slope[d][k];
     }
-    const std::int64_t teams = kernel.cover(cut);
+    const std::int64_t teams = kernel.cover(cut) * arguments.s.shots;
     Policy policy(exec.space(), static_cast<int>(teams), threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes() + 16));
     Kokkos::parallel_for("moho::wave::layered_step", light_weight(policy), kernel);

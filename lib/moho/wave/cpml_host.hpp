@@ -401,7 +401,9 @@ struct LayeredHostLoop {
 
   void operator()(const std::int64_t n) const {
     const FlushDenormals flush;
-    work(layers, tiles.work, tiles.tile(n));
+    if (layers.s.shots == 1) return work(layers, tiles.work, tiles.tile(n));
+    const AllLayers<T> own = layers.of_shot(static_cast<int>(n / tiles.tiles));
+    work(own, tiles.work, tiles.tile(n % tiles.tiles));
   }
 };
 

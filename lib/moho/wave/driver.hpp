@@ -314,9 +314,15 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   };
   const auto most = static_cast<int>(std::min<std::int64_t>(
       std::max<std::int64_t>(options.shots, 1), std::numeric_limits<int>::max()));
-  plan.at_once = std::min(
-      most, options.at_once > 0 ? options.at_once : shots_at_once(exec, plan.grid.size(), most));
+  const bool one_launch =
+      steps_in_one_launch<T, Dim, Memory>(plan.medium, options.equations, plan.faces);
+  const bool steps_together = one_launch && !is_host_memory<Memory> && options.together != 1;
+  const int chosen = steps_together ? shots_at_once_together(plan.grid.size(), most)
+                                    : shots_at_once(exec, plan.grid.size(), most);
+  plan.at_once = std::min(most, options.at_once > 0 ? options.at_once : chosen);
   const auto estimate = [&] {
+    plan.together = options.together > 0 ? std::min(options.together, plan.at_once)
+                                         : shots_together<Memory>(plan.at_once, one_launch);
     shape.at_once = plan.at_once;
     plan.memory = modelling_memory<T, Dim>(shape);
   };

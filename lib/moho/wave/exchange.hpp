@@ -47,13 +47,13 @@ T source_factor(const Grid<Dim>& grid) {
 }
 
 /// What sources add to p and q: `count` nodes each.
-template <class T, class Memory>
+template <class T>
 struct InjectFields {
-  Inject<T, Memory> field[2];
+  Inject<T> field[2];
   std::int64_t count;
   int fields;
 
-  std::int64_t size() const { return count * fields; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t size() const { return count * fields; }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t n) const {
     if (n < count) {
       field[0](n);
@@ -64,10 +64,10 @@ struct InjectFields {
 };
 
 /// Both for receivers with few nodes: a thread for a node of the sources, or for a receiver.
-template <class T, int Dim, class Memory>
+template <class T, int Dim>
 struct ExchangeByThread {
-  InjectFields<T, Memory> inject;
-  RecordByThread<T, Dim, Memory> record;
+  InjectFields<T> inject;
+  RecordByThread<T, Dim> record;
   std::int64_t nodes;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     if (n < nodes) {
@@ -84,7 +84,7 @@ struct ExchangeByVector {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   static constexpr int team = RecordByVector<T, Dim, Exec>::team;
   static constexpr int lanes = RecordByVector<T, Dim, Exec>::lanes;
-  InjectFields<T, MemoryOf<Exec>> inject;
+  InjectFields<T> inject;
   RecordByVector<T, Dim, Exec> record;
   std::int64_t nodes;
   int first;  ///< team of the receivers
@@ -117,7 +117,7 @@ void exchange_points(const InstanceOf<Memory>& instance,
   const bool adds = step >= 0 && step < static_cast<std::int64_t>(amplitudes.extent(0));
   if constexpr (!is_host_memory<Memory>) {
     if (adds && row >= 0 && sources.count() > 0 && receivers.count() > 0) {
-      detail::InjectFields<T, Memory> inject{};
+      detail::InjectFields<T> inject{};
       inject.fields = wavefield.fields;
       for (int f = 0; f < wavefield.fields; ++f) {
         inject.count = sources.injection(wavefield.next[f], amplitudes, step,
@@ -137,7 +137,7 @@ void exchange_points(const InstanceOf<Memory>& instance,
                                                                    Kernel::team, Kernel::lanes)),
                              kernel);
       } else {
-        detail::ExchangeByThread<T, Dim, Memory> kernel{inject, {}, nodes};
+        detail::ExchangeByThread<T, Dim> kernel{inject, {}, nodes};
         receivers.recording(wavefield.now[0], rows, row, kernel.record);
         launch("moho::wave::exchange", exec, nodes + receivers.count(), kernel);
       }

@@ -62,7 +62,7 @@ struct MarchTiles {
   std::int64_t first_z;  ///< the box's first node along z, rounded down to a vector
   int tiles_z, tiles_y;
 
-  /// Teams for the box of the arguments.
+  /// Teams for the box of the arguments, of one wavefield.
   std::int64_t cover(const StepArguments<T>& s) {
     first_z = s.lower[2] / width * width;
     constexpr std::int64_t z = Traits::lanes * width;
@@ -99,6 +99,21 @@ struct MarchTiles {
     for (int i = 0; i < width; ++i) factors[i] = s.taper[1][y] * s.taper[2][z + i];
   }
 };
+
+/// Calls kernel.work(member, team) for the wavefield that a team belongs to, with the team's number
+/// among those of it: the same tile of all wavefields, which read the same part of the medium,
+/// comes before the next. In 3D a launch steps one wavefield.
+template <int Dim, class Kernel, class Member>
+KOKKOS_FORCEINLINE_FUNCTION void work_of_shot(const Kernel& kernel, const Member& member) {
+  if constexpr (Dim == 2) {
+    const int team = member.league_rank() / kernel.s.shots;
+    Kernel own = kernel;
+    own.s = kernel.s.of_shot(member.league_rank() - team * kernel.s.shots);
+    own.work(member, team);
+  } else {
+    kernel.work(member, member.league_rank());
+  }
+}
 
 /// One step of isotropic media, variable density, VTI and Fletcher's VTI.
 template <Stencil stencil, class T, int Dim, int radius, class Exec,
@@ -220,8 +235,12 @@ struct DeviceMarch {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    work_of_shot<Dim>(*this, member);
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void work(const Member& member, int team) const {
     std::int64_t x0, x1, y, z;
-    if (tiles.place(s, member.league_rank(), member.team_rank(), x0, x1, y, z)) march(x0, x1, y, z);
+    if (tiles.place(s, team, member.team_rank(), x0, x1, y, z)) march(x0, x1, y, z);
   }
 
   /// Steps a thread's nodes in planes x0 up to x1.

@@ -396,12 +396,13 @@ HostWork<T> host_work() {
   }
 }
 
-/// Loop over tiles.
+/// Loop over the tiles of one wavefield after the other.
 template <class T>
 struct HostLoop {
   StepArguments<T> s;
   HostWork<T> work;
   std::int64_t rows, planes, tiles_y;
+  std::int64_t tiles = 1;  ///< of a wavefield
 
   /// Tile n of the box.
   HostTile tile(const std::int64_t n) const {
@@ -416,11 +417,13 @@ struct HostLoop {
   }
   void operator()(const std::int64_t n) const {
     const FlushDenormals flush;
-    work(s, tile(n));
+    if (s.shots == 1) return work(s, tile(n));
+    const StepArguments<T> own = s.of_shot(static_cast<int>(n / tiles));
+    work(own, tile(n % tiles));
   }
 };
 
-/// Cuts the box of the arguments into tiles. Returns their number.
+/// Cuts the box of the arguments into tiles. Returns the number of those of all wavefields.
 template <class T>
 std::int64_t cut_for_host(const Instance<Kokkos::HostSpace>& exec, Stencil stencil, int dim,
                           int radius, HostLoop<T>& loop) {
@@ -439,11 +442,13 @@ std::int64_t cut_for_host(const Instance<Kokkos::HostSpace>& exec, Stencil stenc
   }
   loop.tiles_y = (ny + loop.rows - 1) / loop.rows;
   const std::int64_t wanted = exec.concurrency() > 1 ? 4 * exec.concurrency() : 1;
-  std::int64_t cuts = (wanted + loop.tiles_y - 1) / loop.tiles_y;
+  const std::int64_t rows = loop.tiles_y * s.shots;
+  std::int64_t cuts = (wanted + rows - 1) / rows;
   cuts = std::clamp<std::int64_t>(cuts, 1, std::max<std::int64_t>(1, nx / (2 * radius)));
   loop.planes = (nx + cuts - 1) / cuts;
   cuts = (nx + loop.planes - 1) / loop.planes;
-  return cuts * loop.tiles_y;
+  loop.tiles = cuts * loop.tiles_y;
+  return loop.tiles * s.shots;
 }
 
 /// Steps the box of the arguments on a host.

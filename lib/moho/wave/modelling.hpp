@@ -121,6 +121,11 @@ struct ShotSampling {
   std::int64_t every = 1;    ///< steps between rows
   std::int64_t rows = 0;     ///< times that are recorded, the first at time 0
   bool resampled = false;    ///< samples lie between steps
+
+  /// The row of the time step * dt; -1 where none is recorded.
+  std::int64_t row_of(std::int64_t step) const {
+    return step % every == 0 && step / every < rows ? step / every : -1;
+  }
 };
 
 /// How to record `steps` steps at an interval; 0: dt.
@@ -199,6 +204,40 @@ void check_shot(const Propagator<T, Dim, Memory>& propagator,
   }
 }
 
+/// Throws InputError for an interval between samples that is too long for a wavelet, and for
+/// wavelets that are none.
+inline void check_interval(double dt, double interval, const std::vector<double>& wavelet) {
+  const double highest = highest_frequency(wavelet, dt);
+  if (interval > dt && highest > 0.5 / interval) {
+    throw InputError(concat("interval is ", interval, " s (allowed: at most ", 0.5 / highest,
+                            " s for a wavelet of up to ", highest, " Hz): record more often"));
+  }
+}
+
+/// The gather and the traces of a shot, from the rows that were recorded. It waits for them.
+template <class T, int Dim, class Memory>
+void take_traces(const Instance<Memory>& exec, const ShotSampling& sampling, double dt,
+                 const PointSeries<T, Memory>& by_row, ShotResult<T, Dim, Memory>& result) {
+  result.interval = sampling.interval;
+  const auto receivers = static_cast<std::int64_t>(by_row.extent(1));
+  const Traces<T> on_host =
+      allocate<Traces<T>>(exec, "moho::wave::gather on the host", sampling.rows, receivers);
+  if (on_host.size() > 0) copy(exec, on_host, by_row);
+  exec.fence();
+  result.traces = traces_of_rows<T>(on_host, sampling, dt);
+  if (!sampling.resampled) {
+    result.gather = by_row;
+    return;
+  }
+  const auto by_sample =
+      allocate<Traces<T>>(exec, "moho::wave::samples", sampling.samples, receivers);
+  transpose<T>(result.traces, by_sample);
+  result.gather =
+      allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", sampling.samples, receivers);
+  if (by_sample.size() > 0) copy(exec, result.gather, by_sample);
+  exec.fence();
+}
+
 }  // namespace detail
 
 /// \brief Models a shot whose sources have an amplitude of their own at every step.
@@ -231,10 +270,10 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   detail::check_shot(propagator, wavefield, options);
   const double dt = propagator.dt();
   const detail::ShotSampling sampling = detail::shot_sampling(dt, options.steps, options.interval);
-  const std::int64_t steps = sampling.steps, every = sampling.every, rows = sampling.rows;
+  const std::int64_t steps = sampling.steps;
 
-  auto by_row =
-      allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", rows, receivers.count());
+  auto by_row = allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", sampling.rows,
+                                                 receivers.count());
 
   RunOptions<T, Dim, Memory> run;
   run.last = steps;
@@ -242,9 +281,7 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   run.least = sources.box();
   run.check_every = options.check_every;
   run.progress = options.progress;
-  const auto row_of = [&](std::int64_t n) {
-    return n % every == 0 && n / every < rows ? n / every : std::int64_t{-1};
-  };
+  const auto row_of = [&](std::int64_t n) { return sampling.row_of(n); };
   // the present is read with the sources of the step that leads away from it, or after the last
   run.present = [&](std::int64_t n) {
     if (n == steps && row_of(n) >= 0) receivers.record(exec, wavefield.now[0], by_row, row_of(n));
@@ -264,29 +301,12 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
   const RunReport<Dim> report = run_steps<T, Dim, Memory>(exec, propagator, wavefield, run);
 
   ShotResult<T, Dim, Memory> result;
-  result.interval = sampling.interval;
   result.steps = steps;
   result.seconds = report.seconds;
   result.points = report.points;
   result.whole_points = report.whole_points;
   result.boxes = report.boxes;
-
-  const Traces<T> on_host =
-      allocate<Traces<T>>(exec, "moho::wave::gather on the host", rows, receivers.count());
-  if (on_host.size() > 0) copy(exec, on_host, by_row);
-  exec.fence();
-  result.traces = detail::traces_of_rows<T>(on_host, sampling, dt);
-  if (!sampling.resampled) {
-    result.gather = by_row;
-    return result;
-  }
-  const auto by_sample =
-      allocate<Traces<T>>(exec, "moho::wave::samples", sampling.samples, receivers.count());
-  detail::transpose<T>(result.traces, by_sample);
-  result.gather = allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", sampling.samples,
-                                                   receivers.count());
-  if (by_sample.size() > 0) copy(exec, result.gather, by_sample);
-  exec.fence();
+  detail::take_traces(Instance<Memory>(exec), sampling, dt, by_row, result);
   return result;
 }
 
@@ -302,12 +322,7 @@ ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
                                       const std::vector<double>& wavelet,
                                       const PointSet<T, Dim, Memory>& receivers,
                                       const ShotOptions<T, Dim, Memory>& options) {
-  const double highest = highest_frequency(wavelet, propagator.dt());
-  if (options.interval > propagator.dt() && highest > 0.5 / options.interval) {
-    throw InputError(concat("interval is ", options.interval, " s (allowed: at most ",
-                            0.5 / highest, " s for a wavelet of up to ", highest,
-                            " Hz): record more often"));
-  }
+  detail::check_interval(propagator.dt(), options.interval, wavelet);
   const auto amplitudes =
       detail::wavelet_series<T, Memory>(exec, wavelet, options.steps, sources.count());
   return model_shot<T, Dim, Memory>(exec, propagator, wavefield, sources,

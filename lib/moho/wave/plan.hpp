@@ -52,7 +52,9 @@ struct ModellingOptions {
   std::uint64_t seed = 2011;   ///< of random layers
   std::int64_t receivers = 0;  ///< of the largest shot: for the estimate of memory
   std::int64_t shots = 1;      ///< that there will be: no more are computed at once
-  int at_once = 1;             ///< shots computed at once (at_once.hpp); 0: shots_at_once()
+  int at_once = 1;             ///< shots computed at once (at_once.hpp); 0: chosen
+  int together = 0;            ///< of these, shots in step with each other (model_together()), the
+                               ///< others by threads of their own; 0: shots_together()
   std::size_t memory = 0;      ///< bytes that may be taken in the space; 0: what is free
   bool keep_model = false;     ///< keep the model with its layers for Modelling::extended_model()
 };
@@ -84,6 +86,7 @@ struct ModellingPlan {
   Grid<Dim> grid;                      ///< with the layers of the faces
   Boundaries<Dim> faces;               ///< what the faces do
   int at_once = 1;                     ///< shots that are computed at once
+  int together = 1;                    ///< of these, shots in step with each other
   MemoryNeed memory;                   ///< what is taken in the space
   RandomLayerOptions random;           ///< of random layers
 };

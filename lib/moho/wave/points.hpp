@@ -83,10 +83,10 @@ struct Window {
 };
 
 /// The weights of all points, for kernels.
-template <class T, int Dim, class Memory>
+template <class T, int Dim>
 struct PointWeights {
-  Kokkos::View<const Window<Dim>*, Memory> windows;
-  Storage<const T, Memory> weights;  ///< point, axis, node
+  const Window<Dim>* windows;  ///< by point
+  const T* weights;            ///< point, axis, node
   Index<Dim> strides;
   int width;  ///< weights kept of each point and axis
 
@@ -98,14 +98,14 @@ struct PointWeights {
     return result;
   }
   KOKKOS_FORCEINLINE_FUNCTION const T* of(std::int64_t point) const {
-    return weights.data() + point * Dim * width;
+    return weights + point * Dim * width;
   }
 };
 
 /// One product of the sum that a point records.
-template <class T, int Dim, class Memory>
+template <class T, int Dim>
 struct RecordTerm {
-  PointWeights<T, Dim, Memory> points;
+  PointWeights<T, Dim> points;
   const T* field;  ///< node (0, ..., 0)
   Planes planes;   ///< points whose last nodes are in these are recorded
 
@@ -135,12 +135,12 @@ struct RecordTerm {
 };
 
 /// Reads a field at the points, a thread a point: row after row, without the divisions of term.
-template <class T, int Dim, class Memory>
+template <class T, int Dim>
 struct RecordByThread {
-  RecordTerm<T, Dim, Memory> term;
+  RecordTerm<T, Dim> term;
   T* values;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t point) const {
-    const Window<Dim> window = term.points.windows(point);
+    const Window<Dim> window = term.points.windows[point];
     if (!term.takes(window)) return;
     const T* const weight = term.points.of(point);
     const T* const last = weight + (Dim - 1) * term.points.width;
@@ -166,7 +166,7 @@ template <class T, int Dim, class Exec>
 struct RecordByVector {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   static constexpr int team = 8, lanes = 32;
-  RecordTerm<T, Dim, MemoryOf<Exec>> term;
+  RecordTerm<T, Dim> term;
   T* values;
   std::int64_t count;
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
@@ -174,7 +174,7 @@ struct RecordByVector {
   }
   KOKKOS_FORCEINLINE_FUNCTION void read(const Member& member, const std::int64_t point) const {
     if (point >= count) return;
-    const Window<Dim> window = term.points.windows(point);
+    const Window<Dim> window = term.points.windows[point];
     if (!term.takes(window)) return;
     const T* const weight = term.points.of(point);
     T sum = T(0);
@@ -186,13 +186,13 @@ struct RecordByVector {
 };
 
 /// Reads a field times a factor of each node at the points, a thread a point.
-template <class T, int Dim, class Memory>
+template <class T, int Dim>
 struct RecordScaled {
-  RecordTerm<T, Dim, Memory> term;
+  RecordTerm<T, Dim> term;
   const T* scale;  ///< node (0, ..., 0)
   T* values;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t point) const {
-    const Window<Dim> window = term.points.windows(point);
+    const Window<Dim> window = term.points.windows[point];
     if (!term.takes(window)) return;
     const T* const weight = term.points.of(point);
     const int nodes = term.nodes(window);
@@ -222,10 +222,18 @@ struct NodeLists {
   Storage<const T, Memory> weight;
 };
 
+/// The same for kernels.
+template <class T>
+struct NodeListPointers {
+  const std::int64_t *elements, *starts;
+  const std::int32_t* point;
+  const T* weight;
+};
+
 /// Adds amplitudes to a field: a thread a node, so the order of the sums is always the same.
-template <class T, class Memory>
+template <class T>
 struct Inject {
-  NodeLists<T, Memory> lists;
+  NodeListPointers<T> lists;
   std::int64_t first;  ///< of the nodes that are written
   T* field;            ///< node (0, ..., 0)
   const T* amplitudes;
@@ -235,11 +243,11 @@ struct Inject {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const std::int64_t node = first + n;
     T sum = T(0);
-    for (std::int64_t i = lists.starts(node); i < lists.starts(node + 1); ++i) {
-      sum += lists.weight(i) * amplitudes[lists.point(i)];
+    for (std::int64_t i = lists.starts[node]; i < lists.starts[node + 1]; ++i) {
+      sum += lists.weight[i] * amplitudes[lists.point[i]];
     }
     sum *= factor;
-    const std::int64_t element = lists.elements(node);
+    const std::int64_t element = lists.elements[node];
     const T share = by_node != nullptr ? by_node[node] : scale != nullptr ? scale[element] : T(1);
     field[element] += sum * share;
   }
@@ -422,7 +430,7 @@ class PointSet {
   std::int64_t injection(const Storage<T, Memory>& field,
                          const PointSeries<const T, Memory>& series, std::int64_t step,
                          const Storage<const T, Memory>& scale, T factor,
-                         detail::Inject<T, Memory>& kernel) const {
+                         detail::Inject<T>& kernel) const {
     return prepare_inject(m_layout, m_layout.window, field, row(series, step, "amplitudes"), scale,
                           factor, {}, kernel);
   }
@@ -458,7 +466,7 @@ class PointSet {
                               const Storage<T, Memory>& field, const T* amplitudes,
                               const Storage<const T, Memory>& scale, T factor,
                               const Storage<const T, Memory>& factors,
-                              detail::Inject<T, Memory>& kernel) const;
+                              detail::Inject<T>& kernel) const;
   void inject_from(const Instance<Memory>& exec, const Layout<Dim>& layout, const Planes& planes,
                    const Storage<T, Memory>& field, const T* amplitudes,
                    const Storage<const T, Memory>& scale, T factor,
@@ -473,7 +481,9 @@ class PointSet {
   std::int64_t m_count = 0, m_weights = 0;
   int m_planes = 0;
   bool m_injects = true;
-  detail::PointWeights<T, Dim, Memory> m_points{};
+  Kokkos::View<const detail::Window<Dim>*, Memory> m_windows;
+  Storage<const T, Memory> m_factors;  ///< of every point, axis and node
+  detail::PointWeights<T, Dim> m_points{};
   detail::NodeLists<T, Memory> m_lists{};
   std::vector<std::int64_t> m_plane_nodes;  ///< the first node of each plane of m_box, and the end
 };
@@ -540,8 +550,10 @@ PointSet<T, Dim, Memory>::PointSet(const InstanceOf<Memory>& exec, const Grid<Di
       }
     }
   }
-  m_points.windows = upload(exec, windows, "moho::wave::point_windows");
-  m_points.weights = upload(exec, weights, "moho::wave::point_weights");
+  m_windows = upload(exec, windows, "moho::wave::point_windows");
+  m_factors = upload(exec, weights, "moho::wave::point_weights");
+  m_points.windows = m_windows.data();
+  m_points.weights = m_factors.data();
   m_points.strides = layout.strides;
   m_points.width = width;
 
@@ -564,7 +576,7 @@ PointSet<T, Dim, Memory>::PointSet(const InstanceOf<Memory>& exec, const Grid<Di
           i[d] = static_cast<int>(node[d]);
         }
         const T weight =
-            detail::PointWeights<T, Dim, Memory>::product(weights.data() + p * per_point, width, i);
+            detail::PointWeights<T, Dim>::product(weights.data() + p * per_point, width, i);
         shares.push_back({element, static_cast<std::int32_t>(p), weight});
       }
     }
@@ -630,7 +642,7 @@ template <class T, int Dim, class Memory>
 std::int64_t PointSet<T, Dim, Memory>::prepare_inject(
     const Layout<Dim>& layout, const Planes& planes, const Storage<T, Memory>& field,
     const T* amplitudes, const Storage<const T, Memory>& scale, T factor,
-    const Storage<const T, Memory>& factors, detail::Inject<T, Memory>& kernel) const {
+    const Storage<const T, Memory>& factors, detail::Inject<T>& kernel) const {
   if (m_count == 0) return 0;
   if (!m_injects) {
     throw InputError(
@@ -647,13 +659,14 @@ std::int64_t PointSet<T, Dim, Memory>::prepare_inject(
     return m_plane_nodes[static_cast<std::size_t>(plane - m_box.lower[0])];
   };
   const std::int64_t first = at(part.begin), end = at(part.end);
-  kernel = {m_lists,
-            first,
-            field.data() + layout.offset,
-            amplitudes,
-            scaled ? scale.data() + layout.offset : nullptr,
-            factors.data(),
-            factor};
+  kernel = {
+      {m_lists.elements.data(), m_lists.starts.data(), m_lists.point.data(), m_lists.weight.data()},
+      first,
+      field.data() + layout.offset,
+      amplitudes,
+      scaled ? scale.data() + layout.offset : nullptr,
+      factors.data(),
+      factor};
   return end - first;
 }
 
@@ -663,7 +676,7 @@ void PointSet<T, Dim, Memory>::inject_from(const Instance<Memory>& exec, const L
                                            const T* amplitudes,
                                            const Storage<const T, Memory>& scale, T factor,
                                            const Storage<const T, Memory>& factors) const {
-  detail::Inject<T, Memory> kernel{};
+  detail::Inject<T> kernel{};
   const std::int64_t nodes =
       prepare_inject(layout, planes, field, amplitudes, scale, factor, factors, kernel);
   launch("moho::wave::inject", exec, nodes, kernel);
@@ -680,11 +693,11 @@ void PointSet<T, Dim, Memory>::record_to(const Instance<Memory>& exec, const Lay
   const Planes last = intersection(planes, planes_of(m_box));
   if (last.empty()) return;
   check_window(layout, intersection(Planes{last.begin - m_planes + 1, last.end}, planes_of(m_box)));
-  const detail::RecordTerm<T, Dim, Memory> term{m_points, field.data() + layout.offset, planes};
+  const detail::RecordTerm<T, Dim> term{m_points, field.data() + layout.offset, planes};
   if (scale.data() != nullptr) {
     detail::check_storage(layout, scale, "scale");
     launch("moho::wave::record", exec, m_count,
-           detail::RecordScaled<T, Dim, Memory>{term, scale.data() + layout.offset, values});
+           detail::RecordScaled<T, Dim>{term, scale.data() + layout.offset, values});
     return;
   }
   if constexpr (!is_host_memory<Memory>) {
@@ -700,7 +713,7 @@ void PointSet<T, Dim, Memory>::record_to(const Instance<Memory>& exec, const Lay
       return;
     }
   }
-  launch("moho::wave::record", exec, m_count, detail::RecordByThread<T, Dim, Memory>{term, values});
+  launch("moho::wave::record", exec, m_count, detail::RecordByThread<T, Dim>{term, values});
 }
 
 }  // namespace moho::wave

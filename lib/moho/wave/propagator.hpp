@@ -140,12 +140,13 @@ struct MirrorFace {
   T* field;                                       ///< node (0, 0, 0)
   std::int64_t strides[3], lower[3], extents[3];  ///< of the nodes along the face
   int axis, radius;
-  T sign;             ///< -1: odd; 1: even
-  std::int64_t face;  ///< the face's node along the axis
-  int outwards;       ///< -1 or 1
+  T sign;                     ///< -1: odd; 1: even
+  std::int64_t face;          ///< the face's node along the axis
+  int outwards;               ///< -1 or 1
+  std::int64_t nodes, apart;  ///< of a wavefield; from the array of one to that of the next
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    std::int64_t rest = n, at = face * strides[axis];
+    std::int64_t rest = n % nodes, at = n / nodes * apart + face * strides[axis];
     for (int d = 2; d >= 0; --d) {
       if (d == axis) continue;
       at += (lower[d] + rest % extents[d]) * strides[d];
@@ -205,11 +206,13 @@ void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& sc
             std::min<std::int64_t>(end, s.upper[other] + radius) - functor.lower[other];
         if (other != axis) count *= functor.extents[other];
       }
+      functor.nodes = std::max<std::int64_t>(count, 1);
+      functor.apart = s.apart;
       for (int f = 0; f < fields; ++f) {
         // nothing but this step reads the halo of the present field
         functor.field = const_cast<T*>(pointers[f]);
         functor.sign = sign;
-        launch("moho::wave::free_surface", exec, count, functor);
+        launch("moho::wave::free_surface", exec, s.shots * count, functor);
       }
     }
   }
@@ -298,6 +301,17 @@ void correct_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& s
   }
 }
 
+/// True where the steps of a device take its layers along in one launch.
+template <class T, int Dim, class Memory>
+bool layers_in_one_launch(const Scheme<T, Dim, Memory>& scheme, const AllLayers<T>& all) {
+  bool together = has_layer_march(scheme.stencil());
+  for (int d = 0; d < 3 && together; ++d) {
+    together = all.pairs[layer_field(scheme.stencil(), d)][d].apart(scheme.order() / 2,
+                                                                    layer_alignment<T>);
+  }
+  return together;
+}
+
 /// Steps a box with its perfectly matched layers: together in one launch, or the step and then the
 /// corrections. Which kernels do that depends on the scheme alone, so that all boxes and windows
 /// agree.
@@ -312,12 +326,7 @@ void step_with_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
   if constexpr (is_host_memory<Memory>) {
     scheme.stepper().step(exec, all);
   } else {
-    bool together = has_layer_march(scheme.stencil());
-    for (int d = 0; d < 3 && together; ++d) {
-      together = all.pairs[layer_field(scheme.stencil(), d)][d].apart(scheme.order() / 2,
-                                                                      layer_alignment<T>);
-    }
-    if (together) {
+    if (layers_in_one_launch(scheme, all)) {
       layered_launch_of<T, Dim, DeviceOf<Memory>>(scheme.stencil(), scheme.order())(exec,
                                                                                     all.by_axis());
       return;
@@ -326,6 +335,13 @@ void step_with_layers(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
     correct_faces<T, Dim, Memory>(exec, scheme, all, wavefield);
   }
 }
+
+/// Wavefields that are stepped at once: all arrays of the next are `apart` elements behind those of
+/// the one before.
+struct Several {
+  int shots = 1;
+  std::int64_t apart = 0;
+};
 
 /// The arguments of a step, or false where there is nothing to step. \throws InputError
 template <class T, int Dim, class Memory>
@@ -410,38 +426,58 @@ bool step_in_one_pass(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>
   return false;
 }
 
+/// compute_slopes() of one wavefield or several.
+template <class T, int Dim, class Memory>
+void slopes_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+               const MediumWindow<T, Dim, Memory>& medium,
+               const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
+               const Several& several = {}) {
+  if (scheme.stencil() != Stencil::tti) return;
+  StepArguments<T> s;
+  if (!bind_step(scheme, medium, wavefield, box, scheme.order() / 2, s)) return;
+  s.shots = several.shots;
+  s.apart = several.apart;
+  mirror_faces<T, Dim, Memory>(exec, scheme, wavefield.layout.window, s, {s.now[0], s.now[1]}, 2,
+                               T(-1));
+  scheme.stepper().slopes(exec, s);
+}
+
+/// step_from_slopes() of one wavefield or several.
+template <class T, int Dim, class Memory>
+void step_of(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
+             const MediumWindow<T, Dim, Memory>& medium, const Wavefield<T, Dim, Memory>& wavefield,
+             const Box<Dim>& box, const Several& several = {}) {
+  StepArguments<T> s;
+  if (!bind_step(scheme, medium, wavefield, box, scheme.reach(0), s)) return;
+  s.shots = several.shots;
+  s.apart = several.apart;
+  const Planes& window = wavefield.layout.window;
+  mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]}, wavefield.fields,
+                               T(-1));
+  if (scheme.stencil() == Stencil::tti) {
+    mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.slope[0], s.slope[1]}, 2, T(1));
+  }
+  if (scheme.layers().empty()) {
+    scheme.stepper().step(exec, s);
+  } else {
+    step_with_layers<T, Dim, Memory>(exec, scheme, s, wavefield);
+  }
+}
+
 }  // namespace detail
 
 template <class T, int Dim, class Memory>
 void compute_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                     const MediumWindow<T, Dim, Memory>& medium,
                     const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box) {
-  if (scheme.stencil() != detail::Stencil::tti) return;
-  detail::StepArguments<T> s;
-  if (!detail::bind_step(scheme, medium, wavefield, box, scheme.order() / 2, s)) return;
-  detail::mirror_faces<T, Dim, Memory>(exec, scheme, wavefield.layout.window, s,
-                                       {s.now[0], s.now[1]}, 2, T(-1));
-  scheme.stepper().slopes(exec, s);
+  detail::slopes_of<T, Dim, Memory>(exec, scheme, medium, wavefield, box);
 }
 
 template <class T, int Dim, class Memory>
 void step_from_slopes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
                       const MediumWindow<T, Dim, Memory>& medium,
                       const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box) {
-  detail::StepArguments<T> s;
-  if (!detail::bind_step(scheme, medium, wavefield, box, scheme.reach(0), s)) return;
-  const Planes& window = wavefield.layout.window;
-  detail::mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]},
-                                       wavefield.fields, T(-1));
-  if (scheme.stencil() == detail::Stencil::tti) {
-    detail::mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.slope[0], s.slope[1]}, 2,
-                                         T(1));
-  }
-  if (scheme.layers().empty()) {
-    scheme.stepper().step(exec, s);
-  } else {
-    detail::step_with_layers<T, Dim, Memory>(exec, scheme, s, wavefield);
-  }
+  detail::step_of<T, Dim, Memory>(exec, scheme, medium, wavefield, box);
 }
 
 template <class T, int Dim, class Memory>

@@ -5,6 +5,7 @@
 /// \brief How many shots over one model a device or a host takes at once.
 
 #include <moho/core/at_once.hpp>
+#include <moho/wave/scheme.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -40,6 +41,39 @@ int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes, std::int64_t
     return static_cast<int>(
         std::clamp<std::int64_t>(std::min(wanted, shots), std::int64_t{1}, most));
   }
+}
+
+/// \brief True where model_together() has one launch a step for all shots: on hosts and, in 2D, on
+/// devices, unless perfectly matched layers are corrected after the step there (Fletcher's VTI).
+template <class T, int Dim, class Memory>
+bool steps_in_one_launch(Medium medium, Equations equations, const Boundaries<Dim>& faces) {
+  if constexpr (is_host_memory<Memory>) return true;
+  if (Dim != 2) return false;
+  bool matched = false;
+  for (int d = 0; d < Dim; ++d) {
+    matched =
+        matched || faces.lower[d].kind == FaceKind::cpml || faces.upper[d].kind == FaceKind::cpml;
+  }
+  return !matched || detail::has_layer_march(detail::stencil_of(medium, equations));
+}
+
+/// \brief Of shots at once, those that one worker steps together, as was fastest in trials.
+///
+/// A device has two workers where there are four shots or more: while one of them takes traces the
+/// other one steps. Hosts step no shots together: threads that share the steps of several shots
+/// meet after each of them. \param at_once shots at once \param one_launch steps_in_one_launch()
+template <class Memory>
+int shots_together(int at_once, bool one_launch) {
+  if (is_host_memory<Memory> || !one_launch) return 1;
+  return at_once < 4 ? at_once : (at_once + 1) / 2;
+}
+
+/// \brief The number of shots at once that was fastest in trials where they are stepped together:
+/// as many as have about twelve million nodes, 16 at most.
+inline int shots_at_once_together(std::int64_t nodes, std::int64_t shots) {
+  constexpr std::int64_t most = 16, enough = 12 * (std::int64_t{1} << 20);
+  const std::int64_t wanted = (enough + nodes - 1) / std::max<std::int64_t>(nodes, 1);
+  return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, shots), std::int64_t{1}, most));
 }
 
 }  // namespace moho::wave

@@ -103,12 +103,16 @@ struct DeviceFletcherTti {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    work_of_shot<Dim>(*this, member);
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void work(const Member& member, const int tile) const {
     const ScratchView<T, Exec> scratch_view(
         member.team_scratch(0), Traits::buffers * 2 * (tile_size + (Dim == 3 ? slope_size : 0)));
     T* const buffers = scratch_view.data();
     T* const slopes = buffers + Traits::buffers * 2 * tile_size;
 
-    const int tile = member.league_rank(), rank = member.team_rank();
+    const int rank = member.team_rank();
     const int lane = rank % lanes, row = rank / lanes;
     const int tiles_z = tiles.tiles_z, tiles_y = tiles.tiles_y;
     const std::int64_t z0 = tiles.first_z + static_cast<std::int64_t>(tile % tiles_z) * lanes;
