@@ -469,6 +469,18 @@ class AtOnce(Case):
     shots = [*Case.section, "--source", "100,20:500,20:7", "--receivers", "0,20:600,20:31"]
     names = [*(f"gather_{k:04d}.npy" for k in range(1, 8)), "gather.sgy", "vp.npy"]
 
+    def test_traces_that_wait_are_counted(self):
+        """All traces are kept for SEG-Y; besides, those of shots that are computed or wait, and one that is written."""
+        survey = ["--vp", "2000", "--shape", "21,21", "--spacing", "10", "--source", "20,20:180,20:8", "--receivers",
+                  "0,20:200,20:401", "--snapshot-every", "0", "--dt", "0.002", "--space", "serial"]
+        for count, held in ((1, 1), (2, 4), (6, 8)):
+            bytes_of = []
+            for time in ("0.4", "0.8"):
+                summary = self.model(*survey, "--at-once", str(count), "--time", time).summary
+                bytes_of.append((summary["memory"]["estimate_bytes"], summary["gather"]["samples"]))
+            (few, short), (many, long) = bytes_of
+            self.assertAlmostEqual(many - few, 4 * 401 * (8 + held + 1) * (long - short), delta=8)
+
     def test_same_bits(self):
         snapshots = [word if word != "0" else "0.1" for word in self.shots]
         for space, more, counts in (("openmp", [], (2, 5, 40)), ("serial", ["--expand", "eikonal"], (5,))):
