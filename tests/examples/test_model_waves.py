@@ -8,6 +8,7 @@ Exit status 77 if numpy is missing or every test was skipped.
 
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -515,6 +516,20 @@ class AtOnce(Case):
 
 
 class Ranks(Case):
+    def test_ranks_share_the_memory_of_a_machine(self):
+        self.needs_mpirun()
+        volume = ["--vp", "2000", "--spacing", "10", "--coordinates", "xyz", "--no-plot", "--out", "out", "--shape"]
+        too_large = self.call(*volume, "20000,20000,20000")
+        self.assertEqual(too_large.returncode, 2, too_large.stderr)
+        takes, of_takes, allowed, of_allowed = re.search(r"takes ([0-9.]+) (.)iB .*allowed: ([0-9.]+) (.)iB",
+                                                         too_large.stderr).groups()
+        # two thirds of what is free are too much for each of two
+        part = 0.67 * float(allowed) / float(takes) * 1024.0 ** ("KMGTP".index(of_allowed) - "KMGTP".index(of_takes))
+        n = int(20000 * part ** (1 / 3))
+        done = self.call(*volume, f"{n},{n},{n}", ranks=2)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("for each of 2 ranks of this machine", done.stderr)
+
     def test_same_bits(self):
         self.needs_mpirun()
         self.save("v.npy", np.full((61, 41), 2000.0, dtype=np.float32))
