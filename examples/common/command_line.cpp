@@ -272,6 +272,10 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
   if (values.count("config")) {
     m_config = values["config"].as<std::string>();
     m_lines = parse_file(description, m_config, in_file, values);
+    for (const auto& [alias, name] : description.aliases) {
+      const auto line = m_lines.find(name);
+      if (line != m_lines.end()) m_lines.emplace(alias, line->second);
+    }
   }
   for (const OptionGroup& group : description.groups) {
     for (const OptionText& option : group.options) {

@@ -73,11 +73,15 @@ auto tell_failed_step(const Grid<Dim>& model, std::int64_t steps, const std::str
     return shot(usual);
   } catch (const wave::NotFinite&) {
     failed = std::current_exception();
+  } catch (const InputError&) {
+    // snapshots are compressed more often than wavefields are looked at: codecs refuse such numbers
+    failed = std::current_exception();
   }
   try {
     shot(std::int64_t{1});
   } catch (const wave::NotFinite& failure) {
     throw overflow_in_model<Dim>(name.empty() ? failure : failure.of_leg(name), model, steps);
+  } catch (const InputError&) {  // it was something else
   }
   std::rethrow_exception(failed);
 }

@@ -13,6 +13,7 @@
 #include "first_arrivals/options.hpp"
 #include "ranks/ranks.hpp"
 
+#include <moho/core/positions.hpp>
 #include <moho/core/ranks.hpp>
 #include <moho/core/space.hpp>
 #include <moho/io/array.hpp>
@@ -305,6 +306,12 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
     const HostPhase phase(session.phases, "check");
     job.grid = grid_of<Dim>(model);
     job.sources = make_sources<Dim>(o, job.grid);
+    try {
+      // before ranks share them, so that numbers are those of the options
+      check_positions<Dim>(job.grid, job.sources, "source");
+    } catch (const InputError& error) {
+      throw InputError(concat("--source: ", error.what()));
+    }
     if (!o.receivers.empty()) {
       receivers = read_points<Dim>("--receivers", o.receivers, {!o.coordinates_said, &job.grid});
     }

@@ -7,6 +7,7 @@
 #include "invert_waves/shots_impl.hpp"
 #include "invert_waves/stream_shots_impl.hpp"
 
+#include <moho/core/at_once.hpp>
 #include <moho/core/space.hpp>
 
 #include <algorithm>

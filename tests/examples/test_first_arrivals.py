@@ -258,7 +258,7 @@ class BadInput(Case):
 
     def test_models_and_places(self):
         salt = ["--builtin", "salt", "--shape", "31,21"]
-        self.refuse([*salt, "--source", "301,0"], "source 0: (301, 0) is outside the model")
+        self.refuse([*salt, "--source", "301,0"], "--source: source 0: (301, 0) is outside the model")
         self.refuse([*salt, "--receivers", "0,0; 0,999"], "receiver 1 at (0, 999) is outside")
         self.refuse([*salt, "--epsilon", 5], "epsilon is 5 at node (0, 0)")
         self.refuse([*salt, "--epsilon", 0.1, "--delta", 1], "delta is 1 where epsilon is 0.1")

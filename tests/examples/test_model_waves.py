@@ -8,6 +8,7 @@ Exit status 77 if numpy is missing or every test was skipped.
 
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -469,6 +470,18 @@ class AtOnce(Case):
     shots = [*Case.section, "--source", "100,20:500,20:7", "--receivers", "0,20:600,20:31"]
     names = [*(f"gather_{k:04d}.npy" for k in range(1, 8)), "gather.sgy", "vp.npy"]
 
+    def test_traces_that_wait_are_counted(self):
+        """All traces are kept for SEG-Y; besides, those of shots that are computed or wait, and one that is written."""
+        survey = ["--vp", "2000", "--shape", "21,21", "--spacing", "10", "--source", "20,20:180,20:8", "--receivers",
+                  "0,20:200,20:401", "--snapshot-every", "0", "--dt", "0.002", "--space", "serial"]
+        for count, held in ((1, 1), (2, 4), (6, 8)):
+            bytes_of = []
+            for time in ("0.4", "0.8"):
+                summary = self.model(*survey, "--at-once", str(count), "--time", time).summary
+                bytes_of.append((summary["memory"]["estimate_bytes"], summary["gather"]["samples"]))
+            (few, short), (many, long) = bytes_of
+            self.assertAlmostEqual(many - few, 4 * 401 * (8 + held + 1) * (long - short), delta=8)
+
     def test_same_bits(self):
         snapshots = [word if word != "0" else "0.1" for word in self.shots]
         for space, more, counts in (("openmp", [], (2, 5, 40)), ("serial", ["--expand", "eikonal"], (5,))):
@@ -503,6 +516,20 @@ class AtOnce(Case):
 
 
 class Ranks(Case):
+    def test_ranks_share_the_memory_of_a_machine(self):
+        self.needs_mpirun()
+        volume = ["--vp", "2000", "--spacing", "10", "--coordinates", "xyz", "--no-plot", "--out", "out", "--shape"]
+        too_large = self.call(*volume, "20000,20000,20000")
+        self.assertEqual(too_large.returncode, 2, too_large.stderr)
+        takes, of_takes, allowed, of_allowed = re.search(r"takes ([0-9.]+) (.)iB .*allowed: ([0-9.]+) (.)iB",
+                                                         too_large.stderr).groups()
+        # two thirds of what is free are too much for each of two
+        part = 0.67 * float(allowed) / float(takes) * 1024.0 ** ("KMGTP".index(of_allowed) - "KMGTP".index(of_takes))
+        n = int(20000 * part ** (1 / 3))
+        done = self.call(*volume, f"{n},{n},{n}", ranks=2)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("for each of 2 ranks of this machine", done.stderr)
+
     def test_same_bits(self):
         self.needs_mpirun()
         self.save("v.npy", np.full((61, 41), 2000.0, dtype=np.float32))

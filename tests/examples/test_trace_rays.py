@@ -567,9 +567,9 @@ weights = velocity
                           ("[grid]", "'[grid]' has no value"), ("quiet # = true", "c.cfg:2: 'quiet' has no value")):
             self.refuse(["--config", self.write("c.cfg", f"builtin = salt\n{line}\n")], "c.cfg:", why)
         # what is wrong with a value, wherever that is found, is said with its line; the command line has none
-        self.refuse(["--config", self.write("c.cfg", "builtin = salt\nradius = six\n")], "--config c.cfg:2: --radius", "six")
+        self.refuse(["--config", self.write("c.cfg", "builtin = salt\nradius = six\n")], "c.cfg:2: --radius", "six")
         self.refuse(["--config", "c.cfg", "--radius", "seven"], "trace_rays: --radius", "seven")
-        self.refuse(["--config", self.write("c.cfg", "builtin = salt\n\n# far\nsource = 1e7,0\n")], "--config c.cfg:4: --source")
+        self.refuse(["--config", self.write("c.cfg", "builtin = salt\n\n# far\nsource = 1e7,0\n")], "c.cfg:4: --source")
 
 
 class Picture(Case):

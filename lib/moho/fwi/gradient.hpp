@@ -14,6 +14,7 @@
 #include <moho/rtm/leg.hpp>
 #include <moho/rtm/snapshot.hpp>
 #include <moho/wave/adjoint.hpp>
+#include <moho/wave/not_finite.hpp>
 #include <moho/wave/operators.hpp>
 
 #include <algorithm>

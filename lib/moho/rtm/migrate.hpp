@@ -8,6 +8,7 @@
 #include <moho/rtm/image.hpp>
 #include <moho/rtm/leg.hpp>
 #include <moho/rtm/snapshot.hpp>
+#include <moho/wave/not_finite.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -12,6 +12,7 @@
 #include <moho/stream/rates.hpp>
 #include <moho/stream/slabs.hpp>
 #include <moho/wave/driver.hpp>
+#include <moho/wave/not_finite.hpp>
 
 #include <algorithm>
 #include <chrono>
