@@ -140,7 +140,8 @@ void add_space(const std::string& space, int n, int radius) {
     }
     what.sources = 1;
   }
-  // A survey's worth of sources in one call: 15 GB of times and predecessors on the device, and once more on the host.
+  // A survey's worth of sources in one call: 15 GB of times and predecessors on the device, and
+  // once more on the host.
   if (!smoke && !host && radius == 6 && n == 1600) {
     what.sources = 1000;
     add_trace(what);

@@ -207,54 +207,55 @@ TEST(LayerMarch, StoresPsiOfItsOwnPlanes) {
       }
     }
   }
+}
 
-  // Several wavefields in one launch get what each of them gets alone.
-  template <Stencil stencil, class T, int radius>
-  void expect_same_together(Medium medium, const Boundaries<2>& faces) {
-    const moho::Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
-    moho::Grid<2> grid = cube<2>(10, 10.0);
-    grid.extents[0] = 61;
-    grid.extents[1] = 75;
-    const auto model = random_model<T, 2, Host>(exec, grid, medium, 5);
-    PropagatorOptions<2> options;
-    options.order = 2 * radius;
-    options.dt = 2e-4;
-    options.boundaries = faces;
-    const Propagator<T, 2, Host> propagator(exec, grid, model, options);
-    const auto& scheme = propagator.scheme();
-    auto together = moho::wave::make_wavefields<T, 2, Host>(exec, scheme, 3);
-    std::vector<Wavefield<T, 2, Host>> alone;
-    for (std::size_t n = 0; n < together.size(); ++n) {
-      alone.push_back(propagator.make_wavefield(exec));
-      for (const moho::Index<2>& node : {moho::Index<2>{3, 4}, {40, 7}, {58, 70}, {20, 72}}) {
-        for (int f = 0; f < together[n].fields; ++f) {
-          const auto element = alone[n].layout.flat(node);
-          together[n].now[f](element) = alone[n].now[f](element) = static_cast<T>(n + 1);
-        }
+// Several wavefields in one launch get what each of them gets alone.
+template <Stencil stencil, class T, int radius>
+void expect_same_together(Medium medium, const Boundaries<2>& faces) {
+  const moho::Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
+  moho::Grid<2> grid = cube<2>(10, 10.0);
+  grid.extents[0] = 61;
+  grid.extents[1] = 75;
+  const auto model = random_model<T, 2, Host>(exec, grid, medium, 5);
+  PropagatorOptions<2> options;
+  options.order = 2 * radius;
+  options.dt = 2e-4;
+  options.boundaries = faces;
+  const Propagator<T, 2, Host> propagator(exec, grid, model, options);
+  const auto& scheme = propagator.scheme();
+  auto together = moho::wave::make_wavefields<T, 2, Host>(exec, scheme, 3);
+  std::vector<Wavefield<T, 2, Host>> alone;
+  for (std::size_t n = 0; n < together.size(); ++n) {
+    alone.push_back(propagator.make_wavefield(exec));
+    for (const moho::Index<2>& node : {moho::Index<2>{3, 4}, {40, 7}, {58, 70}, {20, 72}}) {
+      for (int f = 0; f < together[n].fields; ++f) {
+        const auto element = alone[n].layout.flat(node);
+        together[n].now[f](element) = alone[n].now[f](element) = static_cast<T>(n + 1);
       }
     }
-    const detail::LayerCut cut;
-    const moho::Box<2> whole = moho::whole_box(grid);
-    for (int step = 0; step < 4; ++step) {
-      const auto apart = detail::elements_apart<T, 2, Host>(together);
-      ASSERT_TRUE(apart.has_value());
-      step_in_one<stencil, T, radius>(scheme, propagator.medium_window(), together.front(), whole,
-                                      cut, {3, *apart});
-      for (std::size_t n = 0; n < together.size(); ++n) {
-        step_in_one<stencil, T, radius>(scheme, propagator.medium_window(), alone[n], whole, cut);
-        alone[n].advance();
-        together[n].advance();
-      }
-    }
+  }
+  const detail::LayerCut cut;
+  const moho::Box<2> whole = moho::whole_box(grid);
+  for (int step = 0; step < 4; ++step) {
+    const auto apart = detail::elements_apart<T, 2, Host>(together);
+    ASSERT_TRUE(apart.has_value());
+    step_in_one<stencil, T, radius>(scheme, propagator.medium_window(), together.front(), whole,
+                                    cut, {3, *apart});
     for (std::size_t n = 0; n < together.size(); ++n) {
-      EXPECT_GT(moho::wave::check_finite(exec, grid, alone[n], whole, 4).greatest, 1e-3);
-      EXPECT_EQ(most_apart(alone[n], together[n]), 0.0) << n;
+      step_in_one<stencil, T, radius>(scheme, propagator.medium_window(), alone[n], whole, cut);
+      alone[n].advance();
+      together[n].advance();
     }
   }
-
-  TEST(LayerMarch, StepsSeveralShots) {
-    expect_same_together<Stencil::isotropic, float, 4>(Medium::isotropic, layers(20, false));
-    expect_same_together<Stencil::vti, float, 2>(Medium::vti, layers(9, true));
+  for (std::size_t n = 0; n < together.size(); ++n) {
+    EXPECT_GT(moho::wave::check_finite(exec, grid, alone[n], whole, 4).greatest, 1e-3);
+    EXPECT_EQ(most_apart(alone[n], together[n]), 0.0) << n;
   }
+}
+
+TEST(LayerMarch, StepsSeveralShots) {
+  expect_same_together<Stencil::isotropic, float, 4>(Medium::isotropic, layers(20, false));
+  expect_same_together<Stencil::vti, float, 2>(Medium::vti, layers(9, true));
+}
 
 }  // namespace

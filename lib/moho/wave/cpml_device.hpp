@@ -718,7 +718,10 @@ struct DeviceLayerMarch {
 
   /// Steps the box of the arguments.
   static void launch(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments) {
-    run(exec, arguments, {});
+    LayerCut cut;
+    // with buoyancy short marches read too many planes twice: 79 instead of 81 Gpoints/s on an H200
+    if (stencil == Stencil::variable_density) cut.planes = 64;
+    run(exec, arguments, cut);
   }
   /// The same with pieces of another kind.
   static void run(const Instance<MemoryOf<Exec>>& exec, const LayeredArguments<T>& arguments,
