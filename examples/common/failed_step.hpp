@@ -81,7 +81,7 @@ auto tell_failed_step(const Grid<Dim>& model, std::int64_t steps, const std::str
     shot(std::int64_t{1});
   } catch (const wave::NotFinite& failure) {
     throw overflow_in_model<Dim>(name.empty() ? failure : failure.of_leg(name), model, steps);
-  } catch (const InputError&) {  // it was something else
+  } catch (const Error&) {  // it was something else
   }
   std::rethrow_exception(failed);
 }

@@ -337,7 +337,8 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
     longest = std::max(longest, static_cast<double>(shot.receivers.size()));
   }
   m_memory.take(samples * static_cast<double>(m_receivers));
-  const int held = std::min(results_at_once(report.at_once),
+  const int together = std::max(report.together, 1);  // the traces of a group come at once
+  const int held = std::min(results_at_once((report.at_once + together - 1) / together) * together,
                             static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1 << 20)));
   m_memory.pass((held + 1.0) * samples * longest);
   take_more(m_memory);

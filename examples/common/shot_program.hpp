@@ -40,6 +40,7 @@ struct WaveReport {
   double nodes_per_wave_wanted = 0.0;  ///< at this order
   std::size_t bytes = 0;               ///< estimate of what the run takes in the space
   int at_once = 1;                     ///< shots that are computed at once
+  int together = 1;                    ///< of these, shots in step with each other
   std::string device;
   int threads = 1;
 
@@ -62,6 +63,7 @@ struct WaveReport {
     nodes_per_wave = plan.nodes_per_wave;
     nodes_per_wave_wanted = plan.nodes_per_wave_wanted;
     at_once = plan.at_once;
+    together = plan.together;
   }
 };
 

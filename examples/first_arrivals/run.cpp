@@ -67,7 +67,7 @@ template <class T, int Dim>
 Memory estimate_memory(const Options& o, const EarthModelNeed& need, int sharing) {
   const bool on_host = o.space != "cuda";
   Memory memory;
-  memory.limit = memory_limit(o, on_host);
+  memory.limit = memory_limit(o, on_host, sharing);
   Grid<Dim> grid;
   for (int d = 0; d < Dim; ++d) grid.extents[d] = need.shape[static_cast<std::size_t>(d)];
   const auto sources = static_cast<double>(count_points<Dim>(o.sources));
@@ -85,7 +85,7 @@ Memory estimate_memory(const Options& o, const EarthModelNeed& need, int sharing
     const double each = bytes_per_source<T, Dim>(grid, anelliptic, o.order, o.solver, on_host);
     advice = fitting_shape(need.shape, (need.values + times + each) / need.nodes(),
                            memory.limit.bytes - MemoryEstimate::process);
-    const double room = (memory.limit.bytes - estimate.now()) / sharing;
+    const double room = memory.limit.bytes - estimate.now();
     const double at_once =
         o.solver == Solver::fast_marching ? 1.0 : std::floor(std::min(sources, room / each));
     memory.solver = std::max(room, 0.0);

@@ -106,7 +106,7 @@ class Program {
     m_job.progress = m_session.progress();
     m_job.note = [&](const std::string& note) {
       if (++m_notes <= 10) m_session.print("          note: ", note);
-      if (m_notes == 10) m_session.print("          note: more like these are not printed");
+      if (m_notes == 11) m_session.print("          note: more like these are not printed");
     };
     m_sharing->attach(m_job);
     m_job.stop = [&] {

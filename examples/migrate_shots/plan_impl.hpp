@@ -226,7 +226,9 @@ class Planner {
     m_rates.link = rtm::measure_link(exec);
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
     m_threads = m_rates.threads = std::min(host.concurrency(), 64);
-    if ((!is_host_memory<Memory> || m_o.snapshots == "threads") && !m_codecs.empty()) {
+    const bool threads =
+        m_o.snapshots == "threads" || (!is_host_memory<Memory> && m_o.snapshots == "auto");
+    if (threads && !m_codecs.empty()) {
       // the codec that was asked for; others are weaker there, too
       m_codecs.push_back(m_codecs.front());
       m_rates.codecs.push_back(

@@ -15,6 +15,10 @@
 
 namespace moho::io {
 
+namespace detail {
+void CloseSegy::operator()(segy_file_handle* file) const { segy_close(file); }
+}  // namespace detail
+
 namespace {
 
 constexpr std::uint64_t text_size = SEGY_TEXT_HEADER_SIZE;

@@ -6,6 +6,8 @@
 #include <moho/io/segy.hpp>
 #include <moho/io/writer.hpp>
 
+#include <segyio/segy.h>
+
 #include <array>
 #include <cerrno>
 #include <cmath>

@@ -4,18 +4,18 @@
 /// \file
 /// \brief What reading and writing SEG-Y through segyio share (internal).
 
-#include <segyio/segy.h>
-
 #include <memory>
+
+struct segy_file_handle;  // of segyio, which no header includes
 
 namespace moho::io::detail {
 
 /// Closes a file of segyio.
 struct CloseSegy {
   /// What was written is looked at by who wrote it.
-  void operator()(segy_file* file) const { segy_close(file); }
+  void operator()(segy_file_handle* file) const;
 };
 /// A file of segyio.
-using SegyHandle = std::unique_ptr<segy_file, CloseSegy>;
+using SegyHandle = std::unique_ptr<segy_file_handle, CloseSegy>;
 
 }  // namespace moho::io::detail
