@@ -308,7 +308,10 @@ Snapshot<T, Dim, Memory> ThreadedStore<T, Dim, Memory>::get(const Instance<Memor
   if (found == m_entries.end()) detail::no_snapshot(time);
   Entry& entry = found->second;
   if constexpr (on_device) {
-    if (m_brought != time) bring(exec, entry, time);
+    if (m_brought != time) {
+      if (m_brought >= 0) m_free->push(static_cast<std::size_t>(m_user[m_next]));
+      bring(exec, entry, time);
+    }
     const auto lane = static_cast<std::size_t>(m_user[m_next]);
     wait_on_device(exec, m_buffers[lane].lane);
     m_free->push(lane);  // whoever takes it waits for the copy

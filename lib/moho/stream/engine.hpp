@@ -43,7 +43,8 @@ struct StreamReport {
                                 ///< the last one that is loaded
   double steady_points = 0.0;   ///< nodes stepped in that time
   /// BadValue::key() of the earliest value that was found not to be finite, in the grid of its
-  /// volume. The run ended there.
+  /// volume. The run may have ended soon after; of several volumes side by side only none says
+  /// something.
   std::int64_t bad = BadValue::none;
 };
 

@@ -43,16 +43,14 @@ class MpiRanks : public StreamRanks {
     return result;
   }
   int of_host(bool counts) override {
-    // where MPI does not know who shares memory, all ranks count as those of one machine
     MPI_Comm host = MPI_COMM_NULL;
-    const bool known = MPI_Comm_split_type(m_communicator, MPI_COMM_TYPE_SHARED, rank(),
-                                           MPI_INFO_NULL, &host) == MPI_SUCCESS &&
-                       host != MPI_COMM_NULL;
+    mpi::check(
+        MPI_Comm_split_type(m_communicator, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &host),
+        "MPI_Comm_split_type");
     const int mine = counts ? 1 : 0;
     int all = 0;
-    mpi::check(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, known ? host : m_communicator),
-               "MPI_Allreduce");
-    if (known) MPI_Comm_free(&host);
+    mpi::check(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, host), "MPI_Allreduce");
+    MPI_Comm_free(&host);
     return all;
   }
   std::unique_ptr<StreamRanks> part(int number) override {

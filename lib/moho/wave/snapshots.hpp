@@ -92,8 +92,8 @@ class SnapshotQueue {
   double seconds_waited() const { return m_waited; }
   /// Bytes in the memory of the run.
   static std::size_t bytes(const Box<Dim>& box, const SnapshotOptions& options = {}) {
-    return static_cast<std::size_t>(options.slots) * static_cast<std::size_t>(box.size()) *
-           sizeof(T);
+    return static_cast<std::size_t>(std::max(options.slots, 1)) *
+           static_cast<std::size_t>(box.size()) * sizeof(T);
   }
 
  private:
@@ -109,6 +109,7 @@ class SnapshotQueue {
     HostValues parts[2];
     Mark<Memory> there[2];
   };
+  void close();
   void work(Lane* lane);
   void hand_over(const Entry& entry, Lane* lane);
 
@@ -157,18 +158,31 @@ SnapshotQueue<T, Dim, Memory>::SnapshotQueue(const InstanceOf<Memory>& exec, con
       }
     }
   }
-  for (Lane& lane : m_lanes) m_threads.emplace_back([this, &lane] { work(&lane); });
+  try {
+    for (Lane& lane : m_lanes) m_threads.emplace_back([this, &lane] { work(&lane); });
+  } catch (...) {  // no more threads are to be had
+    close();
+    throw;
+  }
 }
 
 template <class T, int Dim, class Memory>
 SnapshotQueue<T, Dim, Memory>::~SnapshotQueue() {
+  close();
+  try {
+    for (Lane& lane : m_lanes) lane.instance.fence();
+  } catch (...) {  // the device has failed, which the run is told by its own calls
+  }
+}
+
+template <class T, int Dim, class Memory>
+void SnapshotQueue<T, Dim, Memory>::close() {
   {
     const std::lock_guard<std::mutex> lock(m_mutex);
     m_closed = true;
   }
   m_changed.notify_all();
   for (std::thread& thread : m_threads) thread.join();
-  for (Lane& lane : m_lanes) lane.instance.fence();
 }
 
 template <class T, int Dim, class Memory>
@@ -258,7 +272,10 @@ void SnapshotQueue<T, Dim, Memory>::work(Lane* lane) {
         hand_over(entry, lane);
       } catch (...) {
         failure = std::current_exception();
-        lane->instance.fence();  // nothing comes into the buffers any more
+        try {
+          lane->instance.fence();  // nothing comes into the buffers any more
+        } catch (...) {            // the device has failed, which is told by the first failure
+        }
       }
     }
     lock.lock();

@@ -13,6 +13,7 @@
 #include <moho/core/instances.hpp>
 #include <moho/wave/exchange.hpp>
 #include <moho/wave/modelling.hpp>
+#include <moho/wave/not_finite.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -163,8 +164,10 @@ void check_together(const Instance<Memory>& exec, const Propagator<T, Dim, Memor
     }
     if (finite) return;
   }
-  for (const auto& wavefield : wavefields) {
-    check_finite<T, Dim, Memory>(exec, propagator.grid(), wavefield, box, step);
+  for (std::size_t n = 0; n < wavefields.size(); ++n) {
+    in_leg(concat("shot ", n + 1, " of those in step"), [&] {
+      return check_finite<T, Dim, Memory>(exec, propagator.grid(), wavefields[n], box, step);
+    });
   }
 }
 
@@ -264,7 +267,7 @@ class ShotsExchange {
         const auto& [sources, receivers] = shots[n];
         ShotExchange<T, Dim> one{};
         one.inject.fields = wavefield.fields;
-        for (int f = 0; f < wavefield.fields; ++f) {
+        for (int f = 0; f < wavefield.fields && amplitudes[n].extent(0) > 0; ++f) {
           one.inject.count =
               sources.injection(wavefield.next[f], amplitudes[n], 0, propagator.source_scale(f),
                                 factor, one.inject.field[f]);
