@@ -4,13 +4,15 @@
 
 The problem: the acoustic wave equation in 3D, order 8 in space and 2 in time, single precision, velocity that varies,
 noise to begin with, a grid whose outermost nodes are an absorbing layer. Devito gets the formulation of its own
-examples, m u_tt - Laplace(u) + damp u_t = 0, its optimisations `advanced` with OpenMP and with one or two levels of
-blocks, and the sizes of blocks that were the quickest of a scan. Its time is the one that it reports for the
-kernel: without Python, compilation and allocation. The time of moho is that of whole steps.
+examples, m u_tt - Laplace(u) + damp u_t = 0, and for VTI and TTI (--medium) the pair of equations
+m p_tt = (1 + 2 epsilon) H(p) + sqrt(1 + 2 delta) G(q), m q_tt = sqrt(1 + 2 delta) H(p) + G(q), damped likewise, where G is the
+second derivative along the axis of symmetry and H the Laplacian without it. It gets its optimisations `advanced` with OpenMP and
+with one or two levels of blocks, and the sizes of blocks that were the quickest of a scan. Its time is the one that it reports for
+the kernel: without Python, compilation and allocation. The time of moho is that of whole steps, with its default equations.
 
 Rounds alternate: the best of three samples of Devito, a run of bench_waves (three samples) with its copy bandwidth.
-Every round is an entry of the results; report.py shows the best and the median. A step of Devito's is compared with one made by NumPy in the middle
-of the grid. Needs python3-numpy and devito.
+Every round is an entry of the results; report.py shows the best and the median. A step of Devito's in isotropic media is compared with one
+made by NumPy in the middle of the grid; of the others it is checked that they stay finite. Needs python3-numpy and devito.
 """
 
 import argparse
@@ -28,13 +30,15 @@ SECOND = [-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560]  # of order 8, the node i
 class Devito:
     """The problem on a grid, compiled in several ways, of which the quickest is timed."""
 
-    def __init__(self, shape, steps, verbose):
+    def __init__(self, medium, shape, steps, verbose):
         import devito
         import numpy as np
 
-        self.version, self.shape, self.steps, self.np = devito.__version__, shape, steps, np
+        self.version, self.shape, self.steps, self.np, self.medium = devito.__version__, shape, steps, np, medium
         grid = devito.Grid(shape=shape, extent=tuple(SPACING * (n - 1) for n in shape), dtype=np.float32)
-        self.u = devito.TimeFunction(name="u", grid=grid, time_order=2, space_order=ORDER)
+        self.fields = [devito.TimeFunction(name=name, grid=grid, time_order=2, space_order=ORDER)
+                       for name in (["u"] if medium == "isotropic" else ["p", "q"])]
+        self.u = self.fields[0]
         m = devito.Function(name="m", grid=grid, space_order=0)
         damp = devito.Function(name="damp", grid=grid, space_order=0)
         random = np.random.default_rng(7)
@@ -44,14 +48,14 @@ class Devito:
         self.velocity = velocity
         self.dt = np.float32(0.35 * SPACING / (4700.0 * 3.0**0.5))
         damp.data[:] = self.damping()
-        equation = m * self.u.dt2 - self.u.laplace + damp * self.u.dt
-        update = devito.Eq(self.u.forward, devito.solve(equation, self.u.forward))
+        update = [devito.Eq(u.forward, devito.solve(m * u.dt2 - change + damp * u.dt, u.forward))
+                  for u, change in zip(self.fields, self.changes(devito, grid, random))]
         self.start(random)
         self.time = 1  # of the next step: it reads levels time and time - 1, modulo 3, and writes the third
         tried = []
         for levels in (1, 2):
             options = ("advanced", {"openmp": True, "blocklevels": levels})
-            operator = devito.Operator([update], opt=options, language="openmp")
+            operator = devito.Operator(update, opt=options, language="openmp")
             tried += self.scan(operator, f"advanced, {levels} level{'s' if levels > 1 else ''} of blocks", verbose)
         # the best of the scan once more, in turn: other work on the machine may have slowed the others
         tried = sorted(tried, key=lambda one: one[0])[:8]
@@ -60,6 +64,34 @@ class Devito:
         quickest = again.index(min(again))
         _, self.operator, self.blocks, self.label = tried[quickest]
         print(f"Devito {self.version}: {self.label}", flush=True)
+
+    def changes(self, devito, grid, random):
+        """What m u_tt is without damping, for each field."""
+        if self.medium == "isotropic":
+            return [self.u.laplace]
+
+        def parameter(name, least, most):
+            function = devito.Function(name=name, grid=grid, space_order=ORDER)
+            function.data_with_halo[:] = 0.5 * (least + most)
+            function.data[:] = random.uniform(least, most, self.shape)
+            return function
+
+        a = 1 + 2 * parameter("epsilon", 0.15, 0.25)
+        r = devito.sqrt(1 + 2 * parameter("delta", 0.05, 0.15))
+        p, q = self.fields
+        if self.medium == "vti":
+            along_p, along_q = p.dz2, q.dz2
+        else:
+            theta, phi = parameter("theta", 0.2, 0.6), parameter("phi", 0.1, 1.0)
+            axis = (devito.sin(theta) * devito.cos(phi), devito.sin(theta) * devito.sin(phi), devito.cos(theta))
+
+            def along(u):
+                slope = axis[0] * u.dx + axis[1] * u.dy + axis[2] * u.dz
+                return (axis[0] * slope).dx + (axis[1] * slope).dy + (axis[2] * slope).dz
+
+            along_p, along_q = along(p), along(q)
+        across = p.dx2 + p.dy2 if self.medium == "vti" else p.laplace - along_p
+        return [a * across + r * along_q, r * across + along_q]
 
     def damping(self):
         """A coefficient that grows through the layer, zero inside."""
@@ -72,8 +104,9 @@ class Devito:
         return total
 
     def start(self, random):
-        for level in range(3):
-            self.u.data[level] = random.uniform(-1, 1, self.shape)
+        for u in self.fields:
+            for level in range(3):
+                u.data[level] = random.uniform(-1, 1, self.shape)
 
     def seconds(self, operator, blocks, steps):
         """Seconds a step of the kernel."""
@@ -116,6 +149,8 @@ class Devito:
     def difference(self):
         """From NumPy's step of the middle of the grid, over the largest value."""
         np = self.np
+        if self.medium != "isotropic":
+            return 0.0 if all(np.isfinite(u.data).all() for u in self.fields) else 1e300
         before, now, then = (self.u.data[(self.time + step) % 3] for step in (-1, 0, 1))
         self.seconds(self.operator, self.blocks, 1)
         middle = [slice(n // 2 - 8, n // 2 + 8) for n in self.shape]
@@ -136,7 +171,7 @@ class Devito:
 
 def devito_entry(peer, index, took, difference):
     """A benchmark in Google Benchmark's shape."""
-    name = (f"waves/isotropic/float/order:{ORDER}/damping/devito/python/" + "x".join(map(str, peer.shape)))
+    name = (f"waves/{peer.medium}/float/order:{ORDER}/damping/devito/python/" + "x".join(map(str, peer.shape)))
     rate = peer.points() / took
     entry = {
         "name": name, "run_name": name, "run_type": "iteration", "repetitions": 1, "repetition_index": index,
@@ -151,20 +186,22 @@ def devito_entry(peer, index, took, difference):
 
 
 def run_bench(options, shape, cores):
-    """The context and the entries of one run of bench_waves."""
+    """The context and the entries of one run of bench_waves, the sponge's first."""
     size = "x".join(map(str, shape))
-    wanted = rf"^(copy/openmp|waves/isotropic/float/order:{ORDER}/sponge/tuned/openmp/{size})(/|$)"
+    layers = "sponge" if options.medium == "tti" else "(sponge|cpml)"
+    wanted = rf"^(copy/openmp|waves/{options.medium}/float/order:{ORDER}/{layers}/tuned/openmp/{size})(/|$)"
     context, entries = peers_common.run_bench(options.bench, wanted, cores)
     if not any(entry["name"].startswith("waves/") for entry in entries):
-        raise PeerError(f"{options.bench} has no isotropic case of {size} points: take 256x256x256 or 251x257x263")
-    return context, entries
+        raise PeerError(f"{options.bench} has no case of {options.medium} and {size} points: take 256x256x256, or "
+                        "251x257x263 in isotropic media")
+    return context, sorted(entries, key=lambda entry: "/cpml/" in entry["name"])
 
 
 def run(options):
     cores = peers_common.prepare(options.bench, options.threads)
     contexts, benchmarks, versions = [], [], "unknown"
     for shape in options.sizes:
-        peer = Devito(shape, options.steps, options.verbose)
+        peer = Devito(options.medium, shape, options.steps, options.verbose)
         versions = peer.version
         difference = peer.difference()
         for index in range(options.rounds):
@@ -173,10 +210,10 @@ def run(options):
             context, entries = run_bench(options, shape, cores)
             contexts.append(context)
             benchmarks += entries
-            own = [entry["best_points/s"] for entry in entries if entry["name"].startswith("waves/")][0]
+            own = [f"{entry['best_points/s'] * 1e-9:.3f}" for entry in entries if entry["name"].startswith("waves/")]
             copied = [entry["copy_GBps"] for entry in entries if entry["name"].startswith("copy/")][0]
             print(f"{'x'.join(map(str, shape))} round {index + 1}: Devito {peer.points() / took * 1e-9:.3f}, moho "
-                  f"{own * 1e-9:.3f} Gpoints/s, copy {copied:.1f} GB/s", flush=True)
+                  f"{', '.join(own)} (sponge, CPML) Gpoints/s, copy {copied:.1f} GB/s", flush=True)
     peers_common.write_results(options.out, contexts[0], benchmarks, versions)
     return 1 if any(entry.get("error_occurred") for entry in benchmarks) else 0
 
@@ -191,14 +228,17 @@ def shapes(text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bench", default="build/host/bench/bench_waves", help="the program (build/host/bench/bench_waves)")
-    parser.add_argument("--sizes", type=shapes, default=[(256, 256, 256), (251, 257, 263)],
-                        help="sizes of grids, of those that bench_waves has (256x256x256,251x257x263)")
+    parser.add_argument("--medium", choices=["isotropic", "vti", "tti"], default="isotropic", help="(isotropic)")
+    parser.add_argument("--sizes", type=shapes, default=None,
+                        help="sizes of grids, of those that bench_waves has (256x256x256, and 251x257x263 in isotropic media)")
     parser.add_argument("--threads", type=int, default=0, help="threads of both programs (as many as cores)")
     parser.add_argument("--rounds", type=int, default=5, help="samples of each program, in turn (5)")
     parser.add_argument("--steps", type=int, default=10, help="steps of a sample of Devito (10)")
     parser.add_argument("--verbose", action="store_true", help="print what the scan of block sizes finds")
     parser.add_argument("--out", default="peers_waves.json", help="file to write (peers_waves.json)")
     options = parser.parse_args()
+    if options.sizes is None:
+        options.sizes = [(256, 256, 256)] + ([(251, 257, 263)] if options.medium == "isotropic" else [])
     if options.rounds < 1 or options.steps < 1 or not 0 <= options.threads <= (os.cpu_count() or 1):
         parser.error(f"rounds and steps are 1 or more, threads 1 to {os.cpu_count()}")
     try:
