@@ -52,7 +52,8 @@ void step_together(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memo
 /// Sources and receivers of a shot.
 template <class T, int Dim, class Memory>
 struct ShotPoints {
-  PointSet<T, Dim, Memory> sources, receivers;
+  PointSet<T, Dim, Memory> sources;    ///< where it is excited
+  PointSet<T, Dim, Memory> receivers;  ///< where it is recorded
 };
 
 /// \brief Models shots over one model in step with each other. Each has the bits that model_shot()
