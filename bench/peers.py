@@ -34,6 +34,8 @@ import platform
 import sys
 import time
 
+from peers_common import processor
+
 try:
     import numpy as np
 except ImportError:
@@ -307,18 +309,6 @@ def version_of(module):
 
 def numbers(text):
     return [int(item) for item in text.split(",")]
-
-
-def processor():
-    """What Linux calls the processor."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or "unknown"
 
 
 def time_rays(options):
