@@ -485,3 +485,32 @@ def main(description, groups=None):
     if result.wasSuccessful() and result.skipped and len(result.skipped) >= result.testsRun:
         return 77
     return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
+
+
+class Overflows:
+    """What tests of shots that overflow share; the case has `call`, `path`, `folder`, `survey`, `shots` and `modeller`."""
+
+    node = r"the wavefield p is no longer finite (at node|in the layer \d+ nodes outside of the model, near its node) \(\d+, \d+\)"
+
+    def told(self, model, *arguments):
+        """The one line that a run over this model ends with."""
+        waves = [*self.survey[:2], *self.survey[4:]]  # but for the wavelet
+        done = self.call("--vp", model, *waves, *arguments, "--no-plot", "--out", "out")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        lines = [line for line in done.stderr.splitlines() if "is no longer finite" in line]
+        self.assertEqual(len(lines), 1, done.stderr)
+        return lines[0]
+
+    def huge_wavelet(self, rate):
+        """Options of a wavelet that overflows, of so many radians a second."""
+        t = np.arange(151) * 0.002
+        np.savetxt(self.path("huge.txt"), np.column_stack([t, 1e42 * np.sin(rate * t) * np.hanning(151)]))
+        return ["--wavelet", "file:huge.txt"]
+
+    def model_gathers(self):
+        """Gathers of the true model, by model_waves."""
+        if not self.modeller:
+            self.skipTest("there is no model_waves")
+        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:], "--snapshot-every", "0",
+                               "--no-plot", "--out", "gathers"], cwd=self.folder, text=True, capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)

@@ -328,28 +328,17 @@ class Data(Case):
             self.assertIn(said, done.stdout if value == 0.0 else done.stderr)
 
 
-class Failures(Case):
+class Failures(support.Overflows, Case):
     """A wavefield that overflows: shot, leg, first step and node."""
 
     def said(self, *arguments):
-        waves = [*self.survey[:2], *self.survey[4:]]  # but for the wavelet
-        done = self.call("--vp", "start.npy", *waves, *arguments, "--iterations", "1", "--no-plot", "--out", "out")
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        lines = [line for line in done.stderr.splitlines() if "is no longer finite" in line]
-        self.assertEqual(len(lines), 1, done.stderr)
-        return lines[0]
+        return self.told("start.npy", *arguments, "--iterations", "1")
 
     def test_the_first_step_and_node_are_named(self):
-        t = np.arange(151) * 0.002
-        np.savetxt(self.path("huge.txt"), np.column_stack([t, 1e42 * np.sin(40.0 * t) * np.hanning(151)]))
-        huge = ["--wavelet", "file:huge.txt"]
-        node = r": the wavefield p is no longer finite (at node|in the layer \d+ nodes outside of the model, near its node) \(\d+, \d+\)"
+        huge = self.huge_wavelet(40.0)
+        node = ": " + self.node
         self.assertRegex(self.said(*self.shots, *huge), r"data of shot 1, step \d+" + node)
-        if not self.modeller:
-            self.skipTest("there is no model_waves")
-        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:], "--snapshot-every", "0",
-                               "--no-plot", "--out", "gathers"], cwd=self.folder, text=True, capture_output=True, timeout=300)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.model_gathers()
         first = self.said("--data", "gathers/gather.sgy", *huge)
         self.assertRegex(first, r"shot 1: forward leg, step \d+" + node)
         step = int(first.split("step ")[1].split(":")[0])
