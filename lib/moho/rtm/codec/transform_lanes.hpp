@@ -1,0 +1,655 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The cosine transform on devices: 32 threads that run together share a block, as in
+/// lanes.hpp. Each reads what the other writes, and what TransformCoder does.
+///
+/// Encoding: axes are transformed within lanes, which exchange halves of their 16 registers between
+/// one axis and the next. The integers are brought into the order of coefficients through team
+/// scratch, those that are not zero are listed, and each lane takes one of 32 of them: its run is
+/// the distance to the one before, its place in the bits the sum of the lengths before.
+///
+/// Decoding: bits of a block can only be read one after the other, so that one kernel gives a block
+/// to each lane, which lists its numbers (WalkTransform). A second one (DecodeTransformLanes) gives
+/// each block to 32 lanes again, which put the numbers in place and transform them back.
+
+#include <moho/core/instance.hpp>
+#include <moho/rtm/codec/lanes.hpp>
+#include <moho/rtm/codec/lorenzo_lanes.hpp>
+#include <moho/rtm/codec/packed.hpp>
+#include <moho/rtm/codec/transform.hpp>
+
+#include <cstdint>
+
+namespace moho::rtm::detail {
+
+/// The sum of the numbers of the lanes up to this one.
+KOKKOS_FORCEINLINE_FUNCTION int sum_to_lane(int value, int lane) {
+#if defined(__CUDA_ARCH__)
+  MOHO_UNROLL
+  for (int step = 1; step < block_lanes; step *= 2) {
+    const int before = __shfl_up_sync(0xffffffffu, value, step);
+    if (lane >= step) value += before;
+  }
+#else
+  (void)lane;
+#endif
+  return value;
+}
+
+/// Sets bits of a word that lanes share.
+KOKKOS_FORCEINLINE_FUNCTION void set_shared_bits(std::uint32_t* word, std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  atomicOr(word, bits);
+#else
+  *word |= bits;
+#endif
+}
+
+/// Bits [at, at + 32) of the 64 whose lower half comes first; at is 0 to 31.
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t bits_of_two(std::uint32_t low, std::uint32_t high,
+                                                      int at) {
+#if defined(__CUDA_ARCH__)
+  return __funnelshift_r(low, high, at);
+#else
+  return static_cast<std::uint32_t>((static_cast<std::uint64_t>(high) << 32 | low) >> at);
+#endif
+}
+
+/// \brief A loop over teams of Body::threads threads that share Body::shared_bytes of scratch:
+/// body.run(member).
+template <class Exec, class Body>
+struct TeamLoop {
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Body::threads, Body::teams>>;
+  Body body;
+  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    body.run(member);
+  }
+};
+
+/// Runs a TeamLoop on a device; it returns when the work is submitted.
+template <class Memory, class Body>
+void launch_teams(const char* label, const Instance<Memory>& exec, std::int64_t league,
+                  const Body& body) {
+  if (league <= 0) return;
+  using Loop = TeamLoop<typename Instance<Memory>::Space, Body>;
+  typename Loop::Policy policy(exec.space(), static_cast<int>(league), Body::threads);
+  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Body::shared_bytes) + 16));
+  Kokkos::parallel_for(label, light_weight(policy), Loop{body});
+}
+
+/// The scratch of a team.
+template <class Shared, class Member>
+KOKKOS_FORCEINLINE_FUNCTION Shared* team_shared(const Member& member) {
+  return static_cast<Shared*>(member.team_scratch(0).get_shmem_aligned(sizeof(Shared), 16));
+}
+
+/// Reads the 16 nodes of a lane as load_lane() does, with fewer instructions for blocks that lie in
+/// the box as a whole.
+template <class T, int Dim>
+KOKKOS_FORCEINLINE_FUNCTION void load_block_lane(const BlockSource<T, Dim>& source,
+                                                 const LaneNodes<Dim>& nodes, float* values) {
+  const Box<Dim>& box = source.blocks.box;
+  bool whole = true;
+  for (int d = 0; d < Dim; ++d) {
+    whole = whole && nodes.first[d] >= box.lower[d] &&
+            nodes.first[d] + BlockGrid<Dim>::side(d) <= box.upper[d];
+  }
+  if (!whole) {
+    load_lane(source, nodes, values);
+    return;
+  }
+  const T* const from = source.field + source.layout.flat(nodes.node(0));
+  const std::int64_t plane = source.layout.strides[0];
+  MOHO_UNROLL
+  for (int i = 0; i < 16; ++i) {
+    if constexpr (Dim == 3) {
+      values[i] = static_cast<float>(from[i / 2 * plane + i % 2 * 4 * source.layout.strides[1]] *
+                                     source.up);
+    } else {
+      values[i] = static_cast<float>(from[i * plane] * source.up);
+    }
+  }
+}
+
+/// \brief The transform by lanes. Nodes are in the registers of LaneNodes; coefficients are where
+/// coefficient() says.
+template <int Dim>
+struct TransformLanes {
+  /// The coefficient, as it is numbered in a block, in a register of a lane.
+  static constexpr int coefficient(int i, int lane) {
+    if constexpr (Dim == 3) {
+      const int x = (i >> 1 & 1) + 2 * (i >> 2 & 1) + 4 * (i & 1);
+      return 64 * (lane / 8 + 4 * (i / 8)) + 8 * (lane % 8) + x;
+    } else {
+      return 32 * (lane % 8 + 8 * (i / 8)) + i % 8 + 8 * (lane / 8);
+    }
+  }
+  /// Register k of 8 along an axis, the first one or another, in one of two halves.
+  template <bool First>
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int place(int k, int half) {
+    if constexpr (Dim == 2) {
+      return k + 8 * half;
+    } else if constexpr (First) {
+      return 2 * k + half;
+    } else {
+      return (k >> 2) + 2 * (k & 1) + 4 * (k >> 1 & 1) + 8 * half;
+    }
+  }
+  /// One axis, which lies in registers.
+  template <bool First, bool Inverse>
+  KOKKOS_FORCEINLINE_FUNCTION static void axis(float* v) {
+    MOHO_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      float from[8], to[8];
+      MOHO_UNROLL
+      for (int k = 0; k < 8; ++k) from[k] = v[place<First>(k, half)];
+      if constexpr (Inverse) {
+        inverse8<1>(from, to);
+      } else {
+        forward8<1>(from, to);
+      }
+      MOHO_UNROLL
+      for (int k = 0; k < 8; ++k) v[place<First>(k, half)] = to[k];
+    }
+  }
+  /// A bit of the number of a register and a bit of the number of a lane change places.
+  template <int LaneBit, int RegisterBit>
+  KOKKOS_FORCEINLINE_FUNCTION static void exchange(float* v, int lane) {
+    const bool upper = (lane >> LaneBit & 1) != 0;
+    MOHO_UNROLL
+    for (int i = 0; i < 16; ++i) {
+      constexpr int other = 1 << RegisterBit;
+      if ((i & other) != 0) continue;
+      const float a = v[i], b = v[i | other];
+#if defined(__CUDA_ARCH__)
+      const float got = __shfl_xor_sync(0xffffffffu, upper ? a : b, 1 << LaneBit);
+#else
+      const float got = upper ? a : b;
+#endif
+      v[i] = upper ? got : a;
+      v[i | other] = upper ? b : got;
+    }
+  }
+  /// Nodes to coefficients.
+  KOKKOS_FORCEINLINE_FUNCTION static void forward(float* v, int lane) {
+    axis<true, false>(v);
+    if constexpr (Dim == 3) {
+      exchange<3, 1>(v, lane);
+      exchange<4, 2>(v, lane);
+      axis<false, false>(v);
+      exchange<0, 1>(v, lane);
+      exchange<1, 2>(v, lane);
+      exchange<2, 0>(v, lane);
+    } else {
+      exchange<0, 0>(v, lane);
+      exchange<1, 1>(v, lane);
+      exchange<2, 2>(v, lane);
+    }
+    axis<false, false>(v);
+  }
+  /// Coefficients to nodes.
+  KOKKOS_FORCEINLINE_FUNCTION static void back(float* v, int lane) {
+    axis<false, true>(v);
+    if constexpr (Dim == 3) {
+      exchange<2, 0>(v, lane);
+      exchange<1, 2>(v, lane);
+      exchange<0, 1>(v, lane);
+      axis<false, true>(v);
+      exchange<4, 2>(v, lane);
+      exchange<3, 1>(v, lane);
+    } else {
+      exchange<2, 2>(v, lane);
+      exchange<1, 1>(v, lane);
+      exchange<0, 0>(v, lane);
+    }
+    axis<true, true>(v);
+  }
+};
+
+/// Where lanes have the coefficients.
+struct TransformLaneTables {
+  std::uint16_t place[512];  ///< [16 lane + i]: of the coefficient in register i, in their order
+  std::uint16_t slot[512];   ///< of the p-th coefficient: 32 i + lane
+
+  /// The tables of 2D or 3D.
+  template <int Dim>
+  static TransformLaneTables make() {
+    TransformLaneTables tables{};
+    const TransformTables order = TransformTables::make<Dim>();
+    std::uint16_t place_of[512];
+    for (int p = 0; p < 512; ++p) place_of[order.order[p]] = static_cast<std::uint16_t>(p);
+    for (int lane = 0; lane < block_lanes; ++lane) {
+      for (int i = 0; i < 16; ++i) {
+        const int p = place_of[TransformLanes<Dim>::coefficient(i, lane)];
+        tables.place[16 * lane + i] = static_cast<std::uint16_t>(p);
+        tables.slot[p] = static_cast<std::uint16_t>(32 * i + lane);
+      }
+    }
+    return tables;
+  }
+};
+
+/// \brief The numbers of a block that are not zero, in the order of coefficients, in memory that
+/// lanes share.
+struct NumberList {
+  static constexpr int end = 512;  ///< the place that stands for the symbol behind the last number
+
+  std::int32_t numbers[512];  ///< in the order of coefficients
+  std::uint16_t places[520];  ///< of those that are not zero, and `end` where zeros follow
+
+  /// \brief Makes the list of numbers that lanes hold as coefficients, one of which is not zero.
+  /// \return its length, `end` included
+  KOKKOS_FORCEINLINE_FUNCTION int make(const TransformLaneTables* tables, const std::int32_t* own,
+                                       int lane) {
+    const auto* const place = reinterpret_cast<const Places*>(tables->place) + 2 * lane;
+    MOHO_UNROLL
+    for (int part = 0; part < 2; ++part) {
+      const Places at = place[part];
+      MOHO_UNROLL
+      for (int i = 0; i < 8; ++i) numbers[at.p[i]] = own[8 * part + i];
+    }
+    meet_lanes();
+    const std::uint32_t before = (1u << lane) - 1u;
+    int count = 0, next = 0;
+    MOHO_UNROLL
+    for (int g = 0; g < 16; ++g) {
+      const bool used = numbers[32 * g + lane] != 0;
+      const std::uint32_t all = votes_of_lanes(used);
+      if (used) places[count + ones(all & before)] = static_cast<std::uint16_t>(32 * g + lane);
+      count += ones(all);
+      if (all != 0) next = 32 * g + bit_width(all);
+    }
+    if (next < 512) {
+      if (lane == 0) places[count] = end;
+      ++count;
+    }
+    meet_lanes();
+    return count;
+  }
+  /// Symbol j: its band, its run of zeros, and its number, which is 0 for the end.
+  KOKKOS_FORCEINLINE_FUNCTION void symbol(const TransformTables* tables, int j, int& band, int& run,
+                                          std::int32_t& number) const {
+    const int p = places[j];
+    const int next = j > 0 ? places[j - 1] + 1 : 0;
+    band = tables->band[next];
+    run = p - next;
+    number = p < end ? numbers[p] : 0;
+  }
+  /// Bits that are set.
+  KOKKOS_FORCEINLINE_FUNCTION static int ones(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+    return __popc(bits);
+#else
+    return __builtin_popcount(bits);
+#endif
+  }
+
+ private:
+  struct alignas(16) Places {
+    std::uint16_t p[8];
+  };
+};
+
+/// The integers of the coefficients of a lane. \return whether any lane has one that is not zero
+template <int Dim>
+KOKKOS_FORCEINLINE_FUNCTION bool quantise_lane(const TransformCoder<Dim>& coder,
+                                               const float* values, std::int32_t* numbers) {
+  std::int32_t any = 0;
+  MOHO_UNROLL
+  for (int i = 0; i < 16; ++i) {
+    const float scaled = values[i] * coder.inverse_quantum;
+    const auto n = static_cast<std::int32_t>(fabsf(scaled) + TransformCoder<Dim>::rounding);
+    any |= n;
+    numbers[i] = scaled < 0.0f ? -n : n;
+  }
+  return votes_of_lanes(any != 0) != 0;
+}
+
+/// TransformCoder::encode() of blocks by their lanes, into slots.
+template <class T, int Dim>
+struct EncodeTransformLanes {
+  static constexpr int threads = 128;
+  static constexpr int teams = 8;  ///< on a multiprocessor
+  static constexpr int blocks = threads / block_lanes;
+  /// What the lanes of a block share.
+  struct Shared {
+    NumberList list;
+    std::uint32_t words[64];  ///< bits that are not written yet: at most 31 + 32 * 50
+  };
+  static constexpr std::size_t shared_bytes = blocks * sizeof(Shared);
+
+  TransformCoder<Dim> coder;
+  const TransformLaneTables* lanes;
+  BlockSource<T, Dim> source;
+  std::int64_t begin;  ///< the first block
+  std::int64_t count;  ///< of blocks
+  std::uint8_t* slots;
+  std::uint16_t* lengths;
+  std::int32_t* item_bytes;
+
+  /// Loops over teams that see to all blocks.
+  std::int64_t league() const { return (count + blocks - 1) / blocks; }
+
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void run(const Member& member) const {
+    const int thread = member.team_rank(), lane = thread % block_lanes;
+    const std::int64_t item =
+        static_cast<std::int64_t>(member.league_rank()) * blocks + thread / block_lanes;
+    Shared* const shared = team_shared<Shared[blocks]>(member)[0] + thread / block_lanes;
+    if (item >= count) return;
+    const int bytes =
+        encode(begin + item, lane, *shared,
+               reinterpret_cast<std::uint32_t*>(slots + item * TransformCoder<Dim>::most_bytes));
+    if (lane == 0) {
+      lengths[begin + item] = static_cast<std::uint16_t>(bytes);
+      item_bytes[item] = bytes;
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION int encode(std::int64_t block, int lane, Shared& shared,
+                                         std::uint32_t* to) const {
+    float values[16];
+    load_block_lane(source, LaneNodes<Dim>{source.blocks.first(block), lane}, values);
+    bool any = false;
+    MOHO_UNROLL
+    for (int i = 0; i < 16; ++i) any = any || values[i] != 0.0f;
+    if (votes_of_lanes(any) == 0) return 0;
+    TransformLanes<Dim>::forward(values, lane);
+    std::int32_t numbers[16];
+    if (!quantise_lane(coder, values, numbers)) return 0;
+    const int symbols_of_block = shared.list.make(lanes, numbers, lane);
+    shared.words[lane] = 0;
+    shared.words[lane + 32] = 0;
+    meet_lanes();
+    int held = 0;     // bits in the first word
+    int written = 0;  // words
+    for (int first = 0; first < symbols_of_block; first += block_lanes) {
+      int length = 0;
+      std::uint64_t bits = 0;
+      if (first + lane < symbols_of_block) symbol(shared.list, first + lane, bits, length);
+      const int up_to = held + sum_to_lane(length, lane);
+      const int at = up_to - length, shift = at & 31;
+      std::uint32_t* const word = shared.words + (at >> 5);
+      const auto low = static_cast<std::uint32_t>(bits << shift);
+      const auto middle = static_cast<std::uint32_t>(bits << shift >> 32);
+      const auto high = shift > 0 ? static_cast<std::uint32_t>(bits >> (64 - shift)) : 0u;
+      if (low != 0) set_shared_bits(word, low);
+      if (middle != 0) set_shared_bits(word + 1, middle);
+      if (high != 0) set_shared_bits(word + 2, high);
+      meet_lanes();
+      const int end = from_lane(up_to, block_lanes - 1);
+      const int whole = end >> 5;
+      for (int w = lane; w < whole; w += block_lanes) to[written + w] = shared.words[w];
+      const std::uint32_t rest = shared.words[whole];
+      meet_lanes();
+      shared.words[lane] = lane == 0 ? rest : 0u;
+      shared.words[lane + 32] = 0;
+      meet_lanes();
+      written += whole;
+      held = end & 31;
+    }
+    if (held > 0 && lane == 0) to[written] = shared.words[0];
+    return 4 * written + (held + 7) / 8;
+  }
+  /// The bits of a symbol and of the number behind it, at most 50.
+  KOKKOS_FORCEINLINE_FUNCTION void symbol(const NumberList& list, int j, std::uint64_t& bits,
+                                          int& length) const {
+    const TransformTables* const tables = coder.tables;
+    int band = 0, run = 0;
+    std::int32_t number = 0;
+    list.symbol(tables, j, band, run, number);
+    const std::uint32_t* const codes = coder.codes + band * symbols;
+    const auto magnitude = static_cast<std::uint32_t>(number < 0 ? -number : number);
+    const int size = bit_width(magnitude);
+    if (size == 0) {
+      const std::uint32_t code = codes[TransformTables::end_of_block];
+      bits = code & 0xffffu;
+      length = static_cast<int>(code >> 16);
+      return;
+    }
+    const int c = tables->run_class[run];
+    const std::uint32_t code = size < 16 ? codes[c * 16 + size] : 0u;
+    if (code != 0) {
+      length = static_cast<int>(code >> 16);
+      bits = (code & 0xffffu) | static_cast<std::uint32_t>(run - tables->run_base[c]) << length;
+      length += tables->run_bits[c];
+    } else {
+      const std::uint32_t escape = codes[TransformTables::escape];
+      length = static_cast<int>(escape >> 16);
+      bits = (escape & 0xffffu) |
+             (static_cast<std::uint32_t>(run) | static_cast<std::uint32_t>(size) << 9) << length;
+      length += 14;
+    }
+    const std::uint32_t rest =
+        (magnitude - (1u << (size - 1))) << 1 | static_cast<std::uint32_t>(number < 0);
+    bits |= static_cast<std::uint64_t>(rest) << length;
+    length += size;
+  }
+};
+
+/// \brief Numbers of a block as a list: each in bits 6 and above, twice its magnitude and one more
+/// where it is negative, behind a run of zeros in the lowest 6 bits. Without a number there is only
+/// the run.
+struct alignas(16) ListQuad {
+  static constexpr int longest_run = 63;
+  static constexpr int most = 128;  ///< of a block: each entry takes a coefficient at least
+
+  std::uint32_t entries[4];
+};
+
+/// Bytes of the lists of so many blocks, a multiple of 32, and of their lengths behind them.
+inline std::int64_t list_bytes(std::int64_t blocks) {
+  return blocks *
+         static_cast<std::int64_t>(ListQuad::most * sizeof(ListQuad) + sizeof(std::uint16_t));
+}
+/// Blocks whose numbers are listed at once.
+inline constexpr std::int64_t blocks_listed = 65536;
+
+/// \brief Reads the bits of blocks, one a lane, and lists the numbers. Quad q of blocks that follow
+/// each other from a multiple of 32 on follow each other, too.
+template <int Dim>
+struct WalkTransform {
+  static constexpr int threads = 256;
+  static constexpr int teams = 4;  ///< on a multiprocessor
+  /// What a team looks up.
+  struct Shared {
+    std::uint32_t states[TransformTables::bands * code_states / 2];
+    std::uint8_t band[512];
+    std::uint32_t classes[16];  ///< the shortest run of a class, and its bits in 16 and above
+  };
+  static constexpr std::size_t shared_bytes = sizeof(Shared);
+
+  TransformCoder<Dim> coder;
+  BlockGrid<Dim> blocks;
+  Box<Dim> box;             ///< blocks without a node in it are left out
+  std::int64_t begin, end;  ///< blocks; `begin` is a multiple of 32
+  const std::uint16_t* lengths;
+  const std::int64_t* offsets;
+  const std::uint8_t* payload;
+  ListQuad* quads;
+  std::uint16_t* counts;  ///< of quads
+
+  /// Loops over teams that see to all blocks.
+  std::int64_t league() const { return (end - begin + threads - 1) / threads; }
+
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void run(const Member& member) const {
+    static_assert(Packed<Dim, Kokkos::HostSpace>::group == block_lanes);
+    Shared& shared = *team_shared<Shared>(member);
+    const int thread = member.team_rank(), lane = thread % block_lanes;
+    const auto* const states = reinterpret_cast<const std::uint32_t*>(coder.states);
+    for (int i = thread; i < TransformTables::bands * code_states / 2; i += threads) {
+      shared.states[i] = states[i];
+    }
+    for (int i = thread; i < 512; i += threads) shared.band[i] = coder.tables->band[i];
+    if (thread < 16) {
+      shared.classes[thread] = static_cast<std::uint32_t>(coder.tables->run_base[thread]) |
+                               static_cast<std::uint32_t>(coder.tables->run_bits[thread]) << 16;
+    }
+    member.team_barrier();
+    const std::int64_t item = static_cast<std::int64_t>(member.league_rank()) * threads + thread;
+    const std::int64_t block = begin + item;
+    const int bytes = block < end ? lengths[block] : 0;
+    const int before = sum_to_lane(bytes, lane) - bytes;
+    if (block >= end) return;
+    int listed = 0;
+    if (bytes > 0 && BlockGrid<Dim>::meets(box, blocks.first(block))) {
+      listed = walk(shared, offsets[block / block_lanes] + before, bytes,
+                    quads + (item - lane) * ListQuad::most + lane);
+    }
+    counts[item] = static_cast<std::uint16_t>(listed);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION int walk(const Shared& shared, std::int64_t at, int bytes,
+                                       ListQuad* to) const {
+    const auto* const states = reinterpret_cast<const std::uint16_t*>(shared.states);
+    const auto* next = reinterpret_cast<const std::uint32_t*>(payload) + at / 4;
+    const auto* const last = reinterpret_cast<const std::uint32_t*>(payload) + (at + bytes) / 4 + 1;
+    int bit = static_cast<int>(at % 4) * 8;  // of the first of three words
+    std::uint32_t low = *next++, middle = *next++, high = *next;
+    // what is left of the words, of which no more is read than the block has
+    const auto skip = [&](int n) {
+      bit += n;
+      if (bit >= 32) {
+        bit -= 32;
+        low = middle;
+        middle = high;
+        if (next < last) ++next;
+        high = *next;
+      }
+    };
+    ListQuad quad{};
+    int listed = 0;
+    const auto list = [&](std::uint32_t entry) {
+      MOHO_UNROLL
+      for (int i = 0; i < 3; ++i) quad.entries[i] = quad.entries[i + 1];
+      quad.entries[3] = entry;
+      ++listed;
+      if (listed % 4 == 0) to[(listed / 4 - 1) * block_lanes] = quad;
+    };
+    for (int p = 0; p < 512; ++p) {
+      const std::uint32_t ahead = bits_of_two(low, middle, bit);
+      const std::uint32_t state =
+          states[shared.band[p] * code_states + static_cast<int>(ahead & (code_states - 1))];
+      const int symbol = static_cast<int>(state & 255u);
+      int used = static_cast<int>(state >> 8), size = symbol & 15, run = 0;
+      if (symbol == TransformTables::escape) {
+        run = static_cast<int>(ahead >> used & 511u);
+        size = static_cast<int>(ahead >> (used + 9) & 31u);
+        used += 14;
+      } else {
+        const std::uint32_t c = shared.classes[symbol >> 4];
+        const int more = static_cast<int>(c >> 16);
+        run = static_cast<int>((c & 0xffffu) + (ahead >> used & ((1u << more) - 1u)));
+        used += more;
+      }
+      p += run;
+      if (size == 0 || p >= 512) break;  // the end of the block, too
+      skip(used);
+      const std::uint32_t rest = bits_of_two(low, middle, bit) & ((1u << size) - 1u);
+      skip(size);
+      for (; run > ListQuad::longest_run; run -= ListQuad::longest_run) list(ListQuad::longest_run);
+      list((1u << size | rest) << 6 | static_cast<std::uint32_t>(run));
+    }
+    while (listed % 4 != 0) list(0);
+    return listed / 4;
+  }
+};
+
+/// The values of blocks whose numbers are listed, by their lanes.
+template <class Target, class T, int Dim>
+struct DecodeTransformLanes {
+  static constexpr int threads = 128;
+  static constexpr int teams = 8;  ///< on a multiprocessor
+  static constexpr int at_once = threads / block_lanes;
+  /// What the lanes of a block share.
+  struct alignas(16) Shared {
+    float coefficients[512];
+  };
+  static constexpr std::size_t shared_bytes = at_once * sizeof(Shared);
+
+  const TransformLaneTables* lanes;
+  float quantum;
+  Target target;
+  BlockGrid<Dim> blocks;
+  std::int64_t begin, end;  ///< blocks
+  const ListQuad* quads;
+  const std::uint16_t* counts;
+
+  /// Loops over teams that see to all blocks.
+  std::int64_t league() const { return (end - begin + at_once - 1) / at_once; }
+
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void run(const Member& member) const {
+    const int thread = member.team_rank(), lane = thread % block_lanes;
+    const std::int64_t item =
+        static_cast<std::int64_t>(member.league_rank()) * at_once + thread / block_lanes;
+    Shared* const shared = team_shared<Shared[at_once]>(member)[0] + thread / block_lanes;
+    if (begin + item >= end) return;
+    const LaneNodes<Dim> nodes{blocks.first(begin + item), lane};
+    if (!BlockGrid<Dim>::meets(target.box, nodes.first)) return;
+    float values[16];
+    decode(item, lane, shared->coefficients, values);
+    bool whole = true;
+    for (int d = 0; d < Dim; ++d) {
+      whole = whole && nodes.first[d] >= target.box.lower[d] &&
+              nodes.first[d] + BlockGrid<Dim>::side(d) <= target.box.upper[d];
+    }
+    MOHO_UNROLL
+    for (int i = 0; i < 16; ++i) {
+      const Index<Dim> node = nodes.node(i);
+      if (whole || target.box.contains(node)) {
+        target.functor(node, static_cast<T>(values[i]) * target.down);
+      }
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void decode(std::int64_t item, int lane, float* coefficients,
+                                          float* values) const {
+    MOHO_UNROLL
+    for (int i = 0; i < 16; ++i) values[i] = 0.0f;
+    const int count = counts[item];
+    if (count == 0) return;
+    MOHO_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      reinterpret_cast<ListQuad*>(coefficients)[32 * i + lane] = ListQuad{};
+    }
+    meet_lanes();
+    const ListQuad* const from =
+        quads + item / block_lanes * block_lanes * ListQuad::most + item % block_lanes;
+    int next = 0;  // coefficient
+    for (int first = 0; first < count; first += block_lanes) {
+      ListQuad own{};
+      if (first + lane < count) own = from[(first + lane) * block_lanes];
+      int taken = 0;
+      MOHO_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        taken += static_cast<int>(own.entries[i] & 63u) + (own.entries[i] > 63u ? 1 : 0);
+      }
+      const int up_to = next + sum_to_lane(taken, lane);
+      int p = up_to - taken;
+      MOHO_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        p += static_cast<int>(own.entries[i] & 63u);
+        const std::uint32_t number = own.entries[i] >> 6;
+        if (number != 0) {
+          const float c = static_cast<float>(number >> 1) * quantum;
+          coefficients[lanes->slot[p]] = (number & 1u) != 0 ? -c : c;
+          ++p;
+        }
+      }
+      next = from_lane(up_to, block_lanes - 1);
+    }
+    meet_lanes();
+    MOHO_UNROLL
+    for (int i = 0; i < 16; ++i) values[i] = coefficients[32 * i + lane];
+    TransformLanes<Dim>::back(values, lane);
+  }
+};
+
+}  // namespace moho::rtm::detail
