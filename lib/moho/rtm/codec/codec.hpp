@@ -18,6 +18,7 @@
 #include <moho/rtm/codec/statistics.hpp>
 #include <moho/rtm/codec/transform.hpp>
 #include <moho/rtm/codec/transform_lanes.hpp>
+#include <moho/rtm/codec/transform_lists.hpp>
 #include <moho/rtm/codec/types.hpp>
 
 #include <algorithm>
@@ -108,10 +109,6 @@ class Codec {
   template <class Coder>
   void count_symbols(const Instance<Memory>& exec, const Coder& coder, const Source& source,
                      Findings& findings);
-  template <class Target>
-  void decode_transform(const Instance<Memory>& exec, const detail::TransformCoder<Dim>& coder,
-                        const Packed<Dim, Memory>& packed, const BlockGrid<Dim>& blocks,
-                        const Target& target);
   template <class Body>
   double look_by_lanes(const char* label, const Instance<Memory>& exec, Body body,
                        std::vector<std::uint64_t>& counts);
@@ -461,37 +458,6 @@ void Codec<T, Dim, Memory>::count_symbols(const Instance<Memory>& exec, const Co
   }
 }
 
-template <class T, int Dim, class Memory>
-template <class Target>
-void Codec<T, Dim, Memory>::decode_transform(const Instance<Memory>& exec,
-                                             const detail::TransformCoder<Dim>& coder,
-                                             const Packed<Dim, Memory>& packed,
-                                             const BlockGrid<Dim>& blocks, const Target& target) {
-  const std::int64_t count = blocks.size();
-  const std::int64_t at_once = std::min((count + 31) / 32 * 32, detail::blocks_listed);
-  // lists take the place of the slots of encode()
-  reserve(exec, m_slots, detail::list_bytes(at_once), "moho::rtm::slots");
-  auto* const quads = reinterpret_cast<detail::ListQuad*>(m_slots.data());
-  auto* const counts = reinterpret_cast<std::uint16_t*>(quads + at_once * detail::ListQuad::most);
-  for (std::int64_t begin = 0; begin < count; begin += at_once) {
-    const std::int64_t end = std::min(begin + at_once, count);
-    const detail::WalkTransform<Dim> walk{coder,
-                                          blocks,
-                                          target.box,
-                                          begin,
-                                          end,
-                                          packed.lengths.data(),
-                                          packed.offsets.data(),
-                                          packed.payload.data(),
-                                          quads,
-                                          counts};
-    detail::launch_teams("moho::rtm::list_numbers", exec, walk.league(), walk);
-    const detail::DecodeTransformLanes<Target, T, Dim> decode{
-        m_lanes.data(), coder.quantum, target, blocks, begin, end, quads, counts};
-    detail::launch_teams("moho::rtm::decode_blocks", exec, decode.league(), decode);
-  }
-}
-
 /// Runs a look at a sample by lanes. \return the sum of energies
 template <class T, int Dim, class Memory>
 template <class Body>
@@ -579,7 +545,11 @@ void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
       if constexpr (is_host_memory<Memory>) {
         run(coder);
       } else {
-        decode_transform(exec, coder, packed, blocks, target);
+        // lists of numbers take the place of the slots of encode()
+        const std::int64_t listed = detail::blocks_listed_at_once(blocks.size());
+        reserve(Instance<Memory>(exec), m_slots, detail::list_bytes(listed), "moho::rtm::slots");
+        detail::decode_transform_by_lanes<T>(Instance<Memory>(exec), coder, m_lanes.data(), packed,
+                                             target, m_slots.data());
       }
       break;
     }
