@@ -28,25 +28,13 @@
 namespace moho::rtm {
 
 namespace detail {
-/// Writes decoded nodes densely.
-template <class T, int Dim>
-struct StoreDense {
-  T* to;
-  Box<Dim> box;
-  Index<Dim> strides;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Index<Dim>& node, T value) const {
-    std::int64_t i = 0;
-    for (int d = 0; d < Dim; ++d) i += (node[d] - box.lower[d]) * strides[d];
-    to[i] = value;
-  }
-};
-
 /// Decodes a snapshot into nodes that lie one after the other.
 template <class T, int Dim, class Memory>
 void decode_dense(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
                   const Packed<Dim, Memory>& packed, const wave::Storage<T, Memory>& to) {
   const Box<Dim>& box = packed.header.box;
-  const StoreDense<T, Dim> functor{to.data(), box, dense_strides(box)};
+  StoreNodes<T, Dim> functor{to.data(), dense_strides(box)};
+  for (int d = 0; d < Dim; ++d) functor.first -= box.lower[d] * functor.strides[d];
   codec.decode_each(exec, packed, box, functor);
 }
 

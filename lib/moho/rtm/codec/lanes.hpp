@@ -11,12 +11,13 @@
 /// those of a warp. Only devices run these functors: hosts have those of codec.hpp, to which tests
 /// hold them.
 
-#include <moho/rtm/codec/blocks.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/core/launch.hpp>
 #include <moho/rtm/codec/layout.hpp>
 #include <moho/rtm/codec/statistics.hpp>
 
-#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 namespace moho::rtm::detail {
 
@@ -31,17 +32,6 @@ KOKKOS_FORCEINLINE_FUNCTION V from_lane(V value, int lane) {
   (void)lane;
   return value;
 #endif
-}
-
-/// The largest of all lanes' numbers, none of which is negative.
-KOKKOS_FORCEINLINE_FUNCTION float greatest_of_lanes(float value) {
-#if defined(__CUDA_ARCH__)
-  MOHO_UNROLL
-  for (int step = 16; step > 0; step /= 2) {
-    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, step));
-  }
-#endif
-  return value;
 }
 
 /// The nodes of a lane.
@@ -65,137 +55,117 @@ struct LaneNodes {
   }
 };
 
+/// True if all nodes of the block that begins at `first` are in a box.
+template <int Dim>
+KOKKOS_FORCEINLINE_FUNCTION bool holds_block(const Box<Dim>& box, const Index<Dim>& first) {
+  bool result = true;
+  for (int d = 0; d < Dim; ++d) {
+    result =
+        result && first[d] >= box.lower[d] && first[d] + BlockGrid<Dim>::side(d) <= box.upper[d];
+  }
+  return result;
+}
+
+/// Elements from a lane's first node to its node i, in an array with these strides.
+template <int Dim>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t lane_step(const Index<Dim>& strides, int i) {
+  return Dim == 3 ? i / 2 * strides[0] + i % 2 * 4 * strides[1] : i * strides[0];
+}
+
 /// Reads the 16 nodes of a lane as BlockSource::load() does.
 template <class T, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION void load_lane(const BlockSource<T, Dim>& source,
                                            const LaneNodes<Dim>& nodes, float* values) {
+  const Box<Dim>& box = source.blocks.box;
+  if (holds_block<Dim>(box, nodes.first)) {
+    const T* const from = source.field + source.layout.flat(nodes.node(0));
+    MOHO_UNROLL
+    for (int i = 0; i < 16; ++i) {
+      values[i] = static_cast<float>(from[lane_step<Dim>(source.layout.strides, i)] * source.up);
+    }
+    return;
+  }
   MOHO_UNROLL
   for (int i = 0; i < 16; ++i) {
     Index<Dim> node = nodes.node(i);
     for (int d = 0; d < Dim; ++d) {
-      const std::int64_t last = source.blocks.box.upper[d] - 1;
-      node[d] = node[d] < source.blocks.box.lower[d] ? source.blocks.box.lower[d]
-                : node[d] > last                     ? last
-                                                     : node[d];
+      const std::int64_t last = box.upper[d] - 1;
+      node[d] = node[d] < box.lower[d] ? box.lower[d] : node[d] > last ? last : node[d];
     }
     values[i] = static_cast<float>(source.field[source.layout.flat(node)] * source.up);
   }
 }
 
-/// FieldNodes for the 16 nodes of a lane.
-template <class T, int Dim>
-struct FieldLanes : FieldNodes<T, Dim> {
-  BlockGrid<Dim> blocks;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n, FieldSums& sums) const {
-    const LaneNodes<Dim> nodes{blocks.first(n / block_lanes), static_cast<int>(n % block_lanes)};
-    for (int i = 0; i < 16; ++i) {
-      const Index<Dim> node = nodes.node(i);
-      if (!this->box.contains(node)) continue;
-      std::int64_t at = 0;
-      for (int d = 0; d < Dim; ++d) at = at * this->box.extent(d) + node[d] - this->box.lower[d];
-      this->look(this->field[this->layout.flat(node)], at, sums);
+/// Hands the 16 nodes of a lane, those that are in the box, to a target.
+template <class Target, int Dim>
+KOKKOS_FORCEINLINE_FUNCTION void store_lane(const Target& target, const LaneNodes<Dim>& nodes,
+                                            const float* values) {
+  using T = typename Target::ValueType;
+  if constexpr (requires { target.functor.array(nodes.first); }) {
+    if (holds_block<Dim>(target.box, nodes.first)) {
+      T* const to = target.functor.array(nodes.node(0));
+      const Index<Dim> strides = target.functor.steps();
+      MOHO_UNROLL
+      for (int i = 0; i < 16; ++i) {
+        to[lane_step<Dim>(strides, i)] = static_cast<T>(values[i]) * target.down;
+      }
+      return;
     }
   }
-};
-
-/// The sums of a box; it waits for them.
-template <class T, int Dim, class Memory>
-FieldSums field_sums(const Instance<Memory>& exec, const T* field, const wave::Layout<Dim>& layout,
-                     const Box<Dim>& box) {
-  if constexpr (is_host_memory<Memory>) {
-    const FieldRows<T, Dim> rows{{field, layout, box}};
-    return reduce("moho::rtm::field_sums", exec, rows.items(), rows);
-  } else {
-    const FieldLanes<T, Dim> lanes{{field, layout, box}, BlockGrid<Dim>(box)};
-    return reduce("moho::rtm::field_sums", exec, lanes.blocks.size() * block_lanes, lanes);
+  MOHO_UNROLL
+  for (int i = 0; i < 16; ++i) {
+    const Index<Dim> node = nodes.node(i);
+    if (target.box.contains(node)) target.functor(node, static_cast<T>(values[i]) * target.down);
   }
 }
 
-/// FixedCoder::encode() of a block by its lanes.
+/// \brief FieldNodes by 32 threads for 512 nodes of a row: an item is every 32nd of them.
 template <class T, int Dim>
-struct EncodeFixedLanes {
-  FixedCoder coder;
-  BlockSource<T, Dim> source;
-  float* scales;
-  std::uint8_t* blocks;
-
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    const std::int64_t block = n / block_lanes;
-    const int lane = static_cast<int>(n % block_lanes);
-    float values[16];
-    load_lane(source, LaneNodes<Dim>{source.blocks.first(block), lane}, values);
-    float most = 0.0f;
+struct FieldPieces : FieldNodes<T, Dim> {
+  /// Nodes of a row.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row() const {
+    return this->box.upper[Dim - 1] - this->box.lower[Dim - 1];
+  }
+  /// Items of the loop.
+  std::int64_t items() const {
+    return this->box.empty() ? 0 : this->box.size() / row() * ((row() + 511) / 512) * 32;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n, FieldSums& sums) const {
+    const auto lane = static_cast<int>(n % 32);
+    const std::int64_t pieces = (row() + 511) / 512;
+    const std::int64_t line = n / 32 / pieces;
+    const std::int64_t first = n / 32 % pieces * 512 + lane;
+    const T* const from = this->field + this->layout.flat(this->box.node(line * row()));
+    T values[16];
     MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) most = fmaxf(most, fabsf(values[i]));
-    most = greatest_of_lanes(most);
-    if (most < FixedCoder::least) most = 0.0f;
-    const float scale = most > 0.0f ? static_cast<float>((1 << (coder.bits - 1)) - 1) / most : 0.0f;
-    if (lane == 0) scales[block] = most;
-    std::uint8_t* const to = blocks + block * coder.block_bytes();
+    for (int i = 0; i < 16; ++i) values[i] = first + 32 * i < row() ? from[first + 32 * i] : T(0);
+    T squares = T(0), most = T(0);
     MOHO_UNROLL
     for (int i = 0; i < 16; ++i) {
-      const auto number = static_cast<std::int32_t>(rintf(values[i] * scale));
-      const int e = 32 * i + lane;
-      if (coder.bits == 8) {
-        reinterpret_cast<std::int8_t*>(to)[e] = static_cast<std::int8_t>(number);
-      } else if (coder.bits == 16) {
-        reinterpret_cast<std::int16_t*>(to)[e] = static_cast<std::int16_t>(number);
-      } else {
-        // eight numbers of 12 bits are three words: first pairs of 24 bits, in every other lane
-        const std::uint32_t own = static_cast<std::uint32_t>(number) & 0xfffu;
-        const std::uint32_t pair = own | from_lane(own, lane ^ 1) << 12;
-        const int word = lane % 8;
-        const std::uint32_t low = from_lane(pair, (lane & 24) + (2 * word & 7));
-        const std::uint32_t high = from_lane(pair, (lane & 24) + ((2 * word + 2) & 7));
-        if (word < 3) {
-          reinterpret_cast<std::uint32_t*>(to)[3 * (e / 8) + word] =
-              low >> 8 * word | high << (24 - 8 * word);
-        }
-      }
+      const T size = values[i] < T(0) ? -values[i] : values[i];
+      most = size > most ? size : most;  // leaves out NaN, which the squares do not
+      squares += values[i] * values[i];
+    }
+    // squares of very large and very small numbers are none in single precision
+    if (squares <= T(this->limit) && (most == T(0) || most > T(1e-12))) {
+      const auto greatest = static_cast<double>(most);
+      sums.greatest = greatest > sums.greatest ? greatest : sums.greatest;
+      sums.squares += static_cast<double>(squares);
+      return;
+    }
+    for (int i = 0; i < 16; ++i) {
+      if (first + 32 * i < row()) this->look(values[i], line * row() + first + 32 * i, sums);
     }
   }
 };
 
-/// FixedCoder::decode() of a block by its lanes.
-template <class Target, class T, int Dim>
-struct DecodeFixedLanes {
-  FixedCoder coder;
-  Target target;
-  BlockGrid<Dim> blocks;
-  const float* scales;
-  const std::uint8_t* payload;
-
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    const std::int64_t block = n / block_lanes;
-    const LaneNodes<Dim> nodes{blocks.first(block), static_cast<int>(n % block_lanes)};
-    if (!BlockGrid<Dim>::meets(target.box, nodes.first)) return;
-    const float scale = scales[block] / static_cast<float>((1 << (coder.bits - 1)) - 1);
-    const std::uint8_t* const from = payload + block * coder.block_bytes();
-    std::int32_t numbers[16];
-    MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) {
-      const int e = 32 * i + nodes.lane;
-      if (coder.bits == 8) {
-        numbers[i] = reinterpret_cast<const std::int8_t*>(from)[e];
-      } else if (coder.bits == 16) {
-        numbers[i] = reinterpret_cast<const std::int16_t*>(from)[e];
-      } else {
-        const auto* const words = reinterpret_cast<const std::uint32_t*>(from) + 3 * (e / 8);
-        const int bit = 12 * (e % 8);
-        const std::uint64_t both =
-            words[bit / 32] | static_cast<std::uint64_t>(words[bit < 64 ? bit / 32 + 1 : 2]) << 32;
-        numbers[i] =
-            static_cast<std::int32_t>(static_cast<std::uint32_t>(both >> bit % 32) << 20) >> 20;
-      }
-    }
-    MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) {
-      const Index<Dim> node = nodes.node(i);
-      if (target.box.contains(node)) {
-        target.functor(node, static_cast<T>(static_cast<float>(numbers[i]) * scale) * target.down);
-      }
-    }
-  }
-};
+/// What has to be known of the nodes of a box; it waits for the instance.
+template <class T, int Dim, class Memory>
+FieldSums field_sums(const Instance<Memory>& exec, const T* field, const wave::Layout<Dim>& layout,
+                     const Box<Dim>& box) {
+  using Loop = std::conditional_t<is_host_memory<Memory>, FieldRows<T, Dim>, FieldPieces<T, Dim>>;
+  const Loop loop{{field, layout, box}};
+  return reduce("moho::rtm::field_sums", exec, loop.items(), loop);
+}
 
 }  // namespace moho::rtm::detail

@@ -100,17 +100,58 @@ struct LorenzoLanes {
       }
     }
   }
-  /// Number p of 512, from register p / 32 of lane p % 32, for a p that differs between lanes.
-  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t pick(const std::uint32_t* v, int p) {
-    std::uint32_t result = 0;
+  /// Where number e is in scratch, so that lanes that follow a table are in different banks.
+  KOKKOS_FORCEINLINE_FUNCTION static int place(int e) {
+    return Dim == 3 ? e ^ (e >> 6 & 1) << 2 : e ^ (e >> 5 & 3) << 3;
+  }
+  /// \brief Number table[e] of 512 into register e / 32 of lane e % 32, for all e.
+  /// \param from,to numbers of the lane
+  /// \param table 512 numbers
+  /// \param scratch 512 words that the block's lanes share
+  /// \param lane of the block
+  KOKKOS_FORCEINLINE_FUNCTION static void permute(const std::uint32_t* from, std::uint32_t* to,
+                                                  const std::uint16_t* table,
+                                                  std::uint32_t* scratch, int lane) {
     MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) {
-      const std::uint32_t other = from_lane(v[i], p & 31);
-      if (p >> 5 == i) result = other;
-    }
-    return result;
+    for (int i = 0; i < 16; ++i) scratch[place(32 * i + lane)] = from[i];
+    meet_lanes();
+    MOHO_UNROLL
+    for (int i = 0; i < 16; ++i) to[i] = scratch[place(table[32 * i + lane])];
+    meet_lanes();
   }
 };
+
+/// Lets teams run a body that has scratch for every block.
+template <class Exec, class Body>
+struct BlockTeams {
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  static constexpr int team = 128;  ///< threads
+  static constexpr std::size_t bytes = team / block_lanes * 512 * sizeof(std::uint32_t);
+  Body body;
+  std::int64_t blocks;
+  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    constexpr int per = team / block_lanes;
+    const std::size_t wanted = bytes;  // which get_shmem() takes by reference
+    auto* const scratch = static_cast<std::uint32_t*>(member.team_scratch(0).get_shmem(wanted));
+    const int own = static_cast<int>(member.team_rank()) / block_lanes;
+    const std::int64_t block = static_cast<std::int64_t>(member.league_rank()) * per + own;
+    if (block >= blocks) return;
+    body(block, static_cast<int>(member.team_rank()) % block_lanes, scratch + 512 * own);
+  }
+};
+
+/// Calls body(block, lane, scratch) for the lanes of all blocks, whose scratch has 512 words.
+template <class Memory, class Body>
+void launch_lanes(const char* label, const Instance<Memory>& exec, std::int64_t blocks,
+                  const Body& body) {
+  using Teams = BlockTeams<typename Instance<Memory>::Space, Body>;
+  if (blocks == 0) return;
+  constexpr int per = Teams::team / block_lanes;
+  typename Teams::Policy policy(exec.space(), static_cast<int>((blocks + per - 1) / per),
+                                Teams::team);
+  policy.set_scratch_size(0, Kokkos::PerTeam(Teams::bytes));
+  Kokkos::parallel_for(label, light_weight(policy), Teams{body, blocks});
+}
 
 /// LorenzoCoder::encode() of blocks by their lanes, into slots.
 template <class T, int Dim>
@@ -122,9 +163,8 @@ struct EncodeLorenzoLanes {
   std::uint16_t* lengths;
   std::int32_t* item_bytes;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    const std::int64_t item = n / block_lanes;
-    const int lane = static_cast<int>(n % block_lanes);
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item, const int lane,
+                                         std::uint32_t* scratch) const {
     const std::int64_t block = begin + item;
     std::uint32_t folds[16];
     std::uint32_t any = 0;
@@ -148,10 +188,10 @@ struct EncodeLorenzoLanes {
       const std::uint32_t corner = from_lane(folds[0], 0);
       std::uint32_t ordered[16];
       int length[16], longest = 0;
+      LorenzoLanes<Dim>::permute(folds, ordered, coder.tables->order, scratch, lane);
+      if (lane == 0) ordered[0] = 0;  // the corner
       MOHO_UNROLL
       for (int g = 0; g < 16; ++g) {
-        ordered[g] = LorenzoLanes<Dim>::pick(folds, coder.tables->order[32 * g + lane]);
-        if (g == 0 && lane == 0) ordered[g] = 0;  // the corner
         length[g] = bit_width(any_of_lanes(ordered[g]));
         longest = length[g] > longest ? length[g] : longest;
       }
@@ -198,13 +238,12 @@ struct DecodeLorenzoLanes {
   const std::int64_t* offsets;
   const std::uint8_t* payload;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t block, const int lane,
+                                         std::uint32_t* scratch) const {
     constexpr std::int64_t group = Packed<Dim, Kokkos::HostSpace>::group;
     static_assert(group == block_lanes);
-    const std::int64_t block = n / block_lanes;
-    const LaneNodes<Dim> nodes{blocks.first(block), static_cast<int>(n % block_lanes)};
+    const LaneNodes<Dim> nodes{blocks.first(block), lane};
     if (!BlockGrid<Dim>::meets(target.box, nodes.first)) return;
-    const int lane = nodes.lane;
     const int behind = static_cast<int>(block % group);
     const std::int64_t first = block - behind;
     const std::int64_t at =
@@ -230,20 +269,16 @@ struct DecodeLorenzoLanes {
         next += length;
       }
       if (lane == 0) numbers[0] = corner & 0x7fffffffu;
+      std::uint32_t folds[16];
+      LorenzoLanes<Dim>::permute(numbers, folds, coder.tables->place, scratch, lane);
       MOHO_UNROLL
-      for (int i = 0; i < 16; ++i) {
-        v[i] = unfolded(LorenzoLanes<Dim>::pick(numbers, coder.tables->place[32 * i + lane]));
-      }
+      for (int i = 0; i < 16; ++i) v[i] = unfolded(folds[i]);
       LorenzoLanes<Dim>::sums(v, lane);
     }
+    float values[16];
     MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) {
-      const Index<Dim> node = nodes.node(i);
-      if (target.box.contains(node)) {
-        target.functor(node,
-                       static_cast<T>(static_cast<float>(v[i]) * coder.quantum) * target.down);
-      }
-    }
+    for (int i = 0; i < 16; ++i) values[i] = static_cast<float>(v[i]) * coder.quantum;
+    store_lane(target, nodes, values);
   }
 };
 
