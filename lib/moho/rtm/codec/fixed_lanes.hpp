@@ -60,11 +60,11 @@ struct LaneQuads {
     block = static_cast<std::int64_t>(rest) * grid.count[Dim - 1] + own;
     first = corner;
     first[Dim - 1] += lane % across * 4;
-    first[Dim - 2] += lane / across;
+    first[Dim - 2] += (Dim == 3 ? 2 : 1) * (lane / across);
   }
   /// Nodes from quad 0 to quad i along an axis that is not the last.
   KOKKOS_FORCEINLINE_FUNCTION static int step(int i, int axis) {
-    return Dim == 3 ? (axis == 0 ? i / 2 : i % 2 * 4) : 4 * i;
+    return Dim == 3 ? (axis == 0 ? i / 2 : i % 2) : 4 * i;
   }
   /// Elements from quad 0 to quad i in an array with these strides.
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t offset(const Index<Dim>& strides, int i) {
@@ -80,7 +80,7 @@ struct LaneQuads {
   }
   /// Where quad i begins in its block.
   KOKKOS_FORCEINLINE_FUNCTION int element(int i) const {
-    return Dim == 3 ? 64 * (i / 2) + 8 * (i % 2 * 4 + lane / across) + lane % 2 * 4
+    return Dim == 3 ? 64 * (i / 2) + 8 * (lane / across * 2 + i % 2) + lane % 2 * 4
                     : 32 * (4 * i + lane / across) + lane % across * 4;
   }
   /// True if all quads of the lane are in a box.
@@ -104,6 +104,11 @@ struct LaneQuads {
 #endif
     return value;
   }
+};
+
+/// Two words that are read and written at once.
+struct alignas(8) Pair {
+  std::uint32_t low, high;
 };
 
 /// FixedCoder::encode() of blocks by their lanes.
@@ -149,9 +154,6 @@ struct EncodeFixedLanes {
         *reinterpret_cast<std::uint32_t*>(to + quads.element(i)) = word;
       }
     } else {
-      struct alignas(8) Pair {
-        std::uint32_t low, high;
-      };
       MOHO_UNROLL
       for (int i = 0; i < Quads::count; ++i) {
         const float* const v = values[i];
@@ -272,25 +274,23 @@ struct DecodeFixedLanes {
     if (!quads.there) return;
     const float scale = scales[quads.block] / static_cast<float>((1 << (coder.bits - 1)) - 1);
     const std::uint8_t* const from = payload + quads.block * coder.block_bytes();
-    // bits of a quad: the lowest 8 (16) of four numbers, or 12 of each in 48 of two words
+    // the bits of a quad's four numbers, one after the other
     std::uint32_t low[Quads::count], high[Quads::count];
-    MOHO_UNROLL
-    for (int i = 0; i < Quads::count; ++i) {
-      const int e = quads.element(i);
-      if (coder.bits == 8) {
-        low[i] = *reinterpret_cast<const std::uint32_t*>(from + e);
+    if (coder.bits == 8) {
+      MOHO_UNROLL
+      for (int i = 0; i < Quads::count; ++i) {
+        low[i] = *reinterpret_cast<const std::uint32_t*>(from + quads.element(i));
         high[i] = 0;
-      } else if (coder.bits == 16) {
-        const auto* const words = reinterpret_cast<const std::uint32_t*>(from + 2 * e);
-        low[i] = words[0];
-        high[i] = words[1];
-      } else {
-        const auto* const words =
-            reinterpret_cast<const std::uint32_t*>(from) + 3 * (e / 8) + quads.lane % 2;
-        const std::uint32_t a = words[0], b = words[1];
-        low[i] = quads.lane % 2 == 1 ? a >> 16 | b << 16 : a;
-        high[i] = quads.lane % 2 == 1 ? b >> 16 : b;
       }
+    } else if (coder.bits == 16) {
+      MOHO_UNROLL
+      for (int i = 0; i < Quads::count; ++i) {
+        const Pair words = *reinterpret_cast<const Pair*>(from + 2 * quads.element(i));
+        low[i] = words.low;
+        high[i] = words.high;
+      }
+    } else {
+      unpack_12(quads, from, low, high);
     }
     const bool whole = quads.inside(target.box);
     if constexpr (requires { typename Target::FunctorType::Before; }) {
@@ -323,6 +323,33 @@ struct DecodeFixedLanes {
   }
 
  private:
+  /// In 3D quads i and i + 1 are in rows of eight that follow each other: six words, read two by
+  /// two.
+  KOKKOS_FORCEINLINE_FUNCTION static void unpack_12(const LaneQuads<Dim>& quads,
+                                                    const std::uint8_t* from, std::uint32_t* low,
+                                                    std::uint32_t* high) {
+    const bool odd = quads.lane % 2 == 1;
+    const auto take = [&](int i, std::uint32_t a, std::uint32_t b) {
+      low[i] = odd ? a >> 16 | b << 16 : a;
+      high[i] = odd ? b >> 16 : b;
+    };
+    if constexpr (Dim == 3) {
+      MOHO_UNROLL
+      for (int i = 0; i < quads.count; i += 2) {
+        const auto* const pairs = reinterpret_cast<const Pair*>(from) + 3 * (quads.element(i) / 16);
+        const Pair a = pairs[0], b = pairs[1], c = pairs[2];
+        take(i, odd ? a.high : a.low, odd ? b.low : a.high);
+        take(i + 1, odd ? c.low : b.high, odd ? c.high : c.low);
+      }
+    } else {
+      MOHO_UNROLL
+      for (int i = 0; i < quads.count; ++i) {
+        const auto* const words =
+            reinterpret_cast<const std::uint32_t*>(from) + 3 * (quads.element(i) / 8) + odd;
+        take(i, words[0], words[1]);
+      }
+    }
+  }
   KOKKOS_FORCEINLINE_FUNCTION Quad<T> values(std::uint32_t low, std::uint32_t high,
                                              float scale) const {
     std::int32_t n[4];
