@@ -149,6 +149,7 @@ class Codec {
   View<std::uint8_t> m_slots, m_out;
   View<std::int32_t> m_item_bytes;
   View<std::int64_t> m_item_offsets, m_totals;
+  View<detail::FieldSums> m_parts;
   std::optional<int> m_exponent;  ///< of the blocks encoded last
 };
 
@@ -196,7 +197,7 @@ void Codec<T, Dim, Memory>::encode(
     }
   }
   const detail::FieldSums sums =
-      detail::field_sums<T, Dim, Memory>(exec, field.data(), layout, box);
+      detail::field_sums<T, Dim, Memory>(exec, field.data(), layout, box, m_parts);
   if (sums.bad != INT64_MAX) {
     const Index<Dim> node = box.node(sums.bad);
     const T value = value_at(exec, field.data() + layout.flat(node));

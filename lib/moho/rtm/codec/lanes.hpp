@@ -11,6 +11,7 @@
 /// those of a warp. Only devices run these functors: hosts have those of codec.hpp, to which tests
 /// hold them.
 
+#include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/core/launch.hpp>
 #include <moho/rtm/codec/layout.hpp>
@@ -119,53 +120,93 @@ KOKKOS_FORCEINLINE_FUNCTION void store_lane(const Target& target, const LaneNode
   }
 }
 
-/// \brief FieldNodes by 32 threads for 512 nodes of a row: an item is every 32nd of them.
+/// \brief FieldNodes by 32 threads for 512 nodes of a row, whose sums the first of them writes.
+///
+/// Kokkos reduces with a few thousand threads, too few to keep a device's memory busy: they only
+/// bring these sums together.
 template <class T, int Dim>
-struct FieldPieces : FieldNodes<T, Dim> {
-  /// Nodes of a row.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row() const {
-    return this->box.upper[Dim - 1] - this->box.lower[Dim - 1];
-  }
-  /// Items of the loop.
-  std::int64_t items() const {
-    return this->box.empty() ? 0 : this->box.size() / row() * ((row() + 511) / 512) * 32;
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n, FieldSums& sums) const {
-    const auto lane = static_cast<int>(n % 32);
-    const std::int64_t pieces = (row() + 511) / 512;
-    const std::int64_t line = n / 32 / pieces;
-    const std::int64_t first = n / 32 % pieces * 512 + lane;
-    const T* const from = this->field + this->layout.flat(this->box.node(line * row()));
+struct FieldParts : FieldNodes<T, Dim> {
+  FieldSums* parts;
+  std::uint32_t pieces;  ///< of a row
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const auto lane = static_cast<std::int64_t>(n % block_lanes);
+    const auto part = static_cast<std::uint32_t>(n / block_lanes);
+    const std::int64_t line = part / pieces;
+    const std::int64_t row = this->box.upper[Dim - 1] - this->box.lower[Dim - 1];
+    const std::int64_t first = part % pieces * std::int64_t(512) + lane;
+    Index<Dim> node = this->box.lower;
+    if constexpr (Dim == 3) {
+      const auto side = static_cast<std::uint32_t>(this->box.upper[1] - this->box.lower[1]);
+      node[0] += static_cast<std::uint32_t>(line) / side;
+      node[1] += static_cast<std::uint32_t>(line) % side;
+    } else {
+      node[0] += line;
+    }
+    const T* const from = this->field + this->layout.flat(node);
     T values[16];
     MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) values[i] = first + 32 * i < row() ? from[first + 32 * i] : T(0);
-    T squares = T(0), most = T(0);
+    for (int i = 0; i < 16; ++i) values[i] = first + 32 * i < row ? from[first + 32 * i] : T(0);
+    FieldSums sums;
+    this->init(sums);
+    T most = T(0);
     MOHO_UNROLL
     for (int i = 0; i < 16; ++i) {
       const T size = values[i] < T(0) ? -values[i] : values[i];
       most = size > most ? size : most;  // leaves out NaN, which the squares do not
-      squares += values[i] * values[i];
+      const auto number = static_cast<double>(values[i]);
+      sums.squares += number * number;
     }
-    // squares of very large and very small numbers are none in single precision
-    if (squares <= T(this->limit) && (most == T(0) || most > T(1e-12))) {
-      const auto greatest = static_cast<double>(most);
-      sums.greatest = greatest > sums.greatest ? greatest : sums.greatest;
-      sums.squares += static_cast<double>(squares);
-      return;
+    sums.greatest = static_cast<double>(most);
+    if (!(sums.greatest <= this->limit && sums.squares >= 0.0)) {
+      this->init(sums);
+      for (int i = 0; i < 16; ++i) {
+        if (first + 32 * i < row) this->look(values[i], line * row + first + 32 * i, sums);
+      }
     }
-    for (int i = 0; i < 16; ++i) {
-      if (first + 32 * i < row()) this->look(values[i], line * row() + first + 32 * i, sums);
+    MOHO_UNROLL
+    for (int step = 16; step > 0; step /= 2) {
+      this->join(sums, {from_lane(sums.greatest, static_cast<int>(lane) ^ step),
+                        from_lane(sums.squares, static_cast<int>(lane) ^ step),
+                        from_lane(sums.bad, static_cast<int>(lane) ^ step)});
     }
+    if (lane == 0) parts[part] = sums;
   }
 };
 
-/// What has to be known of the nodes of a box; it waits for the instance.
+/// Sums of sums.
+struct JoinParts : FieldNodes<float, 2> {
+  const FieldSums* parts;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, FieldSums& sums) const {
+    join(sums, parts[i]);
+  }
+};
+
+/// \brief What has to be known of the nodes of a box; it waits for the instance.
+/// \param exec where it runs
+/// \param field,layout a padded array
+/// \param box nodes
+/// \param parts work space of devices
 template <class T, int Dim, class Memory>
 FieldSums field_sums(const Instance<Memory>& exec, const T* field, const wave::Layout<Dim>& layout,
-                     const Box<Dim>& box) {
-  using Loop = std::conditional_t<is_host_memory<Memory>, FieldRows<T, Dim>, FieldPieces<T, Dim>>;
-  const Loop loop{{field, layout, box}};
-  return reduce("moho::rtm::field_sums", exec, loop.items(), loop);
+                     const Box<Dim>& box, Kokkos::View<FieldSums*, Memory>& parts) {
+  if constexpr (is_host_memory<Memory>) {
+    const FieldRows<T, Dim> rows{{field, layout, box}};
+    return reduce("moho::rtm::field_sums", exec, rows.items(), rows);
+  } else {
+    const std::int64_t row = box.empty() ? 1 : box.extent(Dim - 1);
+    const std::int64_t pieces = (row + 511) / 512;
+    const std::int64_t count = box.empty() ? 0 : box.size() / row * pieces;
+    if (static_cast<std::int64_t>(parts.size()) < count) {
+      parts = {};
+      parts = allocate<Kokkos::View<FieldSums*, Memory>>(exec, "moho::rtm::parts",
+                                                         static_cast<std::size_t>(count));
+    }
+    launch(
+        "moho::rtm::field_sums", exec, count * block_lanes,
+        FieldParts<T, Dim>{{field, layout, box}, parts.data(), static_cast<std::uint32_t>(pieces)});
+    return reduce("moho::rtm::join_sums", exec, count, JoinParts{{}, parts.data()});
+  }
 }
 
 }  // namespace moho::rtm::detail

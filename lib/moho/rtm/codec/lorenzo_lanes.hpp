@@ -166,23 +166,23 @@ struct EncodeLorenzoLanes {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item, const int lane,
                                          std::uint32_t* scratch) const {
     const std::int64_t block = begin + item;
-    std::uint32_t folds[16];
+    std::int32_t v[16];
     std::uint32_t any = 0;
     {
       float values[16];
-      std::int32_t v[16];
       load_lane(source, LaneNodes<Dim>{source.blocks.first(block), lane}, values);
       MOHO_UNROLL
       for (int i = 0; i < 16; ++i) {
         v[i] = static_cast<std::int32_t>(rintf(values[i] * coder.inverse_quantum));
         any |= static_cast<std::uint32_t>(v[i]);
       }
-      LorenzoLanes<Dim>::differences(v, lane);
-      MOHO_UNROLL
-      for (int i = 0; i < 16; ++i) folds[i] = folded(v[i]);
     }
     int bytes = 0;
     if (any_of_lanes(any) != 0) {
+      LorenzoLanes<Dim>::differences(v, lane);
+      std::uint32_t folds[16];
+      MOHO_UNROLL
+      for (int i = 0; i < 16; ++i) folds[i] = folded(v[i]);
       auto* const to =
           reinterpret_cast<std::uint32_t*>(slots + item * LorenzoCoder<Dim>::most_bytes);
       const std::uint32_t corner = from_lane(folds[0], 0);
