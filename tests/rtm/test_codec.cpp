@@ -373,6 +373,69 @@ void history_does_not_matter(const Instance<Memory>& exec) {
 MEMORY_TEST(CodecOf, HistoryDoesNotMatter2D) { history_does_not_matter<T, 2, Memory>(exec); }
 MEMORY_TEST(CodecOf, HistoryDoesNotMatter3D) { history_does_not_matter<T, 3, Memory>(exec); }
 
+/// What either space wrote in the mode transform, both decode to the same values but for rounding,
+/// and for no more errors than were asked for.
+template <class T, int Dim, class Memory>
+void decoders_agree(const Instance<Memory>& exec) {
+  using Host = Kokkos::HostSpace;
+  const Grid<Dim> grid = unit_grid<Dim>(Shape<Dim>::extents);
+  const Instance<Host> serial{Kokkos::Serial()};
+  Box<Dim> thin = Shape<Dim>::box, tiny;
+  thin.lower[Dim - 1] = 7;
+  thin.upper[Dim - 1] = 13;
+  for (int d = 0; d < Dim; ++d) {
+    tiny.lower[d] = 19 + d;
+    tiny.upper[d] = 21 + d;
+  }
+  std::vector<Kind<Dim>> kinds = all_kinds<Dim>();
+  // the coefficient of the mean over 2^24 quanta is the largest that there can be
+  kinds.push_back({"one block", [](const Index<Dim>& node) {
+                     for (int d = 0; d < Dim; ++d) {
+                       if (node[d] / BlockGrid<Dim>::side(d) != 1) return 0.0;
+                     }
+                     return 5.0;
+                   }});
+  CodecField<T, Dim, Memory> here(exec, grid, [](const Index<Dim>&) { return 0.0; });
+  CodecField<T, Dim, Host> there(serial, grid, [](const Index<Dim>&) { return 0.0; });
+  for (const Kind<Dim>& kind : kinds) {
+    const CodecField<T, Dim, Memory> field(exec, grid, kind.value);
+    const CodecField<T, Dim, Host> same(serial, grid, kind.value);
+    for (const double snr : {30.0, 100.0}) {
+      for (const Box<Dim>& box : {Shape<Dim>::box, thin, tiny}) {
+        CodecOptions options;
+        options.snr = snr;
+        Codec<T, Dim, Memory> codec(options);
+        Codec<T, Dim, Host> other(options);
+        Packed<Dim, Memory> from_here, from_there;
+        Packed<Dim, Host> expected;
+        codec.encode(exec, field.layout, field.storage, box, from_here);
+        other.encode(serial, same.layout, same.storage, box, expected);
+        from_there = rtm::copy_packed<Memory>(exec, expected);
+        for (const Packed<Dim, Memory>* const packed : {&from_here, &from_there}) {
+          codec.decode(exec, *packed, here.layout, here.storage, box);
+          other.decode(serial, rtm::copy_packed<Host>(exec, *packed), there.layout, there.storage,
+                       box);
+          here.get();
+          there.get();
+          const std::string what = concat(kind.name, ", ", snr, " dB, box ", box_string(box));
+          const Difference found = difference(same, there, box);
+          EXPECT_GE(found.snr, snr - 1.0) << what;
+          double most = 0.0;
+          for (std::int64_t i = 0; i < box.size(); ++i) {
+            const Index<Dim> node = box.node(i);
+            most = std::max(most, std::fabs(static_cast<double>(here.at(node)) -
+                                            static_cast<double>(there.at(node))));
+          }
+          // denormal numbers are rounded to multiples of 2^-149
+          EXPECT_LE(most, 3e-6 * found.greatest + std::ldexp(1.0, -149)) << what;
+        }
+      }
+    }
+  }
+}
+MEMORY_TEST(CodecOf, DecodersOfTheTransformAgree2D) { decoders_agree<T, 2, Memory>(exec); }
+MEMORY_TEST(CodecOf, DecodersOfTheTransformAgree3D) { decoders_agree<T, 3, Memory>(exec); }
+
 MEMORY_TEST(CodecOf, NumbersThatAreNoneAreRefused) {
   const Grid<3> grid = unit_grid<3>(Shape<3>::extents);
   const Box<3> box = Shape<3>::box;

@@ -15,11 +15,15 @@
 #include <moho/rtm/codec/lorenzo_lanes.hpp>
 #include <moho/rtm/codec/packed.hpp>
 #include <moho/rtm/codec/paper.hpp>
+#include <moho/rtm/codec/sample_lanes.hpp>
 #include <moho/rtm/codec/statistics.hpp>
 #include <moho/rtm/codec/transform.hpp>
+#include <moho/rtm/codec/transform_lanes.hpp>
+#include <moho/rtm/codec/transform_lists.hpp>
 #include <moho/rtm/codec/types.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -119,10 +123,13 @@ class Codec {
     double quantum = 0.0;
   };
   Findings find_quantum(const Instance<Memory>& exec, const Source& source, double squares,
-                        double peak) const;
+                        double peak);
   template <class Coder>
   void count_symbols(const Instance<Memory>& exec, const Coder& coder, const Source& source,
-                     Findings& findings) const;
+                     Findings& findings);
+  template <class Body>
+  double look_by_lanes(const char* label, const Instance<Memory>& exec, Body body,
+                       std::vector<std::uint64_t>& counts);
   detail::Sample sample_of(std::int64_t blocks, std::int64_t stride) const;
   void prepare(const Instance<Memory>& exec);
 
@@ -144,6 +151,8 @@ class Codec {
   CodecOptions m_options;
   View<detail::TransformTables> m_transform;
   View<detail::LorenzoTables> m_lorenzo;
+  View<detail::TransformLaneTables> m_lanes;  ///< on devices
+  View<std::uint64_t> m_sums;                 ///< of a sample, on devices
   View<std::uint32_t> m_codes;
   View<std::uint16_t> m_states;
   View<std::uint8_t> m_slots, m_out;
@@ -167,6 +176,12 @@ void Codec<T, Dim, Memory>::prepare(const Instance<Memory>& exec) {
   m_transform = upload(
       exec, std::vector<detail::TransformTables>(1, detail::TransformTables::template make<Dim>()),
       "moho::rtm::transform_tables");
+  if constexpr (!is_host_memory<Memory>) {
+    m_lanes = upload(exec,
+                     std::vector<detail::TransformLaneTables>(
+                         1, detail::TransformLaneTables::template make<Dim>()),
+                     "moho::rtm::transform_lane_tables");
+  }
 }
 
 template <class T, int Dim, class Memory>
@@ -357,10 +372,21 @@ void Codec<T, Dim, Memory>::encode_blocks(const Instance<Memory>& exec, const Co
   constexpr std::int64_t per = detail::blocks_an_item<Memory>;
   const std::int64_t items = (end - begin + per - 1) / per;
   if constexpr (!is_host_memory<Memory> && std::is_same_v<Coder, detail::LorenzoCoder<Dim>>) {
-    detail::launch_lanes(
+    detail::launch_lorenzo(
         "moho::rtm::encode_blocks", exec, items,
         detail::EncodeLorenzoLanes<T, Dim>{coder, source, begin, m_slots.data(),
                                            packed.lengths.data(), m_item_bytes.data()});
+  } else if constexpr (!is_host_memory<Memory> &&
+                       std::is_same_v<Coder, detail::TransformCoder<Dim>>) {
+    const detail::EncodeTransformLanes<T, Dim> body{coder,
+                                                    m_lanes.data(),
+                                                    source,
+                                                    begin,
+                                                    items,
+                                                    m_slots.data(),
+                                                    packed.lengths.data(),
+                                                    m_item_bytes.data()};
+    detail::launch_teams("moho::rtm::encode_blocks", exec, body.league(), body);
   } else {
     detail::launch_blocks(
         "moho::rtm::encode_blocks", exec, items,
@@ -461,25 +487,31 @@ detail::Sample Codec<T, Dim, Memory>::sample_of(std::int64_t blocks, std::int64_
 
 template <class T, int Dim, class Memory>
 typename Codec<T, Dim, Memory>::Findings Codec<T, Dim, Memory>::find_quantum(
-    const Instance<Memory>& exec, const Source& source, double squares, double peak) const {
+    const Instance<Memory>& exec, const Source& source, double squares, double peak) {
   using Bins = detail::MagnitudeBins;
   Findings findings;
   const auto size = static_cast<double>(source.blocks.box.size());
   for (std::int64_t stride : {std::int64_t(0), std::int64_t(1)}) {
     const detail::Sample sample = sample_of(source.blocks.size(), stride);
     findings.sample = sample;
-    const auto rows =
-        allocate<View<std::uint64_t>>(exec, "moho::rtm::magnitudes", sample.items * Bins::count);
-    const auto energy = allocate<View<double>>(exec, "moho::rtm::energy", sample.items);
-    const auto sums = allocate<View<std::uint64_t>>(exec, "moho::rtm::sums", Bins::count);
-    detail::launch_blocks(
-        "moho::rtm::sample_magnitudes", exec, sample.items,
-        detail::SampleMagnitudes<T, Dim>{source, sample, rows.data(), energy.data()});
-    launch("moho::rtm::sum_rows", exec, Bins::count,
-           detail::SumRows<std::uint64_t>{rows.data(), sums.data(), Bins::count, sample.items});
-    const std::vector<std::uint64_t> counts = download(exec, sums);
+    std::vector<std::uint64_t> counts;
     double found = 0.0, nodes = 0.0;
-    for (const double e : download(exec, energy)) found += e;
+    if constexpr (is_host_memory<Memory>) {
+      const auto rows =
+          allocate<View<std::uint64_t>>(exec, "moho::rtm::magnitudes", sample.items * Bins::count);
+      const auto energy = allocate<View<double>>(exec, "moho::rtm::energy", sample.items);
+      const auto sums = allocate<View<std::uint64_t>>(exec, "moho::rtm::sums", Bins::count);
+      detail::launch_blocks(
+          "moho::rtm::sample_magnitudes", exec, sample.items,
+          detail::SampleMagnitudes<T, Dim>{source, sample, rows.data(), energy.data()});
+      launch("moho::rtm::sum_rows", exec, Bins::count,
+             detail::SumRows<std::uint64_t>{rows.data(), sums.data(), Bins::count, sample.items});
+      counts = download(exec, sums);
+      for (const double e : download(exec, energy)) found += e;
+    } else {
+      detail::SampleMagnitudesLanes<T, Dim> body{{sample, nullptr, nullptr}, source};
+      found = look_by_lanes("moho::rtm::sample_magnitudes", exec, body, counts);
+    }
     for (const std::uint64_t n : counts) nodes += static_cast<double>(n) / 512.0;
     // A sample that has not its share of the energy stands for nothing: few blocks have it all.
     // Then all of them are looked at.
@@ -498,27 +530,53 @@ typename Codec<T, Dim, Memory>::Findings Codec<T, Dim, Memory>::find_quantum(
 template <class T, int Dim, class Memory>
 template <class Coder>
 void Codec<T, Dim, Memory>::count_symbols(const Instance<Memory>& exec, const Coder& coder,
-                                          const Source& source, Findings& findings) const {
+                                          const Source& source, Findings& findings) {
   constexpr std::int64_t columns = Coder::alphabets * detail::symbols;
   const detail::Sample& sample = findings.sample;
-  const auto rows =
-      allocate<View<std::uint32_t>>(exec, "moho::rtm::symbols", sample.items * columns);
-  const auto errors = allocate<View<double>>(exec, "moho::rtm::errors", sample.items);
-  const auto sums = allocate<View<std::uint64_t>>(exec, "moho::rtm::sums", columns);
-  detail::launch_blocks(
-      "moho::rtm::sample_symbols", exec, sample.items,
-      detail::SampleSymbols<Coder, T, Dim>{coder, source, sample, rows.data(), errors.data()});
-  launch("moho::rtm::sum_rows", exec, columns,
-         detail::SumRows<std::uint32_t>{rows.data(), sums.data(), columns, sample.items});
-  findings.counts = download(exec, sums);
-  findings.errors = 0.0;
-  for (const double e : download(exec, errors)) findings.errors += e;
+  if constexpr (!is_host_memory<Memory> && std::is_same_v<Coder, detail::TransformCoder<Dim>>) {
+    detail::SampleSymbolsLanes<T, Dim> body{
+        {sample, nullptr, nullptr}, coder, m_lanes.data(), source};
+    findings.errors = look_by_lanes("moho::rtm::sample_symbols", exec, body, findings.counts);
+  } else {
+    const auto rows =
+        allocate<View<std::uint32_t>>(exec, "moho::rtm::symbols", sample.items * columns);
+    const auto errors = allocate<View<double>>(exec, "moho::rtm::errors", sample.items);
+    const auto sums = allocate<View<std::uint64_t>>(exec, "moho::rtm::sums", columns);
+    detail::launch_blocks(
+        "moho::rtm::sample_symbols", exec, sample.items,
+        detail::SampleSymbols<Coder, T, Dim>{coder, source, sample, rows.data(), errors.data()});
+    launch("moho::rtm::sum_rows", exec, columns,
+           detail::SumRows<std::uint32_t>{rows.data(), sums.data(), columns, sample.items});
+    findings.counts = download(exec, sums);
+    findings.errors = 0.0;
+    for (const double e : download(exec, errors)) findings.errors += e;
+  }
   // what the sample has not must have a code all the same, or symbols that stand for it
   for (const std::size_t s : Coder::always()) {
     for (std::size_t a = 0; a < static_cast<std::size_t>(Coder::alphabets); ++a) {
       ++findings.counts[a * detail::symbols + s];
     }
   }
+}
+
+/// Runs a look at a sample by lanes. \return the sum of energies
+template <class T, int Dim, class Memory>
+template <class Body>
+double Codec<T, Dim, Memory>::look_by_lanes(const char* label, const Instance<Memory>& exec,
+                                            Body body, std::vector<std::uint64_t>& counts) {
+  const std::int64_t league = Body::league(body.sample.count());
+  const std::int64_t energies = league * Body::groups;
+  reserve(exec, m_sums, Body::columns + energies, "moho::rtm::sums");
+  fill(exec, head(m_sums, Body::columns), std::uint64_t(0));
+  body.counts = m_sums.data();
+  body.energies = reinterpret_cast<double*>(m_sums.data() + Body::columns);
+  detail::launch_teams(label, exec, league, body);
+  counts = download(exec, head(m_sums, Body::columns + energies));
+  double sum = 0.0;
+  for (std::size_t i = Body::columns; i < counts.size(); ++i)
+    sum += std::bit_cast<double>(counts[i]);
+  counts.resize(Body::columns);
+  return sum;
 }
 
 template <class T, int Dim, class Memory>
@@ -575,17 +633,27 @@ void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
       if constexpr (is_host_memory<Memory>) {
         run(coder);
       } else {
-        detail::launch_lanes("moho::rtm::decode_blocks", Instance<Memory>(exec), blocks.size(),
-                             detail::DecodeLorenzoLanes<Target, T, Dim>{
-                                 coder, target, blocks, packed.lengths.data(),
-                                 packed.offsets.data(), packed.payload.data()});
+        detail::launch_lorenzo("moho::rtm::decode_blocks", Instance<Memory>(exec), blocks.size(),
+                               detail::DecodeLorenzoLanes<Target, T, Dim>{
+                                   coder, target, blocks, packed.lengths.data(),
+                                   packed.offsets.data(), packed.payload.data()});
       }
       break;
     }
-    case CodecMode::transform:
-      run(detail::TransformCoder<Dim>{m_transform.data(), nullptr, m_states.data(), header.quantum,
-                                      0.0f});
+    case CodecMode::transform: {
+      const detail::TransformCoder<Dim> coder{m_transform.data(), nullptr, m_states.data(),
+                                              header.quantum, 0.0f};
+      if constexpr (is_host_memory<Memory>) {
+        run(coder);
+      } else {
+        // lists of numbers take the place of the slots of encode()
+        const std::int64_t listed = detail::blocks_listed_at_once(blocks.size());
+        reserve(Instance<Memory>(exec), m_slots, detail::list_bytes(listed), "moho::rtm::slots");
+        detail::decode_transform_by_lanes<T>(Instance<Memory>(exec), coder, m_lanes.data(), packed,
+                                             target, m_slots.data());
+      }
       break;
+    }
     default:
       run(detail::PaperCoder{nullptr, m_states.data(), header.levels, header.peak});
       break;

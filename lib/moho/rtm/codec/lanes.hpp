@@ -56,6 +56,34 @@ struct LaneNodes {
   }
 };
 
+/// \brief A loop over teams of Body::threads threads that share Body::shared_bytes of scratch:
+/// body.run(member).
+template <class Exec, class Body>
+struct TeamLoop {
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Body::threads, Body::teams>>;
+  Body body;
+  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    body.run(member);
+  }
+};
+
+/// Runs a TeamLoop on a device; it returns when the work is submitted.
+template <class Memory, class Body>
+void launch_teams(const char* label, const Instance<Memory>& exec, std::int64_t league,
+                  const Body& body) {
+  if (league <= 0) return;
+  using Loop = TeamLoop<typename Instance<Memory>::Space, Body>;
+  typename Loop::Policy policy(exec.space(), static_cast<int>(league), Body::threads);
+  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Body::shared_bytes) + 16));
+  Kokkos::parallel_for(label, light_weight(policy), Loop{body});
+}
+
+/// The scratch of a team.
+template <class Shared, class Member>
+KOKKOS_FORCEINLINE_FUNCTION Shared* team_shared(const Member& member) {
+  return static_cast<Shared*>(member.team_scratch(0).get_shmem_aligned(sizeof(Shared), 16));
+}
+
 /// True if all nodes of the block that begins at `first` are in a box.
 template <int Dim>
 KOKKOS_FORCEINLINE_FUNCTION bool holds_block(const Box<Dim>& box, const Index<Dim>& first) {
@@ -102,8 +130,9 @@ template <class Target, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION void store_lane(const Target& target, const LaneNodes<Dim>& nodes,
                                             const float* values) {
   using T = typename Target::ValueType;
+  const bool whole = holds_block<Dim>(target.box, nodes.first);
   if constexpr (requires { target.functor.array(nodes.first); }) {
-    if (holds_block<Dim>(target.box, nodes.first)) {
+    if (whole) {
       T* const to = target.functor.array(nodes.node(0));
       const Index<Dim> strides = target.functor.steps();
       MOHO_UNROLL
@@ -116,7 +145,9 @@ KOKKOS_FORCEINLINE_FUNCTION void store_lane(const Target& target, const LaneNode
   MOHO_UNROLL
   for (int i = 0; i < 16; ++i) {
     const Index<Dim> node = nodes.node(i);
-    if (target.box.contains(node)) target.functor(node, static_cast<T>(values[i]) * target.down);
+    if (whole || target.box.contains(node)) {
+      target.functor(node, static_cast<T>(values[i]) * target.down);
+    }
   }
 }
 

@@ -121,36 +121,34 @@ struct LorenzoLanes {
   }
 };
 
-/// Lets teams run a body that has scratch for every block.
-template <class Exec, class Body>
-struct BlockTeams {
-  using Policy = Kokkos::TeamPolicy<Exec>;
-  static constexpr int team = 128;  ///< threads
-  static constexpr std::size_t bytes = team / block_lanes * 512 * sizeof(std::uint32_t);
+/// Lets teams run a body that has scratch for every block: body(block, lane, scratch).
+template <class Body>
+struct LorenzoTeams {
+  static constexpr int threads = 128;
+  static constexpr int teams = 1;  ///< on a multiprocessor, at least
+  static constexpr int at_once = threads / block_lanes;
+  struct Shared {
+    std::uint32_t words[512];
+  };
+  static constexpr std::size_t shared_bytes = at_once * sizeof(Shared);
   Body body;
   std::int64_t blocks;
-  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
-    constexpr int per = team / block_lanes;
-    const std::size_t wanted = bytes;  // which get_shmem() takes by reference
-    auto* const scratch = static_cast<std::uint32_t*>(member.team_scratch(0).get_shmem(wanted));
-    const int own = static_cast<int>(member.team_rank()) / block_lanes;
-    const std::int64_t block = static_cast<std::int64_t>(member.league_rank()) * per + own;
-    if (block >= blocks) return;
-    body(block, static_cast<int>(member.team_rank()) % block_lanes, scratch + 512 * own);
+
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void run(const Member& member) const {
+    Shared* const shared = team_shared<Shared[at_once]>(member)[0];
+    const int thread = member.team_rank(), own = thread / block_lanes;
+    const std::int64_t block = static_cast<std::int64_t>(member.league_rank()) * at_once + own;
+    if (block < blocks) body(block, thread % block_lanes, shared[own].words);
   }
 };
 
 /// Calls body(block, lane, scratch) for the lanes of all blocks, whose scratch has 512 words.
 template <class Memory, class Body>
-void launch_lanes(const char* label, const Instance<Memory>& exec, std::int64_t blocks,
-                  const Body& body) {
-  using Teams = BlockTeams<typename Instance<Memory>::Space, Body>;
-  if (blocks == 0) return;
-  constexpr int per = Teams::team / block_lanes;
-  typename Teams::Policy policy(exec.space(), static_cast<int>((blocks + per - 1) / per),
-                                Teams::team);
-  policy.set_scratch_size(0, Kokkos::PerTeam(Teams::bytes));
-  Kokkos::parallel_for(label, light_weight(policy), Teams{body, blocks});
+void launch_lorenzo(const char* label, const Instance<Memory>& exec, std::int64_t blocks,
+                    const Body& body) {
+  using Teams = LorenzoTeams<Body>;
+  launch_teams(label, exec, (blocks + Teams::at_once - 1) / Teams::at_once, Teams{body, blocks});
 }
 
 /// LorenzoCoder::encode() of blocks by their lanes, into slots.
