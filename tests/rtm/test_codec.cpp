@@ -343,6 +343,36 @@ void bytes_are_the_same(const Instance<Memory>& exec) {
 MEMORY_TEST(CodecOf, SpacesMakeTheSameBytes2D) { bytes_are_the_same<T, 2, Memory>(exec); }
 MEMORY_TEST(CodecOf, SpacesMakeTheSameBytes3D) { bytes_are_the_same<T, 3, Memory>(exec); }
 
+// What a codec encoded before leaves no trace: fields that grow and fall off by any factor, boxes
+// that move.
+template <class T, int Dim, class Memory>
+void history_does_not_matter(const Instance<Memory>& exec) {
+  const Grid<Dim> grid = unit_grid<Dim>(Shape<Dim>::extents);
+  for (const char* const text : {"max:1e-3", "bits:8", "bits:12", "bits:16"}) {
+    Codec<T, Dim, Memory> codec(parse_codec(text));
+    Packed<Dim, Memory> packed;
+    int turn = 0;
+    for (const double scale :
+         {1.0, 1.9, 3.3, 0.7, 0.0, 0.01, 1e-30, 1e-38, 5e-38, 1e30, 2e37, 1e-44, 1.0, 120.0, 0.6}) {
+      const CodecField<T, Dim, Memory> field(
+          exec, grid, [=](const Index<Dim>& node) { return scale * fronts<Dim>(node); });
+      Box<Dim> box = Shape<Dim>::box;
+      box.lower[0] += turn % 3;
+      box.upper[Dim - 1] -= turn % 5;
+      ++turn;
+      codec.encode(exec, field.layout, field.storage, box, packed);
+      Codec<T, Dim, Memory> fresh(parse_codec(text));
+      Packed<Dim, Memory> expected;
+      fresh.encode(exec, field.layout, field.storage, box, expected);
+      EXPECT_TRUE(bytes_of(exec, packed) == bytes_of(exec, expected)) << text << " " << scale;
+      EXPECT_EQ(packed.header.exponent, expected.header.exponent) << text << " " << scale;
+      EXPECT_EQ(packed.header.greatest, expected.header.greatest) << text << " " << scale;
+    }
+  }
+}
+MEMORY_TEST(CodecOf, HistoryDoesNotMatter2D) { history_does_not_matter<T, 2, Memory>(exec); }
+MEMORY_TEST(CodecOf, HistoryDoesNotMatter3D) { history_does_not_matter<T, 3, Memory>(exec); }
+
 /// What either space wrote in the mode transform, both decode to the same values but for rounding,
 /// and for no more errors than were asked for.
 template <class T, int Dim, class Memory>
@@ -422,6 +452,8 @@ MEMORY_TEST(CodecOf, NumbersThatAreNoneAreRefused) {
           message_of([&] { codec.encode(exec, field.layout, field.storage, box, packed); });
       EXPECT_THAT(message, HasSubstr("at node (17, 9, 23) (allowed: magnitudes up to 3e+38)"));
       field.at({17, 9, 23}) = before;
+      field.put();  // the next bad one comes after a snapshot that is well
+      codec.encode(exec, field.layout, field.storage, box, packed);
     }
     // beside the box they matter to nobody
     field.at({0, 9, 23}) = std::numeric_limits<T>::quiet_NaN();

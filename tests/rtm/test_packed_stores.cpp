@@ -78,10 +78,10 @@ MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
     rtm::PackedStore<T, 2, Memory> one(how), two(how);
     ByGet<T, 2, Memory> by_get(two);
     const auto fused = run(one, {});
-    // no room was taken for a decoded snapshot; devices decode first
+    // no room was taken for a decoded snapshot; devices decode first, but for blocks
     EXPECT_EQ(migration.report.snapshots.device_bytes ==
                   static_cast<std::size_t>(migration.report.snapshots.kept_bytes),
-              is_host_memory<Memory>);
+              is_host_memory<Memory> || how.mode == rtm::CodecMode::blocks);
     const auto apart = run(by_get, {});
     EXPECT_GT(migration.report.snapshots.device_bytes,
               static_cast<std::size_t>(migration.report.snapshots.kept_bytes));

@@ -8,6 +8,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/core/launch_box.hpp>
+#include <moho/rtm/quad.hpp>
 #include <moho/rtm/snapshot.hpp>
 #include <moho/wave/layout.hpp>
 
@@ -136,6 +137,30 @@ struct AddProducts {
     image[to] += weight * s * r;
     source[to] += weight * s * s;
     receiver[to] += weight * r * r;
+  }
+  /// What is at four nodes before their values are added.
+  struct Before {
+    Quad<T> r, image, source, receiver;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Before before(const Index<Dim>& node) const {
+    const std::int64_t to = at(node);
+    return {load_quad(field + layout.flat(node)), load_quad(image + to), load_quad(source + to),
+            load_quad(receiver + to)};
+  }
+  /// Values at four nodes that follow each other along the last axis.
+  KOKKOS_FORCEINLINE_FUNCTION void four(const Index<Dim>& node, Before sums,
+                                        const Quad<T>& values) const {
+    const std::int64_t to = at(node);
+    MOHO_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      const T s = values.at[k], r = sums.r.at[k];
+      sums.image.at[k] += weight * s * r;
+      sums.source.at[k] += weight * s * s;
+      sums.receiver.at[k] += weight * r * r;
+    }
+    store_quad(image + to, sums.image);
+    store_quad(source + to, sums.source);
+    store_quad(receiver + to, sums.receiver);
   }
   /// Values times `down` at nodes that follow each other along the last axis.
   KOKKOS_FORCEINLINE_FUNCTION void row(const Index<Dim>& first, int count,

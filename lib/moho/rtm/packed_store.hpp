@@ -28,34 +28,24 @@
 namespace moho::rtm {
 
 namespace detail {
-/// Writes decoded nodes densely.
-template <class T, int Dim>
-struct StoreDense {
-  T* to;
-  Box<Dim> box;
-  Index<Dim> strides;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Index<Dim>& node, T value) const {
-    std::int64_t i = 0;
-    for (int d = 0; d < Dim; ++d) i += (node[d] - box.lower[d]) * strides[d];
-    to[i] = value;
-  }
-};
-
 /// Decodes a snapshot into nodes that lie one after the other.
 template <class T, int Dim, class Memory>
 void decode_dense(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
                   const Packed<Dim, Memory>& packed, const wave::Storage<T, Memory>& to) {
   const Box<Dim>& box = packed.header.box;
-  const StoreDense<T, Dim> functor{to.data(), box, dense_strides(box)};
+  StoreNodes<T, Dim> functor{to.data(), dense_strides(box)};
+  for (int d = 0; d < Dim; ++d) functor.first -= box.lower[d] * functor.strides[d];
   codec.decode_each(exec, packed, box, functor);
 }
 
-/// True where a snapshot is decoded and imaged by one kernel: on hosts, where imaging takes no more
-/// of it than its value at each node (gathers take those at other nodes, too). On devices two
-/// kernels are quicker (docs/performance/migration.md).
+/// \brief True where a snapshot is decoded and imaged by one kernel: where imaging takes no more of
+/// it than its value at each node (gathers take those at other nodes, too), on hosts, and on
+/// devices in the mode blocks. In other modes two kernels are quicker there
+/// (docs/performance/migration.md).
 template <class T, int Dim, class Memory>
-bool images_nodes(const Meeting<T, Dim, Memory>& meeting) {
-  return is_host_memory<Memory> && meeting.sums.offset_options.count() == 0;
+bool images_nodes(const Meeting<T, Dim, Memory>& meeting, CodecMode mode) {
+  return (is_host_memory<Memory> || mode == CodecMode::blocks) &&
+         meeting.sums.offset_options.count() == 0;
 }
 
 /// Decodes a snapshot and adds it to an image, by one kernel.
@@ -177,7 +167,7 @@ Snapshot<T, Dim, Memory> PackedStore<T, Dim, Memory>::get(const Instance<Memory>
 template <class T, int Dim, class Memory>
 bool PackedStore<T, Dim, Memory>::image(const Instance<Memory>& exec, std::int64_t time,
                                         const Meeting<T, Dim, Memory>& meeting) {
-  if (!detail::images_nodes(meeting)) return false;
+  if (!detail::images_nodes(meeting, m_codec.options().mode)) return false;
   detail::image_packed<T, Dim, Memory>(exec, m_codec, packed_at(exec, time), meeting);
   return true;
 }
@@ -368,7 +358,7 @@ std::shared_ptr<typename FileStore<T, Dim, Memory>::Piece> FileStore<T, Dim, Mem
 template <class T, int Dim, class Memory>
 bool FileStore<T, Dim, Memory>::image(const Instance<Memory>& exec, std::int64_t time,
                                       const Meeting<T, Dim, Memory>& meeting) {
-  if (!m_codec || !detail::images_nodes(meeting)) return false;
+  if (!m_codec || !detail::images_nodes(meeting, m_codec->options().mode)) return false;
   m_scratch = copy_packed<Memory>(exec, next(time)->packed);
   detail::image_packed<T, Dim, Memory>(exec, *m_codec, m_scratch, meeting);
   return true;

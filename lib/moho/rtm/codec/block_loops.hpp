@@ -12,6 +12,7 @@
 #include <moho/rtm/codec/packed.hpp>
 #include <moho/rtm/codec/statistics.hpp>
 #include <moho/rtm/codec/transform.hpp>
+#include <moho/rtm/quad.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -80,7 +81,28 @@ struct PlaceItems {
   }
 };
 
-/// Brings the bytes of items together. On devices 32 threads share an item.
+/// PlaceItems for one of several loops on a device, which begins where the one before ended:
+/// totals[0] bytes, and ends at totals[1].
+template <class Memory>
+struct PlaceNextItems {
+  PlaceItems<Memory> items;  ///< its base is not used
+  std::int64_t* totals;
+  std::int64_t count;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& sum,
+                                         const bool final) const {
+    if (final) {
+      PlaceItems<Memory> next = items;
+      next.base = totals[0];
+      next(i, sum, true);
+      if (i == count - 1) totals[1] = totals[0] + sum;
+    } else {
+      items(i, sum, false);
+    }
+  }
+};
+
+/// Brings the bytes of items together, as far as there is room for them. On devices 32 threads
+/// share an item.
 template <class Memory>
 struct GatherItems {
   static constexpr std::int64_t threads = is_host_memory<Memory> ? 1 : 32;
@@ -89,6 +111,7 @@ struct GatherItems {
   const std::int32_t* item_bytes;
   const std::int64_t* item_offsets;
   std::uint8_t* payload;
+  std::int64_t room;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
     const std::int64_t item = n / threads;
     const std::uint8_t* const from = slots + item * slot;
@@ -97,7 +120,14 @@ struct GatherItems {
     if constexpr (is_host_memory<Memory>) {
       memcpy(to, from, static_cast<std::size_t>(bytes));
     } else {
-      for (std::int64_t i = n % threads; i < bytes; i += threads) to[i] = from[i];
+      if (item_offsets[item] + bytes > room) return;
+      if ((bytes | item_offsets[item] | slot) % 4 == 0) {
+        const auto* const words = reinterpret_cast<const std::uint32_t*>(from);
+        auto* const out = reinterpret_cast<std::uint32_t*>(to);
+        for (std::int64_t i = n % threads; i < bytes / 4; i += threads) out[i] = words[i];
+      } else {
+        for (std::int64_t i = n % threads; i < bytes; i += threads) to[i] = from[i];
+      }
     }
   }
 };
@@ -294,13 +324,33 @@ struct SumRows {
   }
 };
 
-/// Writes nodes into a padded array.
+/// Writes nodes into an array: one by one, in quads, or where array() says.
 template <class T, int Dim>
-struct StoreField {
-  T* field;
-  wave::Layout<Dim> layout;
+struct StoreNodes {
+  T* first;            ///< element of node (0, ..., 0), which need not be there
+  Index<Dim> strides;  ///< the last is 1
+
+  /// Of a padded array.
+  static StoreNodes of(T* field, const wave::Layout<Dim>& layout) {
+    return {field + layout.offset, layout.strides};
+  }
+  /// The element of a node.
+  KOKKOS_FORCEINLINE_FUNCTION T* array(const Index<Dim>& node) const {
+    std::int64_t element = 0;
+    for (int d = 0; d < Dim; ++d) element += node[d] * strides[d];
+    return first + element;
+  }
+  /// Elements from a node to the next along each axis.
+  KOKKOS_FORCEINLINE_FUNCTION const Index<Dim>& steps() const { return strides; }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const Index<Dim>& node, T value) const {
-    field[layout.flat(node)] = value;
+    *array(node) = value;
+  }
+  /// What is there before a quad is written: nothing that counts.
+  struct Before {};
+  KOKKOS_FORCEINLINE_FUNCTION Before before(const Index<Dim>&) const { return {}; }
+  KOKKOS_FORCEINLINE_FUNCTION void four(const Index<Dim>& node, const Before&,
+                                        const Quad<T>& values) const {
+    store_quad(array(node), values);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <moho/core/instances.hpp>
 #include <moho/rtm/codec/block_loops.hpp>
 #include <moho/rtm/codec/blocks.hpp>
+#include <moho/rtm/codec/fixed_lanes.hpp>
 #include <moho/rtm/codec/lanes.hpp>
 #include <moho/rtm/codec/layout.hpp>
 #include <moho/rtm/codec/lorenzo.hpp>
@@ -25,6 +26,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -91,8 +93,24 @@ class Codec {
   static constexpr int largest_exponent = sizeof(T) == 4 ? 126 : 1000;
 
   void check_field(const wave::Layout<Dim>& layout, std::size_t size, const Box<Dim>& box) const;
+  /// Where blocks of a fixed length and their scales go.
+  struct FixedPlace {
+    detail::FixedCoder coder;
+    float* scales;
+    std::uint8_t* blocks;
+  };
+  FixedPlace place_fixed(const Instance<Memory>& exec, const Source& source,
+                         Packed<Dim, Memory>& packed);
   void encode_fixed(const Instance<Memory>& exec, const Source& source,
                     Packed<Dim, Memory>& packed);
+  /// By the power of two of the snapshot before, in one pass. \return false where that is no use
+  bool encode_ahead(const Instance<Memory>& exec, const wave::Layout<Dim>& layout,
+                    const Kokkos::View<const T*, Memory>& field, const Box<Dim>& box,
+                    Packed<Dim, Memory>& packed);
+  /// Encodes blocks [begin, end) into slots.
+  template <class Coder>
+  void encode_blocks(const Instance<Memory>& exec, const Coder& coder, const Source& source,
+                     std::int64_t begin, std::int64_t end, Packed<Dim, Memory>& packed);
   template <class Coder>
   void encode_variable(const Instance<Memory>& exec, const Coder& coder, const Source& source,
                        Packed<Dim, Memory>& packed);
@@ -139,7 +157,9 @@ class Codec {
   View<std::uint16_t> m_states;
   View<std::uint8_t> m_slots, m_out;
   View<std::int32_t> m_item_bytes;
-  View<std::int64_t> m_item_offsets;
+  View<std::int64_t> m_item_offsets, m_totals;
+  View<detail::FieldSums> m_parts;
+  std::optional<int> m_exponent;  ///< of the blocks encoded last
 };
 
 template <class T, int Dim, class Memory>
@@ -186,8 +206,13 @@ void Codec<T, Dim, Memory>::encode(
     Packed<Dim, Memory>& packed) {
   check_field(layout, field.size(), box);
   prepare(exec);
+  if constexpr (!is_host_memory<Memory> && sizeof(T) == 4) {
+    if (m_options.mode == CodecMode::blocks && encode_ahead(exec, layout, field, box, packed)) {
+      return;
+    }
+  }
   const detail::FieldSums sums =
-      detail::field_sums<T, Dim, Memory>(exec, field.data(), layout, box);
+      detail::field_sums<T, Dim, Memory>(exec, field.data(), layout, box, m_parts);
   if (sums.bad != INT64_MAX) {
     const Index<Dim> node = box.node(sums.bad);
     const T value = value_at(exec, field.data() + layout.flat(node));
@@ -208,7 +233,10 @@ void Codec<T, Dim, Memory>::encode(
   const double up = std::ldexp(1.0, header.exponent);
   const double peak = sums.greatest * up;
   const Source source{field.data(), layout, BlockGrid<Dim>(box), static_cast<T>(up)};
-  if (m_options.mode == CodecMode::blocks) return encode_fixed(exec, source, packed);
+  if (m_options.mode == CodecMode::blocks) {
+    if (sums.greatest > 0.0) m_exponent = header.exponent;
+    return encode_fixed(exec, source, packed);
+  }
 
   const std::int64_t blocks = source.blocks.size();
   if (static_cast<std::int64_t>(packed.lengths.size()) != blocks) {
@@ -277,15 +305,14 @@ void Codec<T, Dim, Memory>::encode(
 }
 
 template <class T, int Dim, class Memory>
-void Codec<T, Dim, Memory>::encode_fixed(const Instance<Memory>& exec, const Source& source,
-                                         Packed<Dim, Memory>& packed) {
+typename Codec<T, Dim, Memory>::FixedPlace Codec<T, Dim, Memory>::place_fixed(
+    const Instance<Memory>& exec, const Source& source, Packed<Dim, Memory>& packed) {
   const detail::FixedCoder coder{packed.header.bits};
   const std::int64_t blocks = source.blocks.size();
   packed.payload_bytes = packed.header.first_block() + blocks * coder.block_bytes();
   reserve(exec, packed.payload, packed.payload_bytes + packed.padding, "moho::rtm::payload");
   packed.lengths = {};
   packed.offsets = {};
-  constexpr std::int64_t per = detail::blocks_an_item<Memory>;
   // what lies between the scales and the first block
   const std::int64_t scales_end = 4 * blocks;
   fill(exec,
@@ -293,17 +320,79 @@ void Codec<T, Dim, Memory>::encode_fixed(const Instance<Memory>& exec, const Sou
                                            static_cast<std::size_t>(scales_end),
                                            static_cast<std::size_t>(packed.header.first_block()))),
        std::uint8_t(0));
-  auto* const scales = reinterpret_cast<float*>(packed.payload.data());
-  std::uint8_t* const first = packed.payload.data() + packed.header.first_block();
+  return {coder, reinterpret_cast<float*>(packed.payload.data()),
+          packed.payload.data() + packed.header.first_block()};
+}
+
+template <class T, int Dim, class Memory>
+void Codec<T, Dim, Memory>::encode_fixed(const Instance<Memory>& exec, const Source& source,
+                                         Packed<Dim, Memory>& packed) {
+  const FixedPlace to = place_fixed(exec, source, packed);
   if constexpr (is_host_memory<Memory>) {
+    constexpr std::int64_t per = detail::blocks_an_item<Memory>;
+    const std::int64_t blocks = source.blocks.size();
     detail::launch_blocks(
         "moho::rtm::encode_fixed", exec, (blocks + per - 1) / per,
-        detail::EncodeFixed<T, Dim, Memory>{coder, source, blocks, scales, first});
+        detail::EncodeFixed<T, Dim, Memory>{to.coder, source, blocks, to.scales, to.blocks});
   } else {
-    launch("moho::rtm::encode_fixed", exec, blocks * detail::block_lanes,
-           detail::EncodeFixedLanes<T, Dim>{coder, source, scales, first});
+    launch("moho::rtm::encode_fixed", exec, detail::LaneQuads<Dim>::threads(source.blocks),
+           detail::EncodeFixedLanes<T, Dim>{to.coder, source, detail::FixedCoder::least, to.scales,
+                                            to.blocks});
   }
   exec.fence();
+}
+
+template <class T, int Dim, class Memory>
+bool Codec<T, Dim, Memory>::encode_ahead(const Instance<Memory>& exec,
+                                         const wave::Layout<Dim>& layout,
+                                         const Kokkos::View<const T*, Memory>& field,
+                                         const Box<Dim>& box, Packed<Dim, Memory>& packed) {
+  if (!m_exponent || box.empty()) return false;
+  PackedHeader<Dim>& header = packed.header;
+  header = {};
+  header.mode = m_options.mode;
+  header.box = box;
+  header.bits = m_options.bits;
+  header.exponent = *m_exponent;
+  const Source source{field.data(), layout, BlockGrid<Dim>(box),
+                      static_cast<T>(std::ldexp(1.0, header.exponent))};
+  const FixedPlace to = place_fixed(exec, source, packed);
+  const bool settled = detail::encode_fixed_ahead(exec, to.coder, source, to.scales, to.blocks,
+                                                  header.exponent, header.greatest);
+  if (settled) m_exponent = header.exponent;
+  exec.fence();
+  return settled;
+}
+
+template <class T, int Dim, class Memory>
+template <class Coder>
+void Codec<T, Dim, Memory>::encode_blocks(const Instance<Memory>& exec, const Coder& coder,
+                                          const Source& source, std::int64_t begin,
+                                          std::int64_t end, Packed<Dim, Memory>& packed) {
+  constexpr std::int64_t per = detail::blocks_an_item<Memory>;
+  const std::int64_t items = (end - begin + per - 1) / per;
+  if constexpr (!is_host_memory<Memory> && std::is_same_v<Coder, detail::LorenzoCoder<Dim>>) {
+    detail::launch_lorenzo(
+        "moho::rtm::encode_blocks", exec, items,
+        detail::EncodeLorenzoLanes<T, Dim>{coder, source, begin, m_slots.data(),
+                                           packed.lengths.data(), m_item_bytes.data()});
+  } else if constexpr (!is_host_memory<Memory> &&
+                       std::is_same_v<Coder, detail::TransformCoder<Dim>>) {
+    const detail::EncodeTransformLanes<T, Dim> body{coder,
+                                                    m_lanes.data(),
+                                                    source,
+                                                    begin,
+                                                    items,
+                                                    m_slots.data(),
+                                                    packed.lengths.data(),
+                                                    m_item_bytes.data()};
+    detail::launch_teams("moho::rtm::encode_blocks", exec, body.league(), body);
+  } else {
+    detail::launch_blocks(
+        "moho::rtm::encode_blocks", exec, items,
+        detail::EncodeBlocks<Coder, T, Dim, Memory>{coder, source, begin, end, m_slots.data(),
+                                                    packed.lengths.data(), m_item_bytes.data()});
+  }
 }
 
 template <class T, int Dim, class Memory>
@@ -318,47 +407,59 @@ void Codec<T, Dim, Memory>::encode_variable(const Instance<Memory>& exec, const 
   reserve(exec, m_slots, at_once * Coder::most_bytes, "moho::rtm::slots");
   reserve(exec, m_item_bytes, at_once / per, "moho::rtm::item_bytes");
   reserve(exec, m_item_offsets, at_once / per, "moho::rtm::item_offsets");
-  std::int64_t used = 0;
-  for (std::int64_t begin = 0; begin < blocks; begin += at_once) {
-    const std::int64_t end = std::min(begin + at_once, blocks);
-    const std::int64_t items = (end - begin + per - 1) / per;
-    if constexpr (!is_host_memory<Memory> && std::is_same_v<Coder, detail::LorenzoCoder<Dim>>) {
-      launch("moho::rtm::encode_blocks", exec, items * detail::block_lanes,
-             detail::EncodeLorenzoLanes<T, Dim>{coder, source, begin, m_slots.data(),
-                                                packed.lengths.data(), m_item_bytes.data()});
-    } else if constexpr (!is_host_memory<Memory> &&
-                         std::is_same_v<Coder, detail::TransformCoder<Dim>>) {
-      const detail::EncodeTransformLanes<T, Dim> body{coder,
-                                                      m_lanes.data(),
-                                                      source,
-                                                      begin,
-                                                      items,
-                                                      m_slots.data(),
-                                                      packed.lengths.data(),
-                                                      m_item_bytes.data()};
-      detail::launch_teams("moho::rtm::encode_blocks", exec, body.league(), body);
-    } else {
-      detail::launch_blocks(
-          "moho::rtm::encode_blocks", exec, items,
-          detail::EncodeBlocks<Coder, T, Dim, Memory>{coder, source, begin, end, m_slots.data(),
-                                                      packed.lengths.data(), m_item_bytes.data()});
-    }
-    const std::int64_t bytes = scan<std::int64_t>(
-        "moho::rtm::place_blocks", exec, items,
-        detail::PlaceItems<Memory>{m_item_bytes.data(), m_item_offsets.data(),
-                                   packed.offsets.data(), begin, used, packed.group});
-    if (static_cast<std::int64_t>(m_out.size()) < used + bytes) {
-      const View<std::uint8_t> old = m_out;
-      const std::int64_t wanted = std::max(used + bytes, (used + bytes) * blocks / end);
-      m_out = allocate<View<std::uint8_t>>(exec, "moho::rtm::out",
-                                           static_cast<std::size_t>(wanted + wanted / 8));
-      if (used > 0) copy(exec, head(m_out, used), head(old, used));
-      exec.fence();
-    }
+  const auto gather = [&](std::int64_t items) {
     launch("moho::rtm::gather_blocks", exec, items * detail::GatherItems<Memory>::threads,
            detail::GatherItems<Memory>{m_slots.data(), per * Coder::most_bytes, m_item_bytes.data(),
-                                       m_item_offsets.data(), m_out.data()});
-    used += bytes;
+                                       m_item_offsets.data(), m_out.data(),
+                                       static_cast<std::int64_t>(m_out.size())});
+  };
+  std::int64_t used = 0;
+  if constexpr (is_host_memory<Memory>) {
+    for (std::int64_t begin = 0; begin < blocks; begin += at_once) {
+      const std::int64_t end = std::min(begin + at_once, blocks);
+      const std::int64_t items = (end - begin + per - 1) / per;
+      encode_blocks(exec, coder, source, begin, end, packed);
+      const std::int64_t bytes = scan<std::int64_t>(
+          "moho::rtm::place_blocks", exec, items,
+          detail::PlaceItems<Memory>{m_item_bytes.data(), m_item_offsets.data(),
+                                     packed.offsets.data(), begin, used, packed.group});
+      if (static_cast<std::int64_t>(m_out.size()) < used + bytes) {
+        const View<std::uint8_t> old = m_out;
+        const std::int64_t wanted = std::max(used + bytes, (used + bytes) * blocks / end);
+        m_out = allocate<View<std::uint8_t>>(exec, "moho::rtm::out",
+                                             static_cast<std::size_t>(wanted + wanted / 8));
+        if (used > 0) copy(exec, head(m_out, used), head(old, used));
+        exec.fence();
+      }
+      gather(items);
+      used += bytes;
+    }
+  } else {
+    // The device goes from one part to the next by itself. Bytes for which there was no room are
+    // made once more, when it is known how many there are.
+    const std::int64_t parts = (blocks + at_once - 1) / at_once;
+    reserve(exec, m_totals, parts + 1, "moho::rtm::totals");
+    reserve(exec, m_out, std::max<std::int64_t>(packed.raw_bytes() / 16, 4096), "moho::rtm::out");
+    for (;;) {
+      fill(exec, m_totals, std::int64_t(0));
+      for (std::int64_t part = 0; part < parts; ++part) {
+        const std::int64_t begin = part * at_once, end = std::min(begin + at_once, blocks);
+        encode_blocks(exec, coder, source, begin, end, packed);
+        using Exec = typename Instance<Memory>::Space;
+        Kokkos::parallel_scan(
+            "moho::rtm::place_blocks",
+            moho::detail::DeviceRange<Exec>(exec.space(), 0, end - begin),
+            detail::PlaceNextItems<Memory>{{m_item_bytes.data(), m_item_offsets.data(),
+                                            packed.offsets.data(), begin, 0, packed.group},
+                                           m_totals.data() + part,
+                                           end - begin});
+        gather(end - begin);
+      }
+      used = value_at(exec, m_totals.data() + parts);
+      if (used <= static_cast<std::int64_t>(m_out.size())) break;
+      m_out = {};
+      reserve(exec, m_out, used + used / 8, "moho::rtm::out");
+    }
   }
   packed.payload_bytes = used;
   const std::int64_t wanted = used + packed.padding;
@@ -485,7 +586,7 @@ void Codec<T, Dim, Memory>::decode(const InstanceOf<Memory>& exec,
                                    const std::type_identity_t<Kokkos::View<T*, Memory>>& field,
                                    const Box<Dim>& box) {
   check_field(layout, field.size(), intersection(box, packed.header.box));
-  decode_each(exec, packed, box, detail::StoreField<T, Dim>{field.data(), layout});
+  decode_each(exec, packed, box, detail::StoreNodes<T, Dim>::of(field.data(), layout));
 }
 
 template <class T, int Dim, class Memory>
@@ -522,7 +623,7 @@ void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
                               detail::DecodeFixed<Target, Dim, Memory>{
                                   coder, target, blocks, blocks.size(), scales, first});
       } else {
-        launch("moho::rtm::decode_fixed", exec, blocks.size() * detail::block_lanes,
+        launch("moho::rtm::decode_fixed", exec, detail::LaneQuads<Dim>::threads(blocks),
                detail::DecodeFixedLanes<Target, T, Dim>{coder, target, blocks, scales, first});
       }
       break;
@@ -532,10 +633,10 @@ void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
       if constexpr (is_host_memory<Memory>) {
         run(coder);
       } else {
-        launch("moho::rtm::decode_blocks", exec, blocks.size() * detail::block_lanes,
-               detail::DecodeLorenzoLanes<Target, T, Dim>{
-                   coder, target, blocks, packed.lengths.data(), packed.offsets.data(),
-                   packed.payload.data()});
+        detail::launch_lorenzo("moho::rtm::decode_blocks", Instance<Memory>(exec), blocks.size(),
+                               detail::DecodeLorenzoLanes<Target, T, Dim>{
+                                   coder, target, blocks, packed.lengths.data(),
+                                   packed.offsets.data(), packed.payload.data()});
       }
       break;
     }

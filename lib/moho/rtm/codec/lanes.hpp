@@ -11,12 +11,14 @@
 /// those of a warp. Only devices run these functors: hosts have those of codec.hpp, to which tests
 /// hold them.
 
-#include <moho/rtm/codec/blocks.hpp>
+#include <moho/core/copy.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/core/launch.hpp>
 #include <moho/rtm/codec/layout.hpp>
 #include <moho/rtm/codec/statistics.hpp>
 
-#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 namespace moho::rtm::detail {
 
@@ -31,17 +33,6 @@ KOKKOS_FORCEINLINE_FUNCTION V from_lane(V value, int lane) {
   (void)lane;
   return value;
 #endif
-}
-
-/// The largest of all lanes' numbers, none of which is negative.
-KOKKOS_FORCEINLINE_FUNCTION float greatest_of_lanes(float value) {
-#if defined(__CUDA_ARCH__)
-  MOHO_UNROLL
-  for (int step = 16; step > 0; step /= 2) {
-    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, step));
-  }
-#endif
-  return value;
 }
 
 /// The nodes of a lane.
@@ -65,137 +56,188 @@ struct LaneNodes {
   }
 };
 
+/// \brief A loop over teams of Body::threads threads that share Body::shared_bytes of scratch:
+/// body.run(member).
+template <class Exec, class Body>
+struct TeamLoop {
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Body::threads, Body::teams>>;
+  Body body;
+  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    body.run(member);
+  }
+};
+
+/// Runs a TeamLoop on a device; it returns when the work is submitted.
+template <class Memory, class Body>
+void launch_teams(const char* label, const Instance<Memory>& exec, std::int64_t league,
+                  const Body& body) {
+  if (league <= 0) return;
+  using Loop = TeamLoop<typename Instance<Memory>::Space, Body>;
+  typename Loop::Policy policy(exec.space(), static_cast<int>(league), Body::threads);
+  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Body::shared_bytes) + 16));
+  Kokkos::parallel_for(label, light_weight(policy), Loop{body});
+}
+
+/// The scratch of a team.
+template <class Shared, class Member>
+KOKKOS_FORCEINLINE_FUNCTION Shared* team_shared(const Member& member) {
+  return static_cast<Shared*>(member.team_scratch(0).get_shmem_aligned(sizeof(Shared), 16));
+}
+
+/// True if all nodes of the block that begins at `first` are in a box.
+template <int Dim>
+KOKKOS_FORCEINLINE_FUNCTION bool holds_block(const Box<Dim>& box, const Index<Dim>& first) {
+  bool result = true;
+  for (int d = 0; d < Dim; ++d) {
+    result =
+        result && first[d] >= box.lower[d] && first[d] + BlockGrid<Dim>::side(d) <= box.upper[d];
+  }
+  return result;
+}
+
+/// Elements from a lane's first node to its node i, in an array with these strides.
+template <int Dim>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t lane_step(const Index<Dim>& strides, int i) {
+  return Dim == 3 ? i / 2 * strides[0] + i % 2 * 4 * strides[1] : i * strides[0];
+}
+
 /// Reads the 16 nodes of a lane as BlockSource::load() does.
 template <class T, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION void load_lane(const BlockSource<T, Dim>& source,
                                            const LaneNodes<Dim>& nodes, float* values) {
+  const Box<Dim>& box = source.blocks.box;
+  if (holds_block<Dim>(box, nodes.first)) {
+    const T* const from = source.field + source.layout.flat(nodes.node(0));
+    MOHO_UNROLL
+    for (int i = 0; i < 16; ++i) {
+      values[i] = static_cast<float>(from[lane_step<Dim>(source.layout.strides, i)] * source.up);
+    }
+    return;
+  }
   MOHO_UNROLL
   for (int i = 0; i < 16; ++i) {
     Index<Dim> node = nodes.node(i);
     for (int d = 0; d < Dim; ++d) {
-      const std::int64_t last = source.blocks.box.upper[d] - 1;
-      node[d] = node[d] < source.blocks.box.lower[d] ? source.blocks.box.lower[d]
-                : node[d] > last                     ? last
-                                                     : node[d];
+      const std::int64_t last = box.upper[d] - 1;
+      node[d] = node[d] < box.lower[d] ? box.lower[d] : node[d] > last ? last : node[d];
     }
     values[i] = static_cast<float>(source.field[source.layout.flat(node)] * source.up);
   }
 }
 
-/// FieldNodes for the 16 nodes of a lane.
-template <class T, int Dim>
-struct FieldLanes : FieldNodes<T, Dim> {
-  BlockGrid<Dim> blocks;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n, FieldSums& sums) const {
-    const LaneNodes<Dim> nodes{blocks.first(n / block_lanes), static_cast<int>(n % block_lanes)};
-    for (int i = 0; i < 16; ++i) {
-      const Index<Dim> node = nodes.node(i);
-      if (!this->box.contains(node)) continue;
-      std::int64_t at = 0;
-      for (int d = 0; d < Dim; ++d) at = at * this->box.extent(d) + node[d] - this->box.lower[d];
-      this->look(this->field[this->layout.flat(node)], at, sums);
+/// Hands the 16 nodes of a lane, those that are in the box, to a target.
+template <class Target, int Dim>
+KOKKOS_FORCEINLINE_FUNCTION void store_lane(const Target& target, const LaneNodes<Dim>& nodes,
+                                            const float* values) {
+  using T = typename Target::ValueType;
+  const bool whole = holds_block<Dim>(target.box, nodes.first);
+  if constexpr (requires { target.functor.array(nodes.first); }) {
+    if (whole) {
+      T* const to = target.functor.array(nodes.node(0));
+      const Index<Dim> strides = target.functor.steps();
+      MOHO_UNROLL
+      for (int i = 0; i < 16; ++i) {
+        to[lane_step<Dim>(strides, i)] = static_cast<T>(values[i]) * target.down;
+      }
+      return;
     }
+  }
+  MOHO_UNROLL
+  for (int i = 0; i < 16; ++i) {
+    const Index<Dim> node = nodes.node(i);
+    if (whole || target.box.contains(node)) {
+      target.functor(node, static_cast<T>(values[i]) * target.down);
+    }
+  }
+}
+
+/// \brief FieldNodes by 32 threads for 512 nodes of a row, whose sums the first of them writes.
+///
+/// Kokkos reduces with a few thousand threads, too few to keep a device's memory busy: they only
+/// bring these sums together.
+template <class T, int Dim>
+struct FieldParts : FieldNodes<T, Dim> {
+  FieldSums* parts;
+  std::uint32_t pieces;  ///< of a row
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const auto lane = static_cast<std::int64_t>(n % block_lanes);
+    const auto part = static_cast<std::uint32_t>(n / block_lanes);
+    const std::int64_t line = part / pieces;
+    const std::int64_t row = this->box.upper[Dim - 1] - this->box.lower[Dim - 1];
+    const std::int64_t first = part % pieces * std::int64_t(512) + lane;
+    Index<Dim> node = this->box.lower;
+    if constexpr (Dim == 3) {
+      const auto side = static_cast<std::uint32_t>(this->box.upper[1] - this->box.lower[1]);
+      node[0] += static_cast<std::uint32_t>(line) / side;
+      node[1] += static_cast<std::uint32_t>(line) % side;
+    } else {
+      node[0] += line;
+    }
+    const T* const from = this->field + this->layout.flat(node);
+    T values[16];
+    MOHO_UNROLL
+    for (int i = 0; i < 16; ++i) values[i] = first + 32 * i < row ? from[first + 32 * i] : T(0);
+    FieldSums sums;
+    this->init(sums);
+    T most = T(0);
+    MOHO_UNROLL
+    for (int i = 0; i < 16; ++i) {
+      const T size = values[i] < T(0) ? -values[i] : values[i];
+      most = size > most ? size : most;  // leaves out NaN, which the squares do not
+      const auto number = static_cast<double>(values[i]);
+      sums.squares += number * number;
+    }
+    sums.greatest = static_cast<double>(most);
+    if (!(sums.greatest <= this->limit && sums.squares >= 0.0)) {
+      this->init(sums);
+      for (int i = 0; i < 16; ++i) {
+        if (first + 32 * i < row) this->look(values[i], line * row + first + 32 * i, sums);
+      }
+    }
+    MOHO_UNROLL
+    for (int step = 16; step > 0; step /= 2) {
+      this->join(sums, {from_lane(sums.greatest, static_cast<int>(lane) ^ step),
+                        from_lane(sums.squares, static_cast<int>(lane) ^ step),
+                        from_lane(sums.bad, static_cast<int>(lane) ^ step)});
+    }
+    if (lane == 0) parts[part] = sums;
   }
 };
 
-/// The sums of a box; it waits for them.
+/// Sums of sums.
+struct JoinParts : FieldNodes<float, 2> {
+  const FieldSums* parts;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, FieldSums& sums) const {
+    join(sums, parts[i]);
+  }
+};
+
+/// \brief What has to be known of the nodes of a box; it waits for the instance.
+/// \param exec where it runs
+/// \param field,layout a padded array
+/// \param box nodes
+/// \param parts work space of devices
 template <class T, int Dim, class Memory>
 FieldSums field_sums(const Instance<Memory>& exec, const T* field, const wave::Layout<Dim>& layout,
-                     const Box<Dim>& box) {
+                     const Box<Dim>& box, Kokkos::View<FieldSums*, Memory>& parts) {
   if constexpr (is_host_memory<Memory>) {
     const FieldRows<T, Dim> rows{{field, layout, box}};
     return reduce("moho::rtm::field_sums", exec, rows.items(), rows);
   } else {
-    const FieldLanes<T, Dim> lanes{{field, layout, box}, BlockGrid<Dim>(box)};
-    return reduce("moho::rtm::field_sums", exec, lanes.blocks.size() * block_lanes, lanes);
+    const std::int64_t row = box.empty() ? 1 : box.extent(Dim - 1);
+    const std::int64_t pieces = (row + 511) / 512;
+    const std::int64_t count = box.empty() ? 0 : box.size() / row * pieces;
+    if (static_cast<std::int64_t>(parts.size()) < count) {
+      parts = {};
+      parts = allocate<Kokkos::View<FieldSums*, Memory>>(exec, "moho::rtm::parts",
+                                                         static_cast<std::size_t>(count));
+    }
+    launch(
+        "moho::rtm::field_sums", exec, count * block_lanes,
+        FieldParts<T, Dim>{{field, layout, box}, parts.data(), static_cast<std::uint32_t>(pieces)});
+    return reduce("moho::rtm::join_sums", exec, count, JoinParts{{}, parts.data()});
   }
 }
-
-/// FixedCoder::encode() of a block by its lanes.
-template <class T, int Dim>
-struct EncodeFixedLanes {
-  FixedCoder coder;
-  BlockSource<T, Dim> source;
-  float* scales;
-  std::uint8_t* blocks;
-
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    const std::int64_t block = n / block_lanes;
-    const int lane = static_cast<int>(n % block_lanes);
-    float values[16];
-    load_lane(source, LaneNodes<Dim>{source.blocks.first(block), lane}, values);
-    float most = 0.0f;
-    MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) most = fmaxf(most, fabsf(values[i]));
-    most = greatest_of_lanes(most);
-    if (most < FixedCoder::least) most = 0.0f;
-    const float scale = most > 0.0f ? static_cast<float>((1 << (coder.bits - 1)) - 1) / most : 0.0f;
-    if (lane == 0) scales[block] = most;
-    std::uint8_t* const to = blocks + block * coder.block_bytes();
-    MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) {
-      const auto number = static_cast<std::int32_t>(rintf(values[i] * scale));
-      const int e = 32 * i + lane;
-      if (coder.bits == 8) {
-        reinterpret_cast<std::int8_t*>(to)[e] = static_cast<std::int8_t>(number);
-      } else if (coder.bits == 16) {
-        reinterpret_cast<std::int16_t*>(to)[e] = static_cast<std::int16_t>(number);
-      } else {
-        // eight numbers of 12 bits are three words: first pairs of 24 bits, in every other lane
-        const std::uint32_t own = static_cast<std::uint32_t>(number) & 0xfffu;
-        const std::uint32_t pair = own | from_lane(own, lane ^ 1) << 12;
-        const int word = lane % 8;
-        const std::uint32_t low = from_lane(pair, (lane & 24) + (2 * word & 7));
-        const std::uint32_t high = from_lane(pair, (lane & 24) + ((2 * word + 2) & 7));
-        if (word < 3) {
-          reinterpret_cast<std::uint32_t*>(to)[3 * (e / 8) + word] =
-              low >> 8 * word | high << (24 - 8 * word);
-        }
-      }
-    }
-  }
-};
-
-/// FixedCoder::decode() of a block by its lanes.
-template <class Target, class T, int Dim>
-struct DecodeFixedLanes {
-  FixedCoder coder;
-  Target target;
-  BlockGrid<Dim> blocks;
-  const float* scales;
-  const std::uint8_t* payload;
-
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    const std::int64_t block = n / block_lanes;
-    const LaneNodes<Dim> nodes{blocks.first(block), static_cast<int>(n % block_lanes)};
-    if (!BlockGrid<Dim>::meets(target.box, nodes.first)) return;
-    const float scale = scales[block] / static_cast<float>((1 << (coder.bits - 1)) - 1);
-    const std::uint8_t* const from = payload + block * coder.block_bytes();
-    std::int32_t numbers[16];
-    MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) {
-      const int e = 32 * i + nodes.lane;
-      if (coder.bits == 8) {
-        numbers[i] = reinterpret_cast<const std::int8_t*>(from)[e];
-      } else if (coder.bits == 16) {
-        numbers[i] = reinterpret_cast<const std::int16_t*>(from)[e];
-      } else {
-        const auto* const words = reinterpret_cast<const std::uint32_t*>(from) + 3 * (e / 8);
-        const int bit = 12 * (e % 8);
-        const std::uint64_t both =
-            words[bit / 32] | static_cast<std::uint64_t>(words[bit < 64 ? bit / 32 + 1 : 2]) << 32;
-        numbers[i] =
-            static_cast<std::int32_t>(static_cast<std::uint32_t>(both >> bit % 32) << 20) >> 20;
-      }
-    }
-    MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) {
-      const Index<Dim> node = nodes.node(i);
-      if (target.box.contains(node)) {
-        target.functor(node, static_cast<T>(static_cast<float>(numbers[i]) * scale) * target.down);
-      }
-    }
-  }
-};
 
 }  // namespace moho::rtm::detail

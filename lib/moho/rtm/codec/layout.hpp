@@ -135,6 +135,8 @@ struct BlockSource {
 /// Hands the nodes of a block that are in a box to a functor.
 template <class T, int Dim, class Functor>
 struct BlockTarget {
+  using ValueType = T;
+  using FunctorType = Functor;
   Functor functor;
   Box<Dim> box;
   T down;

@@ -100,17 +100,56 @@ struct LorenzoLanes {
       }
     }
   }
-  /// Number p of 512, from register p / 32 of lane p % 32, for a p that differs between lanes.
-  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t pick(const std::uint32_t* v, int p) {
-    std::uint32_t result = 0;
+  /// Where number e is in scratch, so that lanes that follow a table are in different banks.
+  KOKKOS_FORCEINLINE_FUNCTION static int place(int e) {
+    return Dim == 3 ? e ^ (e >> 6 & 1) << 2 : e ^ (e >> 5 & 3) << 3;
+  }
+  /// \brief Number table[e] of 512 into register e / 32 of lane e % 32, for all e.
+  /// \param from,to numbers of the lane
+  /// \param table 512 numbers
+  /// \param scratch 512 words that the block's lanes share
+  /// \param lane of the block
+  KOKKOS_FORCEINLINE_FUNCTION static void permute(const std::uint32_t* from, std::uint32_t* to,
+                                                  const std::uint16_t* table,
+                                                  std::uint32_t* scratch, int lane) {
     MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) {
-      const std::uint32_t other = from_lane(v[i], p & 31);
-      if (p >> 5 == i) result = other;
-    }
-    return result;
+    for (int i = 0; i < 16; ++i) scratch[place(32 * i + lane)] = from[i];
+    meet_lanes();
+    MOHO_UNROLL
+    for (int i = 0; i < 16; ++i) to[i] = scratch[place(table[32 * i + lane])];
+    meet_lanes();
   }
 };
+
+/// Lets teams run a body that has scratch for every block: body(block, lane, scratch).
+template <class Body>
+struct LorenzoTeams {
+  static constexpr int threads = 128;
+  static constexpr int teams = 1;  ///< on a multiprocessor, at least
+  static constexpr int at_once = threads / block_lanes;
+  struct Shared {
+    std::uint32_t words[512];
+  };
+  static constexpr std::size_t shared_bytes = at_once * sizeof(Shared);
+  Body body;
+  std::int64_t blocks;
+
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void run(const Member& member) const {
+    Shared* const shared = team_shared<Shared[at_once]>(member)[0];
+    const int thread = member.team_rank(), own = thread / block_lanes;
+    const std::int64_t block = static_cast<std::int64_t>(member.league_rank()) * at_once + own;
+    if (block < blocks) body(block, thread % block_lanes, shared[own].words);
+  }
+};
+
+/// Calls body(block, lane, scratch) for the lanes of all blocks, whose scratch has 512 words.
+template <class Memory, class Body>
+void launch_lorenzo(const char* label, const Instance<Memory>& exec, std::int64_t blocks,
+                    const Body& body) {
+  using Teams = LorenzoTeams<Body>;
+  launch_teams(label, exec, (blocks + Teams::at_once - 1) / Teams::at_once, Teams{body, blocks});
+}
 
 /// LorenzoCoder::encode() of blocks by their lanes, into slots.
 template <class T, int Dim>
@@ -122,36 +161,35 @@ struct EncodeLorenzoLanes {
   std::uint16_t* lengths;
   std::int32_t* item_bytes;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
-    const std::int64_t item = n / block_lanes;
-    const int lane = static_cast<int>(n % block_lanes);
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item, const int lane,
+                                         std::uint32_t* scratch) const {
     const std::int64_t block = begin + item;
-    std::uint32_t folds[16];
+    std::int32_t v[16];
     std::uint32_t any = 0;
     {
       float values[16];
-      std::int32_t v[16];
       load_lane(source, LaneNodes<Dim>{source.blocks.first(block), lane}, values);
       MOHO_UNROLL
       for (int i = 0; i < 16; ++i) {
         v[i] = static_cast<std::int32_t>(rintf(values[i] * coder.inverse_quantum));
         any |= static_cast<std::uint32_t>(v[i]);
       }
-      LorenzoLanes<Dim>::differences(v, lane);
-      MOHO_UNROLL
-      for (int i = 0; i < 16; ++i) folds[i] = folded(v[i]);
     }
     int bytes = 0;
     if (any_of_lanes(any) != 0) {
+      LorenzoLanes<Dim>::differences(v, lane);
+      std::uint32_t folds[16];
+      MOHO_UNROLL
+      for (int i = 0; i < 16; ++i) folds[i] = folded(v[i]);
       auto* const to =
           reinterpret_cast<std::uint32_t*>(slots + item * LorenzoCoder<Dim>::most_bytes);
       const std::uint32_t corner = from_lane(folds[0], 0);
       std::uint32_t ordered[16];
       int length[16], longest = 0;
+      LorenzoLanes<Dim>::permute(folds, ordered, coder.tables->order, scratch, lane);
+      if (lane == 0) ordered[0] = 0;  // the corner
       MOHO_UNROLL
       for (int g = 0; g < 16; ++g) {
-        ordered[g] = LorenzoLanes<Dim>::pick(folds, coder.tables->order[32 * g + lane]);
-        if (g == 0 && lane == 0) ordered[g] = 0;  // the corner
         length[g] = bit_width(any_of_lanes(ordered[g]));
         longest = length[g] > longest ? length[g] : longest;
       }
@@ -198,13 +236,12 @@ struct DecodeLorenzoLanes {
   const std::int64_t* offsets;
   const std::uint8_t* payload;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t block, const int lane,
+                                         std::uint32_t* scratch) const {
     constexpr std::int64_t group = Packed<Dim, Kokkos::HostSpace>::group;
     static_assert(group == block_lanes);
-    const std::int64_t block = n / block_lanes;
-    const LaneNodes<Dim> nodes{blocks.first(block), static_cast<int>(n % block_lanes)};
+    const LaneNodes<Dim> nodes{blocks.first(block), lane};
     if (!BlockGrid<Dim>::meets(target.box, nodes.first)) return;
-    const int lane = nodes.lane;
     const int behind = static_cast<int>(block % group);
     const std::int64_t first = block - behind;
     const std::int64_t at =
@@ -230,20 +267,16 @@ struct DecodeLorenzoLanes {
         next += length;
       }
       if (lane == 0) numbers[0] = corner & 0x7fffffffu;
+      std::uint32_t folds[16];
+      LorenzoLanes<Dim>::permute(numbers, folds, coder.tables->place, scratch, lane);
       MOHO_UNROLL
-      for (int i = 0; i < 16; ++i) {
-        v[i] = unfolded(LorenzoLanes<Dim>::pick(numbers, coder.tables->place[32 * i + lane]));
-      }
+      for (int i = 0; i < 16; ++i) v[i] = unfolded(folds[i]);
       LorenzoLanes<Dim>::sums(v, lane);
     }
+    float values[16];
     MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) {
-      const Index<Dim> node = nodes.node(i);
-      if (target.box.contains(node)) {
-        target.functor(node,
-                       static_cast<T>(static_cast<float>(v[i]) * coder.quantum) * target.down);
-      }
-    }
+    for (int i = 0; i < 16; ++i) values[i] = static_cast<float>(v[i]) * coder.quantum;
+    store_lane(target, nodes, values);
   }
 };
 

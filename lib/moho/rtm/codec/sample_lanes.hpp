@@ -92,7 +92,7 @@ struct SampleMagnitudesLanes : SampleTeams<MagnitudeBins::count> {
     const int lane = member.team_rank() % block_lanes;
     this->look_at_blocks(member, shared.histogram, [&](std::int64_t block) {
       float values[16];
-      load_block_lane(source, LaneNodes<Dim>{source.blocks.first(block), lane}, values);
+      load_lane(source, LaneNodes<Dim>{source.blocks.first(block), lane}, values);
       const int inside = source.blocks.inside(block);
       bool any = false;
       MOHO_UNROLL
@@ -138,7 +138,7 @@ struct SampleSymbolsLanes : SampleTeams<TransformTables::bands * symbols> {
     this->look_at_blocks(member, shared.histogram, [&](std::int64_t block) {
       const LaneNodes<Dim> nodes{source.blocks.first(block), lane};
       float values[16];
-      load_block_lane(source, nodes, values);
+      load_lane(source, nodes, values);
       TransformLanes<Dim>::forward(values, lane);
       std::int32_t numbers[16];
       if (quantise_lane(coder, values, numbers)) {

@@ -45,62 +45,6 @@ KOKKOS_FORCEINLINE_FUNCTION void set_shared_bits(std::uint32_t* word, std::uint3
 #endif
 }
 
-/// \brief A loop over teams of Body::threads threads that share Body::shared_bytes of scratch:
-/// body.run(member).
-template <class Exec, class Body>
-struct TeamLoop {
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Body::threads, Body::teams>>;
-  Body body;
-  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
-    body.run(member);
-  }
-};
-
-/// Runs a TeamLoop on a device; it returns when the work is submitted.
-template <class Memory, class Body>
-void launch_teams(const char* label, const Instance<Memory>& exec, std::int64_t league,
-                  const Body& body) {
-  if (league <= 0) return;
-  using Loop = TeamLoop<typename Instance<Memory>::Space, Body>;
-  typename Loop::Policy policy(exec.space(), static_cast<int>(league), Body::threads);
-  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Body::shared_bytes) + 16));
-  Kokkos::parallel_for(label, light_weight(policy), Loop{body});
-}
-
-/// The scratch of a team.
-template <class Shared, class Member>
-KOKKOS_FORCEINLINE_FUNCTION Shared* team_shared(const Member& member) {
-  return static_cast<Shared*>(member.team_scratch(0).get_shmem_aligned(sizeof(Shared), 16));
-}
-
-/// Reads the 16 nodes of a lane as load_lane() does, with fewer instructions for blocks that lie in
-/// the box as a whole.
-template <class T, int Dim>
-KOKKOS_FORCEINLINE_FUNCTION void load_block_lane(const BlockSource<T, Dim>& source,
-                                                 const LaneNodes<Dim>& nodes, float* values) {
-  const Box<Dim>& box = source.blocks.box;
-  bool whole = true;
-  for (int d = 0; d < Dim; ++d) {
-    whole = whole && nodes.first[d] >= box.lower[d] &&
-            nodes.first[d] + BlockGrid<Dim>::side(d) <= box.upper[d];
-  }
-  if (!whole) {
-    load_lane(source, nodes, values);
-    return;
-  }
-  const T* const from = source.field + source.layout.flat(nodes.node(0));
-  const std::int64_t plane = source.layout.strides[0];
-  MOHO_UNROLL
-  for (int i = 0; i < 16; ++i) {
-    if constexpr (Dim == 3) {
-      values[i] = static_cast<float>(from[i / 2 * plane + i % 2 * 4 * source.layout.strides[1]] *
-                                     source.up);
-    } else {
-      values[i] = static_cast<float>(from[i * plane] * source.up);
-    }
-  }
-}
-
 /// \brief The transform by lanes. Nodes are in the registers of LaneNodes; coefficients are where
 /// coefficient() says.
 template <int Dim>
@@ -340,7 +284,7 @@ struct EncodeTransformLanes {
   KOKKOS_FORCEINLINE_FUNCTION int encode(std::int64_t block, int lane, Shared& shared,
                                          std::uint32_t* to) const {
     float values[16];
-    load_block_lane(source, LaneNodes<Dim>{source.blocks.first(block), lane}, values);
+    load_lane(source, LaneNodes<Dim>{source.blocks.first(block), lane}, values);
     bool any = false;
     MOHO_UNROLL
     for (int i = 0; i < 16; ++i) any = any || values[i] != 0.0f;

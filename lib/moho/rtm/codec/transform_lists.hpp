@@ -190,18 +190,7 @@ struct DecodeTransformLanes {
     if (!BlockGrid<Dim>::meets(target.box, nodes.first)) return;
     float values[16];
     decode(item, lane, shared->coefficients, values);
-    bool whole = true;
-    for (int d = 0; d < Dim; ++d) {
-      whole = whole && nodes.first[d] >= target.box.lower[d] &&
-              nodes.first[d] + BlockGrid<Dim>::side(d) <= target.box.upper[d];
-    }
-    MOHO_UNROLL
-    for (int i = 0; i < 16; ++i) {
-      const Index<Dim> node = nodes.node(i);
-      if (whole || target.box.contains(node)) {
-        target.functor(node, static_cast<T>(values[i]) * target.down);
-      }
-    }
+    store_lane(target, nodes, values);
   }
 
  private:
