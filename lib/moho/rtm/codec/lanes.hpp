@@ -191,6 +191,7 @@ struct FieldParts : FieldNodes<T, Dim> {
     sums.greatest = static_cast<double>(most);
     if (!(sums.greatest <= this->limit && sums.squares >= 0.0)) {
       this->init(sums);
+      MOHO_UNROLL
       for (int i = 0; i < 16; ++i) {
         if (first + 32 * i < row) this->look(values[i], line * row + first + 32 * i, sums);
       }
