@@ -3,28 +3,38 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace moho::rtm::detail {
 
 double quantum_for_noise(const std::vector<std::uint64_t>& counts, double rounding, double noise) {
-  std::vector<std::pair<double, double>> bins;  // magnitude, how often
+  // What lies below a quantum is lost whole, and errors of what is far above are spread evenly: of
+  // these only the sums are needed.
+  std::vector<double> magnitudes, often, energy_below(1, 0.0), count_below(1, 0.0);
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] > 0) {
-      bins.emplace_back(MagnitudeBins::middle(static_cast<int>(i)), static_cast<double>(counts[i]));
-    }
+    if (counts[i] == 0) continue;
+    const double magnitude = MagnitudeBins::middle(static_cast<int>(i));
+    const auto count = static_cast<double>(counts[i]);
+    magnitudes.push_back(magnitude);
+    often.push_back(count);
+    energy_below.push_back(energy_below.back() + count * magnitude * magnitude);
+    count_below.push_back(count_below.back() + count);
   }
+  const auto below = [&](double limit) {
+    return static_cast<std::size_t>(std::lower_bound(magnitudes.begin(), magnitudes.end(), limit) -
+                                    magnitudes.begin());
+  };
   const double shift = 0.5 - rounding;
   const auto noise_of = [&](double quantum) {
-    double sum = 0.0;
-    for (const auto& [magnitude, count] : bins) {
-      const double scaled = magnitude / quantum;
-      // a bin is wider than a quantum from here on: errors are spread evenly
-      const double error = scaled < 16.0 ? scaled - std::floor(scaled + rounding)
-                                         : std::sqrt(1.0 / 12.0 + shift * shift);
-      sum += count * error * error;
+    const std::size_t first = below((1.0 - rounding) * quantum);
+    // a bin is wider than a quantum from here on
+    const std::size_t last = below(16.0 * quantum);
+    double sum = (1.0 / 12.0 + shift * shift) * (count_below.back() - count_below[last]);
+    for (std::size_t i = first; i < last; ++i) {
+      const double scaled = magnitudes[i] / quantum;
+      const double error = scaled - std::floor(scaled + rounding);
+      sum += often[i] * error * error;
     }
-    return sum * quantum * quantum;
+    return sum * quantum * quantum + energy_below[first];
   };
   double low = MagnitudeBins::lowest, high = 8.0;
   for (int i = 0; i < 30; ++i) {

@@ -73,16 +73,22 @@ void lengths_of(const std::uint64_t* counts, std::uint8_t* lengths) {
 template <class Function>
 void for_codes(const std::vector<std::uint8_t>& lengths, const Function& function) {
   for (std::size_t alphabet = 0; alphabet < lengths.size() / symbols; ++alphabet) {
-    std::uint32_t next = 0;
-    for (int length = 1; length <= longest_code; ++length) {
-      for (int s = 0; s < symbols; ++s) {
-        if (lengths[alphabet * symbols + static_cast<std::size_t>(s)] != length) continue;
-        std::uint32_t code = 0;
-        for (int b = 0; b < length; ++b) code |= (next >> b & 1u) << (length - 1 - b);
-        function(alphabet, s, code, length);
-        ++next;
-      }
-      next <<= 1;
+    const std::uint8_t* const own = lengths.data() + alphabet * symbols;
+    // the first code of each length, then one more for each symbol
+    std::uint32_t next[longest_code + 1] = {}, used[longest_code + 1] = {};
+    for (int s = 0; s < symbols; ++s) {
+      if (own[s] <= longest_code) ++used[own[s]];
+    }
+    for (int length = 2; length <= longest_code; ++length) {
+      next[length] = (next[length - 1] + used[length - 1]) << 1;
+    }
+    for (int s = 0; s < symbols; ++s) {
+      const int length = own[s];
+      if (length == 0 || length > longest_code) continue;
+      std::uint32_t code = 0;
+      for (int b = 0; b < length; ++b) code |= (next[length] >> b & 1u) << (length - 1 - b);
+      function(alphabet, s, code, length);
+      ++next[length];
     }
   }
 }
