@@ -388,6 +388,7 @@ void decoders_agree(const Instance<Memory>& exec) {
     tiny.upper[d] = 21 + d;
   }
   std::vector<Kind<Dim>> kinds = all_kinds<Dim>();
+  if constexpr (is_host_memory<Memory>) kinds.resize(1);  // where both decoders are the same
   // the coefficient of the mean over 2^24 quanta is the largest that there can be
   kinds.push_back({"one block", [](const Index<Dim>& node) {
                      for (int d = 0; d < Dim; ++d) {
@@ -411,6 +412,9 @@ void decoders_agree(const Instance<Memory>& exec) {
         codec.encode(exec, field.layout, field.storage, box, from_here);
         other.encode(serial, same.layout, same.storage, box, expected);
         from_there = rtm::copy_packed<Memory>(exec, expected);
+        Packed<Dim, Memory> again;
+        codec.encode(exec, field.layout, field.storage, box, again);
+        EXPECT_TRUE(bytes_of(exec, again) == bytes_of(exec, from_here)) << kind.name;
         for (const Packed<Dim, Memory>* const packed : {&from_here, &from_there}) {
           codec.decode(exec, *packed, here.layout, here.storage, box);
           other.decode(serial, rtm::copy_packed<Host>(exec, *packed), there.layout, there.storage,

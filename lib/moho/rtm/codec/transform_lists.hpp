@@ -51,11 +51,11 @@ inline std::int64_t list_bytes(std::int64_t blocks) {
 /// each other from a multiple of 32 on follow each other, too.
 template <int Dim>
 struct WalkTransform {
-  static constexpr int threads = 256;
-  static constexpr int teams = 4;  ///< on a multiprocessor
+  static constexpr int threads = 128;
+  static constexpr int teams = 6;  ///< on a multiprocessor
   /// What a team looks up.
-  struct Shared {
-    std::uint32_t states[TransformTables::bands * code_states / 2];
+  struct alignas(16) Shared {
+    std::uint16_t states[TransformTables::bands * code_states];
     std::uint8_t band[512];
     std::uint32_t classes[16];  ///< the shortest run of a class, and its bits in 16 and above
   };
@@ -79,10 +79,10 @@ struct WalkTransform {
     static_assert(Packed<Dim, Kokkos::HostSpace>::group == block_lanes);
     Shared& shared = *team_shared<Shared>(member);
     const int thread = member.team_rank(), lane = thread % block_lanes;
-    const auto* const states = reinterpret_cast<const std::uint32_t*>(coder.states);
-    for (int i = thread; i < TransformTables::bands * code_states / 2; i += threads) {
-      shared.states[i] = states[i];
-    }
+    const auto* const from = reinterpret_cast<const ListQuad*>(coder.states);
+    auto* const states = reinterpret_cast<ListQuad*>(shared.states);
+    constexpr int quads_of_states = sizeof(shared.states) / sizeof(ListQuad);
+    for (int i = thread; i < quads_of_states; i += threads) states[i] = from[i];
     for (int i = thread; i < 512; i += threads) shared.band[i] = coder.tables->band[i];
     if (thread < 16) {
       shared.classes[thread] = static_cast<std::uint32_t>(coder.tables->run_base[thread]) |
@@ -105,22 +105,10 @@ struct WalkTransform {
  private:
   KOKKOS_FORCEINLINE_FUNCTION int walk(const Shared& shared, std::int64_t at, int bytes,
                                        ListQuad* to) const {
-    const auto* const states = reinterpret_cast<const std::uint16_t*>(shared.states);
     const auto* next = reinterpret_cast<const std::uint32_t*>(payload) + at / 4;
     const auto* const last = reinterpret_cast<const std::uint32_t*>(payload) + (at + bytes) / 4 + 1;
     int bit = static_cast<int>(at % 4) * 8;  // of the first of three words
     std::uint32_t low = *next++, middle = *next++, high = *next;
-    // what is left of the words, of which no more is read than the block has
-    const auto skip = [&](int n) {
-      bit += n;
-      if (bit >= 32) {
-        bit -= 32;
-        low = middle;
-        middle = high;
-        if (next < last) ++next;
-        high = *next;
-      }
-    };
     ListQuad quad{};
     int listed = 0;
     const auto list = [&](std::uint32_t entry) {
@@ -133,7 +121,7 @@ struct WalkTransform {
     for (int p = 0; p < 512; ++p) {
       const std::uint32_t ahead = bits_of_two(low, middle, bit);
       const std::uint32_t state =
-          states[shared.band[p] * code_states + static_cast<int>(ahead & (code_states - 1))];
+          shared.states[shared.band[p] * code_states + static_cast<int>(ahead & (code_states - 1))];
       const int symbol = static_cast<int>(state & 255u);
       int used = static_cast<int>(state >> 8), size = symbol & 15, run = 0;
       if (symbol == TransformTables::escape) {
@@ -148,9 +136,18 @@ struct WalkTransform {
       }
       p += run;
       if (size == 0 || p >= 512) break;  // the end of the block, too
-      skip(used);
-      const std::uint32_t rest = bits_of_two(low, middle, bit) & ((1u << size) - 1u);
-      skip(size);
+      bit += used;
+      const bool behind = bit >= 32;
+      const std::uint32_t rest =
+          bits_of_two(behind ? middle : low, behind ? high : middle, bit & 31) &
+          ((1u << size) - 1u);
+      // no more words are read than the block has
+      for (bit += size; bit >= 32; bit -= 32) {
+        low = middle;
+        middle = high;
+        if (next < last) ++next;
+        high = *next;
+      }
       for (; run > ListQuad::longest_run; run -= ListQuad::longest_run) list(ListQuad::longest_run);
       list((1u << size | rest) << 6 | static_cast<std::uint32_t>(run));
     }
