@@ -26,6 +26,17 @@ def processor():
     return platform.processor() or "unknown"
 
 
+def damping(np, width, nodes, spacing):
+    """The coefficient of u_t along an axis, in s / m^2, that Devito's own examples put into layers of `width` nodes.
+
+    They count in kilometres a second, metres and milliseconds, hence the factor of a thousand.
+    """
+    i = np.arange(nodes)
+    depth = (width + 1 - np.minimum(i, nodes - 1 - i)) / width
+    strength = 1.5 * np.log(1e3) / (1000.0 * width * spacing)
+    return np.where(depth > 1.0 / width, strength * (depth - np.sin(2.0 * np.pi * depth) / (2.0 * np.pi)), 0.0)
+
+
 def prepare(bench, threads):
     """Checks the benchmark and Devito, and sets the threads of both; returns the cores of this process.
 
