@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the programs that time Devito in turn with a benchmark of moho share."""
+"""What the programs that time another program in turn with one of moho share."""
 
 import datetime
+import importlib
 import json
 import os
 import platform
@@ -37,8 +38,8 @@ def damping(np, width, nodes, spacing):
     return np.where(depth > 1.0 / width, strength * (depth - np.sin(2.0 * np.pi * depth) / (2.0 * np.pi)), 0.0)
 
 
-def prepare(bench, threads):
-    """Checks the benchmark and Devito, and sets the threads of both; returns the cores of this process.
+def prepare(bench, threads, peer="devito"):
+    """Checks the program of moho and the other one's module, and sets the threads of both; returns the cores of this process.
 
     Call it before anything loads OpenMP. `threads` is 0 for as many as cores.
     """
@@ -48,9 +49,9 @@ def prepare(bench, threads):
     os.environ.update(OMP_NUM_THREADS=str(threads or len(cores)), OMP_PROC_BIND="spread", OMP_PLACES="cores",
                       DEVITO_LOGGING="ERROR")
     try:
-        import devito  # noqa: F401
+        importlib.import_module(peer)
     except ImportError as error:
-        raise PeerError(f"{sys.executable} has no {error.name}: install devito") from None
+        raise PeerError(f"{sys.executable} has no {error.name}: install {peer}") from None
     return cores
 
 
@@ -72,12 +73,12 @@ def run_bench(bench, wanted, cores, **variables):
     return data["context"], data["benchmarks"]
 
 
-def write_results(out, context, benchmarks, devito):
+def write_results(out, context, benchmarks, version, peer="devito"):
     """Writes JSON of Google Benchmark's shape, without the names of the machine and of the program."""
     context = {key: value for key, value in context.items() if key not in ("host_name", "executable")}
     context.update({
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "processor": processor(), "python": platform.python_version(), "devito": devito,
+        "processor": processor(), "python": platform.python_version(), peer: version,
     })
     temporary = out + ".part"
     with open(temporary, "w", encoding="utf-8") as file:
