@@ -205,11 +205,7 @@ void Codec<T, Dim, Memory>::encode(
     Packed<Dim, Memory>& packed) {
   check_field(layout, field.size(), box);
   prepare(exec);
-  if constexpr (!is_host_memory<Memory> && sizeof(T) == 4) {
-    if (m_options.mode == CodecMode::blocks && encode_ahead(exec, layout, field, box, packed)) {
-      return;
-    }
-  }
+  if (m_options.mode == CodecMode::blocks && encode_ahead(exec, layout, field, box, packed)) return;
   const detail::FieldSums sums =
       detail::field_sums<T, Dim, Memory>(exec, field.data(), layout, box, m_parts);
   if (sums.bad != INT64_MAX) {
@@ -346,21 +342,25 @@ bool Codec<T, Dim, Memory>::encode_ahead(const Instance<Memory>& exec,
                                          const wave::Layout<Dim>& layout,
                                          const Kokkos::View<const T*, Memory>& field,
                                          const Box<Dim>& box, Packed<Dim, Memory>& packed) {
-  if (!m_exponent || box.empty()) return false;
-  PackedHeader<Dim>& header = packed.header;
-  header = {};
-  header.mode = m_options.mode;
-  header.box = box;
-  header.bits = m_options.bits;
-  header.exponent = *m_exponent;
-  const Source source{field.data(), layout, BlockGrid<Dim>(box),
-                      static_cast<T>(std::ldexp(1.0, header.exponent))};
-  const FixedPlace to = place_fixed(exec, source, packed);
-  const bool settled = detail::encode_fixed_ahead(exec, to.coder, source, to.scales, to.blocks,
-                                                  header.exponent, header.greatest);
-  if (settled) m_exponent = header.exponent;
-  exec.fence();
-  return settled;
+  if constexpr (is_host_memory<Memory> || sizeof(T) != 4) {
+    return false;
+  } else {
+    if (!m_exponent || box.empty()) return false;
+    PackedHeader<Dim>& header = packed.header;
+    header = {};
+    header.mode = m_options.mode;
+    header.box = box;
+    header.bits = m_options.bits;
+    header.exponent = *m_exponent;
+    const Source source{field.data(), layout, BlockGrid<Dim>(box),
+                        static_cast<T>(std::ldexp(1.0, header.exponent))};
+    const FixedPlace to = place_fixed(exec, source, packed);
+    const bool settled = detail::encode_fixed_ahead(exec, to.coder, source, to.scales, to.blocks,
+                                                    header.exponent, header.greatest);
+    if (settled) m_exponent = header.exponent;
+    exec.fence();
+    return settled;
+  }
 }
 
 template <class T, int Dim, class Memory>
