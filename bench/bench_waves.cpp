@@ -12,9 +12,10 @@
 //
 // Names: waves/<medium>/<precision>/order:<order>/<boundary>/<kernel>/<space>/<nx>x<ny>x<nz>, in
 // 2D <nx>x<nz>. Media: isotropic, variable_density, vti, tti (self-adjoint), vti_fletcher,
-// tti_fletcher. Boundaries: none, sponge, sponge_free, cpml, cpml_free (free: at the top). Kernels:
+// tti_fletcher. Boundaries: none, sponge, sponge_free, cpml, cpml_free (free: at the top), and
+// cpml:<nodes>, where the grid is the interior of the main one with layers of that width. Kernels:
 // tuned, reference, and two_passes of TTI where tuned takes one (devices). copy/<space> is the copy
-// bandwidth that floor_fraction refers to.
+// bandwidth that floor_fraction refers to, interior_points counts the nodes between layers.
 
 #include "bench_waves/cases.hpp"
 #include "common/copy.hpp"
@@ -158,6 +159,26 @@ void add_variants(const std::string& space) {
   }
 }
 
+/// The interior of the main grid's cases between perfectly matched layers of other widths. What a
+/// model needs is the interior.
+void add_widths(const std::string& space) {
+  for (const WaveMedium medium : main_media) {
+    if (medium == WaveMedium::tti) continue;
+    const WaveCase main = base(space, medium, main_sizes(space).front());
+    const std::vector<int> widths = bench::smoke()                    ? std::vector<int>{8}
+                                    : medium == WaveMedium::isotropic ? std::vector<int>{5, 10, 20}
+                                                                      : std::vector<int>{10, 20};
+    for (const int width : widths) {
+      WaveCase what = main;
+      what.same_interior = true;
+      what.settings.boundary = WaveBoundary::cpml;
+      what.settings.width = width;
+      for (std::int64_t& n : what.settings.extents) n += 2 * (width - main.settings.width);
+      add(what);
+    }
+  }
+}
+
 void add_space(const std::string& space) {
   bench::add_copy(space);
   if (bench::on_host(space) && space != bench::host_space()) {
@@ -169,6 +190,7 @@ void add_space(const std::string& space) {
   }
   add_main(space);
   add_variants(space);
+  add_widths(space);
 }
 
 void register_benchmarks() {

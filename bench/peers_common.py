@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the programs that time Devito in turn with a benchmark of moho share."""
+"""What the programs that time another program in turn with one of moho share."""
 
 import datetime
+import importlib
 import json
 import os
 import platform
@@ -26,8 +27,19 @@ def processor():
     return platform.processor() or "unknown"
 
 
-def prepare(bench, threads):
-    """Checks the benchmark and Devito, and sets the threads of both; returns the cores of this process.
+def damping(np, width, nodes, spacing):
+    """The coefficient of u_t along an axis, in s / m^2, that Devito's own examples put into layers of `width` nodes.
+
+    They count in kilometres a second, metres and milliseconds, hence the factor of a thousand.
+    """
+    i = np.arange(nodes)
+    depth = (width + 1 - np.minimum(i, nodes - 1 - i)) / width
+    strength = 1.5 * np.log(1e3) / (1000.0 * width * spacing)
+    return np.where(depth > 1.0 / width, strength * (depth - np.sin(2.0 * np.pi * depth) / (2.0 * np.pi)), 0.0)
+
+
+def prepare(bench, threads, peer="devito"):
+    """Checks the program of moho and the other one's module, and sets the threads of both; returns the cores of this process.
 
     Call it before anything loads OpenMP. `threads` is 0 for as many as cores.
     """
@@ -37,9 +49,9 @@ def prepare(bench, threads):
     os.environ.update(OMP_NUM_THREADS=str(threads or len(cores)), OMP_PROC_BIND="spread", OMP_PLACES="cores",
                       DEVITO_LOGGING="ERROR")
     try:
-        import devito  # noqa: F401
+        importlib.import_module(peer)
     except ImportError as error:
-        raise PeerError(f"{sys.executable} has no {error.name}: install devito") from None
+        raise PeerError(f"{sys.executable} has no {error.name}: install {peer}") from None
     return cores
 
 
@@ -61,12 +73,12 @@ def run_bench(bench, wanted, cores, **variables):
     return data["context"], data["benchmarks"]
 
 
-def write_results(out, context, benchmarks, devito):
+def write_results(out, context, benchmarks, version, peer="devito"):
     """Writes JSON of Google Benchmark's shape, without the names of the machine and of the program."""
     context = {key: value for key, value in context.items() if key not in ("host_name", "executable")}
     context.update({
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "processor": processor(), "python": platform.python_version(), "devito": devito,
+        "processor": processor(), "python": platform.python_version(), peer: version,
     })
     temporary = out + ".part"
     with open(temporary, "w", encoding="utf-8") as file:

@@ -10,6 +10,9 @@ second derivative along the axis of symmetry and H the Laplacian without it. It 
 with one or two levels of blocks, and the sizes of blocks that were the quickest of a scan. Its time is the one that it reports for
 the kernel: without Python, compilation and allocation. The time of moho is that of whole steps, with its default equations.
 
+With --widths moho steps the interior of Devito's grid between thinner layers, too: what a model needs is the interior, and what
+layers return is in docs/theory/waves.md (bench/layer_returns.py).
+
 Rounds alternate: the best of three samples of Devito, a run of bench_waves (three samples) with its copy bandwidth.
 Every round is an entry of the results; report.py shows the best and the median. A step of Devito's in isotropic media is compared with one
 made by NumPy in the middle of the grid; of the others it is checked that they stay finite. Needs python3-numpy and devito.
@@ -96,11 +99,10 @@ class Devito:
     def damping(self):
         """A coefficient that grows through the layer, zero inside."""
         np = self.np
-        strength = 3.0 * 2000.0 / (2.0 * LAYER * SPACING) * np.log(1e3) / 2000.0**2
         total = np.zeros(self.shape, np.float32)
         for axis, n in enumerate(self.shape):
-            depth = np.maximum(0, np.maximum(LAYER - np.arange(n), LAYER - (n - 1 - np.arange(n)))) / LAYER
-            total += (strength * depth**2).astype(np.float32).reshape([-1 if a == axis else 1 for a in range(3)])
+            along = peers_common.damping(np, LAYER, n, SPACING).astype(np.float32)
+            total += along.reshape([-1 if a == axis else 1 for a in range(3)])
         return total
 
     def start(self, random):
@@ -169,6 +171,14 @@ class Devito:
         return float(difference) if np.isfinite(difference) else 1e300
 
 
+def interior_of(shape):
+    """Nodes between Devito's layers."""
+    count = 1
+    for n in shape:
+        count *= n - 2 * LAYER
+    return count
+
+
 def devito_entry(peer, index, took, difference):
     """A benchmark in Google Benchmark's shape."""
     name = (f"waves/{peer.medium}/float/order:{ORDER}/damping/devito/python/" + "x".join(map(str, peer.shape)))
@@ -177,6 +187,7 @@ def devito_entry(peer, index, took, difference):
         "name": name, "run_name": name, "run_type": "iteration", "repetitions": 1, "repetition_index": index,
         "threads": 1, "iterations": 1, "real_time": 1e3 * took, "cpu_time": 1e3 * took, "time_unit": "ms",
         "points/s": rate, "best_points/s": rate, "best_s": took, "points": peer.points(), "steps": peer.steps,
+        "interior_points": interior_of(peer.shape),
         "label": peer.label, "rel_diff_windows": difference,
     }
     if not difference <= 1e-5:
@@ -189,12 +200,20 @@ def run_bench(options, shape, cores):
     """The context and the entries of one run of bench_waves, the sponge's first."""
     size = "x".join(map(str, shape))
     layers = "sponge" if options.medium == "tti" else "(sponge|cpml)"
-    wanted = rf"^(copy/openmp|waves/{options.medium}/float/order:{ORDER}/{layers}/tuned/openmp/{size})(/|$)"
+    cases = rf"{layers}/tuned/openmp/{size}"
+    for width in options.widths:
+        cases += rf"|cpml:{width}/tuned/openmp/" + "x".join(str(n - 2 * LAYER + 2 * width) for n in shape)
+    wanted = rf"^(copy/openmp|waves/{options.medium}/float/order:{ORDER}/({cases}))(/|$)"
     context, entries = peers_common.run_bench(options.bench, wanted, cores)
     if not any(entry["name"].startswith("waves/") for entry in entries):
         raise PeerError(f"{options.bench} has no case of {options.medium} and {size} points: take 256x256x256, or "
                         "251x257x263 in isotropic media")
-    return context, sorted(entries, key=lambda entry: "/cpml/" in entry["name"])
+    return context, sorted(entries, key=lambda entry: "/cpml" in entry["name"])
+
+
+def layer_of(name):
+    """"sponge", "cpml", "cpml:10" """
+    return name.split("/")[4]
 
 
 def run(options):
@@ -210,10 +229,11 @@ def run(options):
             context, entries = run_bench(options, shape, cores)
             contexts.append(context)
             benchmarks += entries
-            own = [f"{entry['best_points/s'] * 1e-9:.3f}" for entry in entries if entry["name"].startswith("waves/")]
+            own = [f"{entry['interior_points'] / entry['best_s'] * 1e-9:.3f} ({layer_of(entry['name'])})"
+                   for entry in entries if entry["name"].startswith("waves/")]
             copied = [entry["copy_GBps"] for entry in entries if entry["name"].startswith("copy/")][0]
-            print(f"{'x'.join(map(str, shape))} round {index + 1}: Devito {peer.points() / took * 1e-9:.3f}, moho "
-                  f"{', '.join(own)} (sponge, CPML) Gpoints/s, copy {copied:.1f} GB/s", flush=True)
+            print(f"{'x'.join(map(str, shape))} round {index + 1}: interior Gpoints/s of Devito "
+                  f"{interior_of(shape) / took * 1e-9:.3f}, of moho {', '.join(own)}, copy {copied:.1f} GB/s", flush=True)
     peers_common.write_results(options.out, contexts[0], benchmarks, versions)
     return 1 if any(entry.get("error_occurred") for entry in benchmarks) else 0
 
@@ -231,6 +251,9 @@ def main():
     parser.add_argument("--medium", choices=["isotropic", "vti", "tti"], default="isotropic", help="(isotropic)")
     parser.add_argument("--sizes", type=shapes, default=None,
                         help="sizes of grids, of those that bench_waves has (256x256x256, and 251x257x263 in isotropic media)")
+    parser.add_argument("--widths", type=lambda text: [int(n) for n in text.split(",")], default=[],
+                        help="widths of perfectly matched layers that moho gets around the interior of Devito's grid, too, of those "
+                        "that bench_waves has (with 256x256x256: 10,20, and 5 in isotropic media)")
     parser.add_argument("--threads", type=int, default=0, help="threads of both programs (as many as cores)")
     parser.add_argument("--rounds", type=int, default=5, help="samples of each program, in turn (5)")
     parser.add_argument("--steps", type=int, default=10, help="steps of a sample of Devito (10)")

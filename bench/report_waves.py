@@ -14,7 +14,7 @@ import sys
 from report_common import ReportError, context_section, median_of, ratio, table, write_merged, write_text
 
 NAME = re.compile(
-    r"^waves/(?P<medium>\w+)/(?P<precision>float|double)/order:(?P<order>\d+)/(?P<boundary>\w+)/(?P<kernel>\w+)"
+    r"^waves/(?P<medium>\w+)/(?P<precision>float|double)/order:(?P<order>\d+)/(?P<boundary>\w+)(?P<width>:\d+)?/(?P<kernel>\w+)"
     r"/(?P<space>\w+)/(?P<size>[\dx]+)(?=/|$)"
 )
 COPY = re.compile(r"^copy/(\w+)")
@@ -34,6 +34,7 @@ class Result:
         for key, value in match.groupdict().items():
             setattr(self, key, value)
         self.order = int(match["order"])
+        self.boundary += match["width"] or ""
         self.extents = tuple(int(n) for n in match["size"].split("x"))
         self.dim = len(self.extents)
         self.runs = runs
@@ -142,6 +143,7 @@ def side_section(results):
 
 def detail_section(results):
     cases = [x for x in results if x.space in SPACES and x.order == 8 and x.kernel == "tuned" and x.precision == "float"
+             and x.boundary in BOUNDARIES
              and (x.extents == main_grid(results, x.space) or x.dim == 2 or len(set(x.extents)) > 1)]
     rows = []
     for x in sorted(cases, key=lambda x: (rank(x), x.dim, x.extents, BOUNDARIES.index(x.boundary))):
@@ -166,6 +168,27 @@ def pivot(results, title, text, column, values, named, rows_of):
     if not rows:
         return ""
     return f"## {title}\n\n{text}\n\n" + table(["space", "medium"] + [named(value) for value in values], rows)
+
+
+def interior_section(results):
+    """What layers of other widths cost, and Devito's, around the same interior."""
+    def nodes(x):
+        return round(x.get("interior_points", 0))
+
+    widths = [x for x in results if ":" in x.boundary]
+    inner = {(x.space, x.medium, nodes(x)) for x in widths}
+    thirty = [x for x in results if x.boundary in ("sponge", "cpml", "damping") and x.is_(order=8, precision="float", dim=3)
+              and x.kernel in ("tuned", "devito")]
+    rows = []
+    for space, medium, count in sorted(inner):
+        same = [x for x in widths + thirty if x.medium == medium and nodes(x) == count and x.space in (space, "python")]
+        for x in sorted(same, key=lambda x: x.boundary):
+            rows.append([x.space if x.space != "python" else x.kernel, medium, x.boundary + ("" if x in widths else ":30"), grid(x),
+                         f"{x.points / x.best * 1e3:.3g}", giga(x.best * count / x.points), giga(x.rate * count / x.points)])
+    if not rows:
+        return ""
+    return ("## The same interior\n\nOrder 8, single precision, layers of other widths around the same nodes; best sample, "
+            "interior Gpoints/s.\n\n" + table(["space", "medium", "layer", "grid", "ms a step", "best", "median"], rows))
 
 
 def order_section(results):
@@ -317,7 +340,7 @@ def run(options, contexts, entries, errors):
         raise ReportError("no benchmarks of waves in these files: run bench_waves without a filter that hides them")
     checks, well = check_section(results, errors)
     sections = [context_section(contexts, bandwidth), bar_section(results), side_section(results), detail_section(results),
-                boundary_section(results), order_section(results), size_section(results), kernel_section(results),
+                boundary_section(results), interior_section(results), order_section(results), size_section(results), kernel_section(results),
                 peer_section(results), checks]
     text = "# Benchmarks of wave propagation\n\n" + "\n".join(section for section in sections if section)
     if options.out:

@@ -74,6 +74,17 @@ int wave_fields(WaveMedium medium) {
   return medium == WaveMedium::isotropic || medium == WaveMedium::variable_density ? 1 : 2;
 }
 
+std::int64_t WaveSettings::interior_points() const {
+  if (boundary == WaveBoundary::none) return points();
+  const bool free = boundary == WaveBoundary::sponge_free || boundary == WaveBoundary::cpml_free;
+  std::int64_t count = 1;
+  for (int d = 0; d < dim; ++d) {
+    const int layers = free && d == dim - 1 ? 1 : 2;
+    count *= extents[static_cast<std::size_t>(d)] - layers * width;
+  }
+  return count;
+}
+
 const char* to_string(WaveBoundary boundary) {
   constexpr const char* names[] = {"none", "sponge", "sponge_free", "cpml", "cpml_free"};
   return names[static_cast<int>(boundary)];
@@ -104,8 +115,9 @@ double wave_flops(WaveMedium medium, int order, int dim) {
 
 std::string name_of(const WaveCase& what) {
   const WaveSettings& s = what.settings;
+  const std::string width = what.same_interior ? concat(":", s.width) : "";
   std::string name = concat("waves/", to_string(s.medium), "/", s.single ? "float" : "double",
-                            "/order:", s.order, "/", to_string(s.boundary), "/",
+                            "/order:", s.order, "/", to_string(s.boundary), width, "/",
                             s.reference  ? "reference"
                             : s.one_pass ? "tuned"
                                          : "two_passes",
@@ -140,6 +152,7 @@ void time_waves(benchmark::State& state, const WaveCase& what) {
   counters["best_points/s"] = points / best;
   counters["best_s"] = best;
   counters["points"] = points;
+  counters["interior_points"] = static_cast<double>(settings.interior_points());
   counters["steps"] = steps;
   counters["bytes_per_point"] = bytes;
   counters["flops_per_point"] = flops;

@@ -16,9 +16,11 @@ namespace moho::bench {
 struct WaveCase {
   std::string space;
   WaveSettings settings;
+  bool same_interior = false;  ///< the grid is a given interior and its layers: names say the width
 };
 
-/// "waves/isotropic/float/order:8/sponge/tuned/openmp/256x256x256".
+/// "waves/isotropic/float/order:8/sponge/tuned/openmp/256x256x256", and
+/// "waves/isotropic/float/order:8/cpml:10/tuned/openmp/216x216x216" where names say the width.
 std::string name_of(const WaveCase& what);
 
 /// Times a case, holds the result to the plain kernel's, and writes the counters.

@@ -54,6 +54,8 @@ struct WaveSettings {
 
   /// Nodes of the grid.
   std::int64_t points() const { return extents[0] * extents[1] * (dim == 3 ? extents[2] : 1); }
+  /// Nodes between the layers.
+  std::int64_t interior_points() const;
 };
 
 /// \brief Additions and multiplications that a step has to do for a node, a fused one being two.

@@ -175,6 +175,81 @@ class Compass(Case):
         self.assertLess(abs(found["isotropic"]), 0.5 * found["tilted"], found)
 
 
+class Volume(Case):
+    """A volume of a tilted medium with one diffractor: with the right parameters it comes back in place, with the vertical
+    velocity alone where the traveltimes say."""
+    velocity, epsilon, delta, tilt, azimuth = 2000.0, 0.3, 0.1, np.radians(35.0), np.radians(30.0)
+    frequency, spacing, nodes = 18.0, 10.0, 46
+    source, diffractor = np.array([140.0, 140.0, 20.0]), np.array([26, 20, 25])
+
+    def times(self, steps, anisotropic):
+        """Traveltimes along steps from one place to another: plane waves whose slowness fits best (Legendre transform)."""
+        distance = np.linalg.norm(steps, axis=-1)
+        if not anisotropic:
+            return distance / self.velocity
+        axis = np.array([np.sin(self.tilt) * np.cos(self.azimuth), np.sin(self.tilt) * np.sin(self.azimuth), np.cos(self.tilt)])
+        # turned into the plane of the axis, where phase and group are: along it and across it
+        along = steps @ axis
+        across = np.sqrt(np.maximum(distance**2 - along**2, 0.0))
+        angle = np.radians(np.arange(-180.0, 180.0, 0.25))
+        sine, cosine = np.sin(angle) ** 2, np.cos(angle) ** 2
+        root = np.sqrt((1 + 2 * self.epsilon * sine) ** 2 - 8 * (self.epsilon - self.delta) * sine * cosine)
+        phase = self.velocity * np.sqrt(0.5 + self.epsilon * sine + 0.5 * root)
+        return (along[..., None] * (np.cos(angle) / phase) + across[..., None] * (np.sin(angle) / phase)).max(axis=-1)
+
+    def isotropic_place(self, receivers):
+        """The node from which isotropic traveltimes fit those of the diffractor best."""
+        at = self.diffractor * self.spacing
+        found = self.times(at - self.source, True) + self.times(at - receivers, True)
+        first = self.diffractor - 12
+        nodes = first + np.stack(np.meshgrid(*3 * [np.arange(25)], indexing="ij"), axis=-1).reshape(-1, 3)
+        places = nodes * self.spacing
+        times = self.times(places - self.source, False)[:, None] + np.linalg.norm(
+            places[:, None] - receivers, axis=-1) / self.velocity
+        return nodes[((times - found) ** 2).sum(axis=1).argmin()]
+
+    def test_a_diffractor_comes_out_where_it_is(self):
+        if not self.modeller:
+            self.skipTest("model_waves was not built")
+        smooth = np.full(3 * [self.nodes], self.velocity, dtype=np.float32)
+        self.save("smooth.npy", smooth)
+        # layers depend on the largest velocity: it is the same without the diffractor
+        smooth[-1, -1, -1] = 2600.0
+        self.save("without.npy", smooth)
+        smooth[tuple(slice(n - 1, n + 2) for n in self.diffractor)] = 2600.0
+        self.save("with.npy", smooth)
+        end = self.spacing * (self.nodes - 1)
+        survey = ["--spacing", self.spacing, "--coordinates", "xyz", "--wavelet", f"ricker:{self.frequency}", "--time", "0.46",
+                  "--dt", "0.00125", "--boundary", "sponge:12", "--space", "serial"]
+        tilted = ["--epsilon", self.epsilon, "--delta", self.delta, "--theta", self.tilt, "--phi", self.azimuth]
+        line = np.linspace(20.0, end - 20.0, 14)
+        receivers = np.stack([*np.meshgrid(line, line, indexing="ij"), np.full((14, 14), 20.0)], axis=-1).reshape(-1, 3)
+        np.savetxt(self.path("receivers.csv"), receivers, delimiter=",")
+        for model in ("with", "without"):
+            place = ",".join(map(str, self.source))
+            done = subprocess.run(
+                [self.modeller, "--vp", f"{model}.npy", *map(str, [*survey, *tilted]), "--source", place, "--receivers",
+                 "receivers.csv", "--snapshot-every", "0", "--no-plot", "--out", model],
+                cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        # what the diffractor scatters
+        gathers = [np.load(self.path(f"{model}/gather.npy")) for model in ("with", "without")]
+        os.remove(self.path("with/gather.sgy"))
+        self.save("with/gather.npy", gathers[0] - gathers[1])
+        expected = {"tilted": self.diffractor, "isotropic": self.isotropic_place(receivers)}
+        quarter = 0.25 * self.velocity / self.frequency
+        self.assertGreater(self.spacing * np.linalg.norm(expected["isotropic"] - self.diffractor), 1.5 * quarter)
+        for what, model in (("tilted", tilted), ("isotropic", [])):
+            folder, _ = self.succeed("--vp", "smooth.npy", *survey, *model, "--shots", "with", "--mute", "none", "--condition",
+                                     "laplacian", out=f"{what}_image")
+            image = np.abs(np.load(os.path.join(folder, "image.npy"))[5:-5, 5:-5, 14:-5])
+            place = np.array(np.unravel_index(image.argmax(), image.shape)) + [5, 5, 14]
+            away = self.spacing * np.linalg.norm(place - expected[what])
+            self.assertLessEqual(away, quarter, f"{what}: {place} for {expected[what]}")
+            if what == "isotropic":
+                self.assertGreater(self.spacing * np.linalg.norm(place - self.diffractor), quarter)
+
+
 class Data(Case):
     def modelled_by_program(self):
         done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, "--source", "300,20:900,20:3",

@@ -94,18 +94,30 @@ double most_apart(const Wavefield<T, 2, Host>& a, const Wavefield<T, 2, Host>& b
   return most;
 }
 
+moho::Grid<2> section(std::int64_t nx, std::int64_t nz) {
+  moho::Grid<2> grid = cube<2>(10, 10.0);
+  grid.extents = {nx, nz};
+  return grid;
+}
+
+/// Steps a random model.
+template <class T>
+Propagator<T, 2, Host> rough_propagator(const moho::Grid<2>& grid, Medium medium, int order,
+                                        const Boundaries<2>& faces) {
+  const moho::Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
+  PropagatorOptions<2> options;
+  options.order = order;
+  options.dt = 2e-4;
+  options.boundaries = faces;
+  return Propagator<T, 2, Host>(exec, grid, random_model<T, 2, Host>(exec, grid, medium, 5),
+                                options);
+}
+
 template <Stencil stencil, class T, int radius>
 void expect_same_steps(Medium medium, const Boundaries<2>& faces, const detail::LayerCut& cut) {
   const moho::Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
-  moho::Grid<2> grid = cube<2>(10, 10.0);
-  grid.extents[0] = 85;
-  grid.extents[1] = 139;
-  const auto model = random_model<T, 2, Host>(exec, grid, medium, 5);
-  PropagatorOptions<2> options;
-  options.order = 2 * radius;
-  options.dt = 2e-4;
-  options.boundaries = faces;
-  const Propagator<T, 2, Host> propagator(exec, grid, model, options);
+  const moho::Grid<2> grid = section(85, 139);
+  const auto propagator = rough_propagator<T>(grid, medium, 2 * radius, faces);
   auto host = propagator.make_wavefield(exec), one = propagator.make_wavefield(exec),
        parts = propagator.make_wavefield(exec);
   std::mt19937 random(9);
@@ -162,47 +174,60 @@ TEST(LayerMarch, CutsAnyhow) {
   expect_same_steps<Stencil::isotropic, float, 4>(Medium::isotropic, layers(20, false), cut);
 }
 
-// Boxes of few planes store psi of their own planes and of no others, whose boxes another instance
-// may be stepping.
+// Boxes of few planes store psi of their own planes, at every node as a step of the whole grid
+// does, and of no others, whose boxes another instance may be stepping.
 TEST(LayerMarch, StoresPsiOfItsOwnPlanes) {
   const moho::Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
-  moho::Grid<2> grid = cube<2>(10, 10.0);
-  grid.extents[0] = grid.extents[1] = 75;
-  const auto model = random_model<float, 2, Host>(exec, grid, Medium::isotropic, 5);
-  PropagatorOptions<2> options;
-  options.dt = 2e-4;
-  options.boundaries = layers(20, false);
-  const Propagator<float, 2, Host> propagator(exec, grid, model, options);
+  const moho::Grid<2> grid = section(75, 75);
+  const auto propagator = rough_propagator<float>(grid, Medium::isotropic, 8, layers(20, false));
   const auto& scheme = propagator.scheme();
-  auto wave = propagator.make_wavefield(exec);
+  const moho::Box<2> whole = moho::whole_box(grid);
+  auto wave = propagator.make_wavefield(exec), expected = propagator.make_wavefield(exec);
   std::mt19937 random(3);
-  for (std::size_t n = 0; n < wave.now[0].size(); ++n) {
-    wave.now[0](n) = static_cast<float>(uniform(random, -1.0, 1.0));
+  for (std::int64_t n = 0; n < whole.size(); ++n) {
+    const std::int64_t at = wave.layout.flat(whole.node(n));
+    wave.now[0](at) = expected.now[0](at) = static_cast<float>(uniform(random, -1.0, 1.0));
   }
   constexpr float untouched = 77.0f;
+  const auto step = [&](Wavefield<float, 2, Host>& field, const moho::Box<2>& box) {
+    for (auto& layer : field.layers) moho::fill(exec, layer.psi_next, untouched);
+    step_in_one<Stencil::isotropic, float, 4>(scheme, propagator.medium_window(), field, box,
+                                              detail::LayerCut{});
+  };
+  step(expected, whole);
   for (const std::int64_t count : {1, 2, 5}) {
     for (const std::int64_t begin : {0, 7, 56, 70}) {
-      for (auto& layer : wave.layers) moho::fill(exec, layer.psi_next, untouched);
-      moho::Box<2> box = moho::whole_box(grid);
+      moho::Box<2> box = whole;
       box.lower[0] = begin;
       box.upper[0] = begin + count;
-      step_in_one<Stencil::isotropic, float, 4>(scheme, propagator.medium_window(), wave, box,
-                                                detail::LayerCut{});
+      step(wave, box);
       std::size_t number = 0;
       for (const auto& layer : scheme.layers()) {
-        const auto& psi = wave.layers[number++].psi_next;
+        const auto& psi = wave.layers[number].psi_next;
+        const auto& psi_of_whole = expected.layers[number++].psi_next;
         const detail::LayerShape shape = wave.layer_shape(scheme, layer);
         const std::int64_t first = layer.axis == 0 ? layer.first : 0;
         const std::int64_t planes = layer.axis == 0 ? layer.width : grid.extents[0];
+        const std::int64_t nodes = layer.axis == 0 ? grid.extents[1] : layer.width;
         for (std::int64_t u = 0; u < planes; ++u) {
           const bool own = first + u >= box.lower[0] && first + u < box.upper[0];
-          std::int64_t stored = 0;
+          const std::int64_t row = shape.offset + u * shape.strides[0];
+          std::int64_t stored = 0, wrong = 0;
           for (std::int64_t n = 0; n < shape.strides[0]; ++n) {
-            stored +=
-                psi(static_cast<std::size_t>(shape.offset + u * shape.strides[0] + n)) != untouched;
+            stored += psi(static_cast<std::size_t>(row + n)) != untouched;
           }
-          EXPECT_EQ(stored > 0, own) << "axis " << layer.axis << ", plane " << first + u
-                                     << " of a box of " << count << " planes from " << begin;
+          for (std::int64_t n = 0; n < nodes; ++n) {
+            const auto at = static_cast<std::size_t>(row + shape.shift + n);
+            wrong += psi_of_whole(at) == untouched || (own && psi(at) != psi_of_whole(at));
+          }
+          const std::string where = moho::concat("axis ", layer.axis, ", plane ", first + u,
+                                                 " of a box of ", count, " planes from ", begin);
+          EXPECT_EQ(wrong, 0) << where;
+          if (own) {
+            EXPECT_GE(stored, nodes) << where;
+          } else {
+            EXPECT_EQ(stored, 0) << where;
+          }
         }
       }
     }
@@ -213,24 +238,22 @@ TEST(LayerMarch, StoresPsiOfItsOwnPlanes) {
 template <Stencil stencil, class T, int radius>
 void expect_same_together(Medium medium, const Boundaries<2>& faces) {
   const moho::Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
-  moho::Grid<2> grid = cube<2>(10, 10.0);
-  grid.extents[0] = 61;
-  grid.extents[1] = 75;
-  const auto model = random_model<T, 2, Host>(exec, grid, medium, 5);
-  PropagatorOptions<2> options;
-  options.order = 2 * radius;
-  options.dt = 2e-4;
-  options.boundaries = faces;
-  const Propagator<T, 2, Host> propagator(exec, grid, model, options);
+  const moho::Grid<2> grid = section(61, 75);
+  const auto propagator = rough_propagator<T>(grid, medium, 2 * radius, faces);
   const auto& scheme = propagator.scheme();
   auto together = moho::wave::make_wavefields<T, 2, Host>(exec, scheme, 3);
   std::vector<Wavefield<T, 2, Host>> alone;
+  std::mt19937 random(11);
   for (std::size_t n = 0; n < together.size(); ++n) {
     alone.push_back(propagator.make_wavefield(exec));
-    for (const moho::Index<2>& node : {moho::Index<2>{3, 4}, {40, 7}, {58, 70}, {20, 72}}) {
+    // at nodes of its own: sources that differ by a factor alone would give the same waves
+    const auto shift = static_cast<std::int64_t>(n) * 5;
+    for (const moho::Index<2>& node :
+         {moho::Index<2>{3 + shift, 4}, {40, 7 + shift}, {58 - shift, 70 - shift}, {20, 72}}) {
       for (int f = 0; f < together[n].fields; ++f) {
         const auto element = alone[n].layout.flat(node);
-        together[n].now[f](element) = alone[n].now[f](element) = static_cast<T>(n + 1);
+        together[n].now[f](element) = alone[n].now[f](element) =
+            static_cast<T>(uniform(random, 0.5, 1.0));
       }
     }
   }
@@ -250,6 +273,7 @@ void expect_same_together(Medium medium, const Boundaries<2>& faces) {
   for (std::size_t n = 0; n < together.size(); ++n) {
     EXPECT_GT(moho::wave::check_finite(exec, grid, alone[n], whole, 4).greatest, 1e-3);
     EXPECT_EQ(most_apart(alone[n], together[n]), 0.0) << n;
+    EXPECT_GT(most_apart(alone[n], alone[(n + 1) % alone.size()]), 0.1) << n;
   }
 }
 

@@ -82,6 +82,7 @@ class ThreadedStore : public SnapshotStore<T, Dim, Memory> {
   static wave::Layout<Dim> dense_layout(const Box<Dim>& box);
   void compress(int thread);
   void decompress(int thread);
+  void decompress_wanted(int thread);
   std::size_t take_buffer();
   wave::Storage<T, Memory> part(int buffer, const Box<Dim>& box) const {
     return Kokkos::subview(m_here[buffer], std::pair<std::size_t, std::size_t>(
@@ -244,8 +245,23 @@ void ThreadedStore<T, Dim, Memory>::turn(const Instance<Memory>&) {
   }
 }
 
+// A thread that ends before its time leaves nobody waiting: whoever asks for what no other thread
+// has taken gets its failure.
 template <class T, int Dim, class Memory>
 void ThreadedStore<T, Dim, Memory>::decompress(int thread) {
+  try {
+    decompress_wanted(thread);
+  } catch (...) {
+    const std::lock_guard lock(m_mutex);
+    while (m_taken < m_order.size()) {
+      m_entries.at(m_order[m_taken++]).promise.set_exception(std::current_exception());
+    }
+    throw;
+  }
+}
+
+template <class T, int Dim, class Memory>
+void ThreadedStore<T, Dim, Memory>::decompress_wanted(int thread) {
   if (m_timeline != nullptr) m_timeline->name_thread(concat("compression ", thread));
   const Instance<Host>& host = m_hosts[static_cast<std::size_t>(thread)];
   Codec<T, Dim, Host> codec(m_options);

@@ -59,12 +59,14 @@ struct DeviceSlopes {
     }
     for (std::int64_t x = x0; x < x1; ++x, at += s.stride_x) {
       if constexpr (Traits::early > 0) {
-        const std::int64_t later = at + Traits::early * s.stride_x;
-        prefetch(s.now[0] + later + radius * s.stride_x);
-        prefetch(s.now[1] + later + radius * s.stride_x);
-        prefetch(s.nx + later);
-        prefetch(s.nz + later);
-        if constexpr (Dim == 3) prefetch(s.ny + later);
+        if (x + Traits::early < x1) {  // behind a march's last plane there may be no array
+          const std::int64_t later = at + Traits::early * s.stride_x;
+          prefetch(s.now[0] + later + radius * s.stride_x);
+          prefetch(s.now[1] + later + radius * s.stride_x);
+          prefetch(s.nx + later);
+          prefetch(s.nz + later);
+          if constexpr (Dim == 3) prefetch(s.ny + later);
+        }
       }
       Vector ahead[2], ny;
       MOHO_UNROLL
@@ -156,19 +158,21 @@ struct DeviceAxis {
     for (std::int64_t x = x0; x < x1; ++x, at += s.stride_x) {
       const std::int64_t far = at + radius * s.stride_x;
       if constexpr (Traits::early > 0) {
-        const std::int64_t later = Traits::early * s.stride_x;
-        prefetch(s.now[0] + far + later);
-        prefetch(s.nx + far + later);
-        prefetch(s.slope[0] + far + later);
-        prefetch(s.slope[1] + far + later);
-        prefetch(s.next[0] + at + later);
-        prefetch(s.next[1] + at + later);
-        prefetch(s.scale + at + later);
-        prefetch(s.a + at + later);
-        prefetch(s.b + at + later);
-        prefetch(s.now[1] + at + later);
-        prefetch(s.nz + at + later);
-        if constexpr (Dim == 3) prefetch(s.ny + at + later);
+        if (x + Traits::early < x1) {
+          const std::int64_t later = Traits::early * s.stride_x;
+          prefetch(s.now[0] + far + later);
+          prefetch(s.nx + far + later);
+          prefetch(s.slope[0] + far + later);
+          prefetch(s.slope[1] + far + later);
+          prefetch(s.next[0] + at + later);
+          prefetch(s.next[1] + at + later);
+          prefetch(s.scale + at + later);
+          prefetch(s.a + at + later);
+          prefetch(s.b + at + later);
+          prefetch(s.now[1] + at + later);
+          prefetch(s.nz + at + later);
+          if constexpr (Dim == 3) prefetch(s.ny + at + later);
+        }
       }
       const Vector ahead = load_lanes<width>(s.now[0] + far),
                    n_ahead = load_lanes<width>(s.nx + far);

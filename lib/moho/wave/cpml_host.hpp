@@ -4,12 +4,12 @@
 /// \file
 /// \brief A step with perfectly matched layers on hosts, in one launch.
 ///
-/// A tile is stepped plane by plane (march_host.hpp). While a plane and its neighbours are in the
-/// cache, its corrections are added: psi along x stands in a ring of planes of the tile, psi along
-/// y in rows of the plane, psi along z in a row; the sum of all corrections of a row is added to
-/// the next values once. psi of nodes around a tile is computed again from the old one, as its
-/// neighbours do. All vectors of a node take the same operations wherever a row begins, so that a
-/// node gets the same bits in any box.
+/// A tile is stepped row by row (march_host.hpp). While a row and its neighbours are in the
+/// first-level cache, its corrections are added: psi along x stands in a ring of planes of the
+/// tile, psi along y in a ring of rows of the plane, psi along z in a row; the sum of all
+/// corrections of a row is added to the next values once. psi of nodes around a tile is computed
+/// again from the old one, as its neighbours do. All vectors of a node take the same operations
+/// wherever a row begins, so that a node gets the same bits in any box.
 
 #include <moho/wave/cpml.hpp>
 #include <moho/wave/march_host.hpp>
@@ -23,9 +23,11 @@ namespace moho::wave::detail {
 /// Adds the corrections of a row's nodes [begin, end) to their next values. `across` and `down` are
 /// of p and q, by node from `begin` on.
 template <Stencil stencil, class T>
-void correct_row(const StepArguments<T>& s, std::int64_t row, T taper_xy, std::int64_t begin,
-                 std::int64_t end, const T* const (&across)[2], const T* const (&down)[2]) {
+void correct_row(const StepArguments<T>& arguments, std::int64_t row, T taper_xy,
+                 std::int64_t begin, std::int64_t end, const T* const (&across)[2],
+                 const T* const (&down)[2]) {
   using V = simd::Pack<T>;
+  const StepArguments<T> s = arguments;  // its pointers stay in registers
   constexpr int fields = fields_of(stencil);
   for (std::int64_t z = begin; z < end; z += simd::lanes<T>) {
     const std::int64_t i = row + z, n = z - begin;
@@ -65,12 +67,12 @@ CorrectRow<T> correct_row_of(Stencil stencil) {
   }
 }
 
-/// Corrects the planes of a tile, one after the other.
+/// Corrects the rows of a tile, one after the other.
 template <class T, int radius>
 class HostLayers {
  public:
   static constexpr int reach = layer_radius(radius);  ///< of slopes
-  static constexpr int slots = 2 * reach + 1;         ///< planes of the ring
+  static constexpr int slots = 2 * reach + 1;         ///< planes and rows of the rings
   static constexpr std::int64_t lanes = simd::lanes<T>;
 
   /// \param store keeps the memory between tiles
@@ -80,7 +82,6 @@ class HostLayers {
     // vectors read beyond the end of a row
     m_length = (tile.upper[2] - tile.lower[2] + 2 * lanes - 1) / lanes * lanes;
     for (int f = 0; f < 2; ++f) {
-      m_ready[f] = tile.lower[0] - reach;
       for (int d = 0; d < 3; ++d) m_has[f][d] = layer_has(layers.stencil, d, f);
     }
     // all fields have the same layers
@@ -89,12 +90,12 @@ class HostLayers {
     m_z_row = 0;
     for (int e = 0; e < m_ends; ++e) m_z_row += length_of(m_end[e]);
 
-    const std::int64_t rows = 2 * slots * m_rows + 2 * (m_rows + 2 * reach) + 2 + 2 + 1;
+    const std::int64_t rows = 2 * slots * m_rows + 2 * slots + 2 + 2 + 1;
     const std::int64_t wanted = m_length * rows + 2 * m_rows * m_z_row;
     if (static_cast<std::int64_t>(store.size()) < wanted) store.resize(wanted);
     m_ring = store.data();
     m_y = m_ring + m_length * 2 * slots * m_rows;
-    m_across = m_y + m_length * 2 * (m_rows + 2 * reach);
+    m_across = m_y + m_length * 2 * slots;
     m_down = m_across + m_length * 2;
     m_zeros = m_down + m_length * 2;
     T* const z = m_zeros + m_length;
@@ -107,51 +108,74 @@ class HostLayers {
     }
   }
 
-  /// Corrects a plane. Planes come in turn.
-  void plane(std::int64_t x) {
+  /// Begins a plane. Planes come in turn.
+  void begin(std::int64_t x) {
+    const bool first = x == m_tile.lower[0];
+    const std::int64_t y0 = m_tile.lower[1];
+    m_any_x = false;
+    for (int f = 0; f < fields_of(m_l.stencil); ++f) {
+      m_across_x[f] = m_has[f][0] && m_l.pairs[f][0].reaches(x, reach);
+      m_any_x = m_any_x || m_across_x[f];
+      for (std::int64_t u = x - reach; first && m_across_x[f] && u < x + reach; ++u) {
+        for (std::int64_t y = y0; y < m_tile.upper[1]; ++y) fill_ring(f, u, y);
+      }
+      for (std::int64_t v = y0 - reach; m_has[f][1] && v < y0 + reach; ++v) fill_row(f, x, v);
+      if (m_has[f][2]) fill_ends(f, x, y0);
+    }
+  }
+  /// Corrects a row of the plane that was begun. Rows come in turn.
+  void row(std::int64_t x, std::int64_t y) const {
     const StepArguments<T>& s = m_l.s;
     const int fields = fields_of(m_l.stencil);
-    bool across_x[2] = {false, false}, any_x = false;
     for (int f = 0; f < fields; ++f) {
-      across_x[f] = m_has[f][0] && m_l.pairs[f][0].reaches(x, reach);
-      any_x = any_x || across_x[f];
-      if (across_x[f]) fill_ring(f, x);
-      if (m_has[f][1]) fill_rows(f, x);
-      if (m_has[f][2]) fill_ends(f, x);
+      if (m_across_x[f]) fill_ring(f, x + reach, y);
+      if (m_has[f][1]) fill_row(f, x, y + reach);
+      // a row in advance: values are not read across vectors right after they are stored
+      if (m_has[f][2] && y + 1 < m_tile.upper[1]) fill_ends(f, x, y + 1);
     }
-    for (std::int64_t y = m_tile.lower[1]; y < m_tile.upper[1]; ++y) {
-      bool whole = any_x;
-      for (int f = 0; f < fields; ++f) {
-        whole = whole || (m_has[f][1] && m_l.pairs[f][1].reaches(y, reach));
-      }
-      const T taper = s.taper[0][x] * s.taper[1][y];
-      for (int f = 0; f < fields; ++f) {
-        if (m_has[f][2]) add_z(f, x, y);
-      }
-      if (!whole) {
-        for (int e = 0; e < m_ends; ++e) {
-          const std::int64_t begin = m_end[e].begin, shift = begin - m_tile.lower[2];
-          const T* const across[2] = {m_zeros, m_zeros};
-          const T* const down[2] = {m_down + shift, m_down + m_length + shift};
-          m_correct(s, s.flat(x, y, 0), taper, begin, m_end[e].end, across, down);
-        }
-        continue;
-      }
-      const T* across[2] = {m_zeros, m_zeros};
-      for (int f = 0; f < fields; ++f) {
-        T* const sum = m_across + f * m_length;
-        if (across_x[f]) add_x(f, x, y, sum);
-        const bool across_y = m_has[f][1] && m_l.pairs[f][1].reaches(y, reach);
-        if (across_y) add_y(f, x, y, sum, !across_x[f]);
-        if (across_x[f] || across_y) across[f] = sum;
-      }
-      const T* const down[2] = {m_down, m_down + m_length};
-      m_correct(s, s.flat(x, y, 0), taper, m_tile.lower[2], m_tile.upper[2], across, down);
+    bool whole = m_any_x;
+    for (int f = 0; f < fields; ++f) {
+      whole = whole || (m_has[f][1] && m_l.pairs[f][1].reaches(y, reach));
     }
+    const T taper = s.taper[0][x] * s.taper[1][y];
+    for (int f = 0; f < fields; ++f) {
+      if (m_has[f][2]) add_z(f, x, y);
+    }
+    if (!whole) {
+      for (int e = 0; e < m_ends; ++e) {
+        const std::int64_t begin = m_end[e].begin, shift = begin - m_tile.lower[2];
+        const T* const across[2] = {m_zeros, m_zeros};
+        const T* const down[2] = {m_down + shift, m_down + m_length + shift};
+        m_correct(s, s.flat(x, y, 0), taper, begin, m_end[e].end, across, down);
+      }
+      return;
+    }
+    const T* across[2] = {m_zeros, m_zeros};
+    for (int f = 0; f < fields; ++f) {
+      T* const sum = m_across + f * m_length;
+      if (m_across_x[f]) add_x(f, x, y, sum);
+      const bool across_y = m_has[f][1] && m_l.pairs[f][1].reaches(y, reach);
+      if (across_y) add_y(f, x, y, sum, !m_across_x[f]);
+      if (m_across_x[f] || across_y) across[f] = sum;
+    }
+    const T* const down[2] = {m_down, m_down + m_length};
+    m_correct(s, s.flat(x, y, 0), taper, m_tile.lower[2], m_tile.upper[2], across, down);
   }
 
  private:
   using V = simd::Pack<T>;
+  /// Coefficients where no pointer leads to, so that they stay in registers from one store to the
+  /// next.
+  template <int count>
+  struct Copied {
+    T c[count + 1];
+    explicit Copied(const T* from) {
+      MOHO_UNROLL
+      for (int k = 0; k <= count; ++k) c[k] = from[k];
+    }
+  };
+  using Slope = Copied<reach>;
+  using Second = Copied<radius>;
   /// Nodes of a row that layers along z reach.
   struct End {
     std::int64_t begin, end;
@@ -180,9 +204,10 @@ class HostLayers {
   void psi_row(const T* p, std::int64_t stride, const T* c, T a, T b, const T* before, T* next,
                T* to) const {
     const std::int64_t count = m_tile.upper[2] - m_tile.lower[2];
+    const Slope slope(c);
     for (std::int64_t n = 0; n < count; n += lanes) {
       const V old = V(b) * V::load(before + n, count - n);
-      const V psi = fused<V>(V(a), first_sum<V, reach>(p + n, stride, c), old);
+      const V psi = fused<V>(V(a), first_sum<V, reach>(p + n, stride, slope.c), old);
       psi.store(to + n);
       if (next != nullptr) psi.store(next + n, count - n);
     }
@@ -192,41 +217,32 @@ class HostLayers {
     if (!m_l.pairs[f][0].has(x)) return m_zeros;
     return m_ring + ((f * slots + (x + slots) % slots) * m_rows + y - m_tile.lower[1]) * m_length;
   }
-  /// psi along x of the planes that plane x needs.
-  void fill_ring(int f, std::int64_t x) {
+  /// psi along x of a row of plane u.
+  void fill_ring(int f, std::int64_t u, std::int64_t y) const {
     const StepArguments<T>& s = m_l.s;
     const LayerPair<T>& pair = m_l.pairs[f][0];
-    const std::int64_t z0 = m_tile.lower[2];
-    for (std::int64_t u = std::max(m_ready[f], x - reach); u <= x + reach; ++u) {
-      if (!pair.has(u)) continue;
-      const LayerAccess<T>& layer = pair.of(u);
-      const bool own = u >= m_tile.lower[0] && u < m_tile.upper[0];
-      for (std::int64_t y = m_tile.lower[1]; y < m_tile.upper[1]; ++y) {
-        const std::int64_t at = layer.at(u, y, z0);
-        psi_row(s.now[f] + s.flat(u, y, z0), s.stride_x, m_l.slope[0], pair.a[u], pair.b[u],
-                layer.psi_now + at, own ? layer.psi_next + at : nullptr,
-                const_cast<T*>(ring_row(f, u, y)));
-      }
-    }
-    m_ready[f] = x + reach + 1;
+    if (!pair.has(u)) return;
+    const LayerAccess<T>& layer = pair.of(u);
+    const bool own = u >= m_tile.lower[0] && u < m_tile.upper[0];
+    const std::int64_t z0 = m_tile.lower[2], at = layer.at(u, y, z0);
+    psi_row(s.now[f] + s.flat(u, y, z0), s.stride_x, m_l.slope[0], pair.a[u], pair.b[u],
+            layer.psi_now + at, own ? layer.psi_next + at : nullptr,
+            const_cast<T*>(ring_row(f, u, y)));
   }
   const T* y_row(int f, std::int64_t y) const {
     if (!m_l.pairs[f][1].has(y)) return m_zeros;
-    return m_y + (f * (m_rows + 2 * reach) + y - m_tile.lower[1] + reach) * m_length;
+    return m_y + (f * slots + (y - m_tile.lower[1] + reach) % slots) * m_length;
   }
-  /// psi along y of the rows that the tile's rows need.
-  void fill_rows(int f, std::int64_t x) {
+  /// psi along y of row v.
+  void fill_row(int f, std::int64_t x, std::int64_t v) const {
     const StepArguments<T>& s = m_l.s;
     const LayerPair<T>& pair = m_l.pairs[f][1];
-    const std::int64_t z0 = m_tile.lower[2];
-    for (std::int64_t v = m_tile.lower[1] - reach; v < m_tile.upper[1] + reach; ++v) {
-      if (!pair.has(v)) continue;
-      const LayerAccess<T>& layer = pair.of(v);
-      const std::int64_t at = layer.at(x, v, z0);
-      const bool own = v >= m_tile.lower[1] && v < m_tile.upper[1];
-      psi_row(s.now[f] + s.flat(x, v, z0), s.stride_y, m_l.slope[1], pair.a[v], pair.b[v],
-              layer.psi_now + at, own ? layer.psi_next + at : nullptr, const_cast<T*>(y_row(f, v)));
-    }
+    if (!pair.has(v)) return;
+    const LayerAccess<T>& layer = pair.of(v);
+    const std::int64_t z0 = m_tile.lower[2], at = layer.at(x, v, z0);
+    const bool own = v >= m_tile.lower[1] && v < m_tile.upper[1];
+    psi_row(s.now[f] + s.flat(x, v, z0), s.stride_y, m_l.slope[1], pair.a[v], pair.b[v],
+            layer.psi_now + at, own ? layer.psi_next + at : nullptr, const_cast<T*>(y_row(f, v)));
   }
 
   /// The derivative of psi along x or y of a row, and zeta where the row is in a layer. `first`:
@@ -234,14 +250,17 @@ class HostLayers {
   void add_rows(const T* const (&psi)[2 * reach], const T* c, const T* p, std::int64_t stride,
                 const T* second, T a, T b, T* zeta, bool first, T* sum) const {
     const std::int64_t count = m_tile.upper[2] - m_tile.lower[2];
+    const Slope slope(c);
+    const Second coefficients(second);
     for (std::int64_t n = 0; n < count; n += lanes) {
-      V value = V(c[1]) * (take<V>(psi[reach] + n) - take<V>(psi[reach - 1] + n));
+      V value = V(slope.c[1]) * (take<V>(psi[reach] + n) - take<V>(psi[reach - 1] + n));
       if constexpr (reach == 2) {
-        value = fused<V>(V(c[2]), take<V>(psi[3] + n) - take<V>(psi[0] + n), value);
+        value = fused<V>(V(slope.c[2]), take<V>(psi[3] + n) - take<V>(psi[0] + n), value);
       }
       if (zeta != nullptr) {
-        const V all =
-            second_sum<V, radius>(V(second[0]) * take<V>(p + n), p + n, stride, second) + value;
+        const V all = second_sum<V, radius>(V(coefficients.c[0]) * take<V>(p + n), p + n, stride,
+                                            coefficients.c) +
+                      value;
         const V old = V(b) * V::load(zeta + n, count - n);
         const V memory = fused<V>(V(a), all, old);
         memory.store(zeta + n, count - n);
@@ -286,11 +305,14 @@ class HostLayers {
   void psi_along_z(const LayerPair<T>& pair, const LayerAccess<T>& layer, const T* p,
                    std::int64_t at, std::int64_t begin, std::int64_t end, T* to) const {
     const bool own = begin >= m_tile.lower[2] && end <= m_tile.upper[2];
+    const Slope slope(m_l.slope[2]);
+    const T *const a = pair.a, *const b = pair.b, *const before = layer.psi_now + at;
+    T* const next = layer.psi_next + at;
     for (std::int64_t z = begin; z < end; z += lanes) {
-      const V old = take<V>(pair.b + z) * V::load(layer.psi_now + at + z, end - z);
-      const V psi = fused<V>(take<V>(pair.a + z), first_sum<V, reach>(p + z, 1, m_l.slope[2]), old);
+      const V old = take<V>(b + z) * V::load(before + z, end - z);
+      const V psi = fused<V>(take<V>(a + z), first_sum<V, reach>(p + z, 1, slope.c), old);
       psi.store(to + z, end - z);
-      if (own) psi.store(layer.psi_next + at + z, end - z);
+      if (own) psi.store(next + z, end - z);
     }
     if (own) return;
     const std::int64_t low = std::max(begin, m_tile.lower[2]),
@@ -300,14 +322,16 @@ class HostLayers {
   /// Corrections of nodes [begin, end) of a row; with zeta where it is not null.
   void sum_along_z(const LayerPair<T>& pair, T* zeta, const T* p, const T* psi, std::int64_t begin,
                    std::int64_t end, T* sum) const {
-    const T* const second = m_l.s.second[2];
+    const Second second(m_l.s.second[2]);
+    const Slope slope(m_l.slope[2]);
+    const T *const a = pair.a, *const b = pair.b;
     for (std::int64_t z = begin; z < end; z += lanes) {
-      V value = first_sum<V, reach>(psi + z, 1, m_l.slope[2]);
+      V value = first_sum<V, reach>(psi + z, 1, slope.c);
       if (zeta != nullptr) {
         const V all =
-            second_sum<V, radius>(V(second[0]) * take<V>(p + z), p + z, 1, second) + value;
-        const V old = take<V>(pair.b + z) * V::load(zeta + z, end - z);
-        const V memory = fused<V>(take<V>(pair.a + z), all, old);
+            second_sum<V, radius>(V(second.c[0]) * take<V>(p + z), p + z, 1, second.c) + value;
+        const V old = take<V>(b + z) * V::load(zeta + z, end - z);
+        const V memory = fused<V>(take<V>(a + z), all, old);
         memory.store(zeta + z, end - z);
         value = value + memory;
       }
@@ -317,8 +341,8 @@ class HostLayers {
   T* end_row(int f, int e, std::int64_t y) const {
     return m_end[e].psi + (f * m_rows + y - m_tile.lower[1]) * m_z_row;
   }
-  /// psi along z of the rows of a plane.
-  void fill_ends(int f, std::int64_t x) const {
+  /// psi along z of a row.
+  void fill_ends(int f, std::int64_t x, std::int64_t y) const {
     const StepArguments<T>& s = m_l.s;
     const LayerPair<T>& pair = m_l.pairs[f][2];
     for (int e = 0; e < m_ends; ++e) {
@@ -328,10 +352,8 @@ class HostLayers {
         const std::int64_t begin = std::max(first, m_end[e].begin - reach);
         const std::int64_t end = std::min(last, m_end[e].end + reach);
         if (begin >= end) continue;
-        for (std::int64_t y = m_tile.lower[1]; y < m_tile.upper[1]; ++y) {
-          psi_along_z(pair, pair.sides[side], s.now[f] + s.flat(x, y, 0),
-                      pair.sides[side].at(x, y, 0), begin, end, end_row(f, e, y));
-        }
+        psi_along_z(pair, pair.sides[side], s.now[f] + s.flat(x, y, 0),
+                    pair.sides[side].at(x, y, 0), begin, end, end_row(f, e, y));
       }
     }
   }
@@ -362,7 +384,8 @@ class HostLayers {
   T *m_ring, *m_y, *m_across, *m_down, *m_zeros;
   End m_end[2];
   int m_ends;
-  std::int64_t m_ready[2];  ///< the first plane whose psi along x is not in the ring
+  bool m_across_x[2] = {false, false};  ///< of the plane: layers along x reach it
+  bool m_any_x = false;
   bool m_has[2][3];
 };
 
@@ -375,11 +398,16 @@ void layered_host(const AllLayers<T>& l, HostWork<T> work, const HostTile& tile)
   static thread_local std::vector<T> memory;
   HostLayers<T, radius> layers(l, tile, memory);
   for (std::int64_t x = tile.lower[0]; x < tile.upper[0]; ++x) {
-    HostTile plane = tile;
-    plane.lower[0] = x;
-    plane.upper[0] = x + 1;
-    work(l.s, plane);
-    layers.plane(x);
+    layers.begin(x);
+    HostTile row = tile;
+    row.lower[0] = x;
+    row.upper[0] = x + 1;
+    for (std::int64_t y = tile.lower[1]; y < tile.upper[1]; ++y) {
+      row.lower[1] = y;
+      row.upper[1] = y + 1;
+      work(l.s, row);
+      layers.row(x, y);
+    }
   }
 }
 

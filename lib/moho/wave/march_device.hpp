@@ -256,15 +256,17 @@ struct DeviceMarch {
       // all loads before the first use
       Vector ahead[queues], before[2], scale, a, b, next;
       if constexpr (Traits::asks && Dim == 3) {
-        const std::int64_t later = at + s.stride_x;
-        MOHO_UNROLL
-        for (int f = 0; f < queues; ++f) prefetch(column(f) + later + radius * s.stride_x);
-        prefetch(s.scale + later);
-        prefetch(s.next[0] + later);
-        if constexpr (fields == 2) {
-          prefetch(s.next[1] + later);
-          prefetch(s.a + later);
-          prefetch(s.b + later);
+        if (x + 1 < x1) {  // behind a march's last plane there may be no array
+          const std::int64_t later = at + s.stride_x;
+          MOHO_UNROLL
+          for (int f = 0; f < queues; ++f) prefetch(column(f) + later + radius * s.stride_x);
+          prefetch(s.scale + later);
+          prefetch(s.next[0] + later);
+          if constexpr (fields == 2) {
+            prefetch(s.next[1] + later);
+            prefetch(s.a + later);
+            prefetch(s.b + later);
+          }
         }
       }
       MOHO_UNROLL

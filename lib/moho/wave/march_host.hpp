@@ -205,8 +205,10 @@ struct HostTile {
 
 /// Steps a tile of isotropic media and VTI.
 template <Stencil stencil, class T, int Dim, int radius>
-void march_host(const StepArguments<T>& s, const HostTile& tile) {
+void march_host(const StepArguments<T>& arguments, const HostTile& tile) {
   constexpr std::int64_t lanes = simd::lanes<T>;
+  // a copy that no pointer leads to: coefficients stay in registers from one store to the next
+  const StepArguments<T> s = arguments;
   for (std::int64_t x = tile.lower[0]; x < tile.upper[0]; ++x) {
     for (std::int64_t y = tile.lower[1]; y < tile.upper[1]; ++y) {
       const std::int64_t row = s.flat(x, y, 0);

@@ -151,7 +151,8 @@ KOKKOS_FORCEINLINE_FUNCTION void store_lane(const Target& target, const LaneNode
   }
 }
 
-/// \brief FieldNodes by 32 threads for 512 nodes of a row, whose sums the first of them writes.
+/// \brief FieldNodes by 32 threads for 512 nodes of a row, whose sums the first of them writes, but
+/// for nodes without a number: these leave squares that are none.
 ///
 /// Kokkos reduces with a few thousand threads, too few to keep a device's memory busy: they only
 /// bring these sums together.
@@ -189,18 +190,10 @@ struct FieldParts : FieldNodes<T, Dim> {
       sums.squares += number * number;
     }
     sums.greatest = static_cast<double>(most);
-    if (!(sums.greatest <= this->limit && sums.squares >= 0.0)) {
-      this->init(sums);
-      MOHO_UNROLL
-      for (int i = 0; i < 16; ++i) {
-        if (first + 32 * i < row) this->look(values[i], line * row + first + 32 * i, sums);
-      }
-    }
     MOHO_UNROLL
     for (int step = 16; step > 0; step /= 2) {
       this->join(sums, {from_lane(sums.greatest, static_cast<int>(lane) ^ step),
-                        from_lane(sums.squares, static_cast<int>(lane) ^ step),
-                        from_lane(sums.bad, static_cast<int>(lane) ^ step)});
+                        from_lane(sums.squares, static_cast<int>(lane) ^ step), INT64_MAX});
     }
     if (lane == 0) parts[part] = sums;
   }
@@ -237,7 +230,10 @@ FieldSums field_sums(const Instance<Memory>& exec, const T* field, const wave::L
     launch(
         "moho::rtm::field_sums", exec, count * block_lanes,
         FieldParts<T, Dim>{{field, layout, box}, parts.data(), static_cast<std::uint32_t>(pieces)});
-    return reduce("moho::rtm::join_sums", exec, count, JoinParts{{}, parts.data()});
+    const FieldSums sums = reduce("moho::rtm::join_sums", exec, count, JoinParts{{}, parts.data()});
+    if (sums.greatest <= FieldNodes<T, Dim>::limit && sums.squares >= 0.0) return sums;
+    return reduce("moho::rtm::field_sums", exec, box.size(),
+                  FieldNodes<T, Dim>{field, layout, box});
   }
 }
 

@@ -125,7 +125,7 @@ struct LorenzoLanes {
 template <class Body>
 struct LorenzoTeams {
   static constexpr int threads = 128;
-  static constexpr int teams = 8;  ///< on a multiprocessor
+  static constexpr int teams = 6;  ///< on a multiprocessor
   static constexpr int at_once = threads / block_lanes;
   struct Shared {
     std::uint32_t words[512];

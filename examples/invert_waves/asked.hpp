@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What was asked of invert_waves, as summary.json tells it, and what was chosen, as it is
+/// printed.
+
+#include "common/json.hpp"
+#include "common/program.hpp"
+#include "invert_waves/compute.hpp"
+#include "invert_waves/options.hpp"
+
+#include <cstddef>
+
+namespace moho::examples::invert_waves {
+
+/// The options by their names; --resume compares them with those of the interrupted run.
+Json asked_json(const Options& options);
+
+/// Prints unknowns, steps, the way of the source's wavefield, memory and time of a plan.
+void print_scheme(Session& session, const Options& options, const Plan& plan, std::size_t shots);
+
+}  // namespace moho::examples::invert_waves

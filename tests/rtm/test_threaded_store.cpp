@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Threads that compress snapshots, on a machine without memory: the caller is told, and does not
+// wait.
+
+#include <moho/rtm/threaded_store.hpp>
+
+#include <gtest/gtest.h>
+
+#include <pthread.h>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "rtm/section.hpp"
+
+namespace {
+std::atomic<bool> starved{false};  // threads that are not spared get no memory
+thread_local bool spared = false;
+}  // namespace
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  if (!starved || spared) {
+    if (void* const memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  }
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace moho::testing {
+namespace {
+
+/// Ends the process if its scope takes longer than a minute: a thread that waits for ever cannot be
+/// told to stop.
+class Watchdog {
+ public:
+  Watchdog()
+      : m_thread([this] {
+          spared = true;
+          std::unique_lock lock(m_mutex);
+          if (m_over.wait_for(lock, std::chrono::seconds(60), [&] { return m_done; })) return;
+          std::fputs("FAILED: the caller waits for a thread that is gone\n", stderr);
+          std::_Exit(1);
+        }) {}
+  ~Watchdog() {
+    {
+      const std::lock_guard lock(m_mutex);
+      m_done = true;
+    }
+    m_over.notify_one();
+    m_thread.join();
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::condition_variable m_over;
+  bool m_done = false;
+  std::thread m_thread;
+};
+
+/// Threads that begin now have stacks of their own, and with them identifiers that nobody has
+/// seen, not those of threads that have ended.
+void change_stacks() {
+#ifdef __GLIBC__
+  pthread_attr_t attributes;
+  std::size_t bytes = 0;
+  pthread_getattr_default_np(&attributes);
+  pthread_attr_getstacksize(&attributes, &bytes);
+  pthread_attr_setstacksize(&attributes, 2 * bytes);
+  pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
+#endif
+}
+
+// A thread that cannot be written into the timeline's list ends before it has decompressed
+// anything.
+TEST(ThreadedStore, TellsThatItsThreadsAreGone) {
+#ifndef __GLIBC__
+  GTEST_SKIP() << "threads have the identifiers of those before";
+#endif
+  using T = float;
+  using Memory = Kokkos::HostSpace;
+  spared = true;
+  const Instance<Memory> exec = Kokkos::DefaultHostExecutionSpace();
+  Section<T, Memory> section(exec, Medium::isotropic, 0.1, true);
+  auto modelling = section.modelling(0.0);
+  fill(exec, modelling.wavefield().now[0], T(1));
+  const Box<2> box = modelling.propagator().interior();
+  rtm::HostArena<T, Memory> arena("buffers", 1 << 16);
+  for (const int threads : {1, 2}) {
+    const Watchdog watchdog;
+    Timeline timeline;
+    rtm::ThreadedStore<T, 2, Memory> store(exec, arena, box.size(), rtm::parse_codec("bits:12"),
+                                           threads, &timeline);
+    for (std::int64_t time = 1; time < 10; ++time) {
+      store.put(exec, modelling.wavefield(), box, time);
+    }
+    const auto compressed = [&] {
+      const auto totals = timeline.totals();
+      return totals.empty() ? 0 : static_cast<int>(totals.front().spans);
+    };
+    while (compressed() < 9) std::this_thread::yield();
+    change_stacks();
+    starved = true;
+    store.turn(exec);
+    EXPECT_THROW(store.get(exec, 9), std::bad_alloc) << threads;
+    starved = false;
+  }
+}
+
+}  // namespace
+}  // namespace moho::testing
