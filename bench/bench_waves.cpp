@@ -165,9 +165,10 @@ void add_widths(const std::string& space) {
   for (const WaveMedium medium : main_media) {
     if (medium == WaveMedium::tti) continue;
     const WaveCase main = base(space, medium, main_sizes(space).front());
-    const std::vector<int> widths = bench::smoke()                    ? std::vector<int>{8}
-                                    : medium == WaveMedium::isotropic ? std::vector<int>{5, 10, 20}
-                                                                      : std::vector<int>{10, 20};
+    const std::vector<int> widths = bench::smoke() ? std::vector<int>{8}
+                                    : medium == WaveMedium::isotropic
+                                        ? std::vector<int>{5, 8, 10, 20}
+                                        : std::vector<int>{10, 20};
     for (const int width : widths) {
       WaveCase what = main;
       what.same_interior = true;

@@ -13,6 +13,7 @@ Needs python3-numpy and deepwave.
 """
 
 import argparse
+import importlib.metadata
 import json
 import os
 import subprocess
@@ -60,7 +61,7 @@ class Deepwave:
         import torch
 
         torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-        self.shot, self.version = shot, f"{deepwave.__version__}, torch {torch.__version__}"
+        self.shot, self.version = shot, f"{importlib.metadata.version('deepwave')}, torch {torch.__version__}"
         self.torch, self.scalar = torch, deepwave.scalar
         self.velocity = torch.from_numpy(shot.velocity)
         self.call(4)

@@ -253,7 +253,7 @@ def main():
                         help="sizes of grids, of those that bench_waves has (256x256x256, and 251x257x263 in isotropic media)")
     parser.add_argument("--widths", type=lambda text: [int(n) for n in text.split(",")], default=[],
                         help="widths of perfectly matched layers that moho gets around the interior of Devito's grid, too, of those "
-                        "that bench_waves has (with 256x256x256: 10,20, and 5 in isotropic media)")
+                        "that bench_waves has (with 256x256x256: 10,20, and 5,8 in isotropic media)")
     parser.add_argument("--threads", type=int, default=0, help="threads of both programs (as many as cores)")
     parser.add_argument("--rounds", type=int, default=5, help="samples of each program, in turn (5)")
     parser.add_argument("--steps", type=int, default=10, help="steps of a sample of Devito (10)")

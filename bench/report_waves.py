@@ -182,7 +182,7 @@ def interior_section(results):
     rows = []
     for space, medium, count in sorted(inner):
         same = [x for x in widths + thirty if x.medium == medium and nodes(x) == count and x.space in (space, "python")]
-        for x in sorted(same, key=lambda x: x.boundary):
+        for x in sorted(same, key=lambda x: x.points):
             rows.append([x.space if x.space != "python" else x.kernel, medium, x.boundary + ("" if x in widths else ":30"), grid(x),
                          f"{x.points / x.best * 1e3:.3g}", giga(x.best * count / x.points), giga(x.rate * count / x.points)])
     if not rows:
