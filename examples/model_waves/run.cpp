@@ -89,6 +89,7 @@ class Program : public ShotProgram<T, Dim> {
     job.modelling.shots = m_o.only_shot ? 1 : static_cast<std::int64_t>(job.shots.size());
     // what a host may take is checked for the shots that are asked for
     const bool bound = m_o.memory > 0 && m_o.space != "cuda";
+    job.modelling.gathers_wait = false;  // traces alone do
     job.modelling.at_once = m_o.at_once == 0 && bound ? 1 : m_o.at_once;
   }
 

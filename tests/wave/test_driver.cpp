@@ -6,11 +6,11 @@
 #include <moho/wave/driver.hpp>
 #include <moho/wave/snapshots.hpp>
 
-#include <atomic>
 #include <cstring>
 #include <map>
 #include <mutex>
 
+#include "allocations.hpp"
 #include "support.hpp"
 
 namespace moho::testing {
@@ -197,29 +197,6 @@ MEMORY_TEST(Driver, SaysWhatIsWrong) {
   EXPECT_THAT(message(2000.0, 8.0, [](auto&, auto&, auto& s) { s.receivers[0][1] = -7.0; }),
               StartsWith("receivers: shot 3: receiver 0"));
 }
-
-// What Kokkos allocates, all spaces together.
-struct Allocations {
-  static inline std::atomic<std::int64_t> now{0}, most{0};
-  static void add(Kokkos_Profiling_SpaceHandle, const char*, const void*, std::uint64_t bytes) {
-    const std::int64_t sum = now += static_cast<std::int64_t>(bytes);
-    std::int64_t before = most;
-    while (before < sum && !most.compare_exchange_weak(before, sum)) {
-    }
-  }
-  static void remove(Kokkos_Profiling_SpaceHandle, const char*, const void*, std::uint64_t bytes) {
-    now -= static_cast<std::int64_t>(bytes);
-  }
-  Allocations() {
-    now = most = 0;
-    Kokkos::Tools::Experimental::set_allocate_data_callback(add);
-    Kokkos::Tools::Experimental::set_deallocate_data_callback(remove);
-  }
-  ~Allocations() {
-    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
-    Kokkos::Tools::Experimental::set_deallocate_data_callback(nullptr);
-  }
-};
 
 // The estimate is no less than what a run takes, and not much more.
 MEMORY_TEST(Driver, KnowsItsMemory) {

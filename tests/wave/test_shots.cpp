@@ -5,9 +5,12 @@
 
 #include <moho/wave/shots.hpp>
 
+#include <chrono>
 #include <limits>
+#include <thread>
 #include <utility>
 
+#include "allocations.hpp"
 #include "support.hpp"
 
 namespace moho::testing {
@@ -65,6 +68,61 @@ MEMORY_TEST(ShotsAtOnce, HaveTheBitsOfOneAfterTheOther) {
       EXPECT_EQ(count, shots.size());
     }
   }
+}
+
+// While the caller looks at the first result, workers go on until as many wait as the estimate
+// says.
+MEMORY_TEST(ShotsAtOnce, WaitingResultsAreInTheEstimate) {
+  constexpr std::int64_t receivers = 3000;
+  const Grid<2> grid = cube<2>(41, 10.0);
+  const auto model = constant_model<T, 2, Memory>(exec, grid, Medium::isotropic, {});
+  const auto shots =
+      wave::fixed_spread<2>(wave::point_line<2>({50.0, 50.0}, {350.0, 50.0}, 9),
+                            wave::point_line<2>({0.0, 20.0}, {400.0, 20.0}, receivers));
+  const auto make = [&](std::int64_t count, bool gathers_wait) {
+    wave::ModellingOptions<2> options;
+    options.time.time = 0.3;
+    options.order = 4;
+    options.receivers = receivers;
+    options.shots = count;
+    options.at_once = 2;
+    options.together = 1;
+    options.gathers_wait = gathers_wait;
+    return make_modelling<T, 2, Memory>(exec, grid, model,
+                                        wave::absorbing_faces<2>(Medium::isotropic),
+                                        wave::ricker_wavelet(10.0), options);
+  };
+  const wave::MemoryNeed none = make(2, true).plan().memory, some = make(4, true).plan().memory,
+                         hosts = make(9, false).plan().memory;
+  const Allocations allocations;
+  auto modelling = make(9, true);
+  const wave::MemoryNeed need = modelling.plan().memory;
+  const std::size_t traces = sizeof(T) * receivers * modelling.plan().time.samples;
+  // four are under way or wait, and the caller has one
+  EXPECT_EQ(need.gathers - none.gathers, 3 * traces);
+  EXPECT_EQ(need.host - none.host, 3 * traces);
+  EXPECT_EQ(some.gathers - none.gathers, 2 * traces) << "of four shots";
+  EXPECT_EQ(hosts.gathers, none.gathers);
+  EXPECT_EQ(hosts.host, need.host);
+  EXPECT_EQ(need.most - none.most, 3 * traces);
+  const std::int64_t before = Allocations::now;
+  const auto held = [&] { return Allocations::now - before; };
+  const auto results = static_cast<std::int64_t>(2 * 5 * traces);  // gathers and traces of five
+  int milliseconds = 0;  // for which these, and nothing that shots need while they step, were held
+  wave::model_shots<T, 2, Memory>(
+      exec, modelling, shots, [&](std::size_t k, const wave::ShotResult<T, 2, Memory>&) {
+        const auto begin = std::chrono::steady_clock::now();
+        while (k == 0 && milliseconds < 20 &&
+               std::chrono::steady_clock::now() - begin < std::chrono::minutes(1)) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          const bool five =
+              held() >= results && held() < results + static_cast<std::int64_t>(traces);
+          milliseconds = five ? milliseconds + 1 : 0;
+        }
+      });
+  EXPECT_EQ(milliseconds, 20);
+  EXPECT_LE(static_cast<double>(Allocations::most),
+            1.01 * static_cast<double>(need.most + need.host) + 65536.0);
 }
 
 /// Shots with more and more sources and receivers, at nodes and between them.

@@ -7,6 +7,7 @@
 #include <moho/core/denormals.hpp>
 #include <moho/core/launch_box.hpp>
 #include <moho/fwi/gradient_kernels.hpp>
+#include <moho/fwi/march_start.hpp>
 #include <moho/wave/operators.hpp>
 
 #include <cstdint>
@@ -55,14 +56,14 @@ struct MarchLambda {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename March::Policy::member_type& member) const {
     const wave::detail::StepArguments<T>& s = march.s;
-    std::int64_t x0, x1, y, z;
-    if (!march.tiles.place(s, member.league_rank(), member.team_rank(), x0, x1, y, z)) return;
-    std::int64_t at = s.flat(x0, y, z);
-    typename March::Queue queue;
-    march.begin(at, queue);
+    MarchStart<March> start;
+    if (!start.find(march, member)) return;
+    const std::int64_t y = start.y, z = start.z;
+    std::int64_t at = start.at;
+    typename March::Queue& queue = start.queue;
     T taper[width];
     march.tiles.taper(s, y, z, taper);
-    for (std::int64_t x = x0; x < x1; ++x, at += s.stride_x) {
+    for (std::int64_t x = start.x0; x < start.x1; ++x, at += s.stride_x) {
       // all loads before the first use
       const Vector ahead = wave::detail::load_lanes<width>(s.now[0] + at + radius * s.stride_x);
       Vector d = wave::detail::load_lanes<width>(slope + at);

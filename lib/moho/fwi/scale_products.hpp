@@ -9,6 +9,7 @@
 #include <moho/core/instances.hpp>
 #include <moho/core/launch_box.hpp>
 #include <moho/fwi/gradient_kernels.hpp>
+#include <moho/fwi/march_start.hpp>
 #include <moho/rtm/snapshot.hpp>
 #include <moho/wave/operators.hpp>
 
@@ -101,18 +102,18 @@ struct MarchProducts {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename March::Policy::member_type& member) const {
     const wave::detail::StepArguments<T>& s = march.s;
-    std::int64_t x0, x1, y, z;
-    if (!march.tiles.place(s, member.league_rank(), member.team_rank(), x0, x1, y, z)) return;
-    std::int64_t at = s.flat(x0, y, z);
-    typename March::Queue queue;
-    march.begin(at, queue);
+    MarchStart<March> start;
+    if (!start.find(march, member)) return;
+    const std::int64_t y = start.y, z = start.z;
+    std::int64_t at = start.at;
+    typename March::Queue& queue = start.queue;
     Index<Dim> node{};
-    node[0] = x0;
+    node[0] = start.x0;
     if (Dim == 3) node[1] = y;
     node[Dim - 1] = z;
     std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
     const bool whole = aligned && z >= s.lower[2] && z + width <= s.upper[2];
-    for (std::int64_t x = x0; x < x1;
+    for (std::int64_t x = start.x0; x < start.x1;
          ++x, at += s.stride_x, from += add.snapshot.strides[0], to += add.sums.strides[0]) {
       // all loads before the first use
       Values values{};

@@ -41,16 +41,7 @@ StreamedGradients<T, Dim, Memory>::StreamedGradients(const InstanceOf<Memory>& e
   m_rates = options.rates;
   stream::StreamWishes wishes = options.wishes;
   if constexpr (!is_host_memory<Memory>) {
-    std::size_t free = memory_budget(m_instances.front(), 0);
-    for (const Instance<Memory>& one : m_instances) free = std::min(free, memory_budget(one, 0));
-    free -= std::min<std::size_t>(free, std::size_t(512) << 20);  // kernels and launches
-    if (wishes.device_memory == 0) wishes.device_memory = free;
-    if (wishes.device_memory > free) {
-      throw InputError(concat("device memory is ",
-                              format_bytes(static_cast<double>(wishes.device_memory)),
-                              " (allowed: up to ", format_bytes(static_cast<double>(free)),
-                              ", what is free on the device)"));
-    }
+    wishes.device_memory = stream::detail::allowed_device_memory(m_instances, wishes.device_memory);
   }
   if (options.measure) {
     stream::measure_rates<T, Dim, Memory>(m_instances.front(), *m_adjoint.schemes.front(), m_need,

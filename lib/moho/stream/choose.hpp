@@ -68,17 +68,7 @@ void Streaming<T, Dim, Memory>::decide(StreamWishes& allowed) {
   if constexpr (is_host_memory<Memory>) {
     m_whole = may_be_whole || (m_options.in_core && !in_file && wishes.devices == 1);
   } else {
-    std::size_t free = memory_budget(m_instances.front(), 0);
-    for (const Instance<Memory>& one : m_instances) free = std::min(free, memory_budget(one, 0));
-    // kernels and launches take some, too
-    free -= std::min<std::size_t>(free, std::size_t(512) << 20);
-    if (wishes.device_memory == 0) allowed.device_memory = free;
-    if (allowed.device_memory > free) {
-      throw InputError(concat("device memory is ",
-                              format_bytes(static_cast<double>(wishes.device_memory)),
-                              " (allowed: up to ", format_bytes(static_cast<double>(free)),
-                              ", what is free on the device)"));
-    }
+    allowed.device_memory = detail::allowed_device_memory(m_instances, wishes.device_memory);
     const std::size_t in_core =
         std::max(m_modelling.memory.most, m_modelling.memory.model + m_modelling.memory.extended) +
         m_need.fixed;

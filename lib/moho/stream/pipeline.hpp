@@ -210,6 +210,9 @@ class Pipeline {
   // without parameters; without a volume (null) those on the device alone, in the same order.
   Copies copies(const StreamRange& range, std::int64_t level, bool parameters,
                 const std::vector<PlaneArray<T>>* model, const VolumeState<T>* state) const;
+  // What leaves the ring when a range has had all updates of a sweep here: of its planes in the
+  // grid.
+  Copies written(const StreamRange& range, const VolumeState<T>& state) const;
   void fill_in(const StreamRange& range);
   void step_stage(const StreamStage& stage);
   void slopes(const StreamStage& stage, const Box<Dim>& box);

@@ -122,13 +122,19 @@ void Pipeline<T, Dim, Memory>::load_from(const Pipeline& before, const StreamRan
 }
 
 template <class T, int Dim, class Memory>
-void Pipeline<T, Dim, Memory>::store(const StreamRange& range, const VolumeState<T>& state,
-                                     T* staging) {
+typename Pipeline<T, Dim, Memory>::Copies Pipeline<T, Dim, Memory>::written(
+    const StreamRange& range, const VolumeState<T>& state) const {
   const StreamRange own = inside(range);
-  if (own.planes.empty()) return;
+  if (own.planes.empty()) return {};
   const std::int64_t level =
       m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
-  for (const auto& part : copies(own, level, false, nullptr, &state)) {
+  return copies(own, level, false, nullptr, &state);
+}
+
+template <class T, int Dim, class Memory>
+void Pipeline<T, Dim, Memory>::store(const StreamRange& range, const VolumeState<T>& state,
+                                     T* staging) {
+  for (const auto& part : written(range, state)) {
     T* const to = staging != nullptr ? staging : part.host;
     copy(m_store, detail::LockedElements<T, Memory>(to, static_cast<std::size_t>(part.count)),
          detail::device_part(part));
@@ -139,11 +145,7 @@ void Pipeline<T, Dim, Memory>::store(const StreamRange& range, const VolumeState
 template <class T, int Dim, class Memory>
 void Pipeline<T, Dim, Memory>::unload(const StreamRange& range, const VolumeState<T>& state,
                                       const T* staging) const {
-  const StreamRange own = inside(range);
-  if (own.planes.empty()) return;
-  const std::int64_t level =
-      m_schedule->first_level(range.sweep, m_device) + m_schedule->updates(range.sweep, m_device);
-  for (const auto& part : copies(own, level, false, nullptr, &state)) {
+  for (const auto& part : written(range, state)) {
     const auto count = static_cast<std::size_t>(part.count);
     copy(Instance<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace()),
          HostElements<T>(part.host, count), HostElements<const T>(staging, count));

@@ -4,6 +4,7 @@
 /// \file
 /// \brief What is found out about a model and its shots before volumes stream (internal).
 
+#include <moho/core/space.hpp>
 #include <moho/stream/plan.hpp>
 #include <moho/stream/volume.hpp>
 #include <moho/wave/boundary.hpp>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +24,22 @@ namespace detail {
 
 /// The host's own instance.
 inline Instance<Kokkos::HostSpace> host_instance() { return Kokkos::DefaultHostExecutionSpace(); }
+
+/// Bytes that a stream may take on each of some devices: what was asked for, or, for 0, what is
+/// free on the fullest of them but for what kernels and launches take. \throws InputError for more
+template <class Memory>
+std::size_t allowed_device_memory(const std::vector<Instance<Memory>>& devices, std::size_t asked) {
+  std::size_t free = memory_budget(devices.front(), 0);
+  for (const Instance<Memory>& one : devices) free = std::min(free, memory_budget(one, 0));
+  free -= std::min<std::size_t>(free, std::size_t(512) << 20);
+  if (asked == 0) return free;
+  if (asked > free) {
+    throw InputError(concat("device memory is ", format_bytes(static_cast<double>(asked)),
+                            " (allowed: up to ", format_bytes(static_cast<double>(free)),
+                            ", what is free on the device)"));
+  }
+  return asked;
+}
 
 /// A model's fields in another memory. It waits.
 template <class T, int Dim, class Memory>

@@ -13,44 +13,19 @@
 /// - along the march, x, the new psi is computed layer_radius() planes ahead, from what the thread
 ///   has in its queue, and kept in registers of the thread: no barrier.
 ///
-/// psi of nodes around a tile is computed again from the old one, as its neighbours do. Where the
-/// box is cut depends on the grid alone, so that a node gets the same bits in any box.
+/// psi of nodes around a tile is computed again from the old one, as its neighbours do.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/cpml.hpp>
+#include <moho/wave/cpml_arithmetic.hpp>
+#include <moho/wave/cpml_pieces.hpp>
 #include <moho/wave/march_device.hpp>
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
+#include <cstdint>
 
 namespace moho::wave::detail {
-
-/// A part of a box whose nodes are reached by the layers of the same axes.
-struct LayerPiece {
-  int end;                 ///< number of the first team behind it
-  int lower[3], upper[3];  ///< its nodes
-  int first_z;             ///< lower[2] rounded down to a vector
-  int lanes, rows;         ///< threads of a tile along z and y
-  int tiles_z, tiles_y;    ///< tiles along z and y
-  int planes;              ///< planes that a team marches through
-  int axes;                ///< bit d: layers across axis d reach it
-  int side[3];             ///< which of the two across each axis: 0 the lower, 1 the upper
-};
-
-/// How pieces are made; the numbers are those of the fastest trial.
-struct LayerCut {
-  int lanes = 16;     ///< threads along z where no layer across y or z reaches
-  int rim_lanes = 8;  ///< the same where one does
-  int planes = 32;    ///< of a march, at most
-  int rim_planes = 64;
-  int flat_planes = 4;  ///< in 2D, where teams are few: short marches are more of them
-  int flat_rim_planes = 4;
-  int flat_planes_of_several = 16;  ///< in 2D, in a launch for several wavefields
-  int flat_rim_planes_of_several = 8;
-  int unit_y = 32;         ///< rows that a rim across y is a multiple of
-  int unit_z = 32;         ///< 4-byte words that a rim across z is a multiple of
-  bool rims_first = true;  ///< pieces that layers reach come first: they take longer a plane
-};
 
 /// The shape of teams.
 template <Stencil stencil, class T, int radius>
@@ -74,7 +49,9 @@ struct RimTraits : Traits {
 /// One step of isotropic media, variable density and self-adjoint VTI, with layers.
 template <Stencil stencil, class T, int Dim, int radius, class Exec,
           class Traits = DeviceLayerMarchTraits<stencil, T, radius>>
-struct DeviceLayerMarch {
+struct DeviceLayerMarch
+    : LayerArithmetic<T, DeviceMarch<stencil, T, Dim, radius, Exec, RimTraits<Traits>>::width,
+                      radius> {
   using March = DeviceMarch<stencil, T, Dim, radius, Exec, Traits>;
   using Rim = DeviceMarch<stencil, T, Dim, radius, Exec, RimTraits<Traits>>;
   static constexpr int threads = March::threads, width = Rim::width, fields = March::fields;
@@ -82,10 +59,16 @@ struct DeviceLayerMarch {
       Exec, Kokkos::LaunchBounds<threads, Dim == 3 ? Traits::blocks : Traits::flat_blocks>,
       Kokkos::IndexType<int>>;
   using Vector = typename Rim::Vector;
+  using Arithmetic = LayerArithmetic<T, width, radius>;
+  using Arithmetic::difference;
+  using Arithmetic::difference_ahead;
+  using Arithmetic::remember;
+  using Arithmetic::same;
+  using Arithmetic::update;
   using Queue = typename Rim::Queue;
   static_assert(March::width % Rim::width == 0);
   static constexpr int queues = Rim::queues, side = Rim::side, center = Rim::center;
-  static constexpr int reach = layer_radius(radius);          ///< of slopes
+  static constexpr int reach = Arithmetic::reach;             ///< of slopes
   static constexpr int around = (reach + width - 1) / width;  ///< the same along z, in vectors
   static constexpr int ring = 2 * reach;                      ///< planes of psi across x
   static constexpr int most_lanes = 32, least_lanes = Dim == 3 ? 6 : 4;
@@ -118,141 +101,12 @@ struct DeviceLayerMarch {
 
   /// Cuts the box of the arguments into pieces. Returns the teams of a wavefield.
   std::int64_t cover(const LayerCut& cut) {
-    const StepArguments<T>& s = march.s;
-    int bounds[3][4], reached[3][3];
-    for (int d = 0; d < 3; ++d) {
-      const LayerPair<T>& l = layers[d];
-      const bool below = l.lower_end > 0, above = l.upper_begin < l.extent;
-      const int wide = d == 2 ? cut.unit_z * 4 / static_cast<int>(sizeof(T)) : cut.unit_y;
-      const int least = d == 2 ? March::width : 1;  // not less than that of rims
-      int low = 0, high = l.extent;
-      for (const int unit : {d == 0 ? 1 : wide, least}) {
-        if (below) low = (l.lower_end + reach + unit - 1) / unit * unit;
-        if (above) {
-          high = l.upper_begin - reach;
-          // vectors are not cut
-          high =
-              d == 2 ? high / unit * unit : l.extent - (l.extent - high + unit - 1) / unit * unit;
-        }
-        if (low <= high && high >= 0) break;
-      }
-      const int all[4] = {0, low, high, l.extent};
-      for (int k = 0; k < 4; ++k) {
-        bounds[d][k] = static_cast<int>(std::clamp<std::int64_t>(all[k], s.lower[d], s.upper[d]));
-      }
-      reached[d][0] = below;
-      reached[d][1] = 0;
-      reached[d][2] = above;
-    }
-    count = 0;
-    std::int64_t teams = 0;
-    for (int turn = 0; turn < 2; ++turn) {
-      for (int k = 0; k < 27; ++k) {
-        const int part[3] = {k / 9, k / 3 % 3, k % 3};
-        LayerPiece piece{};
-        for (int d = 0; d < 3; ++d) {
-          piece.lower[d] = bounds[d][part[d]];
-          piece.upper[d] = bounds[d][part[d] + 1];
-          piece.axes |= reached[d][part[d]] << d;
-          piece.side[d] = part[d] == 2 ? 1 : 0;
-        }
-        bool empty = (piece.axes != 0) != ((turn == 1) != cut.rims_first);
-        for (int d = 0; d < 3; ++d) empty = empty || piece.lower[d] >= piece.upper[d];
-        if (empty) continue;
-        teams += place(cut, s.shots, piece);
-        piece.end = static_cast<int>(teams);
-        pieces[count++] = piece;
-      }
-    }
-    return teams;
-  }
-
-  /// The tiles of a piece. Returns their number.
-  static std::int64_t place(const LayerCut& cut, int shots, LayerPiece& piece) {
-    const auto ceiling = [](int n, int by) { return (n + by - 1) / by; };
-    const int nodes = piece.axes == 0 ? March::width : width;
-    piece.first_z = piece.lower[2] / nodes * nodes;
-    const int vectors = ceiling(piece.upper[2] - piece.first_z, nodes);
-    const bool rim = (piece.axes & 6) != 0;
-    piece.lanes = most_lanes;
-    if (Dim == 3)
-      piece.lanes =
-          (rim ? cut.rim_lanes * 16 : cut.lanes * 16) / (nodes * static_cast<int>(sizeof(T)));
-    if (Dim == 2 || (piece.axes & 4) != 0) {
-      // a tile as wide as the piece, if it can be
-      const int tiles = ceiling(vectors, most_lanes);
-      piece.lanes = ceiling(vectors, tiles);
-    }
-    // threads of the tile compute what is around it: so many lanes along z and rows along y
-    if (piece.axes != 0) {
-      const int most = (piece.axes & 2) != 0 ? threads / (2 * reach) : most_lanes;
-      piece.lanes =
-          std::clamp(piece.lanes, std::max(least_lanes, 2 * around), std::min(most, most_lanes));
-    }
-    piece.rows = threads / piece.lanes;
-    piece.tiles_z = ceiling(vectors, piece.lanes);
-    piece.tiles_y = Dim == 3 ? ceiling(piece.upper[1] - piece.lower[1], piece.rows) : 1;
-    const int planes = piece.upper[0] - piece.lower[0];
-    int most = piece.axes == 0 ? cut.planes : cut.rim_planes;
-    if (Dim == 2 && shots == 1) most = piece.axes == 0 ? cut.flat_planes : cut.flat_rim_planes;
-    if (Dim == 2 && shots > 1) {
-      most = piece.axes == 0 ? cut.flat_planes_of_several : cut.flat_rim_planes_of_several;
-    }
-    piece.planes = ceiling(planes, ceiling(planes, most));
-    const int marches = ceiling(planes, piece.planes);
-    return static_cast<std::int64_t>(piece.tiles_z) * piece.tiles_y *
-           (Dim == 3 ? marches : ceiling(marches, piece.rows));
-  }
-
-  /// A value of psi along an axis; explicitly fused, so that all who compute it get the same bits.
-  KOKKOS_FORCEINLINE_FUNCTION static void update(const T (&slope)[width], const Vector& a,
-                                                 const Vector& b, Vector& psi) {
-    using std::fma;
-    MOHO_UNROLL
-    for (int i = 0; i < width; ++i) psi.v[i] = fma(a.v[i], slope[i], b.v[i] * psi.v[i]);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION static Vector same(T value) {
-    Vector v;
-    MOHO_UNROLL
-    for (int i = 0; i < width; ++i) v.v[i] = value;
-    return v;
-  }
-  /// First derivative along x or y.
-  KOKKOS_FORCEINLINE_FUNCTION static void difference(const T* here, std::int64_t stride, const T* c,
-                                                     T (&slope)[width]) {
-    MOHO_UNROLL
-    for (int i = 0; i < width; ++i) slope[i] = 0;
-    MOHO_UNROLL
-    for (int k = 1; k <= reach; ++k) {
-      const Vector up = load_lanes<width>(here + k * stride);
-      const Vector low = load_lanes<width>(here - k * stride);
-      MOHO_UNROLL
-      for (int i = 0; i < width; ++i) slope[i] += c[k] * (up.v[i] - low.v[i]);
-    }
-  }
-  /// The same along x, `reach` planes ahead in a queue.
-  template <class Column>
-  KOKKOS_FORCEINLINE_FUNCTION static void difference_ahead(const Column& column, const T* c,
-                                                           T (&slope)[width]) {
-    MOHO_UNROLL
-    for (int i = 0; i < width; ++i) slope[i] = 0;
-    MOHO_UNROLL
-    for (int k = 1; k <= reach; ++k) {
-      MOHO_UNROLL
-      for (int i = 0; i < width; ++i) {
-        slope[i] += c[k] * (column[radius + reach + k][i] - column[radius + reach - k][i]);
-      }
-    }
-  }
-  /// zeta of a node, and what the derivative of psi and zeta add to the second one.
-  KOKKOS_FORCEINLINE_FUNCTION static void remember(const Vector& a, const Vector& b,
-                                                   const T (&second)[width], Vector& zeta,
-                                                   T (&change)[width]) {
-    MOHO_UNROLL
-    for (int i = 0; i < width; ++i) {
-      zeta.v[i] = b.v[i] * zeta.v[i] + a.v[i] * (second[i] + change[i]);
-      change[i] += zeta.v[i];
-    }
+    constexpr PieceShape shape{Dim,          static_cast<int>(sizeof(T)),
+                               March::width, width,
+                               threads,      reach,
+                               around,       most_lanes,
+                               least_lanes};
+    return cut_pieces<T>(shape, cut, march.s, layers, pieces, count);
   }
 
   /// A march through a piece that layers of the given axes reach; -1: of those that it names.
@@ -739,51 +593,4 @@ struct DeviceLayerMarch {
   }
 };
 
-/// Steps a box of a grid with layers.
-template <class T, class Memory>
-using LayeredLaunch = void (*)(const Instance<Memory>&, const LayeredArguments<T>&);
-
-/// The kernels of devices for a step with layers, by order.
-template <Stencil stencil, class T, int Dim, class Exec>
-LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(int order) {
-  constexpr LayeredLaunch<T, MemoryOf<Exec>> table[] = {
-      &DeviceLayerMarch<stencil, T, Dim, 1, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, Dim, 2, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, Dim, 3, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, Dim, 4, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, Dim, 5, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, Dim, 6, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, Dim, 7, Exec>::launch,
-      &DeviceLayerMarch<stencil, T, Dim, 8, Exec>::launch};
-  return table[order / 2 - 1];
-}
-
-/// The step with layers of a stencil that has_layer_march().
-template <class T, int Dim, class Exec>
-LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(Stencil stencil, int order) {
-  switch (stencil) {
-    case Stencil::vti:
-      return layered_launch_of<Stencil::vti, T, Dim, Exec>(order);
-    case Stencil::variable_density:
-      return layered_launch_of<Stencil::variable_density, T, Dim, Exec>(order);
-    default:
-      return layered_launch_of<Stencil::isotropic, T, Dim, Exec>(order);
-  }
-}
-
 }  // namespace moho::wave::detail
-
-/// \cond
-#define MOHO_WAVE_DEVICE_RIM(prefix, stencil, T, Dim, Exec) \
-  prefix template LayeredLaunch<T, Exec::memory_space>      \
-  layered_launch_of<Stencil::stencil, T, Dim, Exec>(int);
-#define MOHO_WAVE_DEVICE_RIMS(prefix, T, Dim, Exec)            \
-  MOHO_WAVE_DEVICE_RIM(prefix, isotropic, T, Dim, Exec)        \
-  MOHO_WAVE_DEVICE_RIM(prefix, variable_density, T, Dim, Exec) \
-  MOHO_WAVE_DEVICE_RIM(prefix, vti, T, Dim, Exec)
-#if defined(MOHO_WAVE_KERNELS) && defined(KOKKOS_ENABLE_CUDA)
-namespace moho::wave::detail {
-MOHO_FOR_DEVICES(MOHO_WAVE_DEVICE_RIMS, extern)
-}  // namespace moho::wave::detail
-#endif
-/// \endcond

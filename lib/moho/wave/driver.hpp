@@ -300,6 +300,7 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
   shape.keep_given = !releases;
   shape.keep_model = options.keep_model;
   shape.receivers = options.receivers;
+  shape.gathers_wait = options.gathers_wait;
   shape.rows = plan.time.steps + 2 * detail::resampling_radius;
   shape.samples = plan.time.samples;
   shape.snapshots = plan.time.snapshot_every > 0;
@@ -324,6 +325,7 @@ ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid
     plan.together = options.together > 0 ? std::min(options.together, plan.at_once)
                                          : shots_together<Memory>(plan.at_once, one_launch);
     shape.at_once = plan.at_once;
+    shape.waiting = waiting_results(plan.at_once, plan.together, most);
     plan.memory = modelling_memory<T, Dim>(shape);
   };
   estimate();

@@ -27,6 +27,8 @@ struct MemoryShape {
   bool keep_given = false;                        ///< the model as it was given stays
   bool keep_model = false;     ///< the model with its layers stays during the steps
   int at_once = 1;             ///< shots at once, each with a wavefield
+  int waiting = 0;             ///< results besides that wait for their turn (waiting_results())
+  bool gathers_wait = true;    ///< these keep their gathers, not their traces alone
   std::int64_t receivers = 0;  ///< of the largest shot
   std::int64_t rows = 0;       ///< time levels that receivers record
   std::int64_t samples = 0;    ///< of a trace
@@ -74,8 +76,11 @@ MemoryNeed modelling_memory(const MemoryShape<Dim>& shape) {
   need.wavefield = bytes(shape.at_once * (levels * padded + layers));
   // weights of a point along each axis, and where they begin
   const std::int64_t point = Dim * 20 + 32;
-  need.gathers = bytes(shape.at_once * shape.receivers * (shape.rows + shape.samples + point));
-  need.host = bytes(shape.at_once * shape.receivers * (shape.rows + 3 * shape.samples));
+  const std::int64_t traces = shape.receivers * shape.samples;
+  need.gathers = bytes(shape.at_once * shape.receivers * (shape.rows + shape.samples + point) +
+                       (shape.gathers_wait ? shape.waiting * traces : 0));
+  need.host = bytes(shape.at_once * shape.receivers * (shape.rows + 3 * shape.samples) +
+                    shape.waiting * traces);
   if (shape.snapshots) {
     need.snapshots = bytes(2 * shape.grid.size());  // SnapshotOptions::slots
   }

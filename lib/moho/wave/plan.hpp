@@ -56,6 +56,8 @@ struct ModellingOptions {
   int together = 0;            ///< of these, shots in step with each other (model_together()), the
                                ///< others by threads of their own; 0: shots_together()
   std::size_t memory = 0;      ///< bytes that may be taken in the space; 0: what is free
+  bool gathers_wait = true;    ///< results that wait for their turn keep their gathers, as those of
+                               ///< model_shots() do: for the estimate of memory
   bool keep_model = false;     ///< keep the model with its layers for Modelling::extended_model()
 };
 
@@ -65,10 +67,10 @@ struct MemoryNeed {
   std::size_t extended = 0;   ///< with its layers
   std::size_t medium = 0;     ///< as kernels read it
   std::size_t wavefield = 0;  ///< both time levels, slopes, the memory of layers, of all at once
-  std::size_t gathers = 0;    ///< receivers, and what they record
+  std::size_t gathers = 0;    ///< receivers, what they record, and results that wait
   std::size_t snapshots = 0;  ///< on their way to the host
   std::size_t most = 0;       ///< at any one time, the model given included
-  std::size_t host = 0;       ///< on the host besides: traces, snapshots
+  std::size_t host = 0;       ///< on the host besides: traces, those that wait as well
 };
 
 /// What was chosen and found before the first step.

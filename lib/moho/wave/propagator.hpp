@@ -3,14 +3,17 @@
 
 /// \file
 /// \brief The time step, of any box of any window, and the propagator that owns a whole model.
+///
+/// Perfectly matched layers of devices are in cpml_launch.hpp and cpml_faces.hpp, those of hosts in
+/// step.hpp.
 
 #include <moho/core/instances.hpp>
 #include <moho/wave/medium.hpp>
 #include <moho/wave/wavefield.hpp>
 #ifdef KOKKOS_ENABLE_CUDA
 #include <moho/wave/axis_ring_device.hpp>
-#include <moho/wave/cpml_device.hpp>
 #include <moho/wave/cpml_faces.hpp>
+#include <moho/wave/cpml_launch.hpp>
 #endif
 
 #include <algorithm>

@@ -56,7 +56,9 @@ struct ShotPlaces {
 /// \brief Models shots over one model, as many at once as modelling.plan().at_once says
 /// (ModellingOptions::at_once), plan().together of them in step with each other.
 ///
-/// Every shot has the bits that Modelling::shot() gives.
+/// Every shot has the bits that Modelling::shot() gives. Results wait where a shot before them
+/// takes longer, waiting_results() at most beside those under way: plan().memory has them all where
+/// ModellingOptions say how many shots and receivers there are.
 /// \param exec where the first worker runs; others get instances of their own on its device
 /// \param modelling of the model; its wavefield serves the first worker
 /// \param shots in the order in which `take` gets them

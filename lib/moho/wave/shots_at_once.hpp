@@ -19,8 +19,10 @@ namespace moho::wave {
 ///
 /// A device takes as many as have about two million nodes together, 4 at most. Hosts take a shot a
 /// thread where a shot has up to a million nodes, there is one for each thread and OpenMP does not
-/// bind threads to cores, and one with all threads otherwise. \param exec where they run \param
-/// nodes of the grid of a shot, with its layers \param shots that there are
+/// bind threads to cores, and one with all threads otherwise.
+/// \param exec where they run
+/// \param nodes of the grid of a shot, with its layers
+/// \param shots that there are
 template <class Memory>
 int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes, std::int64_t shots) {
   constexpr std::int64_t most = 4, enough = std::int64_t{1} << 21;
@@ -45,6 +47,9 @@ int shots_at_once(const Instance<Memory>& exec, std::int64_t nodes, std::int64_t
 
 /// \brief True where model_together() has one launch a step for all shots: on hosts and, in 2D, on
 /// devices, unless perfectly matched layers are corrected after the step there (Fletcher's VTI).
+/// \param medium of the model
+/// \param equations of VTI and TTI
+/// \param faces of the grid
 template <class T, int Dim, class Memory>
 bool steps_in_one_launch(Medium medium, Equations equations, const Boundaries<Dim>& faces) {
   if constexpr (is_host_memory<Memory>) return true;
@@ -61,7 +66,9 @@ bool steps_in_one_launch(Medium medium, Equations equations, const Boundaries<Di
 ///
 /// A device has two workers where there are four shots or more: while one of them takes traces the
 /// other one steps. Hosts step no shots together: threads that share the steps of several shots
-/// meet after each of them. \param at_once shots at once \param one_launch steps_in_one_launch()
+/// meet after each of them.
+/// \param at_once shots at once
+/// \param one_launch steps_in_one_launch()
 template <class Memory>
 int shots_together(int at_once, bool one_launch) {
   if (is_host_memory<Memory> || !one_launch) return 1;
@@ -70,10 +77,24 @@ int shots_together(int at_once, bool one_launch) {
 
 /// \brief The number of shots at once that was fastest in trials where they are stepped together:
 /// as many as have about twelve million nodes, 16 at most.
+/// \param nodes of the grid of a shot, with its layers
+/// \param shots that there are
 inline int shots_at_once_together(std::int64_t nodes, std::int64_t shots) {
   constexpr std::int64_t most = 16, enough = 12 * (std::int64_t{1} << 20);
   const std::int64_t wanted = (enough + nodes - 1) / std::max<std::int64_t>(nodes, 1);
   return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, shots), std::int64_t{1}, most));
+}
+
+/// \brief Results of shots beside those under way that model_shots() holds at most: those that wait
+/// for their turn, and those that the caller is looking at.
+/// \param at_once shots at once
+/// \param together of these, shots in step with each other
+/// \param shots that there are
+inline int waiting_results(int at_once, int together, std::int64_t shots) {
+  const int workers = (at_once + together - 1) / together;
+  if (workers <= 1) return 0;
+  const std::int64_t held = std::int64_t{results_at_once(workers) + 1} * together;
+  return static_cast<int>(std::max<std::int64_t>(std::min(held, shots) - at_once, 0));
 }
 
 }  // namespace moho::wave

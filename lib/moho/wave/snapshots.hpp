@@ -75,7 +75,11 @@ class SnapshotQueue {
   /// for several boxes at once.
   using Take = std::function<void(const SnapshotPart<T>&)>;
 
-  /// Allocates. \param box nodes that are handed over, in the window of the arrays put()
+  /// Allocates slots and buffers, and starts the threads of the function.
+  /// \param exec leaves the values that put() submits
+  /// \param box nodes that are handed over, in the window of the arrays put()
+  /// \param take gets the values
+  /// \param options slots, writers, bytes of a part
   SnapshotQueue(const InstanceOf<Memory>& exec, const Box<Dim>& box, Take take,
                 const SnapshotOptions& options = {});
   SnapshotQueue(const SnapshotQueue&) = delete;
@@ -84,13 +88,18 @@ class SnapshotQueue {
   ~SnapshotQueue();
 
   /// \brief Submits the values of a padded array as the instance leaves them that it was made with.
+  /// \param layout of the array
+  /// \param field the array
+  /// \param number handed to the function with the values
   /// \throws what the function has thrown for earlier values
   void put(const Layout<Dim>& layout, const Storage<const T, Memory>& field, std::int64_t number);
   /// Waits until the function has had all values. \throws what the function has thrown
   void finish();
   /// Seconds that put() and finish() have waited: what the snapshots have cost the run.
   double seconds_waited() const { return m_waited; }
-  /// Bytes in the memory of the run.
+  /// \brief Bytes in the memory of the run.
+  /// \param box nodes that are handed over
+  /// \param options the slots
   static std::size_t bytes(const Box<Dim>& box, const SnapshotOptions& options = {}) {
     return static_cast<std::size_t>(std::max(options.slots, 1)) *
            static_cast<std::size_t>(box.size()) * sizeof(T);

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What point sets are made of: weights along the axes, the lists of nodes that points share
+/// in, and the kernels that read and add there.
+
+#include <moho/core/instance.hpp>
+#include <moho/wave/layout.hpp>
+#include <moho/wave/sinc.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace moho::wave::detail {
+
+/// The weights of a position along an axis of `extent` nodes. What falls outside is dropped, or
+/// comes back with the other sign behind a free surface, on which the field is zero.
+inline SincWeights weights_on_axis(double position, int radius, std::int64_t extent,
+                                   bool free_lower, bool free_upper) {
+  const double end = static_cast<double>(extent - 1);
+  const SincWeights all = sinc_weights(std::clamp(position, 0.0, end), radius);
+  const std::int64_t last = extent - 1;
+  const auto image = [&](std::int64_t node, double& sign) {
+    sign = 1.0;
+    for (int fold = 0; fold < 2 * largest_sinc_radius; ++fold) {
+      if (node >= 0 && node <= last) {
+        const bool on_surface = (node == 0 && free_lower) || (node == last && free_upper);
+        return on_surface ? std::int64_t(-1) : node;
+      }
+      if (!(node < 0 ? free_lower : free_upper)) return std::int64_t(-1);
+      node = node < 0 ? -node : 2 * last - node;
+      sign = -sign;
+    }
+    return std::int64_t(-1);
+  };
+  SincWeights result;
+  double sign = 1.0;
+  std::int64_t lowest = extent, highest = -1;
+  for (int i = 0; i < all.count; ++i) {
+    const std::int64_t node = image(all.first + i, sign);
+    if (node < 0) continue;
+    lowest = std::min(lowest, node);
+    highest = std::max(highest, node);
+  }
+  if (highest < 0) return result;
+  result.first = lowest;
+  result.count = static_cast<int>(highest - lowest + 1);
+  for (int i = 0; i < all.count; ++i) {
+    const std::int64_t node = image(all.first + i, sign);
+    if (node < 0) continue;
+    result.weight[static_cast<std::size_t>(node - lowest)] +=
+        sign * all.weight[static_cast<std::size_t>(i)];
+  }
+  return result;
+}
+
+/// The nodes of a point: a box of them, with weights along each axis.
+template <int Dim>
+struct Window {
+  std::int64_t element;  ///< of the first node, counted from node (0, ..., 0)
+  int count[Dim];        ///< nodes along each axis
+};
+
+/// The weights of all points, for kernels.
+template <class T, int Dim>
+struct PointWeights {
+  const Window<Dim>* windows;  ///< by point
+  const T* weights;            ///< point, axis, node
+  Index<Dim> strides;
+  int width;  ///< weights kept of each point and axis
+
+  /// Weight of the node at (i0, i1 ...) of a point's box. Injection is given the same number.
+  KOKKOS_FORCEINLINE_FUNCTION static T product(const T* weight, int width,
+                                               const Kokkos::Array<int, Dim>& i) {
+    T result = weight[i[0]];
+    for (int d = 1; d < Dim; ++d) result *= weight[d * width + i[d]];
+    return result;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION const T* of(std::int64_t point) const {
+    return weights + point * Dim * width;
+  }
+};
+
+/// One product of the sum that a point records.
+template <class T, int Dim>
+struct RecordTerm {
+  PointWeights<T, Dim> points;
+  const T* field;  ///< node (0, ..., 0)
+  Planes planes;   ///< points whose last nodes are in these are recorded
+
+  /// True for points that are recorded.
+  KOKKOS_FORCEINLINE_FUNCTION bool takes(const Window<Dim>& window) const {
+    return planes.contains(window.element / points.strides[0] + window.count[0] - 1);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const Window<Dim>& window, const T* weight,
+                                           int node) const {
+    Kokkos::Array<int, Dim> i{};
+    std::int64_t element = window.element;
+    for (int d = Dim - 1; d > 0; --d) {
+      i[d] = node % window.count[d];
+      node /= window.count[d];
+      element += i[d] * points.strides[d];
+    }
+    i[0] = node;
+    element += node * points.strides[0];
+    return points.product(weight, points.width, i) * field[element];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static int nodes(const Window<Dim>& window) {
+    int n = 1;
+    for (int d = 0; d < Dim; ++d) n *= window.count[d];
+    return n;
+  }
+};
+
+/// Reads a field at the points, a thread a point: row after row, without the divisions of term.
+template <class T, int Dim>
+struct RecordByThread {
+  RecordTerm<T, Dim> term;
+  T* values;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t point) const {
+    const Window<Dim> window = term.points.windows[point];
+    if (!term.takes(window)) return;
+    const T* const weight = term.points.of(point);
+    const T* const last = weight + (Dim - 1) * term.points.width;
+    const int planes = Dim == 3 ? window.count[0] : 1;
+    const int rows = window.count[Dim - 2];
+    T sum = T(0);
+    for (int i = 0; i < planes; ++i) {
+      for (int j = 0; j < rows; ++j) {
+        // as in product(): the weights of the first axes, then the last
+        const T share = Dim == 3 ? weight[i] * weight[term.points.width + j] : weight[j];
+        const T* const row = term.field + window.element +
+                             (Dim == 3 ? i * term.points.strides[0] : 0) +
+                             j * term.points.strides[Dim - 2];
+        for (int k = 0; k < window.count[Dim - 1]; ++k) sum += share * last[k] * row[k];
+      }
+    }
+    values[point] = sum;
+  }
+};
+
+/// Reads a field at the points, the lanes of a vector a point.
+template <class T, int Dim, class Exec>
+struct RecordByVector {
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+  static constexpr int team = 8, lanes = 32;
+  RecordTerm<T, Dim> term;
+  T* values;
+  std::int64_t count;
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    read(member, static_cast<std::int64_t>(member.league_rank()) * team + member.team_rank());
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void read(const Member& member, const std::int64_t point) const {
+    if (point >= count) return;
+    const Window<Dim> window = term.points.windows[point];
+    if (!term.takes(window)) return;
+    const T* const weight = term.points.of(point);
+    T sum = T(0);
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, term.nodes(window)),
+        [&](const int i, T& partial) { partial += term(window, weight, i); }, sum);
+    Kokkos::single(Kokkos::PerThread(member), [&]() { values[point] = sum; });
+  }
+};
+
+/// Reads a field times a factor of each node at the points, a thread a point.
+template <class T, int Dim>
+struct RecordScaled {
+  RecordTerm<T, Dim> term;
+  const T* scale;  ///< node (0, ..., 0)
+  T* values;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t point) const {
+    const Window<Dim> window = term.points.windows[point];
+    if (!term.takes(window)) return;
+    const T* const weight = term.points.of(point);
+    const int nodes = term.nodes(window);
+    T sum = T(0);
+    for (int node = 0; node < nodes; ++node) {
+      Kokkos::Array<int, Dim> i{};
+      std::int64_t element = window.element;
+      int rest = node;
+      for (int d = Dim - 1; d >= 0; --d) {
+        i[d] = rest % window.count[d];
+        rest /= window.count[d];
+        element += i[d] * term.points.strides[d];
+      }
+      sum +=
+          term.points.product(weight, term.points.width, i) * scale[element] * term.field[element];
+    }
+    values[point] = sum;
+  }
+};
+
+/// The nodes that points share in, each with the points' numbers and weights.
+template <class T, class Memory>
+struct NodeLists {
+  Storage<const std::int64_t, Memory> elements;  ///< of the nodes from node 0 on, ascending
+  Storage<const std::int64_t, Memory> starts;    ///< of each node's list; one more than nodes
+  Storage<const std::int32_t, Memory> point;     ///< ascending in each list
+  Storage<const T, Memory> weight;
+};
+
+/// The same for kernels.
+template <class T>
+struct NodeListPointers {
+  const std::int64_t *elements, *starts;
+  const std::int32_t* point;
+  const T* weight;
+};
+
+/// Adds amplitudes to a field: a thread a node, so the order of the sums is always the same.
+template <class T>
+struct Inject {
+  NodeListPointers<T> lists;
+  std::int64_t first;  ///< of the nodes that are written
+  T* field;            ///< node (0, ..., 0)
+  const T* amplitudes;
+  const T* scale;    ///< node (0, ..., 0); null: 1
+  const T* by_node;  ///< the same, one a node of the lists; null: `scale`
+  T factor;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const std::int64_t node = first + n;
+    T sum = T(0);
+    for (std::int64_t i = lists.starts[node]; i < lists.starts[node + 1]; ++i) {
+      sum += lists.weight[i] * amplitudes[lists.point[i]];
+    }
+    sum *= factor;
+    const std::int64_t element = lists.elements[node];
+    const T share = by_node != nullptr ? by_node[node] : scale != nullptr ? scale[element] : T(1);
+    field[element] += sum * share;
+  }
+};
+
+/// A point's share in a node.
+template <class T>
+struct Share {
+  std::int64_t element;
+  std::int32_t point;
+  T weight;
+};
+
+/// Sorts by element; shares in one element stay in the order of their points. Radix sort: tens of
+/// millions of shares, which many receivers have, take a second.
+template <class T>
+void sort_shares(std::vector<Share<T>>& shares) {
+  if (shares.empty()) return;
+  constexpr int bits = 11;
+  constexpr std::size_t buckets = std::size_t(1) << bits;
+  std::int64_t lowest = shares.front().element, highest = lowest;
+  for (const Share<T>& share : shares) {
+    lowest = std::min(lowest, share.element);
+    highest = std::max(highest, share.element);
+  }
+  std::vector<Share<T>> sorted(shares.size());
+  for (int shift = 0; shift < 63 && ((highest - lowest) >> shift) > 0; shift += bits) {
+    const auto bucket = [&](const Share<T>& share) {
+      return (static_cast<std::size_t>(share.element - lowest) >> shift) & (buckets - 1);
+    };
+    std::vector<std::size_t> begin(buckets + 1, 0);
+    for (const Share<T>& share : shares) ++begin[bucket(share) + 1];
+    for (std::size_t b = 0; b < buckets; ++b) begin[b + 1] += begin[b];
+    for (const Share<T>& share : shares) sorted[begin[bucket(share)]++] = share;
+    shares.swap(sorted);
+  }
+}
+
+}  // namespace moho::wave::detail
