@@ -24,6 +24,7 @@ std::atomic<bool> starved{false};  // threads that are not spared get no memory
 thread_local bool spared = false;
 }  // namespace
 
+#if !defined(__CUDA_ARCH__)  // of hosts
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   if (!starved || spared) {
     if (void* const memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
@@ -32,6 +33,7 @@ thread_local bool spared = false;
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
 
 namespace moho::testing {
 namespace {
