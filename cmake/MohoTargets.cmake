@@ -80,6 +80,9 @@ function(moho_pch_target pch)
   set(level_test LIGHT)
   set(level_plain PLAIN)
   moho_own_target(${target} ${level_${kind}})
+  # not through ccache: it preprocesses the headers with those that lie there precompiled from before, and takes what it
+  # once made beside the same ones, also of other headers
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_link_libraries(${target} PRIVATE Kokkos::kokkos)
   set(headers <Kokkos_Core.hpp> <algorithm> <cmath> <cstdint> <functional> <map> <memory> <optional> <random>

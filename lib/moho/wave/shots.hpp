@@ -57,7 +57,7 @@ struct ShotPlaces {
 /// (ModellingOptions::at_once), plan().together of them in step with each other.
 ///
 /// Every shot has the bits that Modelling::shot() gives. Results wait where a shot before them
-/// takes longer, waiting_results() at most beside those under way: plan().memory has them all where
+/// takes longer, no more than waiting_results(): plan().memory has them all where
 /// ModellingOptions say how many shots and receivers there are.
 /// \param exec where the first worker runs; others get instances of their own on its device
 /// \param modelling of the model; its wavefield serves the first worker

@@ -85,15 +85,12 @@ inline int shots_at_once_together(std::int64_t nodes, std::int64_t shots) {
   return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, shots), std::int64_t{1}, most));
 }
 
-/// \brief Results of shots beside those under way that model_shots() holds at most: those that wait
-/// for their turn, and those that the caller is looking at.
-/// \param at_once shots at once
-/// \param together of these, shots in step with each other
+/// \brief Results that wait for their turn where model_shots() has so many shots under way, at
+/// most. \param at_once shots at once \param together of these, shots in step with each other
 /// \param shots that there are
 inline int waiting_results(int at_once, int together, std::int64_t shots) {
   const int workers = (at_once + together - 1) / together;
-  if (workers <= 1) return 0;
-  const std::int64_t held = std::int64_t{results_at_once(workers) + 1} * together;
+  const std::int64_t held = std::int64_t{results_at_once(workers)} * together;
   return static_cast<int>(std::max<std::int64_t>(std::min(held, shots) - at_once, 0));
 }
 
