@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <string>
 #include <thread>
 
 #include "rtm/section.hpp"
@@ -109,7 +110,11 @@ TEST(ThreadedStore, TellsThatItsThreadsAreGone) {
       const auto totals = timeline.totals();
       return totals.empty() ? 0 : static_cast<int>(totals.front().spans);
     };
-    while (compressed() < 9) std::this_thread::yield();
+    // the last thread may begin when the others have done all
+    const auto named = [&] {
+      return timeline.json().find(concat("compression ", threads - 1)) != std::string::npos;
+    };
+    while (compressed() < 9 || !named()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     change_stacks();
     starved = true;
     store.turn(exec);
