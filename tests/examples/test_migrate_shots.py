@@ -364,7 +364,7 @@ class AtOnce(Case):
                 self.assertFalse([name for name in os.listdir(many.folder) if name.startswith("snapshots")])
 
     def test_going_on(self):
-        whole = self.migrate(*self.shots, "--keep-shots", "--at-once", "1", out="whole")
+        whole = self.migrate(*self.shots, "--keep-shots", "--at-once", "1", "--space", "serial", out="whole")
         part = self.migrate(*self.shots, "--keep-shots", "--at-once", "2", "--space", "serial", out="part")
         os.remove(os.path.join(part.folder, "shot_0002.npy"))
         again = self.migrate(*self.shots, "--keep-shots", "--at-once", "2", "--space", "serial", "--resume", out="part")

@@ -365,10 +365,10 @@ class NothingIsLost(support.NothingIsLost, Case):
     survey = ["--vp", "v.npy", "--epsilon", "0.2", "--delta", "0.05", "--spacing", "10", "--time", "0.8", "--source",
               "300,20:2700,20:6", "--receivers", "0,20:3000,20:31", "--snapshot-every", "0.4"]
 
-    def whole_and_interrupted(self, number, more=()):
+    def whole_and_interrupted(self, number, more=(), whole=()):
         rng = np.random.default_rng(3)
         self.save("v.npy", (2000.0 + rng.uniform(0, 300, (301, 151))).astype(np.float32))
-        self.assertEqual(self.call(*self.survey, "--no-plot", "--out", "whole").returncode, 0)
+        self.assertEqual(self.call(*self.survey, *whole, "--no-plot", "--out", "whole").returncode, 0)
         process = self.start(*self.survey, *more)
 
         def two_shots():
@@ -417,7 +417,7 @@ class NothingIsLost(support.NothingIsLost, Case):
 
     def test_a_kill_of_shots_at_once_is_gone_on_with(self):
         several = ["--at-once", "2", "--space", "serial"]
-        self.assertEqual(self.whole_and_interrupted(signal.SIGKILL, several), -9)
+        self.assertEqual(self.whole_and_interrupted(signal.SIGKILL, several, several[2:]), -9)
         there = len(self.summary()["parts"])
         self.assertIn(there, range(2, 6))
         done = self.call(*self.survey, *several, "--no-plot", "--out", "out", "--resume")
@@ -501,7 +501,7 @@ class AtOnce(Case):
 
     def test_ranks_share_shots_of_which_each_has_several(self):
         self.needs_mpirun()
-        self.model(*self.shots, "--at-once", "1", out="one")
+        self.model(*self.shots, "--space", "serial", "--at-once", "1", out="one")
         self.succeed(*self.shots, "--space", "serial", "--at-once", "2", out="many", ranks=2)
         self.assert_same_files(self.names, "one", "many")
 
