@@ -20,7 +20,7 @@ struct FieldSums {
   std::int64_t bad;  ///< position in the box, INT64_MAX if there is none
 };
 
-/// \brief Reads the nodes of a box: an item is a node. FieldRows does the same on hosts, FieldLanes
+/// \brief Reads the nodes of a box: an item is a node. FieldRows does the same on hosts, FieldParts
 /// on devices.
 template <class T, int Dim>
 struct FieldNodes {
