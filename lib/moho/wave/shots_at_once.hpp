@@ -85,8 +85,11 @@ inline int shots_at_once_together(std::int64_t nodes, std::int64_t shots) {
   return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, shots), std::int64_t{1}, most));
 }
 
-/// \brief Results that wait for their turn where model_shots() has so many shots under way, at
-/// most. \param at_once shots at once \param together of these, shots in step with each other
+/// \brief The most results that wait for their turn where model_shots() has so many shots under
+/// way.
+///
+/// \param at_once shots at once
+/// \param together of these, shots in step with each other
 /// \param shots that there are
 inline int waiting_results(int at_once, int together, std::int64_t shots) {
   const int workers = (at_once + together - 1) / together;
