@@ -454,12 +454,22 @@ class Slurm(DistributeCase):
         self.assertEqual(len(self.submissions()) - before, 4)
 
     def test_the_controller_is_killed_and_comes_back(self):
-        process = self.begin("1-8", seconds=9.0, what="none:0")
+        process = self.begin("1-8", seconds=12.0, what="none:0")
         for _ in range(200):
             if self.runs(1) > 0:
                 break
             time.sleep(0.1)
-        time.sleep(7.0)  # it brings its state to the disk every five seconds; what it forgets vanishes for 300
+        # It brings its state to the disk every five seconds, and what it forgets vanishes for 300: it is killed when
+        # the state on the disk is that of now.
+        state = self.slurm.path("state/job_state")
+        for _ in range(8):
+            known, since = self.slurm.jobs(), time.time()
+            for _ in range(120):
+                if os.path.exists(state) and os.stat(state).st_mtime > since:
+                    break
+                time.sleep(0.1)
+            if self.slurm.jobs() == known:
+                break
         self.slurm.controller.kill()
         self.slurm.controller.wait()
         time.sleep(3.0)
