@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/wave_options.hpp"
 
+#include "common/scheme_json.hpp"
 #include "common/summary.hpp"
 
 #include <moho/core/error.hpp>
@@ -102,15 +103,7 @@ Json asked_json(const WaveOptions& o, const Json& times) {
   json["dt"] = o.dt > 0.0 ? Json(o.dt) : Json("auto");
   json["interval"] = o.interval > 0.0 ? Json(o.interval) : Json("auto");
   if (!times.null()) json.merge(times);
-  json["order"] = o.order;
-  json["boundary"] = o.boundary.empty() ? Json("auto") : Json(o.boundary);
-  json["width"] = o.width ? Json(*o.width) : Json("auto");
-  json["free_surface"] = o.free_surface;
-  json["seed"] = o.seed;
-  json["equations"] = o.equations == wave::Equations::fletcher ? "fletcher" : "self_adjoint";
-  if (o.equations == wave::Equations::fletcher) json["sigma"] = o.sigma;
-  json["source_taper"] = o.source_taper ? Json(*o.source_taper) : Json("auto");
-  json["expand"] = rtm::to_string(o.expand);
+  describe_scheme(o, json);
   json["precision"] = o.double_precision ? "double" : "float";
   json["space"] = o.space;
   json["memory"] = memory_json(o);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "migrate_shots/asked.hpp"
 
+#include "common/scheme_json.hpp"
 #include "common/summary.hpp"
 
 namespace moho::examples::migrate_shots {
@@ -18,14 +19,7 @@ Json asked_json(const Options& o) {
   json["normalise"] = o.normalise;
   json["time"] = o.time > 0.0 ? Json(o.time) : Json("auto");
   json["dt"] = o.dt > 0.0 ? Json(o.dt) : Json("auto");
-  json["order"] = o.order;
-  json["boundary"] = o.boundary.empty() ? Json("auto") : Json(o.boundary);
-  json["width"] = o.width ? Json(*o.width) : Json("auto");
-  json["free_surface"] = o.free_surface;
-  json["seed"] = o.seed;
-  json["equations"] = o.equations == wave::Equations::fletcher ? "fletcher" : "self_adjoint";
-  json["source_taper"] = o.source_taper ? Json(*o.source_taper) : Json("auto");
-  json["expand"] = rtm::to_string(o.expand);
+  describe_scheme(o, json);
   json["aperture"] = o.aperture_text;
   Json conditions = Json::array();
   for (const Condition condition : o.conditions) conditions.push_back(to_string(condition));

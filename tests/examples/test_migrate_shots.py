@@ -311,6 +311,12 @@ class Surveys(Case):
         self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--keep-shots", "--resume", "--order", "4", "--out",
                      "out"], "--resume")
 
+    def test_another_shear_velocity_is_no_resume(self):
+        fletcher = ["--epsilon", "0.1", "--delta", "0.05", "--equations", "fletcher"]
+        self.migrate(*self.shots, *fletcher, "--keep-shots")
+        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, *fletcher, "--keep-shots", "--resume", "--sigma", "0.5",
+                     "--out", "out"], "--resume: --sigma is 0.5, and was 0.75")
+
 
 class Marmousi(Case):
     def test_reflectivity(self):
