@@ -25,7 +25,7 @@ namespace moho::examples {
 
 namespace {
 namespace fs = std::filesystem;
-constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t most_at_once = 1024;
 }  // namespace
 
@@ -64,10 +64,10 @@ void read_distribute_options(const Arguments& arguments, DistributeTexts& texts)
     return given(name) ? parse_count(concat("--", name), arguments.text(name), lowest, highest)
                        : otherwise;
   };
-  o.shots_per_job = count("shots-per-job", o.shots_per_job, 1, most);
+  o.shots_per_job = count("shots-per-job", o.shots_per_job, 1, no_limit);
   o.max_attempts = static_cast<int>(count("max-attempts", o.max_attempts, 1, 1000));
   o.max_lost = static_cast<int>(count("max-lost", o.max_lost, 1, 100000));
-  o.may_miss = count("may-miss", o.may_miss, 0, most);
+  o.may_miss = count("may-miss", o.may_miss, 0, no_limit);
   o.partition = arguments.choice("partition", {"pull", "parts"}, 0) == 1 ? cluster::Partition::parts
                                                                          : cluster::Partition::pull;
   if (given("shot-time")) {
@@ -109,7 +109,7 @@ void read_shot_choice(const Arguments& arguments, ShotChoice& choice) {
         static_cast<int>(parse_count("--at-once", arguments.text("at-once"), 1, most_at_once));
   }
   if (!arguments.given("only-shot")) return;
-  choice.only_shot = parse_count("--only-shot", arguments.text("only-shot"), 0, most);
+  choice.only_shot = parse_count("--only-shot", arguments.text("only-shot"), 0, no_limit);
 }
 
 void check_shots_per_job(const DistributeTexts& texts, std::size_t shots) {

@@ -18,7 +18,7 @@ namespace moho::examples {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
-constexpr const char* order[] = {"vp", "rho", "epsilon", "delta", "theta", "phi"};
+constexpr const char* option_order[] = {"vp", "rho", "epsilon", "delta", "theta", "phi"};
 
 bool is_angle(const std::string& option) { return option == "theta" || option == "phi"; }
 
@@ -101,7 +101,7 @@ OptionGroup earth_model_options() {
 void read_earth_model_options(const Arguments& arguments, const std::string& program,
                               EarthModelOptions& options) {
   const auto given = [&](const char* name) { return arguments.given(name); };
-  for (const char* name : order) {
+  for (const char* name : option_order) {
     if (given(name)) options.parameters[name] = arguments.text(name);
   }
   if (!given("vp")) {
@@ -160,7 +160,7 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
   std::string first;
   bool has_spacing = false;
   std::vector<std::pair<std::string, double>> constants;
-  for (const char* option : order) {
+  for (const char* option : option_order) {
     const auto given = o.parameters.find(option);
     if (given == o.parameters.end()) continue;
     if (const auto number = number_of(option, given->second, o.degrees)) {

@@ -5,13 +5,12 @@
 // distributor that is killed at any write of its journal is gone on with.
 
 #include "cluster/fake_site.hpp"
+#include "cluster/memory_folder.hpp"
 #include "io/files.hpp"
 
 #include <moho/cluster/distributor.hpp>
 #include <moho/cluster/ledger.hpp>
 #include <moho/core/error.hpp>
-
-#include <unistd.h>
 
 #include <cstdlib>
 #include <functional>
@@ -26,17 +25,12 @@ namespace moho::cluster {
 namespace {
 
 using namespace test;
-using io::test::Folder;
+using io::test::message_of;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-[[maybe_unused]] const bool in_memory = [] {
-  return ::access("/dev/shm", W_OK) == 0 && ::setenv("TMPDIR", "/dev/shm", 0) == 0;
-}();
-
-const Fingerprint survey = {{"model", "crc 1a2b3c4d"}};
-const Work work = {"survey", 3, survey, {"true"}, {}};
+const Work idle_work = {"survey", 3, {{"model", "crc 1a2b3c4d"}}, {"true"}, {}};
 
 std::vector<Task> shots(std::int64_t count) {
   std::vector<Task> tasks;
@@ -75,9 +69,9 @@ struct Stage {
       sites.push_back(std::make_unique<FakeSite>(site, *worlds[k]));
     }
     stacked.clear();
-    Journal journal(folder / "journal.txt", survey, how);
+    Journal journal(folder / "journal.txt", idle_work.survey, how);
     return distribute(
-        {work, journal}, tasks, sites, options,
+        {idle_work, journal}, tasks, sites, options,
         [&](std::int64_t shot, const std::filesystem::path&) { ++stacked[shot]; }, &clock);
   }
 
@@ -95,7 +89,7 @@ struct Stage {
     }
     EXPECT_EQ(report.done + static_cast<std::int64_t>(missing.size()),
               static_cast<std::int64_t>(tasks.size()));
-    Journal journal(folder / "journal.txt", survey, {JournalStart::resume, false, {}});
+    Journal journal(folder / "journal.txt", idle_work.survey, {JournalStart::resume, false, {}});
     for (const ShotResult& result : journal.results()) {
       EXPECT_EQ(result.checksum, bits_of(result.shot));
     }
@@ -105,7 +99,7 @@ struct Stage {
   }
 
   FakeClock clock;
-  Folder folder;
+  MemoryFolder folder;
   std::mt19937_64 random;
   std::vector<std::unique_ptr<FakeWorld>> worlds;
   std::map<std::int64_t, int> stacked;
@@ -327,9 +321,9 @@ TEST(Distributor, AJobThatAPersonEndedLeavesItsSiteOut) {
   SiteOptions site;
   site.name = "cluster";
   sites.push_back(std::make_unique<Cancelled>(site, *stage.worlds[0]));
-  Journal journal(stage.folder / "journal.txt", survey);
+  Journal journal(stage.folder / "journal.txt", idle_work.survey);
   try {
-    distribute({work, journal}, shots(5), sites, {}, {}, &stage.clock);
+    distribute({idle_work, journal}, shots(5), sites, {}, {}, &stage.clock);
     FAIL();
   } catch (const MissingShots& error) {
     EXPECT_THAT(error.what(), HasSubstr("site cluster is left out: a person ended the job"));
@@ -354,10 +348,10 @@ TEST(Distributor, AnInputThatIsNotUsableEndsTheCampaign) {
   SiteOptions site;
   site.name = "here";
   sites.push_back(std::make_unique<Unusable>(site, world));
-  const Folder folder;
-  Journal journal(folder / "journal.txt", survey);
+  const MemoryFolder folder;
+  Journal journal(folder / "journal.txt", idle_work.survey);
   try {
-    distribute({work, journal}, shots(5), sites, {}, {}, &clock);
+    distribute({idle_work, journal}, shots(5), sites, {}, {}, &clock);
     FAIL();
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("shot 10"), HasSubstr("there is no file 'vp.npy'")));
@@ -377,10 +371,10 @@ TEST(Distributor, ASiteThatRefusesIsLeftOut) {
   SiteOptions site;
   site.name = "cluster";
   sites.push_back(std::make_unique<Refusing>(site, world));
-  const Folder folder;
-  Journal journal(folder / "journal.txt", survey);
+  const MemoryFolder folder;
+  Journal journal(folder / "journal.txt", idle_work.survey);
   try {
-    distribute({work, journal}, shots(2), sites, {}, {}, &clock);
+    distribute({idle_work, journal}, shots(2), sites, {}, {}, &clock);
     FAIL();
   } catch (const MissingShots& error) {
     EXPECT_THAT(error.what(), HasSubstr("invalid partition specified: gpu"));
@@ -417,9 +411,9 @@ TEST(Distributor, ResultsThatDifferAreTold) {
     away.answers = passed < 30.0 || passed > 600.0;
     return false;
   };
-  const Folder folder;
-  Journal journal(folder / "journal.txt", survey);
-  const Report report = distribute({work, journal}, shots(40), sites, options, {}, &clock);
+  const MemoryFolder folder;
+  Journal journal(folder / "journal.txt", idle_work.survey);
+  const Report report = distribute({idle_work, journal}, shots(40), sites, options, {}, &clock);
   EXPECT_GT(report.twice, 0);
   ASSERT_FALSE(report.notes.empty());
   EXPECT_THAT(report.notes[0], HasSubstr("the program is not deterministic"));
@@ -431,10 +425,10 @@ TEST(Distributor, WhatCallersDoWithResultsEndsIt) {
   SiteOptions site;
   site.name = "here";
   sites.push_back(std::make_unique<FakeSite>(site, *stage.worlds[0]));
-  Journal journal(stage.folder / "journal.txt", survey);
+  Journal journal(stage.folder / "journal.txt", idle_work.survey);
   EXPECT_THROW(
       distribute(
-          {work, journal}, shots(3), sites, {},
+          {idle_work, journal}, shots(3), sites, {},
           [](std::int64_t, const std::filesystem::path&) { throw FileError("the disk is full"); },
           &stage.clock),
       FileError);
@@ -451,23 +445,14 @@ TEST(Distributor, CancelsWhatTheJournalKnows) {
   SiteOptions site;
   site.name = "site0";
   sites.push_back(std::make_unique<FakeSite>(site, *stage.worlds[0]));
-  Journal journal(stage.folder / "journal.txt", survey);
-  EXPECT_EQ(cancel_jobs({work, journal}, sites), 6);
+  Journal journal(stage.folder / "journal.txt", idle_work.survey);
+  EXPECT_EQ(cancel_jobs({idle_work, journal}, sites), 6);
   EXPECT_EQ(static_cast<FakeSite&>(*sites[0]).cancelled.size(), 6u);
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(Distributor, RefusesWhatCannotBe) {
   Stage stage(1, {});
-  Journal journal(stage.folder / "journal.txt", survey);
+  Journal journal(stage.folder / "journal.txt", idle_work.survey);
   std::vector<std::unique_ptr<Site>> none, one, two;
   const auto add = [&](auto& list, const char* name, double seconds = 0.0) {
     SiteOptions site;
@@ -479,8 +464,8 @@ TEST(Distributor, RefusesWhatCannotBe) {
   add(two, "a");
   add(two, "a");
   const auto refusal = [&](const auto& sites, const std::vector<Task>& tasks,
-                           const DistributeOptions& options, const Work& what = work) {
-    return message_of([&] {
+                           const DistributeOptions& options, const Work& what = idle_work) {
+    return message_of<InputError>([&] {
       distribute({what, journal}, tasks, sites, options, {}, &stage.clock);
     });
   };
@@ -505,12 +490,12 @@ TEST(Distributor, RefusesWhatCannotBe) {
   options = {};
   options.may_miss = -1;
   EXPECT_THAT(refusal(one, shots(2), options), HasSubstr("-1 (allowed: 0 and more)"));
-  Work unnamed = work;
+  Work unnamed = idle_work;
   unnamed.campaign = "$(rm)";
   EXPECT_THAT(refusal(one, shots(2), {}, unnamed), HasSubstr("campaign: the name '$(rm)'"));
   SiteOptions site;
   site.name = "../up";
-  EXPECT_THAT(message_of([&] { FakeSite fake(site, *stage.worlds[0]); }),
+  EXPECT_THAT(message_of<InputError>([&] { FakeSite fake(site, *stage.worlds[0]); }),
               HasSubstr("site: the name '../up'"));
 }
 

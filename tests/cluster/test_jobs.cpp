@@ -33,20 +33,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using io::test::Folder;
+using io::test::message_of;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-template <class Exception, class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 std::string read_all(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -57,11 +48,11 @@ void write_all(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-const Work work = {"survey",
-                   2,
-                   {{"model", "crc 1 2"}, {"empty", ""}},
-                   {"cp", "{input:vp}", "{out}/{shot}"},
-                   {{"vp", "/data/v p.npy"}}};
+const Work copy_work = {"survey",
+                        2,
+                        {{"model", "crc 1 2"}, {"empty", ""}},
+                        {"cp", "{input:vp}", "{out}/{shot}"},
+                        {{"vp", "/data/v p.npy"}}};
 
 // ---- programs
 
@@ -115,7 +106,7 @@ TEST(Job, IsReadAsItWasWritten) {
   job.seconds = 0.1 + 0.2;
   job.memory = 1e9;
   job.avoid = {"n1", "n 2"};
-  Work odd = work;
+  Work odd = copy_work;
   odd.command = {"a b", "", "%", "$(x)", "\n", "*", "{shot}"};
   const std::string text = to_text(odd, job);
   const auto [work_read, job_read] = parse_job(text, "job");
@@ -137,8 +128,8 @@ TEST(Job, IsReadAsItWasWritten) {
 }
 
 TEST(Job, PutsNumbersAndPathsIntoWords) {
-  EXPECT_THAT(words_for(work, 12, "/o", "/p"), ElementsAre("cp", "/data/v p.npy", "/o/12"));
-  Work other = work;
+  EXPECT_THAT(words_for(copy_work, 12, "/o", "/p"), ElementsAre("cp", "/data/v p.npy", "/o/12"));
+  Work other = copy_work;
   other.command = {"{programs}/x", "{shot", "{}", "{other}", "{shot}{shot}"};
   EXPECT_THAT(words_for(other, 3, "/o", "/p"), ElementsAre("/p/x", "{shot", "{}", "{other}", "33"));
   other.command = {"x", "{input:rho}"};
@@ -157,8 +148,8 @@ TEST(Result, HoldsTheFilesOfAShot) {
   write_all(out / "a b.npy", "first\n");
   write_all(out / "big", big);
   write_all(out / "empty", "");
-  const ShotResult result = pack_result(root, "here/results/5.x.result", work, 5, out);
-  EXPECT_EQ(result, check_result(root, result.file, work, 5));
+  const ShotResult result = pack_result(root, "here/results/5.x.result", copy_work, 5, out);
+  EXPECT_EQ(result, check_result(root, result.file, copy_work, 5));
   const ResultHeader header = read_header(root / result.file);
   EXPECT_EQ(header.parts.size(), 3u);
   EXPECT_THAT(unpack_result(root / result.file, folder / "back"),
@@ -166,17 +157,18 @@ TEST(Result, HoldsTheFilesOfAShot) {
   EXPECT_EQ(read_all(folder / "back" / "a b.npy"), "first\n");
   EXPECT_EQ(read_all(folder / "back" / "big"), big);
   // the same bits make the same file
-  EXPECT_EQ(pack_result(root, "here/results/5.y.result", work, 5, out).checksum, result.checksum);
+  EXPECT_EQ(pack_result(root, "here/results/5.y.result", copy_work, 5, out).checksum,
+            result.checksum);
   // of others it is none
-  Work other = work;
+  Work other = copy_work;
   other.evaluation = 3;
   EXPECT_THAT(message_of<FileError>([&] { check_result(root, result.file, other, 5); }),
               HasSubstr("is of the evaluation 2, not of 3"));
-  other = work;
+  other = copy_work;
   other.survey["model"] = "crc 2";
   EXPECT_THAT(message_of<FileError>([&] { check_result(root, result.file, other, 5); }),
               HasSubstr("is of a survey with the checksum"));
-  EXPECT_THAT(message_of<FileError>([&] { check_result(root, result.file, work, 6); }),
+  EXPECT_THAT(message_of<FileError>([&] { check_result(root, result.file, copy_work, 6); }),
               HasSubstr("is of the shot 5, not of 6"));
 }
 
@@ -185,31 +177,34 @@ TEST(Result, CutOrChangedAnywhereItIsNone) {
   const fs::path out = folder / "out";
   fs::create_directories(out);
   write_all(out / "a", "some data");
-  const ShotResult result = pack_result(folder / "root", "r/5.result", work, 5, out);
+  const ShotResult result = pack_result(folder / "root", "r/5.result", copy_work, 5, out);
   const fs::path path = folder / "root" / result.file;
   const std::string whole = read_all(path);
   for (std::size_t k = 0; k < whole.size(); ++k) {
     write_all(path, whole.substr(0, k));
-    EXPECT_THROW(check_result(folder / "root", result.file, work, 5), FileError) << k;
+    EXPECT_THROW(check_result(folder / "root", result.file, copy_work, 5), FileError) << k;
     std::string changed = whole;
     changed[k] = static_cast<char>(changed[k] ^ 4);
     write_all(path, changed);
-    EXPECT_THROW(check_result(folder / "root", result.file, work, 5), FileError) << k;
+    EXPECT_THROW(check_result(folder / "root", result.file, copy_work, 5), FileError) << k;
   }
   write_all(path, whole + "x");
-  EXPECT_THAT(message_of<FileError>([&] { check_result(folder / "root", result.file, work, 5); }),
-              HasSubstr("longer than it says"));
+  EXPECT_THAT(
+      message_of<FileError>([&] { check_result(folder / "root", result.file, copy_work, 5); }),
+      HasSubstr("longer than it says"));
 }
 
 TEST(Result, AProgramHasToLeaveFiles) {
   const Folder folder;
   fs::create_directories(folder / "out");
-  EXPECT_THAT(message_of<InputError>(
-                  [&] { pack_result(folder / "root", "r/5.result", work, 5, folder / "out"); }),
+  EXPECT_THAT(message_of<InputError>([&] {
+                pack_result(folder / "root", "r/5.result", copy_work, 5, folder / "out");
+              }),
               HasSubstr("left no file in the folder {out}"));
   fs::create_directories(folder / "out" / "deeper");
-  EXPECT_THAT(message_of<InputError>(
-                  [&] { pack_result(folder / "root", "r/5.result", work, 5, folder / "out"); }),
+  EXPECT_THAT(message_of<InputError>([&] {
+                pack_result(folder / "root", "r/5.result", copy_work, 5, folder / "out");
+              }),
               HasSubstr("left 'deeper', which is no file"));
 }
 
@@ -442,16 +437,16 @@ TEST(Threads, ComputeFunctions) {
   std::vector<std::unique_ptr<Site>> sites;
   sites.push_back(std::make_unique<FolderSite>(options, folder / "x" / "..",
                                                std::make_unique<ThreadJobs>(worker, 2)));
-  EXPECT_THAT(sites[0]->probe(work), HasSubstr("2 threads"));
-  Journal journal(folder / "journal.txt", work.survey);
+  EXPECT_THAT(sites[0]->probe(copy_work), HasSubstr("2 threads"));
+  Journal journal(folder / "journal.txt", copy_work.survey);
   std::vector<Task> tasks;
   for (int k = 0; k < 12; ++k) tasks.push_back({k, 1.0});
   std::set<std::int64_t> stacked;
   DistributeOptions how;
   how.max_attempts = 20;
   how.pause = 0.1;
-  const Report report =
-      distribute({work, journal}, tasks, sites, how, [&](std::int64_t shot, const fs::path& path) {
+  const Report report = distribute(
+      {copy_work, journal}, tasks, sites, how, [&](std::int64_t shot, const fs::path& path) {
         EXPECT_TRUE(stacked.insert(shot).second);
         unpack_result(path, folder / "back");
         EXPECT_EQ(read_all(folder / "back" / "r"), std::to_string(shot));

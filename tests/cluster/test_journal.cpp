@@ -3,6 +3,7 @@
 // The journal of a survey: what is recorded is there after kills at any moment, cuts at every byte
 // and full disks; other surveys, other writers and damaged files are told.
 
+#include "cluster/memory_folder.hpp"
 #include "io/files.hpp"
 
 #include <moho/cluster/journal.hpp>
@@ -30,15 +31,11 @@ namespace moho::cluster {
 namespace {
 
 using namespace io::test;
+using test::MemoryFolder;  // kills are as hard in memory
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-// Thousands of times something is brought to the disk here; kills are as hard in memory.
-[[maybe_unused]] const bool in_memory = [] {
-  return ::access("/dev/shm", W_OK) == 0 && ::setenv("TMPDIR", "/dev/shm", 0) == 0;
-}();
 
 const Fingerprint survey = {{"model", "crc 1a2b3c4d"}, {"wavelet", "ricker:15"}, {"empty", ""}};
 
@@ -63,7 +60,7 @@ bool is_whole(const Folder& folder, const ShotResult& result) {
 }
 
 TEST(Journal, KnowsWhatIsDoneWhenItIsOpenedAgain) {
-  const Folder folder;
+  const MemoryFolder folder;
   const auto path = folder / "journal.txt";
   {
     Journal journal(path, survey);
@@ -95,7 +92,7 @@ TEST(Journal, KnowsWhatIsDoneWhenItIsOpenedAgain) {
 }
 
 TEST(Journal, TheFirstResultOfAShotCounts) {
-  const Folder folder;
+  const MemoryFolder folder;
   Journal journal(folder / "journal.txt", survey);
   const ShotResult first = compute(journal.folder(), 7);
   EXPECT_TRUE(journal.record(first));
@@ -115,7 +112,7 @@ TEST(Journal, TheFirstResultOfAShotCounts) {
 }
 
 TEST(Journal, ResultsThatAreLostAreComputedAgain) {
-  const Folder folder;
+  const MemoryFolder folder;
   const auto path = folder / "journal.txt";
   {
     Journal journal(path, survey);
@@ -144,7 +141,7 @@ TEST(Journal, ResultsThatAreLostAreComputedAgain) {
 }
 
 TEST(Journal, RefusesAnotherSurveyAndSaysWhatDiffers) {
-  const Folder folder;
+  const MemoryFolder folder;
   const auto path = folder / "journal.txt";
   { const Journal journal(path, survey); }
   Fingerprint other = survey;
@@ -173,7 +170,7 @@ TEST(Journal, RefusesAnotherSurveyAndSaysWhatDiffers) {
 }
 
 TEST(Journal, RefusesWhatIsNoJournal) {
-  const Folder folder;
+  const MemoryFolder folder;
   const auto path = folder / "thesis.txt";
   for (const std::string& text :
        {std::string("It was a dark and stormy night"), std::string("line\n"),
@@ -194,7 +191,7 @@ TEST(Journal, RefusesWhatIsNoJournal) {
 }
 
 TEST(Journal, HasOneWriterAndSaysWho) {
-  const Folder folder;
+  const MemoryFolder folder;
   const auto path = folder / "journal.txt";
   {
     Journal journal(path, survey);
@@ -208,7 +205,7 @@ TEST(Journal, HasOneWriterAndSaysWho) {
 }
 
 TEST(Journal, ResultsStayInItsFolder) {
-  const Folder folder;
+  const MemoryFolder folder;
   Journal journal(folder / "journal.txt", survey);
   for (const char* name : {"", "/a", "../a", "b/../../a", "./a", "a/"}) {
     EXPECT_THAT(message_of<InputError>(
@@ -237,7 +234,7 @@ TEST(Journal, ResultsStayInItsFolder) {
 }
 
 TEST(Journal, AResultThatFailsLeavesNothing) {
-  const Folder folder;
+  const MemoryFolder folder;
   EXPECT_THROW(write_result(folder.path(), 1, "a.image",
                             [](const auto& path) {
                               put_file(path, "half");
@@ -249,7 +246,7 @@ TEST(Journal, AResultThatFailsLeavesNothing) {
 }
 
 TEST(Journal, TakesRecordsOfManyThreadsAndProcesses) {
-  const Folder folder;
+  const MemoryFolder folder;
   {
     Journal journal(folder / "journal.txt", survey);
     std::vector<std::thread> threads;
@@ -288,7 +285,7 @@ TEST(Journal, TakesRecordsOfManyThreadsAndProcesses) {
 }
 
 TEST(Journal, CutAtEveryByteItKeepsWhatWasWhole) {
-  const Folder folder;
+  const MemoryFolder folder;
   const auto path = folder / "journal.txt", cut = folder / "cut.txt";
   std::map<std::size_t, std::int64_t> done_at;  // by length of the file
   {
@@ -328,7 +325,7 @@ TEST(Journal, CutAtEveryByteItKeepsWhatWasWhole) {
 }
 
 TEST(Journal, DamagedBytesLoseNoMoreThanTheirLine) {
-  const Folder folder;
+  const MemoryFolder folder;
   const auto path = folder / "journal.txt", bad = folder / "bad.txt";
   std::map<std::int64_t, ShotResult> good;
   {
@@ -362,7 +359,7 @@ TEST(Journal, DamagedBytesLoseNoMoreThanTheirLine) {
 }
 
 TEST(Journal, AFullDiskIsAnErrorAfterWhichItGoesOn) {
-  const Folder folder;
+  const MemoryFolder folder;
   const auto path = folder / "journal.txt";
   const pid_t child = ::fork();
   if (child == 0) {
@@ -405,7 +402,7 @@ TEST(Journal, AFullDiskIsAnErrorAfterWhichItGoesOn) {
 }
 
 TEST(Journal, KilledAtRandomMomentsNoShotIsLostOrComputedTwice) {
-  const Folder folder;
+  const MemoryFolder folder;
   const auto path = folder / "journal.txt";
   std::filesystem::create_directory(folder / "results");
 #ifdef MOHO_BOUNDS_CHECK

@@ -3,6 +3,8 @@
 // Shots between sites: chunks add up, and the simulation of three sites whose speeds vary holds to
 // what is known of Algorithm 3 and of the pull of half of the rest.
 
+#include "io/files.hpp"
+
 #include <moho/cluster/partition.hpp>
 #include <moho/core/error.hpp>
 
@@ -18,6 +20,7 @@
 namespace moho::cluster {
 namespace {
 
+using io::test::message_of;
 using ::testing::HasSubstr;
 
 TEST(Partition, ChunksAddUpAndNoneIsEmpty) {
@@ -142,31 +145,21 @@ TEST(Partition, PullBeatsAlgorithm3WhereSpeedsVary) {
   EXPECT_LT(faster, 1.20);
 }
 
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST(Partition, RefusesWhatCannotBe) {
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(message_of<InputError>([] {
                 next_chunks({{1.0, 1, 1, 0}}, 5, {0.0});
               }),
               HasSubstr("the part of the rest is 0 (allowed: above 0, at most 1)"));
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(message_of<InputError>([] {
                 next_chunks({{1.0, 1, 1, 0}}, -5);
               }),
               HasSubstr("-5 shots are left"));
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(message_of<InputError>([] {
                 next_chunks({{-1.0, 1, 1, 0}}, 5);
               }),
               HasSubstr("site 0 has the rate -1"));
-  EXPECT_THAT(message_of([] { parts_by_rates({}, 5); }), HasSubstr("there is no site"));
-  EXPECT_THAT(message_of([] { parts_by_rates({NAN}, 5); }), HasSubstr("a rate of nan"));
+  EXPECT_THAT(message_of<InputError>([] { parts_by_rates({}, 5); }), HasSubstr("there is no site"));
+  EXPECT_THAT(message_of<InputError>([] { parts_by_rates({NAN}, 5); }), HasSubstr("a rate of nan"));
 }
 
 }  // namespace

@@ -17,23 +17,15 @@
 #include <string>
 #include <vector>
 
+#include "core/messages.hpp"
 #include "spaces.hpp"
 
 namespace {
 
 using moho::ExactSum;
 using moho::ExactSumState;
+using moho::testing::message_of;
 using ::testing::HasSubstr;
-
-template <class E, class Function>
-std::string message_of(Function&& function) {
-  try {
-    function();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "no such error";
-}
 
 TEST(NearestInteger, IsThatOfTheLibrary) {
   std::mt19937_64 random(3);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include "core/messages.hpp"
 #include "spaces.hpp"
 
 namespace {
@@ -16,21 +17,12 @@ using moho::Grid;
 using moho::Index;
 using moho::InputError;
 using moho::Point;
+using moho::testing::message_of;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 Grid<2> small() { return {{4, 3}, {10.0, 5.0}, {100.0, -5.0}}; }
 Grid<3> cube() { return {{4, 3, 5}, {1.0, 2.0, 3.0}, {0.0, 0.0, 0.0}}; }
-
-template <class Function>
-std::string message_of(Function&& function) {
-  try {
-    function();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(Grid, CountsNodesAndCells) {
   EXPECT_EQ(small().size(), 12);
@@ -114,7 +106,7 @@ TEST(Grid, CheckAcceptsSingleNodes) { EXPECT_NO_THROW((Grid<2>{{1, 1}, {1.0, 1.0
 TEST(Grid, CheckNamesTheBadExtent) {
   auto grid = small();
   grid.extents[1] = 0;
-  EXPECT_THAT(message_of([&] { grid.check(); }),
+  EXPECT_THAT(message_of<InputError>([&] { grid.check(); }),
               AllOf(HasSubstr("extent along z is 0"), HasSubstr("allowed: 1 or more")));
 }
 
@@ -123,7 +115,7 @@ TEST(Grid, CheckNamesTheBadSpacing) {
                            std::numeric_limits<double>::quiet_NaN()}) {
     auto grid = cube();
     grid.spacing[1] = bad;
-    EXPECT_THAT(message_of([&] { grid.check(); }),
+    EXPECT_THAT(message_of<InputError>([&] { grid.check(); }),
                 AllOf(HasSubstr("spacing along y is"), HasSubstr("positive and finite")));
   }
 }
@@ -131,12 +123,12 @@ TEST(Grid, CheckNamesTheBadSpacing) {
 TEST(Grid, CheckNamesTheBadOrigin) {
   auto grid = cube();
   grid.origin[2] = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(message_of([&] { grid.check(); }), HasSubstr("origin along z is inf"));
+  EXPECT_THAT(message_of<InputError>([&] { grid.check(); }), HasSubstr("origin along z is inf"));
 }
 
 TEST(Grid, CheckRefusesOverflow) {
   const Grid<3> grid{{3000000, 3000000, 3000000}, {1.0, 1.0, 1.0}, {}};
-  EXPECT_THAT(message_of([&] { grid.check(); }), HasSubstr("overflows"));
+  EXPECT_THAT(message_of<InputError>([&] { grid.check(); }), HasSubstr("overflows"));
 }
 
 template <class Exec>

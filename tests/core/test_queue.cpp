@@ -20,11 +20,15 @@
 #include <thread>
 #include <vector>
 
+#include "core/messages.hpp"
+
 namespace {
 
+using moho::Error;
 using moho::Queue;
 using moho::QueueEnds;
 using moho::Stages;
+using moho::testing::message_of;
 using ::testing::HasSubstr;
 
 /// Ends the program if a test is not over in time: a deadlock would never end otherwise.
@@ -54,16 +58,6 @@ class Watchdog {
   std::atomic<int> m_run{0};
   std::thread m_thread;
 };
-
-template <class Function>
-std::string message_of(Function&& function) {
-  try {
-    function();
-  } catch (const moho::Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Queue, GivesElementsInOrderThenNothing) {
   const Watchdog watchdog(60);
@@ -125,8 +119,8 @@ TEST(Queue, TheFirstFailureReachesBothSides) {
   Queue<int> full(1), empty(1);
   full.push(7);
   std::string writer_heard, reader_heard;
-  std::thread writer([&] { writer_heard = message_of([&] { full.push(8); }); });
-  std::thread reader([&] { reader_heard = message_of([&] { empty.pop(); }); });
+  std::thread writer([&] { writer_heard = message_of<Error>([&] { full.push(8); }); });
+  std::thread reader([&] { reader_heard = message_of<Error>([&] { empty.pop(); }); });
   for (Queue<int>* queue : {&full, &empty}) {
     queue->fail(std::make_exception_ptr(moho::InputError("the first")));
     queue->fail(std::make_exception_ptr(moho::InputError("the second")));
@@ -135,15 +129,16 @@ TEST(Queue, TheFirstFailureReachesBothSides) {
   reader.join();
   EXPECT_EQ(writer_heard, "the first");
   EXPECT_EQ(reader_heard, "the first");
-  EXPECT_EQ(message_of([&] { full.pop(); }), "the first");  // what was left is dropped
-  EXPECT_EQ(message_of([&] { full.push(9); }), "the first");
+  EXPECT_EQ(message_of<Error>([&] { full.pop(); }), "the first");  // what was left is dropped
+  EXPECT_EQ(message_of<Error>([&] { full.push(9); }), "the first");
 }
 
 TEST(Queue, RefusesTheCapacityNothing) {
-  EXPECT_THAT(message_of([] { Queue<int> queue(0); }), HasSubstr("queue: the capacity is 0"));
+  EXPECT_THAT(message_of<Error>([] { Queue<int> queue(0); }),
+              HasSubstr("queue: the capacity is 0"));
   Stages stages;
-  EXPECT_THAT(message_of([&] { stages.queue<int>(0); }), HasSubstr("the capacity is 0"));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(message_of<Error>([&] { stages.queue<int>(0); }), HasSubstr("the capacity is 0"));
+  EXPECT_THAT(message_of<Error>([&] {
                 stages.start(
                     "write", {}, {}, [] {}, 0);
               }),
@@ -192,7 +187,7 @@ TEST(Stages, TheFailureOfOneEndsAllAndIsTheOneThatIsThrown) {
     }
   });
   stages.run("count", {}, {&first}, [&] {
-    heard = message_of([&] {
+    heard = message_of<Error>([&] {
       for (int n = 0;; ++n) first.push(n);
     });
     throw moho::InputError("what came of it");
@@ -200,8 +195,8 @@ TEST(Stages, TheFailureOfOneEndsAllAndIsTheOneThatIsThrown) {
   EXPECT_THROW(stages.join(), moho::FileError);
   EXPECT_EQ(heard, "no room on the disk");
   EXPECT_EQ(stages.failed_stage(), "write");
-  EXPECT_EQ(message_of([&] { stages.join(); }), "no room on the disk");
-  EXPECT_EQ(message_of([&] { stages.queue<int>(1).push(1); }), "no room on the disk");
+  EXPECT_EQ(message_of<Error>([&] { stages.join(); }), "no room on the disk");
+  EXPECT_EQ(message_of<Error>([&] { stages.queue<int>(1).push(1); }), "no room on the disk");
 }
 
 TEST(Stages, AnExceptionOutsideOfThemCancelsThem) {
@@ -300,7 +295,7 @@ void random_pipeline(std::uint32_t seed) {
         if (n == plans[0].ends_at || !queues[0]->push(n)) return;
       }
     });
-    message = message_of([&] { stages.join(); });
+    message = message_of<Error>([&] { stages.join(); });
     // What is thrown is what failed first; and nothing is thrown if nothing failed.
     EXPECT_EQ(message == "no error", thrown == 0) << seed;
     EXPECT_EQ(stages.failed_stage(), thrown == 0 ? "" : message) << seed;

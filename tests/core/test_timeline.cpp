@@ -189,9 +189,8 @@ TEST(Timeline, IsDrawn) {
   EXPECT_THAT(output(), ::testing::HasSubstr("holds no spans"));
 }
 
-std::vector<std::string> regions;
-
 TEST(KernelSpan, IsARegionOfKokkosTools) {
+  static std::vector<std::string> regions;  // that the callbacks know
   regions.clear();
   namespace tools = Kokkos::Tools::Experimental;
   tools::set_push_region_callback([](const char* name) { regions.push_back(name); });

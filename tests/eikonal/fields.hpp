@@ -9,6 +9,8 @@
 #include <moho/core/copy.hpp>
 #include <moho/eikonal/eikonal.hpp>
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "spaces.hpp"
+#include "wave/refusals.hpp"
 
 namespace {
 
@@ -147,16 +148,6 @@ void advance(const Instance<Memory>& exec, Lbfgs<T, Memory>& search, const Funct
 template <class T, class Memory>
 void run(const Instance<Memory>& exec, Lbfgs<T, Memory>& search, const Function& function) {
   while (search.wants() == Want::evaluation) advance<T, Memory>(exec, search, function);
-}
-
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const moho::Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 template <class C>
@@ -558,8 +549,10 @@ MEMORY_TEST(LbfgsTest, RefusesDamagedFiles) {
   const auto write = [&](const std::string& text) {
     std::ofstream(file, std::ios::binary).write(text.data(), static_cast<long>(text.size()));
   };
-  const auto load = [&] { return message_of([&] { Lbfgs<T, Memory>::load(exec, file); }); };
-  EXPECT_EQ(load(), "");
+  const auto load = [&] {
+    return message_of<moho::FileError>([&] { Lbfgs<T, Memory>::load(exec, file); });
+  };
+  EXPECT_EQ(load(), "no exception");
   for (const std::size_t length : {bytes.size() - 1, bytes.size() / 2, std::size_t(40)}) {
     write(bytes.substr(0, length));
     EXPECT_THAT(load(), HasSubstr("is damaged")) << length;
@@ -578,7 +571,7 @@ MEMORY_TEST(LbfgsTest, RefusesDamagedFiles) {
   EXPECT_THAT(load(), HasSubstr("is no search"));
   using Other = std::conditional_t<std::is_same_v<T, float>, double, float>;
   write(bytes);
-  EXPECT_THAT(message_of([&] { Lbfgs<Other, Memory>::load(exec, file); }),
+  EXPECT_THAT(message_of<moho::FileError>([&] { Lbfgs<Other, Memory>::load(exec, file); }),
               HasSubstr(concat("numbers of ", sizeof(T), " bytes")));
 }
 

@@ -2,7 +2,6 @@
 //
 // Misfits by hand, their derivatives by differences, weights, and the low-pass.
 
-#include <moho/core/error.hpp>
 #include <moho/fwi/misfit.hpp>
 
 #include <gmock/gmock.h>
@@ -10,26 +9,19 @@
 
 #include <cmath>
 #include <complex>
+#include <numbers>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "wave/refusals.hpp"
+
 namespace {
 
 using namespace moho::fwi;
+using moho::testing::message_of;
+using std::numbers::pi;
 using ::testing::HasSubstr;
-
-constexpr double pi = 3.14159265358979323846;
-
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const moho::Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 ObservedShot random_shot(std::int64_t receivers, std::int64_t count) {
   ObservedShot shot;

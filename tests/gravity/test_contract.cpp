@@ -13,19 +13,21 @@ using namespace moho::testing;
 
 const Contract returns{{"gravity"}, true};
 
-constexpr RegularMesh mesh{{12, 10, 8}, {0.0, 0.0, 0.0}, {1200.0, 1000.0, 800.0}};
+constexpr RegularMesh small_mesh{{12, 10, 8}, {0.0, 0.0, 0.0}, {1200.0, 1000.0, 800.0}};
 
 template <class T, class Memory>
 void hold_strategies(const Instance<Memory>& exec, bool overlaps) {
   Random random(7);
   std::vector<double> numbers, heights;
-  for (std::int64_t i = 0; i < mesh.size(); ++i) numbers.push_back(random.between(100.0, 400.0));
+  for (std::int64_t i = 0; i < small_mesh.size(); ++i) {
+    numbers.push_back(random.between(100.0, 400.0));
+  }
   for (int i = 0; i < 40; ++i) {
     for (const double x : {random.between(0.0, 1200.0), random.between(0.0, 1000.0), -50.0}) {
       heights.push_back(x);
     }
   }
-  const auto rows = numbers_in(exec, moho::gravity::mesh_prisms(mesh, numbers));
+  const auto rows = numbers_in(exec, moho::gravity::mesh_prisms(small_mesh, numbers));
   const auto densities = numbers_in(exec, numbers), places = numbers_in(exec, heights);
   const auto results = results_in(exec, 10, 40);
   std::int64_t kernels = 0;
@@ -43,7 +45,7 @@ void hold_strategies(const Instance<Memory>& exec, bool overlaps) {
     if (strategy == Strategy::by_corners && sizeof(T) == 4) continue;  // double precision alone
     options.strategy = strategy;
     kernels += kernels_in(hold(exec, to_string(strategy) + ", a mesh", returns, [&] {
-      moho::gravity::forward<T>(exec, mesh, moho::gravity::DensityView<Memory>(densities),
+      moho::gravity::forward<T>(exec, small_mesh, moho::gravity::DensityView<Memory>(densities),
                                 stations_of(places), all_ten(), results, options);
     }));
   }

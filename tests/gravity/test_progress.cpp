@@ -21,13 +21,15 @@ constexpr Way ways[] = {{Strategy::automatic, false},   {Strategy::tiles, false}
                         {Strategy::by_corners, true}};
 
 // A mesh with enough prisms that a host reports several times within one call.
-const RegularMesh mesh{{40, 40, 30}, {0.0, 0.0, 0.0}, {4000.0, 4000.0, 3000.0}};
+const RegularMesh large_mesh{{40, 40, 30}, {0.0, 0.0, 0.0}, {4000.0, 4000.0, 3000.0}};
 
 const std::vector<double>& mesh_densities() {
   static const std::vector<double> densities = [] {
     Random random(41);
     std::vector<double> made;
-    for (std::int64_t i = 0; i < mesh.size(); ++i) made.push_back(random.between(100.0, 400.0));
+    for (std::int64_t i = 0; i < large_mesh.size(); ++i) {
+      made.push_back(random.between(100.0, 400.0));
+    }
     return made;
   }();
   return densities;
@@ -46,9 +48,11 @@ template <class T, class Exec>
 Outcome run(const Exec& exec, const Way& way, const std::vector<Station>& stations,
             const Components& components, Options options) {
   options.strategy = way.strategy;
-  if (way.mesh) return compute<T>(exec, mesh, mesh_densities(), stations, components, options);
+  if (way.mesh) {
+    return compute<T>(exec, large_mesh, mesh_densities(), stations, components, options);
+  }
   static const std::vector<Prism> prisms = [] {
-    const auto rows = moho::gravity::mesh_prisms(mesh, mesh_densities());
+    const auto rows = moho::gravity::mesh_prisms(large_mesh, mesh_densities());
     std::vector<Prism> list(rows.size() / 7);
     for (std::size_t i = 0; i < rows.size(); ++i) list[i / 7][i % 7] = rows[i];
     return list;

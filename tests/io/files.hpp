@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,8 +28,9 @@ using ::testing::HasSubstr;
 /// A folder of one test, removed with all that is in it.
 class Folder {
  public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "moho-io-XXXXXX").string();
+  Folder() : Folder(std::filesystem::temp_directory_path()) {}
+  explicit Folder(const std::filesystem::path& parent) {
+    std::string name = (parent / "moho-io-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw Error("no temporary folder");
     m_path = name;
   }
@@ -74,6 +76,17 @@ std::string bytes_of(T value, bool big) {
   const bool host_is_big = *reinterpret_cast<const unsigned char*>(&one) == 0;
   return big == host_is_big ? bytes : std::string(bytes.rbegin(), bytes.rend());
 }
+
+/// Bytes of several numbers of type T.
+template <class T>
+std::string numbers(std::initializer_list<double> values, bool big = false) {
+  std::string bytes;
+  for (const double value : values) bytes += bytes_of(static_cast<T>(value), big);
+  return bytes;
+}
+
+/// For tests that are repeated in single and double precision.
+using Precisions = ::testing::Types<float, double>;
 
 /// The text of the exception of type E; a failure if there is none.
 template <class E, class Function>

@@ -31,13 +31,6 @@ std::string dictionary(const std::string& descr, const std::string& shape, bool 
          ", 'shape': " + shape + ", }";
 }
 
-template <class T>
-std::string numbers(std::initializer_list<double> values, bool big = false) {
-  std::string bytes;
-  for (const double value : values) bytes += bytes_of(static_cast<T>(value), big);
-  return bytes;
-}
-
 class Npy : public ::testing::Test {
  protected:
   template <class T = float>
@@ -285,8 +278,8 @@ TEST_F(Npy, NoChangedByteDoesHarm) {
 
 template <class T>
 class NpyRoundTrip : public ::testing::Test {};
-using Types = ::testing::Types<float, double, std::int16_t, std::int32_t, std::int64_t>;
-TYPED_TEST_SUITE(NpyRoundTrip, Types);
+using NpyTypes = ::testing::Types<float, double, std::int16_t, std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(NpyRoundTrip, NpyTypes);
 
 TYPED_TEST(NpyRoundTrip, GivesTheSameValuesAndShape) {
   const Folder folder;

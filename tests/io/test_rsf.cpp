@@ -18,10 +18,8 @@ constexpr bool host_is_big = std::endian::native == std::endian::big;
 const std::string end_of_header("\x0c\x0c\x04", 3);
 
 template <class T>
-std::string numbers(std::initializer_list<double> values, bool big = host_is_big) {
-  std::string bytes;
-  for (const double value : values) bytes += bytes_of(static_cast<T>(value), big);
-  return bytes;
+std::string native_numbers(std::initializer_list<double> values) {
+  return numbers<T>(values, host_is_big);
 }
 
 class Rsf : public ::testing::Test {
@@ -47,7 +45,7 @@ TEST_F(Rsf, ReadsDataInAFileOfItsOwn) {
       "\tn1=3 n2=2\n\to1=0.5 d1=0.004 label1=\"Depth\" unit1='m'\n\to2=-100 d2=12.5 label2=\"X "
       "position\"\n"
       "\tin=\"a.bin\" esize=4 data_format=\"native_float\"\n",
-      numbers<float>({1, 2, 3, 4, 5, 6.5}));
+      native_numbers<float>({1, 2, 3, 4, 5, 6.5}));
   EXPECT_THAT(data.values.shape, ElementsAre(2, 3));
   EXPECT_THAT(data.values.data, ElementsAre(1, 2, 3, 4, 5, 6.5));
   ASSERT_EQ(data.axes.size(), 2U);
@@ -66,7 +64,7 @@ TEST_F(Rsf, ReadsDataInAFileOfItsOwn) {
 
 TEST_F(Rsf, ReadsDataBehindTheHeader) {
   put_file(folder / "a.rsf", "n1=2 n2=2 in=\"stdin\" data_format=\"native_float\"\n" +
-                                 end_of_header + numbers<float>({1, 2, 3, 4}));
+                                 end_of_header + native_numbers<float>({1, 2, 3, 4}));
   const RsfData<float> data = read_rsf<float>(folder / "a.rsf");
   EXPECT_THAT(data.values.shape, ElementsAre(2, 2));
   EXPECT_THAT(data.values.data, ElementsAre(1, 2, 3, 4));
@@ -84,38 +82,40 @@ TEST_F(Rsf, ReadsEveryFormat) {
     EXPECT_THAT(read<float>(header, bytes).values.data, ElementsAre(1.5F, -2, 1000)) << format;
     EXPECT_THAT(read<double>(header, bytes).values.data, ElementsAre(1.5, -2, 1000)) << format;
   };
-  check("native_float", numbers<float>({1.5, -2, 1000}));
+  check("native_float", native_numbers<float>({1.5, -2, 1000}));
   check("\"xdr_float\"", numbers<float>({1.5, -2, 1000}, true));
-  check("native_double esize=8", numbers<double>({1.5, -2, 1000}));
+  check("native_double esize=8", native_numbers<double>({1.5, -2, 1000}));
   check("xdr_double", numbers<double>({1.5, -2, 1000}, true));
   check("ascii_float esize=0", "1.5 -2\n  1e3");
   check("ascii_double", "\n1.5\t-2.0 1000.\n");
-  EXPECT_THAT(read("n1=1 in=a.bin", numbers<float>({7})).values.data, ElementsAre(7));
+  EXPECT_THAT(read("n1=1 in=a.bin", native_numbers<float>({7})).values.data, ElementsAre(7));
 }
 
 TEST_F(Rsf, LaterAssignmentsCount) {
   const RsfData<float> data = read(
       "sfspike\nn1=100 n2=50 d1=1 in=\"elsewhere.bin\" data_format=native_int\n"
       "sfwindow\n\tn1=2 n2=1 d1=5 in=a.bin data_format=native_float\n",
-      numbers<float>({1, 2}));
+      native_numbers<float>({1, 2}));
   EXPECT_THAT(data.values.shape, ElementsAre(1, 2));
   EXPECT_EQ(data.axes[1].spacing, 5.0);
 }
 
 TEST_F(Rsf, DropsTrailingAxesOfOne) {
-  EXPECT_THAT(read("n1=2 n2=3 n3=1 n4=1 in=a.bin", numbers<float>({1, 2, 3, 4, 5, 6})).values.shape,
-              ElementsAre(3, 2));
-  EXPECT_THAT(read("n1=2 n2=1 n3=3 in=a.bin", numbers<float>({1, 2, 3, 4, 5, 6})).values.shape,
-              ElementsAre(3, 1, 2));
-  EXPECT_THAT(read("n1=6 in=a.bin", numbers<float>({1, 2, 3, 4, 5, 6})).values.shape,
+  EXPECT_THAT(
+      read("n1=2 n2=3 n3=1 n4=1 in=a.bin", native_numbers<float>({1, 2, 3, 4, 5, 6})).values.shape,
+      ElementsAre(3, 2));
+  EXPECT_THAT(
+      read("n1=2 n2=1 n3=3 in=a.bin", native_numbers<float>({1, 2, 3, 4, 5, 6})).values.shape,
+      ElementsAre(3, 1, 2));
+  EXPECT_THAT(read("n1=6 in=a.bin", native_numbers<float>({1, 2, 3, 4, 5, 6})).values.shape,
               ElementsAre(6));
-  EXPECT_THAT(read("n1=6 n2=1 in=a.bin", numbers<float>({1, 2, 3, 4, 5, 6})).values.shape,
+  EXPECT_THAT(read("n1=6 n2=1 in=a.bin", native_numbers<float>({1, 2, 3, 4, 5, 6})).values.shape,
               ElementsAre(1, 6));
 }
 
 TEST_F(Rsf, PathsAreRelativeToTheHeader) {
   std::filesystem::create_directory(folder / "data");
-  put_file(folder / "data/b.bin", numbers<float>({1, 2}));
+  put_file(folder / "data/b.bin", native_numbers<float>({1, 2}));
   EXPECT_THAT(read("n1=2 in=\"data/b.bin\"", "").values.data, ElementsAre(1, 2));
   EXPECT_THAT(read("n1=2 in=\"" + (folder / "data/b.bin").string() + "\"", "").values.data,
               ElementsAre(1, 2));
@@ -155,8 +155,9 @@ TEST_F(Rsf, RefusesDataThatDoNotBelongToTheHeader) {
               HasSubstr("more than any file"));
   EXPECT_THAT(refusal("n1=2 in=stdin"), HasSubstr("no data"));
   EXPECT_THAT(refusal("n1=2 in=stdin" + end_of_header + "1234567"), HasSubstr("truncated"));
-  EXPECT_THAT(refusal<float>("n1=1 in=a.bin data_format=native_double", numbers<double>({1e300})),
-              HasSubstr("1e+300"));
+  EXPECT_THAT(
+      refusal<float>("n1=1 in=a.bin data_format=native_double", native_numbers<double>({1e300})),
+      HasSubstr("1e+300"));
 }
 
 TEST_F(Rsf, RefusesBadText) {
@@ -171,7 +172,7 @@ TEST_F(Rsf, RefusesBadText) {
 }
 
 TEST_F(Rsf, EveryPrefixIsRefused) {
-  put_file(folder / "a.bin", numbers<float>({1, 2, 3, 4}));
+  put_file(folder / "a.bin", native_numbers<float>({1, 2, 3, 4}));
   const std::string one = "moho\n\tn1=2 n2=2 in=\"stdin\" data_format=\"xdr_double\" esize=8\n" +
                           end_of_header + numbers<double>({1, 2, 3, 4}, true);
   for (std::size_t n = 0; n < one.size(); ++n) {
@@ -184,7 +185,7 @@ TEST_F(Rsf, EveryPrefixIsRefused) {
 
 TEST_F(Rsf, NoChangedByteDoesHarm) {
   const std::string whole = "n1=2 n2=2 in=\"stdin\" data_format=\"native_float\"\n" +
-                            end_of_header + numbers<float>({1, 2, 3, 4});
+                            end_of_header + native_numbers<float>({1, 2, 3, 4});
   for (std::size_t at = 0; at + 16 < whole.size(); ++at) {
     for (const unsigned char value : odd_bytes) {
       std::string changed = whole;
@@ -201,8 +202,7 @@ TEST_F(Rsf, NoChangedByteDoesHarm) {
 
 template <class T>
 class RsfRoundTrip : public ::testing::Test {};
-using Types = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(RsfRoundTrip, Types);
+TYPED_TEST_SUITE(RsfRoundTrip, Precisions);
 
 TYPED_TEST(RsfRoundTrip, GivesTheSameValuesAndAxes) {
   const Folder folder;

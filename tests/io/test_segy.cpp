@@ -308,8 +308,7 @@ Gather<T> make_gather(int record, double source_x, int receivers, int samples) {
 
 template <class T>
 class SegyRoundTrip : public ::testing::Test {};
-using Types = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(SegyRoundTrip, Types);
+TYPED_TEST_SUITE(SegyRoundTrip, Precisions);
 
 TYPED_TEST(SegyRoundTrip, Gathers) {
   const Folder folder;

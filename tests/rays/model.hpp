@@ -31,9 +31,9 @@ inline constexpr rays::WeightRule all_rules[] = {
     rays::WeightRule::sampled};
 inline constexpr rays::WeightStorage both_storages[] = {rays::WeightStorage::stored,
                                                         rays::WeightStorage::on_the_fly};
-inline constexpr rays::Method parallel_methods[] = {rays::Method::active_tiles,
-                                                    rays::Method::relaxation, rays::Method::push,
-                                                    rays::Method::near_far};
+inline const std::vector<rays::Method> parallel_methods = {
+    rays::Method::active_tiles, rays::Method::relaxation, rays::Method::push,
+    rays::Method::near_far};
 
 /// Largest relative difference of traveltimes computed in different orders.
 template <class T>

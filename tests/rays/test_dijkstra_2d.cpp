@@ -8,7 +8,6 @@ namespace {
 
 using namespace moho::testing;
 using moho::Grid;
-using moho::Instance;
 using moho::rays::GraphOptions;
 using moho::rays::Method;
 using moho::rays::WeightRule;
@@ -18,11 +17,8 @@ template <class C>
 class Dijkstra2D : public ::testing::Test {};
 TYPED_TEST_SUITE(Dijkstra2D, TestCases, CaseName);
 
-const std::vector<Method> methods(std::begin(parallel_methods), std::end(parallel_methods));
-
 // Several tiles along both axes on every space, the last ones not full.
-template <class T, class Memory>
-void every_radius_and_star(const Instance<Memory>& exec) {
+MEMORY_TEST(Dijkstra2D, EveryRadiusAndStar) {
   const auto model = rough_model<2>({45, 71}, 6.0, 1, {10.0, 7.0}, {-50.0, 300.0});
   const auto sources = random_points(model.grid, 2, 2);
   GraphOptions options;
@@ -33,12 +29,8 @@ void every_radius_and_star(const Instance<Memory>& exec) {
     }
   }
 }
-TYPED_TEST(Dijkstra2D, EveryRadiusAndStar) {
-  every_radius_and_star<typename TypeParam::Scalar>(TypeParam::exec());
-}
 
-template <class T, class Memory>
-void every_method(const Instance<Memory>& exec) {
+MEMORY_TEST(Dijkstra2D, EveryMethod) {
   const auto model = rough_model<2>({37, 50}, 6.0, 3);
   const auto sources = random_points(model.grid, 2, 4);
   GraphOptions options;
@@ -46,16 +38,14 @@ void every_method(const Instance<Memory>& exec) {
     for (const auto star : all_stars) {
       options.radius = radius;
       options.star = star;
-      expect_dijkstra<T>(exec, model, options, sources, methods, {WeightStorage::stored});
+      expect_dijkstra<T>(exec, model, options, sources, parallel_methods, {WeightStorage::stored});
     }
   }
   options.radius = 3;
-  expect_dijkstra<T>(exec, model, options, sources, methods, {WeightStorage::on_the_fly});
+  expect_dijkstra<T>(exec, model, options, sources, parallel_methods, {WeightStorage::on_the_fly});
 }
-TYPED_TEST(Dijkstra2D, EveryMethod) { every_method<typename TypeParam::Scalar>(TypeParam::exec()); }
 
-template <class T, class Memory>
-void every_rule(const Instance<Memory>& exec) {
+MEMORY_TEST(Dijkstra2D, EveryRule) {
   const auto model = rough_model<2>({34, 39}, 4.0, 5, {2.0, 3.0});
   const auto sources = random_points(model.grid, 2, 6);
   GraphOptions options;
@@ -63,14 +53,12 @@ void every_rule(const Instance<Memory>& exec) {
   for (const auto rule : all_rules) {
     options.rule = rule;
     expect_dijkstra<T>(exec, model, options, sources, {Method::active_tiles});
-    expect_dijkstra<T>(exec, model, options, sources, methods, {WeightStorage::stored});
+    expect_dijkstra<T>(exec, model, options, sources, parallel_methods, {WeightStorage::stored});
   }
 }
-TYPED_TEST(Dijkstra2D, EveryRule) { every_rule<typename TypeParam::Scalar>(TypeParam::exec()); }
 
 // With few sweeps a visit, tiles are left unfinished and put on the list again.
-template <class T, class Memory>
-void any_number_of_sweeps_a_visit(const Instance<Memory>& exec) {
+MEMORY_TEST(Dijkstra2D, AnyNumberOfSweepsAVisit) {
   const auto model = rough_model<2>({70, 66}, 50.0, 7);
   const auto sources = random_points(model.grid, 1, 8);
   GraphOptions options;
@@ -89,13 +77,9 @@ void any_number_of_sweeps_a_visit(const Instance<Memory>& exec) {
     }
   }
 }
-TYPED_TEST(Dijkstra2D, AnyNumberOfSweepsAVisit) {
-  any_number_of_sweeps_a_visit<typename TypeParam::Scalar>(TypeParam::exec());
-}
 
 // The reference itself on each host space, without the table of weights by vertex.
-template <class T, class Memory>
-void reference_with_little_memory(const Instance<Memory>& exec) {
+MEMORY_TEST(Dijkstra2D, ReferenceWithLittleMemory) {
   if constexpr (moho::is_host_memory<Memory>) {
     const auto model = rough_model<2>({40, 33}, 4.0, 9);
     const auto sources = random_points(model.grid, 2, 10);
@@ -112,9 +96,6 @@ void reference_with_little_memory(const Instance<Memory>& exec) {
   } else {
     GTEST_SKIP() << "runs on the host";
   }
-}
-TYPED_TEST(Dijkstra2D, ReferenceWithLittleMemory) {
-  reference_with_little_memory<typename TypeParam::Scalar>(TypeParam::exec());
 }
 
 }  // namespace

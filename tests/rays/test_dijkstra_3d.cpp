@@ -7,7 +7,6 @@
 namespace {
 
 using namespace moho::testing;
-using moho::Instance;
 using moho::rays::GraphOptions;
 using moho::rays::Method;
 using moho::rays::WeightStorage;
@@ -16,10 +15,7 @@ template <class C>
 class Dijkstra3D : public ::testing::Test {};
 TYPED_TEST_SUITE(Dijkstra3D, LongTestCases, CaseName);
 
-const std::vector<Method> methods(std::begin(parallel_methods), std::end(parallel_methods));
-
-template <class T, class Memory>
-void every_radius_and_star(const Instance<Memory>& exec) {
+MEMORY_TEST(Dijkstra3D, EveryRadiusAndStar) {
   const auto model = rough_model<3>({9, 10, 34}, 6.0, 1, {10.0, 7.0, 5.0}, {-50.0, 300.0, 2.0});
   const auto sources = random_points(model.grid, 2, 2);
   GraphOptions options;
@@ -30,28 +26,22 @@ void every_radius_and_star(const Instance<Memory>& exec) {
     }
   }
 }
-TYPED_TEST(Dijkstra3D, EveryRadiusAndStar) {
-  every_radius_and_star<typename TypeParam::Scalar>(TypeParam::exec());
-}
 
-template <class T, class Memory>
-void every_method(const Instance<Memory>& exec) {
+MEMORY_TEST(Dijkstra3D, EveryMethod) {
   const auto model = rough_model<3>({6, 9, 17}, 6.0, 3);
   const auto sources = random_points(model.grid, 2, 4);
   GraphOptions options;
   for (options.radius = 1; options.radius <= 4; ++options.radius) {
     for (const auto star : all_stars) {
       options.star = star;
-      expect_dijkstra<T>(exec, model, options, sources, methods, {WeightStorage::stored});
+      expect_dijkstra<T>(exec, model, options, sources, parallel_methods, {WeightStorage::stored});
     }
   }
   options.radius = 2;
-  expect_dijkstra<T>(exec, model, options, sources, methods, {WeightStorage::on_the_fly});
+  expect_dijkstra<T>(exec, model, options, sources, parallel_methods, {WeightStorage::on_the_fly});
 }
-TYPED_TEST(Dijkstra3D, EveryMethod) { every_method<typename TypeParam::Scalar>(TypeParam::exec()); }
 
-template <class T, class Memory>
-void every_rule(const Instance<Memory>& exec) {
+MEMORY_TEST(Dijkstra3D, EveryRule) {
   const auto model = rough_model<3>({5, 6, 10}, 4.0, 5, {2.0, 3.0, 2.5});
   const auto sources = random_points(model.grid, 2, 6);
   GraphOptions options;
@@ -59,9 +49,8 @@ void every_rule(const Instance<Memory>& exec) {
   for (const auto rule : all_rules) {
     options.rule = rule;
     expect_dijkstra<T>(exec, model, options, sources, {Method::active_tiles});
-    expect_dijkstra<T>(exec, model, options, sources, methods, {WeightStorage::stored});
+    expect_dijkstra<T>(exec, model, options, sources, parallel_methods, {WeightStorage::stored});
   }
 }
-TYPED_TEST(Dijkstra3D, EveryRule) { every_rule<typename TypeParam::Scalar>(TypeParam::exec()); }
 
 }  // namespace

@@ -20,7 +20,6 @@ using moho::rays::WeightRule;
 using moho::rays::WeightStorage;
 using ::testing::HasSubstr;
 
-const std::vector<Method> methods(std::begin(parallel_methods), std::end(parallel_methods));
 const std::vector<WeightStorage> stored{WeightStorage::stored};
 
 template <class C>
@@ -42,7 +41,8 @@ void thin_models_and_part_of_a_tile2d(const Instance<Memory>& exec) {
     if (model.grid.size() > 1100) continue;
     GraphOptions options;
     options.radius = 2;
-    expect_dijkstra<T>(exec, model, options, random_points(model.grid, 2, 2), methods, stored);
+    expect_dijkstra<T>(exec, model, options, random_points(model.grid, 2, 2), parallel_methods,
+                       stored);
   }
 }
 TYPED_TEST(Shapes, ThinModelsAndPartOfATile2D) {
@@ -64,7 +64,8 @@ void thin_models_and_part_of_a_tile3d(const Instance<Memory>& exec) {
     if (model.grid.size() > 600) continue;
     GraphOptions options;
     options.radius = 2;
-    expect_dijkstra<T>(exec, model, options, random_points(model.grid, 2, 4), methods, stored);
+    expect_dijkstra<T>(exec, model, options, random_points(model.grid, 2, 4), parallel_methods,
+                       stored);
   }
 }
 TYPED_TEST(Shapes, ThinModelsAndPartOfATile3D) {
@@ -93,25 +94,27 @@ void constant_models_and_contrasts_of_a_thousand(const Instance<Memory>& exec) {
   GraphOptions options;
   options.radius = 3;
   const auto constant = constant_model<2>({40, 37}, 1500.0, {10.0, 5.0});
-  expect_dijkstra<T>(exec, constant, options, random_points(constant.grid, 2, 7), methods, stored);
+  expect_dijkstra<T>(exec, constant, options, random_points(constant.grid, 2, 7), parallel_methods,
+                     stored);
   for (const int block : {1, 5}) {
     const auto board = make_model(Grid<2>{{40, 37}, {1.0, 1.0}, {}}, [&](const Index<2>& node) {
       return (node[0] / block + node[1] / block) % 2 ? 1000.0 : 1.0;
     });
-    expect_dijkstra<T>(exec, board, options, random_points(board.grid, 2, 8), methods, stored);
+    expect_dijkstra<T>(exec, board, options, random_points(board.grid, 2, 8), parallel_methods,
+                       stored);
   }
   const auto cube = make_model(Grid<3>{{8, 9, 10}, {1.0, 1.0, 1.0}, {}}, [](const Index<3>& node) {
     return (node[0] / 2 + node[1] / 2 + node[2] / 2) % 2 ? 1000.0 : 1.0;
   });
   options.radius = 2;
-  expect_dijkstra<T>(exec, cube, options, random_points(cube.grid, 2, 9), methods, stored);
+  expect_dijkstra<T>(exec, cube, options, random_points(cube.grid, 2, 9), parallel_methods, stored);
   // a maze: the only path crosses many tiles to and fro
   const auto maze = make_model(Grid<2>{{70, 70}, {1.0, 1.0}, {}}, [](const Index<2>& node) {
     const bool wall = node[0] % 14 == 7 && (node[0] % 28 == 7 ? node[1] < 62 : node[1] > 7);
     return wall ? 1.0 : 1000.0;
   });
   options.radius = 1;
-  expect_dijkstra<T>(exec, maze, options, {{0.0, 0.0}}, methods, stored);
+  expect_dijkstra<T>(exec, maze, options, {{0.0, 0.0}}, parallel_methods, stored);
 }
 TYPED_TEST(Shapes, ConstantModelsAndContrastsOfAThousand) {
   constant_models_and_contrasts_of_a_thousand<typename TypeParam::Scalar>(TypeParam::exec());
@@ -128,7 +131,7 @@ void many_sources_are_like_each_alone(const Instance<Memory>& exec) {
   for (const auto storage : both_storages) {
     options.storage = storage;
     const auto graph = make_graph<T>(exec, model, options);
-    for (const auto method : methods) {
+    for (const auto method : parallel_methods) {
       moho::rays::TraceOptions trace;
       trace.method = method;
       const auto together = solve(exec, graph, sources, trace);
@@ -158,7 +161,7 @@ void batches_give_the_same(const Instance<Memory>& exec) {
   options.storage = WeightStorage::on_the_fly;
   const auto roomy = make_graph<T>(exec, model, options);
   const std::size_t places = static_cast<std::size_t>(roomy.data().grid.size);
-  for (const auto method : methods) {
+  for (const auto method : parallel_methods) {
     const std::size_t words = static_cast<std::size_t>(words_for_few_sources(method));
     options.memory_budget = words * places * sizeof(T);
     const auto tight = make_graph<T>(exec, model, options);

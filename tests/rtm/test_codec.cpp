@@ -3,6 +3,7 @@
 // The snapshot codec: what comes out of every mode against what went in.
 
 #include "codec_fields.hpp"
+#include "io/files.hpp"
 #include "spaces.hpp"
 
 #include <gmock/gmock.h>
@@ -16,6 +17,7 @@
 namespace {
 
 using namespace moho;
+using io::test::message_of;
 using moho::testing::bytes_of;
 using moho::testing::CodecField;
 using moho::testing::difference;
@@ -30,17 +32,6 @@ using rtm::Packed;
 using rtm::parse_codec;
 using ::testing::HasSubstr;
 
-/// What a call throws.
-template <class Function>
-std::string message_of(const Function& function) {
-  try {
-    function();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(CodecOptions, TextIsRead) {
   EXPECT_EQ(parse_codec("snr:50").mode, CodecMode::transform);
   EXPECT_DOUBLE_EQ(parse_codec("snr:50").snr, 50.0);
@@ -53,20 +44,20 @@ TEST(CodecOptions, TextIsRead) {
 
 TEST(CodecOptions, WrongOnesAreRefused) {
   for (const char* const text : {"", "snr", "snr:", "snr:x", "snr:5x", "zip:3", "max:nan"}) {
-    EXPECT_THAT(message_of([&] { parse_codec(text); }),
+    EXPECT_THAT(message_of<InputError>([&] { parse_codec(text); }),
                 HasSubstr(concat("codec '", text, "' is unknown")));
   }
-  EXPECT_THAT(message_of([] { parse_codec("bits:9"); }),
+  EXPECT_THAT(message_of<InputError>([] { parse_codec("bits:9"); }),
               HasSubstr("bits is 9 (allowed: 8, 12 or 16)"));
-  EXPECT_THAT(message_of([] { parse_codec("bits:12.5"); }), HasSubstr("bits are 12.5"));
-  EXPECT_THAT(message_of([] { parse_codec("snr:200"); }),
+  EXPECT_THAT(message_of<InputError>([] { parse_codec("bits:12.5"); }), HasSubstr("bits are 12.5"));
+  EXPECT_THAT(message_of<InputError>([] { parse_codec("snr:200"); }),
               HasSubstr("snr is 200 dB (allowed: 10 to 100)"));
-  EXPECT_THAT(message_of([] { parse_codec("max:1e-9"); }),
+  EXPECT_THAT(message_of<InputError>([] { parse_codec("max:1e-9"); }),
               HasSubstr("max_error is 1e-09 of the largest amplitude (allowed: 1e-05 to 0.1)"));
   CodecOptions options;
   options.mode = CodecMode::paper;
   options.max_error = 0.5;
-  EXPECT_THAT(message_of([&] { Codec<float, 2, Kokkos::HostSpace>{options}; }),
+  EXPECT_THAT(message_of<InputError>([&] { Codec<float, 2, Kokkos::HostSpace>{options}; }),
               HasSubstr("max_error is 0.5"));
 }
 
@@ -106,13 +97,13 @@ struct Shape<3> {
 
 /// A field with its name.
 template <int Dim>
-struct Kind {
+struct NamedField {
   std::string name;
   std::function<double(const Index<Dim>&)> value;
 };
 
 template <int Dim>
-std::vector<Kind<Dim>> all_kinds() {
+std::vector<NamedField<Dim>> named_fields() {
   const auto noise = [](const Index<Dim>& node) {
     std::uint64_t mixed = 88172645463325252ull;
     for (int d = 0; d < Dim; ++d) {
@@ -173,12 +164,12 @@ void bounds_hold(const Instance<Memory>& exec) {
   const Box<Dim> box = Shape<Dim>::box;
   CodecField<T, Dim, Memory> decoded(exec, grid, [](const Index<Dim>&) { return 0.0; });
   Packed<Dim, Memory> packed;
-  for (const Kind<Dim>& kind : all_kinds<Dim>()) {
-    const CodecField<T, Dim, Memory> field(exec, grid, kind.value);
+  for (const NamedField<Dim>& named : named_fields<Dim>()) {
+    const CodecField<T, Dim, Memory> field(exec, grid, named.value);
     for (const char* const text : bounded) {
       const CodecOptions options = parse_codec(text);
       const Difference found = round_trip(field, box, options, decoded, packed);
-      EXPECT_LE(found.most, options.max_error * found.greatest) << kind.name << " " << text;
+      EXPECT_LE(found.most, options.max_error * found.greatest) << named.name << " " << text;
       EXPECT_EQ(packed.raw_bytes(), 4 * box.size());
     }
   }
@@ -208,12 +199,12 @@ void ratio_is_as_asked(const Instance<Memory>& exec) {
     size = static_cast<double>(packed.bytes());
   }
   // Fields unlike waves come out no worse than asked.
-  for (const Kind<Dim>& kind : all_kinds<Dim>()) {
-    const CodecField<T, Dim, Memory> field(exec, grid, kind.value);
+  for (const NamedField<Dim>& named : named_fields<Dim>()) {
+    const CodecField<T, Dim, Memory> field(exec, grid, named.value);
     CodecOptions options;
     options.snr = 60.0;
     const Difference found = round_trip(field, Shape<Dim>::box, options, decoded, packed);
-    EXPECT_GE(found.snr, options.snr - 1.0) << kind.name;
+    EXPECT_GE(found.snr, options.snr - 1.0) << named.name;
   }
 }
 MEMORY_TEST(CodecOf, SignalToNoiseIsAsAsked2D) { ratio_is_as_asked<T, 2, Memory>(exec); }
@@ -226,8 +217,8 @@ void rate_is_fixed(const Instance<Memory>& exec) {
   const BlockGrid<Dim> blocks(box);
   CodecField<T, Dim, Memory> decoded(exec, grid, [](const Index<Dim>&) { return 0.0; });
   Packed<Dim, Memory> packed;
-  for (const Kind<Dim>& kind : all_kinds<Dim>()) {
-    const CodecField<T, Dim, Memory> field(exec, grid, kind.value);
+  for (const NamedField<Dim>& named : named_fields<Dim>()) {
+    const CodecField<T, Dim, Memory> field(exec, grid, named.value);
     // half a unit of the smallest numbers comes with rounding to them
     const double unit = sizeof(T) == 4 ? 0.5 * std::ldexp(1.0, -149) : 0.0;
     for (const int bits : {8, 12, 16}) {
@@ -240,7 +231,7 @@ void rate_is_fixed(const Instance<Memory>& exec) {
         for (int d = 0; d < Dim; ++d) part.upper[d] += BlockGrid<Dim>::side(d);
         const Difference found = difference(field, decoded, intersection(part, box));
         EXPECT_LE(found.most, (0.5 * quantum + 2e-7) * found.greatest + 1e-30 * all.greatest + unit)
-            << kind.name << " " << bits << " bits";
+            << named.name << " " << bits << " bits";
       }
     }
   }
@@ -387,20 +378,20 @@ void decoders_agree(const Instance<Memory>& exec) {
     tiny.lower[d] = 19 + d;
     tiny.upper[d] = 21 + d;
   }
-  std::vector<Kind<Dim>> kinds = all_kinds<Dim>();
-  if constexpr (is_host_memory<Memory>) kinds.resize(1);  // where both decoders are the same
+  std::vector<NamedField<Dim>> fields = named_fields<Dim>();
+  if constexpr (is_host_memory<Memory>) fields.resize(1);  // where both decoders are the same
   // the coefficient of the mean over 2^24 quanta is the largest that there can be
-  kinds.push_back({"one block", [](const Index<Dim>& node) {
-                     for (int d = 0; d < Dim; ++d) {
-                       if (node[d] / BlockGrid<Dim>::side(d) != 1) return 0.0;
-                     }
-                     return 5.0;
-                   }});
+  fields.push_back({"one block", [](const Index<Dim>& node) {
+                      for (int d = 0; d < Dim; ++d) {
+                        if (node[d] / BlockGrid<Dim>::side(d) != 1) return 0.0;
+                      }
+                      return 5.0;
+                    }});
   CodecField<T, Dim, Memory> here(exec, grid, [](const Index<Dim>&) { return 0.0; });
   CodecField<T, Dim, Host> there(serial, grid, [](const Index<Dim>&) { return 0.0; });
-  for (const Kind<Dim>& kind : kinds) {
-    const CodecField<T, Dim, Memory> field(exec, grid, kind.value);
-    const CodecField<T, Dim, Host> same(serial, grid, kind.value);
+  for (const NamedField<Dim>& named : fields) {
+    const CodecField<T, Dim, Memory> field(exec, grid, named.value);
+    const CodecField<T, Dim, Host> same(serial, grid, named.value);
     for (const double snr : {30.0, 100.0}) {
       for (const Box<Dim>& box : {Shape<Dim>::box, thin, tiny}) {
         CodecOptions options;
@@ -414,14 +405,14 @@ void decoders_agree(const Instance<Memory>& exec) {
         from_there = rtm::copy_packed<Memory>(exec, expected);
         Packed<Dim, Memory> again;
         codec.encode(exec, field.layout, field.storage, box, again);
-        EXPECT_TRUE(bytes_of(exec, again) == bytes_of(exec, from_here)) << kind.name;
+        EXPECT_TRUE(bytes_of(exec, again) == bytes_of(exec, from_here)) << named.name;
         for (const Packed<Dim, Memory>* const packed : {&from_here, &from_there}) {
           codec.decode(exec, *packed, here.layout, here.storage, box);
           other.decode(serial, rtm::copy_packed<Host>(exec, *packed), there.layout, there.storage,
                        box);
           here.get();
           there.get();
-          const std::string what = concat(kind.name, ", ", snr, " dB, box ", box_string(box));
+          const std::string what = concat(named.name, ", ", snr, " dB, box ", box_string(box));
           const Difference found = difference(same, there, box);
           EXPECT_GE(found.snr, snr - 1.0) << what;
           double most = 0.0;
@@ -452,8 +443,8 @@ MEMORY_TEST(CodecOf, NumbersThatAreNoneAreRefused) {
       const T before = field.at({17, 9, 23});
       field.at({17, 9, 23}) = bad;
       field.put();
-      const std::string message =
-          message_of([&] { codec.encode(exec, field.layout, field.storage, box, packed); });
+      const std::string message = message_of<InputError>(
+          [&] { codec.encode(exec, field.layout, field.storage, box, packed); });
       EXPECT_THAT(message, HasSubstr("at node (17, 9, 23) (allowed: magnitudes up to 3e+38)"));
       field.at({17, 9, 23}) = before;
       field.put();  // the next bad one comes after a snapshot that is well
@@ -477,19 +468,19 @@ MEMORY_TEST(CodecOf, WrongShapesAreRefused) {
   Codec<T, 2, Memory> codec;
   Packed<2, Memory> packed;
   EXPECT_THAT(
-      message_of([&] {
+      message_of<InputError>([&] {
         codec.encode(exec, field.layout, field.storage, Box<2>{{0, 0}, {20, 41}}, packed);
       }),
       HasSubstr("the box [0, 20) x [0, 41) is not in the field (allowed: boxes in [0, 20) x "
                 "[0, 40))"));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(message_of<InputError>([&] {
                 codec.encode(exec, field.layout, wave::Storage<T, Memory>("small", 7),
                              Box<2>{{0, 0}, {20, 40}}, packed);
               }),
               HasSubstr("the field has 7 elements"));
   codec.encode(exec, field.layout, field.storage, Box<2>{{0, 0}, {20, 40}}, packed);
   const auto small = wave::make_layout<T>(unit_grid<2>({20, 30}), 4);
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(message_of<InputError>([&] {
                 codec.decode(exec, packed, small, wave::make_storage<T>(exec, small, "small"),
                              Box<2>{{0, 0}, {20, 40}});
               }),

@@ -3,6 +3,7 @@
 // Expanding domains: boxes of the three methods where they can be worked out by hand, and shots in
 // them against shots in the whole grid.
 
+#include "io/files.hpp"
 #include "spaces.hpp"
 
 #include <moho/rtm/rtm.hpp>
@@ -22,6 +23,7 @@ namespace {
 
 using namespace moho;
 using namespace moho::wave;
+using io::test::message_of;
 using rtm::DomainOptions;
 using rtm::Expansion;
 using ::testing::HasSubstr;
@@ -124,7 +126,7 @@ class Shot {
 
 /// The largest difference of two gathers over the largest sample of the second.
 template <class T>
-double difference(const Traces<T>& a, const Traces<T>& b) {
+double difference(const wave::Traces<T>& a, const wave::Traces<T>& b) {
   double most = 0.0, greatest = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double x = static_cast<double>(a.data()[i]), y = static_cast<double>(b.data()[i]);
@@ -143,7 +145,7 @@ bool holds(const Box<Dim>& outer, const Box<Dim>& inner) {
 /// saved, and the gather differs by less than `tolerance` of its largest sample. \return the
 /// difference
 template <class T, int Dim, class Memory>
-double compare(const Shot<T, Dim, Memory>& shot, const Traces<T>& whole, Expansion method,
+double compare(const Shot<T, Dim, Memory>& shot, const wave::Traces<T>& whole, Expansion method,
                double tolerance, double most_stepped, const DomainOptions& options = {}) {
   SCOPED_TRACE(rtm::to_string(method));
   const auto domain = shot.domain(method, options);
@@ -579,21 +581,11 @@ MEMORY_TEST(Expand, NoneIsTheGridWhole) {
   EXPECT_EQ(domain->report().seconds(), 0.0);
 }
 
-template <class Function>
-std::string message_of(const Function& function) {
-  try {
-    function();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 MEMORY_TEST(Expand, BadInput) {
   const Shot<float, 2, Memory> shot(exec, section());
   for (const Expansion method : methods) {
     const auto message = [&](const DomainOptions& options) {
-      return message_of([&] { shot.domain(method, options); });
+      return message_of<InputError>([&] { shot.domain(method, options); });
     };
     DomainOptions options;
     options.source_radius = 2;
@@ -624,18 +616,18 @@ MEMORY_TEST(Expand, BadInput) {
     EXPECT_THAT(message(options), HasSubstr("interval is 0 (allowed: 1 to 64 steps"));
 
     const PointSet<float, 2, Memory> none;
-    EXPECT_THAT(message_of([&] {
+    EXPECT_THAT(message_of<InputError>([&] {
                   rtm::make_domain(method, shot.exec, *shot.propagator, shot.model, none);
                 }),
                 HasSubstr("sources: there are none"));
     if (method == Expansion::amplitude) continue;
     Model<float, 2, Memory> other;
-    EXPECT_THAT(message_of([&] {
+    EXPECT_THAT(message_of<InputError>([&] {
                   rtm::make_domain(method, shot.exec, *shot.propagator, other, shot.sources);
                 }),
                 HasSubstr("vp: it is missing"));
     other.vp = make_field<float>(shot.exec, section().grid, "vp");
-    EXPECT_THAT(message_of([&] {
+    EXPECT_THAT(message_of<InputError>([&] {
                   rtm::make_domain(method, shot.exec, *shot.propagator, other, shot.sources);
                 }),
                 HasSubstr("vp: its shape is 201 x 141 (allowed: 241 x 181"));
@@ -646,7 +638,7 @@ TEST(ExpandNames, AreRead) {
   for (const char* const name : {"none", "layers", "eikonal", "amplitude"}) {
     EXPECT_STREQ(rtm::to_string(rtm::parse_expansion(name)), name);
   }
-  EXPECT_THAT(message_of([] { rtm::parse_expansion("fast"); }),
+  EXPECT_THAT(message_of<InputError>([] { rtm::parse_expansion("fast"); }),
               HasSubstr("expansion 'fast' is unknown (allowed: none, layers, eikonal, amplitude)"));
 }
 
@@ -655,8 +647,11 @@ TEST(Onset, IsTheSampleBeforeTheFirstThatCounts) {
   EXPECT_EQ(rtm::onset({1.0, 0.0}, 0.5), 0.0);
   EXPECT_EQ(rtm::onset({0.0, 1e-7, 1.0}, 0.5), 0.5);
   EXPECT_EQ(rtm::onset({0.0, 1e-7, 1.0}, 0.5, 1e-8), 0.0);
-  EXPECT_THAT(message_of([] { rtm::onset({0.0, 0.0}, 0.5); }), HasSubstr("the largest sample 0"));
-  EXPECT_THAT(message_of([] { rtm::onset({1.0}, 0.0); }), HasSubstr("dt is 0 s"));
+  EXPECT_THAT(message_of<InputError>([] {
+                rtm::onset({0.0, 0.0}, 0.5);
+              }),
+              HasSubstr("the largest sample 0"));
+  EXPECT_THAT(message_of<InputError>([] { rtm::onset({1.0}, 0.0); }), HasSubstr("dt is 0 s"));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int samples = 6;
+constexpr int samples_of_trace = 6;
 
 /// Shots 100 m apart, receivers 20 m apart behind them; source 6 m and receivers 8 m deep. Sample i
 /// of trace k of shot s is 100 s + 10 k + i + 1.
@@ -38,12 +38,12 @@ std::vector<io::Gather<float>> line_of(int shots, int receivers) {
     gather.source_x = 1000.0 + 100.0 * s;
     gather.source_depth = 6.0;
     gather.interval = 0.004;
-    gather.samples.shape = {receivers, samples};
+    gather.samples.shape = {receivers, samples_of_trace};
     for (int k = 0; k < receivers; ++k) {
       gather.receiver_x.push_back(gather.source_x - 50.0 - 20.0 * k);
       gather.receiver_y.push_back(0.0);
       gather.receiver_elevation.push_back(-8.0);
-      for (int i = 0; i < samples; ++i) {
+      for (int i = 0; i < samples_of_trace; ++i) {
         gather.samples.data.push_back(static_cast<float>(100 * s + 10 * k + i + 1));
       }
     }
@@ -66,7 +66,7 @@ class Gathers : public ::testing::Test {
   /// The same in the header of a trace, counted from 0.
   template <class T>
   void trace(int number, std::size_t byte, T value) {
-    put(3600 + static_cast<std::size_t>(number) * (240 + 4 * samples) + byte - 1, value);
+    put(3600 + static_cast<std::size_t>(number) * (240 + 4 * samples_of_trace) + byte - 1, value);
   }
   void trace16(int number, std::size_t byte, int value) {
     trace(number, byte, static_cast<std::int16_t>(value));
@@ -97,7 +97,7 @@ TEST_F(Gathers, ReadsTheShotsOfAFile) {
   const Survey<2> line = survey();
   ASSERT_EQ(line.size(), 3U);
   EXPECT_DOUBLE_EQ(line.interval(), 0.004);
-  EXPECT_EQ(line.samples(), samples);
+  EXPECT_EQ(line.samples(), samples_of_trace);
   EXPECT_THAT(line.notes(), ElementsAre(AllOf(HasSubstr("3 shots, 12 traces of 6 samples every "
                                                         "4 ms"),
                                               HasSubstr("a.sgy"))));
@@ -113,7 +113,7 @@ TEST_F(Gathers, ReadsTheShotsOfAFile) {
     ASSERT_EQ(gather.shot.receivers.size(), 4U);
     EXPECT_EQ(gather.shot.receivers[3][0], 890.0 + 100.0 * at);
     EXPECT_EQ(gather.shot.receivers[3][1], 8.0);
-    EXPECT_EQ(gather.count, samples);
+    EXPECT_EQ(gather.count, samples_of_trace);
     EXPECT_EQ(gather.t0, 0.0);
     EXPECT_EQ(gather.dt, line.interval());
     EXPECT_THAT(gather.traces, ElementsAre(4 * s + 1, 4 * s + 2, 4 * s + 3, 4 * s + 4));
@@ -270,7 +270,7 @@ TEST_F(Gathers, LeavesOutWhatIsNoSeismicData) {
 
 TEST_F(Gathers, LeavesOutTracesThatAreZero) {
   std::vector<io::Gather<float>> gathers = line_of(2, 3);
-  std::fill_n(gathers[0].samples.data.begin() + samples, samples, 0.0F);
+  std::fill_n(gathers[0].samples.data.begin() + samples_of_trace, samples_of_trace, 0.0F);
   std::fill(gathers[1].samples.data.begin(), gathers[1].samples.data.end(), 0.0F);
   write(gathers);
   const ShotGather<2> some = survey().read(0), none = survey().read(1);
@@ -302,7 +302,7 @@ TEST_F(Gathers, RefusesSamplesThatAreNotFinite) {
   for (const float bad :
        {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
     std::vector<io::Gather<float>> gathers = line_of(2, 4);
-    gathers[1].samples.data[2 * samples + 4] = bad;
+    gathers[1].samples.data[2 * samples_of_trace + 4] = bad;
     write(gathers);
     EXPECT_EQ(survey().read(0).traces.size(), 4U);
     EXPECT_THAT(message_of<FileError>([&] { (void)survey().read(1); }),
@@ -523,7 +523,7 @@ TEST_F(Gathers, NoChangedByteOfAHeaderDoesHarm) {
         const Survey<3> found = survey<3>();
         for (std::size_t k = 0; k < found.size(); ++k) {
           const ShotGather<3> gather = found.read(k);
-          EXPECT_EQ(gather.samples.size(), gather.shot.receivers.size() * samples) << at;
+          EXPECT_EQ(gather.samples.size(), gather.shot.receivers.size() * samples_of_trace) << at;
         }
       } catch (const FileError& error) {
         EXPECT_THAT(error.what(), HasSubstr("a.sgy")) << at;

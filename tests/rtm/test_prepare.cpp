@@ -13,20 +13,20 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 
 namespace {
 
 using namespace moho;
 using namespace moho::rtm;
 using io::test::message_of;
+using std::numbers::pi;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-constexpr double pi = 3.14159265358979323846;
 
 /// Samples of a function of time at each receiver.
 ShotGather<2> gather_of(const std::vector<double>& offsets, std::int64_t count, double dt,

@@ -61,13 +61,13 @@ struct Wave {
 };
 
 /// Two waves and the sums of their products; the second one is read `near` planes to both sides.
-struct Problem {
+struct WavePair {
   Wave first, second;
   int steps, near;
   Planes planes;  // of the first, that have sums
   std::vector<Number> weight;
 
-  Problem(std::mt19937& random, const Wave& a, const Wave& b, int steps_)
+  WavePair(std::mt19937& random, const Wave& a, const Wave& b, int steps_)
       : first(a), second(b), steps(steps_), near(a.reach) {
     for (int k = 0; k < 2 * near + 1; ++k) weight.push_back(Number(random()) % prime);
     const int low = std::max(0, first.zero - second.zero);
@@ -87,16 +87,16 @@ struct Problem {
 };
 
 /// Both waves at two times, and the sums.
-struct Result {
+struct WavesAndSums {
   std::vector<Number> now[2], before[2], sums;
-  bool operator==(const Result& other) const {
+  bool operator==(const WavesAndSums& other) const {
     return now[0] == other.now[0] && now[1] == other.now[1] && before[0] == other.before[0] &&
            before[1] == other.before[1] && sums == other.sums;
   }
 };
 
-Result in_core(const Problem& p) {
-  Result r;
+WavesAndSums in_core(const WavePair& p) {
+  WavesAndSums r;
   const Wave* const waves[] = {&p.first, &p.second};
   for (int k : {0, 1}) {
     r.now[k] = waves[k]->now;
@@ -136,9 +136,9 @@ struct Slot {
 };
 
 /// The slots of a device for one volume, and sums.
-struct Ring {
+struct RingWithSums {
   std::vector<Slot> field[2], sums;
-  explicit Ring(std::int64_t size)
+  explicit RingWithSums(std::int64_t size)
       : field{std::vector<Slot>(at(size)), std::vector<Slot>(at(size))} {
     sums.resize(at(size));
   }
@@ -158,11 +158,13 @@ struct Ring {
 };
 
 /// Does what two schedules say, with rings of `planes`. \throws Broken
-Result stream(const Problem& p, const std::vector<StreamShape>& shapes, std::int64_t planes) {
+WavesAndSums stream(const WavePair& p, const std::vector<StreamShape>& shapes,
+                    std::int64_t planes) {
   const Wave* const waves[] = {&p.first, &p.second};
   const Schedule schedules[] = {Schedule(shapes[0]), Schedule(shapes[1])};
   const int devices = shapes[0].devices;
-  std::vector<std::vector<Ring>> rings(2, std::vector<Ring>(at(devices), Ring(planes)));
+  std::vector<std::vector<RingWithSums>> rings(
+      2, std::vector<RingWithSums>(at(devices), RingWithSums(planes)));
   std::vector<Number> host[2][2], sums(at(p.planes.count()), 0);
   for (int k : {0, 1}) {
     // the times still - 1 and still
@@ -196,7 +198,7 @@ Result stream(const Problem& p, const std::vector<StreamShape>& shapes, std::int
     for (int k : {0, 1}) {
       leaving[k].resize(at(devices));
       for (int g = 0; g < devices; ++g) {
-        Ring& ring = rings[at(k)][at(g)];
+        RingWithSums& ring = rings[at(k)][at(g)];
         for (const StreamRange& range : schedules[k].iteration(i, g).stores) {
           const std::int64_t level =
               schedules[k].first_level(range.sweep, g) + schedules[k].updates(range.sweep, g);
@@ -217,7 +219,7 @@ Result stream(const Problem& p, const std::vector<StreamShape>& shapes, std::int
     }
     for (int k : {0, 1}) {
       for (int g = devices; g-- > 0;) {
-        Ring& ring = rings[at(k)][at(g)];
+        RingWithSums& ring = rings[at(k)][at(g)];
         std::size_t next = 0;
         for (const StreamRange& range : schedules[k].iteration(i, g).loads) {
           const std::int64_t level =
@@ -251,7 +253,7 @@ Result stream(const Problem& p, const std::vector<StreamShape>& shapes, std::int
               if (stage.range.sweep != sweep || stage.level != level) continue;
               if (k == 0) add(g, stage);
               if (level < waves[k]->still) continue;
-              Ring& ring = rings[at(k)][at(g)];
+              RingWithSums& ring = rings[at(k)][at(g)];
               const std::int64_t shift = stage.range.position - stage.range.planes.begin;
               const auto now = [&](std::int64_t x) {
                 return inside(k, x) ? ring.read(x + shift, level) : Number(0);
@@ -285,7 +287,7 @@ Result stream(const Problem& p, const std::vector<StreamShape>& shapes, std::int
       }
     }
   }
-  Result r;
+  WavesAndSums r;
   for (int k : {0, 1}) {
     const int last = std::max(p.steps, waves[k]->still);
     r.now[k] = host[k][last % 2];
@@ -295,7 +297,7 @@ Result stream(const Problem& p, const std::vector<StreamShape>& shapes, std::int
   return r;
 }
 
-Problem draw_problem(std::mt19937& random, int least) {
+WavePair draw_pair(std::mt19937& random, int least) {
   const int model = draw(random, least, least + 40), reach = draw(random, 1, 4);
   const int layers[] = {draw(random, 0, 9), draw(random, 0, 9), draw(random, 0, 9),
                         draw(random, 0, 9)};
@@ -303,10 +305,10 @@ Problem draw_problem(std::mt19937& random, int least) {
   const Wave first(random, layers[0] + model + layers[1], reach, 0, layers[0]);
   const Wave second(random, layers[2] + model + layers[3], draw(random, 1, 4), draw(random, 0, 5),
                     layers[2]);
-  return Problem(random, first, second, draw(random, 6, 20));
+  return WavePair(random, first, second, draw(random, 6, 20));
 }
 
-std::vector<StreamShape> shapes_of(const Problem& p, std::int64_t block, std::int64_t updates,
+std::vector<StreamShape> shapes_of(const WavePair& p, std::int64_t block, std::int64_t updates,
                                    std::int64_t lag, int devices) {
   std::vector<StreamShape> shapes(2);
   const Wave* const waves[] = {&p.first, &p.second};
@@ -327,7 +329,7 @@ std::vector<StreamShape> shapes_of(const Problem& p, std::int64_t block, std::in
 TEST(SideBySide, GivesWhatTheWholeVolumesGive) {
   std::mt19937 random(21);
   for (int n = 0; n < 600; ++n) {
-    const Problem p = draw_problem(random, 1);
+    const WavePair p = draw_pair(random, 1);
     const std::int64_t lags[] = {0, 0, 0, 6, 11};
     const int chain[] = {1, 1, 2, 3};
     const auto shapes = shapes_of(p, draw(random, 1, 17), draw(random, 1, 9), lags[random() % 5],
@@ -356,7 +358,7 @@ TEST(SideBySide, NeedsItsRingAndItsLag) {
     const int reach = n % 2 == 0 ? 2 : 4;
     const Wave first(random, 60, n % 4 < 2 ? 1 : reach, 0, 6);
     const Wave second(random, 70, 1, 1, 11);
-    Problem p(random, first, second, 12);
+    WavePair p(random, first, second, 12);
     p.near = reach;
     p.weight.assign(at(2 * reach + 1), 5);
     const std::int64_t block = draw(random, 1, 8), updates = draw(random, 2, 5);

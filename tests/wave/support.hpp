@@ -5,7 +5,6 @@
 /// \brief Helpers of the tests of propagators: models by functions and at random, wavefields on the
 /// host, shots between nodes.
 
-#include <moho/core/error.hpp>
 #include <moho/wave/propagator.hpp>
 
 #include <gmock/gmock.h>
@@ -20,6 +19,8 @@
 #include <vector>
 
 #include "spaces.hpp"
+#include "wave/random.hpp"
+#include "wave/refusals.hpp"
 
 namespace moho::testing {
 
@@ -60,10 +61,6 @@ inline constexpr Kind kinds[] = {
 template <class T>
 constexpr double by_precision(double in_float, double in_double) {
   return std::is_same_v<T, float> ? in_float : in_double;
-}
-
-inline double uniform(std::mt19937& random, double low, double high) {
-  return low + (high - low) * static_cast<double>(random()) / 4294967296.0;
 }
 
 /// The wavelet of all shots: 1 at its delay, negligible at time zero.
@@ -336,20 +333,6 @@ Traces run_shot(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& 
                 const std::type_identity_t<std::vector<Index<Dim>>>& receivers, int steps) {
   auto wavefield = propagator.make_wavefield(exec);
   return run_shot(exec, propagator, wavefield, source, signal, receivers, steps, [](int) {});
-}
-
-/// The text of an exception of this kind.
-template <class E = InputError, class Function>
-std::string message_of(const Function& function) {
-  try {
-    function();
-  } catch (const E& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    ADD_FAILURE() << "another exception: " << error.what();
-    return "";
-  }
-  return "no exception";
 }
 
 }  // namespace moho::testing

@@ -103,13 +103,13 @@ Remains remains_of(const Instance<Memory>& exec, const Kind& kind, bool elliptic
   return remains;
 }
 
-constexpr int many = 4000;
+constexpr int steps_until_quiet = 4000;
 
 MEMORY_TEST(BoundaryTest, CpmlSwallowsWavesAndStaysQuiet) {
   for (const Kind& kind : kinds) {
     if (kind.medium == Medium::tti) continue;
-    const Remains remains =
-        remains_of<T, 2, Memory>(exec, kind, true, 80, FaceKind::cpml, 20, 800, many / 2, many);
+    const Remains remains = remains_of<T, 2, Memory>(exec, kind, true, 80, FaceKind::cpml, 20, 800,
+                                                     steps_until_quiet / 2, steps_until_quiet);
     EXPECT_LT(remains.after_crossing, 1e-5) << kind.name();
     EXPECT_LT(remains.late, kind.fields() == 2 ? by_precision<T>(1e-5, 1e-6) : 1e-6) << kind.name();
     // nothing grows; in single precision p and q drift apart a little
@@ -141,8 +141,8 @@ MEMORY_TEST(BoundaryTest, SlowWavesLeaveInTheEnd) {
   for (const Kind& kind : kinds) {
     if (kind.fields() != 2) continue;
     const FaceKind face = kind.medium == Medium::tti ? FaceKind::sponge : FaceKind::cpml;
-    const Remains remains =
-        remains_of<T, 2, Memory>(exec, kind, false, 80, face, 20, 800, many / 2, many);
+    const Remains remains = remains_of<T, 2, Memory>(exec, kind, false, 80, face, 20, 800,
+                                                     steps_until_quiet / 2, steps_until_quiet);
     EXPECT_LT(remains.after_crossing, 0.05) << kind.name();
     EXPECT_LT(remains.late, 0.5 * remains.after_crossing) << kind.name();
     EXPECT_LT(remains.later, 0.9 * remains.late) << kind.name();

@@ -34,7 +34,7 @@ const Contract returns{{"wave"}, true};
 
 /// The box grows by a plane a step, so that what lies outside is cleared, too.
 template <class T, int Dim, class Memory>
-struct Growing : moho::wave::Domain<T, Dim, Memory> {
+struct GrowingByAPlane : moho::wave::Domain<T, Dim, Memory> {
   Box<Dim> box(const Instance<Memory>&, const Propagator<T, Dim, Memory>& propagator,
                const Wavefield<T, Dim, Memory>&, std::int64_t step) override {
     Box<Dim> box = whole_box(propagator.grid());
@@ -49,7 +49,7 @@ void hold_shots(const Instance<Memory>& exec, const Propagator<float, Dim, Memor
                 const PointSet<float, Dim, Memory>& sources,
                 const PointSet<float, Dim, Memory>& receivers) {
   auto wavefield = propagator.make_wavefield(exec);
-  Growing<float, Dim, Memory> growing;
+  GrowingByAPlane<float, Dim, Memory> growing;
   std::vector<std::int64_t> of_run, of_shot;
   for (const int steps : {3, 9}) {
     RunOptions<float, Dim, Memory> run;

@@ -12,12 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "wave/refusals.hpp"
+
 namespace {
 
 using moho::Box;
 using moho::Grid;
 using moho::Point;
 using moho::Points;
+using moho::testing::message_of;
 using moho::wave::check_shots;
 using moho::wave::fixed_spread;
 using moho::wave::moving_spread;
@@ -32,16 +35,6 @@ void expect_points(const Points<Dim>& found, const Points<Dim>& expected) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     for (int d = 0; d < Dim; ++d) EXPECT_DOUBLE_EQ(found[i][d], expected[i][d]) << i << ' ' << d;
   }
-}
-
-template <class Function>
-std::string message_of(Function&& function) {
-  try {
-    function();
-  } catch (const moho::Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(Generated, Lines) {
@@ -110,7 +103,7 @@ TEST(CheckShots, NamesWhatIsWrong) {
   const Box<2> interior{{5, 5}, {26, 16}};
   std::vector<Shot<2>> shots = fixed_spread<2>({{0, 0}, {200, 50}}, {{10, 0}, {20, 0}});
   const auto message = [&] { return message_of([&] { check_shots(grid, shots, interior); }); };
-  EXPECT_EQ(message(), "no error");
+  EXPECT_EQ(message(), "no exception");
   shots[1].receivers[1] = {20, -5};
   EXPECT_EQ(message(),
             "shot 1: receiver 1: (20, -5) is in the boundary layer (allowed: x 0 to 200, z 0 to "

@@ -19,9 +19,9 @@ class LongTest : public ::testing::Test {};
 TYPED_TEST_SUITE(LongTest, LongTestCases, CaseName);
 
 #ifdef MOHO_BOUNDS_CHECK
-constexpr int many = 1000;
+constexpr int steps_of_long_run = 1000;
 #else
-constexpr int many = 20000;
+constexpr int steps_of_long_run = 20000;
 #endif
 
 /// The greatest amplitude of p and q in the first tenth of the steps, and in the rest.
@@ -33,11 +33,11 @@ Greatest greatest_of(const Instance<Memory>& exec, const Propagator<T, Dim, Memo
                      Wavefield<T, Dim, Memory>& wavefield) {
   Greatest greatest;
   const Box<Dim> whole = moho::whole_box(propagator.grid());
-  for (int n = 1; n <= many; ++n) {
+  for (int n = 1; n <= steps_of_long_run; ++n) {
     propagator.step(exec, wavefield);
     wavefield.advance();
     if (n % 20 != 0) continue;
-    double& most = n <= many / 10 ? greatest.early : greatest.late;
+    double& most = n <= steps_of_long_run / 10 ? greatest.early : greatest.late;
     most = std::max(
         most, moho::wave::check_finite(exec, propagator.grid(), wavefield, whole, n).greatest);
   }

@@ -2,8 +2,6 @@
 //
 // Invalid models and options, and the messages.
 
-#include <limits>
-
 #include "wave/support.hpp"
 
 namespace {
@@ -20,18 +18,15 @@ template <class Case>
 class ModelTest : public ::testing::Test {};
 TYPED_TEST_SUITE(ModelTest, TestCases, CaseName);
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
-
-Grid<3> grid() { return {{20, 21, 22}, {10.0, 11.0, 12.0}, {100.0, 0.0, -12.0}}; }
+Grid<3> model_grid() { return {{20, 21, 22}, {10.0, 11.0, 12.0}, {100.0, 0.0, -12.0}}; }
 
 MEMORY_TEST(ModelTest, ItsMediumIsWhatItHas) {
   for (const Medium medium :
        {Medium::isotropic, Medium::variable_density, Medium::vti, Medium::tti}) {
-    EXPECT_EQ((random_model<T, 3, Memory>(exec, grid(), medium, 1).medium()), medium);
+    EXPECT_EQ((random_model<T, 3, Memory>(exec, model_grid(), medium, 1).medium()), medium);
     EXPECT_EQ((random_model<T, 2, Memory>(exec, cube<2>(20, 1.0), medium, 1).medium()), medium);
   }
-  auto model = random_model<T, 3, Memory>(exec, grid(), Medium::isotropic, 1);
+  auto model = random_model<T, 3, Memory>(exec, model_grid(), Medium::isotropic, 1);
   model.phi = model.vp;
   EXPECT_EQ(model.medium(), Medium::tti);
   model.phi = {};
@@ -46,12 +41,12 @@ template <class T, class Memory>
 void expect_value_refused(const Instance<Memory>& exec, const char* name, double base, double bad,
                           const std::string& allowed, const std::string& advice) {
   const Index<3> first{7, 3, 11}, second{7, 4, 0};
-  const auto field = field_of<T, 3, Memory>(exec, grid(), [&](const Index<3>& node) {
+  const auto field = field_of<T, 3, Memory>(exec, model_grid(), [&](const Index<3>& node) {
     const bool here = node[0] == first[0] && node[1] == first[1] && node[2] == first[2];
     const bool there = node[0] == second[0] && node[1] == second[1] && node[2] == second[2];
     return here || there ? bad : base;
   });
-  auto model = constant_model<T, 3, Memory>(exec, grid(), Medium::isotropic, {});
+  auto model = constant_model<T, 3, Memory>(exec, model_grid(), Medium::isotropic, {});
   const std::string which = name;
   (which == "vp"        ? model.vp
    : which == "density" ? model.density
@@ -63,30 +58,31 @@ void expect_value_refused(const Instance<Memory>& exec, const char* name, double
       AllOf(HasSubstr(which + ": the value at node (7, 3, 11), (170, 33, 120), is " +
                       moho::concat(static_cast<double>(static_cast<T>(bad)))),
             HasSubstr("(allowed: " + allowed + ")"), HasSubstr(advice));
-  EXPECT_THAT(message_of([&] { check_model(exec, grid(), model); }), refused);
+  EXPECT_THAT(message_of([&] { check_model(exec, model_grid(), model); }), refused);
   PropagatorOptions<3> options;
   options.dt = 1e-6;
   options.boundaries = moho::wave::all_faces<3>(FaceKind::rigid);
-  EXPECT_THAT(message_of([&] { Propagator<T, 3, Memory>(exec, grid(), model, options); }), refused);
+  EXPECT_THAT(message_of([&] { Propagator<T, 3, Memory>(exec, model_grid(), model, options); }),
+              refused);
 }
 
 MEMORY_TEST(ModelTest, BadValuesAndWhere) {
-  for (const double bad : {0.0, -1500.0, nan, inf, -inf, 2e9}) {
+  for (const double bad : {0.0, -1500.0, not_a_number, infinite, -infinite, 2e9}) {
     expect_value_refused<T, Memory>(exec, "vp", 1500.0, bad, "positive and finite, in m/s",
                                     "correct the");
   }
-  for (const double bad : {0.0, -1.0, nan, inf}) {
+  for (const double bad : {0.0, -1.0, not_a_number, infinite}) {
     expect_value_refused<T, Memory>(exec, "density", 1000.0, bad, "positive and finite, in kg/m^3",
                                     "correct the model there");
   }
   for (const char* name : {"epsilon", "delta"}) {
-    for (const double bad : {-0.5, -0.75, 2.5, 20.0, nan, inf}) {
+    for (const double bad : {-0.5, -0.75, 2.5, 20.0, not_a_number, infinite}) {
       expect_value_refused<T, Memory>(exec, name, 0.1, bad, "-0.4999 to 2, a number without unit",
                                       "not per cent");
     }
   }
   for (const char* name : {"theta", "phi"}) {
-    for (const double bad : {45.0, -6.3, nan, -inf}) {
+    for (const double bad : {45.0, -6.3, not_a_number, -infinite}) {
       expect_value_refused<T, Memory>(exec, name, 0.1, bad, "-2 pi to 2 pi, in radians",
                                       "not degrees");
     }
@@ -96,13 +92,14 @@ MEMORY_TEST(ModelTest, BadValuesAndWhere) {
 MEMORY_TEST(ModelTest, ValuesAtTheEdgesOfWhatIsAllowed) {
   for (const double thomsen : {-0.49, 2.0}) {
     for (const double angle : {-6.283185, 6.283185}) {
-      const auto model = constant_model<T, 3, Memory>(exec, grid(), Medium::tti,
+      const auto model = constant_model<T, 3, Memory>(exec, model_grid(), Medium::tti,
                                                       {1.0, 1.0, thomsen, thomsen, angle, angle});
-      EXPECT_NO_THROW(check_model(exec, grid(), model));
+      EXPECT_NO_THROW(check_model(exec, model_grid(), model));
     }
   }
-  const auto range = check_model(
-      exec, grid(), random_model<T, 3, Memory>(exec, grid(), Medium::variable_density, 1));
+  const auto range =
+      check_model(exec, model_grid(),
+                  random_model<T, 3, Memory>(exec, model_grid(), Medium::variable_density, 1));
   EXPECT_GE(range.vp.least, 1500.0);
   EXPECT_LT(range.vp.least, 1600.0);
   EXPECT_LE(range.vp.greatest, 4500.0);
@@ -112,15 +109,15 @@ MEMORY_TEST(ModelTest, ValuesAtTheEdgesOfWhatIsAllowed) {
 
 MEMORY_TEST(ModelTest, FieldsThatDoNotGoTogether) {
   const auto check = [&](const Model<T, 3, Memory>& model) {
-    return message_of([&] { check_model(exec, grid(), model); });
+    return message_of([&] { check_model(exec, model_grid(), model); });
   };
   Model<T, 3, Memory> model;
   EXPECT_THAT(check(model), HasSubstr("vp: it is missing (every model has a P velocity): give it"));
-  model.vp = constant<T, 3, Memory>(exec, grid(), 2000.0);
+  model.vp = constant<T, 3, Memory>(exec, model_grid(), 2000.0);
   EXPECT_EQ(check(model), "no exception");
-  model.density = constant<T, 3, Memory>(exec, grid(), 2000.0);
+  model.density = constant<T, 3, Memory>(exec, model_grid(), 2000.0);
   for (auto* field : {&model.epsilon, &model.delta, &model.theta, &model.phi}) {
-    *field = constant<T, 3, Memory>(exec, grid(), 0.1);
+    *field = constant<T, 3, Memory>(exec, model_grid(), 0.1);
     EXPECT_THAT(check(model), AllOf(HasSubstr("density: it goes with vp alone"),
                                     HasSubstr("leave out epsilon, delta, theta and phi")));
     *field = {};
@@ -159,13 +156,14 @@ MEMORY_TEST(ModelTest, FieldsThatDoNotGoTogether) {
 }
 
 MEMORY_TEST(ModelTest, BadOptions) {
-  const auto model = constant_model<T, 3, Memory>(exec, grid(), Medium::tti, {2000.0, 1.0, 0.2});
+  const auto model =
+      constant_model<T, 3, Memory>(exec, model_grid(), Medium::tti, {2000.0, 1.0, 0.2});
   PropagatorOptions<3> good;
   good.dt = 0.0005;
   good.boundaries = moho::wave::all_faces<3>(FaceKind::sponge, 4);
   good.frequency = 40.0;
   const auto make = [&](const PropagatorOptions<3>& options) {
-    return message_of([&] { Propagator<T, 3, Memory>(exec, grid(), model, options); });
+    return message_of([&] { Propagator<T, 3, Memory>(exec, model_grid(), model, options); });
   };
   EXPECT_EQ(make(good), "no exception");
   auto options = good;
@@ -176,7 +174,7 @@ MEMORY_TEST(ModelTest, BadOptions) {
   options.order = 18;
   EXPECT_THAT(make(options), HasSubstr("order is 18 (allowed"));
   options = good;
-  for (const double dt : {0.01, 0.0, -1.0, nan}) {
+  for (const double dt : {0.01, 0.0, -1.0, not_a_number}) {
     options.dt = dt;
     EXPECT_THAT(make(options), AllOf(HasSubstr(moho::concat("dt is ", dt,
                                                             " s (allowed: positive "
@@ -184,13 +182,13 @@ MEMORY_TEST(ModelTest, BadOptions) {
                                      HasSubstr("the largest stable step")));
   }
   // the time step of the message is accepted
-  const auto limits = moho::wave::limits_of(exec, grid(), model, good.order);
+  const auto limits = moho::wave::limits_of(exec, model_grid(), model, good.order);
   options.dt = limits.largest_dt;
   EXPECT_EQ(make(options), "no exception");
   options.dt = 1.0001 * limits.largest_dt;
   EXPECT_THAT(make(options), HasSubstr("dt is "));
   options = good;
-  for (const double sigma : {0.0, -0.75, nan, inf}) {
+  for (const double sigma : {0.0, -0.75, not_a_number, infinite}) {
     options.sigma = sigma;
     EXPECT_THAT(make(options),
                 HasSubstr(moho::concat("sigma is ", sigma, " (allowed: positive numbers)")));

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "spaces.hpp"
+#include "wave/random.hpp"
+#include "wave/refusals.hpp"
 
 namespace {
 
@@ -24,16 +26,14 @@ using moho::Grid;
 using moho::Index;
 using moho::Point;
 using moho::Points;
+using moho::testing::message_of;
+using moho::testing::uniform;
 using moho::wave::Layout;
 using moho::wave::PointOptions;
 using moho::wave::PointSeries;
 using moho::wave::PointSet;
 using moho::wave::Storage;
 using ::testing::HasSubstr;
-
-double uniform(std::mt19937& random, double low, double high) {
-  return low + (high - low) * static_cast<double>(random()) / 4294967296.0;
-}
 
 template <int Dim>
 Grid<Dim> make_grid() {
@@ -75,16 +75,8 @@ std::vector<T> random_values(std::size_t count, unsigned seed) {
 }
 
 template <class T, class Memory>
-Storage<T, Memory> send(const Instance<Memory>& exec, const std::vector<T>& values) {
-  auto view = moho::allocate<Storage<T, Memory>>(exec, "values", values.size());
-  moho::copy(exec, view, moho::HostElements<const T>(values.data(), values.size()));
-  exec.fence();
-  return view;
-}
-
-template <class T, class Memory>
-std::vector<T> fetch(const Instance<Memory>& exec, const Storage<T, Memory>& view) {
-  return moho::download(exec, view);
+Storage<T, Memory> storage_of(const Instance<Memory>& exec, const std::vector<T>& values) {
+  return moho::upload(exec, values, "values");
 }
 
 // The weight of every node of the grid at a point, by the definition: the weight along each axis of
@@ -135,9 +127,9 @@ void expect_plain_sums(const Instance<Memory>& exec, int radius, bool free_surfa
   const std::vector<T> field = random_values<T>(size, 2), scale = random_values<T>(size, 3),
                        amplitudes = random_values<T>(points.size(), 4);
   const auto recorded = moho::allocate<Storage<T, Memory>>(exec, "recorded", points.size());
-  set.record(exec, send(exec, field), recorded);
-  const auto injected = send(exec, field);
-  set.inject(exec, injected, send(exec, amplitudes), send(exec, scale), T(0.5));
+  set.record(exec, storage_of(exec, field), recorded);
+  const auto injected = storage_of(exec, field);
+  set.inject(exec, injected, storage_of(exec, amplitudes), storage_of(exec, scale), T(0.5));
 
   std::vector<double> expected(field.begin(), field.end()), values(points.size(), 0.0);
   std::int64_t weights = 0;
@@ -155,7 +147,7 @@ void expect_plain_sums(const Instance<Memory>& exec, int radius, bool free_surfa
   }
   EXPECT_GE(set.weights(), weights);
   const double tolerance = std::is_same_v<T, float> ? 4e-6 : 1e-14;
-  const std::vector<T> found = fetch(exec, recorded), after = fetch(exec, injected);
+  const std::vector<T> found = download(exec, recorded), after = download(exec, injected);
   for (std::size_t p = 0; p < points.size(); ++p) EXPECT_NEAR(found[p], values[p], tolerance) << p;
   for (std::size_t i = 0; i < size; ++i) ASSERT_NEAR(after[i], expected[i], tolerance) << i;
 }
@@ -182,10 +174,10 @@ void expect_transposes(const Instance<Memory>& exec, bool free_surface) {
   const std::vector<T> field = random_values<T>(size, 6),
                        amplitudes = random_values<T>(points.size(), 7);
   const auto values = moho::allocate<Storage<T, Memory>>(exec, "values", points.size());
-  set.record(exec, send(exec, field), values);
+  set.record(exec, storage_of(exec, field), values);
   const auto injected = moho::wave::make_storage<T>(exec, layout, "injected");
-  set.inject(exec, injected, send(exec, amplitudes));
-  const std::vector<T> wf = fetch(exec, values), wta = fetch(exec, injected);
+  set.inject(exec, injected, storage_of(exec, amplitudes));
+  const std::vector<T> wf = download(exec, values), wta = download(exec, injected);
   double left = 0.0, right = 0.0, magnitude = 0.0;
   for (std::size_t p = 0; p < points.size(); ++p) {
     left += static_cast<double>(wf[p]) * static_cast<double>(amplitudes[p]);
@@ -210,8 +202,8 @@ MEMORY_TEST(PointsTest, EveryRunGivesTheSameBits) {
   const auto layout = moho::wave::make_layout<T>(grid, 4);
   const Points<3> points = make_points<3>(grid, 300, 8);
   const auto size = static_cast<std::size_t>(layout.size);
-  const auto field = send(exec, random_values<T>(size, 9));
-  const auto amplitudes = send(exec, random_values<T>(points.size(), 10));
+  const auto field = storage_of(exec, random_values<T>(size, 9));
+  const auto amplitudes = storage_of(exec, random_values<T>(points.size(), 10));
   std::vector<T> injected, recorded;
   for (int run = 0; run < 3; ++run) {
     const PointSet<T, 3, Memory> set(exec, grid, layout, points);
@@ -220,11 +212,11 @@ MEMORY_TEST(PointsTest, EveryRunGivesTheSameBits) {
     set.inject(exec, sum, amplitudes);
     set.record(exec, field, values);
     if (run == 0) {
-      injected = fetch(exec, sum);
-      recorded = fetch(exec, values);
+      injected = download(exec, sum);
+      recorded = download(exec, values);
     } else {
-      EXPECT_EQ(injected, fetch(exec, sum));
-      EXPECT_EQ(recorded, fetch(exec, values));
+      EXPECT_EQ(injected, download(exec, sum));
+      EXPECT_EQ(recorded, download(exec, values));
     }
   }
 }
@@ -240,8 +232,8 @@ MEMORY_TEST(PointsTest, ANodeHasAWeightOfOne) {
   EXPECT_TRUE(set.box() == whole);
   const std::vector<T> amplitudes = random_values<T>(points.size(), 11);
   const auto field = moho::wave::make_storage<T>(exec, layout, "field");
-  set.inject(exec, field, send(exec, amplitudes));
-  const std::vector<T> values = fetch(exec, field);
+  set.inject(exec, field, storage_of(exec, amplitudes));
+  const std::vector<T> values = download(exec, field);
   double outside = 0.0;
   for (const T value : values) outside += std::fabs(static_cast<double>(value));
   for (std::int64_t n = 0; n < whole.size(); ++n) {
@@ -252,7 +244,7 @@ MEMORY_TEST(PointsTest, ANodeHasAWeightOfOne) {
   EXPECT_NEAR(outside, 0.0, 1e-10);  // nothing in the halo
   const auto recorded = moho::allocate<Storage<T, Memory>>(exec, "recorded", points.size());
   set.record(exec, field, recorded);
-  EXPECT_EQ(fetch(exec, recorded), amplitudes);
+  EXPECT_EQ(download(exec, recorded), amplitudes);
 }
 
 // The half-space below a free surface against a whole space, in which the field and the sources are
@@ -282,9 +274,9 @@ MEMORY_TEST(PointsTest, AFreeSurfaceIsAnOddMirror) {
   const PointSet<T, 2, Memory> whole_set(exec, whole, whole_layout, both);
   const auto half_field = moho::wave::make_storage<T>(exec, half_layout, "half");
   const auto whole_field = moho::wave::make_storage<T>(exec, whole_layout, "whole");
-  half_set.inject(exec, half_field, send(exec, below_amplitudes));
-  whole_set.inject(exec, whole_field, send(exec, both_amplitudes));
-  const std::vector<T> found = fetch(exec, half_field), expected = fetch(exec, whole_field);
+  half_set.inject(exec, half_field, storage_of(exec, below_amplitudes));
+  whole_set.inject(exec, whole_field, storage_of(exec, both_amplitudes));
+  const std::vector<T> found = download(exec, half_field), expected = download(exec, whole_field);
   const double tolerance = std::is_same_v<T, float> ? 2e-6 : 1e-14;
   for (std::int64_t x = 0; x < 20; ++x) {
     for (std::int64_t z = 0; z < depth; ++z) {
@@ -300,8 +292,8 @@ MEMORY_TEST(PointsTest, AFreeSurfaceIsAnOddMirror) {
   const auto whole_values = moho::allocate<Storage<T, Memory>>(exec, "whole", both.size());
   half_set.record(exec, half_field, half_values);
   whole_set.record(exec, whole_field, whole_values);
-  const std::vector<T> half_record = fetch(exec, half_values),
-                       whole_record = fetch(exec, whole_values);
+  const std::vector<T> half_record = download(exec, half_values),
+                       whole_record = download(exec, whole_values);
   for (std::size_t p = 0; p < below.size(); ++p) {
     EXPECT_NEAR(half_record[p], whole_record[2 * p], tolerance);
     EXPECT_NEAR(half_record[p], -whole_record[2 * p + 1], tolerance);
@@ -327,12 +319,12 @@ MEMORY_TEST(PointsTest, RowsOfASeries) {
   const auto one = moho::wave::make_storage<T>(exec, layout, "one");
   const auto other = moho::wave::make_storage<T>(exec, layout, "other");
   set.inject(exec, one, series, step);
-  set.inject(exec, other, send(exec, row));
-  EXPECT_EQ(fetch(exec, one), fetch(exec, other));
+  set.inject(exec, other, storage_of(exec, row));
+  EXPECT_EQ(download(exec, one), download(exec, other));
   set.record(exec, one, gather, step);
   const auto recorded = moho::allocate<Storage<T, Memory>>(exec, "recorded", points.size());
   set.record(exec, one, recorded);
-  const std::vector<T> expected = fetch(exec, recorded);
+  const std::vector<T> expected = download(exec, recorded);
   auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), gather);
   for (std::int64_t s = 0; s < steps; ++s) {
     for (std::int64_t p = 0; p < count; ++p) {
@@ -358,20 +350,10 @@ MEMORY_TEST(PointsTest, NoPointsAreNoWork) {
   made.inject(exec, field, Storage<const T, Memory>());
   none.inject(exec, field, Storage<const T, Memory>());
   made.record(exec, field, Storage<T, Memory>());
-  for (const T value : fetch(exec, field)) ASSERT_EQ(value, T(0));
+  for (const T value : download(exec, field)) ASSERT_EQ(value, T(0));
 }
 
 using Host = Kokkos::HostSpace;
-
-template <class Function>
-std::string message_of(Function&& function) {
-  try {
-    function();
-  } catch (const moho::InputError& error) {
-    return error.what();
-  }
-  return "no InputError";
-}
 
 TEST(PointsInput, Positions) {
   const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
@@ -381,7 +363,7 @@ TEST(PointsInput, Positions) {
   const auto make = [&](const Points<2>& points) {
     return message_of([&] { PointSet<float, 2, Host>(exec, grid, layout, points, options); });
   };
-  EXPECT_EQ(make({{0.0, 0.0}, {300.0, 100.0}, {300.0 + 1e-9, 5.0}}), "no InputError");
+  EXPECT_EQ(make({{0.0, 0.0}, {300.0, 100.0}, {300.0 + 1e-9, 5.0}}), "no exception");
   EXPECT_EQ(make({{0.0, 0.0}, {310.0, 50.0}}),
             "point 1: (310, 50) is outside the model (allowed: x 0 to 300, z 0 to 100): move it "
             "or extend the model");
@@ -389,7 +371,7 @@ TEST(PointsInput, Positions) {
               HasSubstr("point 0: (nan, 50) is no position (allowed: x 0 to 300"));
   options.interior = Box<2>{{5, 0}, {26, 16}};
   options.name = "receiver";
-  EXPECT_EQ(make({{50.0, 0.0}, {250.0, 75.0}}), "no InputError");
+  EXPECT_EQ(make({{50.0, 0.0}, {250.0, 75.0}}), "no exception");
   EXPECT_EQ(make({{50.0, 0.0}, {60.0, 0.0}, {49.0, 10.0}}),
             "receiver 2: (49, 10) is in the boundary layer (allowed: x 50 to 250, z 0 to 75): move "
             "it or extend the model");

@@ -232,7 +232,7 @@ MEMORY_TEST(RunTest, WavesRunBackwards) {
 
 /// A box around the middle that grows by a node every other step.
 template <class T, class Memory>
-struct Growing : moho::wave::Domain<T, 2, Memory> {
+struct GrowingFromTheMiddle : moho::wave::Domain<T, 2, Memory> {
   Box<2> box(const Instance<Memory>&, const Propagator<T, 2, Memory>& propagator,
              const Wavefield<T, 2, Memory>&, std::int64_t step) override {
     const auto& extents = propagator.grid().extents;
@@ -261,7 +261,7 @@ MEMORY_TEST(RunTest, BoxesAreReplayed) {
   auto field = propagator.make_wavefield(exec), again = propagator.make_wavefield(exec);
   start(field);
   start(again);
-  Growing<T, Memory> growing;
+  GrowingFromTheMiddle<T, Memory> growing;
   RunOptions<T, 2, Memory> run;
   run.last = 20;
   run.domain = &growing;

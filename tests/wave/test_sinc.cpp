@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <numbers>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -18,8 +19,7 @@ namespace {
 
 using moho::wave::sinc_weights;
 using moho::wave::SincWeights;
-
-constexpr double pi = 3.14159265358979323846;
+using std::numbers::pi;
 
 // Largest error of interpolating exp(i k x) between two nodes for wave numbers up to k_max.
 double worst_error(int radius, double k_max) {

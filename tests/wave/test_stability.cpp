@@ -21,9 +21,9 @@ class StabilityTest : public ::testing::Test {};
 TYPED_TEST_SUITE(StabilityTest, LongTestCases, CaseName);
 
 #ifdef MOHO_BOUNDS_CHECK
-constexpr int many = 300;
+constexpr int steps_from_noise = 300;
 #else
-constexpr int many = 1500;
+constexpr int steps_from_noise = 1500;
 #endif
 
 /// The greatest amplitude after steps from noise of amplitude 1; infinity where it is no number.
@@ -79,7 +79,8 @@ void expect_bounded_below_the_limit(const Instance<Memory>& exec) {
         options.boundaries = moho::wave::all_faces<Dim>(FaceKind::rigid);
         options.boundaries.lower[Dim - 1].kind = top;
         const auto propagator = make_propagator(exec, grid, model, options, 0.999);
-        EXPECT_LT(grown(exec, propagator, Dim == 2 ? many : many / 5), 100.0)
+        EXPECT_LT(grown(exec, propagator, Dim == 2 ? steps_from_noise : steps_from_noise / 5),
+                  100.0)
             << kind.name() << ' ' << Dim << "D order " << order << " top " << to_string(top);
       }
     }
@@ -106,7 +107,8 @@ MEMORY_TEST(StabilityTest, BoundedWithLayers) {
       const auto model = moho::wave::extend_model(exec, grid, inside, options.boundaries);
       const auto propagator = make_propagator(
           exec, moho::wave::extended_grid(grid, options.boundaries), model, options, 0.99);
-      EXPECT_LT(grown(exec, propagator, many), 100.0) << kind.name() << ' ' << to_string(face);
+      EXPECT_LT(grown(exec, propagator, steps_from_noise), 100.0)
+          << kind.name() << ' ' << to_string(face);
     }
   }
 }

@@ -2,8 +2,6 @@
 //
 // Checks of wavefields: amplitudes in boxes, and the step and place of NaN and overflow.
 
-#include <limits>
-
 #include "wave/support.hpp"
 
 namespace {
@@ -21,17 +19,14 @@ template <class Case>
 class WatchTest : public ::testing::Test {};
 TYPED_TEST_SUITE(WatchTest, TestCases, CaseName);
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
-
-Grid<3> grid() { return {{21, 18, 19}, {10.0, 20.0, 5.0}, {100.0, 0.0, -5.0}}; }
+Grid<3> watched_grid() { return {{21, 18, 19}, {10.0, 20.0, 5.0}, {100.0, 0.0, -5.0}}; }
 
 template <class T, class Memory>
 Propagator<T, 3, Memory> vti(const Instance<Memory>& exec) {
   PropagatorOptions<3> options;
   options.boundaries = moho::wave::all_faces<3>(FaceKind::rigid);
-  return make_propagator(exec, grid(), random_model<T, 3, Memory>(exec, grid(), Medium::vti, 2),
-                         options);
+  return make_propagator(exec, watched_grid(),
+                         random_model<T, 3, Memory>(exec, watched_grid(), Medium::vti, 2), options);
 }
 
 MEMORY_TEST(WatchTest, TheAmplitudeOfABox) {
@@ -42,19 +37,20 @@ MEMORY_TEST(WatchTest, TheAmplitudeOfABox) {
   const auto most = [&](const Box<3>& box) {
     return amplitude<T, 3, Memory>(exec, wavefield.layout, wavefield.now[0], box);
   };
-  EXPECT_EQ(most(moho::whole_box(grid())).greatest, 7.5);
-  EXPECT_EQ(most(moho::whole_box(grid())).bad, -1);
+  EXPECT_EQ(most(moho::whole_box(watched_grid())).greatest, 7.5);
+  EXPECT_EQ(most(moho::whole_box(watched_grid())).bad, -1);
   EXPECT_NEAR(most({{5, 0, 0}, {21, 18, 19}}).greatest, 0.038, 1e-6);
   EXPECT_NEAR(most({{0, 0, 0}, {3, 3, 3}}).greatest, 0.004, 1e-6);
   EXPECT_EQ(most({{4, 5, 6}, {5, 6, 7}}).greatest, 7.5);
   EXPECT_EQ(most({{4, 5, 6}, {4, 6, 7}}).greatest, 0.0);  // no node
-  const auto found = check_finite(exec, grid(), wavefield, moho::whole_box(grid()), 3);
+  const auto found =
+      check_finite(exec, watched_grid(), wavefield, moho::whole_box(watched_grid()), 3);
   EXPECT_EQ(found.greatest, 7.5);
 }
 
 MEMORY_TEST(WatchTest, NamesTheStepAndThePlace) {
   const auto propagator = vti<T>(exec);
-  for (const double bad : {nan, inf, -inf}) {
+  for (const double bad : {not_a_number, infinite, -infinite}) {
     for (const int f : {0, 1}) {
       const auto wavefield = propagator.make_wavefield(exec);
       // the first in memory's order of two
@@ -64,16 +60,16 @@ MEMORY_TEST(WatchTest, NamesTheStepAndThePlace) {
                    ? bad
                    : 1.0;
       });
-      const Box<3> whole = moho::whole_box(grid());
-      EXPECT_THAT(
-          message_of<moho::Error>([&] { check_finite(exec, grid(), wavefield, whole, 1234); }),
-          AllOf(HasSubstr("step 1234: the wavefield " + std::string(f == 0 ? "p" : "q") +
-                          " is no longer finite at node (11, 2, 18), (210, 40, 85)"),
-                HasSubstr("(it overflowed, or the source holds such a number)"),
-                HasSubstr("smooth its angles, or take a smaller dt")));
+      const Box<3> whole = moho::whole_box(watched_grid());
+      EXPECT_THAT(message_of<moho::Error>(
+                      [&] { check_finite(exec, watched_grid(), wavefield, whole, 1234); }),
+                  AllOf(HasSubstr("step 1234: the wavefield " + std::string(f == 0 ? "p" : "q") +
+                                  " is no longer finite at node (11, 2, 18), (210, 40, 85)"),
+                        HasSubstr("(it overflowed, or the source holds such a number)"),
+                        HasSubstr("smooth its angles, or take a smaller dt")));
       // only what is in the box counts
       const Box<3> besides{{0, 3, 0}, {21, 18, 19}};
-      EXPECT_EQ(check_finite(exec, grid(), wavefield, besides, 1).greatest, 1.0);
+      EXPECT_EQ(check_finite(exec, watched_grid(), wavefield, besides, 1).greatest, 1.0);
     }
   }
 }
@@ -83,22 +79,23 @@ MEMORY_TEST(WatchTest, NamesTheStepAndThePlace) {
 MEMORY_TEST(WatchTest, FindsWhatExplodes) {
   const auto propagator = vti<T>(exec);
   const auto beyond = with_longer_step(
-      exec, propagator, random_model<T, 3, Memory>(exec, grid(), Medium::vti, 2), std::sqrt(3.0));
-  const Box<3> whole = moho::whole_box(grid());
+      exec, propagator, random_model<T, 3, Memory>(exec, watched_grid(), Medium::vti, 2),
+      std::sqrt(3.0));
+  const Box<3> whole = moho::whole_box(watched_grid());
   auto wavefield = propagator.make_wavefield(exec);
   int last = 0;
   const auto run = [&] {
     for (last = 1; last <= 2000; ++last) {
       step(exec, beyond.scheme, beyond.medium, wavefield, whole);
       wavefield.advance();
-      check_finite(exec, grid(), wavefield, whole, last);
+      check_finite(exec, watched_grid(), wavefield, whole, last);
     }
   };
   EXPECT_EQ(message_of<moho::Error>([&] {
               for (int n = 0; n < 20; ++n) {
                 step(exec, beyond.scheme, beyond.medium, wavefield, whole);
                 wavefield.advance();
-                check_finite(exec, grid(), wavefield, whole, n);
+                check_finite(exec, watched_grid(), wavefield, whole, n);
               }
             }),
             "no exception");

@@ -12,7 +12,7 @@ namespace moho::cluster {
 
 namespace {
 namespace fs = std::filesystem;
-constexpr const char* first_line = "moho job 1";
+constexpr const char* job_title = "moho job 1";
 }  // namespace
 
 void check_work(const Work& work) {
@@ -49,7 +49,7 @@ std::string checksum_of(const Fingerprint& survey) {
 }
 
 std::string to_text(const Work& work, const Job& job) {
-  std::string text = sealed(first_line);
+  std::string text = sealed(job_title);
   const auto line = [&](const std::vector<std::string>& words) { text += sealed(line_of(words)); };
   line({"token", job.token});
   line({"campaign", work.campaign, std::to_string(work.evaluation)});
@@ -77,7 +77,7 @@ std::pair<Work, Job> parse_job(const std::string& text, const std::string& name)
   for (const std::string_view line : lines_of(text)) {
     const auto content = unsealed(line);
     if (!content) throw damaged(first ? "it begins with something else" : "a line is damaged");
-    if (first && *content != first_line) throw damaged("it begins with something else");
+    if (first && *content != job_title) throw damaged("it begins with something else");
     const auto words = texts_of(*content);
     if (!words || words->empty()) throw damaged("a line is damaged");
     const std::string& kind = (*words)[0];

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* first_words = "moho journal";
-constexpr const char* version = "1";
+constexpr const char* journal_version = "1";
 
 std::optional<ShotResult> result_of(const std::vector<std::string_view>& words, std::size_t first) {
   ShotResult result;
@@ -104,7 +104,7 @@ std::string read_all(int descriptor, const fs::path& path) {
 
 /// What a journal of this survey begins with.
 std::string header_of(const Fingerprint& survey) {
-  std::string header = sealed(concat(first_words, ' ', version));
+  std::string header = sealed(concat(first_words, ' ', journal_version));
   for (const auto& [name, value] : survey) {
     header += sealed("survey " + to_word(name) + ' ' + to_word(value));
   }
@@ -135,10 +135,10 @@ std::string holder_in(const std::string& text) {
                            "' is no journal of moho (it begins with something "
                            "else): give another name"));
   }
-  if (*first != concat(first_words, ' ', version)) {
+  if (*first != concat(first_words, ' ', journal_version)) {
     throw InputError(concat("the journal '", path.string(), "' has the version ",
                             first->substr(std::min(std::strlen(first_words) + 1, first->size())),
-                            " (allowed: ", version,
+                            " (allowed: ", journal_version,
                             "): use the program that wrote it, or begin another journal"));
   }
   Fingerprint found;

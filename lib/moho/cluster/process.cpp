@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/detail/seconds.hpp>
 #include <moho/cluster/process.hpp>
 #include <moho/core/error.hpp>
 
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -139,10 +139,6 @@ int launch(std::vector<std::string> words,
   return process;
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 Ended ended(int status) {
   Ended result;
   result.running = false;
@@ -191,7 +187,7 @@ CommandResult run_command(const Command& command) {
 
   CommandResult result;
   std::size_t sent = 0;
-  const double deadline = now() + command.timeout;
+  const double deadline = detail::seconds_now() + command.timeout;
   if (command.input.empty()) in_here.close();
   const auto take = [&](Descriptor& from, std::string& to) {
     char buffer[1 << 16];
@@ -202,7 +198,7 @@ CommandResult run_command(const Command& command) {
     to.append(buffer, std::min(room, static_cast<std::size_t>(got)));
   };
   while (out_here.open() || error_here.open()) {
-    const double left = deadline - now();
+    const double left = deadline - detail::seconds_now();
     if (left <= 0.0) {
       result.timed_out = true;
       break;
@@ -225,7 +221,7 @@ CommandResult run_command(const Command& command) {
   // Outputs are closed when the program has ended, or has handed them to one that it left behind.
   Ended end = look_at_process(process);
   for (double pause = 1e-4; end.running && !result.timed_out; pause = std::min(0.01, 2.0 * pause)) {
-    if (now() > deadline) {
+    if (detail::seconds_now() > deadline) {
       result.timed_out = true;
       break;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The near end of a relay: ssh and rsync.
+#include <moho/cluster/detail/seconds.hpp>
 #include <moho/cluster/relay.hpp>
 #include <moho/cluster/result.hpp>
 #include <moho/cluster/text.hpp>
@@ -9,7 +10,6 @@
 #include <moho/io/writer.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <system_error>
 
@@ -18,6 +18,7 @@ namespace moho::cluster {
 namespace {
 
 namespace fs = std::filesystem;
+using detail::seconds_now;
 
 // name or user@name, with nothing that ssh, its configuration or a shell would expand
 bool is_safe_host(std::string_view host) {
@@ -26,10 +27,6 @@ bool is_safe_host(std::string_view host) {
     return is_safe_name(host.substr(0, at)) && is_safe_name(host.substr(at + 1), 255);
   }
   return is_safe_name(host, 255);
-}
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 bool is_safe_word(std::string_view word) {

@@ -20,7 +20,7 @@ namespace moho::cluster {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* first_line = "moho result 1";
+constexpr const char* result_title = "moho result 1";
 constexpr std::uint64_t piece = std::uint64_t{1} << 20;
 
 // Hands a file's bytes on, piece by piece.
@@ -85,7 +85,7 @@ ShotResult pack_result(const fs::path& folder, const std::string& file, const Wo
                             "words of the command"));
   }
   std::sort(found.begin(), found.end());
-  std::string header = sealed(first_line);
+  std::string header = sealed(result_title);
   header += sealed(line_of({"of", work.campaign, std::to_string(work.evaluation),
                             std::to_string(shot), checksum_of(work.survey)}));
   std::vector<io::FileIdentity> parts;
@@ -143,7 +143,7 @@ ResultHeader read_header(const fs::path& path) {
     if (!content) throw damaged(first ? "it begins with something else" : "its header is damaged");
     at = end + 1;
     if (first) {
-      if (*content != first_line) throw damaged("it begins with something else");
+      if (*content != result_title) throw damaged("it begins with something else");
       first = false;
       continue;
     }

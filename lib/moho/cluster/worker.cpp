@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/detail/seconds.hpp>
 #include <moho/cluster/process.hpp>
 #include <moho/cluster/result.hpp>
 #include <moho/cluster/text.hpp>
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <system_error>
 
@@ -20,10 +20,7 @@ namespace moho::cluster {
 namespace {
 
 namespace fs = std::filesystem;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+using detail::seconds_now;
 
 // The report: a line at a time, each written at once.
 class ReportFile {
@@ -157,7 +154,7 @@ int run_job(const std::string& token, const WorkerOptions& options) {
   std::int64_t position = 0;
   const auto next = options.next ? options.next : [&] { return position++; };
 
-  const double begin = now();
+  const double begin = seconds_now();
   double longest = 0.0;
   int status = worker_done;
   for (;;) {
@@ -169,7 +166,7 @@ int run_job(const std::string& token, const WorkerOptions& options) {
     if (fs::exists(options.folder / file, error)) continue;  // the system ran the job again
     std::string why;
     if (options.stop && options.stop()) why = "it was told to stop";
-    if (job.seconds > 0.0 && now() - begin + 1.2 * longest > job.seconds) {
+    if (job.seconds > 0.0 && seconds_now() - begin + 1.2 * longest > job.seconds) {
       why = "the next shot would not end in time";
     }
     if (!why.empty()) {
@@ -177,7 +174,7 @@ int run_job(const std::string& token, const WorkerOptions& options) {
       status = status == worker_done ? worker_stopped : status;
       break;
     }
-    const double start = now();
+    const double start = seconds_now();
     report.line({"begin", std::to_string(task.shot), host, time_text()});
     const fs::path out = work_path / std::to_string(task.shot);
     const auto failed = [&](const char* kind, int exit, int signal, const std::string& words) {
@@ -191,7 +188,7 @@ int run_job(const std::string& token, const WorkerOptions& options) {
       const ShotEnd end = program(task, out);
       if (end.exit == 0 && end.signal == 0) {
         pack_result(options.folder, file, work, task.shot, out);
-        report.line({"done", std::to_string(task.shot), number_text(now() - start)});
+        report.line({"done", std::to_string(task.shot), number_text(seconds_now() - start)});
       } else {
         failed("failed", end.exit, end.signal, end.words);
       }
@@ -205,7 +202,7 @@ int run_job(const std::string& token, const WorkerOptions& options) {
       failed("failed", 1, 0, wrong.what());
     }
     fs::remove_all(out, error);
-    longest = std::max(longest, now() - start);
+    longest = std::max(longest, seconds_now() - start);
     if (status == worker_input) break;
   }
   std::error_code error;

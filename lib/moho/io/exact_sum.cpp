@@ -11,7 +11,7 @@ namespace moho::io {
 
 namespace {
 
-struct Header {
+struct SumHeader {
   char magic[8] = {'M', 'O', 'H', 'O', 'S', 'U', 'M', '1'};
   std::uint32_t order = 1;
   std::int32_t exponent = 0;
@@ -21,18 +21,18 @@ struct Header {
   char rest[20] = {};
   std::uint32_t checksum = 0;
 };
-static_assert(sizeof(Header) == 64);
+static_assert(sizeof(SumHeader) == 64);
 
-std::uint32_t checksum_of(const Header& header) {
+std::uint32_t checksum_of(const SumHeader& header) {
   Checksum sum;
-  sum.add(&header, sizeof(Header) - sizeof(header.checksum));
+  sum.add(&header, sizeof(SumHeader) - sizeof(header.checksum));
   return sum.value();
 }
 
 }  // namespace
 
 void write_sum(const std::filesystem::path& path, const ExactSumState& sum) {
-  Header header;
+  SumHeader header;
   header.exponent = sum.exponent;
   header.count = static_cast<std::int64_t>(sum.values.size());
   header.terms = sum.terms;
@@ -55,9 +55,9 @@ ExactSumState read_sum(const std::filesystem::path& path) {
     return FileError(concat("'", file.name(), "' ", why,
                             " (allowed: partial sums as moho writes them): make it again"));
   };
-  Header header;
+  SumHeader header;
   if (file.size() < sizeof(header)) throw refuse("is too short for a partial sum");
-  const Header expected;
+  const SumHeader expected;
   file.read(0, &header, sizeof(header));
   if (std::memcmp(header.magic, expected.magic, sizeof(header.magic)) != 0) {
     throw refuse("is no partial sum");

@@ -14,11 +14,9 @@ namespace moho::io {
 namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
-// NumPy writes headers of less than 200 bytes for plain arrays; a longer one is damage.
-constexpr std::uint64_t longest_header = 65536;
-constexpr std::size_t most_axes = 32;
+constexpr std::size_t most_npy_axes = 32;
 
-struct Header {
+struct NpyHeader {
   std::string descr;
   bool fortran = false;
   std::vector<std::int64_t> shape;
@@ -31,8 +29,8 @@ class Parser {
  public:
   Parser(const std::string& file, std::string_view text) : m_file(file), m_text(text) {}
 
-  Header parse() {
-    Header header;
+  NpyHeader parse() {
+    NpyHeader header;
     bool has_descr = false;
     bool has_order = false;
     bool has_shape = false;
@@ -135,8 +133,8 @@ class Parser {
       }
       if (m_at < m_text.size() && m_text[m_at] == 'L') ++m_at;  // written by Python 2
       values.push_back(negative ? -value : value);
-      if (values.size() > most_axes)
-        damaged(concat("has a 'shape' with more than ", most_axes, " axes"));
+      if (values.size() > most_npy_axes)
+        damaged(concat("has a 'shape' with more than ", most_npy_axes, " axes"));
       if (!accept(',') && peek() != ')') damaged("has a 'shape' that is no tuple of integers");
     }
     return values;
@@ -147,7 +145,7 @@ class Parser {
   std::size_t m_at = 0;
 };
 
-Header read_header(const InputFile& file) {
+NpyHeader read_header(const InputFile& file) {
   unsigned char start[12] = {};
   const std::size_t known = static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 12));
   file.read(0, start, known);
@@ -175,13 +173,15 @@ Header read_header(const InputFile& file) {
     throw FileError(concat("'", file.name(), "' is truncated or damaged (its header should have ",
                            length, " bytes and ", file.size() - at, " follow)"));
   }
+  // NumPy writes headers of less than 200 bytes for plain arrays; a longer one is damage.
+  constexpr std::uint64_t longest_header = 65536;
   if (length > longest_header) {
     throw FileError(concat("'", file.name(), "' is no valid .npy file (its header has ", length,
                            " bytes, and at most ", longest_header, " are allowed)"));
   }
   std::string text(static_cast<std::size_t>(length), '\0');
   file.read(at, text.data(), text.size());
-  Header header = Parser(file.name(), text).parse();
+  NpyHeader header = Parser(file.name(), text).parse();
   header.data_offset = at + length;
   return header;
 }
@@ -306,7 +306,7 @@ std::vector<T> to_c_order(const std::string& file, const std::vector<T>& values,
 template <class T>
 Array<T> read_npy(const std::filesystem::path& path) {
   const InputFile file(path);
-  const Header header = read_header(file);
+  const NpyHeader header = read_header(file);
   int width = 0;
   std::endian order = std::endian::native;
   if (!understood<T>(header.descr, width, order)) {
@@ -353,7 +353,7 @@ Array<T> read_npy(const std::filesystem::path& path) {
 }
 
 NpyLayout peek_npy(const std::filesystem::path& path) {
-  const Header header = read_header(InputFile(path));
+  const NpyHeader header = read_header(InputFile(path));
   return {header.shape, header.fortran && header.shape.size() > 1};
 }
 
@@ -361,9 +361,9 @@ namespace {
 // The number of values; throws for shapes that no file can have.
 std::int64_t count_of(const std::vector<std::int64_t>& shape) {
   const std::int64_t count = shape_size(shape);
-  if (!shape.empty() && shape.size() <= most_axes && count >= 0) return count;
+  if (!shape.empty() && shape.size() <= most_npy_axes && count >= 0) return count;
   throw InputError(concat("write_npy: the shape is ", shape_string(shape), " (allowed: 1 to ",
-                          most_axes, " axes, every extent at least 1)"));
+                          most_npy_axes, " axes, every extent at least 1)"));
 }
 }  // namespace
 

@@ -15,16 +15,15 @@ namespace moho::io {
 namespace {
 
 constexpr std::string_view end_of_header("\x0c\x0c\x04", 3);
-constexpr std::uint64_t longest_header = std::uint64_t{16} << 20;
-constexpr int most_axes = 9;
+constexpr int most_rsf_axes = 9;
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
-class Header {
+class RsfHeader {
  public:
-  Header(const std::string& file, std::string_view text) : m_file(file) {
+  RsfHeader(const std::string& file, std::string_view text) : m_file(file) {
     std::size_t at = 0;
     while (at < text.size()) {
       if (is_space(text[at])) {
@@ -106,7 +105,7 @@ struct Format {
   int width = 4;
 };
 
-Format find_format(const std::string& file, const Header& header) {
+Format find_format(const std::string& file, const RsfHeader& header) {
   const std::string name = header.text("data_format", "native_float");
   for (const auto& [prefix, coding] : {std::pair<std::string, Coding>{"native_", Coding::native},
                                        {"xdr_", Coding::xdr},
@@ -124,19 +123,19 @@ Format find_format(const std::string& file, const Header& header) {
     }
   }
   throw FileError(
-      concat("'", file, "': data_format=", Header::printable(name),
+      concat("'", file, "': data_format=", RsfHeader::printable(name),
              " (allowed: native_, xdr_ or ascii_ with float or double): convert it, for example "
              "with sfdd type=float form=native"));
 }
 
-std::vector<RsfAxis> find_axes(const std::string& file, const Header& header) {
+std::vector<RsfAxis> find_axes(const std::string& file, const RsfHeader& header) {
   if (!header.find("n1")) {
     throw FileError(
         concat("'", file, "' is no RSF header (it has no n1=): give the header, not the data"));
   }
   std::vector<RsfAxis> fastest_first;
   std::size_t kept = 1;
-  for (int k = 1; k <= most_axes; ++k) {
+  for (int k = 1; k <= most_rsf_axes; ++k) {
     const std::string number = std::to_string(k);
     RsfAxis axis;
     if (header.find("n" + number)) {
@@ -183,7 +182,7 @@ void read_ascii(const InputFile& file, std::uint64_t offset, Array<T>& array, st
       const char* stop = at;
       while (stop < end && !is_space(*stop)) ++stop;
       throw FileError(concat("'", file.name(), "': value ", i, " is '",
-                             Header::printable(std::string(at, stop)), "' (allowed: a number)"));
+                             RsfHeader::printable(std::string(at, stop)), "' (allowed: a number)"));
     }
     at = parsed.ptr;
     array.data[static_cast<std::size_t>(i)] = detail::convert<T>(file.name(), i, value);
@@ -238,6 +237,7 @@ struct Opened {
 };
 
 Opened open_header(const InputFile& file, const std::filesystem::path& path) {
+  constexpr std::uint64_t longest_header = std::uint64_t{16} << 20;
   const std::string start = file.text(longest_header);
   const std::size_t mark = start.find(end_of_header);
   const bool has_mark = mark != std::string::npos;
@@ -245,8 +245,8 @@ Opened open_header(const InputFile& file, const std::filesystem::path& path) {
     throw FileError(concat("'", file.name(), "' is no RSF header (", file.size(),
                            " bytes without an end of the header): give the header, not the data"));
   }
-  const Header header(file.name(),
-                      std::string_view(start).substr(0, has_mark ? mark : start.size()));
+  const RsfHeader header(file.name(),
+                         std::string_view(start).substr(0, has_mark ? mark : start.size()));
   Opened result;
   result.header_bytes = start.size();
   result.axes = find_axes(file.name(), header);
@@ -307,9 +307,9 @@ template <class T>
 void write_rsf(const std::filesystem::path& path, const Array<T>& array,
                const std::vector<RsfAxis>& axes, const RsfWriteOptions& options) {
   check_shape("write_rsf", array);
-  if (array.rank() > most_axes) {
+  if (array.rank() > most_rsf_axes) {
     throw InputError(concat("write_rsf: the array has ", array.rank(), " axes (allowed: at most ",
-                            most_axes, ")"));
+                            most_rsf_axes, ")"));
   }
   if (!axes.empty() && axes.size() != array.shape.size()) {
     throw InputError(concat("write_rsf: ", axes.size(), " axes are described and the array has ",
@@ -319,7 +319,7 @@ void write_rsf(const std::filesystem::path& path, const Array<T>& array,
     for (const char c : value) {
       if (c == '"' || static_cast<unsigned char>(c) < 32) {
         throw InputError(
-            concat("write_rsf: '", Header::printable(value),
+            concat("write_rsf: '", RsfHeader::printable(value),
                    "' cannot stand in an RSF header (no quotes and control characters there)"));
       }
     }

@@ -16,8 +16,25 @@
 namespace moho::io {
 
 namespace detail {
+
 void CloseSegy::operator()(segy_file_handle* file) const { segy_close(file); }
+
+/// What a file's headers say about its layout.
+struct SegyLayout {
+  bool little_endian = false;
+  int format = 0;
+  int revision = 0;
+  int samples = 0;
+  int width = 0;  // bytes of a sample
+  int traces = 0;
+  long first_trace = 0;
+  int trace_bytes = 0;                                 // of samples in a trace
+  std::array<char, SEGY_BINARY_HEADER_SIZE> binary{};  // big endian
+};
+
 }  // namespace detail
+
+using detail::SegyLayout;
 
 namespace {
 
@@ -59,19 +76,6 @@ double scaled(std::int32_t value, std::int32_t scalar) {
   return value;
 }
 
-/// What a file's headers say about its layout.
-struct Layout {
-  bool little_endian = false;
-  int format = 0;
-  int revision = 0;
-  int samples = 0;
-  int width = 0;  // bytes of a sample
-  int traces = 0;
-  long first_trace = 0;
-  int trace_bytes = 0;                                 // of samples in a trace
-  std::array<char, SEGY_BINARY_HEADER_SIZE> binary{};  // big endian
-};
-
 int sample_width(int format) {
   switch (format) {
     case SEGY_IBM_FLOAT_4_BYTE:
@@ -106,8 +110,8 @@ bool find_byte_order(const InputFile& file, const unsigned char* raw) {
              big, "; the standard knows 1 to 16): check that the file is what its name says"));
 }
 
-Layout read_layout(const InputFile& file, segy_file* handle) {
-  Layout layout;
+SegyLayout read_layout(const InputFile& file, segy_file* handle) {
+  SegyLayout layout;
   std::array<unsigned char, SEGY_BINARY_HEADER_SIZE> raw{};
   file.read(text_size, raw.data(), raw.size());
   layout.little_endian = find_byte_order(file, raw.data());
@@ -236,7 +240,7 @@ void copy_samples(const std::vector<char>& bytes, T* to) {
 struct SegyReader::Impl {
   InputFile file;
   detail::SegyHandle handle;
-  Layout layout;
+  SegyLayout layout;
   SegyHeader header;
   std::vector<char> bytes;  // of a trace
 
@@ -286,7 +290,7 @@ const std::string& SegyReader::name() const { return m_impl->file.name(); }
 const SegyHeader& SegyReader::header() const { return m_impl->header; }
 
 SegyTrace SegyReader::trace(std::int64_t number) const {
-  const Layout& layout = m_impl->layout;
+  const SegyLayout& layout = m_impl->layout;
   std::array<char, SEGY_TRACE_HEADER_SIZE> header{};
   m_impl->check(segy_traceheader(m_impl->handle.get(), m_impl->number_of(number), header.data(),
                                  layout.first_trace, layout.trace_bytes),
@@ -302,7 +306,7 @@ SegyTrace SegyReader::trace(std::int64_t number) const {
 
 template <class T>
 void SegyReader::read(std::int64_t number, T* samples) const {
-  const Layout& layout = m_impl->layout;
+  const SegyLayout& layout = m_impl->layout;
   std::vector<char>& bytes = m_impl->bytes;
   int failed = segy_readtrace(m_impl->handle.get(), m_impl->number_of(number), bytes.data(),
                               layout.first_trace, layout.trace_bytes);

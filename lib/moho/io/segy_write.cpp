@@ -17,7 +17,6 @@ namespace moho::io {
 
 namespace {
 
-constexpr std::uint64_t trace_header_size = SEGY_TRACE_HEADER_SIZE;
 constexpr std::int64_t most_samples = 65535;
 constexpr int ieee_big_endian =
     static_cast<int>(SEGY_IEEE_FLOAT_4_BYTE) | static_cast<int>(SEGY_MSB);
@@ -172,7 +171,8 @@ class SegyWriter {
     check(segy_flush(m_handle.get(), false));
     m_handle.reset();
     m_file.commit(first + static_cast<std::uint64_t>(m_trace) *
-                              (trace_header_size + 4 * static_cast<std::uint64_t>(m_samples)));
+                              (std::uint64_t{SEGY_TRACE_HEADER_SIZE} +
+                               4 * static_cast<std::uint64_t>(m_samples)));
   }
 
  private:

@@ -45,6 +45,14 @@ class Output {
   std::string m_line;
 };
 
+template <int Dim>
+void put_point(Output& out, const Point<Dim>& p) {
+  out.number(static_cast<double>(p[0]));
+  out.number(Dim == 3 ? static_cast<double>(p[1]) : 0.0);
+  out.number(static_cast<double>(p[Dim - 1]));
+  out.end_line();
+}
+
 }  // namespace
 
 template <int Dim>
@@ -92,16 +100,11 @@ void write_vtk_polylines(const std::filesystem::path& path, const std::vector<st
   out.text(concat("# vtk DataFile Version 3.0\n", options.title, "\n",
                   options.binary ? "BINARY" : "ASCII", "\nDATASET POLYDATA\nPOINTS ", vertices,
                   " double\n"));
-  const auto put_point = [&](const Point<Dim>& p) {
-    out.number(static_cast<double>(p[0]));
-    out.number(Dim == 3 ? static_cast<double>(p[1]) : 0.0);
-    out.number(static_cast<double>(p[Dim - 1]));
-    out.end_line();
-  };
   for (std::size_t k = 0; k < lines; ++k) {
     for (std::int64_t i = first[k]; i < first[k + 1]; ++i)
-      put_point(points[static_cast<std::size_t>(i)]);
-    if (first[k + 1] - first[k] == 1) put_point(points[static_cast<std::size_t>(first[k])]);
+      put_point<Dim>(out, points[static_cast<std::size_t>(i)]);
+    if (first[k + 1] - first[k] == 1)
+      put_point<Dim>(out, points[static_cast<std::size_t>(first[k])]);
   }
   out.text(concat(options.binary ? "\n" : "", "LINES ", kept, ' ', vertices + kept, "\n"));
   std::int32_t next = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <utility>
 
 namespace moho::rtm {
@@ -63,7 +64,6 @@ namespace {
 
 using detail::plural;
 
-constexpr double pi = 3.14159265358979323846;
 constexpr double along_x = 0.01;  // a line whose sine is less runs along x
 
 // Positions of three coordinates to those of a model.
@@ -111,7 +111,7 @@ class Mapping {
     });
     const Point<3> centre = {x / count, y / count, 0.0};
     if (line.kind == SurveyLine::Kind::angle) {
-      const double angle = line.degrees * pi / 180.0;
+      const double angle = line.degrees * std::numbers::pi / 180.0;
       m_direction = {std::cos(angle), std::sin(angle)};
       if (line.degrees == 0.0) m_direction = {1.0, 0.0};
       m_off = across(centre);

@@ -10,12 +10,13 @@
 #include <complex>
 #include <cstddef>
 #include <limits>
+#include <numbers>
 
 namespace moho::rtm {
 
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
+using std::numbers::pi;
 constexpr double quiet = 1e-3;           // of a wavelet's largest sample
 constexpr double stop_over_pass = 1.25;  // frequencies of the low-pass
 constexpr std::size_t lanes = 16;        // traces that are resampled together

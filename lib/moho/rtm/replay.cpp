@@ -8,8 +8,6 @@ namespace moho::rtm {
 
 namespace {
 
-constexpr std::int64_t most = std::int64_t(1) << 62;
-
 void check(std::int64_t count, std::int64_t states) {
   if (count >= 1 && states >= 1) return;
   throw InputError(concat("replay: ", count, " positions with ", states,
@@ -66,6 +64,7 @@ class Schedule {
 
 std::int64_t replay_reach(std::int64_t states, std::int64_t sweeps) {
   if (states < 0 || sweeps < 0) return 0;
+  constexpr std::int64_t most = std::int64_t(1) << 62;
   const std::int64_t fewer = std::min(states, sweeps), more = std::max(states, sweeps);
   std::int64_t result = 1;
   for (std::int64_t k = 1; k <= fewer; ++k) {

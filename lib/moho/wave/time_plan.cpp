@@ -11,7 +11,7 @@ namespace {
 constexpr double microsecond = 1e-6;
 // What SEG-Y can say: 16 bits of microseconds and of samples.
 constexpr double longest_interval = 65535.0 * microsecond;
-constexpr double most_samples = 65535.0;
+constexpr double most_trace_samples = 65535.0;
 // Default snapshots of a large volume would fill a disk.
 constexpr double most_snapshot_bytes = 512.0 * 1024 * 1024;
 
@@ -59,9 +59,9 @@ TimePlan make_time_plan(const TimeOptions& o, double largest_dt, double snapshot
     throw InputError(concat("time is ", o.time, " s, less than one sample of ", plan.interval,
                             " s (allowed: longer times): model longer"));
   }
-  if (samples > most_samples) {
+  if (samples > most_trace_samples) {
     throw InputError(concat("time is ", o.time, " s, which makes ", samples, " samples of ",
-                            plan.interval, " s (allowed: up to ", most_samples,
+                            plan.interval, " s (allowed: up to ", most_trace_samples,
                             " samples, as SEG-Y counts them): give a longer interval"));
   }
   plan.samples = static_cast<std::int64_t>(samples);

@@ -19,7 +19,7 @@ constexpr double pi = 3.14159265358979323846;
 constexpr double ricker_highest = 2.4;
 
 // More samples than any wavelet has.
-constexpr double most_samples = 1e8;
+constexpr double most_wavelet_samples = 1e8;
 
 void check_interval(const char* argument, double interval) {
   if (interval > 0.0 && std::isfinite(interval)) return;
@@ -51,8 +51,9 @@ void check_samples(const std::vector<double>& samples) {
 
 std::size_t samples_until(double end, double dt) {
   const double count = std::floor(end / dt * (1.0 + 1e-12)) + 1.0;
-  if (count > most_samples) {
-    throw InputError(concat("wavelet: it would have ", count, " samples (allowed: ", most_samples,
+  if (count > most_wavelet_samples) {
+    throw InputError(concat("wavelet: it would have ", count,
+                            " samples (allowed: ", most_wavelet_samples,
                             "): take a shorter delay, higher frequencies or a larger dt"));
   }
   return static_cast<std::size_t>(count);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Folders in memory, for tests that bring something to the disk thousands of times.
+
+#include "io/files.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace moho::cluster::test {
+
+/// A folder of one test, in memory where that is possible and TMPDIR names no other place.
+class MemoryFolder : public io::test::Folder {
+ public:
+  MemoryFolder() : Folder(place()) {}
+
+ private:
+  static std::filesystem::path place() {
+    if (std::getenv("TMPDIR") == nullptr && ::access("/dev/shm", W_OK) == 0) return "/dev/shm";
+    return std::filesystem::temp_directory_path();
+  }
+};
+
+}  // namespace moho::cluster::test
