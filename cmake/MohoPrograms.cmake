@@ -62,7 +62,7 @@ function(moho_instantiate target)
       set(open "namespace ${arg_NAMESPACE} {\n")
       set(close "}  // namespace ${arg_NAMESPACE}\n")
     endif()
-    set(source "${CMAKE_CURRENT_BINARY_DIR}/${target}/${stem}_${name}.cpp")
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/instances/${target}/${stem}_${name}.cpp")
     file(
       CONFIGURE
       OUTPUT "${source}"
