@@ -16,8 +16,11 @@ function(moho_own_target name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "WAVE;LIGHT;PLAIN" "PCH" "")
   if(arg_PCH AND MOHO_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT Kokkos_ENABLE_CUDA)
     set(pch "${arg_PCH}")
-    if(arg_WAVE OR (arg_PCH MATCHES "^(test|plain)$" AND NOT MOHO_SINGLE_WAVES))
-      string(APPEND pch _wave) # one set of them is made in less time than two
+    if(arg_WAVE)
+      string(APPEND pch _wave)
+    elseif(arg_PCH MATCHES "^(test|plain)$" AND NOT MOHO_SINGLE_WAVES)
+      string(APPEND pch _wave) # one set of them for all tests is made in less time than two
+      target_compile_definitions(${name} PRIVATE MOHO_WAVE_KERNELS) # as they are
     endif()
     moho_pch_target(${pch})
     target_precompile_headers(${name} REUSE_FROM moho_pch_${pch})
