@@ -356,9 +356,12 @@ class Resume(Case):
         for moment in (1, 4, 7):
             command = [self.program, "--vp", "start.npy", *self.survey, *arguments, "--no-plot", "--out", f"part{moment}"]
             with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True) as process:
+                last, pace = time.perf_counter(), 0.0
                 for line in process.stdout:
+                    if line.startswith("evaluated "):
+                        last, pace = time.perf_counter(), time.perf_counter() - last
                     if line.startswith(f"evaluated {moment}:"):
-                        time.sleep(0.05 * moment)  # somewhere in the next evaluation
+                        time.sleep(0.1 * moment * pace)  # somewhere in the next evaluation
                         process.send_signal(signal.SIGKILL)
                         break
             self.assertNotEqual(process.returncode, 0)
