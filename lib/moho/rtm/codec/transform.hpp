@@ -4,6 +4,7 @@
 /// \file
 /// \brief The cosine transform of blocks, and the order in which its coefficients are coded.
 
+#include <moho/core/kokkos.hpp>
 #include <moho/rtm/codec/huffman.hpp>
 
 #include <algorithm>
@@ -95,10 +96,12 @@ KOKKOS_INLINE_FUNCTION void transform_axis(const float* KOKKOS_RESTRICT from,
 }
 
 /// \brief The transform of a block: of 8 x 8 x 8 values, or of eight pieces of 8 x 8 in 16 x 32.
-/// `values` are overwritten by the result.
+/// `values` are overwritten by the result. A function of its own, as its inverse is: compiled into
+/// the loops that call it, products and sums would be rounded once in one of them and twice in
+/// another.
 template <int Dim>
-KOKKOS_INLINE_FUNCTION void transform_block(float* KOKKOS_RESTRICT values,
-                                            float* KOKKOS_RESTRICT work) {
+MOHO_NOINLINE KOKKOS_FUNCTION void transform_block(float* KOKKOS_RESTRICT values,
+                                                   float* KOKKOS_RESTRICT work) {
   if constexpr (Dim == 3) {
     transform_axis<64, false>(values, work);
     transform_axis<8, false>(work, values);
@@ -112,8 +115,8 @@ KOKKOS_INLINE_FUNCTION void transform_block(float* KOKKOS_RESTRICT values,
 
 /// The inverse of transform_block().
 template <int Dim>
-KOKKOS_INLINE_FUNCTION void transform_block_back(float* KOKKOS_RESTRICT values,
-                                                 float* KOKKOS_RESTRICT work) {
+MOHO_NOINLINE KOKKOS_FUNCTION void transform_block_back(float* KOKKOS_RESTRICT values,
+                                                        float* KOKKOS_RESTRICT work) {
   if constexpr (Dim == 3) {
     transform_axis<1, true>(values, work);
     transform_axis<8, true>(work, values);
