@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "core/messages.hpp"
+#include "refusals.hpp"
 #include "spaces.hpp"
 
 namespace {

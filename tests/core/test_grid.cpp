@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "core/messages.hpp"
+#include "refusals.hpp"
 #include "spaces.hpp"
 
 namespace {

@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/messages.hpp"
+#include "refusals.hpp"
 
 namespace {
 
@@ -297,7 +297,7 @@ void random_pipeline(std::uint32_t seed) {
     });
     message = message_of<Error>([&] { stages.join(); });
     // What is thrown is what failed first; and nothing is thrown if nothing failed.
-    EXPECT_EQ(message == "no error", thrown == 0) << seed;
+    EXPECT_EQ(message == "no exception", thrown == 0) << seed;
     EXPECT_EQ(stages.failed_stage(), thrown == 0 ? "" : message) << seed;
   }
   if (!fails) {

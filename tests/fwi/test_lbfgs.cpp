@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "refusals.hpp"
 #include "spaces.hpp"
-#include "wave/refusals.hpp"
 
 namespace {
 

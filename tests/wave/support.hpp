@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include "refusals.hpp"
 #include "spaces.hpp"
 #include "wave/random.hpp"
-#include "wave/refusals.hpp"
 
 namespace moho::testing {
 

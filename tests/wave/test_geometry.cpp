@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "wave/refusals.hpp"
+#include "refusals.hpp"
 
 namespace {
 

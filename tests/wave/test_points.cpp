@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "refusals.hpp"
 #include "spaces.hpp"
 #include "wave/random.hpp"
-#include "wave/refusals.hpp"
 
 namespace {
 

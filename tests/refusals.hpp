@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What tests of bad input share: numbers that are none, and what exceptions say.
+/// \brief Helpers for tests of invalid input: NaN, infinity, and the texts of exceptions.
 
 #include <moho/core/error.hpp>
 
@@ -17,7 +17,8 @@ namespace moho::testing {
 inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// The text of an exception of this kind.
+/// Returns the text of the exception of type E that a function throws; "no exception" if it
+/// returns.
 template <class E = InputError, class Function>
 std::string message_of(const Function& function) {
   try {
