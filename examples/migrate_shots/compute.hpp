@@ -94,7 +94,7 @@ struct Job {
   std::function<bool(std::size_t)> takes;
   /// All is planned; false stops.
   std::function<bool(const Plan&)> begins;
-  /// Data of the first shot that is migrated, as they came and as they are migrated.
+  /// Receives the data of shot 0, unchanged and as they are migrated, before done() of that shot.
   std::function<void(const rtm::ShotGather<Dim>&, const rtm::PreparedShot<Dim>&)> data;
   /// A shot is done.
   std::function<void(std::size_t, const ShotSums<T, Dim>&, const ShotReport&)> done;

@@ -22,7 +22,6 @@
 #include <moho/wave/driver.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -41,7 +40,7 @@ template <class T, int Dim>
 struct ShotEnd {
   ShotSums<T, Dim> sums;
   ShotReport report;
-  /// Data as they came and as they are migrated, where they may be those of the first shot.
+  /// Data of the survey's first shot, unchanged and as they are migrated; null for others.
   std::shared_ptr<std::pair<rtm::ShotGather<Dim>, rtm::PreparedShot<Dim>>> data;
 };
 
@@ -58,8 +57,7 @@ class Migration {
         m_planner(std::make_shared<Planner<T, Dim, Memory>>(job)),
         m_plan(m_planner->plan()),
         m_arena("moho::rtm::snapshots", arena_piece),
-        m_host_arena("moho::rtm::snapshots on the host", arena_piece),
-        m_data_shown(std::make_shared<std::atomic<bool>>(false)) {}
+        m_host_arena("moho::rtm::snapshots on the host", arena_piece) {}
   /// Another worker with the plan of the first. \param number from 1
   Migration(const Instance<Memory>& exec, const Migration& first, int number)
       : m_exec(exec),
@@ -70,7 +68,6 @@ class Migration {
         m_plan(m_planner->plan()),
         m_arena("moho::rtm::snapshots", arena_piece / 16),
         m_host_arena("moho::rtm::snapshots on the host", arena_piece / 16),
-        m_data_shown(first.m_data_shown),
         m_number(number) {}
   Migration(const Migration&) = delete;
   Migration& operator=(const Migration&) = delete;
@@ -102,10 +99,7 @@ class Migration {
     };
     const auto done = [&](std::size_t k, ShotEnd<T, Dim>&& end) {
       m_parts[k] = 1.0;
-      if (end.data && !*m_data_shown) {
-        m_job.data(end.data->first, end.data->second);
-        *m_data_shown = true;
-      }
+      if (end.data) m_job.data(end.data->first, end.data->second);
       m_job.done(k, end.sums, end.report);
     };
     run_at_once<ShotEnd<T, Dim>>(m_plan.at_once, next, work, done);
@@ -277,10 +271,9 @@ class Migration {
     options.end_taper = m_job.gather ? 0.5 / m_plan.frequency : 0.0;
     rtm::PreparedShot<Dim> data =
         rtm::prepare(gather, options, arrivals(window, part, gather.shot));
-    if (m_job.data && !*m_data_shown) {
+    if (m_job.data && k == 0) {
       if (alone) {
         m_job.data(gather, data);
-        *m_data_shown = true;
       } else {
         end.data =
             std::make_shared<std::pair<rtm::ShotGather<Dim>, rtm::PreparedShot<Dim>>>(gather, data);
@@ -406,9 +399,8 @@ class Migration {
   const Plan& m_plan;
   rtm::DeviceArena<T, Memory> m_arena;
   rtm::HostArena<T, Memory> m_host_arena;
-  std::shared_ptr<std::atomic<bool>> m_data_shown;  // of all workers
-  int m_number = 0;                                 // of the worker
-  std::vector<double> m_parts;                      // of each shot, how much is done
+  int m_number = 0;             // of the worker
+  std::vector<double> m_parts;  // of each shot, how much is done
   Stopwatch m_watch;
 };
 

@@ -25,6 +25,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -35,6 +36,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using Host = Kokkos::HostSpace;
+
+// Data of the survey's first shot, unchanged and as they are migrated.
+constexpr const char* data_names[] = {"data_before.npy", "data_after.npy"};
 
 Json strings_json(const std::vector<std::string>& texts) {
   Json list = Json::array();
@@ -116,7 +120,16 @@ class Program {
     std::vector<std::int64_t> numbers;
     for (const auto& shot : m_job.shots) numbers.push_back(shot.number);
     m_list.open(numbers, asked_json(m_o), m_o, m_o, m_o.plan,
-                [&](std::size_t k, const Json& more, ShotList::From) { m_entries[k] = more; });
+                [&](std::size_t k, const Json& more, ShotList::From) { take(k, more); });
+  }
+
+  // Adds a shot that another run, site or rank has computed.
+  void take(std::size_t k, const Json& more) {
+    m_entries[k] = more;
+    const Json* const data = more.find("data");
+    if (data == nullptr) return;
+    m_session.summary["data"] = *data;
+    m_entries[k].remove("data");
   }
 
   void prepare_offsets() {
@@ -150,10 +163,10 @@ class Program {
 
   // Of all results.
   std::vector<std::string> names() const {
-    std::vector<std::string> list{"image.npy",       "image.sgy",
-                                  "image.rsf",       "illumination_source.npy",
-                                  "vp.npy",          "illumination_receiver.npy",
-                                  "data_before.npy", "data_after.npy",
+    std::vector<std::string> list{"image.npy",    "image.sgy",
+                                  "image.rsf",    "illumination_source.npy",
+                                  "vp.npy",       "illumination_receiver.npy",
+                                  data_names[0],  data_names[1],
                                   "timeline.json"};
     if (m_o.conditions.size() > 1) {
       for (const Condition condition : m_o.conditions) {
@@ -244,14 +257,12 @@ class Program {
     std::fflush(stdout);
   }
 
+  // Writes the data of the survey's first shot. The files belong to that shot's part.
   void keep_data(const rtm::ShotGather<Dim>& before, const rtm::PreparedShot<Dim>& after) {
-    if (!m_session.processes().root()) return;
     const fs::path& folder = m_session.folder();
     const auto traces = static_cast<std::int64_t>(before.shot.receivers.size());
-    io::write_npy(folder / "data_before.npy", before.samples.data(), {traces, before.count});
-    m_session.wrote("data_before.npy");
-    io::write_npy(folder / "data_after.npy", after.samples.data(), {traces, after.count});
-    m_session.wrote("data_after.npy");
+    io::write_npy(folder / data_names[0], before.samples.data(), {traces, before.count});
+    io::write_npy(folder / data_names[1], after.samples.data(), {traces, after.count});
     Json times[2];
     for (const bool first : {true, false}) {
       Json& entry = times[first ? 0 : 1];
@@ -265,6 +276,7 @@ class Program {
     data["sources"] = points_json(before.shot.sources);
     data["receivers"] = points_json(before.shot.receivers);
     m_session.summary["data"] = data;
+    m_data_of = before.shot.number;
     for (const std::string& note : after.notes) {
       m_session.print("          shot ", before.shot.number, ": ", note);
     }
@@ -323,9 +335,14 @@ class Program {
       entry["backward_boxes"] = report.backward_boxes;
     }
     m_boxes_told = true;
+    Json more = entry;
+    if (m_data_of == number) {
+      files.insert(files.end(), std::begin(data_names), std::end(data_names));
+      more["data"] = m_session.summary["data"];
+    }
     for (const std::string& file : files) m_session.wrote(file);
     m_entries[k] = entry;
-    m_list.done(k, files, entry);
+    m_list.done(k, files, more);
     m_points += report.points + report.again;
     m_whole += report.whole_points;
     m_seconds += report.seconds;
@@ -472,7 +489,8 @@ class Program {
     summary["stages"] = stages_json(m_timeline);
     Ending ending;
     ending.script = "plot_migration.py";
-    ending.pictures = {"image.png", "illumination.png", "data.png", "timeline.png"};
+    ending.pictures = {"image.png", "illumination.png", "timeline.png"};
+    if (summary.find("data") != nullptr) ending.pictures.emplace_back("data.png");
     if (m_o.expand != rtm::Expansion::none) ending.pictures.emplace_back("boxes.png");
     if (!m_offsets.empty()) ending.pictures.emplace_back("gathers.png");
     ending.picture_name = "drawn";
@@ -546,6 +564,7 @@ class Program {
   std::vector<double> m_offsets;
   double m_points = 0.0, m_whole = 0.0, m_seconds = 0.0;
   bool m_boxes_told = false;
+  std::optional<std::int64_t> m_data_of;  ///< shot whose data this process has written
 };
 
 void run(const Options& options, Session& session) {

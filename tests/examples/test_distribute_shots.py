@@ -604,7 +604,7 @@ class Sites(PlacesCase):
         self.run_program(program, *arguments, "--out", "many", "--sites", self.path("sites.cfg"), "--resume",
                          environment=environment)
         self.same(["image.npy", "image_laplacian.npy", "image_source.npy", "illumination_source.npy",
-                   "illumination_receiver.npy", "image.sgy"], "one", "many")
+                   "illumination_receiver.npy", "image.sgy", "data_before.npy", "data_after.npy"], "one", "many")
 
     def test_what_is_refused(self):
         program = self.other("model_waves")

@@ -306,6 +306,21 @@ class Surveys(Case):
         self.assertIn("2 of 3 shots are there", again.text)
         np.testing.assert_array_equal(again.image, whole.image)
 
+    def test_resumed_runs_have_the_data_of_the_first_shot(self):
+        names = ["data_before.npy", "data_after.npy", "image.npy"]
+        whole = self.migrate(*self.shots, "--keep-shots", out="whole")
+        part = self.migrate(*self.shots, "--keep-shots", out="part")
+        # a shot or a file of the first shot is missing
+        for missing, present in ((["shot_0002.npy"], 2), (["shot_0001.npy", "shot_0003.npy"], 1), (["data_after.npy"], 2)):
+            for name in missing:
+                os.remove(os.path.join(part.folder, name))
+            again = self.migrate(*self.shots, "--keep-shots", "--resume", out="part")
+            self.assertIn(f"{present} of 3 shots are there", again.text)
+            self.assert_same_files(names, "whole", "part")
+            self.assertEqual(again.summary["data"], whole.summary["data"])
+            self.assertEqual(again.summary["data"]["shot"], 1)
+            self.assertNotIn("data", again.summary["migrated"][0])
+
     def test_other_options_are_no_resume(self):
         self.migrate(*self.shots, "--keep-shots")
         self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--keep-shots", "--resume", "--order", "4", "--out",
@@ -385,10 +400,8 @@ class AtOnce(Case):
 class Ranks(Case):
     """Ranks share the shots: any number of them gives the same bits."""
 
-    stacked = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy", "offsets.npy",
-               "image.sgy"]
-    # and the data of the first shot that a run migrates
-    results = [*stacked, "data_after.npy"]
+    results = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy", "offsets.npy",
+               "image.sgy", "data_before.npy", "data_after.npy"]
     more = ["--condition", "laplacian,source", "--columns", "500,600", "--space", "serial"]
 
     def setUp(self):
@@ -420,7 +433,7 @@ class Ranks(Case):
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["state"], "interrupted")
         self.succeed(*self.arguments, "--resume", out="many", ranks=3)
-        self.assert_same_files(self.stacked, "one", "many")
+        self.assert_same_files(self.results, "one", "many")
         # a process alone looks at the time, too
         done = self.call(*self.arguments, "--no-plot", "--out", "alone", environment=late)
         self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
@@ -465,7 +478,7 @@ class Ranks(Case):
             self.assertNotEqual(json.load(file)["state"], "done", "it was killed too late")
         folder, text = self.succeed(*self.arguments, "--resume", out="many", ranks=3)
         self.assertRegex(text, "[2-5] of 5 shots are there")
-        self.assert_same_files(self.stacked, "one", "many")
+        self.assert_same_files(self.results, "one", "many")
 
     def test_errors_end_all_with_one_message(self):
         for more, said in ((["--order", "5"], "--order"), (["--vp", "none.npy"], "none.npy"),
