@@ -8,6 +8,7 @@ Exit status 77 if numpy is missing or every test was skipped.
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -25,6 +26,14 @@ class Case(support.Case):
     def stream(self, *arguments, out="out", plot=False):
         """Runs the program, which must succeed in silence on stderr. Returns its results."""
         return Results(*self.succeed(*arguments, out=out, plot=plot))
+
+    def needs_devices(self, count, *arguments):
+        """Skips a test that takes more devices than the execution space of these arguments has."""
+        done = self.call(*self.section, *arguments, "--devices", count, "--plan", "--no-plot", "--out", "devices")
+        found = re.search(rf"--devices is {count} \(allowed: 1 to (\d+), those that this process sees\)", done.stderr)
+        if done.returncode == 2 and found:
+            self.skipTest(f"a chain of {count} devices cannot run: the number of devices of this machine is {found[1]}")
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def model(self, *arguments, out="modelled"):
         """The results of model_waves with the last wavefield as its snapshot."""
@@ -467,34 +476,44 @@ class Ranks(Groups):
 
 
 class Failures(Case):
-    def test_the_first_step_and_node_that_overflow_are_named(self):
-        """As model_waves names them, however the volume streams."""
+    """Overflows name the same first step and node as in model_waves, for every division into blocks and devices."""
+
+    def setUp(self):
+        super().setUp()
+        if not self.modeller:
+            self.skipTest("needs model_waves")
         rng = np.random.default_rng(2)
         shape = (41, 31)
         model = ["--vp", self.save("v.npy", rng.uniform(1500, 4500, shape)), "--epsilon", self.save("e.npy", rng.uniform(0, 0.4, shape)),
                  "--delta", self.save("d.npy", rng.uniform(-0.2, 0.4, shape)), "--theta", self.save("t.npy", rng.uniform(-1.5, 1.5, shape))]
-        run = [*model, "--spacing", "10", "--equations", "fletcher", "--wavelet", "ricker:15", "--order", "16",
-               "--boundary", "rigid", "--dt", "0.0007", "--time", "2", "--no-plot"]
+        self.survey = [*model, "--spacing", "10", "--equations", "fletcher", "--wavelet", "ricker:15", "--order", "16",
+                       "--boundary", "rigid", "--dt", "0.0007", "--time", "2", "--no-plot"]
+        self.first = self.failure(subprocess.run([self.modeller, *self.survey, "--snapshot-every", "0", "--out", "model"],
+                                                 cwd=self.folder, text=True, capture_output=True, timeout=300))
+        self.assertRegex(self.first, r"^shot 1, step \d+: the wavefield [pq] is no longer finite at node \(\d+, \d+\), \(")
 
-        def said(done):
-            self.assertEqual(done.returncode, 1, done.stderr)
-            lines = [line for line in done.stderr.splitlines() if "is no longer finite" in line]
-            self.assertEqual(len(lines), 1, done.stderr)
-            return lines[0].split(": ", 1)[1]
+    def failure(self, done):
+        """The text of the one line that names the overflow, after the name of the program."""
+        self.assertEqual(done.returncode, 1, done.stderr)
+        lines = [line for line in done.stderr.splitlines() if "is no longer finite" in line]
+        self.assertEqual(len(lines), 1, done.stderr)
+        return lines[0].split(": ", 1)[1]
 
-        if not self.modeller:
-            self.skipTest("there is no model_waves")
-        first = said(subprocess.run([self.modeller, *run, "--snapshot-every", "0", "--out", "model"], cwd=self.folder, text=True,
-                                    capture_output=True, timeout=300))
-        self.assertRegex(first, r"^shot 1, step \d+: the wavefield [pq] is no longer finite at node \(\d+, \d+\), \(")
-        for k, way in enumerate(([], ["--block", "8", "--updates", "5"], ["--devices", "2"],
-                                 ["--devices", "2", "--block", "4", "--updates", "2"])):
-            self.assertEqual(said(self.call(*run, *way, "--out", f"out{k}")), first, way)
-        # a volume in a file is of no use to --resume: it goes, and the next run finds the same
+    def test_one_device(self):
+        for k, way in enumerate(([], ["--block", "8", "--updates", "5"])):
+            self.assertEqual(self.failure(self.call(*self.survey, *way, "--out", f"out{k}")), self.first, way)
+
+    def test_chain_of_two_devices(self):
+        self.needs_devices(2)
+        for k, way in enumerate(([], ["--block", "4", "--updates", "2"])):
+            self.assertEqual(self.failure(self.call(*self.survey, "--devices", "2", *way, "--out", f"out{k}")), self.first, way)
+
+    def test_volume_in_a_file(self):
+        # the file of such a volume is removed, and --resume finds the same overflow
         way = ["--host-volume", "volume", "--block", "8", "--updates", "4", "--out", "file"]
-        self.assertEqual(said(self.call(*run, *way)), first)
+        self.assertEqual(self.failure(self.call(*self.survey, *way)), self.first)
         self.assertFalse(os.path.exists(self.path("volume")))
-        self.assertEqual(said(self.call(*run, *way, "--resume")), first)
+        self.assertEqual(self.failure(self.call(*self.survey, *way, "--resume")), self.first)
 
 
 class Resume(Case):
