@@ -267,7 +267,7 @@ void ShotProgram<T, Dim>::prepare() {
   m_job.expand = m_o.expand;
   m_job.sources_name = m_o.shots_file.empty() ? "--source" : "--shots " + m_o.shots_file;
   m_job.receivers_name = m_o.shots_file.empty() ? "--receivers" : m_job.sources_name;
-  m_job.shots = make_shots<Dim>(m_o, m_job.grid);
+  m_job.shots = make_shots<Dim>(m_o, m_job.grid, m_job.boundaries);
   prepare_job(m_job);
   check_survey();
   for (const auto& shot : m_job.shots) m_receivers += shot.receivers.size();
@@ -294,6 +294,7 @@ void ShotProgram<T, Dim>::check_survey() const {
                          const std::string& what) {
     try {
       check_positions<Dim>(m_job.grid, points, what);
+      check_free_surfaces<Dim>(m_job.grid, m_job.boundaries, points, what);
     } catch (const InputError& error) {
       throw InputError(concat(option, ": ", error.what()));
     }

@@ -14,6 +14,7 @@
 #include <moho/core/error.hpp>
 #include <moho/io/segy.hpp>
 #include <moho/rtm/types.hpp>
+#include <moho/wave/points.hpp>
 #include <moho/wave/types.hpp>
 
 #include <algorithm>
@@ -142,27 +143,61 @@ double usual_depth(const Grid<Dim>& grid) {
   return grid.origin[Dim - 1] + nodes * grid.spacing[Dim - 1];
 }
 
-/// Receivers where none were given: a line along x through the middle, at every node up
-/// to 1001 of them: nodes are close enough for the wavelet.
+/// \brief Receivers where none were given: a line along x through the middle.
+///
+/// The line has a receiver at every node, or at every n-th node such that 1001 are not exceeded.
+/// The end nodes of x are left out where they lie on a free surface, on which the field is zero.
 template <int Dim>
-Points<Dim> usual_receivers(const Grid<Dim>& grid) {
+Points<Dim> usual_receivers(const Grid<Dim>& grid, const wave::Boundaries<Dim>& faces) {
   Point<Dim> first = grid.origin;
   for (int d = 1; d + 1 < Dim; ++d) first[d] = 0.5 * (grid.origin[d] + grid.upper(d));
   first[Dim - 1] = usual_depth(grid);
   Point<Dim> last = first;
   last[0] = grid.upper(0);
-  std::int64_t skip = 1;
-  while ((grid.extents[0] - 1) / skip + 1 > 1001 || (grid.extents[0] - 1) % skip != 0) {
-    if (++skip >= grid.extents[0]) break;
+  std::int64_t nodes = grid.extents[0];
+  if (faces.lower[0].kind == wave::FaceKind::free_surface && nodes > 2) {
+    first[0] += grid.spacing[0];
+    --nodes;
   }
-  const std::int64_t count = skip < grid.extents[0] ? (grid.extents[0] - 1) / skip + 1
-                                                    : std::min<std::int64_t>(grid.extents[0], 1001);
+  if (faces.upper[0].kind == wave::FaceKind::free_surface && nodes > 1) {
+    last[0] -= grid.spacing[0];
+    --nodes;
+  }
+  std::int64_t skip = 1;
+  while ((nodes - 1) / skip + 1 > 1001 || (nodes - 1) % skip != 0) {
+    if (++skip >= nodes) break;
+  }
+  const std::int64_t count =
+      skip < nodes ? (nodes - 1) / skip + 1 : std::min<std::int64_t>(nodes, 1001);
   return wave::point_line<Dim>(first, last, count);
 }
 
-/// The shots, numbered from 1 unless a table numbers them. Places are not checked.
+/// \brief Checks positions as wave::PointSet does, before any shot is computed.
+/// \param name of a position, for messages: "receiver"
+/// \throws InputError for a position on a free surface
 template <int Dim>
-std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& grid) {
+void check_free_surfaces(const Grid<Dim>& grid, const wave::Boundaries<Dim>& faces,
+                         const Points<Dim>& points, const std::string& name) {
+  const int radius = wave::PointOptions<Dim>().radius;
+  for (int d = 0; d < Dim; ++d) {
+    const bool lower = faces.lower[d].kind == wave::FaceKind::free_surface;
+    const bool upper = faces.upper[d].kind == wave::FaceKind::free_surface;
+    for (std::size_t p = 0; p < points.size() && (lower || upper); ++p) {
+      const double q = grid.to_index_space(points[p])[d];
+      const auto weights = wave::detail::weights_on_axis(q, radius, grid.extents[d], lower, upper);
+      if (weights.count > 0) continue;
+      throw InputError(concat(name, " ", p, ": ", format_point(points[p]),
+                              " is on the free surface, where the field is zero (allowed: "
+                              "positions inside of the model): move it along ",
+                              axis_name<Dim>(d), ", by one node for example"));
+    }
+  }
+}
+
+/// The shots, numbered from 1 unless a table numbers them. Positions are not checked.
+template <int Dim>
+std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& grid,
+                                        const wave::Boundaries<Dim>& faces) {
   if (!o.shots_file.empty()) return read_shots<Dim>(o.shots_file);
   const FormerOrder<Dim> former{!o.coordinates_said, &grid};
   Points<Dim> sources;
@@ -177,7 +212,7 @@ std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& gri
     sources.push_back(middle);
   }
   const Points<Dim> receivers =
-      o.receivers.empty() ? usual_receivers(grid)
+      o.receivers.empty() ? usual_receivers(grid, faces)
                           : read_points<Dim>("--receivers", o.receivers,
                                              {former.refuse, o.moving ? nullptr : former.inside});
   std::vector<wave::Shot<Dim>> shots;

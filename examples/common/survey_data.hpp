@@ -68,13 +68,13 @@ struct SurveyData {
 /// \throws InputError, FileError with the option's name
 template <int Dim>
 SurveyData<Dim> open_data(const std::string& option, const DataTexts& texts, const ShotTexts& shots,
-                          const Grid<Dim>& grid, double time) {
+                          const Grid<Dim>& grid, const wave::Boundaries<Dim>& faces, double time) {
   SurveyData<Dim> data;
   data.time = time;
   if (texts.modelled()) {
     data.sources_name = "--source";
     data.receivers_name = "--receivers";
-    data.shots = make_shots<Dim>(shots, grid);
+    data.shots = make_shots<Dim>(shots, grid, faces);
     if (time == 0.0) data.time = 1.0;
   } else {
     data.sources_name = data.receivers_name = concat("--", option, " ", texts.data);

@@ -24,7 +24,9 @@ namespace moho::examples::stream_waves {
 
 namespace detail {
 
-/// Removes the file of a volume when its shot is done, and when it fails before its first step.
+/// \brief Removes the file of a volume when its shot is done, and when the shot is refused.
+///
+/// A file that existed before this run is kept unless remove() is called.
 class VolumeGuard {
  public:
   explicit VolumeGuard(const std::string& path) : m_path(path) {
@@ -36,11 +38,9 @@ class VolumeGuard {
   ~VolumeGuard() {
     if (m_armed) remove();
   }
-  /// The file was made, or found to be the one of this shot: what fails from now on leaves it, so
-  /// that
-  /// --resume goes on.
-  void begun() { m_armed = false; }
-  /// What is mapped of it stays readable.
+  /// Keeps the file for --resume: a failure while steps are computed does not remove it.
+  void keep() { m_armed = false; }
+  /// Removes the file. Mapped pages stay readable.
   void remove() {
     std::error_code ignored;
     if (!m_path.empty()) std::filesystem::remove(m_path, ignored);
@@ -225,7 +225,6 @@ class Shots {
         one.progress = [this, k](const wave::ShotProgress& now) { m_job.tell(k, now); };
       }
     }
-    if (file != nullptr) file->begun();
     const auto results = in_options([&] {
       try {
         return m_stream->shots(some, options);
@@ -233,8 +232,17 @@ class Shots {
         // such a volume is of no use to --resume
         if (file != nullptr) file->remove();
         throw overflow_in_model<Dim>(failure, m_job.grid, m_stream->modelling().time.steps);
+      } catch (const InputError&) {
+        throw;  // thrown before the first step: a new file holds no state
+      } catch (const MemoryError&) {
+        throw;
+      } catch (...) {
+        if (file != nullptr) file->keep();
+        throw;
       }
     });
+    // until the gather is written the volume holds the only result
+    if (file != nullptr) file->keep();
     double seconds = 0.0;
     for (const auto& result : results) seconds = std::max(seconds, result.report.seconds);
     m_report.phases.add("steps", seconds);

@@ -160,6 +160,17 @@ class Agreement(Case):
                     self.same(r, expected)
                     self.assertFalse(r.stream["plan"]["in_core"])
 
+    def test_default_receivers_avoid_free_surfaces(self):
+        for boundary, first, last in (("free", 10.0, 590.0), ("left=free", 10.0, 600.0), ("right=free", 0.0, 590.0),
+                                      ("top=free", 0.0, 600.0)):
+            with self.subTest(boundary=boundary):
+                survey = [*self.section, "--boundary", boundary]
+                r = self.stream(*survey, "--devices", "1", "--host-volume", "volume", "--block", "8", "--updates", "3")
+                receivers = np.array(r.summary["shots"][0]["receivers"])
+                self.assertEqual((receivers[0, 0], receivers[-1, 0], len(receivers)), (first, last, (last - first) / 10 + 1))
+                for one, other in zip(r.gathers, self.model(*survey).gathers):
+                    np.testing.assert_array_equal(one, other)
+
     # Receivers on nodes and between.
     expanding = ["--vp", "v.npy", "--spacing", "10", "--time", "0.25", "--source", "153,33; 600,20", "--receivers"]
     tti = ["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5"]
@@ -683,6 +694,23 @@ class BadInput(Case):
             self.assertEqual(file.read(), content)
         with open(self.path("notes"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "of somebody" * 1000)
+
+    def test_a_refused_shot_leaves_no_volume(self):
+        volume = ["--host-volume", "volume", "--block", "8", "--updates", "3"]
+        for points, where in (("0,20:600,20:61", "receiver 0"), ("10,0:590,0:59", "receiver 0")):
+            self.refuse([*self.section, *volume, "--boundary", "free", "--receivers", points],
+                        "--receivers: " + where, "on the free surface")
+            self.assertFalse(os.path.exists(self.path("volume")))
+        self.refuse([*self.section, *volume, "--boundary", "free", "--source", "0,20"], "--source: source 0",
+                    "on the free surface")
+        self.assertFalse(os.path.exists(self.path("volume")))
+        # of several shots the second: nothing is computed
+        self.refuse([*self.section, *volume, "--boundary", "free", "--source", "300,20; 0,20"],
+                    "--source: shot 2: source 0", "on the free surface")
+        self.assertFalse(os.path.exists(self.path("volume")))
+        # the corrected run starts with the same name
+        self.stream(*self.section, *volume, "--boundary", "free", "--receivers", "10,20:590,20:59")
+        self.assertFalse(os.path.exists(self.path("volume")))
 
     def test_a_full_disk(self):
         def limit():

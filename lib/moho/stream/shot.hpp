@@ -147,10 +147,14 @@ void Streaming<T, Dim, Memory>::begin_devices(Run& run) {
   for (std::size_t g = 0; g < count; ++g) {
     const Instance<Memory>& exec = m_cut ? m_instances[g] : instance(run.chain, g);
     const Scheme& scheme = m_cut ? *m_schemes[g] : this->scheme(run.chain, g);
-    run.sources.emplace_back(exec, scheme.grid(), scheme.layout(), run.shot.sources,
-                             wave::point_options(scheme, "source", true));
-    run.receivers.emplace_back(exec, scheme.grid(), scheme.layout(), run.shot.receivers,
-                               wave::point_options(scheme, "receiver", false));
+    wave::detail::blame("sources", [&] {
+      run.sources.emplace_back(exec, scheme.grid(), scheme.layout(), run.shot.sources,
+                               wave::point_options(scheme, "source", true));
+    });
+    wave::detail::blame("receivers", [&] {
+      run.receivers.emplace_back(exec, scheme.grid(), scheme.layout(), run.shot.receivers,
+                                 wave::point_options(scheme, "receiver", false));
+    });
     run.gathers.push_back(allocate<wave::PointSeries<T, Memory>>(
         exec, "moho::stream::gather", m_sampling.rows, run.receivers[g].count()));
     if (run.gathers[g].size() > 0) fill(exec, run.gathers[g], T(0));
