@@ -81,22 +81,26 @@ std::string in_ranges(const std::vector<std::int64_t>& numbers) {
   return text;
 }
 
-// What the run was, for the textual header of SEG-Y.
+// What the run was, for the textual header of SEG-Y. \param gather names the wavelet
 template <int Dim>
 std::vector<std::string> segy_lines(const std::string& program, const std::string& model,
                                     const wave::Boundaries<Dim>& boundaries, const WaveOptions& o,
-                                    const WaveReport& report) {
-  return {"",
-          concat("PROGRAM: ", program),
-          concat("MODEL: ", model),
-          concat("MEDIUM: ", wave::to_string(report.medium),
-                 "  BOUNDARIES: ", boundaries_string<Dim>(boundaries)),
-          concat("WAVELET: ", o.wavelet),
-          concat("ORDER ", o.order, ", STEPS OF ", significant(report.time.dt, 6), " S"),
-          "DELAY 0: THE FIRST SAMPLE IS AT THE BEGINNING OF THE WAVELET,",
-          concat("WHOSE LARGEST SAMPLE IS AT ", significant(report.peak_time, 6), " S"),
-          "METRES, X RIGHT, Y INTO THE PAGE, Z DOWN; ELEVATION OF A GROUP IS -Z",
-          "OFFSET (37-40) IS NEGATIVE WHERE THE GROUP HAS THE SMALLER X (OR Y)"};
+                                    const WaveReport& report, const Json& gather) {
+  std::vector<std::string> lines{
+      "",
+      concat("PROGRAM: ", program),
+      concat("MODEL: ", model),
+      concat("MEDIUM: ", wave::to_string(report.medium),
+             "  BOUNDARIES: ", boundaries_string<Dim>(boundaries)),
+  };
+  for (const std::string& line : wavelet_lines(gather)) lines.push_back(line);
+  lines.insert(lines.end(),
+               {concat("ORDER ", o.order, ", STEPS OF ", significant(report.time.dt, 6), " S"),
+                "DELAY 0: THE FIRST SAMPLE IS AT THE BEGINNING OF THE WAVELET,",
+                concat("WHOSE LARGEST SAMPLE IS AT ", significant(report.peak_time, 6), " S"),
+                "METRES, X RIGHT, Y INTO THE PAGE, Z DOWN; ELEVATION OF A GROUP IS -Z",
+                "OFFSET (37-40) IS NEGATIVE WHERE THE GROUP HAS THE SMALLER X (OR Y)"});
+  return lines;
 }
 
 template <class T, int Dim>
@@ -263,6 +267,7 @@ void ShotProgram<T, Dim>::run() {
 template <class T, int Dim>
 void ShotProgram<T, Dim>::prepare() {
   prepare_waves<Dim>(m_job, m_o, m_model);
+  record_wavelet(m_o.wavelet, m_wavelet);
   m_job.modelling.time = {m_o.time, m_o.dt, m_o.interval, 0.0};
   m_job.expand = m_o.expand;
   m_job.sources_name = m_o.shots_file.empty() ? "--source" : "--shots " + m_o.shots_file;
@@ -402,8 +407,8 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
   session.print("shots     ", m_job.shots.size(), one ? " shot, " : " shots, ",
                 one ? concat(traces) : concat(m_receivers, " traces in all"),
                 one ? (traces == 1 ? " receiver, " : " receivers, ") : ", ", m_o.wavelet,
-                ", up to ", significant(report.frequency, 3), " Hz, peak at ",
-                significant(report.peak_time, 4), " s");
+                m_o.wavelet_given ? "" : " (default)", ", up to ", significant(report.frequency, 3),
+                " Hz, peak at ", significant(report.peak_time, 4), " s");
   if (m_o.sources.empty() && m_o.shots_file.empty()) {
     session.print("          note: no --source was given: ",
                   format_point(m_job.shots.front().sources.front()), " is taken");
@@ -515,6 +520,7 @@ void ShotProgram<T, Dim>::describe_run(const WaveReport& report) {
                                               {"delay", 0.0},
                                               {"time_zero", "the beginning of the wavelet"},
                                               {"wavelet_peak", report.peak_time}});
+  m_session.summary["gather"].merge(m_wavelet);
 }
 
 template <class T, int Dim>
@@ -532,7 +538,7 @@ void ShotProgram<T, Dim>::write(const WaveReport& report) {
     io::write_gathers<T>(folder / "gather.sgy", m_gathers,
                          segy_lines<Dim>(m_session.summary["program"].text(),
                                          concat(m_model.name, ": ", describe_grid(m_model)),
-                                         m_job.boundaries, m_o, report));
+                                         m_job.boundaries, m_o, report, m_wavelet));
     m_gathers.clear();
     m_session.wrote("gather.sgy");
   }

@@ -229,6 +229,7 @@ class ShotProgram {
   std::size_t m_receivers = 0;  // of all shots
   std::vector<io::Gather<T>> m_gathers;
   ShotList m_list;
+  Json m_wavelet;  // of the gathers, for their description
   bool m_begun = false;
   MemoryEstimate m_memory;
   MemoryLimit m_limit;

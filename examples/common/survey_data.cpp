@@ -3,6 +3,7 @@
 
 #include "common/arguments.hpp"
 #include "common/distribute_options.hpp"
+#include "common/recorded_wavelet.hpp"
 
 #include <filesystem>
 
@@ -10,6 +11,54 @@ namespace moho::examples {
 
 namespace {
 constexpr const char* parameter_names[] = {"vp", "rho", "epsilon", "delta", "theta", "phi"};
+// The wavelet that was given, that of the data, or the default.
+void choose_wavelet(const Arguments& arguments, const std::string& option, DataTexts& texts) {
+  const bool given = arguments.given("wavelet"), replace = arguments.given("replace-wavelet");
+  if (replace && !given && !arguments.given("wavelet-zero")) {
+    throw InputError("--replace-wavelet needs --wavelet, or --wavelet-zero: give the wavelet");
+  }
+  texts.wavelet = given ? arguments.text("wavelet") : default_wavelet;
+  if (!given) texts.wavelet_note = " (default)";
+  if (texts.modelled()) return;
+  std::optional<RecordedWavelet> recorded;
+  try {
+    recorded = recorded_wavelet(texts.data);
+  } catch (const InputError& error) {
+    if (replace) return;
+    throw InputError(concat("--", option, ": ", error.what()));
+  }
+  if (!recorded) {
+    if (!given) texts.wavelet_note = " (default: the data name none)";
+    return;
+  }
+  const std::string advice =
+      ", or add --replace-wavelet for data that were filtered or shifted since";
+  if (texts.zero == rtm::WaveletZero::peak && !replace) {
+    throw InputError(concat("--wavelet-zero is peak, and by ", recorded->where,
+                            " time zero of the data is the start of their wavelet, ",
+                            recorded->text, " (allowed: start): leave it out", advice));
+  }
+  if (!given) {
+    if (recorded->missing) {
+      throw InputError(concat("--wavelet is missing: ", recorded->where, " names ", recorded->text,
+                              ", and this file was not found or has changed since (allowed: the "
+                              "wavelet of the data): give it with --wavelet file:PATH",
+                              advice));
+    }
+    texts.wavelet = recorded->text;
+    texts.wavelet_note = concat(" (by ", recorded->where, ")");
+    return;
+  }
+  if (same_wavelet(*recorded, texts.wavelet)) return;
+  if (replace) {
+    texts.wavelet_note = concat(" (", recorded->where, " names ", recorded->text, ")");
+    return;
+  }
+  throw InputError(concat("--wavelet is ", texts.wavelet, ", and ", recorded->where, " names ",
+                          recorded->text, " (allowed: the wavelet of the data): leave it out",
+                          advice));
+}
+
 }  // namespace
 
 void DataTexts::describe(const std::string& option, const ShotTexts& shots, Json& json) const {
@@ -28,8 +77,7 @@ void DataTexts::describe(const std::string& option, const ShotTexts& shots, Json
   }
 }
 
-std::vector<OptionText> data_options(const std::string& option, const std::string& wavelet,
-                                     const std::string& verb) {
+std::vector<OptionText> data_options(const std::string& option, const std::string& verb) {
   return {
       {option, "FILE | FOLDER | modelled", "SEG-Y, gathers of model_waves, or modelled; needed"},
       {"elevations", "NAME", "of trace headers: standard or depth (default: standard)"},
@@ -38,8 +86,11 @@ std::vector<OptionText> data_options(const std::string& option, const std::strin
       {"data-interval", "s", "between samples, whatever the file says"},
       {"wavelet", "WAVELET",
        concat("ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] "
-              "(default: ",
-              wavelet, ")")},
+              "(default: the one that the data name, else ",
+              default_wavelet, ")")},
+      flag("replace-wavelet",
+           "take --wavelet, and --wavelet-zero, although the data name another wavelet: for data "
+           "that were filtered or shifted since"),
       {"wavelet-zero", "start | peak", "time zero of the data in the wavelet (default: start)"},
       {"time", "s", concat("seconds to ", verb, " (default: as long as the data; modelled: 1)")}};
 }
@@ -76,8 +127,8 @@ void read_data_options(const Arguments& arguments, const std::string& program,
                             program, " --help"));
   }
   texts.data = arguments.text(option);
-  if (given("wavelet")) texts.wavelet = text("wavelet");
   if (given("wavelet-zero")) texts.zero = rtm::parse_wavelet_zero(text("wavelet-zero"));
+  choose_wavelet(arguments, option, texts);
   if (given("time")) texts.time = arguments.number("time", "positive, in seconds", 0.0, false);
   texts.true_model = model;
   texts.true_model.parameters.clear();
@@ -110,13 +161,16 @@ void read_data_options(const Arguments& arguments, const std::string& program,
 }
 
 void add_data_inputs(const Arguments& arguments, const std::string& option, const DataTexts& texts,
-                     const std::string& wavelet, CommonOptions& options) {
+                     CommonOptions& options) {
   std::vector<std::string> names{"source", "receivers"};
   for (const char* name : parameter_names) {
     names.emplace_back(name);
     names.push_back(std::string("true-") + name);
   }
-  add_inputs(arguments, names, wavelet, options);
+  add_inputs(arguments, names, texts.wavelet, options);
+  if (!arguments.given("wavelet") && texts.wavelet != default_wavelet) {
+    options.words.push_back("--wavelet=" + texts.wavelet);
+  }
   namespace fs = std::filesystem;
   if (texts.modelled()) return;
   std::error_code ignored;

@@ -25,6 +25,7 @@ struct DataTexts {
   EarthModelOptions true_model;  ///< that modelled data come from; parameters may be empty
   rtm::SurveyOptions survey;     ///< of files
   std::string wavelet;           ///< of the source
+  std::string wavelet_note;      ///< where it comes from: "(default)"; empty: --wavelet
   rtm::WaveletZero zero = rtm::WaveletZero::start;
   double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
 
@@ -35,10 +36,8 @@ struct DataTexts {
 };
 
 /// The option that says where data are, those of their headers, the wavelet and the time, for
-/// --help. \param option "shots" or "data" \param wavelet the default \param verb what is done with
-/// data
-std::vector<OptionText> data_options(const std::string& option, const std::string& wavelet,
-                                     const std::string& verb);
+/// --help. \param option "shots" or "data" \param verb what is done with data
+std::vector<OptionText> data_options(const std::string& option, const std::string& verb);
 /// The group of options on running a program on data, for --help. \param part what is gone on
 /// behind
 OptionGroup running_options(const std::string& program, const std::string& part);
@@ -49,8 +48,10 @@ void read_data_options(const Arguments& arguments, const std::string& program,
                        const std::string& option, const EarthModelOptions& model, DataTexts& texts,
                        ShotTexts& shots);
 /// Notes the files of models and data, so that no result replaces one of them.
+/// A wavelet that the data name becomes one of the words of the options, as other places may not
+/// find its file.
 void add_data_inputs(const Arguments& arguments, const std::string& option, const DataTexts& texts,
-                     const std::string& wavelet, CommonOptions& options);
+                     CommonOptions& options);
 
 /// The shots of the data, and their files.
 template <int Dim>

@@ -34,8 +34,9 @@ void add_wave_options(Description& d, const std::vector<OptionText>& of_shots,
       {"shots", "FILE",
        "a table shot,kind,x,z (3D: x,y,z) of sources and receivers, instead of both"},
       {"wavelet", "WAVELET",
-       "ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] with times "
-       "and amplitudes (default: ricker:15)"},
+       concat("ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] with "
+              "times and amplitudes (default: ",
+              default_wavelet, ")")},
       {"time", "s", "seconds to model (default: 1)"},
       {"interval", "s", "between samples of the gather, whole microseconds (default: dt)"}};
   const std::vector<OptionText> ends = {out_option(d.program), resume_option("shot"),
@@ -69,7 +70,8 @@ void read_wave_options(const Arguments& arguments, const std::string& program, W
                                     : "moving",
                " were both given (allowed: one of them): the table holds sources and receivers"));
   }
-  if (given("wavelet")) o.wavelet = text("wavelet");
+  o.wavelet_given = given("wavelet");
+  if (o.wavelet_given) o.wavelet = text("wavelet");
   if (given("time")) o.time = arguments.number("time", "positive, in seconds", 0.0, false);
   if (given("interval"))
     o.interval = arguments.number("interval", "positive, in seconds", 0.0, false);

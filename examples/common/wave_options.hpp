@@ -9,6 +9,7 @@
 #include "common/distribute_options.hpp"
 #include "common/earth_model.hpp"
 #include "common/json.hpp"
+#include "common/recorded_wavelet.hpp"
 #include "common/survey.hpp"
 
 #include <cstdint>
@@ -22,7 +23,8 @@ namespace moho::examples {
 struct WaveOptions : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, ShotChoice {
   EarthModelOptions model;
 
-  std::string wavelet = "ricker:15";
+  std::string wavelet = default_wavelet;
+  bool wavelet_given = false;  ///< else it is the default
 
   double time = 1.0;      ///< seconds
   double interval = 0.0;  ///< seconds; 0: dt, or the whole microseconds from there

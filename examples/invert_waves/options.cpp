@@ -181,7 +181,7 @@ Description describe() {
   d.aliases = wave_aliases();
   d.groups = {
       earth_model_options(),
-      {"Data", data_options("data", Options().wavelet, "model")},
+      {"Data", data_options("data", "model")},
       true_model_options("data"),
       {"Misfit",
        {{"misfit", "NAME",
@@ -320,7 +320,7 @@ Options read_options(const Arguments& arguments) {
                             " (allowed: 0): an evaluation needs all shots: leave it out"));
   }
   read_evaluation(arguments, o);
-  add_data_inputs(arguments, "data", o, o.wavelet, o);
+  add_data_inputs(arguments, "data", o, o);
   return o;
 }
 

@@ -28,9 +28,6 @@ const char* to_string(SourceField field);
 
 /// What was asked for.
 struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
-  /// The wavelet is one for inversion.
-  Options() { wavelet = "ricker:10"; }
-
   EarthModelOptions model;  ///< to begin with
 
   fwi::MisfitOptions misfit;

@@ -345,7 +345,7 @@ class Program {
     for (const std::string& note : m_data.notes) m_session.print("          ", note);
     std::string bands;
     for (const double band : m_o.bands) bands += concat(bands.empty() ? "" : ", ", band);
-    m_session.print("          wavelet ", m_o.wavelet,
+    m_session.print("          wavelet ", m_o.wavelet, m_o.wavelet_note,
                     bands.empty() ? "" : concat(", bands up to ", bands, " Hz"), ", up to ",
                     significant(p.frequency, 3), " Hz in the last");
     print_scheme(m_session, m_o, p, m_job.shots.size());

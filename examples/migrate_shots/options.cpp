@@ -82,7 +82,7 @@ Description describe() {
   d.groups = {
       earth_model_options(),
       {"Data",
-       joined(data_options("shots", Options().wavelet, "migrate"),
+       joined(data_options("shots", "migrate"),
               {{"mute", "none | arrivals | velocity:V",
                 "with [:DELAY[:TAPER]] in s (default: arrivals)"},
                {"spreading", "TEXT", "none, line, gain:POWER, half-derivative (default: none)"},
@@ -184,7 +184,7 @@ Options read_options(const Arguments& arguments) {
   o.plan = given("plan");
   read_common(arguments, "migrate_shots", o);
   read_shot_choice(arguments, o);
-  add_data_inputs(arguments, "shots", o, o.wavelet, o);
+  add_data_inputs(arguments, "shots", o, o);
   return o;
 }
 

@@ -30,9 +30,6 @@ const char* to_string(Condition condition);
 
 /// What was asked for.
 struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, ShotChoice {
-  /// The wavelet is one for migration.
-  Options() { wavelet = "ricker:15"; }
-
   EarthModelOptions model;  ///< that is migrated with
 
   std::string mute_text = "arrivals", spreading_text = "none";

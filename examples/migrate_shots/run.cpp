@@ -227,9 +227,9 @@ class Program {
     m_session.print("data      ", m_o.data, ": ", m_job.shots.size(), " shots, ", m_data.traces,
                     " traces");
     for (const std::string& note : m_data.notes) m_session.print("          ", note);
-    m_session.print("          wavelet ", m_o.wavelet, ", up to ", significant(p.frequency, 3),
-                    " Hz, peak at ", significant(p.peak_time, 4), " s, zero at its ",
-                    rtm::to_string(m_o.zero), "; mute ", m_o.mute_text);
+    m_session.print("          wavelet ", m_o.wavelet, m_o.wavelet_note, ", up to ",
+                    significant(p.frequency, 3), " Hz, peak at ", significant(p.peak_time, 4),
+                    " s, zero at its ", rtm::to_string(m_o.zero), "; mute ", m_o.mute_text);
     m_session.print("scheme    order ", m_o.order, ", dt ", significant(p.time.dt, 6),
                     " s (stable up to ", significant(p.limits.largest_dt, 4), "), ", p.time.steps,
                     " steps, ", significant(p.nodes_per_wave, 3), " nodes per shortest wave");

@@ -161,6 +161,89 @@ def npy(array):
     return buffer.getvalue()
 
 
+class DataWavelets:
+    """The wavelet of data of model_waves; subclasses have `option`, `model` and `survey` without --wavelet."""
+
+    option = ""  # "--shots"
+    model = []   # arguments of the model to begin with
+    survey = []  # arguments that the modelling program and the tested one share
+    spread = []  # sources and receivers
+
+    def model_data(self, wavelet, out):
+        if not self.modeller:
+            self.skipTest("model_waves was not built")
+        done = subprocess.run([self.modeller, *self.model, *self.survey, *self.spread, *wavelet, "--snapshot-every", "0",
+                               "--no-plot", "--out", out], cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def plan(self, data, *more):
+        """The wavelet that the program prints, and the exit status or the message."""
+        done = self.call(*self.model, *self.survey, self.option, data, "--plan", *more)
+        if done.returncode == 0:
+            return done.stdout.split(" wavelet ")[1].split(", up to")[0]
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        return done.stderr
+
+    def test_the_wavelet_of_data(self):
+        self.model_data(["--wavelet", "ricker:12"], "d")
+        text = "the textual header of 'd/gather.sgy'"
+        self.assertEqual(self.plan("d"), "ricker:12 (by 'd/summary.json')")
+        self.assertEqual(self.plan("d/summary.json"), "ricker:12 (by 'd/summary.json')")
+        self.assertEqual(self.plan("d/gather.sgy"), f"ricker:12 (by {text})")
+        # the same in other words
+        self.assertEqual(self.plan("d", "--wavelet", "ricker:12.0:0.125"), "ricker:12.0:0.125")
+        for data, where in (("d", "'d/summary.json'"), ("d/gather.sgy", text)):
+            for wavelet in ("ricker:10", "ricker:12:0.2", "ormsby:2,4,12,20", "ricker:80"):
+                said = self.plan(data, "--wavelet", wavelet)
+                self.assertIn(f"--wavelet is {wavelet}, and {where} names ricker:12 (allowed: the wavelet of the data): "
+                              "leave it out, or add --replace-wavelet", said)
+            said = self.plan(data, "--wavelet-zero", "peak")
+            self.assertIn(f"--wavelet-zero is peak, and by {where} time zero of the data is the start", said)
+            said = self.plan(data, "--wavelet", "ricker:10", "--replace-wavelet", "--wavelet-zero", "peak")
+            self.assertEqual(said, f"ricker:10 ({where} names ricker:12)")
+        # data that name none, and a folder whose files name different ones
+        self.assertIn("--replace-wavelet needs --wavelet", self.plan("d", "--replace-wavelet"))
+        with open(self.path("d/gather.sgy"), "rb") as file:
+            content = file.read()
+        os.mkdir(self.path("line"))
+        self.write("line/1.sgy", content)
+        blank = "C 1 WAVELET: a minimum-phase one".ljust(3200).encode("cp500")
+        self.write("line/2.sgy", blank + content[3200:])
+        self.assertEqual(self.plan("line/2.sgy"), "ricker:15 (default: the data name none)")
+        self.assertEqual(self.plan("line"), "ricker:12 (by the textual header of 'line/1.sgy')")
+        self.write("line/2.sgy", content[:3200].replace("ricker:12".encode("cp500"), "ricker:13".encode("cp500")) +
+                   content[3200:])
+        self.assertIn("'line' has files of different wavelets, ricker:1", self.plan("line"))
+
+    def test_a_wavelet_in_a_file(self):
+        times = np.arange(0.0, 0.3, 0.002)
+        a = (np.pi * 12.0 * (times - 0.125)) ** 2
+        np.savetxt(self.path("w.csv"), np.stack([times, (1.0 - 2.0 * a) * np.exp(-a)], axis=1), delimiter=",")
+        self.model_data(["--wavelet", "file:w.csv"], "d")
+        path = os.path.realpath(self.path("w.csv"))
+        self.assertEqual(self.plan("d"), f"file:{path} (by 'd/summary.json')")
+        self.assertEqual(self.plan("d/gather.sgy"), "file:w.csv (by the textual header of 'd/gather.sgy')")
+        # other names of the same wavelet
+        self.assertEqual(self.plan("d", "--wavelet", "ricker:12"), "ricker:12")
+        self.assertIn("--wavelet is ricker:13, and 'd/summary.json' names file:", self.plan("d", "--wavelet", "ricker:13"))
+        # with the data
+        os.rename(self.path("w.csv"), self.path("d/w.csv"))
+        self.assertEqual(self.plan("d"), "file:d/w.csv (by 'd/summary.json')")
+        self.assertEqual(self.plan("d/gather.sgy"), "file:d/w.csv (by the textual header of 'd/gather.sgy')")
+        os.rename(self.path("d/w.csv"), self.path("moved.csv"))
+        for data in ("d", "d/gather.sgy"):
+            self.assertEqual(self.plan(data, "--wavelet", "moved.csv"), "moved.csv")
+            said = self.plan(data)
+            self.assertIn("--wavelet is missing: ", said)
+            self.assertIn("names file:w.csv, and this file was not found or has changed since", said)
+            self.assertIn("--wavelet is ricker:12, and ", self.plan(data, "--wavelet", "ricker:12"))
+        with open(self.path("moved.csv")) as file:
+            self.write("w.csv", file.read() + "0.3,0.5\n")
+        self.assertIn("was not found or has changed since", self.plan("d"))
+        self.assertIn("--wavelet is w.csv, and ", self.plan("d", "--wavelet", "w.csv"))
+
+
 class SharedRuns:
     """Runs that several tests of a class look at, made once."""
 

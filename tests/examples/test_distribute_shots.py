@@ -606,6 +606,21 @@ class Sites(PlacesCase):
         self.same(["image.npy", "image_laplacian.npy", "image_source.npy", "illumination_source.npy",
                    "illumination_receiver.npy", "image.sgy", "data_before.npy", "data_after.npy"], "one", "many")
 
+    def test_sites_have_the_wavelet_of_data(self):
+        """Data name a wavelet in a file, which no site finds by itself."""
+        np = support.np
+        times = np.arange(0.0, 0.25, 0.002)
+        a = (np.pi * 12.0 * (times - 0.125)) ** 2
+        np.savetxt(self.path("w.csv"), np.stack([times, (1.0 - 2.0 * a) * np.exp(-a)], axis=1), delimiter=",")
+        survey = [word if word != "ricker:12" else "w.csv" for word in self.survey]
+        self.run_program(self.other("model_waves"), *survey, "--snapshot-every", "0", "--out", "data")
+        program = self.other("migrate_shots")
+        arguments = ["--vp", "vp.npy", "--spacing", "20", "--shots", "data/gather.sgy", "--snapshots", "memory", "--space", "serial"]
+        self.run_program(program, *arguments, "--out", "one")
+        environment = self.places()
+        self.run_program(program, *arguments, "--out", "many", "--sites", self.path("sites.cfg"), environment=environment)
+        self.same(["image.npy"], "one", "many")
+
     def test_what_is_refused(self):
         program = self.other("model_waves")
         done = self.run_program(program, *self.survey, "--only-shot", "9", "--out", "one", status=2)

@@ -328,6 +328,21 @@ class Data(Case):
             self.assertIn(said, done.stdout if value == 0.0 else done.stderr)
 
 
+class Wavelets(support.DataWavelets, Case):
+    option, model = "--data", ["--vp", "start.npy"]
+    survey = ["--spacing", "20", "--time", "0.4", "--boundary", "sponge:16"]
+    spread = ["--source", "100,40:1100,40:2", "--receivers", "0,700:1200,700:31"]
+
+    def setUp(self):
+        super().setUp()
+        # nodes carry the default wavelet
+        self.save("start.npy", 2.0 * self.start)
+
+    def test_default(self):
+        said = self.plan("modelled", "--true-vp", "3000", "--source", "300,40")
+        self.assertEqual(said, "ricker:15 (default)")
+
+
 class Failures(support.Overflows, Case):
     """A wavefield that overflows: shot, leg, first step and node."""
 
@@ -339,6 +354,7 @@ class Failures(support.Overflows, Case):
         node = ": " + self.node
         self.assertRegex(self.said(*self.shots, *huge), r"data of shot 1, step \d+" + node)
         self.model_gathers()
+        huge.append("--replace-wavelet")
         first = self.said("--data", "gathers/gather.sgy", *huge)
         self.assertRegex(first, r"shot 1: forward leg, step \d+" + node)
         step = int(first.split("step ")[1].split(":")[0])

@@ -276,6 +276,27 @@ class Data(Case):
         self.assertIn("nothing to migrate", json.dumps(r.summary["migrated"]), "all of its samples are zero")
 
 
+class Wavelets(support.DataWavelets, Case):
+    option, model = "--shots", ["--vp", "true.npy"]
+    survey = ["--spacing", "10", "--time", "0.4", "--boundary", "sponge:20"]
+    spread = ["--source", "300,20:900,20:2", "--receivers", "0,20:1200,20:61"]
+
+    def test_default(self):
+        said = self.plan("modelled", "--source", "300,20", "--true-vp", "true.npy")
+        self.assertEqual(said, "ricker:15 (default)")
+        self.assertIn(", ricker:15 (default), up to", self.model_data([], "d"))
+
+    def test_the_image_is_that_of_the_wavelet_of_the_data(self):
+        self.model_data(["--wavelet", "ricker:20"], "d")
+        migrate = ["--vp", "smooth.npy", *self.survey, "--shots", "d"]
+        self.succeed(*migrate, out="found")
+        self.succeed(*migrate, "--wavelet", "ricker:20", out="given")
+        self.succeed(*migrate, "--wavelet", "ricker:15", "--replace-wavelet", out="another")
+        self.assert_same_files(["image.npy"], "found", "given")
+        images = [np.load(self.path(f"{out}/image.npy")) for out in ("found", "another")]
+        self.assertGreater(np.linalg.norm(images[1] - images[0]), 0.1 * np.linalg.norm(images[0]))
+
+
 class Failures(support.Overflows, Case):
     """A wavefield that overflows: shot, leg, first step and node."""
 
@@ -287,6 +308,7 @@ class Failures(support.Overflows, Case):
         node = ": " + self.node
         self.assertRegex(self.said(*self.shots, *huge), r"data of shot 1, step \d+" + node)
         self.model_gathers()
+        huge.append("--replace-wavelet")
         first = self.said("--shots", "gathers/gather.sgy", *huge)
         self.assertRegex(first, r"shot 1, forward leg, step \d+" + node)
         self.assertNotEqual(int(first.split("step ")[1].split(":")[0]) % 200, 0)
