@@ -11,6 +11,7 @@
 #include <moho/io/input_file.hpp>
 #include <moho/io/model.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/io/owned_folder.hpp>
 #include <moho/io/rsf.hpp>
 #include <moho/io/segy.hpp>
 #include <moho/io/vtk.hpp>
