@@ -40,6 +40,8 @@ Json rates_json(const stream::StreamRates& rates) {
                        {"link_in", measured(rates.in)},
                        {"link_out", measured(rates.out)},
                        {"device_memory", measured(rates.memory)},
+                       {"stage_seconds", rates.stage_seconds},
+                       {"iteration_seconds", rates.iteration_seconds},
                        {"disk_in", measured(rates.disk_in)},
                        {"disk_out", measured(rates.disk_out)},
                        {"in_core_points_per_second", measured(rates.in_core)}});
@@ -290,6 +292,12 @@ class Program : public ShotProgram<T, Dim> {
     more["wavefield_time"] = *m_wavefield;
   }
 
+  // Nodes a second of all chains of this process. Chains that one host stands in for share it.
+  double predicted_rate() const {
+    const int chains = m_report.rates.in_turn ? 1 : m_report.chains;
+    return chains * m_report.plan.forecast.points_per_second;
+  }
+
   // The plan; behind the last step what became of it.
   Json stream_json() const {
     const Report& r = m_report;
@@ -306,13 +314,12 @@ class Program : public ShotProgram<T, Dim> {
     }
     if (!(r.seconds > 0.0)) return json;
     const double rate = r.points / r.seconds;
-    json["measured"] = Json::object(
-        {{"points_per_second", rate},
-         {"of_predicted",
-          r.plan.in_core ? Json() : Json(rate / (r.chains * forecast.points_per_second))},
-         {"iterations", r.iterations},
-         {"bytes_in", r.bytes_in},
-         {"bytes_out", r.bytes_out}});
+    json["measured"] =
+        Json::object({{"points_per_second", rate},
+                      {"of_predicted", r.plan.in_core ? Json() : Json(rate / predicted_rate())},
+                      {"iterations", r.iterations},
+                      {"bytes_in", r.bytes_in},
+                      {"bytes_out", r.bytes_out}});
     json["page_locked"] =
         r.plan.in_core || on_host() || !m_o.volume.empty() ? Json() : Json(r.locked);
     if (!r.locked) {
@@ -344,11 +351,10 @@ class Program : public ShotProgram<T, Dim> {
     }
     if (!r.plan.in_core && r.seconds > 0.0) {
       const double rate = r.points / r.seconds;
-      ending.lines.push_back(
-          concat("          ", format_bytes(r.bytes_in), " in, ", format_bytes(r.bytes_out),
-                 " out in ", r.iterations, " iterations; ",
-                 fixed(100.0 * rate / (r.chains * r.plan.forecast.points_per_second), 1),
-                 " % of the rate predicted"));
+      ending.lines.push_back(concat("          ", format_bytes(r.bytes_in), " in, ",
+                                    format_bytes(r.bytes_out), " out in ", r.iterations,
+                                    " iterations; ", fixed(100.0 * rate / predicted_rate(), 1),
+                                    " % of the rate predicted"));
       if (!r.locked && !on_host()) {
         ending.lines.push_back(concat("          copies between volume and buffers took ",
                                       fixed(r.staging_seconds, 3), " s of the host's time"));

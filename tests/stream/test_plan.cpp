@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 
 namespace {
 
@@ -116,6 +117,93 @@ TEST(Plan, AddsTheSecondsOfAFile) {
   EXPECT_NEAR(forecast(need, shape, false, rates).seconds, device, 0.1 * device);
   rates.disk_in /= 4.0;  // twice
   EXPECT_NEAR(forecast(need, shape, false, rates).seconds, 2.0 * device, 0.2 * device);
+}
+
+// What a stage and an iteration cost besides steps adds up on a host, and bounds the rate of a
+// device, which works while the next launches are submitted.
+TEST(Plan, CountsLaunches) {
+  const StreamNeed need = some_need();
+  StreamShape shape = need.shape;
+  shape.block = 16;
+  shape.updates = 40;
+  StreamRates rates = host_rates();
+  const StreamForecast plain = forecast(need, shape, false, rates);
+  EXPECT_EQ(plain.binds, "steps");
+  const double blocks = 808.0 / 16.0, passes = 960.0 / 40.0;
+  rates.stage_seconds = 1e-6;
+  rates.iteration_seconds = 1e-4;
+  const double launches = passes * blocks * (40.0 * rates.stage_seconds + rates.iteration_seconds);
+  EXPECT_NEAR(forecast(need, shape, false, rates).seconds - plain.seconds, launches,
+              0.15 * launches);
+  rates.in = rates.out = 1e12;
+  rates.memory = 1e14;
+  const StreamForecast hidden = forecast(need, shape, false, rates);
+  EXPECT_NEAR(hidden.seconds, plain.seconds, 0.02 * plain.seconds);
+  EXPECT_EQ(hidden.binds, "steps");
+  rates.stage_seconds = 1e-3;  // a stage's step takes 1.6e-4 s
+  const StreamForecast bound = forecast(need, shape, false, rates);
+  EXPECT_EQ(bound.binds, "launches");
+  EXPECT_NEAR(bound.seconds, passes * blocks * 40.0 * rates.stage_seconds, 0.15 * bound.seconds);
+}
+
+// Hosts that stand in for devices do their work in turn, and copy what goes from one to the next.
+TEST(Plan, HostsWorkInTurn) {
+  StreamWishes wishes;
+  wishes.devices = 3;
+  wishes.block = 8;
+  wishes.updates = 4;
+  const StreamNeed need = some_need();
+  StreamRates rates = host_rates();
+  const StreamPlan devices = plan_stream(need, wishes, rates);
+  rates.in_turn = true;
+  const StreamPlan in_turn = plan_stream(need, wishes, rates);
+  EXPECT_EQ(in_turn.shape.devices, 3);
+  EXPECT_NEAR(in_turn.forecast.seconds, 3.0 * devices.forecast.seconds,
+              0.1 * in_turn.forecast.seconds);
+  EXPECT_NEAR(in_turn.forecast.share, 1.0 / 3.0, 0.03);
+  rates.memory = 1e9;
+  const double copies =
+      960.0 / 12.0 * 808.0 * 2.0 * (3.0 * need.plane_in(false) + need.plane_out());
+  // rings repeat some planes, too
+  const double more =
+      forecast(need, in_turn.shape, false, rates).seconds - in_turn.forecast.seconds;
+  EXPECT_GT(more, copies / rates.memory);
+  EXPECT_LT(more, 1.5 * copies / rates.memory);
+}
+
+// A share of the rate in core is one of the fastest steps that were measured.
+TEST(Plan, SharesAreAtMostOne) {
+  StreamRates rates = host_rates();
+  rates.slabs = {{8, 3e8}, {64, 1e8}};
+  StreamWishes wishes;
+  const StreamPlan plan = plan_stream(some_need(), wishes, rates);
+  EXPECT_LE(plan.forecast.share, 1.0);
+  EXPECT_GT(plan.forecast.share, 0.9);
+  // a measured rate in core below that of slabs: no percentage is printed
+  rates.in_core = 1e8;
+  const StreamPlan faster = plan_stream(some_need(), wishes, rates);
+  EXPECT_GT(faster.forecast.share, 1.0);
+  for (const std::string& line : moho::stream::describe(faster, some_need(), rates)) {
+    EXPECT_EQ(line.find(" % of "), std::string::npos) << line;
+  }
+}
+
+TEST(Plan, SolvesForTheCostsOfStagesAndIterations) {
+  using moho::stream::LaunchSample;
+  StreamRates rates;
+  const auto sample = [](double stages, double iterations) {
+    return LaunchSample{0.5 + stages * 2e-6 + iterations * 3e-5, 0.5, stages, iterations};
+  };
+  solve_launches(sample(1000, 1000), sample(1000, 150), rates);
+  EXPECT_NEAR(rates.stage_seconds, 2e-6, 1e-9);
+  EXPECT_NEAR(rates.iteration_seconds, 3e-5, 1e-8);
+  // noise: neither is negative
+  solve_launches({1.0, 0.0, 1000, 1000}, {2.0, 0.0, 1000, 150}, rates);
+  EXPECT_GT(rates.stage_seconds, 0.0);
+  EXPECT_EQ(rates.iteration_seconds, 0.0);
+  solve_launches({1.0, 0.0, 1000, 1000}, {0.01, 0.0, 1000, 150}, rates);
+  EXPECT_EQ(rates.stage_seconds, 0.0);
+  EXPECT_GT(rates.iteration_seconds, 0.0);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 /// \brief How Streaming chooses where the volume is held, and makes it (internal).
 
 #include <moho/stream/driver.hpp>
+#include <moho/stream/launches.hpp>
 
 namespace moho::stream {
 
@@ -19,6 +20,10 @@ void Streaming<T, Dim, Memory>::choose() {
     if (!m_options.measure || m_whole || m_cut || !first) return;
     measure_rates<T, Dim, Memory>(m_instances.front(), *m_schemes.front(), m_need, allowed,
                                   m_rates);
+    measure_moves<T, Dim, Memory>(m_instances.front(), *m_schemes.front(), m_rates);
+    measure_stages();
+    // under mpirun each rank has a processor of its own
+    m_rates.in_turn = is_host_memory<Memory> && m_world == nullptr;
     if (!m_options.file.empty()) measure_disk(m_options.file, m_rates.disk_in, m_rates.disk_out);
   });
   if (m_world != nullptr) {
@@ -27,8 +32,9 @@ void Streaming<T, Dim, Memory>::choose() {
     m_world->broadcast(&slabs, sizeof(slabs));
     m_rates.slabs.resize(static_cast<std::size_t>(slabs));
     m_world->broadcast(m_rates.slabs.data(), m_rates.slabs.size() * sizeof(StreamRates::Slab));
-    for (double* rate : {&m_rates.in, &m_rates.out, &m_rates.memory, &m_rates.disk_in,
-                         &m_rates.disk_out, &m_rates.in_core}) {
+    for (double* rate :
+         {&m_rates.in, &m_rates.out, &m_rates.memory, &m_rates.disk_in, &m_rates.disk_out,
+          &m_rates.in_core, &m_rates.look, &m_rates.stage_seconds, &m_rates.iteration_seconds}) {
       m_world->broadcast(rate, sizeof(double));
     }
   }
@@ -38,6 +44,58 @@ void Streaming<T, Dim, Memory>::choose() {
   together([&] { check_host(sharing); });
   m_schedule = std::make_unique<Schedule>(m_plan.shape);
   if (m_cut) m_plan.shape.devices = m_options.wishes.devices;
+}
+
+// What stages and iterations cost besides steps and bytes: by streams of a few nodes of the same
+// medium, faces and number of receivers, with 1 and with 8 steps in a pass.
+template <class T, int Dim, class Memory>
+void Streaming<T, Dim, Memory>::measure_stages() {
+  const Grid<Dim> grid = detail::small_grid(m_model_grid, m_options.modelling.order);
+  const auto model = detail::uniform_model<T, Dim>(m_model, grid);
+  wave::Shot<Dim> shot;
+  Point<Dim> middle = grid.origin;
+  for (int d = 0; d < Dim; ++d) {
+    middle[d] += static_cast<double>(grid.extents[d] / 2) * grid.spacing[d];
+  }
+  shot.sources = {middle};
+  const auto receivers = static_cast<std::int64_t>(std::min<std::int64_t>(m_receivers, 100000));
+  for (std::int64_t r = 0; r < receivers; ++r) {
+    Point<Dim> point = middle;
+    point[0] =
+        grid.origin[0] + static_cast<double>(1 + r % (grid.extents[0] - 2)) * grid.spacing[0];
+    shot.receivers.push_back(point);
+  }
+  StreamingOptions<Dim> options;
+  options.modelling = m_options.modelling;
+  options.modelling.sources.clear();
+  const std::int64_t every = std::max<std::int64_t>(m_sampling.every, 1);
+  const double interval = m_modelling.time.dt * static_cast<double>(every);
+  options.modelling.time = {interval * static_cast<double>((15 + every) / every),
+                            m_modelling.time.dt, m_options.modelling.time.interval, 0.0};
+  options.in_core = false;
+  options.measure = false;
+  options.rates.slabs = {{4, 1e9}};
+  options.wishes.block = 4;
+  const std::vector<double>& wavelet = m_modelling.wavelet;
+  LaunchSample samples[2];
+  for (int k = 0; k < 2; ++k) {
+    options.wishes.updates = k == 0 ? 1 : 8;
+    Streaming small(
+        m_instances.front(), grid, model, detail::thin_layers(m_modelling.faces),
+        [&](double) { return wavelet; }, {shot}, options);
+    small.shot(shot);
+    LaunchSample& sample = samples[k];
+    for (int trial = 0; trial < 3; ++trial) {
+      const StreamReport report = small.shot(shot).report;
+      if (trial > 0 && report.seconds >= sample.seconds) continue;
+      sample.seconds = report.seconds;
+      sample.iterations = static_cast<double>(report.iterations);
+      sample.steps =
+          is_host_memory<Memory> ? report.points / m_rates.slabs.front().points_per_second : 0.0;
+    }
+    sample.stages = count_stages(*small.m_schedule);
+  }
+  solve_launches(samples[0], samples[1], m_rates);
 }
 
 // Whether each device holds the whole grid, or a slab of it; else it streams.

@@ -139,6 +139,7 @@ class Streaming {
     m_world != nullptr ? m_world->together(function) : function();
   }
   void choose();
+  void measure_stages();
   void decide(StreamWishes& allowed);
   void share(StreamWishes& allowed);
   void settle(const StreamWishes& allowed);

@@ -51,8 +51,14 @@ double seconds_of_nothing(const StreamNeed& need, const StreamRates& rates) {
   return std::max(0.0, t0 - (t1 - t0) * n0 / (n1 - n0));
 }
 
+// Nodes a second of steps without transfers: measured, or those of the fastest slab.
 double in_core_rate(const StreamRates& rates) {
-  return rates.in_core > 0.0 ? rates.in_core : rates.slabs.back().points_per_second;
+  if (rates.in_core > 0.0) return rates.in_core;
+  double fastest = 0.0;
+  for (const StreamRates::Slab& slab : rates.slabs) {
+    fastest = std::max(fastest, slab.points_per_second);
+  }
+  return fastest;
 }
 
 // Seconds of moving bytes; a rate of 0 means that nothing moves.
@@ -67,6 +73,26 @@ std::string digits(double value, int count) {
 std::string rate_text(double rate) { return concat(digits(rate / 1e9, 3), " Gpoints/s"); }
 
 }  // namespace
+
+void solve_launches(const LaunchSample& one, const LaunchSample& other, StreamRates& rates) {
+  const double a = std::max(one.seconds - one.steps, 0.0);
+  const double b = std::max(other.seconds - other.steps, 0.0);
+  const double determinant = one.stages * other.iterations - other.stages * one.iterations;
+  rates.stage_seconds = one.stages > 0.0 ? a / one.stages : 0.0;
+  rates.iteration_seconds = 0.0;
+  if (determinant == 0.0) return;
+  const double stage = (a * other.iterations - b * one.iterations) / determinant;
+  const double iteration = (one.stages * b - other.stages * a) / determinant;
+  if (stage >= 0.0 && iteration >= 0.0) {
+    rates.stage_seconds = stage;
+    rates.iteration_seconds = iteration;
+  } else if (stage < 0.0) {
+    rates.stage_seconds = 0.0;
+    rates.iteration_seconds = std::min(a / one.iterations, b / other.iterations);
+  } else {
+    rates.stage_seconds = std::min(rates.stage_seconds, b / other.stages);
+  }
+}
 
 std::int64_t StreamNeed::ring_elements(const StreamShape& given, bool resident) const {
   StreamShape one = given;
@@ -154,7 +180,13 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   // where that is left to devices; pages that are written over are read before
   const double read = seconds_of(in + out, rates.disk_in), write = seconds_of(out, rates.disk_out);
   const bool device = rates.in > 0.0;
-  const double shared = seconds_of(in + out, rates.memory);
+  // one host does the work of all devices
+  const double turns = rates.in_turn ? devices : 1.0;
+  // a device's memory is read or written by a transfer; a host, which copies planes from a volume
+  // in memory to each ring and back, reads and writes
+  double shared = seconds_of(in + out, rates.memory);
+  if (!device)
+    shared = seconds_of(rates.disk_in > 0.0 ? 0.0 : 2.0 * (turns * in + out), rates.memory);
   // positions of a sweep, and nodes of all volumes at one of them
   const auto positions = static_cast<double>(shape.before + shape.planes + shape.behind);
   const double nodes = need.nodes() / positions;
@@ -176,8 +208,9 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   // planes that leave are looked at
   double looked = need.fields;
   for (const StreamNeed& other : need.beside) looked += other.fields;
-  const double look = seconds_of(
-      looked * block * static_cast<double>(need.plane_elements) * need.scalar, rates.memory);
+  const double look =
+      seconds_of(looked * block * static_cast<double>(need.plane_elements) * need.scalar,
+                 rates.look > 0.0 ? rates.look : rates.memory);
   const double stage = step + seconds_of(repeated, rates.memory) + cut;
   const double steps = static_cast<double>(shape.steps - shape.first);
   const double sweeps = std::ceil(steps / (updates * devices));
@@ -186,9 +219,15 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   const double period = std::max(blocks, latency);
   // the last sweep may have fewer stages: they are counted by their mean
   const double mean = steps / (sweeps * devices);
-  const double work = mean * stage * std::min(1.0, blocks / period) + look + shared;
-  const double full =
-      (device ? std::max({load, store, work, read}) : std::max({load, store, work}) + read) + write;
+  const double part = std::min(1.0, blocks / period);
+  const double work = turns * (mean * stage * part + look) + shared;
+  // one thread submits the work of all devices of a chain, while they work; a host submits between
+  // its own steps
+  const double submits = device ? devices : turns;
+  const double launches = submits * (rates.iteration_seconds + mean * rates.stage_seconds * part);
+  const double full = (device ? std::max({load, store, work, read, launches})
+                              : std::max({load, store, work}) + read + launches) +
+                      write;
   StreamForecast result;
   const double steady = std::max(sweeps * period - latency, 0.0) * full;
   // stages are switched on one behind the other, and off again
@@ -196,8 +235,17 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   const auto iterations = static_cast<std::int64_t>(std::ceil(latency));
   for (std::int64_t k = 0; k < iterations; ++k) {
     const double on = std::min(mean, static_cast<double>(k) * block / lag / devices);
-    ramps += std::max(load, on * stage + shared) + std::max(store, (mean - on) * stage + shared) +
-             read + write;
+    const double other = mean - on;
+    const double first = submits * (rates.iteration_seconds + on * rates.stage_seconds);
+    const double last = submits * (rates.iteration_seconds + other * rates.stage_seconds);
+    if (device) {
+      ramps += std::max({load, on * stage + shared, first}) +
+               std::max({store, other * stage + shared, last});
+    } else {
+      ramps += std::max(load, turns * on * stage + shared) + first +
+               std::max(store, turns * other * stage + shared) + last;
+    }
+    ramps += read + write;
     ideal += full;
   }
   result.seconds = steady + ramps;
@@ -206,8 +254,10 @@ StreamForecast forecast(const StreamNeed& need, const StreamShape& shape, bool r
   result.share = result.points_per_second / (in_core_rate(rates) * devices);
   result.fill = std::max(0.0, ramps - ideal) / result.seconds;
   const double steps_bind = std::max({load, store, work});
-  if (read + write > steps_bind) {
+  if (read + write > std::max(steps_bind, launches)) {
     result.binds = "disk";
+  } else if (launches > steps_bind) {
+    result.binds = "launches";
   } else if (work == steps_bind) {
     result.binds = latency > blocks ? "filling" : "steps";
   } else {
@@ -238,6 +288,9 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
     blocks = {wishes.block};
   }
   const std::size_t budget = wishes.device_memory;
+  // a host that stands in for devices plans as they would
+  StreamRates concurrent = rates;
+  concurrent.in_turn = false;
   std::optional<StreamPlan> best;
   // sums of a chain go on with the planes: their order is that of times
   const bool may_hold_sums = need.sums > 0 && wishes.devices == 1;
@@ -267,7 +320,7 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
         plan.groups = static_cast<int>(std::min<std::int64_t>(
             wishes.groups > 0 ? wishes.groups : wishes.devices / shape.devices,
             std::max<std::int64_t>(wishes.shots, 1)));
-        plan.forecast = forecast(need, shape, resident, rates, sums_held);
+        plan.forecast = forecast(need, shape, resident, concurrent, sums_held);
         plan.device_bytes = need.device_bytes(shape, resident, sums_held);
         const double margin = 1.005;
         const auto rate = [](const StreamPlan& one) {
@@ -297,6 +350,9 @@ StreamPlan plan_stream(const StreamNeed& need, const StreamWishes& wishes,
   }
   best->shape.lag = Schedule(best->shape).shape().lag;
   best->ring_planes = Schedule(best->shape).ring_planes();
+  if (rates.in_turn) {
+    best->forecast = forecast(need, best->shape, best->resident, rates, best->sums_held);
+  }
   best->host_bytes = need.host_bytes();
   best->plane_in = need.plane_in(best->resident, best->sums_held);
   best->plane_out = need.plane_out(best->sums_held);
@@ -352,12 +408,21 @@ std::vector<std::string> describe(const StreamPlan& plan, const StreamNeed& need
   const StreamForecast& f = plan.forecast;
   std::string binds = f.binds;
   if (binds == "steps") binds = "the device's steps bind";
+  if (binds == "launches") binds = "launching kernels and copies binds";
   if (binds == "link in" || binds == "link out") binds = concat("the ", binds, " binds");
   if (binds == "disk") binds = "the disk binds";
   if (binds == "filling") binds = "the volume is shorter than the chain, which waits";
-  lines.push_back(concat("predicted: ", rate_text(f.points_per_second), ", ",
-                         digits(100.0 * f.share, 3), " % of in core; ", binds, "; ",
+  const std::string share = f.share <= 1.0 ? concat(", ", digits(100.0 * f.share, 3), " % of ",
+                                                    rates.in_core > 0.0 || rates.in > 0.0
+                                                        ? "in core"
+                                                        : "steps without copies and launches")
+                                           : std::string();
+  lines.push_back(concat("predicted: ", rate_text(f.points_per_second), share, "; ", binds, "; ",
                          digits(f.seconds, 3), " s a shot"));
+  if (rates.in_turn && shape.devices * plan.groups > 1) {
+    lines.push_back(concat("one host stands in for ", shape.devices * plan.groups,
+                           " devices: it does their work one after the other"));
+  }
   return lines;
 }
 

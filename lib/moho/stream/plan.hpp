@@ -24,12 +24,31 @@ struct StreamRates {
   std::vector<Slab> slabs;  ///< by ascending planes
   double in = 0.0;          ///< bytes a second to a device while others leave it; 0: no copies
   double out = 0.0;         ///< bytes a second from a device while others arrive
-  double memory = 0.0;    ///< bytes a second of the device's own memory, read and written; 0: free
+  double memory = 0.0;  ///< bytes a second of the device's own memory, read and written; 0: free
+  double look = 0.0;    ///< bytes a second searched for values that are not finite; 0: `memory`
+  double stage_seconds = 0.0;      ///< of a stage besides its step: launches, points, events
+  double iteration_seconds = 0.0;  ///< of an iteration besides bytes: copies, events
+  bool in_turn = false;   ///< devices are one host, which executes their work one after the other
   double disk_in = 0.0;   ///< bytes a second from the file of a volume; 0: it is in memory
   double disk_out = 0.0;  ///< bytes a second to it
   double in_core = 0.0;   ///< nodes a second of steps of the whole grid, to compare with; 0: that
                           ///< of the largest slab
 };
+
+/// Seconds of a run of stages, of which the steps are known.
+struct LaunchSample {
+  double seconds = 0.0;     ///< of the run
+  double steps = 0.0;       ///< seconds of its steps alone
+  double stages = 0.0;      ///< stages on all devices
+  double iterations = 0.0;  ///< of the schedule
+};
+
+/// \brief Seconds that a stage and an iteration cost besides steps, from two runs with different
+/// numbers of stages in an iteration.
+///
+/// Both are 0 or more. Runs whose numbers of stages and iterations are proportional give the cost
+/// of the first one to the stages alone.
+void solve_launches(const LaunchSample& one, const LaunchSample& other, StreamRates& rates);
 
 /// What streams: arrays, planes, and what they take.
 struct StreamNeed {
@@ -88,9 +107,11 @@ struct StreamWishes {
 struct StreamForecast {
   double seconds = 0.0;            ///< of the run
   double points_per_second = 0.0;  ///< of the run, filling and draining included
-  double share = 0.0;              ///< of StreamRates::in_core, times the devices
-  double fill = 0.0;               ///< part of the seconds in which pipelines fill and drain
-  std::string binds;               ///< "steps", "link in", "link out", "disk", "filling"
+  /// Of in_core_rate(), times the devices; at most 1, but where the rates of slabs say that a
+  /// stream is faster than steps of the complete grid.
+  double share = 0.0;
+  double fill = 0.0;  ///< part of the seconds in which pipelines fill and drain
+  std::string binds;  ///< "steps", "launches", "link in", "link out", "disk", "filling"
 };
 
 /// A plan.
