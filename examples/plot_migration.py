@@ -93,8 +93,12 @@ def draw_image(summary, folder):
 def draw_illumination(summary, folder):
     pair, plane = sections(summary)[0]
     extent, _, labels = frame(summary, pair)
-    figure, plots = plt.subplots(2, 1, figsize=(9.0, 8.0), constrained_layout=True, sharex=True)
-    for axes, kind in zip(plots, ("source", "receiver")):
+    # expanding domains may leave that of the receivers out
+    kinds = [kind for kind in ("source", "receiver") if os.path.exists(os.path.join(folder, f"illumination_{kind}.npy"))]
+    figure, plots = plt.subplots(len(kinds), 1, figsize=(9.0, 4.0 * len(kinds)), constrained_layout=True, sharex=True,
+                                 squeeze=False)
+    plots = plots[:, 0]
+    for axes, kind in zip(plots, kinds):
         values = cut(load(folder, f"illumination_{kind}.npy"), pair, plane).T
         most = values.max(initial=0.0)
         with np.errstate(divide="ignore"):
@@ -103,7 +107,7 @@ def draw_illumination(summary, folder):
         axes.set_title(f"Illumination by the {kind}s")
         axes.set_ylabel(labels[1])
         figure.colorbar(shown, ax=axes, label="dB of the largest", shrink=0.9)
-    plots[1].set_xlabel(labels[0])
+    plots[-1].set_xlabel(labels[0])
     return figure
 
 

@@ -53,9 +53,10 @@ struct Plan {
 template <class T, int Dim>
 struct ShotSums {
   rtm::ShotWindow<Dim> window;
-  std::vector<T> image, source, receiver;  ///< by node of the window
-  std::vector<T> offsets;                  ///< column x half offset x depth; columns of the window
-  std::vector<std::int64_t> columns;       ///< their numbers among all columns
+  /// By node of the window. `receiver` is zero unless complete_receivers().
+  std::vector<T> image, source, receiver;
+  std::vector<T> offsets;             ///< column x half offset x depth; columns of the window
+  std::vector<std::int64_t> columns;  ///< their numbers among all columns
 };
 
 /// What migrating a shot took.

@@ -330,6 +330,7 @@ class Migration {
     migrate.steps = m_plan.time.steps;
     migrate.every = m_plan.every;
     if (m_o.expand != rtm::Expansion::none) migrate.domain = domain.get();
+    migrate.complete_receivers = complete_receivers(m_o);
     if (m_job.progress) {
       migrate.progress = [&](int leg, const wave::ShotProgress& now) {
         const double steps = std::max<double>(static_cast<double>(now.steps), 1.0);
@@ -377,6 +378,7 @@ class Migration {
     sums.image = download(m_exec, image.image);
     sums.source = download(m_exec, image.source_illumination);
     sums.receiver = download(m_exec, image.receiver_illumination);
+    if (!complete_receivers(m_o)) sums.receiver.assign(sums.receiver.size(), T(0));
     if (image.offsets.size() > 0) sums.offsets = download(m_exec, image.offsets);
     m_phases.add("transfer", leaving.seconds());
     return end;

@@ -40,13 +40,14 @@ the quickest way that fits the budgets and --error: as it is on the device (devi
 it is computed again (replay). --error snr:55 dB, max:1e-3 (of the largest amplitude), bits:12, or lossless.
 
 Conditions, several joined by commas; the first one is image.npy: zero-lag (source times receivers), source and
-receiver (over the illumination), inverse-scattering (half the Laplacian of zero-lag: without the low
-frequencies of waves that run along each other), laplacian (of source).
+receiver (over the illumination; receiver steps the receivers' wave everywhere although --expand is given),
+inverse-scattering (half the Laplacian of zero-lag: without the low frequencies of waves that run along each
+other), laplacian (of source).
 
 Results, in the folder of --out:
   image.npy, image.sgy, image.rsf                 the image on the nodes of the model
   image_CONDITION.npy                             where several conditions were asked for
-  illumination_source.npy, illumination_receiver.npy
+  illumination_source.npy, illumination_receiver.npy  with --expand the latter only for --condition receiver
   offsets.npy, angles.npy                         gathers at the columns
   data_before.npy, data_after.npy                 the first shot as it came, and as it was migrated
   shot_0001.npy, ...                              sums of each shot, until all are there (--keep-shots: on)

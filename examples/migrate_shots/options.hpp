@@ -15,6 +15,7 @@
 #include <moho/rtm/types.hpp>
 #include <moho/wave/types.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,6 +53,13 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   bool keep_shots = false;        ///< leave the image of each shot
   bool plan = false;              ///< print what would be done, and stop
 };
+
+/// \brief Whether the receiver illumination is that of the whole grid: without expanding domains,
+/// or with the condition that needs it, for which the receivers' leg is stepped everywhere.
+inline bool complete_receivers(const Options& options) {
+  return options.expand == rtm::Expansion::none ||
+         std::count(options.conditions.begin(), options.conditions.end(), Condition::receiver) > 0;
+}
 
 /// The options, for --help.
 Description describe();

@@ -163,11 +163,10 @@ class Program {
 
   // Of all results.
   std::vector<std::string> names() const {
-    std::vector<std::string> list{"image.npy",    "image.sgy",
-                                  "image.rsf",    "illumination_source.npy",
-                                  "vp.npy",       "illumination_receiver.npy",
-                                  data_names[0],  data_names[1],
-                                  "timeline.json"};
+    std::vector<std::string> list{
+        "image.npy",   "image.sgy",   "image.rsf",    "vp.npy", "illumination_source.npy",
+        data_names[0], data_names[1], "timeline.json"};
+    if (complete_receivers(m_o)) list.emplace_back("illumination_receiver.npy");
     if (m_o.conditions.size() > 1) {
       for (const Condition condition : m_o.conditions) {
         list.push_back(concat("image_", to_string(condition), ".npy"));
@@ -252,6 +251,12 @@ class Program {
     if (p.every > p.every_by_rule) {
       m_session.print("          note: the wavelet wants one every ", p.every_by_rule,
                       " steps; with fewer the image is aliased in time");
+    }
+    if (!complete_receivers(m_o)) {
+      m_session.print("          note: no illumination_receiver.npy: with --expand ",
+                      rtm::to_string(m_o.expand),
+                      " receivers' waves are stepped only where sources' waves are (--condition ",
+                      "receiver steps them everywhere)");
     }
     m_session.print("time      about ", significant(p.seconds, 2), " s");
     std::fflush(stdout);
@@ -469,7 +474,7 @@ class Program {
       io::write_rsf<T>(folder / "image.rsf", array, axes);
       m_session.wrote("image.rsf");
       write("illumination_source.npy", m_sums[1]);
-      write("illumination_receiver.npy", m_sums[2]);
+      if (complete_receivers(m_o)) write("illumination_receiver.npy", m_sums[2]);
       write_gathers();
       io::write_text(folder / "timeline.json", m_timeline.json());
       m_session.wrote("timeline.json");

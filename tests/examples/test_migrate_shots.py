@@ -94,6 +94,24 @@ class Images(Case):
             run = r.summary["run"]
             self.assertLess(run["points"], run["points_of_whole_grids"])
 
+    def test_receiver_illumination_of_expanding_domains(self):
+        shots = [*self.shots, "--condition", "inverse-scattering,receiver"]
+        whole = self.migrate(*shots, out="whole")
+        for method in ("layers", "eikonal", "amplitude"):
+            r = self.migrate(*shots, "--expand", method, out="box")
+            self.assertLess(r.summary["run"]["points"], whole.summary["run"]["points"], method)
+            light = whole.load("illumination_receiver.npy")
+            difference = np.abs(r.load("illumination_receiver.npy") - light)
+            self.assertLess((difference / light).max(), 1e-4, method)
+            image = whole.load("image_receiver.npy")
+            self.assertLess(np.linalg.norm(r.load("image_receiver.npy") - image), 2e-3 * np.linalg.norm(image), method)
+        # without that condition receivers' waves are stepped in boxes, and nothing is written that is not whole
+        boxes = self.migrate(*self.shots, "--expand", "eikonal", "--keep-shots", out="box")
+        self.assertNotIn("illumination_receiver.npy", os.listdir(boxes.folder))
+        self.assertIn("note: no illumination_receiver.npy: with --expand eikonal", boxes.text)
+        self.assertEqual(np.abs(boxes.load("shot_0001.npy")[2]).max(), 0.0)
+        self.assertLess(boxes.summary["run"]["points"], r.summary["run"]["points"])
+
     def test_apertures(self):
         shots = [*self.shots[:-1], "200,20:1000,20:41"]
         r = self.migrate(*shots, "--aperture", "100")

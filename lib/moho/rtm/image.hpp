@@ -71,6 +71,19 @@ void add_to_image(const InstanceOf<Memory>& exec, const Snapshot<T, Dim, Memory>
                   const Box<Dim>& interior, const Box<Dim>& box, double weight,
                   const ImageSums<T, Dim, Memory>& sums);
 
+/// \brief Adds R^2 of the receiver wavefield to the receiver illumination, outside of a box.
+/// \param exec where the work is submitted
+/// \param layout,field the receiver wavefield, of a grid with layers
+/// \param interior the model's nodes in that grid
+/// \param box nodes of that grid that are left out
+/// \param weight of the square: the time between snapshots
+/// \param sums that are added to
+template <class T, int Dim, class Memory>
+void add_receiver_illumination(const InstanceOf<Memory>& exec, const wave::Layout<Dim>& layout,
+                               const wave::Storage<const T, Memory>& field,
+                               const Box<Dim>& interior, const Box<Dim>& box, double weight,
+                               const ImageSums<T, Dim, Memory>& sums);
+
 /// \brief The Laplacian of a field by differences of eighth order; beyond its faces the field is
 /// taken to go on evenly.
 template <class T, int Dim, class Memory>
@@ -193,6 +206,17 @@ struct AddSnapshot {
     return snapshot[from];
   }
   KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const { add(node, value(node)); }
+};
+
+/// Adds R^2 at a node.
+template <class T, int Dim>
+struct AddReceiver {
+  AddProducts<T, Dim> add;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    const T r = add.field[add.layout.flat(node)];
+    add.receiver[add.at(node)] += add.weight * r * r;
+  }
 };
 
 /// Adds S(x - h) R(x + h) at a column, half offset and depth.
@@ -340,6 +364,32 @@ void add_to_image(const InstanceOf<Memory>& exec, const Snapshot<T, Dim, Memory>
 }
 
 template <class T, int Dim, class Memory>
+void add_receiver_illumination(const InstanceOf<Memory>& exec, const wave::Layout<Dim>& layout,
+                               const wave::Storage<const T, Memory>& field,
+                               const Box<Dim>& interior, const Box<Dim>& box, double weight,
+                               const ImageSums<T, Dim, Memory>& sums) {
+  const detail::AddReceiver<T, Dim> functor{detail::AddProducts<T, Dim>::of(
+      Meeting<T, Dim, Memory>{layout, field, interior, weight, sums})};
+  const auto add = [&](const Box<Dim>& nodes) {
+    if (nodes.empty()) return;
+    launch_box("moho::rtm::receiver_illumination", Instance<Memory>(exec), nodes, functor);
+  };
+  Box<Dim> rest = interior;
+  const Box<Dim> hole = intersection(box, interior);
+  if (hole.empty()) return add(rest);
+  for (int d = 0; d < Dim; ++d) {
+    Box<Dim> side = rest;
+    side.upper[d] = hole.lower[d];
+    add(side);
+    side = rest;
+    side.lower[d] = hole.upper[d];
+    add(side);
+    rest.lower[d] = hole.lower[d];
+    rest.upper[d] = hole.upper[d];
+  }
+}
+
+template <class T, int Dim, class Memory>
 Field<T, Dim, Memory> laplacian(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                 const Field<T, Dim, Memory>& field) {
   check_shape(grid, field, "field");
@@ -370,17 +420,20 @@ Field<T, Dim, Memory> normalised(const InstanceOf<Memory>& exec, const Grid<Dim>
 }  // namespace moho::rtm
 
 /// \cond
-#define MOHO_RTM_IMAGE(prefix, T, Dim, Memory)                                            \
-  prefix template ImageSums<T, Dim, Memory> make_image<T, Dim, Memory>(                   \
-      const Instance<Memory>&, const Grid<Dim>&, const OffsetOptions<Dim>&);              \
-  prefix template void add_to_image<T, Dim, Memory>(                                      \
-      const Instance<Memory>&, const Snapshot<T, Dim, Memory>&, const wave::Layout<Dim>&, \
-      const wave::Storage<const T, Memory>&, const Box<Dim>&, const Box<Dim>&, double,    \
-      const ImageSums<T, Dim, Memory>&);                                                  \
-  prefix template Field<T, Dim, Memory> laplacian<T, Dim, Memory>(                        \
-      const Instance<Memory>&, const Grid<Dim>&, const Field<T, Dim, Memory>&);           \
-  prefix template Field<T, Dim, Memory> normalised<T, Dim, Memory>(                       \
-      const Instance<Memory>&, const Grid<Dim>&, const Field<T, Dim, Memory>&,            \
+#define MOHO_RTM_IMAGE(prefix, T, Dim, Memory)                                                  \
+  prefix template ImageSums<T, Dim, Memory> make_image<T, Dim, Memory>(                         \
+      const Instance<Memory>&, const Grid<Dim>&, const OffsetOptions<Dim>&);                    \
+  prefix template void add_to_image<T, Dim, Memory>(                                            \
+      const Instance<Memory>&, const Snapshot<T, Dim, Memory>&, const wave::Layout<Dim>&,       \
+      const wave::Storage<const T, Memory>&, const Box<Dim>&, const Box<Dim>&, double,          \
+      const ImageSums<T, Dim, Memory>&);                                                        \
+  prefix template void add_receiver_illumination<T, Dim, Memory>(                               \
+      const Instance<Memory>&, const wave::Layout<Dim>&, const wave::Storage<const T, Memory>&, \
+      const Box<Dim>&, const Box<Dim>&, double, const ImageSums<T, Dim, Memory>&);              \
+  prefix template Field<T, Dim, Memory> laplacian<T, Dim, Memory>(                              \
+      const Instance<Memory>&, const Grid<Dim>&, const Field<T, Dim, Memory>&);                 \
+  prefix template Field<T, Dim, Memory> normalised<T, Dim, Memory>(                             \
+      const Instance<Memory>&, const Grid<Dim>&, const Field<T, Dim, Memory>&,                  \
       const Field<T, Dim, Memory>&, double);
 #ifdef MOHO_RTM_KERNELS
 namespace moho::rtm {

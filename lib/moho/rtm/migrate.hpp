@@ -23,6 +23,9 @@ struct MigrateOptions {
   std::int64_t steps = 0;  ///< of either leg, 1 or more
   std::int64_t every = 0;  ///< steps from one snapshot to the next, 1 or more
   wave::Domain<T, Dim, Memory>* domain = nullptr;  ///< of the forward leg; null: the whole grid
+  /// Steps the receivers' leg on the whole grid although there is a domain, so that the receiver
+  /// illumination is that of the whole grid. Else it lacks what is outside of the domain's boxes.
+  bool complete_receivers = false;
   std::int64_t margin = 4;  ///< nodes by which the backward leg's boxes are larger, on every side
   std::int64_t check_every = 200;  ///< look for NaN and overflow every so many steps; 0: never
   /// Called about twice a second with how far a leg has come: 0 forward, 1 backward.
@@ -49,19 +52,15 @@ struct MigrateReport {
 /// receivers as sources are, p and q of the same medium with the same faces stepping from the last
 /// time to the first snapshot, on the boxes that the forward leg stepped, in reverse: a node
 /// that the source's wave has not come to cannot image anything
-/// (docs/theory/migration.md). Data of times before the source's wave has come to a receiver should
-/// be muted.
-/// \param exec where everything runs
-/// \param propagator of the migration model, with its layers
-/// \param wavefield of the propagator; its values are lost
-/// \param forward the source's leg: where the wavelet is added, steps x sources
-/// \param backward the receivers' leg: where data are added, steps x receivers, at the time step of
-/// the propagator
-/// \param store of snapshots, fresh
-/// \param options number of steps, snapshots
-/// \param sums that are added to; of the model without layers
-/// \throws InputError for options that make no sense, wave::NotFinite when a wavefield is no longer
-/// finite, and what the store throws
+/// (docs/theory/migration.md). The receiver illumination is then incomplete, unless
+/// `complete_receivers` is set. Data of times before the source's wave has come to a receiver
+/// should be muted. \param exec where everything runs \param propagator of the migration model,
+/// with its layers \param wavefield of the propagator; its values are lost \param forward the
+/// source's leg: where the wavelet is added, steps x sources \param backward the receivers' leg:
+/// where data are added, steps x receivers, at the time step of the propagator \param store of
+/// snapshots, fresh \param options number of steps, snapshots \param sums that are added to; of the
+/// model without layers \throws InputError for options that make no sense, wave::NotFinite when a
+/// wavefield is no longer finite, and what the store throws
 template <class T, int Dim, class Memory>
 MigrateReport<Dim> migrate_shot(
     const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
@@ -114,12 +113,17 @@ MigrateReport<Dim> migrate_shot(
   // data later than the last snapshot still have to come back to it
   back.first = run.last;
   back.last = options.every;
-  if (options.domain != nullptr) back.domain = &boxes;
+  const bool inside = options.domain != nullptr && !options.complete_receivers;
+  if (inside) back.domain = &boxes;
   back.check_every = options.check_every;
   const double weight = static_cast<double>(options.every) * propagator.dt();
   back.present = [&](std::int64_t time) {
     if (time % options.every != 0) return;
     const Box<Dim> kept = intersection(report.forward.boxes.at(time - 1), interior);
+    if (options.domain != nullptr && !inside) {
+      add_receiver_illumination<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[0], interior,
+                                                kept, weight, sums);
+    }
     if (kept.empty()) return;
     const Meeting<T, Dim, Memory> meeting{wavefield.layout, wavefield.now[0], interior, weight,
                                           sums};
