@@ -7,6 +7,7 @@
 #include <moho/io/input_file.hpp>
 #include <moho/io/npy.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -27,12 +28,50 @@ MemoryLimit memory_limit(const CommonOptions& options, bool on_host, int sharing
   return limit;
 }
 
+void MemoryEstimate::add(Items& items, double bytes, const std::string& what) {
+  for (auto& [name, sum] : items) {
+    if (name != what) continue;
+    sum += bytes;
+    return;
+  }
+  items.emplace_back(what, bytes);
+}
+
+void MemoryEstimate::picture(double bytes, double limit) {
+  const double all = plotting_bytes + bytes;
+  m_left_out = m_now + all > limit ? all : 0.0;
+  if (m_left_out == 0.0) pass(all, "the picture");
+}
+
+std::string MemoryEstimate::largest(bool with_program) const {
+  Items items = m_largest;
+  if (with_program) items.emplace_back("the program", process);
+  std::stable_sort(items.begin(), items.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (std::size_t k = 0; k < std::min<std::size_t>(items.size(), 4); ++k) {
+    if (items[k].second < 1.0) break;
+    text += concat(k > 0 ? ", " : "", items[k].first, " ", format_bytes(items[k].second));
+  }
+  return text;
+}
+
+std::string why_no_picture(const MemoryEstimate& estimate, const MemoryLimit& limit) {
+  if (estimate.left_out() == 0.0) return {};
+  const double taken = estimate.now() - (limit.bytes - limit.shown);
+  return concat("drawing takes ", format_bytes(estimate.left_out()), " of memory besides ",
+                format_bytes(std::max(taken, 0.0)),
+                " of the run (allowed: ", format_bytes(limit.shown), ", ", limit.why,
+                "): give more memory, or run the plot program later");
+}
+
 void check_memory(const std::string& what, const MemoryEstimate& estimate, const MemoryLimit& limit,
                   const std::string& advice) {
   if (estimate.most() <= limit.bytes) return;
   throw MemoryError(concat(
       "memory: ", what, " takes ", format_bytes(estimate.most() - (limit.bytes - limit.shown)),
-      " of memory in all (allowed: ", format_bytes(limit.shown), ", ", limit.why, "): ", advice));
+      " of memory in all (allowed: ", format_bytes(limit.shown), ", ", limit.why, "; ",
+      estimate.largest(limit.bytes == limit.shown), "): ", advice));
 }
 
 std::string fitting_shape(const std::vector<std::int64_t>& shape, double each, double room) {
@@ -66,16 +105,32 @@ TableNeed need_of_table(const std::string& path) {
     const io::InputFile file(path);
     const std::string start = file.text(std::uint64_t{1} << 16);
     if (start.empty()) return need;
-    // numbers begin where something follows a separator
-    double numbers = 0.0;
-    bool inside = false;
-    for (const char c : start) {
-      const bool separates = c == ' ' || c == ',' || c == ';' || c == '\t' || c == '\n';
-      numbers += !separates && !inside ? 1.0 : 0.0;
-      inside = !separates;
+    // numbers begin where something follows a separator; comments and a line of names hold none
+    double numbers = 0.0, header = 0.0;
+    std::size_t at = 0;
+    bool first = true;
+    while (at < start.size()) {
+      const std::size_t end = std::min(start.find('\n', at), start.size());
+      const std::string line = start.substr(at, end - at);
+      const std::size_t begin = line.find_first_not_of(" \t\r");
+      const bool blank = begin == std::string::npos;
+      const bool names = !blank && first && line.find_first_of("0123456789+-.", begin) != begin;
+      if (blank || line[begin] == '#' || names) {
+        header += static_cast<double>(std::min(end + 1, start.size()) - at);
+      } else {
+        bool inside = false;
+        for (const char c : line) {
+          const bool separates = c == ' ' || c == ',' || c == ';' || c == '\t' || c == '\r';
+          numbers += !separates && !inside ? 1.0 : 0.0;
+          inside = !separates;
+        }
+      }
+      first = first && (blank || line[begin] == '#');
+      at = end + 1;
     }
     const auto bytes = static_cast<double>(file.size());
-    need.values = numbers * bytes / static_cast<double>(start.size());
+    const double counted = static_cast<double>(start.size()) - header;
+    need.values = counted > 0.0 ? numbers * (bytes - header) / counted : 0.0;
     // the text, and room that a growing list has in store
     need.passing = bytes + 16.0 * need.values;
   } catch (const Error&) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace moho::examples {
@@ -23,26 +24,53 @@ class MemoryEstimate {
   /// Bytes of a program without data.
   static constexpr double process = 24.0 * 1024 * 1024;
 
-  /// Bytes that are kept until they are given back.
-  void take(double bytes) {
+  /// Bytes that are kept until they are given back. \param what their name in messages
+  void take(double bytes, const std::string& what) {
     m_now += bytes;
-    m_most = std::max(m_most, m_now);
+    add(m_items, bytes, what);
+    note(m_items, m_now);
   }
-  /// Gives bytes back.
-  void give(double bytes) { m_now -= bytes; }
-  /// Bytes that are taken for a while only.
-  void pass(double bytes) { m_most = std::max(m_most, m_now + bytes); }
+  /// Gives bytes back. \param what as it was taken
+  void give(double bytes, const std::string& what) {
+    m_now -= bytes;
+    add(m_items, -bytes, what);
+  }
+  /// Bytes that are taken for a while only. \param what their name in messages
+  void pass(double bytes, const std::string& what) {
+    Items items = m_items;
+    add(items, bytes, what);
+    note(items, m_now + bytes);
+  }
+  /// \brief Counts the Python program that draws, where it fits.
+  ///
+  /// A picture that does not fit is left out, and then not counted.
+  /// \param bytes of its arrays \param limit of the run, in bytes with the program itself
+  void picture(double bytes, double limit);
 
   /// Taken at present.
   double now() const { return m_now; }
   /// The most that was taken at a time.
   double most() const { return m_most; }
+  /// Bytes of a picture that is left out; 0 if it fits or none was requested.
+  double left_out() const { return m_left_out; }
+  /// \brief The largest parts of most(), for messages: "wavefields 1.5 MiB, the model 79.7 KiB".
+  /// \param with_program the program itself is one of them
+  std::string largest(bool with_program) const;
 
  private:
-  double m_now = process, m_most = process;
+  using Items = std::vector<std::pair<std::string, double>>;
+  static void add(Items& items, double bytes, const std::string& what);
+  void note(const Items& items, double bytes) {
+    if (bytes <= m_most) return;
+    m_most = bytes;
+    m_largest = items;
+  }
+
+  double m_now = process, m_most = process, m_left_out = 0.0;
+  Items m_items, m_largest;
 };
 
-/// Bytes of the Python program that draws, beside the arrays it draws.
+/// Bytes of the Python program that draws, besides the arrays it draws.
 inline constexpr double plotting_bytes = 160.0 * 1024 * 1024;
 
 /// How much a run may take.
@@ -60,9 +88,13 @@ MemoryLimit memory_limit(const CommonOptions& options, bool on_host = true, int 
 
 /// \brief Throws MemoryError if a run takes more than it may.
 ///
-/// The message is "memory: <what> takes 5 GiB in all (allowed: 3 GiB, what is free): <advice>".
+/// The message is "memory: <what> takes 5 GiB of memory in all (allowed: 3 GiB, what is free; the
+/// model 4 GiB, traveltimes 1 GiB): <advice>", with the largest parts.
 void check_memory(const std::string& what, const MemoryEstimate& estimate, const MemoryLimit& limit,
                   const std::string& advice);
+
+/// Why a picture is left out, empty if it is not: "it takes 160 MiB besides ... (allowed: ...)".
+std::string why_no_picture(const MemoryEstimate& estimate, const MemoryLimit& limit);
 
 /// "1024 x 512 nodes would fit": a shape of the same proportions for an amount of memory.
 /// \param each bytes a node

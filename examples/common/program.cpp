@@ -423,7 +423,9 @@ void Session::finish(const Ending& ending) {
   summary["picture"] = "not drawn: the run ended before";
   write_summary();
   Picture picture{false, "--no-plot was given"};
-  if (m_options.plot) {
+  if (m_options.plot && !m_no_picture.empty()) {
+    picture.why = m_no_picture;
+  } else if (m_options.plot) {
     {
       const HostPhase phase(phases, "picture");
       picture = draw_picture(ending.script, {m_folder.string()});

@@ -99,6 +99,8 @@ class Session {
   /// Errors with files are then no longer the user's input. Files of an earlier run stay until
   /// finish().
   void begin_output();
+  /// Draws no picture in finish(), which prints the reason. An empty one changes nothing.
+  void leave_out_picture(const std::string& why) { m_no_picture = why; }
   /// Are results written?
   bool writing() const { return m_writing; }
   /// To be called when a file is there as a whole.
@@ -165,6 +167,7 @@ class Session {
   TerminalProgress m_bar;
   OutputFolder* m_output;
   std::vector<std::string> m_planned;
+  std::string m_no_picture;  // why none is drawn
   bool m_writing = false;
   bool m_resumable = false;
   int m_status = exit_done;

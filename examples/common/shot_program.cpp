@@ -342,11 +342,11 @@ bool ShotProgram<T, Dim>::begin(const WaveReport& report) {
   for (const auto& shot : m_job.shots) {
     longest = std::max(longest, static_cast<double>(shot.receivers.size()));
   }
-  m_memory.take(samples * static_cast<double>(m_receivers));
+  m_memory.take(samples * static_cast<double>(m_receivers), "traces for SEG-Y");
   const int together = std::max(report.together, 1);  // the traces of a group come at once
   const int held = std::min(results_at_once((report.at_once + together - 1) / together) * together,
                             static_cast<int>(std::min<std::size_t>(m_job.shots.size(), 1 << 20)));
-  m_memory.pass((held + 1.0) * samples * longest);
+  m_memory.pass((held + 1.0) * samples * longest, "gathers");
   take_more(m_memory);
   check_memory(concat(m_receivers, " traces of ", report.time.samples, " samples beside the model"),
                m_memory, m_limit, "take fewer shots or a longer --interval");

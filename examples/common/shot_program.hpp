@@ -247,6 +247,7 @@ void run_shots_with(const Options& o, Session& session) {
     const int sharing = Program<T, 2>::ranks_take_the_same ? session.processes().size_of_host() : 1;
     limit = memory_limit(o, Program<T, 2>::memory_of_host(o), sharing);
     memory = Program<T, 2>::estimate(o, need_of_earth_model<T>(o.model), limit);
+    session.leave_out_picture(why_no_picture(memory, limit));
     const HostPhase phase(session.phases, "read");
     model = load_earth_model<T>(o.model);
   });

@@ -46,9 +46,9 @@ void run_survey_with(const Options& o, Session& session, double arrays, const st
         memory_limit(o, o.space != "cuda", session.processes().size_of_host());
     const EarthModelNeed need = need_of_earth_model<T>(o.model);
     MemoryEstimate memory;
-    memory.take((o.true_model.parameters.empty() ? 1.0 : 2.0) * need.values);
-    memory.pass(need.passing);
-    memory.take(arrays * sizeof(T) * need.nodes());
+    memory.take((o.true_model.parameters.empty() ? 1.0 : 2.0) * need.values, "the model");
+    memory.pass(need.passing, "reading the model");
+    memory.take(arrays * sizeof(T) * need.nodes(), "results on its nodes");
     check_memory(concat("a model of ", io::shape_string(need.shape), " nodes", what), memory, limit,
                  "take fewer nodes");
     const HostPhase phase(session.phases, "read");

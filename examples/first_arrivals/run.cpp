@@ -74,10 +74,10 @@ Memory estimate_memory(const Options& o, const EarthModelNeed& need, int sharing
   const double field = need.nodes() * sizeof(T);
   const double times = field * (o.each ? sources : 1.0);
   MemoryEstimate& estimate = memory.estimate;
-  estimate.take(need.values);
+  estimate.take(need.values, "the model");
   // a model by formula is made beside one of a number
-  estimate.pass(o.model.empty() ? field : need.passing);
-  estimate.take(times);
+  estimate.pass(o.model.empty() ? field : need.passing, "reading the model");
+  estimate.take(times, "traveltimes");
   std::string advice = fitting_shape(need.shape, (need.values + times) / need.nodes(),
                                      memory.limit.bytes - MemoryEstimate::process);
   if (on_host) {
@@ -89,13 +89,11 @@ Memory estimate_memory(const Options& o, const EarthModelNeed& need, int sharing
     const double at_once =
         o.solver == Solver::fast_marching ? 1.0 : std::floor(std::min(sources, room / each));
     memory.solver = std::max(room, 0.0);
-    estimate.pass(each * std::max(at_once, 1.0));
+    estimate.pass(each * std::max(at_once, 1.0), "the solver");
   }
-  if (o.plot) estimate.pass(plotting_bytes + field + times);
+  if (o.plot) estimate.picture(field + times, memory.limit.bytes);
   check_memory(concat("a model of ", io::shape_string(need.shape), " nodes"), estimate,
-               memory.limit,
-               advice + (o.double_precision ? ", or --precision float" : "") +
-                   (o.plot ? ", or --no-plot" : ""));
+               memory.limit, advice + (o.double_precision ? ", or --precision float" : ""));
   return memory;
 }
 
@@ -392,6 +390,7 @@ void run_with(const Options& o, Session& session) {
     const int sharing = session.processes().size_of_host();
     if (need.shape.size() == 2) memory = estimate_memory<T, 2>(o, need, sharing);
     if (need.shape.size() == 3) memory = estimate_memory<T, 3>(o, need, sharing);
+    session.leave_out_picture(why_no_picture(memory.estimate, memory.limit));
     const HostPhase phase(session.phases, "read");
     model = load_model<T>(o);
   });

@@ -335,10 +335,11 @@ MemoryEstimate estimate_memory(const Options& o, double& held) {
   const InputNeed need = need_of_input(o);
   const auto components = static_cast<double>(o.components.size());
   MemoryEstimate estimate;
-  estimate.take(need.input);
-  estimate.pass(need.passing);
+  estimate.take(need.input,
+                o.ensemble == Ensemble::prisms ? "prisms and stations" : "cells and stations");
+  estimate.pass(need.passing, "reading files");
   // stations once more for the sum, and results
-  estimate.take((24.0 + 8.0 * components) * need.stations);
+  estimate.take((24.0 + 8.0 * components) * need.stations, "results at stations");
   held = estimate.now() - MemoryEstimate::process;
   const MemoryLimit limit = memory_limit(o, o.space != "cuda");
   // packed stations, one grid of sums, and prisms of a list
@@ -347,15 +348,13 @@ MemoryEstimate estimate_memory(const Options& o, double& held) {
                                      (o.ensemble == Ensemble::prisms ? 64.0 * need.rows : 0.0)
                                : 0.0;
   MemoryEstimate whole = estimate;
-  whole.pass(least);
-  const double plot = o.plot ? plotting_bytes + 8.0 * components * need.stations : 0.0;
-  whole.pass(plot);
-  estimate.pass(plot);
+  whole.pass(least, "the sum");
+  if (o.plot) estimate.picture(8.0 * components * need.stations, limit.bytes);
   const double each = (48.0 + 16.0 * components);
   const double room = limit.bytes - MemoryEstimate::process - (need.input - 24.0 * need.stations);
-  check_memory(concat(o.grid ? "--grid: " : "", need.rows,
+  check_memory(concat(o.grid ? "--grid: " : "", std::round(need.rows),
                       o.ensemble == Ensemble::prisms ? " prisms and " : " cells and ",
-                      need.stations, " stations with their results"),
+                      std::round(need.stations), " stations with their results"),
                whole, limit,
                room > each
                    ? concat("some ", std::floor(room / each), " stations would fit")
@@ -452,6 +451,7 @@ void run(const Options& o, Session& session) {
     session.will_write(names_of_results(o));
     double held = 0.0;
     memory = estimate_memory(o, held);
+    session.leave_out_picture(why_no_picture(memory, memory_limit(o, o.space != "cuda")));
     {
       const HostPhase phase(phases, "read");
       input = load_input(o);
@@ -492,7 +492,7 @@ void run(const Options& o, Session& session) {
   ranks.finish();
   if (!ranks.root()) return;
 
-  if (o.space != "cuda") memory.pass(static_cast<double>(outcome.report.memory));
+  if (o.space != "cuda") memory.pass(static_cast<double>(outcome.report.memory), "the sum");
   session.summary["memory"] = memory_json(memory, memory_limit(o, o.space != "cuda"));
   session.begin_output();
   std::vector<Extremes> extremes;

@@ -51,30 +51,33 @@ class Program : public ShotProgram<T, Dim> {
     MemoryEstimate estimate;
     if (need.shape.empty()) return estimate;
     const WaveArrays arrays = wave_arrays<T>(o, need);
-    estimate.take(need.values);
-    estimate.pass(need.passing);
+    estimate.take(need.values, "the model");
+    estimate.pass(need.passing, "reading the model");
     if (o.space != "cuda") {
       estimate.pass(sizeof(T) * ((arrays.tapered ? need.nodes() : 0.0) +
-                                 arrays.parameters * arrays.whole + arrays.media * arrays.padded));
-      estimate.take(sizeof(T) *
-                    ((arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers));
+                                 arrays.parameters * arrays.whole + arrays.media * arrays.padded),
+                    "the model with its layers");
+      estimate.take(
+          sizeof(T) * ((arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
+          "the medium and wavefields");
       estimate.take(sizeof(T) * shots_besides(o) *
-                    ((arrays.slopes + 2.0 * arrays.fields) * arrays.padded + arrays.layers));
+                        ((arrays.slopes + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
+                    "shots --at-once");
       // domains that expand by arrivals find them first, in an array with its copy for the solver
       const bool arrivals = o.expand == rtm::Expansion::eikonal;
       if (arrivals || o.expand == rtm::Expansion::layers) {
-        estimate.take(sizeof(T) * arrays.parameters * arrays.whole);
+        estimate.take(sizeof(T) * arrays.parameters * arrays.whole, "arrival times");
       }
-      if (arrivals) estimate.take(sizeof(T) * 2.5 * arrays.whole);
+      if (arrivals) estimate.take(sizeof(T) * 2.5 * arrays.whole, "arrival times");
     }
     // two snapshots, one is written while the next one comes; from a device they come in parts
     if (!o.snapshots || *o.snapshots > 0.0) {
       const double both = 2.0 * sizeof(T) * need.nodes();
-      estimate.take(o.space == "cuda" ? std::min(both, 32.0 * 1024 * 1024) : both);
+      estimate.take(o.space == "cuda" ? std::min(both, 32.0 * 1024 * 1024) : both, "snapshots");
     }
     // layers, tables and lists
-    estimate.take(0.05 * (estimate.now() - MemoryEstimate::process));
-    if (o.plot) estimate.pass(plotting_bytes + 2.0 * sizeof(T) * need.nodes());
+    estimate.take(0.05 * (estimate.now() - MemoryEstimate::process), "tables");
+    if (o.plot) estimate.picture(2.0 * sizeof(T) * need.nodes(), limit.bytes);
     check_wave_memory(o, need, arrays, estimate, limit);
     return estimate;
   }

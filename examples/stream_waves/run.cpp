@@ -97,26 +97,30 @@ class Program : public ShotProgram<T, Dim> {
     MemoryEstimate estimate;
     if (need.shape.empty()) return estimate;
     const WaveArrays arrays = wave_arrays<T>(o, need);
-    estimate.take(need.values);
-    estimate.pass(need.passing);
-    if (arrays.tapered) estimate.pass(sizeof(T) * need.nodes());
+    estimate.take(need.values, "the model");
+    estimate.pass(need.passing, "reading the model");
+    if (arrays.tapered) estimate.pass(sizeof(T) * need.nodes(), "delta near sources");
     if (!rings(o) && o.space != "cuda") {  // as model_waves
-      estimate.pass(sizeof(T) *
-                    ((arrays.tapered ? need.nodes() : 0.0) + arrays.parameters * arrays.whole +
-                     (arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers));
-      estimate.take(sizeof(T) *
-                    ((arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers));
+      estimate.pass(
+          sizeof(T) * ((arrays.tapered ? need.nodes() : 0.0) + arrays.parameters * arrays.whole +
+                       (arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
+          "making the medium");
+      estimate.take(
+          sizeof(T) * ((arrays.media + 2.0 * arrays.fields) * arrays.padded + arrays.layers),
+          "the medium and wavefields");
     } else if (o.volume.empty()) {
-      estimate.take(sizeof(T) *
-                    ((arrays.media - arrays.slopes + 2.0 * arrays.fields) * arrays.padded +
-                     2.0 / 3.0 * arrays.layers));
+      estimate.take(
+          sizeof(T) * ((arrays.media - arrays.slopes + 2.0 * arrays.fields) * arrays.padded +
+                       2.0 / 3.0 * arrays.layers),
+          "the volume");
     }
-    if (o.expand == rtm::Expansion::eikonal) estimate.pass(sizeof(T) * 2.5 / 64.0 * arrays.whole);
+    if (o.expand == rtm::Expansion::eikonal)
+      estimate.pass(sizeof(T) * 2.5 / 64.0 * arrays.whole, "arrival times");
     // layers, tables and lists
-    estimate.take(0.05 * (estimate.now() - MemoryEstimate::process));
+    estimate.take(0.05 * (estimate.now() - MemoryEstimate::process), "tables");
     // the last wavefield
-    estimate.pass(2.0 * sizeof(T) * need.nodes());
-    if (o.plot) estimate.pass(plotting_bytes + 2.0 * sizeof(T) * need.nodes());
+    estimate.pass(2.0 * sizeof(T) * need.nodes(), "the last wavefield");
+    if (o.plot) estimate.picture(2.0 * sizeof(T) * need.nodes(), limit.bytes);
     check_wave_memory(o, need, arrays, estimate, limit);
     return estimate;
   }
@@ -281,7 +285,7 @@ class Program : public ShotProgram<T, Dim> {
     const stream::StreamPlan& plan = m_report.plan;
     if (!on_host() || plan.in_core) return;
     const int rings = m_ranks ? 1 : plan.shape.devices * plan.groups;
-    memory.take(static_cast<double>(plan.device_bytes) * rings);
+    memory.take(static_cast<double>(plan.device_bytes) * rings, "rings of planes");
   }
 
   void begins(const WaveReport&) override { this->session().summary["stream"] = stream_json(); }

@@ -177,14 +177,13 @@ MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
   const double field = nodes * sizeof(T);
   const double sources = static_cast<double>(shape.size() == 2 ? count_points<2>(o.sources)
                                                                : count_points<3>(o.sources));
-  estimate.take(field);
-  estimate.pass(reading);
-  estimate.take(field * sources);
+  estimate.take(field, "the model");
+  estimate.pass(reading, "reading the model");
+  estimate.take(field * sources, "traveltimes");
   // predecessors of a source, slowness and times with margins, room that the graph keeps
   const double source = o.space == "cuda" ? 0.0 : 4.0 * nodes + 3.2 * field;
   MemoryEstimate least = estimate;
-  least.pass(source);
-  if (o.plot) least.pass(plotting_bytes + field * (1.0 + sources));
+  least.pass(source, "one source");
   check_memory(concat(o.model == ModelKind::file ? "the model of " : "--shape: a model of ",
                       io::shape_string(shape), " nodes with ", sources,
                       sources == 1.0 ? " source" : " sources"),
@@ -193,7 +192,7 @@ MemoryEstimate estimate_memory(const Options& o, const MemoryLimit& limit) {
                              limit.bytes - MemoryEstimate::process) +
                    (sources > 1.0 ? ", or fewer sources" : "") +
                    (o.double_precision ? ", or --precision float" : ""));
-  if (o.plot) estimate.pass(plotting_bytes + field * (1.0 + sources));
+  if (o.plot) estimate.picture(field * (1.0 + sources), limit.bytes);
   return estimate;
 }
 
@@ -266,12 +265,14 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
   if (!ranks.root()) return;
   done.memory = memory;
   done.memory.take(
-      ray_bytes<Dim>(job.grid, static_cast<std::size_t>(job.all_sources), job.receivers.size()));
+      ray_bytes<Dim>(job.grid, static_cast<std::size_t>(job.all_sources), job.receivers.size()),
+      "rays");
   if (o.space != "cuda") {
     done.memory.take(static_cast<double>(outcome.field_bytes + outcome.weight_bytes) -
-                     static_cast<double>(job.grid.size()) * sizeof(T) *
-                         static_cast<double>(1 + job.sources.size()));
-    done.memory.pass(static_cast<double>(outcome.solver_bytes));
+                         static_cast<double>(job.grid.size()) * sizeof(T) *
+                             static_cast<double>(1 + job.sources.size()),
+                     "the graph");
+    done.memory.pass(static_cast<double>(outcome.solver_bytes), "the solver");
   }
   for (const double time : outcome.paths.traveltime) done.unreached += std::isfinite(time) ? 0 : 1;
   done.source_count = job.all_sources;
@@ -299,7 +300,7 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
     write_receivers_csv<Dim>(folder / "receivers.csv", outcome.paths, job.receivers);
     session.wrote("receivers.csv");
     if (o.matrix) {
-      done.memory.pass(write_matrix(folder, matrix, *o.matrix));
+      done.memory.pass(write_matrix(folder, matrix, *o.matrix), "the matrix");
       session.wrote("matrix.npz");
       session.wrote("matrix.mtx");
     }
@@ -328,6 +329,7 @@ void run_with(const Options& o, Session& session) {
     session.will_write(names);
     limit = memory_limit(o, o.space != "cuda");
     memory = estimate_memory<T>(o, limit);
+    session.leave_out_picture(why_no_picture(memory, limit));
     {
       const HostPhase phase(session.phases, "read");
       model = load_model<T>(o);

@@ -12,6 +12,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import resource
 import signal
 import stat
@@ -539,6 +540,26 @@ class NothingIsLost:
                 self.peak(*arguments, "--memory", int(estimate - program) + 2 ** 20)
                 done = self.call(*arguments, "--no-plot", "--memory", int((estimate - program) / 3))
                 self.assert_refused(done, "memory", "in all (allowed: ", "the --memory given", "would fit")
+                # what takes it, the largest first
+                parts = re.search(r"the --memory given; ([^)]*)\)", done.stderr)[1].split(", ")
+                units = {"B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30}
+                sizes = [float(part.split()[-2]) * units[part.split()[-1]] for part in parts]
+                self.assertEqual(sizes, sorted(sizes, reverse=True), parts)
+                taken = re.search(r" takes ([0-9.]+) ([KMG]iB) of memory in all", done.stderr)
+                self.assertLessEqual(sum(sizes), 1.01 * float(taken[1]) * units[taken[2]], done.stderr)
+                self.assertNotIn("picture", done.stderr)
+
+    def test_a_picture_that_does_not_fit_is_left_out(self):
+        if "cuda" in self.spaces():
+            self.skipTest("--memory is that of the device")
+        self.needs_matplotlib()
+        done = self.call(*self.small, "--memory", "100M", "--out", "out")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"pictures? not drawn: drawing takes 16[0-9.]+ MiB of memory besides [0-9.]+ [KM]?i?B of "
+                                      r"the run \(allowed: 100 MiB, the --memory given\)")
+        self.assertFalse([name for name in self.files() if name.endswith(".png")])
+        self.assertEqual(self.summary()["state"], "done")
+        self.assertLess(self.summary()["memory"]["estimate_bytes"], 130e6)
 
     def sanitized(self):
         """Was the program built with the Address sanitizer?"""

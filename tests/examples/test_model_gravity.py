@@ -739,6 +739,13 @@ class BadInput(Case):
         prisms[row, column] = value
         self.refuse(["--prisms", self.save("bad.npy", prisms), *self.grid], "bad.npy", f"row {row}", *words)
 
+    def test_memory_counts_prisms_without_the_header(self):
+        rows = "".join(",".join(f"{v:.6g}" for v in row) + "\n" for row in some_prisms(37))
+        for header in ("", "x1,x2,y1,y2,z1,z2,density\n", "# prisms of a body\n\nx1, x2, y1, y2, z1, z2, density\n"):
+            self.write("prisms.csv", header + rows)
+            self.refuse(["--prisms", "prisms.csv", *self.grid, "--memory", "1K"], "memory: --grid: 37 prisms and ",
+                        "the --memory given; ", "prisms and stations ")
+
     def test_prisms(self):
         for column, name in enumerate(("x1", "x2", "y1", "y2", "z1", "z2", "density")):
             self.refuse_row(17, column, np.nan, f"{name} is nan")
