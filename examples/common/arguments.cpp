@@ -2,6 +2,7 @@
 #include "common/arguments.hpp"
 
 #include "common/coordinates.hpp"
+#include "common/suggestions.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/wave/text.hpp>
@@ -97,7 +98,9 @@ std::size_t parse_name(const std::string& what, const std::string& text,
     if (names[i] == text) return i;
     list += (i ? ", " : "") + names[i];
   }
-  throw InputError(concat(what, " '", text, "' is unknown (allowed: ", list, ")"));
+  const std::string near = suggestion(nearest_names(text, names));
+  throw InputError(concat(what, " '", text, "' is unknown (allowed: ", list, ")",
+                          near.empty() ? "" : ": ", near));
 }
 
 namespace {

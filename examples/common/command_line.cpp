@@ -2,6 +2,7 @@
 #include "common/command_line.hpp"
 
 #include "common/arguments.hpp"
+#include "common/suggestions.hpp"
 
 #include <moho/core/space.hpp>
 #include <moho/io/input_file.hpp>
@@ -15,6 +16,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 namespace moho::examples {
 
@@ -59,6 +61,7 @@ OptionText out_option(const std::string& program) {
 namespace {
 
 constexpr unsigned width = 100, least_width_of_texts = 60;
+constexpr std::string_view letters_of_names = "abcdefghijklmnopqrstuvwxyz0123456789-";
 
 po::options_description to_boost(const OptionGroup& group) {
   po::options_description list(group.title, width, least_width_of_texts);
@@ -82,10 +85,28 @@ po::options_description to_boost(const OptionGroup& group) {
   return list;
 }
 
-po::variables_map parse_line(const std::string& program, const std::vector<std::string>& arguments,
+// All names that a program knows, with its aliases.
+std::vector<std::string> known_names(const Description& description,
+                                     const po::options_description& known) {
+  std::vector<std::string> names;
+  for (const auto& option : known.options()) names.push_back(option->long_name());
+  for (const auto& [alias, name] : description.aliases) names.push_back(alias);
+  return names;
+}
+
+po::variables_map parse_line(const Description& description,
+                             const std::vector<std::string>& arguments,
                              const po::options_description& known) {
   po::variables_map values;
-  const std::string help = concat(": see ", program, " --help");
+  const std::string see = concat("see ", description.program, " --help"), help = ": " + see;
+  // what to do about a name that is unknown
+  const auto instead = [&](const std::string& name, bool exact) {
+    const std::vector<std::string> names = known_names(description, known);
+    const bool is_name = std::find(names.begin(), names.end(), name) != names.end();
+    const std::string text =
+        exact && is_name ? suggestion({name}, "--") : suggestion(nearest_names(name, names), "--");
+    return text.empty() ? help : concat(": ", text, " S", see.substr(1));
+  };
   try {
     namespace style = po::command_line_style;
     const int how = style::allow_long | style::long_allow_next | style::long_allow_adjacent;
@@ -93,8 +114,11 @@ po::variables_map parse_line(const std::string& program, const std::vector<std::
         po::command_line_parser(arguments).options(known).style(how).run();
     for (const po::option& option : parsed.options) {
       if (option.position_key >= 0) {
-        throw InputError(concat("'", option.original_tokens.front(),
-                                "' belongs to no option (allowed: --name value)", help));
+        const std::string& word = option.original_tokens.front();
+        const bool one_dash = word.size() > 1 && word[0] == '-';
+        const std::string name = word.substr(1, word.find('=') - 1);
+        throw InputError(concat("'", word, "' belongs to no option (allowed: --name value)",
+                                one_dash ? instead(name, true) : help));
       }
       if (!option.value.empty() && option.value.front().rfind("--", 0) == 0) {
         throw InputError(concat("the value of --", option.string_key, " is missing before ",
@@ -102,6 +126,10 @@ po::variables_map parse_line(const std::string& program, const std::vector<std::
       }
     }
     po::store(parsed, values);
+  } catch (const po::unknown_option& error) {
+    const std::string name = error.get_option_name();
+    const auto begin = std::min(name.find_first_not_of('-'), name.size());
+    throw InputError(error.what() + instead(name.substr(begin, name.find('=') - begin), false));
   } catch (const po::error& error) {
     throw InputError(error.what() + help);
   }
@@ -134,9 +162,11 @@ std::string value_of(std::string_view text) {
 }
 
 // The options of a file, one "name = value" a line. \param lines where each was given
+// \param written aliases by the names that they stand for
 std::vector<po::option> read_file(const Description& description, const std::string& file,
                                   const po::options_description& known,
-                                  std::map<std::string, int>& lines) {
+                                  std::map<std::string, int>& lines,
+                                  std::map<std::string, std::string>& written) {
   std::string text;
   try {
     const io::InputFile opened(file);
@@ -164,10 +194,16 @@ std::vector<po::option> read_file(const Description& description, const std::str
       throw refuse(concat("'", name, "' has no value"));
     }
     const auto alias = description.aliases.find(name);
-    if (alias != description.aliases.end()) name = alias->second;
+    if (alias != description.aliases.end()) {
+      written.emplace(alias->second, name);
+      name = alias->second;
+    }
     const po::option_description* const option = known.find_nothrow(name, false);
-    if (option == nullptr)
-      throw refuse(concat("'", name, "' is no option of ", description.program));
+    if (option == nullptr) {
+      const std::string near = suggestion(nearest_names(name, known_names(description, known)));
+      throw refuse(concat("'", name, "' is no option of ", description.program,
+                          near.empty() ? "" : ", ", near));
+    }
     po::option one;
     one.string_key = name;
     try {
@@ -197,10 +233,12 @@ std::vector<po::option> read_file(const Description& description, const std::str
 // Adds the options of a file to those that are there, which win. Returns the lines of those added.
 std::map<std::string, int> parse_file(const Description& description, const std::string& file,
                                       const po::options_description& known,
-                                      po::variables_map& values) {
+                                      po::variables_map& values,
+                                      std::map<std::string, std::string>& written) {
   po::parsed_options parsed(&known);
   std::map<std::string, int> lines;
-  parsed.options = read_file(description, file, known, lines);
+  std::map<std::string, std::string> aliases;
+  parsed.options = read_file(description, file, known, lines, aliases);
   std::set<std::string> dropped;
   for (const Alternatives& group : description.alternatives) {
     const bool chosen = std::any_of(group.choices.begin(), group.choices.end(),
@@ -216,6 +254,9 @@ std::map<std::string, int> parse_file(const Description& description, const std:
   for (auto line = lines.begin(); line != lines.end();) {
     const bool added = values.count(line->first) == 0 && dropped.count(line->first) == 0;
     line = added ? std::next(line) : lines.erase(line);
+  }
+  for (const auto& [name, alias] : aliases) {
+    if (lines.count(name) > 0) written.emplace(name, alias);
   }
   try {
     po::store(parsed, values);
@@ -257,10 +298,18 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
   for (std::string& word : words) {
     for (const auto& [alias, name] : description.aliases) {
       const std::string full = "--" + alias;
-      if (word == full || word.rfind(full + "=", 0) == 0) word.replace(2, alias.size(), name);
+      if (word != full && word.rfind(full + "=", 0) != 0) continue;
+      word.replace(2, alias.size(), name);
+      m_written[name] = alias;
+      break;
     }
   }
-  po::variables_map values = parse_line(description.program, words, all);
+  po::variables_map values;
+  try {
+    values = parse_line(description, words, all);
+  } catch (const InputError& error) {
+    throw InputError(as_written(error.what()));
+  }
   if (values.count("help")) {
     std::ostringstream help;
     help << description.intro << '\n' << all << description.outro;
@@ -271,7 +320,7 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
   if (m_version) return;
   if (values.count("config")) {
     m_config = values["config"].as<std::string>();
-    m_lines = parse_file(description, m_config, in_file, values);
+    m_lines = parse_file(description, m_config, in_file, values, m_written);
     for (const auto& [alias, name] : description.aliases) {
       const auto line = m_lines.find(name);
       if (line != m_lines.end()) m_lines.emplace(alias, line->second);
@@ -297,11 +346,28 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
 }
 
 std::string Arguments::with_line(const std::string& message) const {
-  if (message.rfind("--", 0) != 0) return message;
-  const auto end = message.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-", 2);
+  const std::string text = as_written(message);
+  if (message.rfind("--", 0) != 0) return text;
+  const auto end = message.find_first_not_of(letters_of_names, 2);
   const auto line = m_lines.find(message.substr(2, end == std::string::npos ? end : end - 2));
-  if (line == m_lines.end()) return message;
-  return concat("--config ", m_config, ":", line->second, ": ", message);
+  if (line == m_lines.end()) return text;
+  return concat("--config ", m_config, ":", line->second, ": ", text);
+}
+
+std::string Arguments::as_written(std::string message) const {
+  for (const auto& [name, alias] : m_written) {
+    const std::string canonical = "--" + name;
+    for (std::size_t at = 0; (at = message.find(canonical, at)) != std::string::npos;) {
+      const std::size_t end = at + canonical.size();
+      const auto in_name = [&](std::size_t k) {
+        return k < message.size() && letters_of_names.find(message[k]) != std::string_view::npos;
+      };
+      const bool whole = !in_name(end) && (at == 0 || !in_name(at - 1));
+      if (whole) message.replace(at + 2, name.size(), alias);
+      at += whole ? 2 + alias.size() : canonical.size();
+    }
+  }
+  return message;
 }
 
 std::string Arguments::text(const std::string& name) const {

@@ -88,8 +88,10 @@ class Arguments {
   /// The file of --config, or empty.
   const std::string& config() const { return m_config; }
 
-  /// \brief A message about an option, "--name ...", with the line of the file that has the option
-  /// before it; other messages as they are.
+  /// \brief Returns a message with the options named as they were written, "--data" for "--shots".
+  ///
+  /// A message that begins with an option, "--name ...", gets the line of the file that has the
+  /// option in front.
   std::string with_line(const std::string& message) const;
 
   /// Was an option with a value given? A flag: is it set?
@@ -110,8 +112,12 @@ class Arguments {
                      std::size_t otherwise) const;
 
  private:
+  // Replaces names of options by the aliases that were written for them.
+  std::string as_written(std::string message) const;
+
   std::string m_help, m_config;
   bool m_version = false;
+  std::map<std::string, std::string> m_written;  ///< aliases that were given, by names
   std::map<std::string, std::vector<std::string>> m_values;
   std::map<std::string, int> m_lines;  ///< of the file, by options that have their value from there
 };

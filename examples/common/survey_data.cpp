@@ -11,6 +11,7 @@ namespace moho::examples {
 
 namespace {
 constexpr const char* parameter_names[] = {"vp", "rho", "epsilon", "delta", "theta", "phi"};
+
 // The wavelet that was given, that of the data, or the default.
 void choose_wavelet(const Arguments& arguments, const std::string& option, DataTexts& texts) {
   const bool given = arguments.given("wavelet"), replace = arguments.given("replace-wavelet");
@@ -59,6 +60,8 @@ void choose_wavelet(const Arguments& arguments, const std::string& option, DataT
                           advice));
 }
 
+// --data is --shots in all programs that read data.
+std::string other_name(const std::string& option) { return option == "shots" ? "data" : "shots"; }
 }  // namespace
 
 void DataTexts::describe(const std::string& option, const ShotTexts& shots, Json& json) const {
@@ -79,7 +82,9 @@ void DataTexts::describe(const std::string& option, const ShotTexts& shots, Json
 
 std::vector<OptionText> data_options(const std::string& option, const std::string& verb) {
   return {
-      {option, "FILE | FOLDER | modelled", "SEG-Y, gathers of model_waves, or modelled; needed"},
+      {option, "FILE | FOLDER | modelled",
+       concat("SEG-Y, gathers of model_waves, or modelled; needed; --", other_name(option),
+              " is the same")},
       {"elevations", "NAME", "of trace headers: standard or depth (default: standard)"},
       {"length-unit", "auto | m | ft", "of trace headers (default: as the file says)"},
       {"line", "auto | DEGREES | x,y:x,y", "on which 2D models see places (default: auto)"},
@@ -93,6 +98,12 @@ std::vector<OptionText> data_options(const std::string& option, const std::strin
            "that were filtered or shifted since"),
       {"wavelet-zero", "start | peak", "time zero of the data in the wavelet (default: start)"},
       {"time", "s", concat("seconds to ", verb, " (default: as long as the data; modelled: 1)")}};
+}
+
+std::map<std::string, std::string> data_aliases(const std::string& option) {
+  std::map<std::string, std::string> aliases{{other_name(option), option}};
+  aliases.merge(wave_aliases());
+  return aliases;
 }
 
 OptionGroup running_options(const std::string& program, const std::string& part) {

@@ -12,6 +12,7 @@
 #include <moho/wave/text.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,6 +39,9 @@ struct DataTexts {
 /// The option that says where data are, those of their headers, the wavelet and the time, for
 /// --help. \param option "shots" or "data" \param verb what is done with data
 std::vector<OptionText> data_options(const std::string& option, const std::string& verb);
+/// Other names of the options of such programs: --shots and --data are the same, and those of
+/// wave_aliases(). \param option "shots" or "data"
+std::map<std::string, std::string> data_aliases(const std::string& option);
 /// The group of options on running a program on data, for --help. \param part what is gone on
 /// behind
 OptionGroup running_options(const std::string& program, const std::string& part);

@@ -178,7 +178,7 @@ Description describe() {
   d.program = "invert_waves";
   d.intro = intro;
   d.outro = outro;
-  d.aliases = wave_aliases();
+  d.aliases = data_aliases("data");
   d.groups = {
       earth_model_options(),
       {"Data", data_options("data", "model")},

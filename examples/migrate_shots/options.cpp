@@ -79,7 +79,7 @@ Description describe() {
   d.program = "migrate_shots";
   d.intro = intro;
   d.outro = outro;
-  d.aliases = wave_aliases();
+  d.aliases = data_aliases("shots");
   d.groups = {
       earth_model_options(),
       {"Data",

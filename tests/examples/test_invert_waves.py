@@ -618,7 +618,12 @@ class BadInput(Case):
         self.refuse(["--vp", "start.npy", "--spacing", "20", *self.shots, "--wavelet", "ricker:60"], "--wavelet ricker:60")
         self.refuse_here([*self.shots, "--epsilon", "0.1", "--equations", "fletcher"], "--equations fletcher", "adjoint")
         self.refuse_here(["--data", "gathers", "--source", "1,1"], "--source and --data gathers")
-        self.refuse_here(["--data", "none.sgy"], "none.sgy")
+        self.refuse_here(["--data", "none.sgy"], "--data none.sgy")
+        # --shots is the same, and messages name the option as it was written
+        self.refuse_here(["--shots", "none.sgy"], "--shots none.sgy")
+        self.refuse_here(["--shots", "gathers", "--source", "1,1"], "--source and --shots gathers")
+        self.refuse_here(["--recievers", "1,1"], "option '--recievers': did you mean --receivers?")
+        self.refuse_here(["--data", *self.shots[1:], "--precondition", "ilumination"], "did you mean illumination?")
         self.refuse_here([*self.shots, "--band", "1"], "--band is for one shot: give --only-shot, too")
         self.refuse_here([*self.shots, "--only-shot", "1", "--band", "2"], "--band")
         self.refuse_here([*self.shots, "--only-shot", "9"], "--only-shot is 9, and there are the shots 1 to 5")

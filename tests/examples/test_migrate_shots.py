@@ -538,7 +538,7 @@ class Ranks(Case):
 
 class BadInput(Case):
     def refuse_here(self, more, *words):
-        self.refuse(["--vp", "smooth.npy", *self.survey, *more], *words)
+        return self.refuse(["--vp", "smooth.npy", *self.survey, *more], *words)
 
     def test_options(self):
         self.refuse_here([], "--shots is missing")
@@ -553,6 +553,29 @@ class BadInput(Case):
         self.refuse_here(["--shots", "gathers", "--source", "1,1"], "--source and --shots gathers")
         self.refuse_here([*self.shots, "--source", "5000,20"], "--source", "outside")
         self.refuse(["--vp", "smooth.npy", "--spacing", "10", *self.shots, "--wavelet", "ricker:80"], "--wavelet ricker:80")
+
+    def test_misspelt_names(self):
+        for more, words in (
+                (["--recievers", "0,20:1200,20:61"], ["option '--recievers': did you mean --receivers? See migrate_shots --help"]),
+                (["--daat", "modelled"], ["option '--daat': did you mean --data?"]),
+                (["-vp", "2000"], ["'-vp' belongs to no option (allowed: --name value): did you mean --vp?"]),
+                (["--colour", "red"], ["option '--colour': see migrate_shots --help"]),
+                ([*self.shots, "--condition", "zero-lga"], ["--condition 'zero-lga' is unknown", "did you mean zero-lag?"]),
+                ([*self.shots, "--snapshots", "compresed"], ["--snapshots 'compresed'", "did you mean compressed?"])):
+            self.assertEqual(self.refuse_here(more, *words).count("\n"), 1)
+        self.write("survey.cfg", "recievers = 0,20:1200,20:61\n")
+        self.refuse_here(["--config", "survey.cfg"], "survey.cfg:1: 'recievers' is no option of migrate_shots, did you mean receivers?")
+
+    def test_data_is_another_name_of_shots(self):
+        # messages name the option as it was written
+        self.refuse_here(["--data", "none.sgy"], "--data none.sgy")
+        self.refuse_here(["--data", "gathers", "--source", "1,1"], "--source and --data gathers", "(allowed: --source with --data modelled)")
+        self.write("survey.cfg", "data = none.sgy\n")
+        self.refuse_here(["--config", "survey.cfg"], "survey.cfg:1: --data none.sgy")
+        said = self.refuse_here(["--shots", "none.sgy"], "--shots none.sgy")
+        self.assertNotIn("--data", said)
+        image = self.migrate(*self.shots, out="shots").image
+        self.assertEqual(image.tobytes(), self.migrate("--data", *self.shots[1:], out="data").image.tobytes())
 
     def test_budgets(self):
         self.refuse_here([*self.shots, "--space", self.spaces()[0], "--snapshots", "disk"], "--snapshots disk is not possible", "--disk")
