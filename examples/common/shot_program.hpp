@@ -200,6 +200,8 @@ class ShotProgram {
   bool is_there(std::size_t shot) const { return m_list.there(shot); }
   /// The model.
   EarthModel<T>& model() { return m_model; }
+  /// \overload
+  const EarthModel<T>& model() const { return m_model; }
   /// The run.
   Session& session() const { return m_session; }
   /// What is planned, as begins() was told.

@@ -30,6 +30,8 @@ Examples
       A volume, with a free surface, stepping only where waves have come to.
   model_waves --vp vp.sgy --source 500,10:8500,10:17 --receivers=-1000,10:1000,10:81 --moving
       17 shots, receivers up to 1 km on either side of each.
+  model_waves --vp volume.rsf --shots survey.csv --plan
+      Steps, memory and snapshots of a survey, without computing it.
   model_waves --config survey.cfg --space cuda
       Options from a file, one "name = value" a line.
 
@@ -50,7 +52,8 @@ Description describe() {
       {{"snapshot-every", "s",
         "seconds between snapshots of the first shot, 0 for none (default: a quarter of the "
         "time)"}},
-      {memory_option("for all arrays together, or on the device"), at_once_option()});
+      {memory_option("for all arrays together, or on the device"), at_once_option(),
+       flag("plan", "print what would be done, and stop")});
   return d;
 }
 
@@ -61,6 +64,7 @@ Options read_options(const Arguments& arguments) {
     o.snapshots =
         arguments.number("snapshot-every", "positive, in seconds, or 0 for none", 0.0, true);
   }
+  o.plan = arguments.given("plan");
   return o;
 }
 

@@ -13,6 +13,7 @@ namespace moho::examples::model_waves {
 /// What was asked for.
 struct Options : WaveOptions {
   std::optional<double> snapshots;  ///< seconds between snapshots, 0: none; empty: a few
+  bool plan = false;                ///< print the plan and stop
 };
 
 /// The options, for --help.

@@ -8,6 +8,7 @@
 #include "ranks/ranks.hpp"
 
 #include <moho/core/space.hpp>
+#include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
 
 #include <algorithm>
@@ -142,6 +143,27 @@ class Program : public ShotProgram<T, Dim> {
     Json more;
     more["snapshot_every"] = m_o.snapshots ? Json(*m_o.snapshots) : Json("auto");
     return asked_json(m_o, more);
+  }
+
+  bool only_plan() const override { return m_o.plan; }
+
+  void print_plan() const override {
+    if (!m_o.plan) return;
+    const WaveReport& report = this->report();
+    const std::int64_t every = report.time.snapshot_every;
+    const double nodes = static_cast<double>(io::shape_size(this->model().shape));
+    if (every > 0) {
+      const std::int64_t count = report.time.steps / every;
+      this->session().print(
+          "          ", count, count == 1 ? " snapshot" : " snapshots", ", one every ",
+          every == 1 ? std::string() : concat(every, " "), every == 1 ? "step" : "steps", ", ",
+          format_bytes(static_cast<double>(count) * nodes * sizeof(T)), " in files");
+    }
+    const MemoryEstimate& memory = this->memory();
+    this->session().print(
+        "memory    ", format_bytes(memory.most()),
+        " of the host with the program (allowed: ", format_bytes(this->limit().bytes), ", ",
+        this->limit().why, "; ", memory.largest(true), ")");
   }
 
   std::string takes(const WaveReport& report) const override {

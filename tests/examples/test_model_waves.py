@@ -266,6 +266,23 @@ class Agreement(Case):
 
 
 class Files(Case):
+    def test_only_the_plan(self):
+        survey = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--time", "0.3", "--source", "100,20; 300,20"]
+        done = self.call(*survey, "--plan", "--no-plot", "--out", "out")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for words in ("model     --vp 2000", "shots     2 shots", " steps, ", " snapshots, one every ", "memory    ",
+                      " of the host with the program (allowed: ", "the medium and wavefields "):
+            self.assertIn(words, done.stdout)
+        self.assertNotIn("modelled", done.stdout)
+        self.assertEqual(os.listdir(self.path("out")), [])
+        # the run does what the plan says
+        steps, snapshots = (int(re.search(rf"(\d+) {word}", done.stdout)[1]) for word in ("steps,", "snapshots"))
+        r = self.model(*survey)
+        self.assertEqual((r.summary["scheme"]["steps"], len(r.summary["snapshots"])), (steps, snapshots))
+        # what cannot be computed is refused
+        self.refuse([*survey, "--plan", "--dt", "0.5"], "--dt: dt is 0.5 s")
+        self.refuse([*survey, "--plan", "--memory", "10K"], "memory: a model of ")
+
     def test_segy_and_summary(self):
         r = self.model(*self.section, "--source", "300,12.5", "--receivers", "0,20:600,20:7")
         interval, traces = r.segy()
