@@ -32,8 +32,7 @@ io::Table read_table(const std::string& path) {
 }
 
 template <int Dim>
-Points<Dim> read_points(const std::string& what, const std::string& text,
-                        const FormerOrder<Dim>& former) {
+Points<Dim> read_points(const std::string& what, const std::string& text) {
   const std::string kind = std::filesystem::path(text).extension().string();
   if (kind != ".csv" && kind != ".txt" && kind != ".npy") {
     const bool a_name = kind.size() > 1 && text.find_first_of(",;:") == std::string::npos &&
@@ -43,7 +42,7 @@ Points<Dim> read_points(const std::string& what, const std::string& text,
                               "' is no kind of table (allowed: .csv, .txt, .npy, or points ",
                               Dim == 2 ? "x,z" : "x,y,z", "): convert it"));
     }
-    return parse_points<Dim>(what, text, former);
+    return parse_points<Dim>(what, text);
   }
   const io::Table table = read_table(text);
   const char* const names = Dim == 2 ? "x,z" : "x,y,z";
@@ -137,8 +136,8 @@ std::vector<double> read_wavelet(const wave::WaveletText& text, double dt) {
   return wave::resample(samples, interval, dt);
 }
 
-template Points<2> read_points<2>(const std::string&, const std::string&, const FormerOrder<2>&);
-template Points<3> read_points<3>(const std::string&, const std::string&, const FormerOrder<3>&);
+template Points<2> read_points<2>(const std::string&, const std::string&);
+template Points<3> read_points<3>(const std::string&, const std::string&);
 template std::size_t count_points<2>(const std::vector<std::string>&);
 template std::size_t count_points<3>(const std::vector<std::string>&);
 template std::vector<wave::Shot<2>> read_shots<2>(const std::string&);

@@ -24,10 +24,8 @@ io::Table read_table(const std::string& path);
 /// first line.
 /// \param what what to call the option in messages: "--receivers"
 /// \param text the points, or the path
-/// \param former of texts, see parse_points(); tables have always been x,y,z
 template <int Dim>
-Points<Dim> read_points(const std::string& what, const std::string& text,
-                        const FormerOrder<Dim>& former = {});
+Points<Dim> read_points(const std::string& what, const std::string& text);
 
 /// Number of points that texts and tables hold, at least 1; what cannot be read counts as one, and
 /// is refused when it is used.

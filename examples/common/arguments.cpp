@@ -105,10 +105,9 @@ std::size_t parse_name(const std::string& what, const std::string& text,
 
 namespace {
 
-// Values along the axes, of which three without names are refused if they may be meant in the order
-// of former releases.
+// Values along the axes, in the order of the axes.
 template <class T, class Convert>
-std::vector<T> parse_axes(const std::string& what, const std::string& text, bool one, bool said,
+std::vector<T> parse_axes(const std::string& what, const std::string& text, bool one,
                           const std::string& form, const Convert& convert) {
   const AxisValues axes = split_axes(what, text);
   const std::size_t count = axes.texts.size();
@@ -118,9 +117,6 @@ std::vector<T> parse_axes(const std::string& what, const std::string& text, bool
   }
   std::vector<T> values;
   for (const std::string& piece : axes.texts) values.push_back(convert(piece, count));
-  if (count == 3 && !axes.named && !said && values[1] != values[2]) {
-    throw InputError(two_orders(what, text, ""));
-  }
   return values;
 }
 
@@ -136,17 +132,17 @@ double number_in(const std::string& what, const std::string& piece, const std::s
 
 }  // namespace
 
-std::vector<std::int64_t> parse_shape(const std::string& text, std::int64_t most, bool said) {
+std::vector<std::int64_t> parse_shape(const std::string& text, std::int64_t most) {
   return parse_axes<std::int64_t>(
-      "--shape", text, false, said, "nx,nz or nx,ny,nz, nodes along each axis",
+      "--shape", text, false, "nx,nz or nx,ny,nz, nodes along each axis",
       [&](const std::string& piece, std::size_t) {
         return parse_count("--shape " + text + ": a number of nodes", piece, 1, most);
       });
 }
 
-std::vector<double> parse_spacing(const std::string& text, bool said) {
+std::vector<double> parse_spacing(const std::string& text) {
   const std::string form = "d, or dx,dz, or dx,dy,dz in metres";
-  const auto spacing = parse_axes<double>("--spacing", text, true, said, form,
+  const auto spacing = parse_axes<double>("--spacing", text, true, form,
                                           [&](const std::string& piece, std::size_t count) {
                                             return number_in("--spacing", piece, text, count, form);
                                           });
@@ -158,9 +154,9 @@ std::vector<double> parse_spacing(const std::string& text, bool said) {
   return spacing;
 }
 
-std::vector<double> parse_origin(const std::string& text, bool said) {
+std::vector<double> parse_origin(const std::string& text) {
   const std::string form = "x,z or x,y,z in metres";
-  return parse_axes<double>("--origin", text, false, said, form,
+  return parse_axes<double>("--origin", text, false, form,
                             [&](const std::string& piece, std::size_t count) {
                               return number_in("--origin", piece, text, count, form);
                             });

@@ -42,15 +42,13 @@ std::size_t parse_name(const std::string& what, const std::string& text,
 
 /// \brief Nodes along each axis, "nx,nz" or "nx,ny,nz", or with names, in the order of the axes.
 /// \param most nodes along an axis
-/// \param said --coordinates xyz was given
-std::vector<std::int64_t> parse_shape(const std::string& text, std::int64_t most, bool said);
+std::vector<std::int64_t> parse_shape(const std::string& text, std::int64_t most);
 
 /// Metres between nodes, "d", "dx,dz" or "dx,dy,dz", or with names, in the order of the axes; all
-/// positive. \param said --coordinates xyz was given
-std::vector<double> parse_spacing(const std::string& text, bool said);
+/// positive.
+std::vector<double> parse_spacing(const std::string& text);
 
 /// Position of the first node, "x,z" or "x,y,z", or with names, in the order of the axes.
-/// \param said --coordinates xyz was given
-std::vector<double> parse_origin(const std::string& text, bool said);
+std::vector<double> parse_origin(const std::string& text);
 
 }  // namespace moho::examples

@@ -51,8 +51,8 @@ OptionText resume_option(const std::string& part) {
 }
 OptionText coordinates_option() {
   return {"coordinates", "xyz",
-          "three numbers of a volume are x,y,z; without it they are refused where x,z,y, the order "
-          "of former releases, is possible, too (with names, x=..,z=..,y=.., any order will do)"};
+          "order of three numbers of a volume; xyz is the only one, and the default. With names, "
+          "x=..,z=..,y=.., any order is accepted"};
 }
 OptionText out_option(const std::string& program) {
   return {"out", "DIR", "folder for the results (default: " + program + "_out)"};
@@ -402,18 +402,15 @@ std::size_t Arguments::choice(const std::string& name, const std::vector<std::st
   return given(name) ? parse_name("--" + name, text(name), names) : otherwise;
 }
 
-bool coordinates_said(const Arguments& arguments) {
-  if (!arguments.given("coordinates")) return false;
-  if (arguments.text("coordinates") == "xyz") return true;
-  throw InputError(concat("--coordinates is '", arguments.text("coordinates"),
-                          "' (allowed: xyz): name numbers in another order, such as "
-                          "x=..,z=..,y=.."));
-}
-
 std::string sequential_space() { return space_names().front(); }
 
 void read_common(const Arguments& arguments, const std::string& program, CommonOptions& o) {
   o.config = arguments.config();
+  if (arguments.given("coordinates") && arguments.text("coordinates") != "xyz") {
+    throw InputError(concat("--coordinates is '", arguments.text("coordinates"),
+                            "' (allowed: xyz): name numbers in another order, such as "
+                            "x=..,z=..,y=.."));
+  }
   o.double_precision =
       arguments.choice("precision", {"float", "double"}, o.double_precision ? 1 : 0) == 1;
   o.space = arguments.given("space") ? parse_space(arguments.text("space")) : default_space_name();

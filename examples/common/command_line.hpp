@@ -41,7 +41,7 @@ OptionText space_option();
 OptionText memory_option(const std::string& what, const std::string& preset = "what is free");
 /// --resume: go on behind the last `part` that is whole.
 OptionText resume_option(const std::string& part);
-/// --coordinates: three numbers of a volume are x,y,z.
+/// --coordinates: the order of three numbers of a volume, of which xyz alone is allowed.
 OptionText coordinates_option();
 /// --out.
 OptionText out_option(const std::string& program);
@@ -143,9 +143,6 @@ struct CommonOptions {
   /// Files that will be read. What is no file may be among them, such as a number.
   std::vector<InputName> inputs;
 };
-
-/// Was --coordinates xyz given? \throws InputError for another order
-bool coordinates_said(const Arguments& arguments);
 
 /// The space of this build that sequential methods run on.
 std::string sequential_space();

@@ -116,12 +116,11 @@ void read_earth_model_options(const Arguments& arguments, const std::string& pro
         "--degrees was given and no angle was (it belongs to --theta and --phi): leave it out");
   }
   options.velocity_unit = read_velocity_unit(arguments);
-  const bool said = coordinates_said(arguments);
   if (given("shape")) {
-    options.shape = parse_shape(arguments.text("shape"), std::int64_t(1) << 31, said);
+    options.shape = parse_shape(arguments.text("shape"), std::int64_t(1) << 31);
   }
-  if (given("spacing")) options.spacing = parse_spacing(arguments.text("spacing"), said);
-  if (given("origin")) options.origin = parse_origin(arguments.text("origin"), said);
+  if (given("spacing")) options.spacing = parse_spacing(arguments.text("spacing"));
+  if (given("origin")) options.origin = parse_origin(arguments.text("origin"));
 }
 
 double EarthModelNeed::nodes() const {

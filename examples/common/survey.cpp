@@ -33,7 +33,6 @@ void read_shot_options(const Arguments& arguments, ShotTexts& texts) {
   if (given("receivers") && texts.receivers.empty()) {
     throw InputError("--receivers is empty (allowed: points): leave it out for a line of them");
   }
-  texts.coordinates_said = coordinates_said(arguments);
   texts.moving = given("moving");
   if (texts.moving && !given("receivers")) {
     throw InputError("--moving needs --receivers: give distances from the source and depths");

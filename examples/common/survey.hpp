@@ -33,7 +33,6 @@ struct ShotTexts {
   std::string receivers;             ///< points; empty: a line along the surface
   bool moving = false;               ///< receivers are distances from each source
   std::string shots_file;            ///< table of sources and receivers; replaces both
-  bool coordinates_said = false;     ///< three numbers are x,y,z
 };
 
 /// What the faces of the model do.
@@ -199,10 +198,9 @@ template <int Dim>
 std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& grid,
                                         const wave::Boundaries<Dim>& faces) {
   if (!o.shots_file.empty()) return read_shots<Dim>(o.shots_file);
-  const FormerOrder<Dim> former{!o.coordinates_said, &grid};
   Points<Dim> sources;
   for (const std::string& text : o.sources) {
-    const Points<Dim> more = read_points<Dim>("--source", text, former);
+    const Points<Dim> more = read_points<Dim>("--source", text);
     sources.insert(sources.end(), more.begin(), more.end());
   }
   if (o.sources.empty()) {
@@ -211,10 +209,8 @@ std::vector<wave::Shot<Dim>> make_shots(const ShotTexts& o, const Grid<Dim>& gri
     middle[Dim - 1] = usual_depth(grid);
     sources.push_back(middle);
   }
-  const Points<Dim> receivers =
-      o.receivers.empty() ? usual_receivers(grid, faces)
-                          : read_points<Dim>("--receivers", o.receivers,
-                                             {former.refuse, o.moving ? nullptr : former.inside});
+  const Points<Dim> receivers = o.receivers.empty() ? usual_receivers(grid, faces)
+                                                    : read_points<Dim>("--receivers", o.receivers);
   std::vector<wave::Shot<Dim>> shots;
   if (o.moving) {
     try {

@@ -93,14 +93,11 @@ namespace {
 template <int Dim>
 constexpr const char* all_axes = Dim == 2 ? "xz" : "xyz";
 
-// Reads the points of a text with one meaning of three numbers without names.
+// Reads the points of a text.
 template <int Dim>
 class PointReader {
  public:
-  PointReader(const std::string& what, bool former) : m_what(what), m_former(former) {}
-
-  // Are there coordinates without names?
-  bool bare() const { return m_bare; }
+  explicit PointReader(const std::string& what) : m_what(what) {}
 
   // The points of a piece between semicolons.
   Points<Dim> piece(const std::string& piece) {
@@ -162,76 +159,31 @@ class PointReader {
                    concat("has ", given, " coordinate", given == 1 ? "" : "s", ", not ", Dim));
     }
     m_order = values.written;
-    if (!values.named) {
-      m_bare = true;
-      if (m_former && Dim == 3) m_order = "xzy";
-    }
     Point<Dim> result{};
     for (std::size_t d = 0; d < Dim; ++d) {
       const auto value = wave::detail::to_number(values.texts[d]);
       if (!value) {
         throw refuse(piece, concat("has '", values.texts[d], "' where a number should be"));
       }
-      result[values.named ? static_cast<int>(d) : axis(m_order[d])] = *value;
+      result[static_cast<int>(d)] = *value;
     }
     return result;
   }
 
   std::string m_what;
-  bool m_former;
-  bool m_bare = false;
   std::string m_order;  // of the axes in the last point
 };
-
-template <int Dim>
-bool all_inside(const Points<Dim>& points, const Grid<Dim>& grid) {
-  return std::all_of(points.begin(), points.end(),
-                     [&](const Point<Dim>& point) { return grid.contains(point); });
-}
-
-// Throws if the points of a text may be meant in the former order.
-template <int Dim>
-void check_order(const std::string& what, const std::string& text, const Points<Dim>& points,
-                 const Grid<Dim>* inside) {
-  PointReader<Dim> reader(what, true);
-  Points<Dim> others;
-  std::string example;
-  try {
-    for (const std::string& piece : wave::detail::split(text, ';')) {
-      const std::size_t begin = others.size();
-      const Points<Dim> more = reader.piece(piece);
-      others.insert(others.end(), more.begin(), more.end());
-      const Points<Dim> now(points.begin() + static_cast<std::ptrdiff_t>(begin),
-                            points.begin() + static_cast<std::ptrdiff_t>(others.size()));
-      if (example.empty() && !same<Dim>(now, more)) example = piece;
-    }
-  } catch (const InputError&) {
-    return;  // it has no meaning in that order
-  }
-  if (example.empty() || (inside != nullptr && !all_inside<Dim>(others, *inside))) return;
-  if (inside != nullptr && !all_inside<Dim>(points, *inside)) {
-    throw InputError(concat(what, ": '", example,
-                            "' is x,y,z, of which not all is in the model; x,z,y, the order of "
-                            "former releases, would be (allowed: points of the model): write ",
-                            what, " '", with_names(text.size() < 200 ? text : example, "xzy"),
-                            "' if that is meant"));
-  }
-  throw InputError(two_orders(what, text.size() < 200 ? text : example,
-                              inside != nullptr ? ", and both are in the model" : ""));
-}
 
 }  // namespace
 
 template <int Dim>
-Points<Dim> parse_points(const std::string& what, const std::string& text,
-                         const FormerOrder<Dim>& former) {
-  PointReader<Dim> reader(what, false);
+Points<Dim> parse_points(const std::string& what, const std::string& text) {
+  PointReader<Dim> reader(what);
   Points<Dim> points;
   for (const std::string& piece : wave::detail::split(text, ';')) {
     const Points<Dim> more = reader.piece(piece);
     points.insert(points.end(), more.begin(), more.end());
   }
-  if (Dim == 3 && former.refuse && reader.bare()) check_order(what, text, points, former.inside);
   return points;
 }
 
@@ -331,8 +283,7 @@ std::string format_shots(const std::vector<wave::Shot<Dim>>& shots) {
 }
 
 #define MOHO_SURVEY_TEXT(Dim)                                                                   \
-  template Points<Dim> parse_points<Dim>(const std::string&, const std::string&,                \
-                                         const FormerOrder<Dim>&);                              \
+  template Points<Dim> parse_points<Dim>(const std::string&, const std::string&);               \
   template std::vector<wave::Shot<Dim>> parse_shots<Dim>(std::string_view, const std::string&); \
   template std::string format_shots<Dim>(const std::vector<wave::Shot<Dim>>&);
 

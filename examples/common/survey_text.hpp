@@ -13,14 +13,6 @@
 
 namespace moho::examples {
 
-/// \brief Whether three numbers without names are refused that may be meant as x,z,y, the order of
-/// former releases.
-template <int Dim>
-struct FormerOrder {
-  bool refuse = false;                ///< they are, where both orders are possible
-  const Grid<Dim>* inside = nullptr;  ///< points outside of it are not possible; null: all are
-};
-
 /// \brief Reads points from a text: "x,z" is one (in 3D "x,y,z"), "x,z:x,z:n" a line of n from the
 /// first to the last, "x,y,z:x,y,z:nxmxk" (2D: "nxm") a grid between two corners; several of these
 /// are joined by ";".
@@ -30,11 +22,9 @@ struct FormerOrder {
 /// which the points of a grid run fastest.
 /// \param what what to call it in messages: "--receivers"
 /// \param text the points
-/// \param former what to do with numbers that may be meant in another order
 /// \throws InputError with the piece that cannot be read and the forms that are allowed
 template <int Dim>
-Points<Dim> parse_points(const std::string& what, const std::string& text,
-                         const FormerOrder<Dim>& former = {});
+Points<Dim> parse_points(const std::string& what, const std::string& text);
 
 /// \brief Reads shots from a table, a row for each source and receiver:
 ///

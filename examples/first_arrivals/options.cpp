@@ -96,12 +96,9 @@ Options read_options(const Arguments& given) {
                             " (needed: one of --model, --gradient and --builtin): try "
                             "first_arrivals --builtin salt, or see first_arrivals --help"));
   }
-  o.coordinates_said = coordinates_said(given);
-  if (given.given("shape")) {
-    o.shape = parse_shape(given.text("shape"), std::int64_t(1) << 40, o.coordinates_said);
-  }
-  if (given.given("spacing")) o.spacing = parse_spacing(given.text("spacing"), o.coordinates_said);
-  if (given.given("origin")) o.origin = parse_origin(given.text("origin"), o.coordinates_said);
+  if (given.given("shape")) o.shape = parse_shape(given.text("shape"), std::int64_t(1) << 40);
+  if (given.given("spacing")) o.spacing = parse_spacing(given.text("spacing"));
+  if (given.given("origin")) o.origin = parse_origin(given.text("origin"));
   o.model = given.text("model");
   o.velocity_unit = read_velocity_unit(given);
   if (given.given("builtin") && given.given("velocity-unit")) {

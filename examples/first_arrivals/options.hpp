@@ -32,7 +32,6 @@ struct Options : CommonOptions {
   std::vector<double> origin;        ///< empty: that of the file, or zero
   std::vector<std::string> sources;  ///< points or tables; empty: the middle of the surface
   std::string receivers;             ///< points or a table; empty: none
-  bool coordinates_said = false;     ///< three numbers are x,y,z
   bool each = false;                 ///< a field for each source
   int order = 2;
   bool factored = true;

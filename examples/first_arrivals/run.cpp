@@ -125,7 +125,7 @@ template <int Dim>
 Points<Dim> make_sources(const Options& o, const Grid<Dim>& grid) {
   Points<Dim> sources;
   for (const std::string& text : o.sources) {
-    const Points<Dim> some = read_points<Dim>("--source", text, {!o.coordinates_said, &grid});
+    const Points<Dim> some = read_points<Dim>("--source", text);
     sources.insert(sources.end(), some.begin(), some.end());
   }
   if (o.sources.empty()) {
@@ -311,7 +311,7 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
       throw InputError(concat("--source: ", error.what()));
     }
     if (!o.receivers.empty()) {
-      receivers = read_points<Dim>("--receivers", o.receivers, {!o.coordinates_said, &job.grid});
+      receivers = read_points<Dim>("--receivers", o.receivers);
     }
     check_receivers(receivers, model, job.grid);
     job.velocity = std::move(model.values["vp"]);

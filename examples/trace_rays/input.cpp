@@ -106,7 +106,7 @@ std::vector<Point<Dim>> make_sources(const Options& o, const ModelGrid& model,
     sources.push_back(p);
   }
   for (const std::string& text : o.sources) {
-    for (const Point<Dim>& p : read_points<Dim>("--source", text, {!o.coordinates_said, &grid})) {
+    for (const Point<Dim>& p : read_points<Dim>("--source", text)) {
       check_inside<Dim>(concat("--source ", text, ": source ", sources.size()), p, model, grid);
       sources.push_back(p);
     }
@@ -124,8 +124,7 @@ std::vector<Point<Dim>> make_receivers(const Options& o, const ModelGrid& model,
     end[0] = grid.upper(0);
     return wave::point_line<Dim>(begin, end, grid.extents[0] > 1 ? usual_receivers : 1);
   }
-  const Points<Dim> receivers =
-      read_points<Dim>("--receivers", o.receivers, {!o.coordinates_said, &grid});
+  const Points<Dim> receivers = read_points<Dim>("--receivers", o.receivers);
   for (std::size_t k = 0; k < receivers.size(); ++k) {
     check_inside<Dim>(concat("--receivers ", o.receivers, ": receiver ", k), receivers[k], model,
                       grid);

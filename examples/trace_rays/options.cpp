@@ -42,7 +42,7 @@ Examples
   trace_rays --model vp.npy --spacing 12.5 --source 1000,0 --source 5000,0 --receivers stations.csv --out run1
       A model of your own, two shots, receivers from a table with the columns x and z.
   trace_rays --model volume.rsf --source x=500,y=750,z=0 --radius 3 --space cuda --memory 20G
-      A volume; --coordinates xyz --source 500,750,0 says the same; on the GPU, in 20 GiB at most.
+      A volume; --source 500,750,0 is the same; on the GPU, in 20 GiB at most.
   trace_rays --config survey.cfg --radius 8
       Options from a file, one "name = value" a line (shape = 801,301), with another radius.
 
@@ -135,11 +135,8 @@ Options read_options(const Arguments& arguments) {
         "no model was given (needed: one of --model, --gradient and --builtin): try trace_rays "
         "--builtin salt, or see trace_rays --help");
   }
-  o.coordinates_said = coordinates_said(arguments);
-  if (given("shape")) {
-    o.shape = parse_shape(text("shape"), std::int64_t(1) << 40, o.coordinates_said);
-  }
-  if (given("spacing")) o.spacing = parse_spacing(text("spacing"), o.coordinates_said);
+  if (given("shape")) o.shape = parse_shape(text("shape"), std::int64_t(1) << 40);
+  if (given("spacing")) o.spacing = parse_spacing(text("spacing"));
   o.velocity_unit = read_velocity_unit(arguments);
   if (chosen == "builtin" && given("velocity-unit")) {
     throw InputError(

@@ -31,7 +31,6 @@ struct Options : CommonOptions {
   std::vector<double> spacing;       ///< empty: that of the file; one value: along all axes
   std::vector<std::string> sources;  ///< points; empty: one in the middle of the surface
   std::string receivers;             ///< points; empty: a line along the surface
-  bool coordinates_said = false;     ///< three numbers are x,y,z
   std::optional<int> radius;         ///< empty: 6 in 2D, 3 in 3D
   rays::Star star = rays::Star::coprime;
   rays::Method method = rays::Method::active_tiles;

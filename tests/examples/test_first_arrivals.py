@@ -128,8 +128,7 @@ class Picture(Case):
         self.assert_picture(self.path("out/times.png"))
 
     def test_volume(self):
-        self.solve("--builtin", "salt", "--shape", "21,15,18", "--receivers", "50,20,50; 100,0,20",
-                   "--coordinates", "xyz")
+        self.solve("--builtin", "salt", "--shape", "21,15,18", "--receivers", "50,20,50; 100,0,20")
         self.draw("plot_times", self.path("out"), "times.png")
 
 

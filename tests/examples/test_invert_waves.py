@@ -246,8 +246,8 @@ class Inversion(Case):
         self.save("true3.npy", true)
         r = Results(*self.succeed("--vp", "start3.npy", "--spacing", "20", "--wavelet", "ricker:8", "--time", "0.4",
                                   "--boundary", "sponge:8", "--data", "modelled", "--true-vp", "true3.npy", "--source",
-                                  "60,60,40:340,260,40:2x2x1", "--receivers", "40,40,320:360,280,320:6x5x1", "--coordinates",
-                                  "xyz", "--iterations", "3"))
+                                  "60,60,40:340,260,40:2x2x1", "--receivers", "40,40,320:360,280,320:6x5x1",
+                                  "--iterations", "3"))
         self.assertEqual(r.vp.shape, shape)
         self.assertLess(r.relative, 0.4)
 

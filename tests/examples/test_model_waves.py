@@ -526,7 +526,7 @@ class AtOnce(Case):
         for text in ("0", "-2", "1.5", "many"):
             self.refuse([*self.shots, "--at-once=" + text], "--at-once", text)
         # what one shot takes fits, what many take does not
-        volume = ["--vp", "2000", "--shape", "101,81,91", "--coordinates", "xyz", "--spacing", "10", "--time", "0.02", "--snapshot-every", "0",
+        volume = ["--vp", "2000", "--shape", "101,81,91", "--spacing", "10", "--time", "0.02", "--snapshot-every", "0",
                   "--source", "100,100,20:700,100,20:40", "--space", "serial", "--memory", "150M"]
         self.assertIn("1 shot at once", self.model(*volume, out="alone").text)
         self.refuse([*volume, "--at-once", "40"], "memory: ", "allowed: 150 MiB", "fewer shots --at-once")

@@ -15,7 +15,6 @@ namespace {
 using moho::Point;
 using moho::Points;
 using moho::examples::format_shots;
-using moho::examples::FormerOrder;
 using moho::examples::parse_points;
 using moho::examples::parse_shots;
 using moho::wave::fixed_spread;
@@ -75,37 +74,12 @@ TEST(PointText, ALineOfCommas) {
   expect_points<3>(parse_points<3>("--receivers", "0,1,5,10,3,5,2"), {{0, 1, 5}, {10, 3, 5}});
 }
 
-TEST(PointText, TheFormerOrderIsRefusedWherePossible) {
-  const moho::Grid<3> grid{{11, 21, 6}, {10, 10, 10}, {0, 0, 0}};  // z down to 50, y to 200
-  const auto read = [&](const std::string& text, const moho::Grid<3>* inside) {
-    return parse_points<3>("--source", text, FormerOrder<3>{true, inside});
-  };
-  const auto message = [&](const std::string& text, const moho::Grid<3>* inside) {
-    return message_of([&] { read(text, inside); });
-  };
-  EXPECT_EQ(message("5,20,30", &grid),
-            "--source: '5,20,30' may be x,y,z, or x,z,y as in former releases, and both are in the "
-            "model (allowed: what can be meant in one way only): write --source x=5,y=20,z=30 or "
-            "--source x=5,z=20,y=30, or add --coordinates xyz, with which three numbers are always "
-            "x,y,z");
-  // what messages propose is what is meant
-  expect_points<3>(read("x=5,y=20,z=30", &grid), {{5, 20, 30}});
-  expect_points<3>(read("x=5,z=20,y=30", &grid), {{5, 30, 20}});
-  // the same in both orders, or possible in one
-  expect_points<3>(read("5,20,20", &grid), {{5, 20, 20}});
-  expect_points<3>(read("5,120,30", &grid), {{5, 120, 30}});
-  expect_points<3>(read("5,120,30; 5,20,30", &grid), {{5, 120, 30}, {5, 20, 30}});
-  EXPECT_THAT(message("5,120,30", nullptr), HasSubstr("--source x=5,z=120,y=30"));
-  EXPECT_THAT(message("5,30,120", &grid),
-              HasSubstr("'5,30,120' is x,y,z, of which not all is in the model; x,z,y"));
-  EXPECT_THAT(message("5,30,120", &grid), HasSubstr("write --source 'x=5,z=30,y=120' if that"));
-  EXPECT_THAT(message("5,0,10: 50,0,10 :4;7,7,7", &grid),
-              HasSubstr("write --source 'x=5,y=0,z=10:x=50,y=0,z=10:4;x=7,y=7,z=7' or"));
-  EXPECT_THAT(message("5,0,10:50,20,10:2x3x1", &grid),
-              HasSubstr("x=5,z=0,y=10:x=50,z=20,y=10:2x3x1"));
-  // outside in both: the reader of points lets it through to the check of places
-  expect_points<3>(read("5,300,120", &grid), {{5, 300, 120}});
-  expect_points<2>(parse_points<2>("--source", "1,2", FormerOrder<2>{true, nullptr}), {{1, 2}});
+TEST(PointText, ThreeNumbersAreXYZ) {
+  expect_points<3>(parse_points<3>("--source", "605,601,597"), {{605, 601, 597}});
+  expect_points<3>(parse_points<3>("--source", "5,0,10:50,20,10:2x3x1"),
+                   {{5, 0, 10}, {5, 10, 10}, {5, 20, 10}, {50, 0, 10}, {50, 10, 10}, {50, 20, 10}});
+  expect_points<3>(parse_points<3>("--source", "5,120,30; x=5,z=30,y=20"),
+                   {{5, 120, 30}, {5, 20, 30}});
 }
 
 TEST(PointText, RefusesOthers) {

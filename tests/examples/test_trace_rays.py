@@ -669,7 +669,7 @@ class BadOptions(Case):
         self.refuse(["--gradient", "1500"], "--gradient", "v0,g")
         self.refuse(["--gradient", "fast,1"], "--gradient", "'fast'")
         self.refuse([*self.good, "--shape", "31,21"], "--shape", "more than once")
-        for shape in ("31", "31,21,5,2", "31,21,5", "x=31,21", "x=31,y=21", "x=31,x=5,z=21", "0,21", "-3,21", "3.5,21", "31,x"):
+        for shape in ("31", "31,21,5,2", "x=31,21", "x=31,y=21", "x=31,x=5,z=21", "0,21", "-3,21", "3.5,21", "31,x"):
             self.refuse(["--builtin", "salt", "--shape", shape], "--shape", shape)
         for spacing in ("0", "-10", "10,0", "ten", "1,2,3,4", "inf"):
             self.refuse([*self.good, "--spacing", spacing], "--spacing")
@@ -679,26 +679,19 @@ class BadOptions(Case):
         for memory in ("much", "-1G", "0", "8X", ""):
             self.refuse([*self.good, "--memory", memory], "--memory")
 
-    def test_two_orders_of_coordinates(self):
-        volume = ["--vp", "2000", "--spacing", "10"]
-        shape = ["--shape", "9,21,8"]
-        self.refuse([*volume, *shape], "--shape: '9,21,8' may be x,y,z, or x,z,y as in former releases",
-                    "write --shape x=9,y=21,z=8 or --shape x=9,z=21,y=8, or add --coordinates xyz")
-        self.refuse(["--vp", "2000", "--spacing", "10,10,5", "--shape", "9,9,9"], "--spacing x=10,z=10,y=5")
-        said = [*volume, *shape, "--coordinates", "xyz"]
-        self.assertEqual(self.trace(*said, "--source", "10,0,70").summary["sources"], [[10.0, 0.0, 70.0]])
-        named = [*volume, "--shape", "x=9,y=21,z=8"]
-        self.refuse([*named, "--source", "10,0,70"], "--source: '10,0,70' may be", "--source x=10,z=0,y=70, or")
-        self.refuse([*named, "--source", "10,20,190"], "not all is in the model", "--source 'x=10,z=20,y=190'")
-        r = self.trace(*named, "--source", "10,190,20", "--receivers", "x=0,z=0,y=0:x=80,z=0,y=200:3x1x2")
-        self.assertEqual(r.summary["sources"], [[10.0, 190.0, 20.0]])
-        self.assertEqual(r.summary["receivers"], [[x, y, 0.0] for x in (0.0, 40.0, 80.0) for y in (0.0, 200.0)])
-        # without names tables have always been x,y,z
-        self.write("r.csv", "10,0,70\n")
-        self.write("run.cfg", "source = z=70,y=0,x=10\ncoordinates = xyz\nreceivers = r.csv\n")
-        r = self.trace(*volume, *shape, "--config", "run.cfg")
-        self.assertEqual(r.summary["sources"], r.summary["receivers"])
-        self.refuse([*volume, *shape, "--coordinates", "xzy"], "--coordinates is 'xzy'")
+    def test_three_numbers_are_x_y_z(self):
+        volume = ["--vp", "2000", "--spacing", "10,9,8", "--shape", "9,21,8"]
+        plain = self.trace(*volume, "--source", "10,20,50", "--receivers", "0,0,0:80,180,0:3x2x1")
+        self.assertEqual(plain.summary["model"]["shape"], [9, 21, 8])
+        self.assertEqual(plain.summary["model"]["spacing"], [10.0, 9.0, 8.0])
+        self.assertEqual(plain.summary["sources"], [[10.0, 20.0, 50.0]])
+        self.assertEqual(plain.summary["receivers"], [[x, y, 0.0] for x in (0.0, 40.0, 80.0) for y in (0.0, 180.0)])
+        self.write("run.cfg", "source = z=50,y=20,x=10\ncoordinates = xyz\nreceivers = x=0,z=0,y=0:x=80,z=0,y=180:3x1x2\n")
+        named = self.trace("--vp", "2000", "--spacing", "x=10,z=8,y=9", "--shape", "z=8,x=9,y=21", "--config", "run.cfg")
+        for key in ("sources", "receivers"):
+            self.assertEqual(named.summary[key], plain.summary[key])
+        self.refuse([*volume, "--source", "10,50,190"], "--source", "(10, 50, 190) m", "is outside of the model")
+        self.refuse([*volume, "--coordinates", "xzy"], "--coordinates is 'xzy'", "allowed: xyz")
 
     def test_missing_shape_and_spacing(self):
         self.refuse(["--vp", "2000", "--shape", "9,8"], "--spacing is missing")
