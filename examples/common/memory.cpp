@@ -87,6 +87,15 @@ std::string fitting_shape(const std::vector<std::int64_t>& shape, double each, d
   return concat("some ", io::shape_string(fits), " nodes would fit");
 }
 
+MemoryError with_advice(const MemoryError& error, const std::string& option,
+                        const std::string& advice) {
+  const std::string asked = ", as asked";
+  std::string text = error.what();
+  const auto at = text.find(asked);
+  if (at != std::string::npos) text.replace(at, asked.size(), concat(", the ", option, " given"));
+  return MemoryError(text + advice);
+}
+
 Json memory_json(const MemoryEstimate& estimate, const MemoryLimit& limit) {
   return Json::object({{"estimate_bytes", std::ceil(estimate.most())},
                        {"allowed_bytes", limit.bytes},

@@ -8,6 +8,8 @@
 #include "common/command_line.hpp"
 #include "common/json.hpp"
 
+#include <moho/core/error.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -100,6 +102,13 @@ std::string why_no_picture(const MemoryEstimate& estimate, const MemoryLimit& li
 /// \param each bytes a node
 /// \param room bytes for them
 std::string fitting_shape(const std::vector<std::int64_t>& shape, double each, double room);
+
+/// \brief An error of too little memory in the words of options.
+///
+/// The limit of the library, "as asked", becomes "the --memory given", and advice is added.
+/// \param option that limits the memory \param advice what else to do, beginning with ", or"
+MemoryError with_advice(const MemoryError& error, const std::string& option,
+                        const std::string& advice);
 
 /// The estimate and the limit, for the summary.
 Json memory_json(const MemoryEstimate& estimate, const MemoryLimit& limit);

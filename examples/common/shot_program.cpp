@@ -149,14 +149,15 @@ WaveArrays wave_arrays(const WaveOptions& options, const EarthModelNeed& need) {
 }
 
 void check_wave_memory(const WaveOptions& o, const EarthModelNeed& need, const WaveArrays& arrays,
-                       const MemoryEstimate& estimate, const MemoryLimit& limit) {
+                       const MemoryEstimate& estimate, const MemoryLimit& limit,
+                       const std::string& more) {
   const double each = (estimate.most() - MemoryEstimate::process) / need.nodes();
   check_memory(concat("a model of ", io::shape_string(need.shape), " nodes, ",
                       arrays.shape_with_layers, " with its layers,"),
                estimate, limit,
                fitting_shape(need.shape, each, limit.bytes - MemoryEstimate::process) +
                    ", or thinner layers" + (o.double_precision ? ", or --precision float" : "") +
-                   (o.at_once > 1 ? ", or fewer shots --at-once" : ""));
+                   (o.at_once > 1 ? ", or fewer shots --at-once" : "") + more);
 }
 
 template <class T, int Dim>

@@ -144,10 +144,11 @@ inline double shots_besides(const WaveOptions& options) {
 template <class T>
 WaveArrays wave_arrays(const WaveOptions& options, const EarthModelNeed& need);
 
-/// Throws MemoryError if the estimate of a model and its waves is more than allowed.
+/// Throws MemoryError if the estimate of a model and its waves is more than allowed. `more` is
+/// advice, beginning with ", or".
 void check_wave_memory(const WaveOptions& options, const EarthModelNeed& need,
                        const WaveArrays& arrays, const MemoryEstimate& estimate,
-                       const MemoryLimit& limit);
+                       const MemoryLimit& limit, const std::string& more = {});
 
 /// \brief A run from options to files. Programs derive from it and say how shots are computed, and
 /// what they write besides.

@@ -286,7 +286,8 @@ class Planner {
                format_bytes(m_plan.source_bytes), " besides ", format_bytes(m_plan.fixed_bytes),
                " (allowed: ", format_bytes(m_plan.budget), " in all): take another way, ",
                at_once > 1 ? "fewer shots --at-once, " : "",
-               "fewer steps, a coarser grid, or more memory (--memory, --device-memory)"));
+               "fewer steps, a coarser grid, or more memory (--memory, --device-memory)",
+               streaming_advice<Memory>(m_o)));
   }
 
   Instance<Memory> m_exec;

@@ -5,6 +5,7 @@
 /// \brief The shots of an inversion: models, and data in a band, wherever waves are stepped.
 
 #include "common/format.hpp"
+#include "common/memory.hpp"
 #include "invert_waves/compute.hpp"
 
 #include <moho/core/copy.hpp>
@@ -21,6 +22,24 @@
 #include <vector>
 
 namespace moho::examples::invert_waves::detail {
+
+/// True for gradients that a stream can form.
+inline bool can_stream(const Options& o) {
+  for (const std::string& name : o.unknowns) {
+    if (name == "epsilon" || name == "delta") return false;
+  }
+  return !o.extended && medium_of(o.model) != wave::Medium::tti;
+}
+
+/// Advice for a gradient that does not fit the memory of a device: ", or --source-field random
+/// ..."; empty if the gradient cannot stream, or is already the one that streams.
+template <class Memory>
+std::string streaming_advice(const Options& o) {
+  const bool limited = !is_host_memory<Memory> || o.device_memory > 0;
+  if (o.source_field == SourceField::random || !limited || !can_stream(o)) return {};
+  return ", or --source-field random, whose gradients stream planes of the model through "
+         "--device-memory";
+}
 
 /// Models in a memory, and what is known of the shots before any of them is modelled.
 template <class T, int Dim, class Memory>
@@ -104,7 +123,9 @@ class ShotData {
                                                 {"updates", "--updates"}})));
     } catch (const MemoryError& error) {
       const std::string text = error.what();
-      if (text.rfind("a device memory", 0) != 0) throw;
+      if (text.rfind("a device memory", 0) != 0) {
+        throw with_advice(error, "--device-memory", streaming_advice<Memory>(m_o));
+      }
       throw MemoryError("--device-memory: " + text);
     }
   }

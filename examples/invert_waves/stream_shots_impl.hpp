@@ -57,10 +57,7 @@ bool streams(const Instance<Memory>& exec, const Job<T, Dim>& job) {
   const Options& o = *job.options;
   if (o.source_field != SourceField::random) return false;
   if (o.block > 0 || o.updates > 0) return true;
-  for (const std::string& name : o.unknowns) {
-    if (name == "epsilon" || name == "delta") return false;
-  }
-  if (o.extended || medium_of(o.model) == wave::Medium::tti) return false;
+  if (!can_stream(o)) return false;
   if (is_host_memory<Memory> && o.device_memory == 0) return false;
   const double budget = is_host_memory<Memory>
                             ? static_cast<double>(o.device_memory)

@@ -4,6 +4,7 @@
 /// \file
 /// \brief What migrating the shots will take: time step, windows, and how snapshots are kept.
 
+#include "common/memory.hpp"
 #include "common/summary.hpp"
 #include "migrate_shots/compute.hpp"
 
@@ -191,6 +192,8 @@ class Planner {
                                   m_job.wavelet, options);
     } catch (const InputError& error) {
       throw renamed(m_job.names)(error);
+    } catch (const MemoryError& error) {
+      throw with_advice(error, "--device-memory", ", or a smaller --aperture");
     }
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/failed_step.hpp"
+#include "common/memory.hpp"
 #include "common/wave_fields.hpp"
 #include "model_waves/compute.hpp"
 
@@ -44,6 +45,13 @@ wave::Modelling<T, Dim, Memory> prepare(const Instance<Memory>& exec, const Wave
     return modelling;
   } catch (const InputError& error) {
     throw InputError(job.in_options(error.what()));
+  } catch (const MemoryError& error) {
+    throw with_advice(error, "--memory",
+                      is_host_memory<Memory>
+                          ? ", or run stream_waves with --host-volume FILE, which keeps the waves "
+                            "in a file"
+                          : ", or run stream_waves with --device-memory, which steps planes of the "
+                            "model that pass through the device");
   }
 }
 

@@ -79,7 +79,15 @@ class Program : public ShotProgram<T, Dim> {
     // layers, tables and lists
     estimate.take(0.05 * (estimate.now() - MemoryEstimate::process), "tables");
     if (o.plot) estimate.picture(2.0 * sizeof(T) * need.nodes(), limit.bytes);
-    check_wave_memory(o, need, arrays, estimate, limit);
+    // in a stream only the model and the last wavefield are in memory
+    MemoryEstimate streamed;
+    streamed.take(need.values, "the model");
+    streamed.pass(std::max(need.passing, 2.0 * sizeof(T) * need.nodes()), "the last wavefield");
+    const bool streams = o.expand != rtm::Expansion::amplitude && streamed.most() <= limit.bytes;
+    check_wave_memory(o, need, arrays, estimate, limit,
+                      streams ? ", or stream_waves with --host-volume FILE, which keeps the waves "
+                                "in a file"
+                              : "");
     return estimate;
   }
 

@@ -121,7 +121,13 @@ class Program : public ShotProgram<T, Dim> {
     // the last wavefield
     estimate.pass(2.0 * sizeof(T) * need.nodes(), "the last wavefield");
     if (o.plot) estimate.picture(2.0 * sizeof(T) * need.nodes(), limit.bytes);
-    check_wave_memory(o, need, arrays, estimate, limit);
+    // in a file only the model and the last wavefield are in memory
+    MemoryEstimate streamed;
+    streamed.take(need.values, "the model");
+    streamed.pass(std::max(need.passing, 2.0 * sizeof(T) * need.nodes()), "the last wavefield");
+    const bool file = o.volume.empty() && streamed.most() <= limit.bytes;
+    check_wave_memory(o, need, arrays, estimate, limit,
+                      file ? ", or --host-volume FILE, which keeps the waves in a file" : "");
     return estimate;
   }
 

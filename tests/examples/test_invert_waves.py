@@ -582,6 +582,15 @@ class BadInput(Case):
     def refuse_here(self, more, *words):
         self.refuse(["--vp", "start.npy", *self.survey, *more], *words)
 
+    def test_memory_names_the_source_field_that_streams(self):
+        survey = ["--vp", "2000", "--shape", "201,101", "--spacing", "10", "--data", "modelled", "--true-vp", "2000", "--time", "3",
+                  "--space", "serial", "--memory", "12M", "--device-memory", "4M", "--plan"]
+        self.refuse(survey, "--source-field auto: it takes ", "or --source-field random, whose gradients stream")
+        # which does it
+        done = self.call(*survey, "--source-field", "random", "--no-plot", "--out", "out")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("stream    blocks of ", done.stdout)
+
     def test_options(self):
         host = ["--space", self.spaces()[0]]  # --memory is the host's
         self.refuse_here([], "--data is missing")

@@ -540,6 +540,10 @@ class BadInput(Case):
     def refuse_here(self, more, *words):
         return self.refuse(["--vp", "smooth.npy", *self.survey, *more], *words)
 
+    def test_memory_names_the_option(self):
+        self.refuse_here([*self.shots, "--device-memory", "100K"], "memory: the model of ", "(allowed: 100 KiB, the --device-memory given)",
+                         "or a smaller --aperture")
+
     def test_options(self):
         self.refuse_here([], "--shots is missing")
         self.refuse_here(["--shots", "none.sgy"], "none.sgy")

@@ -633,6 +633,15 @@ class Numbers(Case):
 
 
 class BadInput(Case):
+    def test_memory_names_the_program_that_streams(self):
+        # 32 MiB of a model, whose waves take more than that
+        self.save("v.npy", np.full((2001, 2001), 2000.0, dtype=np.float32))
+        survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.02", "--memory", "60M"]
+        self.refuse(survey, "memory: a model of 2001 x 2001 nodes", "the medium and wavefields ",
+                              "or stream_waves with --host-volume FILE")
+        self.assertNotIn("stream_waves with", self.refuse([*survey, "--expand", "amplitude"], "memory: a model of 2001 x 2001 nodes"))
+        self.assertNotIn("stream_waves", self.refuse([*survey[:-1], "10M"], "memory: a model of 2001 x 2001 nodes"))
+
     def test_options(self):
         self.refuse([], "--vp is missing")
         self.refuse(["--vp", "2000"], "--shape is missing")

@@ -667,6 +667,13 @@ class Resume(Case):
 
 
 class BadInput(Case):
+    def test_memory_names_the_volume_in_a_file(self):
+        self.save("v.npy", np.full((2001, 2001), 2000.0, dtype=np.float32))
+        survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.02", "--memory", "60M"]
+        self.refuse(survey, "memory: a model of 2001 x 2001 nodes", "or --host-volume FILE, which keeps the waves in a file")
+        # which does it
+        self.stream(*survey, "--host-volume", "volume", "--space", "serial", "--block", "16", "--updates", "2")
+
     def test_options(self):
         self.refuse([], "--vp is missing")
         self.refuse([*self.section, "--block", "0"], "--block", "0", "allowed")
