@@ -274,6 +274,9 @@ void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options
       compute_parts(texts, run, work, shots, session,
                     [&](std::int64_t shot, const Json& part, const fs::path& unpacked,
                         const std::vector<std::string>& names) {
+                      // The summary on the disk lists the files before the first one is moved:
+                      // --resume replaces only files that a summary lists.
+                      if (!session.writing()) session.begin_output();
                       session.will_write(names);
                       for (const std::string& name : names) {
                         fs::rename(unpacked / name, session.folder() / name, error);

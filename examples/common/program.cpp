@@ -207,7 +207,14 @@ void Session::will_write(const std::vector<std::string>& names) {
   std::vector<std::string> all(names);
   if (m_planned.empty()) all.emplace_back("summary.json");
   m_output->claim(all);
-  m_planned.insert(m_planned.end(), all.begin(), all.end());
+  const std::size_t before = m_planned.size();
+  for (const std::string& name : all) {
+    if (std::find(m_planned.begin(), m_planned.end(), name) == m_planned.end()) {
+      m_planned.push_back(name);
+    }
+  }
+  // A file may exist only after a summary that lists it.
+  if (m_writing && m_planned.size() > before) write_summary();
 }
 
 void Session::begin_output() {

@@ -2,6 +2,7 @@
 """distribute_shots and shot_worker: processes of this machine, a Slurm of one node, a site behind ssh, and all faults
 that can be made with them."""
 
+import glob
 import json
 import os
 import random
@@ -620,6 +621,41 @@ class Sites(PlacesCase):
         environment = self.places()
         self.run_program(program, *arguments, "--out", "many", "--sites", self.path("sites.cfg"), environment=environment)
         self.same(["image.npy"], "one", "many")
+
+    def test_runs_ended_while_results_are_collected(self):
+        """--resume accepts files that an ended run had moved into --out, and the results have the bits of one process."""
+        survey = list(self.survey)
+        survey[survey.index("--source") + 1] = "100,20:900,20:24"
+        survey[survey.index("--time") + 1] = "0.05"
+        image = ["--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory"]
+        cases = (("model_waves", [], "gather_*.npy", ["gather_0001.npy", "gather_0024.npy", "gather.sgy", "vp.npy"]),
+                 ("migrate_shots", image, "shot_*.npy", ["image.npy", "illumination_source.npy", "image.sgy"]))
+        self.sites("[here]\nkind = local\nslots = 2\n")
+        chance = random.Random(16)
+        for name, more, files, results in cases:
+            program = self.other(name)
+            arguments = [*survey, *more]
+            self.run_program(program, *arguments, "--out", name)
+            out = name + "_sites"
+            command = [program, *arguments, "--no-plot", "--out", out, "--sites", self.path("sites.cfg"), "--shots-per-job", "12"]
+            ended = 0
+            for attempt, number in enumerate((signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)):
+                process = subprocess.Popen([*command, *(["--resume"] if attempt else [])], cwd=self.folder, text=True,
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                # numbers of the shots moved into --out grow from round to round
+                before = len(glob.glob(os.path.join(self.path(out), files)))
+                while process.poll() is None and len(glob.glob(os.path.join(self.path(out), files))) <= before:
+                    time.sleep(0.0002)
+                time.sleep(chance.uniform(0.0, 0.004))
+                process.send_signal(number)
+                _, err = process.communicate()
+                self.assertIn(process.returncode, (0, -number, 128 + number), err)
+                ended += process.returncode != 0
+            self.assertGreater(ended, 1)
+            self.run_program(program, *arguments, "--out", out, "--sites", self.path("sites.cfg"), "--resume", "--shots-per-job",
+                             "12")
+            self.same(results, name, out)
+            self.assertFalse(os.path.exists(self.path(out + "/.moho_sites")))
 
     def test_what_is_refused(self):
         program = self.other("model_waves")
