@@ -10,6 +10,7 @@
 #include <moho/cluster/text.hpp>
 #include <moho/core/error.hpp>
 #include <moho/io/input_file.hpp>
+#include <moho/io/owned_folder.hpp>
 
 #include <sys/statvfs.h>
 
@@ -18,8 +19,11 @@
 #include <iomanip>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace moho::examples {
 
@@ -261,12 +265,10 @@ void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options
   PlacesRun run;
   run.folder = sites_folder(session.folder());
   run.resume = options.resume;
-  std::error_code error;
-  if (shots.empty()) {
-    fs::remove_all(run.folder, error);
-    return;
-  }
-  if (!options.resume) fs::remove_all(run.folder, error);
+  io::check_owned_folder(run.folder);
+  if (shots.empty() || !options.resume) io::remove_owned_folder(run.folder);
+  if (shots.empty()) return;
+  io::make_owned_folder(run.folder);
   const Json* const made_from = session.summary.find("fingerprint");
   const cluster::Work work =
       shot_work(options, session.program(), made_from != nullptr ? *made_from : Json());
@@ -278,6 +280,7 @@ void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options
                       // --resume replaces only files that a summary lists.
                       if (!session.writing()) session.begin_output();
                       session.will_write(names);
+                      std::error_code error;  // take_in() finds files that are missing
                       for (const std::string& name : names) {
                         fs::rename(unpacked / name, session.folder() / name, error);
                       }
@@ -287,7 +290,7 @@ void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options
                       return true;
                     });
   for (const std::string& line : report_lines(report)) session.print("sites     ", line);
-  fs::remove_all(run.folder, error);
+  io::remove_owned_folder(run.folder);
 }
 
 fs::path programs_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
@@ -402,37 +405,111 @@ std::string status_text(const fs::path& path) {
   return out.str();
 }
 
-std::vector<cluster::Task> parse_shots(const std::string& text) {
-  std::vector<cluster::Task> tasks;
-  std::set<std::int64_t> seen;
-  for (const std::string& part : split(text)) {
-    const std::string form = "numbers from 0, and ranges such as 1-24 or 1-99:2, with commas";
-    const auto bad = [&] {
-      return InputError(concat("--shots: '", part, "' (allowed: ", form, ")"));
-    };
-    const std::size_t colon = part.find(':');
-    const std::string range = part.substr(0, colon);
-    const std::size_t dash = range.find('-');
-    std::int64_t first = 0, last = 0, step = 1;
-    if (!cluster::read_number(std::string_view(range).substr(0, dash), first) || first < 0) {
-      throw bad();
-    }
-    last = first;
-    if (dash != std::string::npos &&
-        (!cluster::read_number(std::string_view(range).substr(dash + 1), last) || last < first)) {
-      throw bad();
-    }
-    if (colon != std::string::npos &&
-        (!cluster::read_number(std::string_view(part).substr(colon + 1), step) || step < 1)) {
-      throw bad();
-    }
-    for (std::int64_t shot = first; shot <= last; shot += step) {
-      if (!seen.insert(shot).second) {
-        throw InputError(concat("--shots: the shot ", shot,
+namespace {
+
+// Shots first, first + step, ..., last.
+struct ShotRange {
+  std::int64_t first = 0, last = 0, step = 1;
+};
+
+// Parses "7", "1-24" or "1-99:2"; `last` becomes the last shot of the range.
+ShotRange parse_range(const std::string& part) {
+  const auto bad = [&] {
+    return InputError(concat("--shots: '", part,
+                             "' (allowed: numbers from 0, and ranges such as 1-24 or 1-99:2, with "
+                             "commas)"));
+  };
+  const std::size_t colon = part.find(':');
+  const std::string range = part.substr(0, colon);
+  const std::size_t dash = range.find('-');
+  ShotRange r;
+  if (!cluster::read_number(std::string_view(range).substr(0, dash), r.first) || r.first < 0) {
+    throw bad();
+  }
+  r.last = r.first;
+  if (dash != std::string::npos &&
+      (!cluster::read_number(std::string_view(range).substr(dash + 1), r.last) ||
+       r.last < r.first)) {
+    throw bad();
+  }
+  if (colon != std::string::npos &&
+      (!cluster::read_number(std::string_view(part).substr(colon + 1), r.step) || r.step < 1)) {
+    throw bad();
+  }
+  r.last -= (r.last - r.first) % r.step;
+  return r;
+}
+
+// Smallest shot that both ranges contain: x = a.first (mod a.step), x = b.first (mod b.step).
+std::optional<std::int64_t> common_shot(const ShotRange& a, const ShotRange& b) {
+  __extension__ typedef __int128 Wide;  // products of two numbers of 63 bits
+  const std::int64_t divisor = std::gcd(a.step, b.step);
+  const std::int64_t distance = b.first - a.first;
+  if (distance % divisor != 0) return std::nullopt;
+  // inverse of a.step / divisor modulo b.step / divisor, by Euclid's algorithm
+  const std::int64_t modulus = b.step / divisor;
+  Wide r0 = modulus, r1 = (a.step / divisor) % modulus, t0 = 0, t1 = 1;
+  while (r1 != 0) {
+    const Wide quotient = r0 / r1;
+    r0 = std::exchange(r1, r0 - quotient * r1);
+    t0 = std::exchange(t1, t0 - quotient * t1);
+  }
+  Wide count = (static_cast<Wide>(distance / divisor) % modulus) * t0 % modulus;
+  if (count < 0) count += modulus;
+  Wide shot = a.first + count * a.step;
+  const Wide period = static_cast<Wide>(a.step) * modulus;
+  const std::int64_t lowest = std::max(a.first, b.first);
+  if (shot < lowest) shot += (lowest - shot + period - 1) / period * period;
+  if (shot > std::min(a.last, b.last)) return std::nullopt;
+  return static_cast<std::int64_t>(shot);
+}
+
+void check_stop(const std::function<bool()>& stop) {
+  if (stop && stop()) throw Error("--shots: ended by a signal while the list was read");
+}
+
+// Throws if two ranges contain the same shot.
+void check_each_once(std::vector<ShotRange> ranges, const std::function<bool()>& stop) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const ShotRange& a, const ShotRange& b) { return a.first < b.first; });
+  std::vector<ShotRange> active;  // those that reach the first shot of the present range
+  for (const ShotRange& range : ranges) {
+    check_stop(stop);
+    active.erase(std::remove_if(active.begin(), active.end(),
+                                [&](const ShotRange& other) { return other.last < range.first; }),
+                 active.end());
+    for (const ShotRange& other : active) {
+      if (const auto shot = common_shot(other, range)) {
+        throw InputError(concat("--shots: the shot ", *shot,
                                 " is there twice (allowed: each once): leave one out"));
       }
-      tasks.push_back({shot, 1.0});
     }
+    active.push_back(range);
+  }
+}
+
+}  // namespace
+
+std::vector<cluster::Task> parse_shots(const std::string& text, const std::function<bool()>& stop) {
+  std::vector<ShotRange> ranges;
+  double count = 0.0;  // may exceed 64 bits
+  for (const std::string& part : split(text)) {
+    check_stop(stop);
+    const ShotRange r = parse_range(part);
+    ranges.push_back(r);
+    count += static_cast<double>((r.last - r.first) / r.step) + 1.0;
+  }
+  if (count > static_cast<double>(max_listed_shots)) {
+    throw InputError(concat("--shots: the list has ", count, " shots (allowed: up to ",
+                            max_listed_shots, " in a run): divide it among several journals"));
+  }
+  check_each_once(ranges, stop);
+  std::vector<cluster::Task> tasks;
+  tasks.reserve(static_cast<std::size_t>(count));
+  for (const ShotRange& r : ranges) {
+    check_stop(stop);
+    const std::int64_t steps = (r.last - r.first) / r.step;
+    for (std::int64_t k = 0; k <= steps; ++k) tasks.push_back({r.first + k * r.step, 1.0});
   }
   return tasks;
 }

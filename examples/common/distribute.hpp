@@ -83,7 +83,12 @@ std::vector<std::string> report_lines(const cluster::Report& report);
 /// \throws FileError for a file that is no journal
 std::string status_text(const std::filesystem::path& journal);
 
-/// Shots of a text: "1-24", "3,7,9-12", with a step "1-99:2". \throws InputError
-std::vector<cluster::Task> parse_shots(const std::string& text);
+/// Largest number of shots that parse_shots() accepts.
+inline constexpr std::int64_t max_listed_shots = 1000000;
+/// \brief Parses a list of shots: "1-24", "3,7,9-12", with a step "1-99:2".
+/// \param stop called between ranges; true ends the parse with Error
+/// \throws InputError for other texts, a shot in two ranges, more than max_listed_shots
+std::vector<cluster::Task> parse_shots(const std::string& text,
+                                       const std::function<bool()>& stop = {});
 
 }  // namespace moho::examples

@@ -80,7 +80,8 @@ Description describe() {
   return d;
 }
 
-Options read_options(const Arguments& arguments, const std::vector<std::string>& command) {
+Options read_options(const Arguments& arguments, const std::vector<std::string>& command,
+                     const std::function<bool()>& stop) {
   Options o;
   const auto given = [&](const char* name) { return arguments.given(name); };
   o.quiet = given("quiet");
@@ -141,7 +142,7 @@ Options read_options(const Arguments& arguments, const std::vector<std::string>&
   static_cast<void>(cluster::words_for(o.work, 0, "out", "programs"));
   if (o.action == Action::compute) {
     if (!given("shots")) throw InputError("--shots is missing: name the shots, 1-24");
-    o.tasks = parse_shots(arguments.text("shots"));
+    o.tasks = parse_shots(arguments.text("shots"), stop);
   }
   for (std::size_t k = 0; k < o.work.command.size(); ++k) {
     o.work.survey[concat("word ", k)] = o.work.command[k];

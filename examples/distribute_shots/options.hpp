@@ -10,6 +10,7 @@
 #include <moho/cluster/job.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct Options {
 /// The options, for --help.
 Description describe();
 /// What was given. \param command the words behind -- \throws InputError
-Options read_options(const Arguments& arguments, const std::vector<std::string>& command);
+Options read_options(const Arguments& arguments, const std::vector<std::string>& command,
+                     const std::function<bool()>& stop = {});
 
 }  // namespace moho::examples::distribute_shots

@@ -10,6 +10,8 @@
 #include <moho/cluster/relay.hpp>
 #include <moho/cluster/result.hpp>
 #include <moho/core/error.hpp>
+#include <moho/io/owned_folder.hpp>
+#include <moho/io/writer.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -40,6 +42,25 @@ void watch_signals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
+// Replaces control characters, which a text of the user may hold, by \n, \t and \xNN.
+std::string one_line(std::string_view text) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string line;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      line += "\\n";
+    } else if (c == '\t') {
+      line += "\\t";
+    } else if (code < 0x20 || code == 0x7f) {
+      line += concat("\\x", digits[code / 16], digits[code % 16]);
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
 fs::path folder_of(const fs::path& journal) {
   return journal.parent_path().empty() ? fs::path(".") : journal.parent_path();
 }
@@ -49,13 +70,44 @@ fs::path cancel_file(const fs::path& journal) {
   return path += ".cancel";
 }
 
+// Throws for journals that cannot be used, before a folder is made.
+void check_journal(const Options& o) {
+  std::error_code error;
+  if (o.resume && !fs::exists(o.journal, error)) {
+    throw InputError(concat("--journal: there is no journal '", o.journal.string(),
+                            "' to resume: begin without --resume"));
+  }
+  const bool filled = fs::is_regular_file(o.journal, error) && fs::file_size(o.journal, error) > 0;
+  if (!filled) return;
+  try {
+    static_cast<void>(cluster::read_journal(o.journal));
+  } catch (const FileError& wrong) {
+    throw InputError(concat("--journal: ", wrong.what()));
+  }
+}
+
+// Throws for folders of --collect that hold files of somebody else.
+void check_collect(const Options& o) {
+  std::error_code error;
+  if (o.collect.empty() || !fs::exists(o.collect, error)) return;
+  for (const cluster::Task& task : o.tasks) {
+    try {
+      io::check_owned_folder(o.collect / concat("shot_", task.shot));
+    } catch (const InputError& wrong) {
+      throw InputError(concat("--collect: ", wrong.what(), ", or name another folder"));
+    }
+  }
+}
+
 int compute(const Options& o) {
   const fs::path folder = folder_of(o.journal);
   std::error_code error;
+  if (o.action != Action::probe) check_journal(o);
+  check_collect(o);
   fs::create_directories(folder, error);
   const auto say = [&](const std::string& line) {
     if (o.quiet) return;
-    std::puts(line.c_str());
+    std::puts(one_line(line).c_str());
     std::fflush(stdout);
   };
   cluster::JournalOptions how;
@@ -81,7 +133,12 @@ int compute(const Options& o) {
   };
   const cluster::OnResult collect = [&](std::int64_t shot, const fs::path& result) {
     if (o.collect.empty()) return;
-    cluster::unpack_result(result, o.collect / concat("shot_", shot));
+    const fs::path own = o.collect / concat("shot_", shot);
+    io::make_owned_folder(own);
+    for (const cluster::ResultPart& part : cluster::read_header(result).parts) {
+      io::remove_abandoned_parts(own / part.name);  // of a run that was killed
+    }
+    cluster::unpack_result(result, own);
   };
   const auto finish = [&](const cluster::Report& report) {
     for (const std::string& line : report_lines(report)) say(line);
@@ -164,7 +221,7 @@ int main(int argc, char** argv) {
   using namespace moho::examples;
   using namespace moho::examples::distribute_shots;
   const auto fail = [](const char* what, int status) {
-    std::fprintf(stderr, "distribute_shots: %s\n", what);
+    std::fprintf(stderr, "distribute_shots: %s\n", one_line(what).c_str());
     return status;
   };
   try {
@@ -184,13 +241,13 @@ int main(int argc, char** argv) {
       flush_output();
       return exit_done;
     }
-    const int status =
-        run(read_options(arguments, command), std::filesystem::read_symlink("/proc/self/exe"));
+    const int status = run(read_options(arguments, command, [] { return signal_seen != 0; }),
+                           std::filesystem::read_symlink("/proc/self/exe"));
     flush_output();
     return status;
   } catch (const InputError& error) {
     return fail(error.what(), exit_usage);
   } catch (const std::exception& error) {
-    return fail(error.what(), exit_failure);
+    return fail(error.what(), signal_seen != 0 ? exit_signal + signal_seen : exit_failure);
   }
 }

@@ -13,6 +13,7 @@
 #include <moho/io/array.hpp>
 #include <moho/io/checksum.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/io/owned_folder.hpp>
 #include <moho/io/writer.hpp>
 
 #include <algorithm>
@@ -86,11 +87,13 @@ class Sharing {
   /// \brief Takes away what an earlier run left, but for a run that goes on, and makes the folder
   /// of parts. A run that neither shares its shots nor goes on leaves both folders alone.
   void begin() {
-    std::error_code error;
     if (m_o.only_shot) return;
-    if (at_places() && !m_o.resume) std::filesystem::remove_all(m_folder, error);
-    if (among_ranks() || m_o.resume) std::filesystem::remove_all(parts_folder(), error);
-    if (among_ranks()) std::filesystem::create_directories(parts_folder(), error);
+    if (at_places()) io::check_owned_folder(m_folder);
+    if (among_ranks()) io::check_owned_folder(parts_folder());
+    if (at_places() && !m_o.resume) io::remove_owned_folder(m_folder);
+    if (among_ranks() || m_o.resume) io::remove_owned_folder(parts_folder());
+    if (at_places()) io::make_owned_folder(m_folder);
+    if (among_ranks()) io::make_owned_folder(parts_folder());
   }
 
   /// All is done: says who computed what, and takes the folders away.
@@ -98,9 +101,8 @@ class Sharing {
     if (!m_total.sites.empty()) {
       for (const std::string& line : report_lines(m_total)) m_session.print("sites     ", line);
     }
-    std::error_code error;
-    if (at_places() || m_o.resume) std::filesystem::remove_all(m_folder, error);
-    if (among_ranks() || m_o.resume) std::filesystem::remove_all(parts_folder(), error);
+    if (at_places() || m_o.resume) io::remove_owned_folder(m_folder);
+    if (among_ranks() || m_o.resume) io::remove_owned_folder(parts_folder());
   }
 
  private:
@@ -226,6 +228,7 @@ class Sharing {
     m_run.folder = m_folder / numbered("evaluation", order.evaluation, "");
     m_run.resume = m_resume;  // the first evaluation alone may have been begun by an earlier run
     for (const auto& entry : std::filesystem::directory_iterator(m_folder, error)) {
+      if (entry.path().filename() == io::owned_folder_marker) continue;
       if (!m_resume || entry.path() != m_run.folder) std::filesystem::remove_all(entry, error);
     }
     std::filesystem::create_directories(m_run.folder, error);

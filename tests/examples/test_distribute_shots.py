@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -262,6 +263,68 @@ class BadInput(DistributeCase):
                     "names the input 'vp'", "--input vp=FILE")
         self.refuse(self.words("1-1000", "--result-bytes", "100000G"), "has room for", "bytes")
         self.refuse(["--journal", self.script, "--status"], "is no journal of moho", status=1)
+
+    def test_lists_of_shots_are_ranges(self):
+        # with little memory: a list by elements would end otherwise
+        limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (2 ** 30, 2 ** 30)), "timeout": 60}
+        for shots, text in (("1-1000000000000", "--shots: the list has 1e+12 shots (allowed: up to 1000000 in a run)"),
+                            ("0-9223372036854775807", "(allowed: up to 1000000 in a run)"),
+                            ("9223372036854775808", "'9223372036854775808' (allowed: numbers from 0"),
+                            ("1-999999:2,2-999998:4,500001-600000:7", "is there twice"),
+                            ("0-9223372036854775800:922337203685477580,9223372036854775800", "the shot 9223372036854775800 is"),
+                            ("3-900:10,4-900:15,13", "the shot 13 is there twice")):
+            done = subprocess.run([self.program, *self.words(shots)], cwd=self.folder, capture_output=True, text=True, **limits)
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertIn(text, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+            self.assertFalse(os.path.exists(self.path("run")))
+        # progressions that never meet
+        self.go("9223372036854775806-9223372036854775807:5,3-99:48,4-100:48")
+        self.assert_there([9223372036854775806, 3, 51, 99, 4, 52, 100])
+
+    def test_ranges_agree_with_elements(self):
+        chance = random.Random(17)
+        for _ in range(40):
+            ranges = [(first, first + chance.randint(0, 40), chance.randint(1, 12))
+                      for first in (chance.randint(0, 60) for _ in range(chance.randint(2, 3)))]
+            shots = [shot for first, last, step in ranges for shot in range(first, last + 1, step)]
+            text = ",".join(f"{first}-{last}:{step}" for first, last, step in ranges)
+            done = self.call("--journal", "j/j.txt", "--sites", "none.cfg", "--shots", text, "--", "true")
+            twice = len(set(shots)) < len(shots)
+            self.assertEqual("is there twice" in done.stderr, twice, text + done.stderr)
+            if twice:
+                number = int(done.stderr.split("the shot ")[1].split()[0])
+                self.assertGreater(shots.count(number), 1, text)
+
+    def test_collecting_replaces_no_file_of_others(self):
+        os.makedirs(self.path("got/shot_2"))
+        self.write("got/shot_2/data.txt", "mine")
+        self.refuse(self.words("1-3"), "--collect: '", "got/shot_2' is a folder that no run of moho made", "move it away")
+        with open(self.path("got/shot_2/data.txt")) as file:
+            self.assertEqual(file.read(), "mine")
+        self.assertFalse(os.path.exists(self.path("run")))
+        os.rename(self.path("got/shot_2"), self.path("kept"))
+        os.symlink(self.path("kept"), self.path("got/shot_2"))
+        self.refuse(self.words("1-3"), "is a symbolic link")
+        os.remove(self.path("got/shot_2"))
+        self.go("1-3")
+        self.assert_there([1, 2, 3])
+        # what a run that was killed left is removed by the next one
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        self.write(f"got/shot_3/data.txt.part-{dead.pid}-0", "half")
+        self.go("1-3", "--resume")
+        self.assertEqual(sorted(os.listdir(self.path("got/shot_3"))), [".moho_folder", "data.txt"])
+
+    def test_refusals_make_no_folders_and_keep_to_a_line(self):
+        table = self.write("new.csv", "x,y\n1,2\n")
+        for journal in (table, self.path("new.csv")):
+            self.refuse(self.words("1-2", journal=journal), "is no journal of moho")
+        self.refuse(self.words("1-2", "--resume", journal="none/journal.txt"), "there is no journal")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["new.csv", "shot.py", "sites.cfg", "tries"])
+        for words in (self.words("1\n2"), self.words("1-2", "--name", "a\nb"), self.words("1-2", "--input", "a\nb")):
+            self.refuse(words, "\\n")
+            self.assertEqual(self.call(*words).stderr.count("\n"), 1)
 
     def test_journals(self):
         self.go("1-2")
@@ -567,6 +630,12 @@ class Sites(PlacesCase):
         environment = self.places()
         os.makedirs(self.path("many/sites"))
         self.write("many/sites/mine.txt", "mine")
+        os.makedirs(self.path("users/.moho_sites"))
+        self.write("users/.moho_sites/thesis.txt", "mine")
+        done = self.run_program(program, *self.survey, "--out", "users", "--sites", self.path("sites.cfg"),
+                                environment=environment, status=2)
+        self.assertIn("is a folder that no run of moho made", done.stderr)
+        self.assertTrue(os.path.exists(self.path("users/.moho_sites/thesis.txt")))
         done = self.run_program(program, *self.survey, "--snapshot-every", "0.1", "--out", "many", "--sites",
                                 self.path("sites.cfg"), environment=environment)
         self.assertIn("5 shots are done", done.stdout)

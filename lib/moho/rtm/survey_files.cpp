@@ -269,9 +269,9 @@ void SurveyFiles::index_summary(const fs::path& path) {
   nlohmann::json summary;
   try {
     summary = nlohmann::json::parse(file.text(file.size()));
-  } catch (const nlohmann::json::exception& error) {
-    throw FileError(concat("'", path.string(), "' is no JSON (", error.what(),
-                           "): give the summary.json that model_waves wrote"));
+  } catch (const nlohmann::json::parse_error& error) {
+    throw FileError(concat("'", path.string(), "' is no JSON (its byte ", error.byte,
+                           " is wrong): give the summary.json that model_waves wrote"));
   }
   const auto refuse = [&](const std::string& what) {
     return FileError(concat("'", path.string(), "': ", what,
