@@ -93,6 +93,8 @@ std::vector<OptionText> data_options(const std::string& option, const std::strin
        concat("ricker:FREQUENCY[:DELAY], ormsby:F1,F2,F3,F4[:DELAY], or file:PATH[:INTERVAL] "
               "(default: the one that the data name, else ",
               default_wavelet, ")")},
+      flag("allow-left-out",
+           "go on although more than a tenth of shots or traces is outside of the model"),
       flag("replace-wavelet",
            "take --wavelet, and --wavelet-zero, although the data name another wavelet: for data "
            "that were filtered or shifted since"),
@@ -140,6 +142,7 @@ void read_data_options(const Arguments& arguments, const std::string& program,
   texts.data = arguments.text(option);
   if (given("wavelet-zero")) texts.zero = rtm::parse_wavelet_zero(text("wavelet-zero"));
   choose_wavelet(arguments, option, texts);
+  texts.allow_left_out = given("allow-left-out");
   if (given("time")) texts.time = arguments.number("time", "positive, in seconds", 0.0, false);
   texts.true_model = model;
   texts.true_model.parameters.clear();

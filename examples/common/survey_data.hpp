@@ -5,6 +5,7 @@
 /// \brief The data of programs that migrate or invert: gathers in files, or modelled with a model
 /// of their own.
 
+#include "common/data_check.hpp"
 #include "common/survey.hpp"
 
 #include <moho/rtm/gathers.hpp>
@@ -28,7 +29,8 @@ struct DataTexts {
   std::string wavelet;           ///< of the source
   std::string wavelet_note;      ///< where it comes from: "(default)"; empty: --wavelet
   rtm::WaveletZero zero = rtm::WaveletZero::start;
-  double time = 0.0;  ///< seconds; 0: as long as the data, 1 s for modelled data
+  bool allow_left_out = false;  ///< more than a tenth of shots or traces may be outside
+  double time = 0.0;            ///< seconds; 0: as long as the data, 1 s for modelled data
 
   /// Are they modelled?
   bool modelled() const { return data == "modelled"; }
@@ -85,9 +87,13 @@ SurveyData<Dim> open_data(const std::string& option, const DataTexts& texts, con
     data.sources_name = data.receivers_name = concat("--", option, " ", texts.data);
     try {
       data.survey.emplace(texts.data, texts.survey);
+      check_left_out(data.sources_name, left_out_of<Dim>(grid, data.survey->shots()),
+                     texts.survey.elevations, texts.allow_left_out);
       data.survey->keep_inside(grid);
     } catch (const Error& error) {
-      const std::string text = concat(data.sources_name, ": ", error.what());
+      const std::string said = error.what();
+      const std::string text =
+          said.rfind(data.sources_name, 0) == 0 ? said : concat(data.sources_name, ": ", said);
       if (dynamic_cast<const FileError*>(&error) != nullptr) throw FileError(text);
       throw InputError(text);
     }

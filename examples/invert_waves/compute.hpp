@@ -49,6 +49,7 @@ struct Plan {
   double seconds = 0.0;             ///< estimate for an evaluation
   std::vector<std::string> stream;  ///< how gradients stream, for people; empty: they do not
   stream::StreamPlan stream_plan;   ///< the same
+  std::string onset_note;           ///< data that begin far from first arrivals; empty: none do
 };
 
 /// A row of history.csv.
@@ -152,7 +153,8 @@ struct Job {
   std::function<bool()> stop;  ///< is it time to begin no other evaluation?
 
   std::function<rtm::ShotGather<Dim>(std::size_t)> gather;  ///< reads a shot; none: modelled
-  std::function<void(const std::string&)> note;             ///< told what reading a shot left out
+  bool check_onsets = false;  ///< compares beginnings of data with first arrivals
+  std::function<void(const std::string&)> note;  ///< told what reading a shot left out
   /// All is planned; false stops.
   std::function<bool(const Plan&)> begins;
   /// An evaluation was told to the search.

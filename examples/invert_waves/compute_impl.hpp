@@ -72,11 +72,14 @@ class Inversion {
     m_job.together([&] {
       const ScopedPhase<Instance<Memory>> phase(m_exec, m_phases, "plan");
       m_plan = planner.make();
+      if (m_job.check_onsets) m_plan.onset_note = m_shots.check_onsets();
     });
     if constexpr (!ShotsType::streamed) {
       if (m_job.agree) {
         const SourceField way = m_job.agree(m_plan.source_field);
+        const std::string note = m_plan.onset_note;
         m_job.together([&] { m_plan = planner.with_way(way); });
+        m_plan.onset_note = note;
       }
     }
     m_plan.device = m_device;

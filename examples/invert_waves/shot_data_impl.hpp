@@ -4,6 +4,7 @@
 /// \file
 /// \brief The shots of an inversion: models, and data in a band, wherever waves are stepped.
 
+#include "common/data_check.hpp"
 #include "common/format.hpp"
 #include "common/memory.hpp"
 #include "invert_waves/compute.hpp"
@@ -94,6 +95,27 @@ class ShotData {
   double size() const { return m_size; }
   /// Takes it from elsewhere, where not all shots are there.
   void set_size(double size) { m_size = size; }
+
+  /// What is to be said of the times at which data begin, after the first set_band().
+  std::string check_onsets() const {
+    const double dt = m_plan.time.dt;
+    const std::vector<double> samples = m_job.wavelet(dt);
+    const rtm::WaveletTimes wavelet = rtm::wavelet_times(samples, dt);
+    // a Ricker wavelet's highest frequency is 2.4 times that of its peak
+    OnsetCheck check(wavelet, 2.4 / wave::highest_frequency(samples, dt));
+    eikonal::Model<T, Dim, Memory> model;
+    model.velocity = m_start.vp;
+    model.epsilon = m_start.epsilon;
+    model.delta = m_start.delta;
+    for (const std::size_t k : shots_to_check<Dim>(m_job.shots.size())) {
+      const rtm::ShotGather<Dim> gather = m_job.gather(k);
+      if (gather.shot.receivers.empty()) continue;
+      const double shift = m_o.zero == rtm::WaveletZero::peak ? wavelet.peak : 0.0;
+      check.add(gather.samples, gather.count, gather.dt, gather.t0 + shift,
+                rtm::arrival_times<T, Dim, Memory>(m_exec, m_job.grid, model, gather.shot));
+    }
+    return check.note();
+  }
 
   /// The corner of a band's low-pass, Hz; 0: none.
   double frequency_of(int band) const {

@@ -47,6 +47,7 @@ struct Plan {
   double seconds = 0.0;               ///< estimate for all shots
   wave::MemoryNeed memory;            ///< of the largest shot, without snapshots
   int at_once = 1;                    ///< shots that are migrated at once
+  std::string onset_note;             ///< data that begin far from first arrivals; empty: none do
 };
 
 /// The sums of one shot on its part of the model.
@@ -89,6 +90,7 @@ struct Job {
   rtm::OffsetOptions<Dim> offsets;  ///< columns are nodes of the whole model
 
   std::function<rtm::ShotGather<Dim>(std::size_t)> gather;  ///< reads a shot; none: modelled
+  bool check_onsets = false;  ///< compares beginnings of data with first arrivals
   /// Calls a function on all ranks; if it throws on one, all throw the same.
   std::function<void(const std::function<void()>&)> together;
   /// Is it this process that computes a shot? Asked in the order of the shots, once each.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "common/data_check.hpp"
 #include "common/failed_step.hpp"
 #include "common/summary.hpp"
 #include "migrate_shots/compute.hpp"
@@ -76,6 +77,7 @@ class Migration {
     m_job.together([&] {
       const ScopedPhase<Instance<Memory>> phase(m_exec, m_phases, "plan");
       m_planner->make_plan(m_exec);
+      if (m_job.check_onsets) m_planner->take_onsets(check_onsets());
     });
     if (!m_job.begins(m_plan)) return;
     const auto instances = instances_at_once(m_exec, m_plan.at_once);
@@ -193,9 +195,32 @@ class Migration {
     return gather;
   }
 
+  // What is to be said of the times at which data begin.
+  std::string check_onsets() const {
+    const rtm::WaveletTimes& wavelet = m_planner->wavelet_times();
+    // a Ricker wavelet's highest frequency is 2.4 times that of its peak
+    OnsetCheck check(wavelet, 2.4 / m_plan.frequency);
+    for (const std::size_t k : shots_to_check<Dim>(m_job.shots.size())) {
+      const rtm::ShotGather<Dim> gather = m_job.gather(k);
+      if (gather.shot.receivers.empty()) continue;
+      const rtm::ShotWindow<Dim> window = m_planner->window_of(m_job.shots[k]);
+      ModelValues<T> room;
+      ModelValues<T>& part = m_planner->part_of(*m_job.values, window, room);
+      const double shift = m_o.zero == rtm::WaveletZero::peak ? wavelet.peak : 0.0;
+      check.add(gather.samples, gather.count, gather.dt, gather.t0 + shift,
+                arrivals(window, part, gather.shot));
+    }
+    return check.note();
+  }
+
+  std::vector<double> arrivals_of_mute(const rtm::ShotWindow<Dim>& window, ModelValues<T>& values,
+                                       const wave::Shot<Dim>& shot) const {
+    if (m_o.mute.kind != rtm::MuteOptions::Kind::arrivals) return {};
+    return arrivals(window, values, shot);
+  }
+
   std::vector<double> arrivals(const rtm::ShotWindow<Dim>& window, ModelValues<T>& values,
                                const wave::Shot<Dim>& shot) const {
-    if (m_o.mute.kind != rtm::MuteOptions::Kind::arrivals) return {};
     const TimelineSpan span(m_job.timeline, "first arrivals");
     eikonal::Model<T, Dim, Memory> model;
     model.velocity = to_field<T, Dim, Memory>(m_exec, window.grid, values, "vp");
@@ -270,7 +295,7 @@ class Migration {
     options.normalise = m_o.normalise;
     options.end_taper = m_job.gather ? 0.5 / m_plan.frequency : 0.0;
     rtm::PreparedShot<Dim> data =
-        rtm::prepare(gather, options, arrivals(window, part, gather.shot));
+        rtm::prepare(gather, options, arrivals_of_mute(window, part, gather.shot));
     if (m_job.data && k == 0) {
       if (alone) {
         m_job.data(gather, data);

@@ -38,6 +38,8 @@ class Planner {
 
   /// What was found.
   const Plan& plan() const { return m_plan; }
+  /// Adds what is to be said of the times at which data begin.
+  void take_onsets(const std::string& note) { m_plan.onset_note = note; }
   /// Options of modelling, with the time step of all shots.
   const wave::ModellingOptions<Dim>& options() const { return m_options; }
   /// Of the wavelet.

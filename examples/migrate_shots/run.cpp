@@ -66,6 +66,7 @@ class Program {
     m_list.share();
     m_job.progress = m_list.progress();
     m_job.together = [&](const std::function<void()>& function) { processes.together(function); };
+    m_job.check_onsets = m_data.survey && processes.root() && !m_o.only_shot;
     m_job.timeline = &m_timeline;
     m_boxes_told = !processes.root();
     m_timeline.name_thread("run");
@@ -112,6 +113,7 @@ class Program {
       };
     }
     const int rank = m_session.processes().rank();
+    if (m_data.survey && !m_o.plan) check_data(rank);
     m_job.scratch = m_session.folder() / (rank == 0 ? "snapshots" : concat("snapshots_", rank));
     prepare_offsets();
 
@@ -130,6 +132,18 @@ class Program {
     if (data == nullptr) return;
     m_session.summary["data"] = *data;
     m_entries[k].remove("data");
+  }
+
+  // Refuses traces that cannot be migrated, before the first result.
+  void check_data(int rank) {
+    std::optional<std::size_t> only;
+    if (m_o.only_shot) {
+      std::vector<std::int64_t> numbers;
+      for (const auto& shot : m_job.shots) numbers.push_back(shot.number);
+      only = find_only_shot(numbers, *m_o.only_shot);
+    }
+    check_traces<Dim>(m_data.sources_name, *m_data.survey, only, rank,
+                      m_session.processes().size());
   }
 
   void prepare_offsets() {
@@ -183,6 +197,7 @@ class Program {
 
   bool begin(const Plan& plan) {
     m_plan = plan;
+    if (!plan.onset_note.empty()) m_data.notes.push_back("note: " + plan.onset_note);
     print_plan();
     Json& summary = m_session.summary;
     summary["asked"] = asked_json(m_o);

@@ -162,6 +162,69 @@ def npy(array):
     return buffer.getvalue()
 
 
+class DataChecks:
+    """Data that do not belong to the model or cannot be used; subclasses have what DataWavelets needs."""
+
+    def refuse_data(self, data, more, *words):
+        """Status 2, one line, and no result."""
+        done = self.call(*self.model, *more, self.option, data, "--no-plot", "--out", "bad")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stdout + done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertEqual([name for name in os.listdir(self.path("bad")) if not name.startswith(".")]
+                         if os.path.exists(self.path("bad")) else [], [])
+
+    def other_spacing(self, spacing, *more):
+        survey = list(self.survey)
+        survey[survey.index("--spacing") + 1] = spacing
+        return [*survey, *more]
+
+    def test_positions_outside(self):
+        self.model_data([], "d")
+        own = self.survey[self.survey.index("--spacing") + 1]
+        half = str(int(own) / 2)
+        for data in ("d", "d/gather.sgy"):
+            self.refuse_data(data, self.other_spacing(half), f"{self.option} {data}: 1 of 2 shots and ", "check --spacing",
+                             "; --allow-left-out leaves them out")
+            self.refuse_data(data, [*self.survey, "--origin", "400,0"], "1 of 2 shots and ", "check --origin")
+            done = self.call(*self.model, *self.other_spacing(half), self.option, data, "--plan", "--allow-left-out",
+                             "--wavelet", "ricker:15")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("1 shot left out", done.stdout)
+        self.refuse_data("d", self.other_spacing("0.5", "--allow-left-out"), "2 of 2 shots and ", "check --spacing")
+        self.refuse_data("d/gather.sgy", [*self.survey, "--elevations", "depth"], "try --elevations standard")
+
+    def test_intervals(self):
+        self.model_data(["--interval", "0.0015"], "d")
+        with open(self.path("d/gather.sgy"), "rb") as file:
+            content = bytearray(file.read())
+        for interval, said in ((1500, ""), (4000, " s after first arrivals of the model (median of "),
+                               (400, " s before first arrivals of the model (median of ")):
+            samples = int.from_bytes(content[3220:3222], "big")
+            content[3216:3218] = interval.to_bytes(2, "big")
+            for trace in range(3600, len(content), 240 + 4 * samples):
+                content[trace + 116:trace + 118] = interval.to_bytes(2, "big")
+            self.write("line.sgy", bytes(content))
+            at = self.survey.index("--time")
+            survey = self.survey[:at] + self.survey[at + 2:]
+            done = self.call(*self.model, *survey, self.option, "line.sgy", "--plan")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("note: the data begin" in done.stdout, bool(said), done.stdout)
+            self.assertIn(said, done.stdout)
+            self.assertEqual("check the interval between samples (--data-interval)" in done.stdout, bool(said))
+
+    def test_traces_are_checked_first(self):
+        self.model_data([], "d")
+        good = np.load(self.path("d/gather_0002.npy"))
+        nan = good.copy()
+        nan[3, 5] = np.nan
+        for content, words in ((npy(nan), ("shot 2: trace 4 is nan at sample 6",)), (npy(good[:, :-7]), ("samples in a trace",)),
+                               (npy(good)[:-100], ("gather_0002.npy",)), (npy(good.astype("M8[s]")), ("gather_0002.npy",)),
+                               (npy(good[:-1]), ("gather_0002.npy' has the shape",))):
+            self.write("d/gather_0002.npy", content)
+            self.refuse_data("d", self.survey, f"{self.option} d: ", *words)
+
+
 class DataWavelets:
     """The wavelet of data of model_waves; subclasses have `option`, `model` and `survey` without --wavelet."""
 

@@ -328,10 +328,10 @@ class Data(Case):
             self.assertIn(said, done.stdout if value == 0.0 else done.stderr)
 
 
-class Wavelets(support.DataWavelets, Case):
+class Checks(support.DataWavelets, support.DataChecks, Case):
     option, model = "--data", ["--vp", "start.npy"]
-    survey = ["--spacing", "20", "--time", "0.4", "--boundary", "sponge:16"]
-    spread = ["--source", "100,40:1100,40:2", "--receivers", "0,700:1200,700:31"]
+    survey = ["--spacing", "20", "--time", "0.8", "--boundary", "sponge:16"]
+    spread = ["--source", "100,40:1100,40:2", "--receivers", "0,300:1200,300:31"]
 
     def setUp(self):
         super().setUp()
@@ -341,6 +341,19 @@ class Wavelets(support.DataWavelets, Case):
     def test_default(self):
         said = self.plan("modelled", "--true-vp", "3000", "--source", "300,40")
         self.assertEqual(said, "ricker:15 (default)")
+
+    def test_bands(self):
+        self.model_data([], "d")
+        # a period in the record, and something of the data
+        self.refuse_data("d", [*self.survey, "--bands", "1.2,8"], "--bands: 1.2 Hz has a period of 0.833 s, and the record is 0.8 s",
+                         "allowed: from 1.25 Hz")
+        self.refuse_data("modelled", [*self.survey, "--bands", "1.2"], "--bands: 1.2 Hz has a period")
+        for number in (1, 2):
+            gather = np.load(self.path(f"d/gather_000{number}.npy"))
+            samples = np.arange(gather.shape[1])
+            np.save(self.path(f"d/gather_000{number}.npy"),
+                    (np.cos(np.pi * samples) * np.hanning(gather.shape[1]) * np.ones_like(gather)).astype(np.float32))
+        self.refuse_data("d", [*self.survey, "--bands", "3"], "--bands: below 3 Hz", "of the data's amplitude is left")
 
 
 class Failures(support.Overflows, Case):

@@ -294,7 +294,7 @@ class Data(Case):
         self.assertIn("nothing to migrate", json.dumps(r.summary["migrated"]), "all of its samples are zero")
 
 
-class Wavelets(support.DataWavelets, Case):
+class Checks(support.DataWavelets, support.DataChecks, Case):
     option, model = "--shots", ["--vp", "true.npy"]
     survey = ["--spacing", "10", "--time", "0.4", "--boundary", "sponge:20"]
     spread = ["--source", "300,20:900,20:2", "--receivers", "0,20:1200,20:61"]
