@@ -65,6 +65,8 @@ def write_whole(path, write):
     """Writes a file under a temporary name, and renames it when it is whole."""
     temporary = f"{path}.part"
     try:
+        if os.path.lexists(temporary):
+            os.remove(temporary)  # writing would follow a link
         write(temporary)
         os.replace(temporary, path)
     except OSError as error:

@@ -260,6 +260,8 @@ def save(figure, path, dpi):
     kind = os.path.splitext(path)[1].lstrip(".") or "png"
     temporary = f"{path}.part"
     try:
+        if os.path.lexists(temporary):
+            os.remove(temporary)  # writing would follow a link
         figure.savefig(temporary, dpi=dpi, format=kind)
         os.replace(temporary, path)
     except (OSError, ValueError) as error:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/acquisition.hpp"
 
-#include <moho/io/input_file.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/io/text_file.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -44,7 +44,12 @@ Points<Dim> read_points(const std::string& what, const std::string& text) {
     }
     return parse_points<Dim>(what, text);
   }
-  const io::Table table = read_table(text);
+  io::Table table;
+  try {
+    table = read_table(text);
+  } catch (const FileError& error) {
+    throw FileError(what.empty() ? error.what() : concat(what, ": ", error.what()));
+  }
   const char* const names = Dim == 2 ? "x,z" : "x,y,z";
   Index<Dim> columns{};
   for (int d = 0; d < Dim; ++d) {
@@ -91,15 +96,25 @@ std::size_t count_points(const std::vector<std::string>& texts) {
 
 template <int Dim>
 std::vector<wave::Shot<Dim>> read_shots(const std::string& path) {
-  const io::InputFile file(path);
-  return parse_shots<Dim>(file.text(file.size()), path);
+  std::string text;
+  try {
+    text = io::read_text(path);
+  } catch (const FileError& error) {
+    throw FileError(concat("--shots: ", error.what()));
+  }
+  return parse_shots<Dim>(text, path);
 }
 
 std::vector<double> read_wavelet(const wave::WaveletText& text, double dt) {
   if (text.kind != wave::WaveletText::Kind::file) return wave::make_wavelet(text, dt);
-  const io::Table table = read_table(text.path);
+  io::Table table;
+  try {
+    table = read_table(text.path);
+  } catch (const FileError& error) {
+    throw FileError(concat("--wavelet: ", error.what()));
+  }
   if (table.columns > 2) {
-    throw FileError(concat(text.path, ": it has ", table.columns,
+    throw FileError(concat("--wavelet: ", text.path, ": it has ", table.columns,
                            " columns (allowed: time and amplitude, or amplitude alone)"));
   }
   std::vector<double> samples;

@@ -5,7 +5,7 @@
 #include "common/suggestions.hpp"
 
 #include <moho/core/space.hpp>
-#include <moho/io/input_file.hpp>
+#include <moho/io/text_file.hpp>
 #include <moho/wave/text.hpp>
 
 #include <boost/program_options.hpp>
@@ -169,8 +169,7 @@ std::vector<po::option> read_file(const Description& description, const std::str
                                   std::map<std::string, std::string>& written) {
   std::string text;
   try {
-    const io::InputFile opened(file);
-    text = opened.text(opened.size());
+    text = io::read_text(file, std::uint64_t{1} << 24);
   } catch (const FileError& error) {
     throw InputError(concat("--config ", file, ": cannot be read: ", error.what()));
   }

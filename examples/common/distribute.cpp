@@ -11,6 +11,7 @@
 #include <moho/core/error.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/owned_folder.hpp>
+#include <moho/io/text_file.hpp>
 
 #include <sys/statvfs.h>
 
@@ -300,8 +301,7 @@ std::vector<std::unique_ptr<cluster::Site>> open_sites(
     std::int64_t shots, const std::function<void(const std::string&)>& say) {
   std::string text;
   try {
-    const io::InputFile file(texts.sites);
-    text = file.text(file.size());
+    text = io::read_text(texts.sites, std::uint64_t{1} << 24);
   } catch (const FileError& error) {
     throw InputError(concat("--sites ", texts.sites, ": ", error.what()));
   }

@@ -37,7 +37,7 @@ template <class T>
 void read_parameter(const std::string& option, const std::string& path, const EarthModelOptions& o,
                     EarthModel<T>& model, std::string& first, bool& has_spacing) {
   const auto blamed = [&](const std::exception& error) {
-    return concat("--", option, ": ", error.what());
+    return concat("--", o.prefix, option, ": ", error.what());
   };
   io::LoadedModel<T> file;
   try {
@@ -48,27 +48,27 @@ void read_parameter(const std::string& option, const std::string& path, const Ea
     throw FileError(blamed(error));
   }
   if (first.empty()) {
-    first = concat("--", option, " ", path);
+    first = concat("--", o.prefix, option, " ", path);
     model.shape = file.values.shape;
     model.spacing = file.spacing;
     model.origin = file.origin;
     has_spacing = file.has_spacing();
   } else if (file.values.shape != model.shape) {
-    throw InputError(concat("--", option, " ", path, ": its shape is ",
+    throw InputError(concat("--", o.prefix, option, " ", path, ": its shape is ",
                             io::shape_string(file.values.shape),
                             " (allowed: ", io::shape_string(model.shape), ", that of ", first,
                             "): give all parameters on the same nodes"));
   } else if (file.has_spacing() && has_spacing) {
     for (std::size_t d = 0; d < model.spacing.size(); ++d) {
       if (std::fabs(file.spacing[d] - model.spacing[d]) <= 1e-4 * model.spacing[d]) continue;
-      throw InputError(concat("--", option, " ", path, ": its nodes are ", file.spacing[d],
-                              " m apart (allowed: ", model.spacing[d], " m, as in ", first,
-                              "): give all parameters on the same nodes"));
+      throw InputError(concat("--", o.prefix, option, " ", path, ": its nodes are ",
+                              file.spacing[d], " m apart (allowed: ", model.spacing[d],
+                              " m, as in ", first, "): give all parameters on the same nodes"));
     }
   }
   if (option == "vp") {
-    to_metres_per_second(concat("--vp ", path), o.velocity_unit, file.value_unit, file.length_unit,
-                         file.values.data, model.notes);
+    to_metres_per_second(concat("--", o.prefix, "vp ", path), o.velocity_unit, file.value_unit,
+                         file.length_unit, file.values.data, model.notes);
   }
   if (is_angle(option) && o.degrees) {
     for (T& value : file.values.data) value = static_cast<T>(static_cast<double>(value) * pi / 180);
@@ -168,7 +168,7 @@ EarthModel<T> load_earth_model(const EarthModelOptions& o) {
       read_parameter(option, given->second, o, model, first, has_spacing);
     }
   }
-  model.name = concat("--vp ", o.parameters.at("vp"));
+  model.name = concat("--", o.prefix, "vp ", o.parameters.at("vp"));
   if (first.empty()) {
     if (o.shape.empty()) {
       throw InputError(

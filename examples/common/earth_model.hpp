@@ -24,6 +24,7 @@ struct EarthModelOptions {
   std::vector<std::int64_t> shape;  ///< needed if all parameters are numbers
   std::vector<double> spacing;      ///< empty: that of the file; one value: along all axes
   std::vector<double> origin;       ///< empty: that of the file, or zero
+  std::string prefix;               ///< of the parameters' options, for messages: "" or "true-"
   bool degrees = false;             ///< theta and phi of files and plain numbers are in degrees
   VelocityUnit velocity_unit = VelocityUnit::unsaid;  ///< of vp
 };

@@ -7,11 +7,33 @@
 #include <moho/io/input_file.hpp>
 #include <moho/io/npy.hpp>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 
 namespace moho::examples {
+
+namespace {
+
+// Bytes that this process may still take of its limited address space, and what it has taken (in
+// MemoryEstimate::process); nothing where it is not limited.
+std::optional<double> room_of_process() {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  double pages = 0.0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const double taken = pages * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  const double room = static_cast<double>(limit.rlim_cur) - taken;
+  // allocators and threads reserve more addresses than they use
+  return std::max(0.9 * room, 0.0) + MemoryEstimate::process;
+}
+
+}  // namespace
 
 MemoryLimit memory_limit(const CommonOptions& options, bool on_host, int sharing) {
   const HostMemory left = host_memory();
@@ -19,6 +41,11 @@ MemoryLimit memory_limit(const CommonOptions& options, bool on_host, int sharing
   limit.bytes = limit.shown = std::floor(static_cast<double>(left.bytes) / 20.0 * 19.0 / sharing);
   limit.why = left.of_control_group ? "the limit of this process's control group" : "what is free";
   if (sharing > 1) limit.why += concat(" for each of ", sharing, " ranks of this machine");
+  if (const auto room = room_of_process(); room && *room < limit.bytes) {
+    limit.bytes = *room;
+    limit.shown = std::max(*room - MemoryEstimate::process, 0.0);
+    limit.why = "the limit of this process's address space, ulimit -v";
+  }
   const auto asked = static_cast<double>(options.memory);
   if (on_host && options.memory > 0 && asked + MemoryEstimate::process < limit.bytes) {
     limit.bytes = asked + MemoryEstimate::process;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/output_folder.hpp"
 
+#include "common/result_names.hpp"
+
 #include <moho/core/error.hpp>
 #include <moho/io/model.hpp>
+#include <moho/io/owned_folder.hpp>
 #include <moho/io/writer.hpp>
 
 #include <fcntl.h>
@@ -25,6 +28,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* lock_name = ".moho_lock";
 constexpr const char* summary_name = "summary.json";
+// of make_scratch(): removed when a run that was killed left them
+constexpr const char* scratch_names[] = {".moho_ranks", ".moho_snapshots"};
 
 std::string host_name() {
   char name[256] = "";
@@ -49,6 +54,34 @@ std::string content_of(int descriptor) {
   return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : std::string();
 }
 
+// What a path is, without following a symbolic link; empty for a plain file and for none.
+std::string kind_of(const fs::path& path) {
+  std::error_code error;
+  switch (fs::symlink_status(path, error).type()) {
+    case fs::file_type::not_found:
+    case fs::file_type::none:
+    case fs::file_type::regular:
+      return {};
+    case fs::file_type::symlink:
+      return "a symbolic link";
+    case fs::file_type::directory:
+      return "a folder";
+    case fs::file_type::fifo:
+      return "a named pipe";
+    default:
+      return "no plain file";
+  }
+}
+
+// Whether an earlier run wrote this text into its lock: "<program>, process <id> on <host>, ...".
+bool is_lock_text(const std::string& text) {
+  std::istringstream words(text);
+  std::string program, process, on, host;
+  long id = 0;
+  return text.empty() ||
+         (words >> program >> process >> id >> on >> host && process == "process" && on == "on");
+}
+
 // Does the process live that a lock's text names? One of another machine may.
 bool lives(const std::string& holder) {
   std::istringstream words(holder);
@@ -61,10 +94,6 @@ bool lives(const std::string& holder) {
 }
 
 }  // namespace
-
-bool is_plain_name(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
-}
 
 OutputFolder::OutputFolder(std::string program, std::string option, const std::string& folder,
                            const std::vector<InputName>& inputs)
@@ -112,16 +141,32 @@ void OutputFolder::refuse_held(const std::string& holder) const {
                          "name another folder"));
 }
 
+void OutputFolder::refuse_lock(const std::string& what) const {
+  throw InputError(
+      concat(m_option, ": ", m_lock_path.string(), " ", what,
+             " (allowed: a plain file that an earlier run left): move it away, or name "
+             "another folder"));
+}
+
 void OutputFolder::take() {
   for (;;) {
     const int file =
         ::open(m_lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    const int reason = errno;
     struct stat mine {};
+    if (const std::string kind = kind_of(m_lock_path); !kind.empty()) {
+      if (file >= 0) ::close(file);
+      refuse_lock("is " + kind);
+    }
     if (file < 0 || ::fstat(file, &mine) != 0 || !S_ISREG(mine.st_mode)) {
-      const int reason = file < 0 ? errno : EINVAL;
       if (file >= 0) ::close(file);
       throw FileError(concat(m_option, ": the folder cannot be written to (", std::strerror(reason),
                              "): name a folder that you may write to"));
+    }
+    if (mine.st_nlink > 1 || !is_lock_text(content_of(file))) {
+      ::close(file);
+      refuse_lock(mine.st_nlink > 1 ? "is a file with another name as well (a hard link)"
+                                    : "holds a text that no run wrote");
     }
     int failed = ::flock(file, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
     if (failed != 0 && failed != EWOULDBLOCK && failed != EINTR) {
@@ -155,14 +200,25 @@ void OutputFolder::take() {
 
 void OutputFolder::release() noexcept {
   if (m_lock < 0) return;
+  for (const fs::path& scratch : m_scratch) io::remove_owned_folder(scratch);
+  m_scratch.clear();
   ::unlink(m_lock_path.c_str());  // while it is locked
   ::close(m_lock);
   m_lock = -1;
 }
 
+void OutputFolder::check_plain(const fs::path& path) const {
+  const std::string kind = kind_of(path);
+  if (kind.empty() || input_of(path) != nullptr) return;  // claim() says what is read there
+  throw InputError(concat(m_option, ": ", path.string(), " is ", kind,
+                          " (allowed: plain files where results are written): move it away, or "
+                          "name another folder"));
+}
+
 void OutputFolder::read_summary() {
   const fs::path path = m_path / summary_name;
   std::error_code error;
+  check_plain(path);
   if (!fs::is_regular_file(path, error)) return;
   Json summary;
   try {
@@ -179,7 +235,7 @@ void OutputFolder::read_summary() {
     const Json* const names = m_earlier.find(list);
     if (names == nullptr) continue;
     for (const std::string& name : names->texts()) {
-      if (is_plain_name(name)) m_owned.insert(name);
+      if (is_result_name(m_program, name)) m_owned.insert(name);
     }
   }
 }
@@ -204,7 +260,14 @@ void OutputFolder::claim(const std::vector<std::string>& names) {
     }
   }
   for (const std::string& name : names) {
+    if (!is_result_name(m_program, name)) {
+      throw Error(concat("'", name, "' is missing among the results of ", m_program,
+                         " (examples/common/result_names.cpp): add it there"));
+    }
     const fs::path path = m_path / name;
+    check_plain(path);
+    // as the plotting programs name theirs
+    if (path.extension() == ".png") check_plain(path.string() + ".part");
     std::error_code error;
     if (m_owned.count(name) > 0 ||
         fs::symlink_status(path, error).type() == fs::file_type::not_found) {
@@ -215,14 +278,34 @@ void OutputFolder::claim(const std::vector<std::string>& names) {
                             "summary.json of ",
                             m_program, " lists): move it away, or name another folder"));
   }
+  remove_left_over(names);
+  if (m_claimed) return;
+  m_claimed = true;
+  remove_left_over({m_owned.begin(), m_owned.end()});
+  for (const char* scratch : scratch_names) io::remove_owned_folder(m_path / scratch);
+}
+
+void OutputFolder::remove_left_over(const std::vector<std::string>& names) const {
   for (const std::string& name : names) {
     io::remove_abandoned_parts(m_path / name);
-    // as the plotting programs name theirs
     if (fs::path(name).extension() != ".png") continue;
-    std::error_code error;
     const fs::path part = m_path / (name + ".part");
-    if (fs::is_regular_file(part, error) && input_of(part) == nullptr) fs::remove(part, error);
+    std::error_code error;
+    if (fs::is_regular_file(fs::symlink_status(part, error)) && input_of(part) == nullptr) {
+      fs::remove(part, error);
+    }
   }
+}
+
+fs::path OutputFolder::make_scratch(const std::string& name) {
+  const fs::path path = m_path / name;
+  try {
+    io::make_owned_folder(path);
+  } catch (const InputError& error) {
+    throw InputError(concat(m_option, ": ", error.what()));
+  }
+  m_scratch.push_back(path);
+  return path;
 }
 
 void OutputFolder::remove_others(const std::vector<std::string>& names) {

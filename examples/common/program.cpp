@@ -2,6 +2,7 @@
 #include "common/program.hpp"
 
 #include "common/format.hpp"
+#include "common/message.hpp"
 #include "common/picture.hpp"
 #include "common/resume.hpp"
 #include "common/signals.hpp"
@@ -35,6 +36,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* out_of_memory =
+    "memory: the system gives this process no more (see ulimit -v, or what other programs take): "
+    "compute less at once, or raise the limit";
+
+// Whether an exception of Kokkos, whose text is for programmers, says that memory was refused.
+bool is_lack_of_memory(const std::string& text) {
+  return text.find("Kokkos failed to allocate") != std::string::npos ||
+         text.find("llocation of size") != std::string::npos;
+}
+
 // Message on standard error and exit status for the exception that is being handled. `session` is
 // null if there is none yet, so is `arguments`.
 int report_exception(const std::string& program, const Arguments* arguments, Session* session,
@@ -43,7 +54,7 @@ int report_exception(const std::string& program, const Arguments* arguments, Ses
   const auto report = [&](const char* message, int status) {
     const std::string what = arguments != nullptr ? arguments->with_line(message) : message;
     if (session != nullptr) session->failed(what);
-    if (print) std::fprintf(stderr, "%s: %s\n", program.c_str(), what.c_str());
+    if (print) print_message(program, what);
     return status;
   };
   try {
@@ -55,9 +66,9 @@ int report_exception(const std::string& program, const Arguments* arguments, Ses
   } catch (const FileError& error) {
     return report(error.what(), writing ? exit_failure : exit_usage);
   } catch (const std::bad_alloc&) {
-    return report("the machine is out of memory: compute less at once", exit_failure);
+    return report(out_of_memory, exit_failure);
   } catch (const std::exception& error) {
-    return report(error.what(), exit_failure);
+    return report(is_lack_of_memory(error.what()) ? out_of_memory : error.what(), exit_failure);
   }
 }
 
@@ -141,7 +152,7 @@ class Running {
     if (m_tells) {
       std::fprintf(stderr, "%s%s: ended by %s: %s\n",
                    ::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", m_program.c_str(),
-                   signal_name(signal), left.c_str());
+                   signal_name(signal), one_line(left).c_str());
     }
     ::_exit(exit_signal + signal);
   }
@@ -215,6 +226,15 @@ void Session::will_write(const std::vector<std::string>& names) {
   }
   // A file may exist only after a summary that lists it.
   if (m_writing && m_planned.size() > before) write_summary();
+}
+
+void Session::part_begins(const std::vector<std::string>& names) {
+  will_write(names);
+  write_summary();
+}
+
+fs::path Session::make_scratch(const std::string& name) {
+  return m_output != nullptr ? m_output->make_scratch(name) : m_folder / name;
 }
 
 void Session::begin_output() {
@@ -304,7 +324,7 @@ bool Session::take_in(const Json& part, Json& more) {
                *crc = list->at(i).find("crc32c");
     if (name == nullptr || bytes == nullptr || crc == nullptr) return false;
     names.push_back(name->text());
-    if (!is_plain_name(names.back())) return false;
+    if (!is_result_name(m_program, names.back())) return false;
     try {
       const io::FileIdentity sum = io::identify_file(m_folder / names.back());
       if (static_cast<double>(sum.bytes) != bytes->number(-1.0) ||
@@ -363,6 +383,7 @@ void Session::part_replaces(std::int64_t number, const std::vector<std::string>&
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     std::error_code ignored;
     std::filesystem::remove(m_folder / name, ignored);
+    m_planned.erase(std::remove(m_planned.begin(), m_planned.end(), name), m_planned.end());
   }
 }
 
@@ -415,8 +436,7 @@ void Session::out_of_time(const std::string& what) {
   if (m_output == nullptr) return;
   summary["state"] = "interrupted";
   write_summary();
-  std::fprintf(stderr, "%s: ended before the last part, %s; --resume goes on\n", m_program.c_str(),
-               what.c_str());
+  print_message(m_program, concat("ended before the last part, ", what, "; --resume goes on"));
 }
 
 void Session::finish(const Ending& ending) {
@@ -507,7 +527,7 @@ int run_program(int argc, char** argv, const Description& description, const Pro
         [&] { kokkos.emplace(program, kokkos_options, processes->rank_on_host()); });
     if (processes->root() && parts.options->space == "openmp") {
       const std::string warning = host_threads_warning();
-      if (!warning.empty()) std::fprintf(stderr, "%s: %s\n", program.c_str(), warning.c_str());
+      if (!warning.empty()) print_message(program, warning);
     }
     session.emplace(program, *parts.options, *processes, output);
     running.has(output, &*session, tells);

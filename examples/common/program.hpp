@@ -94,6 +94,15 @@ class Session {
   /// if there are more.
   /// \throws InputError as OutputFolder::claim() does
   void will_write(const std::vector<std::string>& names);
+  /// \brief Announces files of a part that is about to be written, and says so in summary.json:
+  /// they belong to the program before they are there.
+  /// \throws InputError as OutputFolder::claim() does
+  void part_begins(const std::vector<std::string>& names);
+  /// \brief Makes a folder within that of the results, which is removed when the run ends.
+  ///
+  /// To be called after begin_output(), on the root.
+  /// \throws InputError if the name is there and no run made it
+  std::filesystem::path make_scratch(const std::string& name);
   /// \brief To be called before the first result is written.
   ///
   /// Errors with files are then no longer the user's input. Files of an earlier run stay until

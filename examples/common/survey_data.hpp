@@ -125,6 +125,7 @@ template <class T>
 std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const EarthModel<T>& model) {
   if (texts.true_model.parameters.empty()) return std::nullopt;
   EarthModelOptions options = texts.true_model;
+  options.prefix = "true-";
   if (options.spacing.empty()) options.spacing = model.spacing;
   // a file has a shape of its own
   const bool value = wave::detail::to_number(options.parameters.at("vp")).has_value();

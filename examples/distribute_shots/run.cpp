@@ -3,6 +3,7 @@
 // distribute_shots: the shots of a survey at several places.
 
 #include "common/distribute.hpp"
+#include "common/message.hpp"
 #include "common/program.hpp"
 #include "common/summary.hpp"
 #include "distribute_shots/options.hpp"
@@ -40,25 +41,6 @@ void watch_signals() {
     if (before.sa_handler != SIG_IGN) ::sigaction(signal, &act, nullptr);
   }
   std::signal(SIGPIPE, SIG_IGN);
-}
-
-// Replaces control characters, which a text of the user may hold, by \n, \t and \xNN.
-std::string one_line(std::string_view text) {
-  constexpr const char* digits = "0123456789abcdef";
-  std::string line;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      line += "\\n";
-    } else if (c == '\t') {
-      line += "\\t";
-    } else if (code < 0x20 || code == 0x7f) {
-      line += concat("\\x", digits[code / 16], digits[code % 16]);
-    } else {
-      line += c;
-    }
-  }
-  return line;
 }
 
 fs::path folder_of(const fs::path& journal) {
@@ -221,7 +203,7 @@ int main(int argc, char** argv) {
   using namespace moho::examples;
   using namespace moho::examples::distribute_shots;
   const auto fail = [](const char* what, int status) {
-    std::fprintf(stderr, "distribute_shots: %s\n", one_line(what).c_str());
+    print_message("distribute_shots", what);
     return status;
   };
   try {

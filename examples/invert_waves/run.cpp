@@ -315,6 +315,10 @@ class Program {
     std::vector<std::string> list{"illumination.npy", "history.csv", "gather_observed.npy",
                                   "gather_start.npy", "gather_modelled.npy"};
     if (m_o.extended) list.insert(list.end(), {"lags.npy", "angles.npy"});
+    if (m_o.plot) {
+      list.insert(list.end(), {"models.png", "misfit.png", "gather.png"});
+      if (m_o.extended) list.emplace_back("lags.png");
+    }
     for (const std::string& name : m_o.unknowns) {
       list.push_back(name + ".npy");
       list.push_back(name + "_start.npy");
@@ -440,6 +444,7 @@ class Program {
     m_modelling += row.modelling;
     m_gradients += row.gradients;
     const std::string state = state_name(row.evaluation), light = light_name(row.evaluation);
+    m_session.part_begins({state, light});
     found.save(m_session.folder() / state);
     const std::vector<T> illumination = found.illumination();
     io::write_npy(m_session.folder() / light, illumination.data(), m_model.shape);

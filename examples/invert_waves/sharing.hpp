@@ -89,11 +89,9 @@ class Sharing {
   void begin() {
     if (m_o.only_shot) return;
     if (at_places()) io::check_owned_folder(m_folder);
-    if (among_ranks()) io::check_owned_folder(parts_folder());
     if (at_places() && !m_o.resume) io::remove_owned_folder(m_folder);
-    if (among_ranks() || m_o.resume) io::remove_owned_folder(parts_folder());
     if (at_places()) io::make_owned_folder(m_folder);
-    if (among_ranks()) io::make_owned_folder(parts_folder());
+    if (among_ranks()) m_session.make_scratch(".moho_ranks");
   }
 
   /// All is done: says who computed what, and takes the folders away.
@@ -102,7 +100,6 @@ class Sharing {
       for (const std::string& line : report_lines(m_total)) m_session.print("sites     ", line);
     }
     if (at_places() || m_o.resume) io::remove_owned_folder(m_folder);
-    if (among_ranks() || m_o.resume) io::remove_owned_folder(parts_folder());
   }
 
  private:

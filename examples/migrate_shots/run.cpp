@@ -114,7 +114,7 @@ class Program {
     }
     const int rank = m_session.processes().rank();
     if (m_data.survey && !m_o.plan) check_data(rank);
-    m_job.scratch = m_session.folder() / (rank == 0 ? "snapshots" : concat("snapshots_", rank));
+    m_job.scratch = m_session.folder() / ".moho_snapshots" / concat("rank_", rank);
     prepare_offsets();
 
     m_session.will_write(names());
@@ -188,6 +188,12 @@ class Program {
     }
     if (m_job.offsets.count() > 0) list.emplace_back("offsets.npy");
     if (m_o.angles) list.emplace_back("angles.npy");
+    if (m_o.plot && !m_o.only_shot) {
+      for (const char* picture :
+           {"image", "illumination", "data", "boxes", "gathers", "timeline"}) {
+        list.push_back(concat(picture, ".png"));
+      }
+    }
     for (const auto& shot : m_job.shots) {
       list.push_back(numbered("shot", shot.number));
       if (m_job.offsets.count() > 0) list.push_back(numbered("shot", shot.number, "_offsets.npy"));
@@ -226,6 +232,7 @@ class Program {
     if (m_o.plan) return false;
     if (!m_session.processes().root()) return true;
     m_session.begin_output();
+    m_session.make_scratch(".moho_snapshots");
     io::write_npy(m_session.folder() / "vp.npy", m_model.values["vp"].data(), m_model.shape);
     m_session.wrote("vp.npy");
     return true;

@@ -411,9 +411,11 @@ class NothingIsLost:
     small = []    # a quick run
     slow = []     # one of some seconds
     results = []  # names of files that the quick run writes
+    former = ""   # name of a file that other runs of the program write
     read = []
     rough = []    # arguments before a shape, for runs by size
     shapes = []   # of these sizes, some 50 MiB and more
+    large = []    # others that take 50 MiB and more, where those of `shapes` read files
 
     def files(self, folder="out"):
         return sorted(os.listdir(self.path(folder)))
@@ -470,21 +472,100 @@ class NothingIsLost:
         self.assertEqual(before["state"], "done")
         for name in self.results:
             self.assertIn(name, before["files"])
-        # as if the earlier run had written more; what leads out of the folder is not believed
-        before["files"] += ["old.npy", "../beside.npy"]
+        # as if the earlier run had written more; neither what leads out of the folder nor a name that the program
+        # never writes is believed
+        before["files"] += [self.former, "../beside.npy", "../" + self.former]
+        before["to_write"] = before["earlier_files"] = ["thesis.txt"]
         self.write("out/summary.json", json.dumps(before))
-        for name in ("out/old.npy", "out/mine.npy", "beside.npy"):
+        for name in ("out/" + self.former, "out/mine.npy", "beside.npy", self.former, "out/thesis.txt"):
             self.write(name, "of somebody")
         # a run that fails leaves all as it is
         done = self.run_small("--space", "nowhere")
         self.assertEqual(done.returncode, 2)
-        self.assertTrue(os.path.exists(self.path("out/old.npy")))
+        self.assertTrue(os.path.exists(self.path("out/" + self.former)))
         self.assertEqual(self.summary(), before)
         self.assertEqual(self.run_small().returncode, 0)
-        self.assertFalse(os.path.exists(self.path("out/old.npy")))
-        self.assertEqual(self.content("out/mine.npy"), b"of somebody")
-        self.assertEqual(self.content("beside.npy"), b"of somebody")
-        self.assertEqual(sorted(self.summary()["files"]), [n for n in self.files() if n != "mine.npy"])
+        self.assertFalse(os.path.exists(self.path("out/" + self.former)))
+        for name in ("out/mine.npy", "beside.npy", self.former, "out/thesis.txt"):
+            self.assertEqual(self.content(name), b"of somebody", name)
+        self.assertEqual(sorted(self.summary()["files"]), [n for n in self.files() if n not in ("mine.npy", "thesis.txt")])
+
+    def test_results_go_through_no_link(self):
+        """Names of results that lead elsewhere, or are no files, are refused, and what they lead to stays."""
+        self.assertEqual(self.run_small().returncode, 0)
+        self.write("archive.npy", "of somebody")
+        os.mkdir(self.path("folder"))
+
+        def link(path):
+            os.symlink(self.path("archive.npy"), path)
+
+        for name in (self.results[0], self.results[-1], "summary.json"):
+            path = self.path("out/" + name)
+            os.rename(path, self.path("kept"))
+            for make, kind in ((link, "symbolic link"), (lambda path: os.symlink(self.path("nothing"), path), "symbolic link"),
+                               (lambda path: os.symlink(self.path("folder"), path), "symbolic link"),
+                               (os.mkdir, "a folder"), (os.mkfifo, "named pipe")):
+                make(path)
+                self.assert_refused(self.run_small(), f"out/{name} is a", kind, "move it away")
+                self.assertEqual(self.content("archive.npy"), b"of somebody")
+                self.assertFalse(os.path.exists(self.path("nothing")))
+                self.assertTrue(os.path.lexists(path))
+                (os.rmdir if make is os.mkdir else os.remove)(path)
+            os.rename(self.path("kept"), path)
+        # a second name of a result is not that of the file that replaces it
+        os.remove(self.path("out/" + self.results[0]))
+        os.link(self.path("archive.npy"), self.path("out/" + self.results[0]))
+        # and the folder itself may be a link
+        os.rename(self.path("out"), self.path("elsewhere"))
+        os.symlink("elsewhere", self.path("out"))
+        done = self.run_small()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.content("archive.npy"), b"of somebody")
+        self.assertTrue(os.path.islink(self.path("out")))
+
+    def test_messages_are_one_line(self):
+        """Control characters of names are escaped."""
+        done = self.run_small("--memory", "a\nb\x1b[2J\x07\u009bc\n")
+        self.assert_refused(done, "a\\nb\\x1b[2J\\x07\\x9bc")
+        self.assertEqual([c for c in done.stderr[:-1] if ord(c) < 32], [])
+
+    def test_address_space_is_limited(self):
+        """Under ulimit -v runs succeed, or say in moho's words that memory does not suffice."""
+        if self.sanitized():
+            self.skipTest("sanitizers take addresses of their own")
+        refused = 0
+        for arguments in (self.small, *(self.large or self.shapes)):
+            for mebibytes in (40, 60):
+                size = mebibytes * 2 ** 20
+                done = self.call(*arguments, "--no-plot", "--out", "out", environment={"OMP_NUM_THREADS": "1"},
+                                 preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
+                if done.returncode == 0:
+                    continue
+                if "error while loading shared libraries" in done.stderr or "GOMP" in done.stderr or "libgomp" in done.stderr:
+                    continue  # before the program begins
+                refused += 1
+                self.assertIn(done.returncode, (1, 2), done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                self.assertRegex(done.stderr, f"^{self.name}: .*memory", (arguments, mebibytes))
+                self.assertNotIn("Kokkos", done.stderr)
+                self.assertRegex(done.stderr, "ulimit -v", (arguments, mebibytes))
+        self.assertGreater(refused, 0)
+
+    def test_a_lock_that_is_a_file_of_somebody(self):
+        os.mkdir(self.path("out"))
+        self.write("mine.txt", "of somebody")
+        lock = self.path("out/.moho_lock")
+        for make, word in ((lambda: os.link(self.path("mine.txt"), lock), "hard link"),
+                           (lambda: os.symlink(self.path("mine.txt"), lock), "symbolic link"),
+                           (lambda: os.symlink(self.path("nothing"), lock), "symbolic link"),
+                           (lambda: self.write("out/.moho_lock", "of somebody"), "text that no run wrote"),
+                           (lambda: os.mkfifo(lock), "named pipe")):
+            make()
+            self.assert_refused(self.run_small(), "out/.moho_lock", word, "move it away")
+            self.assertEqual(self.content("mine.txt"), b"of somebody")
+            self.assertFalse(os.path.exists(self.path("nothing")))
+            self.assertEqual(self.files(), [".moho_lock"])
+            os.remove(lock)
 
     def test_a_folder_belongs_to_one_run(self):
         os.mkdir(self.path("out"))

@@ -203,6 +203,7 @@ class NothingIsLost(support.NothingIsLost, Case):
     small = ["--builtin", "salt", "--shape", "31,21", "--receivers", "0,0; 100,0"]
     slow = ["--builtin", "salt", "--shape", "x=301,y=301,z=201"]
     results = ["times.npy", "velocity.npy", "receivers.csv"]
+    former = "times.png"
     read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f, "--spacing", "5"], "model"),
             ("times.npy", support.npy(np.full((31, 21), 0.1)),
              lambda f: ["--vp", "2000", "--epsilon", f, "--spacing", "5"], "epsilon"),

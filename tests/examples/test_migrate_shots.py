@@ -79,12 +79,26 @@ class Images(Case):
             r = self.migrate(*self.shots, "--snapshots", kind, *more, out="other")
             error = np.linalg.norm(r.image - expected) / size
             self.assertLessEqual(error, bound, f"{kind} {more}: {error}")
-            self.assertFalse(os.path.exists(os.path.join(r.folder, "snapshots")), "scratch is taken away")
+            self.assertEqual([name for name in os.listdir(r.folder) if "snapshots" in name], [], "scratch is removed")
             if kind == "threads":
                 stages = {stage["stage"]: stage for stage in r.summary["stages"]}
                 count = len(r.summary["migrated"]) * r.summary["snapshots"]["count"]
                 self.assertEqual([stages[name]["spans"] for name in ("compress", "decompress")], [count, count])
                 self.assertIn("of the host", r.summary["migrated"][0]["snapshots"])
+
+    def test_a_folder_of_the_user_stays(self):
+        for name in ("snapshots", ".moho_snapshots"):
+            os.makedirs(self.path("other/" + name))
+            self.write(f"other/{name}/thesis.txt", "of somebody")
+        options = ["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "disk", "--disk", "1G"]
+        done = self.call(*options, "--no-plot", "--out", "other")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertRegex(done.stderr, "other/.moho_snapshots' is a folder that no run of moho made .*move it away")
+        os.rename(self.path("other/.moho_snapshots"), self.path("moved"))
+        done = self.call(*options, "--no-plot", "--out", "other")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(self.path("moved")), ["thesis.txt"])
+        self.assertEqual(os.listdir(self.path("other/snapshots")), ["thesis.txt"])
 
     def test_expanding_domains(self):
         whole = self.migrate(*self.shots, out="whole").image
@@ -422,7 +436,7 @@ class AtOnce(Case):
                 self.assertEqual(many.summary["at_once"], count)
                 self.assert_same_files(names, "one", "many")
                 self.assertEqual(many.summary["migrated"][4]["number"], 5)
-                self.assertFalse([name for name in os.listdir(many.folder) if name.startswith("snapshots")])
+                self.assertFalse([name for name in os.listdir(many.folder) if "snapshots" in name])
 
     def test_going_on(self):
         whole = self.migrate(*self.shots, "--keep-shots", "--at-once", "1", "--space", "serial", out="whole")
@@ -580,6 +594,15 @@ class BadInput(Case):
         self.assertNotIn("--data", said)
         image = self.migrate(*self.shots, out="shots").image
         self.assertEqual(image.tobytes(), self.migrate("--data", *self.shots[1:], out="data").image.tobytes())
+
+    def test_messages_name_the_option(self):
+        np.save(self.path("small.npy"), np.full((5, 5), 2000.0))
+        np.save(self.path("flat.npy"), np.array([2000.0, 2000.0]))
+        for name in ("none.npy", "small.npy", "flat.npy"):
+            text = self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots[:2], "--true-vp", name, *self.shots[4:]], "--true-vp")
+            self.assertNotIn("--vp " + name, text)
+        self.refuse_here(["--shots", "none.sgy"], "--shots", "none.sgy")
+        self.refuse(["--vp", "smooth.npy", "--spacing", "10", *self.shots, "--wavelet", "none.csv"], "--wavelet: ", "none.csv")
 
     def test_budgets(self):
         self.refuse_here([*self.shots, "--space", self.spaces()[0], "--snapshots", "disk"], "--snapshots disk is not possible", "--disk")

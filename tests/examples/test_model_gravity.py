@@ -600,6 +600,8 @@ class NothingIsLost(support.NothingIsLost, Case):
     small = ["--mesh", "1,1,1,0,100,0,100,10,60", "--densities", "rho.csv", "--stations", "s.csv", "--csv"]
     slow = ["--spheres", "--strategy", "by_stations", "--space", "serial", "--components", "all"]
     results = ["gz.npy", "gravity.csv", "stations.npy"]
+    former = "maps.png"
+    large = [["--spheres", "--components", "all"]]
     read = [("gz.npy", prism, lambda f: ["--prisms", f, "--grid", "3,2,10,10,0,0"], "prisms"),
             ("gz.npy", support.npy(np.ones(1)),
              lambda f: ["--mesh", "1,1,1,0,100,0,100,10,60", "--densities", f, "--grid", "3,2,10,10,0,0"], "densities"),

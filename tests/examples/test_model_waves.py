@@ -13,6 +13,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 
 import support
 from support import np
@@ -365,6 +366,7 @@ class NothingIsLost(support.NothingIsLost, Case):
     small = [*Case.section[:-1], "0.1"]
     slow = ["--vp", "2000", "--shape", "201,101,101", "--spacing", "10", "--time", "2"]
     results = ["gather.npy", "gather.sgy", "vp.npy"]
+    former = "snapshot_0123.npy"
     vp = support.npy(np.full((61, 41), 2000.0))
     read = [("vp.npy", vp, lambda f: ["--vp", f, "--spacing", "10", "--time", "0.1"], "vp"),
             ("gather.npy", vp, lambda f: [*Case.section, "--rho", f], "rho"),
@@ -657,6 +659,21 @@ class BadInput(Case):
         self.refuse([*self.section, "--moving"], "--moving needs --receivers")
         self.refuse(["--vp", "2000", "--time", "0"], "--time is 0")
         self.refuse([*self.section, "--theta", "0.3", "--boundary", "cpml"], "--boundary: ", "use sponge")
+
+    def test_messages_name_the_option(self):
+        self.refuse([*self.section, "--wavelet", "none.csv"], "--wavelet: ", "none.csv")
+        self.refuse([*self.section, "--shots", "none.csv"], "--shots: ", "none.csv")
+        self.refuse([*self.section, "--receivers", "none.csv"], "--receivers", "none.csv")
+
+    def test_sparse_tables_are_refused_at_once(self):
+        with open(self.path("t.csv"), "w") as file:
+            file.write("x,z\n1,2\n")
+            file.truncate(3 * 2 ** 30)
+        begun = time.monotonic()
+        for arguments in (["--shots", "t.csv"], ["--receivers", "t.csv"], ["--source", "t.csv"], ["--wavelet", "t.csv"],
+                          ["--config", "t.csv"]):
+            self.refuse([*self.section, *arguments], "--" + arguments[0].strip("-"), "t.csv")
+        self.assertLess(time.monotonic() - begun, 5.0)
 
     def test_scheme(self):
         self.refuse([*self.section, "--dt", "0.004"], "--dt: dt is 0.004 s", "largest stable step")

@@ -321,6 +321,7 @@ class NothingIsLost(support.NothingIsLost, Case):
     small = [*Case.section[:-1], "0.1"]
     slow = ["--vp", "2000", "--shape", "201,101,101", "--spacing", "10", "--time", "2"]
     results = ["gather.npy", "gather.sgy", "vp.npy", "wavefield.npy", "timeline.json"]
+    former = "gather_0007.npy"
     vp = support.npy(np.full((61, 41), 2000.0))
     read = [("vp.npy", vp, lambda f: ["--vp", f, "--spacing", "10", "--time", "0.1"], "vp"),
             ("wavefield.npy", vp, lambda f: [*Case.section, "--rho", f], "rho"),

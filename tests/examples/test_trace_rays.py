@@ -613,6 +613,7 @@ class NothingIsLost(support.NothingIsLost, Case):
     small = ["--builtin", "salt", "--shape", "31,21", "--radius", 2]
     slow = ["--builtin", "salt", "--shape", "x=161,y=161,z=121", "--radius", 4]
     results = ["traveltime.npy", "velocity.npy", "rays.csv", "rays.vtk", "receivers.csv"]
+    former = "matrix.npz"
     read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f, "--spacing", "5"], "model"),
             ("traveltime.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f], "model"),
             ("receivers.csv", b"x,z\n0,0\n", lambda f: ["--builtin", "salt", "--receivers", f], "receivers")]

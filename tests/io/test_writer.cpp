@@ -69,21 +69,31 @@ TEST(AtomicFile, TwoWritersOfOnePathDoNotDisturbEachOther) {
   EXPECT_EQ(get_file(folder / "a.txt"), "first");
 }
 
-TEST(AtomicFile, FollowsSymbolicLinksAndKeepsPermissions) {
+TEST(AtomicFile, ReplacesSymbolicLinksAndKeepsPermissions) {
   const Folder folder;
   put_file(folder / "target.txt", "old");
   ASSERT_EQ(::chmod((folder / "target.txt").c_str(), 0640), 0);
   std::filesystem::create_symlink("target.txt", folder / "link.txt");
   write_text(folder / "link.txt", "new");
-  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.txt"));
-  EXPECT_EQ(get_file(folder / "target.txt"), "new");
+  EXPECT_FALSE(std::filesystem::is_symlink(folder / "link.txt"));
+  EXPECT_EQ(get_file(folder / "link.txt"), "new");
+  EXPECT_EQ(get_file(folder / "target.txt"), "old");
   struct stat status {};
-  ASSERT_EQ(::stat((folder / "target.txt").c_str(), &status), 0);
+  ASSERT_EQ(::stat((folder / "link.txt").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0640U & ~static_cast<unsigned>([] {
                                      const mode_t mask = ::umask(0);
                                      ::umask(mask);
                                      return mask;
                                    }()));
+}
+
+TEST(AtomicFile, HardLinksToTheFormerFileKeepItsContent) {
+  const Folder folder;
+  put_file(folder / "archive.txt", "old");
+  std::filesystem::create_hard_link(folder / "archive.txt", folder / "result.txt");
+  write_text(folder / "result.txt", "new");
+  EXPECT_EQ(get_file(folder / "result.txt"), "new");
+  EXPECT_EQ(get_file(folder / "archive.txt"), "old");
 }
 
 TEST(AtomicFile, ErrorsNameThePathAndTheReason) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
 #include <moho/io/csv.hpp>
-#include <moho/io/input_file.hpp>
+#include <moho/io/text_file.hpp>
 #include <moho/io/writer.hpp>
 
 #include <charconv>
@@ -66,8 +66,7 @@ std::string printable(std::string_view text) {
 }  // namespace
 
 Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
-  const InputFile file(path);
-  const std::string content = file.text(file.size());
+  const std::string content = read_text(path);
   std::string_view rest = content;
   if (rest.substr(0, 3) == "\xef\xbb\xbf") rest.remove_prefix(3);
 
@@ -91,7 +90,7 @@ Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
       const Field& odd = static_cast<std::int64_t>(fields.size()) > table.columns
                              ? fields[static_cast<std::size_t>(table.columns)]
                              : fields.back();
-      throw FileError(concat(file.name(), ':', line_number, ':', odd.column, ": ", fields.size(),
+      throw FileError(concat(path.string(), ':', line_number, ':', odd.column, ": ", fields.size(),
                              fields.size() == 1 ? " column" : " columns", " in '", printable(line),
                              "' (", table.columns, " expected)"));
     }
@@ -106,11 +105,11 @@ Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
     }
     for (const Field& field : fields) {
       if (!parse(field.text, value)) {
-        throw FileError(concat(file.name(), ':', line_number, ':', field.column, ": '",
+        throw FileError(concat(path.string(), ':', line_number, ':', field.column, ": '",
                                printable(field.text), "' is no number"));
       }
       if (!options.allow_nonfinite && !std::isfinite(value)) {
-        throw FileError(concat(file.name(), ':', line_number, ':', field.column, ": '",
+        throw FileError(concat(path.string(), ':', line_number, ':', field.column, ": '",
                                printable(field.text),
                                "' is not allowed here (allowed: finite numbers)"));
       }
@@ -119,7 +118,7 @@ Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
   }
   if (table.values.empty() && !options.allow_empty) {
     throw FileError(
-        concat("'", file.name(), "' has no rows (allowed: one line of numbers or more)"));
+        concat("'", path.string(), "' has no rows (allowed: one line of numbers or more)"));
   }
   return table;
 }

@@ -14,5 +14,6 @@
 #include <moho/io/owned_folder.hpp>
 #include <moho/io/rsf.hpp>
 #include <moho/io/segy.hpp>
+#include <moho/io/text_file.hpp>
 #include <moho/io/vtk.hpp>
 #include <moho/io/writer.hpp>

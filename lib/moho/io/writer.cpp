@@ -58,17 +58,12 @@ const char* advice(int reason) {
 
 AtomicFile::AtomicFile(const std::filesystem::path& path, bool sums)
     : m_name(path.string()), m_target(path), m_sums(sums) {
-  namespace fs = std::filesystem;
   if (path.empty() || path.filename().empty()) {
     throw FileError(
         concat("cannot write '", m_name, "' (that is no file name): give the path of a file"));
   }
-  std::error_code error;
-  if (fs::is_symlink(m_target, error)) {
-    const fs::path resolved = fs::weakly_canonical(m_target, error);
-    if (!error) m_target = resolved;
-  }
   mode_t mode = 0666;
+  // what a link leads to decides whether the link may be replaced: a device is refused
   struct stat status {};
   const bool exists = ::stat(m_target.c_str(), &status) == 0;
   if (exists && !S_ISREG(status.st_mode)) {

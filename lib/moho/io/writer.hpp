@@ -24,7 +24,7 @@ namespace moho::io {
 class AtomicFile {
  public:
   /// Creates the temporary file. Throws FileError when the folder is missing or not writable, or
-  /// when the target is a folder or no regular file. A symbolic link is followed.
+  /// when the target is a folder or no regular file. A symbolic link is replaced, its target stays.
   /// \param path of the file
   /// \param sums true: length and checksum of what is written are kept for identity()
   explicit AtomicFile(const std::filesystem::path& path, bool sums = false);
