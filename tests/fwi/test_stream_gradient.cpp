@@ -8,6 +8,9 @@
 #include "fwi/support.hpp"
 #include "stream/support.hpp"
 
+#include <cstdio>
+#include <ctime>
+
 namespace {
 
 using namespace moho::testing;
@@ -379,5 +382,83 @@ MEMORY_TEST(StreamGradient, RefusesWhatDoesNotStream) {
               HasSubstr("source_faces: a face is 'sponge' (allowed: random"));
   EXPECT_THAT(message(Medium::isotropic, {}, own, 100), HasSubstr("steps is 41, every is 100"));
 }
+
+// A survey with enough nodes and steps that one gradient takes some tenths of a second.
+Survey<float, 2> survey_of_forecasts() {
+  using Case = Survey<float, 2>;
+  Case survey(Medium::isotropic, {}, all_faces<2>(FaceKind::sponge, 20),
+              all_faces<2>(FaceKind::random, 20), 8);
+  survey.grid.extents[0] = 201;
+  survey.grid.extents[1] = 101;
+  survey.model.vp = random_field<float, 2, HostModelMemory>(host(), survey.grid, 3, 1900.0, 2600.0);
+  survey.steps = 200;
+  survey.every = 3;
+  survey.wavelet.resize(201, 0.0);
+  for (Shot<2>& shot : survey.shots) {
+    shot.receivers.clear();
+    for (int r = 0; r < 60; ++r) shot.receivers.push_back({30.0 * r, 100.0});
+  }
+  return survey;
+}
+
+TEST(StreamGradientForecast, CountsWhatPrecedesAndFollowsTheRuns) {
+  const auto survey = survey_of_forecasts();
+  auto options = survey.streamed_options();
+  options.wishes.block = 16;
+  options.wishes.updates = 20;
+  using Gradients = StreamedGradients<float, 2, HostModelMemory>;
+  const auto seconds = [&](const auto& change) {
+    auto changed = options;
+    change(changed.rates);
+    return Gradients(host(), survey.grid, survey.model, survey.shots, changed).seconds();
+  };
+  const double plain = seconds([](auto&) {});
+  const double nodes = 241.0 * 141.0;
+  const auto added = [&](const auto& change) { return seconds(change) - plain; };
+  // the source's parameters are prepared once a shot
+  EXPECT_NEAR(added([&](auto& rates) { rates.load = nodes; }), 1.0, 1e-6);
+  // three volumes of two time levels are set to rest
+  const double cleared = added([&](auto& rates) { rates.clear = 3.0 * 2.0 * 4.0 * nodes; });
+  EXPECT_GE(cleared, 1.0);
+  EXPECT_LT(cleared, 1.5);  // with padding and halos
+  // launches of all three runs: stages of 200 steps in blocks of 16 planes
+  const double stages = 200.0 * 241.0 / 16.0;
+  const double launched = added([&](auto& rates) {
+                            rates.in = rates.out = rates.memory = 0.0;
+                            rates.stage_seconds = 1e-3;
+                          }) +
+                          plain -
+                          seconds([](auto& rates) { rates.in = rates.out = rates.memory = 0.0; });
+  EXPECT_NEAR(launched, 3.0 * stages * 1e-3, 0.3 * launched);
+  // a slower link, also for traces and sums
+  EXPECT_GT(added([](auto& rates) { rates.in = rates.out = 1e8; }), 0.0);
+}
+
+#ifdef KOKKOS_ENABLE_SERIAL
+// On one thread, by its processor time: other processes of the machine change that least.
+TEST(StreamGradientForecast, IsNearWhatAHostTakes) {
+  const Instance<HostModelMemory> exec = Kokkos::Serial();
+  const auto survey = survey_of_forecasts();
+  auto options = survey.streamed_options();
+  options.measure = true;
+  options.rates = {};
+  options.wishes.device_memory = 4 << 20;
+  std::vector<double> ratios;
+  for (int trial = 0; trial < 6; ++trial) {
+    StreamedGradients<float, 2, HostModelMemory> gradients(exec, survey.grid, survey.model,
+                                                           survey.shots, options);
+    gradients.update(survey.model);
+    gradients.add(survey.shots[0], survey.layers(0), survey.misfit<HostModelMemory>(exec));
+    const std::clock_t start = std::clock();
+    gradients.add(survey.shots[1], survey.layers(1), survey.misfit<HostModelMemory>(exec));
+    const double taken = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    ratios.push_back(gradients.seconds() / taken);
+    std::printf("forecast over measured: %.2f (%.3f s)\n", ratios.back(), taken);
+    if (ratios.back() > 0.3 && ratios.back() < 4.0) break;
+  }
+  EXPECT_GT(ratios.back(), 0.3);
+  EXPECT_LT(ratios.back(), 4.0);
+}
+#endif
 
 }  // namespace

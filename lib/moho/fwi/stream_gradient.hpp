@@ -81,7 +81,11 @@ class StreamedGradients {
   const stream::StreamNeed& need() const { return m_need; }
   /// What was measured.
   const stream::StreamRates& rates() const { return m_rates; }
-  /// Seconds that a shot is reckoned to take, with all its legs.
+  /// \brief Forecast of the seconds of a shot.
+  ///
+  /// It has the three runs of a shot (the data, the source's wavefield, and both back with their
+  /// products), the preparation of the source's parameters, the volumes set to rest, and sums and
+  /// traces that are copied.
   double seconds() const;
   /// False where copies go through buffers, because memory could not be page-locked.
   bool locked() const { return m_locked; }
@@ -137,6 +141,9 @@ class StreamedGradients {
   void check() const;
   void make_side(Side& side, const HostModel& model, const std::vector<wave::Shot<Dim>>& shots);
   void make_need(const std::vector<wave::Shot<Dim>>& shots);
+  void measure(const stream::StreamWishes& wishes);
+  void measure_stages();
+  void measure_preparation();
   void prepare();
   void load(Side& side);
   stream::StreamShot<T, Dim, Memory> sources_of(Side& side, std::size_t g,
@@ -156,7 +163,8 @@ class StreamedGradients {
   Side m_adjoint, m_source;
   std::int64_t m_most_receivers = 0;
   stream::StreamNeed m_need;
-  stream::StreamRates m_rates;
+  stream::StreamRates m_rates;   ///< of both volumes together, with their products
+  stream::StreamRates m_single;  ///< of one volume
   stream::StreamPlan m_plan;
   bool m_locked = true;
   bool m_prepared = false;  ///< volumes, pipelines and products are whole

@@ -44,8 +44,9 @@ StreamedGradients<T, Dim, Memory>::StreamedGradients(const InstanceOf<Memory>& e
     wishes.device_memory = stream::detail::allowed_device_memory(m_instances, wishes.device_memory);
   }
   if (options.measure) {
-    stream::measure_rates<T, Dim, Memory>(m_instances.front(), *m_adjoint.schemes.front(), m_need,
-                                          wishes, m_rates);
+    measure(wishes);
+  } else {
+    m_single = m_rates;
   }
   m_plan = stream::plan_stream(m_need, wishes, m_rates);
   // the model, derivatives by its fields, illumination
@@ -172,8 +173,25 @@ void StreamedGradients<T, Dim, Memory>::make_need(const std::vector<wave::Shot<D
 
 template <class T, int Dim, class Memory>
 double StreamedGradients<T, Dim, Memory>::seconds() const {
-  // the legs forward: one volume each
   double sum = m_plan.forecast.seconds;
+  // before the runs: the parameters behind the source's layers; the adjoint volume is set to rest
+  // twice, that of the source once
+  const auto part = [](double amount, double rate) { return rate > 0.0 ? amount / rate : 0.0; };
+  sum += part(static_cast<double>(m_source.grid.size()), m_rates.load);
+  sum += part(2.0 * static_cast<double>(m_adjoint.shape->state_bytes()) +
+                  static_cast<double>(m_source.shape->state_bytes()),
+              m_rates.clear);
+  // after them: sums that were held on the device
+  if (m_plan.sums_held) {
+    const double sums = static_cast<double>(m_need.sums) *
+                        static_cast<double>(m_need.sum_elements * m_need.sum_planes);
+    sum += part(sums * sizeof(T), m_rates.out);
+  }
+  // traces come to the host and go back
+  const double traces =
+      static_cast<double>(m_most_receivers) * static_cast<double>(m_options.steps + 1) * sizeof(T);
+  sum += part(traces, m_rates.out) + part(traces, m_rates.in);
+  // the legs forward: one volume each
   stream::StreamNeed one = m_need;
   one.beside.clear();
   one.sums = 0;
@@ -183,7 +201,7 @@ double StreamedGradients<T, Dim, Memory>::seconds() const {
     stream::StreamNeed alone = need;
     shape.planes = alone.shape.planes;
     shape.before = shape.behind = alone.shape.before = alone.shape.behind = 0;
-    sum += stream::forecast(alone, shape, m_plan.resident, m_rates).seconds;
+    sum += stream::forecast(alone, shape, m_plan.resident, m_single).seconds;
   }
   return sum;
 }
@@ -554,6 +572,8 @@ Field<T, Dim, Kokkos::HostSpace> StreamedGradients<T, Dim, Memory>::illumination
 }
 
 }  // namespace moho::fwi
+
+#include <moho/fwi/stream_gradient_rates.hpp>
 
 /// \cond
 #define MOHO_FWI_STREAM_GRADIENT(prefix, T, Dim, Memory) \

@@ -52,19 +52,7 @@ template <class T, int Dim, class Memory>
 void Streaming<T, Dim, Memory>::measure_stages() {
   const Grid<Dim> grid = detail::small_grid(m_model_grid, m_options.modelling.order);
   const auto model = detail::uniform_model<T, Dim>(m_model, grid);
-  wave::Shot<Dim> shot;
-  Point<Dim> middle = grid.origin;
-  for (int d = 0; d < Dim; ++d) {
-    middle[d] += static_cast<double>(grid.extents[d] / 2) * grid.spacing[d];
-  }
-  shot.sources = {middle};
-  const auto receivers = static_cast<std::int64_t>(std::min<std::int64_t>(m_receivers, 100000));
-  for (std::int64_t r = 0; r < receivers; ++r) {
-    Point<Dim> point = middle;
-    point[0] =
-        grid.origin[0] + static_cast<double>(1 + r % (grid.extents[0] - 2)) * grid.spacing[0];
-    shot.receivers.push_back(point);
-  }
+  const wave::Shot<Dim> shot = detail::small_shot(grid, m_receivers);
   StreamingOptions<Dim> options;
   options.modelling = m_options.modelling;
   options.modelling.sources.clear();

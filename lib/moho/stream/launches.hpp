@@ -94,6 +94,23 @@ Grid<Dim> small_grid(const Grid<Dim>& grid, int order) {
   return small;
 }
 
+/// A shot in the middle of a grid, whose receivers are spread over its inner planes.
+template <int Dim>
+wave::Shot<Dim> small_shot(const Grid<Dim>& grid, std::int64_t receivers) {
+  wave::Shot<Dim> shot;
+  Point<Dim> point = grid.origin;
+  for (int d = 0; d < Dim; ++d) {
+    point[d] += static_cast<double>(grid.extents[d] / 2) * grid.spacing[d];
+  }
+  shot.sources = {point};
+  for (std::int64_t r = 0; r < std::min<std::int64_t>(receivers, 100000); ++r) {
+    point[0] =
+        grid.origin[0] + static_cast<double>(1 + r % (grid.extents[0] - 2)) * grid.spacing[0];
+    shot.receivers.push_back(point);
+  }
+  return shot;
+}
+
 /// The first node of a model on all nodes of a grid.
 template <class T, int Dim>
 wave::Model<T, Dim, Kokkos::HostSpace> uniform_model(

@@ -28,6 +28,8 @@ struct StreamRates {
   double look = 0.0;    ///< bytes a second searched for values that are not finite; 0: `memory`
   double stage_seconds = 0.0;      ///< of a stage besides its step: launches, points, events
   double iteration_seconds = 0.0;  ///< of an iteration besides bytes: copies, events
+  double load = 0.0;               ///< nodes a second of preparing a volume's parameters; 0: free
+  double clear = 0.0;              ///< bytes a second of setting a volume to rest; 0: free
   bool in_turn = false;   ///< devices are one host, which executes their work one after the other
   double disk_in = 0.0;   ///< bytes a second from the file of a volume; 0: it is in memory
   double disk_out = 0.0;  ///< bytes a second to it
