@@ -5,6 +5,7 @@
 #include "common/builtin_models.hpp"
 #include "common/memory.hpp"
 
+#include <moho/eikonal/types.hpp>
 #include <moho/io/model.hpp>
 
 #include <algorithm>
@@ -83,17 +84,21 @@ Model<T> load_model(const Options& o) {
 
 template <class T, int Dim>
 void check_velocity(const Model<T>& model, const Grid<Dim>& grid) {
-  const auto bad = std::find_if(model.velocity.begin(), model.velocity.end(),
-                                [](T v) { return !(v > T(0)) || !std::isfinite(v); });
+  // the limits of first_arrivals: with others, sums and squares of traveltimes overflow
+  const auto refused = [](T velocity) {
+    const auto v = static_cast<double>(velocity);
+    return !(v >= eikonal::least_velocity && v <= eikonal::greatest_velocity);
+  };
+  const auto bad = std::find_if(model.velocity.begin(), model.velocity.end(), refused);
   if (bad == model.velocity.end()) return;
-  const auto others = std::count_if(bad + 1, model.velocity.end(),
-                                    [](T v) { return !(v > T(0)) || !std::isfinite(v); });
+  const auto others = std::count_if(bad + 1, model.velocity.end(), refused);
   const Index<Dim> node = grid.node(bad - model.velocity.begin());
   throw InputError(concat(model.name.rfind("--", 0) == 0 ? "" : "--model ", model.name,
                           ": the velocity is ", *bad, " m/s at node ", format_index(node), ", ",
                           place<Dim>(grid.position(node)),
                           others > 0 ? concat(", and not usable at ", others, " more nodes") : "",
-                          " (allowed: positive and finite): mend the model"));
+                          " (allowed: positive and finite, ", eikonal::least_velocity, " to ",
+                          eikonal::greatest_velocity, " m/s): correct the model"));
 }
 
 template <int Dim>

@@ -732,6 +732,10 @@ class BadInput(Case):
         self.bad_velocity(-1500.0, "-1500")
         self.bad_velocity(np.nan, "nan")
         self.bad_velocity(np.inf, "inf")
+        # times would be infinite, or their products zero; limits are those of first_arrivals
+        for velocity in ("1e-38", "0.00099", "1e30"):
+            self.refuse(["--model", velocity, "--shape", "31,21", "--spacing", "10"], f"--model {velocity}: the velocity is ",
+                        "at node (0, 0), (x, z) = (0, 0) m", "(allowed: positive and finite, 0.001 to 1000000000 m/s)")
         v = np.full((11, 12, 13), 2000.0)
         v[3, 4, 5] = v[6, 7, 8] = 0.0
         self.refuse(["--model", self.save("v.npy", v), "--spacing", 10], "(3, 4, 5)", "(30, 40, 50) m",
