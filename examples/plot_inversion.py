@@ -14,8 +14,9 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from plot_migration import clip_of, cut, frame, load, read_summary, sections
-from plot_rays import EXIT_USAGE, PlotError, np, plt, save
+import plots_common as common
+from plot_migration import draw_columns
+from plots_common import EXIT_USAGE, PlotError, load, np, plt, save
 
 UNITS = {"vp": "m/s", "rho": "kg/m³", "epsilon": "", "delta": ""}
 TITLES = {"vp": "P velocity", "rho": "Density", "epsilon": "Epsilon", "delta": "Delta"}
@@ -34,34 +35,37 @@ def read_history(folder):
 
 
 def draw_models(summary, folder):
-    """A row for each unknown and section: start, result, truth where it is known."""
-    views = sections(summary)
-    kinds = [("_start.npy", "start"), (".npy", "result"), ("_true.npy", "true")]
+    """A row for each unknown and section: start, result, and truth where it is known. One scale a row.
+
+    Long sections of one unknown are drawn below each other.
+    """
+    sections = common.middle_sections(summary["model"], depth_slice=True)
     unknowns = summary["unknowns"]
-    there = [kind for kind in kinds if os.path.exists(os.path.join(folder, unknowns[0] + kind[0]))]
-    rows = len(unknowns) * len(views)
-    figure, plots = plt.subplots(rows, len(there), figsize=(4.6 * len(there) + 1.0, 2.7 * rows + 0.4), squeeze=False,
-                                 constrained_layout=True, sharex="row", sharey="row")
-    for u, name in enumerate(unknowns):
-        for v, (pair, plane) in enumerate(views):
-            row = plots[u * len(views) + v]
-            arrays = [cut(load(folder, name + kind[0]), pair, plane).T
-                      if os.path.exists(os.path.join(folder, name + kind[0])) else None for kind in there]
-            known = arrays[-1] if arrays[-1] is not None else arrays[1]
-            low, high = np.percentile(known, [1, 99])
-            if not high > low:
-                low, high = low - 0.01 * abs(low) - 1e-6, high + 0.01 * abs(high) + 1e-6
-            extent, _, labels = frame(summary, pair)
-            for axes, values, (_, title) in zip(row, arrays, there):
-                if values is None:
-                    axes.axis("off")
-                    continue
-                shown = axes.imshow(values, extent=extent, aspect="auto", cmap="viridis", vmin=low, vmax=high)
-                axes.set_title(f"{TITLES[name]}: {title}", fontsize=10)
-                axes.set_xlabel(labels[0])
-            row[0].set_ylabel(labels[1])
-            figure.colorbar(shown, ax=list(row), label=UNITS[name], shrink=0.9)
-    return figure
+    kinds = [(end, title) for end, title in (("_start.npy", "start"), (".npy", "result"), ("_true.npy", "true"))
+             if any(os.path.exists(os.path.join(folder, name + end)) for name in unknowns)]
+    blocks = [(name, section) for name in unknowns for section in sections]
+    long = sections[0].lengths[0] > 2.0 * sections[0].lengths[1] * sections[0].exaggeration
+    stacked = len(blocks) == 1 and long
+    sizes = [common.panel_sizes([section] if stacked else [section] * len(kinds), 9.0 if stacked else 11.0, 4.0)[0]
+             for _, section in blocks]
+    if stacked:
+        sheet = common.Sheet([sizes[0][0]], [sizes[0][1]] * len(kinds))
+    else:
+        sheet = common.Sheet([max(w for w, _ in sizes)] * len(kinds), [h for _, h in sizes])
+    for b, (name, section) in enumerate(blocks):
+        arrays = [(section.cut(load(folder, name + end)), title, k) for k, (end, title) in enumerate(kinds)
+                  if os.path.exists(os.path.join(folder, name + end))]
+        low, high = common.limits_of(*(values for values, _, _ in arrays))
+        for values, title, k in arrays:
+            at = f", {section.title}" if section.title else ""
+            axes = sheet.panel(*((k, 0) if stacked else (b, k)), f"{TITLES[name]}: {title}{at}")
+            shown = section.draw(axes, values, cmap="viridis", vmin=low, vmax=high)
+            section.mark(axes, summary.get("gather", {}).get("receivers", []), common.MOST_RECEIVERS, **common.RECEIVER)
+            section.mark(axes, summary.get("sources", []), **common.source_style("#c1121f", 10))
+            if stacked or (values is arrays[-1][0]):
+                unit = f" ({UNITS[name]})" if UNITS[name] else ""
+                common.colour_bar(axes, shown, TITLES[name] + unit)
+    return sheet.figure
 
 
 def read_curve(path):
@@ -80,6 +84,8 @@ def draw_misfit(history, published=None):
     errors = taken[0]["vp_error"] >= 0.0
     figure, plots = plt.subplots(1, 2 if errors else 1, figsize=(11.0 if errors else 6.0, 4.2), squeeze=False,
                                  constrained_layout=True)
+    for axes in plots[0]:
+        axes.xaxis.set_major_locator(common.MaxNLocator(integer=True))
     axes = plots[0][0]
     for band in sorted({row["band"] for row in taken}):
         part = [row for row in taken if row["band"] == band]
@@ -89,32 +95,40 @@ def draw_misfit(history, published=None):
     if published is not None:
         axes.semilogy(published[:, 0], published[:, 1], "ks", markerfacecolor="none", label="published")
     axes.set_xlabel("Iteration")
-    axes.set_ylabel("Misfit over the first of the band")
+    axes.set_ylabel("Misfit relative to the first of its band")
     axes.grid(True, which="both", alpha=0.3)
     axes.legend()
     if errors:
         axes = plots[0][1]
         axes.plot([row["iteration"] for row in taken], [100.0 * row["vp_error"] for row in taken], "o-", markersize=3)
         axes.set_xlabel("Iteration")
-        axes.set_ylabel("Error of vp (%)")
+        axes.set_ylabel("Error of the P velocity (%)")
         axes.grid(True, alpha=0.3)
     return figure
 
 
 def draw_gather(summary, folder):
+    about = summary["gather"]
     observed, start, modelled = (np.asarray(load(folder, f"gather_{name}.npy"), dtype=float)
                                  for name in ("observed", "start", "modelled"))
-    clip = clip_of(observed, 98.0)
+    clip = common.clip_of(observed, 98.0, 1e-6)
     panels = [("observed", observed), ("start", start), ("result", modelled), ("observed - result", observed - modelled)]
-    figure, plots = plt.subplots(1, len(panels), figsize=(13.0, 5.0), constrained_layout=True, sharey=True)
-    time = summary["gather"]["interval"] * (observed.shape[1] - 1)
-    for axes, (title, values) in zip(plots, panels):
-        axes.imshow(values.T, aspect="auto", cmap="gray", vmin=-clip, vmax=clip, extent=(0.5, len(values) + 0.5, time, 0.0))
-        axes.set_title(title, fontsize=10)
-        axes.set_xlabel("Trace")
-    plots[0].set_ylabel("Time (s)")
-    figure.suptitle(f"Shot {summary['gather']['shot']}, one scale of grey", fontsize=11)
-    return figure
+    names = summary["model"]["axes"]
+    sources = about.get("sources", [])
+    receivers = np.asarray(about.get("receivers", []), dtype=float)
+    at = f", source at {common.point_text(sources[0], names)}" if sources else ""
+    sheet = common.Sheet([2.7] * len(panels), [4.6], f"Shot {about['shot']}{at}; one scale for all panels", across=0.2)
+    for column, (title, values) in enumerate(panels):
+        axes = sheet.panel(0, column, title)
+        shown = common.draw_traces(axes, values, 0.0, about["interval"], receivers if len(receivers) == len(values) else None,
+                                   sources, names, clip)
+        axes.tick_params(labelleft=column == 0)
+        axes.xaxis.set_major_locator(common.MaxNLocator(4, steps=[1, 2, 5, 10]))
+        if column == 0:
+            axes.set_ylabel("Time (s)")
+    every = np.concatenate([values.ravel() for _, values in panels])
+    common.colour_bar(axes, shown, "Amplitude", common.extend_of(every, -clip, clip))
+    return sheet.figure
 
 
 def draw_lags(summary, folder):
@@ -123,27 +137,13 @@ def draw_lags(summary, folder):
     about = summary["lags"]
     wide = 2 * about["x"] + 1
     middle = lags[about["y"] * wide:(about["y"] + 1) * wide]
-    columns = about["columns"]
-    figure, plots = plt.subplots(2, len(columns), figsize=(1.9 * len(columns) + 1.0, 8.0), constrained_layout=True,
-                                 squeeze=False, sharey=True)
-    depth = model["origin"][-1] + model["spacing"][-1] * (model["shape"][-1] - 1)
-    reach = about["x"] * about["spacing"]
-    for c, at in enumerate(columns):
-        node = int(round((at - model["origin"][0]) / model["spacing"][0]))
-        part = middle[:, node] if len(model["shape"]) == 2 else middle[:, node, model["shape"][1] // 2]
-        last = about["first_angle"] + about["angle_spacing"] * (angles.shape[1] - 1)
-        for axes, values, left, right, label in (
-                (plots[0][c], np.asarray(part, dtype=float), -reach, reach, "Half offset (m)"),
-                (plots[1][c], angles[c], about["first_angle"], last, "Angle (degrees)")):
-            clip = clip_of(values)
-            if right > left:
-                axes.imshow(values.T, aspect="auto", cmap="gray", vmin=-clip, vmax=clip,
-                            extent=(left, right, depth, model["origin"][-1]))
-            axes.set_xlabel(label)
-        plots[0][c].set_title(f"x = {at:g} m", fontsize=9)
-    for row in plots:
-        row[0].set_ylabel("Depth z (m)")
-    return figure
+    gathers = []
+    for at in about["columns"]:
+        node = common.node_of(model, 0, at)
+        gathers.append(middle[:, node] if len(model["shape"]) == 2 else middle[:, node, model["shape"][1] // 2])
+    offsets = (gathers, -about["x"] * about["spacing"], about["spacing"], "Half offset (m)") if about["x"] > 0 else None
+    return draw_columns(model, about["columns"],
+                        [offsets, (angles, about["first_angle"], about["angle_spacing"], "Angle (degrees)")])
 
 
 def main():
@@ -154,7 +154,7 @@ def main():
     options = parser.parse_args()
     try:
         folder = options.folder
-        summary = read_summary(folder, "invert_waves")
+        summary = common.read_summary(folder, "invert_waves")
         history = read_history(folder)
         published = read_curve(options.published) if options.published else None
         save(draw_models(summary, folder), os.path.join(folder, "models.png"), options.dpi)

@@ -12,28 +12,16 @@ import json
 import os
 import sys
 
-EXIT_USAGE = 2
-EXIT_PACKAGES = 3
+sys.dont_write_bytecode = True
 
-try:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    import numpy as np
-    from mpl_toolkits.axes_grid1 import make_axes_locatable
-except ImportError as error:
-    print(f"{sys.executable} has no {error.name}")
-    sys.exit(EXIT_PACKAGES)
+import plots_common as common
+from mpl_toolkits.axes_grid1 import make_axes_locatable
+from plots_common import EXIT_USAGE, PlotError, np, plt, save
 
 UNITS = {"m2/s2": "m²/s²", "mGal": "mGal", "Eotvos": "E"}
 LABELS = {"potential": "U", "gx": "g$_x$", "gy": "g$_y$", "gz": "g$_z$", "gxx": "g$_{xx}$", "gyy": "g$_{yy}$",
           "gzz": "g$_{zz}$", "gxy": "g$_{xy}$", "gxz": "g$_{xz}$", "gyz": "g$_{yz}$"}
 MISSING = "#b0b0b0"
-
-
-class PlotError(Exception):
-    """Something that the user can mend, said in one line."""
 
 
 class Results:
@@ -117,10 +105,17 @@ def draw_map(axes, results, component, options):
     names = {"x": "x, north", "y": "y, east"}
     axes.set_xlabel(f"{names[right]} ({unit[1]})")
     axes.set_ylabel(f"{names[up]} ({unit[1]})")
-    spans = (np.ptp(results.x), np.ptp(results.y))
-    # To scale, unless that made a sliver of it.
-    if min(spans) > 0.05 * max(spans):
-        axes.set_aspect("equal")
+    # true proportions, unless the map is very long
+    spans = [float(np.ptp(results.x)), float(np.ptp(results.y))]
+    if results.grid:
+        spans = [spans[0] + results.grid["dx"], spans[1] + results.grid["dy"]]
+    if not options.x_right:
+        spans.reverse()
+    if min(spans) > 0.0:
+        factor = common.exaggeration_of(*spans)
+        axes.set_aspect(factor)
+        for label, text in zip((axes.xaxis.label, axes.yaxis.label), common.exaggeration_texts(factor)):
+            label.set_text(label.get_text() + text)
     # As high as the map, whatever its shape.
     place = make_axes_locatable(axes).append_axes("right", size=0.16, pad=0.1)
     bar = axes.figure.colorbar(image, cax=place)
@@ -175,23 +170,6 @@ def draw_all(results, options):
     figure.suptitle(caption(results), fontsize=11)
     figure.tight_layout()
     return figure
-
-
-def save(figure, path, dpi):
-    """Writes the picture under a temporary name and renames it when it is whole."""
-    kind = os.path.splitext(path)[1].lstrip(".") or "png"
-    temporary = f"{path}.part"
-    try:
-        if os.path.lexists(temporary):
-            os.remove(temporary)  # writing would follow a link
-        figure.savefig(temporary, dpi=dpi, format=kind)
-        os.replace(temporary, path)
-    except (OSError, ValueError) as error:
-        raise PlotError(f"{path} cannot be written: {error}") from error
-    finally:
-        plt.close(figure)
-        if os.path.exists(temporary):
-            os.remove(temporary)
 
 
 def main():

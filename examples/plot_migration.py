@@ -1,131 +1,107 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the results of migrate_shots: the image over the velocity, the illumination, a shot's data before and after they
-were made ready, the boxes of both legs, offset and angle gathers, and the time line.
+"""Draws the results of migrate_shots: the image with contours of the velocity, the illumination, a shot's data before
+and after preparation, the boxes of both propagations, offset and angle gathers, and with --timeline the time line.
 
-Reads summary.json and the arrays beside it from a results folder. In 3D sections through the middle are drawn. Needs
-python3-numpy and python3-matplotlib.
+Reads summary.json and the arrays next to it from a results folder. In 3D sections through the middle are drawn; titles
+have their positions, and only sources and receivers within half a node spacing are drawn on them. Needs python3-numpy
+and python3-matplotlib.
 """
 
 import argparse
-import json
 import os
 import sys
 
 sys.dont_write_bytecode = True
 
-from plot_rays import EXIT_USAGE, PlotError, RECEIVER, length_unit, np, plt, save, source_style
+import plots_common as common
 import plot_timeline
+from plots_common import EXIT_USAGE, PlotError, load, np, plt, save
 
 
-def load(folder, name):
-    try:
-        return np.load(os.path.join(folder, name), mmap_mode="r")
-    except (OSError, ValueError) as error:
-        raise PlotError(f"{folder}: {name} cannot be read: {error}") from error
+def sources_of(summary):
+    return [p for shot in summary["migrated"] if shot for p in shot["sources"]]
 
 
-def read_summary(folder, program="migrate_shots"):
-    try:
-        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
-            summary = json.load(file)
-        if summary["program"] != program:
-            raise PlotError(f"{folder} does not hold the results of {program}")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise PlotError(f"{folder} does not hold the results of {program}: {error}") from error
-    return summary
+def receivers_of(summary):
+    """Receivers of the shot whose data are drawn; none if the summary has no data."""
+    return summary.get("data", {}).get("receivers", [])
 
 
-def sections(summary):
-    """Pairs of axes to draw against each other, with the plane of the third."""
-    shape = summary["model"]["shape"]
-    if len(shape) == 2:
-        return [((0, 1), None)]
-    return [((0, 2), shape[1] // 2), ((1, 2), shape[0] // 2)]
+def mark_survey(section, axes, summary):
+    section.mark(axes, receivers_of(summary), common.MOST_RECEIVERS, **common.RECEIVER)
+    section.mark(axes, sources_of(summary), **common.source_style("#c1121f"))
 
 
-def cut(array, axes, plane):
-    if plane is None:
-        return np.asarray(array, dtype=float)
-    return np.asarray(array[:, plane] if axes == (0, 2) else array[plane], dtype=float)
-
-
-def frame(summary, axes):
-    """Extent for imshow, the unit, and labels."""
-    model = summary["model"]
-    low = [model["origin"][a] for a in axes]
-    high = [model["origin"][a] + model["spacing"][a] * (model["shape"][a] - 1) for a in axes]
-    unit = length_unit([h - l for l, h in zip(low, high)])
-    half = [0.5 * model["spacing"][a] / unit[0] for a in axes]
-    extent = (low[0] / unit[0] - half[0], high[0] / unit[0] + half[0], high[1] / unit[0] + half[1],
-              low[1] / unit[0] - half[1])
-    names = model["axes"]
-    return extent, unit, (f"{names[axes[0]]} ({unit[1]})", f"Depth z ({unit[1]})")
-
-
-def clip_of(values, percentile=99.0):
-    sizes = np.abs(values).ravel()
-    loud = sizes[sizes > 1e-6 * sizes.max(initial=0.0)]
-    return float(np.percentile(loud, percentile)) if loud.size else 1.0
+def legend_text(summary):
+    receivers = f"; triangles: receivers of shot {summary['data']['shot']}" if receivers_of(summary) else ""
+    return f"stars: sources{receivers}"
 
 
 def draw_image(summary, folder):
     image, velocity = load(folder, "image.npy"), load(folder, "vp.npy")
-    views = sections(summary)
-    figure, plots = plt.subplots(len(views), 1, figsize=(10.0, 5.0 * len(views)), constrained_layout=True, squeeze=False)
+    sections = common.middle_sections(summary["model"], depth_slice=True)
+    sizes = [common.panel_sizes([section], 9.0, 6.5)[0] for section in sections]
+    parts, below = ([section.cut(array) for section in sections] for array in (image, velocity))
+    clip = common.clip_of(np.concatenate([part.ravel() for part in parts]), 99.0, 1e-6)
+    levels, step = common.contour_levels(*common.limits_of(*below), 7)
+    contours = f", contours of velocity every {step:g} m/s" if len(levels) else ""
     name = summary["asked"]["condition"][0]
-    for axes, (pair, plane) in zip(plots[:, 0], views):
-        extent, unit, labels = frame(summary, pair)
-        values, below = cut(image, pair, plane).T, cut(velocity, pair, plane).T
-        shown = axes.imshow(below, extent=extent, aspect="auto", cmap="viridis", alpha=0.45)
-        clip = clip_of(values)
-        alpha = np.clip(np.abs(values) / clip, 0.0, 1.0) ** 0.6
-        axes.imshow(values, extent=extent, aspect="auto", cmap="gray", vmin=-clip, vmax=clip, alpha=alpha)
-        axes.set_xlabel(labels[0])
-        axes.set_ylabel(labels[1])
-        places = np.asarray([p for shot in summary["migrated"] for p in shot["sources"]], dtype=float)
-        axes.plot(places[:, pair[0]] / unit[0], places[:, pair[1]] / unit[0], linestyle="none", clip_on=False, **source_style("#c1121f", 11))
-        figure.colorbar(shown, ax=axes, label="Velocity (m/s)", shrink=0.9)
-    plots[0, 0].set_title(f"{name} image of {len(summary['migrated'])} shots over the velocity")
-    return figure
+    count = len(summary["migrated"])
+    heading = (f"{name[0].upper() + name[1:]} image of {count} shot{'' if count == 1 else 's'}{contours}; "
+               f"{legend_text(summary)}")
+    sheet = common.Sheet([max(w for w, _ in sizes)], [h for _, h in sizes], heading)
+    for row, (section, part, under) in enumerate(zip(sections, parts, below)):
+        axes = sheet.panel(row, 0, section.title)
+        shown = section.draw(axes, part, cmap="gray", vmin=-clip, vmax=clip)
+        section.draw_contours(axes, under, levels, 1, colors=["#d9480f"], linewidths=0.9, alpha=0.9)
+        mark_survey(section, axes, summary)
+        common.colour_bar(axes, shown, "Amplitude", common.extend_of(part, -clip, clip))
+    return sheet.figure
 
 
 def draw_illumination(summary, folder):
-    pair, plane = sections(summary)[0]
-    extent, _, labels = frame(summary, pair)
-    # expanding domains may leave that of the receivers out
+    sections = common.middle_sections(summary["model"])
+    sizes = common.panel_sizes(sections, 9.0, 4.5)
+    # expanding domains may leave the illumination by receivers out
     kinds = [kind for kind in ("source", "receiver") if os.path.exists(os.path.join(folder, f"illumination_{kind}.npy"))]
-    figure, plots = plt.subplots(len(kinds), 1, figsize=(9.0, 4.0 * len(kinds)), constrained_layout=True, sharex=True,
-                                 squeeze=False)
-    plots = plots[:, 0]
-    for axes, kind in zip(plots, kinds):
-        values = cut(load(folder, f"illumination_{kind}.npy"), pair, plane).T
-        most = values.max(initial=0.0)
-        with np.errstate(divide="ignore"):
-            level = 10.0 * np.log10(np.maximum(values, 1e-6 * most) / most) if most > 0 else values
-        shown = axes.imshow(level, extent=extent, aspect="auto", cmap="magma", vmin=-50.0, vmax=0.0)
-        axes.set_title(f"Illumination by the {kind}s")
-        axes.set_ylabel(labels[1])
-        figure.colorbar(shown, ax=axes, label="dB of the largest", shrink=0.9)
-    plots[-1].set_xlabel(labels[0])
-    return figure
+    sheet = common.Sheet([w for w, _ in sizes], [max(h for _, h in sizes)] * len(kinds),
+                         legend_text(summary)[0].upper() + legend_text(summary)[1:])
+    for row, kind in enumerate(kinds):
+        values = load(folder, f"illumination_{kind}.npy")
+        # one reference for all sections of a row
+        parts = common.decibels(np.concatenate([section.cut(values).ravel() for section in sections]))
+        low, high = common.level_limits(parts)
+        extend = common.extend_of(parts, low, high)
+        for column, section in enumerate(sections):
+            count = int(np.prod(section.cut(values).shape))
+            part, parts = parts[:count].reshape(section.cut(values).shape), parts[count:]
+            at = f", {section.title}" if section.title else ""
+            axes = sheet.panel(row, column, f"Illumination by the {kind}s{at}")
+            axes.set_facecolor("0.7")
+            shown = section.draw(axes, np.ma.masked_invalid(part), cmap="magma", vmin=low, vmax=high)
+            mark_survey(section, axes, summary)
+        common.colour_bar(axes, shown, "dB of the largest shown", extend)
+    return sheet.figure
 
 
 def draw_data(summary, folder):
     data = summary["data"]
-    figure, plots = plt.subplots(1, 2, figsize=(11.0, 6.5), constrained_layout=True)
-    clip = None
-    for axes, name in zip(plots, ("before", "after")):
+    names = summary["model"]["axes"]
+    source = common.point_text(data["sources"][0], names) if data.get("sources") else ""
+    heading = f"Shot {data['shot']}" + (f", source at {source}" if source else "") + "; each panel has its own scale"
+    sheet = common.Sheet([4.4, 4.4], [5.6], heading, across=1.9)
+    receivers = np.asarray(data.get("receivers", []), dtype=float)
+    for column, (name, title) in enumerate((("before", "Data before preparation"), ("after", "Data as migrated"))):
         values = np.asarray(load(folder, f"data_{name}.npy"), dtype=float)
-        times = data[name]["start"] + data[name]["interval"] * np.array([0, values.shape[1] - 1])
-        own = clip_of(values, 98.0)
-        clip = own if clip is None else min(clip, own)
-        axes.imshow(values.T, extent=(0.5, len(values) + 0.5, times[1], times[0]), aspect="auto", cmap="gray",
-                    vmin=-clip, vmax=clip)
-        axes.set_xlabel("Receiver")
-        axes.set_title(f"Shot {data['shot']}, " + ("as it came" if name == "before" else "as it was migrated"))
-    plots[0].set_ylabel("Time (s)")
-    return figure
+        clip = common.clip_of(values, 98.0, 1e-6)
+        axes = sheet.panel(0, column, title)
+        shown = common.draw_traces(axes, values, data[name]["start"], data[name]["interval"],
+                                   receivers if len(receivers) == len(values) else None, data.get("sources", []),
+                                   names, clip)
+        axes.set_ylabel("Time (s)")
+        common.colour_bar(axes, shown, "Amplitude", common.extend_of(values, -clip, clip))
+    return sheet.figure
 
 
 def boxes_of(numbers, dimensions):
@@ -139,69 +115,95 @@ def draw_boxes(summary, folder):
     shot = next((s for s in summary["migrated"] if s and "forward_boxes" in s), None)
     if shot is None:
         raise PlotError(f"{folder}: no shot says its boxes")
-    pair, plane = sections(summary)[0]
-    extent, unit, labels = frame(summary, pair)
-    dimensions = len(summary["model"]["shape"])
-    velocity = cut(load(folder, "vp.npy"), pair, plane).T
-    figure, plots = plt.subplots(1, 2, figsize=(12.0, 4.8), constrained_layout=True, sharey=True)
     model, dt = summary["model"], summary["scheme"]["dt"]
+    section = common.sections_through(model, shot["sources"][0], False)[0]
+    unit = section.unit[0]
+    dimensions = len(model["shape"])
+    below = section.cut(load(folder, "vp.npy"))
+    low, high = common.limits_of(below)
+    size = common.panel_sizes([section], 5.4, 5.4)[0]
+    at = f" at {section.title}" if section.title else ""
+    heading = f"Boxes of shot {shot['number']}{at}, and the times at which they hold"
+    sheet = common.Sheet([size[0]] * 2, [size[1]], heading, across=1.9, right=2.1)
     faces = [0] * dimensions if not shot.get("layers") else shot["layers"]
     window = shot["window"]["lower"]
-    for axes, leg in zip(plots, ("forward", "backward")):
-        axes.imshow(velocity, extent=extent, aspect="auto", cmap="viridis", alpha=0.6)
+    for column, leg in enumerate(("forward", "backward")):
+        axes = sheet.panel(0, column, f"{leg.capitalize()} propagation")
+        image = section.draw(axes, below, cmap="Greys", vmin=low - 0.3 * (high - low), vmax=high + 1.2 * (high - low))
         first, lower, upper, steps = boxes_of(shot[f"{leg}_boxes"], dimensions)
         for n, share in enumerate(np.linspace(0.15, 0.9, 6)):
             k = int(np.searchsorted(first, share * steps, side="right")) - 1
-            corner, size = [], []
-            for axis in pair:
-                at = model["origin"][axis] + model["spacing"][axis] * (lower[k, axis] + window[axis] - faces[axis])
-                corner.append(at / unit[0])
-                size.append(model["spacing"][axis] * (upper[k, axis] - lower[k, axis]) / unit[0])
-            time = share * steps * dt
-            if leg == "backward":
-                time = (steps - share * steps) * dt
-            axes.add_patch(plt.Rectangle(corner, *size, fill=False, edgecolor=plt.cm.plasma(n / 6.0), linewidth=1.6,
+            corner, sides = [], []
+            for axis in section.columns:
+                place = model["origin"][axis] + model["spacing"][axis] * (lower[k, axis] + window[axis] - faces[axis])
+                corner.append(place / unit)
+                sides.append(model["spacing"][axis] * (upper[k, axis] - lower[k, axis]) / unit)
+            time = (steps - share * steps) * dt if leg == "backward" else share * steps * dt
+            axes.add_patch(plt.Rectangle(corner, *sides, fill=False, edgecolor=plt.cm.plasma(n / 6.0), linewidth=1.6,
                                          label=f"{time:.2f} s"))
-        axes.set_xlim(extent[0], extent[1])
-        axes.set_ylim(extent[2], extent[3])
-        axes.set_xlabel(labels[0])
-        axes.set_title(f"Boxes of the {leg} leg, shot {shot['number']}")
-        axes.legend(fontsize=7, loc="lower right")
-    plots[0].set_ylabel(labels[1])
-    return figure
+        section.mark(axes, shot["sources"], **common.source_style("#c1121f"))
+        axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
+        axes.apply_aspect()
+    place = axes.get_position()
+    wide = sheet.figure.get_size_inches()[0]
+    bar = sheet.figure.colorbar(image, cax=sheet.figure.add_axes([place.x1 + 1.05 / wide, place.y0, 0.14 / wide, place.height]),
+                                boundaries=np.linspace(low, high, 200), ticks=common.MaxNLocator(5))
+    bar.set_label("P velocity (m/s)")
+    return sheet.figure
+
+
+def column_title(model, x):
+    """The position of a column of gathers; in a volume columns lie in its middle."""
+    if len(model["shape"]) == 2:
+        return f"x = {x:g} m"
+    y = model["origin"][1] + model["spacing"][1] * (model["shape"][1] // 2)
+    return f"x = {x:g}, y = {y:g} m"
+
+
+def draw_columns(model, positions, rows):
+    """Gathers of columns: `rows` are (values per column, first, step, label), where None is left out."""
+    rows = [row for row in rows if row is not None]
+    width = float(np.clip(11.0 / len(positions) - 0.15, 1.1, 3.0))
+    sheet = common.Sheet([width] * len(positions), [4.0] * len(rows), "Each panel has its own scale of grey",
+                         across=0.15, right=0.3)
+    top, spacing = model["origin"][-1], model["spacing"][-1]
+    depth = top + spacing * (model["shape"][-1] - 1)
+    for r, (values, first, step, label) in enumerate(rows):
+        for c, x in enumerate(positions):
+            axes = sheet.panel(r, c, column_title(model, x), 9)
+            gather = np.asarray(values[c], dtype=float)
+            clip = common.clip_of(gather, 99.0, 1e-6)
+            axes.imshow(gather.T, aspect="auto", cmap="gray", vmin=-clip, vmax=clip, interpolation="nearest",
+                        extent=(first - 0.5 * step, first + step * (len(gather) - 0.5), depth + 0.5 * spacing,
+                                top - 0.5 * spacing))
+            axes.set_xlabel(label, fontsize=9)
+            axes.xaxis.set_major_locator(common.MaxNLocator(3, symmetric=True))
+            axes.tick_params(labelleft=c == 0)
+            if c == 0:
+                axes.set_ylabel("Depth z (m)")
+    return sheet.figure
 
 
 def draw_gathers(summary, folder):
-    offsets = np.asarray(load(folder, "offsets.npy"), dtype=float)
-    angles = None
+    offsets, about = load(folder, "offsets.npy"), summary["offsets"]
+    positions = about["columns"][:8]
+    rows = [(offsets, about["first"], about["apart"], "Half offset (m)")]
     if "angles" in summary:
-        angles = np.asarray(load(folder, "angles.npy"), dtype=float)
-    model = summary["model"]
-    depth = model["spacing"][-1] * (model["shape"][-1] - 1) + model["origin"][-1]
-    rows = 1 if angles is None else 2
-    columns = min(len(offsets), 8)
-    figure, plots = plt.subplots(rows, columns, figsize=(1.8 * columns + 1.0, 4.5 * rows), constrained_layout=True,
-                                 squeeze=False, sharey=True)
-    kinds = [("offsets", offsets, "Half offset (m)")] + ([("angles", angles, "Angle (degrees)")] if rows == 2 else [])
-    for row, (name, values, label) in zip(plots, kinds):
-        first, apart = summary[name]["first"], summary[name]["apart"]
-        for axes, gather in zip(row, values):
-            clip = clip_of(gather)
-            axes.imshow(gather.T, aspect="auto", cmap="gray", vmin=-clip, vmax=clip,
-                        extent=(first, first + apart * (len(gather) - 1), depth, model["origin"][-1]))
-            axes.set_xlabel(label)
-        row[0].set_ylabel("Depth z (m)")
-    return figure
+        rows.append((load(folder, "angles.npy"), summary["angles"]["first"], summary["angles"]["apart"], "Angle (degrees)"))
+    return draw_columns(summary["model"], positions, rows)
 
 
 def main():
     parser = argparse.ArgumentParser(description="Draws the results of migrate_shots.")
     parser.add_argument("folder", help="the folder that migrate_shots wrote")
     parser.add_argument("--dpi", type=int, default=150, help="dots per inch (default: 150)")
+    parser.add_argument("--timeline", action="store_true", help="draw timeline.json as timeline.png, too")
     options = parser.parse_args()
     try:
+        if options.dpi < 1:
+            raise PlotError("--dpi must be 1 or more")
         folder = options.folder
-        summary = read_summary(folder)
+        summary = common.read_summary(folder, "migrate_shots")
         pictures = {"image.png": draw_image, "illumination.png": draw_illumination}
         if "data" in summary:
             pictures["data.png"] = draw_data
@@ -211,8 +213,9 @@ def main():
             pictures["gathers.png"] = draw_gathers
         for name, draw in pictures.items():
             save(draw(summary, folder), os.path.join(folder, name), options.dpi)
-        spans, labels = plot_timeline.read_trace(os.path.join(folder, "timeline.json"))
-        save(plot_timeline.draw(spans, labels, (None, None)), os.path.join(folder, "timeline.png"), options.dpi)
+        if options.timeline:
+            spans, labels = plot_timeline.read_trace(os.path.join(folder, "timeline.json"))
+            save(plot_timeline.draw(spans, labels, (None, None)), os.path.join(folder, "timeline.png"), options.dpi)
     except PlotError as error:
         print(f"plot_migration.py: {error}", file=sys.stderr)
         return EXIT_USAGE

@@ -11,28 +11,10 @@ import json
 import os
 import sys
 
-EXIT_USAGE = 2
-EXIT_PACKAGES = 3
+sys.dont_write_bytecode = True
 
-try:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    import matplotlib.patheffects as effects
-    import matplotlib.colors
-    import numpy as np
-    from matplotlib.collections import LineCollection
-except ImportError as error:
-    print(f"{sys.executable} has no {error.name}")
-    sys.exit(EXIT_PACKAGES)
-
-# Colours of several sources; they stand apart from each other and from the pale greys of the velocity.
-COLOURS = ["#c1121f", "#0353a4", "#2b7a0b", "#e36414", "#7209b7", "#0a9396", "#7f4f24", "#d6006c"]
-
-
-class PlotError(Exception):
-    """Something that the user can mend, said in one line."""
+import plots_common as common
+from plots_common import COLOURS, EXIT_USAGE, PlotError, matplotlib, np, plt, save
 
 
 def read_results(folder):
@@ -64,75 +46,9 @@ def rays_of(table, source, most):
     return rays[::step]
 
 
-def nice_step(span, count):
-    """A step of 1, 2, 2.5 or 5 times a power of ten that divides a span into about `count` parts."""
-    raw = max(span, 1e-30) / max(count, 1)
-    power = 10.0 ** np.floor(np.log10(raw))
-    steps = [factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0)]
-    return min(steps, key=lambda step: abs(np.log(step / raw)))
-
-
-def length_unit(extents):
-    """Kilometres for models of more than 3 km, metres below."""
-    return (1000.0, "km") if max(extents) > 3000.0 else (1.0, "m")
-
-
-class Section:
-    """One plane of the model: two axes, what is in it, and how to draw it."""
-
-    def __init__(self, axes_names, coordinates, velocity, unit):
-        self.names = axes_names
-        self.coordinates = [c / unit[0] for c in coordinates]
-        self.velocity = np.asarray(velocity)
-        self.unit = unit
-
-    def _edges(self, axis):
-        c = self.coordinates[axis]
-        half = 0.5 * (c[1] - c[0]) if len(c) > 1 else 0.5
-        return c[0] - half, c[-1] + half
-
-    def draw_velocity(self, axes, colour_map, limits):
-        left, right = self._edges(0)
-        top, bottom = self._edges(1)
-        image = axes.imshow(self.velocity.T, extent=(left, right, bottom, top), aspect="equal",
-                            cmap=colour_map, vmin=limits[0], vmax=limits[1], interpolation="nearest")
-        label = {"x": "x", "y": "y", "z": "Depth z"}
-        axes.set_xlabel(f"{label[self.names[0]]} ({self.unit[1]})")
-        axes.set_ylabel(f"{label[self.names[1]]} ({self.unit[1]})")
-        return image
-
-    def draw_contours(self, axes, times, colour, levels, labels, width=0.8):
-        if min(times.shape) < 2 or len(levels) == 0:
-            return
-        finite = np.ma.masked_invalid(np.asarray(times, dtype=float))
-        lines = axes.contour(self.coordinates[0], self.coordinates[1], finite.T, levels=levels,
-                             colors=[colour], linewidths=width, alpha=0.9)
-        if labels:
-            # levels that no node of this section crosses have no lines
-            drawn = [level for level, pieces in zip(lines.levels, lines.allsegs) if pieces]
-            texts = axes.clabel(lines, drawn[labels - 1::labels], inline=True, inline_spacing=3, fontsize=7,
-                                fmt=lambda value: f"{value:.6g}")
-            for text in texts:
-                edge = "black" if colour == "white" else "white"
-                text.set_path_effects([effects.withStroke(linewidth=1.3, foreground=edge, alpha=0.75)])
-
-    def draw_rays(self, axes, rays, columns, colour, width):
-        lines = [ray[:, columns] / self.unit[0] for ray in rays]
-        # on viridis, which is dark below, black has a white rim; colours lie on pale greys
-        rim = [effects.withStroke(linewidth=width + 1.1, foreground="white", alpha=0.7)] if colour == "black" else None
-        axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=0.85, zorder=3, path_effects=rim))
-
-    def draw_points(self, axes, points, columns, **style):
-        places = np.asarray(points, dtype=float)[:, columns] / self.unit[0]
-        axes.plot(places[:, 0], places[:, 1], linestyle="none", clip_on=False, **style)
-
-
-def contour_levels(times, wanted):
-    highest = float(np.max(times[np.isfinite(times)], initial=0.0))
-    if highest <= 0.0:
-        return np.array([])
-    step = nice_step(highest, wanted)
-    return np.arange(1, int(highest / step) + 1) * step
+def time_levels(times, wanted):
+    """Contours of traveltimes above 0."""
+    return common.contour_levels(0.0, float(np.max(times[np.isfinite(times)], initial=0.0)), wanted)[0]
 
 
 def colour_map_of(options, several):
@@ -143,15 +59,6 @@ def colour_map_of(options, several):
         return "viridis"
     shades = plt.get_cmap("bone_r")(np.linspace(0.02, 0.50, 256))
     return matplotlib.colors.ListedColormap(shades, name="pale")
-
-
-def source_style(colour, size=15):
-    return dict(marker="*", markersize=size, markerfacecolor=colour, markeredgecolor="black",
-                markeredgewidth=0.7, zorder=6)
-
-
-RECEIVER = dict(marker="v", markersize=4.5, markerfacecolor="white", markeredgecolor="black",
-                markeredgewidth=0.6, zorder=5)
 
 
 def title_of(summary):
@@ -168,108 +75,66 @@ def title_of(summary):
 
 def draw_2d(summary, velocity, times, table, options):
     model = summary["model"]
-    coordinates = [model["origin"][d] + model["spacing"][d] * np.arange(velocity.shape[d]) for d in (0, 1)]
-    extents = [c[-1] - c[0] for c in coordinates]
-    unit = length_unit(extents)
-    ratio = max(extents[1], 1e-9) / max(extents[0], 1e-9)
-    width = 11.0 if ratio < 1.0 else 8.0
-    height = min(max(0.82 * width * ratio + 1.15, 2.6), 12.0)
-    figure, axes = plt.subplots(figsize=(width, height), constrained_layout=True)
-    section = Section(("x", "z"), coordinates, velocity, unit)
-    sources = np.asarray(summary["sources"])
+    section = common.Section(model, (0, 1))
+    sources = np.asarray(summary["sources"], dtype=float)
     shown = min(len(sources), options.most_sources)
-    # if there are more, an even choice from the first to the last
+    # an even choice from the first to the last
     numbers = np.linspace(0, len(sources) - 1, shown).round().astype(int)
-    image = section.draw_velocity(axes, colour_map_of(options, shown > 1),
-                                  (model["velocity_min"], model["velocity_max"]))
-    levels = contour_levels(np.asarray(times[numbers]), 18 if shown == 1 else 9)
-    for s in range(shown):
-        colour = "white" if shown == 1 else COLOURS[s % len(COLOURS)]
-        if s == 0 or shown <= 4:  # more families of contours cannot be told apart
-            section.draw_contours(axes, times[numbers[s]], colour, levels, 2, 0.8 if shown == 1 else 0.5)
-    for s in range(shown):
-        colour = "black" if shown == 1 else COLOURS[s % len(COLOURS)]
-        section.draw_rays(axes, rays_of(table, numbers[s], options.most_rays // shown), [0, 1], colour, 0.7 if shown == 1 else 0.9)
-    if len(summary["receivers"]) > 0:
-        section.draw_points(axes, summary["receivers"], [0, 1], **RECEIVER)
-    for s in range(shown):
-        section.draw_points(axes, sources[numbers[s]:numbers[s] + 1], [0, 1],
-                            **source_style("#ffd60a" if shown == 1 else COLOURS[s % len(COLOURS)]))
-    bar = figure.colorbar(image, cax=axes.inset_axes([1.015, 0.0, 0.016, 1.0]))
-    bar.set_label("Velocity (m/s)")
+    levels = time_levels(np.asarray(times[numbers]), 18 if shown == 1 else 9)
     step = f", contours every {levels[0]:.6g} s" if len(levels) else ""
     more = "" if shown == len(sources) else f" ({shown} of them drawn, spread evenly)"
-    axes.set_title(title_of(summary) + more + step, fontsize=11, pad=12)
-    return figure
+    size = common.panel_sizes([section], 9.6, 9.0)[0]
+    sheet = common.Sheet([size[0]], [size[1]], title_of(summary) + more + step)
+    axes = sheet.panel(0, 0)
+    values = section.cut(velocity)
+    limits = common.limits_of(values)
+    image = section.draw(axes, values, cmap=colour_map_of(options, shown > 1), vmin=limits[0], vmax=limits[1])
+    for s in range(shown):
+        colour = "white" if shown == 1 else COLOURS[s % len(COLOURS)]
+        if s == 0 or shown <= 4:  # more families of contours cannot be distinguished
+            section.draw_contours(axes, section.cut(times[numbers[s]]), levels, 2, colors=[colour],
+                                  linewidths=0.8 if shown == 1 else 0.5, alpha=0.9)
+    for s in range(shown):
+        colour = "black" if shown == 1 else COLOURS[s % len(COLOURS)]
+        section.draw_lines(axes, rays_of(table, numbers[s], options.most_rays // shown), colour, 0.7 if shown == 1 else 0.9)
+    section.mark(axes, summary["receivers"], **common.RECEIVER)
+    for s in range(shown):
+        section.mark(axes, sources[numbers[s]:numbers[s] + 1],
+                     **common.source_style("#ffd60a" if shown == 1 else COLOURS[s % len(COLOURS)], 15))
+    common.colour_bar(axes, image, "Velocity (m/s)")
+    return sheet.figure
 
 
 def draw_3d(summary, velocity, times, table, options):
     model = summary["model"]
-    coordinates = [model["origin"][d] + model["spacing"][d] * np.arange(velocity.shape[d]) for d in range(3)]
-    extents = [max(c[-1] - c[0], model["spacing"][d]) for d, c in enumerate(coordinates)]
-    unit = length_unit(extents)
-    source = np.asarray(summary["sources"][0])
-    node = [int(np.clip(round((source[d] - model["origin"][d]) / model["spacing"][d]), 0,
-                        velocity.shape[d] - 1)) for d in range(3)]
-    # The three sections as a drawing office folds them: xz below left, yz below right, xy on top.
-    spans = [extents[0], extents[1], extents[2]]
-    total_width = spans[0] + spans[1]
-    total_height = spans[1] + spans[2]
-    width = 11.0
-    height = min(max(0.84 * width * total_height / total_width + 1.4, 4.0), 13.0)
-    figure = plt.figure(figsize=(width, height), constrained_layout=True)
-    grid = figure.add_gridspec(2, 2, width_ratios=[spans[0], spans[1]], height_ratios=[spans[1], spans[2]])
-    planes = [((0, 1), 2, grid[0, 0]), ((0, 2), 1, grid[1, 0]), ((1, 2), 0, grid[1, 1])]
-    limits = (model["velocity_min"], model["velocity_max"])
+    source = np.asarray(summary["sources"][0], dtype=float)
+    xz, yz, xy = common.sections_through(model, source)
+    # xz below left, yz below right, xy above xz, to one scale where no section is exaggerated
+    sizes = common.panel_sizes([xz, yz], 9.2, 6.5)
+    flat = sizes[0][0] * xy.lengths[1] * xy.exaggeration / xy.lengths[0]
+    levels = time_levels(np.asarray(times[0]), 12)
+    sheet = common.Sheet([max(sizes[0][0], 2.2), max(sizes[1][0], 2.4)], [min(flat, 7.0), max(h for _, h in sizes)],
+                         title_of(summary), across=1.0)
     rays = rays_of(table, 0, options.most_rays)
-    levels = None
-    image = None
-    for columns, normal, place in planes:
-        axes = figure.add_subplot(place)
-        cut = [slice(None)] * 3
-        cut[normal] = node[normal]
-        names = tuple("xyz"[c] for c in columns)
-        section = Section(names, [coordinates[c] for c in columns], velocity[tuple(cut)], unit)
-        image = section.draw_velocity(axes, colour_map_of(options, False), limits)
-        if levels is None:
-            levels = contour_levels(times[0], 12)
-        section.draw_contours(axes, times[(0,) + tuple(cut)], "white", levels, 2)
-        section.draw_rays(axes, rays, list(columns), "black", 0.6)
-        if len(summary["receivers"]) > 0:
-            section.draw_points(axes, summary["receivers"], list(columns), **RECEIVER)
-        section.draw_points(axes, [source], list(columns), **source_style("#ffd60a"))
-        if columns == (0, 1):
-            axes.invert_yaxis()
-        name = "xyz"[normal]
-        at = (model["origin"][normal] + node[normal] * model["spacing"][normal]) / unit[0]
-        axes.set_title(f"{'depth z' if name == 'z' else name} = {at:g} {unit[1]}", fontsize=9)
-    corner = figure.add_subplot(grid[0, 1])
+    parts = [section.cut(velocity) for section in (xy, xz, yz)]
+    limits = common.limits_of(*parts)
+    for section, part, place in zip((xy, xz, yz), parts, ((0, 0), (1, 0), (1, 1))):
+        axes = sheet.panel(*place, section.title, 9)
+        image = section.draw(axes, part, cmap=colour_map_of(options, False), vmin=limits[0], vmax=limits[1])
+        section.draw_contours(axes, section.cut(times[0]), levels, 2, colors=["white"], linewidths=0.8, alpha=0.9)
+        section.draw_lines(axes, rays, "black", 0.6)
+        section.mark(axes, summary["receivers"], **common.RECEIVER)
+        section.mark(axes, [source], **common.source_style(size=15))
+    corner = sheet.panel(0, 1)
     corner.axis("off")
-    bar = figure.colorbar(image, cax=corner.inset_axes([0.1, 0.45, 0.8, 0.07]), orientation="horizontal")
+    bar = sheet.figure.colorbar(image, cax=corner.inset_axes([0.05, 0.45, 0.9, 0.07]), orientation="horizontal",
+                                ticks=common.MaxNLocator(4))
     bar.set_label("Velocity (m/s)")
-    text = "rays of source 0, projected onto the sections"
+    text = "rays of source 1, projected onto the sections;\nreceivers within half a spacing of a section"
     if len(levels):
         text = f"contours every {levels[0]:.6g} s\n" + text
-    corner.text(0.5, 0.85, text, ha="center", va="top", fontsize=8, color="0.3", transform=corner.transAxes)
-    figure.suptitle(title_of(summary), fontsize=11)
-    return figure
-
-
-def save(figure, path, dpi):
-    """Writes the picture under a temporary name and renames it when it is whole."""
-    kind = os.path.splitext(path)[1].lstrip(".") or "png"
-    temporary = f"{path}.part"
-    try:
-        if os.path.lexists(temporary):
-            os.remove(temporary)  # writing would follow a link
-        figure.savefig(temporary, dpi=dpi, format=kind)
-        os.replace(temporary, path)
-    except (OSError, ValueError) as error:
-        raise PlotError(f"{path} cannot be written: {error}") from error
-    finally:
-        plt.close(figure)
-        if os.path.exists(temporary):
-            os.remove(temporary)
+    corner.text(0.5, 0.95, text, ha="center", va="top", fontsize=8, color="0.3", transform=corner.transAxes)
+    return sheet.figure
 
 
 def main():

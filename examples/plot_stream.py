@@ -12,7 +12,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from plot_rays import EXIT_USAGE, PlotError, save
+from plots_common import EXIT_USAGE, PlotError, save
 import plot_timeline
 import plot_waves
 

@@ -13,7 +13,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from plot_rays import COLOURS, EXIT_USAGE, PlotError, np, plt, save
+from plots_common import COLOURS, EXIT_USAGE, PlotError, np, plt, save
 
 
 def read_trace(path):

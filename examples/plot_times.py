@@ -11,8 +11,11 @@ import json
 import os
 import sys
 
-import plot_rays as common  # sections, contours and saving are those of the rays' picture
-from plot_rays import np, plt
+sys.dont_write_bytecode = True
+
+import plots_common as common
+from plot_rays import time_levels
+from plots_common import np, plt
 
 
 def read_results(folder):
@@ -33,48 +36,37 @@ def read_results(folder):
 def draw(summary, velocity, times, colour_map):
     model = summary["model"]
     dimensions = velocity.ndim
-    coordinates = [model["origin"][d] + model["spacing"][d] * np.arange(n) for d, n in enumerate(velocity.shape)]
-    extents = [max(c[-1] - c[0], model["spacing"][d]) for d, c in enumerate(coordinates)]
-    unit = common.length_unit(extents)
-    source = np.asarray(summary["sources"][0])
-    node = [int(np.clip(round((source[d] - model["origin"][d]) / model["spacing"][d]), 0, velocity.shape[d] - 1))
-            for d in range(dimensions)]
-    depth = dimensions - 1
-    planes = [(d, depth) for d in range(depth)]
-    if dimensions == 3:
-        # a slice at the depth of the first source, or in the middle if that is at the surface
-        planes.append((0, 1))
-        node[depth] = node[depth] or (velocity.shape[depth] - 1) // 2
-    width = 11.0
-    tallest = max(extents[d] for _, d in planes)
-    height = float(np.clip(0.84 * width * tallest / sum(extents[d] for d, _ in planes) + 1.3, 2.8, 12.0))
-    figure, panels = plt.subplots(1, len(planes), figsize=(width, height), constrained_layout=True, squeeze=False,
-                                  width_ratios=[extents[d] for d, _ in planes])
-    shown = min(len(times), 4)  # more families of contours cannot be told apart: an even choice of them
+    source = [float(v) for v in summary["sources"][0]]
+    if dimensions == 3 and common.node_of(model, 2, source[2]) == 0:
+        # the depth slice is in the middle if the first source is at the surface
+        source[2] = model["origin"][2] + model["spacing"][2] * ((velocity.shape[2] - 1) // 2)
+    sections = common.sections_through(model, source)
+    sizes = common.panel_sizes(sections, 9.6, 8.0 if dimensions == 2 else 5.0)
+    shown = min(len(times), 4)  # more families of contours cannot be distinguished: an even choice
     numbers = np.linspace(0, len(times) - 1, shown).round().astype(int)
-    levels = common.contour_levels(np.asarray(times[numbers]), 18 if shown == 1 else 9)
-    for axes, columns in zip(panels[0], planes):
-        cut = tuple(slice(None) if d in columns else node[d] for d in range(dimensions))
-        names = tuple(model["axes"][c] for c in columns)
-        section = common.Section(names, [coordinates[c] for c in columns], velocity[cut], unit)
-        image = section.draw_velocity(axes, colour_map, (model["velocity_min"], model["velocity_max"]))
-        for s in range(shown):
-            colour = "white" if shown == 1 else common.COLOURS[s]
-            section.draw_contours(axes, times[numbers[s]][cut], colour, levels, 2)
-        if summary["receivers"]:
-            section.draw_points(axes, summary["receivers"], list(columns), **common.RECEIVER)
-        section.draw_points(axes, summary["sources"], list(columns), **common.source_style("#ffd60a"))
-        if dimensions == 3 and columns == (0, 1):
-            axes.invert_yaxis()
-            axes.set_title(f"depth z = {coordinates[2][node[2]] / unit[0]:g} {unit[1]}", fontsize=9)
-    figure.colorbar(image, ax=panels[0, -1], pad=0.01).set_label("Velocity (m/s)")
+    levels = time_levels(np.asarray(times[numbers]), 18 if shown == 1 else 9)
     shape = " x ".join(str(n) for n in model["shape"])
     step = f", contours every {levels[0]:.6g} s" if len(levels) else ""
     if shown < len(times):
         step += f", {shown} of {len(times)} sources, spread evenly"
-    figure.suptitle(f"First arrivals: {os.path.basename(model['name'])}, {shape} nodes, {model['medium']}{step}",
-                    fontsize=11)
-    return figure
+    sheet = common.Sheet([w for w, _ in sizes], [max(h for _, h in sizes)],
+                         f"First arrivals: {os.path.basename(model['name'])}, {shape} nodes, {model['medium']}{step}")
+    parts = [section.cut(velocity) for section in sections]
+    limits = common.limits_of(*parts)
+    for column, (section, part) in enumerate(zip(sections, parts)):
+        axes = sheet.panel(0, column, section.title, 9)
+        image = section.draw(axes, part, cmap=colour_map, vmin=limits[0], vmax=limits[1])
+        for s in range(shown):
+            colour = "white" if shown == 1 else common.COLOURS[s]
+            section.draw_contours(axes, section.cut(times[numbers[s]]), levels, 2, colors=[colour], linewidths=0.8,
+                                  alpha=0.9)
+        section.mark(axes, summary["receivers"], **common.RECEIVER)
+        for s, point in enumerate(summary["sources"]):
+            family = np.flatnonzero(numbers == s)
+            colour = common.COLOURS[family[0]] if shown > 1 and len(family) else "#ffd60a"
+            section.mark(axes, [point], **common.source_style(colour, 14))
+    common.colour_bar(axes, image, "Velocity (m/s)")
+    return sheet.figure
 
 
 def main():

@@ -51,7 +51,7 @@ Results, in the folder of --out:
   offsets.npy, angles.npy                         gathers at the columns
   data_before.npy, data_after.npy                 the first shot as it came, and as it was migrated
   shot_0001.npy, ...                              sums of each shot, until all are there (--keep-shots: on)
-  summary.json, timeline.json      image.png, illumination.png, data.png, boxes.png, timeline.png   pictures
+  summary.json, timeline.json      image.png, illumination.png, data.png, boxes.png, gathers.png   pictures
 
 Examples
   migrate_shots --vp smooth.npy --spacing 20 --shots modelled --true-vp vp.npy --source 0,20:9200,20:60

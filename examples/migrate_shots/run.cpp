@@ -516,7 +516,7 @@ class Program {
     summary["stages"] = stages_json(m_timeline);
     Ending ending;
     ending.script = "plot_migration.py";
-    ending.pictures = {"image.png", "illumination.png", "timeline.png"};
+    ending.pictures = {"image.png", "illumination.png"};
     if (summary.find("data") != nullptr) ending.pictures.emplace_back("data.png");
     if (m_o.expand != rtm::Expansion::none) ending.pictures.emplace_back("boxes.png");
     if (!m_offsets.empty()) ending.pictures.emplace_back("gathers.png");

@@ -414,8 +414,12 @@ class Picture(Case):
     def test_pictures(self):
         self.needs_matplotlib()
         r = self.migrate(*self.shots, "--expand", "layers", "--columns", "600", "--angles", plot=True)
-        for name in ("image.png", "illumination.png", "data.png", "boxes.png", "gathers.png", "timeline.png"):
+        for name in ("image.png", "illumination.png", "data.png", "boxes.png", "gathers.png"):
             self.assert_picture(os.path.join(r.folder, name))
+        self.assertNotIn("timeline.png", r.summary["files"])
+        self.assertFalse(os.path.exists(os.path.join(r.folder, "timeline.png")))
+        self.assertEqual(self.plot("plot_migration", r.folder, "--timeline", "--dpi", 40), (0, "", ""))
+        self.assert_picture(os.path.join(r.folder, "timeline.png"))
 
 
 class AtOnce(Case):
