@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Options and files of all programs, changed at random: none may crash or hang, and each refusal is one clear line.
 
-A run is a good command line of a program in which some options or bytes of a file are changed. It passes if the
-program ends by itself, with 0 and complete results, or with 1 or 2 and one line on standard error that names the
-program; a run that is long is one that ends with a message when it is told to. Everything about run N of a seed
-follows from both numbers:
+A run is a good command line of a program in which some options or bytes of a file are changed, or whose folder of
+results holds links, pipes and files of others. It passes if the program ends by itself, with 0 and complete results,
+or with 1 or 2 and one line on standard error that names the program; a run that is long is one that ends with a message
+when it is told to. No file of others may change. Most changes leave a run that computes: options of deep paths with
+values that are allowed, and numbers that change a little. Everything about run N of a seed follows from both numbers:
 
     MOHO_MUTATIONS=1000         runs (default)
     MOHO_MUTATION_SECONDS=3600  as many as this takes instead
@@ -39,8 +40,43 @@ WORDS = ["", " ", "0", "-1", "1", "3", "nan", "inf", "-inf", "1e308", "-1e308", 
          "x", "=", "x=1,z=2", "x=1,y=2,z=3", "x=,z=", "0,0:1,1:3", "0,0:1,1:0", "0,0:1,1:2x2", "0,0:0,0:99999", "all", "none", "auto",
          "float", "double", "serial", "openmp", "cuda", "true", "ricker:15", "ricker:-1", "ricker:1e9", "file:wavelet.csv",
          "cpml:1", "sponge:1000", "free", "top=free", "../x", "/proc", "/dev/null", "/dev/zero", ".", "vp.npy", "vp.rsf", "vp.sgy",
-         "receivers.csv", "shots.csv", "prisms.csv", "none.npy", "a\nb", "\t", "\u00e4\u4e16", "--out", "-", "%s%n", "a" * 5000]
+         "receivers.csv", "shots.csv", "prisms.csv", "none.npy", "a\nb", "\t", "\u00e4\u4e16", "--out", "-", "%s%n", "a" * 5000, "1-9223372036854775807", "9223372036854775806-9223372036854775807:5", "1-1000000000000",
+         "0,0:1,1:9223372036854775807", "0,0:1,1:1000000000000", "1,1000000000000"]
 NUMBERS = [b"", b"0", b"-1", b"nan", b"inf", b"1e308", b"-1e-320", b"99999999999999999999", b"x", b"1,1", b"#", b'"', b"\xff\xfe"]
+
+
+# Options of paths that the good commands do not take, and values that are allowed (some not with others).
+WAVE_OPTIONS = {"--order": ["8", "10", "12", "16"], "--precision": ["float", "double"], "--space": ["serial", "openmp"],
+                "--boundary": ["cpml:3", "sponge:6", "cpml:5,top=free"], "--width": ["3", "8"], "--dt": ["0.0005", "0.001"],
+                "--memory": ["100M", "1G"], "--resume": [None], "--only-shot": ["1"], "--time": ["0.05", "0.1", "0.2"]}
+AT_ONCE = {"--at-once": ["1", "2", "3"]}
+INTERVAL = {"--interval": ["0.001", "0.002", "0.004"]}
+DEEP = {
+    "trace_rays": {"--star": ["full", "coprime"], "--radius": ["1", "3"], "--precision": ["float", "double"],
+                   "--space": ["serial", "openmp"], "--method": ["dijkstra", "relaxation"], "--storage": ["stored", "on_the_fly"],
+                   "--matrix": ["nodes", "cells"]},
+    "first_arrivals": {"--method": ["fast_marching", "sweeping"], "--order": ["1", "2"], "--precision": ["float", "double"],
+                       "--space": ["serial", "openmp"], "--each": [None], "--delta": ["0.01"]},
+    "model_waves": {**WAVE_OPTIONS, **AT_ONCE, **INTERVAL, "--expand": ["none", "layers", "eikonal", "amplitude"], "--snapshot-every": ["0", "0.01", "0.03"],
+                    "--source": ["40,30:160,30:3"], "--rho": ["2000"], "--epsilon": ["0.1"], "--delta": ["0.05"]},
+    "stream_waves": {**WAVE_OPTIONS, **INTERVAL, "--devices": ["1", "2", "3"], "--block": ["3", "6"], "--updates": ["1", "3"],
+                     "--expand": ["none", "layers", "eikonal"], "--host-volume": ["memory", "volume"],
+                     "--source": ["40,30:160,30:3"], "--device-memory": ["1M", "8M"]},
+    "migrate_shots": {**WAVE_OPTIONS, **AT_ONCE, "--condition": ["zero-lag", "source,receiver", "inverse-scattering,laplacian"],
+                      "--expand": ["none", "layers", "eikonal"], "--snapshots": ["device", "compressed", "threads", "boundary", "replay"],
+                      "--disk": ["100M"], "--error": ["lossless", "snr:60", "bits:12", "max:1e-4"], "--mute": ["none", "arrivals", "velocity:1900"],
+                      "--aperture": ["60", "150"], "--columns": ["50,100"], "--snapshot-steps": ["1", "5"],
+                      "--keep-shots": [None]},
+    "invert_waves": {**WAVE_OPTIONS, **AT_ONCE, "--iterations": ["1", "2"], "--bands": ["15", "8,16"], "--misfit": ["huber", "correlation", "envelope"],
+                     "--source-field": ["stored", "replay", "shell"], "--gradient-steps": ["1", "4"], "--mask": ["depth:30"],
+                     "--bounds": ["vp:1000:4000"], "--lags": ["1", "2"]},
+    "model_gravity": {"--components": ["all", "gz", "potential,gzz"], "--csv": [None], "--precision": ["float", "double"],
+                      "--space": ["serial", "openmp"], "--strategy": ["by_stations", "by_prisms"], "--elevation": ["5", "100"]},
+}
+# A result of each program, for links under its name.
+RESULTS = {"trace_rays": "traveltime.npy", "first_arrivals": "times.npy", "model_waves": "vp.npy", "stream_waves": "wavefield.npy",
+           "migrate_shots": "image.npy", "invert_waves": "vp.npy", "model_gravity": "gz.npy"}
+OF_OTHERS = b"of somebody"
 
 
 def good_commands():
@@ -77,6 +113,8 @@ def good_commands():
         ("model_gravity", ["--mesh", "2,2,2,0,200,0,200,10,200", "--densities", "rho.npy", "--stations", "stations.csv"]),
         ("model_gravity", ["--config", "gravity.cfg"]),
         ("distribute_shots", ["--journal", "j/journal", "--sites", "sites.cfg", "--probe"]),
+        ("distribute_shots", ["--journal", "j/journal", "--sites", "sites.cfg", "--shots", "1-2", "--collect", "got", "--", "touch",
+                              "{out}/a"]),
     ]
 
 
@@ -137,6 +175,68 @@ def mutate_number(rng, text):
     value = float(at.group())
     new = rng.choice([value * 10, value / 10, -value, value + 1, value - 1, 0, 1.5 * value, 1000 * value, value + 0.5])
     return text[:at.start()] + f"{new:g}" + text[at.end():]
+
+
+def change_a_little(rng, text):
+    """A number of about the same size in the place of one of the text's: mostly allowed."""
+    found = list(NUMBER.finditer(text))
+    if not found:
+        return text
+    at = rng.choice(found)
+    if "." in at.group():
+        new = f"{float(at.group()) * rng.uniform(0.8, 1.25):.4g}"
+    else:
+        value = int(at.group())
+        new = str(max(value + rng.choice([-1, 1]) * rng.randrange(1, value // 8 + 2), 0))
+    return text[:at.start()] + new + text[at.end():]
+
+
+def set_option(rng, words, name, values):
+    """The words with another value of an option, which is added where it is missing."""
+    value = rng.choice(values)
+    words = list(words)
+    if name in words:
+        if value is not None:
+            words[words.index(name) + 1] = value
+        return words
+    return [*words, name, *([] if value is None else [value])]
+
+
+def make_folder(rng, name, kept, out):
+    """A folder of results with something of others in it, of which no byte may change. Returns what was made."""
+    result = RESULTS[name]
+    summary = {"program": name, "state": "done", "files": [result, "thesis.txt", "../kept/archive.npy"], "to_write": ["archive.npy"]}
+    kind = rng.choice(["link", "dangling", "hard", "pipe", "folder", "list", "lock", "whole", "others", "scratch"])
+    os.makedirs(kept)
+    archive = os.path.join(kept, "archive.npy")
+    with open(archive, "wb") as file:
+        file.write(OF_OTHERS)
+    if kind == "whole":
+        os.mkdir(os.path.join(kept, "out"))
+        os.symlink(os.path.join(kept, "out"), out)
+        return kind
+    os.mkdir(out)
+    at = os.path.join(out, rng.choice([result, result, "summary.json"]))
+    if kind in ("link", "dangling", "hard", "pipe", "folder", "list") and not at.endswith("summary.json"):
+        with open(os.path.join(out, "summary.json"), "w", encoding="utf-8") as file:
+            json.dump(summary, file)
+    if kind == "link":
+        os.symlink(archive, at)
+    elif kind == "dangling":
+        os.symlink(os.path.join(kept, "none"), at)
+    elif kind == "hard":
+        os.link(archive, at)
+    elif kind == "pipe":
+        os.mkfifo(at)
+    elif kind == "folder":
+        os.mkdir(at)
+    elif kind == "lock":
+        (os.link if rng.random() < 0.5 else os.symlink)(archive, os.path.join(out, ".moho_lock"))
+    elif kind == "scratch":
+        os.mkdir(os.path.join(out, ".moho_snapshots"))
+        shutil.copy(archive, os.path.join(out, ".moho_snapshots"))
+    shutil.copy(archive, os.path.join(out, "thesis.txt"))
+    return kind
 
 
 def mutate_word(rng, text):
@@ -214,14 +314,30 @@ def mutate_bytes(rng, data):
 class Run:
     """One run: what is changed, and what came of it."""
 
+    status, said, computed = None, "", False
+
     def __init__(self, programs, files, seed, number):
         rng = random.Random(f"{seed} {number}")
         commands = [(name, words) for name, words in good_commands() if name in programs]
         self.name, words = rng.choice(commands)
         self.program = programs[self.name]
         self.changed = ""
+        self.placed = ""
+        self.rng = rng
+        how = rng.random()
+        deep = DEEP.get(self.name, {})
+        for option in rng.sample(sorted(deep), min(len(deep), rng.choice([0, 1, 1]))):
+            words = set_option(rng, words, option, deep[option])
         read = [word.split(":")[-1] for word in words if word.split(":")[-1] in files]
-        if read and rng.random() < 0.6:
+        if deep and how < 0.15:
+            self.words, self.placed = words, "others"
+        elif deep and how < 0.65:
+            # mostly allowed: such runs compute
+            self.words = list(words)
+            for _ in range(rng.choice([0, 1, 1])):
+                k = rng.choice([k for k, word in enumerate(words) if not word.startswith("--")])
+                self.words[k] = change_a_little(rng, self.words[k])
+        elif read and rng.random() < 0.6:
             self.changed = rng.choice(read)
             # what a file reads is changed as well as the file
             inner = {"vp.rsf": "vp.bin", "rays.cfg": "vp.npy", "waves.cfg": "vp.npy", "gravity.cfg": "prisms.csv"}.get(self.changed)
@@ -244,6 +360,8 @@ class Run:
             os.remove(path)
             with open(path, "wb") as file:
                 file.write(self.content)
+        if self.placed:
+            self.placed = make_folder(self.rng, self.name, os.path.join(folder, "kept"), os.path.join(folder, self.name + "_out"))
         command = [self.program, *(word.replace("\0", "") for word in self.words)]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "GOMP_SPINCOUNT": "1000", "ASAN_OPTIONS": "detect_leaks=0"}
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -262,8 +380,28 @@ class Run:
                 return "hangs: it did not end when it was told to"
         return self.judge(process.returncode, text.decode(errors="replace"), said.decode(errors="replace"), told, folder)
 
+    def harmed(self, folder):
+        """What became of files of others, or an empty text."""
+        out = os.path.join(folder, self.name + "_out")
+        there = {"archive.npy": os.path.join(folder, "kept")}
+        if self.placed != "whole":
+            there["thesis.txt"] = out
+        if self.placed == "scratch":
+            there[".moho_snapshots/archive.npy"] = out
+        for name, where in there.items():
+            try:
+                with open(os.path.join(where, name), "rb") as file:
+                    if file.read() != OF_OTHERS:
+                        return f"writes into {name} of somebody ({self.placed})"
+            except OSError as error:
+                return f"removes {name} of somebody ({self.placed}): {error}"
+        return "writes through a link" if os.path.lexists(os.path.join(folder, "kept/none")) else ""
+
     def judge(self, status, text, said, told, folder):
         self.status, self.said = status, said
+        self.computed = status == 0 or told or os.path.exists(os.path.join(folder, self.name + "_out", "vp.npy"))
+        if self.placed and (wrong := self.harmed(folder)):
+            return wrong
         lines = [line for line in said.split("\n") if line]
         if told and status == 128 + signal.SIGTERM:
             return "" if len(lines) == 1 and "ended by SIGTERM" in lines[0] else f"says at its end: {said!r}"
@@ -281,8 +419,7 @@ class Run:
             return ""
         if not lines or not lines[0].startswith(self.name + ": "):
             return f"ends with {status} and says {said[-600:]!r}, printed {text[-300:]!r}"
-        # a text that was given may itself have ends of lines
-        if len(lines) > 1 and not any("\n" in word for word in self.words) and b"\n" not in getattr(self, "content", b"\n"):
+        if len(lines) > 1:
             return f"says more than one line: {said[-900:]!r}"
         if len(said) > 12000 or len(said) < len(self.name) + 15:
             return f"says too much or too little: {lines[0][:600]!r}"
@@ -324,7 +461,7 @@ class Mutations(unittest.TestCase):
         folder = os.path.join(self.folder, str(number))
         wrong = run.go(self.source, folder)
         if wrong:
-            what = f"run {number} of seed {self.seed}, {run.name} {shlex.join(run.words)}"
+            what = f"run {number} of seed {self.seed}, {run.name} {shlex.join(run.words)} {run.placed}"
             return run, f"{what}{', ' + run.changed + ' changed' if run.changed else ''}:\n  {wrong}"
         if "MOHO_MUTATION_ONLY" not in os.environ:
             shutil.rmtree(folder, ignore_errors=True)
@@ -340,7 +477,7 @@ class Mutations(unittest.TestCase):
         seconds = float(os.environ.get("MOHO_MUTATION_SECONDS", "0"))
         begun = time.monotonic()
         numbers = itertools.count() if seconds else iter(range(int(os.environ.get("MOHO_MUTATIONS", "1000"))))
-        counts, wrong, refused = {}, [], 0
+        counts, wrong, refused, computed = {}, [], 0, 0
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             while not seconds or time.monotonic() - begun < seconds:
                 batch = list(itertools.islice(numbers, 50))
@@ -349,11 +486,14 @@ class Mutations(unittest.TestCase):
                 for run, text in pool.map(self.one, batch):
                     counts[run.name] = counts.get(run.name, 0) + 1
                     refused += run.status in (1, 2)
+                    computed += run.computed
                     if text:
                         wrong.append(text)
         total = sum(counts.values())
-        print(f"{total} runs, {refused} refused, {time.monotonic() - begun:.0f} s: {counts}")
+        print(f"{total} runs, {computed} computed, {refused} refused, {time.monotonic() - begun:.0f} s: {counts}")
         self.assertGreater(refused, 0.3 * total)
+        # most runs go behind the checks of options and headers
+        self.assertGreater(computed, 0.5 * total)
         self.assertFalse(wrong, f"{len(wrong)} of {total}:\n" + "\n".join(wrong[:20]))
 
 
