@@ -35,7 +35,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/moho-config-version.cmak
                                  COMPATIBILITY SameMinorVersion)
 install(
   FILES "${PROJECT_BINARY_DIR}/moho-config.cmake" "${PROJECT_BINARY_DIR}/moho-config-version.cmake"
-        "${PROJECT_SOURCE_DIR}/cmake/FindSegyio.cmake"
+        "${PROJECT_SOURCE_DIR}/cmake/FindSegyio.cmake" "${PROJECT_SOURCE_DIR}/cmake/FindSodium.cmake"
   DESTINATION "${moho_package_dir}")
 
 # examples/CMakeLists.txt lists its programs and the Python programs that these call.

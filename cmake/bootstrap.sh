@@ -55,7 +55,7 @@ logged() {
 
 # What Kokkos is built with comes first; the rest is installed while Kokkos is built.
 tools=(g++ cmake ninja-build)
-packages=(libboost-program-options-dev libgtest-dev libgmock-dev libbenchmark-dev libsegyio-dev libfmt-dev
+packages=(libboost-program-options-dev libgtest-dev libgmock-dev libbenchmark-dev libsegyio-dev libsodium-dev libfmt-dev
   nlohmann-json3-dev libopenmpi-dev openmpi-bin python3 python3-matplotlib python3-numpy)
 if [ "$developer" = yes ]; then 
   packages+=(git clang-format-14 doxygen slurmctld slurmd slurm-client munge openssh-server openssh-client rsync)

@@ -5,6 +5,7 @@
 #include "common/format.hpp"
 #include "common/output_folder.hpp"
 
+#include <moho/cluster/guard.hpp>
 #include <moho/cluster/ledger.hpp>
 #include <moho/cluster/result.hpp>
 #include <moho/cluster/text.hpp>
@@ -210,7 +211,9 @@ cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
                               const cluster::Work& work, const std::vector<std::int64_t>& shots,
                               const Session& session, const OnPart& on_part) {
   std::error_code error;
-  fs::create_directories(run.folder, error);
+  cluster::make_private_folders(run.folder);
+  fs::permissions(run.folder, fs::perms::owner_all, error);
+  cluster::check_private_folder(run.folder);
   const auto say = [&](const std::string& line) {
     session.print("sites     ", line);
     std::fflush(stdout);
@@ -247,7 +250,7 @@ cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
   for (const cluster::ShotResult& result : journal.results()) {
     if (wanted.erase(result.shot) == 0) continue;
     const fs::path unpacked = run.folder / concat("shot_", result.shot);
-    cluster::unpack_result(journal.folder() / result.file, unpacked);
+    cluster::unpack_result(journal.folder() / result.file, unpacked, journal.key());
     if (!hand_on(result, unpacked, on_part)) {
       throw Error(concat("the result of shot ", result.shot, " in ", run.folder.string(),
                          " does not hold what ", session.program(),
@@ -256,6 +259,13 @@ cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
     fs::remove_all(unpacked, error);
   }
   return report;
+}
+
+void make_sites_folder(const fs::path& folder) {
+  io::make_owned_folder(folder);
+  std::error_code error;
+  fs::permissions(folder, fs::perms::owner_all, error);
+  cluster::check_private_folder(folder);
 }
 
 fs::path sites_folder(const fs::path& folder) { return fs::absolute(folder) / ".moho_sites"; }
@@ -269,7 +279,7 @@ void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options
   io::check_owned_folder(run.folder);
   if (shots.empty() || !options.resume) io::remove_owned_folder(run.folder);
   if (shots.empty()) return;
-  io::make_owned_folder(run.folder);
+  make_sites_folder(run.folder);
   const Json* const made_from = session.summary.find("fingerprint");
   const cluster::Work work =
       shot_work(options, session.program(), made_from != nullptr ? *made_from : Json());

@@ -48,6 +48,8 @@ cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
 
 /// Where a run with results in `folder` keeps what its places need: a name that is moho's own.
 std::filesystem::path sites_folder(const std::filesystem::path& folder);
+/// Makes that folder, accessible by its owner alone. \throws InputError, FileError
+void make_sites_folder(const std::filesystem::path& folder);
 
 /// \brief Computes shots of a program at the places of --sites, and takes them over as --resume
 /// takes those of an earlier run.

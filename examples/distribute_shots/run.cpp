@@ -8,6 +8,7 @@
 #include "common/summary.hpp"
 #include "distribute_shots/options.hpp"
 
+#include <moho/cluster/guard.hpp>
 #include <moho/cluster/relay.hpp>
 #include <moho/cluster/result.hpp>
 #include <moho/core/error.hpp>
@@ -86,7 +87,8 @@ int compute(const Options& o) {
   std::error_code error;
   if (o.action != Action::probe) check_journal(o);
   check_collect(o);
-  fs::create_directories(folder, error);
+  cluster::make_private_folders(folder);
+  cluster::check_private_folder(folder);
   const auto say = [&](const std::string& line) {
     if (o.quiet) return;
     std::puts(one_line(line).c_str());
@@ -120,7 +122,7 @@ int compute(const Options& o) {
     for (const cluster::ResultPart& part : cluster::read_header(result).parts) {
       io::remove_abandoned_parts(own / part.name);  // of a run that was killed
     }
-    cluster::unpack_result(result, own);
+    cluster::unpack_result(result, own, journal.key());
   };
   const auto finish = [&](const cluster::Report& report) {
     for (const std::string& line : report_lines(report)) say(line);

@@ -90,7 +90,7 @@ class Sharing {
     if (m_o.only_shot) return;
     if (at_places()) io::check_owned_folder(m_folder);
     if (at_places() && !m_o.resume) io::remove_owned_folder(m_folder);
-    if (at_places()) io::make_owned_folder(m_folder);
+    if (at_places()) make_sites_folder(m_folder);
     if (among_ranks()) m_session.make_scratch(".moho_ranks");
   }
 

@@ -109,7 +109,7 @@ TEST(Job, IsReadAsItWasWritten) {
   Work odd = copy_work;
   odd.command = {"a b", "", "%", "$(x)", "\n", "*", "{shot}"};
   const std::string text = to_text(odd, job);
-  const auto [work_read, job_read] = parse_job(text, "job");
+  const auto [work_read, job_read] = parse_job(text, "job", {});
   EXPECT_EQ(work_read.command, odd.command);
   EXPECT_EQ(work_read.survey, odd.survey);
   EXPECT_EQ(work_read.inputs, odd.inputs);
@@ -119,11 +119,11 @@ TEST(Job, IsReadAsItWasWritten) {
   EXPECT_EQ(job_read.avoid, job.avoid);
   EXPECT_EQ(to_text(work_read, job_read), text);
   // cut or changed anywhere it is refused
-  for (std::size_t k = 0; k + 1 < text.size(); ++k) {
-    EXPECT_THROW(parse_job(text.substr(0, k), "job"), FileError) << k;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    EXPECT_THROW(parse_job(text.substr(0, k), "job", {}), FileError) << k;
     std::string changed = text;
     changed[k] = static_cast<char>(changed[k] ^ 1);
-    EXPECT_THROW(parse_job(changed, "job"), FileError) << k;
+    EXPECT_THROW(parse_job(changed, "job", {}), FileError) << k;
   }
 }
 
@@ -152,7 +152,7 @@ TEST(Result, HoldsTheFilesOfAShot) {
   EXPECT_EQ(result, check_result(root, result.file, copy_work, 5));
   const ResultHeader header = read_header(root / result.file);
   EXPECT_EQ(header.parts.size(), 3u);
-  EXPECT_THAT(unpack_result(root / result.file, folder / "back"),
+  EXPECT_THAT(unpack_result(root / result.file, folder / "back", {}),
               ElementsAre("a b.npy", "big", "empty"));
   EXPECT_EQ(read_all(folder / "back" / "a b.npy"), "first\n");
   EXPECT_EQ(read_all(folder / "back" / "big"), big);
@@ -192,6 +192,49 @@ TEST(Result, CutOrChangedAnywhereItIsNone) {
   EXPECT_THAT(
       message_of<FileError>([&] { check_result(folder / "root", result.file, copy_work, 5); }),
       HasSubstr("longer than it says"));
+}
+
+// What somebody without the key makes has good checksums, and is refused all the same.
+TEST(Result, OnlyTheKeyOfTheJournalMakesResultsAndJobs) {
+  const Folder folder;
+  fs::create_directories(folder / "out");
+  write_all(folder / "out" / "a", "some data");
+  Work own = copy_work, other = copy_work;
+  own.key = make_key();
+  other.key = make_key();
+  const ShotResult forged = pack_result(folder / "root", "r/5.result", other, 5, folder / "out");
+  EXPECT_THAT(message_of<FileError>([&] { check_result(folder / "root", forged.file, own, 5); }),
+              HasSubstr("was not written with the key of its journal"));
+  EXPECT_THROW(unpack_result(folder / "root" / forged.file, folder / "back", own.key), FileError);
+  EXPECT_FALSE(fs::exists(folder / "back"));
+  const ShotResult result = pack_result(folder / "root", "r/5.result", own, 5, folder / "out");
+  EXPECT_EQ(result, check_result(folder / "root", result.file, own, 5));
+  Job job;
+  job.token = "survey-1.0.7.0";
+  job.tasks = {{4, 1.5}};
+  EXPECT_EQ(parse_job(to_text(own, job), "job", own.key).second.token, job.token);
+  EXPECT_THAT(message_of<FileError>([&] { parse_job(to_text(other, job), "job", own.key); }),
+              HasSubstr("not written with the key of its journal"));
+}
+
+TEST(Guard, KeysAreReadByTheirOwnerAlone) {
+  const Folder folder;
+  const fs::path inner = folder / "inner";
+  make_private_folders(inner / "deep");
+  EXPECT_EQ(fs::status(inner).permissions(), fs::perms::owner_all);
+  const Key key = make_key();
+  EXPECT_EQ(write_key(inner, key), key);
+  EXPECT_EQ(write_key(inner, make_key()), key);  // the first one stays
+  EXPECT_EQ(parse_key(to_text(key)), key);
+  EXPECT_THROW(parse_key(to_text(key).substr(1)), InputError);
+  fs::permissions(inner / key_file, fs::perms::group_read, fs::perm_options::add);
+  EXPECT_THAT(message_of<InputError>([&] { read_key(inner); }), HasSubstr("has the mode 0640"));
+  fs::remove(inner / key_file);
+  EXPECT_THAT(message_of<InputError>([&] { read_key(inner); }),
+              HasSubstr("made by another version of moho"));
+  fs::permissions(inner, fs::perms::group_write, fs::perm_options::add);
+  EXPECT_THAT(message_of<InputError>([&] { check_private_folder(inner); }),
+              HasSubstr("has the mode 0720"));
 }
 
 TEST(Result, AProgramHasToLeaveFiles) {
@@ -448,7 +491,7 @@ TEST(Threads, ComputeFunctions) {
   const Report report = distribute(
       {copy_work, journal}, tasks, sites, how, [&](std::int64_t shot, const fs::path& path) {
         EXPECT_TRUE(stacked.insert(shot).second);
-        unpack_result(path, folder / "back");
+        unpack_result(path, folder / "back", journal.key());
         EXPECT_EQ(read_all(folder / "back" / "r"), std::to_string(shot));
       });
   EXPECT_EQ(report.done, 12);

@@ -7,7 +7,9 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -224,7 +226,7 @@ class Local(DistributeCase):
     def test_a_full_disk_pauses_the_place(self):
         small = self.path("small")
         os.mkdir(small)
-        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80k", "tmpfs", small],
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80k,mode=0700", "tmpfs", small],
                                                capture_output=True).returncode != 0:
             self.skipTest("a small file system cannot be mounted")
         try:
@@ -353,6 +355,110 @@ class BadInput(DistributeCase):
         self.sites("[a]\nkind = slurm\ntime = 60\n")
         if not services.missing("scontrol"):
             self.refuse(self.words("1-2"), "Slurm")
+
+
+class Protection(DistributeCase):
+    """Nobody but the user of a journal can have its programs run anything."""
+
+    def modes(self, folder):
+        """Rights of group and others, by path, of all that is not 0."""
+        found = {}
+        for root, folders, files in os.walk(self.path(folder)):
+            for name in [".", *folders, *files]:
+                path = os.path.normpath(os.path.join(root, name))
+                rights = stat.S_IMODE(os.lstat(path).st_mode) & 0o077
+                if rights:
+                    found[path] = oct(rights)
+        return found
+
+    def test_folders_and_files_are_private_whatever_the_umask(self):
+        for umask in (0, 0o002):
+            process = subprocess.Popen([self.program, *self.words("1-3", journal=f"run{umask}/journal.txt", seconds=1.0)],
+                                       cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, umask=umask)
+            time.sleep(0.7)
+            # programs of users write their own files with the umask, in folders that are private
+            during = {path: mode for path, mode in self.modes(f"run{umask}").items() if not path.endswith("data.txt")}
+            text, _ = process.communicate()
+            self.assertEqual(process.returncode, 0, text)
+            self.assertEqual(during, {})
+            self.assertEqual(self.modes(f"run{umask}"), {})
+            self.assertTrue(os.path.exists(self.path(f"run{umask}/moho.key")))
+
+    def refuse(self, text, *arguments, **more):
+        done = self.go("1-3", *arguments, status=2, **more)
+        self.assertIn(text, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_what_others_may_write_is_refused(self):
+        os.mkdir(self.path("open"))
+        os.chmod(self.path("open"), 0o770)
+        self.refuse("open' has the mode 0770: other users could have it run their programs", journal="open/journal.txt")
+        self.assertEqual(os.listdir(self.path("open")), [])
+        os.mkdir(self.path("sticky"))
+        os.chmod(self.path("sticky"), 0o1777)
+        self.refuse("has the mode 1777", journal="sticky/journal.txt")
+        self.go("1-3", journal="sticky/own/journal.txt")
+        self.go("1-3", what="none:0")
+        for name, mode, text in (("run/journal.txt", 0o620, "has the mode 0620"), ("run", 0o702, "has the mode 0702"),
+                                 ("run/here", 0o720, "has the mode 0720"), ("run/moho.key", 0o640, "has the mode 0640")):
+            before = stat.S_IMODE(os.stat(self.path(name)).st_mode)
+            os.chmod(self.path(name), mode)
+            self.refuse(text, "--resume", what="none:0")
+            os.chmod(self.path(name), before)
+        if os.geteuid() == 0:
+            os.chown(self.path("run"), 1, -1)
+            self.refuse("belongs to user 1 (allowed: user 0", "--resume", what="none:0")
+            os.chown(self.path("run"), 0, -1)
+        self.go("1-3", "--resume", what="none:0")
+        os.remove(self.path("run/moho.key"))
+        self.refuse("made by another version of moho, or its key was removed", "--resume", what="none:0")
+        self.assertEqual([self.runs(shot) for shot in range(1, 4)], [1, 1, 1])
+
+    def test_jobs_and_results_of_others_are_refused(self):
+        self.go("1-2", what="none:0")
+        self.go("1-2", what="none:0", journal="other/journal.txt", collect=False)
+        # a result of another journal, with good checksums, in the place of the own one
+        own, other = (sorted(os.listdir(self.path(f"{run}/here/results")))[0] for run in ("run", "other"))
+        shutil.copy(self.path(f"other/here/results/{other}"), self.path(f"run/here/results/{own}"))
+        self.go("1-2", "--resume", what="none:0")
+        self.assertEqual(self.runs(1), 3)
+        # a job that somebody else wrote is not run by a worker
+        worker = os.path.join(os.path.dirname(self.program), "shot_worker")
+        process = self.begin("3-3", journal="third/journal.txt", seconds=2.0)
+        jobs = []
+        while not jobs:
+            jobs = glob.glob(self.path("third/here/jobs/*/*.job"))
+            time.sleep(0.01)
+        text = open(jobs[0], encoding="utf-8").read()
+        process.communicate()
+        token = text.split("\n")[1].split()[1]
+        self.go("7", journal="fourth/journal.txt", collect=False)
+        folder = self.path(f"fourth/here/jobs/{os.path.basename(os.path.dirname(jobs[0]))}")
+        os.makedirs(folder)
+        self.write(os.path.join(folder, os.path.basename(jobs[0])), text)
+        done = subprocess.run([worker, "--folder", self.path("fourth/here"), "--job", token], capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("it was not written with the key of its journal", done.stderr)
+
+    def test_cancel_ends_no_process_of_another_identity(self):
+        process = self.begin("1-1", seconds=20.0)
+        locks = []
+        while not locks or not open(locks[0]).read().count("\n") == 2:
+            locks = glob.glob(self.path("run/here/jobs/*/*.lock"))
+            time.sleep(0.02)
+        process.kill()
+        process.communicate()
+        other = subprocess.Popen(["sleep", "60"], start_new_session=True)
+        self.addCleanup(lambda: (other.kill(), other.wait()))
+        worker, identity = open(locks[0]).read().split("\n")[:2]
+        self.assertRegex(identity, "^[0-9]+ shot_worker")
+        with open(locks[0], "r+") as file:  # the lock itself stays with the worker
+            file.truncate()
+            file.write(f"{other.pid}\n{identity}\n")
+        words = self.words("1-1", "--cancel", seconds=20.0)
+        self.assertEqual(self.call(*words).returncode, 0)
+        self.assertIsNone(other.poll())
+        os.killpg(int(worker), signal.SIGKILL)
 
 
 class Ssh(DistributeCase):

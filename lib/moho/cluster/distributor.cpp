@@ -102,6 +102,7 @@ Report distribute(Campaign campaign, const std::vector<Task>& tasks,
                   const std::vector<std::unique_ptr<Site>>& sites, const DistributeOptions& options,
                   const OnResult& on_result, Clock* clock) {
   check(campaign, tasks, sites, options);
+  campaign.work.key = campaign.journal.key();
   Clock real;
   detail::Run run(campaign, tasks, sites, options, on_result, clock != nullptr ? *clock : real);
   Report report = run.run();

@@ -5,6 +5,7 @@
 #include <moho/io/checksum.hpp>
 #include <moho/io/input_file.hpp>
 
+#include <algorithm>
 #include <set>
 #include <system_error>
 
@@ -63,18 +64,24 @@ std::string to_text(const Work& work, const Job& job) {
   for (const Task& task : job.tasks) {
     line({"shot", std::to_string(task.shot), number_text(task.cost)});
   }
-  return text + sealed("end");
+  text += sealed("end");
+  Mac mac(work.key);
+  mac.add(text.data(), text.size());
+  return text + mac.line();
 }
 
-std::pair<Work, Job> parse_job(const std::string& text, const std::string& name) {
+std::pair<Work, Job> parse_job(const std::string& text, const std::string& name, const Key& key) {
   const auto damaged = [&](const char* why) {
     return FileError(concat("'", name, "' is no job of moho (", why,
                             "): give a file that distribute_shots wrote"));
   };
   Work work;
+  work.key = key;
   Job job;
   bool first = true, whole = false;
-  for (const std::string_view line : lines_of(text)) {
+  const std::size_t length = text.size() - std::min(mac_bytes, text.size());
+  const std::string_view body = std::string_view(text).substr(0, length);
+  for (const std::string_view line : lines_of(body)) {
     const auto content = unsealed(line);
     if (!content) throw damaged(first ? "it begins with something else" : "a line is damaged");
     if (first && *content != job_title) throw damaged("it begins with something else");
@@ -112,6 +119,11 @@ std::pair<Work, Job> parse_job(const std::string& text, const std::string& name)
     if (!good) throw damaged("a line is not understood");
   }
   if (!whole) throw damaged("its end is missing");
+  Mac mac(key);
+  mac.add(body.data(), body.size());
+  if (!same_mac(mac.line(), std::string_view(text).substr(length))) {
+    throw damaged("it was not written with the key of its journal");
+  }
   return {work, job};
 }
 

@@ -4,6 +4,7 @@
 /// \file
 /// \brief Shots, the jobs that they are computed in, and the files of a job.
 
+#include <moho/cluster/guard.hpp>
 #include <moho/cluster/journal.hpp>
 
 #include <cstdint>
@@ -33,6 +34,7 @@ struct Work {
   /// site, {input:NAME} the path of an input there. Exit status 2: the input is not usable.
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> inputs;  ///< names and paths of files
+  Key key{};  ///< of the journal; distribute() and workers set it
 };
 
 /// Shots that are computed one after the other by one worker.
@@ -57,8 +59,9 @@ std::string checksum_of(const Fingerprint& survey);
 
 /// The text of a job for a worker.
 std::string to_text(const Work& work, const Job& job);
-/// The job that a text says. \throws FileError for a text that is damaged or no job
-std::pair<Work, Job> parse_job(const std::string& text, const std::string& name);
+/// \brief The job that a text says; `key` becomes that of the work.
+/// \throws FileError for a text that is damaged, no job, or not authenticated by the key
+std::pair<Work, Job> parse_job(const std::string& text, const std::string& name, const Key& key);
 
 /// Where the files of a job lie below a site's folder.
 struct JobFiles {

@@ -225,6 +225,8 @@ Journal::Journal(const fs::path& path, const Fingerprint& survey, const JournalO
   }
   open_and_lock(options);
   try {
+    check_private_folder(m_folder);
+    check_private_file(m_descriptor, m_path);
     const std::string header = header_of(survey), text = read_all(m_descriptor, m_path);
     // Nothing, or a part of the header: the program that began it died before the first shot. What
     // the system had reserved for the rest can read as zeros.
@@ -242,6 +244,7 @@ Journal::Journal(const fs::path& path, const Fingerprint& survey, const JournalO
       throw InputError(concat("there is a journal '", m_path.string(),
                               "' already: resume it, or begin another one"));
     }
+    m_key = unborn ? write_key(m_folder, make_key()) : read_key(m_folder);
     if (unborn) {
       if (::ftruncate(m_descriptor, 0) != 0) {
         throw FileError(
@@ -265,7 +268,7 @@ Journal::~Journal() { ::close(m_descriptor); }
 
 void Journal::open_and_lock(const JournalOptions& options) {
   const int create = options.start == JournalStart::resume ? 0 : O_CREAT;
-  m_descriptor = ::open(m_path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | create, 0666);
+  m_descriptor = ::open(m_path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | create, 0600);
   if (m_descriptor < 0) {
     const int reason = errno;
     if (reason == ENOENT && create == 0) {

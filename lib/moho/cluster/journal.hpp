@@ -19,6 +19,8 @@
 /// what it returns as a line of text. docs/theory/journal.md says what the file holds and why it
 /// is safe.
 
+#include <moho/cluster/guard.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -95,6 +97,8 @@ class Journal {
   /// were ended are removed. \throws InputError for a journal of another survey (what differs), of
   /// another version, in use (by whom), or against JournalOptions::start; FileError for a file that
   /// is no journal or cannot be read, written or locked
+  /// A folder, journal or key that other users may write, or a journal without its key, is an
+  /// InputError.
   Journal(const std::filesystem::path& path, const Fingerprint& survey,
           const JournalOptions& options = {});
   Journal(const Journal&) = delete;
@@ -104,6 +108,8 @@ class Journal {
 
   /// The folder of the journal and its results.
   const std::filesystem::path& folder() const { return m_folder; }
+  /// The key of the journal's folder, which authenticates jobs and results.
+  const Key& key() const { return m_key; }
   /// Is the shot's result there?
   bool done(std::int64_t shot) const;
   /// The shot's result, if it is there.
@@ -149,6 +155,7 @@ class Journal {
   std::filesystem::path m_path;
   std::function<void(std::string_view)> m_watch;
   std::filesystem::path m_folder;
+  Key m_key;
   int m_descriptor = -1;
   bool m_torn = false;  // the file does not end with the end of a line
   std::map<std::int64_t, ShotResult> m_results;

@@ -50,6 +50,17 @@ bool is_held(const fs::path& path) {
   return held;
 }
 
+// The process that a lock's file names; 0 if it is not the one that runs under this number now.
+int recorded_process(const fs::path& path) {
+  std::ifstream file(path);
+  int process = 0;
+  std::string rest, identity;
+  file >> process;
+  std::getline(file, rest);
+  std::getline(file, identity);
+  return process > 1 && !identity.empty() && process_identity(process) == identity ? process : 0;
+}
+
 }  // namespace
 
 // A slot is not left empty until somebody looks: between looks the distributor brings its journal
@@ -143,7 +154,7 @@ std::string LocalJobs::probe() {
 void LocalJobs::start(const std::string& token, Known& job) {
   const JobFiles files = files_of(m_folder, token);
   // The lock is there before the worker is, and is handed to it: whoever looks sees it alive.
-  const int lock = ::open(files.lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int lock = ::open(files.lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0) {
     const int reason = errno;
     if (lock >= 0) ::close(lock);
@@ -166,7 +177,8 @@ void LocalJobs::start(const std::string& token, Known& job) {
     ::close(lock);
     throw Refused(error.what());
   }
-  const std::string text = std::to_string(job.process) + '\n';
+  const std::string text =
+      std::to_string(job.process) + '\n' + process_identity(job.process) + '\n';
   if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, text.data(), text.size(), 0) < 0) {
     // the number serves cancelling after a restart only
   }
@@ -274,7 +286,7 @@ void LocalJobs::cancel(const std::vector<std::string>& ids) {
       // the number of one that has ended may be somebody else's by now
       if (at->second.status.state == JobState::running) process = at->second.process;
     } else if (is_held(files_of(m_folder, token).lock)) {
-      std::ifstream(files_of(m_folder, token).lock) >> process;
+      process = recorded_process(files_of(m_folder, token).lock);
     }
     // The worker leads a session of its own; what it runs is killed with it.
     if (process > 1) {

@@ -16,6 +16,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
+#include <sstream>
 #include <string_view>
 
 extern char** environ;
@@ -241,7 +243,7 @@ CommandResult run_command(const Command& command) {
 int start_process(const Start& start) {
   Descriptor log;
   if (!start.log.empty()) {
-    log.reset(::open(start.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    log.reset(::open(start.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     if (!log.open()) {
       throw FileError(concat("cannot write '", start.log.string(), "' (", std::strerror(errno),
                              "): give a folder that is there and that you may write to"));
@@ -269,6 +271,23 @@ Ended look_at_process(int process, bool wait) {
     }
     return result;
   }
+}
+
+std::string process_identity(int process) {
+  // "pid (name) state ppid ...": the name may hold blanks and brackets; field 22 is the start time
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t open = line.find('('), close = line.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close < open) return {};
+  std::istringstream fields(line.substr(close + 1));
+  std::string field;
+  for (int k = 3; k <= 22; ++k) {
+    if (!(fields >> field)) return {};
+  }
+  std::string name = line.substr(open + 1, close - open - 1);
+  std::replace(name.begin(), name.end(), '\n', ' ');
+  return field + ' ' + name;
 }
 
 void keep_lock() {

@@ -62,6 +62,10 @@ struct Ended {
 /// Looks at a process, or with `wait` waits for its end.
 Ended look_at_process(int process, bool wait = false);
 
+/// \brief Start time and name of a process, in a line; empty if it does not run. A process number
+/// that the system gave to another process has another identity.
+std::string process_identity(int process);
+
 /// \brief Keeps the lock that this process was started with (Start::keep, named in the variable
 /// MOHO_LOCK) from programs that it starts, which would hold it beyond its end.
 void keep_lock();

@@ -7,7 +7,6 @@
 #include <moho/cluster/text.hpp>
 #include <moho/core/error.hpp>
 #include <moho/io/checksum.hpp>
-#include <moho/io/writer.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -193,15 +192,17 @@ void RelaySite::prepare(const Work& work, const Batch& batch) {
   for (auto& [name, path] : own.inputs) path = send_input(name, path);
   const fs::path folder = m_campaign / m_options.name / "chunks" / batch.token;
   std::error_code error;
-  fs::create_directories(folder, error);
+  make_private_folders(folder);
   write_jobs(folder, own, batch);
-  copy({"-r", "--mkpath", folder.string() + "/",
+  copy({"-r", "--mkpath", "--perms", "--chmod=D0700,F0600", folder.string() + "/",
         concat(m_relay.host, ':', m_relay.folder, '/', batch.token, '/')});
   fs::remove_all(folder, error);
 }
 
 std::vector<std::string> RelaySite::submit(const Batch& batch) {
-  std::vector<std::vector<std::string>> lines{{"do", "start"}};
+  // The key travels on ssh's standard input, never as a word of a command.
+  std::vector<std::vector<std::string>> lines{{"do", "start"},
+                                              {"key", to_text(read_key(m_campaign))}};
   std::vector<std::string> ids;
   for (const Job& job : batch.jobs) {
     lines.push_back({"job", job.token});
@@ -276,7 +277,8 @@ std::vector<JobStatus> RelaySite::look(const std::vector<std::string>& ids) {
     } else if (known.state == "dead" && known.starts < 4) {
       // A relay that was ended goes on where it was.
       ++known.starts;
-      std::vector<std::vector<std::string>> again{{"do", "start"}, {"job", id}};
+      std::vector<std::vector<std::string>> again{
+          {"do", "start"}, {"key", to_text(read_key(m_campaign))}, {"job", id}};
       for (const auto& [key, value] : m_relay.system) again.push_back({"setting", key, value});
       ask(again);
       status.state = JobState::running;
@@ -339,9 +341,9 @@ Arrivals RelaySite::arrived(const Work& work, const Job& job,
     list += file + '\n';
   }
   if (list.empty()) return arrivals;
-  fs::create_directories(m_campaign / below);
+  make_private_folders(m_campaign / below);
   const fs::path names = m_campaign / below / "fetch.txt";
-  io::write_text(names, list);
+  write_private_text(names, list);
   std::string shell;
   for (const std::string& word : m_relay.ssh) shell += (shell.empty() ? "" : " ") + word;
   Start start;

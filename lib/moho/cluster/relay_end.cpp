@@ -7,7 +7,6 @@
 #include <moho/cluster/text.hpp>
 #include <moho/core/error.hpp>
 #include <moho/io/input_file.hpp>
-#include <moho/io/writer.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -17,7 +16,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 
@@ -31,10 +29,21 @@ std::string read_text(const fs::path& path) {
   return io::InputFile(path).text(std::uint64_t{1} << 30);
 }
 
+// Lines of a small file; none if it cannot be read.
+std::vector<std::string> lines_of_file(const fs::path& path) {
+  try {
+    const std::string text = read_text(path);
+    const auto lines = lines_of(text);
+    return {lines.begin(), lines.end()};
+  } catch (const FileError&) {
+    return {};
+  }
+}
+
 // The lock of a chunk's relay; -1 if another process has it.
 int lock_chunk(const fs::path& folder) {
   const fs::path path = folder / "relay.lock";
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0) {
     throw FileError(concat("cannot open '", path.string(), "' (", std::strerror(errno), ")"));
   }
@@ -53,7 +62,7 @@ fs::path chunk_of(const fs::path& folder, const std::string& token) {
 }
 
 struct Question {
-  std::string version, action;
+  std::string version, action, key;
   fs::path folder;
   std::vector<std::string> jobs;
   Settings settings;
@@ -72,6 +81,7 @@ Question read_question(std::istream& in) {
     if (kind == "moho") question.version = (*words)[1];
     if (kind == "folder") question.folder = (*words)[1];
     if (kind == "do") question.action = (*words)[1];
+    if (kind == "key") question.key = (*words)[1];
     if (kind == "job") question.jobs.push_back((*words)[1]);
     if (kind == "setting" && words->size() == 3) {
       question.settings.emplace_back((*words)[1], (*words)[2]);
@@ -92,12 +102,18 @@ void start_chunk(const Question& question, const std::string& token, const fs::p
     throw InputError(concat("there is no job ", token, " in ", question.folder.string()));
   }
   if (fs::exists(chunk / "relay.end", error)) return;
+  check_private_folder(question.folder);
+  check_private_folder(chunk);
+  if (!question.key.empty() &&
+      !(write_key(chunk, parse_key(question.key)) == parse_key(question.key))) {
+    throw InputError(concat("the folder '", chunk.string(), "' has the key of another journal"));
+  }
   const int lock = lock_chunk(chunk);
   if (lock < 0) return;  // it runs
   std::string text = sealed(line_of({"token", token}));
   for (const auto& [key, value] : question.settings)
     text += sealed(line_of({"setting", key, value}));
-  io::write_text(chunk / "relay.txt", text);
+  write_private_text(chunk / "relay.txt", text);
   Start start;
   start.words = {program.string(), "--relay-run", chunk.string()};
   start.log = chunk / "relay.log";
@@ -105,7 +121,8 @@ void start_chunk(const Question& question, const std::string& token, const fs::p
   start.environment = {{"MOHO_LOCK", std::to_string(lock)}};
   start.session = true;
   const int process = start_process(start);
-  io::write_text(chunk / "relay.pid", std::to_string(process) + "\n");
+  write_private_text(chunk / "relay.pid",
+                     std::to_string(process) + '\n' + process_identity(process) + '\n');
   ::close(lock);
 }
 
@@ -148,19 +165,20 @@ void cancel_chunk(const Question& question, const std::string& token) {
   const fs::path chunk = chunk_of(question.folder, token);
   std::error_code error;
   if (!fs::exists(chunk / "journal.txt", error) && !fs::exists(chunk / "relay.pid", error)) return;
+  const auto recorded = lines_of_file(chunk / "relay.pid");
   int process = 0;
-  std::ifstream(chunk / "relay.pid") >> process;
+  if (recorded.size() < 2 || !read_number(recorded[0], process)) process = 0;
   for (int k = 0; k < 100; ++k) {
     const int lock = lock_chunk(chunk);
     if (lock >= 0) {
       ::close(lock);
       break;
     }
-    if (process > 1) ::kill(process, SIGKILL);
+    if (process > 1 && process_identity(process) == recorded[1]) ::kill(process, SIGKILL);
     ::usleep(20000);
   }
   if (!fs::exists(chunk / "journal.txt", error)) return;
-  const auto [work, job] = parse_job(read_text(files_of(chunk, token).job), token);
+  const auto [work, job] = parse_job(read_text(files_of(chunk, token).job), token, read_key(chunk));
   Journal journal(chunk / "journal.txt", work.survey, {JournalStart::resume, false, {}});
   const auto sites = make_sites({section_of(question.settings)}, chunk,
                                 fs::read_symlink("/proc/self/exe").parent_path());
@@ -175,8 +193,8 @@ int answer_relay(std::istream& in, std::ostream& out, const fs::path& program) {
     const Question question = read_question(in);
     line({"version", version()});
     if (question.action == "probe") {
-      std::error_code error;
-      fs::create_directories(question.folder, error);
+      make_private_folders(question.folder);
+      check_private_folder(question.folder);
       struct statvfs disk {};
       if (::statvfs(question.folder.c_str(), &disk) != 0) {
         throw InputError(concat("cannot use the folder '", question.folder.string(), "' (",
@@ -184,7 +202,7 @@ int answer_relay(std::istream& in, std::ostream& out, const fs::path& program) {
       }
       const auto sites = make_sites({section_of(question.settings)}, question.folder / "probe",
                                     program.parent_path());
-      fs::create_directories(question.folder / "probe", error);
+      make_private_folders(question.folder / "probe");
       line({"site", sites[0]->probe(Work{})});
       line({"free",
             number_text(static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize))});
@@ -224,14 +242,14 @@ int run_relay(const fs::path& folder, const MakeSites& make) {
     }
   }
   const fs::path file = files_of(folder, token).job;
-  const auto [work, job] = parse_job(read_text(file), file.string());
+  const auto [work, job] = parse_job(read_text(file), file.string(), read_key(folder));
   std::string end;
   int exit = 0;
   const auto line = [&](const std::vector<std::string>& words) { end += sealed(line_of(words)); };
   try {
     // Chunks of one site take turns where processes of this machine compute.
     const fs::path turn = folder.parent_path() / "turn.lock";
-    const int wait = ::open(turn.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const int wait = ::open(turn.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     bool local = true;
     for (const auto& [key, value] : settings) local = local && !(key == "kind" && value != "local");
     if (local && wait >= 0) {
@@ -255,7 +273,7 @@ int run_relay(const fs::path& folder, const MakeSites& make) {
     exit = 2;
   }
   line({"exit", std::to_string(exit)});
-  io::write_text(folder / "relay.end", end);
+  write_private_text(folder / "relay.end", end);
   return exit;
 }
 

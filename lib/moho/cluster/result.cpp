@@ -34,11 +34,25 @@ void each_piece(const io::InputFile& file, std::uint64_t offset, std::uint64_t b
   }
 }
 
+FileError not_of_key(const fs::path& path) {
+  return FileError(concat("'", path.string(),
+                          "' was not written with the key of its journal (somebody else made or "
+                          "changed it, or it is of another journal)"));
+}
+
+// The last line of a result, its message authentication code.
+std::string mac_of(const io::InputFile& file) {
+  std::string line(mac_bytes, '\0');
+  file.read(file.size() - mac_bytes, line.data(), line.size());
+  return line;
+}
+
 // A plain file that is written piece by piece.
 class Sink {
  public:
   explicit Sink(const fs::path& path) : m_path(path) {
-    m_descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    m_descriptor =
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (m_descriptor < 0) fail();
   }
   Sink(const Sink&) = delete;
@@ -95,16 +109,18 @@ ShotResult pack_result(const fs::path& folder, const std::string& file, const Wo
                               io::checksum_text(parts.back().checksum)}));
   }
   header += sealed("data");
-  std::error_code error;
-  fs::create_directories((folder / file).parent_path(), error);
+  make_private_folders((folder / file).parent_path());
   return write_result(folder, shot, file, [&](const fs::path& temporary) {
     Sink sink(temporary);
+    Mac mac(work.key);
+    mac.add(header.data(), header.size());
     sink.write(header.data(), header.size());
     for (std::size_t k = 0; k < found.size(); ++k) {
       const io::InputFile input(found[k]);
       io::Checksum sum;
       each_piece(input, 0, input.size(), [&](const char* data, std::size_t bytes) {
         sum.add(data, bytes);
+        mac.add(data, bytes);
         sink.write(data, bytes);
       });
       if (input.size() != parts[k].bytes || sum.value() != parts[k].checksum) {
@@ -113,6 +129,8 @@ ShotResult pack_result(const fs::path& folder, const std::string& file, const Wo
                                "it started has ended"));
       }
     }
+    const std::string line = mac.line();
+    sink.write(line.data(), line.size());
   });
 }
 
@@ -174,7 +192,9 @@ ResultHeader read_header(const fs::path& path) {
     if (part.bytes > file.size() - std::min(at, file.size())) throw damaged("it is cut");
     at += part.bytes;
   }
-  if (at != file.size()) throw damaged("it is longer than it says");
+  at += mac_bytes;
+  if (at > file.size()) throw damaged("it is cut");
+  if (at < file.size()) throw damaged("it is longer than it says");
   return header;
 }
 
@@ -192,13 +212,19 @@ ShotResult check_result(const fs::path& folder, const std::string& file, const W
   hold("a survey with the checksum", header.survey, checksum_of(work.survey));
   const io::InputFile input(path);
   io::Checksum all;
-  const std::uint64_t begin = header.parts.empty() ? input.size() : header.parts.front().offset;
-  each_piece(input, 0, begin, [&](const char* data, std::size_t bytes) { all.add(data, bytes); });
+  Mac mac(work.key);
+  const std::uint64_t begin =
+      header.parts.empty() ? input.size() - mac_bytes : header.parts.front().offset;
+  each_piece(input, 0, begin, [&](const char* data, std::size_t bytes) {
+    all.add(data, bytes);
+    mac.add(data, bytes);
+  });
   for (const ResultPart& part : header.parts) {
     io::Checksum own;
     each_piece(input, part.offset, part.bytes, [&](const char* data, std::size_t bytes) {
       own.add(data, bytes);
       all.add(data, bytes);
+      mac.add(data, bytes);
     });
     if (own.value() != part.checksum) {
       throw FileError(concat("'", path.string(), "' is damaged (the checksum of ", part.name,
@@ -206,12 +232,20 @@ ShotResult check_result(const fs::path& folder, const std::string& file, const W
                              io::checksum_text(part.checksum), ")"));
     }
   }
+  const std::string line = mac_of(input);
+  if (!same_mac(mac.line(), line)) throw not_of_key(path);
+  all.add(line.data(), line.size());
   return {shot, file, input.size(), all.value()};
 }
 
-std::vector<std::string> unpack_result(const fs::path& path, const fs::path& folder) {
+std::vector<std::string> unpack_result(const fs::path& path, const fs::path& folder,
+                                       const Key& key) {
   const ResultHeader header = read_header(path);
   const io::InputFile input(path);
+  Mac mac(key);
+  each_piece(input, 0, input.size() - mac_bytes,
+             [&](const char* data, std::size_t bytes) { mac.add(data, bytes); });
+  if (!same_mac(mac.line(), mac_of(input))) throw not_of_key(path);
   std::error_code error;
   fs::create_directories(folder, error);
   std::vector<std::string> names;

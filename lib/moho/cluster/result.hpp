@@ -45,12 +45,13 @@ ResultHeader read_header(const std::filesystem::path& path);
 /// \brief Reads a result whole and holds it to its checksums and to the work.
 /// \return its length and checksum, as the journal has them
 /// \throws FileError saying what is wrong: another campaign, evaluation, shot or survey, cut,
-/// damaged
+/// damaged, not authenticated by the key of the work
 ShotResult check_result(const std::filesystem::path& folder, const std::string& file,
                         const Work& work, std::int64_t shot);
 
-/// Writes the files of a result into a folder, each whole. \return their names \throws FileError
+/// \brief Writes the files of a result into a folder, each whole. \return their names
+/// \throws FileError, also for a result that the key does not authenticate
 std::vector<std::string> unpack_result(const std::filesystem::path& path,
-                                       const std::filesystem::path& folder);
+                                       const std::filesystem::path& folder, const Key& key);
 
 }  // namespace moho::cluster

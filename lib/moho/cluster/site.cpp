@@ -3,7 +3,6 @@
 #include <moho/cluster/site.hpp>
 #include <moho/cluster/text.hpp>
 #include <moho/core/error.hpp>
-#include <moho/io/writer.hpp>
 
 #include <system_error>
 
@@ -36,27 +35,23 @@ FolderSite::FolderSite(SiteOptions options, const fs::path& campaign,
       m_system(std::move(system)) {}
 
 std::string FolderSite::probe(const Work&) {
-  std::error_code error;
-  fs::create_directories(m_folder / "results", error);
-  if (error) {
-    throw InputError(concat("site ", m_options.name, ": cannot make the folder '",
-                            m_folder.string(), "' (", error.message(),
-                            "): give a journal in a folder that you may write to"));
-  }
   try {
+    make_private_folders(m_folder / "results");
+    check_private_folder(m_folder);
     return m_system->probe();
+  } catch (const FileError& wrong) {
+    throw InputError(concat("site ", m_options.name, ": ", wrong.what()));
   } catch (const InputError& wrong) {
     throw InputError(concat("site ", m_options.name, ": ", wrong.what()));
   }
 }
 
 void write_jobs(const fs::path& folder, const Work& work, const Batch& batch) {
-  std::error_code error;
-  fs::create_directories(folder / "results", error);
-  fs::create_directories(folder / "work", error);
-  fs::create_directories(folder / "jobs" / batch.token, error);
+  make_private_folders(folder / "results");
+  make_private_folders(folder / "work");
+  make_private_folders(folder / "jobs" / batch.token);
   for (const Job& job : batch.jobs) {
-    io::write_text(files_of(folder, job.token).job, to_text(work, job));
+    write_private_text(files_of(folder, job.token).job, to_text(work, job));
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <moho/cluster/guard.hpp>
 #include <moho/cluster/slurm_jobs.hpp>
 #include <moho/cluster/text.hpp>
-#include <moho/io/writer.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -173,10 +173,9 @@ std::string SlurmJobs::probe() {
                             " (needed: 1 and more): jobs are submitted as arrays, ask for them"));
   }
   m_accounting = ask({"sacct", "-n", "-X", "-P", "-o", "JobID", "-S", "now-1hour"}).good();
-  std::error_code error;
-  fs::create_directories(m_options.folder, error);
+  make_private_folders(m_options.folder);
   const fs::path script = m_options.folder / "job.sh";
-  io::write_text(script, script_text);
+  write_private_text(script, script_text);
   std::vector<std::string> words = sbatch({}, "moho-test");
   words.insert(words.end(), {"--test-only", script.string(), "true"});
   must(words);
@@ -196,7 +195,7 @@ std::pair<double, double> SlurmJobs::pauses() const {
 std::vector<std::string> SlurmJobs::submit(const Batch& batch) {
   const fs::path script = m_options.folder / "job.sh";
   std::error_code error;
-  if (!fs::exists(script, error)) io::write_text(script, script_text);
+  if (!fs::exists(script, error)) write_private_text(script, script_text);
   std::vector<std::string> words = sbatch(batch.jobs[0], batch.token);
   const fs::path logs = m_options.folder / "jobs" / batch.token;
   words.push_back(concat("--array=0-", batch.jobs.size() - 1));

@@ -26,7 +26,8 @@ using detail::seconds_now;
 class ReportFile {
  public:
   explicit ReportFile(const fs::path& path) : m_path(path) {
-    m_descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    m_descriptor =
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (m_descriptor < 0) fail();
   }
   ReportFile(const ReportFile&) = delete;
@@ -111,8 +112,12 @@ std::vector<std::string> words_for(const Work& work, std::int64_t shot, const fs
 
 int run_job(const std::string& token, const WorkerOptions& options) {
   const JobFiles files = files_of(options.folder, token);
+  const fs::path site =
+      options.folder.has_filename() ? options.folder : options.folder.parent_path();
+  check_private_folder(site);
+  const Key key = read_key(site.parent_path());
   const auto [work, job] =
-      parse_job(io::InputFile(files.job).text(std::uint64_t{1} << 30), files.job.string());
+      parse_job(io::InputFile(files.job).text(std::uint64_t{1} << 30), files.job.string(), key);
   fs::path report_path = files.report, work_path = files.work;
   if (options.rank > 0) {
     report_path += concat('.', options.rank);
@@ -184,7 +189,7 @@ int run_job(const std::string& token, const WorkerOptions& options) {
     };
     try {
       fs::remove_all(out, error);
-      fs::create_directories(out);
+      make_private_folders(out);
       const ShotEnd end = program(task, out);
       if (end.exit == 0 && end.signal == 0) {
         pack_result(options.folder, file, work, task.shot, out);

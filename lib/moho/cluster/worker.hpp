@@ -26,7 +26,7 @@ using ShotProgram = std::function<ShotEnd(const Task&, const std::filesystem::pa
 
 /// How a worker works.
 struct WorkerOptions {
-  std::filesystem::path folder;    ///< of the site
+  std::filesystem::path folder;    ///< of the site; the folder above holds the key
   std::filesystem::path programs;  ///< folder of moho's programs; empty: that of this one
   ShotProgram program;             ///< empty: the command of the work
   /// The position of the next shot among those of the job, from 0; empty: one after the other.

@@ -34,6 +34,7 @@ class Moho(CMakePackage, CudaPackage):
     depends_on("kokkos-kernels@3.4:")
     depends_on("fmt@8:")
     depends_on("nlohmann-json@3.9:")
+    depends_on("libsodium@1.0.12:")
     # segyio has no recipe of Spack's own: CMake finds it where it is installed (CMAKE_PREFIX_PATH)
     depends_on("boost@1.70: +program_options", when="+examples")
     depends_on("mpi", when="+mpi")
