@@ -8,6 +8,7 @@
 #include "common/summary.hpp"
 #include "common/survey_program.hpp"
 #include "invert_waves/asked.hpp"
+#include "invert_waves/bands.hpp"
 #include "invert_waves/compute.hpp"
 #include "invert_waves/options.hpp"
 #include "invert_waves/sharing.hpp"
@@ -107,7 +108,7 @@ class Program {
     m_job.truth_known = m_truth.has_value();
     m_job.data_name = concat("--data ", m_o.data);
     if (m_data.survey) m_job.gather = [&](std::size_t k) { return m_data.survey->read(k); };
-    check_bands();
+    check_bands(m_o.bands, m_job.modelling.time.time);
     prepare_bounds();
     prepare_mask();
     check_start();
@@ -126,56 +127,14 @@ class Program {
     resume();
   }
 
-  // A band needs a period in the record.
-  void check_bands() const {
-    for (const double band : m_o.bands) {
-      const double time = m_job.modelling.time.time;
-      if (band * time >= 1.0) continue;
-      throw InputError(concat("--bands: ", band, " Hz has a period of ", significant(1.0 / band, 3),
-                              " s, and the record is ", significant(time, 3),
-                              " s long (allowed: from ", significant(1.0 / time, 3),
-                              " Hz, a period in the record): take higher frequencies, or longer "
-                              "data"));
-    }
-  }
-
-  // Refuses traces that cannot be inverted, before the first result: samples, and bands in which
-  // practically nothing is left.
+  // Refuses traces that cannot be inverted, before the first result.
   void check_data() {
-    constexpr double least = 1e-4, little = 1e-2;  // of the data's root mean square
-    std::vector<double> left(m_o.bands.size(), 0.0);
-    double all = 0.0;
-    const auto energy = [](const std::vector<float>& samples) {
-      double sum = 0.0;
-      for (const float value : samples) sum += static_cast<double>(value) * value;
-      return sum;
-    };
-    Processes& processes = m_session.processes();
-    check_traces<Dim>(m_data.sources_name, *m_data.survey, m_job.only, processes.rank(),
-                      processes.size(), [&](const rtm::ShotGather<Dim>& gather) {
-                        all += energy(gather.samples);
-                        for (std::size_t b = 0; b < m_o.bands.size(); ++b) {
-                          std::vector<float> samples = gather.samples;
-                          if (m_o.bands[b] < 0.5 / gather.dt) {
-                            fwi::low_pass(samples, gather.count, gather.dt, m_o.bands[b]);
-                          }
-                          left[b] += energy(samples);
-                        }
+    BandCheck bands(m_o.bands);
+    check_traces<Dim>(m_data.sources_name, *m_data.survey, m_job.only, m_session.processes().rank(),
+                      m_session.processes().size(), [&](const rtm::ShotGather<Dim>& gather) {
+                        bands.add(gather.samples, gather.count, gather.dt);
                       });
-    for (std::size_t b = 0; b < left.size(); ++b) {
-      const double part = all > 0.0 ? std::sqrt(left[b] / all) : 1.0;
-      if (part < least) {
-        throw InputError(concat("--bands: below ", m_o.bands[b], " Hz ",
-                                significant(100.0 * part, 2),
-                                " % of the data's amplitude is left (allowed: from ", 100.0 * least,
-                                " %): take higher frequencies"));
-      }
-      if (part < little) {
-        m_data.notes.push_back(concat("note: below ", m_o.bands[b], " Hz ",
-                                      significant(100.0 * part, 2),
-                                      " % of the data's amplitude is left"));
-      }
-    }
+    for (const std::string& note : bands.notes()) m_data.notes.push_back(note);
   }
 
   // One shot of an evaluation, for the run that has the others computed, too.

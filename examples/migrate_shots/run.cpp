@@ -40,12 +40,6 @@ using Host = Kokkos::HostSpace;
 // Data of the survey's first shot, unchanged and as they are migrated.
 constexpr const char* data_names[] = {"data_before.npy", "data_after.npy"};
 
-Json strings_json(const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const std::string& text : texts) list.push_back(text);
-  return list;
-}
-
 template <class T, int Dim>
 class Program {
  public:
@@ -113,7 +107,6 @@ class Program {
       };
     }
     const int rank = m_session.processes().rank();
-    if (m_data.survey && !m_o.plan) check_data(rank);
     m_job.scratch = m_session.folder() / ".moho_snapshots" / concat("rank_", rank);
     prepare_offsets();
 
@@ -121,6 +114,12 @@ class Program {
     m_entries.resize(m_job.shots.size());
     std::vector<std::int64_t> numbers;
     for (const auto& shot : m_job.shots) numbers.push_back(shot.number);
+    if (m_data.survey && !m_o.plan) {
+      std::optional<std::size_t> only;
+      if (m_o.only_shot) only = find_only_shot(numbers, *m_o.only_shot);
+      check_traces<Dim>(m_data.sources_name, *m_data.survey, only, rank,
+                        m_session.processes().size());
+    }
     m_list.open(numbers, asked_json(m_o), m_o, m_o, m_o.plan,
                 [&](std::size_t k, const Json& more, ShotList::From) { take(k, more); });
   }
@@ -132,18 +131,6 @@ class Program {
     if (data == nullptr) return;
     m_session.summary["data"] = *data;
     m_entries[k].remove("data");
-  }
-
-  // Refuses traces that cannot be migrated, before the first result.
-  void check_data(int rank) {
-    std::optional<std::size_t> only;
-    if (m_o.only_shot) {
-      std::vector<std::int64_t> numbers;
-      for (const auto& shot : m_job.shots) numbers.push_back(shot.number);
-      only = find_only_shot(numbers, *m_o.only_shot);
-    }
-    check_traces<Dim>(m_data.sources_name, *m_data.survey, only, rank,
-                      m_session.processes().size());
   }
 
   void prepare_offsets() {
@@ -228,7 +215,7 @@ class Program {
     kept["lossless"] = plan.strategy.lossless;
     summary["snapshots"] = kept;
     summary["at_once"] = plan.at_once;
-    summary["notes"] = strings_json(m_data.notes);
+    summary["notes"] = Json(m_data.notes);
     if (m_o.plan) return false;
     if (!m_session.processes().root()) return true;
     m_session.begin_output();
@@ -356,7 +343,7 @@ class Program {
     entry["points_of_whole_grids"] = report.whole_points;
     entry["points_again"] = report.again;
     entry["seconds"] = report.seconds;
-    entry["notes"] = strings_json(report.notes);
+    entry["notes"] = Json(report.notes);
     if (m_o.expand != rtm::Expansion::none && !m_boxes_told) {
       entry["forward_boxes"] = report.forward_boxes;
       entry["backward_boxes"] = report.backward_boxes;
