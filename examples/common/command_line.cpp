@@ -298,6 +298,15 @@ Arguments::Arguments(const Description& description, const std::vector<std::stri
     for (const auto& [alias, name] : description.aliases) {
       const std::string full = "--" + alias;
       if (word != full && word.rfind(full + "=", 0) != 0) continue;
+      const auto same = [&, name = "--" + name](const std::string& other) {
+        return other == name || other.rfind(name + "=", 0) == 0;
+      };
+      if (!is_repeated(description, name) &&
+          std::any_of(arguments.begin(), arguments.end(), same)) {
+        throw InputError(concat("--", name, " and --", alias,
+                                " are one option, which was given more than once (allowed: once): "
+                                "leave one of them out"));
+      }
       word.replace(2, alias.size(), name);
       m_written[name] = alias;
       break;

@@ -347,8 +347,9 @@ std::vector<std::string> report_lines(const cluster::Report& report) {
     if (!site.paused.empty()) line << "  left out: " << site.paused;
     lines.push_back(line.str());
   }
-  lines.push_back(concat(report.done, " shots are done, ", report.earlier, " of them before; ",
-                         report.again, " were handed out again, ", report.twice, " came twice"));
+  lines.push_back(concat(counted(report.done, "shot"), report.done == 1 ? " is" : " are", " done, ",
+                         report.earlier, " of them before; ", report.again,
+                         " were handed out again, ", report.twice, " came twice"));
   for (const std::string& note : report.notes) lines.push_back("note: " + note);
   return lines;
 }
@@ -360,7 +361,7 @@ std::string status_text(const fs::path& path) {
   const auto name = journal.values.find("name");
   out << "campaign  " << (name == journal.values.end() ? "not begun" : name->second) << '\n';
   const auto done = static_cast<double>(journal.results.size());
-  out << "done      " << journal.results.size() << " shots";
+  out << "done      " << counted(journal.results.size(), "shot");
   if (ledger.left >= 0.0 && !ledger.beats.empty()) {
     // shots that were done since the last beat are no longer left
     const double left = std::max(0.0, ledger.left - (done - ledger.beats.back().second));

@@ -17,6 +17,21 @@ inline std::string significant(double value, int digits) {
   return out.str();
 }
 
+/// "1 shot", "2 shots", "0 shots".
+/// \param unit in the singular; its plural ends in s
+template <class Count>
+std::string counted(Count count, const std::string& unit) {
+  std::ostringstream out;
+  out << count << ' ' << unit << (count == Count(1) ? "" : "s");
+  return out.str();
+}
+
+/// "every step", "every 5 steps".
+template <class Count>
+std::string every(Count count, const std::string& unit) {
+  return count == Count(1) ? "every " + unit : "every " + counted(count, unit);
+}
+
 /// A number with so many digits behind the point: "0.012".
 inline std::string fixed(double value, int digits) {
   std::ostringstream out;

@@ -85,7 +85,7 @@ double peak_frequency(const std::string& wavelet) {
 std::string describe_sponge(int width, double velocity, double frequency, double spacing) {
   const double wave = velocity / (frequency * spacing);
   return concat("a sponge of ", width, " nodes is ", significant(width / wave, 2),
-                " wavelengths of ", std::llround(velocity), " m/s at ", significant(frequency, 3),
+                " wavelengths of ", std::llround(velocity), " m/s at ", significant(frequency, 4),
                 " Hz: of the amplitude of a wave that meets it head on about ",
                 significant(100.0 * sponge_return(width, wave), 2), " % comes back, at 45 degrees ",
                 significant(100.0 * sponge_return(width, wave, 45.0), 2), " %");

@@ -68,14 +68,14 @@ std::vector<std::int64_t> left_out(const Points<Dim>& offsets, const wave::Shot<
   return numbers;
 }
 
-// "0 to 3, 8" for 0, 1, 2, 3, 8.
+// Numbers from 0 as text that counts from 1: "1 to 4, 9" for 0, 1, 2, 3, 8.
 std::string in_ranges(const std::vector<std::int64_t>& numbers) {
   std::string text;
   for (std::size_t k = 0; k < numbers.size();) {
     std::size_t last = k;
     while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    text += concat(text.empty() ? "" : ", ", numbers[k],
-                   last == k ? std::string() : concat(" to ", numbers[last]));
+    text += concat(text.empty() ? "" : ", ", numbers[k] + 1,
+                   last == k ? std::string() : concat(" to ", numbers[last] + 1));
     k = last + 1;
   }
   return text;
@@ -405,10 +405,10 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
   }
   const std::size_t traces = m_job.shots.front().receivers.size();
   const bool one = m_job.shots.size() == 1;
-  session.print("shots     ", m_job.shots.size(), one ? " shot, " : " shots, ",
-                one ? concat(traces) : concat(m_receivers, " traces in all"),
+  session.print("shots     ", counted(m_job.shots.size(), "shot"), ", ",
+                one ? concat(traces) : concat(counted(m_receivers, "trace"), " in all"),
                 one ? (traces == 1 ? " receiver, " : " receivers, ") : ", ", m_o.wavelet,
-                m_o.wavelet_given ? "" : " (default)", ", up to ", significant(report.frequency, 3),
+                m_o.wavelet_given ? "" : " (default)", ", up to ", significant(report.frequency, 4),
                 " Hz, peak at ", significant(report.peak_time, 4), " s");
   if (m_o.sources.empty() && m_o.shots_file.empty()) {
     session.print("          note: no --source was given: ",
@@ -432,7 +432,7 @@ void ShotProgram<T, Dim>::print(const WaveReport& report, double slowest, double
       session.print("          note: ", all, " of ", all + m_receivers,
                     " receivers of --moving are outside of the model and left out, in ", concerned,
                     concerned == 1 ? " shot (" : " shots (", first, concerned > 4 ? "; ..." : "",
-                    "; counted from 0)");
+                    "; counted from 1)");
     }
   }
   session.print("scheme    order ", m_o.order, ", dt ", significant(plan.dt, 6),
@@ -562,7 +562,6 @@ void ShotProgram<T, Dim>::write(const WaveReport& report) {
                                   fixed(report.domain_seconds, 3), " s"));
   }
   ending.rate = concat("rate      ", format_count(rate), "points/s");
-  ending.most_files = 12;
   finish(report, ending);
   m_session.finish(ending);
 }

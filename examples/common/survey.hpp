@@ -185,7 +185,7 @@ void check_free_surfaces(const Grid<Dim>& grid, const wave::Boundaries<Dim>& fac
       const double q = grid.to_index_space(points[p])[d];
       const auto weights = wave::detail::weights_on_axis(q, radius, grid.extents[d], lower, upper);
       if (weights.count > 0) continue;
-      throw InputError(concat(name, " ", p, ": ", format_point(points[p]),
+      throw InputError(concat(name, " ", p + 1, ": ", format_point(points[p]),
                               " is on the free surface, where the field is zero (allowed: "
                               "positions inside of the model): move it along ",
                               axis_name<Dim>(d), ", by one node for example"));

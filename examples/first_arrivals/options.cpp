@@ -12,7 +12,7 @@ namespace {
 constexpr const char* intro =
     R"(first_arrivals: traveltimes of first arrivals by the eikonal equation.
 
-  first_arrivals (--model FILE | --gradient v0,g | --builtin salt) [options]
+  first_arrivals (--vp FILE | --gradient v0,g | --builtin salt) [options]
 
 Units are metres, metres per second and seconds. x points right, y into the page, z is DEPTH and points
 down. On the command line coordinates are written x,z in 2D and x,y,z in 3D. Model files hold nodes in
@@ -30,7 +30,7 @@ Examples
   first_arrivals --builtin salt
       A made-up salt model, a source in the middle of the surface.
   first_arrivals --gradient 1500,0.8 --shape 801,301 --spacing 10 --source 503,17 --receivers "0,0; 8000,0"
-  first_arrivals --model vp.npy --epsilon eps.npy --delta 0.05 --spacing 12.5 --source 1000,0
+  first_arrivals --vp vp.npy --epsilon eps.npy --delta 0.05 --spacing 12.5 --source 1000,0
       A VTI medium; the horizontal velocity is vp sqrt(1 + 2 epsilon). Without --delta it is elliptical.
 
 mpirun -n RANKS first_arrivals --each ...: ranks share the sources, a device each.
@@ -47,9 +47,9 @@ Description describe() {
   d.outro = outro;
   d.groups = {
       {"Model (exactly one of the first three)",
-       {{"model", "FILE|v",
+       {{"vp", "FILE|v",
          "P or S velocity in m/s: NumPy .npy, Madagascar .rsf, SEG-Y .sgy or .segy, or one number "
-         "for all nodes; --vp is the same"},
+         "for all nodes; --model is the same"},
         {"gradient", "v0,g", "velocity v0 + g z: v0 in m/s at z = 0, g in 1/s"},
         {"builtin", "salt",
          "a made-up model: sediments of 1500 to 3500 m/s and a body of salt of 4500 m/s"},
@@ -83,27 +83,27 @@ Description describe() {
       {"Running",
        {space_option(), memory_option("for all arrays together, or on the device"),
         out_option(d.program), flag("no-plot", "draw no picture")}}};
-  d.alternatives = {{{"model", "gradient", "builtin"}, {"shape", "spacing", "origin"}}};
-  d.aliases = {{"vp", "model"}, {"receiver-line", "receivers"}};
+  d.alternatives = {{{"vp", "gradient", "builtin"}, {"shape", "spacing", "origin"}}};
+  d.aliases = {{"model", "vp"}, {"receiver-line", "receivers"}};
   return d;
 }
 
 Options read_options(const Arguments& given) {
   Options o;
-  const int chosen = given.given("model") + given.given("gradient") + given.given("builtin");
+  const int chosen = given.given("vp") + given.given("gradient") + given.given("builtin");
   if (chosen != 1) {
     throw InputError(concat(chosen == 0 ? "no model was given" : "more than one model was given",
-                            " (needed: one of --model, --gradient and --builtin): try "
+                            " (needed: one of --vp, --gradient and --builtin): try "
                             "first_arrivals --builtin salt, or see first_arrivals --help"));
   }
   if (given.given("shape")) o.shape = parse_shape(given.text("shape"), std::int64_t(1) << 40);
   if (given.given("spacing")) o.spacing = parse_spacing(given.text("spacing"));
   if (given.given("origin")) o.origin = parse_origin(given.text("origin"));
-  o.model = given.text("model");
+  o.model = given.text("vp");
   o.velocity_unit = read_velocity_unit(given);
   if (given.given("builtin") && given.given("velocity-unit")) {
     throw InputError(
-        "--velocity-unit was given with --builtin (it is the unit of --model and --gradient): "
+        "--velocity-unit was given with --builtin (it is the unit of --vp and --gradient): "
         "leave it out");
   }
   if (given.given("gradient")) {
@@ -116,7 +116,7 @@ Options read_options(const Arguments& given) {
     parse_name("--builtin", given.text("builtin"), {"salt"});
     o.salt = true;
   }
-  if (!given.given("model")) {
+  if (!given.given("vp")) {
     if (o.shape.empty()) o.shape = {601, 201};
     if (o.spacing.empty()) o.spacing = {10.0};
   }
@@ -138,7 +138,7 @@ Options read_options(const Arguments& given) {
   o.solver = static_cast<Solver>(
       given.choice("method", {solver_names[0], solver_names[1], solver_names[2]}, 0));
   read_common(given, "first_arrivals", o);
-  for (const char* name : {"model", "epsilon", "delta", "source", "receivers"}) {
+  for (const char* name : {"vp", "epsilon", "delta", "source", "receivers"}) {
     for (const std::string& text : given.texts(name)) o.inputs.push_back({name, text});
   }
   if (o.solver == Solver::fast_marching) {

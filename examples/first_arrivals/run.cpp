@@ -33,14 +33,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The message of an error about the velocity, which this program calls --model.
-std::string renamed(std::string text) {
-  for (std::size_t at = 0; (at = text.find("--vp ", at)) != std::string::npos;) {
-    text.replace(at, 5, "--model ");
-  }
-  return text;
-}
-
 EarthModelOptions model_options(const Options& o) {
   EarthModelOptions asked;
   asked.shape = o.shape;
@@ -101,14 +93,7 @@ template <class T>
 EarthModel<T> load_model(const Options& o) {
   const EarthModelOptions asked = model_options(o);
   EarthModel<T> model;
-  try {
-    model = load_earth_model<T>(asked);
-  } catch (const InputError& error) {
-    throw InputError(renamed(error.what()));
-  } catch (const FileError& error) {
-    throw FileError(renamed(error.what()));
-  }
-  model.name = renamed(model.name);
+  model = load_earth_model<T>(asked);
   if (o.salt) {
     model.name = "--builtin salt";
     model.values["vp"] = salt_model<T>(model);
@@ -134,16 +119,6 @@ Points<Dim> make_sources(const Options& o, const Grid<Dim>& grid) {
     sources.push_back(middle);
   }
   return sources;
-}
-
-template <int Dim>
-void check_receivers(const Points<Dim>& receivers, const ModelGrid& model, const Grid<Dim>& grid) {
-  for (std::size_t k = 0; k < receivers.size(); ++k) {
-    if (grid.contains(receivers[k])) continue;
-    throw InputError(concat("--receivers: receiver ", k, " at ", format_point(receivers[k]),
-                            " is outside of the model (allowed: ", describe_extent(model),
-                            "): move it inside, or check the order of the coordinates"));
-  }
 }
 
 // The time between nodes, linear along every axis.
@@ -313,7 +288,11 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
     if (!o.receivers.empty()) {
       receivers = read_points<Dim>("--receivers", o.receivers);
     }
-    check_receivers(receivers, model, job.grid);
+    try {
+      check_positions<Dim>(job.grid, receivers, "receiver");
+    } catch (const InputError& error) {
+      throw InputError(concat("--receivers: ", error.what()));
+    }
     job.velocity = std::move(model.values["vp"]);
     job.epsilon = std::move(model.values["epsilon"]);
     job.delta = std::move(model.values["delta"]);
@@ -331,9 +310,9 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
   Done done;
   std::tie(done.slowest, done.quickest) = range_of(job.velocity);
   done.medium = job.delta.empty() ? job.epsilon.empty() ? "isotropic" : "elliptical" : "VTI";
-  session.print("model     ", model.name, ": ", shape_string(job.grid), " nodes, ", done.medium,
-                ", velocity ", significant(done.slowest, 6), " to ", significant(done.quickest, 6),
-                " m/s");
+  session.print("model     ", model.name, ": ", describe_grid(model));
+  session.print("          ", done.medium, ", velocity ", significant(done.slowest, 6), " to ",
+                significant(done.quickest, 6), " m/s");
   for (const std::string& note : model.notes) session.print("          note: " + note);
 
   job.options.progress = session.progress();

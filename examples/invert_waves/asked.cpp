@@ -73,12 +73,12 @@ void print_scheme(Session& session, const Options& o, const Plan& p, std::size_t
                 p.time.steps, " steps, ", significant(p.nodes_per_wave, 3),
                 " nodes per shortest wave");
   if (p.stream.empty()) {
-    session.print("gradient  every ", p.every, " steps, source's wavefield by ",
+    session.print("gradient  ", every(p.every, "step"), ", source's wavefield by ",
                   to_string(p.source_field), ": ", format_bytes(p.source_bytes), " besides ",
                   format_bytes(p.fixed_bytes), " of ", format_bytes(p.budget));
   } else {
-    session.print("gradient  every ", p.every,
-                  " steps, source's wavefield by random, beside the adjoint field in a stream");
+    session.print("gradient  ", every(p.every, "step"),
+                  ", source's wavefield by random, beside the adjoint field in a stream");
     for (const std::string& line : p.stream) session.print("stream    ", line);
   }
   if (p.stream.empty() && shots > 1) {

@@ -359,14 +359,15 @@ class Program {
     m_session.print("          ", media[static_cast<int>(p.medium)], "; boundaries ",
                     boundaries_string<Dim>(m_job.boundaries));
     for (const std::string& note : m_model.notes) m_session.print("          note: ", note);
-    m_session.print("data      ", m_o.data, ": ", m_job.shots.size(), " shots, ", m_data.traces,
-                    " traces, ", format_bytes(p.data_bytes));
+    m_session.print("data      ", m_o.data, ": ", counted(m_job.shots.size(), "shot"), ", ",
+                    counted(m_data.traces, "trace"), ", ", format_bytes(p.data_bytes));
     for (const std::string& note : m_data.notes) m_session.print("          ", note);
     std::string bands;
-    for (const double band : m_o.bands) bands += concat(bands.empty() ? "" : ", ", band);
+    for (const double band : m_o.bands)
+      bands += concat(bands.empty() ? "" : ", ", significant(band, 4));
     m_session.print("          wavelet ", m_o.wavelet, m_o.wavelet_note,
                     bands.empty() ? "" : concat(", bands up to ", bands, " Hz"), ", up to ",
-                    significant(p.frequency, 3), " Hz in the last");
+                    significant(p.frequency, 4), " Hz in the last");
     print_scheme(m_session, m_o, p, m_job.shots.size());
     std::fflush(stdout);
   }
@@ -418,9 +419,9 @@ class Program {
     if (m_o.quiet) return;
     m_session.print(
         "evaluated ", row.evaluation, ": ",
-        m_o.bands.empty() ? "" : concat("up to ", row.frequency, " Hz, "), "iteration ",
-        row.iteration, row.taken ? "" : " (a trial)", ", misfit ", significant(row.misfit, 5), " (",
-        significant(row.relative, 4), " of the first)",
+        m_o.bands.empty() ? "" : concat("up to ", significant(row.frequency, 4), " Hz, "),
+        "iteration ", row.iteration, row.taken ? "" : " (a trial)", ", misfit ",
+        significant(row.misfit, 5), " (", significant(row.relative, 4), " of the first)",
         row.vp_error >= 0.0 ? concat(", error of vp ", fixed(100.0 * row.vp_error, 2), " %") : "",
         ", ", significant(row.seconds, 3), " s");
     std::fflush(stdout);
@@ -523,12 +524,12 @@ class Program {
     if (m_o.extended) ending.pictures.emplace_back("lags.png");
     ending.picture_name = "drawn";
     ending.word = "pictures";
-    ending.lines = {concat("inverted  ", m_job.shots.size(), " shots, ", m_evaluations,
-                           " evaluations, misfit ", significant(best_relative(), 4),
-                           " of the first", m_o.bands.size() > 1 ? " of the last band" : "",
-                           ", on ", m_o.space, ": ", m_plan.device)};
+    ending.lines = {concat("inverted  ", counted(m_job.shots.size(), "shot"), ", ",
+                           counted(m_evaluations, "evaluation"), ", misfit ",
+                           significant(best_relative(), 4), " of the first",
+                           m_o.bands.size() > 1 ? " of the last band" : "", ", on ", m_o.space,
+                           ": ", m_plan.device)};
     ending.rate = concat("rate      ", format_count(rate), "points/s");
-    ending.most_files = 14;
     m_session.finish(ending);
   }
 

@@ -232,11 +232,11 @@ class Program {
     m_session.print("          ", media[static_cast<int>(p.medium)], "; boundaries ",
                     boundaries_string<Dim>(m_job.boundaries));
     for (const std::string& note : m_model.notes) m_session.print("          note: ", note);
-    m_session.print("data      ", m_o.data, ": ", m_job.shots.size(), " shots, ", m_data.traces,
-                    " traces");
+    m_session.print("data      ", m_o.data, ": ", counted(m_job.shots.size(), "shot"), ", ",
+                    counted(m_data.traces, "trace"));
     for (const std::string& note : m_data.notes) m_session.print("          ", note);
     m_session.print("          wavelet ", m_o.wavelet, m_o.wavelet_note, ", up to ",
-                    significant(p.frequency, 3), " Hz, peak at ", significant(p.peak_time, 4),
+                    significant(p.frequency, 4), " Hz, peak at ", significant(p.peak_time, 4),
                     " s, zero at its ", rtm::to_string(m_o.zero), "; mute ", m_o.mute_text);
     m_session.print("scheme    order ", m_o.order, ", dt ", significant(p.time.dt, 6),
                     " s (stable up to ", significant(p.limits.largest_dt, 4), "), ", p.time.steps,
@@ -251,15 +251,15 @@ class Program {
       m_session.print("          ", p.at_once, p.at_once == 1 ? " shot" : " shots", " at once",
                       m_o.at_once == 0 ? " (auto)" : "");
     }
-    m_session.print("snapshots every ", p.every, " steps, ", p.time.steps / p.every,
+    m_session.print("snapshots ", every(p.every, "step"), ", ", p.time.steps / p.every,
                     " of them: ", p.strategy.name, ", ",
                     format_bytes(static_cast<double>(p.strategy.bytes)), " of ",
                     format_bytes(p.budget),
                     p.disk > 0.0 ? concat(" and ", format_bytes(p.disk), " of disk") : "", "; ",
                     p.strategy.reason);
     if (p.every > p.every_by_rule) {
-      m_session.print("          note: the wavelet wants one every ", p.every_by_rule,
-                      " steps; with fewer the image is aliased in time");
+      m_session.print("          note: the wavelet wants one ", every(p.every_by_rule, "step"),
+                      "; with fewer the image is aliased in time");
     }
     if (!complete_receivers(m_o)) {
       m_session.print("          note: no illumination_receiver.npy: with --expand ",
@@ -509,15 +509,14 @@ class Program {
     if (!m_offsets.empty()) ending.pictures.emplace_back("gathers.png");
     ending.picture_name = "drawn";
     ending.word = "pictures";
-    ending.lines = {concat("migrated  ", m_job.shots.size(), " shots, ", format_count(m_points),
-                           "points on ", m_o.space, ": ", m_plan.device)};
+    ending.lines = {concat("migrated  ", counted(m_job.shots.size(), "shot"), ", ",
+                           format_count(m_points), "points on ", m_o.space, ": ", m_plan.device)};
     if (m_o.expand != rtm::Expansion::none && m_whole > 0.0) {
       ending.lines.push_back(concat("          --expand ", rtm::to_string(m_o.expand), ": ",
                                     fixed(100.0 * m_points / m_whole, 1),
                                     " % of the nodes were stepped"));
     }
     ending.rate = concat("rate      ", format_count(rate), "points/s");
-    ending.most_files = 12;
     m_session.finish(ending);
   }
 

@@ -5,6 +5,7 @@
 #include "common/builtin_models.hpp"
 #include "common/memory.hpp"
 
+#include <moho/core/positions.hpp>
 #include <moho/eikonal/types.hpp>
 #include <moho/io/model.hpp>
 
@@ -23,13 +24,13 @@ std::string place(const Point<Dim>& p) {
 }
 
 template <int Dim>
-void check_inside(const std::string& what, const Point<Dim>& p, const ModelGrid& model,
+void check_inside(const std::string& option, const Points<Dim>& points, const std::string& name,
                   const Grid<Dim>& grid) {
-  if (grid.contains(p)) return;
-  throw InputError(
-      concat(what, " at ", place<Dim>(p),
-             " is outside of the model (allowed: ", describe_extent(model, " from "),
-             " m): move it inside, or check --spacing and the order of the coordinates"));
+  try {
+    check_positions<Dim>(grid, points, name);
+  } catch (const InputError& error) {
+    throw InputError(concat(option, ": ", error.what()));
+  }
 }
 
 // Spacing of the command line along all axes.
@@ -102,8 +103,7 @@ void check_velocity(const Model<T>& model, const Grid<Dim>& grid) {
 }
 
 template <int Dim>
-std::vector<Point<Dim>> make_sources(const Options& o, const ModelGrid& model,
-                                     const Grid<Dim>& grid) {
+std::vector<Point<Dim>> make_sources(const Options& o, const Grid<Dim>& grid) {
   std::vector<Point<Dim>> sources;
   if (o.sources.empty()) {
     Point<Dim> p = grid.origin;
@@ -111,17 +111,15 @@ std::vector<Point<Dim>> make_sources(const Options& o, const ModelGrid& model,
     sources.push_back(p);
   }
   for (const std::string& text : o.sources) {
-    for (const Point<Dim>& p : read_points<Dim>("--source", text)) {
-      check_inside<Dim>(concat("--source ", text, ": source ", sources.size()), p, model, grid);
-      sources.push_back(p);
-    }
+    const Points<Dim> more = read_points<Dim>("--source", text);
+    sources.insert(sources.end(), more.begin(), more.end());
   }
+  check_inside<Dim>("--source", sources, "source", grid);
   return sources;
 }
 
 template <int Dim>
-std::vector<Point<Dim>> make_receivers(const Options& o, const ModelGrid& model,
-                                       const Grid<Dim>& grid) {
+std::vector<Point<Dim>> make_receivers(const Options& o, const Grid<Dim>& grid) {
   if (o.receivers.empty()) {
     Point<Dim> begin = grid.origin;
     for (int d = 1; d + 1 < Dim; ++d) begin[d] = 0.5 * (grid.origin[d] + grid.upper(d));
@@ -130,10 +128,7 @@ std::vector<Point<Dim>> make_receivers(const Options& o, const ModelGrid& model,
     return wave::point_line<Dim>(begin, end, grid.extents[0] > 1 ? usual_receivers : 1);
   }
   const Points<Dim> receivers = read_points<Dim>("--receivers", o.receivers);
-  for (std::size_t k = 0; k < receivers.size(); ++k) {
-    check_inside<Dim>(concat("--receivers ", o.receivers, ": receiver ", k), receivers[k], model,
-                      grid);
-  }
+  check_inside<Dim>(concat("--receivers ", o.receivers), receivers, "receiver", grid);
   return receivers;
 }
 
@@ -153,10 +148,10 @@ template void check_velocity(const Model<float>&, const Grid<2>&);
 template void check_velocity(const Model<float>&, const Grid<3>&);
 template void check_velocity(const Model<double>&, const Grid<2>&);
 template void check_velocity(const Model<double>&, const Grid<3>&);
-template std::vector<Point<2>> make_sources<2>(const Options&, const ModelGrid&, const Grid<2>&);
-template std::vector<Point<3>> make_sources<3>(const Options&, const ModelGrid&, const Grid<3>&);
-template std::vector<Point<2>> make_receivers<2>(const Options&, const ModelGrid&, const Grid<2>&);
-template std::vector<Point<3>> make_receivers<3>(const Options&, const ModelGrid&, const Grid<3>&);
+template std::vector<Point<2>> make_sources<2>(const Options&, const Grid<2>&);
+template std::vector<Point<3>> make_sources<3>(const Options&, const Grid<3>&);
+template std::vector<Point<2>> make_receivers<2>(const Options&, const Grid<2>&);
+template std::vector<Point<3>> make_receivers<3>(const Options&, const Grid<3>&);
 template int check_radius<2>(const Options&);
 template int check_radius<3>(const Options&);
 

@@ -31,13 +31,11 @@ constexpr std::int64_t usual_receivers = 41;
 
 /// The sources, each inside of the grid.
 template <int Dim>
-std::vector<Point<Dim>> make_sources(const Options& options, const ModelGrid& model,
-                                     const Grid<Dim>& grid);
+std::vector<Point<Dim>> make_sources(const Options& options, const Grid<Dim>& grid);
 
 /// The receivers, each inside of the grid.
 template <int Dim>
-std::vector<Point<Dim>> make_receivers(const Options& options, const ModelGrid& model,
-                                       const Grid<Dim>& grid);
+std::vector<Point<Dim>> make_receivers(const Options& options, const Grid<Dim>& grid);
 
 /// The radius asked for, or the default, checked against the largest.
 template <int Dim>

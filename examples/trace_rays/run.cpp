@@ -227,8 +227,8 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
     job.graph.rule = o.rule;
     job.graph.storage = o.storage;
     job.method = o.method;
-    job.sources = make_sources<Dim>(o, model, job.grid);
-    job.receivers = make_receivers<Dim>(o, model, job.grid);
+    job.sources = make_sources<Dim>(o, job.grid);
+    job.receivers = make_receivers<Dim>(o, job.grid);
     check_velocity(model, job.grid);
     std::tie(done.slowest, done.quickest) = range_of(model.velocity);
     job.velocity = std::move(model.velocity);

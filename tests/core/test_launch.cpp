@@ -214,10 +214,10 @@ TEST(Positions, TheFirstOutsideIsNamed) {
   };
   EXPECT_EQ(message({{0.0, 0.0}, {300.0, 100.0}}), "");
   EXPECT_EQ(message({{0.0, 0.0}, {310.0, 50.0}}),
-            "receiver 1: (310, 50) is outside the model (allowed: x 0 to 300, z 0 to 100): move it "
-            "or extend the model");
+            "receiver 2: (310, 50) is outside the model (allowed: x 0 to 300, z 0 to 100): move "
+            "it, or check --spacing and the order of coordinates");
   EXPECT_THAT(message({{std::numeric_limits<double>::quiet_NaN(), 50.0}}),
-              HasSubstr("receiver 0: (nan, 50) is no position"));
+              HasSubstr("receiver 1: (nan, 50) is no position"));
   EXPECT_THAT(message({{20.0, 50.0}}, {{5, 0}, {26, 16}}),
               AllOf(HasSubstr("(20, 50) is in the boundary layer"), HasSubstr("x 50 to 250")));
   EXPECT_THAT(message({{400.0, 50.0}}, {{5, 0}, {26, 16}}), HasSubstr("is outside the model"));

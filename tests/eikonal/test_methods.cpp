@@ -245,7 +245,7 @@ void wrong_sources_shapes_and_options(const Instance<Memory>& exec) {
       [&] {
         run({source[0], {10.0, 191.0}}, {});
       },
-      ThrowsMessage<InputError>(AllOf(HasSubstr("source 1: (10, 191) is outside the model"),
+      ThrowsMessage<InputError>(AllOf(HasSubstr("source 2: (10, 191) is outside the model"),
                                       HasSubstr("allowed: x 0 to 190, z 0 to 190"))));
   for (const int order : {0, 3}) {
     EXPECT_THAT(

@@ -33,6 +33,10 @@ def gradient_time(places, source, v0, g):
 
 
 class Times(Case):
+    def test_grid_is_printed(self):
+        done = self.call("--vp", "2000", "--shape", "31,21", "--spacing", "5", "--no-plot")
+        self.assertIn("--vp 2000: 31 x 21 nodes, 5 m apart (x 0 to 150, z 0 to 100 m)", done.stdout)
+
     def test_gradient_section_with_receivers(self):
         times, summary, text = self.solve(
             "--gradient", "1500,2", "--shape", "121,61", "--spacing", "10", "--source", "503,117", "--receivers",
@@ -204,7 +208,7 @@ class NothingIsLost(support.NothingIsLost, Case):
     slow = ["--builtin", "salt", "--shape", "x=301,y=301,z=201"]
     results = ["times.npy", "velocity.npy", "receivers.csv"]
     former = "times.png"
-    read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f, "--spacing", "5"], "model"),
+    read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--vp", f, "--spacing", "5"], "vp"),
             ("times.npy", support.npy(np.full((31, 21), 0.1)),
              lambda f: ["--vp", "2000", "--epsilon", f, "--spacing", "5"], "epsilon"),
             ("receivers.csv", b"x,z\n0,0\n", lambda f: ["--builtin", "salt", "--receivers", f], "receivers"),
@@ -258,8 +262,10 @@ class BadInput(Case):
 
     def test_models_and_places(self):
         salt = ["--builtin", "salt", "--shape", "31,21"]
-        self.refuse([*salt, "--source", "301,0"], "--source: source 0: (301, 0) is outside the model")
-        self.refuse([*salt, "--receivers", "0,0; 0,999"], "receiver 1 at (0, 999) is outside")
+        self.refuse([*salt, "--source", "301,0"], "--source: source 1: (301, 0) is outside the model",
+                    "): move it, or check --spacing and the order of coordinates")
+        self.refuse([*salt, "--receivers", "0,0; 0,999"], "--receivers: receiver 2: (0, 999) is outside the model",
+                    "): move it, or check --spacing and the order of coordinates")
         self.refuse([*salt, "--epsilon", 5], "epsilon is 5 at node (0, 0)")
         self.refuse([*salt, "--epsilon", 0.1, "--delta", 1], "delta is 1 where epsilon is 0.1")
         bad = np.full((9, 8), 2000.0)
@@ -267,6 +273,8 @@ class BadInput(Case):
         self.refuse(["--model", self.save("bad.npy", bad), "--spacing", 5],
                     "velocity is nan at node (4, 3), position (20, 15)")
         self.refuse(["--model", self.save("bad.npy", bad)], "--spacing is missing (--model ")
+        # messages name the option as it was written
+        self.refuse(["--vp", self.path("bad.npy")], "--spacing is missing (--vp ")
         self.refuse(["--model", "missing.npy"], "missing.npy")
         number = ["--shape", "51,41", "--spacing", "10"]
         for velocity in ("1e-17", "1e30"):  # squares of times would be no numbers

@@ -68,6 +68,20 @@ class Images(Case):
         plain = sum(np.gradient(np.gradient(zero, 10.0, axis=a), 10.0, axis=a) for a in (0, 1))
         self.assertGreater(np.corrcoef(half[inner].ravel(), plain[inner].ravel())[0, 1], 0.9)
 
+    def test_printed_counts_and_files(self):
+        one = self.migrate("--shots", "modelled", "--source", "300,20", "--receivers", "0,20:1200,20:61",
+                           "--snapshot-steps", "1", "--keep-shots", "--columns", "300,600", "--angles",
+                           "--condition", "laplacian,zero-lag,source,receiver,inverse-scattering")
+        for words in (": 1 shot, 61 traces\n", "snapshots every step, ", "migrated  1 shot, "):
+            self.assertIn(words, one.text)
+        # four significant digits
+        hertz = float(one.text.split(", up to ")[1].split(" Hz")[0])
+        self.assertEqual(f"{hertz:.4g}", one.text.split(", up to ")[1].split(" Hz")[0])
+        self.assertNotEqual(hertz, float(f"{hertz:.3g}"))
+        listed = one.text.split("written   ")[1].split("\n")[0].split(": ")[1].split()
+        self.assertGreater(len(listed), 12)
+        self.assertEqual(sorted(listed), sorted(one.summary["files"]))
+
     def test_snapshots_of_all_kinds_give_one_image(self):
         expected = self.migrate(*self.shots, "--error", "lossless", "--snapshots", "memory", out="raw").image
         size = np.linalg.norm(expected)
@@ -573,7 +587,8 @@ class BadInput(Case):
         self.refuse_here([*self.shots, "--angles"], "--angles needs --columns")
         self.refuse_here([*self.shots, "--columns", "5000"], "--columns: 5000 m", "outside")
         self.refuse_here(["--shots", "gathers", "--source", "1,1"], "--source and --shots gathers")
-        self.refuse_here([*self.shots, "--source", "5000,20"], "--source", "outside")
+        self.refuse_here([*self.shots, "--source", "5000,20"], "outside the model (allowed: x 0 to 1200, z 0 to 600): move it, "
+                         "or check --spacing and the order of coordinates")
         self.refuse(["--vp", "smooth.npy", "--spacing", "10", *self.shots, "--wavelet", "ricker:80"], "--wavelet ricker:80")
 
     def test_misspelt_names(self):

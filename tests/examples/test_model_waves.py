@@ -629,7 +629,7 @@ class Numbers(Case):
     def test_moving_says_what_it_left_out(self):
         r = self.model(*self.section, "--source", "100,20:500,20:3", "--receivers", "-200,20:200,20:5", "--moving")
         self.assertIn("2 of 15 receivers of --moving are outside of the model and left out, in 2 shots "
-                      "(shot 1: 0; shot 3: 4; counted from 0)", r.text)
+                      "(shot 1: 1; shot 3: 5; counted from 1)", r.text)
         self.assertEqual([shot["left_out"] for shot in r.summary["shots"]], [[0], [], [4]])
         self.assertEqual([len(shot["receivers"]) for shot in r.summary["shots"]], [4, 5, 4])
 
@@ -694,9 +694,10 @@ class BadInput(Case):
         self.refuse(["--vp", "2000", "--shape", "40000,4000,40000", "--coordinates", "xyz", "--spacing", "10"], "memory")
 
     def test_places(self):
-        self.refuse([*self.section, "--source", "601,20"], "--source: source 0: (601, 20)", "outside", "x 0 to 600")
-        self.refuse([*self.section, "--source", "-5,20"], "--source: source 0: (-5, 20)", "outside", "x 0 to 600")
-        self.refuse([*self.section, "--receivers", "0,20:600,999:3"], "--receivers: receiver 1")
+        self.refuse([*self.section, "--source", "601,20"], "--source: source 1: (601, 20) is outside the model (allowed: x 0 to 600, z 0 to 400): "
+                    "move it, or check --spacing and the order of coordinates")
+        self.refuse([*self.section, "--source", "-5,20"], "--source: source 1: (-5, 20)", "outside", "x 0 to 600")
+        self.refuse([*self.section, "--receivers", "0,20:600,999:3"], "--receivers: receiver 2")
         self.refuse([*self.section, "--source", "1,2,3"], "--source", "'1,2,3' has 3 coordinates, not 2")
         self.refuse([*self.section, "--free-surface", "--source", "30,0"], "--source", "on the free surface")
         self.refuse([*self.section, "--receivers", "none.csv"], "none.csv")

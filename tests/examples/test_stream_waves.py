@@ -686,7 +686,7 @@ class BadInput(Case):
                     "layers, eikonal")
         self.refuse([*self.section, "--host-volume", ""], "--host-volume is empty")
         self.refuse([*self.section, "--dt", "0.5"], "--dt: dt is 0.5 s", "largest stable step")
-        self.refuse([*self.section, "--source", "601,20"], "--source: source 0: (601, 20)", "outside")
+        self.refuse([*self.section, "--source", "601,20"], "--source: source 1: (601, 20)", "outside")
         self.refuse([*self.section, "--wavelet", "ricker:50"], "--wavelet ricker:50", "points per wavelength")
 
     def test_streaming(self):
@@ -731,16 +731,16 @@ class BadInput(Case):
 
     def test_a_refused_shot_leaves_no_volume(self):
         volume = ["--host-volume", "volume", "--block", "8", "--updates", "3"]
-        for points, where in (("0,20:600,20:61", "receiver 0"), ("10,0:590,0:59", "receiver 0")):
+        for points, where in (("0,20:600,20:61", "receiver 1"), ("10,0:590,0:59", "receiver 1")):
             self.refuse([*self.section, *volume, "--boundary", "free", "--receivers", points],
                         "--receivers: " + where, "on the free surface")
             self.assertFalse(os.path.exists(self.path("volume")))
-        self.refuse([*self.section, *volume, "--boundary", "free", "--source", "0,20"], "--source: source 0",
+        self.refuse([*self.section, *volume, "--boundary", "free", "--source", "0,20"], "--source: source 1",
                     "on the free surface")
         self.assertFalse(os.path.exists(self.path("volume")))
         # of several shots the second: nothing is computed
         self.refuse([*self.section, *volume, "--boundary", "free", "--source", "300,20; 0,20"],
-                    "--source: shot 2: source 0", "on the free surface")
+                    "--source: shot 2: source 1", "on the free surface")
         self.assertFalse(os.path.exists(self.path("volume")))
         # the corrected run starts with the same name
         self.stream(*self.section, *volume, "--boundary", "free", "--receivers", "10,20:590,20:59")

@@ -158,7 +158,7 @@ class Ranks(Case):
                   "--precision", "double", counts=(2,))
 
     def test_errors_are_said_once(self):
-        self.refuse(["--builtin", "salt", "--shape", "97,61", "--spacing", 10, "--source", "99999,0"], "outside of the model",
+        self.refuse(["--builtin", "salt", "--shape", "97,61", "--spacing", 10, "--source", "99999,0"], "outside the model",
                     ranks=3)
 
 
@@ -676,7 +676,7 @@ class BadOptions(Case):
             self.refuse([*self.good, "--spacing", spacing], "--spacing")
         self.refuse([*self.good, "--spacing", "10,10,10"], "--spacing has 3 values", "2 dimensions")
         for line in ("0,0,300,200", "0,0,300,200,0", "0,0,300,200,2.5", "0,0,300,200,many"):
-            self.refuse([*self.good, "--receiver-line", line], "--receivers", line)
+            self.refuse([*self.good, "--receiver-line", line], "--receiver-line", line)
         for memory in ("much", "-1G", "0", "8X", ""):
             self.refuse([*self.good, "--memory", memory], "--memory")
 
@@ -704,7 +704,8 @@ class BadOptions(Case):
         self.refuse(["--builtin", "salt", "--shape", "9,8,8", "--radius", "5"], "--radius is 5", "1 to 4")
 
     def test_both_kinds_of_receivers(self):
-        self.refuse([*self.good, "--receivers", "r.csv", "--receiver-line", "0,0,1,1,2"], "--receivers", "more than once")
+        self.refuse([*self.good, "--receivers", "r.csv", "--receiver-line", "0,0,1,1,2"],
+                    "--receivers and --receiver-line are one option", "more than once")
 
     def test_out(self):
         self.write("file", "x")
@@ -744,15 +745,15 @@ class BadInput(Case):
 
     def test_places(self):
         good = ["--builtin", "salt", "--shape", "31,21"]
-        self.refuse([*good, "--source", "10,10", "--source", "301,10"], "source 1", "(301, 10) m",
-                    "x from 0 to 300, z from 0 to 200 m")
-        self.refuse([*good, "--source", "-1,10"], "source 0", "(-1, 10) m")
+        self.refuse([*good, "--source", "10,10", "--source", "301,10"],
+                    "--source: source 2: (301, 10) is outside the model (allowed: x 0 to 300, z 0 to 200): move it, "
+                    "or check --spacing and the order of coordinates")
+        self.refuse([*good, "--source", "-1,10"], "source 1: (-1, 10)")
         self.refuse([*good, "--source", "10,10,10"], "--source: '10,10,10' has 3 coordinates, not 2")
         self.refuse(["--builtin", "salt", "--shape", "9,8,8", "--source", "10,10"], "2 coordinates, not 3", "x,y,z")
-        self.refuse([*good, "--receiver-line", "0,0,300,201,3"], "receiver 2", "(300, 201) m", "200 m")
-        self.refuse([*good, "--receiver-line", "0,0,0,1,1,1,3"], "--receivers", "7 coordinates")
-        self.refuse([*good, "--receivers", self.write("r.csv", "x,z\n0,0\n10,250\n")], "r.csv", "receiver 1",
-                    "(10, 250) m")
+        self.refuse([*good, "--receiver-line", "0,0,300,201,3"], "receiver 3: (300, 201)", "z 0 to 200")
+        self.refuse([*good, "--receiver-line", "0,0,0,1,1,1,3"], "--receiver-line", "7 coordinates")
+        self.refuse([*good, "--receivers", self.write("r.csv", "x,z\n0,0\n10,250\n")], "r.csv", "receiver 2: (10, 250)")
 
     def test_receiver_files(self):
         good = ["--builtin", "salt", "--shape", "31,21"]

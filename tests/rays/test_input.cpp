@@ -179,10 +179,10 @@ void sources_and_receivers_must_be_inside(const Instance<Memory>& exec) {
     const bool finite = std::isfinite(bad[0][0]) && std::isfinite(bad[0][1]);
     const std::string what =
         moho::format_point(bad[0]) + (finite ? " is outside the model" : " is no position");
-    expect_parts(text, {"source 2: " + what});
+    expect_parts(text, {"source 3: " + what});
     const auto other = message<InputError>([&] { solve(exec, graph, inside, {}, sources); });
     expect_parts(other, extent);
-    expect_parts(other, {"receiver 2: " + what});
+    expect_parts(other, {"receiver 3: " + what});
   }
   EXPECT_NO_THROW(solve(exec, graph, inside, {}, inside));
 }

@@ -527,7 +527,7 @@ MEMORY_TEST(ArrivalTimes, AreThoseOfTheNearestSource) {
     outside.receivers.push_back(Point<3>{0.0, 0.0, 141.0});
     check_arrivals<T, 3, Memory>(exec, cube, outside);
   });
-  EXPECT_THAT(text, AllOf(HasSubstr("shot 9: receiver 3"), HasSubstr("141")));
+  EXPECT_THAT(text, AllOf(HasSubstr("shot 9: receiver 4"), HasSubstr("141")));
 }
 
 }  // namespace

@@ -188,9 +188,9 @@ MEMORY_TEST(Driver, SaysWhatIsWrong) {
   EXPECT_THAT(message(2000.0, 8.0, [](auto& o, auto&, auto&) { o.memory = 1000; }),
               StartsWith("memory: the model of 101 x 91 nodes"));
   EXPECT_THAT(message(2000.0, 8.0, [](auto&, auto&, auto& s) { s.sources[0][0] = 700.0; }),
-              StartsWith("sources: shot 3: source 0"));
+              StartsWith("sources: shot 3: source 1"));
   EXPECT_THAT(message(2000.0, 8.0, [](auto&, auto&, auto& s) { s.receivers[0][1] = -7.0; }),
-              StartsWith("receivers: shot 3: receiver 0"));
+              StartsWith("receivers: shot 3: receiver 1"));
 }
 
 // The estimate is no less than what a run takes, and not much more.

@@ -106,11 +106,11 @@ TEST(CheckShots, NamesWhatIsWrong) {
   EXPECT_EQ(message(), "no exception");
   shots[1].receivers[1] = {20, -5};
   EXPECT_EQ(message(),
-            "shot 1: receiver 1: (20, -5) is in the boundary layer (allowed: x 0 to 200, z 0 to "
+            "shot 1: receiver 2: (20, -5) is in the boundary layer (allowed: x 0 to 200, z 0 to "
             "50): move it or extend the model");
   shots[1].receivers[1] = {20, 0};
   shots[0].sources[0] = {1000, 0};
-  EXPECT_THAT(message(), HasSubstr("shot 0: source 0: (1000, 0) is outside the model"));
+  EXPECT_THAT(message(), HasSubstr("shot 0: source 1: (1000, 0) is outside the model"));
   shots[0].sources[0] = {100, 0};
   shots[1].number = 0;
   EXPECT_THAT(message(), HasSubstr("shot 0: there are two of this number"));

@@ -365,17 +365,17 @@ TEST(PointsInput, Positions) {
   };
   EXPECT_EQ(make({{0.0, 0.0}, {300.0, 100.0}, {300.0 + 1e-9, 5.0}}), "no exception");
   EXPECT_EQ(make({{0.0, 0.0}, {310.0, 50.0}}),
-            "point 1: (310, 50) is outside the model (allowed: x 0 to 300, z 0 to 100): move it "
-            "or extend the model");
+            "point 2: (310, 50) is outside the model (allowed: x 0 to 300, z 0 to 100): move it, "
+            "or check --spacing and the order of coordinates");
   EXPECT_THAT(make({{std::numeric_limits<double>::quiet_NaN(), 50.0}}),
-              HasSubstr("point 0: (nan, 50) is no position (allowed: x 0 to 300"));
+              HasSubstr("point 1: (nan, 50) is no position (allowed: x 0 to 300"));
   options.interior = Box<2>{{5, 0}, {26, 16}};
   options.name = "receiver";
   EXPECT_EQ(make({{50.0, 0.0}, {250.0, 75.0}}), "no exception");
   EXPECT_EQ(make({{50.0, 0.0}, {60.0, 0.0}, {49.0, 10.0}}),
-            "receiver 2: (49, 10) is in the boundary layer (allowed: x 50 to 250, z 0 to 75): move "
+            "receiver 3: (49, 10) is in the boundary layer (allowed: x 50 to 250, z 0 to 75): move "
             "it or extend the model");
-  EXPECT_THAT(make({{250.0, 101.0}}), HasSubstr("receiver 0: (250, 101) is outside the model"));
+  EXPECT_THAT(make({{250.0, 101.0}}), HasSubstr("receiver 1: (250, 101) is outside the model"));
   options.free_lower[1] = true;
   options.name = "source";
   EXPECT_THAT(make({{100.0, 10.0}, {100.0, 0.0}}),

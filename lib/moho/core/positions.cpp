@@ -26,8 +26,11 @@ void check_positions(const Grid<Dim>& grid, const Points<Dim>& points, const std
     const char* const where = !finite                              ? " is no position"
                               : layers && grid.contains(points[i]) ? " is in the boundary layer"
                                                                    : " is outside the model";
-    throw InputError(concat(name, " ", i, ": ", format_point(points[i]), where,
-                            " (allowed: ", range, "): move it or extend the model"));
+    const bool outside = finite && !grid.contains(points[i]);
+    throw InputError(concat(name, " ", i + 1, ": ", format_point(points[i]), where,
+                            " (allowed: ", range, "): ",
+                            outside ? "move it, or check --spacing and the order of coordinates"
+                                    : "move it or extend the model"));
   }
 }
 
