@@ -691,7 +691,7 @@ class BadOptions(Case):
         named = self.trace("--vp", "2000", "--spacing", "x=10,z=8,y=9", "--shape", "z=8,x=9,y=21", "--config", "run.cfg")
         for key in ("sources", "receivers"):
             self.assertEqual(named.summary[key], plain.summary[key])
-        self.refuse([*volume, "--source", "10,50,190"], "--source", "(10, 50, 190) m", "is outside of the model")
+        self.refuse([*volume, "--source", "10,50,190"], "--source", "(10, 50, 190)", "is outside the model")
         self.refuse([*volume, "--coordinates", "xzy"], "--coordinates is 'xzy'", "allowed: xyz")
 
     def test_missing_shape_and_spacing(self):
