@@ -265,7 +265,7 @@ class Section:
         if every:
             drawn = [level for level, pieces in zip(lines.levels, lines.allsegs) if pieces]
             edge = "black" if style.get("colors") in ("white", ["white"]) else "white"
-            for text in axes.clabel(lines, drawn[every - 1::every], inline=True, inline_spacing=3, fontsize=7,
+            for text in axes.clabel(lines, drawn[every - 1::every], inline=True, inline_spacing=3, fontsize=8,
                                     fmt=lambda value: f"{value:.6g}{unit}"):
                 text.set_path_effects([effects.withStroke(linewidth=1.5, foreground=edge, alpha=0.8)])
 

@@ -504,6 +504,15 @@ class Program {
     }
     Json& summary = m_session.summary;
     summary["gather"] = Json::object({{"shot", m_gather.shot}, {"interval", m_gather.dt}});
+    auto sources = m_job.shots.front().sources;
+    sources.clear();
+    for (const auto& shot : m_job.shots) {
+      sources.insert(sources.end(), shot.sources.begin(), shot.sources.end());
+      if (shot.number != m_gather.shot) continue;
+      summary["gather"]["sources"] = points_json(shot.sources);
+      summary["gather"]["receivers"] = points_json(shot.receivers);
+    }
+    summary["sources"] = points_json(sources);
     summary["stops"] = m_stops;
     const Json& last = m_history.at(m_history.size() - 1);
     summary["result"] = Json::object({{"evaluations", m_evaluations},

@@ -584,6 +584,8 @@ class Picture(Case):
         r = self.invert(*self.shots, "--iterations", "2", "--bands", "5,9", "--lags", "4", plot=True)
         for name in ("models.png", "misfit.png", "gather.png", "lags.png"):
             self.assert_picture(os.path.join(r.folder, name))
+        self.assertEqual(len(r.summary["gather"]["receivers"]), len(np.load(os.path.join(r.folder, "gather_observed.npy"))))
+        self.assertIn(r.summary["gather"]["sources"][0], r.summary["sources"])
         self.write("published.csv", "# iteration, misfit\n1,0.5\n2,0.3\n")
         self.assertEqual(self.plot("plot_inversion", r.folder, "--dpi", 40, "--published", "published.csv"), (0, "", ""))
         status, _, said = self.plot("plot_inversion", self.folder)
