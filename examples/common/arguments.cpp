@@ -141,11 +141,22 @@ std::vector<std::int64_t> parse_shape(const std::string& text, std::int64_t most
 }
 
 std::vector<double> parse_spacing(const std::string& text) {
-  const std::string form = "d, or dx,dz, or dx,dy,dz in metres";
-  const auto spacing = parse_axes<double>("--spacing", text, true, form,
-                                          [&](const std::string& piece, std::size_t count) {
-                                            return number_in("--spacing", piece, text, count, form);
-                                          });
+  const std::string form = "d, or dx,dz, or dx,dy,dz in metres, or with a unit: 10m, 0.01km";
+  const auto spacing =
+      parse_axes<double>("--spacing", text, true, form, [&](std::string piece, std::size_t count) {
+        double metres = 1.0;
+        const auto ends = [&](const std::string& unit) {
+          return piece.size() > unit.size() &&
+                 piece.compare(piece.size() - unit.size(), unit.size(), unit) == 0;
+        };
+        if (ends("km")) {
+          metres = 1000.0;
+          piece.resize(piece.size() - 2);
+        } else if (ends("m")) {
+          piece.resize(piece.size() - 1);
+        }
+        return metres * number_in("--spacing", piece, text, count, form);
+      });
   for (const double d : spacing) {
     if (d > 0.0) continue;
     throw InputError(concat("--spacing: ", d, " in '", text,

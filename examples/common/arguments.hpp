@@ -45,7 +45,7 @@ std::size_t parse_name(const std::string& what, const std::string& text,
 std::vector<std::int64_t> parse_shape(const std::string& text, std::int64_t most);
 
 /// Metres between nodes, "d", "dx,dz" or "dx,dy,dz", or with names, in the order of the axes; all
-/// positive.
+/// positive. A value may end in its unit, "10m" or "0.01km".
 std::vector<double> parse_spacing(const std::string& text);
 
 /// Position of the first node, "x,z" or "x,y,z", or with names, in the order of the axes.

@@ -6,10 +6,13 @@
 
 #include <moho/core/pages.hpp>
 #include <moho/io/model.hpp>
+#include <moho/io/npy.hpp>
 #include <moho/wave/text.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -33,6 +36,34 @@ std::optional<double> number_of(const std::string& option, std::string text, boo
   return is_angle(option) && degrees ? *value * pi / 180.0 : *value;
 }
 
+// Reads whole numbers of a .npy file as a model. Returns false for a file of other values.
+// \throws InputError for a number that T does not hold exactly
+template <class T>
+bool read_integers(const std::string& path, io::LoadedModel<T>& model) {
+  io::Array<std::int64_t> integers;
+  try {
+    integers = io::read_npy<std::int64_t>(path);
+  } catch (const FileError&) {
+    return false;
+  }
+  if (integers.rank() != 2 && integers.rank() != 3) return false;
+  constexpr auto limit = std::int64_t(1) << std::numeric_limits<T>::digits;
+  model.format = "npy";
+  model.values.shape = integers.shape;
+  model.spacing.assign(integers.shape.size(), 0.0);
+  model.origin.assign(integers.shape.size(), 0.0);
+  model.values.data.reserve(integers.data.size());
+  for (const std::int64_t value : integers.data) {
+    if (value < -limit || value > limit) {
+      throw InputError(concat("'", path, "' holds the integer ", value, " (allowed: up to ", limit,
+                              ", which ", sizeof(T) == 4 ? "float" : "double",
+                              " holds exactly): save it as floating-point numbers"));
+    }
+    model.values.data.push_back(static_cast<T>(value));
+  }
+  return true;
+}
+
 template <class T>
 void read_parameter(const std::string& option, const std::string& path, const EarthModelOptions& o,
                     EarthModel<T>& model, std::string& first, bool& has_spacing) {
@@ -45,7 +76,16 @@ void read_parameter(const std::string& option, const std::string& path, const Ea
   } catch (const InputError& error) {
     throw InputError(blamed(error));
   } catch (const FileError& error) {
-    throw FileError(blamed(error));
+    const bool npy = std::filesystem::path(path).extension() == ".npy";
+    bool read = false;
+    try {
+      read = npy && read_integers(path, file);
+    } catch (const InputError& too_large) {
+      throw InputError(blamed(too_large));
+    }
+    if (!read) throw FileError(blamed(error));
+    model.notes.push_back(concat("--", option, " ", path, " holds integers: converted to ",
+                                 sizeof(T) == 4 ? "float" : "double"));
   }
   if (first.empty()) {
     first = concat("--", o.prefix, option, " ", path);
@@ -79,23 +119,24 @@ void read_parameter(const std::string& option, const std::string& path, const Ea
 }  // namespace
 
 OptionGroup earth_model_options() {
-  return {"Model (each a file or a number)",
-          {{"vp", "FILE | m/s", "P velocity; needed; --model is the same"},
-           {"rho", "FILE | kg/m3", "density (default: constant)"},
-           {"epsilon", "FILE | e", "Thomsen's epsilon, makes it VTI"},
-           {"delta", "FILE | d", "Thomsen's delta, makes it VTI"},
-           {"theta", "FILE | angle",
-            "tilt of the symmetry axis from the vertical towards x, radians, makes it TTI; a "
-            "number may be written 30deg"},
-           {"phi", "FILE | angle", "azimuth of the symmetry axis from x to y, radians; 3D only"},
-           flag("degrees", "theta and phi are in degrees"),
-           velocity_unit_option(),
-           {"shape", "nx[,ny],nz", "nodes, where all are numbers"},
-           {"spacing", "d | dx[,dy],dz",
-            "metres between nodes, one value for all axes or one for each (default: that of the "
-            "file)"},
-           {"origin", "x[,y],z", "position of the first node (default: that of the file, or 0)"},
-           coordinates_option()}};
+  return {
+      "Model (each a file or a number)",
+      {{"vp", "FILE | m/s", "P velocity; needed; --model is the same"},
+       {"rho", "FILE | kg/m3", "density (default: constant)"},
+       {"epsilon", "FILE | e", "Thomsen's epsilon, makes it VTI"},
+       {"delta", "FILE | d", "Thomsen's delta, makes it VTI"},
+       {"theta", "FILE | angle",
+        "tilt of the symmetry axis from the vertical towards x, radians, makes it TTI; a "
+        "number may be written 30deg"},
+       {"phi", "FILE | angle", "azimuth of the symmetry axis from x to y, radians; 3D only"},
+       flag("degrees", "theta and phi are in degrees"),
+       velocity_unit_option(),
+       {"shape", "nx[,ny],nz", "nodes, where all are numbers"},
+       {"spacing", "d | dx[,dy],dz",
+        "metres between nodes, or 0.01km, one value for all axes or one for each (default: that of "
+        "the file)"},
+       {"origin", "x[,y],z", "position of the first node (default: that of the file, or 0)"},
+       coordinates_option()}};
 }
 
 void read_earth_model_options(const Arguments& arguments, const std::string& program,

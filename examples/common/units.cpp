@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/units.hpp"
 
+#include "common/arguments.hpp"
 #include "common/format.hpp"
 
 #include <moho/core/error.hpp>
@@ -57,8 +58,21 @@ OptionText velocity_unit_option() {
 
 VelocityUnit read_velocity_unit(const Arguments& arguments) {
   if (!arguments.given("velocity-unit")) return VelocityUnit::unsaid;
-  return static_cast<VelocityUnit>(1 +
-                                   arguments.choice("velocity-unit", {"m/s", "km/s", "ft/s"}, 0));
+  const auto unit =
+      static_cast<VelocityUnit>(1 + arguments.choice("velocity-unit", {"m/s", "km/s", "ft/s"}, 0));
+  // lengths in km go with velocities in km/s: a number below 1 is ambiguous without its unit
+  const std::string spacing = arguments.text("spacing");
+  if (unit == VelocityUnit::kilometres_per_second && !spacing.empty() &&
+      spacing.find('m') == std::string::npos) {
+    const std::vector<double> values = parse_spacing(spacing);
+    const double largest = *std::max_element(values.begin(), values.end());
+    if (largest < 1.0) {
+      throw InputError(concat("--spacing ", spacing, ": metres or km? with --velocity-unit km/s ",
+                              "numbers below 1 need their unit (allowed: ", largest, "km for ",
+                              1000.0 * largest, " m, or ", largest, "m): write the unit"));
+    }
+  }
+  return unit;
 }
 
 const char* to_string(VelocityUnit unit) {

@@ -86,10 +86,27 @@ class Times(Case):
         times, summary, _ = self.solve("--model", slow, "--spacing", 10, "--velocity-unit", "km/s")
         np.testing.assert_allclose(times, expected, rtol=1e-5)
         self.assertEqual(summary["asked"]["velocity_unit"], "km/s")
-        times, _, _ = self.solve("--gradient", "1.5,0.5", "--velocity-unit", "km/s", "--shape", "41,21")
+        of_gradient, _, _ = self.solve("--gradient", "1.5,0.5", "--velocity-unit", "km/s", "--shape", "41,21")
         expected, _, _ = self.solve("--gradient", "1500,0.5", "--shape", "41,21")
-        np.testing.assert_array_equal(times, expected)
+        np.testing.assert_array_equal(of_gradient, expected)
         self.assertIn("--spacing is missing", self.call("--model", slow, "--velocity-unit", "km/s").stderr)
+        # integers are converted with a note, where they are exact
+        whole = np.arange(2000, 2000 + 61 * 41).reshape(61, 41)
+        expected, _, _ = self.solve("--vp", self.save("float.npy", whole.astype(np.float32)), "--spacing", 10)
+        for kind in (np.int64, np.int32, np.int16):
+            found, _, text = self.solve("--vp", self.save("whole.npy", whole.astype(kind)), "--spacing", 10)
+            np.testing.assert_array_equal(found, expected)
+            self.assertIn("--vp whole.npy holds integers: converted to float", text.replace(self.folder + "/", ""))
+        whole[3, 4] = 2 ** 24 + 1
+        self.refuse(["--vp", self.save("whole.npy", whole), "--spacing", 10], "holds the integer 16777217 (allowed: up to 16777216")
+        # lengths in km are no metres in silence
+        small = ["--model", slow, "--velocity-unit", "km/s", "--spacing"]
+        self.refuse([*small, "0.01"], "--spacing 0.01: metres or km?", "0.01km for 10 m, or 0.01m")
+        same, _, _ = self.solve(*small, "0.01km")
+        np.testing.assert_array_equal(same, times)
+        _, summary, _ = self.solve(*small, "0.01m")
+        self.assertEqual(summary["model"]["spacing"], [0.01, 0.01])
+        self.refuse(["--model", slow, "--spacing", "10cm"], "is not a number", "0.01km")
 
     def test_sources_earliest_and_each(self):
         survey = ["--builtin", "salt", "--shape", "61,41", "--source", "0,0", "--source", "600,0"]
