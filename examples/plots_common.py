@@ -233,7 +233,7 @@ class Section:
         axes.set_xlabel(f"{label.get(self.names[0], self.names[0])} ({self.unit[1]}){right}")
         axes.set_ylabel(f"{label.get(self.names[1], self.names[1])} ({self.unit[1]}){up}")
         box, inches = axes.get_position(original=True), axes.figure.get_size_inches()
-        for axis, length in ((axes.xaxis, box.width * inches[0]), (axes.yaxis, box.height * inches[1])):
+        for axis, length in ((axes.xaxis, box.width * inches[0]), (axes.yaxis, 1.6 * box.height * inches[1])):
             axis.set_major_locator(MaxNLocator(int(np.clip(length / 0.5, 2, 8)), steps=[1, 2, 2.5, 5, 10]))
 
     def draw(self, axes, values, **style):
