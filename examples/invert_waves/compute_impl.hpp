@@ -303,6 +303,7 @@ class Inversion {
 
   double evaluate(Evaluation& row) {
     const Model model = model_at(m_search->point());
+    if (model.density.data() != nullptr) m_shots.check_updated_density(model);
     fill(m_exec, m_sum, 0.0);
     fill(m_exec, m_light, 0.0);
     double f = 0.0;

@@ -175,6 +175,10 @@ const char* to_string(SourceField field) { return source_field_names[static_cast
 
 Description describe() {
   Description d;
+  std::vector<OptionText> scheme = scheme_options();
+  for (OptionText& option : scheme) {
+    if (option.name == "expand") option.text = "none: every step computes all nodes";
+  }
   d.program = "invert_waves";
   d.intro = intro;
   d.outro = outro;
@@ -215,12 +219,13 @@ Description describe() {
         {"block", "n", "stream the gradient, so many planes at a time (default: chosen)"},
         {"updates", "n",
          "stream the gradient, with so many steps of a plane on the device (default: chosen)"}}},
-      {"Scheme", scheme_options()},
+      {"Scheme", scheme},
       running_options(d.program, "evaluation"),
       {"Several places", joined(joined({at_once_option()}, distribute_options()),
                                 {{"evaluate", "FILE",
-                                  "with --only-shot: the unknowns whose misfit and derivatives are "
-                                  "wanted, .npy (default: those of the start)"},
+                                  "with --only-shot: .npy of the model to evaluate, parameters x "
+                                  "nodes of --vp (vp in m/s, rho in kg/m3) in the order of "
+                                  "--parameters (default: the start)"},
                                  {"band", "n", "with --only-shot: of --bands, from 1 (default: 1)"},
                                  {"data-size", "x",
                                   "with --only-shot: what misfits are divided by, the misfit of no "

@@ -91,6 +91,18 @@ class ShotData {
                                            m_options.equations, m_options.sigma);
   }
 
+  /// \brief Checks the contrasts of an updated density.
+  /// \throws InputError with both nodes and their densities
+  void check_updated_density(const Model& model) const {
+    try {
+      limits_of(model);
+    } catch (const InputError& error) {
+      throw InputError(concat(
+          "--bounds: the inversion has reached a model that cannot be stepped: ", error.what(),
+          ", or narrow --bounds rho:LEAST:GREATEST"));
+    }
+  }
+
   /// The misfit of no model in the band.
   double size() const { return m_size; }
   /// Takes it from elsewhere, where not all shots are there.
@@ -312,6 +324,7 @@ class ShotData {
       try {
         m_true = to_model<T, Dim, Memory>(m_exec, m_job.grid, *m_job.true_values);
         wave::check_model<T, Dim, Memory>(m_exec, m_job.grid, m_true);
+        limits_of(m_true);  // checks contrasts of the density
       } catch (const InputError& error) {
         throw InputError(in_options(error.what(), m_job.true_names, {}));
       }
@@ -319,6 +332,7 @@ class ShotData {
     in_words([&] {
       m_start = to_model<T, Dim, Memory>(m_exec, m_job.grid, *m_job.values);
       wave::check_model<T, Dim, Memory>(m_exec, m_job.grid, m_start);
+      limits_of(m_start);  // checks contrasts of the density
       return 0;
     });
   }

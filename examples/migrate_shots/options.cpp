@@ -168,6 +168,12 @@ Options read_options(const Arguments& arguments) {
                                       "threads", "disk",   "boundary", "replay"};
   if (given("snapshots")) o.snapshots = ways[arguments.choice("snapshots", ways, 0)];
   if (given("error")) o.error = text("error");
+  if (o.error == "lossless" && o.snapshots == "compressed") {
+    throw InputError(
+        "--snapshots compressed: --error lossless allows no compressed snapshots, and larger "
+        "budgets do not help (allowed: snr:DB, max:E or bits:N): take another --error, or leave "
+        "out --snapshots");
+  }
   if (o.error != "lossless") {
     try {
       rtm::parse_codec(o.error);

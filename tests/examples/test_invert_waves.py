@@ -597,6 +597,21 @@ class BadInput(Case):
     def refuse_here(self, more, *words):
         self.refuse(["--vp", "start.npy", *self.survey, *more], *words)
 
+    def test_help(self):
+        text = " ".join(self.call("--help").stdout.split())
+        self.assertIn("parameters x nodes of --vp (vp in m/s, rho in kg/m3)", text)
+        self.assertIn("--expand NAME none: every step computes all nodes", text)
+        self.assertNotIn("amplitude (default", text)
+
+    def test_contrasts_of_density(self):
+        smooth = self.save("smooth.npy", np.full(self.shape, 1000.0, dtype=np.float32))
+        rough = np.full(self.shape, 1000.0, dtype=np.float32)
+        rough[7, 9] = 8000.0
+        rough = self.save("rough.npy", rough)
+        words = ("1000 at node (3, 9), (60, 180) m, and 8000 at node (7, 9), (140, 180) m", "ratio of 8", "take order 6 or less")
+        self.refuse_here([*self.shots, "--rho", rough, "--true-rho", smooth], "rough.npy: ", *words)
+        self.refuse_here([*self.shots, "--rho", smooth, "--true-rho", rough], "rough.npy: ", *words)
+
     def test_memory_names_the_source_field_that_streams(self):
         survey = ["--vp", "2000", "--shape", "201,101", "--spacing", "10", "--data", "modelled", "--true-vp", "2000", "--time", "3",
                   "--space", "serial", "--memory", "12M", "--device-memory", "4M", "--plan"]

@@ -572,6 +572,16 @@ class BadInput(Case):
     def refuse_here(self, more, *words):
         return self.refuse(["--vp", "smooth.npy", *self.survey, *more], *words)
 
+    def test_lossless_compression(self):
+        self.refuse_here([*self.shots, "--snapshots", "compressed", "--error", "lossless"], "--snapshots compressed: --error lossless ",
+                         "larger budgets do not help")
+
+    def test_contrasts_of_density(self):
+        rho = np.full(np.load(self.path("smooth.npy")).shape, 1000.0, dtype=np.float32)
+        rho[7, 9] = 8000.0
+        self.refuse_here([*self.shots, "--rho", self.save("rho.npy", rho)], "rho.npy: 1000 at node (3, 9), ", "and 8000 at node (7, 9), ",
+                         "ratio of 8", "take order 6 or less")
+
     def test_memory_names_the_option(self):
         self.refuse_here([*self.shots, "--device-memory", "100K"], "memory: the model of ", "(allowed: 100 KiB, the --device-memory given)",
                          "or a smaller --aperture")

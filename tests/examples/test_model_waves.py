@@ -635,6 +635,18 @@ class Numbers(Case):
 
 
 class BadInput(Case):
+    def layers(self, ratio):
+        """A density of random layers, with which waves at order 8 grow from a ratio of 7.35 on."""
+        dense = np.random.default_rng(3).random(41) < 0.5
+        rho = np.where(dense, 1000.0 * ratio, 1000.0) * np.ones((41, 1))
+        return ["--vp", "2000", "--spacing", "10", "--wavelet", "ricker:10", "--time", "0.05", "--rho", self.save("rho.npy", rho.astype(np.float32))]
+
+    def test_contrasts_of_density(self):
+        self.refuse(self.layers(8.0), "rho.npy: 1000 at node (0, ", "and 8000 at node (0, ", " m, differ by a ratio of 8, ",
+                    "(allowed: 7 within 4 nodes along an axis at order 8)", "take order 6 or less")
+        self.model(*self.layers(8.0), "--order", "6")
+        self.model(*self.layers(6.99))
+
     def test_memory_names_the_program_that_streams(self):
         # 32 MiB of a model, whose waves take more than that
         self.save("v.npy", np.full((2001, 2001), 2000.0, dtype=np.float32))
@@ -655,6 +667,7 @@ class BadInput(Case):
         self.refuse([*self.section, "--order", "7"], "--order is 7", "16")
         self.refuse([*self.section, "--expand", "fast"], "--expand 'fast'", "amplitude")
         self.refuse([*self.section, "--wavelet", "gabor:3"], "gabor")
+        self.refuse([*self.section, "--wavelet", "15"], "--wavelet", "did you mean ricker:15?")
         self.refuse([*self.section, "--shots", "t.csv", "--source", "1,1"], "--shots and --source")
         self.refuse([*self.section, "--moving"], "--moving needs --receivers")
         self.refuse(["--vp", "2000", "--time", "0"], "--time is 0")

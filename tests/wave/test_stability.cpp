@@ -5,6 +5,9 @@
 
 #include "wave/support.hpp"
 
+#include <random>
+#include <string>
+
 namespace {
 
 using namespace moho::testing;
@@ -56,6 +59,16 @@ double grown(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& pro
              int steps) {
   return grown(exec, propagator.scheme(), propagator.medium_window(), steps);
 }
+/// Layers of two kinds, chosen at random.
+std::string random_layers(std::size_t count, int seed) {
+  std::mt19937 random(static_cast<unsigned>(seed));
+  std::string layers(count, '.');
+  for (char& layer : layers) {
+    if (random() % 2 == 0) layer = '#';
+  }
+  return layers;
+}
+
 template <int Dim>
 Grid<Dim> small_grid() {
   Grid<Dim> grid = cube<Dim>(Dim == 2 ? 41 : 19, 10.0);
@@ -171,6 +184,81 @@ MEMORY_TEST(StabilityTest, VelocitiesOfTheModel) {
   EXPECT_EQ(limits_of(exec, grid, model, 8, Equations::fletcher).lowered_deltas, 0);
   EXPECT_GT(limits_of(exec, grid, model, 8, Equations::fletcher, 10.0).largest_dt,
             limits_of(exec, grid, model, 8, Equations::fletcher, 0.01).largest_dt);
+}
+
+// Layers of two densities along an axis, by the letters of a text that repeats.
+template <class T, int Dim, class Memory>
+Model<T, Dim, Memory> layered_density(const Instance<Memory>& exec, const Grid<Dim>& grid, int axis,
+                                      const std::string& layers, double ratio) {
+  auto model = constant_model<T, Dim, Memory>(exec, grid, Medium::variable_density, {});
+  model.density = field_of<T, Dim, Memory>(exec, grid, [&](const Index<Dim>& node) {
+    const bool dense = layers[static_cast<std::size_t>(node[axis]) % layers.size()] == '#';
+    return dense ? 1000.0 * ratio : 1000.0;
+  });
+  return model;
+}
+
+MEMORY_TEST(StabilityTest, RefusesContrastsOfDensity) {
+  const Grid<3> grid{{12, 13, 14}, {10.0, 11.0, 12.0}, {100.0, 0.0, -12.0}};
+  auto model = constant_model<T, 3, Memory>(exec, grid, Medium::variable_density, {2000.0, 1000.0});
+  model.density = field_of<T, 3, Memory>(exec, grid, [](const Index<3>& node) {
+    return node[0] == 5 && node[1] == 6 && node[2] == 7 ? 8000.0 : 1000.0;
+  });
+  EXPECT_EQ(message_of([&] { limits_of(exec, grid, model, 8); }),
+            "density: 1000 at node (1, 6, 7), (110, 66, 72) m, and 8000 at node (5, 6, 7), (150, "
+            "66, 72) m, differ by a ratio of 8, with which wavefields may grow without bound "
+            "(allowed: 7 within 4 nodes along an axis at order 8): smooth the density there, or "
+            "take order 6 or less");
+  EXPECT_NO_THROW(limits_of(exec, grid, model, 6));
+  EXPECT_THAT(message_of([&] { limits_of(exec, grid, model, 16); }),
+              HasSubstr("(allowed: 5.1 within 8 nodes along an axis at order 16)"));
+  PropagatorOptions<3> options;
+  options.dt = 1e-5;
+  options.boundaries = moho::wave::all_faces<3>(FaceKind::rigid);
+  EXPECT_THAT(message_of([&] { Propagator<T, 3, Memory>(exec, grid, model, options); }),
+              HasSubstr("differ by a ratio of 8"));
+  // farther apart than the differences reach, any ratio is allowed
+  model.density = field_of<T, 3, Memory>(exec, grid, [](const Index<3>& node) {
+    return 1000.0 * std::pow(1.6, static_cast<double>(node[2]));
+  });
+  EXPECT_NO_THROW(limits_of(exec, grid, model, 8));
+  EXPECT_THROW(limits_of(exec, grid, model, 16), moho::InputError);
+  EXPECT_NO_THROW(limits_of(exec, grid, model, 2));
+}
+
+// Patterns of layers that need the smallest ratios for growth, and random ones.
+MEMORY_TEST(StabilityTest, ContrastsJustBelowTheBoundAreBounded) {
+#ifdef MOHO_BOUNDS_CHECK
+  constexpr int steps = 500;
+#else
+  constexpr int steps = 12000;
+#endif
+  const std::string patterns[] = {"",
+                                  "#",
+                                  "##..####..###..#",
+                                  "#..#..#..#..#...",
+                                  "#..#.#.#..#.###.",
+                                  "#.#..#.#...#.#..",
+                                  ".#..#.#..#.#.#.#",
+                                  ".#.#.#.#..#.#.#.",
+                                  "#.#.#.#..#.#.#.."};
+  for (int order = 2; order <= 16; order += 2) {
+    const double largest = moho::wave::largest_density_ratio(order);
+    const double ratio = std::isfinite(largest) ? 0.9999 * largest : 100.0;
+    for (const FaceKind top : {FaceKind::rigid, FaceKind::free_surface}) {
+      const std::string layers =
+          top == FaceKind::rigid ? patterns[order / 2] : random_layers(48, order);
+      const Grid<2> grid{{18, 48}, {10.0, 10.0}, {}};
+      const auto model = layered_density<T, 2, Memory>(exec, grid, 1, layers, ratio);
+      PropagatorOptions<2> options;
+      options.order = order;
+      options.boundaries = moho::wave::all_faces<2>(FaceKind::rigid);
+      options.boundaries.lower[1].kind = top;
+      const auto propagator = make_propagator(exec, grid, model, options, 0.999);
+      EXPECT_LT(grown(exec, propagator, steps), 100.0)
+          << "order " << order << " layers " << layers << " top " << to_string(top);
+    }
+  }
 }
 
 TEST(StabilityInput, TheStep) {

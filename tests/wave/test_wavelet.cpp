@@ -270,6 +270,8 @@ TEST(WaveletText, RefusesOthers) {
   EXPECT_THAT(message("ormsby"), HasSubstr("the number of corners is 0"));
   EXPECT_THAT(message("ormsby:5,10,,50"), HasSubstr("the corner '' is not a number"));
   EXPECT_THAT(message("gabor:15"), HasSubstr("there is no kind 'gabor'"));
+  EXPECT_THAT(message("15"),
+              HasSubstr("wavelet '15': a number has no kind: did you mean ricker:15?"));
   EXPECT_THAT(message("file:"), HasSubstr("the path is missing"));
   EXPECT_THAT(message("file:a.csv:-1"), HasSubstr("the interval -1 is not positive"));
   EXPECT_THAT(message("  "), HasSubstr("there is nothing"));

@@ -70,6 +70,8 @@ wave::Limits stepped_limits(const Instance<Kokkos::HostSpace>& host, const Grid<
   }
   // layers of the other kinds repeat the outermost nodes
   if (!any) return of(grid, model);
+  // contrasts of densities are found on the model, not on pieces of it
+  if (model.density.data() != nullptr) of(grid, model);
   const Grid<Dim> extended = wave::extended_grid(grid, faces);
   constexpr std::int64_t piece = 32;
   wave::Limits result;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace moho::wave {
@@ -22,6 +23,8 @@ struct LimitSum {
   double rate;  ///< largest eigenvalue of -R, where p_tt = R p, 1/s^2
   double slowest, fastest;
   std::int64_t lowered;
+  double contrast;           ///< largest ratio of two densities within a stencil, at least 1
+  std::int64_t node, other;  ///< flat indices of these two, the lower one first
 };
 
 /// Largest eigenvalue of the symbol of Fletcher's equations over (v^2 Lap), for any share of H1.
@@ -51,7 +54,16 @@ struct LimitsOf {
   bool fletcher;
   double second[Dim][largest_radius + 1];
 
-  KOKKOS_INLINE_FUNCTION double density_rate(std::int64_t i) const {
+  // Keeps the larger contrast; the lower nodes where two are equal.
+  KOKKOS_INLINE_FUNCTION static void keep(LimitSum& sum, double contrast, std::int64_t node,
+                                          std::int64_t other) {
+    if (contrast < sum.contrast) return;
+    if (contrast == sum.contrast && node >= sum.node) return;
+    sum.contrast = contrast;
+    sum.node = node;
+    sum.other = other;
+  }
+  KOKKOS_INLINE_FUNCTION double density_rate(std::int64_t i, LimitSum& sum) const {
     // a circle around the diagonal holds the eigenvalues of div(b grad); behind a face the density
     // is that of the nearest node or, at free surfaces, the even image: the wider circle counts
     const Index<Dim> node = grid.node(i);
@@ -71,7 +83,9 @@ struct LimitsOf {
             if (to > last) to = image ? 2 * last - to : last;
             // the differences may be wider than the grid
             if (to < 0 || to > last) to = node[d];
-            const double there = 1.0 / static_cast<double>(density[i + (to - node[d]) * stride]);
+            const std::int64_t other = i + (to - node[d]) * stride;
+            const double there = 1.0 / static_cast<double>(density[other]);
+            if (other > i) keep(sum, own < there ? there / own : own / there, i, other);
             const double c = second[d][k] * 0.5 * (own + there);
             diagonal += c;
             others += c < 0.0 ? -c : c;
@@ -88,7 +102,7 @@ struct LimitsOf {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, LimitSum& sum) const {
     const double v = static_cast<double>(vp[i]);
     double rate = laplacian, least = 1.0, most = 1.0;
-    if (density != nullptr) rate = density_rate(i);
+    if (density != nullptr) rate = density_rate(i, sum);
     if (epsilon != nullptr || delta != nullptr) {
       const double e = epsilon != nullptr ? static_cast<double>(epsilon[i]) : 0.0;
       const double t = delta != nullptr ? static_cast<double>(delta[i]) : 0.0;
@@ -120,14 +134,52 @@ struct LimitsOf {
     sum.slowest = 1.0e300;
     sum.fastest = 0.0;
     sum.lowered = 0;
+    sum.contrast = 1.0;
+    sum.node = sum.other = INT64_MAX;
   }
   KOKKOS_INLINE_FUNCTION void join(LimitSum& to, const LimitSum& from) const {
     if (from.rate > to.rate) to.rate = from.rate;
     if (from.slowest < to.slowest) to.slowest = from.slowest;
     if (from.fastest > to.fastest) to.fastest = from.fastest;
     to.lowered = to.lowered + from.lowered;
+    keep(to, from.contrast, from.node, from.other);
   }
 };
+}  // namespace detail
+
+/// \brief The largest ratio of two densities within order / 2 nodes of each other along an axis.
+///
+/// The differences of div(1/rho grad p) take 1/rho between nodes as the mean of both, with
+/// coefficients of alternating sign. Up to this ratio the operator has no growing solutions for any
+/// pattern of densities; see docs/theory/waves.md. Infinite at order 2.
+inline double largest_density_ratio(int order) {
+  check_order(order);
+  constexpr double ratios[] = {
+      std::numeric_limits<double>::infinity(), 13.0, 8.5, 7.0, 6.2, 5.7, 5.4, 5.1};
+  return ratios[order / 2 - 1];
+}
+
+namespace detail {
+/// \brief Throws InputError where two densities within a stencil differ by more than the ratio of
+/// largest_density_ratio(), with both nodes.
+template <class T, int Dim, class Memory>
+void check_contrast(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                    const Field<T, Dim, Memory>& density, int order, const LimitSum& sum) {
+  const double largest = largest_density_ratio(order);
+  if (sum.contrast <= largest) return;
+  int lower = order;
+  while (sum.contrast > largest_density_ratio(lower)) lower -= 2;
+  const auto node = [&](std::int64_t at) {
+    const Index<Dim> index = grid.node(at);
+    return concat(value_at(exec, density.data() + at), " at node ", format_index(index), ", ",
+                  format_point(grid.position(index)), " m");
+  };
+  throw InputError(
+      concat("density: ", node(sum.node), ", and ", node(sum.other), ", differ by a ratio of ",
+             sum.contrast, ", with which wavefields may grow without bound (allowed: ", largest,
+             " within ", order / 2, order == 2 ? " node" : " nodes", " along an axis at order ",
+             order, "): smooth the density there, or take order ", lower, " or less"));
+}
 }  // namespace detail
 
 /// \brief The largest stable step of a checked model, and its slowest and fastest waves.
@@ -138,6 +190,7 @@ struct LimitsOf {
 /// div(1/rho grad) for variable density, v^2 max(1, 1 + 2 epsilon) for the self-adjoint equations,
 /// the larger eigenvalue of Fletcher's two equations for any direction.
 /// \param sigma as in PropagatorOptions
+/// \throws InputError if densities differ by more than largest_density_ratio() within a stencil
 template <class T, int Dim, class Memory>
 Limits limits_of(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                  const Model<T, Dim, Memory>& model, int order,
@@ -165,6 +218,9 @@ Limits limits_of(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
   }
   const detail::LimitSum sum =
       reduce("moho::wave::limits", Instance<Memory>(exec), grid.size(), functor);
+  if (model.density.data() != nullptr) {
+    detail::check_contrast<T, Dim, Memory>(exec, grid, model.density, order, sum);
+  }
   // the bound of anisotropic media is that of homogeneous ones: 1 % less
   const bool anisotropic = fields_of(model.medium()) == 2;
   return {(anisotropic ? 1.98 : 2.0) / std::sqrt(sum.rate), sum.slowest, sum.fastest, sum.lowered};

@@ -200,6 +200,9 @@ WaveletText parse_wavelet(const std::string& text) {
   const auto colon = trimmed.find(':');
   const std::string name(detail::trim(std::string_view(trimmed).substr(0, colon)));
   const std::string rest = colon == std::string::npos ? std::string() : trimmed.substr(colon + 1);
+  if (detail::to_number(trimmed)) {
+    throw refuse(concat("a number has no kind: did you mean ricker:", trimmed, "?"));
+  }
   WaveletText result;
   if (name == "ricker" || name == "ormsby") {
     const std::vector<std::string> pieces = detail::split(rest, ':');
