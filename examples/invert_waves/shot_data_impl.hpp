@@ -196,12 +196,15 @@ class ShotData {
         std::max<std::int64_t>(rtm::snapshot_interval(p.wavelet, p.time.dt) / 2, 1);
     return std::min(m_o.every > 0 ? m_o.every : rule, p.time.steps);
   }
-  // The data through the filter of a band.
+  // The data through the filter of a band, with weights that end smoothly.
   void filter(int band) {
     m_observed = m_data;
     m_size = 0.0;
+    m_highest = rtm::highest_of_products(m_plan.wavelet, m_plan.time.dt);
+    const double end = static_cast<double>(m_plan.time.steps) * m_plan.time.dt;
     for (fwi::ObservedShot& shot : m_observed) {
       if (shot.samples.empty()) continue;  // left out
+      shot.end_taper = std::min(tapered_periods / m_highest, tapered_part * end);
       if (frequency_of(band) > 0.0) {
         fwi::low_pass(shot.samples, shot.count, shot.dt, frequency_of(band));
       }
@@ -262,6 +265,11 @@ class ShotData {
       std::vector<T> slopes;
       const double f = fwi::shot_misfit(m_o.misfit, m_observed[k], rows, slopes) / m_size;
       for (T& slope : slopes) slope = static_cast<T>(static_cast<double>(slope) / m_size);
+      // frequencies that alias in a sum over every few steps add nothing to that over all steps
+      const double dt = m_plan.time.dt;
+      const double stop = 1.0 / (static_cast<double>(every_of(m_plan)) * dt) - m_highest;
+      fwi::remove_aliases(slopes, m_observed[k].receivers, dt, m_highest,
+                          std::max(stop, 1.25 * m_highest));
       copy(exec, wave::Storage<T, Space>(derivative.data(), slopes.size()),
            HostElements<const T>(slopes.data(), slopes.size()));
       exec.fence();
@@ -391,8 +399,13 @@ class ShotData {
     shot.taper = m_o.mute.taper >= 0.0 ? m_o.mute.taper : 0.5 / m_plan.frequency;
   }
 
+  // Length of the taper at the end of records: periods of the highest frequency, at most a part of
+  // the record.
+  static constexpr double tapered_periods = 3.0, tapered_part = 1.0 / 3.0;
+
   bool m_needs_taper = false;
-  double m_size = 0.0;  ///< the misfit of no model
+  double m_size = 0.0;     ///< the misfit of no model
+  double m_highest = 0.0;  ///< of the wavelet of the present band, Hz
 };
 
 }  // namespace moho::examples::invert_waves::detail

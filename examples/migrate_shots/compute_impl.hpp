@@ -287,13 +287,16 @@ class Migration {
     rtm::PrepareOptions options;
     options.dt = m_plan.time.dt;
     options.samples = m_plan.time.steps + 1;
-    options.highest = m_job.gather ? highest_carried(modelling) : 0.0;
+    const double highest =
+        rtm::highest_of_products(modelling.plan().wavelet, modelling.plan().time.dt);
+    options.highest = m_job.gather ? std::min(highest_carried(modelling), highest) : 0.0;
     options.zero = m_o.zero;
     options.wavelet = m_planner->wavelet_times();
     options.mute = m_o.mute;
     options.spreading = m_o.spreading;
     options.normalise = m_o.normalise;
-    options.end_taper = m_job.gather ? 0.5 / m_plan.frequency : 0.0;
+    options.end_taper =
+        std::min(3.0 / highest, m_plan.time.dt * static_cast<double>(m_plan.time.steps) / 3.0);
     rtm::PreparedShot<Dim> data =
         rtm::prepare(gather, options, arrivals_of_mute(window, part, gather.shot));
     if (m_job.data && k == 0) {

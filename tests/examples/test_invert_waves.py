@@ -252,6 +252,55 @@ class Inversion(Case):
         self.assertLess(r.relative, 0.4)
 
 
+class GradientSteps(support.Case):
+    """The gradient with the automatic interval against that of all steps."""
+
+    shape = (121, 76)
+
+    def setUp(self):
+        super().setUp()
+        x, z = np.meshgrid(np.arange(self.shape[0]) * 10.0, np.arange(self.shape[1]) * 10.0, indexing="ij")
+        start = (2000.0 + 0.6 * z).astype(np.float32)
+        bodies = sum(np.exp(-((x - at)**2 + (z - depth)**2) / 100.0**2) for at, depth in ((400, 200), (800, 450)))
+        self.save("start.npy", start)
+        self.save("true.npy", (start + 200.0 * bodies).astype(np.float32))
+
+    def gradient(self, geometry, options):
+        folder, text = self.succeed("--vp", "start.npy", "--true-vp", "true.npy", "--data", "modelled", "--spacing", "10",
+                                    "--wavelet", "ricker:10", "--only-shot", "1", *geometry, *options)
+        every = text.split("gradient  every ")[1].split(",")[0].split()[0]
+        every = 1 if every == "step" else int(every)
+        (name, ) = [name for name in os.listdir(folder) if name.startswith("shot_")]
+        return np.load(os.path.join(folder, name))[0, :, 5:].astype(float), every
+
+    def compare(self, geometry, *options, least=2):
+        automatic, every = self.gradient(geometry, options)
+        exact, one = self.gradient(geometry, (*options, "--gradient-steps", "1"))
+        self.assertEqual(one, 1)
+        self.assertGreaterEqual(every, least, options)
+        self.assertLess(np.linalg.norm(automatic - exact), 1e-3 * np.linalg.norm(exact), options)
+
+    surface = ("--source", "200,20:1000,20:2", "--receivers", "0,20:1200,20:41")
+    crosswell = ("--source", "100,100:100,600:2", "--receivers", "1100,20:1100,740:37")
+
+    def test_agrees_with_all_steps_in_every_misfit(self):
+        for misfit in ("least-squares", "correlation", "huber", "envelope"):
+            for bands in ((), ("--bands", "5")):
+                self.compare(self.surface, "--time", "0.8", "--misfit", misfit, *bands)
+
+    def test_agrees_with_all_steps_in_short_and_long_records(self):
+        for time in ("0.6", "1.2", "2.6"):
+            for bands in ((), ("--bands", "5")):
+                self.compare(self.surface, "--time", time, *bands)
+
+    def test_agrees_with_all_steps_between_wells(self):
+        for bands in ((), ("--bands", "5")):
+            self.compare(self.crosswell, "--time", "0.7", *bands)
+
+    def test_agrees_with_all_steps_behind_a_mute(self):
+        self.compare(self.surface, "--time", "1.0", "--mute", "velocity:2000:0.1")
+
+
 class Ring(Case):
     def test_ring(self):
         """A body of 100 m/s among 16 sources and 64 receivers on a circle. Relative misfits and errors of the body after 7

@@ -82,6 +82,19 @@ class Images(Case):
         self.assertGreater(len(listed), 12)
         self.assertEqual(sorted(listed), sorted(one.summary["files"]))
 
+    def test_agrees_with_a_snapshot_in_every_step_where_records_are_cut(self):
+        true = np.full((201, 101), 2000.0, dtype=np.float32)
+        self.save("smooth.npy", true)
+        true[:, 60:] = 2400.0
+        self.save("true.npy", true)
+        self.survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "1"]
+        options = ("--shots", "modelled", "--true-vp", "true.npy", "--source", "300,20:1700,20:3", "--receivers",
+                   "0,20:2000,20:101")
+        image = self.migrate(*options, out="automatic").image.astype(float)
+        exact = self.migrate(*options, "--snapshot-steps", "1", out="exact").image.astype(float)
+        below = (slice(None), slice(25, None))
+        self.assertLess(np.abs(image - exact)[below].max(), 1e-3 * np.abs(exact[below]).max())
+
     def test_snapshots_of_all_kinds_give_one_image(self):
         expected = self.migrate(*self.shots, "--error", "lossless", "--snapshots", "memory", out="raw").image
         size = np.linalg.norm(expected)

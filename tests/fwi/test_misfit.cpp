@@ -7,11 +7,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "refusals.hpp"
@@ -178,6 +180,79 @@ TEST(Misfit, LowPassLeavesWhatItShould) {
   EXPECT_NE(traces[250], 0.0);
   EXPECT_THAT(message_of([&] { low_pass(traces, 200, dt, 300.0); }),
               HasSubstr("low-pass of 300 Hz for samples every 0.002 s (allowed: above 0 and"));
+}
+
+TEST(Misfit, DerivativesKnowTheTaperOfTheEnd) {
+  for (const auto kind : {MisfitKind::least_squares, MisfitKind::correlation, MisfitKind::huber,
+                          MisfitKind::envelope}) {
+    ObservedShot shot = random_shot(2, 60);
+    shot.end_taper = 0.1;
+    const MisfitOptions options{kind, 1.0};
+    std::vector<double> rows = random_rows(shot), derivative, ignored;
+    shot_misfit(options, shot, rows, derivative);
+    EXPECT_EQ(derivative[59 * 2], 0.0);  // of the last sample
+    EXPECT_EQ(shot.weight(0, 30), 1.0);
+    EXPECT_GT(std::fabs(derivative[30 * 2]), 0.0);
+    for (const std::size_t i : {7U, 80U, 95U, 100U, 105U}) {
+      const double h = 1e-5, there = rows[i];
+      rows[i] = there + h;
+      const double more = shot_misfit(options, shot, rows, ignored);
+      rows[i] = there - h;
+      const double less = shot_misfit(options, shot, rows, ignored);
+      rows[i] = there;
+      EXPECT_NEAR((more - less) / (2.0 * h), derivative[i], 1e-6) << to_string(kind) << ' ' << i;
+    }
+  }
+}
+
+TEST(Misfit, CorrelationLeavesSilentTracesOut) {
+  ObservedShot shot = random_shot(2, 40);
+  std::vector<double> rows = random_rows(shot), derivative;
+  const double both = shot_misfit({MisfitKind::correlation, 1.0}, shot, rows, derivative);
+  EXPECT_GT(std::fabs(derivative[1]), 0.0);
+  for (std::size_t n = 40; n < 80; ++n) shot.samples[n] *= 1e-4f;
+  const double one = shot_misfit({MisfitKind::correlation, 1.0}, shot, rows, derivative);
+  EXPECT_GT(std::fabs(both - one), 1e-3);
+  for (std::size_t n = 0; n < 40; ++n) {
+    EXPECT_EQ(derivative[2 * n + 1], 0.0);
+    EXPECT_NE(derivative[2 * n], 0.0);
+  }
+}
+
+TEST(Misfit, RemovesFrequenciesThatAlias) {
+  const double dt = 0.001, pass = 30.0, stop = 90.0;
+  const auto largest = [&](double frequency) {
+    std::vector<double> rows;  // two points, the second has the opposite sign
+    for (int n = 0; n < 1000; ++n) {
+      const double t = n * dt - 0.5;
+      const double value = std::cos(2.0 * pi * frequency * t) * std::exp(-std::pow(t / 0.1, 2));
+      rows.insert(rows.end(), {value, -value});
+    }
+    const std::vector<double> before = rows;
+    remove_aliases(rows, 2, dt, pass, stop);
+    double most = 0.0, change = 0.0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      most = std::max(most, std::fabs(rows[i]));
+      change = std::max(change, std::fabs(rows[i] - before[i]));
+      EXPECT_EQ(rows[i], -rows[i % 2 == 1 ? i - 1 : i + 1]);
+    }
+    return std::pair(most, change);
+  };
+  EXPECT_LT(largest(20.0).second, 1e-3);
+  EXPECT_LT(largest(100.0).first, 1e-3);
+  EXPECT_LT(largest(300.0).first, 2e-4);
+  // nothing is done where nothing aliases
+  std::vector<float> rows{1.0f, -1.0f, 1.0f, -1.0f};
+  const std::vector<float> same = rows;
+  remove_aliases(rows, 1, dt, pass, 500.0);
+  EXPECT_EQ(rows, same);
+  // the last row remains zero
+  rows.assign(200, 1.0f);
+  rows.back() = 0.0f;
+  remove_aliases(rows, 1, dt, pass, stop);
+  EXPECT_NEAR(rows.back(), 0.0f, 1e-6f);
+  EXPECT_THAT(message_of([&] { remove_aliases(rows, 1, dt, 90.0, 30.0); }),
+              HasSubstr("filter from 90 to 30 Hz"));
 }
 
 TEST(Misfit, RefusesWhatMakesNoSense) {

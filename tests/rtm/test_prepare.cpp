@@ -185,9 +185,15 @@ TEST(Prepare, SaysWhereDataEndBeforeOrAfterTheRun) {
   EXPECT_NEAR(tapered.samples[90], 0.5, 1e-6);
   EXPECT_NEAR(tapered.samples[85] + tapered.samples[95], 1.0, 1e-6);
   EXPECT_NEAR(tapered.samples[100], 0.0, 1e-6);
-  // with data as long as the run nothing is tapered
-  options.samples = 101;
-  EXPECT_EQ(prepare(gather, options).samples[100], 1.0F);
+  // data as long as the run, or longer, end smoothly, too
+  for (const std::int64_t samples : {101, 61}) {
+    options.samples = samples;
+    const PreparedShot<2> whole = prepare(gather, options);
+    const auto last = static_cast<std::size_t>(samples) - 1;
+    EXPECT_EQ(whole.samples[last - 21], 1.0F) << samples;
+    EXPECT_NEAR(whole.samples[last - 10], 0.5, 1e-6) << samples;
+    EXPECT_NEAR(whole.samples[last], 0.0, 1e-6) << samples;
+  }
 }
 
 /// The direct wave of a medium of 2000 m/s and the reflection at 600 m depth, of a wavelet that

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
+#include <moho/core/smooth_ramp.hpp>
 #include <moho/fwi/misfit.hpp>
+#include <moho/wave/sinc.hpp>
 #include <moho/wave/text.hpp>
 #include <moho/wave/wavelet.hpp>
 
@@ -13,6 +15,8 @@ namespace moho::fwi {
 namespace {
 constexpr const char* misfit_names[] = {"least-squares", "correlation", "huber", "envelope"};
 constexpr double pi = 3.14159265358979323846;
+// Of the loudest trace of a shot: what is below has no correlation.
+constexpr double silent_amplitude = 1e-3;
 }  // namespace
 
 const char* to_string(MisfitKind kind) { return misfit_names[static_cast<int>(kind)]; }
@@ -62,6 +66,9 @@ double offset_weight(const OffsetWeights& weights, double distance) {
 double ObservedShot::weight(std::int64_t receiver, std::int64_t sample) const {
   const auto r = static_cast<std::size_t>(receiver);
   double result = weights.empty() ? 1.0 : weights[r];
+  if (end_taper > 0.0) {
+    result *= smooth_ramp(smooth_ramp(static_cast<double>(count - 1 - sample) * dt / end_taper));
+  }
   if (begins.empty()) return result;
   const double after = static_cast<double>(sample) * dt - begins[r];
   if (after < 0.0) return 0.0;
@@ -112,6 +119,23 @@ double observed_size(const ObservedShot& shot) {
     }
   }
   return std::sqrt(square / static_cast<double>(shot.receivers * shot.count));
+}
+
+/// The energy of weighted observed samples below which a trace is silent: waves have not arrived,
+/// what is there is rounding.
+double silent_energy(const ObservedShot& shot) {
+  double loudest = 0.0;
+  for (std::int64_t r = 0; r < shot.receivers; ++r) {
+    double square = 0.0;
+    for (std::int64_t n = 0; n < shot.count; ++n) {
+      const double o =
+          shot.weight(r, n) *
+          static_cast<double>(shot.samples[static_cast<std::size_t>(r * shot.count + n)]);
+      square += o * o;
+    }
+    loudest = std::max(loudest, square);
+  }
+  return silent_amplitude * silent_amplitude * loudest;
 }
 
 /// The Hilbert transform of the first `count` numbers, real and imaginary parts each by itself. The
@@ -195,6 +219,7 @@ double shot_misfit(const MisfitOptions& options, const ObservedShot& shot,
   if (options.kind == MisfitKind::envelope) return envelope_misfit(shot, modelled, derivative);
   double sum = 0.0;
   if (options.kind == MisfitKind::correlation) {
+    const double silent = silent_energy(shot);
     for (std::int64_t r = 0; r < receivers; ++r) {
       double dd = 0.0, oo = 0.0, product = 0.0;
       for (std::int64_t n = 0; n < count; ++n) {
@@ -204,7 +229,7 @@ double shot_misfit(const MisfitOptions& options, const ObservedShot& shot,
         oo += o * o;
         product += d * o;
       }
-      if (!(oo > 0.0)) continue;
+      if (!(oo > silent)) continue;
       sum += 1.0;
       if (!(dd > 0.0)) continue;
       const double scale = 1.0 / std::sqrt(dd * oo);
@@ -273,5 +298,53 @@ void low_pass(std::vector<T>& samples, std::int64_t count, double dt, double fre
 
 template void low_pass<float>(std::vector<float>&, std::int64_t, double, double);
 template void low_pass<double>(std::vector<double>&, std::int64_t, double, double);
+
+template <class T>
+void remove_aliases(std::vector<T>& rows, std::int64_t points, double dt, double pass,
+                    double stop) {
+  if (!(dt > 0.0) || points < 1 || !(pass > 0.0) || !(pass < stop)) {
+    throw InputError(concat("filter from ", pass, " to ", stop, " Hz for ", points,
+                            " points and samples every ", dt,
+                            " s (allowed: frequencies above 0 that ascend, 1 point or more)"));
+  }
+  if (!(stop < 0.5 / dt)) return;
+  // Kaiser's formulas for 80 dB
+  constexpr double shape = 0.1102 * (80.0 - 8.7), length = (80.0 - 7.95) / 14.36;
+  const auto radius = static_cast<std::int64_t>(std::ceil(0.5 * length / ((stop - pass) * dt)));
+  const double part = (pass + stop) * dt;  // twice the middle of both, over the sampling rate
+  std::vector<double> taps;
+  double sum = 0.0;
+  for (std::int64_t j = 0; j <= radius; ++j) {
+    const double x = static_cast<double>(j) / static_cast<double>(radius);
+    taps.push_back(part * wave::sinc(part * static_cast<double>(j)) *
+                   wave::bessel_i0(shape * std::sqrt(1.0 - x * x)));
+    sum += (j == 0 ? 1.0 : 2.0) * taps.back();
+  }
+  for (double& tap : taps) tap /= sum;
+  const auto width = static_cast<std::size_t>(points);
+  const std::int64_t count = static_cast<std::int64_t>(rows.size() / width);
+  const std::vector<T> before = rows;
+  std::vector<double> row(width);
+  for (std::int64_t n = 0; n < count; ++n) {
+    std::fill(row.begin(), row.end(), 0.0);
+    for (std::int64_t j = -radius; j <= radius; ++j) {
+      double tap = taps[static_cast<std::size_t>(std::abs(j))];
+      std::int64_t from = n + j;
+      if (from >= count) {
+        from = 2 * (count - 1) - from;
+        tap = -tap;
+      }
+      if (from < 0) continue;
+      const T* const values = before.data() + static_cast<std::size_t>(from) * width;
+      for (std::size_t r = 0; r < width; ++r) row[r] += tap * static_cast<double>(values[r]);
+    }
+    for (std::size_t r = 0; r < width; ++r) {
+      rows[static_cast<std::size_t>(n) * width + r] = static_cast<T>(row[r]);
+    }
+  }
+}
+
+template void remove_aliases<float>(std::vector<float>&, std::int64_t, double, double, double);
+template void remove_aliases<double>(std::vector<double>&, std::int64_t, double, double, double);
 
 }  // namespace moho::fwi

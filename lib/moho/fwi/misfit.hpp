@@ -50,6 +50,8 @@ struct ObservedShot {
   std::vector<double> weights;    ///< of each trace; empty: 1
   std::vector<double> begins;     ///< seconds before which residuals do not count; empty: all count
   double taper = 0.0;             ///< seconds after that over which their weight rises to 1
+  double end_taper = 0.0;         ///< seconds before the last sample over which all weights fall to
+                                  ///< 0 by smooth_ramp() of itself; 0: the record ends abruptly
   std::string name = "the shot";  ///< for messages
 
   /// The weight of a sample.
@@ -64,7 +66,8 @@ void check_observed(const ObservedShot& shot);
 /// precision.
 ///
 /// Least squares: 1/2 dt sum (w (d - o))^2. Correlation: sum over traces of 1 - <w d, w o> / (|w d|
-/// |w o|), where traces that are zero count 0 if observed and 1 if modelled. Huber: dt sum h(w (d -
+/// |w o|), where observed traces below a thousandth of the loudest one count 0, and modelled ones
+/// that are zero count 1. Huber: dt sum h(w (d -
 /// o)), h(x) = x^2 / 2 up to c and c (|x| - c / 2) beyond. Envelope: 1/2 dt sum (E(w d) - E(w
 /// o))^2, E(x) = sqrt(x^2 + H[x]^2 + e^2) with the Hilbert transform H of a trace that is zero
 /// before and after, and e a thousandth of the root mean square of the weighted observed samples of
@@ -84,5 +87,22 @@ double shot_misfit(const MisfitOptions& options, const ObservedShot& shot,
 /// \throws InputError for a frequency out of range
 template <class T>
 void low_pass(std::vector<T>& samples, std::int64_t count, double dt, double frequency);
+
+/// \brief Removes the frequencies of adjoint sources that alias where products of wavefields are
+/// formed every few steps.
+///
+/// The sum over every k-th step of products of a wavefield with frequencies up to f is exact if the
+/// adjoint source has none above 1 / (k dt) - f. Frequencies of the adjoint source above f add
+/// nothing to the sum over all steps. The filter is symmetric (a sinc under a Kaiser window): it
+/// passes frequencies up to `pass` and reduces those above `stop` by 80 dB. Before the first sample
+/// rows are zero; after the last one they continue with the opposite sign, so that the last row,
+/// which is zero after ObservedShot::end_taper, remains zero.
+/// \param rows samples x points, in place
+/// \param points values of a row
+/// \param dt seconds between rows
+/// \param pass,stop in Hz; nothing is done where stop is 1 / (2 dt) or more
+/// \throws InputError unless 0 < pass < stop and dt is positive
+template <class T>
+void remove_aliases(std::vector<T>& rows, std::int64_t points, double dt, double pass, double stop);
 
 }  // namespace moho::fwi

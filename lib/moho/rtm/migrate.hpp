@@ -89,7 +89,7 @@ MigrateReport<Dim> migrate_shot(
   wavefield.clear(exec);
   store.begin(instance, wavefield, 0);
   wave::RunOptions<T, Dim, Memory> run;
-  run.last = options.steps / options.every * options.every;
+  run.last = options.steps;
   run.domain = options.domain;
   run.least = forward.points->box();
   run.check_every = options.check_every;
@@ -110,8 +110,8 @@ MigrateReport<Dim> migrate_shot(
   wave::ReplayedDomain<T, Dim, Memory> boxes(
       report.forward.boxes.grown(options.margin, propagator.grid()), false);
   wave::RunOptions<T, Dim, Memory> back;
-  // data later than the last snapshot still have to come back to it
-  back.first = run.last;
+  // data later than the last snapshot come back to it, too
+  back.first = options.steps;
   back.last = options.every;
   const bool inside = options.domain != nullptr && !options.complete_receivers;
   if (inside) back.domain = &boxes;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/smooth_ramp.hpp>
 #include <moho/rtm/prepare.hpp>
 #include <moho/wave/sinc.hpp>
 #include <moho/wave/text.hpp>
@@ -433,8 +434,8 @@ PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o
       const double since = t - shift;
       factor[n] *= since > 0.0 ? std::pow(since, spreading.power) : 0.0;
     }
-    if (o.end_taper > 0.0 && data_end < run_end - close) {
-      factor[n] *= ramp((data_end - t) / o.end_taper);
+    if (o.end_taper > 0.0) {
+      factor[n] *= smooth_ramp((std::min(data_end, run_end) - t) / o.end_taper);
     }
   }
   for (std::size_t r = 0; r < receivers; ++r) {

@@ -86,7 +86,8 @@ struct PrepareOptions {
   WaveletTimes wavelet = {};              ///< of the wavelet of the run
   MuteOptions mute = {};                  ///< top mute
   SpreadingOptions spreading = {};        ///< gain and phase
-  double end_taper = 0.0;  ///< seconds of the cosine that ends data shorter than the run
+  double end_taper = 0.0;  ///< seconds over which data fall to zero, by smooth_ramp(), where they
+                           ///< or the run end
   bool normalise = false;  ///< divide by the root mean square of the shot
 };
 

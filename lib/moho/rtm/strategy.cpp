@@ -474,8 +474,12 @@ std::string cost_text(const Strategy& strategy) {
 
 }  // namespace
 
+double highest_of_products(const std::vector<double>& wavelet, double dt) {
+  return wave::highest_frequency(wavelet, dt, 0.003);
+}
+
 std::int64_t snapshot_interval(const std::vector<double>& wavelet, double dt) {
-  const double highest = wave::highest_frequency(wavelet, dt, 0.003);
+  const double highest = highest_of_products(wavelet, dt);
   const double steps = std::floor(1.0 / (2.0 * highest * dt) * (1.0 + 1e-12));
   return std::max<std::int64_t>(static_cast<std::int64_t>(steps), 1);
 }

@@ -24,6 +24,10 @@ namespace moho::rtm {
 /// its frequency. \throws InputError as wave::highest_frequency()
 std::int64_t snapshot_interval(const std::vector<double>& wavelet, double dt);
 
+/// \brief The frequency of snapshot_interval(), Hz: above it the wavelet's spectrum stays below
+/// 0.3 % of its maximum. \throws InputError as wave::highest_frequency()
+double highest_of_products(const std::vector<double>& wavelet, double dt);
+
 /// What is kept.
 enum class Keep {
   raw,        ///< snapshots as they are
