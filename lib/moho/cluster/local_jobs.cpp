@@ -225,7 +225,8 @@ std::vector<std::string> LocalJobs::submit(const Batch& batch) {
 
 std::vector<std::string> LocalJobs::find(const Batch& batch) {
   const std::lock_guard lock(m_watch->mutex);
-  // After a restart: jobs whose workers live, or have lived, go on; the others were never started.
+  // A batch without any started worker counts as never accepted. In any other batch, look() starts
+  // the jobs that were still queued.
   std::vector<std::string> ids;
   bool any = false;
   for (const Job& job : batch.jobs) {
@@ -260,11 +261,17 @@ std::vector<JobStatus> LocalJobs::look(const std::vector<std::string>& ids) {
           if (report.exit) {
             job.status.exit = *report.exit;
             job.status.state = *report.exit == 0 ? JobState::completed : JobState::failed;
+          } else if (!report.host.empty()) {  // ended by force
+            job.status.state = JobState::failed;
+            job.status.words = "its worker is gone";
+          } else if (std::error_code error; fs::exists(files.job, error)) {
+            // The process that queued the job ended before it started the worker: no node was lost.
+            // If the worker fails now, notice_end() reports that, so the job is queued only once.
+            job.status.state = JobState::queued;
+            m_waiting.push_back(token);
           } else {
-            // never started, or ended by force
-            const bool begun = !report.host.empty();
-            job.status.state = begun ? JobState::failed : JobState::node_lost;
-            job.status.words = begun ? "its worker is gone" : "its worker was never started";
+            job.status.state = JobState::node_lost;
+            job.status.words = "its file '" + files.job.string() + "' is gone";
           }
         }
       }
@@ -293,7 +300,11 @@ void LocalJobs::cancel(const std::vector<std::string>& ids) {
       ::kill(-process, SIGKILL);
       if (at != m_jobs.end() && at->second.own) look_at_process(process, true);
     }
-    if (at != m_jobs.end()) m_jobs.erase(at);
+    // Stays known until look() has reported it: look() starts unknown jobs without a worker.
+    Known& job = m_jobs[token];
+    job.status.id = token;
+    job.status.node = host_name();
+    job.status.state = JobState::cancelled;
   }
   if (start_waiting()) m_watch->wake();
 }

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Processes of this machine as jobs: jobs that were queued when the distributor ended are started
+// by the next one, and count as no loss; cancelled ones are not started.
+
+#include "io/files.hpp"
+
+#include <moho/cluster/distributor.hpp>
+#include <moho/cluster/ledger.hpp>
+#include <moho/cluster/process.hpp>
+#include <moho/cluster/result.hpp>
+#include <moho/cluster/site.hpp>
+#include <moho/cluster/text.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace moho::cluster {
+namespace {
+
+namespace fs = std::filesystem;
+using io::test::Folder;
+using io::test::put_file;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr int slot_count = 2, shot_count = 6;
+
+/// Tokens of the jobs whose workers were started, sorted.
+std::vector<std::string> started(const fs::path& folder) {
+  std::ifstream file(folder / "started");
+  std::vector<std::string> tokens;
+  for (std::string token; file >> token;) tokens.push_back(token);
+  std::sort(tokens.begin(), tokens.end());
+  return tokens;
+}
+
+/// Waits until so many workers were started, 20 s at most.
+std::vector<std::string> wait_for_started(const fs::path& folder, std::size_t count) {
+  for (int k = 0; k < 2000 && started(folder).size() < count; ++k) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return started(folder);
+}
+
+/// A campaign of one local site. Job k of a batch computes shot k.
+struct Campaigns {
+  Campaigns() {
+    fs::create_directories(folder / "outputs");
+    put_file(folder / "outputs" / "file", "values");
+    // Waits for the file `go`, then reports and writes the prepared result as shot_worker does.
+    put_file(folder / "worker.sh",
+             "cd \"$1\" || exit 1; shift\n"
+             "echo \"$1\" >> started\n"
+             "n=0; while [ ! -e go ] && [ $n -lt 1000 ]; do sleep 0.02; n=$((n + 1)); done\n"
+             "k=${1##*.}; job=here/jobs/${1%.*}/$k\n"
+             "cp prepared/$k.begin $job.report\n"
+             "cp prepared/$k.result here/results/$k.$1.result\n"
+             "cat prepared/$k.end >> $job.report\n");
+  }
+
+  std::vector<std::string> worker() const {
+    return {"/bin/sh", (folder / "worker.sh").string(), folder.path().string()};
+  }
+
+  Report run(const std::function<bool()>& stop) {
+    Journal journal(folder / "journal.txt", work.survey, {JournalStart::any, true, {}});
+    Work own = work;
+    own.key = journal.key();
+    std::vector<Task> tasks;
+    for (int k = 0; k < shot_count; ++k) {
+      tasks.push_back({k, 1.0});
+      const std::string shot = std::to_string(k), name = "prepared/" + shot;
+      if (fs::exists(folder / (name + ".end"))) continue;
+      pack_result(folder.path(), name + ".result", own, k, folder / "outputs");
+      put_file(folder / (name + ".begin"),
+               sealed(line_of({"begin", shot, host_name(), time_text()})));
+      put_file(folder / (name + ".end"),
+               sealed(line_of({"done", shot, "0.1"})) + sealed(line_of({"end", "0"})));
+    }
+    SiteOptions site;
+    site.name = "here";
+    site.jobs = shot_count;
+    site.check = 0.005;
+    site.settle = 0.0;
+    std::vector<std::unique_ptr<Site>> sites;
+    sites.push_back(std::make_unique<FolderSite>(
+        site, folder.path(), std::make_unique<LocalJobs>(folder / "here", worker(), slot_count)));
+    sites[0]->probe(work);
+    DistributeOptions options;
+    options.stop = stop;
+    options.keep_job_files = true;
+    return distribute({work, journal}, tasks, sites, options, {});
+  }
+
+  Folder folder;
+  Work work = {"survey", 0, {{"model", "crc 1"}}, {"true"}, {}};
+};
+
+TEST(LocalJobs, QueuedJobsOfAnEndedProcessAreStartedAndNotLost) {
+  Campaigns campaign;
+  const fs::path folder = campaign.folder.path();
+  // Ends with two workers that run and four jobs that were never started.
+  int turns = 0;
+  EXPECT_TRUE(campaign.run([&] { return ++turns > 3; }).stopped);
+  EXPECT_EQ(wait_for_started(folder, slot_count).size(), static_cast<std::size_t>(slot_count));
+  put_file(folder / "go", "");
+  const Report report = campaign.run([] { return false; });
+  EXPECT_EQ(report.done, shot_count);
+  EXPECT_EQ(report.batches, 0);  // the jobs of the first run, and no others
+  EXPECT_EQ(report.again, 0);
+  EXPECT_EQ(report.sites.at(0).failures, 0);
+  EXPECT_EQ(report.sites.at(0).lost, 0);
+  const std::vector<std::string> tokens = started(folder);
+  EXPECT_EQ(tokens.size(), static_cast<std::size_t>(shot_count));
+  EXPECT_EQ(std::adjacent_find(tokens.begin(), tokens.end()), tokens.end());
+  Journal journal(folder / "journal.txt", campaign.work.survey, {JournalStart::resume, false, {}});
+  EXPECT_THAT(read_ledger(journal.take_events()).last_failures, IsEmpty());
+}
+
+TEST(LocalJobs, CancelledJobsOfAnEndedProcessAreNotStarted) {
+  const Campaigns campaign;
+  const fs::path folder = campaign.folder.path();
+  Batch batch{"survey.0.0", {}};
+  for (int k = 0; k < 3; ++k) {
+    batch.jobs.push_back({batch.token + '.' + std::to_string(k), {{k, 1.0}}, 0.0, 0.0, {}});
+  }
+  make_private_folders(folder / "here");
+  write_jobs(folder / "here", campaign.work, batch);
+  LocalJobs jobs(folder / "here", campaign.worker(), 1);
+  jobs.cancel({batch.jobs[0].token});
+  const auto state_of = [&](int k) { return jobs.look({batch.jobs[k].token}).at(0).state; };
+  EXPECT_EQ(state_of(0), JobState::cancelled);
+  // a job without its file cannot be started
+  fs::remove(files_of(folder / "here", batch.jobs[1].token).job);
+  EXPECT_EQ(state_of(1), JobState::node_lost);
+  EXPECT_EQ(state_of(2), JobState::queued);
+  EXPECT_THAT(wait_for_started(folder, 1), ElementsAre(batch.jobs[2].token));
+  EXPECT_EQ(state_of(2), JobState::running);
+  jobs.cancel({batch.jobs[2].token});
+  EXPECT_EQ(state_of(2), JobState::cancelled);
+  EXPECT_THAT(started(folder), ElementsAre(batch.jobs[2].token));
+}
+
+}  // namespace
+}  // namespace moho::cluster
