@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <limits>
+#include <optional>
 
 namespace moho::examples::model_gravity {
 
@@ -45,10 +46,46 @@ std::string list_of(const std::vector<std::string>& names) {
   return list;
 }
 
-// Positions of the wanted columns in a table.
-std::vector<std::int64_t> find_columns(const std::string& what, const io::Table& table,
-                                       const std::vector<std::string>& names) {
-  std::vector<std::int64_t> columns;
+// A column of a table that holds one coordinate or density.
+struct Column {
+  std::int64_t position = 0;
+  bool upwards = false;  // holds heights, of which z is the negative
+};
+
+struct OtherName {
+  const char* name;
+  char axis;
+  bool upwards;
+};
+
+// Other names of the axes x (north), y (east) and z (down) in header lines.
+constexpr OtherName other_names[] = {
+    {"north", 'x', false},   {"northing", 'x', false}, {"east", 'y', false},
+    {"easting", 'y', false}, {"down", 'z', false},     {"depth", 'z', false},
+    {"up", 'z', true},       {"height", 'z', true},    {"elevation", 'z', true}};
+
+// Tells whether a header's name is another name of the wanted one: "northing" of x, "east_2" of y2.
+// The upper face z1 of a prism is the negative of its greater height, "height2".
+std::optional<Column> as_other_name(std::string name, const std::string& wanted) {
+  std::string face = wanted.substr(1);
+  if (!face.empty() && face != "1" && face != "2") return std::nullopt;  // density
+  name = lower_case(name);
+  for (const OtherName& other : other_names) {
+    if (other.axis != wanted[0]) continue;
+    std::string number = face;
+    if (other.upwards && !face.empty()) number = face == "1" ? "2" : "1";
+    if (name == other.name + number || (!face.empty() && name == concat(other.name, '_', number))) {
+      return Column{0, other.upwards};
+    }
+  }
+  return std::nullopt;
+}
+
+// Positions of the wanted columns in a table. Other names of axes add a note.
+std::vector<Column> find_columns(const std::string& what, const io::Table& table,
+                                 const std::vector<std::string>& names,
+                                 std::vector<std::string>& notes) {
+  std::vector<Column> columns;
   const auto wanted = static_cast<std::int64_t>(names.size());
   if (table.names.empty()) {
     if (table.columns != wanted) {
@@ -58,27 +95,48 @@ std::vector<std::int64_t> find_columns(const std::string& what, const io::Table&
                  "): mend the file, or name its columns in the first "
                  "line"));
     }
-    for (std::int64_t c = 0; c < wanted; ++c) columns.push_back(c);
+    for (std::int64_t c = 0; c < wanted; ++c) columns.push_back({c, false});
     return columns;
   }
+  std::string taken;
   for (const std::string& name : names) {
-    std::int64_t found = -1;
-    for (std::size_t c = 0; c < table.names.size(); ++c) {
-      if (lower_case(table.names[c]) == name) found = static_cast<std::int64_t>(c);
+    const auto place = [&](const auto& is_wanted, std::size_t from) {
+      return std::find_if(table.names.begin() + static_cast<std::ptrdiff_t>(from),
+                          table.names.end(), is_wanted);
+    };
+    const auto exact = place([&](const std::string& n) { return lower_case(n) == name; }, 0);
+    if (exact != table.names.end()) {
+      columns.push_back({exact - table.names.begin(), false});
+      continue;
     }
-    if (found < 0) {
+    const auto is_other = [&](const std::string& n) { return as_other_name(n, name).has_value(); };
+    const auto other = place(is_other, 0);
+    if (other == table.names.end()) {
       throw InputError(concat(what, ": there is no column '", name, "' (needed: ", list_of(names),
-                              "; the header line names ", list_of(table.names),
-                              "): name the columns in the first line"));
+                              ", where x may be named north or northing, y east or easting, z "
+                              "depth, down, height, up or elevation; the header line names ",
+                              list_of(table.names), "): name the columns in the first line"));
     }
-    columns.push_back(found);
+    const std::int64_t position = other - table.names.begin();
+    const auto second = place(is_other, static_cast<std::size_t>(position) + 1);
+    if (second != table.names.end()) {
+      throw InputError(concat(what, ": columns '", *other, "' and '", *second, "' both give '",
+                              name, "' (allowed: one of them): rename one"));
+    }
+    const Column column{position, as_other_name(*other, name)->upwards};
+    taken += concat(taken.empty() ? "" : ", ", name, " = ", column.upwards ? "-" : "", *other);
+    columns.push_back(column);
+  }
+  if (!taken.empty()) {
+    notes.push_back(concat(what, ": ", taken, " (x points north, y east, z down)"));
   }
   return columns;
 }
 
-// Rows of named numbers from a file, all numbers in one vector.
+// Rows of named numbers from a file, all numbers in one vector. Other names of axes add a note.
 std::vector<double> read_rows(const std::string& option, const std::string& file,
-                              const std::vector<std::string>& names) {
+                              const std::vector<std::string>& names,
+                              std::vector<std::string>& notes) {
   const std::string what = option + " " + file;
   const auto width = static_cast<std::int64_t>(names.size());
   if (kind_of(what, file) == FileKind::npy) {
@@ -90,11 +148,14 @@ std::vector<double> read_rows(const std::string& option, const std::string& file
     return std::move(array.data);
   }
   io::Table table = io::read_csv(file);
-  const std::vector<std::int64_t> columns = find_columns(what, table, names);
+  const std::vector<Column> columns = find_columns(what, table, names, notes);
   std::vector<double> rows;
   rows.reserve(static_cast<std::size_t>(table.rows() * width));
   for (std::int64_t row = 0; row < table.rows(); ++row) {
-    for (const std::int64_t column : columns) rows.push_back(table.at(row, column));
+    for (const Column& column : columns) {
+      const double value = table.at(row, column.position);
+      rows.push_back(column.upwards ? 0.0 - value : value);
+    }
   }
   return rows;
 }
@@ -130,7 +191,7 @@ std::vector<double> read_values(const std::string& option, const std::string& fi
 
 void load_stations(const Options& o, Input& input) {
   if (!o.stations_file.empty()) {
-    input.stations = read_rows("--stations", o.stations_file, {"x", "y", "z"});
+    input.stations = read_rows("--stations", o.stations_file, {"x", "y", "z"}, input.notes);
     input.stations_name = "--stations " + o.stations_file;
     return;
   }
@@ -224,8 +285,8 @@ Input load_input(const Options& o) {
   Input input;
   if (o.ensemble == Ensemble::prisms) {
     input.name = o.prisms_file;
-    input.prisms =
-        read_rows("--prisms", o.prisms_file, {"x1", "x2", "y1", "y2", "z1", "z2", "density"});
+    input.prisms = read_rows("--prisms", o.prisms_file,
+                             {"x1", "x2", "y1", "y2", "z1", "z2", "density"}, input.notes);
   } else if (o.ensemble == Ensemble::mesh) {
     const auto& cells = o.mesh.cells;
     input.name = o.densities_file;

@@ -23,7 +23,7 @@ struct Input {
   std::vector<double> stations;     ///< rows of x, y, z, z down
   std::optional<StationGrid> grid;  ///< of the stations, if they lie on one
   std::string stations_name;        ///< for messages
-  std::vector<std::string> notes;   ///< on stations, of notes_on_stations()
+  std::vector<std::string> notes;   ///< on names of columns and of notes_on_stations()
 };
 
 /// What the input and the results take, from options and headers alone.

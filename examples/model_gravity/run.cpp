@@ -459,7 +459,7 @@ void run(const Options& o, Session& session) {
     {
       const HostPhase phase(phases, "check");
       check_input(o, input);
-      input.notes = notes_on_stations(input);
+      for (std::string& note : notes_on_stations(input)) input.notes.push_back(std::move(note));
       masses = count_masses(input);
       plan = make_plan(o, input, held);
       if (ranks.size() > 1 && plan.strategy == gravity::Strategy::automatic) {

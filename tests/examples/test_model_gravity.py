@@ -288,6 +288,38 @@ class Stations(Case):
         up = field(prisms, grid_stations(6, 4, 310.0, 270.0, -50.0, 20.0, 1e3))[3]
         np.testing.assert_allclose(self.model(*grid, "--elevation", "1e3").values["gz"].ravel(), up, rtol=1e-9)
 
+    def test_names_of_axes(self):
+        # north is x, east is y, heights are -z
+        prisms = some_prisms(4)
+        p = self.save("p.npy", prisms)
+        stations = np.random.default_rng(8).uniform([-500, -500, -400], [3500, 2500, -1], (13, 3))
+        expected = self.model("--prisms", p, "--stations", self.save("s.npy", stations)).values["gz"]
+
+        def table(name, header, columns):
+            rows = np.stack(columns, axis=1).tolist()
+            return self.write(name, header + "\n" + "".join(",".join(map(repr, row)) + "\n" for row in rows))
+
+        x, y, z = stations.T
+        for header, columns, note in (
+                ("easting,northing,height", (y, x, -z), "x = northing, y = easting, z = -height"),
+                ("North,East,Elevation", (x, y, -z), "x = North, y = East, z = -Elevation"),
+                ("depth,east,north", (z, y, x), "x = north, y = east, z = depth"),
+                ("x,y,up", (x, y, -z), "z = -up")):
+            r = self.model("--prisms", p, "--stations", table("s.csv", header, columns))
+            np.testing.assert_array_equal(r.values["gz"], expected, header)
+            self.assertIn(f"s.csv: {note} (x points north, y east, z down)", r.text)
+            np.testing.assert_array_equal(np.load(self.path("out/stations.npy")), stations)
+        x1, x2, y1, y2, z1, z2, density = prisms.T
+        bodies = table("p.csv", "east1,east2,north_1,north_2,height1,height2,density",
+                       (y1, y2, x1, x2, -z2, -z1, density))
+        r = self.model("--prisms", bodies, "--stations", self.path("s.npy"))
+        np.testing.assert_array_equal(r.values["gz"], expected)
+        self.assertIn("y1 = east1, y2 = east2, z1 = -height2, z2 = -height1", r.text)
+        self.refuse(["--prisms", p, "--stations", table("s.csv", "north,east,height,depth", (x, y, -z, z))],
+                    "columns 'height' and 'depth' both give 'z'")
+        self.refuse(["--prisms", p, "--stations", table("s.csv", "lat,lon,height", (x, y, -z))],
+                    "there is no column 'x'", "north or northing")
+
     def test_list(self):
         prisms = some_prisms(4)
         p = self.save("p.npy", prisms)
