@@ -43,6 +43,7 @@ Json asked_json(const Options& o) {
   json["dt"] = o.dt > 0.0 ? Json(o.dt) : Json("auto");
   json["order"] = o.order;
   json["boundary"] = o.boundary.empty() ? Json("auto") : Json(o.boundary);
+  json["width"] = o.width ? Json(*o.width) : Json("auto");
   json["free_surface"] = o.free_surface;
   json["seed"] = o.seed;
   json["source_taper"] = o.source_taper ? Json(*o.source_taper) : Json("auto");

@@ -178,6 +178,9 @@ Description describe() {
   std::vector<OptionText> scheme = scheme_options();
   for (OptionText& option : scheme) {
     if (option.name == "expand") option.text = "none: every step computes all nodes";
+    if (option.name == "width") {
+      option.text += "; also of the layers of --source-field random (default: 60)";
+    }
   }
   d.program = "invert_waves";
   d.intro = intro;

@@ -32,6 +32,22 @@ inline bool can_stream(const Options& o) {
   return !o.extended && medium_of(o.model) != wave::Medium::tti;
 }
 
+/// \brief Faces from which the source's wavefield is run back with `--source-field random`.
+///
+/// Each absorbing layer becomes a random one of `--width` nodes, 60 by default. Random layers of
+/// `--boundary` stay.
+template <int Dim>
+wave::Boundaries<Dim> random_faces_of(const Options& o, wave::Boundaries<Dim> faces) {
+  constexpr int usual_width = 60;
+  for (int d = 0; d < Dim; ++d) {
+    for (wave::Face* face : {&faces.lower[d], &faces.upper[d]}) {
+      if (!face->layered() || face->kind == wave::FaceKind::random) continue;
+      *face = {wave::FaceKind::random, o.width.value_or(usual_width)};
+    }
+  }
+  return faces;
+}
+
 /// Advice for a gradient that does not fit the memory of a device: ", or --source-field random
 /// ..."; empty if the gradient cannot stream, or is already the one that streams.
 template <class Memory>
@@ -277,13 +293,8 @@ class ShotData {
     };
   }
   // Faces that the source's wavefield can be run back from.
-  wave::Boundaries<Dim> random_faces(wave::Boundaries<Dim> faces) const {
-    for (int d = 0; d < Dim; ++d) {
-      for (wave::Face* face : {&faces.lower[d], &faces.upper[d]}) {
-        if (face->layered()) *face = {wave::FaceKind::random, 60};
-      }
-    }
-    return faces;
+  wave::Boundaries<Dim> random_faces(const wave::Boundaries<Dim>& faces) const {
+    return random_faces_of<Dim>(m_o, faces);
   }
   // The random layers of a shot: the same in every evaluation.
   wave::RandomLayerOptions random_of(const wave::Shot<Dim>& shot) const {

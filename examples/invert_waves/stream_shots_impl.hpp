@@ -32,12 +32,7 @@ double random_in_core_bytes(const Job<T, Dim>& job) {
     const Grid<Dim> grid = wave::extended_grid(job.grid, faces);
     return static_cast<double>(wave::make_layout<T>(grid, job.modelling.order / 2).size);
   };
-  wave::Boundaries<Dim> random = job.boundaries;
-  for (int d = 0; d < Dim; ++d) {
-    for (wave::Face* face : {&random.lower[d], &random.upper[d]}) {
-      if (face->layered()) *face = {wave::FaceKind::random, 60};
-    }
-  }
+  const wave::Boundaries<Dim> random = random_faces_of<Dim>(o, job.boundaries);
   const auto nodes = static_cast<double>(job.grid.size());
   const auto unknowns = static_cast<double>(o.unknowns.size()) * nodes;
   const bool density = o.unknowns.size() > 1 && medium == wave::Medium::variable_density;
