@@ -471,11 +471,7 @@ void Session::finish(const Ending& ending) {
   print("seconds  ", list, " total ", fixed(phases.total(), 3));
   print(ending.rate);
   list.clear();
-  const bool all = files.size() <= ending.most_files;
-  for (std::size_t k = 0; k < files.size(); ++k) {
-    if (all || k < 3 || k + 6 >= files.size()) list += " " + files[k];
-    if (!all && k == 3) list += " ...";
-  }
+  for (const std::string& file : files) list += " " + file;
   print("written   ", m_folder.string(), ":", list);
   if (m_options.plot && !picture.drawn) print(ending.word, " not drawn: ", picture.why);
 }

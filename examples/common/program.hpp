@@ -53,7 +53,6 @@ struct Ending {
   const char* word = "picture";       ///< what messages call them
   std::vector<std::string> lines;     ///< to print before the times: what was computed
   std::string rate;                   ///< to print after the times
-  std::size_t most_files = 100;       ///< to print; of more the middle is left out
 };
 
 /// \brief One run: its times, its summary, its files and its picture.

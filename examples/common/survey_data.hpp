@@ -108,8 +108,10 @@ SurveyData<Dim> open_data(const std::string& option, const DataTexts& texts, con
     const std::string of = data.shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
     for (const bool sources : {true, false}) {
       try {
-        check_positions<Dim>(grid, sources ? shot.sources : shot.receivers,
-                             of + (sources ? "source" : "receiver"));
+        const auto& points = sources ? shot.sources : shot.receivers;
+        const std::string name = of + (sources ? "source" : "receiver");
+        check_positions<Dim>(grid, points, name);
+        check_free_surfaces<Dim>(grid, faces, points, name);
       } catch (const InputError& error) {
         throw InputError(
             concat(sources ? data.sources_name : data.receivers_name, ": ", error.what()));

@@ -92,6 +92,40 @@ class Inversion(Case):
         r = self.invert(*self.shots, "--iterations", "2", "--source-field", "random", out="random")
         self.assertLess(r.relative, 0.7)
 
+    def test_width_of_random_layers(self):
+        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002"]
+        sponge = ["--boundary", "sponge:16"]
+        asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,40:900,40:2", "--receivers",
+                 "0,700:1200,700:31", "--iterations", "1", "--source-field", "random", "--space", self.spaces()[0]]
+        names = ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_modelled.npy")
+        usual = self.invert(*asked, *sponge, out="usual")
+        self.assertEqual(usual.summary["asked"]["width"], "auto")
+        same = self.invert(*asked, *sponge, "--width", "60", out="same")
+        for name in names:
+            np.testing.assert_array_equal(same.load(name), usual.load(name), name)
+        other = self.invert(*asked, *sponge, "--width", "25", out="other")
+        self.assertEqual(other.summary["asked"]["width"], 25)
+        # the sponge keeps its own width
+        np.testing.assert_array_equal(other.load("gather_start.npy"), usual.load("gather_start.npy"))
+        difference = np.abs(other.load("gradient_vp.npy") - usual.load("gradient_vp.npy")).max()
+        self.assertGreater(difference, 1e-4 * np.abs(usual.load("gradient_vp.npy")).max())
+        streamed = self.invert(*asked, *sponge, "--width", "25", "--block", "7", "--updates", "8", out="stream")
+        for name in names:
+            np.testing.assert_array_equal(streamed.load(name), other.load(name), name)
+        # random layers of --boundary keep a width of their own, too
+        named = self.invert(*asked, "--boundary", "random:25", out="named")
+        for width, like in ((["random:25", "--width", "60"], True), (["random", "--width", "25"], True), (["random:60"], False)):
+            r = self.invert(*asked, "--boundary", *width, out="other_named")
+            same = np.array_equal(r.load("gradient_vp.npy"), named.load("gradient_vp.npy"))
+            self.assertEqual(same, like, width)
+
+    def test_receivers_on_free_surfaces(self):
+        # said before anything is computed, and counted from 1
+        for more, words in ((["--source", "300,40", "--receivers", "0,700;100,0"], "--receivers: receiver 2: (100, 0)"),
+                            (["--source", "300,0", "--receivers", "0,700"], "--source: source 1: (300, 0)")):
+            self.refuse(["--vp", "start.npy", *self.survey, *self.shots[:4], *more, "--free-surface"], words,
+                        " is on the free surface, where the field is zero")
+
     def test_gradients_stream(self):
         self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002", "--boundary",
                        "sponge:16"]

@@ -82,6 +82,13 @@ class Images(Case):
         self.assertGreater(len(listed), 12)
         self.assertEqual(sorted(listed), sorted(one.summary["files"]))
 
+    def test_all_files_are_listed(self):
+        self.survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "0.02", "--dt", "0.002"]
+        r = self.migrate("--shots", "modelled", "--source", "300,20:900,20:110", "--receivers", "0,20:1200,20:5", "--keep-shots")
+        listed = r.text.split("written   ")[1].split("\n")[0].split(": ")[1].split()
+        self.assertGreater(len(listed), 110)
+        self.assertEqual(sorted(listed), sorted(r.summary["files"]))
+
     def test_agrees_with_a_snapshot_in_every_step_where_records_are_cut(self):
         true = np.full((201, 101), 2000.0, dtype=np.float32)
         self.save("smooth.npy", true)
@@ -588,6 +595,12 @@ class BadInput(Case):
     def test_lossless_compression(self):
         self.refuse_here([*self.shots, "--snapshots", "compressed", "--error", "lossless"], "--snapshots compressed: --error lossless ",
                          "larger budgets do not help")
+
+    def test_points_on_free_surfaces(self):
+        for more, words in ((["--source", "300,20", "--receivers", "0,20;100,0"], "--receivers: receiver 2: (100, 0)"),
+                            (["--source", "300,0", "--receivers", "0,20"], "--source: source 1: (300, 0)")):
+            self.refuse_here(["--shots", "modelled", *more, "--free-surface"], words,
+                             " is on the free surface, where the field is zero")
 
     def test_contrasts_of_density(self):
         rho = np.full(np.load(self.path("smooth.npy")).shape, 1000.0, dtype=np.float32)

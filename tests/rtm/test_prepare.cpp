@@ -415,7 +415,7 @@ TEST(Prepare, RefusesWhatMakesNoSense) {
   EXPECT_THAT(refusal([](O& o) { o.spreading.half_order = 2; }), HasSubstr("spreading.power"));
   const auto by_arrivals = [](O& o) { o.mute = parse_mute("arrivals:0:0"); };
   EXPECT_THAT(refusal(by_arrivals), HasSubstr("shot 3: there are 0 first arrivals (allowed: 2"));
-  EXPECT_THAT(refusal(by_arrivals, {0.0, std::nan("")}), HasSubstr("at receiver 1 is nan s"));
+  EXPECT_THAT(refusal(by_arrivals, {0.0, std::nan("")}), HasSubstr("at receiver 2 is nan s"));
   ShotGather<2> cut = gather;
   cut.samples.pop_back();
   EXPECT_THAT(message_of<InputError>([&] { (void)prepare(cut, steps(0.001, 30)); }),

@@ -384,7 +384,7 @@ PreparedShot<Dim> prepare(const ShotGather<Dim>& gather, const PrepareOptions& o
     }
     for (std::size_t r = 0; r < receivers; ++r) {
       if (std::isfinite(arrivals[r])) continue;
-      throw InputError(concat(name, ": the first arrival at receiver ", r, " is ", arrivals[r],
+      throw InputError(concat(name, ": the first arrival at receiver ", r + 1, " is ", arrivals[r],
                               " s (allowed: finite times): arrival_times() finds them"));
     }
   }
