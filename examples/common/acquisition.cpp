@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/acquisition.hpp"
 
+#include "common/named_points.hpp"
+
 #include <moho/io/npy.hpp>
 #include <moho/io/text_file.hpp>
 
@@ -13,8 +15,9 @@
 
 namespace moho::examples {
 
-io::Table read_table(const std::string& path) {
-  if (std::filesystem::path(path).extension() != ".npy") return io::read_csv(path);
+namespace {
+
+io::Table read_npy_table(const std::string& path) {
   io::Array<double> array = io::read_npy<double>(path);
   if (array.rank() > 2) {
     throw FileError(concat(path, ": its shape is ", io::shape_string(array.shape),
@@ -31,8 +34,24 @@ io::Table read_table(const std::string& path) {
   return table;
 }
 
+bool is_npy(const std::string& path) { return std::filesystem::path(path).extension() == ".npy"; }
+
+}  // namespace
+
+io::Table read_table(const std::string& path) {
+  return is_npy(path) ? read_npy_table(path) : io::read_csv(path);
+}
+
 template <int Dim>
 Points<Dim> read_points(const std::string& what, const std::string& text) {
+  std::vector<io::TextColumn> texts;
+  return read_named_points<Dim>(what, text, texts);
+}
+
+template <int Dim>
+Points<Dim> read_named_points(const std::string& what, const std::string& text,
+                              std::vector<io::TextColumn>& texts) {
+  texts.clear();
   const std::string kind = std::filesystem::path(text).extension().string();
   if (kind != ".csv" && kind != ".txt" && kind != ".npy") {
     const bool a_name = kind.size() > 1 && text.find_first_of(",;:") == std::string::npos &&
@@ -46,7 +65,9 @@ Points<Dim> read_points(const std::string& what, const std::string& text) {
   }
   io::Table table;
   try {
-    table = read_table(text);
+    std::vector<std::string> axes;
+    for (int d = 0; d < Dim; ++d) axes.emplace_back(axis_name<Dim>(d));
+    table = is_npy(text) ? read_npy_table(text) : io::read_csv_with_texts(text, axes, texts);
   } catch (const FileError& error) {
     throw FileError(what.empty() ? error.what() : concat(what, ": ", error.what()));
   }
@@ -79,6 +100,23 @@ Points<Dim> read_points(const std::string& what, const std::string& text) {
     }
   }
   return points;
+}
+
+std::string text_header(const std::vector<io::TextColumn>& texts,
+                        const std::vector<std::string>& others) {
+  std::string header;
+  for (const io::TextColumn& column : texts) {
+    const bool taken =
+        column.name.empty() || std::find(others.begin(), others.end(), column.name) != others.end();
+    header += ',' + column.name + (taken ? "_name" : "");
+  }
+  return header;
+}
+
+std::string text_fields(const std::vector<io::TextColumn>& texts, std::size_t row) {
+  std::string fields;
+  for (const io::TextColumn& column : texts) fields += ',' + column.fields[row];
+  return fields;
 }
 
 template <int Dim>
@@ -153,6 +191,10 @@ std::vector<double> read_wavelet(const wave::WaveletText& text, double dt) {
 
 template Points<2> read_points<2>(const std::string&, const std::string&);
 template Points<3> read_points<3>(const std::string&, const std::string&);
+template Points<2> read_named_points<2>(const std::string&, const std::string&,
+                                        std::vector<io::TextColumn>&);
+template Points<3> read_named_points<3>(const std::string&, const std::string&,
+                                        std::vector<io::TextColumn>&);
 template std::size_t count_points<2>(const std::vector<std::string>&);
 template std::size_t count_points<3>(const std::vector<std::string>&);
 template std::vector<wave::Shot<2>> read_shots<2>(const std::string&);

@@ -3,15 +3,14 @@
 
 #include "common/arguments.hpp"
 #include "common/memory.hpp"
+#include "common/model_file.hpp"
 
 #include <moho/core/pages.hpp>
 #include <moho/io/model.hpp>
-#include <moho/io/npy.hpp>
 #include <moho/wave/text.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -36,57 +35,10 @@ std::optional<double> number_of(const std::string& option, std::string text, boo
   return is_angle(option) && degrees ? *value * pi / 180.0 : *value;
 }
 
-// Reads whole numbers of a .npy file as a model. Returns false for a file of other values.
-// \throws InputError for a number that T does not hold exactly
-template <class T>
-bool read_integers(const std::string& path, io::LoadedModel<T>& model) {
-  io::Array<std::int64_t> integers;
-  try {
-    integers = io::read_npy<std::int64_t>(path);
-  } catch (const FileError&) {
-    return false;
-  }
-  if (integers.rank() != 2 && integers.rank() != 3) return false;
-  constexpr auto limit = std::int64_t(1) << std::numeric_limits<T>::digits;
-  model.format = "npy";
-  model.values.shape = integers.shape;
-  model.spacing.assign(integers.shape.size(), 0.0);
-  model.origin.assign(integers.shape.size(), 0.0);
-  model.values.data.reserve(integers.data.size());
-  for (const std::int64_t value : integers.data) {
-    if (value < -limit || value > limit) {
-      throw InputError(concat("'", path, "' holds the integer ", value, " (allowed: up to ", limit,
-                              ", which ", sizeof(T) == 4 ? "float" : "double",
-                              " holds exactly): save it as floating-point numbers"));
-    }
-    model.values.data.push_back(static_cast<T>(value));
-  }
-  return true;
-}
-
 template <class T>
 void read_parameter(const std::string& option, const std::string& path, const EarthModelOptions& o,
                     EarthModel<T>& model, std::string& first, bool& has_spacing) {
-  const auto blamed = [&](const std::exception& error) {
-    return concat("--", o.prefix, option, ": ", error.what());
-  };
-  io::LoadedModel<T> file;
-  try {
-    file = io::read_model<T>(path);
-  } catch (const InputError& error) {
-    throw InputError(blamed(error));
-  } catch (const FileError& error) {
-    const bool npy = std::filesystem::path(path).extension() == ".npy";
-    bool read = false;
-    try {
-      read = npy && read_integers(path, file);
-    } catch (const InputError& too_large) {
-      throw InputError(blamed(too_large));
-    }
-    if (!read) throw FileError(blamed(error));
-    model.notes.push_back(concat("--", option, " ", path, " holds integers: converted to ",
-                                 sizeof(T) == 4 ? "float" : "double"));
-  }
+  io::LoadedModel<T> file = read_model_file<T>(concat("--", o.prefix, option), path, model.notes);
   if (first.empty()) {
     first = concat("--", o.prefix, option, " ", path);
     model.shape = file.values.shape;

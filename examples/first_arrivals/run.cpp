@@ -7,6 +7,7 @@
 #include "common/earth_model.hpp"
 #include "common/format.hpp"
 #include "common/memory.hpp"
+#include "common/named_points.hpp"
 #include "common/program.hpp"
 #include "common/summary.hpp"
 #include "first_arrivals/compute.hpp"
@@ -147,10 +148,12 @@ double time_at(const Grid<Dim>& grid, const T* times,
 // of several sources does not tell whose it is.
 template <class T, int Dim>
 void write_receivers(const fs::path& path, const Grid<Dim>& grid, const std::vector<T>& times,
-                     bool source_known, const Points<Dim>& receivers) {
+                     bool source_known, const Points<Dim>& receivers,
+                     const std::vector<io::TextColumn>& texts) {
   io::AtomicFile file(path);
   file.write(concat(source_known ? "source,receiver," : "receiver,", Dim == 2 ? "x,z" : "x,y,z",
-                    ",traveltime\n"));
+                    ",traveltime",
+                    text_header(texts, {"source", "receiver", "x", "y", "z", "traveltime"}), '\n'));
   const auto nodes = static_cast<std::size_t>(grid.size());
   std::string text;
   for (std::size_t s = 0; s * nodes < times.size(); ++s) {
@@ -163,6 +166,7 @@ void write_receivers(const fs::path& path, const Grid<Dim>& grid, const std::vec
       }
       text += ',';
       io::append_number(text, time_at(grid, times.data() + s * nodes, receivers[k]));
+      text += text_fields(texts, k);
       text += '\n';
       file.write(text);
     }
@@ -275,6 +279,7 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
   auto& ranks = static_cast<Ranks&>(session.processes());
   Job<T, Dim> job;
   Points<Dim> receivers;
+  std::vector<io::TextColumn> texts;  // of receivers
   ranks.together([&] {
     const HostPhase phase(session.phases, "check");
     job.grid = grid_of<Dim>(model);
@@ -286,7 +291,7 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
       throw InputError(concat("--source: ", error.what()));
     }
     if (!o.receivers.empty()) {
-      receivers = read_points<Dim>("--receivers", o.receivers);
+      receivers = read_named_points<Dim>("--receivers", o.receivers, texts);
     }
     try {
       check_positions<Dim>(job.grid, receivers, "receiver");
@@ -342,7 +347,7 @@ void run_in(const Options& o, const Memory& memory, EarthModel<T>&& model, Sessi
     session.wrote("times.npy");
     if (!receivers.empty()) {
       write_receivers<T, Dim>(folder / "receivers.csv", job.grid, outcome.times,
-                              o.each || job.sources.size() == 1, receivers);
+                              o.each || job.sources.size() == 1, receivers, texts);
       session.wrote("receivers.csv");
     }
   }

@@ -4,6 +4,8 @@
 #include "common/acquisition.hpp"
 #include "common/builtin_models.hpp"
 #include "common/memory.hpp"
+#include "common/model_file.hpp"
+#include "common/named_points.hpp"
 
 #include <moho/core/positions.hpp>
 #include <moho/eikonal/types.hpp>
@@ -45,7 +47,7 @@ template <class T>
 Model<T> load_model(const Options& o) {
   Model<T> model;
   if (o.model == ModelKind::file) {
-    io::LoadedModel<T> file = io::read_model<T>(o.model_file);
+    io::LoadedModel<T> file = read_model_file<T>("--model", o.model_file, model.notes);
     model.name = o.model_file;
     model.shape = std::move(file.values.shape);
     model.velocity = std::move(file.values.data);
@@ -119,7 +121,9 @@ std::vector<Point<Dim>> make_sources(const Options& o, const Grid<Dim>& grid) {
 }
 
 template <int Dim>
-std::vector<Point<Dim>> make_receivers(const Options& o, const Grid<Dim>& grid) {
+std::vector<Point<Dim>> make_receivers(const Options& o, const Grid<Dim>& grid,
+                                       std::vector<io::TextColumn>& texts) {
+  texts.clear();
   if (o.receivers.empty()) {
     Point<Dim> begin = grid.origin;
     for (int d = 1; d + 1 < Dim; ++d) begin[d] = 0.5 * (grid.origin[d] + grid.upper(d));
@@ -127,7 +131,7 @@ std::vector<Point<Dim>> make_receivers(const Options& o, const Grid<Dim>& grid) 
     end[0] = grid.upper(0);
     return wave::point_line<Dim>(begin, end, grid.extents[0] > 1 ? usual_receivers : 1);
   }
-  const Points<Dim> receivers = read_points<Dim>("--receivers", o.receivers);
+  const Points<Dim> receivers = read_named_points<Dim>("--receivers", o.receivers, texts);
   check_inside<Dim>(concat("--receivers ", o.receivers), receivers, "receiver", grid);
   return receivers;
 }
@@ -150,8 +154,10 @@ template void check_velocity(const Model<double>&, const Grid<2>&);
 template void check_velocity(const Model<double>&, const Grid<3>&);
 template std::vector<Point<2>> make_sources<2>(const Options&, const Grid<2>&);
 template std::vector<Point<3>> make_sources<3>(const Options&, const Grid<3>&);
-template std::vector<Point<2>> make_receivers<2>(const Options&, const Grid<2>&);
-template std::vector<Point<3>> make_receivers<3>(const Options&, const Grid<3>&);
+template std::vector<Point<2>> make_receivers<2>(const Options&, const Grid<2>&,
+                                                 std::vector<io::TextColumn>&);
+template std::vector<Point<3>> make_receivers<3>(const Options&, const Grid<3>&,
+                                                 std::vector<io::TextColumn>&);
 template int check_radius<2>(const Options&);
 template int check_radius<3>(const Options&);
 

@@ -7,6 +7,8 @@
 #include "common/model_grid.hpp"
 #include "trace_rays/options.hpp"
 
+#include <moho/io/text_columns.hpp>
+
 #include <vector>
 
 namespace moho::examples::trace_rays {
@@ -33,9 +35,10 @@ constexpr std::int64_t usual_receivers = 41;
 template <int Dim>
 std::vector<Point<Dim>> make_sources(const Options& options, const Grid<Dim>& grid);
 
-/// The receivers, each inside of the grid.
+/// The receivers, each inside of the grid. `texts` gets the columns of text of their table.
 template <int Dim>
-std::vector<Point<Dim>> make_receivers(const Options& options, const Grid<Dim>& grid);
+std::vector<Point<Dim>> make_receivers(const Options& options, const Grid<Dim>& grid,
+                                       std::vector<io::TextColumn>& texts);
 
 /// The radius asked for, or the default, checked against the largest.
 template <int Dim>

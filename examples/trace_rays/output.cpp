@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace_rays/output.hpp"
 
+#include "common/named_points.hpp"
+
 #include <moho/io/vtk.hpp>
 #include <moho/io/writer.hpp>
 
@@ -49,9 +51,11 @@ void write_rays_csv(const std::filesystem::path& path, const rays::RayPaths<Dim>
 
 template <int Dim>
 void write_receivers_csv(const std::filesystem::path& path, const rays::RayPaths<Dim>& paths,
-                         const std::vector<Point<Dim>>& receivers) {
+                         const std::vector<Point<Dim>>& receivers,
+                         const std::vector<io::TextColumn>& texts) {
   io::AtomicFile file(path);
-  file.write("source,receiver," + axis_names<Dim>() + ",traveltime\n");
+  file.write("source,receiver," + axis_names<Dim>() + ",traveltime" +
+             text_header(texts, {"source", "receiver", "x", "y", "z", "traveltime"}) + '\n');
   std::string text;
   for (std::int64_t source = 0; source < paths.sources; ++source) {
     text.clear();
@@ -61,6 +65,7 @@ void write_receivers_csv(const std::filesystem::path& path, const rays::RayPaths
       text += ',';
       io::append_number(text,
                         paths.traveltime[static_cast<std::size_t>(source * paths.receivers + k)]);
+      text += text_fields(texts, static_cast<std::size_t>(k));
       text += '\n';
     }
     file.write(text);
@@ -83,9 +88,11 @@ void write_rays_vtk(const std::filesystem::path& path, const rays::RayPaths<Dim>
 template void write_rays_csv<2>(const std::filesystem::path&, const rays::RayPaths<2>&);
 template void write_rays_csv<3>(const std::filesystem::path&, const rays::RayPaths<3>&);
 template void write_receivers_csv<2>(const std::filesystem::path&, const rays::RayPaths<2>&,
-                                     const std::vector<Point<2>>&);
+                                     const std::vector<Point<2>>&,
+                                     const std::vector<io::TextColumn>&);
 template void write_receivers_csv<3>(const std::filesystem::path&, const rays::RayPaths<3>&,
-                                     const std::vector<Point<3>>&);
+                                     const std::vector<Point<3>>&,
+                                     const std::vector<io::TextColumn>&);
 template void write_rays_vtk<2>(const std::filesystem::path&, const rays::RayPaths<2>&);
 template void write_rays_vtk<3>(const std::filesystem::path&, const rays::RayPaths<3>&);
 

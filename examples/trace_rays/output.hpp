@@ -4,9 +4,11 @@
 /// \file
 /// \brief Tables of trace_rays.
 
+#include <moho/io/text_columns.hpp>
 #include <moho/rays/types.hpp>
 
 #include <filesystem>
+#include <vector>
 
 namespace moho::examples::trace_rays {
 
@@ -14,10 +16,11 @@ namespace moho::examples::trace_rays {
 template <int Dim>
 void write_rays_csv(const std::filesystem::path& path, const rays::RayPaths<Dim>& paths);
 
-/// receivers.csv: source,receiver,x,(y,)z,traveltime.
+/// receivers.csv: source,receiver,x,(y,)z,traveltime and the columns of text of receivers.
 template <int Dim>
 void write_receivers_csv(const std::filesystem::path& path, const rays::RayPaths<Dim>& paths,
-                         const std::vector<Point<Dim>>& receivers);
+                         const std::vector<Point<Dim>>& receivers,
+                         const std::vector<io::TextColumn>& texts);
 
 /// rays.vtk: the rays as polylines, with source, receiver and traveltime of each.
 template <int Dim>

@@ -218,6 +218,7 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
   auto& ranks = static_cast<Ranks&>(session.processes());
   Job<T, Dim> job;
   Done done;
+  std::vector<io::TextColumn> texts;  // of receivers
   ranks.together([&] {
     if (!ranks.root()) return;
     const HostPhase phase(session.phases, "check");
@@ -228,7 +229,7 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
     job.graph.storage = o.storage;
     job.method = o.method;
     job.sources = make_sources<Dim>(o, job.grid);
-    job.receivers = make_receivers<Dim>(o, job.grid);
+    job.receivers = make_receivers<Dim>(o, job.grid, texts);
     check_velocity(model, job.grid);
     std::tie(done.slowest, done.quickest) = range_of(model.velocity);
     job.velocity = std::move(model.velocity);
@@ -297,7 +298,7 @@ void run_in(const Options& o, const MemoryEstimate& memory, const MemoryLimit& l
     session.wrote("rays.csv");
     write_rays_vtk<Dim>(folder / "rays.vtk", outcome.paths);
     session.wrote("rays.vtk");
-    write_receivers_csv<Dim>(folder / "receivers.csv", outcome.paths, job.receivers);
+    write_receivers_csv<Dim>(folder / "receivers.csv", outcome.paths, job.receivers, texts);
     session.wrote("receivers.csv");
     if (o.matrix) {
       done.memory.pass(write_matrix(folder, matrix, *o.matrix), "the matrix");

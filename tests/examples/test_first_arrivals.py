@@ -115,6 +115,19 @@ class Times(Case):
         self.assertEqual(each.shape, (2, 61, 41))
         np.testing.assert_allclose(both, each.min(axis=0), rtol=1e-6)
 
+    def test_names_of_receivers(self):
+        survey = ["--gradient", "2000,0", "--shape", "61,41", "--spacing", 10, "--source", "0,0", "--receivers"]
+        rows = [("north\u00e9", 50, 0), ("7", 550, 100), ("A-3", 20, 40)]
+        with open(self.path("s.csv"), "w", encoding="utf-8") as file:
+            file.write("name x z\n" + "".join(f"{name} {x} {z}\n" for name, x, z in rows))
+        self.solve(*survey, "50,0; 550,100; 20,40")
+        with open(self.path("out/receivers.csv"), encoding="utf-8") as file:
+            plain = file.read().splitlines()
+        self.solve(*survey, self.path("s.csv"))
+        with open(self.path("out/receivers.csv"), encoding="utf-8") as file:
+            named = file.read().splitlines()
+        self.assertEqual(named, [f"{line},{name}" for line, name in zip(plain, ["name"] + [row[0] for row in rows])])
+
     def test_receivers_name_the_source_where_it_is_known(self):
         # the second receiver is reached first from the second source
         survey = ["--gradient", "2000,0", "--shape", "61,41", "--spacing", 10, "--receivers", "50,0; 550,100"]

@@ -355,6 +355,32 @@ class Models(Case):
             r = self.trace("--model", self.save("w.npy", array), "--spacing", 4, *self.survey)
             np.testing.assert_array_equal(r.times, expected)
             np.testing.assert_array_equal(r.velocity, v)
+        # integers are converted with a note, where they are exact
+        whole = np.rint(v)
+        expected = self.trace("--model", self.save("v.npy", whole), "--spacing", 4, *self.survey).times
+        for kind in (np.int64, np.int32, np.int16):
+            r = self.trace("--model", self.save("whole.npy", whole.astype(kind)), "--spacing", 4, *self.survey)
+            np.testing.assert_array_equal(r.times, expected)
+            self.assertIn("whole.npy holds integers: converted to float", r.summary["model"]["note"])
+        self.refuse(["--model", self.save("whole.npy", np.full((51, 31), 2 ** 24 + 1)), "--spacing", 4, *self.survey],
+                    "--model", "holds the integer 16777217 (allowed: up to 16777216")
+
+    def test_names_of_receivers(self):
+        rows = [("ST 9", 40.0, 60.0, "0.5"), ("ST1", 0.0, 60.0, ""), ("12", 100.0, 60.0, "late")]
+        table = "Station,x,remark,z\n" + "".join(f"{name},{x},{remark},{z}\n" for name, x, z, remark in rows)
+        survey = ["--gradient", "1500,0.5", "--shape", "51,31", "--spacing", 4, "--source", "20,0", "--source", "60,0",
+                  "--radius", 3, "--receivers"]
+        expected = self.trace(*survey, "40,60; 0,60; 100,60").receivers["traveltime"]
+        r = self.trace(*survey, self.write("s.csv", table))
+        np.testing.assert_array_equal(r.receivers["traveltime"], expected)
+        with open(self.path("out/receivers.csv"), encoding="utf-8") as file:
+            lines = [line.rstrip("\n").split(",") for line in file]
+        self.assertEqual(lines[0], ["source", "receiver", "x", "z", "traveltime", "Station", "remark"])
+        self.assertEqual([line[5:] for line in lines[1:]], 2 * [[name, remark] for name, _, _, remark in rows])
+        self.trace(*survey, self.write("s.csv", "receiver;z;x\nA;60;40\nB;60;0\n"))
+        with open(self.path("out/receivers.csv"), encoding="utf-8") as file:
+            self.assertEqual(file.readline(), "source,receiver,x,z,traveltime,receiver_name\n")
+        self.refuse([*survey, self.write("s.csv", "name,x,z\nA,4O,60\n")], "s.csv:2:3: '4O' is no number")
 
     def test_matrix(self):
         survey = ["--gradient", "1500,0.5", "--shape", "41,31", "--spacing", 10, "--source", "0,0", "--source", "203,98",

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
 #include <moho/io/csv.hpp>
+#include <moho/io/text_columns.hpp>
 #include <moho/io/text_file.hpp>
 #include <moho/io/writer.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 namespace moho::io {
@@ -63,9 +66,24 @@ std::string printable(std::string_view text) {
   return text.size() > 40 ? result + "..." : result;
 }
 
-}  // namespace
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
 
-Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
+/// Fields of a table's columns that may hold text.
+struct TextFields {
+  const std::vector<std::string>& numbers;       // names of columns that hold numbers
+  std::vector<bool> allowed;                     // for each column
+  std::vector<bool> found;                       // columns with a field that is no number
+  std::vector<std::vector<std::string>> fields;  // of allowed columns
+};
+
+/// Reads a table. Without `texts` every field below the header is a number.
+Table read_table(const std::filesystem::path& path, const CsvOptions& options, TextFields* texts) {
   const std::string content = read_text(path);
   std::string_view rest = content;
   if (rest.substr(0, 3) == "\xef\xbb\xbf") rest.remove_prefix(3);
@@ -100,11 +118,30 @@ Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
         if (name.size() > 1 && name.front() == '"' && name.back() == '"')
           name = name.substr(1, name.size() - 2);
         table.names.emplace_back(name);
+        if (texts != nullptr) {
+          const auto& numbers = texts->numbers;
+          texts->allowed.push_back(std::find(numbers.begin(), numbers.end(), lower_case(name)) ==
+                                   numbers.end());
+        }
+      }
+      if (texts != nullptr) {
+        texts->found.assign(fields.size(), false);
+        texts->fields.resize(fields.size());
       }
       continue;
     }
-    for (const Field& field : fields) {
-      if (!parse(field.text, value)) {
+    for (std::size_t column = 0; column < fields.size(); ++column) {
+      const Field& field = fields[column];
+      const bool number = parse(field.text, value);
+      if (texts != nullptr && !table.names.empty() && texts->allowed[column]) {
+        texts->fields[column].emplace_back(field.text);
+        if (!number || !std::isfinite(value)) {
+          texts->found[column] = true;
+          table.values.push_back(std::numeric_limits<double>::quiet_NaN());
+          continue;
+        }
+      }
+      if (!number) {
         throw FileError(concat(path.string(), ':', line_number, ':', field.column, ": '",
                                printable(field.text), "' is no number"));
       }
@@ -119,6 +156,23 @@ Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
   if (table.values.empty() && !options.allow_empty) {
     throw FileError(
         concat("'", path.string(), "' has no rows (allowed: one line of numbers or more)"));
+  }
+  return table;
+}
+
+}  // namespace
+
+Table read_csv(const std::filesystem::path& path, const CsvOptions& options) {
+  return read_table(path, options, nullptr);
+}
+
+Table read_csv_with_texts(const std::filesystem::path& path,
+                          const std::vector<std::string>& numbers, std::vector<TextColumn>& texts) {
+  TextFields read{numbers, {}, {}, {}};
+  Table table = read_table(path, {}, &read);
+  texts.clear();
+  for (std::size_t column = 0; column < read.found.size(); ++column) {
+    if (read.found[column]) texts.push_back({table.names[column], std::move(read.fields[column])});
   }
   return table;
 }
