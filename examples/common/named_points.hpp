@@ -8,6 +8,7 @@
 
 #include <moho/io/text_columns.hpp>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -757,7 +757,7 @@ class BadOptions(Case):
             self.refuse([*self.good, "--memory", memory], "--memory")
 
     def test_memory(self):
-        self.refuse([*self.good, "--space", "serial", "--memory", "100"], "3 prisms and ", "(allowed: 100 B, the --memory given)", "would fit")
+        self.refuse([*self.good, "--space", "serial", "--memory", "100"], "3 prisms and ", "(allowed: 100 B, the --memory given; the sum ", "would fit")
 
     def test_out(self):
         self.write("file", "x")

@@ -2,6 +2,7 @@
 #include "files.hpp"
 
 #include <moho/io/csv.hpp>
+#include <moho/io/text_columns.hpp>
 
 #include <cmath>
 
@@ -110,6 +111,35 @@ TEST_F(Csv, WriteRefusesTablesThatDoNotAgree) {
     EXPECT_THAT(refused({{name}, 1, {1}}), HasSubstr("no column name")) << name;
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "b.csv"));
+}
+
+TEST_F(Csv, TextColumns) {
+  std::vector<TextColumn> texts;
+  const auto read_texts = [&](const std::string& text) {
+    put_file(folder / "a.csv", text);
+    return read_csv_with_texts(folder / "a.csv", {"x", "z"}, texts);
+  };
+  const Table table = read_texts("Name,X,number,z,kind\n 07 A ,1,5,2,\nnan,3,6,4,7\n");
+  EXPECT_THAT(table.names, ElementsAre("Name", "X", "number", "z", "kind"));
+  ASSERT_EQ(table.rows(), 2);
+  EXPECT_EQ(table.at(1, 1), 3.0);
+  EXPECT_EQ(table.at(1, 2), 6.0);
+  EXPECT_TRUE(std::isnan(table.at(0, 0)));
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_EQ(texts[0].name, "Name");
+  EXPECT_THAT(texts[0].fields, ElementsAre("07 A", "nan"));
+  EXPECT_EQ(texts[1].name, "kind");
+  EXPECT_THAT(texts[1].fields, ElementsAre("", "7"));
+
+  EXPECT_EQ(read_texts("x z\n1 2\n").rows(), 1);
+  EXPECT_THAT(texts, IsEmpty());
+  const auto refused = [&](const std::string& text) {
+    return message_of<FileError>([&] { (void)read_texts(text); });
+  };
+  EXPECT_THAT(refused("name,x,z\nA,4O,1\n"), HasSubstr("a.csv:2:3: '4O' is no number"));
+  EXPECT_THAT(refused("name,x,z\nA,nan,1\n"), HasSubstr("a.csv:2:3: 'nan' is not allowed"));
+  EXPECT_THAT(refused("name,x,z\nA,1\n"), HasSubstr("3 expected"));
+  EXPECT_THAT(refused("A,1,2\n"), HasSubstr("a.csv:1:1: 'A' is no number"));
 }
 
 TEST_F(Csv, NoPrefixDoesHarm) {
