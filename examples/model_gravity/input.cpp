@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <regex>
 
 namespace moho::examples::model_gravity {
 
@@ -223,9 +224,11 @@ void load_stations(const Options& o, Input& input) {
     for (std::size_t k = 0; k < elevation.size(); ++k) {
       if (std::isfinite(elevation[k])) continue;
       const auto at = static_cast<std::int64_t>(k);
-      throw InputError(concat("--elevation ", o.elevation_file, ": the elevation of station (",
-                              at % grid.nx, ", ", at / grid.nx, ") is ", elevation[k],
-                              " (allowed: finite numbers, in metres): mend the file"));
+      throw InputError(
+          concat("--elevation ", o.elevation_file, ": the elevation of station ", at + 1,
+                 " (x = ", grid.x0 + grid.dx * static_cast<double>(at % grid.nx),
+                 " m, y = ", grid.y0 + grid.dy * static_cast<double>(at / grid.nx), " m) is ",
+                 elevation[k], " (allowed: finite numbers, in metres): mend the file"));
     }
   }
   input.stations =
@@ -305,6 +308,20 @@ Input load_input(const Options& o) {
   return input;
 }
 
+namespace {
+
+/// A message of the library, whose rows and prisms count from 0, with numbers that count from 1.
+std::string count_from_one(const std::string& message) {
+  const std::regex counted("(row|prism) ([0-9]+) \\(counted from 0(\\)|; )");
+  std::smatch found;
+  if (!std::regex_search(message, found, counted)) return message;
+  // the indices i, j and k of a prism in a mesh stay those of NumPy
+  return concat(found.prefix().str(), found[1].str(), " ", std::stoll(found[2].str()) + 1,
+                found[3].str() == ")" ? "" : " (indices from 0: ", found.suffix().str());
+}
+
+}  // namespace
+
 void check_input(const Options& o, const Input& input) {
   using Host = Kokkos::HostSpace;
   const Instance<Host> host = Kokkos::DefaultHostExecutionSpace();
@@ -312,7 +329,7 @@ void check_input(const Options& o, const Input& input) {
     try {
       check();
     } catch (const InputError& error) {
-      throw InputError(concat(name, ": ", error.what()));
+      throw InputError(concat(name, ": ", count_from_one(error.what())));
     }
   };
   if (input.regular) {
@@ -327,9 +344,9 @@ void check_input(const Options& o, const Input& input) {
   if (o.check_overlaps && !input.regular) {
     const auto count = static_cast<std::int64_t>(input.prisms.size() / 7);
     if (const auto pair = gravity::find_overlap(input.prisms.data(), count)) {
-      throw InputError(concat(input.name, ": the prisms of rows ", pair->first, " and ",
-                              pair->second,
-                              " (counted from 0) overlap (--check-overlaps allows "
+      throw InputError(concat(input.name, ": the prisms of rows ", pair->first + 1, " and ",
+                              pair->second + 1,
+                              " overlap (--check-overlaps allows "
                               "none, their densities would add up): mend the file, or leave "
                               "--check-overlaps out"));
     }
@@ -465,8 +482,8 @@ std::vector<std::string> notes_on_stations(const Input& input) {
   }
   if (inside > 0) {
     notes.push_back(concat(stations_are(inside), " inside of a prism or on its faces, the first ",
-                           "is station ", first, " in ", input.regular ? "cell " : "row ", prism,
-                           " (counted from 0)"));
+                           "is station ", first + 1, " in ",
+                           input.regular ? "prism " : "the prism of row ", prism + 1));
   }
   return notes;
 }

@@ -250,7 +250,7 @@ class Ensembles(Case):
         self.model("--prisms", self.save("a.npy", apart), *self.grid, "--check-overlaps")
         both = np.vstack([apart, [[0.5, 1.5, 0.5, 2, 0.5, 3, 7]]])
         self.model("--prisms", self.save("b.npy", both), *self.grid)
-        self.refuse(["--prisms", "b.npy", *self.grid, "--check-overlaps"], "b.npy", "rows 0 and 3", "overlap")
+        self.refuse(["--prisms", "b.npy", *self.grid, "--check-overlaps"], "b.npy", "rows 1 and 4 overlap")
 
     def test_spheres(self):
         r = self.model("--spheres", "--grid", "3,2,8000,9000,3000,7000", "--elevation", "100", "--components",
@@ -340,16 +340,16 @@ class Stations(Case):
         places = self.save("at.npy", np.array([[50, 50, -60], [50, 50, -20], [250, 50, 20], [500, 50, 1], [100, 100, 80.0]]))
         r = self.model("--prisms", rows, "--stations", places)
         self.assertIn("note: 3 stations are below z = 0 (z points down", r.text)
-        self.assertIn("note: 2 stations are inside of a prism or on its faces, the first is station 1 in row 0", r.text)
+        self.assertIn("note: 2 stations are inside of a prism or on its faces, the first is station 2 in the prism of row 1", r.text)
         self.assertEqual(len(r.summary["stations"]["notes"]), 2)
         rho = self.save("rho.npy", np.array([[[0.0, 1000.0]]]))
         mesh = ["--mesh", "2,1,1,0,200,0,100,-50,80", "--densities", rho]
         r = self.model(*mesh, "--stations", self.save("in.npy", np.array([[50, 50, -20], [150, 50, -20.0]])))
-        self.assertIn("note: 1 station is inside of a prism or on its faces, the first is station 1 in cell 1", r.text)
+        self.assertIn("note: 1 station is inside of a prism or on its faces, the first is station 2 in prism 2", r.text)
         # the face between both cells, and their outer faces
         faces = self.save("faces.npy", np.array([[100, 50, -20], [0, 50, -20], [200, 50, -20.0]]))
         r = self.model(*mesh, "--stations", faces)
-        self.assertIn("note: 2 stations are inside of a prism or on its faces, the first is station 0 in cell 1", r.text)
+        self.assertIn("note: 2 stations are inside of a prism or on its faces, the first is station 1 in prism 2", r.text)
         r = self.model(*mesh, "--stations", self.save("up.npy", np.array([[50, 50, -60.0]])))
         self.assertNotIn("note", r.text)
         self.assertNotIn("notes", r.summary["stations"])
@@ -500,7 +500,7 @@ class Ranks(Case):
         self.refuse(["--prisms", p, *self.grid, "--components", "gq"], "'gq' is unknown", ranks=3)
         prisms = some_prisms(9)
         prisms[8, 2] = np.nan
-        self.refuse(["--prisms", self.save("n.npy", prisms), *self.grid], "n.npy", "row 8", "y1 is nan", ranks=3)
+        self.refuse(["--prisms", self.save("n.npy", prisms), *self.grid], "n.npy", "row 9: y1 is nan", ranks=3)
         # What each rank finds out for itself.
         self.refuse(["--prisms", p, *self.grid, "--strategy", "by_prisms", "--teams", "1000", "--team-size", "1",
                      "--memory", "100K"], "private grids", ranks=3)
@@ -771,7 +771,7 @@ class BadInput(Case):
     def refuse_row(self, row, column, value, *words):
         prisms = some_prisms(20)
         prisms[row, column] = value
-        self.refuse(["--prisms", self.save("bad.npy", prisms), *self.grid], "bad.npy", f"row {row}", *words)
+        self.refuse(["--prisms", self.save("bad.npy", prisms), *self.grid], "bad.npy", f"row {row + 1}: ", *words)
 
     def test_memory_counts_prisms_without_the_header(self):
         rows = "".join(",".join(f"{v:.6g}" for v in row) + "\n" for row in some_prisms(37))
@@ -824,7 +824,7 @@ class BadInput(Case):
         self.refuse([*base, self.write("f.csv", "1\n2\n3\n")], "f.csv", "3 rows of 1 number")
         rho = np.ones((4, 3, 2))
         rho[2, 1, 0] = np.nan
-        self.refuse([*base, self.save("n.npy", rho)], "n.npy", "i = 0, j = 1, k = 2")
+        self.refuse([*base, self.save("n.npy", rho)], "n.npy", "prism 15 (indices from 0: i = 0, j = 1, k = 2) is NaN")
 
     def test_stations(self):
         p = self.save("p.npy", some_prisms(3))
@@ -836,7 +836,7 @@ class BadInput(Case):
         self.refuse([*base, self.write("empty.csv", "")], "empty.csv")
         stations = np.ones((9, 3))
         stations[4, 1] = np.nan
-        self.refuse([*base, self.save("n.npy", stations)], "n.npy", "row 4", "y is nan")
+        self.refuse([*base, self.save("n.npy", stations)], "n.npy", "row 5: y is nan")
 
     def test_elevation(self):
         p = self.save("p.npy", some_prisms(3))
@@ -848,7 +848,7 @@ class BadInput(Case):
         self.refuse([*base, self.write("f.csv", "1,2,3\n4,5,6\n")], "f.csv", "2 rows of 3 numbers")
         height = np.ones((3, 4))
         height[2, 1] = np.inf
-        self.refuse([*base, self.save("n.npy", height)], "n.npy", "station (1, 2)", "inf")
+        self.refuse([*base, self.save("n.npy", height)], "n.npy", "station 10 (x = 10 m, y = 20 m) is inf")
 
 
 if __name__ == "__main__":
