@@ -10,6 +10,7 @@
 #include <moho/core/launch_box.hpp>
 #include <moho/core/timer.hpp>
 #include <moho/fwi/gradient.hpp>
+#include <moho/fwi/gradient_memory.hpp>
 #include <moho/fwi/lbfgs.hpp>
 #include <moho/fwi/stream_gradient.hpp>
 #include <moho/rtm/replay_store.hpp>
@@ -43,7 +44,8 @@ template <class Memory>
 class GradientRunnerOn final : public GradientRunner {
  public:
   GradientRunnerOn(const Instance<Memory>& exec, const GradientSettings& settings)
-      : m_exec(exec), m_settings(settings), m_arena("moho::bench::source", piece) {
+      : m_exec(exec), m_settings(settings) {
+    free_arena();
     for (int d = 0; d < 3; ++d) {
       m_grid.extents[d] = settings.n;
       m_grid.spacing[d] = 10.0;
@@ -110,6 +112,7 @@ class GradientRunnerOn final : public GradientRunner {
     result.modelling = model(m_settings.steps);
 
     fwi::ShotGradients<float, 3, Memory> gradients(m_exec, propagator, m_unknowns, m_every);
+    check_memory(gradients, way, lags);
     std::optional<fwi::ExtendedImage<float, 3, Memory>> extended;
     if (lags >= 0) extended.emplace(m_exec, gradients.box(), fwi::Lags{lags, 0});
     fwi::ShotGradientOptions<float, 3, Memory> options;
@@ -129,15 +132,15 @@ class GradientRunnerOn final : public GradientRunner {
     const auto& leg = way == "random" ? own : forward;
     std::unique_ptr<rtm::SnapshotStore<float, 3, Memory>> store;
     if (way == "stored") {
-      store = std::make_unique<rtm::DeviceStore<float, 3, Memory>>(m_arena, gradients.fields());
+      store = std::make_unique<rtm::DeviceStore<float, 3, Memory>>(*m_arena, gradients.fields());
     } else if (way == "replay") {
       const std::int64_t snapshots = m_settings.steps / m_every;
       store = std::make_unique<rtm::ReplayStore<float, 3, Memory>>(
-          m_exec, leg, m_arena, snapshots, m_every, std::max<std::int64_t>(snapshots / 10, 1), 9,
+          m_exec, leg, *m_arena, snapshots, m_every, std::max<std::int64_t>(snapshots / 10, 1), 9,
           gradients.fields());
     } else {
       store = std::make_unique<rtm::ReverseStore<float, 3, Memory>>(
-          m_exec, leg, m_arena, rtm::ReverseOptions{gradients.fields(), gradients.outside()});
+          m_exec, leg, *m_arena, rtm::ReverseOptions{gradients.fields(), gradients.outside()});
     }
     m_exec.fence();
     const Stopwatch watch;
@@ -219,6 +222,34 @@ class GradientRunnerOn final : public GradientRunner {
   }
 
  private:
+  // Returns the memory of source wavefields to the system.
+  void free_arena() { m_arena.emplace("moho::bench::source", piece); }
+
+  // Throws MemoryError if a gradient does not fit, with the lags that would.
+  void check_memory(const fwi::ShotGradients<float, 3, Memory>& gradients, const std::string& way,
+                    int lags) {
+    using Image = fwi::ExtendedImage<float, 3, Memory>;
+    const auto& scheme = m_propagator->scheme();
+    const fwi::SourceFieldBytes bytes = fwi::source_field_bytes(
+        scheme, gradients.snapshot_nodes(), gradients.outside(), m_settings.steps, m_every);
+    double source = way == "stored" ? bytes.stored : way == "replay" ? bytes.replay : bytes.shell;
+    // the propagator of random boundaries: its model and coefficients
+    if (way == "random") source += 4.0 * 4.0 * static_cast<double>(scheme.layout().size);
+    const double image = lags < 0 ? 0.0 : Image::bytes_of(gradients.box(), {lags, 0});
+    if (source + image <= static_cast<double>(memory_budget(m_exec))) return;
+    free_arena();  // memory of earlier runs
+    const auto room = static_cast<double>(memory_budget(m_exec));
+    if (source + image <= room) return;
+    constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+    const fwi::Lags fitting =
+        fwi::fitting_lags<float, 3, Memory>(gradients.box(), {lags, 0}, room - source);
+    throw MemoryError(concat(
+        "a gradient by the way ", way, " takes ", source / gib,
+        " GiB for the source wavefield and ", image / gib,
+        " GiB for the extended image (free: ", room / gib, " GiB): ",
+        lags > 0 ? concat("half offsets up to ", fitting.x, " nodes fit") : "take a smaller grid"));
+  }
+
   wave::Boundaries<3> random_faces() const {
     return wave::all_faces<3>(wave::FaceKind::random, 2 * m_settings.width);
   }
@@ -250,7 +281,7 @@ class GradientRunnerOn final : public GradientRunner {
   wave::PointSet<float, 3, Memory> m_receivers;
   wave::PointSeries<float, Memory> m_amplitudes;
   wave::Wavefield<float, 3, Memory> m_field;
-  rtm::DeviceArena<float, Memory> m_arena;
+  std::optional<rtm::DeviceArena<float, Memory>> m_arena;  // of the source wavefield
 };
 
 template <class Memory>

@@ -9,6 +9,7 @@
 
 #include <moho/core/at_once.hpp>
 #include <moho/core/space.hpp>
+#include <moho/fwi/gradient_memory.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -177,20 +178,21 @@ class Planner {
       throw InputError(concat("--lags: the largest along ", d == 0 ? "x" : "y", " is ", lag,
                               " nodes (allowed: 0 to ", most, ", half of the model): take fewer"));
     }
-    const auto bytes = [&](const fwi::Lags& lags) {
-      return fwi::ExtendedImage<T, Dim, Memory>::bytes_of(m_shots.gradients().box(), lags);
-    };
-    m_plan.lags_bytes = bytes(m_o.lags);
-    if (m_plan.lags_bytes <= 0.9 * m_plan.budget) return;
-    fwi::Lags fitting = m_o.lags;
-    while (fitting.x > 0 && bytes(fitting) > 0.9 * m_plan.budget) {
-      --fitting.x;
-      fitting.y = std::min(fitting.x, fitting.y);
-    }
+    m_plan.lags_bytes =
+        fwi::ExtendedImage<T, Dim, Memory>::bytes_of(m_shots.gradients().box(), m_o.lags);
+  }
+
+  // Throws for lags whose image has no room besides the rest of the gradient, with those that have.
+  void refuse_lags(double rest) const {
+    const double room = m_plan.budget - rest;
+    const Box<Dim> box = m_shots.gradients().box();
+    if (fwi::ExtendedImage<T, Dim, Memory>::bytes_of(box, {0, 0}) > room) return;
+    const fwi::Lags fitting = fwi::fitting_lags<T, Dim, Memory>(box, m_o.lags, room);
     throw InputError(concat("--lags: ", m_o.lags.count(), " lags take ",
-                            format_bytes(m_plan.lags_bytes),
-                            " (allowed: ", format_bytes(m_plan.budget),
-                            " in all): ", fitting.count(), " would fit, --lags ", fitting.x,
+                            format_bytes(m_plan.lags_bytes), " besides ", format_bytes(rest),
+                            " of the gradient (allowed: ", format_bytes(m_plan.budget),
+                            " in all): ", fitting.count(), fitting.count() == 1 ? " lag" : " lags",
+                            " would fit, --lags ", fitting.x,
                             Dim == 3 && m_o.lags.y > 0 ? concat(",", fitting.y) : ""));
   }
 
@@ -222,15 +224,12 @@ class Planner {
 
   void choose_source_field(SourceField asked, int at_once) {
     const auto& scheme = m_shots.modelling().propagator().scheme();
-    const auto each = static_cast<double>(sizeof(T) * static_cast<std::size_t>(scheme.fields()));
-    const auto steps = static_cast<double>(m_plan.time.steps);
-    const double state = 2.0 * each * static_cast<double>(scheme.layout().size);
-    const double snapshot = each * static_cast<double>(m_shots.gradients().snapshot_nodes());
-    const double shell = each * steps *
-                             static_cast<double>(rtm::ReverseStore<T, Dim, Memory>::kept_nodes(
-                                 scheme, m_shots.gradients().outside())) +
-                         state + snapshot;
-    const double stored = snapshot * std::floor(steps / static_cast<double>(m_plan.every));
+    const fwi::SourceFieldBytes source =
+        fwi::source_field_bytes(scheme, m_shots.gradients().snapshot_nodes(),
+                                m_shots.gradients().outside(), m_plan.time.steps, m_plan.every);
+    const double state = 2.0 * static_cast<double>(sizeof(T)) *
+                         static_cast<double>(scheme.fields()) *
+                         static_cast<double>(scheme.layout().size);
     const double search = (2.0 * m_o.memory_pairs + 8.0) * m_plan.unknowns * sizeof(T);
     m_plan.fixed_bytes = static_cast<double>(m_shots.modelling().plan().memory.most) +
                          static_cast<double>(m_shots.gradients().bytes()) + search +
@@ -254,33 +253,29 @@ class Planner {
       m_plan.source_bytes = at_once * bytes;
       return m_plan.source_bytes <= room;
     };
-    const double snapshots = std::max(1.0, std::floor(steps / static_cast<double>(m_plan.every)));
-    // pieces of about the square root of all, so that states and a piece take the least together
-    const auto states = static_cast<std::int64_t>(std::clamp(std::sqrt(snapshots), 2.0, 40.0));
-    const auto piece =
-        static_cast<std::int64_t>(std::ceil(snapshots / static_cast<double>(states + 1)));
-    const double replay =
-        state * static_cast<double>(states + 1) + snapshot * static_cast<double>(piece);
     bool fits = false;
     switch (asked) {
       case SourceField::shell:
-        fits = take(SourceField::shell, shell);
+        fits = take(SourceField::shell, source.shell);
         break;
       case SourceField::random:
-        fits = take(SourceField::random, snapshot);
+        fits = take(SourceField::random, source.random);
         break;
       case SourceField::stored:
-        fits = take(SourceField::stored, stored);
+        fits = take(SourceField::stored, source.stored);
         break;
       case SourceField::replay:
-        fits = take(SourceField::replay, replay);
+        fits = take(SourceField::replay, source.replay);
         break;
       default:
-        fits = take(SourceField::shell, shell) || take(SourceField::replay, replay);
+        fits = take(SourceField::shell, source.shell) || take(SourceField::replay, source.replay);
     }
-    m_shots.set_source_field(m_plan.source_field, states, piece);
+    m_shots.set_source_field(m_plan.source_field, source.states, source.piece);
     m_shots.set_at_once(at_once);
     if (fits) return;
+    if (m_o.extended) {
+      refuse_lags(m_plan.fixed_bytes - m_plan.lags_bytes + m_plan.source_bytes);
+    }
     throw InputError(
         concat("--source-field ", invert_waves::to_string(asked), ": it takes ",
                format_bytes(m_plan.source_bytes), " besides ", format_bytes(m_plan.fixed_bytes),

@@ -686,6 +686,16 @@ class BadInput(Case):
         self.assertIn("--expand NAME none: every step computes all nodes", text)
         self.assertNotIn("amplitude (default", text)
 
+    def test_lags_that_do_not_fit(self):
+        """The lags that a refusal names fit, and one more does not."""
+        asked = [*self.shots, "--space", self.spaces()[0], "--at-once", "1", "--source-field", "shell", "--plan"]
+        memory = ["--memory", "2500K"]
+        text = self.call("--vp", "start.npy", *self.survey, *asked, *memory, "--lags", "29", "--no-plot").stderr
+        self.assertRegex(text, r"--lags: 59 lags take .* besides .* of the gradient \(allowed: 2.4 MiB in all\): \d+ lags would fit")
+        fitting = int(text.split("would fit, --lags ")[1])
+        self.succeed("--vp", "start.npy", *self.survey, *asked, *memory, "--lags", fitting)
+        self.refuse_here([*asked, *memory, "--lags", str(fitting + 1)], f"would fit, --lags {fitting}")
+
     def test_contrasts_of_density(self):
         smooth = self.save("smooth.npy", np.full(self.shape, 1000.0, dtype=np.float32))
         rough = np.full(self.shape, 1000.0, dtype=np.float32)
@@ -733,7 +743,6 @@ class BadInput(Case):
                 (["--source-field", "stored", "--memory", "1M", *host], ["--source-field stored: it takes", "allowed: 1 MiB"]),
                 (["--lags", "40"], ["--lags: the largest along x is 40 nodes (allowed: 0 to 30"]),
                 (["--lags", "4,2"], ["--lags: the largest along y is 2 nodes (allowed: 0 to 0"]),
-                (["--lags", "29", "--memory", "600000", *host], ["59 lags take", "would fit"]),
                 (["--expand", "layers"], ["--expand is not for inversion"]),
                 (["--source", "5000,20"], ["--source", "outside"])):
             self.refuse_here([*self.shots, *more], *words)

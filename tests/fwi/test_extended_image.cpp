@@ -4,6 +4,9 @@
 // objective and its derivative, and a reflector that focuses with the right velocity alone.
 
 #include "fwi/support.hpp"
+#include "wave/allocations.hpp"
+
+#include <moho/fwi/gradient_memory.hpp>
 
 #include <numeric>
 
@@ -182,6 +185,24 @@ MEMORY_TEST(Extended, RefusesWhatMakesNoSense) {
   EXPECT_THAT(make({5, 0}), HasSubstr("lags: the largest along x is 5 nodes (allowed: 0 to 4"));
   EXPECT_THAT(make({-1, 0}), HasSubstr("is -1 nodes"));
   EXPECT_THAT(make({2, 1}), HasSubstr("along y is 1 in two dimensions"));
+}
+
+MEMORY_TEST(Extended, MemoryIsKnownBefore) {
+  const Box<2> box{{0, 0}, {40, 30}};
+  using Image = ExtendedImage<T, 2, Memory>;
+  {
+    const Allocations allocations;
+    const Image image(exec, box, Lags{5, 0});
+    EXPECT_GE(static_cast<double>(allocations.most), 11.0 * 1200.0 * sizeof(T));
+    EXPECT_LE(static_cast<double>(allocations.most), Image::bytes_of(box, {5, 0}));
+  }
+  const auto fitting = [&](double bytes) {
+    return moho::fwi::fitting_lags<T, 2, Memory>(box, {9, 0}, bytes).x;
+  };
+  EXPECT_EQ(fitting(Image::bytes_of(box, {5, 0})), 5);
+  EXPECT_EQ(fitting(Image::bytes_of(box, {5, 0}) - 1.0), 4);
+  EXPECT_EQ(fitting(1e12), 9);
+  EXPECT_EQ(fitting(0.0), 0);
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ void StreamedGradients<T, Dim, Memory>::measure_stages() {
   options.every = std::min<std::int64_t>(m_options.every, 16);
   options.steps = 16;
   options.wavelet.resize(std::min<std::size_t>(m_options.wavelet.size(), 17));
+  options.wavelet = stream::detail::unit_wavelet(options.wavelet);
   options.wishes = {};
   options.wishes.block = 4;
   options.memory = 0;

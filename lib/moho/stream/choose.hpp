@@ -64,7 +64,7 @@ void Streaming<T, Dim, Memory>::measure_stages() {
   options.measure = false;
   options.rates.slabs = {{4, 1e9}};
   options.wishes.block = 4;
-  const std::vector<double>& wavelet = m_modelling.wavelet;
+  const std::vector<double> wavelet = detail::unit_wavelet(m_modelling.wavelet);
   LaunchSample samples[2];
   for (int k = 0; k < 2; ++k) {
     options.wishes.updates = k == 0 ? 1 : 8;

@@ -12,7 +12,9 @@
 #include <moho/stream/rates.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace moho::stream {
 
@@ -109,6 +111,16 @@ wave::Shot<Dim> small_shot(const Grid<Dim>& grid, std::int64_t receivers) {
     shot.receivers.push_back(point);
   }
   return shot;
+}
+
+/// A wavelet scaled to a largest magnitude of 1, with which no measurement overflows.
+inline std::vector<double> unit_wavelet(std::vector<double> wavelet) {
+  double largest = 0.0;
+  for (const double value : wavelet) largest = std::max(largest, std::fabs(value));
+  if (largest > 0.0) {
+    for (double& value : wavelet) value /= largest;
+  }
+  return wavelet;
 }
 
 /// The first node of a model on all nodes of a grid.

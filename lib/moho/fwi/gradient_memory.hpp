@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Memory of gradients, known before anything is allocated: the source wavefield and
+/// extended images.
+
+#include <moho/fwi/extended_image.hpp>
+#include <moho/rtm/reverse.hpp>
+#include <moho/wave/scheme.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace moho::fwi {
+
+/// Bytes with which the adjoint propagation has the source wavefield of one shot, by method.
+struct SourceFieldBytes {
+  double shell = 0.0;       ///< boundary values, from which it runs back
+  double random = 0.0;      ///< one snapshot; the propagator with random boundaries is not counted
+  double stored = 0.0;      ///< every snapshot
+  double replay = 0.0;      ///< states, and the snapshots between two of them
+  std::int64_t states = 2;  ///< of replay
+  std::int64_t piece = 1;   ///< snapshots between two states of replay
+};
+
+/// \brief Estimates the memory of the source wavefield of one shot.
+/// \param scheme of the propagator, with its layers
+/// \param snapshot_nodes,outside of ShotGradients
+/// \param steps of the run, 1 or more
+/// \param every steps between products, 1 or more
+template <class T, int Dim, class Memory>
+SourceFieldBytes source_field_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
+                                    std::int64_t snapshot_nodes, std::int64_t outside,
+                                    std::int64_t steps, std::int64_t every) {
+  const auto each = static_cast<double>(sizeof(T) * static_cast<std::size_t>(scheme.fields()));
+  const double state = 2.0 * each * static_cast<double>(scheme.layout().size);
+  const double snapshot = each * static_cast<double>(snapshot_nodes);
+  const auto count = static_cast<double>(steps / every);
+  SourceFieldBytes bytes;
+  bytes.shell =
+      each * static_cast<double>(steps) *
+          static_cast<double>(rtm::ReverseStore<T, Dim, Memory>::kept_nodes(scheme, outside)) +
+      state + snapshot;
+  bytes.random = snapshot;
+  bytes.stored = snapshot * count;
+  // pieces of about the square root of all, so that states and a piece take the least together
+  const double snapshots = std::max(1.0, count);
+  bytes.states = static_cast<std::int64_t>(std::clamp(std::sqrt(snapshots), 2.0, 40.0));
+  bytes.piece =
+      static_cast<std::int64_t>(std::ceil(snapshots / static_cast<double>(bytes.states + 1)));
+  bytes.replay =
+      state * static_cast<double>(bytes.states + 1) + snapshot * static_cast<double>(bytes.piece);
+  return bytes;
+}
+
+/// \brief Returns the largest lags, at most those given, whose image takes at most so many bytes;
+/// {0, 0} if none does.
+/// \param box nodes of the image \param bytes available
+template <class T, int Dim, class Memory>
+Lags fitting_lags(const Box<Dim>& box, Lags lags, double bytes) {
+  while (lags.x > 0 && ExtendedImage<T, Dim, Memory>::bytes_of(box, lags) > bytes) {
+    --lags.x;
+    lags.y = std::min(lags.x, lags.y);
+  }
+  return lags;
+}
+
+}  // namespace moho::fwi
