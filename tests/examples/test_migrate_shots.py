@@ -143,7 +143,7 @@ class Images(Case):
             self.assertLess(run["points"], run["points_of_whole_grids"])
 
     def test_receiver_illumination_of_expanding_domains(self):
-        shots = [*self.shots, "--condition", "inverse-scattering,receiver"]
+        shots = [*self.shots, "--condition", "inverse-scattering,receiver", "--snapshots", "memory"]
         whole = self.migrate(*shots, out="whole")
         for method in ("layers", "eikonal", "amplitude"):
             r = self.migrate(*shots, "--expand", method, out="box")
@@ -154,7 +154,7 @@ class Images(Case):
             image = whole.load("image_receiver.npy")
             self.assertLess(np.linalg.norm(r.load("image_receiver.npy") - image), 2e-3 * np.linalg.norm(image), method)
         # without that condition receivers' waves are stepped in boxes, and nothing is written that is not whole
-        boxes = self.migrate(*self.shots, "--expand", "eikonal", "--keep-shots", out="box")
+        boxes = self.migrate(*self.shots, "--snapshots", "memory", "--expand", "eikonal", "--keep-shots", out="box")
         self.assertNotIn("illumination_receiver.npy", os.listdir(boxes.folder))
         self.assertIn("note: no illumination_receiver.npy: with --expand eikonal", boxes.text)
         self.assertEqual(np.abs(boxes.load("shot_0001.npy")[2]).max(), 0.0)
