@@ -44,6 +44,7 @@ Key make_key();
 /// Message authentication code of bytes that are added piece by piece.
 class Mac {
  public:
+  /// Begins the code of no bytes. \throws Error if libsodium cannot be used
   explicit Mac(const Key& key);
   Mac(const Mac&) = delete;
   Mac& operator=(const Mac&) = delete;

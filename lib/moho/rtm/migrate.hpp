@@ -54,13 +54,19 @@ struct MigrateReport {
 /// that the source's wave has not come to cannot image anything
 /// (docs/theory/migration.md). The receiver illumination is then incomplete, unless
 /// `complete_receivers` is set. Data of times before the source's wave has come to a receiver
-/// should be muted. \param exec where everything runs \param propagator of the migration model,
-/// with its layers \param wavefield of the propagator; its values are lost \param forward the
-/// source's leg: where the wavelet is added, steps x sources \param backward the receivers' leg:
-/// where data are added, steps x receivers, at the time step of the propagator \param store of
-/// snapshots, fresh \param options number of steps, snapshots \param sums that are added to; of the
-/// model without layers \throws InputError for options that make no sense, wave::NotFinite when a
-/// wavefield is no longer finite, and what the store throws
+/// should be muted.
+///
+/// \param exec where everything runs
+/// \param propagator of the migration model, with its layers
+/// \param wavefield of the propagator; its values are lost
+/// \param forward the source's leg: where the wavelet is added, steps x sources
+/// \param backward the receivers' leg: where data are added, steps x receivers, at the time step of
+/// the propagator
+/// \param store of snapshots, fresh
+/// \param options number of steps, snapshots
+/// \param sums that are added to; of the model without layers
+/// \throws InputError for options that make no sense, wave::NotFinite when a wavefield is no longer
+/// finite, and what the store throws
 template <class T, int Dim, class Memory>
 MigrateReport<Dim> migrate_shot(
     const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
