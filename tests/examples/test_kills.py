@@ -34,7 +34,7 @@ PATIENCE = 120  # seconds in which a run ends
 SIGNALS = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 # What a summary says of one run and of its time; `asked` differs by --resume itself.
 OF_A_RUN = re.compile(r"seconds|rate|date|points_per|allowed_bytes|^/run/|^/stages|^/machine|^/sites|^/asked/resume|^/earlier"
-                      r"|^/picture|/measured/|/predicted/|/page_locked|^/snapshots/reason|^/asked/out|^/parts/.*/crc32c|^/memory")
+                      r"|^/picture|/measured/|/predicted/|/page_locked|^/snapshots/reason|^/asked/out|^/stream/staging|^/parts/.*/crc32c|^/memory")
 SITES = "[here]\nkind = local\nslots = 2\n"
 WAVES = ["--spacing", "10", "--wavelet", "ricker:15", "--order", "8", "--width", "8"]
 SHOTS = ["--source", "100,20:500,20:5", "--receivers", "0,20:600,20:31"]

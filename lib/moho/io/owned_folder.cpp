@@ -74,12 +74,21 @@ bool remove_owned_folder(const fs::path& folder) noexcept {
   try {
     std::error_code error;
     if (!is_owned_folder(folder)) return is_empty_folder(folder) && fs::remove(folder, error);
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-      std::error_code ignored;
-      if (entry.path().filename() != owned_folder_marker) fs::remove_all(entry.path(), ignored);
+    // a thread that still writes may add files while others are removed
+    constexpr int max_passes = 1000;
+    for (int pass = 0; pass < max_passes; ++pass) {
+      bool complete = true;
+      for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+        if (entry.path().filename() == owned_folder_marker) continue;
+        std::error_code failed;
+        fs::remove_all(entry.path(), failed);
+        complete = complete && !failed;
+      }
+      if (!complete) continue;
+      fs::remove(folder / owned_folder_marker, error);
+      if (fs::remove(folder, error)) return true;
     }
-    fs::remove(folder / owned_folder_marker, error);
-    return fs::remove(folder, error);
+    return false;
   } catch (const std::exception&) {
     return false;  // no memory for a path
   }
