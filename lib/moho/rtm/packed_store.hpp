@@ -205,7 +205,7 @@ FileStore<T, Dim, Memory>::FileStore(std::filesystem::path folder, const Grid<Di
     : m_folder(std::move(folder)), m_grid(grid), m_timeline(timeline) {
   if (codec) m_codec.emplace(*codec);
   std::error_code error;
-  std::filesystem::create_directories(m_folder, error);
+  std::filesystem::create_directory(m_folder, error);
   if (error) {
     throw FileError(concat("'", m_folder.string(), "' cannot be made (", error.message(),
                            "): give a folder that can be written for snapshots"));
