@@ -135,10 +135,15 @@ class Running {
   explicit Running(std::string program) : m_program(std::move(program)) {}
 
   void has(OutputFolder* folder, Session* session, bool tells) {
-    const std::lock_guard<std::mutex> hold(m_mutex);
+    const std::lock_guard<std::recursive_mutex> hold(m_mutex);
     m_folder = folder;
     m_session = session;
     m_tells = tells;
+  }
+
+  // Delays the end by a signal while the returned lock exists.
+  std::unique_lock<std::recursive_mutex> delay_end() {
+    return std::unique_lock<std::recursive_mutex>(m_mutex);
   }
 
   // Ends the process. What is written stays whole, and says so.
@@ -159,7 +164,7 @@ class Running {
 
  private:
   std::string m_program;
-  std::mutex m_mutex;
+  std::recursive_mutex m_mutex;
   OutputFolder* m_folder = nullptr;
   Session* m_session = nullptr;
   bool m_tells = true;
@@ -510,7 +515,10 @@ int run_program(int argc, char** argv, const Description& description, const Pro
         return;
       }
       const CommonOptions& options = parts.read(arguments);
+      // a signal finds either no folder or one that it can give back
+      const auto delayed = running.delay_end();
       folder.emplace(program, "--out", options.out, options.inputs);
+      running.has(&*folder, nullptr, tells);
     });
     OutputFolder* const output = folder ? &*folder : nullptr;
     running.has(output, nullptr, tells);
