@@ -128,7 +128,7 @@ function(moho_pch_target pch)
   target_compile_options(${target} PRIVATE -fpch-preprocess)
 endfunction()
 
-# Headers are compiled alone by tests/headers/verify_headers.py, which takes compiler and options from the
+# Headers are compiled alone by tests/layout/verify_headers.py, which takes compiler and options from the
 # database of commands; or, where CMake writes none or the compiler is nvcc, by CMake's own target
 # all_verify_interface_header_sets, which takes ten times as long. Neither is part of any other target; .ci/run
 # builds verify_headers.

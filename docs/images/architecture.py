@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the pictures of docs/architecture.md, modules.svg and engine.svg, into the folder of this program.
 
-The arrows between modules are read from tests/headers/dependencies.cpp, the table that the test
-headers.dependencies holds all includes to.
+The arrows between modules are read from tests/layout/dependencies.cpp, the table that the test
+layout.dependencies holds all includes to.
 """
 
 import re
@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 FOLDER = Path(__file__).resolve().parent
-TABLE = FOLDER.parents[1] / "tests/headers/dependencies.cpp"
+TABLE = FOLDER.parents[1] / "tests/layout/dependencies.cpp"
 
 # Where the box of a module stands: column, row. Those that the table does not have are not drawn.
 MODULES = {
