@@ -6,8 +6,8 @@
 #   tests/racecheck.sh [<build folder>] [racecheck|memcheck|synccheck ...]
 #
 # The build folder is build/cuda where none is given; the tool is racecheck. The targets racecheck and
-# memcheck of the preset cuda build the tests and run this. docs/development.md, "On a GPU", says what the
-# tools see, and why two kernels are left out of racecheck.
+# memcheck of the preset cuda build the tests and run this. docs/checks.md, "On a GPU", describes what the
+# tools detect, and why two kernels are left out of racecheck.
 #
 # COMPUTE_SANITIZER is the program, if it is neither in PATH nor in /usr/local/cuda/bin. Each run may take
 # MOHO_CHECK_SECONDS (600), and its log is <build folder>/tests/<tool>.<test>.log; where the build folder is
