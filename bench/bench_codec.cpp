@@ -62,7 +62,7 @@ CodecRunner& kept(const std::string& space, const CodecSettings& settings) {
 int repetitions() { return bench::smoke() ? 1 : 5; }
 
 void time_mode(benchmark::State& state, const std::string& space, const CodecSettings& settings,
-               const rtm::CodecOptions& options) {
+               const snapshot::CodecOptions& options) {
   CodecRunner& runner = kept(space, settings);
   CodecResult result;
   for (auto _ : state) {
@@ -79,11 +79,12 @@ void time_mode(benchmark::State& state, const std::string& space, const CodecSet
   counters["raw_MB"] = 1e-6 * result.raw_bytes;
   counters["box_fraction"] = runner.fraction();
   const bool bounded =
-      options.mode == rtm::CodecMode::lorenzo || options.mode == rtm::CodecMode::paper;
+      options.mode == snapshot::CodecMode::lorenzo || options.mode == snapshot::CodecMode::paper;
   if (bounded && !(result.greatest_error <= options.max_error)) {
     bench::fail(state, concat("the largest error is ", result.greatest_error));
   }
-  if (options.mode == rtm::CodecMode::transform && !(std::fabs(result.snr - options.snr) <= 1.0)) {
+  if (options.mode == snapshot::CodecMode::transform &&
+      !(std::fabs(result.snr - options.snr) <= 1.0)) {
     bench::fail(state, concat("the signal-to-noise ratio is ", result.snr, " dB"));
   }
 }
@@ -128,8 +129,8 @@ void add_space(const std::string& space) {
       for (const char* const text :
            {"snr:40", "snr:50", "snr:55", "snr:60", "max:1e-2", "max:1e-3", "max:1e-4", "bits:8",
             "bits:12", "bits:16", "paper:1e-2", "paper:1e-3"}) {
-        const rtm::CodecOptions options = rtm::parse_codec(text);
-        bench::add(field + rtm::to_string(options.mode) + "/" + text + end, 1,
+        const snapshot::CodecOptions options = snapshot::parse_codec(text);
+        bench::add(field + snapshot::to_string(options.mode) + "/" + text + end, 1,
                    [space, settings, options](benchmark::State& state) {
                      time_mode(state, space, settings, options);
                    });

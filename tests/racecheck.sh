@@ -54,7 +54,7 @@ memcheck=(
   "wave.points PointsTest/cuda_float.*"
   "wave.source_region SourceRegion/cuda.DeltaGoesOverIntoEpsilon"
   "rtm.contract *cuda.*"
-  "rtm.expand Expand/cuda.LayersInAConstantVelocity:Expand/cuda.FacesMoveAsTheAmplitudeSays"
+  "domain.expand Expand/cuda.LayersInAConstantVelocity:Expand/cuda.FacesMoveAsTheAmplitudeSays"
   "gravity.contract *cuda.*"
   "fwi.contract *cuda.*"
   "stream.stream Stream/cuda_float.RecordsBetweenSteps"

@@ -8,7 +8,7 @@
 
 #include <moho/core/launch.hpp>
 #include <moho/core/phases.hpp>
-#include <moho/rtm/codec/codec.hpp>
+#include <moho/snapshot/codec/codec.hpp>
 #include <moho/wave/modelling.hpp>
 
 #include <algorithm>
@@ -96,9 +96,9 @@ class CodecRunnerOn final : public CodecRunner {
     m_exec.fence();
   }
 
-  CodecResult run(const rtm::CodecOptions& options, int repetitions) override {
-    rtm::Codec<float, Dim, Memory> codec(options);
-    rtm::Packed<Dim, Memory> packed;
+  CodecResult run(const snapshot::CodecOptions& options, int repetitions) override {
+    snapshot::Codec<float, Dim, Memory> codec(options);
+    snapshot::Packed<Dim, Memory> packed;
     CodecResult result;
     result.encode_seconds =
         best(repetitions, [&] { codec.encode(m_exec, m_layout, m_field, m_box, packed); });

@@ -6,7 +6,7 @@
 
 #include <moho/core/box.hpp>
 #include <moho/core/instance.hpp>
-#include <moho/rtm/codec/types.hpp>
+#include <moho/snapshot/codec/types.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -40,7 +40,7 @@ class CodecRunner {
  public:
   virtual ~CodecRunner() = default;
   /// Compresses and decompresses. \param repetitions of which the best counts
-  virtual CodecResult run(const rtm::CodecOptions& options, int repetitions) = 0;
+  virtual CodecResult run(const snapshot::CodecOptions& options, int repetitions) = 0;
   /// The nodes of the box as a dense field on the host; 2D fields have one plane.
   virtual const std::vector<float>& dense() = 0;
   /// Nodes of the box along the axes; 2D: 1 first.

@@ -8,7 +8,7 @@
 
 #include <moho/core/launch.hpp>
 #include <moho/core/phases.hpp>
-#include <moho/rtm/expand.hpp>
+#include <moho/domain/expand.hpp>
 #include <moho/wave/modelling.hpp>
 
 #include <cmath>
@@ -106,15 +106,15 @@ class ExpandRunnerOn final : public ExpandRunner {
   }
 
   ExpandResult run(const std::string& method) override {
-    rtm::DomainOptions options;
-    options.onset = rtm::onset(m_wavelet, m_propagator->dt());
+    domain::DomainOptions options;
+    options.onset = domain::onset(m_wavelet, m_propagator->dt());
     const bool full = method == "eikonal_full";
     if (full) options.coarsening = 1;
     m_exec.fence();
     const Stopwatch watch;
     const auto domain =
-        rtm::make_domain<float, 3, Memory>(rtm::parse_expansion(full ? "eikonal" : method), m_exec,
-                                           *m_propagator, m_model, m_sources, options);
+        domain::make_domain<float, 3, Memory>(domain::parse_expansion(full ? "eikonal" : method),
+                                              m_exec, *m_propagator, m_model, m_sources, options);
     m_exec.fence();
     ExpandResult result;
     result.setup_seconds = watch.seconds();

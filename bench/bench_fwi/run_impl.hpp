@@ -11,12 +11,12 @@
 #include <moho/core/timer.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/fwi/gradient_memory.hpp>
-#include <moho/fwi/lbfgs.hpp>
 #include <moho/fwi/stream_gradient.hpp>
-#include <moho/rtm/replay_store.hpp>
-#include <moho/rtm/reverse.hpp>
-#include <moho/rtm/stores.hpp>
-#include <moho/rtm/strategy.hpp>
+#include <moho/optimize/lbfgs.hpp>
+#include <moho/snapshot/replay_store.hpp>
+#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/stores.hpp>
+#include <moho/snapshot/strategy.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -74,7 +74,7 @@ class GradientRunnerOn final : public GradientRunner {
         0.9 * limits.least_velocity /
         (wave::required_points_per_wavelength(m_options.order) * m_grid.spacing[0]);
     m_wavelet = wave::ricker(frequency / 2.4, m_options.dt);
-    m_every = std::max<std::int64_t>(rtm::snapshot_interval(m_wavelet, m_options.dt) / 2, 1);
+    m_every = std::max<std::int64_t>(snapshot::snapshot_interval(m_wavelet, m_options.dt) / 2, 1);
     const double side = 10.0 * static_cast<double>(settings.n - 1);
     m_source = {{0.48 * side, 0.51 * side, 45.0}};
     Points<3> receivers;
@@ -97,7 +97,7 @@ class GradientRunnerOn final : public GradientRunner {
     GradientResult result;
     const auto& propagator = *m_propagator;
     const auto sources = points(propagator);
-    const rtm::Leg<float, 3, Memory> forward{&propagator, &sources, m_amplitudes};
+    const wave::SourceTerm<float, 3, Memory> forward{&propagator, &sources, m_amplitudes};
     const auto rows = static_cast<std::size_t>(m_settings.steps + 1);
     const auto record =
         allocate<wave::PointSeries<float, Memory>>(m_exec, "moho::bench::rows", rows, 200);
@@ -120,7 +120,7 @@ class GradientRunnerOn final : public GradientRunner {
     options.extended = extended ? &*extended : nullptr;
     std::unique_ptr<wave::Propagator<float, 3, Memory>> other;
     wave::PointSet<float, 3, Memory> other_sources;
-    rtm::Leg<float, 3, Memory> own;
+    wave::SourceTerm<float, 3, Memory> own;
     if (way == "random") {
       auto random = m_options;
       random.boundaries = random_faces();
@@ -130,17 +130,18 @@ class GradientRunnerOn final : public GradientRunner {
       options.source = &own;
     }
     const auto& leg = way == "random" ? own : forward;
-    std::unique_ptr<rtm::SnapshotStore<float, 3, Memory>> store;
+    std::unique_ptr<snapshot::SnapshotStore<float, 3, Memory>> store;
     if (way == "stored") {
-      store = std::make_unique<rtm::DeviceStore<float, 3, Memory>>(*m_arena, gradients.fields());
+      store =
+          std::make_unique<snapshot::DeviceStore<float, 3, Memory>>(*m_arena, gradients.fields());
     } else if (way == "replay") {
       const std::int64_t snapshots = m_settings.steps / m_every;
-      store = std::make_unique<rtm::ReplayStore<float, 3, Memory>>(
+      store = std::make_unique<snapshot::ReplayStore<float, 3, Memory>>(
           m_exec, leg, *m_arena, snapshots, m_every, std::max<std::int64_t>(snapshots / 10, 1), 9,
           gradients.fields());
     } else {
-      store = std::make_unique<rtm::ReverseStore<float, 3, Memory>>(
-          m_exec, leg, *m_arena, rtm::ReverseOptions{gradients.fields(), gradients.outside()});
+      store = std::make_unique<snapshot::ReverseStore<float, 3, Memory>>(
+          m_exec, leg, *m_arena, snapshot::ReverseOptions{gradients.fields(), gradients.outside()});
     }
     m_exec.fence();
     const Stopwatch watch;
@@ -281,7 +282,7 @@ class GradientRunnerOn final : public GradientRunner {
   wave::PointSet<float, 3, Memory> m_receivers;
   wave::PointSeries<float, Memory> m_amplitudes;
   wave::Wavefield<float, 3, Memory> m_field;
-  std::optional<rtm::DeviceArena<float, Memory>> m_arena;  // of the source wavefield
+  std::optional<snapshot::DeviceArena<float, Memory>> m_arena;  // of the source wavefield
 };
 
 template <class Memory>
@@ -313,16 +314,16 @@ double time_lbfgs(const Instance<Memory>& exec, std::int64_t unknowns, int pairs
     fill(exec, v, value);
     return v;
   };
-  fwi::LbfgsOptions options;
+  optimize::LbfgsOptions options;
   options.memory = pairs;
   options.gradient = 0.0;
   options.first_change = 0.01;
   options.largest_change = 0.01;  // many iterations of the same kind
-  fwi::Lbfgs<float, Memory> search(exec, make(0.0f), options);
+  optimize::Lbfgs<float, Memory> search(exec, make(0.0f), options);
   const auto slope = make(0.0f);
   double seconds = 0.0;
   std::int64_t counted = 0;
-  while (search.wants() == fwi::Want::evaluation && counted < 5) {
+  while (search.wants() == optimize::Want::evaluation && counted < 5) {
     const double f = reduce("moho::bench::quadratic", exec, unknowns,
                             QuadraticSlope{search.point().data(), slope.data()});
     exec.fence();

@@ -11,7 +11,7 @@ namespace moho::examples {
 namespace {
 
 // The option that is likely wrong.
-std::string likely_cause(const LeftOut& out, rtm::Elevations elevations) {
+std::string likely_cause(const LeftOut& out, survey::Elevations elevations) {
   constexpr double foot = 0.3048;
   for (std::size_t d = 0; d + 1 < out.axes.size(); ++d) {
     const AxisRange& axis = out.axes[d];
@@ -28,7 +28,7 @@ std::string likely_cause(const LeftOut& out, rtm::Elevations elevations) {
   const AxisRange& depth = out.axes.back();
   if (depth.low < depth.lower && -depth.low >= depth.lower && -depth.low <= depth.upper) {
     return concat("positions are above the model, try --elevations ",
-                  elevations == rtm::Elevations::standard ? "depth" : "standard");
+                  elevations == survey::Elevations::standard ? "depth" : "standard");
   }
   if (!depth.inside()) return "check --origin, --elevations and --length-unit, depths are outside";
   return out.axes.size() == 2 ? "check --origin, and --line for surveys that do not run along x"
@@ -44,7 +44,7 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-void check_left_out(const std::string& name, const LeftOut& out, rtm::Elevations elevations,
+void check_left_out(const std::string& name, const LeftOut& out, survey::Elevations elevations,
                     bool allowed) {
   const bool none = out.shots == out.all_shots;
   if (!none &&

@@ -7,9 +7,9 @@
 
 #include <moho/core/error.hpp>
 #include <moho/core/grid.hpp>
-#include <moho/rtm/first_arrivals.hpp>
-#include <moho/rtm/gathers.hpp>
-#include <moho/rtm/prepare.hpp>
+#include <moho/survey/first_arrivals.hpp>
+#include <moho/survey/gathers.hpp>
+#include <moho/survey/prepare.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -40,7 +40,7 @@ struct LeftOut {
 /// \param name of the data in messages: "--shots line.sgy" \param elevations of trace headers
 /// \param allowed whether fewer shots and traces will do, as long as one is left
 /// \throws InputError with the option that is likely wrong
-void check_left_out(const std::string& name, const LeftOut& out, rtm::Elevations elevations,
+void check_left_out(const std::string& name, const LeftOut& out, survey::Elevations elevations,
                     bool allowed);
 
 /// Counts what is outside of a grid: receivers, and shots with a source outside or no receiver
@@ -83,15 +83,15 @@ LeftOut left_out_of(const Grid<Dim>& grid, const std::vector<wave::Shot<Dim>>& s
 /// \param rank,size of processes that divide the shots \param each called with each gather
 /// \throws InputError
 template <int Dim>
-void check_traces(const std::string& name, const rtm::Survey<Dim>& survey,
+void check_traces(const std::string& name, const survey::Survey<Dim>& survey,
                   std::optional<std::size_t> only, int rank, int size,
-                  const std::function<void(const rtm::ShotGather<Dim>&)>& each = {}) {
+                  const std::function<void(const survey::ShotGather<Dim>&)>& each = {}) {
   for (std::size_t k = 0; k < survey.size(); ++k) {
     if (only ? k != *only : k % static_cast<std::size_t>(size) != static_cast<std::size_t>(rank)) {
       continue;
     }
     try {
-      const rtm::ShotGather<Dim> gather = survey.read(k);
+      const survey::ShotGather<Dim> gather = survey.read(k);
       if (each) each(gather);
     } catch (const FileError& error) {
       throw InputError(concat(name, ": ", error.what()));
@@ -107,7 +107,7 @@ void check_traces(const std::string& name, const rtm::Survey<Dim>& survey,
 class OnsetCheck {
  public:
   /// \param wavelet its times, in the run's \param period of its peak frequency, s
-  OnsetCheck(const rtm::WaveletTimes& wavelet, double period)
+  OnsetCheck(const survey::WaveletTimes& wavelet, double period)
       : m_wavelet(wavelet), m_period(period) {}
   /// Adds the traces of a shot. \param samples receivers x count \param dt between samples
   /// \param start time of the first sample in the run's time \param arrivals of each receiver, s
@@ -117,7 +117,7 @@ class OnsetCheck {
   std::string note() const;
 
  private:
-  rtm::WaveletTimes m_wavelet;
+  survey::WaveletTimes m_wavelet;
   double m_period;
   std::vector<double> m_late, m_early, m_arrivals;
 };

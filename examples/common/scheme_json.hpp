@@ -7,7 +7,7 @@
 
 #include "common/json.hpp"
 
-#include <moho/rtm/types.hpp>
+#include <moho/domain/types.hpp>
 #include <moho/wave/types.hpp>
 
 namespace moho::examples {
@@ -25,7 +25,7 @@ void describe_scheme(const Options& o, Json& json) {
   json["equations"] = o.equations == wave::Equations::fletcher ? "fletcher" : "self_adjoint";
   if (o.equations == wave::Equations::fletcher) json["sigma"] = o.sigma;
   json["source_taper"] = o.source_taper ? Json(*o.source_taper) : Json("auto");
-  json["expand"] = rtm::to_string(o.expand);
+  json["expand"] = domain::to_string(o.expand);
 }
 
 }  // namespace moho::examples

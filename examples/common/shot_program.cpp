@@ -47,7 +47,7 @@ Json run_json(const WaveOptions& o, const WaveReport& report) {
   json["threads"] = report.threads;
   json["at_once"] = report.at_once;
   json["bytes_estimated"] = report.bytes;
-  json["expand"] = Json::object({{"method", rtm::to_string(o.expand)},
+  json["expand"] = Json::object({{"method", domain::to_string(o.expand)},
                                  {"points", report.points},
                                  {"points_of_whole_grid", report.whole_points},
                                  {"part_stepped", report.points / report.whole_points},
@@ -178,7 +178,7 @@ wave::ModellingOptions<Dim> WaveJob<T, Dim>::modelling_of_shots() const {
         std::max(options.receivers, static_cast<std::int64_t>(shot.receivers.size()));
   }
   // domains of shots differ: each is stepped for itself
-  if (expand != rtm::Expansion::none) options.together = 1;
+  if (expand != domain::Expansion::none) options.together = 1;
   return options;
 }
 
@@ -555,8 +555,8 @@ void ShotProgram<T, Dim>::write(const WaveReport& report) {
   ending.word = "pictures";
   ending.lines = {concat("modelled  ", format_count(report.points), "points on ", m_o.space, ": ",
                          report.device)};
-  if (m_o.expand != rtm::Expansion::none) {
-    ending.lines.push_back(concat("          --expand ", rtm::to_string(m_o.expand), ": ",
+  if (m_o.expand != domain::Expansion::none) {
+    ending.lines.push_back(concat("          --expand ", domain::to_string(m_o.expand), ": ",
                                   fixed(100.0 * report.points / report.whole_points, 1),
                                   " % of the nodes were stepped; finding them took ",
                                   fixed(report.domain_seconds, 3), " s"));

@@ -13,8 +13,8 @@
 #include <moho/core/phases.hpp>
 #include <moho/core/progress.hpp>
 #include <moho/core/space.hpp>
+#include <moho/domain/types.hpp>
 #include <moho/io/segy.hpp>
-#include <moho/rtm/types.hpp>
 #include <moho/wave/plan.hpp>
 
 #include <cstdint>
@@ -85,7 +85,7 @@ struct WaveJob {
   std::string sources_name, receivers_name, wavelet_name;  ///< for messages
   wave::Boundaries<Dim> boundaries;
   wave::ModellingOptions<Dim> modelling;  ///< times, order, equations; sources are those of shots
-  rtm::Expansion expand = rtm::Expansion::none;
+  domain::Expansion expand = domain::Expansion::none;
   wave::WaveletAt wavelet;
 
   /// Calls a function on all ranks; if it throws on one, all throw the same.

@@ -150,7 +150,7 @@ void read_scheme_options(const Arguments& arguments, SchemeTexts& texts) {
   if (given("source-taper") && arguments.text("source-taper") != "auto") {
     texts.source_taper = arguments.number("source-taper", "auto, or 0 or more metres", 0.0, true);
   }
-  texts.expand = static_cast<rtm::Expansion>(
+  texts.expand = static_cast<domain::Expansion>(
       arguments.choice("expand", {"none", "layers", "eikonal", "amplitude"}, 0));
 }
 

@@ -12,8 +12,8 @@
 #include "common/layer_width.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/domain/types.hpp>
 #include <moho/io/segy.hpp>
-#include <moho/rtm/types.hpp>
 #include <moho/wave/points.hpp>
 #include <moho/wave/types.hpp>
 
@@ -47,10 +47,10 @@ struct SchemeTexts {
   double dt = 0.0;  ///< seconds; 0: automatic
   int order = 8;    ///< of differences in space
   wave::Equations equations = wave::Equations::self_adjoint;
-  double sigma = 0.75;                           ///< of Fletcher's equations
-  std::optional<double> source_taper;            ///< metres, 0: none; empty: by the wavelet
-  std::uint64_t seed = 2011;                     ///< of random layers
-  rtm::Expansion expand = rtm::Expansion::none;  ///< nodes of every step
+  double sigma = 0.75;                                 ///< of Fletcher's equations
+  std::optional<double> source_taper;                  ///< metres, 0: none; empty: by the wavelet
+  std::uint64_t seed = 2011;                           ///< of random layers
+  domain::Expansion expand = domain::Expansion::none;  ///< nodes of every step
 };
 
 /// --source, --receivers and --moving, for --help.

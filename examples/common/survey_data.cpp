@@ -34,7 +34,7 @@ void choose_wavelet(const Arguments& arguments, const std::string& option, DataT
   }
   const std::string advice =
       ", or add --replace-wavelet for data that were filtered or shifted since";
-  if (texts.zero == rtm::WaveletZero::peak && !replace) {
+  if (texts.zero == survey::WaveletZero::peak && !replace) {
     throw InputError(concat("--wavelet-zero is peak, and by ", recorded->where,
                             " time zero of the data is the start of their wavelet, ",
                             recorded->text, " (allowed: start): leave it out", advice));
@@ -76,7 +76,7 @@ void DataTexts::describe(const std::string& option, const ShotTexts& shots, Json
         shots.receivers.empty() ? Json("a line along the surface") : Json(shots.receivers);
     json["moving"] = shots.moving;
   } else {
-    json["elevations"] = rtm::to_string(survey.elevations);
+    json["elevations"] = survey::to_string(survey.elevations);
   }
 }
 
@@ -140,7 +140,7 @@ void read_data_options(const Arguments& arguments, const std::string& program,
                             program, " --help"));
   }
   texts.data = arguments.text(option);
-  if (given("wavelet-zero")) texts.zero = rtm::parse_wavelet_zero(text("wavelet-zero"));
+  if (given("wavelet-zero")) texts.zero = survey::parse_wavelet_zero(text("wavelet-zero"));
   choose_wavelet(arguments, option, texts);
   texts.allow_left_out = given("allow-left-out");
   if (given("time")) texts.time = arguments.number("time", "positive, in seconds", 0.0, false);
@@ -166,9 +166,9 @@ void read_data_options(const Arguments& arguments, const std::string& program,
   } else if (!texts.true_model.parameters.empty() && texts.true_model.parameters.count("vp") == 0) {
     throw InputError("--true-vp is missing (needed with the other parameters of that model)");
   }
-  if (given("elevations")) texts.survey.elevations = rtm::parse_elevations(text("elevations"));
-  if (given("length-unit")) texts.survey.unit = rtm::parse_length_unit(text("length-unit"));
-  if (given("line")) texts.survey.line = rtm::parse_survey_line(text("line"));
+  if (given("elevations")) texts.survey.elevations = survey::parse_elevations(text("elevations"));
+  if (given("length-unit")) texts.survey.unit = survey::parse_length_unit(text("length-unit"));
+  if (given("line")) texts.survey.line = survey::parse_survey_line(text("line"));
   if (given("data-interval")) {
     texts.survey.interval = arguments.number("data-interval", "positive, in seconds", 0.0, false);
   }

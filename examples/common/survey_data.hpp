@@ -8,8 +8,8 @@
 #include "common/data_check.hpp"
 #include "common/survey.hpp"
 
-#include <moho/rtm/gathers.hpp>
-#include <moho/rtm/prepare.hpp>
+#include <moho/survey/gathers.hpp>
+#include <moho/survey/prepare.hpp>
 #include <moho/wave/text.hpp>
 
 #include <algorithm>
@@ -25,10 +25,10 @@ namespace moho::examples {
 struct DataTexts {
   std::string data;              ///< SEG-Y file, folder, or "modelled"
   EarthModelOptions true_model;  ///< that modelled data come from; parameters may be empty
-  rtm::SurveyOptions survey;     ///< of files
+  survey::SurveyOptions survey;  ///< of files
   std::string wavelet;           ///< of the source
   std::string wavelet_note;      ///< where it comes from: "(default)"; empty: --wavelet
-  rtm::WaveletZero zero = rtm::WaveletZero::start;
+  survey::WaveletZero zero = survey::WaveletZero::start;
   bool allow_left_out = false;  ///< more than a tenth of shots or traces may be outside
   double time = 0.0;            ///< seconds; 0: as long as the data, 1 s for modelled data
 
@@ -63,9 +63,9 @@ void add_data_inputs(const Arguments& arguments, const std::string& option, cons
 template <int Dim>
 struct SurveyData {
   std::vector<wave::Shot<Dim>> shots;
-  std::string sources_name, receivers_name;  ///< of options, for messages
-  std::optional<rtm::Survey<Dim>> survey;    ///< none: they are modelled
-  double time = 0.0;                         ///< seconds
+  std::string sources_name, receivers_name;   ///< of options, for messages
+  std::optional<survey::Survey<Dim>> survey;  ///< none: they are modelled
+  double time = 0.0;                          ///< seconds
   std::vector<std::string> notes;
   std::size_t traces = 0;
 };

@@ -16,7 +16,7 @@ Json asked_json(const Options& o) {
   if (!o.config.empty()) json["config"] = o.config;
   o.describe("data", o, json);
   json["wavelet"] = o.wavelet;
-  json["wavelet_zero"] = rtm::to_string(o.zero);
+  json["wavelet_zero"] = survey::to_string(o.zero);
   json["time"] = o.time > 0.0 ? Json(o.time) : Json("auto");
   json["misfit"] = fwi::to_string(o.misfit.kind);
   json["huber"] = o.misfit.huber;

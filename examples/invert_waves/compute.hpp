@@ -10,8 +10,8 @@
 #include <moho/core/instance.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/core/progress.hpp>
-#include <moho/rtm/gathers.hpp>
 #include <moho/stream/plan.hpp>
+#include <moho/survey/gathers.hpp>
 #include <moho/wave/plan.hpp>
 
 #include <cstdint>
@@ -152,7 +152,7 @@ struct Job {
   std::function<SourceField(SourceField)> agree;
   std::function<bool()> stop;  ///< is it time to begin no other evaluation?
 
-  std::function<rtm::ShotGather<Dim>(std::size_t)> gather;  ///< reads a shot; none: modelled
+  std::function<survey::ShotGather<Dim>(std::size_t)> gather;  ///< reads a shot; none: modelled
   bool check_onsets = false;  ///< compares beginnings of data with first arrivals
   std::function<void(const std::string&)> note;  ///< told what reading a shot left out
   /// All is planned; false stops.

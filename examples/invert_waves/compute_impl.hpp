@@ -9,7 +9,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
-#include <moho/fwi/lbfgs.hpp>
+#include <moho/optimize/lbfgs.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -120,7 +120,7 @@ class Inversion {
         if (band > 0) m_search->restart(m_exec);
         m_search->extend(m_search->iterations() + m_o.iterations, 0, 0.0);
       }
-      while (m_search->wants() == fwi::Want::evaluation) {
+      while (m_search->wants() == optimize::Want::evaluation) {
         if (m_job.stop && m_job.stop()) return;
         advance(band, bands);
       }
@@ -229,9 +229,9 @@ class Inversion {
     }
     m_sum = allocate<Doubles>(m_exec, "moho::fwi::sum", count);
     m_light = allocate<Doubles>(m_exec, "moho::fwi::light", each);
-    m_gradient = allocate<Vector>(m_exec, "moho::fwi::gradient", count);
+    m_gradient = allocate<Vector>(m_exec, "moho::optimize::gradient", count);
     if (!m_job.state.empty()) {
-      m_search.emplace(fwi::Lbfgs<T, Memory>::load(m_exec, m_job.state));
+      m_search.emplace(optimize::Lbfgs<T, Memory>::load(m_exec, m_job.state));
       if (m_search->count() != static_cast<std::int64_t>(count)) {
         throw InputError(concat("--resume: the search in ", m_job.state.string(), " has ",
                                 m_search->count(), " unknowns (allowed: ", count,
@@ -239,7 +239,7 @@ class Inversion {
       }
       return;
     }
-    fwi::LbfgsOptions options;
+    optimize::LbfgsOptions options;
     options.memory = m_o.memory_pairs;
     options.first_change = m_o.first_change;
     options.gradient = 1e-12;
@@ -247,7 +247,7 @@ class Inversion {
     for (std::size_t u = 0; u < m_o.unknowns.size() && !m_job.mask.empty(); ++u) {
       mask.insert(mask.end(), m_job.mask.begin(), m_job.mask.end());
     }
-    fwi::Constraints<T, Memory> constraints{
+    optimize::Constraints<T, Memory> constraints{
         upload(m_exec, lower, "lower"), upload(m_exec, upper, "upper"), {}};
     if (!mask.empty()) constraints.mask = upload(m_exec, mask, "mask");
     m_search.emplace(m_exec, upload(m_exec, start, "start"), options, constraints);
@@ -404,7 +404,7 @@ class Inversion {
         factors.push_back(static_cast<T>(most > 0.0 ? 1.0 / (value / most + 0.01) : 1.0));
       }
     }
-    m_search->precondition(m_exec, upload(m_exec, factors, "moho::fwi::factors"));
+    m_search->precondition(m_exec, upload(m_exec, factors, "moho::optimize::factors"));
   }
 
   ModelValues<T> unknowns_at(const Kokkos::View<const T*, Memory>& point) const {
@@ -473,7 +473,7 @@ class Inversion {
   int m_threads = 1;
   Plan m_plan;
   std::optional<fwi::ExtendedImage<T, Dim, Memory>> m_extended;
-  std::optional<fwi::Lbfgs<T, Memory>> m_search;
+  std::optional<optimize::Lbfgs<T, Memory>> m_search;
   std::vector<Field<T, Dim, Memory>> m_fields;  ///< of the unknowns
   std::vector<double> m_scales;
   Doubles m_sum, m_light;

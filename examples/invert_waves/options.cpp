@@ -254,8 +254,8 @@ Options read_options(const Arguments& arguments) {
     o.offset_weights = fwi::parse_offset_weights(o.offset_weights_text);
   }
   if (given("mute")) o.mute_text = text("mute");
-  o.mute = rtm::parse_mute(o.mute_text);
-  if (o.mute.kind == rtm::MuteOptions::Kind::arrivals) {
+  o.mute = survey::parse_mute(o.mute_text);
+  if (o.mute.kind == survey::MuteOptions::Kind::arrivals) {
     throw InputError(
         "--mute arrivals is not for inversion (allowed: none, velocity:V): what is muted must not "
         "move with the model");
@@ -266,7 +266,7 @@ Options read_options(const Arguments& arguments) {
   read_face_options(arguments, o);
   read_scheme_options(arguments, o);
   check_unknowns(o);
-  if (o.expand != rtm::Expansion::none) {
+  if (o.expand != domain::Expansion::none) {
     throw InputError(
         "--expand is not for inversion (allowed: none): the adjoint of a box that follows the "
         "waves is not that of the misfit");

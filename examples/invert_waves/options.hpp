@@ -11,7 +11,7 @@
 
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/misfit.hpp>
-#include <moho/rtm/prepare.hpp>
+#include <moho/survey/prepare.hpp>
 
 #include <cstdint>
 #include <map>
@@ -33,7 +33,7 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   fwi::MisfitOptions misfit;
   std::string offset_weights_text, mute_text = "none";
   fwi::OffsetWeights offset_weights;
-  rtm::MuteOptions mute;
+  survey::MuteOptions mute;
 
   std::vector<std::string> unknowns{"vp"};  ///< "vp", "rho", "epsilon", "delta"
   bool logarithms = true;                   ///< of vp and rho

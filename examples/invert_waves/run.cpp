@@ -131,7 +131,7 @@ class Program {
   void check_data() {
     BandCheck bands(m_o.bands);
     check_traces<Dim>(m_data.sources_name, *m_data.survey, m_job.only, m_session.processes().rank(),
-                      m_session.processes().size(), [&](const rtm::ShotGather<Dim>& gather) {
+                      m_session.processes().size(), [&](const survey::ShotGather<Dim>& gather) {
                         bands.add(gather.samples, gather.count, gather.dt);
                       });
     for (const std::string& note : bands.notes()) m_data.notes.push_back(note);

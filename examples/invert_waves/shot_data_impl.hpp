@@ -11,7 +11,7 @@
 
 #include <moho/core/copy.hpp>
 #include <moho/fwi/gradient.hpp>
-#include <moho/rtm/strategy.hpp>
+#include <moho/snapshot/strategy.hpp>
 #include <moho/wave/driver.hpp>
 
 #include <algorithm>
@@ -128,7 +128,7 @@ class ShotData {
   std::string check_onsets() const {
     const double dt = m_plan.time.dt;
     const std::vector<double> samples = m_job.wavelet(dt);
-    const rtm::WaveletTimes wavelet = rtm::wavelet_times(samples, dt);
+    const survey::WaveletTimes wavelet = survey::wavelet_times(samples, dt);
     // a Ricker wavelet's highest frequency is 2.4 times that of its peak
     OnsetCheck check(wavelet, 2.4 / wave::highest_frequency(samples, dt));
     eikonal::Model<T, Dim, Memory> model;
@@ -136,11 +136,11 @@ class ShotData {
     model.epsilon = m_start.epsilon;
     model.delta = m_start.delta;
     for (const std::size_t k : shots_to_check<Dim>(m_job.shots.size())) {
-      const rtm::ShotGather<Dim> gather = m_job.gather(k);
+      const survey::ShotGather<Dim> gather = m_job.gather(k);
       if (gather.shot.receivers.empty()) continue;
-      const double shift = m_o.zero == rtm::WaveletZero::peak ? wavelet.peak : 0.0;
+      const double shift = m_o.zero == survey::WaveletZero::peak ? wavelet.peak : 0.0;
       check.add(gather.samples, gather.count, gather.dt, gather.t0 + shift,
-                rtm::arrival_times<T, Dim, Memory>(m_exec, m_job.grid, model, gather.shot));
+                survey::arrival_times<T, Dim, Memory>(m_exec, m_job.grid, model, gather.shot));
     }
     return check.note();
   }
@@ -209,14 +209,14 @@ class ShotData {
   // Steps from one product of the wavefields to the next.
   std::int64_t every_of(const wave::ModellingPlan<Dim>& p) const {
     const std::int64_t rule =
-        std::max<std::int64_t>(rtm::snapshot_interval(p.wavelet, p.time.dt) / 2, 1);
+        std::max<std::int64_t>(snapshot::snapshot_interval(p.wavelet, p.time.dt) / 2, 1);
     return std::min(m_o.every > 0 ? m_o.every : rule, p.time.steps);
   }
   // The data through the filter of a band, with weights that end smoothly.
   void filter(int band) {
     m_observed = m_data;
     m_size = 0.0;
-    m_highest = rtm::highest_of_products(m_plan.wavelet, m_plan.time.dt);
+    m_highest = snapshot::highest_of_products(m_plan.wavelet, m_plan.time.dt);
     const double end = static_cast<double>(m_plan.time.steps) * m_plan.time.dt;
     for (fwi::ObservedShot& shot : m_observed) {
       if (shot.samples.empty()) continue;  // left out
@@ -363,7 +363,7 @@ class ShotData {
   }
 
   void read_gather(std::size_t k, fwi::ObservedShot& shot, wave::Shot<Dim>& geometry) const {
-    rtm::ShotGather<Dim> gather;
+    survey::ShotGather<Dim> gather;
     try {
       gather = m_job.gather(k);
     } catch (const FileError& error) {
@@ -384,12 +384,12 @@ class ShotData {
                               " end at ", end,
                               " s (allowed: no longer than the data): shorten it"));
     }
-    rtm::PrepareOptions options;
+    survey::PrepareOptions options;
     options.dt = p.time.dt;
     options.samples = p.time.steps + 1;
     options.zero = m_o.zero;
-    options.wavelet = rtm::wavelet_times(m_job.wavelet(p.time.dt), p.time.dt);
-    rtm::PreparedShot<Dim> data = rtm::prepare(gather, options);
+    options.wavelet = survey::wavelet_times(m_job.wavelet(p.time.dt), p.time.dt);
+    survey::PreparedShot<Dim> data = survey::prepare(gather, options);
     shot.samples = std::move(data.samples);
     geometry = data.shot;
   }
@@ -402,7 +402,7 @@ class ShotData {
         square += (receiver[d] - source[d]) * (receiver[d] - source[d]);
       }
       shot.weights.push_back(fwi::offset_weight(m_o.offset_weights, std::sqrt(square)));
-      if (m_o.mute.kind == rtm::MuteOptions::Kind::none) continue;
+      if (m_o.mute.kind == survey::MuteOptions::Kind::none) continue;
       const double depth = receiver[Dim - 1] - source[Dim - 1];
       shot.begins.push_back(std::sqrt(square + depth * depth) / m_o.mute.velocity +
                             std::max(m_o.mute.delay, 0.0));

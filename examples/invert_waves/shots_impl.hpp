@@ -8,9 +8,9 @@
 #include "invert_waves/shot_data_impl.hpp"
 
 #include <moho/core/at_once.hpp>
-#include <moho/rtm/replay_store.hpp>
-#include <moho/rtm/reverse.hpp>
-#include <moho/rtm/stores.hpp>
+#include <moho/snapshot/replay_store.hpp>
+#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/stores.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -138,7 +138,7 @@ class Shots : public ShotData<T, Dim, Memory> {
     const Instance<Memory>& exec;
     Gradients& gradients;
     wave::Wavefield<T, Dim, Memory>& wavefield;
-    rtm::DeviceArena<T, Memory>& arena;
+    snapshot::DeviceArena<T, Memory>& arena;
   };
   // That of a worker.
   struct OwnPlace {
@@ -155,7 +155,7 @@ class Shots : public ShotData<T, Dim, Memory> {
     Instance<Memory> exec;
     Gradients gradients;
     wave::Wavefield<T, Dim, Memory> wavefield;
-    rtm::DeviceArena<T, Memory> arena;
+    snapshot::DeviceArena<T, Memory> arena;
   };
   // What a shot leaves.
   struct End {
@@ -252,14 +252,14 @@ class Shots : public ShotData<T, Dim, Memory> {
             exec, propagator.grid(), propagator.layout(), geometry.receivers,
             wave::point_options(propagator, name + ": receiver", true));
       }
-      const rtm::Leg<T, Dim, Memory> forward{&propagator, &sources,
-                                             amplitudes(exec, geometry.sources.size())};
+      const wave::SourceTerm<T, Dim, Memory> forward{&propagator, &sources,
+                                                     amplitudes(exec, geometry.sources.size())};
       fwi::ShotGradientOptions<T, Dim, Memory> options;
       options.steps = m_modelling->plan().time.steps;
       options.extended = m_extended;
       std::optional<wave::Propagator<T, Dim, Memory>> other;
       wave::PointSet<T, Dim, Memory> other_sources;
-      rtm::Leg<T, Dim, Memory> own;
+      wave::SourceTerm<T, Dim, Memory> own;
       if (m_source_field == SourceField::random) {
         other.emplace(behind_random_layers(exec, model, geometry));
         other_sources =
@@ -303,24 +303,25 @@ class Shots : public ShotData<T, Dim, Memory> {
         exec, wave::extended_grid(m_job.grid, options.boundaries), extended, options);
   }
 
-  std::unique_ptr<rtm::SnapshotStore<T, Dim, Memory>> make_store(
-      const Place& place, const rtm::Leg<T, Dim, Memory>& leg) const {
+  std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> make_store(
+      const Place& place, const wave::SourceTerm<T, Dim, Memory>& leg) const {
     const int fields = place.gradients.fields();
     const std::int64_t every = place.gradients.every();
     switch (m_source_field) {
       case SourceField::stored:
-        return std::make_unique<rtm::DeviceStore<T, Dim, Memory>>(place.arena, fields);
+        return std::make_unique<snapshot::DeviceStore<T, Dim, Memory>>(place.arena, fields);
       case SourceField::replay:
-        return std::make_unique<rtm::ReplayStore<T, Dim, Memory>>(
+        return std::make_unique<snapshot::ReplayStore<T, Dim, Memory>>(
             place.exec, leg, place.arena, m_modelling->plan().time.steps / every, every, m_piece,
             m_states, fields);
       default:
-        return std::make_unique<rtm::ReverseStore<T, Dim, Memory>>(
-            place.exec, leg, place.arena, rtm::ReverseOptions{fields, place.gradients.outside()});
+        return std::make_unique<snapshot::ReverseStore<T, Dim, Memory>>(
+            place.exec, leg, place.arena,
+            snapshot::ReverseOptions{fields, place.gradients.outside()});
     }
   }
 
-  rtm::DeviceArena<T, Memory> m_arena;
+  snapshot::DeviceArena<T, Memory> m_arena;
   std::optional<Modelling> m_modelling;
   std::optional<Gradients> m_gradients;
   std::vector<std::unique_ptr<OwnPlace>> m_places;  ///< of workers, where several are at once

@@ -13,7 +13,7 @@ Json asked_json(const Options& o) {
   if (!o.config.empty()) json["config"] = o.config;
   o.describe("shots", o, json);
   json["wavelet"] = o.wavelet;
-  json["wavelet_zero"] = rtm::to_string(o.zero);
+  json["wavelet_zero"] = survey::to_string(o.zero);
   json["mute"] = o.mute_text;
   json["spreading"] = o.spreading_text;
   json["normalise"] = o.normalise;

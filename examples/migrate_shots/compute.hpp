@@ -11,11 +11,11 @@
 #include <moho/core/phases.hpp>
 #include <moho/core/progress.hpp>
 #include <moho/core/timeline.hpp>
-#include <moho/rtm/gathers.hpp>
 #include <moho/rtm/image.hpp>
-#include <moho/rtm/prepare.hpp>
-#include <moho/rtm/strategy.hpp>
-#include <moho/rtm/window.hpp>
+#include <moho/snapshot/strategy.hpp>
+#include <moho/survey/gathers.hpp>
+#include <moho/survey/prepare.hpp>
+#include <moho/survey/window.hpp>
 #include <moho/wave/plan.hpp>
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct Plan {
   double nodes_per_wave = 0.0;  ///< of the shortest
   std::int64_t every = 0;       ///< steps between snapshots
   std::int64_t every_by_rule = 0;
-  rtm::Strategy strategy;             ///< of the largest shot
+  snapshot::Strategy strategy;        ///< of the largest shot
   double budget = 0.0, disk = 0.0;    ///< bytes that snapshots may take in memory and in files
   double host_budget = 0.0;           ///< beside a device
   std::vector<std::int64_t> largest;  ///< nodes of the largest shot's window, with layers
@@ -53,7 +53,7 @@ struct Plan {
 /// The sums of one shot on its part of the model.
 template <class T, int Dim>
 struct ShotSums {
-  rtm::ShotWindow<Dim> window;
+  survey::ShotWindow<Dim> window;
   /// By node of the window. `receiver` is zero unless complete_receivers().
   std::vector<T> image, source, receiver;
   std::vector<T> offsets;             ///< column x half offset x depth; columns of the window
@@ -89,7 +89,7 @@ struct Job {
   std::filesystem::path scratch;    ///< folder for snapshots in files
   rtm::OffsetOptions<Dim> offsets;  ///< columns are nodes of the whole model
 
-  std::function<rtm::ShotGather<Dim>(std::size_t)> gather;  ///< reads a shot; none: modelled
+  std::function<survey::ShotGather<Dim>(std::size_t)> gather;  ///< reads a shot; none: modelled
   bool check_onsets = false;  ///< compares beginnings of data with first arrivals
   /// Calls a function on all ranks; if it throws on one, all throw the same.
   std::function<void(const std::function<void()>&)> together;
@@ -98,7 +98,7 @@ struct Job {
   /// All is planned; false stops.
   std::function<bool(const Plan&)> begins;
   /// Receives the data of shot 0, unchanged and as they are migrated, before done() of that shot.
-  std::function<void(const rtm::ShotGather<Dim>&, const rtm::PreparedShot<Dim>&)> data;
+  std::function<void(const survey::ShotGather<Dim>&, const survey::PreparedShot<Dim>&)> data;
   /// A shot is done.
   std::function<void(std::size_t, const ShotSums<T, Dim>&, const ShotReport&)> done;
   Progress progress;

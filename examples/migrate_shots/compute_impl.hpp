@@ -11,15 +11,15 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
+#include <moho/domain/expand.hpp>
 #include <moho/eikonal/solve.hpp>
-#include <moho/rtm/expand.hpp>
-#include <moho/rtm/first_arrivals.hpp>
 #include <moho/rtm/migrate.hpp>
-#include <moho/rtm/packed_store.hpp>
-#include <moho/rtm/replay_store.hpp>
-#include <moho/rtm/reverse.hpp>
-#include <moho/rtm/stores.hpp>
-#include <moho/rtm/threaded_store.hpp>
+#include <moho/snapshot/packed_store.hpp>
+#include <moho/snapshot/replay_store.hpp>
+#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/stores.hpp>
+#include <moho/snapshot/threaded_store.hpp>
+#include <moho/survey/first_arrivals.hpp>
 #include <moho/wave/driver.hpp>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ struct ShotEnd {
   ShotSums<T, Dim> sums;
   ShotReport report;
   /// Data of the survey's first shot, unchanged and as they are migrated; null for others.
-  std::shared_ptr<std::pair<rtm::ShotGather<Dim>, rtm::PreparedShot<Dim>>> data;
+  std::shared_ptr<std::pair<survey::ShotGather<Dim>, survey::PreparedShot<Dim>>> data;
 };
 
 /// Migrates shots one after the other; what they share stays. Where several are migrated at once,
@@ -124,18 +124,19 @@ class Migration {
   static constexpr std::int64_t arena_piece = std::int64_t{1} << (is_host_memory<Memory> ? 22 : 27);
   using Modelling = wave::Modelling<T, Dim, Memory>;
 
-  std::unique_ptr<rtm::SnapshotStore<T, Dim, Memory>> make_store(
-      const wave::Propagator<T, Dim, Memory>& propagator, const rtm::Leg<T, Dim, Memory>& leg) {
-    const rtm::Strategy& way = m_plan.strategy;
+  std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> make_store(
+      const wave::Propagator<T, Dim, Memory>& propagator,
+      const wave::SourceTerm<T, Dim, Memory>& leg) {
+    const snapshot::Strategy& way = m_plan.strategy;
     const Place place = m_planner->place();
     const bool on_disk = place == Place::disk, on_host = place == Place::host;
-    const std::optional<rtm::CodecOptions> codec = m_planner->codec();
-    if (way.keep == rtm::Keep::faces) {
-      return std::make_unique<rtm::ReverseStore<T, Dim, Memory>>(m_exec, leg, m_arena);
+    const std::optional<snapshot::CodecOptions> codec = m_planner->codec();
+    if (way.keep == snapshot::Keep::faces) {
+      return std::make_unique<snapshot::ReverseStore<T, Dim, Memory>>(m_exec, leg, m_arena);
     }
-    if (way.keep == rtm::Keep::replay) {
+    if (way.keep == snapshot::Keep::replay) {
       const std::int64_t snapshots = m_plan.time.steps / m_plan.every;
-      return std::make_unique<rtm::ReplayStore<T, Dim, Memory>>(
+      return std::make_unique<snapshot::ReplayStore<T, Dim, Memory>>(
           m_exec, leg, m_arena, snapshots, m_plan.every,
           std::clamp<std::int64_t>(way.snapshots, 1, snapshots),
           std::max<std::int64_t>(way.states - 1, 0));
@@ -144,25 +145,26 @@ class Migration {
       const std::filesystem::path folder =
           m_number == 0 ? m_job.scratch
                         : std::filesystem::path(concat(m_job.scratch.string(), "_at_", m_number));
-      return std::make_unique<rtm::FileStore<T, Dim, Memory>>(folder, propagator.grid(), codec,
-                                                              m_job.timeline);
+      return std::make_unique<snapshot::FileStore<T, Dim, Memory>>(folder, propagator.grid(), codec,
+                                                                   m_job.timeline);
     }
     if (const int threads = m_planner->compressing_threads(); threads > 0) {
-      return std::make_unique<rtm::ThreadedStore<T, Dim, Memory>>(
+      return std::make_unique<snapshot::ThreadedStore<T, Dim, Memory>>(
           m_exec, m_host_arena, propagator.interior().size(), *codec, threads, m_job.timeline);
     }
-    if (codec) return std::make_unique<rtm::PackedStore<T, Dim, Memory>>(*codec, on_host);
+    if (codec) return std::make_unique<snapshot::PackedStore<T, Dim, Memory>>(*codec, on_host);
     if (on_host && !is_host_memory<Memory>) {
-      return std::make_unique<rtm::HostStore<T, Dim, Memory>>(m_exec, m_host_arena,
-                                                              propagator.interior().size());
+      return std::make_unique<snapshot::HostStore<T, Dim, Memory>>(m_exec, m_host_arena,
+                                                                   propagator.interior().size());
     }
-    return std::make_unique<rtm::DeviceStore<T, Dim, Memory>>(m_arena);
+    return std::make_unique<snapshot::DeviceStore<T, Dim, Memory>>(m_arena);
   }
 
   // Data by the true model.
-  rtm::ShotGather<Dim> model_data(const wave::Shot<Dim>& shot, const rtm::ShotWindow<Dim>& window) {
+  survey::ShotGather<Dim> model_data(const wave::Shot<Dim>& shot,
+                                     const survey::ShotWindow<Dim>& window) {
     const TimelineSpan span(m_job.timeline, "model data");
-    rtm::ShotGather<Dim> gather;
+    survey::ShotGather<Dim> gather;
     gather.shot = shot;
     gather.name = concat("modelled shot ", shot.number);
     ModelValues<T> room;
@@ -197,29 +199,29 @@ class Migration {
 
   // What is to be said of the times at which data begin.
   std::string check_onsets() const {
-    const rtm::WaveletTimes& wavelet = m_planner->wavelet_times();
+    const survey::WaveletTimes& wavelet = m_planner->wavelet_times();
     // a Ricker wavelet's highest frequency is 2.4 times that of its peak
     OnsetCheck check(wavelet, 2.4 / m_plan.frequency);
     for (const std::size_t k : shots_to_check<Dim>(m_job.shots.size())) {
-      const rtm::ShotGather<Dim> gather = m_job.gather(k);
+      const survey::ShotGather<Dim> gather = m_job.gather(k);
       if (gather.shot.receivers.empty()) continue;
-      const rtm::ShotWindow<Dim> window = m_planner->window_of(m_job.shots[k]);
+      const survey::ShotWindow<Dim> window = m_planner->window_of(m_job.shots[k]);
       ModelValues<T> room;
       ModelValues<T>& part = m_planner->part_of(*m_job.values, window, room);
-      const double shift = m_o.zero == rtm::WaveletZero::peak ? wavelet.peak : 0.0;
+      const double shift = m_o.zero == survey::WaveletZero::peak ? wavelet.peak : 0.0;
       check.add(gather.samples, gather.count, gather.dt, gather.t0 + shift,
                 arrivals(window, part, gather.shot));
     }
     return check.note();
   }
 
-  std::vector<double> arrivals_of_mute(const rtm::ShotWindow<Dim>& window, ModelValues<T>& values,
-                                       const wave::Shot<Dim>& shot) const {
-    if (m_o.mute.kind != rtm::MuteOptions::Kind::arrivals) return {};
+  std::vector<double> arrivals_of_mute(const survey::ShotWindow<Dim>& window,
+                                       ModelValues<T>& values, const wave::Shot<Dim>& shot) const {
+    if (m_o.mute.kind != survey::MuteOptions::Kind::arrivals) return {};
     return arrivals(window, values, shot);
   }
 
-  std::vector<double> arrivals(const rtm::ShotWindow<Dim>& window, ModelValues<T>& values,
+  std::vector<double> arrivals(const survey::ShotWindow<Dim>& window, ModelValues<T>& values,
                                const wave::Shot<Dim>& shot) const {
     const TimelineSpan span(m_job.timeline, "first arrivals");
     eikonal::Model<T, Dim, Memory> model;
@@ -227,7 +229,7 @@ class Migration {
     model.epsilon = to_field<T, Dim, Memory>(m_exec, window.grid, values, "epsilon");
     model.delta = to_field<T, Dim, Memory>(m_exec, window.grid, values, "delta");
     // a tilted axis: no wave is faster than along the fastest direction
-    return rtm::arrival_times<T, Dim, Memory>(m_exec, window.grid, model, shot);
+    return survey::arrival_times<T, Dim, Memory>(m_exec, window.grid, model, shot);
   }
 
   wave::PointSeries<T, Memory> upload_rows(const std::vector<T>& rows, std::int64_t count,
@@ -259,8 +261,8 @@ class Migration {
     const Stopwatch preparing;
     const bool alone = m_plan.at_once == 1;
     const std::string name = concat("shot ", m_job.shots[k].number);
-    rtm::ShotWindow<Dim> window = m_planner->window_of(m_job.shots[k]);
-    rtm::ShotGather<Dim> gather;
+    survey::ShotWindow<Dim> window = m_planner->window_of(m_job.shots[k]);
+    survey::ShotGather<Dim> gather;
     if (m_job.gather) {
       caller.call([&] { gather = m_job.gather(k); });
     } else {
@@ -284,11 +286,11 @@ class Migration {
     auto modelling = m_planner->make(m_exec, window, part, gather.shot);
     const auto& propagator = modelling.propagator();
 
-    rtm::PrepareOptions options;
+    survey::PrepareOptions options;
     options.dt = m_plan.time.dt;
     options.samples = m_plan.time.steps + 1;
     const double highest =
-        rtm::highest_of_products(modelling.plan().wavelet, modelling.plan().time.dt);
+        snapshot::highest_of_products(modelling.plan().wavelet, modelling.plan().time.dt);
     options.highest = m_job.gather ? std::min(highest_carried(modelling), highest) : 0.0;
     options.zero = m_o.zero;
     options.wavelet = m_planner->wavelet_times();
@@ -297,14 +299,14 @@ class Migration {
     options.normalise = m_o.normalise;
     options.end_taper =
         std::min(3.0 / highest, m_plan.time.dt * static_cast<double>(m_plan.time.steps) / 3.0);
-    rtm::PreparedShot<Dim> data =
-        rtm::prepare(gather, options, arrivals_of_mute(window, part, gather.shot));
+    survey::PreparedShot<Dim> data =
+        survey::prepare(gather, options, arrivals_of_mute(window, part, gather.shot));
     if (m_job.data && k == 0) {
       if (alone) {
         m_job.data(gather, data);
       } else {
-        end.data =
-            std::make_shared<std::pair<rtm::ShotGather<Dim>, rtm::PreparedShot<Dim>>>(gather, data);
+        end.data = std::make_shared<std::pair<survey::ShotGather<Dim>, survey::PreparedShot<Dim>>>(
+            gather, data);
       }
     }
     report.notes = gather.notes;
@@ -329,16 +331,16 @@ class Migration {
     for (const double sample : wavelet) {
       amplitudes.insert(amplitudes.end(), data.shot.sources.size(), static_cast<T>(sample));
     }
-    const rtm::Leg<T, Dim, Memory> forward{
+    const wave::SourceTerm<T, Dim, Memory> forward{
         &propagator, &sources,
         upload_rows(amplitudes, static_cast<std::int64_t>(wavelet.size()),
                     static_cast<std::int64_t>(data.shot.sources.size()))};
-    const rtm::Leg<T, Dim, Memory> backward{&propagator, &receivers,
-                                            upload_rows(rows, data.count, count)};
-    rtm::DomainOptions domain_options;
-    domain_options.onset = rtm::onset(wavelet, m_plan.time.dt);
+    const wave::SourceTerm<T, Dim, Memory> backward{&propagator, &receivers,
+                                                    upload_rows(rows, data.count, count)};
+    domain::DomainOptions domain_options;
+    domain_options.onset = domain::onset(wavelet, m_plan.time.dt);
     domain_options.frequency = m_plan.frequency;
-    const auto domain = rtm::make_domain<T, Dim, Memory>(
+    const auto domain = domain::make_domain<T, Dim, Memory>(
         m_o.expand, m_exec, propagator, modelling.extended_model(), sources, domain_options);
     rtm::OffsetOptions<Dim> offsets = m_job.offsets;
     offsets.columns.clear();
@@ -357,7 +359,7 @@ class Migration {
     rtm::MigrateOptions<T, Dim, Memory> migrate;
     migrate.steps = m_plan.time.steps;
     migrate.every = m_plan.every;
-    if (m_o.expand != rtm::Expansion::none) migrate.domain = domain.get();
+    if (m_o.expand != domain::Expansion::none) migrate.domain = domain.get();
     migrate.complete_receivers = complete_receivers(m_o);
     if (m_job.progress) {
       migrate.progress = [&](int leg, const wave::ShotProgress& now) {
@@ -427,8 +429,8 @@ class Migration {
   PhaseTimes& m_phases;
   std::shared_ptr<Planner<T, Dim, Memory>> m_planner;  // of all workers
   const Plan& m_plan;
-  rtm::DeviceArena<T, Memory> m_arena;
-  rtm::HostArena<T, Memory> m_host_arena;
+  snapshot::DeviceArena<T, Memory> m_arena;
+  snapshot::HostArena<T, Memory> m_host_arena;
   int m_number = 0;             // of the worker
   std::vector<double> m_parts;  // of each shot, how much is done
   Stopwatch m_watch;

@@ -4,7 +4,7 @@
 #include "common/arguments.hpp"
 
 #include <moho/core/error.hpp>
-#include <moho/rtm/window.hpp>
+#include <moho/survey/window.hpp>
 #include <moho/wave/text.hpp>
 #include <moho/wave/wavelet.hpp>
 
@@ -119,9 +119,9 @@ Options read_options(const Arguments& arguments) {
 
   // data
   if (given("mute")) o.mute_text = text("mute");
-  o.mute = rtm::parse_mute(o.mute_text);
+  o.mute = survey::parse_mute(o.mute_text);
   if (given("spreading")) o.spreading_text = text("spreading");
-  o.spreading = rtm::parse_spreading(o.spreading_text);
+  o.spreading = survey::parse_spreading(o.spreading_text);
   o.normalise = given("normalise");
 
   // image
@@ -137,7 +137,7 @@ Options read_options(const Arguments& arguments) {
     }
   }
   if (given("aperture")) o.aperture_text = text("aperture");
-  o.aperture = rtm::parse_aperture(o.aperture_text);
+  o.aperture = survey::parse_aperture(o.aperture_text);
   if (given("columns")) {
     std::string list = text("columns");
     std::replace(list.begin(), list.end(), ';', ',');
@@ -176,7 +176,7 @@ Options read_options(const Arguments& arguments) {
   }
   if (o.error != "lossless") {
     try {
-      rtm::parse_codec(o.error);
+      snapshot::parse_codec(o.error);
     } catch (const InputError& error) {
       throw InputError(concat("--error: ", error.what(), "; lossless is allowed, too"));
     }

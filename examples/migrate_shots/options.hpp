@@ -9,10 +9,10 @@
 #include "common/earth_model.hpp"
 #include "common/survey_data.hpp"
 
-#include <moho/rtm/codec/types.hpp>
-#include <moho/rtm/gathers.hpp>
-#include <moho/rtm/prepare.hpp>
-#include <moho/rtm/types.hpp>
+#include <moho/domain/types.hpp>
+#include <moho/snapshot/codec/types.hpp>
+#include <moho/survey/gathers.hpp>
+#include <moho/survey/prepare.hpp>
 #include <moho/wave/types.hpp>
 
 #include <algorithm>
@@ -34,8 +34,8 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
   EarthModelOptions model;  ///< that is migrated with
 
   std::string mute_text = "arrivals", spreading_text = "none";
-  rtm::MuteOptions mute;
-  rtm::SpreadingOptions spreading;
+  survey::MuteOptions mute;
+  survey::SpreadingOptions spreading;
   bool normalise = false;
   std::string aperture_text = "all";
   std::vector<double> aperture;
@@ -57,7 +57,7 @@ struct Options : CommonOptions, ShotTexts, FaceTexts, SchemeTexts, DataTexts, Sh
 /// \brief Whether the receiver illumination is that of the whole grid: without expanding domains,
 /// or with the condition that needs it, for which the receivers' leg is stepped everywhere.
 inline bool complete_receivers(const Options& options) {
-  return options.expand == rtm::Expansion::none ||
+  return options.expand == domain::Expansion::none ||
          std::count(options.conditions.begin(), options.conditions.end(), Condition::receiver) > 0;
 }
 

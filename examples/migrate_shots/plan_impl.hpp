@@ -10,7 +10,7 @@
 
 #include <moho/core/at_once.hpp>
 #include <moho/core/space.hpp>
-#include <moho/rtm/rates.hpp>
+#include <moho/snapshot/rates.hpp>
 #include <moho/wave/driver.hpp>
 
 #include <algorithm>
@@ -43,11 +43,11 @@ class Planner {
   /// Options of modelling, with the time step of all shots.
   const wave::ModellingOptions<Dim>& options() const { return m_options; }
   /// Of the wavelet.
-  const rtm::WaveletTimes& wavelet_times() const { return m_wavelet_times; }
+  const survey::WaveletTimes& wavelet_times() const { return m_wavelet_times; }
   /// Where snapshots are kept.
   Place place() const { return m_place; }
   /// How snapshots are compressed; nothing where they are not.
-  std::optional<rtm::CodecOptions> codec() const {
+  std::optional<snapshot::CodecOptions> codec() const {
     if (m_plan.strategy.codec < 0) return std::nullopt;
     return m_codecs[static_cast<std::size_t>(m_plan.strategy.codec)];
   }
@@ -67,23 +67,23 @@ class Planner {
   }
 
   /// The part of the model that a shot sees.
-  rtm::ShotWindow<Dim> window_of(const wave::Shot<Dim>& shot) const {
-    return rtm::shot_window(m_job.grid, shot, {m_o.aperture, 0.0});
+  survey::ShotWindow<Dim> window_of(const wave::Shot<Dim>& shot) const {
+    return survey::shot_window(m_job.grid, shot, {m_o.aperture, 0.0});
   }
 
   /// The parameters of a window, on the host.
-  ModelValues<T> cut(const ModelValues<T>& values, const rtm::ShotWindow<Dim>& window) const {
+  ModelValues<T> cut(const ModelValues<T>& values, const survey::ShotWindow<Dim>& window) const {
     ModelValues<T> part;
     for (const auto& [name, all] : values) {
       std::vector<T>& to = part[name];
       to.resize(static_cast<std::size_t>(window.grid.size()));
-      rtm::copy_window(m_job.grid, window, all.data(), to.data());
+      survey::copy_window(m_job.grid, window, all.data(), to.data());
     }
     return part;
   }
 
   /// The same; the model itself where the shot sees all of it. \param room for what is cut
-  ModelValues<T>& part_of(ModelValues<T>& values, const rtm::ShotWindow<Dim>& window,
+  ModelValues<T>& part_of(ModelValues<T>& values, const survey::ShotWindow<Dim>& window,
                           ModelValues<T>& room) const {
     if (window.box == whole_box(m_job.grid)) return values;
     room = cut(values, window);
@@ -137,9 +137,9 @@ class Planner {
     m_plan.frequency = whole.frequency;
     m_plan.peak_time = whole.peak_time;
     m_plan.nodes_per_wave = whole.nodes_per_wave;
-    m_wavelet_times = rtm::wavelet_times(whole.wavelet, whole.time.dt);
+    m_wavelet_times = survey::wavelet_times(whole.wavelet, whole.time.dt);
     m_plan.every_by_rule =
-        std::min(rtm::snapshot_interval(whole.wavelet, whole.time.dt), whole.time.steps);
+        std::min(snapshot::snapshot_interval(whole.wavelet, whole.time.dt), whole.time.steps);
     m_plan.every = m_o.every > 0 ? std::min(m_o.every, whole.time.steps) : m_plan.every_by_rule;
 
     // the largest shot decides
@@ -152,7 +152,7 @@ class Planner {
       if (size > nodes) largest = k, nodes = size;
     }
     const wave::Shot<Dim>& shot = m_job.shots[largest];
-    const rtm::ShotWindow<Dim> window = window_of(shot);
+    const survey::ShotWindow<Dim> window = window_of(shot);
     ModelValues<T> room;
     auto modelling = make(exec, window, part_of(*m_job.values, window, room), shot);
     m_plan.memory = modelling.plan().memory;
@@ -180,13 +180,13 @@ class Planner {
   }
 
   /// A shot's propagator, arrays and plan.
-  Modelling make(const Instance<Memory>& exec, const rtm::ShotWindow<Dim>& window,
+  Modelling make(const Instance<Memory>& exec, const survey::ShotWindow<Dim>& window,
                  ModelValues<T>& values, const wave::Shot<Dim>& shot) const {
     wave::ModellingOptions<Dim> options = m_options;
     options.sources = shot.sources;
     options.sources.insert(options.sources.end(), shot.receivers.begin(), shot.receivers.end());
     options.keep_model =
-        m_o.expand == rtm::Expansion::layers || m_o.expand == rtm::Expansion::eikonal;
+        m_o.expand == domain::Expansion::layers || m_o.expand == domain::Expansion::eikonal;
     options.memory = m_o.device_memory;
     try {
       auto model = to_model<T, Dim, Memory>(exec, window.grid, values);
@@ -211,24 +211,24 @@ class Planner {
   // What ways to keep snapshots cost here.
   void measure(const Instance<Memory>& exec, Modelling& modelling) {
     if (m_o.error == "lossless") {
-      m_accuracy.kind = rtm::Accuracy::Kind::lossless;
+      m_accuracy.kind = snapshot::Accuracy::Kind::lossless;
     } else {
-      const rtm::CodecOptions asked = rtm::parse_codec(m_o.error);
+      const snapshot::CodecOptions asked = snapshot::parse_codec(m_o.error);
       m_codecs.push_back(asked);
-      if (asked.mode == rtm::CodecMode::transform) {
-        m_accuracy = {rtm::Accuracy::Kind::snr, asked.snr};
+      if (asked.mode == snapshot::CodecMode::transform) {
+        m_accuracy = {snapshot::Accuracy::Kind::snr, asked.snr};
         for (const int bits : {12, 16}) {
-          m_codecs.push_back({.mode = rtm::CodecMode::blocks, .bits = bits});
+          m_codecs.push_back({.mode = snapshot::CodecMode::blocks, .bits = bits});
         }
-      } else if (asked.mode == rtm::CodecMode::blocks) {
-        m_accuracy = {rtm::Accuracy::Kind::bits, static_cast<double>(asked.bits)};
+      } else if (asked.mode == snapshot::CodecMode::blocks) {
+        m_accuracy = {snapshot::Accuracy::Kind::bits, static_cast<double>(asked.bits)};
       } else {
-        m_accuracy = {rtm::Accuracy::Kind::bound, asked.max_error};
+        m_accuracy = {snapshot::Accuracy::Kind::bound, asked.max_error};
       }
     }
-    m_rates = rtm::measure_rates<T, Dim, Memory>(exec, modelling.propagator(),
-                                                 modelling.wavefield(), m_codecs);
-    m_rates.link = rtm::measure_link(exec);
+    m_rates = snapshot::measure_rates<T, Dim, Memory>(exec, modelling.propagator(),
+                                                      modelling.wavefield(), m_codecs);
+    m_rates.link = snapshot::measure_link(exec);
     const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
     m_threads = m_rates.threads = std::min(host.concurrency(), 64);
     const bool threads =
@@ -237,7 +237,7 @@ class Planner {
       // the codec that was asked for; others are weaker there, too
       m_codecs.push_back(m_codecs.front());
       m_rates.codecs.push_back(
-          rtm::measure_host_codec<T, Dim, Memory>(m_codecs.front(), m_threads));
+          snapshot::measure_host_codec<T, Dim, Memory>(m_codecs.front(), m_threads));
     }
     if (m_o.disk > 0) {
       m_rates.disk_write = 5e8;  // of a common disk; what is slower shows in the time line
@@ -260,7 +260,7 @@ class Planner {
     const auto& propagator = modelling.propagator();
     const auto& scheme = propagator.scheme();
     const Box<Dim> interior = propagator.interior();
-    rtm::ShotShape shape;
+    snapshot::ShotShape shape;
     shape.dims = Dim;
     for (int d = 0; d < Dim; ++d) {
       shape.interior[static_cast<std::size_t>(d + (Dim == 2 && d == 1 ? 1 : 0))] =
@@ -280,7 +280,7 @@ class Planner {
         scheme.stencil() == wave::detail::Stencil::tti ? scheme.order() : scheme.order() / 2;
     shape.face_bytes = static_cast<int>(sizeof(T)) * scheme.fields();
     shape.face_error = sizeof(T) == 4 ? 1e-4 : 1e-11;
-    rtm::Budget budget;
+    snapshot::Budget budget;
     const std::size_t need = modelling.plan().memory.most;
     const auto shots = static_cast<std::size_t>(at_once);
     const std::size_t asked =
@@ -320,9 +320,10 @@ class Planner {
     m_place = Place::device;
     std::string why, reason;
     std::optional<double> least;
-    for (const rtm::Strategy& given : rtm::strategies(shape, m_rates, budget, m_accuracy)) {
+    for (const snapshot::Strategy& given :
+         snapshot::strategies(shape, m_rates, budget, m_accuracy)) {
       if (!wanted(given)) continue;
-      rtm::Strategy way = given;
+      snapshot::Strategy way = given;
       const std::optional<Place> place = place_of(way, budget);
       if (!place) {
         if (why.empty()) {
@@ -342,7 +343,8 @@ class Planner {
       reason += concat(reason.empty() ? "" : ", ", way.name, " ", place_name(*place), " (",
                        significant_seconds(cost), " s a shot)");
       // where two cost the same, what is kept as it is rather than what is computed again
-      const bool plainer = way.keep == rtm::Keep::raw && m_plan.strategy.keep != rtm::Keep::raw;
+      const bool plainer =
+          way.keep == snapshot::Keep::raw && m_plan.strategy.keep != snapshot::Keep::raw;
       if (least && cost >= *least * (plainer ? 1.02 : 0.98)) continue;
       least = cost;
       m_place = *place;
@@ -375,15 +377,15 @@ class Planner {
   }
 
   // Where all of it goes; nothing where it does not fit, or would lose more than --error says.
-  std::optional<Place> place_of(rtm::Strategy& way, const rtm::Budget& budget) const {
+  std::optional<Place> place_of(snapshot::Strategy& way, const snapshot::Budget& budget) const {
     constexpr const char* names[] = {"raw snapshots", "blocks", "differences of integers",
                                      "transform",     "faces",  "replay"};
-    const bool again = way.keep == rtm::Keep::faces || way.keep == rtm::Keep::replay;
-    if (way.keep == rtm::Keep::replay) {
+    const bool again = way.keep == snapshot::Keep::faces || way.keep == snapshot::Keep::replay;
+    if (way.keep == snapshot::Keep::replay) {
       way.name = concat("replay from ", way.states, " states");
     } else {
       way.name = names[static_cast<int>(way.keep)];
-      if (way.codec >= 0 && way.keep == rtm::Keep::blocks) {
+      if (way.codec >= 0 && way.keep == snapshot::Keep::blocks) {
         way.name += concat(" of ", m_codecs[static_cast<std::size_t>(way.codec)].bits, " bits");
       }
       if (by_threads(way)) way.name += concat(" by ", m_threads, " threads of the host");
@@ -408,32 +410,32 @@ class Planner {
     return std::nullopt;
   }
 
-  bool by_threads(const rtm::Strategy& way) const {
+  bool by_threads(const snapshot::Strategy& way) const {
     return way.codec >= 0 && m_rates.codecs[static_cast<std::size_t>(way.codec)].host_threads;
   }
 
-  bool wanted(const rtm::Strategy& way) const {
-    const bool again = way.keep == rtm::Keep::faces || way.keep == rtm::Keep::replay;
+  bool wanted(const snapshot::Strategy& way) const {
+    const bool again = way.keep == snapshot::Keep::faces || way.keep == snapshot::Keep::replay;
     if (m_o.snapshots == "auto") return true;
     if (m_o.snapshots == "threads") return by_threads(way);
-    if (m_o.snapshots == "boundary") return way.keep == rtm::Keep::faces;
-    if (m_o.snapshots == "replay") return way.keep == rtm::Keep::replay;
+    if (m_o.snapshots == "boundary") return way.keep == snapshot::Keep::faces;
+    if (m_o.snapshots == "replay") return way.keep == snapshot::Keep::replay;
     // the codec that --error names is the first one
     const bool asked = m_o.error != "lossless" && way.codec == 0;
     if (m_o.snapshots == "compressed") return asked;
     if (m_o.snapshots == "disk")
-      return m_o.error == "lossless" ? way.keep == rtm::Keep::raw : asked;
-    return way.keep == rtm::Keep::raw && !again;
+      return m_o.error == "lossless" ? way.keep == snapshot::Keep::raw : asked;
+    return way.keep == snapshot::Keep::raw && !again;
   }
 
   const Job<T, Dim>& m_job;
   const Options& m_o;
   Plan m_plan;
   wave::ModellingOptions<Dim> m_options;
-  rtm::WaveletTimes m_wavelet_times;
-  std::vector<rtm::CodecOptions> m_codecs;
-  rtm::Accuracy m_accuracy;
-  rtm::Rates m_rates;
+  survey::WaveletTimes m_wavelet_times;
+  std::vector<snapshot::CodecOptions> m_codecs;
+  snapshot::Accuracy m_accuracy;
+  snapshot::Rates m_rates;
   Place m_place = Place::device;
   int m_threads = 1;  // of the host, that may compress
 };

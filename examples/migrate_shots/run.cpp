@@ -237,7 +237,7 @@ class Program {
     for (const std::string& note : m_data.notes) m_session.print("          ", note);
     m_session.print("          wavelet ", m_o.wavelet, m_o.wavelet_note, ", up to ",
                     significant(p.frequency, 4), " Hz, peak at ", significant(p.peak_time, 4),
-                    " s, zero at its ", rtm::to_string(m_o.zero), "; mute ", m_o.mute_text);
+                    " s, zero at its ", survey::to_string(m_o.zero), "; mute ", m_o.mute_text);
     m_session.print("scheme    order ", m_o.order, ", dt ", significant(p.time.dt, 6),
                     " s (stable up to ", significant(p.limits.largest_dt, 4), "), ", p.time.steps,
                     " steps, ", significant(p.nodes_per_wave, 3), " nodes per shortest wave");
@@ -263,7 +263,7 @@ class Program {
     }
     if (!complete_receivers(m_o)) {
       m_session.print("          note: no illumination_receiver.npy: with --expand ",
-                      rtm::to_string(m_o.expand),
+                      domain::to_string(m_o.expand),
                       " receivers' waves are stepped only where sources' waves are (--condition ",
                       "receiver steps them everywhere)");
     }
@@ -272,7 +272,7 @@ class Program {
   }
 
   // Writes the data of the survey's first shot. The files belong to that shot's part.
-  void keep_data(const rtm::ShotGather<Dim>& before, const rtm::PreparedShot<Dim>& after) {
+  void keep_data(const survey::ShotGather<Dim>& before, const survey::PreparedShot<Dim>& after) {
     const fs::path& folder = m_session.folder();
     const auto traces = static_cast<std::int64_t>(before.shot.receivers.size());
     io::write_npy(folder / data_names[0], before.samples.data(), {traces, before.count});
@@ -302,7 +302,7 @@ class Program {
     const TimelineSpan span(&m_timeline, "write shot");
     const std::int64_t number = m_job.shots[k].number;
     const double taper = m_o.aperture.empty() ? 0.0 : 0.25 * m_o.aperture.front();
-    const auto weights = rtm::window_weights(sums.window, taper);
+    const auto weights = survey::window_weights(sums.window, taper);
     const Grid<Dim>& own = sums.window.grid;
     std::array<double, shot_parts> greatest{};
     const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
@@ -344,7 +344,7 @@ class Program {
     entry["points_again"] = report.again;
     entry["seconds"] = report.seconds;
     entry["notes"] = Json(report.notes);
-    if (m_o.expand != rtm::Expansion::none && !m_boxes_told) {
+    if (m_o.expand != domain::Expansion::none && !m_boxes_told) {
       entry["forward_boxes"] = report.forward_boxes;
       entry["backward_boxes"] = report.backward_boxes;
     }
@@ -505,14 +505,14 @@ class Program {
     ending.script = "plot_migration.py";
     ending.pictures = {"image.png", "illumination.png"};
     if (summary.find("data") != nullptr) ending.pictures.emplace_back("data.png");
-    if (m_o.expand != rtm::Expansion::none) ending.pictures.emplace_back("boxes.png");
+    if (m_o.expand != domain::Expansion::none) ending.pictures.emplace_back("boxes.png");
     if (!m_offsets.empty()) ending.pictures.emplace_back("gathers.png");
     ending.picture_name = "drawn";
     ending.word = "pictures";
     ending.lines = {concat("migrated  ", counted(m_job.shots.size(), "shot"), ", ",
                            format_count(m_points), "points on ", m_o.space, ": ", m_plan.device)};
-    if (m_o.expand != rtm::Expansion::none && m_whole > 0.0) {
-      ending.lines.push_back(concat("          --expand ", rtm::to_string(m_o.expand), ": ",
+    if (m_o.expand != domain::Expansion::none && m_whole > 0.0) {
+      ending.lines.push_back(concat("          --expand ", domain::to_string(m_o.expand), ": ",
                                     fixed(100.0 * m_points / m_whole, 1),
                                     " % of the nodes were stepped"));
     }

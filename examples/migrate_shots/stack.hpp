@@ -10,7 +10,7 @@
 #include <moho/core/launch.hpp>
 #include <moho/io/binary.hpp>
 #include <moho/io/npy.hpp>
-#include <moho/rtm/window.hpp>
+#include <moho/survey/window.hpp>
 
 #include <algorithm>
 #include <array>
@@ -58,8 +58,8 @@ struct WeighRow {
 /// \param exec of the host \param largest set to the largest magnitude of each part
 template <class T, int Dim>
 Kokkos::View<T*, Kokkos::HostSpace> weigh_parts(const Instance<Kokkos::HostSpace>& exec,
-                                                const rtm::ShotWindow<Dim>& window,
-                                                const rtm::WindowWeights<Dim>& weights,
+                                                const survey::ShotWindow<Dim>& window,
+                                                const survey::WindowWeights<Dim>& weights,
                                                 const std::array<const T*, shot_parts>& parts,
                                                 std::array<double, shot_parts>& largest) {
   const std::int64_t nodes = window.grid.size();

@@ -10,7 +10,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
-#include <moho/rtm/expand.hpp>
+#include <moho/domain/expand.hpp>
 #include <moho/wave/shots.hpp>
 #include <moho/wave/snapshots.hpp>
 
@@ -159,7 +159,7 @@ class Survey {
       const std::vector<std::size_t> some(group.begin() + static_cast<std::ptrdiff_t>(first),
                                           group.begin() + static_cast<std::ptrdiff_t>(end));
       first = end;
-      if (some.size() > 1 && m_job.expand == rtm::Expansion::none) {
+      if (some.size() > 1 && m_job.expand == domain::Expansion::none) {
         try {
           for (auto& one : together(worker, some, caller)) ends.push_back(std::move(one));
           continue;
@@ -215,15 +215,15 @@ class Survey {
     const Stopwatch preparing;
     const auto sources = m_modelling.sources(exec, shot);
     const auto receivers = m_modelling.receivers(exec, shot);
-    rtm::DomainOptions domain_options;
-    domain_options.onset = rtm::onset(m_plan.wavelet, m_plan.time.dt);
+    domain::DomainOptions domain_options;
+    domain_options.onset = domain::onset(m_plan.wavelet, m_plan.time.dt);
     domain_options.frequency = m_plan.frequency;
-    const auto domain = rtm::make_domain<T, Dim, Memory>(
+    const auto domain = domain::make_domain<T, Dim, Memory>(
         m_job.expand, exec, propagator, m_modelling.extended_model(), sources, domain_options);
     exec.fence();
 
     wave::ShotOptions<T, Dim, Memory> options = m_modelling.shot_options();
-    if (m_job.expand != rtm::Expansion::none) options.domain = domain.get();
+    if (m_job.expand != domain::Expansion::none) options.domain = domain.get();
     std::unique_ptr<wave::SnapshotQueue<T, Dim, Memory>> snapshots;
     if (k == 0 && options.snapshot_every > 0) {
       const auto take = [this, &caller,

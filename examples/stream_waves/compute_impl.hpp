@@ -8,7 +8,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
-#include <moho/rtm/expand.hpp>
+#include <moho/domain/expand.hpp>
 #include <moho/stream/driver.hpp>
 
 #include <algorithm>
@@ -180,13 +180,13 @@ class Shots {
     m_report.locked = m_stream->locked();
     m_report.lock_text = m_stream->lock_text();
     // the volume has it now
-    if (m_streaming.file.empty() && m_job.expand == rtm::Expansion::none) m_job.drop_values();
+    if (m_streaming.file.empty() && m_job.expand == domain::Expansion::none) m_job.drop_values();
     m_streaming.prepared(m_report);
   }
 
   // The boxes of a shot, where steps are only done where waves have come to.
   std::function<Box<Dim>(std::int64_t)> boxes(const wave::Shot<Dim>& shot) {
-    if (m_job.expand == rtm::Expansion::none) return {};
+    if (m_job.expand == domain::Expansion::none) return {};
     using Host = Kokkos::HostSpace;
     const Stopwatch watch;
     const Instance<Host> host = Kokkos::DefaultHostExecutionSpace();
@@ -201,12 +201,12 @@ class Shots {
     const wave::Scheme<T, Dim, Host> scheme(host, plan.grid, plan.medium, plan.limits, options);
     const wave::PointSet<T, Dim, Host> sources(host, plan.grid, scheme.layout(), shot.sources,
                                                wave::point_options(scheme, "source", true));
-    rtm::DomainOptions domain;
-    domain.onset = rtm::onset(plan.wavelet, plan.time.dt);
+    domain::DomainOptions domain;
+    domain.onset = domain::onset(plan.wavelet, plan.time.dt);
     domain.frequency = plan.frequency;
     const auto model = to_model<T, Dim, Host>(host, m_job.grid, *m_job.values);
-    const auto rule = rtm::shot_boxes<T, Dim, Host>(m_job.expand, host, m_job.grid, model, scheme,
-                                                    sources, domain);
+    const auto rule = domain::shot_boxes<T, Dim, Host>(m_job.expand, host, m_job.grid, model,
+                                                       scheme, sources, domain);
     m_report.domain_seconds += watch.seconds();
     m_report.phases.add("boxes", watch.seconds());
     return [rule](std::int64_t level) { return rule.box(level); };
@@ -259,7 +259,7 @@ class Shots {
     const stream::StreamReport& report = result.report;
     m_report.points += report.points;
     const auto nodes = static_cast<double>(m_stream->modelling().grid.size());
-    const bool whole = m_job.expand == rtm::Expansion::none;
+    const bool whole = m_job.expand == domain::Expansion::none;
     m_report.whole_points +=
         whole || !m_stream->leads() ? report.points : nodes * static_cast<double>(result.steps);
     m_report.steps = result.steps;

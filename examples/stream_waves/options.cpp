@@ -111,7 +111,7 @@ Options read_options(const Arguments& arguments) {
     if (o.volume == "memory") o.volume.clear();
   }
   o.plan = given("plan");
-  if (o.expand == rtm::Expansion::amplitude) {
+  if (o.expand == domain::Expansion::amplitude) {
     throw InputError(
         "--expand amplitude looks at the wavefield before each step (allowed: none, layers, "
         "eikonal): here many steps are under way at a time, choose one that knows arrivals from "

@@ -114,7 +114,7 @@ class Program : public ShotProgram<T, Dim> {
                        2.0 / 3.0 * arrays.layers),
           "the volume");
     }
-    if (o.expand == rtm::Expansion::eikonal)
+    if (o.expand == domain::Expansion::eikonal)
       estimate.pass(sizeof(T) * 2.5 / 64.0 * arrays.whole, "arrival times");
     // layers, tables and lists
     estimate.take(0.05 * (estimate.now() - MemoryEstimate::process), "tables");

@@ -5,9 +5,9 @@
 /// \brief A shot over a small model, its misfit and gradient, for tests of inversion.
 
 #include <moho/fwi/gradient.hpp>
-#include <moho/rtm/replay_store.hpp>
-#include <moho/rtm/reverse.hpp>
-#include <moho/rtm/stores.hpp>
+#include <moho/snapshot/replay_store.hpp>
+#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/stores.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -56,10 +56,10 @@ struct SmallShot {
   Model<T, Dim, Memory> model;  ///< without layers
   std::unique_ptr<Propagator<T, Dim, Memory>> propagator;
   wave::PointSet<T, Dim, Memory> sources, receivers;
-  rtm::Leg<T, Dim, Memory> forward;
+  wave::SourceTerm<T, Dim, Memory> forward;
   std::vector<double> observed;
   std::int64_t steps = 90, every = 1;
-  rtm::DeviceArena<T, Memory> arena{"snapshots"};
+  snapshot::DeviceArena<T, Memory> arena{"snapshots"};
 
   SmallShot(const Instance<Memory>& instance, const Grid<Dim>& of,
             const Boundaries<Dim>& boundaries, const Model<T, Dim, Memory>& start, int order = 4)
@@ -138,17 +138,17 @@ struct SmallShot {
       return sum;
     };
   }
-  std::unique_ptr<rtm::SnapshotStore<T, Dim, Memory>> store(
+  std::unique_ptr<snapshot::SnapshotStore<T, Dim, Memory>> store(
       const fwi::ShotGradients<T, Dim, Memory>& gradients, Way way) {
     const int fields = gradients.fields();
     if (way == Way::stored)
-      return std::make_unique<rtm::DeviceStore<T, Dim, Memory>>(arena, fields);
+      return std::make_unique<snapshot::DeviceStore<T, Dim, Memory>>(arena, fields);
     if (way == Way::shell) {
-      return std::make_unique<rtm::ReverseStore<T, Dim, Memory>>(
-          exec, forward, arena, rtm::ReverseOptions{fields, gradients.outside()});
+      return std::make_unique<snapshot::ReverseStore<T, Dim, Memory>>(
+          exec, forward, arena, snapshot::ReverseOptions{fields, gradients.outside()});
     }
-    return std::make_unique<rtm::ReplayStore<T, Dim, Memory>>(exec, forward, arena, steps / every,
-                                                              every, 5, 4, fields);
+    return std::make_unique<snapshot::ReplayStore<T, Dim, Memory>>(
+        exec, forward, arena, steps / every, every, 5, 4, fields);
   }
   /// The derivatives by the parameters at the present model.
   Model<T, Dim, Memory> gradient(const fwi::Unknowns& unknowns, Way way, bool layers = false,

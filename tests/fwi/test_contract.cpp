@@ -6,16 +6,16 @@
 #include "events.hpp"
 #include "fwi/support.hpp"
 
-#include <moho/fwi/lbfgs.hpp>
+#include <moho/optimize/lbfgs.hpp>
 
 #include <optional>
 
 namespace {
 
 using namespace moho::testing;
-using moho::fwi::Lbfgs;
 using moho::fwi::ShotGradients;
 using moho::fwi::Unknowns;
+using moho::optimize::Lbfgs;
 
 const Contract waits{{"fwi", "wave", "rtm"}, true};
 
@@ -31,11 +31,11 @@ void hold_search(const Instance<Memory>& exec) {
   const auto start = view(1.0), lower = view(0.0), factors = view(2.0);
   std::optional<Lbfgs<float, Memory>> search;
   hold(exec, "Lbfgs", waits, [&] {
-    search.emplace(exec, start, moho::fwi::LbfgsOptions{.memory = 2},
-                   moho::fwi::Constraints<float, Memory>{lower, {}, {}});
+    search.emplace(exec, start, moho::optimize::LbfgsOptions{.memory = 2},
+                   moho::optimize::Constraints<float, Memory>{lower, {}, {}});
   });
   hold(exec, "precondition", waits, [&] { search->precondition(exec, factors); });
-  for (int call = 0; call < 5 && search->wants() == moho::fwi::Want::evaluation; ++call) {
+  for (int call = 0; call < 5 && search->wants() == moho::optimize::Want::evaluation; ++call) {
     auto x = moho::download(exec, search->point());
     double f = 0.0;
     for (std::size_t i = 0; i < x.size(); ++i) {

@@ -269,10 +269,10 @@ MEMORY_TEST(Gradient, SourceMayRunBehindRandomLayers) {
   const moho::wave::PointSet<T, 2, Memory> sources(
       exec, extended, other.layout(), shot.sources.positions(),
       moho::wave::point_options(other, "source", true));
-  const moho::rtm::Leg<T, 2, Memory> leg{&other, &sources, shot.forward.amplitudes};
+  const moho::wave::SourceTerm<T, 2, Memory> leg{&other, &sources, shot.forward.amplitudes};
   ShotGradients<T, 2, Memory> gradients(exec, *shot.propagator);
   auto field = shot.propagator->make_wavefield(exec);
-  moho::rtm::ReverseStore<T, 2, Memory> store(exec, leg, shot.arena);
+  moho::snapshot::ReverseStore<T, 2, Memory> store(exec, leg, shot.arena);
   moho::fwi::ShotGradientOptions<T, 2, Memory> run;
   run.steps = shot.steps;
   run.source = &leg;

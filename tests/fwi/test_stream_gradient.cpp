@@ -149,11 +149,12 @@ struct Survey {
       const auto sources = set(propagator, shots[k].sources);
       const auto other_sources = set(other, shots[k].sources);
       const auto receivers = set(propagator, shots[k].receivers);
-      const moho::rtm::Leg<T, Dim, Memory> forward{&propagator, &sources, amplitudes};
-      const moho::rtm::Leg<T, Dim, Memory> leg{&other, &other_sources, amplitudes};
-      moho::rtm::DeviceArena<T, Memory> arena{"snapshots"};
-      moho::rtm::ReverseStore<T, Dim, Memory> store(
-          exec, leg, arena, moho::rtm::ReverseOptions{gradients.fields(), gradients.outside()});
+      const moho::wave::SourceTerm<T, Dim, Memory> forward{&propagator, &sources, amplitudes};
+      const moho::wave::SourceTerm<T, Dim, Memory> leg{&other, &other_sources, amplitudes};
+      moho::snapshot::DeviceArena<T, Memory> arena{"snapshots"};
+      moho::snapshot::ReverseStore<T, Dim, Memory> store(
+          exec, leg, arena,
+          moho::snapshot::ReverseOptions{gradients.fields(), gradients.outside()});
       ShotGradientOptions<T, Dim, Memory> run;
       run.steps = steps;
       run.source = &leg;

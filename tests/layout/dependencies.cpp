@@ -26,9 +26,13 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"mpi", {"core"}},
     {"gravity", {"core", "mpi"}},
     {"wave", {"core"}},
-    {"rtm", {"core", "io", "eikonal", "wave"}},
-    {"fwi", {"core", "io", "wave", "stream", "rtm"}},
     {"stream", {"core", "io", "mpi", "wave"}},
+    {"domain", {"core", "eikonal", "wave"}},
+    {"snapshot", {"core", "io", "wave"}},
+    {"survey", {"core", "io", "eikonal", "wave"}},
+    {"optimize", {"core", "io"}},
+    {"rtm", {"core", "io", "wave", "domain", "snapshot", "survey"}},
+    {"fwi", {"core", "io", "wave", "stream", "snapshot", "survey", "optimize"}},
     {"cluster", {"core", "io"}},
 };
 

@@ -129,7 +129,7 @@ endif()
 file(GLOB_RECURSE object "${WORK}/build/*with_kernels.cpp.o")
 execute_process(COMMAND "${NM}" -C "${object}" OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
 foreach(kernel "moho::rays::trace<" "moho::eikonal::detail::solve_all<" "moho::gravity::detail::forward_rows<"
-        "moho::rtm::LayersDomain<[^>]*>::LayersDomain")
+        "moho::domain::LayersDomain<[^>]*>::LayersDomain")
   if(NOT output MATCHES " U [^\n]*${kernel}")
     message(FATAL_ERROR "the consumer does not refer to the compiled ${kernel}...>")
   elseif(output MATCHES " [TtWw] [^\n(]*${kernel}")

@@ -15,9 +15,9 @@
 namespace moho::testing {
 
 using rtm::ImageSums;
-using rtm::Leg;
 using rtm::MigrateOptions;
-using rtm::SnapshotStore;
+using snapshot::SnapshotStore;
+using wave::SourceTerm;
 
 /// The values of a field.
 template <class T, class Memory>
@@ -90,7 +90,7 @@ template <class T, class Memory>
 struct Migrated {
   wave::Modelling<T, 2, Memory> modelling;
   wave::PointSet<T, 2, Memory> sources, receivers;
-  Leg<T, 2, Memory> forward, backward;
+  moho::wave::SourceTerm<T, 2, Memory> forward, backward;
   ImageSums<T, 2, Memory> sums;
   rtm::MigrateReport<2> report;
 

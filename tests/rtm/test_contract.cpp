@@ -17,9 +17,9 @@ namespace {
 using namespace moho::testing;
 using moho::Grid;
 using moho::Points;
-using moho::rtm::DomainOptions;
-using moho::rtm::ExpandingDomain;
-using moho::rtm::Expansion;
+using moho::domain::DomainOptions;
+using moho::domain::ExpandingDomain;
+using moho::domain::Expansion;
 using moho::wave::PointSet;
 using moho::wave::ShotOptions;
 
@@ -56,7 +56,8 @@ void hold_domains(const Instance<Memory>& exec, Medium medium) {
     for (const int steps : {8, 24}) {
       std::unique_ptr<ExpandingDomain<float, Dim, Memory>> domain;
       hold(exec, "make_domain", prepares, [&] {
-        domain = moho::rtm::make_domain(method, exec, propagator, model, sources, DomainOptions{});
+        domain =
+            moho::domain::make_domain(method, exec, propagator, model, sources, DomainOptions{});
       });
       ShotOptions<float, Dim, Memory> shot;
       shot.steps = steps;
@@ -94,33 +95,35 @@ void stores(const Instance<Memory>& exec) {
   moho::fill(exec, wavefield.now[0], 1.0f);
   const auto sums = moho::rtm::make_image<float, 2, Memory>(exec, grid);
   exec.fence();
-  const moho::rtm::Meeting<float, 2, Memory> meeting{wavefield.layout, wavefield.now[0],
-                                                     propagator.interior(), 0.5, sums};
+  const auto correlation = moho::rtm::correlation<float, 2, Memory>(
+      wavefield.layout, wavefield.now[0], propagator.interior(), 0.5, sums);
   const auto box = propagator.interior();
-  moho::rtm::DeviceArena<float, Memory> arena("moho::rtm::snapshots");
-  moho::rtm::DeviceStore<float, 2, Memory> raw(arena);
+  moho::snapshot::DeviceArena<float, Memory> arena("moho::rtm::snapshots");
+  moho::snapshot::DeviceStore<float, 2, Memory> raw(arena);
   const Contract submits{{"rtm"}, false}, waits{{"rtm"}, true};
   raw.put(exec, wavefield, box, 1);  // the arena takes its memory
   hold(exec, "DeviceStore::put", submits, [&] { raw.put(exec, wavefield, box, 2); });
   hold(exec, "add_to_image", submits, [&] {
-    moho::rtm::add_to_image<float, 2, Memory>(exec, raw.get(exec, 2), meeting.layout, meeting.field,
-                                              meeting.interior, box, 0.5, sums);
+    moho::rtm::add_to_image<float, 2, Memory>(exec, raw.get(exec, 2), correlation.layout,
+                                              correlation.field, correlation.interior, box, 0.5,
+                                              sums);
   });
   for (const char* const codec : {"bits:12", "max:1e-3", "snr:55", "paper:1e-3"}) {
     SCOPED_TRACE(codec);
-    moho::rtm::PackedStore<float, 2, Memory> packed(moho::rtm::parse_codec(codec));
+    moho::snapshot::PackedStore<float, 2, Memory> packed(moho::snapshot::parse_codec(codec));
     hold(exec, "PackedStore::put", waits, [&] { packed.put(exec, wavefield, box, 1); });
     const bool tables = codec[0] == 's' || codec[0] == 'p';
     bool imaged = false;
     hold(exec, "PackedStore::image", tables ? waits : submits,
-         [&] { imaged = packed.image(exec, 1, meeting); });
+         [&] { imaged = packed.image(exec, 1, correlation); });
     EXPECT_EQ(imaged, moho::is_host_memory<Memory> || codec[0] == 'b');
-    moho::rtm::Codec<float, 2, Memory> codec_of(moho::rtm::parse_codec(codec));
-    moho::rtm::Packed<2, Memory> one;
+    moho::snapshot::Codec<float, 2, Memory> codec_of(moho::snapshot::parse_codec(codec));
+    moho::snapshot::Packed<2, Memory> one;
     hold(exec, "Codec::encode", waits,
          [&] { codec_of.encode(exec, wavefield.layout, wavefield.now[0], box, one); });
-    hold(exec, "image_packed", tables ? waits : submits,
-         [&] { moho::rtm::detail::image_packed<float, 2, Memory>(exec, codec_of, one, meeting); });
+    hold(exec, "image_packed", tables ? waits : submits, [&] {
+      moho::snapshot::detail::image_packed<float, 2, Memory>(exec, codec_of, one, correlation);
+    });
     hold(exec, "PackedStore::get", waits, [&] { packed.get(exec, 1); });
   }
 }

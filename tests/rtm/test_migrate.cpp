@@ -4,16 +4,16 @@
 // keep snapshots against plain ones, the identity of inverse scattering, sums and gathers.
 
 #include <moho/rtm/migrate.hpp>
-#include <moho/rtm/replay_store.hpp>
-#include <moho/rtm/reverse.hpp>
-#include <moho/rtm/stores.hpp>
+#include <moho/snapshot/replay_store.hpp>
+#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/stores.hpp>
 
-#include <moho/rtm/expand.hpp>
+#include <moho/domain/expand.hpp>
 
 #include <map>
 #include <memory>
 
-#include "rtm/section.hpp"
+#include "section.hpp"
 
 namespace moho::testing {
 namespace {
@@ -76,8 +76,8 @@ MEMORY_TEST(Diffractor, ComesOutWhereItIs) {
     for (const Medium migrated : {medium, Medium::isotropic}) {
       section.medium = migrated;
       Migrated<T, Memory> migration(section, data);
-      rtm::DeviceArena<T, Memory> arena("snapshots");
-      rtm::DeviceStore<T, 2, Memory> store(arena);
+      snapshot::DeviceArena<T, Memory> arena("snapshots");
+      snapshot::DeviceStore<T, 2, Memory> store(arena);
       migration.run(section, store, migration.options());
       const auto image = values_of<T, Memory>(
           exec, rtm::laplacian<T, 2, Memory>(
@@ -111,36 +111,36 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
   const Section<T, Memory> section(exec, Medium::isotropic, 0.6);
   const auto data = section.data();
   Migrated<T, Memory> whole(section, data), boxed(section, data);
-  rtm::DeviceArena<T, Memory> arena("snapshots");
-  rtm::DeviceStore<T, 2, Memory> store(arena);
+  snapshot::DeviceArena<T, Memory> arena("snapshots");
+  snapshot::DeviceStore<T, 2, Memory> store(arena);
   whole.run(section, store, whole.options());
   for (const auto expansion :
-       {rtm::Expansion::layers, rtm::Expansion::eikonal, rtm::Expansion::amplitude}) {
-    rtm::DomainOptions domain_options;
+       {domain::Expansion::layers, domain::Expansion::eikonal, domain::Expansion::amplitude}) {
+    domain::DomainOptions domain_options;
     domain_options.frequency = boxed.modelling.plan().frequency;
-    const auto domain = rtm::make_domain<T, 2, Memory>(
+    const auto domain = domain::make_domain<T, 2, Memory>(
         expansion, exec, boxed.modelling.propagator(), boxed.modelling.extended_model(),
         boxed.sources, domain_options);
     auto options = boxed.options();
     options.domain = domain.get();
     // the backward leg on the whole grid, and on the boxes
     options.margin = 1000;
-    rtm::DeviceStore<T, 2, Memory> first(arena);
+    snapshot::DeviceStore<T, 2, Memory> first(arena);
     boxed.run(section, first, options);
     const auto expected = boxed.image(section);
     options.margin = 4;
-    rtm::DeviceStore<T, 2, Memory> second(arena);
-    const auto again = rtm::make_domain<T, 2, Memory>(expansion, exec, boxed.modelling.propagator(),
-                                                      boxed.modelling.extended_model(),
-                                                      boxed.sources, domain_options);
+    snapshot::DeviceStore<T, 2, Memory> second(arena);
+    const auto again = domain::make_domain<T, 2, Memory>(
+        expansion, exec, boxed.modelling.propagator(), boxed.modelling.extended_model(),
+        boxed.sources, domain_options);
     options.domain = again.get();
     boxed.run(section, second, options);
-    EXPECT_LT(relative_error(boxed.image(section), expected), 1e-6) << rtm::to_string(expansion);
+    EXPECT_LT(relative_error(boxed.image(section), expected), 1e-6) << domain::to_string(expansion);
     // the boxes of the forward leg cut off what is below rounding, or the amplitude's threshold
     const double bound =
-        expansion == rtm::Expansion::amplitude ? 5e-3 : by_precision<T>(5e-6, 1e-6);
+        expansion == domain::Expansion::amplitude ? 5e-3 : by_precision<T>(5e-6, 1e-6);
     EXPECT_LT(relative_error(boxed.image(section), whole.image(section)), bound)
-        << rtm::to_string(expansion);
+        << domain::to_string(expansion);
     EXPECT_LT(boxed.report.forward.points, 0.9 * whole.report.forward.points);
     EXPECT_LT(boxed.report.backward.points, 0.95 * whole.report.backward.points);
     // R^2 lacks what is outside of the boxes, unless the receivers' leg is stepped everywhere
@@ -148,12 +148,12 @@ MEMORY_TEST(Migration, BoxesOfTheSourceAreEnough) {
       return values_of<T, Memory>(exec, migrated.sums.receiver_illumination);
     };
     EXPECT_GT(relative_error(light(boxed), light(whole)), 1e-3);
-    const auto last = rtm::make_domain<T, 2, Memory>(expansion, exec, boxed.modelling.propagator(),
-                                                     boxed.modelling.extended_model(),
-                                                     boxed.sources, domain_options);
+    const auto last = domain::make_domain<T, 2, Memory>(
+        expansion, exec, boxed.modelling.propagator(), boxed.modelling.extended_model(),
+        boxed.sources, domain_options);
     options.domain = last.get();
     options.complete_receivers = true;
-    rtm::DeviceStore<T, 2, Memory> third(arena);
+    snapshot::DeviceStore<T, 2, Memory> third(arena);
     boxed.run(section, third, options);
     EXPECT_LT(relative_error(light(boxed), light(whole)), by_precision<T>(1e-6, 1e-14));
     EXPECT_LT(relative_error(boxed.image(section), whole.image(section)), bound);
@@ -174,38 +174,38 @@ MEMORY_TEST(Migration, StoresGiveTheSameImage) {
       if (medium == Medium::vti) section.faces.upper[0] = {FaceKind::random, 12};
       Migrated<T, Memory> migration(section, section.data());
       auto options = migration.options(7);
-      std::unique_ptr<rtm::ExpandingDomain<T, 2, Memory>> domain;
+      std::unique_ptr<domain::ExpandingDomain<T, 2, Memory>> domain;
       const auto run = [&](SnapshotStore<T, 2, Memory>& store) {
-        rtm::DomainOptions domain_options;
+        domain::DomainOptions domain_options;
         domain_options.frequency = migration.modelling.plan().frequency;
-        domain = rtm::make_domain<T, 2, Memory>(
-            rtm::Expansion::layers, exec, migration.modelling.propagator(),
+        domain = domain::make_domain<T, 2, Memory>(
+            domain::Expansion::layers, exec, migration.modelling.propagator(),
             migration.modelling.extended_model(), migration.sources, domain_options);
         options.domain = boxes ? domain.get() : nullptr;
         migration.run(section, store, options);
         return migration.image(section);
       };
-      rtm::DeviceArena<T, Memory> arena("snapshots");
-      rtm::HostArena<T, Memory> host_arena("snapshots");
-      rtm::DeviceStore<T, 2, Memory> raw(arena);
+      snapshot::DeviceArena<T, Memory> arena("snapshots");
+      snapshot::HostArena<T, Memory> host_arena("snapshots");
+      snapshot::DeviceStore<T, 2, Memory> raw(arena);
       const auto expected = run(raw);
       EXPECT_GT(largest(expected), 0.0);
       const std::int64_t snapshots = options.steps / options.every;
       {
-        rtm::HostStore<T, 2, Memory> store(exec, host_arena,
-                                           migration.modelling.propagator().grid().size());
+        snapshot::HostStore<T, 2, Memory> store(exec, host_arena,
+                                                migration.modelling.propagator().grid().size());
         EXPECT_EQ(run(store), expected) << "host, " << wave::to_string(medium);
         EXPECT_EQ(migration.report.snapshots.snapshots, snapshots);
       }
       for (const auto& [piece, states] : {std::pair{5, 20}, std::pair{1, 3}, std::pair{4, 0}}) {
-        rtm::ReplayStore<T, 2, Memory> store(exec, migration.forward, arena, snapshots,
-                                             options.every, piece, states);
+        snapshot::ReplayStore<T, 2, Memory> store(exec, migration.forward, arena, snapshots,
+                                                  options.every, piece, states);
         EXPECT_EQ(run(store), expected)
             << "replay of " << piece << " with " << states << ", " << wave::to_string(medium);
         EXPECT_GT(migration.report.snapshots.points, 0.0);
       }
       {
-        rtm::ReverseStore<T, 2, Memory> store(exec, migration.forward, arena);
+        snapshot::ReverseStore<T, 2, Memory> store(exec, migration.forward, arena);
         EXPECT_LT(relative_error(run(store), expected), by_precision<T>(1e-4, 1e-11))
             << "reverse, " << wave::to_string(medium);
       }
@@ -231,8 +231,8 @@ MEMORY_TEST(Migration, InverseScatteringIsHalfTheLaplacian) {
       to_s.push_back(static_cast<double>(source[static_cast<std::size_t>(n)]));
     }
   };
-  rtm::DeviceArena<T, Memory> arena("snapshots");
-  rtm::DeviceStore<T, 2, Memory> store(arena);
+  snapshot::DeviceArena<T, Memory> arena("snapshots");
+  snapshot::DeviceStore<T, 2, Memory> store(arena);
   migration.run(section, store, options);
   const std::int64_t last = s.rbegin()->first;
   std::vector<double> direct(static_cast<std::size_t>(interior.size()), 0.0);
@@ -276,8 +276,8 @@ MEMORY_TEST(Migration, InverseScatteringIsHalfTheLaplacian) {
 MEMORY_TEST(Migration, OffsetZeroIsTheImage) {
   Section<T, Memory> section(exec, Medium::isotropic, 0.5);
   Migrated<T, Memory> migration(section, section.data());
-  rtm::DeviceArena<T, Memory> arena("snapshots");
-  rtm::DeviceStore<T, 2, Memory> store(arena);
+  snapshot::DeviceArena<T, Memory> arena("snapshots");
+  snapshot::DeviceStore<T, 2, Memory> store(arena);
   rtm::OffsetOptions<2> offsets;
   offsets.columns = {{40, 0}, {58, 0}};
   offsets.largest = 8;
@@ -306,8 +306,8 @@ MEMORY_TEST(Migration, ReciprocalShotsGiveTheSameImage) {
   std::vector<std::vector<double>> images;
   for (int way = 0; way < 2; ++way) {
     Migrated<T, Memory> migration(section, section.data());
-    rtm::DeviceArena<T, Memory> arena("snapshots");
-    rtm::DeviceStore<T, 2, Memory> store(arena);
+    snapshot::DeviceArena<T, Memory> arena("snapshots");
+    snapshot::DeviceStore<T, 2, Memory> store(arena);
     migration.run(section, store, migration.options(1));
     images.push_back(migration.image(section));
     std::swap(section.shot.sources, section.shot.receivers);
@@ -318,8 +318,8 @@ MEMORY_TEST(Migration, ReciprocalShotsGiveTheSameImage) {
 MEMORY_TEST(Migration, RefusesBadOptions) {
   Section<T, Memory> section(exec, Medium::isotropic, 0.1);
   Migrated<T, Memory> migration(section, section.data());
-  rtm::DeviceArena<T, Memory> arena("snapshots");
-  rtm::DeviceStore<T, 2, Memory> store(arena);
+  snapshot::DeviceArena<T, Memory> arena("snapshots");
+  snapshot::DeviceStore<T, 2, Memory> store(arena);
   auto options = migration.options();
   options.every = 0;
   EXPECT_THROW(migration.run(section, store, options), InputError);

@@ -4,9 +4,9 @@
 // and imaged; by threads of the host; in files; against plain snapshots; what fails, and that
 // nobody is left waiting.
 
-#include <moho/rtm/expand.hpp>
-#include <moho/rtm/packed_store.hpp>
-#include <moho/rtm/threaded_store.hpp>
+#include <moho/domain/expand.hpp>
+#include <moho/snapshot/packed_store.hpp>
+#include <moho/snapshot/threaded_store.hpp>
 
 #include <unistd.h>
 #include <cmath>
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "rtm/section.hpp"
+#include "section.hpp"
 
 namespace moho::testing {
 namespace {
@@ -35,10 +35,10 @@ class ByGet : public SnapshotStore<T, Dim, Memory> {
     m_store.put(exec, wavefield, box, time);
   }
   void turn(const Instance<Memory>& exec) override { m_store.turn(exec); }
-  rtm::Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override {
+  snapshot::Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override {
     return m_store.get(exec, time);
   }
-  rtm::SnapshotReport report() const override { return m_store.report(); }
+  snapshot::SnapshotReport report() const override { return m_store.report(); }
 
  private:
   SnapshotStore<T, Dim, Memory>& m_store;
@@ -70,18 +70,18 @@ MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
     }
     return sums;
   };
-  rtm::DeviceArena<T, Memory> arena("snapshots");
-  rtm::DeviceStore<T, 2, Memory> raw(arena);
+  snapshot::DeviceArena<T, Memory> arena("snapshots");
+  snapshot::DeviceStore<T, 2, Memory> raw(arena);
   const auto expected = run(raw, {});
   for (const std::string codec : {"snr:55", "max:1e-3", "bits:12", "bits:16", "paper:1e-3"}) {
-    const rtm::CodecOptions how = rtm::parse_codec(codec);
-    rtm::PackedStore<T, 2, Memory> one(how), two(how);
+    const snapshot::CodecOptions how = snapshot::parse_codec(codec);
+    snapshot::PackedStore<T, 2, Memory> one(how), two(how);
     ByGet<T, 2, Memory> by_get(two);
     const auto fused = run(one, {});
     // no room was taken for a decoded snapshot; devices decode first, but for blocks
     EXPECT_EQ(migration.report.snapshots.device_bytes ==
                   static_cast<std::size_t>(migration.report.snapshots.kept_bytes),
-              is_host_memory<Memory> || how.mode == rtm::CodecMode::blocks);
+              is_host_memory<Memory> || how.mode == snapshot::CodecMode::blocks);
     const auto apart = run(by_get, {});
     EXPECT_GT(migration.report.snapshots.device_bytes,
               static_cast<std::size_t>(migration.report.snapshots.kept_bytes));
@@ -93,7 +93,7 @@ MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
     if (codec != "snr:55" && codec != "bits:12") continue;
     const std::filesystem::path folder = scratch("fused");
     {
-      rtm::FileStore<T, 2, Memory> files(folder, migration.modelling.plan().grid, how);
+      snapshot::FileStore<T, 2, Memory> files(folder, migration.modelling.plan().grid, how);
       const auto from_files = run(files, {});
       for (std::size_t n = 0; n < fused.size(); ++n) EXPECT_EQ(from_files[n], fused[n]) << codec;
     }
@@ -103,13 +103,13 @@ MEMORY_TEST(PackedStores, DecodingAndImagingAreOneKernel) {
   rtm::OffsetOptions<2> offsets;
   offsets.columns = {{50, 0}, {58, 0}};
   offsets.largest = 6;
-  const rtm::CodecOptions how = rtm::parse_codec("bits:16");
-  rtm::PackedStore<T, 2, Memory> packed(how);
+  const snapshot::CodecOptions how = snapshot::parse_codec("bits:16");
+  snapshot::PackedStore<T, 2, Memory> packed(how);
   run(packed, offsets);
   const auto gather = download(exec, migration.sums.offsets);
   EXPECT_GT(migration.report.snapshots.device_bytes,
             static_cast<std::size_t>(migration.report.snapshots.kept_bytes));
-  rtm::DeviceStore<T, 2, Memory> again(arena);
+  snapshot::DeviceStore<T, 2, Memory> again(arena);
   run(again, offsets);
   const auto plain = download(exec, migration.sums.offsets);
   double most = 0.0, off = 0.0;
@@ -127,26 +127,26 @@ MEMORY_TEST(PackedStores, ThreadsOfTheHostGiveTheSameImage) {
     Migrated<T, Memory> migration(section, section.data());
     auto options = migration.options(7);
     const auto run = [&](SnapshotStore<T, 2, Memory>& store) {
-      rtm::DomainOptions domain_options;
+      domain::DomainOptions domain_options;
       domain_options.frequency = migration.modelling.plan().frequency;
-      const auto domain = rtm::make_domain<T, 2, Memory>(
-          rtm::Expansion::layers, exec, migration.modelling.propagator(),
+      const auto domain = domain::make_domain<T, 2, Memory>(
+          domain::Expansion::layers, exec, migration.modelling.propagator(),
           migration.modelling.extended_model(), migration.sources, domain_options);
       options.domain = domain.get();
       migration.run(section, store, options);
       return migration.image(section);
     };
     const std::int64_t largest = migration.modelling.propagator().interior().size();
-    rtm::HostArena<T, Memory> arena("buffers", 1 << 16);
+    snapshot::HostArena<T, Memory> arena("buffers", 1 << 16);
     for (const std::string codec : {"snr:55", "max:1e-3", "bits:12"}) {
-      const rtm::CodecOptions how = rtm::parse_codec(codec);
-      rtm::PackedStore<T, 2, Memory> packed(how);
+      const snapshot::CodecOptions how = snapshot::parse_codec(codec);
+      snapshot::PackedStore<T, 2, Memory> packed(how);
       const auto expected = run(packed);
       const auto kept = migration.report.snapshots;
       std::vector<double> first;
       for (const int threads : {1, 2, 3}) {
         Timeline timeline;
-        rtm::ThreadedStore<T, 2, Memory> store(exec, arena, largest, how, threads, &timeline);
+        snapshot::ThreadedStore<T, 2, Memory> store(exec, arena, largest, how, threads, &timeline);
         const auto image = run(store);
         // as compressed by the run itself; modes of fixed bytes have them everywhere
         EXPECT_LT(relative_error(image, expected),
@@ -177,10 +177,10 @@ MEMORY_TEST(PackedStores, ThreadsThatFailEndTheShot) {
   const auto& propagator = migration.modelling.propagator();
   auto& wavefield = migration.modelling.wavefield();
   const Box<2> box = propagator.interior();
-  rtm::HostArena<T, Memory> arena("buffers", 1 << 16);
-  const rtm::CodecOptions how = rtm::parse_codec("bits:12");
+  snapshot::HostArena<T, Memory> arena("buffers", 1 << 16);
+  const snapshot::CodecOptions how = snapshot::parse_codec("bits:12");
   for (const int threads : {1, 2}) {
-    rtm::ThreadedStore<T, 2, Memory> store(exec, arena, box.size(), how, threads);
+    snapshot::ThreadedStore<T, 2, Memory> store(exec, arena, box.size(), how, threads);
     fill(exec, wavefield.now[0], std::numeric_limits<T>::quiet_NaN());
     const auto put_all = [&] {
       for (std::int64_t time = 1; time < 20; ++time) store.put(exec, wavefield, box, time);
@@ -196,7 +196,7 @@ MEMORY_TEST(PackedStores, ThreadsThatFailEndTheShot) {
   }
   fill(exec, wavefield.now[0], T(1));
   for (const bool turned : {false, true}) {
-    rtm::ThreadedStore<T, 2, Memory> store(exec, arena, box.size(), how, 2);
+    snapshot::ThreadedStore<T, 2, Memory> store(exec, arena, box.size(), how, 2);
     for (std::int64_t time = 1; time < 10; ++time) store.put(exec, wavefield, box, time);
     if (!turned) continue;
     store.turn(exec);
@@ -204,7 +204,8 @@ MEMORY_TEST(PackedStores, ThreadsThatFailEndTheShot) {
     EXPECT_EQ(last.box, box);
     EXPECT_THROW(store.get(exec, 100), Error);
   }
-  EXPECT_THROW((rtm::ThreadedStore<T, 2, Memory>(exec, arena, box.size(), how, 0)), InputError);
+  EXPECT_THROW((snapshot::ThreadedStore<T, 2, Memory>(exec, arena, box.size(), how, 0)),
+               InputError);
 }
 
 }  // namespace

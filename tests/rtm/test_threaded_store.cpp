@@ -3,7 +3,7 @@
 // Threads that compress snapshots, on a machine without memory: the caller is told, and does not
 // wait.
 
-#include <moho/rtm/threaded_store.hpp>
+#include <moho/snapshot/threaded_store.hpp>
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 #include <string>
 #include <thread>
 
-#include "rtm/section.hpp"
+#include "section.hpp"
 
 namespace {
 std::atomic<bool> starved{false};  // threads that are not spared get no memory
@@ -100,12 +100,12 @@ TEST(ThreadedStore, TellsThatItsThreadsAreGone) {
   auto modelling = section.modelling(0.0);
   fill(exec, modelling.wavefield().now[0], T(1));
   const Box<2> box = modelling.propagator().interior();
-  rtm::HostArena<T, Memory> arena("buffers", 1 << 16);
+  snapshot::HostArena<T, Memory> arena("buffers", 1 << 16);
   for (const int threads : {1, 2}) {
     const Watchdog watchdog;
     Timeline timeline;
-    rtm::ThreadedStore<T, 2, Memory> store(exec, arena, box.size(), rtm::parse_codec("bits:12"),
-                                           threads, &timeline);
+    snapshot::ThreadedStore<T, 2, Memory> store(
+        exec, arena, box.size(), snapshot::parse_codec("bits:12"), threads, &timeline);
     for (std::int64_t time = 1; time < 10; ++time) {
       store.put(exec, modelling.wavefield(), box, time);
     }

@@ -7,6 +7,6 @@
 #include <moho/fwi/extended_image.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/fwi/gradient_memory.hpp>
-#include <moho/fwi/lbfgs.hpp>
 #include <moho/fwi/misfit.hpp>
 #include <moho/fwi/stream_gradient.hpp>
+#include <moho/optimize/lbfgs.hpp>

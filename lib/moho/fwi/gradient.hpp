@@ -12,11 +12,11 @@
 #include <moho/fwi/gradient_types.hpp>
 #include <moho/fwi/lambda_steps.hpp>
 #include <moho/fwi/scale_products.hpp>
-#include <moho/rtm/leg.hpp>
-#include <moho/rtm/snapshot.hpp>
+#include <moho/snapshot/snapshot.hpp>
 #include <moho/wave/adjoint.hpp>
 #include <moho/wave/not_finite.hpp>
 #include <moho/wave/operators.hpp>
+#include <moho/wave/source_term.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -61,7 +61,8 @@ class ShotGradients {
 
   /// Fields of snapshots in the store: 1 p, 2 p and q.
   int fields() const { return m_propagator->scheme().fields(); }
-  /// Nodes beyond the model that the source's snapshots have to hold: rtm::ReverseOptions::outside.
+  /// Nodes beyond the model that the source's snapshots have to hold:
+  /// snapshot::ReverseOptions::outside.
   std::int64_t outside() const { return m_outside; }
   /// The nodes of the sums, in the grid with layers.
   const Box<Dim>& box() const { return m_box; }
@@ -84,10 +85,10 @@ class ShotGradients {
   /// longer finite; what the store and the misfit throw
   ShotGradientReport<Dim> add(const InstanceOf<Memory>& exec,
                               wave::Wavefield<T, Dim, Memory>& wavefield,
-                              const rtm::Leg<T, Dim, Memory>& forward,
+                              const wave::SourceTerm<T, Dim, Memory>& forward,
                               const wave::PointSet<T, Dim, Memory>& receivers,
                               const ShotMisfit<T, Memory>& misfit,
-                              rtm::SnapshotStore<T, Dim, Memory>& store,
+                              snapshot::SnapshotStore<T, Dim, Memory>& store,
                               const ShotGradientOptions<T, Dim, Memory>& options);
 
   /// \brief The derivatives of the sum of the misfits by the parameters of the model: vp, and those
@@ -108,15 +109,15 @@ class ShotGradients {
   Box<Dim> snapshot_box() const {
     return intersection(m_box.grown(m_outside), whole_box(m_propagator->grid()));
   }
-  void source_leg(const Instance<Memory>& exec, const rtm::Leg<T, Dim, Memory>& leg,
-                  Wave& wavefield, rtm::SnapshotStore<T, Dim, Memory>& store, int number,
+  void source_leg(const Instance<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg,
+                  Wave& wavefield, snapshot::SnapshotStore<T, Dim, Memory>& store, int number,
                   const ShotGradientOptions<T, Dim, Memory>& options, const Box<Dim>& kept,
                   const std::function<void(std::int64_t)>& present,
                   ShotGradientReport<Dim>& report) const;
   detail::AddScale<T, Dim> scale_sums(const detail::SourceValues<T, Dim>& source) const;
   void add_buoyancy(const Instance<Memory>& exec, const Wave& adjoint);
   void add_anisotropy(const Instance<Memory>& exec, const Wave& adjoint,
-                      const rtm::Leg<T, Dim, Memory>& forward,
+                      const wave::SourceTerm<T, Dim, Memory>& forward,
                       const detail::SourceValues<T, Dim>& source, std::int64_t time);
   void put_source(const Instance<Memory>& exec, const detail::SourceValues<T, Dim>& source);
   Field<T, Dim, Memory> folded(const Instance<Memory>& exec, const Grid<Dim>& grid,
@@ -228,8 +229,8 @@ std::size_t ShotGradients<T, Dim, Memory>::bytes() const {
 // Runs a leg of the source and hands its wavefield to the store.
 template <class T, int Dim, class Memory>
 void ShotGradients<T, Dim, Memory>::source_leg(
-    const Instance<Memory>& exec, const rtm::Leg<T, Dim, Memory>& leg, Wave& wavefield,
-    rtm::SnapshotStore<T, Dim, Memory>& store, int number,
+    const Instance<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg, Wave& wavefield,
+    snapshot::SnapshotStore<T, Dim, Memory>& store, int number,
     const ShotGradientOptions<T, Dim, Memory>& options, const Box<Dim>& kept,
     const std::function<void(std::int64_t)>& present, ShotGradientReport<Dim>& report) const {
   wavefield.clear(exec);
@@ -255,9 +256,11 @@ void ShotGradients<T, Dim, Memory>::source_leg(
 
 template <class T, int Dim, class Memory>
 ShotGradientReport<Dim> ShotGradients<T, Dim, Memory>::add(
-    const InstanceOf<Memory>& exec, Wave& wavefield, const rtm::Leg<T, Dim, Memory>& forward,
+    const InstanceOf<Memory>& exec, Wave& wavefield,
+    const wave::SourceTerm<T, Dim, Memory>& forward,
     const wave::PointSet<T, Dim, Memory>& receivers, const ShotMisfit<T, Memory>& misfit,
-    rtm::SnapshotStore<T, Dim, Memory>& store, const ShotGradientOptions<T, Dim, Memory>& options) {
+    snapshot::SnapshotStore<T, Dim, Memory>& store,
+    const ShotGradientOptions<T, Dim, Memory>& options) {
   const Instance<Memory>& instance = exec;
   if (options.extended != nullptr && !(options.extended->box() == m_box)) {
     throw InputError(concat("extended: its nodes are ", box_string(options.extended->box()),
@@ -452,7 +455,7 @@ void ShotGradients<T, Dim, Memory>::add_buoyancy(const Instance<Memory>& exec,
 template <class T, int Dim, class Memory>
 void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
                                                    const Wave& adjoint,
-                                                   const rtm::Leg<T, Dim, Memory>& forward,
+                                                   const wave::SourceTerm<T, Dim, Memory>& forward,
                                                    const detail::SourceValues<T, Dim>& source,
                                                    std::int64_t time) {
   const auto& propagator = *m_propagator;

@@ -6,7 +6,7 @@
 /// extended images.
 
 #include <moho/fwi/extended_image.hpp>
-#include <moho/rtm/reverse.hpp>
+#include <moho/snapshot/reverse.hpp>
 #include <moho/wave/scheme.hpp>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ SourceFieldBytes source_field_bytes(const wave::Scheme<T, Dim, Memory>& scheme,
   SourceFieldBytes bytes;
   bytes.shell =
       each * static_cast<double>(steps) *
-          static_cast<double>(rtm::ReverseStore<T, Dim, Memory>::kept_nodes(scheme, outside)) +
+          static_cast<double>(snapshot::ReverseStore<T, Dim, Memory>::kept_nodes(scheme, outside)) +
       state + snapshot;
   bytes.random = snapshot;
   bytes.stored = snapshot * count;

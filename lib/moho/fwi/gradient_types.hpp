@@ -5,10 +5,10 @@
 /// \brief What gradients of shots are asked, and what they report.
 
 #include <moho/fwi/extended_image.hpp>
-#include <moho/rtm/leg.hpp>
-#include <moho/rtm/snapshot.hpp>
+#include <moho/snapshot/snapshot.hpp>
 #include <moho/wave/points.hpp>
 #include <moho/wave/run.hpp>
+#include <moho/wave/source_term.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -35,7 +35,7 @@ struct ShotGradientOptions {
   /// \brief The source's leg whose wavefield is correlated, where it is not the one that data are
   /// modelled with: behind random layers, which it can be run back from. Its model has to be the
   /// same, its grid may have other layers. The store belongs to it.
-  const rtm::Leg<T, Dim, Memory>* source = nullptr;
+  const wave::SourceTerm<T, Dim, Memory>* source = nullptr;
   /// Gets the products at points apart, too, of p and of q, if it is there: an image of box().
   ExtendedImage<T, Dim, Memory>* extended = nullptr;
   /// Called about twice a second with how far a leg has come: 0 forward, 1 the source's own, 2
@@ -50,7 +50,7 @@ struct ShotGradientReport {
   double forward_seconds = 0.0;   ///< of modelling
   double backward_seconds = 0.0;  ///< of the adjoint field, the source's again and the products
   double points = 0.0;            ///< nodes stepped, of all wavefields
-  rtm::SnapshotReport snapshots;  ///< what keeping the source's wavefield took
+  snapshot::SnapshotReport snapshots;  ///< what keeping the source's wavefield took
 };
 
 }  // namespace moho::fwi

@@ -10,7 +10,7 @@
 #include <moho/core/launch_box.hpp>
 #include <moho/fwi/gradient_kernels.hpp>
 #include <moho/fwi/march_start.hpp>
-#include <moho/rtm/snapshot.hpp>
+#include <moho/snapshot/snapshot.hpp>
 #include <moho/wave/operators.hpp>
 
 #include <cstdint>
@@ -28,8 +28,8 @@ using wave::detail::Stencil;
 /// \param shift from nodes of the store's grid to those that are wanted
 template <class T, int Dim, class Memory>
 SourceValues<T, Dim> source_values(const Instance<Memory>& exec,
-                                   rtm::SnapshotStore<T, Dim, Memory>& store, std::int64_t time,
-                                   int fields, const Index<Dim>& shift) {
+                                   snapshot::SnapshotStore<T, Dim, Memory>& store,
+                                   std::int64_t time, int fields, const Index<Dim>& shift) {
   SourceValues<T, Dim> result{};
   if (const auto* field = store.present_at(exec, time, result.box)) {
     for (int f = 0; f < fields; ++f) {
@@ -37,7 +37,7 @@ SourceValues<T, Dim> source_values(const Instance<Memory>& exec,
     }
     result.values.strides = field->layout.strides;
   } else {
-    const rtm::Snapshot<T, Dim, Memory> snapshot = store.get(exec, time);
+    const snapshot::Snapshot<T, Dim, Memory> snapshot = store.get(exec, time);
     result.box = snapshot.box;
     for (int f = 0; f < fields; ++f) {
       result.fields[f] = snapshot.values.data() + f * snapshot.box.size();

@@ -8,8 +8,8 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/core/launch_box.hpp>
-#include <moho/rtm/quad.hpp>
-#include <moho/rtm/snapshot.hpp>
+#include <moho/snapshot/correlation.hpp>
+#include <moho/snapshot/snapshot.hpp>
 #include <moho/wave/layout.hpp>
 
 #include <cstdint>
@@ -57,6 +57,22 @@ template <class T, int Dim, class Memory>
 ImageSums<T, Dim, Memory> make_image(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                                      const OffsetOptions<Dim>& offsets = {});
 
+/// The operands of one imaging step that adds to the sums of an image.
+template <class T, int Dim, class Memory>
+snapshot::Correlation<T, Dim, Memory> correlation(const wave::Layout<Dim>& layout,
+                                                  const wave::Storage<const T, Memory>& field,
+                                                  const Box<Dim>& interior, double weight,
+                                                  const ImageSums<T, Dim, Memory>& sums) {
+  return {layout,
+          field,
+          interior,
+          weight,
+          sums.grid,
+          sums.image.data(),
+          sums.source_illumination.data(),
+          sums.receiver_illumination.data()};
+}
+
 /// \brief Adds a snapshot and the receivers' wavefield at the same time to the sums.
 /// \param exec where the work is submitted
 /// \param snapshot of the source's wavefield
@@ -66,7 +82,8 @@ ImageSums<T, Dim, Memory> make_image(const InstanceOf<Memory>& exec, const Grid<
 /// \param weight of the product: the time between snapshots
 /// \param sums that are added to
 template <class T, int Dim, class Memory>
-void add_to_image(const InstanceOf<Memory>& exec, const Snapshot<T, Dim, Memory>& snapshot,
+void add_to_image(const InstanceOf<Memory>& exec,
+                  const snapshot::Snapshot<T, Dim, Memory>& snapshot,
                   const wave::Layout<Dim>& layout, const wave::Storage<const T, Memory>& field,
                   const Box<Dim>& interior, const Box<Dim>& box, double weight,
                   const ImageSums<T, Dim, Memory>& sums);
@@ -112,90 +129,10 @@ std::vector<double> angle_gather(const std::vector<double>& gather, std::int64_t
 
 namespace detail {
 
-/// Adds the products of values of the source's wavefield, wherever they come from.
-template <class T, int Dim>
-struct AddProducts {
-  const T* field;
-  wave::Layout<Dim> layout;
-  Index<Dim> shift;  ///< of the model's first node
-  Grid<Dim> grid;
-  T weight;
-  T *image, *source, *receiver;
-
-  /// Of a meeting.
-  template <class Memory>
-  static AddProducts of(const Meeting<T, Dim, Memory>& meeting) {
-    AddProducts result{};
-    result.field = meeting.field.data();
-    result.layout = meeting.layout;
-    result.shift = meeting.interior.lower;
-    result.grid = meeting.sums.grid;
-    result.weight = static_cast<T>(meeting.weight);
-    result.image = meeting.sums.image.data();
-    result.source = meeting.sums.source_illumination.data();
-    result.receiver = meeting.sums.receiver_illumination.data();
-    return result;
-  }
-
-  /// The node of the sums.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t at(const Index<Dim>& node) const {
-    std::int64_t to = 0;
-    for (int d = 0; d < Dim; ++d) to = to * grid.extents[d] + (node[d] - shift[d]);
-    return to;
-  }
-  /// A value at a node.
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Index<Dim>& node, T s) const {
-    const std::int64_t to = at(node);
-    const T r = field[layout.flat(node)];
-    image[to] += weight * s * r;
-    source[to] += weight * s * s;
-    receiver[to] += weight * r * r;
-  }
-  /// What is at four nodes before their values are added.
-  struct Before {
-    Quad<T> r, image, source, receiver;
-  };
-  KOKKOS_FORCEINLINE_FUNCTION Before before(const Index<Dim>& node) const {
-    const std::int64_t to = at(node);
-    return {load_quad(field + layout.flat(node)), load_quad(image + to), load_quad(source + to),
-            load_quad(receiver + to)};
-  }
-  /// Values at four nodes that follow each other along the last axis.
-  KOKKOS_FORCEINLINE_FUNCTION void four(const Index<Dim>& node, Before sums,
-                                        const Quad<T>& values) const {
-    const std::int64_t to = at(node);
-    MOHO_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      const T s = values.at[k], r = sums.r.at[k];
-      sums.image.at[k] += weight * s * r;
-      sums.source.at[k] += weight * s * s;
-      sums.receiver.at[k] += weight * r * r;
-    }
-    store_quad(image + to, sums.image);
-    store_quad(source + to, sums.source);
-    store_quad(receiver + to, sums.receiver);
-  }
-  /// Values times `down` at nodes that follow each other along the last axis.
-  KOKKOS_FORCEINLINE_FUNCTION void row(const Index<Dim>& first, int count,
-                                       const float* KOKKOS_RESTRICT values, T down) const {
-    const std::int64_t to = at(first);
-    const T* KOKKOS_RESTRICT const r = field + layout.flat(first);
-    T* KOKKOS_RESTRICT const i = image + to;
-    T* KOKKOS_RESTRICT const si = source + to;
-    T* KOKKOS_RESTRICT const ri = receiver + to;
-    for (int k = 0; k < count; ++k) {
-      const T s = static_cast<T>(values[k]) * down;
-      i[k] += weight * s * r[k];
-      si[k] += weight * s * s;
-      ri[k] += weight * r[k] * r[k];
-    }
-  }
-};
-
 /// Adds the products of a snapshot that is in memory, at a node.
 template <class T, int Dim>
 struct AddSnapshot {
-  AddProducts<T, Dim> add;
+  snapshot::kernel::PointProducts<T, Dim> add;
   const T* snapshot;
   Box<Dim> box;  ///< of the snapshot
   Index<Dim> strides;
@@ -211,7 +148,7 @@ struct AddSnapshot {
 /// Adds R^2 at a node.
 template <class T, int Dim>
 struct AddReceiver {
-  AddProducts<T, Dim> add;
+  snapshot::kernel::PointProducts<T, Dim> add;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
     const T r = add.field[add.layout.flat(node)];
@@ -339,16 +276,17 @@ ImageSums<T, Dim, Memory> make_image(const InstanceOf<Memory>& exec, const Grid<
 }
 
 template <class T, int Dim, class Memory>
-void add_to_image(const InstanceOf<Memory>& exec, const Snapshot<T, Dim, Memory>& snapshot,
+void add_to_image(const InstanceOf<Memory>& exec,
+                  const snapshot::Snapshot<T, Dim, Memory>& snapshot,
                   const wave::Layout<Dim>& layout, const wave::Storage<const T, Memory>& field,
                   const Box<Dim>& interior, const Box<Dim>& box, double weight,
                   const ImageSums<T, Dim, Memory>& sums) {
   const Box<Dim> both = intersection(intersection(snapshot.box, box), interior);
   if (both.empty()) return;
-  const detail::AddSnapshot<T, Dim> functor{detail::AddProducts<T, Dim>::of(Meeting<T, Dim, Memory>{
-                                                layout, field, interior, weight, sums}),
-                                            snapshot.values.data(), snapshot.box,
-                                            dense_strides(snapshot.box)};
+  const detail::AddSnapshot<T, Dim> functor{
+      snapshot::kernel::PointProducts<T, Dim>::of(
+          correlation<T, Dim, Memory>(layout, field, interior, weight, sums)),
+      snapshot.values.data(), snapshot.box, dense_strides(snapshot.box)};
   launch_box("moho::rtm::image", Instance<Memory>(exec), both, functor);
   if (sums.offset_options.count() == 0) return;
   detail::AddOffsets<T, Dim, Memory> offsets{functor,
@@ -368,8 +306,8 @@ void add_receiver_illumination(const InstanceOf<Memory>& exec, const wave::Layou
                                const wave::Storage<const T, Memory>& field,
                                const Box<Dim>& interior, const Box<Dim>& box, double weight,
                                const ImageSums<T, Dim, Memory>& sums) {
-  const detail::AddReceiver<T, Dim> functor{detail::AddProducts<T, Dim>::of(
-      Meeting<T, Dim, Memory>{layout, field, interior, weight, sums})};
+  const detail::AddReceiver<T, Dim> functor{snapshot::kernel::PointProducts<T, Dim>::of(
+      correlation<T, Dim, Memory>(layout, field, interior, weight, sums))};
   const auto add = [&](const Box<Dim>& nodes) {
     if (nodes.empty()) return;
     launch_box("moho::rtm::receiver_illumination", Instance<Memory>(exec), nodes, functor);
@@ -424,9 +362,9 @@ Field<T, Dim, Memory> normalised(const InstanceOf<Memory>& exec, const Grid<Dim>
   prefix template ImageSums<T, Dim, Memory> make_image<T, Dim, Memory>(                         \
       const Instance<Memory>&, const Grid<Dim>&, const OffsetOptions<Dim>&);                    \
   prefix template void add_to_image<T, Dim, Memory>(                                            \
-      const Instance<Memory>&, const Snapshot<T, Dim, Memory>&, const wave::Layout<Dim>&,       \
-      const wave::Storage<const T, Memory>&, const Box<Dim>&, const Box<Dim>&, double,          \
-      const ImageSums<T, Dim, Memory>&);                                                        \
+      const Instance<Memory>&, const snapshot::Snapshot<T, Dim, Memory>&,                       \
+      const wave::Layout<Dim>&, const wave::Storage<const T, Memory>&, const Box<Dim>&,         \
+      const Box<Dim>&, double, const ImageSums<T, Dim, Memory>&);                               \
   prefix template void add_receiver_illumination<T, Dim, Memory>(                               \
       const Instance<Memory>&, const wave::Layout<Dim>&, const wave::Storage<const T, Memory>&, \
       const Box<Dim>&, const Box<Dim>&, double, const ImageSums<T, Dim, Memory>&);              \

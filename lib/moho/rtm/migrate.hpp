@@ -6,9 +6,9 @@
 
 #include <moho/core/instances.hpp>
 #include <moho/rtm/image.hpp>
-#include <moho/rtm/leg.hpp>
-#include <moho/rtm/snapshot.hpp>
+#include <moho/snapshot/snapshot.hpp>
 #include <moho/wave/not_finite.hpp>
+#include <moho/wave/source_term.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +31,7 @@ struct MigrateOptions {
   /// Called about twice a second with how far a leg has come: 0 forward, 1 backward.
   std::function<void(int leg, const wave::ShotProgress&)> progress = {};
   /// Called with the wavefields of both legs whenever a snapshot is imaged: for pictures.
-  std::function<void(const Snapshot<T, Dim, Memory>& snapshot,
+  std::function<void(const snapshot::Snapshot<T, Dim, Memory>& snapshot,
                      const wave::Wavefield<T, Dim, Memory>& receivers, std::int64_t time)>
       imaged = {};
 };
@@ -39,10 +39,10 @@ struct MigrateOptions {
 /// What migrate_shot() did.
 template <int Dim>
 struct MigrateReport {
-  wave::RunReport<Dim> forward;   ///< of the source's leg
-  wave::RunReport<Dim> backward;  ///< of the receivers' leg
-  SnapshotReport snapshots;       ///< what keeping snapshots took
-  double seconds = 0.0;           ///< of both legs
+  wave::RunReport<Dim> forward;        ///< of the source's leg
+  wave::RunReport<Dim> backward;       ///< of the receivers' leg
+  snapshot::SnapshotReport snapshots;  ///< what keeping snapshots took
+  double seconds = 0.0;                ///< of both legs
 };
 
 /// \brief Migrates a shot: the source's wavefield forwards in time, the receivers' data backwards,
@@ -68,18 +68,24 @@ struct MigrateReport {
 /// \throws InputError for options that make no sense, wave::NotFinite when a wavefield is no longer
 /// finite, and what the store throws
 template <class T, int Dim, class Memory>
-MigrateReport<Dim> migrate_shot(
-    const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
-    wave::Wavefield<T, Dim, Memory>& wavefield, const Leg<T, Dim, Memory>& forward,
-    const Leg<T, Dim, Memory>& backward, SnapshotStore<T, Dim, Memory>& store,
-    const MigrateOptions<T, Dim, Memory>& options, const ImageSums<T, Dim, Memory>& sums);
+MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
+                                const wave::Propagator<T, Dim, Memory>& propagator,
+                                wave::Wavefield<T, Dim, Memory>& wavefield,
+                                const wave::SourceTerm<T, Dim, Memory>& forward,
+                                const wave::SourceTerm<T, Dim, Memory>& backward,
+                                snapshot::SnapshotStore<T, Dim, Memory>& store,
+                                const MigrateOptions<T, Dim, Memory>& options,
+                                const ImageSums<T, Dim, Memory>& sums);
 
 template <class T, int Dim, class Memory>
-MigrateReport<Dim> migrate_shot(
-    const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
-    wave::Wavefield<T, Dim, Memory>& wavefield, const Leg<T, Dim, Memory>& forward,
-    const Leg<T, Dim, Memory>& backward, SnapshotStore<T, Dim, Memory>& store,
-    const MigrateOptions<T, Dim, Memory>& options, const ImageSums<T, Dim, Memory>& sums) {
+MigrateReport<Dim> migrate_shot(const InstanceOf<Memory>& exec,
+                                const wave::Propagator<T, Dim, Memory>& propagator,
+                                wave::Wavefield<T, Dim, Memory>& wavefield,
+                                const wave::SourceTerm<T, Dim, Memory>& forward,
+                                const wave::SourceTerm<T, Dim, Memory>& backward,
+                                snapshot::SnapshotStore<T, Dim, Memory>& store,
+                                const MigrateOptions<T, Dim, Memory>& options,
+                                const ImageSums<T, Dim, Memory>& sums) {
   if (options.steps < 1 || options.every < 1 || options.every > options.steps) {
     throw InputError(concat("snapshots every ", options.every, " of ", options.steps,
                             " steps (allowed: 1 to the number of steps): migrate longer, or keep "
@@ -131,10 +137,15 @@ MigrateReport<Dim> migrate_shot(
                                                 kept, weight, sums);
     }
     if (kept.empty()) return;
-    const Meeting<T, Dim, Memory> meeting{wavefield.layout, wavefield.now[0], interior, weight,
-                                          sums};
-    if (!options.imaged && store.image(instance, time, meeting)) return;
-    const Snapshot<T, Dim, Memory> snapshot = store.get(instance, time);
+    // offset gathers combine values at different nodes, which no store adds
+    const bool point_products = !options.imaged && sums.offset_options.count() == 0;
+    if (point_products &&
+        store.image(instance, time,
+                    correlation<T, Dim, Memory>(wavefield.layout, wavefield.now[0], interior,
+                                                weight, sums))) {
+      return;
+    }
+    const snapshot::Snapshot<T, Dim, Memory> snapshot = store.get(instance, time);
     add_to_image<T, Dim, Memory>(exec, snapshot, wavefield.layout, wavefield.now[0], interior,
                                  interior, weight, sums);
     if (options.imaged) options.imaged(snapshot, wavefield, time);
@@ -152,12 +163,12 @@ MigrateReport<Dim> migrate_shot(
 }  // namespace moho::rtm
 
 /// \cond
-#define MOHO_RTM_MIGRATE(prefix, T, Dim, Memory)                                                \
-  prefix template MigrateReport<Dim> migrate_shot<T, Dim, Memory>(                              \
-      const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&,                         \
-      wave::Wavefield<T, Dim, Memory>&, const Leg<T, Dim, Memory>&, const Leg<T, Dim, Memory>&, \
-      SnapshotStore<T, Dim, Memory>&, const MigrateOptions<T, Dim, Memory>&,                    \
-      const ImageSums<T, Dim, Memory>&);
+#define MOHO_RTM_MIGRATE(prefix, T, Dim, Memory)                                         \
+  prefix template MigrateReport<Dim> migrate_shot<T, Dim, Memory>(                       \
+      const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&,                  \
+      wave::Wavefield<T, Dim, Memory>&, const wave::SourceTerm<T, Dim, Memory>&,         \
+      const wave::SourceTerm<T, Dim, Memory>&, snapshot::SnapshotStore<T, Dim, Memory>&, \
+      const MigrateOptions<T, Dim, Memory>&, const ImageSums<T, Dim, Memory>&);
 #ifdef MOHO_RTM_KERNELS
 namespace moho::rtm {
 MOHO_FOR_ALL(MOHO_RTM_MIGRATE, extern)

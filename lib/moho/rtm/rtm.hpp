@@ -4,18 +4,18 @@
 /// \file
 /// \brief The whole module of reverse time migration.
 
-#include <moho/rtm/codec/codec.hpp>
-#include <moho/rtm/codec/container.hpp>
-#include <moho/rtm/expand.hpp>
-#include <moho/rtm/first_arrivals.hpp>
-#include <moho/rtm/gathers.hpp>
+#include <moho/domain/expand.hpp>
 #include <moho/rtm/migrate.hpp>
-#include <moho/rtm/packed_store.hpp>
-#include <moho/rtm/prepare.hpp>
-#include <moho/rtm/rates.hpp>
-#include <moho/rtm/replay_store.hpp>
-#include <moho/rtm/reverse.hpp>
-#include <moho/rtm/stores.hpp>
-#include <moho/rtm/strategy.hpp>
-#include <moho/rtm/threaded_store.hpp>
-#include <moho/rtm/window.hpp>
+#include <moho/snapshot/codec/codec.hpp>
+#include <moho/snapshot/codec/container.hpp>
+#include <moho/snapshot/packed_store.hpp>
+#include <moho/snapshot/rates.hpp>
+#include <moho/snapshot/replay_store.hpp>
+#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/stores.hpp>
+#include <moho/snapshot/strategy.hpp>
+#include <moho/snapshot/threaded_store.hpp>
+#include <moho/survey/first_arrivals.hpp>
+#include <moho/survey/gathers.hpp>
+#include <moho/survey/prepare.hpp>
+#include <moho/survey/window.hpp>

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Domains that know from the model when waves arrive where.
+
+#include <moho/domain/domain.hpp>
+#include <moho/eikonal/solve.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace moho::domain {
+
+namespace detail {
+
+/// The fastest wave at a node in any direction: vp sqrt(max(1, 1 + 2 epsilon, 1 + 2 delta)).
+///
+/// The model may lack the layers of the faces. A node in them takes the value of the nearest node
+/// of the model, as extend_model() does; random layers, which are slower, are not outrun by it.
+template <class T, int Dim>
+struct FastestVelocity {
+  const T *vp = nullptr, *epsilon = nullptr, *delta = nullptr;  ///< absent: null
+  Grid<Dim> model;                                              ///< of the arrays
+  Index<Dim> shift{};  ///< node 0 of the model in the grid whose nodes are asked for
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const Index<Dim>& node) const {
+    Index<Dim> inside;
+    for (int d = 0; d < Dim; ++d) {
+      const std::int64_t k = node[d] - shift[d], last = model.extents[d] - 1;
+      inside[d] = k < 0 ? 0 : k > last ? last : k;
+    }
+    const std::int64_t i = model.flat(inside);
+    T most = T(1);
+    if (epsilon != nullptr) {
+      const T a = T(1) + T(2) * epsilon[i];
+      most = a > most ? a : most;
+    }
+    if (delta != nullptr) {
+      const T b = T(1) + T(2) * delta[i];
+      most = b > most ? b : most;
+    }
+    return vp[i] * static_cast<T>(sqrt(most));
+  }
+};
+
+/// The slowness of the fastest wave.
+template <class T, int Dim>
+struct LeastSlowness {
+  FastestVelocity<T, Dim> fastest;
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const std::int64_t, const Index<Dim>& node) const {
+    return T(1) / fastest(node);
+  }
+};
+
+/// The value of a field.
+template <class T, int Dim>
+struct ValueOf {
+  const T* field;
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const std::int64_t i, const Index<Dim>&) const {
+    return field[i];
+  }
+};
+
+/// Planes across all axes, one after the other: those across axis d begin at first[d].
+template <int Dim>
+struct Planes {
+  Index<Dim> first{};
+  std::int64_t count = 0;
+
+  explicit Planes(const Grid<Dim>& grid) {
+    for (int d = 0; d < Dim; ++d) {
+      first[d] = count;
+      count += grid.extents[d];
+    }
+  }
+};
+
+/// The least value on each plane.
+template <class T, int Dim, class Value>
+struct LeastOnPlanes {
+  Value value;
+  Grid<Dim> grid;
+  Index<Dim> first;
+  T* least;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const Index<Dim> node = grid.node(i);
+    const T own = value(i, node);
+    for (int d = 0; d < Dim; ++d) {
+      T* const address = least + first[d] + node[d];
+      // few nodes lower a minimum that others have seen before
+      if (own < relaxed_load(address)) atomic_minimum(address, own);
+    }
+  }
+};
+
+/// The least of a non-negative value on every plane across each axis, on the host.
+template <class T, int Dim, class Memory, class Value>
+std::array<std::vector<double>, Dim> least_on_planes(const Instance<Memory>& exec,
+                                                     const Grid<Dim>& grid, const Value& value) {
+  const Planes<Dim> planes(grid);
+  const auto least = allocate<Kokkos::View<T*, Memory>>(exec, "moho::domain::planes", planes.count);
+  fill(exec, least, std::numeric_limits<T>::max());
+  launch("moho::domain::planes", exec, grid.size(),
+         LeastOnPlanes<T, Dim, Value>{value, grid, planes.first, least.data()});
+  const std::vector<T> host = download(exec, least);
+  std::array<std::vector<double>, Dim> result;
+  for (int d = 0; d < Dim; ++d) {
+    for (std::int64_t k = 0; k < grid.extents[d]; ++k) {
+      result[static_cast<std::size_t>(d)].push_back(
+          static_cast<double>(host[static_cast<std::size_t>(planes.first[d] + k)]));
+    }
+  }
+  return result;
+}
+
+/// The largest velocity around each node of a coarser grid, whose node k is the fine node
+/// k coarsening: whatever lies between coarse nodes, all of them are as fast.
+template <class T, int Dim>
+struct Coarsen {
+  FastestVelocity<T, Dim> fastest;
+  Grid<Dim> fine, coarse;
+  std::int64_t coarsening;
+  T* velocity;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const Index<Dim> node = coarse.node(i);
+    Box<Dim> around;
+    for (int d = 0; d < Dim; ++d) {
+      const std::int64_t centre = node[d] * coarsening, last = fine.extents[d] - 1;
+      around.lower[d] = centre - coarsening + 1;
+      around.upper[d] = centre + coarsening;
+      // the last coarse node may lie behind the grid
+      if (around.lower[d] > last) around.lower[d] = last;
+      if (around.lower[d] < 0) around.lower[d] = 0;
+      if (around.upper[d] > last + 1) around.upper[d] = last + 1;
+    }
+    T most = T(0);
+    const std::int64_t nodes = around.size();
+    for (std::int64_t k = 0; k < nodes; ++k) {
+      const T v = fastest(around.node(k));
+      most = v > most ? v : most;
+    }
+    velocity[i] = most;
+  }
+};
+
+/// \brief When the box has to hold each plane, and from that the box at any time.
+///
+/// `lower[d][k]` is the earliest arrival on plane k across axis d and all planes below, `upper` on
+/// it and all above: the first never rises with k, the second never falls.
+template <int Dim>
+class ArrivalBoxes {
+ public:
+  ArrivalBoxes() = default;
+  /// \param arrivals earliest arrival on each plane across each axis
+  explicit ArrivalBoxes(const std::array<std::vector<double>, Dim>& arrivals)
+      : m_lower(arrivals), m_upper(arrivals) {
+    for (std::size_t d = 0; d < Dim; ++d) {
+      auto &lower = m_lower[d], &upper = m_upper[d];
+      for (std::size_t k = 1; k < lower.size(); ++k) lower[k] = std::min(lower[k], lower[k - 1]);
+      for (std::size_t k = upper.size() - 1; k > 0; --k) {
+        upper[k - 1] = std::min(upper[k - 1], upper[k]);
+      }
+    }
+  }
+  /// The planes that waves have reached; empty where there is none.
+  Box<Dim> at(double time) const {
+    Box<Dim> box;
+    for (int d = 0; d < Dim; ++d) {
+      const auto &lower = m_lower[static_cast<std::size_t>(d)],
+                 &upper = m_upper[static_cast<std::size_t>(d)];
+      box.lower[d] = std::partition_point(lower.begin(), lower.end(),
+                                          [&](double arrival) { return arrival > time; }) -
+                     lower.begin();
+      box.upper[d] = std::partition_point(upper.begin(), upper.end(),
+                                          [&](double arrival) { return arrival <= time; }) -
+                     upper.begin();
+    }
+    return box;
+  }
+  /// The planes of a grid that is `factor` times as fine, of `extents` nodes: one between two takes
+  /// the earlier arrival of both.
+  ArrivalBoxes refined(std::int64_t factor, const Index<Dim>& extents) const {
+    ArrivalBoxes result;
+    for (int d = 0; d < Dim; ++d) {
+      const auto axis = static_cast<std::size_t>(d);
+      for (std::int64_t k = 0; k < extents[d]; ++k) {
+        const auto below = static_cast<std::size_t>(k / factor);
+        const auto above = static_cast<std::size_t>((k + factor - 1) / factor);
+        result.m_lower[axis].push_back(m_lower[axis][above]);
+        result.m_upper[axis].push_back(m_upper[axis][below]);
+      }
+    }
+    return result;
+  }
+
+ private:
+  std::array<std::vector<double>, Dim> m_lower, m_upper;
+};
+
+/// When nothing is earlier than on each plane, from the fastest wave of each plane.
+/// \param exec where the planes are searched; it is waited for
+/// \param sources nodes at which waves begin
+template <class T, int Dim, class Memory>
+ArrivalBoxes<Dim> arrivals_by_layers(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                     const FastestVelocity<T, Dim>& fastest,
+                                     const Box<Dim>& sources) {
+  auto planes = least_on_planes<T, Dim, Memory>(exec, grid, LeastSlowness<T, Dim>{fastest});
+  for (int d = 0; d < Dim; ++d) {
+    const std::vector<double> least = planes[static_cast<std::size_t>(d)];
+    std::vector<double>& arrival = planes[static_cast<std::size_t>(d)];
+    const auto from = [&](std::int64_t at, std::int64_t to) {
+      const auto a = static_cast<std::size_t>(at), b = static_cast<std::size_t>(to);
+      arrival[b] = arrival[a] + grid.spacing[d] * std::min(least[a], least[b]);
+    };
+    const std::int64_t first = sources.lower[d], last = sources.upper[d] - 1;
+    for (std::int64_t k = first; k <= last; ++k) arrival[static_cast<std::size_t>(k)] = 0.0;
+    for (std::int64_t k = first; k > 0; --k) from(k, k - 1);
+    for (std::int64_t k = last; k + 1 < grid.extents[d]; ++k) from(k, k + 1);
+  }
+  return ArrivalBoxes<Dim>(planes);
+}
+
+/// First arrivals on each plane by the eikonal equation, solved on every `coarsening`-th node.
+/// \param exec where it is solved; it is waited for
+template <class T, int Dim, class Memory>
+ArrivalBoxes<Dim> arrivals_by_eikonal(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                      const FastestVelocity<T, Dim>& fastest,
+                                      const Points<Dim>& sources, std::int64_t coarsening) {
+  Grid<Dim> coarse = grid;
+  for (int d = 0; d < Dim; ++d) {
+    coarse.extents[d] = (grid.extents[d] - 1 + coarsening - 1) / coarsening + 1;
+    coarse.spacing[d] = grid.spacing[d] * static_cast<double>(coarsening);
+  }
+  const auto velocity = make_field<T>(exec, coarse, "moho::domain::velocity");
+  launch("moho::domain::coarsen", exec, coarse.size(),
+         Coarsen<T, Dim>{fastest, grid, coarse, coarsening, velocity.data()});
+  const auto times = make_field<T>(exec, coarse, "moho::domain::times");
+  eikonal::solve(InstanceOf<Memory>(exec), coarse, velocity, sources, times);
+  const ArrivalBoxes<Dim> arrivals(
+      least_on_planes<T, Dim, Memory>(exec, coarse, ValueOf<T, Dim>{times.data()}));
+  return arrivals.refined(coarsening, grid.extents);
+}
+
+}  // namespace detail
+
+/// \brief The boxes of a run whose arrivals are known before its first step: numbers on the host,
+/// which need neither wavefield nor propagator.
+template <int Dim>
+class ArrivalRule {
+ public:
+  /// No boxes.
+  ArrivalRule() = default;
+  /// \brief All but the arrivals. \param scheme of the run \param sources that will be injected
+  /// \param options onset, frequency, margin, source_radius
+  /// \throws InputError for options out of range, or no source
+  template <class T, class Memory>
+  ArrivalRule(const wave::Scheme<T, Dim, Memory>& scheme,
+              const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options);
+
+  /// Takes the arrivals. \param grown nodes by which the box around the sources grows
+  void set(const detail::ArrivalBoxes<Dim>& arrivals, std::int64_t grown = 0) {
+    m_arrivals = arrivals;
+    m_start = m_start.grown(grown);
+  }
+  /// The planes that waves reach within a step, and the margin: nodes that the step from `step` to
+  /// `step + 1` advances. Each holds the one before.
+  Box<Dim> box(std::int64_t step) const;
+
+ private:
+  detail::ArrivalBoxes<Dim> m_arrivals;  ///< of planes, along each axis
+  Box<Dim> m_whole{};                    ///< the grid
+  Box<Dim> m_start{};                    ///< held at every step
+  int m_margin = 0;                      ///< nodes ahead of arrivals
+  double m_dt = 0.0;                     ///< of the scheme, seconds
+  double m_onset = 0.0;                  ///< sources are silent before, seconds
+  double m_haste = 1.0;                  ///< how much faster than true the scheme's waves may be
+};
+
+/// \brief What both methods that know arrivals do at each step: look the box up.
+template <class T, int Dim, class Memory>
+class ArrivalDomain : public ExpandingDomain<T, Dim, Memory> {
+ protected:
+  /// Checks, and prepares all but the arrivals.
+  ArrivalDomain(const wave::Propagator<T, Dim, Memory>& propagator,
+                const wave::Model<T, Dim, Memory>& model,
+                const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options);
+
+  /// The planes that waves reach within the step, and the margin.
+  Box<Dim> next_box(const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&,
+                    const wave::Wavefield<T, Dim, Memory>&, std::int64_t step) override;
+
+  detail::FastestVelocity<T, Dim> m_fastest;  ///< of the model, until the arrivals are there
+  ArrivalRule<Dim> m_rule;                    ///< gives the boxes
+};
+
+/// \brief Constant-velocity layers (the first method of Suh and Wang 2011).
+///
+/// V(z), the fastest wave of each depth, gives the time that nothing beats from the sources' depth
+/// to any other, and likewise along x and y. Costs next to nothing, and yields boxes that are too
+/// wide where one plane meets a fast body that waves reach late.
+template <class T, int Dim, class Memory>
+class LayersDomain : public ArrivalDomain<T, Dim, Memory> {
+ public:
+  /// \param exec where the planes are searched
+  /// \param propagator of the run
+  /// \param model that the propagator was made with, layers included
+  /// \param sources that will be injected
+  /// \param options onset, frequency, margin, source_radius
+  /// \throws InputError for options out of range, no source, or a model of another shape
+  LayersDomain(const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
+               const wave::Model<T, Dim, Memory>& model,
+               const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options = {});
+};
+
+/// \brief First arrivals by the eikonal equation (the second method of Suh and Wang 2011).
+///
+/// The box holds, along each axis, the planes on which a first arrival is due. The velocity is that
+/// of the fastest wave in any direction, so that waves in VTI and TTI media are not ahead of the
+/// arrivals (the paper takes the velocity along the symmetry plane).
+///
+/// The paper found the solver too expensive. Since only outlines are wanted, the equation is solved
+/// on every fourth node (options.coarsening): each takes the largest velocity of the nodes around,
+/// and each plane of the grid the earlier arrival of the two coarse planes beside it, which costs a
+/// few nodes of the box and spares 63 parts in 64 of the work.
+template <class T, int Dim, class Memory>
+class EikonalDomain : public ArrivalDomain<T, Dim, Memory> {
+ public:
+  /// \param exec where the equation is solved
+  /// \param propagator of the run
+  /// \param model that the propagator was made with, layers included
+  /// \param sources that will be injected
+  /// \param options onset, frequency, margin, coarsening, source_radius
+  /// \throws InputError for options out of range, no source, or a model of another shape
+  EikonalDomain(const InstanceOf<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
+                const wave::Model<T, Dim, Memory>& model,
+                const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options = {});
+};
+
+/// \brief The boxes of all steps of a shot, found on the host before the first one: for runs whose
+/// steps are not done one after the other, so that no wavefield can be looked at.
+///
+/// They are those of LayersDomain and EikonalDomain, but where delta is larger than epsilon near a
+/// source and is brought down to it: there they are a little larger.
+/// \param expansion layers or eikonal
+/// \param exec where the model is searched; it is waited for
+/// \param grid of the model
+/// \param model without the layers of its faces
+/// \param scheme of the grid with its layers
+/// \param sources that will be injected
+/// \param options onset, frequency, margin, coarsening, source_radius
+/// \throws InputError for another method, options out of range, no source, or fields of another
+/// shape
+template <class T, int Dim, class Memory>
+ArrivalRule<Dim> shot_boxes(Expansion expansion, const InstanceOf<Memory>& exec,
+                            const Grid<Dim>& grid, const wave::Model<T, Dim, Memory>& model,
+                            const wave::Scheme<T, Dim, Memory>& scheme,
+                            const wave::PointSet<T, Dim, Memory>& sources,
+                            const DomainOptions& options = {});
+
+namespace detail {
+/// Pointers of a model's fields. \throws InputError for fields of another shape
+template <class T, int Dim, class Memory>
+FastestVelocity<T, Dim> fastest_velocity(const Grid<Dim>& grid,
+                                         const wave::Model<T, Dim, Memory>& model,
+                                         const Index<Dim>& shift) {
+  if (model.vp.data() == nullptr) {
+    throw InputError("vp: it is missing (arrivals come from it): give the propagator's model");
+  }
+  check_shape(grid, model.vp, "vp");
+  if (model.epsilon.data() != nullptr) check_shape(grid, model.epsilon, "epsilon");
+  if (model.delta.data() != nullptr) check_shape(grid, model.delta, "delta");
+  return {model.vp.data(), model.epsilon.data(), model.delta.data(), grid, shift};
+}
+}  // namespace detail
+
+template <int Dim>
+template <class T, class Memory>
+ArrivalRule<Dim>::ArrivalRule(const wave::Scheme<T, Dim, Memory>& scheme,
+                              const wave::PointSet<T, Dim, Memory>& sources,
+                              const DomainOptions& options) {
+  constexpr double pi = 3.14159265358979323846;
+  check_options(options);
+  const Grid<Dim>& grid = scheme.grid();
+  detail::check_sources(grid, sources, options);
+  m_whole = whole_box(grid);
+  m_start = sources.box();
+  m_margin = scheme.order() / 2 + options.margin;
+  m_dt = scheme.dt();
+  m_onset = options.onset;
+  double frequency = options.frequency > 0.0 ? options.frequency : scheme.options().frequency;
+  if (frequency == 0.0) {
+    double spacing = 0.0;
+    for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
+    frequency = scheme.limits().least_velocity /
+                (wave::required_points_per_wavelength(scheme.order()) * spacing);
+  }
+  // Leapfrog runs ahead: sin(omega dt / 2) = c k dt / 2 where differences in space are exact.
+  m_haste = 1.0 / std::cos(std::min(pi * frequency * m_dt, 1.0));
+}
+
+template <int Dim>
+Box<Dim> ArrivalRule<Dim>::box(std::int64_t step) const {
+  // the values that a step writes are those of its end
+  const double time = static_cast<double>(step + 1) * m_dt - m_onset;
+  const Box<Dim> arrived = m_arrivals.at(time * m_haste);
+  Box<Dim> box = m_start;
+  for (int d = 0; d < Dim; ++d) {
+    if (arrived.lower[d] < arrived.upper[d]) {
+      box.lower[d] = std::min(box.lower[d], arrived.lower[d]);
+      box.upper[d] = std::max(box.upper[d], arrived.upper[d]);
+    }
+  }
+  return intersection(box.grown(m_margin), m_whole);
+}
+
+template <class T, int Dim, class Memory>
+ArrivalRule<Dim> shot_boxes(Expansion expansion, const InstanceOf<Memory>& exec,
+                            const Grid<Dim>& grid, const wave::Model<T, Dim, Memory>& model,
+                            const wave::Scheme<T, Dim, Memory>& scheme,
+                            const wave::PointSet<T, Dim, Memory>& sources,
+                            const DomainOptions& options) {
+  if (expansion != Expansion::layers && expansion != Expansion::eikonal) {
+    throw InputError(concat("expansion is ", to_string(expansion),
+                            " (allowed: layers, eikonal, which know from the model when waves "
+                            "arrive): choose one"));
+  }
+  const Instance<Memory>& instance = exec;
+  ArrivalRule<Dim> rule(scheme, sources, options);
+  Index<Dim> shift;
+  for (int d = 0; d < Dim; ++d) shift[d] = scheme.options().boundaries.lower[d].layer();
+  const auto fastest = detail::fastest_velocity<T, Dim, Memory>(grid, model, shift);
+  if (expansion == Expansion::layers) {
+    rule.set(detail::arrivals_by_layers<T, Dim, Memory>(instance, scheme.grid(), fastest,
+                                                        sources.box()));
+  } else {
+    rule.set(detail::arrivals_by_eikonal<T, Dim, Memory>(instance, scheme.grid(), fastest,
+                                                         sources.positions(), options.coarsening),
+             // between the coarse planes on either side of a source
+             options.coarsening - 1);
+  }
+  return rule;
+}
+
+template <class T, int Dim, class Memory>
+ArrivalDomain<T, Dim, Memory>::ArrivalDomain(const wave::Propagator<T, Dim, Memory>& propagator,
+                                             const wave::Model<T, Dim, Memory>& model,
+                                             const wave::PointSet<T, Dim, Memory>& sources,
+                                             const DomainOptions& options)
+    : m_rule(propagator.scheme(), sources, options) {
+  m_fastest = detail::fastest_velocity<T, Dim, Memory>(propagator.grid(), model, Index<Dim>{});
+}
+
+template <class T, int Dim, class Memory>
+Box<Dim> ArrivalDomain<T, Dim, Memory>::next_box(const Instance<Memory>&,
+                                                 const wave::Propagator<T, Dim, Memory>&,
+                                                 const wave::Wavefield<T, Dim, Memory>&,
+                                                 std::int64_t step) {
+  const detail::Stopwatch watch(this->m_report.seconds_steps);
+  return m_rule.box(step);
+}
+
+template <class T, int Dim, class Memory>
+LayersDomain<T, Dim, Memory>::LayersDomain(const InstanceOf<Memory>& exec,
+                                           const wave::Propagator<T, Dim, Memory>& propagator,
+                                           const wave::Model<T, Dim, Memory>& model,
+                                           const wave::PointSet<T, Dim, Memory>& sources,
+                                           const DomainOptions& options)
+    : ArrivalDomain<T, Dim, Memory>(propagator, model, sources, options) {
+  const detail::Stopwatch watch(this->m_report.seconds_setup);
+  this->m_rule.set(detail::arrivals_by_layers<T, Dim, Memory>(exec, propagator.grid(),
+                                                              this->m_fastest, sources.box()));
+  this->m_fastest = {};
+}
+
+template <class T, int Dim, class Memory>
+EikonalDomain<T, Dim, Memory>::EikonalDomain(const InstanceOf<Memory>& exec,
+                                             const wave::Propagator<T, Dim, Memory>& propagator,
+                                             const wave::Model<T, Dim, Memory>& model,
+                                             const wave::PointSet<T, Dim, Memory>& sources,
+                                             const DomainOptions& options)
+    : ArrivalDomain<T, Dim, Memory>(propagator, model, sources, options) {
+  const detail::Stopwatch watch(this->m_report.seconds_setup);
+  this->m_rule.set(
+      detail::arrivals_by_eikonal<T, Dim, Memory>(exec, propagator.grid(), this->m_fastest,
+                                                  sources.positions(), options.coarsening),
+      // between the coarse planes on either side of a source
+      options.coarsening - 1);
+  this->m_fastest = {};
+}
+
+}  // namespace moho::domain

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What the methods of expanding domains share: options, the box around the sources, the
+/// count of what they save and cost.
+
+#include <moho/domain/types.hpp>
+#include <moho/wave/modelling.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace moho::domain {
+
+/// What a method did.
+struct DomainReport {
+  double seconds_setup = 0.0;   ///< before the first step
+  double seconds_steps = 0.0;   ///< of all calls of box(), not counting the wait for earlier work
+  double points_stepped = 0.0;  ///< nodes in all boxes
+  double points_full = 0.0;     ///< nodes of the grid times steps
+  std::int64_t steps = 0;       ///< boxes asked for
+
+  /// Part of the nodes that were stepped.
+  double fraction() const { return points_full > 0.0 ? points_stepped / points_full : 1.0; }
+  /// Seconds that the method itself cost.
+  double seconds() const { return seconds_setup + seconds_steps; }
+};
+
+/// \brief A domain that tells what it saved and cost; also the domain that never expands, which is
+/// the grid whole.
+template <class T, int Dim, class Memory>
+class ExpandingDomain : public wave::Domain<T, Dim, Memory> {
+ public:
+  /// The box to step. \see wave::Domain
+  Box<Dim> box(const Instance<Memory>& exec, const wave::Propagator<T, Dim, Memory>& propagator,
+               const wave::Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) final {
+    const Box<Dim> whole = whole_box(propagator.grid());
+    const Box<Dim> result = intersection(next_box(exec, propagator, wavefield, step), whole);
+    ++m_report.steps;
+    m_report.points_stepped += static_cast<double>(result.size());
+    m_report.points_full += static_cast<double>(whole.size());
+    return result;
+  }
+  /// What it did since it was made.
+  const DomainReport& report() const { return m_report; }
+
+ protected:
+  /// The box, which may reach over the grid. Methods add their time to seconds_steps.
+  virtual Box<Dim> next_box(const Instance<Memory>& exec,
+                            const wave::Propagator<T, Dim, Memory>& propagator,
+                            const wave::Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) {
+    (void)exec, (void)wavefield, (void)step;
+    return whole_box(propagator.grid());
+  }
+
+  DomainReport m_report;  ///< for methods to add to
+};
+
+namespace detail {
+
+/// Adds the life time of an object to a sum of seconds.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : m_seconds(seconds) {}
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() {
+    m_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count();
+  }
+
+ private:
+  double& m_seconds;
+  std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
+};
+
+/// Throws InputError unless there is a source, and none shares with nodes farther than
+/// options.source_radius.
+template <class T, int Dim, class Memory>
+void check_sources(const Grid<Dim>& grid, const wave::PointSet<T, Dim, Memory>& sources,
+                   const DomainOptions& options) {
+  if (sources.count() == 0) {
+    throw InputError(
+        "sources: there are none (allowed: one or more): without a source no domain expands");
+  }
+  for (int d = 0; d < Dim; ++d) {
+    double least = 0.0, greatest = 0.0;
+    bool first = true;
+    for (const Point<Dim>& position : sources.positions()) {
+      const double q = grid.to_index_space(position)[d];
+      least = first ? q : std::min(least, q);
+      greatest = first ? q : std::max(greatest, q);
+      first = false;
+    }
+    const Box<Dim>& box = sources.box();
+    const double reach = std::max(least - static_cast<double>(box.lower[d]),
+                                  static_cast<double>(box.upper[d] - 1) - greatest);
+    if (reach <= options.source_radius) continue;
+    throw InputError(concat("source_radius is ", options.source_radius,
+                            " (allowed: that of the sources, which share with nodes ", reach,
+                            " away along ", axis_name<Dim>(d),
+                            "): give the radius that the points were made with"));
+  }
+}
+
+}  // namespace detail
+
+}  // namespace moho::domain

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Domains that expand with the wavefield: three methods behind one interface.
+///
+/// Suh, S., and Wang, B., 2011, Expanding domain methods in GPU based TTI reverse time migration.
+
+#include <moho/core/instances.hpp>
+#include <moho/domain/amplitude.hpp>
+#include <moho/domain/arrivals.hpp>
+#include <moho/domain/domain.hpp>
+
+#include <memory>
+
+namespace moho::domain {
+
+/// \brief The domain of a method, for wave::ShotOptions::domain.
+/// \param expansion the method
+/// \param exec where it prepares
+/// \param propagator of the run
+/// \param model that the propagator was made with, layers included (wave::extend_model())
+/// \param sources that will be injected
+/// \param options of all methods
+/// \throws InputError for options out of range, no source, or a model of another shape
+template <class T, int Dim, class Memory>
+std::unique_ptr<ExpandingDomain<T, Dim, Memory>> make_domain(
+    Expansion expansion, const InstanceOf<Memory>& exec,
+    const wave::Propagator<T, Dim, Memory>& propagator, const wave::Model<T, Dim, Memory>& model,
+    const wave::PointSet<T, Dim, Memory>& sources, const DomainOptions& options = {}) {
+  switch (expansion) {
+    case Expansion::layers:
+      return std::make_unique<LayersDomain<T, Dim, Memory>>(exec, propagator, model, sources,
+                                                            options);
+    case Expansion::eikonal:
+      return std::make_unique<EikonalDomain<T, Dim, Memory>>(exec, propagator, model, sources,
+                                                             options);
+    case Expansion::amplitude:
+      return std::make_unique<AmplitudeDomain<T, Dim, Memory>>(exec, propagator, sources, options);
+    default:
+      return std::make_unique<ExpandingDomain<T, Dim, Memory>>();
+  }
+}
+
+}  // namespace moho::domain
+
+/// \cond
+#define MOHO_DOMAIN_DOMAINS(prefix, T, Dim, Memory)                                             \
+  prefix template ArrivalRule<Dim> shot_boxes<T, Dim, Memory>(                                  \
+      Expansion, const Instance<Memory>&, const Grid<Dim>&, const wave::Model<T, Dim, Memory>&, \
+      const wave::Scheme<T, Dim, Memory>&, const wave::PointSet<T, Dim, Memory>&,               \
+      const DomainOptions&);                                                                    \
+  prefix template class ArrivalDomain<T, Dim, Memory>;                                          \
+  prefix template class LayersDomain<T, Dim, Memory>;                                           \
+  prefix template class EikonalDomain<T, Dim, Memory>;                                          \
+  prefix template class AmplitudeDomain<T, Dim, Memory>;
+#ifdef MOHO_DOMAIN_KERNELS
+namespace moho::domain {
+MOHO_FOR_ALL(MOHO_DOMAIN_DOMAINS, extern)
+}
+#endif
+/// \endcond

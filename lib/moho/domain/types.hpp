@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The methods of expanding domains and their options: what programs choose, without
+/// kernels.
+
+#include <moho/core/error.hpp>
+#include <moho/wave/sinc.hpp>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace moho::domain {
+
+/// How the box of nodes that a step advances is found (Suh and Wang 2011).
+enum class Expansion {
+  none,      ///< the grid whole
+  layers,    ///< arrivals along each axis through the fastest wave of each plane
+  eikonal,   ///< first arrivals by the eikonal equation
+  amplitude  ///< the amplitude in front of the faces of the box
+};
+
+/// "none", "layers", "eikonal", "amplitude".
+inline const char* to_string(Expansion expansion) {
+  constexpr const char* names[] = {"none", "layers", "eikonal", "amplitude"};
+  return names[static_cast<int>(expansion)];
+}
+
+/// A method by its name. \throws InputError
+inline Expansion parse_expansion(const std::string& name) {
+  for (const Expansion expansion :
+       {Expansion::none, Expansion::layers, Expansion::eikonal, Expansion::amplitude}) {
+    if (name == to_string(expansion)) return expansion;
+  }
+  throw InputError(concat("expansion '", name,
+                          "' is unknown (allowed: none, layers, eikonal, amplitude): choose one"));
+}
+
+/// Options of all methods; each looks at those that it knows.
+struct DomainOptions {
+  int source_radius = 4;  ///< nodes on either side that share in a source: PointOptions::radius
+  double onset = 0.0;     ///< layers, eikonal: the sources are silent before this time, s (onset())
+  double frequency = 0.0;  ///< layers, eikonal: highest frequency of the sources, Hz; 0: the
+                           ///< propagator's, or else the highest that its grid carries
+  int margin = 4;          ///< layers, eikonal: nodes ahead of the arrival, besides the radius of
+                           ///< the differences
+  int coarsening = 4;      ///< eikonal: solved on every so many-th node, with the largest velocity
+                           ///< around; 1: on the grid itself
+  double threshold = 1.0 / 1024;  ///< amplitude: of the largest amplitude, what is not cut
+  int inside = 4;    ///< amplitude: nodes inside each face that stay below the threshold, at least;
+                     ///< 0.7 of the propagator's shortest wave if that is more
+  int interval = 8;  ///< amplitude: steps from one look at the wavefield to the next
+};
+
+/// Throws InputError for options out of range.
+inline void check_options(const DomainOptions& options) {
+  wave::check_sinc_radius(options.source_radius);
+  const auto refuse = [](const char* name, auto value, const char* allowed, const char* advice) {
+    throw InputError(concat(name, " is ", value, " (allowed: ", allowed, "): ", advice));
+  };
+  if (!(options.onset >= 0.0) || !std::isfinite(options.onset)) {
+    refuse("onset", options.onset, "0 or more seconds", "moho::domain::onset finds it");
+  }
+  if (!(options.frequency >= 0.0) || !std::isfinite(options.frequency)) {
+    refuse("frequency", options.frequency, "0 or more Hz",
+           "moho::wave::highest_frequency finds it");
+  }
+  if (options.margin < 0) refuse("margin", options.margin, "0 or more nodes", "4 is usual");
+  if (options.coarsening < 1 || options.coarsening > 64) {
+    refuse("coarsening", options.coarsening, "1 to 64", "4 is usual, 1 is the grid itself");
+  }
+  if (!(options.threshold > 0.0 && options.threshold < 1.0)) {
+    refuse("threshold", options.threshold, "between 0 and 1", "1/1024 is usual");
+  }
+  if (options.inside < 1 || options.inside > 64) {
+    refuse("inside", options.inside, "1 to 64 nodes", "4 is usual");
+  }
+  if (options.interval < 1 || options.interval > 64) {
+    refuse("interval", options.interval, "1 to 64 steps", "8 is usual");
+  }
+}
+
+/// \brief When a wavelet begins: the time of the last sample before the first one that exceeds
+/// `level` times the largest, never negative.
+/// \throws InputError if dt is not positive or all samples are zero
+inline double onset(const std::vector<double>& wavelet, double dt, double level = 1e-5) {
+  double greatest = 0.0;
+  for (const double sample : wavelet) greatest = std::max(greatest, std::fabs(sample));
+  if (!(greatest > 0.0) || !(dt > 0.0)) {
+    throw InputError(concat("onset: dt is ", dt, " s, the largest sample ", greatest,
+                            " (allowed: positive numbers): give the wavelet that is injected"));
+  }
+  std::size_t first = 0;
+  while (!(std::fabs(wavelet[first]) > level * greatest)) ++first;
+  return first == 0 ? 0.0 : static_cast<double>(first - 1) * dt;
+}
+
+}  // namespace moho::domain

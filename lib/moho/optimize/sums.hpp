@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Sums over long vectors whose bits do not depend on the number of threads.
+
+#include <moho/core/launch.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace moho::optimize::detail {
+
+/// The reduction of a block of elements, for hosts.
+template <class Body>
+struct ReduceBlock {
+  static constexpr std::int64_t size = 4096;
+  Body body;
+  typename Body::value_type* results;
+  std::int64_t count;
+  void operator()(const std::int64_t block) const {
+    typename Body::value_type result;
+    body.init(result);
+    const std::int64_t end = std::min(count, (block + 1) * size);
+    for (std::int64_t i = block * size; i < end; ++i) body(i, result);
+    results[block] = result;
+  }
+};
+
+/// \brief moho::reduce() in blocks that do not depend on the threads of a host: a run that is taken
+/// up again with another number of them goes on with the same bits.
+template <class Memory, class Body>
+typename Body::value_type reduce_blocks(const char* label, const Instance<Memory>& exec,
+                                        std::int64_t count, const Body& body) {
+  if constexpr (is_host_memory<Memory>) {
+    using Block = ReduceBlock<Body>;
+    const std::int64_t blocks = (count + Block::size - 1) / Block::size;
+    std::vector<typename Body::value_type> results(static_cast<std::size_t>(blocks));
+    launch(label, exec, blocks, Block{body, results.data(), count});
+    typename Body::value_type sum;
+    body.init(sum);
+    for (const auto& result : results) body.join(sum, result);
+    return sum;
+  } else {
+    return reduce(label, exec, count, body);
+  }
+}
+
+}  // namespace moho::optimize::detail

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief A compressed snapshot in memory.
+
+#include <moho/core/copy.hpp>
+#include <moho/snapshot/codec/huffman.hpp>
+#include <moho/snapshot/codec/layout.hpp>
+#include <moho/snapshot/codec/types.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace moho::snapshot {
+
+/// \brief What is known about a compressed snapshot besides its bits.
+///
+/// Values are p 2^exponent / unit, unit being `quantum` (lorenzo, transform); in the mode paper
+/// p 2^exponent is peak (n / levels)^2 with the sign of n.
+template <int Dim>
+struct PackedHeader {
+  CodecMode mode = CodecMode::transform;   ///< how it is compressed
+  Box<Dim> box{};                          ///< the nodes it has
+  int bits = 0;                            ///< blocks: bits a node
+  int exponent = 0;                        ///< of the power of two that values were multiplied by
+  float quantum = 1.0f;                    ///< lorenzo, transform
+  float levels = 1.0f;                     ///< paper: of the square root of the largest amplitude
+  float peak = 1.0f;                       ///< paper: the largest amplitude times 2^exponent
+  double greatest = 0.0;                   ///< largest amplitude of the field
+  std::vector<std::uint8_t> code_lengths;  ///< transform, paper: of Huffman codes, 256 an alphabet
+
+  /// Alphabets of a mode.
+  static int alphabets(CodecMode mode) {
+    return mode == CodecMode::transform ? 8 : mode == CodecMode::paper ? 1 : 0;
+  }
+  /// True for modes whose blocks differ in length.
+  bool variable() const { return mode != CodecMode::blocks; }
+  /// Where the first block of the mode `blocks` is: behind a scale for each, on a boundary of 128.
+  std::int64_t first_block() const { return (4 * BlockGrid<Dim>(box).size() + 127) / 128 * 128; }
+};
+
+/// \brief A compressed snapshot. Blocks are those of BlockGrid, in its order.
+///
+/// A copy refers to the same memory.
+template <int Dim, class Memory>
+struct Packed {
+  static constexpr std::int64_t group = 32;    ///< blocks that share an offset
+  static constexpr std::int64_t padding = 16;  ///< bytes behind the payload that are read as well
+
+  PackedHeader<Dim> header;                      ///< everything else that decoding takes
+  Kokkos::View<std::uint16_t*, Memory> lengths;  ///< bytes of every block; none in mode blocks
+  Kokkos::View<std::int64_t*, Memory> offsets;   ///< where every 32nd block begins
+  Kokkos::View<std::uint8_t*, Memory> payload;   ///< the blocks, and padding
+  std::int64_t payload_bytes = 0;                ///< without padding
+
+  /// Bytes that have to be kept: payload, lengths, codes, and 128 for all else.
+  std::int64_t bytes() const {
+    return payload_bytes + 2 * static_cast<std::int64_t>(lengths.size()) + 128 +
+           static_cast<std::int64_t>(detail::pack_lengths(header.code_lengths).size());
+  }
+  /// Bytes of the nodes in single precision.
+  std::int64_t raw_bytes() const { return 4 * header.box.size(); }
+  /// raw_bytes() over bytes().
+  double ratio() const { return static_cast<double>(raw_bytes()) / static_cast<double>(bytes()); }
+};
+
+/// \brief A copy of a compressed snapshot in another memory; it waits for it. `exec` is an instance
+/// of the device, if one of the memories is a device's.
+template <class To, int Dim, class From, class ExecMemory>
+Packed<Dim, To> copy_packed(const Instance<ExecMemory>& exec, const Packed<Dim, From>& from) {
+  Packed<Dim, To> to;
+  to.header = from.header;
+  to.payload_bytes = from.payload_bytes;
+  const auto place = [](auto& view, const char* label, std::size_t size) {
+    view = std::decay_t<decltype(view)>(
+        Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing), size);
+  };
+  place(to.lengths, "moho::snapshot::lengths", from.lengths.size());
+  place(to.offsets, "moho::snapshot::offsets", from.offsets.size());
+  const auto bytes = static_cast<std::size_t>(from.payload_bytes + Packed<Dim, To>::padding);
+  place(to.payload, "moho::snapshot::payload", from.payload.size() == 0 ? 0 : bytes);
+  if (from.lengths.size() > 0) copy(exec, to.lengths, from.lengths);
+  if (from.offsets.size() > 0) copy(exec, to.offsets, from.offsets);
+  if (from.payload.size() > 0) {
+    copy(exec, to.payload,
+         Kokkos::subview(from.payload, std::pair<std::size_t, std::size_t>(0, bytes)));
+  }
+  exec.fence();
+  return to;
+}
+
+}  // namespace moho::snapshot

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What the codec has to know about a field before it is encoded.
+
+#include <moho/core/launch.hpp>
+#include <moho/core/simd.hpp>
+#include <moho/wave/layout.hpp>
+
+#include <cmath>
+#include <cstdint>
+
+namespace moho::snapshot::detail {
+
+/// The largest magnitude, the sum of squares, and the first node without a number.
+struct FieldSums {
+  double greatest;
+  double squares;
+  std::int64_t bad;  ///< position in the box, INT64_MAX if there is none
+};
+
+/// \brief Reads the nodes of a box: an item is a node. FieldRows does the same on hosts, FieldParts
+/// on devices.
+template <class T, int Dim>
+struct FieldNodes {
+  using value_type = FieldSums;
+  static constexpr double limit = 3.0e38;  ///< of magnitudes
+
+  const T* field;
+  wave::Layout<Dim> layout;
+  Box<Dim> box;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, FieldSums& sums) const {
+    look(field[layout.flat(box.node(i))], i, sums);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void look(T value, std::int64_t at, FieldSums& sums) {
+    const auto number = static_cast<double>(value);
+    const double size = number < 0.0 ? -number : number;
+    if (!(size <= limit) && at < sums.bad) sums.bad = at;
+    sums.greatest = size > sums.greatest ? size : sums.greatest;
+    sums.squares += number * number;
+  }
+  KOKKOS_INLINE_FUNCTION void init(FieldSums& sums) const {
+    sums.greatest = 0.0;
+    sums.squares = 0.0;
+    sums.bad = INT64_MAX;
+  }
+  KOKKOS_INLINE_FUNCTION void join(FieldSums& to, const FieldSums& from) const {
+    if (from.greatest > to.greatest) to.greatest = from.greatest;
+    to.squares += from.squares;
+    if (from.bad < to.bad) to.bad = from.bad;
+  }
+};
+
+/// \brief Reads the nodes of a box: an item is a row. Host code.
+template <class T, int Dim>
+struct FieldRows : FieldNodes<T, Dim> {
+  /// Rows of the box.
+  std::int64_t items() const {
+    return this->box.empty() ? 0 : this->box.size() / this->box.extent(Dim - 1);
+  }
+  void operator()(const std::int64_t i, FieldSums& sums) const {
+    using V = simd::Vector<T>;
+    constexpr int lanes = simd::lanes<T>;
+    const std::int64_t row = this->box.extent(Dim - 1);
+    const T* const from = this->field + this->layout.flat(this->box.node(i * row));
+    V squares{}, most{};
+    std::int64_t k = 0;
+    for (; k + lanes <= row; k += lanes) {
+      const V value = simd::load(from + k);
+      const V size = value < T(0) ? -value : value;
+      most = size > most ? size : most;  // leaves out NaN, which the squares do not
+      squares += value * value;
+    }
+    FieldSums own;
+    this->init(own);
+    for (int l = 0; l < lanes; ++l) {
+      const auto size = static_cast<double>(most[l]);
+      own.greatest = size > own.greatest ? size : own.greatest;
+      own.squares += static_cast<double>(squares[l]);
+    }
+    const bool whole = own.squares <= this->limit && own.greatest <= this->limit;
+    // squares of very large and very small numbers are none in single precision
+    const bool exact = whole && (own.greatest == 0.0 || own.greatest > 1e-12);
+    if (!exact) {
+      this->init(own);
+      k = 0;
+    }
+    for (; k < row; ++k) this->look(from[k], i * row + k, own);
+    this->join(sums, own);
+  }
+};
+
+/// \brief A histogram of magnitudes: 16 bins an octave, from 2^-60 to 2^8.
+struct MagnitudeBins {
+  static constexpr int lowest = -60;
+  static constexpr int count = 16 * (8 - lowest);
+
+  /// The bin of a number that is not negative.
+  KOKKOS_FORCEINLINE_FUNCTION static int of(float magnitude) {
+    std::int32_t bits;
+    memcpy(&bits, &magnitude, sizeof(bits));
+    const int bin = (bits >> 19) - ((127 + lowest) << 4);
+    return bin < 0 ? 0 : bin >= count ? count - 1 : bin;
+  }
+  /// The middle of a bin.
+  static double middle(int bin) {
+    return std::ldexp(1.0 + (bin % 16 + 0.5) / 16.0, lowest + bin / 16);
+  }
+};
+
+}  // namespace moho::snapshot::detail

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Modes and options of the snapshot codec: what programs choose, without kernels.
+
+#include <moho/core/error.hpp>
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+namespace moho::snapshot {
+
+/// How a snapshot is compressed.
+enum class CodecMode {
+  blocks,     ///< a fixed number of bits a node, a scale for every block: the fastest
+  lorenzo,    ///< differences of integers: no error above a bound
+  transform,  ///< cosine transform and Huffman codes: the fewest bytes for a signal-to-noise ratio
+  paper  ///< square roots, quantised, Huffman codes (Suh and Wang 2011): no error above a bound
+};
+
+/// "blocks", "lorenzo", "transform", "paper".
+inline const char* to_string(CodecMode mode) {
+  constexpr const char* names[] = {"blocks", "lorenzo", "transform", "paper"};
+  return names[static_cast<int>(mode)];
+}
+
+/// Options of a codec; each mode looks at the one that it knows.
+struct CodecOptions {
+  CodecMode mode = CodecMode::transform;  ///< how
+  double max_error = 1e-3;  ///< lorenzo, paper: no value is off by more, over the largest amplitude
+  double snr = 55.0;        ///< transform: sum of squares over that of the errors, dB
+  int bits = 12;            ///< blocks: bits a node, 8, 12 or 16
+
+  static constexpr double least_error = 1e-5;    ///< of max_error
+  static constexpr double greatest_error = 0.1;  ///< of max_error
+  static constexpr double least_snr = 10.0;      ///< of snr, dB
+  static constexpr double greatest_snr = 100.0;  ///< of snr, dB
+};
+
+/// Throws InputError for options out of range.
+inline void check_options(const CodecOptions& options) {
+  switch (options.mode) {
+    case CodecMode::blocks:
+      if (options.bits == 8 || options.bits == 12 || options.bits == 16) return;
+      throw InputError(
+          concat("codec: bits is ", options.bits, " (allowed: 8, 12 or 16): 12 give some 70 dB"));
+    case CodecMode::transform:
+      if (options.snr >= CodecOptions::least_snr && options.snr <= CodecOptions::greatest_snr) {
+        return;
+      }
+      throw InputError(concat("codec: snr is ", options.snr,
+                              " dB (allowed: ", CodecOptions::least_snr, " to ",
+                              CodecOptions::greatest_snr, "): 55 leaves images as they are"));
+    default:
+      if (options.max_error >= CodecOptions::least_error &&
+          options.max_error <= CodecOptions::greatest_error) {
+        return;
+      }
+      throw InputError(concat("codec: max_error is ", options.max_error,
+                              " of the largest amplitude (allowed: ", CodecOptions::least_error,
+                              " to ", CodecOptions::greatest_error, "): 1e-3 is usual"));
+  }
+}
+
+/// \brief Options from text: "snr:55" (transform), "max:1e-3" (lorenzo), "bits:12" (blocks),
+/// "paper:1e-3". \throws InputError
+inline CodecOptions parse_codec(const std::string& text) {
+  CodecOptions options;
+  const std::size_t colon = text.find(':');
+  const std::string key = text.substr(0, colon);
+  const std::string number = colon == std::string::npos ? "" : text.substr(colon + 1);
+  char* end = nullptr;
+  const double value = std::strtod(number.c_str(), &end);
+  const bool known = key == "snr" || key == "max" || key == "bits" || key == "paper";
+  if (!known || number.empty() || *end != '\0' || !std::isfinite(value)) {
+    throw InputError(concat("codec '", text,
+                            "' is unknown (allowed: snr:<dB>, max:<error over the largest "
+                            "amplitude>, bits:<8, 12 or 16>, paper:<error>): snr:55 is usual"));
+  }
+  if (key == "snr") {
+    options.mode = CodecMode::transform;
+    options.snr = value;
+  } else if (key == "bits") {
+    options.mode = CodecMode::blocks;
+    options.bits =
+        value == std::floor(value) && std::fabs(value) < 100.0 ? static_cast<int>(value) : -1;
+    if (options.bits < 0) {
+      throw InputError(concat("codec '", text, "': bits are ", value, " (allowed: 8, 12 or 16)"));
+    }
+  } else {
+    options.mode = key == "max" ? CodecMode::lorenzo : CodecMode::paper;
+    options.max_error = value;
+  }
+  check_options(options);
+  return options;
+}
+
+}  // namespace moho::snapshot

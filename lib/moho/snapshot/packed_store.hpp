@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Snapshots kept compressed, in memory or in files, and as they are in files.
+
+#include <moho/core/instances.hpp>
+#include <moho/core/launch_box.hpp>
+#include <moho/core/queue.hpp>
+#include <moho/core/timeline.hpp>
+#include <moho/io/checksum.hpp>
+#include <moho/snapshot/codec/codec.hpp>
+#include <moho/snapshot/codec/file.hpp>
+#include <moho/snapshot/stores.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::snapshot {
+
+namespace detail {
+/// Decodes a snapshot into nodes that lie one after the other.
+template <class T, int Dim, class Memory>
+void decode_dense(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
+                  const Packed<Dim, Memory>& packed, const wave::Storage<T, Memory>& to) {
+  const Box<Dim>& box = packed.header.box;
+  StoreNodes<T, Dim> functor{to.data(), dense_strides(box)};
+  for (int d = 0; d < Dim; ++d) functor.first -= box.lower[d] * functor.strides[d];
+  codec.decode_each(exec, packed, box, functor);
+}
+
+/// \brief True if one kernel decodes a snapshot and adds its products: on hosts, and on devices in
+/// the mode blocks. In other modes two kernels are faster there (docs/performance/migration.md).
+template <class Memory>
+bool images_nodes(CodecMode mode) {
+  return is_host_memory<Memory> || mode == CodecMode::blocks;
+}
+
+/// Decodes a snapshot and adds it to an image, by one kernel.
+template <class T, int Dim, class Memory>
+void image_packed(const Instance<Memory>& exec, Codec<T, Dim, Memory>& codec,
+                  const Packed<Dim, Memory>& packed,
+                  const Correlation<T, Dim, Memory>& correlation) {
+  codec.decode_each(exec, packed, correlation.interior,
+                    kernel::PointProducts<T, Dim>::of(correlation));
+}
+}  // namespace detail
+
+/// \brief Snapshots compressed where the run is, and kept there or in the host's memory.
+template <class T, int Dim, class Memory>
+class PackedStore : public SnapshotStore<T, Dim, Memory> {
+ public:
+  /// \param options of the codec
+  /// \param on_host keep them in the host's memory; runs on a host do so in any case
+  explicit PackedStore(const CodecOptions& options, bool on_host = false)
+      : m_codec(options), m_on_host(on_host && !is_host_memory<Memory>) {}
+  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+           const Box<Dim>& box, std::int64_t time) override;
+  Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
+  bool image(const Instance<Memory>& exec, std::int64_t time,
+             const Correlation<T, Dim, Memory>& correlation) override;
+  SnapshotReport report() const override;
+
+ private:
+  const Packed<Dim, Memory>& packed_at(const Instance<Memory>& exec, std::int64_t time);
+
+  Codec<T, Dim, Memory> m_codec;
+  bool m_on_host;
+  std::map<std::int64_t, Packed<Dim, Memory>> m_here;
+  std::map<std::int64_t, Packed<Dim, Kokkos::HostSpace>> m_there;
+  Packed<Dim, Memory> m_scratch;
+  wave::Storage<T, Memory> m_values;
+  std::int64_t m_largest = 0;
+  double m_raw = 0.0, m_kept = 0.0;
+};
+
+/// \brief Snapshots in files of a folder of their own, compressed or as they are, with checksums. A
+/// thread writes them while the forward leg goes on, and reads them ahead of the backward leg.
+template <class T, int Dim, class Memory>
+class FileStore : public SnapshotStore<T, Dim, Memory> {
+ public:
+  /// \param folder that is made, and removed with all that is in it
+  /// \param grid of the wavefield, for the files' labels
+  /// \param codec of the snapshots; none: as they are
+  /// \param timeline gets spans of writing and reading; may be null
+  /// \throws FileError if the folder cannot be made
+  FileStore(std::filesystem::path folder, const Grid<Dim>& grid,
+            const std::optional<CodecOptions>& codec, Timeline* timeline = nullptr);
+  /// Removes the folder.
+  ~FileStore() override;
+  FileStore(const FileStore&) = delete;
+  FileStore& operator=(const FileStore&) = delete;
+  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+           const Box<Dim>& box, std::int64_t time) override;
+  void turn(const Instance<Memory>& exec) override;
+  Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
+  bool image(const Instance<Memory>& exec, std::int64_t time,
+             const Correlation<T, Dim, Memory>& correlation) override;
+  SnapshotReport report() const override;
+
+ private:
+  struct Piece {
+    std::int64_t time = 0;
+    Packed<Dim, Kokkos::HostSpace> packed;  ///< compressed
+    Box<Dim> box;                           ///< as they are
+    std::vector<T> values;                  ///< as they are
+  };
+  std::filesystem::path path_of(std::int64_t time) const {
+    return m_folder / concat("snapshot_", time, ".moho");
+  }
+  void write(const Piece& piece);
+  Piece read(std::int64_t time) const;
+  std::shared_ptr<Piece> next(std::int64_t time);
+
+  std::filesystem::path m_folder;
+  Grid<Dim> m_grid;
+  std::optional<Codec<T, Dim, Memory>> m_codec;
+  Timeline* m_timeline;
+  std::unique_ptr<Stages> m_stages;
+  Queue<std::shared_ptr<Piece>>* m_queue = nullptr;
+  std::map<std::int64_t, Box<Dim>> m_boxes;
+  Packed<Dim, Memory> m_scratch;
+  wave::Storage<T, Memory> m_values;
+  std::int64_t m_largest = 0;
+  double m_raw = 0.0, m_waited = 0.0;
+  std::atomic<std::int64_t> m_bytes{0};
+};
+
+template <class T, int Dim, class Memory>
+void PackedStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
+                                      const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                      const Box<Dim>& box, std::int64_t time) {
+  m_largest = std::max(m_largest, box.size());
+  m_raw += static_cast<double>(box.size()) * sizeof(T);
+  if (m_on_host) {
+    m_codec.encode(exec, wavefield.layout, wavefield.now[0], box, m_scratch);
+    m_kept += static_cast<double>(m_scratch.bytes());
+    m_there[time] = copy_packed<Kokkos::HostSpace>(exec, m_scratch);
+  } else {
+    Packed<Dim, Memory>& packed = m_here[time];
+    m_codec.encode(exec, wavefield.layout, wavefield.now[0], box, packed);
+    m_kept += static_cast<double>(packed.bytes());
+  }
+}
+
+template <class T, int Dim, class Memory>
+Snapshot<T, Dim, Memory> PackedStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
+                                                          std::int64_t time) {
+  if (static_cast<std::int64_t>(m_values.size()) < m_largest) {
+    m_values = allocate<wave::Storage<T, Memory>>(exec, "moho::snapshot::snapshot", m_largest);
+  }
+  const Packed<Dim, Memory>& packed = packed_at(exec, time);
+  detail::decode_dense<T, Dim, Memory>(exec, m_codec, packed, m_values);
+  return {packed.header.box, m_values};
+}
+
+template <class T, int Dim, class Memory>
+bool PackedStore<T, Dim, Memory>::image(const Instance<Memory>& exec, std::int64_t time,
+                                        const Correlation<T, Dim, Memory>& correlation) {
+  if (!detail::images_nodes<Memory>(m_codec.options().mode)) return false;
+  detail::image_packed<T, Dim, Memory>(exec, m_codec, packed_at(exec, time), correlation);
+  return true;
+}
+
+template <class T, int Dim, class Memory>
+const Packed<Dim, Memory>& PackedStore<T, Dim, Memory>::packed_at(const Instance<Memory>& exec,
+                                                                  std::int64_t time) {
+  if (m_on_host) {
+    const auto found = m_there.find(time);
+    if (found == m_there.end()) detail::no_snapshot(time);
+    m_scratch = copy_packed<Memory>(exec, found->second);
+    return m_scratch;
+  }
+  const auto found = m_here.find(time);
+  if (found == m_here.end()) detail::no_snapshot(time);
+  return found->second;
+}
+
+template <class T, int Dim, class Memory>
+SnapshotReport PackedStore<T, Dim, Memory>::report() const {
+  SnapshotReport report;
+  report.kind = concat("compressed (", to_string(m_codec.options().mode), ")",
+                       m_on_host ? " in the host's memory" : "");
+  report.snapshots = static_cast<std::int64_t>(m_here.size() + m_there.size());
+  report.raw_bytes = m_raw;
+  report.kept_bytes = m_kept;
+  (m_on_host ? report.host_bytes : report.device_bytes) += static_cast<std::size_t>(m_kept);
+  report.device_bytes += m_values.size() * sizeof(T);
+  return report;
+}
+
+template <class T, int Dim, class Memory>
+FileStore<T, Dim, Memory>::FileStore(std::filesystem::path folder, const Grid<Dim>& grid,
+                                     const std::optional<CodecOptions>& codec, Timeline* timeline)
+    : m_folder(std::move(folder)), m_grid(grid), m_timeline(timeline) {
+  if (codec) m_codec.emplace(*codec);
+  std::error_code error;
+  std::filesystem::create_directory(m_folder, error);
+  if (error) {
+    throw FileError(concat("'", m_folder.string(), "' cannot be made (", error.message(),
+                           "): give a folder that can be written for snapshots"));
+  }
+  m_stages = std::make_unique<Stages>();
+  m_queue = &m_stages->template queue<std::shared_ptr<Piece>>(2);
+  m_stages->start("write snapshots", {m_queue}, {}, [this] {
+    if (m_timeline != nullptr) m_timeline->name_thread("files");
+    while (const auto piece = m_queue->pop()) write(**piece);
+  });
+}
+
+template <class T, int Dim, class Memory>
+FileStore<T, Dim, Memory>::~FileStore() {
+  m_stages.reset();  // nobody uses the files any more
+  std::error_code ignored;
+  std::filesystem::remove_all(m_folder, ignored);
+}
+
+template <class T, int Dim, class Memory>
+void FileStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
+                                    const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                    const Box<Dim>& box, std::int64_t time) {
+  const auto piece = std::make_shared<Piece>();
+  piece->time = time;
+  m_boxes[time] = box;
+  m_largest = std::max(m_largest, box.size());
+  m_raw += static_cast<double>(box.size()) * sizeof(T);
+  const Stopwatch watch;
+  if (m_codec) {
+    m_codec->encode(exec, wavefield.layout, wavefield.now[0], box, m_scratch);
+    piece->packed = copy_packed<Kokkos::HostSpace>(exec, m_scratch);
+  } else {
+    if (static_cast<std::int64_t>(m_values.size()) < box.size()) {
+      m_values = allocate<wave::Storage<T, Memory>>(exec, "moho::snapshot::snapshot", box.size());
+    }
+    detail::take_box<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[0], box,
+                                     m_values.data());
+    piece->box = box;
+    piece->values.resize(static_cast<std::size_t>(box.size()));
+    copy(exec, HostElements<T>(piece->values.data(), piece->values.size()),
+         Kokkos::subview(m_values, std::pair<std::size_t, std::size_t>(0, piece->values.size())));
+    exec.fence();
+  }
+  m_queue->push(piece);
+  m_waited += watch.seconds();
+}
+
+template <class T, int Dim, class Memory>
+void FileStore<T, Dim, Memory>::write(const Piece& piece) {
+  TimelineSpan span(m_timeline, "write snapshot");
+  const std::filesystem::path path = path_of(piece.time);
+  if (m_codec) {
+    write_snapshot<Dim>(path, piece.packed, {m_grid, piece.time, 0.0});
+  } else {
+    const std::size_t bytes = piece.values.size() * sizeof(T);
+    const std::uint32_t crc = io::crc32c(piece.values.data(), bytes);
+    io::AtomicFile file(path);
+    file.write(piece.values.data(), bytes);
+    file.write(&crc, sizeof(crc));
+    file.commit(bytes + sizeof(crc));
+  }
+  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
+  m_bytes += bytes;
+  span.set_bytes(bytes);
+}
+
+template <class T, int Dim, class Memory>
+typename FileStore<T, Dim, Memory>::Piece FileStore<T, Dim, Memory>::read(std::int64_t time) const {
+  TimelineSpan span(m_timeline, "read snapshot");
+  Piece piece;
+  piece.time = time;
+  const std::filesystem::path path = path_of(time);
+  if (m_codec) {
+    SnapshotLabel<Dim> label;
+    piece.packed = read_snapshot<Dim>(path, label);
+    span.set_bytes(piece.packed.bytes());
+    return piece;
+  }
+  piece.box = m_boxes.at(time);
+  piece.values.resize(static_cast<std::size_t>(piece.box.size()));
+  const std::size_t bytes = piece.values.size() * sizeof(T);
+  const io::InputFile file(path);
+  std::uint32_t crc = 0;
+  bool whole = file.size() == bytes + sizeof(crc);
+  if (whole) {
+    file.read(0, piece.values.data(), bytes);
+    file.read(bytes, &crc, sizeof(crc));
+    whole = crc == io::crc32c(piece.values.data(), bytes);
+  }
+  if (!whole) {
+    throw FileError(concat("'", path.string(),
+                           "' is no whole snapshot (its length or its checksum is wrong): it was "
+                           "damaged or cut, migrate the shot again"));
+  }
+  span.set_bytes(static_cast<std::int64_t>(bytes));
+  return piece;
+}
+
+template <class T, int Dim, class Memory>
+void FileStore<T, Dim, Memory>::turn(const Instance<Memory>&) {
+  const Stopwatch watch;
+  m_queue->finish();
+  m_stages->join();
+  m_waited += watch.seconds();
+  m_stages = std::make_unique<Stages>();
+  m_queue = &m_stages->template queue<std::shared_ptr<Piece>>(2);
+  m_stages->start("read snapshots", {}, {m_queue}, [this] {
+    if (m_timeline != nullptr) m_timeline->name_thread("files");
+    for (auto it = m_boxes.rbegin(); it != m_boxes.rend(); ++it) {
+      if (!m_queue->push(std::make_shared<Piece>(read(it->first)))) return;
+    }
+  });
+}
+
+template <class T, int Dim, class Memory>
+Snapshot<T, Dim, Memory> FileStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
+                                                        std::int64_t time) {
+  if (static_cast<std::int64_t>(m_values.size()) < m_largest) {
+    m_values = allocate<wave::Storage<T, Memory>>(exec, "moho::snapshot::snapshot", m_largest);
+  }
+  const std::shared_ptr<Piece> piece = next(time);
+  if (m_codec) {
+    m_scratch = copy_packed<Memory>(exec, piece->packed);
+    detail::decode_dense<T, Dim, Memory>(exec, *m_codec, m_scratch, m_values);
+    return {m_scratch.header.box, m_values};
+  }
+  copy(exec,
+       Kokkos::subview(m_values, std::pair<std::size_t, std::size_t>(0, piece->values.size())),
+       HostElements<const T>(piece->values.data(), piece->values.size()));
+  exec.fence();
+  return {piece->box, m_values};
+}
+
+template <class T, int Dim, class Memory>
+std::shared_ptr<typename FileStore<T, Dim, Memory>::Piece> FileStore<T, Dim, Memory>::next(
+    std::int64_t time) {
+  if (m_boxes.count(time) == 0) detail::no_snapshot(time);
+  const Stopwatch watch;
+  std::shared_ptr<Piece> piece;
+  do {
+    const auto read = m_queue->pop();
+    if (!read) detail::no_snapshot(time);
+    piece = *read;
+  } while (piece->time != time);
+  m_waited += watch.seconds();
+  return piece;
+}
+
+template <class T, int Dim, class Memory>
+bool FileStore<T, Dim, Memory>::image(const Instance<Memory>& exec, std::int64_t time,
+                                      const Correlation<T, Dim, Memory>& correlation) {
+  if (!m_codec || !detail::images_nodes<Memory>(m_codec->options().mode)) return false;
+  m_scratch = copy_packed<Memory>(exec, next(time)->packed);
+  detail::image_packed<T, Dim, Memory>(exec, *m_codec, m_scratch, correlation);
+  return true;
+}
+
+template <class T, int Dim, class Memory>
+SnapshotReport FileStore<T, Dim, Memory>::report() const {
+  SnapshotReport report;
+  report.kind = m_codec ? concat("disk, compressed (", to_string(m_codec->options().mode), ")")
+                        : std::string("disk");
+  report.snapshots = static_cast<std::int64_t>(m_boxes.size());
+  report.raw_bytes = m_raw;
+  report.kept_bytes = static_cast<double>(m_bytes.load());
+  report.disk_bytes = static_cast<std::size_t>(m_bytes.load());
+  report.device_bytes = m_values.size() * sizeof(T);
+  report.seconds_waited = m_waited;
+  return report;
+}
+
+}  // namespace moho::snapshot
+
+/// \cond
+#define MOHO_SNAPSHOT_PACKED_STORES(prefix, T, Dim, Memory) \
+  prefix template class PackedStore<T, Dim, Memory>;        \
+  prefix template class FileStore<T, Dim, Memory>;
+#ifdef MOHO_SNAPSHOT_KERNELS
+namespace moho::snapshot {
+MOHO_FOR_ALL(MOHO_SNAPSHOT_PACKED_STORES, extern)
+}
+#endif
+/// \endcond

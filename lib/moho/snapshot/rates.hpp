@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What a machine does in a second, measured on it in a moment: for choose_strategy().
+
+#include <moho/core/instances.hpp>
+#include <moho/core/order.hpp>
+#include <moho/core/phases.hpp>
+#include <moho/snapshot/codec/codec.hpp>
+#include <moho/snapshot/strategy.hpp>
+#include <moho/wave/propagator.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace moho::snapshot {
+
+namespace detail {
+/// A spherical wave of a few nodes' length: what codecs are tried on.
+template <class T, int Dim>
+struct TrialWave {
+  T* field;
+  wave::Layout<Dim> layout;
+  Index<Dim> middle;
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    double square = 0.0;
+    for (int d = 0; d < Dim; ++d) {
+      const double x = static_cast<double>(node[d] - middle[d]);
+      square += x * x;
+    }
+    const double r = sqrt(square);
+    const double a = 0.35 * (r - 24.0);
+    field[layout.flat(node)] =
+        static_cast<T>((1.0 - 2.0 * a * a * 0.25) * exp(-a * a * 0.25) / (1.0 + 0.05 * r));
+  }
+};
+
+/// What a codec promises.
+inline CodecRate promise_of(const CodecOptions& options) {
+  CodecRate rate;
+  switch (options.mode) {
+    case CodecMode::blocks:
+      rate.keep = Keep::blocks;
+      rate.bits = options.bits;
+      rate.snr = options.bits == 8 ? 46.0 : options.bits == 12 ? 70.0 : 94.0;
+      rate.bound = std::ldexp(1.0, -(options.bits - 1));
+      break;
+    case CodecMode::transform:
+      rate.keep = Keep::transform;
+      rate.snr = options.snr;
+      break;
+    default:
+      rate.keep = Keep::lorenzo;
+      rate.bound = options.max_error;
+      // errors spread evenly between the bounds, on waves whose rms is a tenth of the largest
+      rate.snr = 20.0 * std::log10(0.1 * std::sqrt(3.0) / options.max_error);
+  }
+  return rate;
+}
+
+/// A codec's rates on the nodes of a box. `decoded` is another field of the layout.
+template <class T, int Dim, class Memory>
+CodecRate measure_codec(const Instance<Memory>& exec, const CodecOptions& options,
+                        const wave::Layout<Dim>& layout, const wave::Storage<T, Memory>& field,
+                        const wave::Storage<T, Memory>& decoded, const Box<Dim>& box) {
+  CodecRate rate = promise_of(options);
+  Codec<T, Dim, Memory> codec(options);
+  Packed<Dim, Memory> packed;
+  const double bytes = static_cast<double>(box.size()) * sizeof(T);
+  for (int n = 0; n < 2; ++n) {  // the first time allocates
+    const Stopwatch watch;
+    codec.encode(exec, layout, field, box, packed);
+    exec.fence();
+    rate.encode = bytes / std::max(watch.seconds(), 1e-9);
+  }
+  for (int n = 0; n < 2; ++n) {
+    const Stopwatch watch;
+    codec.decode(exec, packed, layout, decoded, box);
+    exec.fence();
+    rate.decode = bytes / std::max(watch.seconds(), 1e-9);
+  }
+  rate.ratio = bytes / static_cast<double>(packed.bytes());
+  return rate;
+}
+}  // namespace detail
+
+/// \brief Measures the rates of steps, memory and codecs with the arrays of a run.
+///
+/// The wavefield is used and left at rest. It takes about as long as ten steps.
+/// \param exec where the run will be
+/// \param propagator of the run
+/// \param wavefield of the propagator
+/// \param codecs that are offered
+/// \return rates without disk and link
+template <class T, int Dim, class Memory>
+Rates measure_rates(const InstanceOf<Memory>& exec,
+                    const wave::Propagator<T, Dim, Memory>& propagator,
+                    wave::Wavefield<T, Dim, Memory>& wavefield,
+                    const std::vector<CodecOptions>& codecs);
+
+/// \brief Measures how fast threads of the host compress, each a snapshot of its own: what one of
+/// them does on a small cube, times their number. Memory is that of the run.
+/// \param options of the codec
+/// \param threads of the host
+template <class T, int Dim, class Memory>
+CodecRate measure_host_codec(const CodecOptions& options, int threads) {
+  using Host = Kokkos::HostSpace;
+#ifdef KOKKOS_ENABLE_SERIAL
+  const Instance<Host> exec = Kokkos::Serial();
+#else
+  const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
+#endif
+  Grid<Dim> grid;
+  for (int d = 0; d < Dim; ++d) grid.extents[d] = Dim == 3 ? 64 : 256;
+  const auto layout = wave::make_layout<T>(grid, 1);
+  const auto field = wave::make_storage<T>(exec, layout, "moho::snapshot::trial");
+  const auto decoded = wave::make_storage<T>(exec, layout, "moho::snapshot::trial");
+  detail::TrialWave<T, Dim> wave{field.data(), layout, {}};
+  for (int d = 0; d < Dim; ++d) wave.middle[d] = grid.extents[d] / 2;
+  launch_box("moho::snapshot::trial_wave", exec, whole_box(grid), wave);
+  CodecRate rate =
+      detail::measure_codec<T, Dim, Host>(exec, options, layout, field, decoded, whole_box(grid));
+  rate.host_threads = true;
+  rate.encode *= threads;
+  rate.decode *= threads;
+  return rate;
+}
+
+template <class T, int Dim, class Memory>
+Rates measure_rates(const InstanceOf<Memory>& instance,
+                    const wave::Propagator<T, Dim, Memory>& propagator,
+                    wave::Wavefield<T, Dim, Memory>& wavefield,
+                    const std::vector<CodecOptions>& codecs) {
+  const Instance<Memory>& exec = instance;
+  Rates rates;
+  rates.threads = exec.concurrency();
+  const Grid<Dim>& grid = propagator.grid();
+  wavefield.clear(exec);
+  propagator.step(exec, wavefield);  // the first one loads kernels
+  exec.fence();
+  constexpr int steps = 3;
+  {
+    const Stopwatch watch;
+    for (int n = 0; n < steps; ++n) {
+      propagator.step(exec, wavefield);
+      wavefield.advance();
+    }
+    exec.fence();
+    rates.points = steps * static_cast<double>(grid.size()) / std::max(watch.seconds(), 1e-9);
+  }
+  {
+    const Stopwatch watch;
+    for (int n = 0; n < steps; ++n) copy(exec, wavefield.next[0], wavefield.now[0]);
+    exec.fence();
+    rates.memory = 2.0 * steps * static_cast<double>(wavefield.now[0].size() * sizeof(T)) /
+                   std::max(watch.seconds(), 1e-9);
+  }
+  // a cube around the middle of the grid with a wave in it
+  Box<Dim> box = whole_box(grid);
+  detail::TrialWave<T, Dim> wave{wavefield.now[0].data(), wavefield.layout, {}};
+  const std::int64_t half = Dim == 3 ? 64 : 256;
+  for (int d = 0; d < Dim; ++d) {
+    wave.middle[d] = grid.extents[d] / 2;
+    box.lower[d] = std::max<std::int64_t>(wave.middle[d] - half, 0);
+    box.upper[d] = std::min<std::int64_t>(wave.middle[d] + half, grid.extents[d]);
+  }
+  launch_box("moho::snapshot::trial_wave", exec, box, wave);
+  for (const CodecOptions& options : codecs) {
+    rates.codecs.push_back(detail::measure_codec<T, Dim, Memory>(
+        exec, options, wavefield.layout, wavefield.now[0], wavefield.next[0], box));
+  }
+  wavefield.clear(exec);
+  exec.fence();
+  return rates;
+}
+
+#ifdef KOKKOS_ENABLE_CUDA
+/// Bytes a second over the link between a device and page-locked memory of the host.
+inline double measure_link(const Instance<Kokkos::CudaSpace>& exec) {
+  constexpr std::size_t bytes = std::size_t{64} << 20;
+  const Kokkos::View<char*, Kokkos::CudaSpace> here(
+      Kokkos::view_alloc("moho::snapshot::link", Kokkos::WithoutInitializing), bytes);
+  const Kokkos::View<char*, StagingMemory<Kokkos::CudaSpace>> there(
+      Kokkos::view_alloc("moho::snapshot::link", Kokkos::WithoutInitializing), bytes);
+  copy(exec, there, here);
+  exec.fence();
+  const Stopwatch watch;
+  copy(exec, there, here);
+  exec.fence();
+  return static_cast<double>(bytes) / std::max(watch.seconds(), 1e-9);
+}
+#endif
+/// A host has no link: 0.
+inline double measure_link(const Instance<Kokkos::HostSpace>&) { return 0.0; }
+
+}  // namespace moho::snapshot
+
+/// \cond
+#define MOHO_SNAPSHOT_RATES(prefix, T, Dim, Memory)                        \
+  prefix template Rates measure_rates<T, Dim, Memory>(                     \
+      const Instance<Memory>&, const wave::Propagator<T, Dim, Memory>&,    \
+      wave::Wavefield<T, Dim, Memory>&, const std::vector<CodecOptions>&); \
+  prefix template CodecRate measure_host_codec<T, Dim, Memory>(const CodecOptions&, int);
+#ifdef MOHO_SNAPSHOT_KERNELS
+namespace moho::snapshot {
+MOHO_FOR_ALL(MOHO_SNAPSHOT_RATES, extern)
+}
+#endif
+/// \endcond

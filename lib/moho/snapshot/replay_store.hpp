@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Snapshots that are computed again from states of the forward leg: exact, for little
+/// memory.
+
+#include <moho/core/arena.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/snapshot/replay.hpp>
+#include <moho/snapshot/stores.hpp>
+#include <moho/wave/source_term.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace moho::snapshot {
+
+/// \brief Keeps states of the forward leg, and computes snapshots from them, a piece of the run at
+/// a time. The same bits as those of the forward leg.
+template <class T, int Dim, class Memory>
+class ReplayStore : public SnapshotStore<T, Dim, Memory> {
+ public:
+  /// \param exec of the run
+  /// \param leg the forward leg; it has to outlive the store
+  /// \param arena for the snapshots of a piece
+  /// \param snapshots of the run in all
+  /// \param every steps from one to the next
+  /// \param piece snapshots of a piece, 1 or more
+  /// \param states kept at most besides that of rest at the beginning
+  /// \param fields of the wavefield that snapshots hold: 1 p, 2 p and q
+  ReplayStore(const InstanceOf<Memory>& exec, const wave::SourceTerm<T, Dim, Memory>& leg,
+              DeviceArena<T, Memory>& arena, std::int64_t snapshots, std::int64_t every,
+              std::int64_t piece, std::int64_t states, int fields = 1);
+
+  void stepped(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+               const Box<Dim>& box, std::int64_t time) override;
+  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+           const Box<Dim>& box, std::int64_t time) override;
+  Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
+  SnapshotReport report() const override;
+
+ private:
+  using Wave = wave::Wavefield<T, Dim, Memory>;
+  using Action = ReplayAction::Kind;
+  // the time at which a piece begins: that of the snapshot before its first
+  std::int64_t begin_of(std::int64_t piece) const { return piece * m_piece * m_every; }
+  // follows the schedule until the next visit, without stepping: what the forward leg stores
+  void plan_forward();
+  void save(const Instance<Memory>& exec, const Wave& from, std::int64_t slot);
+  void copy_state(const Instance<Memory>& exec, const Wave& from, const Wave& to) const;
+  void run(const Instance<Memory>& exec, std::int64_t first, std::int64_t last, bool keep);
+  void replay(const Instance<Memory>& exec, std::int64_t piece);
+
+  const wave::SourceTerm<T, Dim, Memory>& m_leg;
+  DeviceArena<T, Memory>& m_arena;
+  int m_fields;
+  std::int64_t m_every, m_piece, m_pieces;
+  std::vector<ReplayAction> m_actions;              ///< positions are pieces
+  std::size_t m_next = 0;                           ///< action
+  std::map<std::int64_t, std::int64_t> m_to_store;  ///< in the forward leg: slot by piece
+  std::map<std::int64_t, Wave> m_slots;             ///< states kept; slot 0 is rest
+  Wave m_work;
+  wave::BoxHistory<Dim> m_history;
+  std::map<std::int64_t, Snapshot<T, Dim, Memory>> m_snapshots;  ///< of the present piece
+  std::map<std::int64_t, Box<Dim>> m_boxes;                      ///< of all snapshots
+  std::int64_t m_present = -1;                                   ///< piece
+  std::size_t m_state_bytes = 0;
+  double m_raw = 0.0, m_points = 0.0;
+};
+
+template <class T, int Dim, class Memory>
+ReplayStore<T, Dim, Memory>::ReplayStore(const InstanceOf<Memory>& exec,
+                                         const wave::SourceTerm<T, Dim, Memory>& leg,
+                                         DeviceArena<T, Memory>& arena, std::int64_t snapshots,
+                                         std::int64_t every, std::int64_t piece,
+                                         std::int64_t states, int fields)
+    : m_leg(leg),
+      m_arena(arena),
+      m_fields(fields),
+      m_every(every),
+      m_piece(piece),
+      m_pieces((snapshots + piece - 1) / piece),
+      m_actions(replay_schedule(m_pieces, states + 1)),
+      m_work(leg.propagator->make_wavefield(exec)) {
+  m_arena.reset();
+  m_state_bytes = m_work.bytes();
+  plan_forward();
+}
+
+template <class T, int Dim, class Memory>
+void ReplayStore<T, Dim, Memory>::plan_forward() {
+  for (; m_next < m_actions.size(); ++m_next) {
+    const ReplayAction& action = m_actions[m_next];
+    if (action.kind == Action::visit) return;
+    if (action.kind == Action::store) m_to_store[action.position] = action.slot;
+  }
+}
+
+template <class T, int Dim, class Memory>
+void ReplayStore<T, Dim, Memory>::copy_state(const Instance<Memory>& exec,
+                                             const wave::Wavefield<T, Dim, Memory>& from,
+                                             const wave::Wavefield<T, Dim, Memory>& to) const {
+  wave::copy_planes<T, Dim, Memory>(exec, m_leg.propagator->scheme(), from, to,
+                                    all_planes(m_leg.propagator->grid()));
+}
+
+template <class T, int Dim, class Memory>
+void ReplayStore<T, Dim, Memory>::save(const Instance<Memory>& exec, const Wave& from,
+                                       std::int64_t slot) {
+  if (slot == 0) return;  // rest
+  auto found = m_slots.find(slot);
+  if (found == m_slots.end()) {
+    Wave state = m_leg.propagator->make_wavefield(exec);
+    for (auto& slope : state.slope) slope = {};  // work space, no state
+    found = m_slots.emplace(slot, state).first;
+  }
+  copy_state(exec, from, found->second);
+}
+
+template <class T, int Dim, class Memory>
+void ReplayStore<T, Dim, Memory>::stepped(const Instance<Memory>& exec, const Wave& wavefield,
+                                          const Box<Dim>& box, std::int64_t time) {
+  m_history.add(box);
+  if (time % (m_piece * m_every) != 0) return;
+  const auto found = m_to_store.find(time / (m_piece * m_every));
+  if (found != m_to_store.end()) save(exec, wavefield, found->second);
+}
+
+template <class T, int Dim, class Memory>
+void ReplayStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
+                                      const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                      const Box<Dim>& box, std::int64_t time) {
+  m_boxes[time] = box;
+  m_raw += static_cast<double>(m_fields * box.size()) * sizeof(T);
+  const std::int64_t piece = (time / m_every - 1) / m_piece;
+  if (piece != m_pieces - 1) return;
+  // the last piece need not be replayed
+  m_present = piece;
+  const wave::Storage<T, Memory> values = m_arena.take(m_fields * box.size());
+  detail::take_fields<T, Dim, Memory>(exec, wavefield, box, m_fields, values.data());
+  m_snapshots[time] = {box, values};
+}
+
+template <class T, int Dim, class Memory>
+void ReplayStore<T, Dim, Memory>::run(const Instance<Memory>& exec, std::int64_t first,
+                                      std::int64_t last, bool keep) {
+  wave::ReplayedDomain<T, Dim, Memory> domain(m_history);
+  wave::RunOptions<T, Dim, Memory> options;
+  options.first = first;
+  options.last = last;
+  options.domain = &domain;
+  if (keep) {
+    options.advanced = [&](std::int64_t time, const Box<Dim>&) {
+      const auto found = m_boxes.find(time);
+      if (found == m_boxes.end()) return;
+      const wave::Storage<T, Memory> values = m_arena.take(m_fields * found->second.size());
+      detail::take_fields<T, Dim, Memory>(exec, m_work, found->second, m_fields, values.data());
+      m_snapshots[time] = {found->second, values};
+    };
+  }
+  m_points += m_leg.run(exec, m_work, options).points;
+}
+
+template <class T, int Dim, class Memory>
+void ReplayStore<T, Dim, Memory>::replay(const Instance<Memory>& exec, std::int64_t piece) {
+  m_snapshots.clear();
+  m_arena.reset();
+  std::int64_t present = m_present;  // of m_work; the actions say where it is
+  for (; m_next < m_actions.size(); ++m_next) {
+    const ReplayAction& action = m_actions[m_next];
+    if (action.kind == Action::restore) {
+      if (action.slot == 0) {
+        m_work.clear(exec);
+      } else {
+        copy_state(exec, m_slots.at(action.slot), m_work);
+      }
+    } else if (action.kind == Action::advance) {
+      run(exec, begin_of(present), begin_of(action.position), false);
+    } else if (action.kind == Action::store) {
+      save(exec, m_work, action.slot);
+    } else if (action.position == piece) {
+      break;
+    }
+    present = action.position;
+  }
+  if (m_next == m_actions.size()) detail::no_snapshot(begin_of(piece) + m_every);
+  run(exec, begin_of(piece), std::min(begin_of(piece + 1), m_boxes.rbegin()->first), true);
+  m_present = piece;
+}
+
+template <class T, int Dim, class Memory>
+Snapshot<T, Dim, Memory> ReplayStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
+                                                          std::int64_t time) {
+  if (m_boxes.count(time) == 0) detail::no_snapshot(time);
+  const std::int64_t piece = (time / m_every - 1) / m_piece;
+  if (piece != m_present) replay(exec, piece);
+  return m_snapshots.at(time);
+}
+
+template <class T, int Dim, class Memory>
+SnapshotReport ReplayStore<T, Dim, Memory>::report() const {
+  SnapshotReport report;
+  report.kind = "replay";
+  report.snapshots = static_cast<std::int64_t>(m_boxes.size());
+  report.raw_bytes = m_raw;
+  report.device_bytes = m_arena.bytes() + m_state_bytes * (m_slots.size() + 1);
+  report.kept_bytes = static_cast<double>(report.device_bytes);
+  report.points = m_points;
+  return report;
+}
+
+}  // namespace moho::snapshot
+
+/// \cond
+#define MOHO_SNAPSHOT_REPLAY(prefix, T, Dim, Memory) \
+  prefix template class ReplayStore<T, Dim, Memory>;
+#ifdef MOHO_SNAPSHOT_KERNELS
+namespace moho::snapshot {
+MOHO_FOR_ALL(MOHO_SNAPSHOT_REPLAY, extern)
+}
+#endif
+/// \endcond

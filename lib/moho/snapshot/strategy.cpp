@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/error.hpp>
+#include <moho/snapshot/replay.hpp>
+#include <moho/snapshot/strategy.hpp>
+#include <moho/wave/wavelet.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace moho::snapshot {
+
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+/// Bytes are whole numbers below 2^53, with which double precision makes no errors.
+double whole(double bytes) { return std::ceil(bytes); }
+std::uint64_t to_bytes(double bytes) {
+  return bytes < 1.8e19 ? static_cast<std::uint64_t>(bytes) : never;
+}
+
+template <class Value>
+void require(bool good, const char* name, const Value& value, const char* allowed) {
+  if (good) return;
+  throw InputError(concat("strategy: ", name, " is ", value, " (allowed: ", allowed,
+                          "): give what the shot, the machine or the user says"));
+}
+
+bool is_positive(double value) { return value > 0.0 && std::isfinite(value); }
+
+void check(const ShotShape& shape) {
+  require(shape.dims == 2 || shape.dims == 3, "dims", shape.dims, "2 or 3");
+  for (int d = 0; d < shape.dims; ++d) {
+    const std::int64_t nodes = shape.interior[static_cast<std::size_t>(d)];
+    require(nodes >= 1, "interior", nodes, "1 node or more along each axis");
+  }
+  const std::pair<const char*, double> nodes[] = {{"step_nodes", shape.step_nodes},
+                                                  {"snapshot_nodes", shape.snapshot_nodes},
+                                                  {"largest_snapshot", shape.largest_snapshot},
+                                                  {"state_nodes", shape.state_nodes}};
+  for (const auto& [name, value] : nodes) require(is_positive(value), name, value, "positive");
+  require(shape.snapshots >= 1, "snapshots", shape.snapshots, "1 or more");
+  require(shape.steps >= shape.snapshots, "steps", shape.steps, "as many as snapshots or more");
+  const std::pair<const char*, int> counts[] = {
+      {"snapshot_bytes", shape.snapshot_bytes}, {"state_bytes", shape.state_bytes},
+      {"image_bytes", shape.image_bytes},       {"face_layers", shape.face_layers},
+      {"face_bytes", shape.face_bytes},         {"face_interval", shape.face_interval}};
+  for (const auto& [name, value] : counts) require(value >= 1, name, value, "1 or more");
+  require(shape.face_error >= 0.0, "face_error", shape.face_error, "0 or more");
+}
+
+void check(const Rates& rates) {
+  require(is_positive(rates.points), "points", rates.points, "positive nodes a second");
+  require(is_positive(rates.memory), "memory", rates.memory, "positive bytes a second");
+  const std::pair<const char*, double> others[] = {
+      {"link", rates.link}, {"disk_write", rates.disk_write}, {"disk_read", rates.disk_read}};
+  for (const auto& [name, value] : others) {
+    require(value >= 0.0 && std::isfinite(value), name, value, "0 or more bytes a second");
+  }
+  require(rates.threads >= 1, "threads", rates.threads, "1 or more");
+  for (const CodecRate& codec : rates.codecs) {
+    require(
+        codec.keep == Keep::blocks || codec.keep == Keep::lorenzo || codec.keep == Keep::transform,
+        "keep of a codec", to_string(codec.keep), "blocks, lorenzo, transform");
+    require(is_positive(codec.ratio), "ratio of a codec", codec.ratio, "positive");
+    require(is_positive(codec.encode), "encode of a codec", codec.encode, "positive");
+    require(is_positive(codec.decode), "decode of a codec", codec.decode, "positive");
+  }
+}
+
+void check(const Accuracy& accuracy) {
+  switch (accuracy.kind) {
+    case Accuracy::Kind::lossless:
+      return;
+    case Accuracy::Kind::bound:
+      require(is_positive(accuracy.value), "the bound", accuracy.value, "positive");
+      return;
+    case Accuracy::Kind::snr:
+      require(std::isfinite(accuracy.value), "the signal to noise", accuracy.value, "dB");
+      return;
+    case Accuracy::Kind::bits:
+      require(is_positive(accuracy.value), "the number of bits", accuracy.value, "positive");
+      return;
+  }
+}
+
+/// What is known before any choice. Seconds and bytes.
+struct Shot {
+  const ShotShape& shape;
+  const Rates& rates;
+  double leg, image, raw, largest, state, mean_state;
+  double device, host, disk;  // budgets
+  bool has_link, has_disk;
+
+  Shot(const ShotShape& s, const Rates& r, const Budget& budget)
+      : shape(s),
+        rates(r),
+        leg(s.step_nodes / r.points),
+        image(s.snapshot_nodes * s.image_bytes / r.memory),
+        raw(whole(s.snapshot_nodes * s.snapshot_bytes)),
+        largest(whole(s.largest_snapshot * s.snapshot_bytes)),
+        state(whole(s.state_nodes * s.state_bytes)),
+        mean_state(
+            std::min(state, whole(s.step_nodes / static_cast<double>(s.steps)) * s.state_bytes)),
+        device(static_cast<double>(budget.device)),
+        host(r.link > 0.0 ? static_cast<double>(budget.host) : 0.0),
+        disk(static_cast<double>(budget.disk)),
+        has_link(r.link > 0.0),
+        has_disk(r.disk_write > 0.0 && r.disk_read > 0.0) {}
+};
+
+/// Pieces that are kept during the forward leg and wanted in the reverse order.
+struct Stream {
+  double bytes = 0.0;            // of all pieces
+  double piece = 0.0;            // of the largest
+  double device_seconds = 0.0;   // of kernels for a byte that stays on the device, both legs
+  double kernel_seconds = 0.0;   // of kernels for all of it, both legs
+  double link_bytes = 1.0;       // that cross the link each way for a byte that does not stay
+  double device_fixed = 0.0;     // bytes on the device in any case
+  double device_ring = 0.0;      // and where anything leaves it
+  double host_fixed = 0.0;       // bytes of the host's memory in any case
+  double encode_seconds = 0.0;   // of threads beside the forward leg
+  double decode_seconds = 0.0;   // and beside the backward leg
+  double backward_window = 0.0;  // seconds of the backward leg
+  double leg_seconds = 0.0;      // of all that is stepped
+  bool may_stay = true;          // on the device
+};
+
+/// Which places hold how much.
+struct Placement {
+  double seconds = infinite;
+  double on_device = 0.0, on_host = 0.0, on_disk = 0.0;           // pieces
+  double device_bytes = 0.0, host_bytes = 0.0, disk_bytes = 0.0;  // pieces and buffers
+  double least_device = infinite;
+};
+
+/// Seconds with `kept` bytes on the device and room for `host_room` in the host's memory.
+double seconds_of(const Shot& shot, const Stream& stream, double kept, double host_room) {
+  const double left = stream.bytes - kept;
+  const double on_disk = std::max(0.0, left - host_room);
+  const double link = shot.has_link ? left * stream.link_bytes / shot.rates.link : 0.0;
+  const double written = on_disk > 0.0 ? on_disk / shot.rates.disk_write : 0.0;
+  const double read = on_disk > 0.0 ? on_disk / shot.rates.disk_read : 0.0;
+  const double forward = std::max({link, written, stream.encode_seconds});
+  const double backward = std::max({link, read, stream.decode_seconds});
+  return stream.leg_seconds + shot.image + stream.kernel_seconds + stream.device_seconds * kept +
+         std::max(0.0, forward - shot.leg) + std::max(0.0, backward - stream.backward_window);
+}
+
+/// The kept bytes between `least` and `most` that take the least time: seconds_of() is convex and
+/// made of straight lines, whose ends are tried.
+double best_kept(const Shot& shot, const Stream& stream, double least, double most,
+                 double host_room) {
+  std::vector<double> ends{most, least, stream.bytes - host_room};
+  const double pace = shot.has_link ? shot.rates.link / stream.link_bytes : infinite;
+  for (const auto& [rate, window, threads] :
+       {std::array<double, 3>{shot.rates.disk_write, shot.leg, stream.encode_seconds},
+        std::array<double, 3>{shot.rates.disk_read, stream.backward_window,
+                              stream.decode_seconds}}) {
+    for (const double seconds : {window, threads}) {
+      if (shot.has_link) ends.push_back(stream.bytes - seconds * pace);
+      if (shot.has_disk) ends.push_back(stream.bytes - host_room - seconds * rate);
+    }
+    // where link and disk take the same time
+    if (shot.has_link && shot.has_disk && rate < pace) {
+      ends.push_back(stream.bytes - host_room / (1.0 - rate / pace));
+    }
+  }
+  double best = most, fastest = infinite;
+  for (const double end : ends) {
+    const double kept = std::clamp(std::ceil(end), least, most);
+    const double seconds = seconds_of(shot, stream, kept, host_room);
+    if (seconds < fastest) {
+      best = kept;
+      fastest = seconds;
+    }
+  }
+  return best;
+}
+
+/// The quickest places for a stream.
+Placement place(const Shot& shot, const Stream& stream) {
+  Placement best;
+  for (const auto& [on_device, on_host, on_disk] :
+       {std::array<bool, 3>{true, false, false}, std::array<bool, 3>{false, true, false},
+        std::array<bool, 3>{true, true, false}, std::array<bool, 3>{false, false, true},
+        std::array<bool, 3>{true, false, true}, std::array<bool, 3>{false, true, true},
+        std::array<bool, 3>{true, true, true}}) {
+    if ((on_device && !stream.may_stay) || (on_host && !shot.has_link) ||
+        (on_disk && !shot.has_disk)) {
+      continue;
+    }
+    // Pieces are not cut: a place before the last one is left with a gap of up to a piece.
+    const bool leaves = on_host || on_disk;
+    double device_fixed = stream.device_fixed + (leaves ? stream.device_ring : 0.0) +
+                          (on_device && leaves ? stream.piece : 0.0);
+    double host_fixed = stream.host_fixed + (on_disk ? 2.0 * stream.piece : 0.0) +
+                        (on_host && on_disk ? stream.piece : 0.0);
+    if (!shot.has_link) {  // one memory has all
+      device_fixed += host_fixed;
+      host_fixed = 0.0;
+    }
+    if (host_fixed > shot.host) continue;
+    const double host_room = on_host ? shot.host - host_fixed : 0.0;
+    const double disk_room = on_disk ? shot.disk : 0.0;
+    const double least = std::max(0.0, stream.bytes - host_room - disk_room);
+    if (least > 0.0 && !on_device) continue;
+    best.least_device = std::min(best.least_device, device_fixed + least);
+    if (device_fixed + least > shot.device) continue;
+    const double most = on_device ? std::min(stream.bytes, shot.device - device_fixed) : 0.0;
+    const double kept = best_kept(shot, stream, least, most, host_room);
+    const double seconds = seconds_of(shot, stream, kept, host_room);
+    if (!(seconds < best.seconds)) continue;
+    best.seconds = seconds;
+    best.on_device = kept;
+    best.on_host = std::min(stream.bytes - kept, host_room);
+    best.on_disk = stream.bytes - kept - best.on_host;
+    best.device_bytes = device_fixed + kept;
+    best.host_bytes = host_fixed + best.on_host;
+    best.disk_bytes = best.on_disk;
+  }
+  return best;
+}
+
+std::string places_text(const Shot& shot, double device, double host, double disk) {
+  const std::pair<const char*, double> places[] = {
+      {shot.has_link ? "on the device" : "in memory", device},
+      {"in the host's memory", host},
+      {"on the disk", disk}};
+  int used = 0;
+  for (const auto& entry : places) used += entry.second > 0.0 ? 1 : 0;
+  std::string text;
+  for (const auto& [name, bytes] : places) {
+    if (bytes <= 0.0) continue;
+    text += text.empty() ? "" : " and ";
+    text += (used > 1 ? format_bytes(bytes) + " " : "") + name;
+  }
+  return text;
+}
+
+/// A strategy from a stream and where it goes.
+Strategy from_stream(const Shot& shot, const Stream& stream, std::string name) {
+  const Placement placement = place(shot, stream);
+  Strategy result;
+  result.legs = 2.0 * shot.leg;
+  result.snapshots = shot.shape.snapshots;
+  result.bytes = to_bytes(stream.bytes);
+  result.least_device =
+      placement.least_device < infinite ? to_bytes(placement.least_device) : never;
+  result.possible = placement.seconds < infinite;
+  result.name = std::move(name);
+  if (result.possible) {
+    result.seconds = placement.seconds;
+    result.device_bytes = to_bytes(placement.device_bytes);
+    result.host_bytes = to_bytes(placement.host_bytes);
+    result.disk_bytes = to_bytes(placement.disk_bytes);
+    result.name +=
+        " " + places_text(shot, placement.on_device, placement.on_host, placement.on_disk);
+  } else {
+    result.seconds = infinite;
+    result.reason = concat("they are ", format_bytes(stream.bytes), ", for which there is no room");
+  }
+  return result;
+}
+
+/// What is common to streams of snapshots.
+Stream snapshot_stream(const Shot& shot) {
+  Stream stream;
+  stream.bytes = shot.raw;
+  stream.piece = shot.largest;
+  stream.leg_seconds = 2.0 * shot.leg;
+  stream.backward_window = shot.leg;
+  stream.device_ring = 2.0 * shot.largest;
+  return stream;
+}
+
+Strategy keep_raw(const Shot& shot) {
+  Stream stream = snapshot_stream(shot);
+  // Written by a copy; imaging reads them where they are.
+  stream.device_seconds = 2.0 / shot.rates.memory;
+  Strategy result = from_stream(shot, stream, "raw snapshots");
+  result.keep = Keep::raw;
+  result.lossless = true;
+  return result;
+}
+
+Strategy keep_compressed(const Shot& shot, std::size_t number) {
+  const CodecRate& codec = shot.rates.codecs[number];
+  Stream stream = snapshot_stream(shot);
+  stream.bytes = whole(shot.raw / codec.ratio);
+  stream.piece = whole(shot.largest / codec.ratio);
+  const double encode = shot.raw / codec.encode, decode = shot.raw / codec.decode;
+  if (codec.host_threads) {
+    stream.encode_seconds = encode;
+    stream.decode_seconds = decode;
+    stream.link_bytes = codec.ratio;
+    stream.may_stay = !shot.has_link;
+    stream.device_fixed = shot.has_link ? 0.0 : shot.largest;
+    stream.host_fixed = (shot.rates.threads + 2) * shot.largest;
+  } else {
+    stream.kernel_seconds = encode + decode;
+    stream.device_fixed = shot.largest;  // what is decoded
+    stream.device_ring = 2.0 * stream.piece;
+  }
+  std::string name = codec.keep == Keep::blocks    ? concat("blocks of ", codec.bits, " bits")
+                     : codec.keep == Keep::lorenzo ? std::string("Lorenzo differences")
+                                                   : std::string("transformed blocks");
+  if (codec.host_threads) name += " by threads of the host";
+  Strategy result = from_stream(shot, stream, std::move(name));
+  result.keep = codec.keep;
+  result.codec = static_cast<int>(number);
+  return result;
+}
+
+Strategy keep_faces(const Shot& shot) {
+  const ShotShape& shape = shot.shape;
+  double nodes = 0.0;
+  for (int d = 0; d < shape.dims; ++d) {
+    double area = 1.0;
+    for (int e = 0; e < shape.dims; ++e) {
+      if (e != d) area *= static_cast<double>(shape.interior[static_cast<std::size_t>(e)]);
+    }
+    nodes += 2.0 * area * shape.face_layers;
+  }
+  const double kept = std::ceil(static_cast<double>(shape.steps) / shape.face_interval);
+  Stream stream;
+  stream.piece = nodes * shape.face_bytes;
+  stream.bytes = stream.piece * kept;
+  stream.device_seconds = 2.0 / shot.rates.memory;
+  stream.device_fixed = shot.state;  // the wavefield that is stepped back
+  stream.device_ring = 2.0 * stream.piece;
+  stream.leg_seconds = 3.0 * shot.leg;
+  stream.backward_window = 2.0 * shot.leg;
+  const std::string which =
+      shape.face_interval == 1 ? "every step" : concat("every ", shape.face_interval, "th step");
+  Strategy result = from_stream(shot, stream, "faces of " + which + ", stepped back,");
+  result.keep = Keep::faces;
+  result.snapshots = 0;
+  result.sweeps = 2.0;
+  return result;
+}
+
+/// Where states and the snapshots of a segment are.
+struct ReplayPlaces {
+  enum class Where { device, host, disk };
+  Where states, snapshots;
+};
+
+Strategy keep_states(const Shot& shot) {
+  using Where = ReplayPlaces::Where;
+  const std::int64_t all = shot.shape.snapshots;
+  Strategy best;
+  best.keep = Keep::replay;
+  best.lossless = true;
+  best.legs = 2.0 * shot.leg;
+  best.seconds = infinite;
+  best.least_device = to_bytes(shot.state);  // the wavefield that is stepped again
+  best.possible = false;
+  for (const ReplayPlaces& places :
+       {ReplayPlaces{Where::device, Where::device}, ReplayPlaces{Where::device, Where::host},
+        ReplayPlaces{Where::host, Where::device}, ReplayPlaces{Where::host, Where::host},
+        ReplayPlaces{Where::disk, Where::device}, ReplayPlaces{Where::disk, Where::host}}) {
+    const bool uses_host = places.states == Where::host || places.snapshots == Where::host;
+    if ((uses_host && !shot.has_link) || (places.states == Where::disk && !shot.has_disk)) continue;
+    const double buffer = places.states == Where::disk ? shot.state : 0.0;
+    for (std::int64_t length = 1; length <= std::max<std::int64_t>(all / 2, 1); ++length) {
+      const std::int64_t segments = (all + length - 1) / length;
+      // A single snapshot is used as it is in the wavefield.
+      const double snapshots = length > 1 ? static_cast<double>(length) * shot.largest : 0.0;
+      double device = shot.state, host = 0.0;
+      (shot.has_link ? host : device) += buffer;
+      (places.snapshots == Where::host ? host : device) += snapshots;
+      if (device > shot.device || host > shot.host) continue;
+      const double room = places.states == Where::device ? shot.device - device
+                          : places.states == Where::host ? shot.host - host
+                                                         : shot.disk;
+      // All first states of segments, spread over the leg; or some of them, perhaps late ones.
+      const auto others = static_cast<double>(segments - 1);
+      std::int64_t states = segments;
+      double kept = others * shot.mean_state;
+      if (kept > room) {
+        states = 1 + static_cast<std::int64_t>(std::min(std::floor(room / shot.state), others));
+        kept = static_cast<double>(states - 1) * shot.state;
+      }
+      const double advances = static_cast<double>(replay_advances(segments, states)) + 1.0;
+      const double sweeps =
+          (advances * static_cast<double>(length) + static_cast<double>(segments * (length - 1))) /
+          static_cast<double>(all);
+      // A segment's state is stored once and restored once for each that follows in its part: no
+      // more than once a segment.
+      const double moved = others * shot.state;
+      double seconds = shot.leg * (sweeps + 1.0) + shot.image;
+      if (places.states == Where::host) seconds += 2.0 * moved / shot.rates.link;
+      if (places.states == Where::disk) {
+        seconds += moved / shot.rates.disk_write + moved / shot.rates.disk_read;
+      }
+      if (length > 1 && places.snapshots == Where::device) {
+        seconds += 2.0 * shot.raw / shot.rates.memory;
+      }
+      if (length > 1 && places.snapshots == Where::host) {
+        seconds += 2.0 * std::max(0.0, shot.raw / shot.rates.link - shot.leg);
+      }
+      if (!(seconds < best.seconds)) continue;
+      best.possible = true;
+      best.seconds = seconds;
+      best.snapshots = length;
+      best.states = states;
+      best.sweeps = sweeps;
+      best.bytes = to_bytes(kept + snapshots);
+      (places.states == Where::device ? device : host) += places.states == Where::disk ? 0.0 : kept;
+      best.device_bytes = to_bytes(device);
+      best.host_bytes = to_bytes(host);
+      best.disk_bytes = places.states == Where::disk ? to_bytes(kept) : 0;
+      const double on_device = (places.states == Where::device ? kept : 0.0) +
+                               (places.snapshots == Where::device ? snapshots : 0.0);
+      const double on_host = (places.states == Where::host ? kept : 0.0) +
+                             (places.snapshots == Where::host ? snapshots : 0.0);
+      const double on_disk = places.states == Where::disk ? kept : 0.0;
+      const std::string where = places_text(shot, on_device, on_host, on_disk);
+      best.name = concat("replay from ", states, states == 1 ? " state, " : " states, ", length,
+                         length == 1 ? " snapshot at a time" : " snapshots at a time",
+                         where.empty() ? "" : ", ", where);
+    }
+  }
+  if (!best.possible) {
+    best.name = "replay from states";
+    best.reason =
+        concat("a second wavefield is ", format_bytes(shot.state), ", for which there is no room");
+  }
+  return best;
+}
+
+/// Why the accuracy asked for rules it out; empty if it does not.
+std::string refused_by(const Accuracy& accuracy, const Strategy& strategy, const Rates& rates,
+                       const ShotShape& shape) {
+  if (strategy.lossless) return {};
+  const bool faces = strategy.keep == Keep::faces;
+  const CodecRate none;
+  const CodecRate& codec = faces ? none : rates.codecs[static_cast<std::size_t>(strategy.codec)];
+  const double bound = faces ? shape.face_error : codec.bound;
+  const double snr = faces ? -20.0 * std::log10(shape.face_error) : codec.snr;
+  switch (accuracy.kind) {
+    case Accuracy::Kind::lossless:
+      return "it is not lossless";
+    case Accuracy::Kind::bound:
+      if (bound <= accuracy.value) return {};
+      return concat("its error is up to ", bound, " of the largest value");
+    case Accuracy::Kind::snr:
+      if (snr >= accuracy.value) return {};
+      return concat("it has ", snr, " dB");
+    case Accuracy::Kind::bits:
+      if (codec.keep == Keep::blocks && codec.bits >= accuracy.value && !faces) return {};
+      return concat("it has no blocks of ", accuracy.value, " bits");
+  }
+  return {};
+}
+
+bool comes_before(const Strategy& a, const Strategy& b) {
+  if (a.possible != b.possible) return a.possible;
+  if (a.seconds != b.seconds) return a.seconds < b.seconds;
+  if (a.lossless != b.lossless) return a.lossless;
+  return a.bytes < b.bytes;
+}
+
+std::string cost_text(const Strategy& strategy) {
+  std::ostringstream out;
+  out.precision(3);
+  out << strategy.name << " (" << strategy.seconds << " s, " << strategy.relative()
+      << " of the two legs)";
+  return out.str();
+}
+
+}  // namespace
+
+double highest_of_products(const std::vector<double>& wavelet, double dt) {
+  return wave::highest_frequency(wavelet, dt, 0.003);
+}
+
+std::int64_t snapshot_interval(const std::vector<double>& wavelet, double dt) {
+  const double highest = highest_of_products(wavelet, dt);
+  const double steps = std::floor(1.0 / (2.0 * highest * dt) * (1.0 + 1e-12));
+  return std::max<std::int64_t>(static_cast<std::int64_t>(steps), 1);
+}
+
+const char* to_string(Keep keep) {
+  constexpr const char* names[] = {"raw", "blocks", "lorenzo", "transform", "faces", "replay"};
+  return names[static_cast<int>(keep)];
+}
+
+std::vector<Strategy> strategies(const ShotShape& shape, const Rates& rates, const Budget& budget,
+                                 const Accuracy& accuracy) {
+  check(shape);
+  check(rates);
+  check(accuracy);
+  const Shot shot(shape, rates, budget);
+  std::vector<Strategy> result{keep_raw(shot)};
+  for (std::size_t n = 0; n < rates.codecs.size(); ++n) result.push_back(keep_compressed(shot, n));
+  result.push_back(keep_faces(shot));
+  result.push_back(keep_states(shot));
+  for (Strategy& strategy : result) {
+    std::string why = refused_by(accuracy, strategy, rates, shape);
+    if (strategy.keep == Keep::faces && !shape.reversible) {
+      why = "sponges or CPML inside of the interior take energy that stepping back cannot return";
+    }
+    if (why.empty()) continue;
+    strategy.possible = false;
+    strategy.least_device = never;
+    strategy.reason = std::move(why);
+  }
+  std::stable_sort(result.begin(), result.end(), comes_before);
+  return result;
+}
+
+Strategy choose_strategy(const ShotShape& shape, const Rates& rates, const Budget& budget,
+                         const Accuracy& accuracy) {
+  const std::vector<Strategy> all = strategies(shape, rates, budget, accuracy);
+  Strategy best = all.front();
+  if (!best.possible) {
+    // Replay is lossless, so that one at least has a budget with which it is possible.
+    const Strategy& least = *std::min_element(
+        all.begin(), all.end(),
+        [](const Strategy& a, const Strategy& b) { return a.least_device < b.least_device; });
+    throw InputError(concat(
+        "strategy: ", budget.device, " bytes ", rates.link > 0.0 ? "on the device" : "of memory",
+        ", besides the model and a wavefield, are too few to keep a forward leg "
+        "(allowed: ",
+        least.least_device, " bytes or more, ",
+        format_bytes(static_cast<double>(least.least_device)), ", for ", to_string(least.keep),
+        "): give more, or a smaller window"));
+  }
+  best.reason = "the quickest of those that fit and are accurate enough: " + cost_text(best);
+  int told = 0;
+  for (std::size_t n = 1; n < all.size() && told < 2; ++n) {
+    if (!all[n].possible) continue;
+    best.reason += (told++ == 0 ? "; then " : ", ") + cost_text(all[n]);
+  }
+  if (told == 0) best.reason += "; nothing else is possible";
+  return best;
+}
+
+}  // namespace moho::snapshot

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Snapshots that threads of the host compress and decompress beside the run.
+
+#include <moho/core/at_once.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/core/order.hpp>
+#include <moho/core/phases.hpp>
+#include <moho/core/queue.hpp>
+#include <moho/core/timeline.hpp>
+#include <moho/snapshot/codec/codec.hpp>
+#include <moho/snapshot/stores.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace moho::snapshot {
+
+/// \brief Snapshots compressed by threads of the host while the run goes on (Suh and Wang 2011),
+/// and kept in its memory.
+///
+/// A snapshot leaves the device into a buffer of page-locked memory; a thread compresses it from
+/// there. Backwards threads decompress ahead, the next one wanted first, and the copy to the device
+/// runs beside the steps. There are two buffers more than threads: where all of them are full the
+/// run waits, and seconds_waited of the report says how long. Each thread works on a snapshot of
+/// its own with kernels of one thread.
+///
+/// Runs on hosts may use it, too; their steps then share the cores with the threads.
+template <class T, int Dim, class Memory>
+class ThreadedStore : public SnapshotStore<T, Dim, Memory> {
+ public:
+  /// \param exec of the run
+  /// \param arena of the buffers; nobody else may use it until the shot is done
+  /// \param largest nodes of the largest box
+  /// \param options of the codec
+  /// \param threads that compress, 1 or more
+  /// \param timeline gets spans of compressing and decompressing; may be null
+  /// \throws InputError for options out of range or no threads
+  ThreadedStore(const InstanceOf<Memory>& exec, HostArena<T, Memory>& arena, std::int64_t largest,
+                const CodecOptions& options, int threads, Timeline* timeline = nullptr);
+  /// Waits for the threads and for copies under way.
+  ~ThreadedStore() override;
+  ThreadedStore(const ThreadedStore&) = delete;
+  ThreadedStore& operator=(const ThreadedStore&) = delete;
+  void put(const Instance<Memory>& exec, const wave::Wavefield<T, Dim, Memory>& wavefield,
+           const Box<Dim>& box, std::int64_t time) override;
+  void turn(const Instance<Memory>& exec) override;
+  Snapshot<T, Dim, Memory> get(const Instance<Memory>& exec, std::int64_t time) override;
+  SnapshotReport report() const override;
+
+ private:
+  using Host = Kokkos::HostSpace;
+  using HostValues = Kokkos::View<T*, Kokkos::LayoutRight, StagingMemory<Memory>>;
+  static constexpr bool on_device = !is_host_memory<Memory>;
+
+  /// Host memory that one thread at a time owns; its copies have an instance of their own, so that
+  /// whoever takes the buffer can wait for them alone.
+  struct Buffer {
+    Instance<Memory> lane;
+    HostValues values;
+  };
+  struct Piece {
+    std::int64_t time = 0;
+    std::size_t buffer = 0;
+  };
+  struct Entry {
+    Box<Dim> box;
+    Packed<Dim, Host> packed;
+    std::promise<std::size_t> promise;  ///< of the buffer with the values
+    std::future<std::size_t> decompressed;
+  };
+  static wave::Layout<Dim> dense_layout(const Box<Dim>& box);
+  void compress(int thread);
+  void decompress(int thread);
+  void decompress_wanted(int thread);
+  std::size_t take_buffer();
+  wave::Storage<T, Memory> part(int buffer, const Box<Dim>& box) const {
+    return Kokkos::subview(m_here[buffer], std::pair<std::size_t, std::size_t>(
+                                               0, static_cast<std::size_t>(box.size())));
+  }
+  void bring(const Instance<Memory>& exec, Entry& entry, std::int64_t time);
+
+  CodecOptions m_options;
+  int m_threads;
+  Timeline* m_timeline;
+  std::vector<Instance<Host>> m_hosts;  ///< of the threads
+  std::vector<Buffer> m_buffers;
+  wave::Storage<T, Memory> m_here[2];  ///< in the memory of the run; none on hosts
+  std::int64_t m_user[2] = {-1, -1};   ///< the buffer whose lane used it last
+  int m_next = 0;                      ///< of m_here, filled next
+  std::int64_t m_brought = -1;         ///< time of what is on its way into m_here[m_next]
+  std::int64_t m_given = -1;           ///< hosts: the buffer that get() gave out
+  std::map<std::int64_t, Entry> m_entries;
+  std::vector<std::int64_t> m_order;  ///< times as they are wanted
+  std::size_t m_taken = 0;            ///< of m_order; with m_mutex
+  std::mutex m_mutex;                 ///< of the order in which threads take what is wanted
+  std::unique_ptr<Stages> m_stages;
+  Queue<std::size_t>* m_free = nullptr;
+  Queue<Piece>* m_full = nullptr;
+  double m_raw = 0.0, m_waited = 0.0;
+};
+
+template <class T, int Dim, class Memory>
+ThreadedStore<T, Dim, Memory>::ThreadedStore(const InstanceOf<Memory>& exec,
+                                             HostArena<T, Memory>& arena, std::int64_t largest,
+                                             const CodecOptions& options, int threads,
+                                             Timeline* timeline)
+    : m_options(options), m_threads(threads), m_timeline(timeline) {
+  check_options(options);
+  if (threads < 1) {
+    throw InputError(concat("threads that compress are ", threads, " (allowed: 1 or more)"));
+  }
+#ifdef KOKKOS_ENABLE_SERIAL
+  // two or more, so that none of them is that of a run on the host
+  m_hosts = instances_at_once(Instance<Host>(Kokkos::Serial()), std::max(threads, 2));
+#else
+  m_hosts = instances_at_once(Instance<Host>(Kokkos::DefaultHostExecutionSpace()), threads);
+#endif
+  arena.reset();
+  for (int n = 0; n < threads + 2; ++n) {
+    m_buffers.push_back({instance_beside(Instance<Memory>(exec)), arena.take(largest)});
+  }
+  if constexpr (on_device) {
+    for (auto& here : m_here) {
+      here = allocate<wave::Storage<T, Memory>>(Instance<Memory>(exec), "moho::snapshot::snapshot",
+                                                largest);
+    }
+  }
+  m_stages = std::make_unique<Stages>();
+  m_free = &m_stages->template queue<std::size_t>(m_buffers.size());
+  m_full = &m_stages->template queue<Piece>(m_buffers.size());
+  for (std::size_t b = 0; b < m_buffers.size(); ++b) m_free->push(b);
+  for (int n = 0; n < threads; ++n) {
+    m_stages->start("compress", {m_full}, {}, [this, n] { compress(n); });
+  }
+}
+
+template <class T, int Dim, class Memory>
+ThreadedStore<T, Dim, Memory>::~ThreadedStore() {
+  m_stages.reset();
+  if constexpr (on_device) {
+    for (const Buffer& buffer : m_buffers) buffer.lane.fence();
+  }
+}
+
+template <class T, int Dim, class Memory>
+wave::Layout<Dim> ThreadedStore<T, Dim, Memory>::dense_layout(const Box<Dim>& box) {
+  wave::Layout<Dim> layout;
+  layout.extents = box.upper;
+  layout.window = {box.lower[0], box.upper[0]};
+  layout.strides = dense_strides(box);
+  layout.size = box.size();
+  for (int d = 0; d < Dim; ++d) layout.offset -= box.lower[d] * layout.strides[d];
+  return layout;
+}
+
+template <class T, int Dim, class Memory>
+std::size_t ThreadedStore<T, Dim, Memory>::take_buffer() {
+  const Stopwatch watch;
+  const auto buffer = m_free->pop();
+  m_waited += watch.seconds();
+  if (!buffer) throw Cancelled("the work was given up");
+  return *buffer;
+}
+
+template <class T, int Dim, class Memory>
+void ThreadedStore<T, Dim, Memory>::put(const Instance<Memory>& exec,
+                                        const wave::Wavefield<T, Dim, Memory>& wavefield,
+                                        const Box<Dim>& box, std::int64_t time) {
+  const std::size_t number = take_buffer();
+  const Buffer& buffer = m_buffers[number];
+  const auto to = Kokkos::subview(
+      buffer.values, std::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(box.size())));
+  if constexpr (on_device) {
+    if (m_user[m_next] >= 0) {
+      wait_on_device(exec, m_buffers[static_cast<std::size_t>(m_user[m_next])].lane);
+    }
+    const auto here = part(m_next, box);
+    detail::take_box<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[0], box, here.data());
+    wait_on_device(buffer.lane, exec);
+    copy(buffer.lane, to, here);
+    m_user[m_next] = static_cast<std::int64_t>(number);
+    m_next = 1 - m_next;
+  } else {
+    detail::take_box<T, Dim, Memory>(exec, wavefield.layout, wavefield.now[0], box, to.data());
+  }
+  m_raw += static_cast<double>(box.size()) * sizeof(T);
+  {
+    const std::lock_guard lock(m_mutex);
+    m_entries[time].box = box;
+  }
+  m_full->push({time, number});
+}
+
+template <class T, int Dim, class Memory>
+void ThreadedStore<T, Dim, Memory>::compress(int thread) {
+  if (m_timeline != nullptr) m_timeline->name_thread(concat("compression ", thread));
+  const Instance<Host>& host = m_hosts[static_cast<std::size_t>(thread)];
+  Codec<T, Dim, Host> codec(m_options);
+  while (const auto piece = m_full->pop()) {
+    const Buffer& buffer = m_buffers[piece->buffer];
+    if constexpr (on_device) buffer.lane.fence();  // the copy has come
+    Entry* entry = nullptr;
+    {
+      const std::lock_guard lock(m_mutex);
+      entry = &m_entries.at(piece->time);
+    }
+    TimelineSpan span(m_timeline, "compress");
+    const wave::Layout<Dim> layout = dense_layout(entry->box);
+    codec.encode(
+        host, layout,
+        Kokkos::View<const T*, Host>(buffer.values.data(), static_cast<std::size_t>(layout.size)),
+        entry->box, entry->packed);
+    span.set_bytes(entry->packed.raw_bytes());
+    m_free->push(piece->buffer);
+  }
+}
+
+template <class T, int Dim, class Memory>
+void ThreadedStore<T, Dim, Memory>::turn(const Instance<Memory>&) {
+  const Stopwatch watch;
+  m_full->finish();
+  m_stages->join();
+  m_waited += watch.seconds();
+  for (auto it = m_entries.rbegin(); it != m_entries.rend(); ++it) {
+    m_order.push_back(it->first);
+    it->second.decompressed = it->second.promise.get_future();
+  }
+  m_user[0] = m_user[1] = -1;
+  m_stages = std::make_unique<Stages>();
+  m_free = &m_stages->template queue<std::size_t>(m_buffers.size());
+  for (std::size_t b = 0; b < m_buffers.size(); ++b) m_free->push(b);
+  for (int n = 0; n < m_threads; ++n) {
+    m_stages->start("decompress", {m_free}, {}, [this, n] { decompress(n); });
+  }
+}
+
+// A thread that ends before its time leaves nobody waiting: whoever asks for what no other thread
+// has taken gets its failure.
+template <class T, int Dim, class Memory>
+void ThreadedStore<T, Dim, Memory>::decompress(int thread) {
+  try {
+    decompress_wanted(thread);
+  } catch (...) {
+    const std::lock_guard lock(m_mutex);
+    while (m_taken < m_order.size()) {
+      m_entries.at(m_order[m_taken++]).promise.set_exception(std::current_exception());
+    }
+    throw;
+  }
+}
+
+template <class T, int Dim, class Memory>
+void ThreadedStore<T, Dim, Memory>::decompress_wanted(int thread) {
+  if (m_timeline != nullptr) m_timeline->name_thread(concat("compression ", thread));
+  const Instance<Host>& host = m_hosts[static_cast<std::size_t>(thread)];
+  Codec<T, Dim, Host> codec(m_options);
+  for (;;) {
+    std::size_t number = 0;
+    std::int64_t time = 0;
+    {
+      // buffers go to what is wanted first
+      const std::lock_guard lock(m_mutex);
+      if (m_taken == m_order.size()) return;
+      const auto buffer = m_free->pop();
+      if (!buffer) return;
+      number = *buffer;
+      time = m_order[m_taken++];
+    }
+    Entry& entry = m_entries.at(time);
+    try {
+      const Buffer& buffer = m_buffers[number];
+      if constexpr (on_device) buffer.lane.fence();  // what it held is on the device
+      {
+        TimelineSpan span(m_timeline, "decompress", entry.packed.raw_bytes());
+        const wave::Layout<Dim> layout = dense_layout(entry.box);
+        codec.decode(
+            host, entry.packed, layout,
+            Kokkos::View<T*, Host>(buffer.values.data(), static_cast<std::size_t>(layout.size)),
+            entry.box);
+        host.fence();
+      }
+      entry.promise.set_value(number);
+    } catch (...) {
+      entry.promise.set_exception(std::current_exception());
+    }
+  }
+}
+
+/// Submits the copy of what was decompressed to the device.
+template <class T, int Dim, class Memory>
+void ThreadedStore<T, Dim, Memory>::bring(const Instance<Memory>& exec, Entry& entry,
+                                          std::int64_t time) {
+  if constexpr (on_device) {
+    const Stopwatch watch;
+    const std::size_t number = entry.decompressed.get();
+    m_waited += watch.seconds();
+    const Buffer& buffer = m_buffers[number];
+    wait_on_device(buffer.lane, exec);  // what was given out from there has been used
+    copy(buffer.lane, part(m_next, entry.box),
+         Kokkos::subview(buffer.values, std::pair<std::size_t, std::size_t>(
+                                            0, static_cast<std::size_t>(entry.box.size()))));
+    m_user[m_next] = static_cast<std::int64_t>(number);
+    m_brought = time;
+  } else {
+    (void)exec, (void)entry, (void)time;
+  }
+}
+
+template <class T, int Dim, class Memory>
+Snapshot<T, Dim, Memory> ThreadedStore<T, Dim, Memory>::get(const Instance<Memory>& exec,
+                                                            std::int64_t time) {
+  const auto found = m_entries.find(time);
+  if (found == m_entries.end()) detail::no_snapshot(time);
+  Entry& entry = found->second;
+  if constexpr (on_device) {
+    if (m_brought != time) {
+      if (m_brought >= 0) m_free->push(static_cast<std::size_t>(m_user[m_next]));
+      bring(exec, entry, time);
+    }
+    const auto lane = static_cast<std::size_t>(m_user[m_next]);
+    wait_on_device(exec, m_buffers[lane].lane);
+    m_free->push(lane);  // whoever takes it waits for the copy
+    const Snapshot<T, Dim, Memory> result{entry.box, part(m_next, entry.box)};
+    m_next = 1 - m_next;
+    m_brought = -1;
+    // the next one comes beside the steps, if it is there
+    if (found != m_entries.begin()) {
+      const auto before = std::prev(found);
+      if (before->second.decompressed.wait_for(std::chrono::seconds(0)) ==
+          std::future_status::ready) {
+        bring(exec, before->second, before->first);
+      }
+    }
+    return result;
+  } else {
+    if (m_given >= 0) m_free->push(static_cast<std::size_t>(m_given));
+    const Stopwatch watch;
+    m_given = static_cast<std::int64_t>(entry.decompressed.get());
+    m_waited += watch.seconds();
+    return {entry.box, Kokkos::subview(m_buffers[static_cast<std::size_t>(m_given)].values,
+                                       std::pair<std::size_t, std::size_t>(
+                                           0, static_cast<std::size_t>(entry.box.size())))};
+  }
+}
+
+template <class T, int Dim, class Memory>
+SnapshotReport ThreadedStore<T, Dim, Memory>::report() const {
+  SnapshotReport report;
+  report.kind = concat("compressed (", to_string(m_options.mode), ") by ", m_threads,
+                       m_threads == 1 ? " thread" : " threads", " of the host");
+  report.snapshots = static_cast<std::int64_t>(m_entries.size());
+  report.raw_bytes = m_raw;
+  for (const auto& [time, entry] : m_entries) {
+    report.kept_bytes += static_cast<double>(entry.packed.bytes());
+  }
+  std::size_t buffers = 0;
+  for (const Buffer& buffer : m_buffers) buffers += buffer.values.size() * sizeof(T);
+  const std::size_t host = static_cast<std::size_t>(report.kept_bytes) + buffers;
+  (on_device ? report.host_bytes : report.device_bytes) = host;
+  report.device_bytes += (m_here[0].size() + m_here[1].size()) * sizeof(T);
+  report.seconds_waited = m_waited;
+  return report;
+}
+
+}  // namespace moho::snapshot
+
+/// \cond
+#define MOHO_SNAPSHOT_THREADED_STORE(prefix, T, Dim, Memory) \
+  prefix template class ThreadedStore<T, Dim, Memory>;
+#ifdef MOHO_SNAPSHOT_KERNELS
+namespace moho::snapshot {
+MOHO_FOR_ALL(MOHO_SNAPSHOT_THREADED_STORE, extern)
+}
+#endif
+/// \endcond

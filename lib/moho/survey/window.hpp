@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Apertures: the part of the model that a shot is migrated in, and its image's way back
+/// into the whole.
+
+#include <moho/core/box.hpp>
+#include <moho/core/field.hpp>
+#include <moho/wave/geometry.hpp>
+#include <moho/wave/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace moho::survey {
+
+/// How far a shot's window reaches.
+struct ApertureOptions {
+  std::vector<double> aperture;  ///< metres beyond sources and receivers, along x, or x and y; one
+                                 ///< number in 3D is for both; none: the whole model
+  double taper = 0.0;  ///< metres over which an image falls to zero at sides that were cut
+};
+
+/// \brief Reads an aperture: "2000" or, in 3D, "2000,1500" in metres; "all" is the whole model.
+/// \throws InputError with the forms that are allowed
+inline std::vector<double> parse_aperture(const std::string& text) {
+  std::vector<double> aperture;
+  if (wave::detail::trim(text) == "all") return aperture;
+  for (const std::string& piece : wave::detail::split(text, ',')) {
+    const auto value = wave::detail::to_number(piece);
+    if (!value || *value < 0.0 || aperture.size() == 2) {
+      throw InputError(concat("aperture '", text,
+                              "' is none (allowed: \"2000\" or, in three dimensions, "
+                              "\"2000,1500\", metres that are not negative along x and y; "
+                              "\"all\" for the whole model)"));
+    }
+    aperture.push_back(*value);
+  }
+  return aperture;
+}
+
+/// The part of a model's grid that a shot is migrated in; all depths belong to it.
+template <int Dim>
+struct ShotWindow {
+  Box<Dim> box;              ///< its nodes in the model
+  Grid<Dim> grid;            ///< the same nodes as a grid of their own
+  bool cut_lower[Dim] = {};  ///< the model goes on below its first plane across an axis
+  bool cut_upper[Dim] = {};  ///< the model goes on above its last plane across an axis
+
+  /// True where the window is the whole model.
+  bool whole() const {
+    for (int d = 0; d < Dim; ++d) {
+      if (cut_lower[d] || cut_upper[d]) return false;
+    }
+    return true;
+  }
+};
+
+/// \brief A box of a grid as a window. \throws InputError for a box that is empty or reaches out
+template <int Dim>
+ShotWindow<Dim> window_of(const Grid<Dim>& grid, const Box<Dim>& box) {
+  if (box.empty() || !(intersection(box, whole_box(grid)) == box)) {
+    throw InputError(concat("window: its nodes are ", box_string(box), " (allowed: some of ",
+                            box_string(whole_box(grid)), ", those of the model)"));
+  }
+  ShotWindow<Dim> window;
+  window.box = box;
+  window.grid = grid;
+  window.grid.origin = grid.position(box.lower);
+  for (int d = 0; d < Dim; ++d) {
+    window.grid.extents[d] = box.extent(d);
+    window.cut_lower[d] = box.lower[d] > 0;
+    window.cut_upper[d] = box.upper[d] < grid.extents[d];
+  }
+  return window;
+}
+
+/// \brief The window of a shot: from the least to the greatest coordinate of its sources and
+/// receivers and the aperture beyond, whole nodes, cut to the model.
+/// \param grid of the model
+/// \param shot with a source and a receiver at least
+/// \param options aperture; the taper is not looked at
+/// \throws InputError for an aperture that is negative, no number, or of more numbers than the
+/// model has horizontal axes; and for positions outside of the model
+template <int Dim>
+ShotWindow<Dim> shot_window(const Grid<Dim>& grid, const wave::Shot<Dim>& shot,
+                            const ApertureOptions& options) {
+  grid.check();
+  const std::vector<double>& aperture = options.aperture;
+  if (aperture.size() >= static_cast<std::size_t>(Dim)) {
+    throw InputError(concat("aperture has ", aperture.size(), " numbers (allowed: up to ", Dim - 1,
+                            ", one for each horizontal axis of the model)"));
+  }
+  for (const double metres : aperture) {
+    if (metres >= 0.0 && std::isfinite(metres)) continue;
+    throw InputError(concat("aperture is ", metres,
+                            " m (allowed: 0 or more): give the distance beyond sources and "
+                            "receivers"));
+  }
+  const std::string name = concat("shot ", shot.number);
+  check_positions<Dim>(grid, shot.sources, name + ": source");
+  check_positions<Dim>(grid, shot.receivers, name + ": receiver");
+  if (shot.sources.empty() || shot.receivers.empty()) {
+    throw InputError(concat(name, ": it has no ", shot.sources.empty() ? "source" : "receiver",
+                            " (allowed: 1 or more)"));
+  }
+  Box<Dim> box = whole_box(grid);
+  for (int d = 0; d < Dim - 1 && !aperture.empty(); ++d) {
+    double least = shot.sources.front()[d], greatest = least;
+    for (const Points<Dim>* points : {&shot.sources, &shot.receivers}) {
+      for (const Point<Dim>& p : *points) {
+        least = std::min(least, p[d]);
+        greatest = std::max(greatest, p[d]);
+      }
+    }
+    const double beyond = aperture[std::min(aperture.size() - 1, static_cast<std::size_t>(d))];
+    // positions a rounding error away from a node are that node
+    const auto node = [&](double position) {
+      const double q = (position - grid.origin[d]) / grid.spacing[d];
+      return std::clamp(q, -1.0, static_cast<double>(grid.extents[d]));
+    };
+    const auto lower = static_cast<std::int64_t>(std::floor(node(least - beyond) + 1e-6));
+    const auto upper = static_cast<std::int64_t>(std::ceil(node(greatest + beyond) - 1e-6)) + 1;
+    box.lower[d] = std::max<std::int64_t>(lower, 0);
+    box.upper[d] = std::min(upper, grid.extents[d]);
+  }
+  return window_of(grid, box);
+}
+
+/// Weights of the planes of a window along each axis.
+template <int Dim>
+using WindowWeights = std::array<std::vector<double>, static_cast<std::size_t>(Dim)>;
+
+/// \brief Weights of the planes of a window along each axis: 1 inside, a cosine that falls to zero
+/// over `taper` metres towards sides that were cut. Their product is the weight of a node.
+/// \throws InputError for a taper that is negative or no number
+template <int Dim>
+WindowWeights<Dim> window_weights(const ShotWindow<Dim>& window, double taper) {
+  if (!(taper >= 0.0) || !std::isfinite(taper)) {
+    throw InputError(concat("taper is ", taper, " m (allowed: 0 or more)"));
+  }
+  constexpr double pi = 3.14159265358979323846;
+  WindowWeights<Dim> weights;
+  for (int d = 0; d < Dim; ++d) {
+    const std::int64_t count = window.grid.extents[d];
+    std::vector<double>& weight = weights[static_cast<std::size_t>(d)];
+    weight.assign(static_cast<std::size_t>(count), 1.0);
+    for (std::int64_t k = 0; k < count && taper > 0.0; ++k) {
+      for (const bool lower : {true, false}) {
+        if (!(lower ? window.cut_lower[d] : window.cut_upper[d])) continue;
+        const double away = static_cast<double>(lower ? k : count - 1 - k) * window.grid.spacing[d];
+        if (away < taper) {
+          weight[static_cast<std::size_t>(k)] *= 0.5 - 0.5 * std::cos(pi * away / taper);
+        }
+      }
+    }
+  }
+  return weights;
+}
+
+/// \brief Copies the nodes of a window out of values of the model, both on the host and in the
+/// order of their grids. \param grid of the model \param window of a shot \param from grid.size()
+/// values \param to window.grid.size() values
+template <int Dim, class T>
+void copy_window(const Grid<Dim>& grid, const ShotWindow<Dim>& window, const T* from, T* to) {
+  const std::int64_t length = window.box.extent(Dim - 1), rows = window.box.size() / length;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const T* const begin = from + grid.flat(window.box.node(row * length));
+    std::copy(begin, begin + length, to + row * length);
+  }
+}
+
+/// A host field's part in a window, a field of its own without gaps. An empty field stays empty.
+/// \throws InputError for a field of another shape than the grid's
+template <int Dim, class FieldType>
+FieldType window_field(const Grid<Dim>& grid, const ShotWindow<Dim>& window,
+                       const FieldType& field) {
+  using T = typename FieldType::non_const_value_type;
+  static_assert(is_host_memory<typename FieldType::memory_space>, "fields of the host");
+  if (field.size() == 0) return {};
+  check_shape(grid, field, "field");
+  Field<T, Dim, Kokkos::HostSpace> part;
+  if constexpr (Dim == 2) {
+    part = Field<T, Dim, Kokkos::HostSpace>(
+        Kokkos::view_alloc(field.label(), Kokkos::WithoutInitializing), window.grid.extents[0],
+        window.grid.extents[1]);
+  } else {
+    part = Field<T, Dim, Kokkos::HostSpace>(
+        Kokkos::view_alloc(field.label(), Kokkos::WithoutInitializing), window.grid.extents[0],
+        window.grid.extents[1], window.grid.extents[2]);
+  }
+  copy_window(grid, window, static_cast<const T*>(field.data()), part.data());
+  return part;
+}
+
+/// \brief Adds values of a window, times the weights of its planes, to values of the model, both on
+/// the host.
+/// \param grid of the model
+/// \param window of the shot
+/// \param weights from window_weights()
+/// \param from window.grid.size() values
+/// \param to grid.size() values; T and Sum may differ in precision
+template <int Dim, class T, class Sum>
+void add_window(const Grid<Dim>& grid, const ShotWindow<Dim>& window,
+                const std::type_identity_t<WindowWeights<Dim>>& weights, const T* from, Sum* to) {
+  const std::int64_t length = window.box.extent(Dim - 1), rows = window.box.size() / length;
+  const std::vector<double>& along = weights[Dim - 1];
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const Index<Dim> node = window.box.node(row * length);
+    double weight = 1.0;
+    for (int d = 0; d < Dim - 1; ++d) {
+      weight *= weights[static_cast<std::size_t>(d)]
+                       [static_cast<std::size_t>(node[d] - window.box.lower[d])];
+    }
+    Sum* const sums = to + grid.flat(node);
+    for (std::int64_t k = 0; k < length; ++k) {
+      const double value = static_cast<double>(from[row * length + k]);
+      sums[k] += static_cast<Sum>(weight * along[static_cast<std::size_t>(k)] * value);
+    }
+  }
+}
+
+}  // namespace moho::survey

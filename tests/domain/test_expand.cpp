@@ -1,0 +1,657 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Expanding domains: boxes of the three methods where they can be worked out by hand, and shots in
+// them against shots in the whole grid.
+
+#include "io/files.hpp"
+#include "spaces.hpp"
+
+#include <moho/domain/expand.hpp>
+#include <moho/wave/modelling.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace moho;
+using namespace moho::wave;
+using domain::DomainOptions;
+using domain::Expansion;
+using io::test::message_of;
+using ::testing::HasSubstr;
+
+constexpr Expansion methods[] = {Expansion::layers, Expansion::eikonal, Expansion::amplitude};
+
+/// A value of a model at a position given in fractions of the model's size.
+template <int Dim>
+using Formula = std::function<double(const Point<Dim>&)>;
+
+/// What a shot is made of.
+template <int Dim>
+struct Setting {
+  Grid<Dim> grid;  ///< without layers
+  Formula<Dim> vp, epsilon, delta, theta, phi;
+  Boundaries<Dim> boundaries = all_faces<Dim>(FaceKind::sponge, 20);
+  int order = 8;
+  double dt = 0.001;
+  double frequency = 12.0;  ///< of the Ricker wavelet
+  Points<Dim> sources, receivers;
+  double time = 0.8;
+  std::vector<double> wavelet;  ///< instead of the Ricker wavelet
+};
+
+template <class T, int Dim, class Memory>
+Field<T, Dim, Memory> sample(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                             const Formula<Dim>& formula) {
+  if (!formula) return {};
+  const auto field = make_field<T>(exec, grid, "field");
+  const auto host = Kokkos::create_mirror_view(field);
+  for (std::int64_t i = 0; i < grid.size(); ++i) {
+    const Index<Dim> node = grid.node(i);
+    Point<Dim> fraction{};
+    for (int d = 0; d < Dim; ++d) {
+      fraction[d] = static_cast<double>(node[d]) / static_cast<double>(grid.extents[d] - 1);
+    }
+    host.data()[i] = static_cast<T>(formula(fraction));
+  }
+  Kokkos::deep_copy(field, host);
+  return field;
+}
+
+/// Notes the boxes that another domain gives.
+template <class T, int Dim, class Memory>
+struct Notes : Domain<T, Dim, Memory> {
+  domain::ExpandingDomain<T, Dim, Memory>* domain = nullptr;
+  std::vector<Box<Dim>> boxes;
+  Box<Dim> box(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+               const Wavefield<T, Dim, Memory>& wavefield, std::int64_t step) override {
+    boxes.push_back(domain->box(exec, propagator, wavefield, step));
+    return boxes.back();
+  }
+};
+
+/// A setting on a space.
+template <class T, int Dim, class Memory>
+class Shot {
+ public:
+  Shot(const Instance<Memory>& instance, const Setting<Dim>& setting)
+      : exec(instance), m_setting(setting) {
+    inner.vp = sample<T, Dim>(exec, setting.grid, setting.vp);
+    inner.epsilon = sample<T, Dim>(exec, setting.grid, setting.epsilon);
+    inner.delta = sample<T, Dim>(exec, setting.grid, setting.delta);
+    inner.theta = sample<T, Dim>(exec, setting.grid, setting.theta);
+    inner.phi = sample<T, Dim>(exec, setting.grid, setting.phi);
+    model = extend_model<T, Dim, Memory>(exec, setting.grid, inner, setting.boundaries);
+    const Grid<Dim> grid = extended_grid(setting.grid, setting.boundaries);
+    PropagatorOptions<Dim> options;
+    options.dt = setting.dt;
+    options.order = setting.order;
+    options.boundaries = setting.boundaries;
+    wavelet = setting.wavelet.empty() ? ricker(setting.frequency, setting.dt) : setting.wavelet;
+    options.frequency = highest_frequency(wavelet, setting.dt);
+    propagator = std::make_unique<Propagator<T, Dim, Memory>>(exec, grid, model, options);
+    sources = PointSet<T, Dim, Memory>(exec, grid, propagator->layout(), setting.sources,
+                                       point_options(*propagator, "source", true));
+    receivers = PointSet<T, Dim, Memory>(exec, grid, propagator->layout(), setting.receivers,
+                                         point_options(*propagator, "receiver", false));
+  }
+  std::unique_ptr<domain::ExpandingDomain<T, Dim, Memory>> domain(
+      Expansion method, const DomainOptions& options = {}) const {
+    return domain::make_domain(method, exec, *propagator, model, sources, options);
+  }
+  ShotResult<T, Dim, Memory> run(Domain<T, Dim, Memory>* domain) const {
+    ShotOptions<T, Dim, Memory> options;
+    options.steps = static_cast<std::int64_t>(std::llround(m_setting.time / m_setting.dt));
+    options.domain = domain;
+    return model_shot(exec, *propagator, sources, wavelet, receivers, options);
+  }
+
+  Instance<Memory> exec;
+  Model<T, Dim, Memory> inner, model;  ///< without and with the layers of the faces
+  std::unique_ptr<Propagator<T, Dim, Memory>> propagator;
+  PointSet<T, Dim, Memory> sources, receivers;
+  std::vector<double> wavelet;
+
+ private:
+  Setting<Dim> m_setting;
+};
+
+/// The largest difference of two gathers over the largest sample of the second.
+template <class T>
+double difference(const wave::Traces<T>& a, const wave::Traces<T>& b) {
+  double most = 0.0, greatest = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double x = static_cast<double>(a.data()[i]), y = static_cast<double>(b.data()[i]);
+    most = std::max(most, std::fabs(x - y));
+    greatest = std::max(greatest, std::fabs(y));
+  }
+  return most / greatest;
+}
+
+template <int Dim>
+bool holds(const Box<Dim>& outer, const Box<Dim>& inner) {
+  return intersection(outer, inner) == inner;
+}
+
+/// Runs a method against the grid whole: boxes hold the sources and never shrink, something is
+/// saved, and the gather differs by less than `tolerance` of its largest sample. \return the
+/// difference
+template <class T, int Dim, class Memory>
+double compare(const Shot<T, Dim, Memory>& shot, const wave::Traces<T>& whole, Expansion method,
+               double tolerance, double most_stepped, const DomainOptions& options = {}) {
+  SCOPED_TRACE(domain::to_string(method));
+  const auto domain = shot.domain(method, options);
+  Notes<T, Dim, Memory> notes;
+  notes.domain = domain.get();
+  const auto result = shot.run(&notes);
+  for (std::size_t n = 0; n < notes.boxes.size(); ++n) {
+    const Box<Dim> earlier = n == 0 ? shot.sources.box() : notes.boxes[n - 1];
+    EXPECT_TRUE(holds(notes.boxes[n], earlier)) << "step " << n;
+    EXPECT_TRUE(holds(whole_box(shot.propagator->grid()), notes.boxes[n])) << "step " << n;
+  }
+  const double found = difference<T>(result.traces, whole);
+  EXPECT_LT(found, tolerance);
+  const domain::DomainReport& report = domain->report();
+  EXPECT_EQ(report.steps, result.steps);
+  EXPECT_DOUBLE_EQ(report.points_stepped, result.points);
+  EXPECT_DOUBLE_EQ(report.points_full, result.whole_points);
+  EXPECT_LT(report.fraction(), most_stepped);
+  EXPECT_GT(report.seconds_setup, 0.0);
+  EXPECT_GT(report.seconds_steps, 0.0);
+  ::testing::Test::RecordProperty(std::string("difference_") + domain::to_string(method),
+                                  concat(found));
+  ::testing::Test::RecordProperty(std::string("fraction_") + domain::to_string(method),
+                                  concat(report.fraction()));
+  return found;
+}
+
+/// Velocity rising with depth, and a fast body.
+double body_2d(const Point<2>& x) {
+  const double u = (x[0] - 0.65) / 0.2, w = (x[1] - 0.55) / 0.15;
+  return u * u + w * w < 1.0 ? 3800.0 : 1500.0 + 1200.0 * x[1];
+}
+
+Setting<2> section() {
+  Setting<2> s;
+  s.grid = Grid<2>{{201, 141}, {10.0, 10.0}, {0.0, 0.0}};
+  s.vp = body_2d;
+  s.sources = {{617.0, 43.0}};
+  for (int i = 0; i < 19; ++i) s.receivers.push_back({100.0 + 100.0 * i, 20.0});
+  s.receivers.push_back({1500.0, 1200.0});
+  return s;
+}
+
+template <class Memory>
+class Expand : public ::testing::Test {};
+TYPED_TEST_SUITE(Expand, moho::testing::TestSpaces, moho::testing::SpaceName);
+
+MEMORY_TEST(Expand, IsotropicShotIsThatOfTheWholeGrid) {
+  const Shot<float, 2, Memory> shot(exec, section());
+  const auto whole = shot.run(nullptr);
+  compare<float>(shot, whole.traces, Expansion::layers, 1e-5, 0.75);
+  compare<float>(shot, whole.traces, Expansion::eikonal, 1e-5, 0.7);
+  compare<float>(shot, whole.traces, Expansion::amplitude, 1e-4, 0.6);
+}
+
+MEMORY_TEST(Expand, EikonalOnTheGridItself) {
+  const Shot<float, 2, Memory> shot(exec, section());
+  const auto whole = shot.run(nullptr);
+  DomainOptions options;
+  options.coarsening = 1;
+  compare<float>(shot, whole.traces, Expansion::eikonal, 1e-5, 0.65, options);
+}
+
+MEMORY_TEST(Expand, VtiShotIsThatOfTheWholeGrid) {
+  Setting<2> s = section();
+  s.epsilon = [](const Point<2>& x) { return 0.25 * x[1]; };
+  s.delta = [](const Point<2>& x) { return 0.1 * x[0]; };
+  const Shot<double, 2, Memory> shot(exec, s);
+  const auto whole = shot.run(nullptr);
+  for (const Expansion method : methods) {
+    const bool follows = method == Expansion::amplitude;
+    compare<double>(shot, whole.traces, method, follows ? 1e-4 : 1e-9, 0.8);
+  }
+}
+
+MEMORY_TEST(Expand, TtiShotIsThatOfTheWholeGrid) {
+  Setting<2> s = section();
+  s.epsilon = [](const Point<2>&) { return 0.24; };
+  s.delta = [](const Point<2>& x) { return x[0] > 0.5 ? 0.1 : -0.1; };
+  s.theta = [](const Point<2>& x) { return 0.3 + x[0]; };
+  const Shot<double, 2, Memory> shot(exec, s);
+  const auto whole = shot.run(nullptr);
+  // Differences of first order taken twice let waves of two nodes' length run ahead, tiny as they
+  // are.
+  for (const Expansion method : methods) compare<double>(shot, whole.traces, method, 1e-4, 0.8);
+  DomainOptions wide;
+  wide.margin = 24;
+  compare<double>(shot, whole.traces, Expansion::eikonal, 1e-6, 0.9, wide);
+}
+
+MEMORY_TEST(Expand, SmallVolume) {
+  Setting<3> s;
+  s.grid = Grid<3>{{41, 37, 40}, {20.0, 20.0, 20.0}, {0.0, 0.0, 0.0}};
+  s.vp = [](const Point<3>& x) {
+    return x[2] > 0.6 && x[0] > 0.5 ? 3500.0 : 1800.0 + 500.0 * x[2];
+  };
+  s.epsilon = [](const Point<3>&) { return 0.2; };
+  s.delta = [](const Point<3>&) { return 0.05; };
+  s.theta = [](const Point<3>& x) { return 0.6 * x[2]; };
+  s.phi = [](const Point<3>& x) { return 2.0 * x[0]; };
+  s.boundaries = all_faces<3>(FaceKind::sponge, 8);
+  s.boundaries.lower[2] = Face{FaceKind::free_surface, 0};
+  s.order = 4;
+  s.dt = 0.0022;
+  s.time = 0.3;
+  s.frequency = 7.0;
+  s.sources = {{333.0, 401.0, 60.0}};
+  s.receivers = {{120.0, 440.0, 40.0}, {700.0, 200.0, 40.0}, {700.0, 600.0, 700.0}};
+  const Shot<float, 3, Memory> shot(exec, s);
+  const auto whole = shot.run(nullptr);
+  for (const Expansion method : methods) {
+    const bool follows = method == Expansion::amplitude;
+    compare<float>(shot, whole.traces, method, follows ? 1e-4 : 1e-5, 0.95);
+  }
+}
+
+MEMORY_TEST(Expand, SourcesFarApartAndAtTheEdgeOfALayer) {
+  Setting<2> s = section();
+  s.boundaries = all_faces<2>(FaceKind::cpml, 12);
+  s.sources = {{0.0, 700.0}, {140.0, 3.0}, {480.0, 900.5}};
+  const Shot<float, 2, Memory> shot(exec, s);
+  const auto whole = shot.run(nullptr);
+  for (const Expansion method : methods) {
+    const bool follows = method == Expansion::amplitude;
+    compare<float>(shot, whole.traces, method, follows ? 1e-4 : 1e-5, 0.9);
+  }
+}
+
+MEMORY_TEST(Expand, WaveletThatBeginsLate) {
+  Setting<2> s = section();
+  s.wavelet = ricker(s.frequency, s.dt);
+  constexpr std::size_t silent = 123;
+  s.wavelet.insert(s.wavelet.begin(), silent, 0.0);
+  const Shot<float, 2, Memory> shot(exec, s);
+  const auto whole = shot.run(nullptr);
+  DomainOptions options;
+  options.onset = domain::onset(s.wavelet, s.dt);
+  EXPECT_GE(options.onset, s.dt * (silent - 1));
+  compare<float>(shot, whole.traces, Expansion::layers, 1e-5, 0.6, options);
+  compare<float>(shot, whole.traces, Expansion::eikonal, 1e-5, 0.5, options);
+  compare<float>(shot, whole.traces, Expansion::amplitude, 1e-4, 0.5);
+
+  // nothing moves before there is a wave
+  const auto domain = shot.domain(Expansion::amplitude);
+  Notes<float, 2, Memory> notes;
+  notes.domain = domain.get();
+  shot.run(&notes);
+  for (std::size_t n = 1; n <= silent; ++n) ASSERT_TRUE(notes.boxes[n] == notes.boxes[0]) << n;
+  EXPECT_FALSE(notes.boxes.back() == notes.boxes[0]);
+}
+
+MEMORY_TEST(Expand, SmallerThresholdsCutLess) {
+  const Shot<double, 2, Memory> shot(exec, section());
+  const auto whole = shot.run(nullptr);
+  DomainOptions options;
+  double before = 1.0;
+  for (const double threshold : {1.0 / 32, 1.0 / 1024, 1.0 / 32768}) {
+    options.threshold = threshold;
+    const double found =
+        compare<double>(shot, whole.traces, Expansion::amplitude, threshold, 0.8, options);
+    EXPECT_LT(found, before);
+    before = found;
+  }
+}
+
+MEMORY_TEST(Expand, BoxesOfAllStepsAreKnownFromTheModelWithoutLayers) {
+  Setting<2> s = section();
+  s.epsilon = [](const Point<2>& x) { return 0.25 * x[1]; };
+  s.delta = [](const Point<2>& x) { return 0.1 * x[0] - 0.05; };
+  s.boundaries = all_faces<2>(FaceKind::cpml, 12);
+  s.boundaries.upper[0] = Face{FaceKind::sponge, 30};
+  s.boundaries.lower[1] = Face{FaceKind::free_surface, 0};
+  Shot<float, 2, Memory> shot(exec, s);
+  DomainOptions options;
+  options.onset = 0.021;
+  const auto boxes = [&](Expansion method) {
+    return domain::shot_boxes<float, 2, Memory>(method, shot.exec, s.grid, shot.inner,
+                                                shot.propagator->scheme(), shot.sources, options);
+  };
+  const auto field = shot.propagator->make_wavefield(shot.exec);
+  for (const Expansion method : {Expansion::layers, Expansion::eikonal}) {
+    SCOPED_TRACE(domain::to_string(method));
+    const auto rule = boxes(method);
+    const auto domain = shot.domain(method, options);
+    for (std::int64_t step = 0; step < 900; ++step) {
+      const Box<2> box = rule.box(step);
+      ASSERT_TRUE(box == domain->box(shot.exec, *shot.propagator, field, step)) << "step " << step;
+      if (step > 0) {
+        ASSERT_TRUE(holds(box, rule.box(step - 1))) << "step " << step;
+      }
+    }
+    EXPECT_FALSE(rule.box(0) == rule.box(100));
+    EXPECT_TRUE(rule.box(100000) == whole_box(shot.propagator->grid()));
+  }
+  for (const Expansion method : {Expansion::none, Expansion::amplitude}) {
+    EXPECT_THROW(
+        {
+          try {
+            boxes(method);
+          } catch (const InputError& error) {
+            EXPECT_THAT(error.what(), HasSubstr(domain::to_string(method)));
+            EXPECT_THAT(error.what(), HasSubstr("(allowed: layers, eikonal"));
+            throw;
+          }
+        },
+        InputError);
+  }
+  // random layers are slower than the nodes that they begin at: boxes are not smaller
+  s.boundaries = all_faces<2>(FaceKind::random, 15);
+  s.frequency = 1.5;  // nothing keeps these layers from being very slow
+  const Shot<float, 2, Memory> random(exec, s);
+  const auto wide =
+      domain::shot_boxes<float, 2, Memory>(Expansion::eikonal, random.exec, s.grid, random.inner,
+                                           random.propagator->scheme(), random.sources, options);
+  const auto domain = random.domain(Expansion::eikonal, options);
+  for (std::int64_t step = 0; step < 900; step += 7) {
+    const Box<2> box = domain->box(random.exec, *random.propagator, field, step);
+    ASSERT_TRUE(holds(wide.box(step), box)) << "step " << step;
+  }
+}
+
+MEMORY_TEST(Expand, LayersInAConstantVelocity) {
+  Setting<2> s;
+  s.grid = Grid<2>{{101, 81}, {10.0, 20.0}, {-300.0, 50.0}};
+  s.vp = [](const Point<2>&) { return 2000.0; };
+  s.sources = {{100.0, 450.0}};  // node (40, 20), node (60, 40) with the layers
+  s.receivers = {{0.0, 450.0}};
+  s.dt = 0.002;
+  const Shot<double, 2, Memory> shot(exec, s);
+  DomainOptions options;
+  options.margin = 3;
+  options.frequency = 1e-6;  // the scheme's waves as fast as true ones
+  const auto field = shot.propagator->make_wavefield(shot.exec);
+  const Box<2> whole = whole_box(shot.propagator->grid());
+  for (const Expansion method : {Expansion::layers, Expansion::eikonal}) {
+    SCOPED_TRACE(domain::to_string(method));
+    options.coarsening = 1;
+    const auto domain = shot.domain(method, options);
+    for (const std::int64_t step : {0, 1, 4, 49, 120, 1000, 3}) {
+      // 4 m in each step: nodes that the wave has reached at the end of it, differences of radius
+      // 4, 3 more
+      const double way = 4.0 * static_cast<double>(step + 1);
+      const auto nodes = [&](double spacing) {
+        return static_cast<std::int64_t>(std::floor(way / spacing + 1e-6));
+      };
+      const Box<2> expected{{60 - 7 - nodes(10.0), 40 - 7 - nodes(20.0)},
+                            {60 + 8 + nodes(10.0), 40 + 8 + nodes(20.0)}};
+      const Box<2> box = domain->box(shot.exec, *shot.propagator, field, step);
+      // arrivals exactly on a node may round either way
+      EXPECT_TRUE(holds(box, intersection(expected.grown(-1), whole))) << box_string(box);
+      EXPECT_TRUE(holds(expected.grown(1), box)) << box_string(box);
+      if (step == 1 || step == 120) {
+        EXPECT_EQ(box_string(box), box_string(intersection(expected, whole)));
+      }
+      if (step == 1000) {
+        EXPECT_TRUE(box == whole);
+      }
+    }
+  }
+}
+
+MEMORY_TEST(Expand, LayersTakeTheFastestWaveOfEachPlane) {
+  Setting<2> s;
+  s.grid = Grid<2>{{61, 71}, {10.0, 10.0}, {0.0, 0.0}};
+  // one fast column, so that every depth is fast, but only planes of x beyond it
+  s.vp = [](const Point<2>& x) { return x[0] > 0.9 ? 4000.0 : 2000.0; };
+  s.epsilon = [](const Point<2>&) { return 0.28; };  // sqrt(1 + 2 epsilon) = 1.249
+  s.delta = [](const Point<2>& x) { return x[0] > 0.9 ? 0.625 : 0.0; };  // 1.5
+  s.boundaries = all_faces<2>(FaceKind::rigid);
+  s.sources = {{200.0, 200.0}};
+  s.receivers = {{0.0, 450.0}};
+  s.frequency = 5.0;
+  const Shot<double, 2, Memory> shot(exec, s);
+  DomainOptions options;
+  options.margin = 0;
+  options.frequency = 1e-6;
+  const auto domain = shot.domain(Expansion::layers, options);
+  const auto field = shot.propagator->make_wavefield(shot.exec);
+  // 50 steps, 0.05 s: 300 m in the fast column, 124.9 m elsewhere; radius 4
+  const Box<2> box = domain->box(shot.exec, *shot.propagator, field, 49);
+  EXPECT_EQ(box.lower[0], 20 - 12 - 4);
+  EXPECT_EQ(box.upper[0], 20 + 12 + 4 + 1);
+  EXPECT_EQ(box.lower[1], 0);
+  EXPECT_NEAR(static_cast<double>(box.upper[1]), 20 + 30 + 4 + 1, 1.0);
+}
+
+MEMORY_TEST(Expand, BoxesOfTheMethodsHoldEachOther) {
+  Setting<2> s = section();
+  s.sources = {{617.0, 43.0}, {900.0, 1300.0}};
+  const Shot<double, 2, Memory> shot(exec, s);
+  const auto field = shot.propagator->make_wavefield(shot.exec);
+  DomainOptions fine;
+  fine.coarsening = 1;
+  const auto layers = shot.domain(Expansion::layers);
+  const auto exact = shot.domain(Expansion::eikonal, fine);
+  const auto coarse = shot.domain(Expansion::eikonal);
+  for (std::int64_t step = 0; step < 700; ++step) {
+    const auto box = [&](const auto& domain) {
+      return domain->box(shot.exec, *shot.propagator, field, step);
+    };
+    const Box<2> inner = box(exact);
+    // one node for the errors of the eikonal solver
+    EXPECT_TRUE(holds(box(layers).grown(1), inner)) << step;
+    EXPECT_TRUE(holds(box(coarse).grown(1), inner)) << step;
+    EXPECT_TRUE(holds(inner.grown(16), box(coarse))) << step;
+  }
+}
+
+MEMORY_TEST(Expand, OnsetShiftsArrivals) {
+  const Shot<double, 2, Memory> shot(exec, section());
+  const auto field = shot.propagator->make_wavefield(shot.exec);
+  DomainOptions late;
+  late.onset = 0.1;
+  for (const Expansion method : {Expansion::layers, Expansion::eikonal}) {
+    const auto one = shot.domain(method), other = shot.domain(method, late);
+    for (std::int64_t step = 0; step < 300; step += 7) {
+      EXPECT_TRUE(one->box(shot.exec, *shot.propagator, field, step) ==
+                  other->box(shot.exec, *shot.propagator, field, step + 100));
+    }
+    EXPECT_TRUE(other->box(shot.exec, *shot.propagator, field, 0) ==
+                other->box(shot.exec, *shot.propagator, field, 90));
+  }
+}
+
+/// Puts numbers into the present field.
+template <class T, int Dim, class Memory>
+void put(const Wavefield<T, Dim, Memory>& field, int which,
+         const std::type_identity_t<Index<Dim>>& node, double value) {
+  const auto host = Kokkos::create_mirror_view(field.now[which]);
+  Kokkos::deep_copy(host, field.now[which]);
+  host(static_cast<std::size_t>(field.layout.flat(node))) = static_cast<T>(value);
+  Kokkos::deep_copy(field.now[which], host);
+}
+
+MEMORY_TEST(Expand, FacesMoveAsTheAmplitudeSays) {
+  Setting<3> s;
+  s.grid = Grid<3>{{90, 97, 101}, {10.0, 10.0, 10.0}, {0.0, 0.0, 0.0}};
+  s.vp = [](const Point<3>&) { return 2000.0; };
+  s.epsilon = [](const Point<3>&) { return 0.0; };
+  s.boundaries = all_faces<3>(FaceKind::rigid);
+  s.sources = {{450.0, 480.0, 500.0}};
+  s.receivers = {{0.0, 0.0, 0.0}};
+  const Shot<float, 3, Memory> shot(exec, s);
+  // 0.2 nodes a step: ceil(1.25 * 0.2 * 8) = 2 nodes until the next look
+  constexpr int depth = 4 + 2;
+  const Box<3> start = Box<3>{{45, 48, 50}, {46, 49, 51}}.grown(4 + depth);
+  const auto domain = shot.domain(Expansion::amplitude);
+  const auto box_after_look = [&](const Wavefield<float, 3, Memory>& field) {
+    Box<3> box;
+    for (std::int64_t step = 0; step <= 8; ++step) {
+      box = domain->box(shot.exec, *shot.propagator, field, step);
+      if (step < 8) {
+        EXPECT_TRUE(box == start) << box_string(box);
+      }
+    }
+    return box;
+  };
+  for (const int which : {0, 1}) {
+    for (int axis = 0; axis < 3; ++axis) {
+      for (const bool upper : {false, true}) {
+        for (const int inside : {0, 1, depth - 1, depth}) {
+          for (const double amplitude : {-1.01, 0.99}) {
+            SCOPED_TRACE(
+                concat("axis ", axis, " upper ", upper, " inside ", inside, " ", amplitude));
+            auto field = shot.propagator->make_wavefield(shot.exec);
+            shot.exec.fence();
+            put(field, which, {45, 48, 50}, 64.0);
+            Index<3> node{47, 46, 51};
+            node[axis] = upper ? start.upper[axis] - 1 - inside : start.lower[axis] + inside;
+            put(field, which, node, amplitude / 1024 * 64.0);
+            Box<3> expected = start;
+            if (std::fabs(amplitude) > 1.0) {
+              (upper ? expected.upper[axis] : expected.lower[axis]) +=
+                  (depth - inside) * (upper ? 1 : -1);
+            }
+            EXPECT_EQ(box_string(box_after_look(field)), box_string(expected));
+          }
+        }
+      }
+    }
+  }
+}
+
+MEMORY_TEST(Expand, LargeBoxesAreSampledAndClipped) {
+  Setting<2> s = section();
+  s.boundaries = all_faces<2>(FaceKind::rigid);
+  s.grid.extents = {601, 501};
+  s.vp = [](const Point<2>&) { return 2000.0; };
+  s.sources = {{3000.0, 60.0}, {3000.0, 4800.0}, {150.0, 4800.0}, {5500.0, 60.0}};
+  const Shot<double, 2, Memory> shot(exec, s);
+  const auto domain = shot.domain(Expansion::amplitude);
+  const auto field = shot.propagator->make_wavefield(shot.exec);
+  shot.exec.fence();
+  const Box<2> start = domain->box(shot.exec, *shot.propagator, field, 0);
+  EXPECT_EQ(box_string(start), "[5, 561) x [0, 491)");
+  // a wave that no row misses, and something in front of three faces
+  for (int i = 290; i < 310; ++i) put(field, 0, {i, 250}, 1.0);
+  put(field, 0, {6, 100}, 0.5);
+  put(field, 0, {560, 300}, 0.0011);
+  put(field, 0, {300, 490}, 0.0009);
+  Box<2> box;
+  for (std::int64_t step = 1; step <= 16; ++step) {
+    box = domain->box(shot.exec, *shot.propagator, field, step);
+  }
+  EXPECT_EQ(box_string(box), "[0, 567) x [0, 491)");
+}
+
+MEMORY_TEST(Expand, CallsOutOfOrderGetTheWholeGrid) {
+  const Shot<float, 2, Memory> shot(exec, section());
+  const auto field = shot.propagator->make_wavefield(shot.exec);
+  const Box<2> whole = whole_box(shot.propagator->grid());
+  const auto domain = shot.domain(Expansion::amplitude);
+  const auto box = [&](std::int64_t step) {
+    return domain->box(shot.exec, *shot.propagator, field, step);
+  };
+  const Box<2> start = box(0);
+  EXPECT_FALSE(start == whole);
+  EXPECT_TRUE(box(1) == start);
+  EXPECT_TRUE(box(3) == whole);
+  EXPECT_TRUE(box(4) == whole);
+  EXPECT_TRUE(box(0) == start);
+  const auto another = shot.domain(Expansion::amplitude);
+  EXPECT_TRUE(another->box(shot.exec, *shot.propagator, field, 77) == whole);
+}
+
+MEMORY_TEST(Expand, NoneIsTheGridWhole) {
+  const Shot<float, 2, Memory> shot(exec, section());
+  const auto field = shot.propagator->make_wavefield(shot.exec);
+  const auto domain = shot.domain(Expansion::none);
+  EXPECT_TRUE(domain->box(shot.exec, *shot.propagator, field, 0) ==
+              whole_box(shot.propagator->grid()));
+  EXPECT_EQ(domain->report().fraction(), 1.0);
+  EXPECT_EQ(domain->report().seconds(), 0.0);
+}
+
+MEMORY_TEST(Expand, BadInput) {
+  const Shot<float, 2, Memory> shot(exec, section());
+  for (const Expansion method : methods) {
+    const auto message = [&](const DomainOptions& options) {
+      return message_of<InputError>([&] { shot.domain(method, options); });
+    };
+    DomainOptions options;
+    options.source_radius = 2;
+    EXPECT_THAT(message(options), HasSubstr("source_radius is 2 (allowed: that of the sources"));
+    options = {};
+    options.source_radius = 11;
+    EXPECT_THAT(message(options), HasSubstr("radius is 11 (allowed: 1 to 10"));
+    options = {};
+    options.onset = -1.0;
+    EXPECT_THAT(message(options), HasSubstr("onset is -1 (allowed: 0 or more seconds"));
+    options = {};
+    options.frequency = std::nan("");
+    EXPECT_THAT(message(options), HasSubstr("frequency is nan (allowed: 0 or more Hz"));
+    options = {};
+    options.margin = -2;
+    EXPECT_THAT(message(options), HasSubstr("margin is -2 (allowed: 0 or more nodes"));
+    options = {};
+    options.coarsening = 0;
+    EXPECT_THAT(message(options), HasSubstr("coarsening is 0 (allowed: 1 to 64"));
+    options = {};
+    options.threshold = 1.0;
+    EXPECT_THAT(message(options), HasSubstr("threshold is 1 (allowed: between 0 and 1"));
+    options = {};
+    options.inside = 0;
+    EXPECT_THAT(message(options), HasSubstr("inside is 0 (allowed: 1 to 64 nodes"));
+    options = {};
+    options.interval = 0;
+    EXPECT_THAT(message(options), HasSubstr("interval is 0 (allowed: 1 to 64 steps"));
+
+    const PointSet<float, 2, Memory> none;
+    EXPECT_THAT(message_of<InputError>([&] {
+                  domain::make_domain(method, shot.exec, *shot.propagator, shot.model, none);
+                }),
+                HasSubstr("sources: there are none"));
+    if (method == Expansion::amplitude) continue;
+    Model<float, 2, Memory> other;
+    EXPECT_THAT(message_of<InputError>([&] {
+                  domain::make_domain(method, shot.exec, *shot.propagator, other, shot.sources);
+                }),
+                HasSubstr("vp: it is missing"));
+    other.vp = make_field<float>(shot.exec, section().grid, "vp");
+    EXPECT_THAT(message_of<InputError>([&] {
+                  domain::make_domain(method, shot.exec, *shot.propagator, other, shot.sources);
+                }),
+                HasSubstr("vp: its shape is 201 x 141 (allowed: 241 x 181"));
+  }
+}
+
+TEST(ExpandNames, AreRead) {
+  for (const char* const name : {"none", "layers", "eikonal", "amplitude"}) {
+    EXPECT_STREQ(domain::to_string(domain::parse_expansion(name)), name);
+  }
+  EXPECT_THAT(message_of<InputError>([] { domain::parse_expansion("fast"); }),
+              HasSubstr("expansion 'fast' is unknown (allowed: none, layers, eikonal, amplitude)"));
+}
+
+TEST(Onset, IsTheSampleBeforeTheFirstThatCounts) {
+  EXPECT_EQ(domain::onset({0.0, 0.0, 0.0, -2.0, 1.0}, 0.5), 1.0);
+  EXPECT_EQ(domain::onset({1.0, 0.0}, 0.5), 0.0);
+  EXPECT_EQ(domain::onset({0.0, 1e-7, 1.0}, 0.5), 0.5);
+  EXPECT_EQ(domain::onset({0.0, 1e-7, 1.0}, 0.5, 1e-8), 0.0);
+  EXPECT_THAT(message_of<InputError>([] {
+                domain::onset({0.0, 0.0}, 0.5);
+              }),
+              HasSubstr("the largest sample 0"));
+  EXPECT_THAT(message_of<InputError>([] { domain::onset({1.0}, 0.0); }), HasSubstr("dt is 0 s"));
+}
+
+}  // namespace
