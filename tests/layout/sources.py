@@ -150,9 +150,9 @@ def ceilings(prefix):
 
 
 def rounded(name, count):
-    """Ceilings of lines are rounded up, so that a name that takes another line exceeds none."""
-    step = 10 if name.startswith("function:") else 50 if "lines" in name or name.startswith("file:") else 1
-    return -(-count // step) * step
+    """Ceilings of lines are rounded up and have at least four to spare: names that get longer take lines."""
+    step = 10 if name.startswith("function:") else 50 if "lines" in name or name.startswith("file:") else 0
+    return -(-(count + 4) // step) * step if step else count
 
 
 def lower(counts):
