@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Labels, instances and fences of inversion: the optimiser waits, as it decides on the host;
-// gradients wait where a shot is done, where wavefields are looked at, and for the misfit.
+// Labels, instances and fences of gradients: they wait at the end of a shot, for checks of
+// wavefields and for the misfit.
 
 #include "events.hpp"
 #include "fwi/support.hpp"
-
-#include <moho/optimize/lbfgs.hpp>
 
 #include <optional>
 
@@ -15,42 +13,12 @@ namespace {
 using namespace moho::testing;
 using moho::fwi::ShotGradients;
 using moho::fwi::Unknowns;
-using moho::optimize::Lbfgs;
 
-const Contract waits{{"fwi", "wave", "rtm"}, true};
+const Contract waits{{"fwi", "wave", "snapshot"}, true};
 
 template <class S>
 class FwiContract : public ::testing::Test {};
 TYPED_TEST_SUITE(FwiContract, TestSpaces, SpaceName);
-
-template <class Memory>
-void hold_search(const Instance<Memory>& exec) {
-  const auto view = [&](double value) {
-    return moho::upload(exec, std::vector<float>(100, static_cast<float>(value)), "values");
-  };
-  const auto start = view(1.0), lower = view(0.0), factors = view(2.0);
-  std::optional<Lbfgs<float, Memory>> search;
-  hold(exec, "Lbfgs", waits, [&] {
-    search.emplace(exec, start, moho::optimize::LbfgsOptions{.memory = 2},
-                   moho::optimize::Constraints<float, Memory>{lower, {}, {}});
-  });
-  hold(exec, "precondition", waits, [&] { search->precondition(exec, factors); });
-  for (int call = 0; call < 5 && search->wants() == moho::optimize::Want::evaluation; ++call) {
-    auto x = moho::download(exec, search->point());
-    double f = 0.0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const float c = 1.0f + static_cast<float>(i % 5);
-      f += 0.5 * c * (x[i] - 0.3f) * (x[i] - 0.3f);
-      x[i] = c * (x[i] - 0.3f);
-    }
-    const auto gradient = moho::upload(exec, x, "gradient");
-    hold(exec, "tell", waits, [&] { search->tell(exec, f, gradient); });
-  }
-  EXPECT_GT(search->iterations(), 0);
-}
-TYPED_TEST(FwiContract, Search) {
-  hold_search<typename TypeParam::Memory>(own_instance<typename TypeParam::Exec>());
-}
 
 template <int Dim, class Memory>
 void hold_gradient(const Instance<Memory>& exec, Medium medium, const Unknowns& unknowns, Way way) {

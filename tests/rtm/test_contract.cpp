@@ -23,8 +23,8 @@ using moho::domain::Expansion;
 using moho::wave::PointSet;
 using moho::wave::ShotOptions;
 
-const Contract prepares{{"rtm", "eikonal"}, true};
-const Contract returns{{"rtm", "wave"}, true};
+const Contract prepares{{"domain", "eikonal"}, true};
+const Contract returns{{"domain", "wave"}, true};
 
 template <class S>
 class RtmContract : public ::testing::Test {};
@@ -100,7 +100,7 @@ void stores(const Instance<Memory>& exec) {
   const auto box = propagator.interior();
   moho::snapshot::DeviceArena<float, Memory> arena("moho::rtm::snapshots");
   moho::snapshot::DeviceStore<float, 2, Memory> raw(arena);
-  const Contract submits{{"rtm"}, false}, waits{{"rtm"}, true};
+  const Contract submits{{"snapshot", "rtm"}, false}, waits{{"snapshot", "rtm"}, true};
   raw.put(exec, wavefield, box, 1);  // the arena takes its memory
   hold(exec, "DeviceStore::put", submits, [&] { raw.put(exec, wavefield, box, 2); });
   hold(exec, "add_to_image", submits, [&] {
