@@ -31,9 +31,9 @@ Without options all tables are rewritten. --check writes nothing, names each tab
 import argparse
 import ast
 import csv
+import decimal
 import difflib
 import json
-import math
 import operator
 import pathlib
 import re
@@ -46,6 +46,9 @@ MARKED = re.compile(r"^<!-- table: (\S+) -->\n(.*?)^<!-- end of table -->$", re.
 BEGIN = re.compile(r"^<!-- table: (\S+) -->$", re.M)
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
              ast.Pow: operator.pow}
+
+
+decimal.setcontext(decimal.Context(prec=28, rounding=decimal.ROUND_HALF_UP))
 
 
 class TableError(Exception):
@@ -84,7 +87,15 @@ def pick(listed, **wanted):
     return found[0]
 
 
-FUNCTIONS = {"values": values, "one": one, "pick": pick, "min": min, "max": max, "sum": sum, "len": len,
+def column(listed, key, **wanted):
+    """The values of a key over the objects of a list that have these values."""
+    found = [entry[key] for entry in listed if all(entry.get(k) == value for k, value in wanted.items()) and key in entry]
+    if not found:
+        raise TableError(f"no object with {wanted} has {key!r}")
+    return found
+
+
+FUNCTIONS = {"values": values, "one": one, "pick": pick, "column": column, "min": min, "max": max, "sum": sum, "len": len,
              "median": statistics.median, "mean": statistics.mean}
 
 
@@ -114,14 +125,15 @@ def evaluate(node, names):
 
 def show(value, form):
     """The text of a value in a format."""
+    if isinstance(value, float):  # halves of the decimal digits are rounded up
+        value = decimal.Decimal(repr(value))
     own = re.fullmatch(r"([es])(\d)", form)
     if not own:
         return format(value, form)
-    digits = int(own[2])
-    if own[1] == "e":
-        return re.sub(r"e([+-])0?(\d+)$", lambda found: "e" + found[1].strip("+") + found[2], f"{value:.{digits - 1}e}")
-    value = float(f"{value:.{digits - 1}e}")
-    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}" if value else "0"
+    value = decimal.Context(prec=int(own[2]), rounding=decimal.ROUND_HALF_UP).plus(decimal.Decimal(value))
+    if own[1] == "s":
+        return f"{value:f}"
+    return re.sub(r"e([+-])", lambda found: "e" + found[1].strip("+"), f"{value:.{int(own[2]) - 1}e}")
 
 
 def fill(template, names):
@@ -147,10 +159,12 @@ def number(text):
 
 
 def read_data(path):
-    """JSON as it is; CSV as a list of objects, with numbers where a cell is one."""
+    """JSON unchanged; text as a list of JSON lines; CSV as a list of objects, with numbers where a cell is one."""
     with open(path, encoding="utf-8", newline="") as file:
         if path.suffix == ".json":
             return json.load(file)
+        if path.suffix == ".txt":
+            return [json.loads(line) for line in file if line.strip()]
         return [{key: number(text) for key, text in row.items()} for row in csv.DictReader(file)]
 
 
