@@ -177,6 +177,7 @@ class Lines(unittest.TestCase):
         "CHANGELOG.md",
         "CONTRIBUTING.md",
         "docs/architecture.md",
+        "docs/checks.md",
         "docs/cpp.md",
         "docs/development.md",
         "docs/formats.md",
