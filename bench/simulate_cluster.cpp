@@ -118,14 +118,14 @@ std::string simulate_nodes(const Settings& settings) {
   faults.vanishes = faults.torn = faults.very_late_file = faults.wrong_success = 0.001;
   faults.late_file = 0.05;
   FakeClock clock;
-  clock.most_waits = std::int64_t{1} << 40;
+  clock.max_waits = std::int64_t{1} << 40;
   FakeWorld world(settings.seed, faults, clock);
   world.slots = static_cast<int>(settings.nodes);
   world.seconds = settings.seconds;
   SiteOptions site;
   site.name = "cluster";
-  site.jobs = settings.nodes + settings.nodes / 5;  // some wait, so that no node does
-  site.check = 10.0;
+  site.max_jobs = settings.nodes + settings.nodes / 5;  // some wait, so that no node does
+  site.collect_interval = 10.0;
   std::vector<std::unique_ptr<Site>> sites;
   sites.push_back(std::make_unique<FakeSite>(site, world));
   DistributeOptions options;
@@ -150,13 +150,13 @@ std::string simulate_nodes(const Settings& settings) {
       ", \"seconds_of_a_shot\": ", settings.seconds, ", \"seed\": ", settings.seed,
       ", \"virtual_seconds\": ", report.seconds, ", \"ideal_seconds\": ", ideal,
       ", \"time_over_ideal\": ", report.seconds / ideal, ", \"submissions\": ", report.batches,
-      ", \"shots_again\": ", report.again, ", \"results_twice\": ", report.twice,
+      ", \"shots_again\": ", report.resubmitted, ", \"results_twice\": ", report.duplicates,
       ", \"failures\": ", report.sites[0].failures, ", \"processor_seconds\": ", processor,
       ", \"processor_ms_per_shot\": ", 1e3 * processor / static_cast<double>(settings.shots),
       ", \"memory_bytes\": ", largest_memory() - memory_before, ", \"journal_bytes\": ", bytes,
       ", \"journal_bytes_per_shot\": ", bytes / static_cast<double>(settings.shots),
       ", \"turns\": ", clock.waits);
-  const JournalText text = read_journal(folder / "journal.txt");
+  const JournalContent text = read_journal(folder / "journal.txt");
   json += concat(", \"read_seconds\": ", processor_seconds() - resume_begin,
                  ", \"results\": ", text.results.size(), "}");
   return json;
@@ -183,7 +183,7 @@ std::string simulate_sites(const Settings& settings) {
         speed += worlds.back()->slots / worlds.back()->seconds;
         SiteOptions site;
         site.name = k == 0 ? "eight" : "three";
-        site.jobs = worlds.back()->slots + 1;
+        site.max_jobs = worlds.back()->slots + 1;
         site.rate = rates[k];
         sites.push_back(std::make_unique<FakeSite>(site, *worlds.back()));
       }

@@ -6,8 +6,8 @@
 #include "common/output_folder.hpp"
 
 #include <moho/cluster/guard.hpp>
-#include <moho/cluster/ledger.hpp>
 #include <moho/cluster/result.hpp>
+#include <moho/cluster/submission_log.hpp>
 #include <moho/cluster/text.hpp>
 #include <moho/core/error.hpp>
 #include <moho/io/input_file.hpp>
@@ -32,7 +32,7 @@ namespace moho::examples {
 namespace {
 namespace fs = std::filesystem;
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t most_at_once = 1024;
+constexpr std::int64_t max_concurrent_shots = 1024;
 }  // namespace
 
 std::vector<OptionText> distribute_options() {
@@ -58,7 +58,7 @@ std::vector<OptionText> distribute_options() {
           {"result-bytes", "BYTES", "of a shot, by which the room on the disk is checked"}};
 }
 
-void read_distribute_options(const Arguments& arguments, DistributeTexts& texts) {
+void read_distribute_options(const Arguments& arguments, SitesOptions& texts) {
   const auto given = [&](const char* name) { return arguments.given(name); };
   texts.sites = arguments.text("sites");
   if (given("only-shot") && !texts.sites.empty()) {
@@ -73,19 +73,19 @@ void read_distribute_options(const Arguments& arguments, DistributeTexts& texts)
   o.shots_per_job = count("shots-per-job", o.shots_per_job, 1, no_limit);
   o.max_attempts = static_cast<int>(count("max-attempts", o.max_attempts, 1, 1000));
   o.max_lost = static_cast<int>(count("max-lost", o.max_lost, 1, 100000));
-  o.may_miss = count("may-miss", o.may_miss, 0, no_limit);
+  o.max_missing = count("may-miss", o.max_missing, 0, no_limit);
   o.partition = arguments.choice("partition", {"pull", "parts"}, 0) == 1 ? cluster::Partition::parts
                                                                          : cluster::Partition::pull;
   if (given("shot-time")) {
-    o.seconds_per_shot = arguments.number("shot-time", "positive, in seconds", 0.0, false);
+    o.shot_time_limit = arguments.number("shot-time", "positive, in seconds", 0.0, false);
   }
-  if (given("pause")) o.pause = arguments.number("pause", "positive, in seconds", 0.0, false);
+  if (given("pause")) o.first_pause = arguments.number("pause", "positive, in seconds", 0.0, false);
   const auto bytes = [&](const char* name) {
     return given(name) ? static_cast<double>(parse_bytes(concat("--", name), arguments.text(name)))
                        : 0.0;
   };
   o.memory = bytes("job-memory");
-  o.most_memory = given("most-memory") ? bytes("most-memory") : o.memory;
+  o.max_memory = given("most-memory") ? bytes("most-memory") : o.memory;
   texts.result_bytes = bytes("result-bytes");
   if (texts.sites.empty()) {
     for (const OptionText& option : distribute_options()) {
@@ -111,14 +111,14 @@ OptionText only_shot_option() {
 void read_shot_choice(const Arguments& arguments, ShotChoice& choice) {
   read_distribute_options(arguments, choice.distribute);
   if (arguments.given("at-once") && arguments.text("at-once") != "auto") {
-    choice.at_once =
-        static_cast<int>(parse_count("--at-once", arguments.text("at-once"), 1, most_at_once));
+    choice.at_once = static_cast<int>(
+        parse_count("--at-once", arguments.text("at-once"), 1, max_concurrent_shots));
   }
   if (!arguments.given("only-shot")) return;
   choice.only_shot = parse_count("--only-shot", arguments.text("only-shot"), 0, no_limit);
 }
 
-void check_shots_per_job(const DistributeTexts& texts, std::size_t shots) {
+void check_shots_per_job(const SitesOptions& texts, std::size_t shots) {
   const std::int64_t count = texts.options.shots_per_job;
   if (count <= static_cast<std::int64_t>(shots)) return;
   throw InputError(concat("--shots-per-job is ", count, " (allowed: 1 to ", shots,
@@ -132,8 +132,8 @@ void refuse_ranks(const Processes& processes) {
                           "mpirun"));
 }
 
-cluster::Work shot_work(const CommonOptions& options, const std::string& program,
-                        const Json& made_from, const std::vector<std::string>& without) {
+cluster::Work make_shot_work(const CommonOptions& options, const std::string& program,
+                             const Json& made_from, const std::vector<std::string>& without) {
   cluster::Work work;
   work.campaign = program;
   for (const std::string& key : made_from.keys()) work.survey[key] = made_from.find(key)->dump();
@@ -183,7 +183,8 @@ namespace {
 
 // Of a shot: the part as the summary of its program has it, and the folder of its files. False: it
 // is not whole.
-bool hand_on(const cluster::ShotResult& result, const fs::path& unpacked, const OnPart& on_part) {
+bool deliver_parts(const cluster::ShotResult& result, const fs::path& unpacked,
+                   const OnPart& on_part) {
   const io::InputFile file(unpacked / "summary.json");
   const Json summary = Json::parse(file.text(file.size()));
   const Json* const parts = summary.find("parts");
@@ -207,14 +208,14 @@ bool hand_on(const cluster::ShotResult& result, const fs::path& unpacked, const 
 
 }  // namespace
 
-cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
-                              const cluster::Work& work, const std::vector<std::int64_t>& shots,
-                              const Session& session, const OnPart& on_part) {
+cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cluster::Work& work,
+                              const std::vector<std::int64_t>& shots, const Session& session,
+                              const OnPart& on_part) {
   std::error_code error;
   cluster::make_private_folders(run.folder);
   fs::permissions(run.folder, fs::perms::owner_all, error);
   cluster::check_private_folder(run.folder);
-  const auto say = [&](const std::string& line) {
+  const auto print_line = [&](const std::string& line) {
     session.print("sites     ", line);
     std::fflush(stdout);
   };
@@ -227,11 +228,12 @@ cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
       fs::remove(path, error);  // ended before its first line was whole
     }
   }
-  const auto sites = open_sites(texts, run.folder, work, static_cast<std::int64_t>(shots.size()),
-                                run.tells ? std::function<void(const std::string&)>(say) : quiet);
+  const auto sites =
+      open_sites(texts, run.folder, work, static_cast<std::int64_t>(shots.size()),
+                 run.print_sites ? std::function<void(const std::string&)>(print_line) : quiet);
   for (const auto& site : sites) {
     const auto rate = run.rates.find(site->options().name);
-    if (rate != run.rates.end()) site->guess_rate(rate->second);
+    if (rate != run.rates.end()) site->set_initial_rate(rate->second);
   }
   std::vector<cluster::Task> tasks;
   for (const std::int64_t shot : shots) tasks.push_back({shot, 1.0});
@@ -239,7 +241,7 @@ cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
   cluster::DistributeOptions how = texts.options;
   how.shots_per_job = std::min(how.shots_per_job,
                                std::max<std::int64_t>(static_cast<std::int64_t>(shots.size()), 1));
-  how.say = say;
+  how.on_message = print_line;
   const cluster::Report report = cluster::distribute({work, journal}, tasks, sites, how);
   for (const cluster::SiteReport& site : report.sites) {
     if (!(site.rate > 0.0)) continue;
@@ -251,7 +253,7 @@ cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
     if (wanted.erase(result.shot) == 0) continue;
     const fs::path unpacked = run.folder / concat("shot_", result.shot);
     cluster::unpack_result(journal.folder() / result.file, unpacked, journal.key());
-    if (!hand_on(result, unpacked, on_part)) {
+    if (!deliver_parts(result, unpacked, on_part)) {
       throw Error(concat("the result of shot ", result.shot, " in ", run.folder.string(),
                          " does not hold what ", session.program(),
                          " writes for a shot: are the programs at all places of this version?"));
@@ -270,10 +272,10 @@ void make_sites_folder(const fs::path& folder) {
 
 fs::path sites_folder(const fs::path& folder) { return fs::absolute(folder) / ".moho_sites"; }
 
-void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options,
+void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
                       const std::vector<std::int64_t>& shots, Session& session,
-                      const std::function<void(std::int64_t shot, const Json& more)>& taken) {
-  PlacesRun run;
+                      const std::function<void(std::int64_t shot, const Json& more)>& on_shot) {
+  SitesRun run;
   run.folder = sites_folder(session.folder());
   run.resume = options.resume;
   io::check_owned_folder(run.folder);
@@ -282,7 +284,7 @@ void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options
   make_sites_folder(run.folder);
   const Json* const made_from = session.summary.find("fingerprint");
   const cluster::Work work =
-      shot_work(options, session.program(), made_from != nullptr ? *made_from : Json());
+      make_shot_work(options, session.program(), made_from != nullptr ? *made_from : Json());
   const cluster::Report report =
       compute_parts(texts, run, work, shots, session,
                     [&](std::int64_t shot, const Json& part, const fs::path& unpacked,
@@ -297,7 +299,7 @@ void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options
                       }
                       Json more;
                       if (!session.take_in(part, more)) return false;
-                      taken(shot, more);
+                      on_shot(shot, more);
                       return true;
                     });
   for (const std::string& line : report_lines(report)) session.print("sites     ", line);
@@ -307,8 +309,8 @@ void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options
 fs::path programs_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
 
 std::vector<std::unique_ptr<cluster::Site>> open_sites(
-    const DistributeTexts& texts, const fs::path& campaign, const cluster::Work& work,
-    std::int64_t shots, const std::function<void(const std::string&)>& say) {
+    const SitesOptions& texts, const fs::path& campaign, const cluster::Work& work,
+    std::int64_t shots, const std::function<void(const std::string&)>& print_line) {
   std::string text;
   try {
     text = io::read_text(texts.sites, std::uint64_t{1} << 24);
@@ -328,7 +330,7 @@ std::vector<std::unique_ptr<cluster::Site>> open_sites(
                               ": free some space, or keep the journal on another disk"));
     }
   }
-  for (const auto& site : sites) say(concat(site->options().name, ": ", site->probe(work)));
+  for (const auto& site : sites) print_line(concat(site->options().name, ": ", site->probe(work)));
   return sites;
 }
 
@@ -343,34 +345,35 @@ std::vector<std::string> report_lines(const cluster::Report& report) {
     std::ostringstream line;
     line << std::left << std::setw(12) << site.name << std::right << std::setw(8) << site.shots
          << std::setw(8) << site.jobs << std::setw(10) << site.failures << std::setw(8) << site.lost
-         << std::setw(12) << fixed(60.0 * site.rate, 2) << std::setw(12) << fixed(site.worked, 1);
-    if (!site.paused.empty()) line << "  left out: " << site.paused;
+         << std::setw(12) << fixed(60.0 * site.rate, 2) << std::setw(12)
+         << fixed(site.compute_time, 1);
+    if (!site.exclusion.empty()) line << "  left out: " << site.exclusion;
     lines.push_back(line.str());
   }
   lines.push_back(concat(counted(report.done, "shot"), report.done == 1 ? " is" : " are", " done, ",
-                         report.earlier, " of them before; ", report.again,
-                         " were handed out again, ", report.twice, " came twice"));
+                         report.done_earlier, " of them before; ", report.resubmitted,
+                         " were handed out again, ", report.duplicates, " came twice"));
   for (const std::string& note : report.notes) lines.push_back("note: " + note);
   return lines;
 }
 
 std::string status_text(const fs::path& path) {
-  const cluster::JournalText journal = cluster::read_journal(path);
-  const cluster::Ledger ledger = cluster::read_ledger(journal.events);
+  const cluster::JournalContent journal = cluster::read_journal(path);
+  const cluster::SubmissionLog log = cluster::read_submission_log(journal.events);
   std::ostringstream out;
   const auto name = journal.values.find("name");
   out << "campaign  " << (name == journal.values.end() ? "not begun" : name->second) << '\n';
   const auto done = static_cast<double>(journal.results.size());
   out << "done      " << counted(journal.results.size(), "shot");
-  if (ledger.left >= 0.0 && !ledger.beats.empty()) {
+  if (log.remaining >= 0.0 && !log.heartbeats.empty()) {
     // shots that were done since the last beat are no longer left
-    const double left = std::max(0.0, ledger.left - (done - ledger.beats.back().second));
+    const double left = std::max(0.0, log.remaining - (done - log.heartbeats.back().second));
     out << ", " << left << " left";
-    const double seconds = ledger.beats.back().first - ledger.begun;
-    const double before = ledger.beats.front().second;
-    if (ledger.beats.size() > 1 && seconds > 0.0 && ledger.beats.back().second > before) {
-      const double rate = (ledger.beats.back().second - before) /
-                          (ledger.beats.back().first - ledger.beats.front().first);
+    const double seconds = log.heartbeats.back().first - log.begin_time;
+    const double before = log.heartbeats.front().second;
+    if (log.heartbeats.size() > 1 && seconds > 0.0 && log.heartbeats.back().second > before) {
+      const double rate = (log.heartbeats.back().second - before) /
+                          (log.heartbeats.back().first - log.heartbeats.front().first);
       out << ", " << fixed(60.0 * rate, 2) << " a minute, about " << fixed(left / rate / 60.0, 1)
           << " minutes to go";
     }
@@ -385,9 +388,9 @@ std::string status_text(const fs::path& path) {
     ++rows[result.file.substr(0, result.file.find('/'))].done;
     there.insert(result.shot);
   }
-  for (const auto& [token, record] : ledger.batches) {
+  for (const auto& [token, record] : log.batches) {
     for (const cluster::Job& job : record.batch.jobs) {
-      if (record.over.count(job.token) > 0) continue;
+      if (record.ended.count(job.token) > 0) continue;
       for (const cluster::Task& task : job.tasks) {
         rows[record.site].handed += there.count(task.shot) > 0 ? 0 : 1;
       }
@@ -398,19 +401,19 @@ std::string status_text(const fs::path& path) {
   for (const auto& [site, row] : rows) {
     out << std::left << std::setw(14) << site << std::right << std::setw(10) << row.done
         << std::setw(10) << row.handed;
-    const auto paused = ledger.paused.find(site);
-    if (paused != ledger.paused.end()) out << "  left out: " << paused->second;
+    const auto paused = log.excluded_sites.find(site);
+    if (paused != log.excluded_sites.end()) out << "  left out: " << paused->second;
     out << '\n';
   }
-  for (const auto& [node, causes] : ledger.failures) {
+  for (const auto& [node, causes] : log.failures) {
     out << "failures  " << (node.empty() ? "no node" : node) << ':';
     for (const auto& [cause, count] : causes) out << ' ' << count << " x " << cause << ';';
     out << '\n';
   }
-  for (const std::string& line : ledger.last_failures) out << "          " << line << '\n';
-  for (const auto& [shot, record] : ledger.shots) {
+  for (const std::string& line : log.last_failures) out << "          " << line << '\n';
+  for (const auto& [shot, record] : log.shots) {
     if (record.given_up && there.count(shot) == 0) {
-      out << "given up  shot " << shot << ": " << record.why << '\n';
+      out << "given up  shot " << shot << ": " << record.reason << '\n';
     }
   }
   return out.str();

@@ -23,8 +23,8 @@ namespace moho::examples {
 /// \brief What a place is to do for a shot: the program with the options of this run, --only-shot
 /// and its number. \param made_from the session's fingerprint \param without options that are left
 /// out
-cluster::Work shot_work(const CommonOptions& options, const std::string& program,
-                        const Json& made_from, const std::vector<std::string>& without = {});
+cluster::Work make_shot_work(const CommonOptions& options, const std::string& program,
+                             const Json& made_from, const std::vector<std::string>& without = {});
 
 /// Gets a shot's part as its program's summary has it, and the folder and names of its files.
 /// Returns whether the part is whole.
@@ -33,18 +33,18 @@ using OnPart =
                        const std::vector<std::string>& names)>;
 
 /// A run of shots at places, and what the next one may know of it.
-struct PlacesRun {
+struct SitesRun {
   std::filesystem::path folder;         ///< of the journal
   bool resume = false;                  ///< there may be a journal to go on with
-  bool tells = true;                    ///< print what the places say of themselves
+  bool print_sites = true;              ///< print what the places say of themselves
   std::map<std::string, double> rates;  ///< of places, shots a second: from run to run
 };
 
 /// \brief Computes shots at the places of --sites. \param session only prints \returns what became
 /// of them \throws InputError, MissingShots
-cluster::Report compute_parts(const DistributeTexts& texts, PlacesRun& run,
-                              const cluster::Work& work, const std::vector<std::int64_t>& shots,
-                              const Session& session, const OnPart& on_part);
+cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cluster::Work& work,
+                              const std::vector<std::int64_t>& shots, const Session& session,
+                              const OnPart& on_part);
 
 /// Where a run with results in `folder` keeps what its places need: a name that is moho's own.
 std::filesystem::path sites_folder(const std::filesystem::path& folder);
@@ -59,12 +59,12 @@ void make_sites_folder(const std::filesystem::path& folder);
 /// \param shots numbers of those that are not there
 /// \param taken called for each with what part_is_whole() was given there
 /// \throws InputError, MissingShots
-void compute_at_sites(const DistributeTexts& texts, const CommonOptions& options,
+void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
                       const std::vector<std::int64_t>& shots, Session& session,
-                      const std::function<void(std::int64_t shot, const Json& more)>& taken);
+                      const std::function<void(std::int64_t shot, const Json& more)>& on_shot);
 
 /// Throws InputError for jobs of more shots than there are.
-void check_shots_per_job(const DistributeTexts& texts, std::size_t shots);
+void check_shots_per_job(const SitesOptions& texts, std::size_t shots);
 /// Throws InputError if there are several processes, which --sites is not for.
 void refuse_ranks(const Processes& processes);
 
@@ -75,8 +75,8 @@ std::filesystem::path programs_folder();
 /// \throws InputError by the first that cannot be used; with too little room on the disk for
 /// `shots` results
 std::vector<std::unique_ptr<cluster::Site>> open_sites(
-    const DistributeTexts& texts, const std::filesystem::path& campaign, const cluster::Work& work,
-    std::int64_t shots, const std::function<void(const std::string&)>& say);
+    const SitesOptions& texts, const std::filesystem::path& campaign, const cluster::Work& work,
+    std::int64_t shots, const std::function<void(const std::string&)>& print_line);
 
 /// The lines that say what became of a run: by site, and what is missing.
 std::vector<std::string> report_lines(const cluster::Report& report);

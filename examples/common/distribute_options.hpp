@@ -16,7 +16,7 @@
 namespace moho::examples {
 
 /// How shots are distributed.
-struct DistributeTexts {
+struct SitesOptions {
   std::string sites;                   ///< file of places; empty: none was given
   cluster::DistributeOptions options;  ///< how
   double result_bytes = 0.0;           ///< that a result takes; 0: it is not known
@@ -25,11 +25,11 @@ struct DistributeTexts {
 /// --sites and what belongs to it, for --help.
 std::vector<OptionText> distribute_options();
 /// What was given for them. \throws InputError
-void read_distribute_options(const Arguments& arguments, DistributeTexts& texts);
+void read_distribute_options(const Arguments& arguments, SitesOptions& texts);
 
 /// Which shots a run computes, where, and how many at once.
 struct ShotChoice {
-  DistributeTexts distribute;             ///< shots at several places
+  SitesOptions distribute;                ///< shots at several places
   int at_once = 0;                        ///< shots at once on one device; 0: auto
   std::optional<std::int64_t> only_shot;  ///< number of the one to compute
 };

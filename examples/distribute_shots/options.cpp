@@ -139,7 +139,7 @@ Options read_options(const Arguments& arguments, const std::vector<std::string>&
   }
   cluster::check_work(o.work);
   // Inputs that commands name are there, or this throws.
-  static_cast<void>(cluster::words_for(o.work, 0, "out", "programs"));
+  static_cast<void>(cluster::expand_command(o.work, 0, "out", "programs"));
   if (o.action == Action::compute) {
     if (!given("shots")) throw InputError("--shots is missing: name the shots, 1-24");
     o.tasks = parse_shots(arguments.text("shots"), stop);

@@ -22,7 +22,7 @@ enum class Action { compute, status, cancel, probe, relay, run_relay };
 /// What was asked.
 struct Options {
   Action action = Action::compute;
-  DistributeTexts distribute;        ///< places, and how
+  SitesOptions distribute;           ///< places, and how
   cluster::Work work;                ///< command and inputs
   std::vector<cluster::Task> tasks;  ///< shots
   std::filesystem::path journal;     ///< its file

@@ -89,7 +89,7 @@ int compute(const Options& o) {
   check_collect(o);
   cluster::make_private_folders(folder);
   cluster::check_private_folder(folder);
-  const auto say = [&](const std::string& line) {
+  const auto print_line = [&](const std::string& line) {
     if (o.quiet) return;
     std::puts(one_line(line).c_str());
     std::fflush(stdout);
@@ -98,14 +98,14 @@ int compute(const Options& o) {
   how.start = o.resume ? cluster::JournalStart::resume : cluster::JournalStart::fresh;
   fs::remove(cancel_file(o.journal), error);
   cluster::DistributeOptions options = o.distribute.options;
-  const auto sites =
-      open_sites(o.distribute, folder, o.work, static_cast<std::int64_t>(o.tasks.size()), say);
+  const auto sites = open_sites(o.distribute, folder, o.work,
+                                static_cast<std::int64_t>(o.tasks.size()), print_line);
   if (o.action == Action::probe) return exit_done;
   cluster::Journal journal(o.journal, o.work.survey, how);
   bool cancel = false;
   double looked = 0.0;
   cluster::Clock clock;
-  options.say = say;
+  options.on_message = print_line;
   options.stop = [&] {
     if (signal_seen != 0) return true;
     const double now = clock.now();
@@ -125,7 +125,7 @@ int compute(const Options& o) {
     cluster::unpack_result(result, own, journal.key());
   };
   const auto finish = [&](const cluster::Report& report) {
-    for (const std::string& line : report_lines(report)) say(line);
+    for (const std::string& line : report_lines(report)) print_line(line);
   };
   cluster::Report report;
   try {
@@ -185,7 +185,7 @@ int run(const Options& o, const fs::path& program) {
     case Action::cancel:
       return cancel(o);
     case Action::relay:
-      return cluster::answer_relay(std::cin, std::cout, program);
+      return cluster::serve_relay_request(std::cin, std::cout, program);
     case Action::run_relay:
       return cluster::run_relay(
           o.relay, [&](const cluster::Settings& settings, const fs::path& campaign) {

@@ -323,8 +323,8 @@ Options read_options(const Arguments& arguments) {
   o.plan = given("plan");
   read_common(arguments, "invert_waves", o);
   read_shot_choice(arguments, o);
-  if (o.distribute.options.may_miss > 0) {
-    throw InputError(concat("--may-miss is ", o.distribute.options.may_miss,
+  if (o.distribute.options.max_missing > 0) {
+    throw InputError(concat("--may-miss is ", o.distribute.options.max_missing,
                             " (allowed: 0): an evaluation needs all shots: leave it out"));
   }
   read_evaluation(arguments, o);

@@ -235,8 +235,8 @@ class Sharing {
     io::write_npy(model, order.model.data(), shape);
     const Json* const made_from = m_session.summary.find("fingerprint");
     cluster::Work work =
-        shot_work(m_o, m_session.program(), made_from != nullptr ? *made_from : Json(),
-                  {"lags", "iterations", "evaluate", "band", "data-size", "source-field"});
+        make_shot_work(m_o, m_session.program(), made_from != nullptr ? *made_from : Json(),
+                       {"lags", "iterations", "evaluate", "band", "data-size", "source-field"});
     work.evaluation = order.evaluation;
     work.survey["evaluation"] = std::to_string(order.evaluation);
     work.survey["model of the evaluation"] = io::checksum_text(io::identify_file(model).checksum);
@@ -259,14 +259,14 @@ class Sharing {
         });
     add_all([this](std::size_t k) { return m_run.folder / numbered("shot", m_numbers[k]); }, add);
     count(report);
-    m_resume = m_run.tells = false;
+    m_resume = m_run.print_sites = false;
   }
 
   void count(const cluster::Report& report) {
     m_total.done += report.done;
-    m_total.earlier += report.earlier;
-    m_total.again += report.again;
-    m_total.twice += report.twice;
+    m_total.done_earlier += report.done_earlier;
+    m_total.resubmitted += report.resubmitted;
+    m_total.duplicates += report.duplicates;
     m_total.notes.insert(m_total.notes.end(), report.notes.begin(), report.notes.end());
     if (m_total.sites.empty()) {
       m_total.sites = report.sites;
@@ -279,9 +279,9 @@ class Sharing {
       sum.jobs += site.jobs;
       sum.failures += site.failures;
       sum.lost += site.lost;
-      sum.worked += site.worked;
+      sum.compute_time += site.compute_time;
       if (site.rate > 0.0) sum.rate = site.rate;  // the last one
-      sum.paused = site.paused;
+      sum.exclusion = site.exclusion;
     }
   }
 
@@ -293,7 +293,7 @@ class Sharing {
   SharedCount m_count;
   std::size_t m_there = 0;
   std::int64_t m_evaluation = 0;  ///< that ranks compute
-  PlacesRun m_run;
+  SitesRun m_run;
   SourceField m_way = SourceField::automatic;
   bool m_resume = false;
   cluster::Report m_total;

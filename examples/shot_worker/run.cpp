@@ -61,12 +61,12 @@ Description describe() {
   return d;
 }
 
-std::atomic<bool> told_to_stop{false};
+std::atomic<bool> stop_requested{false};
 
-void stop(int) { told_to_stop = true; }
+void request_stop(int) { stop_requested = true; }
 
 // Was this process started by mpirun or srun with several ranks?
-[[maybe_unused]] bool among_ranks() {
+[[maybe_unused]] bool is_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) {
     if (std::getenv(name) != nullptr) return true;
   }
@@ -76,8 +76,8 @@ void stop(int) { told_to_stop = true; }
 #ifdef MOHO_RANKS_PROGRAM
 // One rank of several is a program of its own: for a worker alone, MPI's libraries take more than
 // half of the time in which it starts.
-void become_ranks(char** argv) {
-  if (!among_ranks()) return;
+void exec_ranks_program(char** argv) {
+  if (!is_rank()) return;
   const std::filesystem::path program =
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / MOHO_RANKS_PROGRAM;
   ::execv(program.c_str(), argv);
@@ -107,8 +107,8 @@ int run(int argc, char** argv) {
     options.devices =
         static_cast<int>(parse_count("--devices", arguments.text("devices"), 1, 1024));
   }
-  options.stop = [] { return told_to_stop.load(); };
-  std::signal(SIGUSR1, stop);
+  options.stop = [] { return stop_requested.load(); };
+  std::signal(SIGUSR1, request_stop);
   std::string token = arguments.text("job");
   // An array has one token for all; the index of this job is the last part of its own.
   if (const char* index = std::getenv("SLURM_ARRAY_TASK_ID")) {
@@ -119,11 +119,11 @@ int run(int argc, char** argv) {
     throw InputError(concat("--job is '", token, "', which is no token of a job"));
   }
 #ifdef MOHO_WITH_MPI
-  if (among_ranks()) {
+  if (is_rank()) {
     mpi::Session session(argc, argv);
     options.rank = session.rank();
     mpi::Counter counter(session.communicator());
-    options.next = [&] { return counter.next(); };
+    options.next_position = [&] { return counter.next(); };
     int status = cluster::run_job(token, options), worst = 0;
     // input that is not usable goes before failures, and these before want of time
     status = status == cluster::worker_input    ? 3
@@ -146,9 +146,9 @@ int main(int argc, char** argv) {
   using namespace moho;
   try {
 #ifdef MOHO_RANKS_PROGRAM
-    examples::shot_worker::become_ranks(argv);
+    examples::shot_worker::exec_ranks_program(argv);
 #endif
-    cluster::keep_lock();
+    cluster::close_lock_on_exec();
     return examples::shot_worker::run(argc, argv);
   } catch (const InputError& error) {
     std::fprintf(stderr, "shot_worker: %s\n", error.what());

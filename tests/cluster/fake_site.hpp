@@ -22,10 +22,10 @@ class FakeClock : public Clock {
   double now() override { return m_now; }
   void wait(double seconds) override {
     m_now += seconds;
-    if (++waits > most_waits) throw Error("the distributor does not come to an end");
+    if (++waits > max_waits) throw Error("the distributor does not come to an end");
   }
-  std::int64_t waits = 0;               ///< so far
-  std::int64_t most_waits = 2'000'000;  ///< that a test may take
+  std::int64_t waits = 0;              ///< so far
+  std::int64_t max_waits = 2'000'000;  ///< that a test may take
 
  private:
   double m_now = 1e6;
@@ -223,7 +223,7 @@ class FakeSite : public Site, public JobSystem {
     return ids;
   }
 
-  std::vector<JobStatus> look(const std::vector<std::string>& ids) override {
+  std::vector<JobStatus> query(const std::vector<std::string>& ids) override {
     ask();
     std::vector<JobStatus> all;
     for (const std::string& id : ids) {
@@ -254,25 +254,26 @@ class FakeSite : public Site, public JobSystem {
     cancelled.insert(ids.begin(), ids.end());
   }
 
-  Arrivals arrived(const Work&, const Job& job, const std::vector<std::int64_t>& shots) override {
+  CollectedResults collect(const Work&, const Job& job,
+                           const std::vector<std::int64_t>& shots) override {
     must_answer();
-    Arrivals arrivals;
+    CollectedResults collected;
     for (const FakeWorld::Entry* entry : m_world.of(job.token.substr(0, job.token.rfind('.')))) {
       if (entry->job.token != job.token) continue;
       for (const std::int64_t shot : shots) {
         const auto file = entry->files.find(shot);
         if (file == entry->files.end() || file->second.at > m_world.now()) continue;
         const std::string name = options().name + '/' + result_name(shot, job.token);
-        if (dropped.count(name) > 0) continue;
+        if (removed.count(name) > 0) continue;
         if (!file->second.whole) {
-          arrivals.damaged.emplace_back(shot, "the checksum is wrong");
-        } else if (std::none_of(arrivals.whole.begin(), arrivals.whole.end(),
+          collected.damaged.emplace_back(shot, "the checksum is wrong");
+        } else if (std::none_of(collected.complete.begin(), collected.complete.end(),
                                 [&](const ShotResult& one) { return one.shot == shot; })) {
-          arrivals.whole.push_back({shot, name, 8, bits_of(shot)});
+          collected.complete.push_back({shot, name, 8, bits_of(shot)});
         }
       }
     }
-    return arrivals;
+    return collected;
   }
 
   JobReport report(const Job& job) override {
@@ -283,15 +284,15 @@ class FakeSite : public Site, public JobSystem {
     return report;
   }
 
-  void drop(const ShotResult& result) override { dropped.insert(result.file); }
-  void forget(const Job&) override {}
+  void remove_duplicate(const ShotResult& result) override { removed.insert(result.file); }
+  void remove_job_files(const Job&) override {}
 
-  std::int64_t most_jobs() const override { return 20; }
-  double settles() const override { return 15.0; }
-  std::pair<double, double> pauses() const override { return {5.0, 60.0}; }
+  std::int64_t max_jobs() const override { return 20; }
+  double settling_time() const override { return 15.0; }
+  std::pair<double, double> query_intervals() const override { return {5.0, 60.0}; }
 
   std::set<std::string> cancelled;  ///< ids
-  std::set<std::string> dropped;    ///< files
+  std::set<std::string> removed;    ///< files
 
  private:
   void must_answer() {

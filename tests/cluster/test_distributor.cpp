@@ -9,7 +9,7 @@
 #include "io/files.hpp"
 
 #include <moho/cluster/distributor.hpp>
-#include <moho/cluster/ledger.hpp>
+#include <moho/cluster/submission_log.hpp>
 #include <moho/core/error.hpp>
 
 #include <cstdlib>
@@ -56,7 +56,7 @@ struct Stage {
     writes = 0;
     JournalOptions how;
     how.verify = false;
-    how.watch = [&](std::string_view line) {
+    how.on_write = [&](std::string_view line) {
       if (line.empty() == before) return;
       if (++writes == kill_at) throw Killed{};
     };
@@ -64,8 +64,8 @@ struct Stage {
     for (std::size_t k = 0; k < worlds.size(); ++k) {
       SiteOptions site;
       site.name = "site" + std::to_string(k);
-      site.jobs = 6;
-      site.chunks = chunks;
+      site.max_jobs = 6;
+      site.one_job_per_chunk = chunks;
       sites.push_back(std::make_unique<FakeSite>(site, *worlds[k]));
     }
     stacked.clear();
@@ -80,7 +80,7 @@ struct Stage {
     std::set<std::int64_t> missing;
     for (const MissingShot& shot : report.missing) {
       EXPECT_TRUE(missing.insert(shot.shot).second);
-      EXPECT_FALSE(shot.why.empty());
+      EXPECT_FALSE(shot.reason.empty());
     }
     for (const Task& task : tasks) {
       const auto at = stacked.find(task.shot);
@@ -107,7 +107,7 @@ struct Stage {
   int writes = 0;
 };
 
-Faults everything(double often) {
+Faults all_faults(double often) {
   Faults f;
   f.submit_lost = f.submit_accepted = f.no_room = f.look_silent = often;
   f.late_known = 0.5;
@@ -120,9 +120,9 @@ DistributeOptions patient() {
   DistributeOptions options;
   options.max_attempts = 6;
   options.max_lost = 30;
-  options.may_miss = 1000;
-  options.quick = 5.0;
-  options.most_pauses = 50;
+  options.max_missing = 1000;
+  options.quick_failure = 5.0;
+  options.max_pauses = 50;
   return options;
 }
 
@@ -132,13 +132,13 @@ TEST(Distributor, HandsEveryShotOnOnce) {
   const Report report = stage.run(tasks, {});
   stage.hold(tasks, report);
   EXPECT_TRUE(report.missing.empty());
-  EXPECT_EQ(report.again, 0);
+  EXPECT_EQ(report.resubmitted, 0);
   EXPECT_EQ(report.sites[0].shots, 37);
   // all are there: nothing is computed again
   const auto before = stage.worlds[0]->submissions;
   const Report again = stage.run(tasks, {});
   EXPECT_EQ(stage.worlds[0]->submissions, before);
-  EXPECT_EQ(again.earlier, 37);
+  EXPECT_EQ(again.done_earlier, 37);
   stage.hold(tasks, again);
 }
 
@@ -155,7 +155,7 @@ TEST(Distributor, ComesToAnEndWhateverGoesWrong) {
     const auto seed = static_cast<std::uint64_t>(schedule);
     std::mt19937_64 random(seed);
     const double often = std::uniform_real_distribution<>(0.0, 0.25)(random);
-    Stage stage(seed, everything(often), 1 + static_cast<int>(seed % 3));
+    Stage stage(seed, all_faults(often), 1 + static_cast<int>(seed % 3));
     stage.chunks = seed % 5 == 0;
     const auto tasks = shots(5 + static_cast<std::int64_t>(random() % 20));
     for (const auto& world : stage.worlds) {
@@ -176,8 +176,8 @@ TEST(Distributor, ComesToAnEndWhateverGoesWrong) {
       }
     }
     missing += static_cast<std::int64_t>(report.missing.size());
-    twice += report.twice;
-    again += report.again;
+    twice += report.duplicates;
+    again += report.resubmitted;
     if (::testing::Test::HasFailure()) return;
   }
   // the faults did happen
@@ -193,7 +193,7 @@ TEST(Distributor, IsGoneOnWithAfterAKillAtEveryWrite) {
       for (int kill = 1;; ++kill) {
         SCOPED_TRACE(
             concat("killed ", before ? "before" : "after", " write ", kill, ", faults ", often));
-        Stage stage(7, everything(often), 2);
+        Stage stage(7, all_faults(often), 2);
         const auto tasks = shots(9);
         bool killed = false;
         Report report;
@@ -229,7 +229,7 @@ TEST(Distributor, IsGoneOnWithAfterManyKills) {
   std::int64_t kills = 0;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE(concat("seed ", seed));
-    Stage stage(seed, everything(0.05), 1 + static_cast<int>(seed % 2));
+    Stage stage(seed, all_faults(0.05), 1 + static_cast<int>(seed % 2));
     const auto tasks = shots(12);
     Report report;
     for (;;) {
@@ -252,7 +252,7 @@ TEST(Distributor, NamesShotsThatAreMissing) {
   Stage stage(3, {}, 1);
   stage.worlds[0]->bad = {12};
   DistributeOptions options;
-  options.quick = 0.0;
+  options.quick_failure = 0.0;
   try {
     stage.run(shots(6), options);
     FAIL() << "a shot is missing";
@@ -269,7 +269,7 @@ TEST(Distributor, NamesShotsThatAreMissing) {
   stage.worlds[0]->bad.clear();
   const Report report = stage.run(shots(6), options);
   EXPECT_TRUE(report.missing.empty());
-  EXPECT_EQ(report.earlier, 5);
+  EXPECT_EQ(report.done_earlier, 5);
   stage.hold(shots(6), report);
 }
 
@@ -278,7 +278,7 @@ TEST(Distributor, GivesShotsOfASilentSiteToOthers) {
   stage.worlds[1]->seconds = 400.0;
   int turns = 0;
   DistributeOptions options;
-  options.silence = 120.0;
+  options.silence_timeout = 120.0;
   options.stop = [&] {
     if (++turns == 20) stage.worlds[1]->answers = false;
     return false;
@@ -287,7 +287,7 @@ TEST(Distributor, GivesShotsOfASilentSiteToOthers) {
   const Report report = stage.run(tasks, options);
   stage.hold(tasks, report);
   EXPECT_TRUE(report.missing.empty());
-  EXPECT_GT(report.again, 0);
+  EXPECT_GT(report.resubmitted, 0);
 }
 
 TEST(Distributor, AFailingPlaceDoesNotDrainTheQueue) {
@@ -304,15 +304,15 @@ TEST(Distributor, AFailingPlaceDoesNotDrainTheQueue) {
   stage.hold(tasks, report);
   EXPECT_TRUE(report.missing.empty());
   EXPECT_LE(report.sites[1].failures, 30);
-  EXPECT_FALSE(report.sites[1].paused.empty());
+  EXPECT_FALSE(report.sites[1].exclusion.empty());
 }
 
 TEST(Distributor, AJobThatAPersonEndedLeavesItsSiteOut) {
   Stage stage(8, {}, 1);
   struct Cancelled : FakeSite {
     using FakeSite::FakeSite;
-    std::vector<JobStatus> look(const std::vector<std::string>& ids) override {
-      auto all = FakeSite::look(ids);
+    std::vector<JobStatus> query(const std::vector<std::string>& ids) override {
+      auto all = FakeSite::query(ids);
       for (JobStatus& status : all) status.state = JobState::cancelled;
       return all;
     }
@@ -384,13 +384,13 @@ TEST(Distributor, ASiteThatRefusesIsLeftOut) {
 TEST(Distributor, ResultsThatDifferAreTold) {
   struct Doubtful : FakeSite {
     using FakeSite::FakeSite;
-    Arrivals arrived(const Work& what, const Job& job,
-                     const std::vector<std::int64_t>& asked) override {
-      Arrivals arrivals = FakeSite::arrived(what, job, asked);
-      for (ShotResult& result : arrivals.whole) {
+    CollectedResults collect(const Work& what, const Job& job,
+                             const std::vector<std::int64_t>& asked) override {
+      CollectedResults collected = FakeSite::collect(what, job, asked);
+      for (ShotResult& result : collected.complete) {
         result.checksum += static_cast<std::uint32_t>(std::hash<std::string>()(job.token));
       }
-      return arrivals;
+      return collected;
     }
   };
   FakeClock clock;
@@ -404,7 +404,7 @@ TEST(Distributor, ResultsThatDifferAreTold) {
   // One site gives no answer for a while, its shots are computed at the other, and then both have
   // results of them.
   DistributeOptions options;
-  options.silence = 60.0;
+  options.silence_timeout = 60.0;
   const double begin = clock.now();
   options.stop = [&] {
     const double passed = clock.now() - begin;
@@ -414,7 +414,7 @@ TEST(Distributor, ResultsThatDifferAreTold) {
   const MemoryFolder folder;
   Journal journal(folder / "journal.txt", idle_work.survey);
   const Report report = distribute({idle_work, journal}, shots(40), sites, options, {}, &clock);
-  EXPECT_GT(report.twice, 0);
+  EXPECT_GT(report.duplicates, 0);
   ASSERT_FALSE(report.notes.empty());
   EXPECT_THAT(report.notes[0], HasSubstr("the program is not deterministic"));
 }
@@ -457,7 +457,7 @@ TEST(Distributor, RefusesWhatCannotBe) {
   const auto add = [&](auto& list, const char* name, double seconds = 0.0) {
     SiteOptions site;
     site.name = name;
-    site.seconds = seconds;
+    site.time_limit = seconds;
     list.push_back(std::make_unique<FakeSite>(site, *stage.worlds[0]));
   };
   add(one, "a", 600.0);
@@ -480,15 +480,15 @@ TEST(Distributor, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal(one, shots(2), options),
               HasSubstr("shots per job is 3 (allowed: 1 to 2, the shots of the survey)"));
   options = {};
-  options.seconds_per_shot = 700.0;
+  options.shot_time_limit = 700.0;
   EXPECT_THAT(refusal(one, shots(2), options),
               AllOf(HasSubstr("its time limit is 600 s"), HasSubstr("one shot is given 700 s")));
-  options.seconds_per_shot = 400.0;
+  options.shot_time_limit = 400.0;
   options.shots_per_job = 2;
   EXPECT_THAT(refusal(one, shots(2), options),
               AllOf(HasSubstr("2 shots of 400 s take 800 s"), HasSubstr("fewer shots")));
   options = {};
-  options.may_miss = -1;
+  options.max_missing = -1;
   EXPECT_THAT(refusal(one, shots(2), options), HasSubstr("-1 (allowed: 0 and more)"));
   Work unnamed = idle_work;
   unnamed.campaign = "$(rm)";

@@ -71,22 +71,23 @@ TEST(Process, CarriesMuchBothWays) {
   command.words = {"cat"};
   command.input = std::string(5'000'000, 'x') + "end";
   const CommandResult result = run_command(command);
-  EXPECT_TRUE(result.good());
+  EXPECT_TRUE(result.succeeded());
   EXPECT_EQ(result.out, command.input);
   // one that does not read is no signal here
   command.words = {"true"};
-  EXPECT_TRUE(run_command(command).good());
+  EXPECT_TRUE(run_command(command).succeeded());
 }
 
 TEST(Process, SaysHowAProgramEnded) {
-  EXPECT_EQ(run_command({{"sh", "-c", "echo out; echo wrong >&2; exit 7"}, "", 60.0, 1000}).words(),
-            "wrong [exit 7]");
+  EXPECT_EQ(
+      run_command({{"sh", "-c", "echo out; echo wrong >&2; exit 7"}, "", 60.0, 1000}).message(),
+      "wrong [exit 7]");
   const CommandResult killed = run_command({{"sh", "-c", "kill -9 $$"}, "", 60.0, 1000});
   EXPECT_EQ(killed.signal, 9);
-  EXPECT_FALSE(killed.good());
+  EXPECT_FALSE(killed.succeeded());
   const CommandResult late = run_command({{"sh", "-c", "sleep 60 & sleep 60"}, "", 0.2, 1000});
   EXPECT_TRUE(late.timed_out);
-  EXPECT_THAT(late.words(), HasSubstr("no answer in time"));
+  EXPECT_THAT(late.message(), HasSubstr("no answer in time"));
   EXPECT_THAT(message_of<FileError>([] {
                 run_command({{"/none/program"}, "", 1.0, 10});
               }),
@@ -103,9 +104,9 @@ TEST(Job, IsReadAsItWasWritten) {
   Job job;
   job.token = "survey-1.0.7.0";
   job.tasks = {{4, 1.5}, {-9, 0.1}};
-  job.seconds = 0.1 + 0.2;
+  job.time_limit = 0.1 + 0.2;
   job.memory = 1e9;
-  job.avoid = {"n1", "n 2"};
+  job.excluded_nodes = {"n1", "n 2"};
   Work odd = copy_work;
   odd.command = {"a b", "", "%", "$(x)", "\n", "*", "{shot}"};
   const std::string text = to_text(odd, job);
@@ -115,8 +116,8 @@ TEST(Job, IsReadAsItWasWritten) {
   EXPECT_EQ(work_read.inputs, odd.inputs);
   EXPECT_EQ(work_read.evaluation, 2);
   EXPECT_EQ(job_read.tasks, job.tasks);
-  EXPECT_EQ(job_read.seconds, job.seconds);
-  EXPECT_EQ(job_read.avoid, job.avoid);
+  EXPECT_EQ(job_read.time_limit, job.time_limit);
+  EXPECT_EQ(job_read.excluded_nodes, job.excluded_nodes);
   EXPECT_EQ(to_text(work_read, job_read), text);
   // cut or changed anywhere it is refused
   for (std::size_t k = 0; k < text.size(); ++k) {
@@ -128,12 +129,14 @@ TEST(Job, IsReadAsItWasWritten) {
 }
 
 TEST(Job, PutsNumbersAndPathsIntoWords) {
-  EXPECT_THAT(words_for(copy_work, 12, "/o", "/p"), ElementsAre("cp", "/data/v p.npy", "/o/12"));
+  EXPECT_THAT(expand_command(copy_work, 12, "/o", "/p"),
+              ElementsAre("cp", "/data/v p.npy", "/o/12"));
   Work other = copy_work;
   other.command = {"{programs}/x", "{shot", "{}", "{other}", "{shot}{shot}"};
-  EXPECT_THAT(words_for(other, 3, "/o", "/p"), ElementsAre("/p/x", "{shot", "{}", "{other}", "33"));
+  EXPECT_THAT(expand_command(other, 3, "/o", "/p"),
+              ElementsAre("/p/x", "{shot", "{}", "{other}", "33"));
   other.command = {"x", "{input:rho}"};
-  EXPECT_THAT(message_of<InputError>([&] { words_for(other, 3, "/o", "/p"); }),
+  EXPECT_THAT(message_of<InputError>([&] { expand_command(other, 3, "/o", "/p"); }),
               AllOf(HasSubstr("names the input 'rho'"), HasSubstr("--input rho=FILE")));
 }
 
@@ -285,23 +288,23 @@ Batch batch_of(int jobs) {
 }
 
 TEST(Slurm, UnderstandsStates) {
-  EXPECT_EQ(slurm_state("CANCELLED by 1000"), JobState::cancelled);
-  EXPECT_EQ(slurm_state("COMPLETED"), JobState::completed);
-  EXPECT_EQ(slurm_state("PENDING"), JobState::queued);
-  EXPECT_EQ(slurm_state("COMPLETING"), JobState::running);
-  EXPECT_EQ(slurm_state("TIMEOUT"), JobState::timed_out);
-  EXPECT_EQ(slurm_state("OUT_OF_MEMORY"), JobState::out_of_memory);
+  EXPECT_EQ(parse_slurm_state("CANCELLED by 1000"), JobState::cancelled);
+  EXPECT_EQ(parse_slurm_state("COMPLETED"), JobState::completed);
+  EXPECT_EQ(parse_slurm_state("PENDING"), JobState::queued);
+  EXPECT_EQ(parse_slurm_state("COMPLETING"), JobState::running);
+  EXPECT_EQ(parse_slurm_state("TIMEOUT"), JobState::timed_out);
+  EXPECT_EQ(parse_slurm_state("OUT_OF_MEMORY"), JobState::out_of_memory);
   for (const char* lost : {"NODE_FAIL", "BOOT_FAIL"}) {
-    EXPECT_EQ(slurm_state(lost), JobState::node_lost);
+    EXPECT_EQ(parse_slurm_state(lost), JobState::node_lost);
   }
   for (const char* gone : {"PREEMPTED", "DEADLINE"}) {
-    EXPECT_EQ(slurm_state(gone), JobState::preempted);
+    EXPECT_EQ(parse_slurm_state(gone), JobState::preempted);
   }
-  EXPECT_EQ(slurm_state("SOMETHING_NEW"), JobState::unknown);
-  EXPECT_THAT(slurm_indices("3", 10), ElementsAre(3));
-  EXPECT_THAT(slurm_indices("[2,5-7%2]", 10), ElementsAre(2, 5, 6, 7));
-  EXPECT_THAT(slurm_indices("N/A", 10), IsEmpty());
-  EXPECT_EQ(slurm_indices("0-999999999", 5).size(), 5u);
+  EXPECT_EQ(parse_slurm_state("SOMETHING_NEW"), JobState::unknown);
+  EXPECT_THAT(parse_slurm_indices("3", 10), ElementsAre(3));
+  EXPECT_THAT(parse_slurm_indices("[2,5-7%2]", 10), ElementsAre(2, 5, 6, 7));
+  EXPECT_THAT(parse_slurm_indices("N/A", 10), IsEmpty());
+  EXPECT_EQ(parse_slurm_indices("0-999999999", 5).size(), 5u);
 }
 
 TEST(Slurm, SubmitsAnArrayUnderItsToken) {
@@ -309,15 +312,15 @@ TEST(Slurm, SubmitsAnArrayUnderItsToken) {
   Script script;
   SlurmOptions options = script.options(folder / "site");
   options.partition = "gpu";
-  options.more = {"--gres=gpu:1"};
+  options.sbatch_options = {"--gres=gpu:1"};
   SlurmJobs slurm(options);
   fs::create_directories(folder / "site");
   script.say("17;cluster\n");
   Batch batch = batch_of(3);
   for (Job& job : batch.jobs) {
-    job.seconds = 3601.0;
+    job.time_limit = 3601.0;
     job.memory = 3e9;
-    job.avoid = {"n7", "n9"};
+    job.excluded_nodes = {"n7", "n9"};
   }
   EXPECT_THAT(slurm.submit(batch), ElementsAre("17_0", "17_1", "17_2"));
   const auto& words = script.asked.at(0);
@@ -361,7 +364,7 @@ TEST(Slurm, AsksForAllJobsAtOnce) {
   Script script;
   SlurmJobs slurm(script.options(folder / "site"));
   script.say("17|3|RUNNING|n1|None\n17|[4-5%2]|PENDING||Resources\n18|0|CANCELLED|n2|None\n");
-  auto all = slurm.look({"17_3", "17_4", "17_5", "18_0", "19_0"});
+  auto all = slurm.query({"17_3", "17_4", "17_5", "18_0", "19_0"});
   ASSERT_EQ(script.asked.size(), 1u);
   EXPECT_THAT(script.asked[0], ::testing::Contains("17,18,19"));
   std::map<std::string, JobState> states;
@@ -372,9 +375,9 @@ TEST(Slurm, AsksForAllJobsAtOnce) {
   EXPECT_EQ(states["19_0"], JobState::unknown);
   EXPECT_EQ(all.size(), 5u);
   script.fail("slurm_load_jobs error: Invalid job id specified");
-  EXPECT_EQ(slurm.look({"17_3"})[0].state, JobState::unknown);
+  EXPECT_EQ(slurm.query({"17_3"})[0].state, JobState::unknown);
   script.fail("slurm_load_jobs error: Unable to contact slurm controller (connect failure)");
-  EXPECT_THROW(slurm.look({"17_3"}), NoAnswer);
+  EXPECT_THROW(slurm.query({"17_3"}), NoAnswer);
   // what was submitted is found by its name
   script.say("21\n21\n");
   EXPECT_THAT(slurm.find(batch_of(2)), ElementsAre("21_0", "21_1"));
@@ -386,7 +389,7 @@ TEST(Slurm, ReadsItsLimits) {
   const Folder folder;
   Script script;
   SlurmOptions options = script.options(folder / "site");
-  options.array = 5000;
+  options.max_array = 5000;
   SlurmJobs slurm(options);
   script.say(
       "MaxArraySize            = 1001\nMessageTimeout          = 20 sec\n"
@@ -394,15 +397,15 @@ TEST(Slurm, ReadsItsLimits) {
   script.fail("Slurm accounting storage is disabled");
   script.say("");
   EXPECT_THAT(slurm.probe(), AllOf(HasSubstr("arrays of up to 1000"), HasSubstr("without")));
-  EXPECT_EQ(slurm.most_jobs(), 1000);
-  EXPECT_DOUBLE_EQ(slurm.settles(), 25.0);
-  EXPECT_DOUBLE_EQ(slurm.pauses().second, 20.0);
+  EXPECT_EQ(slurm.max_jobs(), 1000);
+  EXPECT_DOUBLE_EQ(slurm.settling_time(), 25.0);
+  EXPECT_DOUBLE_EQ(slurm.query_intervals().second, 20.0);
   // an array of one job is all that a limit of one leaves; without arrays nothing goes
   script.say("MaxArraySize = 1\n");
   script.fail("Slurm accounting storage is disabled");
   script.say("");
   EXPECT_THAT(slurm.probe(), HasSubstr("arrays of up to 1,"));
-  EXPECT_EQ(slurm.most_jobs(), 1);
+  EXPECT_EQ(slurm.max_jobs(), 1);
   script.say("MaxArraySize = 0\n");
   EXPECT_THAT(message_of<InputError>([&] { slurm.probe(); }),
               HasSubstr("its MaxArraySize is 0 (needed: 1 and more)"));
@@ -414,7 +417,7 @@ TEST(Slurm, ReadsItsLimits) {
       message_of<InputError>([&] { slurm.probe(); }),
       HasSubstr("sbatch says: sbatch: error: Batch job submission failed: Invalid account"));
   EXPECT_THAT(message_of<InputError>([&] {
-                options.array = 0;
+                options.max_array = 0;
                 SlurmJobs refused(options);
               }),
               HasSubstr("array is 0 (allowed: 1 and more)"));
@@ -431,14 +434,14 @@ TEST(Policy, SaysWhy) {
   report.current = 5;
   JobStatus status;
   status.state = JobState::failed;
-  EXPECT_EQ(verdict_on(2, status, report).cause, Cause::program);
-  EXPECT_EQ(verdict_on(2, status, report).words, "exit 1: wrong");
-  EXPECT_EQ(verdict_on(3, status, report).cause, Cause::input);
-  EXPECT_EQ(verdict_on(4, status, report).cause, Cause::disk);
-  EXPECT_EQ(verdict_on(5, status, report).cause, Cause::program);
-  EXPECT_EQ(verdict_on(6, status, report).cause, Cause::not_begun);
-  EXPECT_EQ(verdict_on(1, status, report).cause, Cause::missing);
-  EXPECT_EQ(verdict_on(5, status, {}).cause, Cause::node);
+  EXPECT_EQ(analyse_failure(2, status, report).cause, Cause::program);
+  EXPECT_EQ(analyse_failure(2, status, report).message, "exit 1: wrong");
+  EXPECT_EQ(analyse_failure(3, status, report).cause, Cause::input);
+  EXPECT_EQ(analyse_failure(4, status, report).cause, Cause::disk);
+  EXPECT_EQ(analyse_failure(5, status, report).cause, Cause::program);
+  EXPECT_EQ(analyse_failure(6, status, report).cause, Cause::not_begun);
+  EXPECT_EQ(analyse_failure(1, status, report).cause, Cause::missing);
+  EXPECT_EQ(analyse_failure(5, status, {}).cause, Cause::node);
   const std::pair<JobState, Cause> begun[] = {
       {JobState::timed_out, Cause::time},      {JobState::out_of_memory, Cause::memory},
       {JobState::node_lost, Cause::node},      {JobState::preempted, Cause::node},
@@ -446,16 +449,16 @@ TEST(Policy, SaysWhy) {
       {JobState::completed, Cause::not_begun}};
   for (const auto& [state, cause] : begun) {
     status.state = state;
-    EXPECT_EQ(verdict_on(5, status, report).cause, cause) << to_string(state);
+    EXPECT_EQ(analyse_failure(5, status, report).cause, cause) << to_string(state);
   }
   NodeRecord nodes;
   for (int k = 0; k < 8; ++k) nodes.add("good", k == 0);
   nodes.add("bad", true);
-  EXPECT_THAT(nodes.to_avoid(), IsEmpty());
+  EXPECT_THAT(nodes.nodes_to_exclude(), IsEmpty());
   nodes.add("bad", true);
-  EXPECT_THAT(nodes.to_avoid(), ElementsAre("bad"));
+  EXPECT_THAT(nodes.nodes_to_exclude(), ElementsAre("bad"));
   for (int k = 0; k < 9; ++k) nodes.add("bad", false);
-  EXPECT_THAT(nodes.to_avoid(), IsEmpty());
+  EXPECT_THAT(nodes.nodes_to_exclude(), IsEmpty());
 }
 
 // ---- functions instead of programs
@@ -467,16 +470,16 @@ TEST(Threads, ComputeFunctions) {
   worker.folder = folder / "threads";
   worker.program = [&](const Task& task, const fs::path& out) {
     ++calls;
-    if (task.shot == 3 && calls < 5) return ShotEnd{1, 0, "not yet"};
+    if (task.shot == 3 && calls < 5) return ShotOutcome{1, 0, "not yet"};
     if (task.shot == 4 && calls < 6) throw std::runtime_error("a surprise");
     write_all(out / "r", std::to_string(task.shot));
-    return ShotEnd{};
+    return ShotOutcome{};
   };
   SiteOptions options;
   options.name = "threads";
-  options.jobs = 4;
-  options.check = 0.002;
-  options.settle = 0.0;
+  options.max_jobs = 4;
+  options.collect_interval = 0.002;
+  options.file_delay = 0.0;
   std::vector<std::unique_ptr<Site>> sites;
   sites.push_back(std::make_unique<FolderSite>(options, folder / "x" / "..",
                                                std::make_unique<ThreadJobs>(worker, 2)));
@@ -487,7 +490,7 @@ TEST(Threads, ComputeFunctions) {
   std::set<std::int64_t> stacked;
   DistributeOptions how;
   how.max_attempts = 20;
-  how.pause = 0.1;
+  how.first_pause = 0.1;
   const Report report = distribute(
       {copy_work, journal}, tasks, sites, how, [&](std::int64_t shot, const fs::path& path) {
         EXPECT_TRUE(stacked.insert(shot).second);
@@ -503,10 +506,10 @@ TEST(Policy, AsksForFoldersThatNodesDoNotSee) {
   JobStatus status;
   for (const JobState state : {JobState::completed, JobState::failed}) {
     status.state = state;
-    const Verdict verdict = verdict_on(3, status, nothing);
-    EXPECT_FALSE(counts(verdict.cause));
-    EXPECT_THAT(verdict.words, HasSubstr("do the nodes see the programs, and the folder of the "
-                                         "journal?"));
+    const FailureAnalysis analysis = analyse_failure(3, status, nothing);
+    EXPECT_FALSE(counts_as_attempt(analysis.cause));
+    EXPECT_THAT(analysis.message, HasSubstr("do the nodes see the programs, and the folder of the "
+                                            "journal?"));
   }
 }
 
@@ -518,7 +521,8 @@ TEST(Relay, RefusesProgramsOfAnotherVersion) {
   relay.run = [](const Command&) {
     CommandResult result;
     result.exit = 0;
-    result.out = "Welcome to far!\n" + sealed(line_of({"version", "0.0.1"})) + sealed("end");
+    result.out =
+        "Welcome to far!\n" + add_checksum(join_words({"version", "0.0.1"})) + add_checksum("end");
     return result;
   };
   RelaySite site({.name = "far"}, folder.path(), relay);
@@ -530,14 +534,15 @@ TEST(Relay, RefusesProgramsOfAnotherVersion) {
 TEST(Relay, AnswersQuestionsAndRefusesOthers) {
   std::istringstream nonsense("hello\n");
   std::ostringstream out;
-  EXPECT_EQ(answer_relay(nonsense, out, "/bin/true"), 0);
+  EXPECT_EQ(serve_relay_request(nonsense, out, "/bin/true"), 0);
   EXPECT_THAT(out.str(), HasSubstr("error"));
   const Folder folder;
-  std::istringstream old(sealed(line_of({"moho", "0.0.1"})) +
-                         sealed(line_of({"folder", fs::absolute(folder / "far").string()})) +
-                         sealed(line_of({"do", "start"})) + sealed("end"));
+  std::istringstream old(
+      add_checksum(join_words({"moho", "0.0.1"})) +
+      add_checksum(join_words({"folder", fs::absolute(folder / "far").string()})) +
+      add_checksum(join_words({"do", "start"})) + add_checksum("end"));
   std::ostringstream said;
-  answer_relay(old, said, "/bin/true");
+  serve_relay_request(old, said, "/bin/true");
   EXPECT_THAT(said.str(), HasSubstr("0.0.1"));
 }
 

@@ -65,10 +65,10 @@ TEST(Journal, KnowsWhatIsDoneWhenItIsOpenedAgain) {
   {
     Journal journal(path, survey);
     EXPECT_EQ(journal.folder(), folder.path());
-    EXPECT_THAT(journal.left({3, 1, 2}), ElementsAre(3, 1, 2));
+    EXPECT_THAT(journal.remaining({3, 1, 2}), ElementsAre(3, 1, 2));
     EXPECT_TRUE(journal.record(compute(journal.folder(), 3)));
-    EXPECT_TRUE(journal.done(3));
-    EXPECT_FALSE(journal.done(1));
+    EXPECT_TRUE(journal.is_done(3));
+    EXPECT_FALSE(journal.is_done(1));
     journal.set("exponent of the stack", "-12");
     journal.set("exponent of the stack", "17");
     journal.set("nothing", "");
@@ -76,7 +76,7 @@ TEST(Journal, KnowsWhatIsDoneWhenItIsOpenedAgain) {
   for (int again = 0; again < 2; ++again) {
     Journal journal(path, survey, {.start = JournalStart::resume});
     EXPECT_THAT(journal.notes(), IsEmpty());
-    EXPECT_THAT(journal.left({3, 1, 2}), ElementsAre(1, 2));
+    EXPECT_THAT(journal.remaining({3, 1, 2}), ElementsAre(1, 2));
     ASSERT_TRUE(journal.result(3).has_value());
     EXPECT_TRUE(is_whole(folder, *journal.result(3)));
     EXPECT_FALSE(journal.result(1).has_value());
@@ -107,7 +107,7 @@ TEST(Journal, TheFirstResultOfAShotCounts) {
   EXPECT_THAT(journal.notes()[0], AllOf(HasSubstr("shot 7 has two results with different bytes"),
                                         HasSubstr("not deterministic")));
   journal.discard(7, "the model was wrong");
-  EXPECT_FALSE(journal.done(7));
+  EXPECT_FALSE(journal.is_done(7));
   EXPECT_TRUE(journal.record(other));
 }
 
@@ -124,11 +124,11 @@ TEST(Journal, ResultsThatAreLostAreComputedAgain) {
   put_file(folder / file_of(3), text);
   {
     const Journal unread(path, survey, {.start = JournalStart::any, .verify = false});
-    EXPECT_THAT(unread.left({1, 2, 3, 4}), IsEmpty());
+    EXPECT_THAT(unread.remaining({1, 2, 3, 4}), IsEmpty());
   }
   {
     Journal journal(path, survey);
-    EXPECT_THAT(journal.left({1, 2, 3, 4}), ElementsAre(2, 3));
+    EXPECT_THAT(journal.remaining({1, 2, 3, 4}), ElementsAre(2, 3));
     ASSERT_EQ(journal.notes().size(), 2u);
     EXPECT_THAT(journal.notes()[0], HasSubstr("shot 2 is computed again"));
     EXPECT_THAT(journal.notes()[1], HasSubstr("shot 3 is computed again: 'shot 3.image' is not "
@@ -137,7 +137,7 @@ TEST(Journal, ResultsThatAreLostAreComputedAgain) {
   }
   Journal journal(path, survey);  // which was written, too
   EXPECT_THAT(journal.notes(), IsEmpty());
-  EXPECT_THAT(journal.left({1, 2, 3, 4}), ElementsAre(3));
+  EXPECT_THAT(journal.remaining({1, 2, 3, 4}), ElementsAre(3));
 }
 
 TEST(Journal, RefusesAnotherSurveyAndSaysWhatDiffers) {
@@ -201,7 +201,7 @@ TEST(Journal, HasOneWriterAndSaysWho) {
     EXPECT_TRUE(journal.record(compute(journal.folder(), 1)));
   }
   const Journal journal(path, survey);
-  EXPECT_TRUE(journal.done(1));
+  EXPECT_TRUE(journal.is_done(1));
 }
 
 TEST(Journal, ResultsStayInItsFolder) {
@@ -223,7 +223,7 @@ TEST(Journal, ResultsStayInItsFolder) {
   EXPECT_TRUE(journal.record(result));
   EXPECT_EQ(journal.result(1)->file, "images/a%b c\n.npy");
   EXPECT_THAT(message_of<InputError>([&] {
-                journal.left({4, 5, 4});
+                journal.remaining({4, 5, 4});
               }),
               HasSubstr("the shot 4 is there twice"));
   EXPECT_THAT(message_of<InputError>([&] { journal.set("", "x"); }), HasSubstr("has no name"));
@@ -320,7 +320,7 @@ TEST(Journal, CutAtEveryByteItKeepsWhatWasWhole) {
     }
     const Journal journal(cut, survey, {.start = JournalStart::resume});
     ASSERT_EQ(static_cast<std::int64_t>(journal.results().size()), expected + 1) << length;
-    EXPECT_TRUE(journal.done(9));
+    EXPECT_TRUE(journal.is_done(9));
   }
 }
 
@@ -381,7 +381,7 @@ TEST(Journal, AFullDiskIsAnErrorAfterWhichItGoesOn) {
         } catch (const FileError& error) {
           const std::string text = error.what();
           if (text.find("cannot write the journal") != std::string::npos &&
-              text.find("File too large") != std::string::npos && !journal.done(2)) {
+              text.find("File too large") != std::string::npos && !journal.is_done(2)) {
             ++failures;
           }
         }
@@ -398,7 +398,7 @@ TEST(Journal, AFullDiskIsAnErrorAfterWhichItGoesOn) {
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
   const Journal journal(path, survey, {.start = JournalStart::resume});
-  EXPECT_THAT(journal.left({1, 2, 3}), ElementsAre(3));
+  EXPECT_THAT(journal.remaining({1, 2, 3}), ElementsAre(3));
 }
 
 TEST(Journal, KilledAtRandomMomentsNoShotIsLostOrComputedTwice) {
@@ -422,7 +422,7 @@ TEST(Journal, KilledAtRandomMomentsNoShotIsLostOrComputedTwice) {
     if (child == 0) {
       try {
         Journal journal(path, survey);
-        for (const std::int64_t shot : journal.left(shots)) {
+        for (const std::int64_t shot : journal.remaining(shots)) {
           const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
           const std::string line = concat(shot, '\n');
           if (::write(file, line.data(), line.size()) < 0) ::_exit(1);

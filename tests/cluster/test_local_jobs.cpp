@@ -6,10 +6,10 @@
 #include "io/files.hpp"
 
 #include <moho/cluster/distributor.hpp>
-#include <moho/cluster/ledger.hpp>
 #include <moho/cluster/process.hpp>
 #include <moho/cluster/result.hpp>
 #include <moho/cluster/site.hpp>
+#include <moho/cluster/submission_log.hpp>
 #include <moho/cluster/text.hpp>
 
 #include <algorithm>
@@ -81,15 +81,15 @@ struct Campaigns {
       if (fs::exists(folder / (name + ".end"))) continue;
       pack_result(folder.path(), name + ".result", own, k, folder / "outputs");
       put_file(folder / (name + ".begin"),
-               sealed(line_of({"begin", shot, host_name(), time_text()})));
-      put_file(folder / (name + ".end"),
-               sealed(line_of({"done", shot, "0.1"})) + sealed(line_of({"end", "0"})));
+               add_checksum(join_words({"begin", shot, host_name(), time_text()})));
+      put_file(folder / (name + ".end"), add_checksum(join_words({"done", shot, "0.1"})) +
+                                             add_checksum(join_words({"end", "0"})));
     }
     SiteOptions site;
     site.name = "here";
-    site.jobs = shot_count;
-    site.check = 0.005;
-    site.settle = 0.0;
+    site.max_jobs = shot_count;
+    site.collect_interval = 0.005;
+    site.file_delay = 0.0;
     std::vector<std::unique_ptr<Site>> sites;
     sites.push_back(std::make_unique<FolderSite>(
         site, folder.path(), std::make_unique<LocalJobs>(folder / "here", worker(), slot_count)));
@@ -115,14 +115,14 @@ TEST(LocalJobs, QueuedJobsOfAnEndedProcessAreStartedAndNotLost) {
   const Report report = campaign.run([] { return false; });
   EXPECT_EQ(report.done, shot_count);
   EXPECT_EQ(report.batches, 0);  // the jobs of the first run, and no others
-  EXPECT_EQ(report.again, 0);
+  EXPECT_EQ(report.resubmitted, 0);
   EXPECT_EQ(report.sites.at(0).failures, 0);
   EXPECT_EQ(report.sites.at(0).lost, 0);
   const std::vector<std::string> tokens = started(folder);
   EXPECT_EQ(tokens.size(), static_cast<std::size_t>(shot_count));
   EXPECT_EQ(std::adjacent_find(tokens.begin(), tokens.end()), tokens.end());
   Journal journal(folder / "journal.txt", campaign.work.survey, {JournalStart::resume, false, {}});
-  EXPECT_THAT(read_ledger(journal.take_events()).last_failures, IsEmpty());
+  EXPECT_THAT(read_submission_log(journal.take_events()).last_failures, IsEmpty());
 }
 
 TEST(LocalJobs, CancelledJobsOfAnEndedProcessAreNotStarted) {
@@ -136,7 +136,7 @@ TEST(LocalJobs, CancelledJobsOfAnEndedProcessAreNotStarted) {
   write_jobs(folder / "here", campaign.work, batch);
   LocalJobs jobs(folder / "here", campaign.worker(), 1);
   jobs.cancel({batch.jobs[0].token});
-  const auto state_of = [&](int k) { return jobs.look({batch.jobs[k].token}).at(0).state; };
+  const auto state_of = [&](int k) { return jobs.query({batch.jobs[k].token}).at(0).state; };
   EXPECT_EQ(state_of(0), JobState::cancelled);
   // a job without its file cannot be started
   fs::remove(files_of(folder / "here", batch.jobs[1].token).job);

@@ -30,34 +30,34 @@ TEST(Partition, ChunksAddUpAndNoneIsEmpty) {
     std::vector<SiteRate> sites(static_cast<std::size_t>(1 + draw(5)));
     for (SiteRate& site : sites) {
       site.rate = draw(3) == 0 ? 0.0 : 0.01 * draw(1000);
-      site.room = draw(2) == 0 ? 0 : draw(300);
-      site.least = draw(20);
+      site.capacity = draw(2) == 0 ? 0 : draw(300);
+      site.min_chunk = draw(20);
     }
     const std::int64_t left = draw(1000);
-    const auto chunks = next_chunks(sites, left);
+    const auto chunks = assign_chunks(sites, left);
     std::int64_t sum = 0;
     for (const Chunk& chunk : chunks) {
       EXPECT_GE(chunk.shots, 1);
-      EXPECT_LE(chunk.shots, sites[chunk.site].room);
+      EXPECT_LE(chunk.shots, sites[chunk.site].capacity);
       sum += chunk.shots;
     }
     EXPECT_LE(sum, left);
-    const bool room =
-        std::any_of(sites.begin(), sites.end(), [](const SiteRate& site) { return site.room > 0; });
-    EXPECT_EQ(chunks.empty(), left == 0 || !room);
+    const bool capacity = std::any_of(sites.begin(), sites.end(),
+                                      [](const SiteRate& site) { return site.capacity > 0; });
+    EXPECT_EQ(chunks.empty(), left == 0 || !capacity);
   }
 }
 
 TEST(Partition, PartsAddUpAndFollowRates) {
-  EXPECT_EQ(parts_by_rates({8.0, 3.0, 1.0}, 120), (std::vector<std::int64_t>{80, 30, 10}));
-  EXPECT_EQ(parts_by_rates({0.0, 0.0, 0.0}, 10), (std::vector<std::int64_t>{4, 3, 3}));
+  EXPECT_EQ(divide_by_rates({8.0, 3.0, 1.0}, 120), (std::vector<std::int64_t>{80, 30, 10}));
+  EXPECT_EQ(divide_by_rates({0.0, 0.0, 0.0}, 10), (std::vector<std::int64_t>{4, 3, 3}));
   std::mt19937 random(5);
   for (int trial = 0; trial < 2000; ++trial) {
     std::vector<double> rates;
     for (int k = 0; k < 1 + trial % 6; ++k) {
       rates.push_back(std::uniform_real_distribution<>(0.0, 9.0)(random));
     }
-    const auto parts = parts_by_rates(rates, trial);
+    const auto parts = divide_by_rates(rates, trial);
     EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), std::int64_t{0}), trial);
     const double all = std::accumulate(rates.begin(), rates.end(), 0.0);
     for (std::size_t k = 0; k < rates.size(); ++k) {
@@ -67,9 +67,9 @@ TEST(Partition, PartsAddUpAndFollowRates) {
 }
 
 TEST(Partition, RatesAreSmoothed) {
-  EXPECT_DOUBLE_EQ(smoothed_rate(0.0, 10.0, 5.0, 0.3), 2.0);
-  EXPECT_DOUBLE_EQ(smoothed_rate(1.0, 10.0, 5.0, 0.3), 1.3);
-  EXPECT_DOUBLE_EQ(smoothed_rate(1.0, 10.0, 0.0, 0.3), 1.0);
+  EXPECT_DOUBLE_EQ(smooth_rate(0.0, 10.0, 5.0, 0.3), 2.0);
+  EXPECT_DOUBLE_EQ(smooth_rate(1.0, 10.0, 5.0, 0.3), 1.3);
+  EXPECT_DOUBLE_EQ(smooth_rate(1.0, 10.0, 0.0, 0.3), 1.0);
 }
 
 enum class Policy { equal, algorithm3, pull };
@@ -100,21 +100,21 @@ double time_over_ideal(Policy policy, double noise, double fresh) {
         for (std::size_t k = 0; k < base.size(); ++k) {
           sites.push_back({rates[k], 1, static_cast<std::ptrdiff_t>(k) == next ? shots : 0, 0});
         }
-        const Chunk chunk = next_chunks(sites, left).at(0);
+        const Chunk chunk = assign_chunks(sites, left).at(0);
         const double seconds = static_cast<double>(chunk.shots) / speed[chunk.site];
         free[chunk.site] += seconds;
         rates[chunk.site] =
-            smoothed_rate(rates[chunk.site], static_cast<double>(chunk.shots), seconds, 0.3);
+            smooth_rate(rates[chunk.site], static_cast<double>(chunk.shots), seconds, 0.3);
         left -= chunk.shots;
         end = std::max(end, free[chunk.site]);
       }
     } else {
-      const auto parts = parts_by_rates(
+      const auto parts = divide_by_rates(
           policy == Policy::equal ? std::vector<double>(base.size(), 1.0) : rates, shots);
       for (std::size_t k = 0; k < base.size(); ++k) {
         const double seconds = static_cast<double>(parts[k]) / speed[k];
         end = std::max(end, seconds);
-        rates[k] = smoothed_rate(rates[k], static_cast<double>(parts[k]), seconds, 0.5);
+        rates[k] = smooth_rate(rates[k], static_cast<double>(parts[k]), seconds, 0.5);
       }
     }
     if (e < 20) continue;  // rates are learnt
@@ -147,19 +147,21 @@ TEST(Partition, PullBeatsAlgorithm3WhereSpeedsVary) {
 
 TEST(Partition, RefusesWhatCannotBe) {
   EXPECT_THAT(message_of<InputError>([] {
-                next_chunks({{1.0, 1, 1, 0}}, 5, {0.0});
+                assign_chunks({{1.0, 1, 1, 0}}, 5, {0.0});
               }),
               HasSubstr("the part of the rest is 0 (allowed: above 0, at most 1)"));
   EXPECT_THAT(message_of<InputError>([] {
-                next_chunks({{1.0, 1, 1, 0}}, -5);
+                assign_chunks({{1.0, 1, 1, 0}}, -5);
               }),
               HasSubstr("-5 shots are left"));
   EXPECT_THAT(message_of<InputError>([] {
-                next_chunks({{-1.0, 1, 1, 0}}, 5);
+                assign_chunks({{-1.0, 1, 1, 0}}, 5);
               }),
               HasSubstr("site 0 has the rate -1"));
-  EXPECT_THAT(message_of<InputError>([] { parts_by_rates({}, 5); }), HasSubstr("there is no site"));
-  EXPECT_THAT(message_of<InputError>([] { parts_by_rates({NAN}, 5); }), HasSubstr("a rate of nan"));
+  EXPECT_THAT(message_of<InputError>([] { divide_by_rates({}, 5); }),
+              HasSubstr("there is no site"));
+  EXPECT_THAT(message_of<InputError>([] { divide_by_rates({NAN}, 5); }),
+              HasSubstr("a rate of nan"));
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <moho/cluster/job.hpp>
 #include <moho/cluster/job_system.hpp>
 #include <moho/cluster/journal.hpp>
-#include <moho/cluster/ledger.hpp>
 #include <moho/cluster/partition.hpp>
 #include <moho/cluster/policy.hpp>
 #include <moho/cluster/process.hpp>
@@ -17,5 +16,6 @@
 #include <moho/cluster/site.hpp>
 #include <moho/cluster/sites_file.hpp>
 #include <moho/cluster/slurm_jobs.hpp>
+#include <moho/cluster/submission_log.hpp>
 #include <moho/cluster/text.hpp>
 #include <moho/cluster/worker.hpp>

@@ -24,17 +24,17 @@ MissingShots::MissingShots(const Report& report)
         std::string text =
             concat(report.missing.size(), report.missing.size() == 1 ? " shot has" : " shots have",
                    " no result");
-        std::size_t told = 0;
+        std::size_t listed = 0;
         for (const MissingShot& missing : report.missing) {
-          if (++told > 5) {
+          if (++listed > 5) {
             text += concat("; and ", report.missing.size() - 5, " more");
             break;
           }
-          text += concat("; shot ", missing.shot, ": ", missing.why);
+          text += concat("; shot ", missing.shot, ": ", missing.reason);
         }
         for (const SiteReport& site : report.sites) {
-          if (!site.paused.empty()) {
-            text += concat("; site ", site.name, " is left out: ", site.paused);
+          if (!site.exclusion.empty()) {
+            text += concat("; site ", site.name, " is left out: ", site.exclusion);
           }
         }
         return text +
@@ -56,19 +56,19 @@ void check(const Campaign& campaign, const std::vector<Task>& tasks,
     if (!names.insert(name).second) {
       throw InputError(concat("sites: '", name, "' is there twice (allowed: each name once)"));
     }
-    const double longest = site->options().seconds;
-    if (longest > 0.0 && options.seconds_per_shot > longest) {
+    const double longest = site->options().time_limit;
+    if (longest > 0.0 && options.shot_time_limit > longest) {
       throw InputError(concat("site ", name, ": its time limit is ", longest,
-                              " s, and one shot is given ", options.seconds_per_shot,
+                              " s, and one shot is given ", options.shot_time_limit,
                               " s (allowed: up to the limit): give a longer limit, or leave the "
                               "site out"));
     }
-    if (longest > 0.0 && !site->options().chunks &&
-        options.seconds_per_shot * static_cast<double>(options.shots_per_job) > longest) {
+    if (longest > 0.0 && !site->options().one_job_per_chunk &&
+        options.shot_time_limit * static_cast<double>(options.shots_per_job) > longest) {
       throw InputError(concat("site ", name, ": its time limit is ", longest, " s, and ",
-                              options.shots_per_job, " shots of ", options.seconds_per_shot,
+                              options.shots_per_job, " shots of ", options.shot_time_limit,
                               " s take ",
-                              options.seconds_per_shot * static_cast<double>(options.shots_per_job),
+                              options.shot_time_limit * static_cast<double>(options.shots_per_job),
                               " s: give fewer shots to a job"));
     }
   }
@@ -90,9 +90,9 @@ void check(const Campaign& campaign, const std::vector<Task>& tasks,
                             " losses (allowed: 1 and more of both): a shot is tried at least "
                             "once"));
   }
-  if (options.may_miss < 0) {
+  if (options.max_missing < 0) {
     throw InputError(
-        concat("shots that may be missing: ", options.may_miss, " (allowed: 0 and more)"));
+        concat("shots that may be missing: ", options.max_missing, " (allowed: 0 and more)"));
   }
 }
 
@@ -106,40 +106,41 @@ Report distribute(Campaign campaign, const std::vector<Task>& tasks,
   Clock real;
   detail::Run run(campaign, tasks, sites, options, on_result, clock != nullptr ? *clock : real);
   Report report = run.run();
-  if (!report.stopped && static_cast<std::int64_t>(report.missing.size()) > options.may_miss) {
+  if (!report.stopped && static_cast<std::int64_t>(report.missing.size()) > options.max_missing) {
     throw MissingShots(report);
   }
   return report;
 }
 
 std::int64_t cancel_jobs(Campaign campaign, const std::vector<std::unique_ptr<Site>>& sites) {
-  const Ledger ledger = read_ledger(campaign.journal.take_events());
+  const SubmissionLog log = read_submission_log(campaign.journal.take_events());
   std::int64_t count = 0;
-  std::string silent;
+  std::string unanswered;
   std::vector<Event> events;
   for (const auto& site : sites) {
     std::vector<std::string> ids, tokens;
     try {
-      for (const auto& [token, record] : ledger.batches) {
+      for (const auto& [token, record] : log.batches) {
         if (record.site != site->options().name) continue;
         const std::vector<std::string> all =
             record.ids.empty() ? site->system().find(record.batch) : record.ids;
         for (std::size_t k = 0; k < all.size(); ++k) {
-          if (record.over.count(record.batch.jobs[k].token) > 0) continue;
+          if (record.ended.count(record.batch.jobs[k].token) > 0) continue;
           ids.push_back(all[k]);
           tokens.push_back(record.batch.jobs[k].token);
         }
       }
       site->system().cancel(ids);
     } catch (const NoAnswer& error) {
-      silent += concat(silent.empty() ? "" : "; ", site->options().name, ": ", error.what());
+      unanswered +=
+          concat(unanswered.empty() ? "" : "; ", site->options().name, ": ", error.what());
       continue;
     }
     count += static_cast<std::int64_t>(ids.size());
     for (const std::string& token : tokens) events.push_back({"over", token, "ended", "", "0"});
   }
-  campaign.journal.add(events);
-  if (!silent.empty()) throw NoAnswer(silent);
+  campaign.journal.add_events(events);
+  if (!unanswered.empty()) throw NoAnswer(unanswered);
   return count;
 }
 

@@ -51,19 +51,20 @@ struct DistributeOptions {
   std::int64_t shots_per_job = 1;         ///< shots of a job
   int max_attempts = 3;                   ///< failures of a shot that are its own
   int max_lost = 10;                      ///< times that a shot is lost through no fault of its own
-  std::int64_t may_miss = 0;              ///< shots that may be missing in the end
+  std::int64_t max_missing = 0;           ///< shots that may be missing in the end
   Partition partition = Partition::pull;  ///< between sites
-  double part = 0.5;                      ///< of the rest that is handed out at once, with pull
-  double seconds_per_shot = 0.0;          ///< time limit for one; 0: that of the site
+  double fraction = 0.5;                  ///< of the rest that is handed out at once, with pull
+  double shot_time_limit = 0.0;           ///< time limit for one; 0: that of the site
   double memory = 0.0;                    ///< bytes of a job; 0: what the site gives
-  double most_memory = 0.0;               ///< bytes up to which a job that needed more is tried
-  double pause = 60.0;                    ///< seconds of a site's first pause; the next are longer
-  int most_pauses = 3;     ///< of a site without a result between them, after which it is left out
-  double quick = 10.0;     ///< seconds within which a failure is a quick one
-  double silence = 600.0;  ///< seconds without an answer after which shots go elsewhere
-  bool keep_job_files = false;                  ///< of jobs whose shots are all there
-  std::function<bool()> stop;                   ///< asked often: end now, and leave jobs running?
-  std::function<void(const std::string&)> say;  ///< what the user should know, a line at a time
+  double max_memory = 0.0;                ///< bytes up to which a job that needed more is tried
+  double first_pause = 60.0;              ///< seconds of a site's first pause; the next are longer
+  int max_pauses = 3;  ///< of a site without a result between them, after which it is left out
+  double quick_failure = 10.0;     ///< seconds within which a failure is a quick one
+  double silence_timeout = 600.0;  ///< seconds without an answer after which shots go elsewhere
+  bool keep_job_files = false;     ///< of jobs whose shots are all there
+  std::function<bool()> stop;      ///< asked often: end now, and leave jobs running?
+  std::function<void(const std::string&)>
+      on_message;  ///< what the user should know, a line at a time
 };
 
 /// What became of a site's work.
@@ -74,26 +75,26 @@ struct SiteReport {
   std::int64_t failures = 0;  ///< of shots
   std::int64_t lost = 0;      ///< jobs that ended through no fault of a shot
   double rate = 0.0;          ///< shots a second
-  double worked = 0.0;        ///< seconds that its workers computed
-  std::string paused;         ///< why it is left out; empty: it is not
+  double compute_time = 0.0;  ///< seconds that its workers computed
+  std::string exclusion;      ///< why it is left out; empty: it is not
 };
 
 /// A shot without a result.
 struct MissingShot {
   std::int64_t shot = 0;  ///< number
-  std::string why;        ///< with node and last lines
+  std::string reason;     ///< with node and last lines
   bool given_up = false;  ///< it failed too often; else nobody was there to compute it
 };
 
 /// What became of a run.
 struct Report {
   std::int64_t done = 0;             ///< shots with a result, those of earlier runs too
-  std::int64_t earlier = 0;          ///< of earlier runs
+  std::int64_t done_earlier = 0;     ///< of earlier runs
   std::vector<MissingShot> missing;  ///< by shot
   std::vector<SiteReport> sites;     ///< in their order
   std::int64_t batches = 0;          ///< submissions
-  std::int64_t again = 0;            ///< shots that were handed out once more
-  std::int64_t twice = 0;            ///< results of shots that were there already
+  std::int64_t resubmitted = 0;      ///< shots that were handed out once more
+  std::int64_t duplicates = 0;       ///< results of shots that were there already
   double seconds = 0.0;              ///< of this run
   bool stopped = false;              ///< by DistributeOptions::stop
   std::vector<std::string> notes;    ///< what the user should know

@@ -45,13 +45,15 @@ void check_work(const Work& work) {
 
 std::string checksum_of(const Fingerprint& survey) {
   std::string text;
-  for (const auto& [name, value] : survey) text += line_of({name, value}) + '\n';
+  for (const auto& [name, value] : survey) text += join_words({name, value}) + '\n';
   return io::checksum_text(io::checksum(text));
 }
 
 std::string to_text(const Work& work, const Job& job) {
-  std::string text = sealed(job_title);
-  const auto line = [&](const std::vector<std::string>& words) { text += sealed(line_of(words)); };
+  std::string text = add_checksum(job_title);
+  const auto line = [&](const std::vector<std::string>& words) {
+    text += add_checksum(join_words(words));
+  };
   line({"token", job.token});
   line({"campaign", work.campaign, std::to_string(work.evaluation)});
   for (const auto& [name, value] : work.survey) line({"survey", name, value});
@@ -59,12 +61,12 @@ std::string to_text(const Work& work, const Job& job) {
   command.insert(command.end(), work.command.begin(), work.command.end());
   line(command);
   for (const auto& [name, path] : work.inputs) line({"input", name, path});
-  line({"limits", number_text(job.seconds), number_text(job.memory)});
-  for (const std::string& node : job.avoid) line({"avoid", node});
+  line({"limits", format_number(job.time_limit), format_number(job.memory)});
+  for (const std::string& node : job.excluded_nodes) line({"avoid", node});
   for (const Task& task : job.tasks) {
-    line({"shot", std::to_string(task.shot), number_text(task.cost)});
+    line({"shot", std::to_string(task.shot), format_number(task.cost)});
   }
-  text += sealed("end");
+  text += add_checksum("end");
   Mac mac(work.key);
   mac.add(text.data(), text.size());
   return text + mac.line();
@@ -78,14 +80,14 @@ std::pair<Work, Job> parse_job(const std::string& text, const std::string& name,
   Work work;
   work.key = key;
   Job job;
-  bool first = true, whole = false;
+  bool first = true, complete = false;
   const std::size_t length = text.size() - std::min(mac_bytes, text.size());
   const std::string_view body = std::string_view(text).substr(0, length);
-  for (const std::string_view line : lines_of(body)) {
-    const auto content = unsealed(line);
+  for (const std::string_view line : split_lines(body)) {
+    const auto content = remove_checksum(line);
     if (!content) throw damaged(first ? "it begins with something else" : "a line is damaged");
     if (first && *content != job_title) throw damaged("it begins with something else");
-    const auto words = texts_of(*content);
+    const auto words = parse_line(*content);
     if (!words || words->empty()) throw damaged("a line is damaged");
     const std::string& kind = (*words)[0];
     const std::size_t count = words->size() - 1;
@@ -105,20 +107,20 @@ std::pair<Work, Job> parse_job(const std::string& text, const std::string& name,
     } else if (kind == "input" && count == 2) {
       work.inputs.emplace_back((*words)[1], (*words)[2]);
     } else if (kind == "limits" && count == 2) {
-      good = read_number((*words)[1], job.seconds) && read_number((*words)[2], job.memory);
+      good = read_number((*words)[1], job.time_limit) && read_number((*words)[2], job.memory);
     } else if (kind == "avoid" && count == 1) {
-      job.avoid.push_back((*words)[1]);
+      job.excluded_nodes.push_back((*words)[1]);
     } else if (kind == "shot" && count == 2) {
       good = read_number((*words)[1], task.shot) && read_number((*words)[2], task.cost);
       job.tasks.push_back(task);
     } else if (kind == "end" && count == 0) {
-      whole = true;
+      complete = true;
     } else {
       good = false;
     }
     if (!good) throw damaged("a line is not understood");
   }
-  if (!whole) throw damaged("its end is missing");
+  if (!complete) throw damaged("its end is missing");
   Mac mac(key);
   mac.add(body.data(), body.size());
   if (!same_mac(mac.line(), std::string_view(text).substr(length))) {
@@ -158,9 +160,9 @@ JobReport read_report(const fs::path& path) {
     }
   }
   std::set<std::int64_t> open;
-  for (const std::string_view line : lines_of(text)) {
-    const auto content = unsealed(line);
-    const auto words = texts_of(content.value_or(""));
+  for (const std::string_view line : split_lines(text)) {
+    const auto content = remove_checksum(line);
+    const auto words = parse_line(content.value_or(""));
     if (!words || words->size() < 2) continue;
     const std::string& kind = (*words)[0];
     ShotFailure failure;
@@ -177,11 +179,11 @@ JobReport read_report(const fs::path& path) {
     } else if ((kind == "failed" || kind == "disk") && words->size() == 5 && shot &&
                read_number((*words)[2], failure.exit) && read_number((*words)[3], failure.signal)) {
       failure.disk = kind == "disk";
-      failure.words = (*words)[4];
+      failure.message = (*words)[4];
       open.erase(failure.shot);
       report.failures.push_back(failure);
     } else if (kind == "stopped" && words->size() == 2) {
-      report.words = (*words)[1];
+      report.message = (*words)[1];
     } else if (kind == "end" && words->size() == 2 && read_number((*words)[1], exit)) {
       report.exit = exit;
     }

@@ -39,11 +39,11 @@ struct Work {
 
 /// Shots that are computed one after the other by one worker.
 struct Job {
-  std::string token;               ///< of its batch, a point and its number in it
-  std::vector<Task> tasks;         ///< the shots
-  double seconds = 0.0;            ///< time limit; 0: that of the site
-  double memory = 0.0;             ///< bytes; 0: what the site gives
-  std::vector<std::string> avoid;  ///< nodes not to run on
+  std::string token;                        ///< of its batch, a point and its number in it
+  std::vector<Task> tasks;                  ///< the shots
+  double time_limit = 0.0;                  ///< time limit; 0: that of the site
+  double memory = 0.0;                      ///< bytes; 0: what the site gives
+  std::vector<std::string> excluded_nodes;  ///< nodes not to run on
 };
 
 /// Jobs that are submitted at once, under one token that no other submission ever has.
@@ -82,7 +82,7 @@ struct ShotFailure {
   int exit = -1;          ///< exit status of the program
   int signal = 0;         ///< that ended it
   bool disk = false;      ///< its result could not be written
-  std::string words;      ///< the program's last lines
+  std::string message;    ///< the program's last lines
 };
 
 /// What a worker has said so far.
@@ -92,7 +92,7 @@ struct JobReport {
   std::vector<std::int64_t> done;       ///< whose results were written
   std::string host;                     ///< of the worker
   std::optional<int> exit;              ///< its exit status, if it has ended by itself
-  std::string words;                    ///< why it stopped before the last shot
+  std::string message;                  ///< why it stopped before the last shot
   double seconds = 0.0;                 ///< that its shots took
 };
 

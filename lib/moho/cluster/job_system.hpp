@@ -60,7 +60,7 @@ struct JobStatus {
   int exit = -1;                       ///< exit status, where the system says it
   int signal = 0;                      ///< that ended it, where the system says it
   std::string node;                    ///< where it runs or ran
-  std::string words;                   ///< the system's own, where they say more
+  std::string message;                 ///< the system's own, where they say more
 };
 
 /// \brief A system that runs jobs. Calls come from one thread.
@@ -82,18 +82,18 @@ class JobSystem {
   /// The ids of a batch that was submitted under this token; empty if the system knows none.
   virtual std::vector<std::string> find(const Batch& batch) = 0;
   /// How jobs are, one for each id, in any order.
-  virtual std::vector<JobStatus> look(const std::vector<std::string>& ids) = 0;
+  virtual std::vector<JobStatus> query(const std::vector<std::string>& ids) = 0;
   /// Ends jobs.
   virtual void cancel(const std::vector<std::string>& ids) = 0;
 
   /// Most jobs of a batch.
-  virtual std::int64_t most_jobs() const { return 1; }
+  virtual std::int64_t max_jobs() const { return 1; }
   /// Seconds after which a submission without an answer is known to the system, or never will be.
-  virtual double settles() const { return 0.0; }
+  virtual double settling_time() const { return 0.0; }
   /// Seconds between questions: the shortest and the longest pause.
-  virtual std::pair<double, double> pauses() const { return {5.0, 60.0}; }
+  virtual std::pair<double, double> query_intervals() const { return {5.0, 60.0}; }
   /// Seconds after which a job that the system does not know is taken for lost.
-  virtual double forgets() const { return 300.0; }
+  virtual double unknown_timeout() const { return 300.0; }
 };
 
 /// \brief Workers as processes of this machine, so many at once; the others wait.
@@ -110,29 +110,29 @@ class LocalJobs : public JobSystem {
   std::string probe() override;
   std::vector<std::string> submit(const Batch& batch) override;
   std::vector<std::string> find(const Batch& batch) override;
-  std::vector<JobStatus> look(const std::vector<std::string>& ids) override;
+  std::vector<JobStatus> query(const std::vector<std::string>& ids) override;
   void cancel(const std::vector<std::string>& ids) override;
-  std::int64_t most_jobs() const override { return 1000; }
-  std::pair<double, double> pauses() const override { return {0.002, 0.01}; }
-  double forgets() const override { return 0.0; }
+  std::int64_t max_jobs() const override { return 1000; }
+  std::pair<double, double> query_intervals() const override { return {0.002, 0.01}; }
+  double unknown_timeout() const override { return 0.0; }
 
  private:
-  struct Known {
+  struct KnownJob {
     int process = 0;   // 0: not started
     bool own = false;  // a child of this process
     JobStatus status;
   };
-  struct Watch;  // a thread that starts the next worker when one has ended
+  struct Watcher;  // a thread that starts the next worker when one has ended
   bool start_waiting();
-  void start(const std::string& token, Known& job);
-  static void notice_end(Known& job);
+  void start(const std::string& token, KnownJob& job);
+  static void notice_end(KnownJob& job);
 
   std::filesystem::path m_folder;
   std::vector<std::string> m_worker;
   int m_slots;
-  std::map<std::string, Known> m_jobs;
+  std::map<std::string, KnownJob> m_jobs;
   std::vector<std::string> m_waiting;
-  std::unique_ptr<Watch> m_watch;
+  std::unique_ptr<Watcher> m_watcher;
 };
 
 /// \brief Jobs as threads of this process, for work that is a function.
@@ -147,11 +147,11 @@ class ThreadJobs : public JobSystem {
   std::string probe() override;
   std::vector<std::string> submit(const Batch& batch) override;
   std::vector<std::string> find(const Batch& batch) override;
-  std::vector<JobStatus> look(const std::vector<std::string>& ids) override;
+  std::vector<JobStatus> query(const std::vector<std::string>& ids) override;
   void cancel(const std::vector<std::string>& ids) override;
-  std::int64_t most_jobs() const override { return 1000; }
-  std::pair<double, double> pauses() const override { return {0.002, 0.01}; }
-  double forgets() const override { return 0.0; }
+  std::int64_t max_jobs() const override { return 1000; }
+  std::pair<double, double> query_intervals() const override { return {0.002, 0.01}; }
+  double unknown_timeout() const override { return 0.0; }
 
  private:
   struct Pool;

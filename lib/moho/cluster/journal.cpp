@@ -35,7 +35,7 @@ std::optional<ShotResult> result_of(const std::vector<std::string_view>& words, 
       !read_hex(words[first + 3], result.checksum)) {
     return std::nullopt;
   }
-  const auto file = from_word(words[first + 1]);
+  const auto file = decode_word(words[first + 1]);
   if (!file) return std::nullopt;
   result.file = *file;
   return result;
@@ -104,22 +104,22 @@ std::string read_all(int descriptor, const fs::path& path) {
 
 /// What a journal of this survey begins with.
 std::string header_of(const Fingerprint& survey) {
-  std::string header = sealed(concat(first_words, ' ', journal_version));
+  std::string header = add_checksum(concat(first_words, ' ', journal_version));
   for (const auto& [name, value] : survey) {
-    header += sealed("survey " + to_word(name) + ' ' + to_word(value));
+    header += add_checksum("survey " + encode_word(name) + ' ' + encode_word(value));
   }
-  return header + sealed("begin");
+  return header + add_checksum("begin");
 }
 
 /// "process 12 on host since 2020-01-01T00:00:00Z": the last one that opened the journal.
 std::string holder_in(const std::string& text) {
   std::string holder = "another process";
-  for (const std::string_view line : lines_of(text)) {
-    const auto content = unsealed(line);
+  for (const std::string_view line : split_lines(text)) {
+    const auto content = remove_checksum(line);
     if (!content) continue;
-    const auto words = words_of(*content);
+    const auto words = split_words(*content);
     if (words.size() != 4 || words[0] != "open") continue;
-    holder = concat("process ", words[2], " on ", from_word(words[1]).value_or("?"), " since ",
+    holder = concat("process ", words[2], " on ", decode_word(words[1]).value_or("?"), " since ",
                     words[3]);
   }
   return holder;
@@ -128,8 +128,8 @@ std::string holder_in(const std::string& text) {
 /// Throws what is wrong with a header that is not the expected one.
 [[noreturn]] void refuse_header(const fs::path& path, const std::string& text,
                                 const Fingerprint& survey) {
-  const auto lines = lines_of(text);
-  const auto first = lines.empty() ? std::optional<std::string_view>() : unsealed(lines[0]);
+  const auto lines = split_lines(text);
+  const auto first = lines.empty() ? std::optional<std::string_view>() : remove_checksum(lines[0]);
   if (!first || first->rfind(first_words, 0) != 0) {
     throw FileError(concat("'", path.string(),
                            "' is no journal of moho (it begins with something "
@@ -143,11 +143,11 @@ std::string holder_in(const std::string& text) {
   }
   Fingerprint found;
   for (const std::string_view line : lines) {
-    const auto content = unsealed(line);
-    const auto words = words_of(content.value_or(""));
+    const auto content = remove_checksum(line);
+    const auto words = split_words(content.value_or(""));
     if (words.size() == 1 && words[0] == "begin") break;
     if (words.size() != 3 || words[0] != "survey") continue;
-    found[from_word(words[1]).value_or("?")] = from_word(words[2]).value_or("?");
+    found[decode_word(words[1]).value_or("?")] = decode_word(words[2]).value_or("?");
   }
   std::set<std::string> names;
   for (const auto& entry : survey) names.insert(entry.first);
@@ -173,12 +173,12 @@ std::string holder_in(const std::string& text) {
 }  // namespace
 
 std::string to_text(const ShotResult& result) {
-  return concat(result.shot, ' ', to_word(result.file), ' ', result.bytes, ' ',
+  return concat(result.shot, ' ', encode_word(result.file), ' ', result.bytes, ' ',
                 io::checksum_text(result.checksum));
 }
 
 ShotResult parse_result(std::string_view text) {
-  const auto result = result_of(words_of(text), 0);
+  const auto result = result_of(split_words(text), 0);
   if (!result) {
     throw InputError(concat("'", text,
                             "' is no result of a shot (allowed: number, file, bytes, "
@@ -216,7 +216,7 @@ ShotResult write_result(const fs::path& folder, std::int64_t shot, const std::st
 
 Journal::Journal(const fs::path& path, const Fingerprint& survey, const JournalOptions& options)
     : m_path(path),
-      m_watch(options.watch),
+      m_on_write(options.on_write),
       m_folder(path.parent_path().empty() ? fs::path(".") : path.parent_path()) {
   for (const auto& entry : survey) {
     if (entry.first.empty()) {
@@ -255,7 +255,8 @@ Journal::Journal(const fs::path& path, const Fingerprint& survey, const JournalO
     } else {
       read(text, header);
     }
-    append(sealed(concat("open ", to_word(host_name()), ' ', ::getpid(), ' ', time_text())));
+    append(
+        add_checksum(concat("open ", encode_word(host_name()), ' ', ::getpid(), ' ', time_text())));
     remove_leftovers(m_folder);
     if (options.verify) verify();
   } catch (...) {
@@ -308,11 +309,11 @@ void Journal::open_and_lock(const JournalOptions& options) {
 void Journal::read(const std::string& text, const std::string& header) {
   m_torn = text.back() != '\n';
   std::int64_t number = std::count(header.begin(), header.end(), '\n');
-  const auto lines = lines_of(std::string_view(text).substr(header.size()));
+  const auto lines = split_lines(std::string_view(text).substr(header.size()));
   for (const std::string_view line : lines) {
     ++number;
-    const auto content = unsealed(line);
-    const auto words = words_of(content.value_or(""));
+    const auto content = remove_checksum(line);
+    const auto words = split_words(content.value_or(""));
     const std::string_view kind = words.empty() ? std::string_view() : words[0];
     std::int64_t shot = 0;
     if (kind == "done") {
@@ -324,13 +325,13 @@ void Journal::read(const std::string& text, const std::string& header) {
       m_results.erase(shot);
       continue;
     } else if (kind == "set" && words.size() == 3) {
-      const auto name = from_word(words[1]), value = from_word(words[2]);
+      const auto name = decode_word(words[1]), value = decode_word(words[2]);
       if (name && value) {
         m_values[*name] = *value;
         continue;
       }
     } else if (kind == "event") {
-      if (auto texts = texts_of(content->substr(content->find(' ') + 1))) {
+      if (auto texts = parse_line(content->substr(content->find(' ') + 1))) {
         m_events.push_back(std::move(*texts));
         continue;
       }
@@ -360,14 +361,14 @@ void Journal::verify() {
       ++at;
       continue;
     }
-    append(sealed(concat("discard ", result.shot, ' ', to_word(why))));
+    append(add_checksum(concat("discard ", result.shot, ' ', encode_word(why))));
     m_notes.push_back(concat("shot ", result.shot, " is computed again: ", why));
     at = m_results.erase(at);
   }
 }
 
 void Journal::append(const std::string& line) {
-  if (m_watch) m_watch(line);
+  if (m_on_write) m_on_write(line);
   // After a write that failed in the middle of a line the next one begins on its own.
   const std::string text = m_torn ? '\n' + line : line;
   const auto fail = [&](int reason) {
@@ -385,10 +386,10 @@ void Journal::append(const std::string& line) {
   }
   if (::fdatasync(m_descriptor) != 0 && errno != EINVAL && errno != ENOSYS) throw fail(errno);
   m_torn = false;
-  if (m_watch) m_watch({});
+  if (m_on_write) m_on_write({});
 }
 
-bool Journal::done(std::int64_t shot) const {
+bool Journal::is_done(std::int64_t shot) const {
   const std::lock_guard lock(m_mutex);
   return m_results.count(shot) == 1;
 }
@@ -406,7 +407,7 @@ std::vector<ShotResult> Journal::results() const {
   return all;
 }
 
-std::vector<std::int64_t> Journal::left(const std::vector<std::int64_t>& shots) const {
+std::vector<std::int64_t> Journal::remaining(const std::vector<std::int64_t>& shots) const {
   const std::lock_guard lock(m_mutex);
   std::vector<std::int64_t> result;
   std::set<std::int64_t> seen;
@@ -435,7 +436,7 @@ std::size_t Journal::record(const std::vector<ShotResult>& results) {
       if (at != map->end()) known = &at->second;
     }
     if (known == nullptr) {
-      lines += sealed("done " + to_text(result));
+      lines += add_checksum("done " + to_text(result));
       fresh.emplace(result.shot, result);
     } else if (known->bytes != result.bytes || known->checksum != result.checksum) {
       m_notes.push_back(concat("shot ", result.shot, " has two results with different bytes ('",
@@ -450,9 +451,9 @@ std::size_t Journal::record(const std::vector<ShotResult>& results) {
   return count;
 }
 
-void Journal::add(const std::vector<std::vector<std::string>>& events) {
+void Journal::add_events(const std::vector<std::vector<std::string>>& events) {
   std::string lines;
-  for (const auto& event : events) lines += sealed("event " + line_of(event));
+  for (const auto& event : events) lines += add_checksum("event " + join_words(event));
   if (lines.empty()) return;
   const std::lock_guard lock(m_mutex);
   append(lines);
@@ -465,14 +466,14 @@ std::vector<std::vector<std::string>> Journal::take_events() {
 
 void Journal::discard(std::int64_t shot, const std::string& why) {
   const std::lock_guard lock(m_mutex);
-  append(sealed(concat("discard ", shot, ' ', to_word(why))));
+  append(add_checksum(concat("discard ", shot, ' ', encode_word(why))));
   m_results.erase(shot);
 }
 
 void Journal::set(const std::string& name, const std::string& value) {
   if (name.empty()) throw InputError("journal: a value has no name: give one");
   const std::lock_guard lock(m_mutex);
-  append(sealed("set " + to_word(name) + ' ' + to_word(value)));
+  append(add_checksum("set " + encode_word(name) + ' ' + encode_word(value)));
   m_values[name] = value;
 }
 
@@ -482,23 +483,23 @@ std::optional<std::string> Journal::get(const std::string& name) const {
   return at == m_values.end() ? std::nullopt : std::optional<std::string>(at->second);
 }
 
-JournalText read_journal(const fs::path& path) {
+JournalContent read_journal(const fs::path& path) {
   const io::InputFile file(path);
   const std::string text = file.text(file.size());
-  JournalText journal;
+  JournalContent journal;
   std::map<std::int64_t, ShotResult> results;
   bool first = true;
-  for (const std::string_view line : lines_of(text)) {
-    const auto content = unsealed(line);
+  for (const std::string_view line : split_lines(text)) {
+    const auto content = remove_checksum(line);
     if (first && (!content || content->rfind(first_words, 0) != 0)) {
       throw FileError(concat("'", path.string(),
                              "' is no journal of moho (it begins with something else): give "
                              "another name"));
     }
     first = false;
-    const auto words = words_of(content.value_or(""));
+    const auto words = split_words(content.value_or(""));
     if (words.empty()) continue;
-    const auto texts = texts_of(*content);
+    const auto texts = parse_line(*content);
     if (!texts) continue;
     std::int64_t shot = 0;
     if (words[0] == "survey" && words.size() == 3) {

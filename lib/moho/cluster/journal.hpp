@@ -80,7 +80,7 @@ struct JournalOptions {
   JournalStart start = JournalStart::any;  ///< what may be there
   bool verify = true;                      ///< read all results that are recorded
   /// Called with what is going to be added, and with nothing when it is on the disk; for tests.
-  std::function<void(std::string_view)> watch{};
+  std::function<void(std::string_view)> on_write{};
 };
 
 /// \brief The journal of a survey: one writer, any number of threads of it.
@@ -111,13 +111,13 @@ class Journal {
   /// The key of the journal's folder, which authenticates jobs and results.
   const Key& key() const { return m_key; }
   /// Is the shot's result there?
-  bool done(std::int64_t shot) const;
+  bool is_done(std::int64_t shot) const;
   /// The shot's result, if it is there.
   std::optional<ShotResult> result(std::int64_t shot) const;
   /// All results, by shot.
   std::vector<ShotResult> results() const;
   /// Those of the shots that are not done, in their order. \throws InputError for a number twice
-  std::vector<std::int64_t> left(const std::vector<std::int64_t>& shots) const;
+  std::vector<std::int64_t> remaining(const std::vector<std::int64_t>& shots) const;
 
   /// \brief Records a result that write_result() made; it is on the disk when this returns.
   ///
@@ -130,7 +130,7 @@ class Journal {
   std::size_t record(const std::vector<ShotResult>& results);
   /// \brief Adds what happened, each event a list of texts, in their order and on the disk when
   /// this returns. What they mean is the caller's business. \throws FileError
-  void add(const std::vector<std::vector<std::string>>& events);
+  void add_events(const std::vector<std::vector<std::string>>& events);
   /// The events that were in the journal when it was opened, in their order; once.
   std::vector<std::vector<std::string>> take_events();
   /// Says that the shot is to be computed again, and why. Its file stays. \throws FileError
@@ -153,7 +153,7 @@ class Journal {
 
   mutable std::mutex m_mutex;  // of all but the path, the folder and the descriptor
   std::filesystem::path m_path;
-  std::function<void(std::string_view)> m_watch;
+  std::function<void(std::string_view)> m_on_write;
   std::filesystem::path m_folder;
   Key m_key;
   int m_descriptor = -1;
@@ -165,7 +165,7 @@ class Journal {
 };
 
 /// What a journal holds.
-struct JournalText {
+struct JournalContent {
   Fingerprint survey;                            ///< that it is of
   std::vector<ShotResult> results;               ///< by shot; not read
   std::map<std::string, std::string> values;     ///< by name
@@ -174,6 +174,6 @@ struct JournalText {
 
 /// \brief Reads a journal that another process may be writing; it is not locked, and nothing is
 /// written. \throws FileError for a file that is no journal
-JournalText read_journal(const std::filesystem::path& path);
+JournalContent read_journal(const std::filesystem::path& path);
 
 }  // namespace moho::cluster

@@ -65,20 +65,20 @@ int recorded_process(const fs::path& path) {
 
 // A slot is not left empty until somebody looks: between looks the distributor brings its journal
 // to the disk, which can take longer than a worker needs to start.
-struct LocalJobs::Watch {
+struct LocalJobs::Watcher {
   std::mutex mutex;  // of the jobs
-  bool ends = false;
-  int wakes = -1;  // descriptor that is written to when there are other processes
+  bool stopping = false;
+  int wake_descriptor = -1;  // descriptor that is written to when there are other processes
   std::thread thread;
 
   void wake() const {
     const std::uint64_t one = 1;
-    while (::write(wakes, &one, sizeof(one)) < 0 && errno == EINTR) {
+    while (::write(wake_descriptor, &one, sizeof(one)) < 0 && errno == EINTR) {
     }
   }
   // Waits for the end of one of these processes, or to be woken.
   void wait(const std::vector<int>& processes) const {
-    std::vector<pollfd> all{{wakes, POLLIN, 0}};
+    std::vector<pollfd> all{{wake_descriptor, POLLIN, 0}};
     for (const int process : processes) {
       const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
       if (descriptor >= 0) all.push_back({descriptor, POLLIN, 0});
@@ -86,7 +86,7 @@ struct LocalJobs::Watch {
     // a system that cannot wait for processes, or has no descriptors left, is asked now and then
     ::poll(all.data(), all.size(), all.size() == processes.size() + 1 ? -1 : 20);
     std::uint64_t ignored = 0;
-    if (all[0].revents != 0 && ::read(wakes, &ignored, sizeof(ignored)) < 0) {
+    if (all[0].revents != 0 && ::read(wake_descriptor, &ignored, sizeof(ignored)) < 0) {
       // nothing was written
     }
     for (std::size_t k = 1; k < all.size(); ++k) ::close(all[k].fd);
@@ -94,19 +94,19 @@ struct LocalJobs::Watch {
 };
 
 LocalJobs::~LocalJobs() {
-  if (m_watch->thread.joinable()) {
+  if (m_watcher->thread.joinable()) {
     {
-      const std::lock_guard lock(m_watch->mutex);
-      m_watch->ends = true;
+      const std::lock_guard lock(m_watcher->mutex);
+      m_watcher->stopping = true;
     }
-    m_watch->wake();
-    m_watch->thread.join();
+    m_watcher->wake();
+    m_watcher->thread.join();
   }
-  if (m_watch->wakes >= 0) ::close(m_watch->wakes);
+  if (m_watcher->wake_descriptor >= 0) ::close(m_watcher->wake_descriptor);
 }
 
-void LocalJobs::notice_end(Known& job) {
-  const Ended ended = look_at_process(job.process);
+void LocalJobs::notice_end(KnownJob& job) {
+  const ProcessStatus ended = poll_process(job.process);
   if (ended.running) return;
   job.status.exit = ended.exit;
   job.status.signal = ended.signal;
@@ -117,16 +117,16 @@ LocalJobs::LocalJobs(fs::path folder, std::vector<std::string> worker, int slots
     : m_folder(std::move(folder)),
       m_worker(std::move(worker)),
       m_slots(slots),
-      m_watch(std::make_unique<Watch>()) {
+      m_watcher(std::make_unique<Watcher>()) {
   if (slots < 1) {
     throw InputError(
         concat("slots is ", slots, " (allowed: 1 and more): give the number of shots at once"));
   }
-  m_watch->wakes = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (m_watch->wakes < 0) return;  // look() does it alone
-  m_watch->thread = std::thread([this] {
-    std::unique_lock lock(m_watch->mutex);
-    while (!m_watch->ends) {
+  m_watcher->wake_descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (m_watcher->wake_descriptor < 0) return;  // look() does it alone
+  m_watcher->thread = std::thread([this] {
+    std::unique_lock lock(m_watcher->mutex);
+    while (!m_watcher->stopping) {
       std::vector<int> processes;
       for (auto& [token, job] : m_jobs) {
         if (job.own && job.status.state == JobState::running) notice_end(job);
@@ -136,7 +136,7 @@ LocalJobs::LocalJobs(fs::path folder, std::vector<std::string> worker, int slots
         if (job.own && job.status.state == JobState::running) processes.push_back(job.process);
       }
       lock.unlock();
-      m_watch->wait(processes);
+      m_watcher->wait(processes);
       lock.lock();
     }
   });
@@ -151,7 +151,7 @@ std::string LocalJobs::probe() {
   return concat(m_slots, m_slots == 1 ? " process" : " processes", " on ", host_name());
 }
 
-void LocalJobs::start(const std::string& token, Known& job) {
+void LocalJobs::start(const std::string& token, KnownJob& job) {
   const JobFiles files = files_of(m_folder, token);
   // The lock is there before the worker is, and is handed to it: whoever looks sees it alive.
   const int lock = ::open(files.lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -164,12 +164,12 @@ void LocalJobs::start(const std::string& token, Known& job) {
     }
     throw Refused(concat("cannot lock '", files.lock.string(), "' (", std::strerror(reason), ")"));
   }
-  Start how;
+  StartOptions how;
   how.words = m_worker;
   how.words.push_back(token);
   how.log = files.log;
-  how.keep = lock;
-  how.session = true;
+  how.inherited_descriptor = lock;
+  how.new_session = true;
   how.environment = {{"MOHO_LOCK", std::to_string(lock)}};
   try {
     job.process = start_process(how);
@@ -195,36 +195,36 @@ bool LocalJobs::start_waiting() {
   while (running < m_slots && !m_waiting.empty()) {
     const std::string token = m_waiting.front();
     m_waiting.erase(m_waiting.begin());
-    Known& job = m_jobs[token];
+    KnownJob& job = m_jobs[token];
     try {
       start(token, job);
       ++running;
       any = true;
     } catch (const std::exception& error) {  // Refused, and what the system cannot give
       job.status.state = JobState::node_lost;
-      job.status.words = error.what();
+      job.status.message = error.what();
     }
   }
   return any;
 }
 
 std::vector<std::string> LocalJobs::submit(const Batch& batch) {
-  const std::lock_guard lock(m_watch->mutex);
+  const std::lock_guard lock(m_watcher->mutex);
   std::vector<std::string> ids;
   for (const Job& job : batch.jobs) {
-    Known& known = m_jobs[job.token];
+    KnownJob& known = m_jobs[job.token];
     known.status.id = job.token;
     known.status.node = host_name();
     known.status.state = JobState::queued;
     m_waiting.push_back(job.token);
     ids.push_back(job.token);
   }
-  if (start_waiting()) m_watch->wake();
+  if (start_waiting()) m_watcher->wake();
   return ids;
 }
 
 std::vector<std::string> LocalJobs::find(const Batch& batch) {
-  const std::lock_guard lock(m_watch->mutex);
+  const std::lock_guard lock(m_watcher->mutex);
   // A batch without any started worker counts as never accepted. In any other batch, look() starts
   // the jobs that were still queued.
   std::vector<std::string> ids;
@@ -238,19 +238,19 @@ std::vector<std::string> LocalJobs::find(const Batch& batch) {
   return any ? ids : std::vector<std::string>();
 }
 
-std::vector<JobStatus> LocalJobs::look(const std::vector<std::string>& ids) {
-  const std::lock_guard lock(m_watch->mutex);
+std::vector<JobStatus> LocalJobs::query(const std::vector<std::string>& ids) {
+  const std::lock_guard lock(m_watcher->mutex);
   std::vector<JobStatus> all;
   for (const std::string& token : ids) {
     auto at = m_jobs.find(token);
     if (at == m_jobs.end()) {  // of an earlier process
-      Known& known = m_jobs[token];
+      KnownJob& known = m_jobs[token];
       known.status.id = token;
       known.status.node = host_name();
       known.status.state = JobState::running;
       at = m_jobs.find(token);
     }
-    Known& job = at->second;
+    KnownJob& job = at->second;
     if (job.status.state == JobState::running) {
       if (job.own) {
         notice_end(job);
@@ -263,7 +263,7 @@ std::vector<JobStatus> LocalJobs::look(const std::vector<std::string>& ids) {
             job.status.state = *report.exit == 0 ? JobState::completed : JobState::failed;
           } else if (!report.host.empty()) {  // ended by force
             job.status.state = JobState::failed;
-            job.status.words = "its worker is gone";
+            job.status.message = "its worker is gone";
           } else if (std::error_code error; fs::exists(files.job, error)) {
             // The process that queued the job ended before it started the worker: no node was lost.
             // If the worker fails now, notice_end() reports that, so the job is queued only once.
@@ -271,7 +271,7 @@ std::vector<JobStatus> LocalJobs::look(const std::vector<std::string>& ids) {
             m_waiting.push_back(token);
           } else {
             job.status.state = JobState::node_lost;
-            job.status.words = "its file '" + files.job.string() + "' is gone";
+            job.status.message = "its file '" + files.job.string() + "' is gone";
           }
         }
       }
@@ -279,12 +279,12 @@ std::vector<JobStatus> LocalJobs::look(const std::vector<std::string>& ids) {
     all.push_back(job.status);
     if (has_ended(job.status.state)) m_jobs.erase(at);
   }
-  if (start_waiting()) m_watch->wake();
+  if (start_waiting()) m_watcher->wake();
   return all;
 }
 
 void LocalJobs::cancel(const std::vector<std::string>& ids) {
-  const std::lock_guard lock(m_watch->mutex);
+  const std::lock_guard lock(m_watcher->mutex);
   for (const std::string& token : ids) {
     m_waiting.erase(std::remove(m_waiting.begin(), m_waiting.end(), token), m_waiting.end());
     const auto at = m_jobs.find(token);
@@ -298,15 +298,15 @@ void LocalJobs::cancel(const std::vector<std::string>& ids) {
     // The worker leads a session of its own; what it runs is killed with it.
     if (process > 1) {
       ::kill(-process, SIGKILL);
-      if (at != m_jobs.end() && at->second.own) look_at_process(process, true);
+      if (at != m_jobs.end() && at->second.own) poll_process(process, true);
     }
     // Stays known until look() has reported it: look() starts unknown jobs without a worker.
-    Known& job = m_jobs[token];
+    KnownJob& job = m_jobs[token];
     job.status.id = token;
     job.status.node = host_name();
     job.status.state = JobState::cancelled;
   }
-  if (start_waiting()) m_watch->wake();
+  if (start_waiting()) m_watcher->wake();
 }
 
 // ---- threads
@@ -318,7 +318,7 @@ struct ThreadJobs::Pool {
   std::deque<std::string> waiting;
   std::map<std::string, JobStatus> jobs;
   std::set<std::string> cancelled;
-  bool ends = false;
+  bool stopping = false;
   std::vector<std::thread> threads;
 
   void work() {
@@ -326,8 +326,8 @@ struct ThreadJobs::Pool {
       std::string token;
       {
         std::unique_lock lock(mutex);
-        changed.wait(lock, [&] { return ends || !waiting.empty(); });
-        if (ends) return;
+        changed.wait(lock, [&] { return stopping || !waiting.empty(); });
+        if (stopping) return;
         token = waiting.front();
         waiting.pop_front();
         jobs[token].state = JobState::running;
@@ -335,7 +335,7 @@ struct ThreadJobs::Pool {
       WorkerOptions own = options;
       own.stop = [this, token] {
         const std::lock_guard lock(mutex);
-        return ends || cancelled.count(token) > 0;
+        return stopping || cancelled.count(token) > 0;
       };
       int exit = 1;
       std::string words;
@@ -347,7 +347,7 @@ struct ThreadJobs::Pool {
       const std::lock_guard lock(mutex);
       JobStatus& status = jobs[token];
       status.exit = exit;
-      status.words = words;
+      status.message = words;
       status.state = exit == 0 ? JobState::completed : JobState::failed;
     }
   }
@@ -364,7 +364,7 @@ ThreadJobs::ThreadJobs(WorkerOptions options, int slots)
 ThreadJobs::~ThreadJobs() {
   {
     const std::lock_guard lock(m_pool->mutex);
-    m_pool->ends = true;
+    m_pool->stopping = true;
   }
   m_pool->changed.notify_all();
   for (std::thread& thread : m_pool->threads) thread.join();
@@ -402,7 +402,7 @@ std::vector<std::string> ThreadJobs::find(const Batch& batch) {
   return ids;
 }
 
-std::vector<JobStatus> ThreadJobs::look(const std::vector<std::string>& ids) {
+std::vector<JobStatus> ThreadJobs::query(const std::vector<std::string>& ids) {
   const std::lock_guard lock(m_pool->mutex);
   std::vector<JobStatus> all;
   for (const std::string& id : ids) {

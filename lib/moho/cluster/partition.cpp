@@ -8,10 +8,10 @@
 
 namespace moho::cluster {
 
-std::vector<Chunk> next_chunks(const std::vector<SiteRate>& sites, std::int64_t left,
-                               const PartitionOptions& options) {
-  if (!(options.part > 0.0) || options.part > 1.0) {
-    throw InputError(concat("partition: the part of the rest is ", options.part,
+std::vector<Chunk> assign_chunks(const std::vector<SiteRate>& sites, std::int64_t left,
+                                 const PartitionOptions& options) {
+  if (!(options.fraction > 0.0) || options.fraction > 1.0) {
+    throw InputError(concat("partition: the part of the rest is ", options.fraction,
                             " (allowed: above 0, at most 1): give 0.5"));
   }
   if (left < 0)
@@ -20,10 +20,10 @@ std::vector<Chunk> next_chunks(const std::vector<SiteRate>& sites, std::int64_t 
   int count = 0;
   for (std::size_t k = 0; k < sites.size(); ++k) {
     const SiteRate& site = sites[k];
-    if (!(site.rate >= 0.0) || !std::isfinite(site.rate) || site.least < 0 || site.room < 0 ||
-        site.in_hand < 0) {
+    if (!(site.rate >= 0.0) || !std::isfinite(site.rate) || site.min_chunk < 0 ||
+        site.capacity < 0 || site.assigned < 0) {
       throw InputError(concat("partition: site ", k, " has the rate ", site.rate, ", least ",
-                              site.least, ", room ", site.room, " and ", site.in_hand,
+                              site.min_chunk, ", room ", site.capacity, " and ", site.assigned,
                               " in hand (allowed: 0 and more)"));
     }
     known += site.rate;
@@ -41,18 +41,18 @@ std::vector<Chunk> next_chunks(const std::vector<SiteRate>& sites, std::int64_t 
   std::vector<Chunk> chunks;
   std::int64_t rest = left;
   for (const std::size_t k : order) {
-    if (sites[k].room < 1 || rest < 1) continue;
-    const double share = options.part * static_cast<double>(left) * rate(k) / all;
-    std::int64_t shots =
-        std::max<std::int64_t>({static_cast<std::int64_t>(std::llround(share)), sites[k].least, 1});
-    shots = std::min({shots, sites[k].room, rest});
+    if (sites[k].capacity < 1 || rest < 1) continue;
+    const double share = options.fraction * static_cast<double>(left) * rate(k) / all;
+    std::int64_t shots = std::max<std::int64_t>(
+        {static_cast<std::int64_t>(std::llround(share)), sites[k].min_chunk, 1});
+    shots = std::min({shots, sites[k].capacity, rest});
     chunks.push_back({k, shots});
     rest -= shots;
   }
   return chunks;
 }
 
-std::vector<std::int64_t> parts_by_rates(const std::vector<double>& rates, std::int64_t shots) {
+std::vector<std::int64_t> divide_by_rates(const std::vector<double>& rates, std::int64_t shots) {
   if (rates.empty()) throw InputError("partition: there is no site (allowed: 1 and more)");
   if (shots < 0) throw InputError(concat("partition: ", shots, " shots (allowed: 0 and more)"));
   double all = 0.0;
@@ -80,7 +80,7 @@ std::vector<std::int64_t> parts_by_rates(const std::vector<double>& rates, std::
   return parts;
 }
 
-double smoothed_rate(double before, double shots, double seconds, double weight) {
+double smooth_rate(double before, double shots, double seconds, double weight) {
   if (!(seconds > 0.0) || !(shots > 0.0)) return before;
   const double now = shots / seconds;
   return before > 0.0 ? (1.0 - weight) * before + weight * now : now;

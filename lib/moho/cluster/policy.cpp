@@ -20,22 +20,23 @@ namespace {
 constexpr const char* nodes_see = ": do the nodes see the programs, and the folder of the journal?";
 }  // namespace
 
-bool counts(Cause cause) {
+bool counts_as_attempt(Cause cause) {
   return cause == Cause::program || cause == Cause::time || cause == Cause::memory;
 }
 
-Verdict verdict_on(std::int64_t shot, const JobStatus& status, const JobReport& report) {
-  const std::string said = status.words.empty() ? "" : ": " + status.words;
+FailureAnalysis analyse_failure(std::int64_t shot, const JobStatus& status,
+                                const JobReport& report) {
+  const std::string message = status.message.empty() ? "" : ": " + status.message;
   for (auto at = report.failures.rbegin(); at != report.failures.rend(); ++at) {
     if (at->shot != shot) continue;
     const std::string how =
         at->signal != 0 ? concat("signal ", at->signal) : concat("exit ", at->exit);
-    const std::string words = concat(how, at->words.empty() ? "" : ": ", at->words);
-    if (at->disk) return {Cause::disk, at->words};
-    if (at->exit == 2) return {Cause::input, at->words.empty() ? how : at->words};
+    const std::string text = concat(how, at->message.empty() ? "" : ": ", at->message);
+    if (at->disk) return {Cause::disk, at->message};
+    if (at->exit == 2) return {Cause::input, at->message.empty() ? how : at->message};
     // What is killed for want of memory is often the program alone.
-    if (status.state == JobState::out_of_memory) return {Cause::memory, words};
-    return {Cause::program, words};
+    if (status.state == JobState::out_of_memory) return {Cause::memory, text};
+    return {Cause::program, text};
   }
   const bool begun = report.current && *report.current == shot;
   const bool done = std::find(report.done.begin(), report.done.end(), shot) != report.done.end();
@@ -45,21 +46,21 @@ Verdict verdict_on(std::int64_t shot, const JobStatus& status, const JobReport& 
     case JobState::out_of_memory:
       return {begun || report.host.empty() ? Cause::memory : Cause::not_begun, "out of memory"};
     case JobState::node_lost:
-      return {Cause::node, "node lost" + said};
+      return {Cause::node, "node lost" + message};
     case JobState::preempted:
-      return {Cause::node, "preempted" + said};
+      return {Cause::node, "preempted" + message};
     case JobState::cancelled:
-      return {Cause::cancelled, "cancelled" + said};
+      return {Cause::cancelled, "cancelled" + message};
     case JobState::failed:
       if (begun) {
         return {Cause::program,
                 concat("its worker was ended",
                        status.signal != 0 ? concat(" by signal ", status.signal) : std::string(),
-                       said)};
+                       message)};
       }
       // Nothing was begun: the worker itself could not start.
       if (report.host.empty()) {
-        return {Cause::node, concat("its worker did not start", said, nodes_see)};
+        return {Cause::node, concat("its worker did not start", message, nodes_see)};
       }
       return {done ? Cause::missing : Cause::not_begun, "its job failed"};
     case JobState::completed:
@@ -81,7 +82,7 @@ void NodeRecord::add(const std::string& node, bool lost) {
   if (last.size() > 10) last.pop_front();
 }
 
-std::vector<std::string> NodeRecord::to_avoid() const {
+std::vector<std::string> NodeRecord::nodes_to_exclude() const {
   std::vector<std::string> nodes;
   for (const auto& [node, last] : m_last) {
     if (std::count(last.begin(), last.end(), true) >= 2) nodes.push_back(node);

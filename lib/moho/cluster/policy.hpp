@@ -33,18 +33,19 @@ enum class Cause {
 /// "the program failed" and so on.
 const char* to_string(Cause cause);
 /// Does it count against the attempts of a shot?
-bool counts(Cause cause);
+bool counts_as_attempt(Cause cause);
 
 /// A shot's cause, in words.
-struct Verdict {
+struct FailureAnalysis {
   Cause cause = Cause::not_begun;  ///< why
-  std::string words;               ///< exit status, signal, last lines
+  std::string message;             ///< exit status, signal, last lines
 };
 
 /// \brief Why a shot of a job has no result.
 /// \param status how the job ended, as its system says; unknown: it has forgotten the job
 /// \param report what its worker said
-Verdict verdict_on(std::int64_t shot, const JobStatus& status, const JobReport& report);
+FailureAnalysis analyse_failure(std::int64_t shot, const JobStatus& status,
+                                const JobReport& report);
 
 /// Nodes on which jobs were lost: those with two of their last ten jobs are left out.
 class NodeRecord {
@@ -52,7 +53,7 @@ class NodeRecord {
   /// A job on this node ended.
   void add(const std::string& node, bool lost);
   /// Nodes to leave out.
-  std::vector<std::string> to_avoid() const;
+  std::vector<std::string> nodes_to_exclude() const;
 
  private:
   std::map<std::string, std::deque<bool>> m_last;

@@ -63,8 +63,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 
 // What the child does between fork and exec; only calls that are allowed there.
 struct Child {
-  int in = -1, out = -1, error = -1, keep = -1;
-  bool group = false, session = false, tied = false;
+  int in = -1, out = -1, error = -1, inherited_descriptor = -1;
+  bool group = false, new_session = false, end_with_parent = false;
   const char* folder = nullptr;
 };
 
@@ -111,11 +111,11 @@ int launch(std::vector<std::string> words,
     for (const int signal : {SIGPIPE, SIGXFSZ, SIGUSR1, SIGINT, SIGTERM, SIGHUP}) {
       ::signal(signal, SIG_DFL);
     }
-    if (child.tied) {
+    if (child.end_with_parent) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent) ::_exit(127);
     }
-    if (child.session) ::setsid();
+    if (child.new_session) ::setsid();
     if (child.group) ::setpgid(0, 0);
     const int nothing = ::open("/dev/null", O_RDWR);
     if (::dup2(child.in >= 0 ? child.in : nothing, 0) < 0 ||
@@ -124,7 +124,7 @@ int launch(std::vector<std::string> words,
       give_up();
     }
     if (nothing > 2) ::close(nothing);
-    if (child.keep >= 0) ::fcntl(child.keep, F_SETFD, 0);
+    if (child.inherited_descriptor >= 0) ::fcntl(child.inherited_descriptor, F_SETFD, 0);
     if (child.folder != nullptr && ::chdir(child.folder) != 0) give_up();
     ::execvpe(argv[0], argv.data(), envp.data());
     give_up();
@@ -141,8 +141,8 @@ int launch(std::vector<std::string> words,
   return process;
 }
 
-Ended ended(int status) {
-  Ended result;
+ProcessStatus status_of(int status) {
+  ProcessStatus result;
   result.running = false;
   if (WIFEXITED(status)) result.exit = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
@@ -151,7 +151,7 @@ Ended ended(int status) {
 
 }  // namespace
 
-std::string CommandResult::words() const {
+std::string CommandResult::message() const {
   std::string text = error.empty() ? out : error;
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   if (text.size() > 400) text = "... " + text.substr(text.size() - 400);
@@ -196,7 +196,7 @@ CommandResult run_command(const Command& command) {
     const ssize_t got = ::read(from.number(), buffer, sizeof(buffer));
     if (got < 0 && errno == EINTR) return;
     if (got <= 0) return from.close();
-    const std::size_t room = command.most_output - std::min(command.most_output, to.size());
+    const std::size_t room = command.max_output - std::min(command.max_output, to.size());
     to.append(buffer, std::min(room, static_cast<std::size_t>(got)));
   };
   while (out_here.open() || error_here.open()) {
@@ -221,26 +221,26 @@ CommandResult run_command(const Command& command) {
   }
   in_here.close();
   // Outputs are closed when the program has ended, or has handed them to one that it left behind.
-  Ended end = look_at_process(process);
+  ProcessStatus end = poll_process(process);
   for (double pause = 1e-4; end.running && !result.timed_out; pause = std::min(0.01, 2.0 * pause)) {
     if (detail::seconds_now() > deadline) {
       result.timed_out = true;
       break;
     }
     ::usleep(static_cast<useconds_t>(pause * 1e6));
-    end = look_at_process(process);
+    end = poll_process(process);
   }
   if (end.running) {
     ::kill(-process, SIGKILL);
     ::kill(process, SIGKILL);
-    end = look_at_process(process, true);
+    end = poll_process(process, true);
   }
   result.exit = end.exit;
   result.signal = end.signal;
   return result;
 }
 
-int start_process(const Start& start) {
+int start_process(const StartOptions& start) {
   Descriptor log;
   if (!start.log.empty()) {
     log.reset(::open(start.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
@@ -251,21 +251,21 @@ int start_process(const Start& start) {
   }
   Child child;
   child.out = child.error = log.number();
-  child.keep = start.keep;
-  child.session = start.session;
-  child.tied = start.tied;
+  child.inherited_descriptor = start.inherited_descriptor;
+  child.new_session = start.new_session;
+  child.end_with_parent = start.end_with_parent;
   const std::string folder = start.folder.string();
   if (!folder.empty()) child.folder = folder.c_str();
   return launch(start.words, start.environment, child);
 }
 
-Ended look_at_process(int process, bool wait) {
+ProcessStatus poll_process(int process, bool wait) {
   int status = 0;
   for (;;) {
     const pid_t got = ::waitpid(process, &status, wait ? 0 : WNOHANG);
     if (got < 0 && errno == EINTR) continue;
-    if (got == process) return ended(status);
-    Ended result;
+    if (got == process) return status_of(status);
+    ProcessStatus result;
     if (got < 0) {  // not a child of this process, or waited for before
       result.running = ::kill(process, 0) == 0 || errno == EPERM;
     }
@@ -290,7 +290,7 @@ std::string process_identity(int process) {
   return field + ' ' + name;
 }
 
-void keep_lock() {
+void close_lock_on_exec() {
   const char* const text = std::getenv("MOHO_LOCK");
   if (text == nullptr) return;
   const int descriptor = std::atoi(text);

@@ -51,9 +51,9 @@ const char* version() {
 
 RelaySite::RelaySite(SiteOptions options, const fs::path& campaign, RelayOptions relay)
     : Site([&] {
-        options.chunks = true;
-        options.jobs = 2;
-        options.settle = 0.0;
+        options.one_job_per_chunk = true;
+        options.max_jobs = 2;
+        options.file_delay = 0.0;
         return options;
       }()),
       m_campaign(campaign),
@@ -83,40 +83,40 @@ RelaySite::RelaySite(SiteOptions options, const fs::path& campaign, RelayOptions
 }
 
 // Asks the relay; returns the lines of its answer.
-std::vector<std::vector<std::string>> RelaySite::ask(
+std::vector<std::vector<std::string>> RelaySite::request(
     const std::vector<std::vector<std::string>>& lines) {
   Command command;
   command.words = m_relay.ssh;
   command.words.insert(command.words.end(),
                        {"--", m_relay.host, m_relay.programs + "/distribute_shots --relay"});
   command.timeout = m_relay.command_timeout;
-  command.input =
-      sealed(line_of({"moho", version()})) + sealed(line_of({"folder", m_relay.folder}));
-  for (const auto& line : lines) command.input += sealed(line_of(line));
-  command.input += sealed("end");
+  command.input = add_checksum(join_words({"moho", version()})) +
+                  add_checksum(join_words({"folder", m_relay.folder}));
+  for (const auto& line : lines) command.input += add_checksum(join_words(line));
+  command.input += add_checksum("end");
   const CommandResult result = m_relay.run(command);
-  if (!result.good()) throw NoAnswer(concat("ssh ", m_relay.host, ": ", result.words()));
+  if (!result.succeeded()) throw NoAnswer(concat("ssh ", m_relay.host, ": ", result.message()));
   std::vector<std::vector<std::string>> answer;
-  bool whole = false;
-  for (const std::string_view line : lines_of(result.out)) {
-    const auto content = unsealed(line);  // what a login prints besides has no checksum
+  bool complete = false;
+  for (const std::string_view line : split_lines(result.out)) {
+    const auto content = remove_checksum(line);  // what a login prints besides has no checksum
     if (!content) continue;
     if (*content == "end") {
-      whole = true;
+      complete = true;
       continue;
     }
-    const auto words = texts_of(*content);
+    const auto words = parse_line(*content);
     if (!words || words->empty()) continue;
     if ((*words)[0] == "error" && words->size() == 2) {
       throw Refused(concat("the relay at ", m_relay.host, ": ", (*words)[1]));
     }
     answer.push_back(*words);
   }
-  if (!whole) throw NoAnswer(concat("ssh ", m_relay.host, ": the answer is cut"));
+  if (!complete) throw NoAnswer(concat("ssh ", m_relay.host, ": the answer is cut"));
   return answer;
 }
 
-void RelaySite::copy(const std::vector<std::string>& words, const std::string& input) {
+void RelaySite::transfer(const std::vector<std::string>& words, const std::string& input) {
   Command command;
   std::string shell;
   for (const std::string& word : m_relay.ssh) shell += (shell.empty() ? "" : " ") + word;
@@ -126,17 +126,18 @@ void RelaySite::copy(const std::vector<std::string>& words, const std::string& i
   command.input = input;
   command.timeout = m_relay.transfer_timeout;
   const CommandResult result = m_relay.run(command);
-  if (!result.good()) throw NoAnswer(concat("rsync with ", m_relay.host, ": ", result.words()));
+  if (!result.succeeded())
+    throw NoAnswer(concat("rsync with ", m_relay.host, ": ", result.message()));
 }
 
 std::string RelaySite::probe() { return "ssh " + m_relay.host; }
 
 std::string RelaySite::probe(const Work&) {
   std::vector<std::vector<std::string>> lines{{"do", "probe"}};
-  for (const auto& [key, value] : m_relay.system) lines.push_back({"setting", key, value});
+  for (const auto& [key, value] : m_relay.system_settings) lines.push_back({"setting", key, value});
   try {
     std::string text = "ssh " + m_relay.host;
-    for (const auto& words : ask(lines)) {
+    for (const auto& words : request(lines)) {
       if (words[0] == "version" && words.size() == 2 && words[1] != version()) {
         throw InputError(concat("site ", m_options.name, ": the programs in ", m_relay.programs,
                                 " are of version ", words[1], ", these of ", version(),
@@ -178,13 +179,13 @@ std::string RelaySite::send_input(const std::string& name, const std::string& pa
   }
   // The ending stays, by which programs know formats.
   const std::string end = fs::path(path).extension().string();
-  const std::string there =
+  const std::string remote =
       concat(m_relay.folder, "/inputs/", io::checksum_text(sum.value()), '_', name,
              end.size() > 1 && is_safe_name(end.substr(1)) ? end : std::string());
-  copy({"-r", "--checksum", "--mkpath", fs::absolute(path).string() + (folder ? "/" : ""),
-        concat(m_relay.host, ':', there, folder ? "/" : "")});
-  m_sent[path] = there;
-  return there;
+  transfer({"-r", "--checksum", "--mkpath", fs::absolute(path).string() + (folder ? "/" : ""),
+            concat(m_relay.host, ':', remote, folder ? "/" : "")});
+  m_sent[path] = remote;
+  return remote;
 }
 
 void RelaySite::prepare(const Work& work, const Batch& batch) {
@@ -194,8 +195,8 @@ void RelaySite::prepare(const Work& work, const Batch& batch) {
   std::error_code error;
   make_private_folders(folder);
   write_jobs(folder, own, batch);
-  copy({"-r", "--mkpath", "--perms", "--chmod=D0700,F0600", folder.string() + "/",
-        concat(m_relay.host, ':', m_relay.folder, '/', batch.token, '/')});
+  transfer({"-r", "--mkpath", "--perms", "--chmod=D0700,F0600", folder.string() + "/",
+            concat(m_relay.host, ':', m_relay.folder, '/', batch.token, '/')});
   fs::remove_all(folder, error);
 }
 
@@ -209,8 +210,8 @@ std::vector<std::string> RelaySite::submit(const Batch& batch) {
     ids.push_back(job.token);
     ++m_known[job.token].starts;
   }
-  for (const auto& [key, value] : m_relay.system) lines.push_back({"setting", key, value});
-  ask(lines);
+  for (const auto& [key, value] : m_relay.system_settings) lines.push_back({"setting", key, value});
+  request(lines);
   return ids;
 }
 
@@ -223,31 +224,31 @@ std::vector<std::string> RelaySite::find(const Batch& batch) {
   }
 }
 
-std::vector<JobStatus> RelaySite::look(const std::vector<std::string>& ids) {
+std::vector<JobStatus> RelaySite::query(const std::vector<std::string>& ids) {
   std::vector<std::vector<std::string>> lines{{"do", "look"}};
   for (const std::string& id : ids) {
     lines.push_back({"job", id});
-    Known& known = m_known[id];
+    KnownJob& known = m_known[id];
     known.state.clear();
     known.report.failures.clear();
   }
   std::vector<std::vector<std::string>> answer;
   try {
-    answer = ask(lines);
+    answer = request(lines);
   } catch (const Refused& error) {
     throw NoAnswer(error.what());
   }
   std::map<std::string, JobStatus> found;
   for (const auto& words : answer) {
     if (words.size() < 3 || m_known.count(words[1]) == 0) continue;
-    Known& known = m_known[words[1]];
+    KnownJob& known = m_known[words[1]];
     std::int64_t shot = 0;
     if (words[0] == "result" && words.size() == 4 && read_number(words[2], shot)) {
       known.results[shot] = words[3];
     } else if (words[0] == "missing" && words.size() == 4 && read_number(words[2], shot)) {
       known.report.failures.push_back({shot, 1, 0, false, words[3]});
     } else if (words[0] == "unusable" && words.size() == 3) {
-      known.report.words = words[2];
+      known.report.message = words[2];
     } else if (words[0] == "state" && words.size() == 4) {
       known.state = words[2];
       JobStatus& status = found[words[1]];
@@ -259,7 +260,7 @@ std::vector<JobStatus> RelaySite::look(const std::vector<std::string>& ids) {
   }
   std::vector<JobStatus> all;
   for (const std::string& id : ids) {
-    Known& known = m_known[id];
+    KnownJob& known = m_known[id];
     JobStatus status = found.count(id) > 0 ? found[id] : JobStatus{};
     status.id = id;
     if (known.state == "running") {
@@ -267,11 +268,11 @@ std::vector<JobStatus> RelaySite::look(const std::vector<std::string>& ids) {
     } else if (known.state == "done") {
       // It has ended when its results are here.
       const bool here = known.fetched.size() == known.results.size();
-      status.state = !here && known.failed >= 10 ? JobState::node_lost
-                     : !here                     ? JobState::running
-                     : status.exit == 0          ? JobState::completed
-                                                 : JobState::failed;
-      if (!here && known.failed >= 10) status.words = "its results cannot be fetched";
+      status.state = !here && known.failed_transfers >= 10 ? JobState::node_lost
+                     : !here                               ? JobState::running
+                     : status.exit == 0                    ? JobState::completed
+                                                           : JobState::failed;
+      if (!here && known.failed_transfers >= 10) status.message = "its results cannot be fetched";
       known.report.done.clear();
       for (const auto& [shot, file] : known.results) known.report.done.push_back(shot);
     } else if (known.state == "dead" && known.starts < 4) {
@@ -279,13 +280,14 @@ std::vector<JobStatus> RelaySite::look(const std::vector<std::string>& ids) {
       ++known.starts;
       std::vector<std::vector<std::string>> again{
           {"do", "start"}, {"key", to_text(read_key(m_campaign))}, {"job", id}};
-      for (const auto& [key, value] : m_relay.system) again.push_back({"setting", key, value});
-      ask(again);
+      for (const auto& [key, value] : m_relay.system_settings)
+        again.push_back({"setting", key, value});
+      request(again);
       status.state = JobState::running;
     } else {
       status.state = JobState::node_lost;
-      status.words = known.state == "dead" ? "its relay ends again and again"
-                                           : "the site does not have it any more";
+      status.message = known.state == "dead" ? "its relay ends again and again"
+                                             : "the site does not have it any more";
     }
     all.push_back(status);
   }
@@ -296,30 +298,30 @@ void RelaySite::cancel(const std::vector<std::string>& ids) {
   if (ids.empty()) return;
   std::vector<std::vector<std::string>> lines{{"do", "cancel"}};
   for (const std::string& id : ids) lines.push_back({"job", id});
-  for (const auto& [key, value] : m_relay.system) lines.push_back({"setting", key, value});
-  ask(lines);
+  for (const auto& [key, value] : m_relay.system_settings) lines.push_back({"setting", key, value});
+  request(lines);
 }
 
 // Results travel in a process of their own: nobody waits for the line.
-Arrivals RelaySite::arrived(const Work& work, const Job& job,
-                            const std::vector<std::int64_t>& shots) {
-  Arrivals arrivals;
+CollectedResults RelaySite::collect(const Work& work, const Job& job,
+                                    const std::vector<std::int64_t>& shots) {
+  CollectedResults collected;
   const auto at = m_known.find(job.token);
-  if (at == m_known.end()) return arrivals;
-  Known& known = at->second;
+  if (at == m_known.end()) return collected;
+  KnownJob& known = at->second;
   const std::string below = m_options.name + '/' + job.token;
-  if (known.process != 0) {
-    const Ended ended = look_at_process(known.process);
-    if (ended.running) return arrivals;
-    known.process = 0;
+  if (known.transfer_process != 0) {
+    const ProcessStatus ended = poll_process(known.transfer_process);
+    if (ended.running) return collected;
+    known.transfer_process = 0;
     if (ended.exit == 0) {
-      known.fetched.insert(known.travelling.begin(), known.travelling.end());
-      known.failed = 0;
+      known.fetched.insert(known.in_transfer.begin(), known.in_transfer.end());
+      known.failed_transfers = 0;
     } else {
-      ++known.failed;
-      known.not_before = seconds_now() + std::min(60.0, std::pow(2.0, known.failed));
+      ++known.failed_transfers;
+      known.retry_at = seconds_now() + std::min(60.0, std::pow(2.0, known.failed_transfers));
     }
-    known.travelling.clear();
+    known.in_transfer.clear();
   }
   for (const std::int64_t shot : shots) {
     const auto file = known.results.find(shot);
@@ -328,25 +330,25 @@ Arrivals RelaySite::arrived(const Work& work, const Job& job,
     std::error_code error;
     if (!fs::exists(m_campaign / path, error)) continue;
     try {
-      arrivals.whole.push_back(check_result(m_campaign, path, work, shot));
+      collected.complete.push_back(check_result(m_campaign, path, work, shot));
     } catch (const FileError& wrong) {
-      arrivals.damaged.emplace_back(shot, wrong.what());
+      collected.damaged.emplace_back(shot, wrong.what());
     }
   }
-  if (seconds_now() < known.not_before) return arrivals;
+  if (seconds_now() < known.retry_at) return collected;
   std::string list;
   for (const auto& [shot, file] : known.results) {
     if (known.fetched.count(shot) > 0) continue;
-    known.travelling.insert(shot);
+    known.in_transfer.insert(shot);
     list += file + '\n';
   }
-  if (list.empty()) return arrivals;
+  if (list.empty()) return collected;
   make_private_folders(m_campaign / below);
   const fs::path names = m_campaign / below / "fetch.txt";
   write_private_text(names, list);
   std::string shell;
   for (const std::string& word : m_relay.ssh) shell += (shell.empty() ? "" : " ") + word;
-  Start start;
+  StartOptions start;
   start.words = {m_relay.rsync,
                  "-s",
                  "-t",
@@ -358,29 +360,29 @@ Arrivals RelaySite::arrived(const Work& work, const Job& job,
                         job.token.substr(0, job.token.rfind('.')), '/'),
                  (m_campaign / below).string() + "/"};
   start.log = m_campaign / below / "fetch.log";
-  known.process = start_process(start);
-  return arrivals;
+  known.transfer_process = start_process(start);
+  return collected;
 }
 
 JobReport RelaySite::report(const Job& job) {
   const auto at = m_known.find(job.token);
   if (at == m_known.end()) return {};
   JobReport report = at->second.report;
-  if (!report.words.empty() && !job.tasks.empty()) {
-    report.failures.push_back({job.tasks[0].shot, 2, 0, false, report.words});
+  if (!report.message.empty() && !job.tasks.empty()) {
+    report.failures.push_back({job.tasks[0].shot, 2, 0, false, report.message});
   }
   return report;
 }
 
-void RelaySite::drop(const ShotResult& result) {
+void RelaySite::remove_duplicate(const ShotResult& result) {
   std::error_code error;
   fs::remove(m_campaign / result.file, error);
 }
 
-void RelaySite::forget(const Job& job) {
+void RelaySite::remove_job_files(const Job& job) {
   m_known.erase(job.token);
   try {
-    ask({{"do", "forget"}, {"job", job.token}});
+    request({{"do", "forget"}, {"job", job.token}});
   } catch (const Error&) {
     // files stay there
   }

@@ -39,7 +39,7 @@ struct RelayOptions {
   std::vector<std::string> ssh{"ssh", "-oBatchMode=yes", "-oConnectTimeout=20",
                                "-oServerAliveInterval=15"};  ///< program and options
   std::string rsync = "rsync";                               ///< program, here and there
-  Settings system;                   ///< of the site's own system, for the relay
+  Settings system_settings;          ///< of the site's own system, for the relay
   double command_timeout = 60.0;     ///< seconds that a question may take
   double transfer_timeout = 3600.0;  ///< seconds that files may take
   /// Runs a command; empty: run_command(). For tests.
@@ -59,54 +59,54 @@ class RelaySite : public Site, private JobSystem {
   JobSystem& system() override { return *this; }
   std::string probe(const Work& work) override;
   void prepare(const Work& work, const Batch& batch) override;
-  Arrivals arrived(const Work& work, const Job& job,
-                   const std::vector<std::int64_t>& shots) override;
+  CollectedResults collect(const Work& work, const Job& job,
+                           const std::vector<std::int64_t>& shots) override;
   JobReport report(const Job& job) override;
-  void drop(const ShotResult& result) override;
-  void forget(const Job& job) override;
+  void remove_duplicate(const ShotResult& result) override;
+  void remove_job_files(const Job& job) override;
 
  private:
   // what the relay of a job has said
-  struct Known {
+  struct KnownJob {
     std::string state;                            // running, done, dead, none
     std::map<std::int64_t, std::string> results;  // shots, and files below its folder
-    std::set<std::int64_t> fetched, travelling;   // those that are here; that the process fetches
+    std::set<std::int64_t> fetched, in_transfer;  // those that are here; that the process fetches
     JobReport report;
     int starts = 0;
-    int process = 0;  // rsync
-    int failed = 0;   // in a row
-    double not_before = 0.0;
+    int transfer_process = 0;  // rsync
+    int failed_transfers = 0;  // in a row
+    double retry_at = 0.0;
   };
   std::string probe() override;
   std::vector<std::string> submit(const Batch& batch) override;
   std::vector<std::string> find(const Batch& batch) override;
-  std::vector<JobStatus> look(const std::vector<std::string>& ids) override;
+  std::vector<JobStatus> query(const std::vector<std::string>& ids) override;
   void cancel(const std::vector<std::string>& ids) override;
-  double settles() const override { return 0.0; }
-  std::pair<double, double> pauses() const override { return {1.0, 20.0}; }
+  double settling_time() const override { return 0.0; }
+  std::pair<double, double> query_intervals() const override { return {1.0, 20.0}; }
 
-  std::vector<std::vector<std::string>> ask(const std::vector<std::vector<std::string>>& lines);
-  void copy(const std::vector<std::string>& words, const std::string& input = {});
+  std::vector<std::vector<std::string>> request(const std::vector<std::vector<std::string>>& lines);
+  void transfer(const std::vector<std::string>& words, const std::string& input = {});
   std::string send_input(const std::string& name, const std::string& path);
 
   std::filesystem::path m_campaign;
   RelayOptions m_relay;
   std::map<std::string, std::string> m_sent;  // inputs: path here, path there
-  std::map<std::string, Known> m_known;       // by job token
+  std::map<std::string, KnownJob> m_known;    // by job token
 };
 
 /// \brief Answers one question of a RelaySite: what `distribute_shots --relay` does.
 /// \param in the question \param out the answer
 /// \param program path of this program, which a relay is started with
 /// \return exit status
-int answer_relay(std::istream& in, std::ostream& out, const std::filesystem::path& program);
+int serve_relay_request(std::istream& in, std::ostream& out, const std::filesystem::path& program);
 
 /// Makes the sites of a relay from its settings.
-using MakeSites = std::function<std::vector<std::unique_ptr<Site>>(
+using SiteFactory = std::function<std::vector<std::unique_ptr<Site>>(
     const Settings& settings, const std::filesystem::path& campaign)>;
 
 /// \brief Computes a chunk at the site: what `distribute_shots --relay-run FOLDER` does.
 /// \return exit status
-int run_relay(const std::filesystem::path& folder, const MakeSites& make_sites);
+int run_relay(const std::filesystem::path& folder, const SiteFactory& make_sites);
 
 }  // namespace moho::cluster

@@ -33,7 +33,7 @@ std::string read_text(const fs::path& path) {
 std::vector<std::string> lines_of_file(const fs::path& path) {
   try {
     const std::string text = read_text(path);
-    const auto lines = lines_of(text);
+    const auto lines = split_lines(text);
     return {lines.begin(), lines.end()};
   } catch (const FileError&) {
     return {};
@@ -61,74 +61,76 @@ fs::path chunk_of(const fs::path& folder, const std::string& token) {
   return folder / token.substr(0, token.rfind('.'));
 }
 
-struct Question {
+struct Request {
   std::string version, action, key;
   fs::path folder;
   std::vector<std::string> jobs;
   Settings settings;
 };
 
-Question read_question(std::istream& in) {
+Request read_request(std::istream& in) {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
-  Question question;
-  bool whole = false;
-  for (const std::string_view line : lines_of(text)) {
-    const auto content = unsealed(line);
-    if (content && *content == "end") whole = true;
-    const auto words = texts_of(content.value_or(""));
+  Request request;
+  bool complete = false;
+  for (const std::string_view line : split_lines(text)) {
+    const auto content = remove_checksum(line);
+    if (content && *content == "end") complete = true;
+    const auto words = parse_line(content.value_or(""));
     if (!words || words->size() < 2) continue;
     const std::string& kind = (*words)[0];
-    if (kind == "moho") question.version = (*words)[1];
-    if (kind == "folder") question.folder = (*words)[1];
-    if (kind == "do") question.action = (*words)[1];
-    if (kind == "key") question.key = (*words)[1];
-    if (kind == "job") question.jobs.push_back((*words)[1]);
+    if (kind == "moho") request.version = (*words)[1];
+    if (kind == "folder") request.folder = (*words)[1];
+    if (kind == "do") request.action = (*words)[1];
+    if (kind == "key") request.key = (*words)[1];
+    if (kind == "job") request.jobs.push_back((*words)[1]);
     if (kind == "setting" && words->size() == 3) {
-      question.settings.emplace_back((*words)[1], (*words)[2]);
+      request.settings.emplace_back((*words)[1], (*words)[2]);
     }
   }
-  if (!whole || !is_safe_path(question.folder.string())) {
+  if (!complete || !is_safe_path(request.folder.string())) {
     throw InputError("the question is cut, or none of a distributor: this is for its relays");
   }
-  return question;
+  return request;
 }
 
 SiteSection section_of(const Settings& settings) { return {"site", settings}; }
 
-void start_chunk(const Question& question, const std::string& token, const fs::path& program) {
-  const fs::path chunk = chunk_of(question.folder, token);
+void start_chunk(const Request& request, const std::string& token, const fs::path& program) {
+  const fs::path chunk = chunk_of(request.folder, token);
   std::error_code error;
   if (!fs::exists(files_of(chunk, token).job, error)) {
-    throw InputError(concat("there is no job ", token, " in ", question.folder.string()));
+    throw InputError(concat("there is no job ", token, " in ", request.folder.string()));
   }
   if (fs::exists(chunk / "relay.end", error)) return;
-  check_private_folder(question.folder);
+  check_private_folder(request.folder);
   check_private_folder(chunk);
-  if (!question.key.empty() &&
-      !(write_key(chunk, parse_key(question.key)) == parse_key(question.key))) {
+  if (!request.key.empty() &&
+      !(write_key(chunk, parse_key(request.key)) == parse_key(request.key))) {
     throw InputError(concat("the folder '", chunk.string(), "' has the key of another journal"));
   }
   const int lock = lock_chunk(chunk);
   if (lock < 0) return;  // it runs
-  std::string text = sealed(line_of({"token", token}));
-  for (const auto& [key, value] : question.settings)
-    text += sealed(line_of({"setting", key, value}));
+  std::string text = add_checksum(join_words({"token", token}));
+  for (const auto& [key, value] : request.settings)
+    text += add_checksum(join_words({"setting", key, value}));
   write_private_text(chunk / "relay.txt", text);
-  Start start;
+  StartOptions start;
   start.words = {program.string(), "--relay-run", chunk.string()};
   start.log = chunk / "relay.log";
-  start.keep = lock;  // it holds it from its first moment on
+  start.inherited_descriptor = lock;  // it holds it from its first moment on
   start.environment = {{"MOHO_LOCK", std::to_string(lock)}};
-  start.session = true;
+  start.new_session = true;
   const int process = start_process(start);
   write_private_text(chunk / "relay.pid",
                      std::to_string(process) + '\n' + process_identity(process) + '\n');
   ::close(lock);
 }
 
-void look_at_chunk(const Question& question, const std::string& token, std::ostream& out) {
-  const auto line = [&](const std::vector<std::string>& words) { out << sealed(line_of(words)); };
-  const fs::path chunk = chunk_of(question.folder, token);
+void query_chunk(const Request& request, const std::string& token, std::ostream& out) {
+  const auto line = [&](const std::vector<std::string>& words) {
+    out << add_checksum(join_words(words));
+  };
+  const fs::path chunk = chunk_of(request.folder, token);
   std::error_code error;
   if (!fs::exists(chunk, error)) return line({"state", token, "none", "-1"});
   std::string state = "dead", exit = "-1";
@@ -142,8 +144,8 @@ void look_at_chunk(const Question& question, const std::string& token, std::ostr
   if (fs::exists(chunk / "relay.end", error)) {
     state = "done";
     const std::string end = read_text(chunk / "relay.end");
-    for (const std::string_view text : lines_of(end)) {
-      const auto words = texts_of(unsealed(text).value_or(""));
+    for (const std::string_view text : split_lines(end)) {
+      const auto words = parse_line(remove_checksum(text).value_or(""));
       if (!words) continue;
       if (words->size() == 3 && (*words)[0] == "missing") {
         line({"missing", token, (*words)[1], (*words)[2]});
@@ -153,7 +155,7 @@ void look_at_chunk(const Question& question, const std::string& token, std::ostr
     }
   }
   if (fs::exists(chunk / "journal.txt", error)) {
-    const JournalText journal = read_journal(chunk / "journal.txt");
+    const JournalContent journal = read_journal(chunk / "journal.txt");
     for (const ShotResult& result : journal.results) {
       line({"result", token, std::to_string(result.shot), result.file});
     }
@@ -161,8 +163,8 @@ void look_at_chunk(const Question& question, const std::string& token, std::ostr
   line({"state", token, state, exit});
 }
 
-void cancel_chunk(const Question& question, const std::string& token) {
-  const fs::path chunk = chunk_of(question.folder, token);
+void cancel_chunk(const Request& request, const std::string& token) {
+  const fs::path chunk = chunk_of(request.folder, token);
   std::error_code error;
   if (!fs::exists(chunk / "journal.txt", error) && !fs::exists(chunk / "relay.pid", error)) return;
   const auto recorded = lines_of_file(chunk / "relay.pid");
@@ -180,61 +182,63 @@ void cancel_chunk(const Question& question, const std::string& token) {
   if (!fs::exists(chunk / "journal.txt", error)) return;
   const auto [work, job] = parse_job(read_text(files_of(chunk, token).job), token, read_key(chunk));
   Journal journal(chunk / "journal.txt", work.survey, {JournalStart::resume, false, {}});
-  const auto sites = make_sites({section_of(question.settings)}, chunk,
+  const auto sites = make_sites({section_of(request.settings)}, chunk,
                                 fs::read_symlink("/proc/self/exe").parent_path());
   cancel_jobs({work, journal}, sites);
 }
 
 }  // namespace
 
-int answer_relay(std::istream& in, std::ostream& out, const fs::path& program) {
-  const auto line = [&](const std::vector<std::string>& words) { out << sealed(line_of(words)); };
+int serve_relay_request(std::istream& in, std::ostream& out, const fs::path& program) {
+  const auto line = [&](const std::vector<std::string>& words) {
+    out << add_checksum(join_words(words));
+  };
   try {
-    const Question question = read_question(in);
+    const Request request = read_request(in);
     line({"version", version()});
-    if (question.action == "probe") {
-      make_private_folders(question.folder);
-      check_private_folder(question.folder);
+    if (request.action == "probe") {
+      make_private_folders(request.folder);
+      check_private_folder(request.folder);
       struct statvfs disk {};
-      if (::statvfs(question.folder.c_str(), &disk) != 0) {
-        throw InputError(concat("cannot use the folder '", question.folder.string(), "' (",
+      if (::statvfs(request.folder.c_str(), &disk) != 0) {
+        throw InputError(concat("cannot use the folder '", request.folder.string(), "' (",
                                 std::strerror(errno), "): give one that you may write to"));
       }
-      const auto sites = make_sites({section_of(question.settings)}, question.folder / "probe",
+      const auto sites = make_sites({section_of(request.settings)}, request.folder / "probe",
                                     program.parent_path());
-      make_private_folders(question.folder / "probe");
+      make_private_folders(request.folder / "probe");
       line({"site", sites[0]->probe(Work{})});
-      line({"free",
-            number_text(static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize))});
-    } else if (question.version != version()) {
-      throw InputError(concat("version ", question.version, " asks, this is ", version()));
+      line({"free", format_number(static_cast<double>(disk.f_bavail) *
+                                  static_cast<double>(disk.f_frsize))});
+    } else if (request.version != version()) {
+      throw InputError(concat("version ", request.version, " asks, this is ", version()));
     } else {
-      for (const std::string& token : question.jobs) {
-        if (question.action == "start") start_chunk(question, token, program);
-        if (question.action == "look") look_at_chunk(question, token, out);
-        if (question.action == "cancel") cancel_chunk(question, token);
-        if (question.action == "forget") {
+      for (const std::string& token : request.jobs) {
+        if (request.action == "start") start_chunk(request, token, program);
+        if (request.action == "look") query_chunk(request, token, out);
+        if (request.action == "cancel") cancel_chunk(request, token);
+        if (request.action == "forget") {
           std::error_code error;
-          fs::remove_all(chunk_of(question.folder, token), error);
+          fs::remove_all(chunk_of(request.folder, token), error);
         }
       }
     }
   } catch (const std::exception& error) {
     line({"error", error.what()});
   }
-  out << sealed("end") << std::flush;
+  out << add_checksum("end") << std::flush;
   return out ? 0 : 1;
 }
 
-int run_relay(const fs::path& folder, const MakeSites& make) {
+int run_relay(const fs::path& folder, const SiteFactory& make) {
   // The lock was inherited, or is taken here by one who starts it by hand.
-  keep_lock();
+  close_lock_on_exec();
   static_cast<void>(lock_chunk(folder));
   std::string token;
   Settings settings;
   const std::string told = read_text(folder / "relay.txt");
-  for (const std::string_view text : lines_of(told)) {
-    const auto words = texts_of(unsealed(text).value_or(""));
+  for (const std::string_view text : split_lines(told)) {
+    const auto words = parse_line(remove_checksum(text).value_or(""));
     if (!words || words->size() < 2) continue;
     if ((*words)[0] == "token") token = (*words)[1];
     if ((*words)[0] == "setting" && words->size() == 3) {
@@ -245,7 +249,9 @@ int run_relay(const fs::path& folder, const MakeSites& make) {
   const auto [work, job] = parse_job(read_text(file), file.string(), read_key(folder));
   std::string end;
   int exit = 0;
-  const auto line = [&](const std::vector<std::string>& words) { end += sealed(line_of(words)); };
+  const auto line = [&](const std::vector<std::string>& words) {
+    end += add_checksum(join_words(words));
+  };
   try {
     // Chunks of one site take turns where processes of this machine compute.
     const fs::path turn = folder.parent_path() / "turn.lock";
@@ -261,11 +267,13 @@ int run_relay(const fs::path& folder, const MakeSites& make) {
     for (const auto& site : sites) site->probe(work);
     DistributeOptions options;
     options.max_attempts = 2;  // then another site may try
-    options.may_miss = static_cast<std::int64_t>(job.tasks.size());
-    options.say = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
+    options.max_missing = static_cast<std::int64_t>(job.tasks.size());
+    options.on_message = [](const std::string& text) {
+      std::fprintf(stderr, "%s\n", text.c_str());
+    };
     const Report report = distribute({work, journal}, job.tasks, sites, options);
     for (const MissingShot& missing : report.missing) {
-      if (missing.given_up) line({"missing", std::to_string(missing.shot), missing.why});
+      if (missing.given_up) line({"missing", std::to_string(missing.shot), missing.reason});
     }
     exit = report.missing.empty() ? 0 : 1;
   } catch (const InputError& error) {

@@ -99,16 +99,17 @@ ShotResult pack_result(const fs::path& folder, const std::string& file, const Wo
                             "words of the command"));
   }
   std::sort(found.begin(), found.end());
-  std::string header = sealed(result_title);
-  header += sealed(line_of({"of", work.campaign, std::to_string(work.evaluation),
-                            std::to_string(shot), checksum_of(work.survey)}));
+  std::string header = add_checksum(result_title);
+  header += add_checksum(join_words({"of", work.campaign, std::to_string(work.evaluation),
+                                     std::to_string(shot), checksum_of(work.survey)}));
   std::vector<io::FileIdentity> parts;
   for (const fs::path& path : found) {
     parts.push_back(io::identify_file(path));
-    header += sealed(line_of({"part", path.filename().string(), std::to_string(parts.back().bytes),
-                              io::checksum_text(parts.back().checksum)}));
+    header += add_checksum(
+        join_words({"part", path.filename().string(), std::to_string(parts.back().bytes),
+                    io::checksum_text(parts.back().checksum)}));
   }
-  header += sealed("data");
+  header += add_checksum("data");
   make_private_folders((folder / file).parent_path());
   return write_result(folder, shot, file, [&](const fs::path& temporary) {
     Sink sink(temporary);
@@ -157,7 +158,7 @@ ResultHeader read_header(const fs::path& path) {
     }
     const std::string_view line = std::string_view(text).substr(static_cast<std::size_t>(at),
                                                                 end - static_cast<std::size_t>(at));
-    const auto content = unsealed(line);
+    const auto content = remove_checksum(line);
     if (!content) throw damaged(first ? "it begins with something else" : "its header is damaged");
     at = end + 1;
     if (first) {
@@ -166,7 +167,7 @@ ResultHeader read_header(const fs::path& path) {
       continue;
     }
     if (*content == "data") break;
-    const auto words = texts_of(*content);
+    const auto words = parse_line(*content);
     if (!words || words->size() < 4) throw damaged("its header is damaged");
     ResultPart part;
     if ((*words)[0] == "of" && words->size() == 5 && read_number((*words)[2], header.evaluation) &&

@@ -16,13 +16,13 @@ Site::Site(SiteOptions options) : m_options(std::move(options)) {
                             "' (allowed: up to 40 letters, digits and . _ -, a letter or digit "
                             "first): give another name"));
   }
-  if (m_options.jobs < 1) {
-    throw InputError(concat("site ", m_options.name, ": jobs is ", m_options.jobs,
+  if (m_options.max_jobs < 1) {
+    throw InputError(concat("site ", m_options.name, ": jobs is ", m_options.max_jobs,
                             " (allowed: 1 and more): give the most jobs at once"));
   }
-  if (!(m_options.rate >= 0.0) || m_options.least < 1) {
+  if (!(m_options.rate >= 0.0) || m_options.min_chunk < 1) {
     throw InputError(concat("site ", m_options.name, ": the rate ", m_options.rate,
-                            " and the least chunk ", m_options.least,
+                            " and the least chunk ", m_options.min_chunk,
                             " (allowed: 0 and more shots a second, 1 and more shots)"));
   }
 }
@@ -59,32 +59,32 @@ void FolderSite::prepare(const Work& work, const Batch& batch) {
   write_jobs(m_folder, work, batch);
 }
 
-Arrivals FolderSite::arrived(const Work& work, const Job& job,
-                             const std::vector<std::int64_t>& shots) {
-  Arrivals arrivals;
+CollectedResults FolderSite::collect(const Work& work, const Job& job,
+                                     const std::vector<std::int64_t>& shots) {
+  CollectedResults collected;
   std::error_code error;
   for (const std::int64_t shot : shots) {
     const std::string file = m_options.name + '/' + result_name(shot, job.token);
     if (!fs::exists(m_campaign / file, error)) continue;
     try {
-      arrivals.whole.push_back(check_result(m_campaign, file, work, shot));
+      collected.complete.push_back(check_result(m_campaign, file, work, shot));
     } catch (const FileError& wrong) {
-      arrivals.damaged.emplace_back(shot, wrong.what());
+      collected.damaged.emplace_back(shot, wrong.what());
     }
   }
-  return arrivals;
+  return collected;
 }
 
 JobReport FolderSite::report(const Job& job) {
   return read_report(files_of(m_folder, job.token).report);
 }
 
-void FolderSite::drop(const ShotResult& result) {
+void FolderSite::remove_duplicate(const ShotResult& result) {
   std::error_code error;
   fs::remove(m_campaign / result.file, error);
 }
 
-void FolderSite::forget(const Job& job) {
+void FolderSite::remove_job_files(const Job& job) {
   std::error_code error;
   const JobFiles files = files_of(m_folder, job.token);
   for (const fs::path& file : {files.job, files.log, files.report, files.lock}) {

@@ -18,19 +18,20 @@ namespace moho::cluster {
 
 /// What the distributor has to know of a site.
 struct SiteOptions {
-  std::string name;        ///< letters, digits and . _ -
-  std::int64_t jobs = 2;   ///< most jobs in its system at once, waiting ones too
-  double rate = 0.0;       ///< first guess of shots a second; 0: unknown
-  std::int64_t least = 1;  ///< shots that hide the transfer of the next chunk
-  bool chunks = false;     ///< one job takes any number of shots: the site divides them itself
-  double check = 1.0;      ///< seconds between looks at its results, and more with many jobs
-  double settle = 10.0;    ///< seconds that files may come after the end of their job
-  double seconds = 0.0;    ///< longest time limit of a job; 0: none
+  std::string name;            ///< letters, digits and . _ -
+  std::int64_t max_jobs = 2;   ///< most jobs in its system at once, waiting ones too
+  double rate = 0.0;           ///< first guess of shots a second; 0: unknown
+  std::int64_t min_chunk = 1;  ///< shots that hide the transfer of the next chunk
+  bool one_job_per_chunk =
+      false;  ///< one job takes any number of shots: the site divides them itself
+  double collect_interval = 1.0;  ///< seconds between looks at its results, and more with many jobs
+  double file_delay = 10.0;       ///< seconds that files may come after the end of their job
+  double time_limit = 0.0;        ///< longest time limit of a job; 0: none
 };
 
 /// Results that are there, and files that are none.
-struct Arrivals {
-  std::vector<ShotResult> whole;                              ///< whole and of this work
+struct CollectedResults {
+  std::vector<ShotResult> complete;                           ///< whole and of this work
   std::vector<std::pair<std::int64_t, std::string>> damaged;  ///< shots, and what is wrong
 };
 
@@ -48,7 +49,7 @@ class Site {
   const SiteOptions& options() const { return m_options; }
   /// Takes another first guess of its rate, such as that of the evaluation before. \param rate
   /// shots a second
-  void guess_rate(double rate) { m_options.rate = rate; }
+  void set_initial_rate(double rate) { m_options.rate = rate; }
   /// Its job system.
   virtual JobSystem& system() = 0;
   /// Asks the site whether it can be used. \return a line about it \throws InputError
@@ -57,14 +58,14 @@ class Site {
   /// no harm.
   virtual void prepare(const Work& work, const Batch& batch) = 0;
   /// Which of these shots' results of a job are there.
-  virtual Arrivals arrived(const Work& work, const Job& job,
-                           const std::vector<std::int64_t>& shots) = 0;
+  virtual CollectedResults collect(const Work& work, const Job& job,
+                                   const std::vector<std::int64_t>& shots) = 0;
   /// What the job's worker says.
   virtual JobReport report(const Job& job) = 0;
   /// Removes a result that is there twice.
-  virtual void drop(const ShotResult& result) = 0;
+  virtual void remove_duplicate(const ShotResult& result) = 0;
   /// Takes the files of a job away that nobody needs any more.
-  virtual void forget(const Job& job) = 0;
+  virtual void remove_job_files(const Job& job) = 0;
 
  protected:
   SiteOptions m_options;  ///< a site may learn more when it is probed
@@ -83,11 +84,11 @@ class FolderSite : public Site {
   JobSystem& system() override { return *m_system; }
   std::string probe(const Work& work) override;
   void prepare(const Work& work, const Batch& batch) override;
-  Arrivals arrived(const Work& work, const Job& job,
-                   const std::vector<std::int64_t>& shots) override;
+  CollectedResults collect(const Work& work, const Job& job,
+                           const std::vector<std::int64_t>& shots) override;
   JobReport report(const Job& job) override;
-  void drop(const ShotResult& result) override;
-  void forget(const Job& job) override;
+  void remove_duplicate(const ShotResult& result) override;
+  void remove_job_files(const Job& job) override;
 
  private:
   std::filesystem::path m_campaign, m_folder;

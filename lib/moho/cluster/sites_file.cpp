@@ -20,17 +20,17 @@ std::string_view trimmed(std::string_view text) {
 }
 
 // The settings of a section, each read once.
-class Reader {
+class SettingsReader {
  public:
-  explicit Reader(const SiteSection& section) : m_section(section) {}
+  explicit SettingsReader(const SiteSection& section) : m_section(section) {}
 
-  std::string text(const std::string& name, const std::string& otherwise = "") {
+  std::string text(const std::string& name, const std::string& default_value = "") {
     const auto all = texts(name);
     if (all.size() > 1) {
       throw InputError(concat("site ", m_section.name, ": ", name,
                               " is there twice (allowed: once): leave one out"));
     }
-    return all.empty() ? otherwise : all[0];
+    return all.empty() ? default_value : all[0];
   }
   std::vector<std::string> texts(const std::string& name) {
     m_known.insert(name);
@@ -40,9 +40,9 @@ class Reader {
     }
     return found;
   }
-  double number(const std::string& name, double otherwise, double lowest) {
+  double number(const std::string& name, double default_value, double lowest) {
     const std::string value = text(name);
-    if (value.empty()) return otherwise;
+    if (value.empty()) return default_value;
     double result = 0.0;
     if (!read_number(value, result) || !(result >= lowest)) {
       throw InputError(concat("site ", m_section.name, ": ", name, " is '", value,
@@ -50,9 +50,9 @@ class Reader {
     }
     return result;
   }
-  std::int64_t count(const std::string& name, std::int64_t otherwise) {
+  std::int64_t count(const std::string& name, std::int64_t default_value) {
     const std::string value = text(name);
-    if (value.empty()) return otherwise;
+    if (value.empty()) return default_value;
     std::int64_t result = 0;
     if (!read_number(value, result) || result < 1) {
       throw InputError(concat("site ", m_section.name, ": ", name, " is '", value,
@@ -82,7 +82,7 @@ class Reader {
 std::vector<SiteSection> parse_sites(const std::string& text, const std::string& name) {
   std::vector<SiteSection> sections;
   int number = 0;
-  for (const std::string_view whole : lines_of(text)) {
+  for (const std::string_view whole : split_lines(text)) {
     ++number;
     const std::string_view line = trimmed(whole.substr(0, whole.find('#')));
     if (line.empty()) continue;
@@ -121,19 +121,19 @@ std::vector<std::unique_ptr<Site>> make_sites(const std::vector<SiteSection>& se
                                               const fs::path& campaign, const fs::path& programs) {
   std::vector<std::unique_ptr<Site>> sites;
   for (const SiteSection& section : sections) {
-    Reader read(section);
+    SettingsReader read(section);
     SiteOptions site;
     site.name = section.name;
     site.rate = read.number("rate", 0.0, 0.0);
-    site.least = read.count("least", 1);
+    site.min_chunk = read.count("least", 1);
     const std::string host = read.text("host"), kind = read.text("kind", "local");
-    const std::string there = read.text("programs", fs::absolute(programs).string());
+    const std::string programs_at_site = read.text("programs", fs::absolute(programs).string());
     const fs::path folder = fs::absolute(campaign) / section.name;
-    const std::vector<std::string> worker{(fs::path(there) / "shot_worker").string(),
+    const std::vector<std::string> worker{(fs::path(programs_at_site) / "shot_worker").string(),
                                           "--folder",
                                           folder.string(),
                                           "--programs",
-                                          there,
+                                          programs_at_site,
                                           "--job"};
     if (kind != "local" && kind != "slurm") {
       throw InputError(
@@ -147,12 +147,12 @@ std::vector<std::unique_ptr<Site>> make_sites(const std::vector<SiteSection>& se
       slurm.partition = read.text("partition");
       slurm.account = read.text("account");
       slurm.qos = read.text("qos");
-      slurm.seconds = site.seconds = read.number("time", 0.0, 1.0);
+      slurm.time_limit = site.time_limit = read.number("time", 0.0, 1.0);
       slurm.memory = read.number("memory", 0.0, 1.0);
-      slurm.array = read.count("array", 50);
-      slurm.more = read.texts("option");
+      slurm.max_array = read.count("array", 50);
+      slurm.sbatch_options = read.texts("option");
       slurm.command_timeout = read.number("command_timeout", 60.0, 1.0);
-      for (const std::string& word : slurm.more) {
+      for (const std::string& word : slurm.sbatch_options) {
         if (word.size() < 2 || word[0] != '-') {
           throw InputError(concat("site ", section.name, ": option is '", word,
                                   "' (allowed: an option of sbatch in one word, "
@@ -160,17 +160,17 @@ std::vector<std::unique_ptr<Site>> make_sites(const std::vector<SiteSection>& se
         }
       }
     }
-    site.jobs = read.count("jobs", kind == "local" ? 2 * slots : 100);
+    site.max_jobs = read.count("jobs", kind == "local" ? 2 * slots : 100);
     if (!host.empty()) {
       RelayOptions relay;
       relay.host = host;
       relay.folder = read.text("folder");
-      relay.programs = there;
+      relay.programs = programs_at_site;
       for (const std::string& word : read.texts("ssh_option")) relay.ssh.push_back(word);
       relay.rsync = read.text("rsync", "rsync");
       for (const auto& [key, value] : section.settings) {
         const std::set<std::string> own{"host", "folder", "ssh_option", "rsync", "rate", "least"};
-        if (own.count(key) == 0) relay.system.emplace_back(key, value);
+        if (own.count(key) == 0) relay.system_settings.emplace_back(key, value);
       }
       read.finish();
       sites.push_back(std::make_unique<RelaySite>(site, campaign, relay));
@@ -179,8 +179,8 @@ std::vector<std::unique_ptr<Site>> make_sites(const std::vector<SiteSection>& se
     read.finish();
     std::unique_ptr<JobSystem> system;
     if (kind == "local") {
-      site.check = 0.02;
-      site.settle = 0.0;
+      site.collect_interval = 0.02;
+      site.file_delay = 0.0;
       system = std::make_unique<LocalJobs>(folder, worker, static_cast<int>(slots));
     } else {
       system = std::make_unique<SlurmJobs>(slurm);

@@ -28,8 +28,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 // The number behind a name in the output of scontrol show config.
-double setting(const std::string& text, const std::string& name, double otherwise) {
-  for (const std::string_view line : lines_of(text)) {
+double setting(const std::string& text, const std::string& name, double default_value) {
+  for (const std::string_view line : split_lines(text)) {
     if (line.substr(0, name.size()) != name) continue;
     const std::size_t equal = line.find('=');
     if (equal == std::string_view::npos) continue;
@@ -42,7 +42,7 @@ double setting(const std::string& text, const std::string& name, double otherwis
       return value;
     }
   }
-  return otherwise;
+  return default_value;
 }
 
 // The job or array that an id is of.
@@ -65,7 +65,7 @@ constexpr const char* script_text = "#!/bin/sh\nexec \"$@\"\n";
 
 }  // namespace
 
-JobState slurm_state(std::string_view word) {
+JobState parse_slurm_state(std::string_view word) {
   const std::string_view name = word.substr(0, word.find_first_of(" +"));
   const std::pair<const char*, JobState> states[] = {
       {"PENDING", JobState::queued},          {"REQUEUED", JobState::queued},
@@ -87,7 +87,7 @@ JobState slurm_state(std::string_view word) {
   return JobState::unknown;
 }
 
-std::vector<std::int64_t> slurm_indices(std::string_view text, std::int64_t most) {
+std::vector<std::int64_t> parse_slurm_indices(std::string_view text, std::int64_t max_count) {
   std::vector<std::int64_t> indices;
   if (!text.empty() && text.front() == '[') text.remove_prefix(1);
   text = text.substr(0, text.find_first_of("]%"));
@@ -100,7 +100,7 @@ std::vector<std::int64_t> slurm_indices(std::string_view text, std::int64_t most
       std::string_view rest = std::string_view(part).substr(dash + 1);
       if (!read_number(rest.substr(0, rest.find(':')), last)) continue;
     }
-    for (; first <= last && static_cast<std::int64_t>(indices.size()) < most; ++first) {
+    for (; first <= last && static_cast<std::int64_t>(indices.size()) < max_count; ++first) {
       indices.push_back(first);
     }
   }
@@ -108,14 +108,14 @@ std::vector<std::int64_t> slurm_indices(std::string_view text, std::int64_t most
 }
 
 SlurmJobs::SlurmJobs(SlurmOptions options) : m_options(std::move(options)) {
-  if (m_options.array < 1) {
-    throw InputError(
-        concat("array is ", m_options.array, " (allowed: 1 and more): give the jobs of an array"));
+  if (m_options.max_array < 1) {
+    throw InputError(concat("array is ", m_options.max_array,
+                            " (allowed: 1 and more): give the jobs of an array"));
   }
   if (!m_options.run) m_options.run = run_command;
 }
 
-CommandResult SlurmJobs::ask(std::vector<std::string> words) {
+CommandResult SlurmJobs::execute(std::vector<std::string> words) {
   const std::string name = words[0];
   CommandResult result =
       m_options.run({std::move(words), "", m_options.command_timeout, std::size_t{64} << 20});
@@ -138,12 +138,12 @@ std::vector<std::string> SlurmJobs::sbatch(const Job& limits, const std::string&
   add("--partition=", m_options.partition);
   add("--account=", m_options.account);
   add("--qos=", m_options.qos);
-  const double seconds = limits.seconds > 0.0 ? limits.seconds : m_options.seconds;
+  const double seconds = limits.time_limit > 0.0 ? limits.time_limit : m_options.time_limit;
   if (seconds > 0.0) add("--time=", limit_text(seconds));
   const double memory = limits.memory > 0.0 ? limits.memory : m_options.memory;
   if (memory > 0.0) add("--mem=", concat(std::ceil(memory / 1048576.0), "M"));
-  add("--exclude=", joined({limits.avoid.begin(), limits.avoid.end()}));
-  words.insert(words.end(), m_options.more.begin(), m_options.more.end());
+  add("--exclude=", joined({limits.excluded_nodes.begin(), limits.excluded_nodes.end()}));
+  words.insert(words.end(), m_options.sbatch_options.begin(), m_options.sbatch_options.end());
   return words;
 }
 
@@ -152,42 +152,42 @@ std::string SlurmJobs::probe() {
     const std::string name = words[0];
     CommandResult result;
     try {
-      result = ask(std::move(words));
+      result = execute(std::move(words));
     } catch (const NoAnswer& error) {
       throw InputError(concat("Slurm does not answer (", error.what(),
                               "): try squeue by hand, or leave the site out"));
     } catch (const FileError& error) {
       throw InputError(concat("Slurm: ", error.what()));
     }
-    if (!result.good()) {
-      throw InputError(concat("Slurm: ", name, " says: ", result.words()));
+    if (!result.succeeded()) {
+      throw InputError(concat("Slurm: ", name, " says: ", result.message()));
     }
     return result.out;
   };
   const std::string config = must({"scontrol", "show", "config"});
   m_message_timeout = setting(config, "MessageTimeout", 10.0);
   m_min_job_age = setting(config, "MinJobAge", 300.0);
-  m_max_array = static_cast<std::int64_t>(setting(config, "MaxArraySize", 1001.0));
-  if (m_max_array < 1) {
-    throw InputError(concat("Slurm: its MaxArraySize is ", m_max_array,
+  m_max_array_size = static_cast<std::int64_t>(setting(config, "MaxArraySize", 1001.0));
+  if (m_max_array_size < 1) {
+    throw InputError(concat("Slurm: its MaxArraySize is ", m_max_array_size,
                             " (needed: 1 and more): jobs are submitted as arrays, ask for them"));
   }
-  m_accounting = ask({"sacct", "-n", "-X", "-P", "-o", "JobID", "-S", "now-1hour"}).good();
+  m_accounting = execute({"sacct", "-n", "-X", "-P", "-o", "JobID", "-S", "now-1hour"}).succeeded();
   make_private_folders(m_options.folder);
   const fs::path script = m_options.folder / "job.sh";
   write_private_text(script, script_text);
   std::vector<std::string> words = sbatch({}, "moho-test");
   words.insert(words.end(), {"--test-only", script.string(), "true"});
   must(words);
-  return concat("Slurm, arrays of up to ", most_jobs(), ", ", m_accounting ? "with" : "without",
+  return concat("Slurm, arrays of up to ", max_jobs(), ", ", m_accounting ? "with" : "without",
                 " accounting");
 }
 
-std::int64_t SlurmJobs::most_jobs() const {
-  return std::max<std::int64_t>(1, std::min(m_options.array, m_max_array - 1));
+std::int64_t SlurmJobs::max_jobs() const {
+  return std::max<std::int64_t>(1, std::min(m_options.max_array, m_max_array_size - 1));
 }
 
-std::pair<double, double> SlurmJobs::pauses() const {
+std::pair<double, double> SlurmJobs::query_intervals() const {
   const double longest = std::max(1.0, std::min(60.0, m_min_job_age / 3.0));
   return {std::min(5.0, longest), longest};
 }
@@ -206,22 +206,22 @@ std::vector<std::string> SlurmJobs::submit(const Batch& batch) {
   words.push_back(batch.token);  // the worker adds the index of the array
   CommandResult result;
   try {
-    result = ask(words);
+    result = execute(words);
   } catch (const FileError& wrong) {
     throw NoAnswer(wrong.what());
   }
-  if (result.good()) {
+  if (result.succeeded()) {
     // "17", or "17;cluster"
     const std::string id = result.out.substr(0, result.out.find_first_of(";\n"));
     std::int64_t number = 0;
     if (!read_number(id, number)) {
-      throw NoAnswer(concat("sbatch said '", result.words(), "', which is no id of a job"));
+      throw NoAnswer(concat("sbatch said '", result.message(), "', which is no id of a job"));
     }
     std::vector<std::string> ids;
     for (std::size_t k = 0; k < batch.jobs.size(); ++k) ids.push_back(concat(id, '_', k));
     return ids;
   }
-  const std::string said = result.words();
+  const std::string said = result.message();
   for (const char* later :
        {"MaxSubmit", "submission limit", "Job violates accounting/QOS policy", "AssocMaxSubmit",
         "QOSMaxSubmit", "Resource temporarily unavailable", "job queue", "rate limit"}) {
@@ -238,7 +238,7 @@ std::vector<std::string> SlurmJobs::submit(const Batch& batch) {
 std::vector<std::string> SlurmJobs::find(const Batch& batch) {
   const auto ids_of = [&](const std::string& out) {
     std::vector<std::string> ids;
-    for (const std::string_view line : lines_of(out)) {
+    for (const std::string_view line : split_lines(out)) {
       const std::string base = base_of(std::string(line));
       std::int64_t number = 0;
       if (!read_number(base, number)) continue;
@@ -247,58 +247,60 @@ std::vector<std::string> SlurmJobs::find(const Batch& batch) {
     }
     return ids;
   };
-  CommandResult result = ask({"squeue", "-h", "-t", "all", "--name=" + batch.token, "-o", "%F"});
-  if (!result.good()) throw NoAnswer("squeue: " + result.words());
+  CommandResult result =
+      execute({"squeue", "-h", "-t", "all", "--name=" + batch.token, "-o", "%F"});
+  if (!result.succeeded()) throw NoAnswer("squeue: " + result.message());
   std::vector<std::string> ids = ids_of(result.out);
   if (ids.empty() && m_accounting) {
-    result = ask(
+    result = execute(
         {"sacct", "-n", "-X", "-P", "--name=" + batch.token, "-S", "now-30days", "-o", "JobID"});
-    if (result.good()) ids = ids_of(result.out);
+    if (result.succeeded()) ids = ids_of(result.out);
   }
   return ids;
 }
 
-std::vector<JobStatus> SlurmJobs::from_squeue(const std::vector<std::string>& bases) {
-  const CommandResult result = ask({"squeue", "-h", "-t", "all", "-j",
-                                    joined({bases.begin(), bases.end()}), "-o", "%F|%K|%T|%N|%r"});
-  if (!result.good()) {
+std::vector<JobStatus> SlurmJobs::query_squeue(const std::vector<std::string>& bases) {
+  const CommandResult result =
+      execute({"squeue", "-h", "-t", "all", "-j", joined({bases.begin(), bases.end()}), "-o",
+               "%F|%K|%T|%N|%r"});
+  if (!result.succeeded()) {
     // of jobs that are all forgotten it says so
     if (has(result.error, "Invalid job id")) return {};
-    throw NoAnswer("squeue: " + result.words());
+    throw NoAnswer("squeue: " + result.message());
   }
   std::vector<JobStatus> all;
-  for (const std::string_view line : lines_of(result.out)) {
+  for (const std::string_view line : split_lines(result.out)) {
     const auto fields = split(line, '|');
     if (fields.size() < 5) continue;
-    for (const std::int64_t index : slurm_indices(fields[1], std::int64_t{1} << 20)) {
+    for (const std::int64_t index : parse_slurm_indices(fields[1], std::int64_t{1} << 20)) {
       JobStatus status;
       status.id = concat(fields[0], '_', index);
-      status.state = slurm_state(fields[2]);
+      status.state = parse_slurm_state(fields[2]);
       status.node = fields[3];
-      status.words = fields[2];
+      status.message = fields[2];
       all.push_back(status);
     }
   }
   return all;
 }
 
-std::vector<JobStatus> SlurmJobs::from_sacct(const std::vector<std::string>& bases) {
+std::vector<JobStatus> SlurmJobs::query_sacct(const std::vector<std::string>& bases) {
   const CommandResult result =
-      ask({"sacct", "-n", "-X", "-P", "-S", "now-30days", "-j",
-           joined({bases.begin(), bases.end()}), "-o", "JobID,State,ExitCode,NodeList"});
-  if (!result.good()) throw NoAnswer("sacct: " + result.words());
+      execute({"sacct", "-n", "-X", "-P", "-S", "now-30days", "-j",
+               joined({bases.begin(), bases.end()}), "-o", "JobID,State,ExitCode,NodeList"});
+  if (!result.succeeded()) throw NoAnswer("sacct: " + result.message());
   std::vector<JobStatus> all;
-  for (const std::string_view line : lines_of(result.out)) {
+  for (const std::string_view line : split_lines(result.out)) {
     const auto fields = split(line, '|');
     if (fields.size() < 4) continue;
     const std::size_t dash = fields[0].find('_');
     if (dash == std::string::npos) continue;
     for (const std::int64_t index :
-         slurm_indices(std::string_view(fields[0]).substr(dash + 1), std::int64_t{1} << 20)) {
+         parse_slurm_indices(std::string_view(fields[0]).substr(dash + 1), std::int64_t{1} << 20)) {
       JobStatus status;
       status.id = concat(fields[0].substr(0, dash), '_', index);
-      status.state = slurm_state(fields[1]);
-      status.words = fields[1];
+      status.state = parse_slurm_state(fields[1]);
+      status.message = fields[1];
       status.node = fields[3] == "None assigned" ? "" : fields[3];
       const auto codes = split(fields[2], ':');
       read_number(codes[0], status.exit);
@@ -309,36 +311,36 @@ std::vector<JobStatus> SlurmJobs::from_sacct(const std::vector<std::string>& bas
   return all;
 }
 
-std::vector<JobStatus> SlurmJobs::look(const std::vector<std::string>& ids) {
-  std::set<std::string> wanted(ids.begin(), ids.end()), unique;
+std::vector<JobStatus> SlurmJobs::query(const std::vector<std::string>& ids) {
+  std::set<std::string> remaining(ids.begin(), ids.end()), unique;
   for (const std::string& id : ids) unique.insert(base_of(id));
   const std::vector<std::string> bases(unique.begin(), unique.end());
   std::vector<JobStatus> all;
   const auto take = [&](std::vector<JobStatus> some) {
     for (JobStatus& status : some) {
-      if (status.state != JobState::unknown && wanted.erase(status.id) == 1) {
+      if (status.state != JobState::unknown && remaining.erase(status.id) == 1) {
         all.push_back(std::move(status));
       }
     }
   };
   // One command for all jobs, as many as its words may hold.
-  constexpr std::size_t at_once = 1000;
-  for (std::size_t k = 0; k < bases.size(); k += at_once) {
+  constexpr std::size_t max_ids = 1000;
+  for (std::size_t k = 0; k < bases.size(); k += max_ids) {
     const std::vector<std::string> some(
         bases.begin() + static_cast<std::ptrdiff_t>(k),
-        bases.begin() + static_cast<std::ptrdiff_t>(std::min(bases.size(), k + at_once)));
-    take(from_squeue(some));
+        bases.begin() + static_cast<std::ptrdiff_t>(std::min(bases.size(), k + max_ids)));
+    take(query_squeue(some));
   }
-  if (!wanted.empty() && m_accounting) {
+  if (!remaining.empty() && m_accounting) {
     unique.clear();
-    for (const std::string& id : wanted) unique.insert(base_of(id));
+    for (const std::string& id : remaining) unique.insert(base_of(id));
     try {
-      take(from_sacct({unique.begin(), unique.end()}));
+      take(query_sacct({unique.begin(), unique.end()}));
     } catch (const NoAnswer&) {
       // squeue has answered: the others are unknown for now
     }
   }
-  for (const std::string& id : wanted) {
+  for (const std::string& id : remaining) {
     JobStatus status;
     status.id = id;
     all.push_back(status);
@@ -350,9 +352,10 @@ void SlurmJobs::cancel(const std::vector<std::string>& ids) {
   if (ids.empty()) return;
   std::vector<std::string> words{"scancel"};
   words.insert(words.end(), ids.begin(), ids.end());
-  const CommandResult result = ask(words);
-  if (!result.good() && !has(result.error, "Invalid job id") && !has(result.error, "completing")) {
-    throw NoAnswer("scancel: " + result.words());
+  const CommandResult result = execute(words);
+  if (!result.succeeded() && !has(result.error, "Invalid job id") &&
+      !has(result.error, "completing")) {
+    throw NoAnswer("scancel: " + result.message());
   }
 }
 

@@ -6,7 +6,7 @@
 
 namespace moho::cluster {
 
-std::string to_word(std::string_view text) {
+std::string encode_word(std::string_view text) {
   constexpr const char* digits = "0123456789abcdef";
   std::string word;
   for (const char c : text) {
@@ -22,7 +22,7 @@ std::string to_word(std::string_view text) {
   return word.empty() ? "%" : word;
 }
 
-std::optional<std::string> from_word(std::string_view word) {
+std::optional<std::string> decode_word(std::string_view word) {
   if (word == "%") return "";
   std::string text;
   for (std::size_t i = 0; i < word.size(); ++i) {
@@ -41,7 +41,7 @@ std::optional<std::string> from_word(std::string_view word) {
   return text;
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> split_words(std::string_view line) {
   std::vector<std::string_view> words;
   while (!line.empty()) {
     const std::size_t blank = line.find(' ');
@@ -51,26 +51,26 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-std::string line_of(const std::vector<std::string>& texts) {
+std::string join_words(const std::vector<std::string>& texts) {
   std::string line;
   for (const std::string& text : texts) {
     if (!line.empty()) line += ' ';
-    line += to_word(text);
+    line += encode_word(text);
   }
   return line;
 }
 
-std::optional<std::vector<std::string>> texts_of(std::string_view line) {
+std::optional<std::vector<std::string>> parse_line(std::string_view line) {
   std::vector<std::string> texts;
-  for (const std::string_view word : words_of(line)) {
-    auto text = from_word(word);
+  for (const std::string_view word : split_words(line)) {
+    auto text = decode_word(word);
     if (!text) return std::nullopt;
     texts.push_back(std::move(*text));
   }
   return texts;
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
+std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -80,11 +80,11 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-std::string sealed(const std::string& line) {
+std::string add_checksum(const std::string& line) {
   return line + " *" + io::checksum_text(io::checksum(line)) + '\n';
 }
 
-std::optional<std::string_view> unsealed(std::string_view line) {
+std::optional<std::string_view> remove_checksum(std::string_view line) {
   const std::size_t star = line.rfind(" *");
   if (star == std::string_view::npos) return std::nullopt;
   const std::string_view content = line.substr(0, star);
@@ -92,7 +92,7 @@ std::optional<std::string_view> unsealed(std::string_view line) {
   return content;
 }
 
-std::string number_text(double value) {
+std::string format_number(double value) {
   char digits[64];
   const auto result = std::to_chars(digits, digits + sizeof(digits), value);
   return {digits, result.ptr};

@@ -17,23 +17,23 @@ namespace moho::cluster {
 
 /// Blanks, ends of lines, control characters and % as %20 and so on: a word of a line. A lone % is
 /// the empty text.
-std::string to_word(std::string_view text);
-/// What to_word() made a word of, or nothing.
-std::optional<std::string> from_word(std::string_view word);
+std::string encode_word(std::string_view text);
+/// What encode_word() made a word of, or nothing.
+std::optional<std::string> decode_word(std::string_view word);
 /// The parts of a line between single blanks.
-std::vector<std::string_view> words_of(std::string_view line);
+std::vector<std::string_view> split_words(std::string_view line);
 /// Texts as the words of a line.
-std::string line_of(const std::vector<std::string>& texts);
-/// The texts that line_of() made a line of, or nothing.
-std::optional<std::vector<std::string>> texts_of(std::string_view line);
+std::string join_words(const std::vector<std::string>& texts);
+/// The texts that join_words() made a line of, or nothing.
+std::optional<std::vector<std::string>> parse_line(std::string_view line);
 /// Lines of a text; the last one may lack its end.
-std::vector<std::string_view> lines_of(std::string_view text);
+std::vector<std::string_view> split_lines(std::string_view text);
 /// A line with its checksum and its end.
-std::string sealed(const std::string& line);
+std::string add_checksum(const std::string& line);
 /// The line without its checksum, or nothing for a damaged one.
-std::optional<std::string_view> unsealed(std::string_view line);
+std::optional<std::string_view> remove_checksum(std::string_view line);
 /// A number in the fewest digits that give the same double when read.
-std::string number_text(double value);
+std::string format_number(double value);
 
 /// Reads a word that is a number and nothing else. \returns whether it was one
 template <class Number>

@@ -35,7 +35,7 @@ class ReportFile {
   ~ReportFile() { ::close(m_descriptor); }
   void line(const std::vector<std::string>& words) const {
     // after a line that a kill has cut, the next one begins on its own
-    const std::string text = '\n' + sealed(line_of(words));
+    const std::string text = '\n' + add_checksum(join_words(words));
     if (::write(m_descriptor, text.data(), text.size()) < 0) fail();
   }
 
@@ -71,8 +71,8 @@ std::uint64_t size_of(const fs::path& path) {
 
 }  // namespace
 
-std::vector<std::string> words_for(const Work& work, std::int64_t shot, const fs::path& out,
-                                   const fs::path& programs) {
+std::vector<std::string> expand_command(const Work& work, std::int64_t shot, const fs::path& out,
+                                        const fs::path& programs) {
   std::vector<std::string> words;
   for (const std::string& word : work.command) {
     std::string result;
@@ -131,11 +131,11 @@ int run_job(const std::string& token, const WorkerOptions& options) {
   ShotProgram program = options.program;
   if (!program) {
     program = [&](const Task& task, const fs::path& out) {
-      Start start;
-      start.words = words_for(work, task.shot, out, programs);
+      StartOptions start;
+      start.words = expand_command(work, task.shot, out, programs);
       start.folder = out;
       start.log = files.log;
-      start.tied = true;
+      start.end_with_parent = true;
       // the second says whose child it is: what mpirun told a worker is not meant for its programs
       start.environment = {{"MOHO_SHOT", std::to_string(task.shot)},
                            {"MOHO_WORKER", std::to_string(::getpid())}};
@@ -148,34 +148,35 @@ int run_job(const std::string& token, const WorkerOptions& options) {
       try {
         process = start_process(start);
       } catch (const FileError& error) {
-        return ShotEnd{127, 0, error.what()};
+        return ShotOutcome{127, 0, error.what()};
       }
-      const Ended ended = look_at_process(process, true);
-      ShotEnd end{ended.exit, ended.signal, ""};
-      if (end.exit != 0) end.words = last_lines(files.log, before);
+      const ProcessStatus ended = poll_process(process, true);
+      ShotOutcome end{ended.exit, ended.signal, ""};
+      if (end.exit != 0) end.message = last_lines(files.log, before);
       return end;
     };
   }
   std::int64_t position = 0;
-  const auto next = options.next ? options.next : [&] { return position++; };
+  const auto next_position =
+      options.next_position ? options.next_position : [&] { return position++; };
 
   const double begin = seconds_now();
   double longest = 0.0;
   int status = worker_done;
   for (;;) {
-    const std::int64_t at = next();
+    const std::int64_t at = next_position();
     if (at < 0 || at >= static_cast<std::int64_t>(job.tasks.size())) break;
     const Task& task = job.tasks[static_cast<std::size_t>(at)];
     const std::string file = result_name(task.shot, token);
     std::error_code error;
     if (fs::exists(options.folder / file, error)) continue;  // the system ran the job again
-    std::string why;
-    if (options.stop && options.stop()) why = "it was told to stop";
-    if (job.seconds > 0.0 && seconds_now() - begin + 1.2 * longest > job.seconds) {
-      why = "the next shot would not end in time";
+    std::string reason;
+    if (options.stop && options.stop()) reason = "it was told to stop";
+    if (job.time_limit > 0.0 && seconds_now() - begin + 1.2 * longest > job.time_limit) {
+      reason = "the next shot would not end in time";
     }
-    if (!why.empty()) {
-      report.line({"stopped", why});
+    if (!reason.empty()) {
+      report.line({"stopped", reason});
       status = status == worker_done ? worker_stopped : status;
       break;
     }
@@ -190,12 +191,12 @@ int run_job(const std::string& token, const WorkerOptions& options) {
     try {
       fs::remove_all(out, error);
       make_private_folders(out);
-      const ShotEnd end = program(task, out);
+      const ShotOutcome end = program(task, out);
       if (end.exit == 0 && end.signal == 0) {
         pack_result(options.folder, file, work, task.shot, out);
-        report.line({"done", std::to_string(task.shot), number_text(seconds_now() - start)});
+        report.line({"done", std::to_string(task.shot), format_number(seconds_now() - start)});
       } else {
-        failed("failed", end.exit, end.signal, end.words);
+        failed("failed", end.exit, end.signal, end.message);
       }
     } catch (const InputError& wrong) {
       failed("failed", 2, 0, wrong.what());

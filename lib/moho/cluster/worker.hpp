@@ -15,14 +15,14 @@
 namespace moho::cluster {
 
 /// How the computation of a shot ended.
-struct ShotEnd {
-  int exit = 0;       ///< 0: its files are whole; 2: the input is not usable
-  int signal = 0;     ///< that ended the program
-  std::string words;  ///< its last lines
+struct ShotOutcome {
+  int exit = 0;         ///< 0: its files are whole; 2: the input is not usable
+  int signal = 0;       ///< that ended the program
+  std::string message;  ///< its last lines
 };
 
 /// Computes a shot and leaves its files in a folder, which is empty.
-using ShotProgram = std::function<ShotEnd(const Task&, const std::filesystem::path& out)>;
+using ShotProgram = std::function<ShotOutcome(const Task&, const std::filesystem::path& out)>;
 
 /// How a worker works.
 struct WorkerOptions {
@@ -31,7 +31,7 @@ struct WorkerOptions {
   ShotProgram program;             ///< empty: the command of the work
   /// The position of the next shot among those of the job, from 0; empty: one after the other.
   /// Ranks of one job share a counter.
-  std::function<std::int64_t()> next;
+  std::function<std::int64_t()> next_position;
   int rank = 0;     ///< of several that share a job
   int devices = 0;  ///< of this machine that ranks share, by CUDA_VISIBLE_DEVICES; 0: leave it
   std::function<bool()> stop;  ///< is it time to take no more shots?
@@ -46,9 +46,9 @@ enum WorkerExit : int {
 };
 
 /// The words of a command for a shot. \throws InputError for an input without a path
-std::vector<std::string> words_for(const Work& work, std::int64_t shot,
-                                   const std::filesystem::path& out,
-                                   const std::filesystem::path& programs);
+std::vector<std::string> expand_command(const Work& work, std::int64_t shot,
+                                        const std::filesystem::path& out,
+                                        const std::filesystem::path& programs);
 
 /// \brief Does a job: reads its file, computes its shots, writes results and the report.
 /// \return one of WorkerExit \throws FileError if the job cannot be read or nothing be written

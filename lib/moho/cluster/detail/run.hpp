@@ -5,8 +5,8 @@
 /// \brief A distributor's run: its state, and what it does at every turn.
 
 #include <moho/cluster/distributor.hpp>
-#include <moho/cluster/ledger.hpp>
 #include <moho/cluster/policy.hpp>
+#include <moho/cluster/submission_log.hpp>
 
 #include <condition_variable>
 #include <cstdint>
@@ -25,14 +25,14 @@
 namespace moho::cluster::detail {
 
 /// Hands results to a function in a thread of its own, in their order, or at once.
-class Stacker {
+class ResultDispatcher {
  public:
   /// \param function may be empty
   /// \param apart in a thread of its own
-  Stacker(OnResult function, bool apart);
-  Stacker(const Stacker&) = delete;
-  Stacker& operator=(const Stacker&) = delete;
-  ~Stacker();
+  ResultDispatcher(OnResult function, bool threaded);
+  ResultDispatcher(const ResultDispatcher&) = delete;
+  ResultDispatcher& operator=(const ResultDispatcher&) = delete;
+  ~ResultDispatcher();
   /// Takes a result. Throws what the function threw before.
   void add(std::int64_t shot, const std::filesystem::path& path);
   /// Waits until all are handed on. Throws what the function threw.
@@ -46,7 +46,7 @@ class Stacker {
   std::condition_variable m_changed;
   std::deque<std::pair<std::int64_t, std::filesystem::path>> m_waiting;
   std::exception_ptr m_failure;
-  bool m_busy = false, m_ends = false;
+  bool m_busy = false, m_stopping = false;
   std::thread m_thread;
 };
 
@@ -60,106 +60,107 @@ class Run {
   Report run();
 
  private:
-  enum class Stage { waiting, handed, done, given_up };
+  enum class Stage { waiting, submitted, done, given_up };
 
   // A shot.
   struct Shot {
     Task task;
     Stage stage = Stage::waiting;
     int attempts = 0, lost = 0;
-    double stretch = 1.0;  // of its time limit
-    double memory = 0.0;   // bytes; 0: as all
+    double time_factor = 1.0;  // of its time limit
+    double memory = 0.0;       // bytes; 0: as all
     std::set<std::string> nodes;
-    std::string why;
-    std::string holder;     // token of the job that has it
+    std::string reason;
+    std::string job_token;  // token of the job that has it
     std::size_t queue = 0;  // 0: that of all sites; k + 1: that of site k
   };
 
   // A job that was submitted.
-  struct Live {
+  struct LiveJob {
     Job job;
     std::vector<std::size_t> shots;
     std::string id;
-    double since = 0.0;
+    double submitted_at = 0.0;
     JobStatus status;
     double unknown_since = -1.0, ended_at = -1.0;
-    bool given_back = false;  // its shots were handed out again, and its results still count
+    bool requeued = false;  // its shots were handed out again, and its results still count
     bool cancelled = false;
-    bool late = false;               // it is done with, and a result that comes late counts
-    std::size_t own = 0;             // results of it that count
+    bool accepts_late = false;       // it is done with, and a result that comes late counts
+    std::size_t result_count = 0;    // results of it that count
     std::set<std::int64_t> damaged;  // results that were told of
   };
 
   // A submission of which it is not known whether it was accepted.
-  struct Unsure {
+  struct UnconfirmedBatch {
     Batch batch;
-    double find_at = 0.0, since = 0.0;
-    int tries = 0;
+    double next_find = 0.0, submitted_at = 0.0;
+    int attempts = 0;
   };
 
   struct SiteState {
     Site* site = nullptr;
-    std::list<Live> live;
-    std::list<Unsure> unsure;
-    double next_look = 0.0, pause = 0.0, next_check = 0.0;
+    std::list<LiveJob> live;
+    std::list<UnconfirmedBatch> unconfirmed;
+    double next_query = 0.0, query_interval = 0.0, next_collection = 0.0;
     double silent_since = -1.0;
-    double not_before = 0.0;  // a pause
-    int pauses = 0;
-    int never = 0;                 // submissions that were not accepted
-    std::string left_out;          // why; empty: it is used
-    bool trial = false;            // after a pause: one job alone
-    std::set<std::int64_t> quick;  // shots that failed within seconds, in a row
+    double paused_until = 0.0;  // a pause
+    int pause_count = 0;
+    int unconfirmed_count = 0;              // submissions that were not accepted
+    std::string exclusion;                  // why; empty: it is used
+    bool trial = false;                     // after a pause: one job alone
+    std::set<std::int64_t> quick_failures;  // shots that failed within seconds, in a row
     NodeRecord nodes;
-    bool avoid = true;
-    double rate = 0.0, window = -1.0;
-    std::int64_t in_window = 0;
-    double first = -1.0, last = -1.0;  // submission, result
+    bool exclude_nodes = true;
+    double rate = 0.0, window_begin = -1.0;
+    std::int64_t window_shots = 0;
+    double first_submission = -1.0, last_result = -1.0;  // submission, result
     SiteReport report;
-    std::int64_t active() const;
+    std::int64_t active_jobs() const;
   };
 
   // ledger and results of earlier runs
   void resume();
   void adopt(const BatchRecord& record);
   // turns
-  void serve(SiteState& state);
-  void find_unsure(SiteState& state);
-  void look(SiteState& state);
-  void collect(SiteState& state);
-  bool take(SiteState& state, Live& live, const std::vector<std::int64_t>& shots);
-  void settle(SiteState& state);
-  enum class End { not_yet, over, late };
-  End conclude(SiteState& state, Live& live);
-  void judge(SiteState& state, Live& live, std::size_t shot, const Verdict& verdict);
-  void count_rate(SiteState& state, std::int64_t shots);
-  void plan();
-  void plan_parts();
-  std::int64_t room_of(const SiteState& state) const;
-  std::int64_t hand_out(SiteState& state, std::int64_t shots);
-  std::vector<std::size_t> take_waiting(std::size_t site, std::int64_t most);
-  bool submit(SiteState& state, Batch& batch);
-  void void_batch(SiteState& state, const Batch& batch, const std::string& why);
+  void update_site(SiteState& state);
+  void confirm_batches(SiteState& state);
+  void query_jobs(SiteState& state);
+  void collect_results(SiteState& state);
+  bool accept_results(SiteState& state, LiveJob& live, const std::vector<std::int64_t>& shots);
+  void conclude_jobs(SiteState& state);
+  enum class Conclusion { pending, ended, late };
+  Conclusion conclude_job(SiteState& state, LiveJob& live);
+  void handle_failure(SiteState& state, LiveJob& live, std::size_t shot,
+                      const FailureAnalysis& analysis);
+  void update_rate(SiteState& state, std::int64_t shots);
+  void submit_waiting();
+  void divide_shots();
+  std::int64_t capacity_of(const SiteState& state) const;
+  std::int64_t submit_shots(SiteState& state, std::int64_t shots);
+  std::vector<std::size_t> pop_waiting(std::size_t site, std::int64_t max_count);
+  bool submit_batch(SiteState& state, Batch& batch);
+  void void_batch(SiteState& state, const Batch& batch, const std::string& reason);
   // consequences
-  void give_back(std::size_t shot, bool first);
+  void requeue(std::size_t shot, bool first);
   void give_up(std::size_t shot);
-  void silent(SiteState& state, const std::string& why);
-  void answered(SiteState& state);
-  void pause(SiteState& state, const std::string& why, bool for_good);
-  void say(const std::string& line) const;
-  void beat(bool always);
-  bool finished() const;
-  void cancel_all();
-  double next_turn() const;
+  void handle_no_answer(SiteState& state, const std::string& reason);
+  void handle_answer(SiteState& state);
+  void pause_site(SiteState& state, const std::string& reason, bool for_good);
+  void notify(const std::string& line) const;
+  void record_heartbeat(bool always);
+  bool is_finished() const;
+  void cancel_all_jobs();
+  double next_event_time() const;
   Report report();
   std::size_t index_of(std::int64_t shot) const { return m_index.at(shot); }
   // shots of a job without a result
-  std::vector<std::int64_t> missing_of(const Live& live) const;
-  void flush();
+  std::vector<std::int64_t> missing_shots(const LiveJob& live) const;
+  void flush_events();
 
   Campaign& m_campaign;
   const DistributeOptions& m_options;
   Clock& m_clock;
-  Stacker m_stacker;
+  ResultDispatcher m_dispatcher;
   std::vector<Shot> m_shots;
   std::map<std::int64_t, std::size_t> m_index;
   std::vector<std::deque<std::size_t>> m_waiting;
@@ -167,8 +168,8 @@ class Run {
   std::vector<Event> m_events;  // to go to the journal at the end of the turn
   std::string m_prefix;         // of tokens
   std::int64_t m_next_batch = 0;
-  std::int64_t m_done = 0, m_given_up = 0, m_handed = 0, m_left = 0;
-  double m_now = 0.0, m_begin = 0.0, m_last_beat = 0.0;
+  std::int64_t m_done = 0, m_given_up = 0, m_submitted = 0, m_waiting_count = 0;
+  double m_now = 0.0, m_begin = 0.0, m_last_heartbeat = 0.0;
   Report m_report;
 };
 

@@ -28,7 +28,7 @@ struct BatchRecord {
   std::string site;              ///< its name
   double time = 0.0;             ///< when it was submitted
   std::vector<std::string> ids;  ///< of its jobs; empty: it is not known whether it was accepted
-  std::set<std::string> over;    ///< tokens of jobs that have ended
+  std::set<std::string> ended;   ///< tokens of jobs that have ended
 };
 
 /// What happened to a shot.
@@ -37,24 +37,25 @@ struct ShotRecord {
   int lost = 0;                 ///< others
   bool given_up = false;        ///< the last run gave it up
   std::set<std::string> nodes;  ///< on which its program failed
-  std::string why;              ///< the last failure, in words
+  std::string reason;           ///< the last failure, in words
 };
 
 /// All events of a journal.
-struct Ledger {
-  std::map<std::string, BatchRecord> batches;    ///< by token
-  std::map<std::int64_t, ShotRecord> shots;      ///< that failed
-  std::map<std::string, std::string> paused;     ///< sites of the last run that were left out
-  std::vector<std::pair<double, double>> beats;  ///< times of the last run, and shots done by then
-  double begun = 0.0;                            ///< when the last run began
-  double left = -1.0;                            ///< shots at the last beat; -1: none yet
-  std::int64_t next_batch = 0;                   ///< number that no batch has had
+struct SubmissionLog {
+  std::map<std::string, BatchRecord> batches;         ///< by token
+  std::map<std::int64_t, ShotRecord> shots;           ///< that failed
+  std::map<std::string, std::string> excluded_sites;  ///< sites of the last run that were left out
+  std::vector<std::pair<double, double>>
+      heartbeats;               ///< times of the last run, and shots done by then
+  double begin_time = 0.0;      ///< when the last run began
+  double remaining = -1.0;      ///< shots at the last beat; -1: none yet
+  std::int64_t next_batch = 0;  ///< number that no batch has had
   std::map<std::string, std::map<std::string, int>> failures;  ///< by node, then cause
   std::vector<std::string> last_failures;                      ///< the last ten, in words
 };
 
 /// Reads events. Those that are not understood are left out.
-Ledger read_ledger(const std::vector<Event>& events);
+SubmissionLog read_submission_log(const std::vector<Event>& events);
 
 /// The event that a batch is going to be submitted.
 Event batch_event(const Batch& batch, const std::string& site, double time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <moho/cluster/ledger.hpp>
+#include <moho/cluster/submission_log.hpp>
 #include <moho/cluster/text.hpp>
 #include <moho/core/error.hpp>
 
@@ -51,9 +51,9 @@ Event batch_event(const Batch& batch, const std::string& site, double time) {
   Event event{"batch",
               batch.token,
               site,
-              number_text(time),
-              number_text(batch.jobs[0].seconds),
-              number_text(batch.jobs[0].memory)};
+              format_number(time),
+              format_number(batch.jobs[0].time_limit),
+              format_number(batch.jobs[0].memory)};
   for (const Job& job : batch.jobs) event.push_back(shots_text(job));
   return event;
 }
@@ -76,17 +76,17 @@ Event sent_event(const Batch& batch, const std::vector<std::string>& ids) {
   return event;
 }
 
-Ledger read_ledger(const std::vector<Event>& events) {
-  Ledger ledger;
+SubmissionLog read_submission_log(const std::vector<Event>& events) {
+  SubmissionLog log;
   for (const Event& event : events) {
     if (event.size() < 2) continue;
     const std::string& kind = event[0];
     std::int64_t shot = 0;
     if (kind == "start") {
-      read_number(event[1], ledger.begun);
-      ledger.paused.clear();
-      ledger.beats.clear();
-      ledger.left = -1.0;
+      read_number(event[1], log.begin_time);
+      log.excluded_sites.clear();
+      log.heartbeats.clear();
+      log.remaining = -1.0;
     } else if (kind == "batch" && event.size() > 6) {
       BatchRecord record;
       record.batch.token = event[1];
@@ -97,59 +97,59 @@ Ledger read_ledger(const std::vector<Event>& events) {
       for (std::size_t k = 6; good && k < event.size(); ++k) {
         Job job;
         job.token = concat(event[1], '.', k - 6);
-        job.seconds = seconds;
+        job.time_limit = seconds;
         job.memory = memory;
         good = read_shots(event[k], job.tasks);
         record.batch.jobs.push_back(job);
       }
       std::int64_t number = 0;
       read_number(std::string_view(event[1]).substr(event[1].rfind('.') + 1), number);
-      ledger.next_batch = std::max(ledger.next_batch, number + 1);
-      if (good) ledger.batches[event[1]] = record;
+      log.next_batch = std::max(log.next_batch, number + 1);
+      if (good) log.batches[event[1]] = record;
     } else if (kind == "sent" && event.size() > 2) {
-      const auto at = ledger.batches.find(event[1]);
-      if (at != ledger.batches.end()) at->second.ids = read_ids(event, at->second.batch);
+      const auto at = log.batches.find(event[1]);
+      if (at != log.batches.end()) at->second.ids = read_ids(event, at->second.batch);
     } else if (kind == "void") {
-      ledger.batches.erase(event[1]);
+      log.batches.erase(event[1]);
     } else if (kind == "over" && event.size() == 5) {
-      const auto at = ledger.batches.find(event[1].substr(0, event[1].rfind('.')));
-      if (at == ledger.batches.end()) continue;
-      at->second.over.insert(event[1]);
-      if (at->second.over.size() == at->second.batch.jobs.size()) ledger.batches.erase(at);
+      const auto at = log.batches.find(event[1].substr(0, event[1].rfind('.')));
+      if (at == log.batches.end()) continue;
+      at->second.ended.insert(event[1]);
+      if (at->second.ended.size() == at->second.batch.jobs.size()) log.batches.erase(at);
     } else if (kind == "fail" && event.size() == 5 && read_number(event[1], shot)) {
-      ShotRecord& record = ledger.shots[shot];
+      ShotRecord& record = log.shots[shot];
       int cause = 0;
       if (!read_number(event[2], cause) || cause < 0 ||
           cause > static_cast<int>(Cause::not_begun)) {
         continue;
       }
       const auto named = static_cast<Cause>(cause);
-      if (counts(named)) {
+      if (counts_as_attempt(named)) {
         ++record.attempts;
         if (!event[3].empty()) record.nodes.insert(event[3]);
       } else {
         ++record.lost;
       }
-      record.why = concat(to_string(named), event[4].empty() ? "" : ": ", event[4]);
-      ++ledger.failures[event[3]][to_string(named)];
-      ledger.last_failures.push_back(
-          concat("shot ", shot, event[3].empty() ? "" : " on ", event[3], ": ", record.why));
-      if (ledger.last_failures.size() > 10) {
-        ledger.last_failures.erase(ledger.last_failures.begin());
+      record.reason = concat(to_string(named), event[4].empty() ? "" : ": ", event[4]);
+      ++log.failures[event[3]][to_string(named)];
+      log.last_failures.push_back(
+          concat("shot ", shot, event[3].empty() ? "" : " on ", event[3], ": ", record.reason));
+      if (log.last_failures.size() > 10) {
+        log.last_failures.erase(log.last_failures.begin());
       }
     } else if (kind == "give" && event.size() == 3 && read_number(event[1], shot)) {
-      ledger.shots[shot].given_up = true;
+      log.shots[shot].given_up = true;
     } else if (kind == "pause" && event.size() == 3) {
-      ledger.paused[event[1]] = event[2];
+      log.excluded_sites[event[1]] = event[2];
     } else if (kind == "beat" && event.size() == 4) {
       double time = 0.0, done = 0.0;
       if (read_number(event[1], time) && read_number(event[2], done) &&
-          read_number(event[3], ledger.left)) {
-        ledger.beats.emplace_back(time, done);
+          read_number(event[3], log.remaining)) {
+        log.heartbeats.emplace_back(time, done);
       }
     }
   }
-  return ledger;
+  return log;
 }
 
 }  // namespace moho::cluster
