@@ -147,7 +147,7 @@ cluster::Work make_shot_work(const CommonOptions& options, const std::string& pr
   for (std::string word : options.words) {
     const std::string name = word.substr(2, word.find('=') - 2);
     if (left_out.count(name) > 0) continue;
-    // The path of an input in the word becomes what the place has it as.
+    // Replaces the path of an input in the word by {input:KEY}.
     const auto place = [&](const std::string& path, std::size_t at) {
       std::string key;
       for (const auto& [known, there] : work.inputs) {
@@ -181,8 +181,8 @@ cluster::Work make_shot_work(const CommonOptions& options, const std::string& pr
 
 namespace {
 
-// Of a shot: the part as the summary of its program has it, and the folder of its files. False: it
-// is not whole.
+// Passes the parts of a shot in the unpacked summary.json to `on_part`. Returns true if on_part
+// accepted the last one.
 bool deliver_parts(const cluster::ShotResult& result, const fs::path& unpacked,
                    const OnPart& on_part) {
   const io::InputFile file(unpacked / "summary.json");
@@ -225,7 +225,7 @@ cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cl
     try {
       cluster::read_journal(path);
     } catch (const FileError&) {
-      fs::remove(path, error);  // ended before its first line was whole
+      fs::remove(path, error);  // its process ended before the header was complete
     }
   }
   const auto sites =
@@ -289,11 +289,11 @@ void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
       compute_parts(texts, run, work, shots, session,
                     [&](std::int64_t shot, const Json& part, const fs::path& unpacked,
                         const std::vector<std::string>& names) {
-                      // The summary on the disk lists the files before the first one is moved:
+                      // List the files in the summary on disk before the first one is moved:
                       // --resume replaces only files that a summary lists.
                       if (!session.writing()) session.begin_output();
                       session.will_write(names);
-                      std::error_code error;  // take_in() finds files that are missing
+                      std::error_code error;  // take_in() detects missing files
                       for (const std::string& name : names) {
                         fs::rename(unpacked / name, session.folder() / name, error);
                       }
@@ -366,7 +366,7 @@ std::string status_text(const fs::path& path) {
   const auto done = static_cast<double>(journal.results.size());
   out << "done      " << counted(journal.results.size(), "shot");
   if (log.remaining >= 0.0 && !log.heartbeats.empty()) {
-    // shots that were done since the last beat are no longer left
+    // shots done since the last heartbeat
     const double left = std::max(0.0, log.remaining - (done - log.heartbeats.back().second));
     out << ", " << left << " left";
     const double seconds = log.heartbeats.back().first - log.begin_time;
@@ -454,9 +454,9 @@ ShotRange parse_range(const std::string& part) {
   return r;
 }
 
-// Smallest shot that both ranges contain: x = a.first (mod a.step), x = b.first (mod b.step).
+// Returns the smallest shot in both ranges: x = a.first (mod a.step), x = b.first (mod b.step).
 std::optional<std::int64_t> common_shot(const ShotRange& a, const ShotRange& b) {
-  __extension__ typedef __int128 Wide;  // products of two numbers of 63 bits
+  __extension__ typedef __int128 Wide;  // products of two 63-bit numbers
   const std::int64_t divisor = std::gcd(a.step, b.step);
   const std::int64_t distance = b.first - a.first;
   if (distance % divisor != 0) return std::nullopt;
@@ -486,7 +486,7 @@ void check_stop(const std::function<bool()>& stop) {
 void check_each_once(std::vector<ShotRange> ranges, const std::function<bool()>& stop) {
   std::sort(ranges.begin(), ranges.end(),
             [](const ShotRange& a, const ShotRange& b) { return a.first < b.first; });
-  std::vector<ShotRange> active;  // those that reach the first shot of the present range
+  std::vector<ShotRange> active;  // ranges that reach the first shot of the present range
   for (const ShotRange& range : ranges) {
     check_stop(stop);
     active.erase(std::remove_if(active.begin(), active.end(),

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What programs that compute shots at several places have in common: their options, and the
-/// run of a distributor until its end or a signal.
+/// \brief Common part of programs with --sites, which compute shots at several sites.
 
 #include "common/distribute_options.hpp"
 #include "common/program.hpp"
@@ -20,72 +19,83 @@
 
 namespace moho::examples {
 
-/// \brief What a place is to do for a shot: the program with the options of this run, --only-shot
-/// and its number. \param made_from the session's fingerprint \param without options that are left
-/// out
+/// \brief Returns the work of a shot: the same program and options, with --only-shot and --out.
+/// \param options options of this run
+/// \param program name of the program
+/// \param made_from fingerprint of the session
+/// \param without further options that are left out
 cluster::Work make_shot_work(const CommonOptions& options, const std::string& program,
                              const Json& made_from, const std::vector<std::string>& without = {});
 
-/// Gets a shot's part as its program's summary has it, and the folder and names of its files.
-/// Returns whether the part is whole.
+/// Receives a shot's entry in its program's summary, and the folder and names of its files. Returns
+/// true if the entry is complete.
 using OnPart =
     std::function<bool(std::int64_t shot, const Json& part, const std::filesystem::path& folder,
                        const std::vector<std::string>& names)>;
 
-/// A run of shots at places, and what the next one may know of it.
+/// State of computations at sites, kept from one evaluation to the next.
 struct SitesRun {
-  std::filesystem::path folder;         ///< of the journal
-  bool resume = false;                  ///< there may be a journal to go on with
-  bool print_sites = true;              ///< print what the places say of themselves
-  std::map<std::string, double> rates;  ///< of places, shots a second: from run to run
+  std::filesystem::path folder;         ///< folder of the journal
+  bool resume = false;                  ///< resume from an existing journal
+  bool print_sites = true;              ///< print the description of each site
+  std::map<std::string, double> rates;  ///< shots per second by site
 };
 
-/// \brief Computes shots at the places of --sites. \param session only prints \returns what became
-/// of them \throws InputError, MissingShots
+/// \brief Computes shots at the sites of --sites and passes their parts to `on_part`.
+/// \param texts sites file and options
+/// \param run folder of the journal; its rates are updated
+/// \param work command and inputs of a shot
+/// \param shots numbers of the shots
+/// \param session used for printing
+/// \param on_part receives the parts after the last shot
+/// \returns the report of the run \throws InputError, MissingShots
 cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cluster::Work& work,
                               const std::vector<std::int64_t>& shots, const Session& session,
                               const OnPart& on_part);
 
-/// Where a run with results in `folder` keeps what its places need: a name that is moho's own.
+/// Returns the folder of journal and jobs for results in `folder`; its name is reserved by moho.
 std::filesystem::path sites_folder(const std::filesystem::path& folder);
-/// Makes that folder, accessible by its owner alone. \throws InputError, FileError
+/// Creates that folder, accessible by its owner only. \throws InputError, FileError
 void make_sites_folder(const std::filesystem::path& folder);
 
-/// \brief Computes shots of a program at the places of --sites, and takes them over as --resume
-/// takes those of an earlier run.
+/// \brief Computes shots at the sites of --sites and moves their results into the output folder.
 ///
-/// Each is computed by the same program with the same options, --only-shot and its number. To be
-/// called when all results are claimed and resumable() was called.
-/// \param shots numbers of those that are not there
-/// \param taken called for each with what part_is_whole() was given there
+/// Each shot is computed by the same program and options with --only-shot. All results have to be
+/// claimed, and resumable() called, before this call.
+/// \param texts sites file and options
+/// \param options options of this run
+/// \param shots numbers of the shots without results
+/// \param session receives files and parts as with --resume
+/// \param on_shot called for each shot with the additional values of its part
 /// \throws InputError, MissingShots
 void compute_at_sites(const SitesOptions& texts, const CommonOptions& options,
                       const std::vector<std::int64_t>& shots, Session& session,
                       const std::function<void(std::int64_t shot, const Json& more)>& on_shot);
 
-/// Throws InputError for jobs of more shots than there are.
+/// Throws InputError if a job would have more shots than the survey.
 void check_shots_per_job(const SitesOptions& texts, std::size_t shots);
-/// Throws InputError if there are several processes, which --sites is not for.
+/// Throws InputError if several ranks run; --sites needs one process.
 void refuse_ranks(const Processes& processes);
 
-/// The folder of moho's programs: that of this one.
+/// Returns the folder of moho's programs, which is that of this program.
 std::filesystem::path programs_folder();
 
-/// \brief Makes and asks the sites of a file. \return them, and prints a line of each by `say`
-/// \throws InputError by the first that cannot be used; with too little room on the disk for
-/// `shots` results
+/// \brief Creates and probes the sites of a sites file.
+/// \param shots number of results that have to fit on the disk
+/// \param print_line receives the description of each site
+/// \throws InputError of the first unusable site, and if the disk is too small
 std::vector<std::unique_ptr<cluster::Site>> open_sites(
     const SitesOptions& texts, const std::filesystem::path& campaign, const cluster::Work& work,
     std::int64_t shots, const std::function<void(const std::string&)>& print_line);
 
-/// The lines that say what became of a run: by site, and what is missing.
+/// Returns lines for the user about a run: a table of sites, counts, notes.
 std::vector<std::string> report_lines(const cluster::Report& report);
 
-/// \brief A table of what a journal says: shots, sites, rates, time left, failures.
-/// \throws FileError for a file that is no journal
+/// \brief Returns a text about a journal: shots, sites, rate, remaining time, failures.
+/// \throws FileError for other files
 std::string status_text(const std::filesystem::path& journal);
 
-/// Largest number of shots that parse_shots() accepts.
+/// Largest number of shots accepted by parse_shots().
 inline constexpr std::int64_t max_listed_shots = 1000000;
 /// \brief Parses a list of shots: "1-24", "3,7,9-12", with a step "1-99:2".
 /// \param stop called between ranges; true ends the parse with Error

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The options of programs that compute shots at several places.
+/// \brief Options of programs that compute shots at several sites.
 
 #include "common/command_line.hpp"
 
@@ -15,30 +15,31 @@
 
 namespace moho::examples {
 
-/// How shots are distributed.
+/// Sites, and options of distribute().
 struct SitesOptions {
-  std::string sites;                   ///< file of places; empty: none was given
-  cluster::DistributeOptions options;  ///< how
-  double result_bytes = 0.0;           ///< that a result takes; 0: it is not known
+  std::string sites;                   ///< sites file; empty: shots are computed here
+  cluster::DistributeOptions options;  ///< options of distribute()
+  double result_bytes = 0.0;           ///< size of a shot's result in bytes; 0: unknown
 };
 
-/// --sites and what belongs to it, for --help.
+/// Returns --sites and its related options, for --help.
 std::vector<OptionText> distribute_options();
-/// What was given for them. \throws InputError
+/// Reads these options. \throws InputError
 void read_distribute_options(const Arguments& arguments, SitesOptions& texts);
 
-/// Which shots a run computes, where, and how many at once.
+/// Shots computed by a run, their sites, and how many run concurrently.
 struct ShotChoice {
-  SitesOptions distribute;                ///< shots at several places
-  int at_once = 0;                        ///< shots at once on one device; 0: auto
-  std::optional<std::int64_t> only_shot;  ///< number of the one to compute
+  SitesOptions distribute;                ///< sites
+  int at_once = 0;                        ///< shots computed concurrently on one device; 0:
+                                          ///< automatic
+  std::optional<std::int64_t> only_shot;  ///< number of the only shot to compute
 };
 
-/// --only-shot: what a program is asked for at a place.
+/// Returns the option --only-shot, used by workers.
 OptionText only_shot_option();
-/// --at-once: shots on one device.
+/// Returns the option --at-once.
 OptionText at_once_option();
-/// What was given for --only-shot, --at-once, --sites and what belongs to them. \throws InputError
+/// Reads --only-shot, --at-once, --sites and its related options. \throws InputError
 void read_shot_choice(const Arguments& arguments, ShotChoice& choice);
 
 }  // namespace moho::examples

@@ -138,7 +138,7 @@ Options read_options(const Arguments& arguments, const std::vector<std::string>&
     o.work.inputs.emplace_back(text.substr(0, equal), path.string());
   }
   cluster::check_work(o.work);
-  // Inputs that commands name are there, or this throws.
+  // Throws if the command names an unknown input.
   static_cast<void>(cluster::expand_command(o.work, 0, "out", "programs"));
   if (o.action == Action::compute) {
     if (!given("shots")) throw InputError("--shots is missing: name the shots, 1-24");

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What can be asked of distribute_shots.
+/// \brief Options of distribute_shots.
 
 #include "common/command_line.hpp"
 #include "common/distribute_options.hpp"
@@ -16,25 +16,25 @@
 
 namespace moho::examples::distribute_shots {
 
-/// What is to be done.
+/// Actions of the program.
 enum class Action { compute, status, cancel, probe, relay, run_relay };
 
-/// What was asked.
+/// Options of the program.
 struct Options {
   Action action = Action::compute;
-  SitesOptions distribute;           ///< places, and how
+  SitesOptions distribute;           ///< sites, and options of distribute()
   cluster::Work work;                ///< command and inputs
   std::vector<cluster::Task> tasks;  ///< shots
-  std::filesystem::path journal;     ///< its file
-  std::filesystem::path collect;     ///< folder that results are unpacked into; empty: none
-  std::filesystem::path relay;       ///< folder of a chunk
-  bool resume = false;               ///< go on with the journal
-  bool quiet = false;                ///< print nothing but errors
+  std::filesystem::path journal;     ///< journal file
+  std::filesystem::path collect;     ///< folder for unpacked results; empty: not unpacked
+  std::filesystem::path relay;       ///< folder of a chunk, for Action::run_relay
+  bool resume = false;               ///< resume from the journal
+  bool quiet = false;                ///< print errors only
 };
 
-/// The options, for --help.
+/// Returns the description of all options, for --help.
 Description describe();
-/// What was given. \param command the words behind -- \throws InputError
+/// Reads the options. \param command the words after -- \throws InputError
 Options read_options(const Arguments& arguments, const std::vector<std::string>& command,
                      const std::function<bool()>& stop = {});
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// distribute_shots: the shots of a survey at several places.
+// distribute_shots: computes the shots of a survey at several sites.
 
 #include "common/distribute.hpp"
 #include "common/message.hpp"
@@ -53,7 +53,7 @@ fs::path cancel_file(const fs::path& journal) {
   return path += ".cancel";
 }
 
-// Throws for journals that cannot be used, before a folder is made.
+// Throws for an unusable journal, before any folder is created.
 void check_journal(const Options& o) {
   std::error_code error;
   if (o.resume && !fs::exists(o.journal, error)) {
@@ -69,7 +69,7 @@ void check_journal(const Options& o) {
   }
 }
 
-// Throws for folders of --collect that hold files of somebody else.
+// Throws if a folder of --collect was not made by moho.
 void check_collect(const Options& o) {
   std::error_code error;
   if (o.collect.empty() || !fs::exists(o.collect, error)) return;
@@ -150,7 +150,7 @@ int cancel(const Options& o) {
   const fs::path folder = folder_of(o.journal);
   const auto quiet = [](const std::string&) {};
   const auto sites = open_sites(o.distribute, folder, o.work, 0, quiet);
-  // A distributor that runs lets go of the journal when it sees this file.
+  // A running distributor releases the journal when it finds this file.
   std::ofstream(cancel_file(o.journal)) << "cancel\n";
   cluster::JournalOptions how;
   how.start = cluster::JournalStart::resume;

@@ -17,8 +17,10 @@
 namespace moho::examples {
 
 namespace {
-// Does a worker compute a shot by this process? What mpirun told the worker through the environment
-// is then not meant for it. An mpirun between both has told it something of its own.
+// Returns true if a worker started this process to compute a shot.
+//
+// Then MPI variables of the environment belong to the worker. With an mpirun in between, the parent
+// is not the worker and the variables are valid.
 bool of_a_worker() {
   const char* const worker = std::getenv("MOHO_WORKER");
   return worker != nullptr && std::getenv("MOHO_SHOT") != nullptr &&
@@ -34,7 +36,7 @@ struct Ranks::Session {
   Session& operator=(const Session&) = delete;
   ~Session() { wait(); }
 
-  // Until all texts are on their way.
+  // Waits until all texts are sent.
   void wait() {
     for (Text& text : sent) MPI_Wait(&text.request, MPI_STATUS_IGNORE);
     sent.clear();
@@ -52,8 +54,10 @@ struct Ranks::Session {
 };
 
 namespace {
-// Was this process started by something that knows of MPI? All of mpirun, mpiexec and srun tell
-// their processes who they are through the environment. Starting MPI takes longer than many a run.
+// Returns true if an MPI launcher started this process.
+//
+// mpirun, mpiexec and srun identify their processes by environment variables. Other runs skip MPI,
+// whose start takes longer than many of them.
 bool launched() {
   if (of_a_worker()) return false;
   constexpr std::string_view prefixes[] = {"OMPI_",  "PMI",   "PRTE_",  "MV2_",  "MPI",
@@ -71,8 +75,7 @@ bool launched() {
 
 Ranks::Ranks(int& argc, char**& argv, bool each_reads) : m_each_reads(each_reads) {
   if (!launched()) return;
-  // Started without mpirun, Open MPI would start a daemon that only helps to start further
-  // programs.
+  // Without mpirun, Open MPI would start a daemon needed only for spawning processes.
   ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   m_session = std::make_unique<Session>(argc, argv);
 }

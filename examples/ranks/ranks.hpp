@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The processes of one run. In a build without MPI there is one.
+/// \brief MPI ranks of one run; a single process in builds without MPI.
 
 #include "common/processes.hpp"
 
@@ -17,63 +17,66 @@
 
 namespace moho::examples {
 
-/// Who computed what, for the summary.
+/// Report of one rank for the summary.
 struct RankReport {
   char host[64] = "";        ///< name of the machine
-  char device[128] = "";     ///< processor
+  char device[128] = "";     ///< name of the processor or device
   std::int64_t prisms = 0;   ///< prisms with mass
-  std::uint64_t memory = 0;  ///< bytes allocated in the space
-  double seconds = 0.0;      ///< of forward()
+  std::uint64_t memory = 0;  ///< allocated bytes in the memory space
+  double seconds = 0.0;      ///< duration of forward()
 };
 
-/// All processes that mpirun started, or this one alone. Functions are collective, except where
-/// they say otherwise.
+/// \brief All processes started by mpirun, or this one if there was no mpirun.
+///
+/// Functions are collective unless stated otherwise.
 class Ranks : public Processes {
  public:
-  /// Starts MPI.
-  /// \param each_reads do all read options and files? \throws InputError if a program without MPI
-  /// was started by mpirun
+  /// Starts MPI if a launcher started this process.
+  /// \param each_reads true if every rank reads options and files
+  /// \throws InputError if mpirun started a program that was built without MPI
   Ranks(int& argc, char**& argv, bool each_reads = false);
   ~Ranks() override;
 
-  /// Was the program built with MPI?
+  /// Returns true if the program was built with MPI.
   static bool with_mpi();
-  /// MPI's library and version in words, empty without MPI. Not collective.
+  /// Returns name and version of the MPI library; empty without MPI. Not collective.
   static std::string version();
 
-  /// This rank. Not collective.
+  /// Returns the number of this rank. Not collective.
   int rank() const override;
-  /// Number of ranks. Not collective.
+  /// Returns the number of ranks. Not collective.
   int size() const override;
   bool each_reads() const override { return m_each_reads; }
-  /// Is this the rank that reads, prints and writes? Not collective.
+  /// Returns true for the rank that reads, prints and writes. Not collective.
   bool root() const override { return rank() == 0; }
-  /// Is this the only rank? Not collective.
+  /// Returns true if this is the only rank. Not collective.
   bool alone() const override { return size() == 1; }
-  /// This rank among those of its machine. Not collective.
+  /// Returns the number of this rank among those of its machine. Not collective.
   int rank_on_host() const override;
-  /// Ranks on this machine. Not collective.
+  /// Returns the number of ranks on this machine. Not collective.
   int size_of_host() const override;
 
-  /// Where the communicator of all ranks lies (an MPI_Comm), until finish(); null without MPI. Not
+  /// Returns the address of the MPI_Comm of all ranks, valid until finish(); null without MPI. Not
   /// collective.
   const void* communicator() const;
 
-  /// Calls a function on every rank. If it throws on one, all throw the same.
+  /// Calls a function on every rank. An exception on one rank is thrown on all.
   void together(const std::function<void()>& function) override;
-  /// Do all ranks know of the exception that was thrown last? Not collective.
+  /// Returns true if all ranks know of the last exception. Not collective.
   bool agreed() const override { return m_agreed; }
 
-  /// Sends plain bytes of the root to all.
+  /// Sends bytes of the root to all ranks.
   void broadcast(void* bytes, std::size_t count) override;
-  /// Gives each rank its rows of an array of the root, which keeps its own where they are.
+  /// Sends each rank its rows of an array of the root; the root's own rows stay in place.
+  /// \param width values per row
+  /// \param parts rows of each rank
   void scatter_rows(const double* all, std::int64_t width, const std::vector<mpi::Part>& parts,
                     double* mine);
-  /// Adds an array over all ranks into that of the root.
+  /// Adds an array over all ranks into the root's array.
   void sum_to_root(std::vector<double>& values) override;
-  /// Bytes of every rank on the root, in their order; empty on the others.
+  /// Returns the bytes of all ranks in order on the root; empty on other ranks.
   std::vector<std::vector<char>> gather_bytes(const std::vector<char>& mine);
-  /// Reports of all ranks on the root.
+  /// Returns the reports of all ranks on the root.
   std::vector<RankReport> gather(const RankReport& mine);
 
   void begin_count() override;
@@ -81,11 +84,11 @@ class Ranks : public Processes {
   void tell_root(const std::string& text) override;
   std::vector<std::string> told(bool wait) override;
 
-  /// Ends MPI. Afterwards each rank is on its own.
+  /// Ends MPI. Afterwards the ranks are independent.
   void finish() override;
-  /// Was finish() called? Not collective.
+  /// Returns true after finish(). Not collective.
   bool finished() const override { return m_finished; }
-  /// Ends all ranks at once. Not collective.
+  /// Ends all ranks immediately. Not collective.
   void abort(int status) override;
 
  private:
@@ -96,9 +99,10 @@ class Ranks : public Processes {
   bool m_finished = false;
 };
 
-/// \brief The processes of a program whose ranks share shots, each with its device, and read
-/// options and files themselves. With --only-shot, which a job is asked for, there is one: whoever
-/// started the job's worker is no business of its programs.
+/// \brief Returns the processes of a program whose ranks share shots, one device each.
+///
+/// Each rank reads options and files. With --only-shot a single process is returned: the program
+/// then runs for a worker, whose MPI environment does not concern it.
 std::unique_ptr<Processes> shot_ranks(int& argc, char**& argv);
 
 }  // namespace moho::examples

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The ranks of a program as those of a stream.
+/// \brief Adapter from the ranks of a program to those of a stream.
 
 #include "common/processes.hpp"
 
@@ -12,8 +12,8 @@
 
 namespace moho::examples {
 
-/// The ranks of a run, whose together() is that of the processes; null where there is but one. The
-/// processes have to live as long.
+/// Returns the ranks as StreamRanks whose together() is that of `processes`; null for a single
+/// process. `processes` has to outlive them.
 std::unique_ptr<stream::StreamRanks> stream_ranks(Processes& processes);
 
 }  // namespace moho::examples

@@ -65,7 +65,7 @@ std::atomic<bool> stop_requested{false};
 
 void request_stop(int) { stop_requested = true; }
 
-// Was this process started by mpirun or srun with several ranks?
+// Returns true if mpirun or srun started this process as a rank.
 [[maybe_unused]] bool is_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) {
     if (std::getenv(name) != nullptr) return true;
@@ -74,8 +74,10 @@ void request_stop(int) { stop_requested = true; }
 }
 
 #ifdef MOHO_RANKS_PROGRAM
-// One rank of several is a program of its own: for a worker alone, MPI's libraries take more than
-// half of the time in which it starts.
+// Replaces this process by the program with MPI.
+//
+// Without ranks, loading the MPI libraries would more than double the time in which a worker
+// starts.
 void exec_ranks_program(char** argv) {
   if (!is_rank()) return;
   const std::filesystem::path program =
@@ -110,7 +112,7 @@ int run(int argc, char** argv) {
   options.stop = [] { return stop_requested.load(); };
   std::signal(SIGUSR1, request_stop);
   std::string token = arguments.text("job");
-  // An array has one token for all; the index of this job is the last part of its own.
+  // Jobs of an array share the token of their batch; the array index completes the token of a job.
   if (const char* index = std::getenv("SLURM_ARRAY_TASK_ID")) {
     const bool own = std::filesystem::exists(cluster::files_of(options.folder, token).job);
     if (!own) token = concat(token, '.', parse_count("SLURM_ARRAY_TASK_ID", index, 0, 1 << 30));
@@ -125,7 +127,7 @@ int run(int argc, char** argv) {
     mpi::Counter counter(session.communicator());
     options.next_position = [&] { return counter.next(); };
     int status = cluster::run_job(token, options), worst = 0;
-    // input that is not usable goes before failures, and these before want of time
+    // the job's status is the worst of its ranks: input, then failures, then an early stop
     status = status == cluster::worker_input    ? 3
              : status == cluster::worker_failed ? 2
                                                 : (status == 0 ? 0 : 1);

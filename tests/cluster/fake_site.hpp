@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A site and a clock that exist in memory alone, with faults drawn from a seed.
+/// \brief Simulated site, job system and clock, with random faults drawn from a seed.
 
 #include <moho/cluster/distributor.hpp>
 #include <moho/cluster/site.hpp>
@@ -16,7 +16,7 @@
 
 namespace moho::cluster::test {
 
-/// Time that passes when somebody waits.
+/// Virtual time, which advances by waiting.
 class FakeClock : public Clock {
  public:
   double now() override { return m_now; }
@@ -24,47 +24,48 @@ class FakeClock : public Clock {
     m_now += seconds;
     if (++waits > max_waits) throw Error("the distributor does not come to an end");
   }
-  std::int64_t waits = 0;              ///< so far
-  std::int64_t max_waits = 2'000'000;  ///< that a test may take
+  std::int64_t waits = 0;              ///< number of calls of wait()
+  std::int64_t max_waits = 2'000'000;  ///< limit; more calls are an error
 
  private:
   double m_now = 1e6;
 };
 
-/// How often what goes wrong; probabilities.
+/// Probabilities of faults.
 struct Faults {
-  double submit_lost = 0.0;      ///< no answer, not accepted
-  double submit_accepted = 0.0;  ///< no answer, but accepted
-  double late_known = 0.0;       ///< of those: the system knows it some seconds later only
-  double no_room = 0.0;          ///< refused for now
-  double look_silent = 0.0;      ///< no answer to a question
-  double odd_state = 0.0;        ///< states out of order, or the job is not named
-  double fails = 0.0;            ///< the program, once
-  double crashes = 0.0;          ///< the worker
-  double node_lost = 0.0;        ///< with the system's own second run of the job, at times
-  double timed_out = 0.0;        ///< its time was over
-  double vanishes = 0.0;         ///< the system forgets it; it writes its result at times
-  double torn = 0.0;             ///< a file that is not whole
-  double late_file = 0.0;        ///< the file comes after the state
-  double very_late_file = 0.0;   ///< after the job was given up
-  double wrong_success = 0.0;    ///< completed, and no file
-  double wrong_failure = 0.0;    ///< failed, and a whole file
+  double submit_lost = 0.0;      ///< no answer to a submission, not accepted
+  double submit_accepted = 0.0;  ///< no answer to a submission, but accepted
+  double late_known = 0.0;       ///< such a submission becomes known to the system some seconds
+                                 ///< later
+  double no_room = 0.0;          ///< submission refused for now
+  double look_silent = 0.0;      ///< no answer to a query
+  double odd_state = 0.0;        ///< wrong state reported, or unknown
+  double fails = 0.0;            ///< the program fails once
+  double crashes = 0.0;          ///< the worker is killed
+  double node_lost = 0.0;        ///< the node is lost; the system may run the job a second time
+  double timed_out = 0.0;        ///< the time limit is reached
+  double vanishes = 0.0;         ///< the system forgets the job; its result may still arrive
+  double torn = 0.0;             ///< the result file is damaged
+  double late_file = 0.0;        ///< the file arrives up to 9 s after the end of the job
+  double very_late_file = 0.0;   ///< the file arrives 10 to 2000 s after the end of the job
+  double wrong_success = 0.0;    ///< reported as completed, without a file
+  double wrong_failure = 0.0;    ///< reported as failed, with a complete file
 };
 
-/// What a shot's result is, whoever computes it.
+/// Returns the checksum of a shot's result, equal on all nodes.
 inline std::uint32_t bits_of(std::int64_t shot) {
   return static_cast<std::uint32_t>(shot) * 2654435761u;
 }
 
-/// A job system with its files, in memory. It outlives distributors that are killed.
+/// A simulated job system with its files. It outlives simulated distributors.
 class FakeWorld {
  public:
-  /// A file that appears.
+  /// A file and the time at which it appears.
   struct File {
     double at = 0.0;
     bool whole = true;
   };
-  /// A job.
+  /// A submitted job and its predetermined course.
   struct Entry {
     Job job;
     std::string id;
@@ -80,13 +81,13 @@ class FakeWorld {
   FakeWorld(std::uint64_t seed, const Faults& faults, FakeClock& clock)
       : m_random(seed), m_faults(faults), m_clock(clock) {}
 
-  std::set<std::int64_t> bad;           ///< shots whose program fails always
-  double seconds = 100.0;               ///< of a shot
-  int slots = 4;                        ///< jobs that run at once
-  std::map<std::int64_t, int> failed;   ///< runs of a shot that its program ended
-  std::map<std::string, int> accepted;  ///< submissions by token
-  bool answers = true;                  ///< the site is there
-  std::int64_t submissions = 0;         ///< accepted
+  std::set<std::int64_t> bad;           ///< shots whose program always fails
+  double seconds = 100.0;               ///< mean duration of a shot in seconds
+  int slots = 4;                        ///< number of concurrent jobs
+  std::map<std::int64_t, int> failed;   ///< failures by shot
+  std::map<std::string, int> accepted;  ///< accepted submissions by token
+  bool answers = true;                  ///< false: the site does not answer
+  std::int64_t submissions = 0;         ///< accepted submissions
 
   bool chance(double probability) {
     return std::uniform_real_distribution<>(0.0, 1.0)(m_random) < probability;
@@ -122,7 +123,7 @@ class FakeWorld {
     entry.job = job;
     entry.id = base + '_' + std::to_string(index);
     entry.known_at = known_at;
-    // the first free slot
+    // the slot that becomes free first
     m_free.resize(static_cast<std::size_t>(slots), 0.0);
     auto free = std::min_element(m_free.begin(), m_free.end());
     entry.start = std::max(now(), *free) + between(0.0, 2.0);
@@ -156,7 +157,7 @@ class FakeWorld {
       if (chance(m_faults.node_lost)) {
         entry.report.current = shot;
         entry.state = chance(0.5) ? JobState::node_lost : JobState::preempted;
-        // the system runs it again by itself, though it was told not to
+        // the system runs the job a second time in spite of --no-requeue
         if (chance(0.3)) entry.files[shot] = {at + between(0.0, 500.0), true};
         break;
       }
@@ -190,7 +191,7 @@ class FakeWorld {
   std::map<std::string, std::vector<std::string>> m_batches;
 };
 
-/// What a distributor sees of a FakeWorld.
+/// A distributor's view of a FakeWorld.
 class FakeSite : public Site, public JobSystem {
  public:
   FakeSite(SiteOptions options, FakeWorld& world) : Site(std::move(options)), m_world(world) {}
@@ -218,7 +219,7 @@ class FakeSite : public Site, public JobSystem {
       if (entry->known_at > m_world.now()) return {};
     }
     std::vector<std::string> ids = ids_of(batch);
-    // of a batch that was submitted twice the first is found
+    // a batch submitted twice: return the ids of the first submission
     ids.resize(std::min(ids.size(), batch.jobs.size()));
     return ids;
   }
@@ -291,8 +292,8 @@ class FakeSite : public Site, public JobSystem {
   double settling_time() const override { return 15.0; }
   std::pair<double, double> query_intervals() const override { return {5.0, 60.0}; }
 
-  std::set<std::string> cancelled;  ///< ids
-  std::set<std::string> removed;    ///< files
+  std::set<std::string> cancelled;  ///< ids of cancelled jobs
+  std::set<std::string> removed;    ///< paths of removed results
 
  private:
   void must_answer() {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Folders in memory, for tests that bring something to the disk thousands of times.
+/// \brief Folders in memory, for tests with thousands of flushes to disk.
 
 #include "io/files.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace moho::cluster::test {
 
-/// A folder of one test, in memory where that is possible and TMPDIR names no other place.
+/// Folder of one test: in /dev/shm if that is writable and TMPDIR is not set.
 class MemoryFolder : public io::test::Folder {
  public:
   MemoryFolder() : Folder(place()) {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The distributor on a job system in memory, where all goes wrong that can: whatever happens, each
-// shot is handed on once with the same bits or named as missing, nothing is tried for ever, and a
-// distributor that is killed at any write of its journal is gone on with.
+// The distributor over a simulated job system with faults: each shot is delivered once with the
+// same bits or reported as missing, every run ends, and a distributor killed at any write of its
+// journal can be resumed.
 
 #include "cluster/fake_site.hpp"
 #include "cluster/memory_folder.hpp"
@@ -38,10 +38,10 @@ std::vector<Task> shots(std::int64_t count) {
   return tasks;
 }
 
-/// A fake that a killed program would be: it passes through everything.
+/// Simulates a kill: no handler of the distributor catches it.
 struct Killed {};
 
-/// A campaign over fake sites, which may be killed and gone on with.
+/// A campaign over simulated sites, which can be killed and resumed.
 struct Stage {
   explicit Stage(std::uint64_t seed, const Faults& faults, int sites = 1) : random(seed) {
     for (int k = 0; k < sites; ++k) {
@@ -50,7 +50,7 @@ struct Stage {
     }
   }
 
-  /// Runs a distributor; kills it at this write of the journal, counted from 1, if it comes to it.
+  /// Runs a distributor; kills it before or after a write of the journal, counted from 1; 0: never.
   Report run(const std::vector<Task>& tasks, DistributeOptions options, int kill_at = 0,
              bool before = true) {
     writes = 0;
@@ -75,7 +75,7 @@ struct Stage {
         [&](std::int64_t shot, const std::filesystem::path&) { ++stacked[shot]; }, &clock);
   }
 
-  /// Each shot once or named.
+  /// Checks that each shot was delivered once or is reported as missing.
   void hold(const std::vector<Task>& tasks, const Report& report) const {
     std::set<std::int64_t> missing;
     for (const MissingShot& shot : report.missing) {
@@ -134,7 +134,7 @@ TEST(Distributor, HandsEveryShotOnOnce) {
   EXPECT_TRUE(report.missing.empty());
   EXPECT_EQ(report.resubmitted, 0);
   EXPECT_EQ(report.sites[0].shots, 37);
-  // all are there: nothing is computed again
+  // all shots are done: nothing is submitted
   const auto before = stage.worlds[0]->submissions;
   const Report again = stage.run(tasks, {});
   EXPECT_EQ(stage.worlds[0]->submissions, before);
@@ -142,8 +142,7 @@ TEST(Distributor, HandsEveryShotOnOnce) {
   stage.hold(tasks, again);
 }
 
-// Two thousand schedules, each with its own faults; with sanitizers, which need twenty times as
-// long for each, the first hundred of them.
+// Two thousand random schedules; one hundred with sanitizers, which take twenty times as long.
 #ifdef MOHO_BOUNDS_CHECK
 constexpr std::int64_t schedules = 100;
 #else
@@ -180,13 +179,13 @@ TEST(Distributor, ComesToAnEndWhateverGoesWrong) {
     again += report.resubmitted;
     if (::testing::Test::HasFailure()) return;
   }
-  // the faults did happen
+  // faults occurred
   EXPECT_GT(missing, 500 * schedules / 2000);
   EXPECT_GT(twice, 50 * schedules / 2000);
   EXPECT_GT(again, 5000 * schedules / 2000);
 }
 
-// Killed before and after every single write of the journal, and gone on with.
+// One kill, before and after each write of the journal.
 TEST(Distributor, IsGoneOnWithAfterAKillAtEveryWrite) {
   for (const double often : {0.0, 0.08}) {
     for (const bool before : {true, false}) {
@@ -224,7 +223,7 @@ TEST(Distributor, IsGoneOnWithAfterAKillAtEveryWrite) {
   }
 }
 
-// Killed again and again, at random writes.
+// Many kills, at random writes.
 TEST(Distributor, IsGoneOnWithAfterManyKills) {
   std::int64_t kills = 0;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
@@ -262,10 +261,10 @@ TEST(Distributor, NamesShotsThatAreMissing) {
                                     HasSubstr("go on with the same journal")));
     EXPECT_EQ(error.report().done, 5);
   }
-  // twice on two nodes, or three times
+  // given up after failures on two nodes, or after three failures
   EXPECT_LE(stage.worlds[0]->failed[12], 3);
   EXPECT_GE(stage.worlds[0]->failed[12], 2);
-  // it is mended
+  // repaired
   stage.worlds[0]->bad.clear();
   const Report report = stage.run(shots(6), options);
   EXPECT_TRUE(report.missing.empty());
@@ -401,7 +400,7 @@ TEST(Distributor, ResultsThatDifferAreTold) {
     site.name = world == &here ? "here" : "away";
     sites.push_back(std::make_unique<Doubtful>(site, *world));
   }
-  // One site gives no answer for a while, its shots are computed at the other, and then both have
+  // One site does not answer for a while and its shots are computed at the other; later both have
   // results of them.
   DistributeOptions options;
   options.silence_timeout = 60.0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Programs without a shell, files of jobs and results, job systems: Slurm by a script of answers,
-// threads and their function, and what becomes of files that are cut or damaged at every byte.
+// Execution of programs, files of jobs and results (damaged at every byte), Slurm commands with
+// scripted answers, analysis of failures, threads, relays.
 
 #include "io/files.hpp"
 
@@ -73,7 +73,7 @@ TEST(Process, CarriesMuchBothWays) {
   const CommandResult result = run_command(command);
   EXPECT_TRUE(result.succeeded());
   EXPECT_EQ(result.out, command.input);
-  // one that does not read is no signal here
+  // a program that does not read its input causes no signal
   command.words = {"true"};
   EXPECT_TRUE(run_command(command).succeeded());
 }
@@ -119,7 +119,7 @@ TEST(Job, IsReadAsItWasWritten) {
   EXPECT_EQ(job_read.time_limit, job.time_limit);
   EXPECT_EQ(job_read.excluded_nodes, job.excluded_nodes);
   EXPECT_EQ(to_text(work_read, job_read), text);
-  // cut or changed anywhere it is refused
+  // truncated or changed at any byte it is refused
   for (std::size_t k = 0; k < text.size(); ++k) {
     EXPECT_THROW(parse_job(text.substr(0, k), "job", {}), FileError) << k;
     std::string changed = text;
@@ -159,10 +159,10 @@ TEST(Result, HoldsTheFilesOfAShot) {
               ElementsAre("a b.npy", "big", "empty"));
   EXPECT_EQ(read_all(folder / "back" / "a b.npy"), "first\n");
   EXPECT_EQ(read_all(folder / "back" / "big"), big);
-  // the same bits make the same file
+  // equal outputs give equal files
   EXPECT_EQ(pack_result(root, "here/results/5.y.result", copy_work, 5, out).checksum,
             result.checksum);
-  // of others it is none
+  // refused for other work
   Work other = copy_work;
   other.evaluation = 3;
   EXPECT_THAT(message_of<FileError>([&] { check_result(root, result.file, other, 5); }),
@@ -197,7 +197,7 @@ TEST(Result, CutOrChangedAnywhereItIsNone) {
       HasSubstr("longer than it says"));
 }
 
-// What somebody without the key makes has good checksums, and is refused all the same.
+// A file written without the key is refused although its checksums are correct.
 TEST(Result, OnlyTheKeyOfTheJournalMakesResultsAndJobs) {
   const Folder folder;
   fs::create_directories(folder / "out");
@@ -227,7 +227,7 @@ TEST(Guard, KeysAreReadByTheirOwnerAlone) {
   EXPECT_EQ(fs::status(inner).permissions(), fs::perms::owner_all);
   const Key key = make_key();
   EXPECT_EQ(write_key(inner, key), key);
-  EXPECT_EQ(write_key(inner, make_key()), key);  // the first one stays
+  EXPECT_EQ(write_key(inner, make_key()), key);  // the existing key is kept
   EXPECT_EQ(parse_key(to_text(key)), key);
   EXPECT_THROW(parse_key(to_text(key).substr(1)), InputError);
   fs::permissions(inner / key_file, fs::perms::group_read, fs::perm_options::add);
@@ -254,7 +254,7 @@ TEST(Result, AProgramHasToLeaveFiles) {
               HasSubstr("left 'deeper', which is no file"));
 }
 
-// ---- Slurm, by a script of answers
+// ---- Slurm, with scripted answers
 
 struct Script {
   std::vector<std::vector<std::string>> asked;
@@ -378,7 +378,7 @@ TEST(Slurm, AsksForAllJobsAtOnce) {
   EXPECT_EQ(slurm.query({"17_3"})[0].state, JobState::unknown);
   script.fail("slurm_load_jobs error: Unable to contact slurm controller (connect failure)");
   EXPECT_THROW(slurm.query({"17_3"}), NoAnswer);
-  // what was submitted is found by its name
+  // a batch is found by its name
   script.say("21\n21\n");
   EXPECT_THAT(slurm.find(batch_of(2)), ElementsAre("21_0", "21_1"));
   script.say("");
@@ -400,7 +400,7 @@ TEST(Slurm, ReadsItsLimits) {
   EXPECT_EQ(slurm.max_jobs(), 1000);
   EXPECT_DOUBLE_EQ(slurm.settling_time(), 25.0);
   EXPECT_DOUBLE_EQ(slurm.query_intervals().second, 20.0);
-  // an array of one job is all that a limit of one leaves; without arrays nothing goes
+  // a limit of one allows arrays of one job; a limit of 0 allows none
   script.say("MaxArraySize = 1\n");
   script.fail("Slurm accounting storage is disabled");
   script.say("");
@@ -409,7 +409,7 @@ TEST(Slurm, ReadsItsLimits) {
   script.say("MaxArraySize = 0\n");
   EXPECT_THAT(message_of<InputError>([&] { slurm.probe(); }),
               HasSubstr("its MaxArraySize is 0 (needed: 1 and more)"));
-  // words of its own on an account that it refuses
+  // a refused account is reported with Slurm's message
   script.say("MaxArraySize = 1001\n");
   script.fail("Slurm accounting storage is disabled");
   script.fail("sbatch: error: Batch job submission failed: Invalid account");
@@ -461,7 +461,7 @@ TEST(Policy, SaysWhy) {
   EXPECT_THAT(nodes.nodes_to_exclude(), IsEmpty());
 }
 
-// ---- functions instead of programs
+// ---- threads
 
 TEST(Threads, ComputeFunctions) {
   const Folder folder;

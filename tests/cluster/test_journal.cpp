@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The journal of a survey: what is recorded is there after kills at any moment, cuts at every byte
-// and full disks; other surveys, other writers and damaged files are told.
+// Journal of a survey: records survive kills at any time, truncation at every byte and full disks;
+// other surveys, other writers and damaged files are reported.
 
 #include "cluster/memory_folder.hpp"
 #include "io/files.hpp"
@@ -31,7 +31,7 @@ namespace moho::cluster {
 namespace {
 
 using namespace io::test;
-using test::MemoryFolder;  // kills are as hard in memory
+using test::MemoryFolder;  // kills behave the same in memory
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -46,7 +46,7 @@ std::string content_of(std::int64_t shot) {
 
 std::string file_of(std::int64_t shot) { return concat("shot ", shot, ".image"); }
 
-/// What computes a shot, here: writes its text.
+/// Computes a shot: writes a text that depends on its number.
 ShotResult compute(const std::filesystem::path& folder, std::int64_t shot) {
   return write_result(folder, shot, file_of(shot), [&](const std::filesystem::path& path) {
     io::write_text(path, content_of(shot));
@@ -135,7 +135,7 @@ TEST(Journal, ResultsThatAreLostAreComputedAgain) {
                                               "what was written"));
     journal.record(compute(journal.folder(), 2));
   }
-  Journal journal(path, survey);  // which was written, too
+  Journal journal(path, survey);  // the new result was recorded
   EXPECT_THAT(journal.notes(), IsEmpty());
   EXPECT_THAT(journal.remaining({1, 2, 3, 4}), ElementsAre(3));
 }
@@ -256,7 +256,7 @@ TEST(Journal, TakesRecordsOfManyThreadsAndProcesses) {
       });
     }
     for (std::thread& thread : threads) thread.join();
-    // Other processes write results and send lines, as ranks do; one process records.
+    // As among ranks: one process writes a result and sends its line, another records it.
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     const pid_t child = ::fork();
@@ -287,7 +287,7 @@ TEST(Journal, TakesRecordsOfManyThreadsAndProcesses) {
 TEST(Journal, CutAtEveryByteItKeepsWhatWasWhole) {
   const MemoryFolder folder;
   const auto path = folder / "journal.txt", cut = folder / "cut.txt";
-  std::map<std::size_t, std::int64_t> done_at;  // by length of the file
+  std::map<std::size_t, std::int64_t> done_at;  // shots done, by length of the file
   {
     Journal journal(path, survey);
     for (std::int64_t shot = 0; shot < 3; ++shot) {
@@ -298,17 +298,17 @@ TEST(Journal, CutAtEveryByteItKeepsWhatWasWhole) {
   const std::string whole = get_file(path);
   std::mt19937 random(1);
   for (std::size_t length = 0; length <= whole.size(); ++length) {
-    // all bytes of what a new journal writes, and around ends of lines; some of the others
+    // all lengths within the header and around line ends; every eighth of the others
     const std::size_t next = whole.find('\n', length);
     if (length > 60 && next != std::string::npos && next - length > 1 && length % 8 != 0 &&
         whole[length - 1] != '\n') {
       continue;
     }
-    // what was reserved and never written can read as zeros
+    // allocated but unwritten bytes can read as zeros
     const bool zeros = random() % 3 == 0;
     std::int64_t expected = 0;
     for (const auto& [size, shots] : done_at) {
-      // a line that lacks nothing but its end is whole
+      // a line that lacks only its line end is complete
       if (length >= size || (length + 1 == size && !zeros)) expected = shots;
     }
     put_file(cut, whole.substr(0, length) + std::string(zeros ? 20 : 0, '\0'));
@@ -345,11 +345,11 @@ TEST(Journal, DamagedBytesLoseNoMoreThanTheirLine) {
     put_file(bad, text);
     try {
       const Journal journal(bad, survey);
-      EXPECT_GE(journal.results().size(), 4u);  // the end of a line joins it to the next one
+      EXPECT_GE(journal.results().size(), 4u);  // a damaged line end joins two lines
       for (const ShotResult& result : journal.results()) EXPECT_EQ(result, good[result.shot]);
       lost += journal.results().size() < 6 ? 1 : 0;
       EXPECT_THAT(journal.notes(), Not(IsEmpty()));
-    } catch (const Error& error) {  // the header
+    } catch (const Error& error) {  // damage in the header
       EXPECT_THAT(error.what(), HasSubstr("bad.txt'"));
       ++refused;
     }
@@ -372,7 +372,7 @@ TEST(Journal, AFullDiskIsAnErrorAfterWhichItGoesOn) {
       rlimit limits{};
       ::getrlimit(RLIMIT_FSIZE, &limits);
       const rlim_t all = limits.rlim_cur;
-      // to the writer this is what a full disk is: a line that is cut in the middle
+      // to the writer, a size limit acts like a full disk: the line is truncated
       for (const std::uintmax_t more : {0, 1, 17}) {
         limits.rlim_cur = std::filesystem::file_size(path) + more;
         ::setrlimit(RLIMIT_FSIZE, &limits);
@@ -406,7 +406,7 @@ TEST(Journal, KilledAtRandomMomentsNoShotIsLostOrComputedTwice) {
   const auto path = folder / "journal.txt";
   std::filesystem::create_directory(folder / "results");
 #ifdef MOHO_BOUNDS_CHECK
-  std::vector<std::int64_t> shots(200);  // with sanitizers each start takes several times as long
+  std::vector<std::int64_t> shots(200);  // starts take several times as long with sanitizers
 #else
   std::vector<std::int64_t> shots(800);
 #endif
@@ -430,7 +430,7 @@ TEST(Journal, KilledAtRandomMomentsNoShotIsLostOrComputedTwice) {
           journal.record(write_result(folder.path(), shot, name(shot), [&](const auto& part) {
             io::write_text(part, content_of(shot));
           }));
-          // the parent comes in time, also on a busy machine
+          // leaves the parent time to kill, also on a busy machine
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
       } catch (...) {
@@ -438,7 +438,7 @@ TEST(Journal, KilledAtRandomMomentsNoShotIsLostOrComputedTwice) {
       }
       ::_exit(0);
     }
-    // some shots later, and at any moment of the next one
+    // kill after up to 19 further shots, at any moment of the next
     const std::size_t more = random() % 20;
     siginfo_t state{};
     std::error_code ignored;
@@ -454,7 +454,7 @@ TEST(Journal, KilledAtRandomMomentsNoShotIsLostOrComputedTwice) {
     EXPECT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) != 0);
     kills += WIFSIGNALED(status) ? 1 : 0;
 
-    // Nothing that had been recorded before this run was computed in it.
+    // No shot recorded before this run was computed in it.
     const std::string text = get_file(log);
     std::istringstream lines(text.substr(logged));
     std::int64_t shot = 0;
@@ -465,7 +465,7 @@ TEST(Journal, KilledAtRandomMomentsNoShotIsLostOrComputedTwice) {
       EXPECT_TRUE(is_whole(folder, result));
       finished.insert(result.shot);
     }
-    EXPECT_EQ(finished.size(), journal.results().size());  // and nothing was forgotten
+    EXPECT_EQ(finished.size(), journal.results().size());  // no record was lost
     EXPECT_THAT(journal.notes(), IsEmpty());
     if (HasFailure()) break;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Processes of this machine as jobs: jobs that were queued when the distributor ended are started
-// by the next one, and count as no loss; cancelled ones are not started.
+// Jobs as local processes: the next distributor starts jobs that were queued when the previous one
+// ended, and counts no loss; cancelled jobs are not started.
 
 #include "io/files.hpp"
 
@@ -33,7 +33,7 @@ using ::testing::IsEmpty;
 
 constexpr int slot_count = 2, shot_count = 6;
 
-/// Tokens of the jobs whose workers were started, sorted.
+/// Returns the sorted tokens of the jobs whose workers were started.
 std::vector<std::string> started(const fs::path& folder) {
   std::ifstream file(folder / "started");
   std::vector<std::string> tokens;
@@ -42,7 +42,7 @@ std::vector<std::string> started(const fs::path& folder) {
   return tokens;
 }
 
-/// Waits until so many workers were started, 20 s at most.
+/// Waits up to 20 s until `count` workers were started.
 std::vector<std::string> wait_for_started(const fs::path& folder, std::size_t count) {
   for (int k = 0; k < 2000 && started(folder).size() < count; ++k) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -50,12 +50,12 @@ std::vector<std::string> wait_for_started(const fs::path& folder, std::size_t co
   return started(folder);
 }
 
-/// A campaign of one local site. Job k of a batch computes shot k.
+/// A campaign with one local site. Job k of a batch computes shot k.
 struct Campaigns {
   Campaigns() {
     fs::create_directories(folder / "outputs");
     put_file(folder / "outputs" / "file", "values");
-    // Waits for the file `go`, then reports and writes the prepared result as shot_worker does.
+    // Waits for the file `go`, then writes the prepared report and result, as shot_worker does.
     put_file(folder / "worker.sh",
              "cd \"$1\" || exit 1; shift\n"
              "echo \"$1\" >> started\n"
@@ -107,14 +107,14 @@ struct Campaigns {
 TEST(LocalJobs, QueuedJobsOfAnEndedProcessAreStartedAndNotLost) {
   Campaigns campaign;
   const fs::path folder = campaign.folder.path();
-  // Ends with two workers that run and four jobs that were never started.
+  // Ends with two running workers and four jobs that were never started.
   int turns = 0;
   EXPECT_TRUE(campaign.run([&] { return ++turns > 3; }).stopped);
   EXPECT_EQ(wait_for_started(folder, slot_count).size(), static_cast<std::size_t>(slot_count));
   put_file(folder / "go", "");
   const Report report = campaign.run([] { return false; });
   EXPECT_EQ(report.done, shot_count);
-  EXPECT_EQ(report.batches, 0);  // the jobs of the first run, and no others
+  EXPECT_EQ(report.batches, 0);  // only the jobs of the first run
   EXPECT_EQ(report.resubmitted, 0);
   EXPECT_EQ(report.sites.at(0).failures, 0);
   EXPECT_EQ(report.sites.at(0).lost, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Shots between sites: chunks add up, and the simulation of three sites whose speeds vary holds to
-// what is known of Algorithm 3 and of the pull of half of the rest.
+// Division of shots among sites: chunks add up, and simulations of three sites with varying speeds
+// agree with the known behaviour of Algorithm 3 and of pulling half of the remaining shots.
 
 #include "io/files.hpp"
 
@@ -74,8 +74,9 @@ TEST(Partition, RatesAreSmoothed) {
 
 enum class Policy { equal, algorithm3, pull };
 
-// Time over the ideal of evaluations of 200 shots on sites 8 : 3 : 1, whose speeds vary by a factor
-// exp(noise N(0, 1)), which stays from one evaluation to the next but for a part `fresh` of it.
+// Returns the simulated time divided by the ideal time, for evaluations of 200 shots on sites of
+// speeds 8 : 3 : 1. Speeds vary by a factor exp(noise N(0, 1)); `fresh` is the innovation of the
+// variation from one evaluation to the next, between 0 and 1.
 double time_over_ideal(Policy policy, double noise, double fresh) {
   constexpr std::int64_t shots = 200;
   constexpr int evaluations = 400;
@@ -117,7 +118,7 @@ double time_over_ideal(Policy policy, double noise, double fresh) {
         rates[k] = smooth_rate(rates[k], static_cast<double>(parts[k]), seconds, 0.5);
       }
     }
-    if (e < 20) continue;  // rates are learnt
+    if (e < 20) continue;  // rates are measured first
     taken += end;
     ideal += best;
   }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A cluster of one node and a server for ssh on this machine, from Debian's packages, for the length of a test.
+"""A one-node Slurm cluster and an ssh server on this machine, from Debian's packages, for the duration of a test.
 
-Nothing of the machine's own services is touched: all files, keys, sockets and ports are their own.
+They use separate files, keys, sockets and ports; services of the machine are not affected.
 """
 
 import getpass
@@ -15,13 +15,13 @@ import unittest
 
 
 def missing(*programs):
-    """Those of the programs that this machine does not have."""
+    """Returns the programs that are not installed."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     return [name for name in programs if shutil.which(name, path=path) is None]
 
 
 def need(*programs):
-    """Skips the tests of the calling class without these programs, or fails where they have to be there."""
+    """Skips tests if programs are missing; raises RuntimeError instead if MOHO_REQUIRE_SERVICES is set."""
     absent = missing(*programs)
     if not absent:
         return
@@ -42,7 +42,7 @@ def free_port():
 
 
 class Service:
-    """Processes that are ended with the test, by their numbers."""
+    """Processes that end with the test."""
 
     def __init__(self):
         self.processes = []
@@ -67,7 +67,7 @@ class Service:
 
 
 class Sshd(Service):
-    """A server for ssh on the loopback. `host` is its name for ssh with -F `config`."""
+    """An ssh server on the loopback interface. `host` is its name for ssh with -F `config`."""
 
     needs = ("sshd", "ssh", "ssh-keygen", "rsync")
 
@@ -108,7 +108,7 @@ class Sshd(Service):
         raise RuntimeError("sshd does not start: " + open(os.path.join(self.folder, "sshd.log")).read())
 
     def cut(self):
-        """Ends the server and all of its connections."""
+        """Ends the server and all its connections."""
         sessions = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.server.pid)], capture_output=True, text=True)
         self.server.terminate()
         self.server.wait()
@@ -120,7 +120,7 @@ class Sshd(Service):
 
 
 class Slurm(Service):
-    """One node with so many processors. `environment` is what its commands want."""
+    """A cluster of one node with `cpus` processors. Its commands need the variables of `environment`."""
 
     needs = ("slurmctld", "slurmd", "sbatch", "munged", "mungekey")
 
@@ -175,5 +175,5 @@ class Slurm(Service):
         return subprocess.run(words, capture_output=True, text=True, env={**os.environ, **self.environment})
 
     def jobs(self):
-        """Lines of name|state of all jobs that it knows."""
+        """Returns lines name|state|id of all known jobs."""
         return self.command("squeue", "-h", "-t", "all", "-r", "-o", "%j|%T|%i").stdout.split()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""distribute_shots and shot_worker: processes of this machine, a Slurm of one node, a site behind ssh, and all faults
-that can be made with them."""
+"""Tests of distribute_shots and shot_worker: local processes, a one-node Slurm cluster, a site behind ssh, and
+injected faults."""
 
 import glob
 import json
@@ -18,7 +18,7 @@ import unittest
 import services
 import support
 
-# A shot: waits, and leaves its number and what the input says.
+# Program of a shot: counts its runs, fails on request, waits, and writes a text with its number.
 SHOT = r"""
 import os, sys, time
 shot, out, rest = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
@@ -122,7 +122,7 @@ class Local(DistributeCase):
         status = self.call("--journal", self.path("run/journal.txt"), "--status").stdout
         self.assertIn("given up  shot 4", status)
         self.assertIn("3 x the program failed", status)
-        # one may be missing
+        # with one missing shot allowed
         done = self.go("1-6", "--resume", "--may-miss", 1, what="fail:4")
         self.assertEqual(self.runs(1), 1)
 
@@ -160,7 +160,7 @@ class Local(DistributeCase):
         self.assertGreater(kills, 2)
         self.go("1-40", "--resume", seconds=0.05, what="none:0")
         self.assert_there(range(1, 41))
-        # jobs outlive the distributor: nothing was computed twice
+        # jobs outlive the distributor, so no shot was computed twice
         self.assertEqual([self.runs(shot) for shot in range(1, 41)], [1] * 40)
 
     def test_a_worker_that_is_killed(self):
@@ -187,12 +187,12 @@ class Local(DistributeCase):
         text, _ = process.communicate()
         self.assertEqual(process.returncode, 130, text)
         self.assertIn("--resume goes on with", text)
-        # with nobody there
+        # without a running distributor
         words = self.words("1-8", "--cancel", seconds=1.0)
         done = self.call(*words)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("jobs were ended", done.stdout)
-        # one that runs lets go
+        # a running distributor releases the journal
         process = self.begin("1-8", "--resume", seconds=1.0)
         time.sleep(0.7)
         done = self.call(*words)
@@ -267,7 +267,7 @@ class BadInput(DistributeCase):
         self.refuse(["--journal", self.script, "--status"], "is no journal of moho", status=1)
 
     def test_lists_of_shots_are_ranges(self):
-        # with little memory: a list by elements would end otherwise
+        # limited memory: a list of all elements would not fit
         limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (2 ** 30, 2 ** 30)), "timeout": 60}
         for shots, text in (("1-1000000000000", "--shots: the list has 1e+12 shots (allowed: up to 1000000 in a run)"),
                             ("0-9223372036854775807", "(allowed: up to 1000000 in a run)"),
@@ -280,7 +280,7 @@ class BadInput(DistributeCase):
             self.assertIn(text, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1)
             self.assertFalse(os.path.exists(self.path("run")))
-        # progressions that never meet
+        # disjoint progressions
         self.go("9223372036854775806-9223372036854775807:5,3-99:48,4-100:48")
         self.assert_there([9223372036854775806, 3, 51, 99, 4, 52, 100])
 
@@ -311,7 +311,7 @@ class BadInput(DistributeCase):
         os.remove(self.path("got/shot_2"))
         self.go("1-3")
         self.assert_there([1, 2, 3])
-        # what a run that was killed left is removed by the next one
+        # the next run removes parts of a killed run
         dead = subprocess.Popen(["true"])
         dead.wait()
         self.write(f"got/shot_3/data.txt.part-{dead.pid}-0", "half")
@@ -358,10 +358,10 @@ class BadInput(DistributeCase):
 
 
 class Protection(DistributeCase):
-    """Nobody but the user of a journal can have its programs run anything."""
+    """Only the owner of a journal can make its workers run programs."""
 
     def modes(self, folder):
-        """Rights of group and others, by path, of all that is not 0."""
+        """Returns the nonzero rights of group and others by path."""
         found = {}
         for root, folders, files in os.walk(self.path(folder)):
             for name in [".", *folders, *files]:
@@ -376,7 +376,7 @@ class Protection(DistributeCase):
             process = subprocess.Popen([self.program, *self.words("1-3", journal=f"run{umask}/journal.txt", seconds=1.0)],
                                        cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, umask=umask)
             time.sleep(0.7)
-            # programs of users write their own files with the umask, in folders that are private
+            # programs of users write files with the umask, but in private folders
             during = {path: mode for path, mode in self.modes(f"run{umask}").items() if not path.endswith("data.txt")}
             text, _ = process.communicate()
             self.assertEqual(process.returncode, 0, text)
@@ -417,12 +417,12 @@ class Protection(DistributeCase):
     def test_jobs_and_results_of_others_are_refused(self):
         self.go("1-2", what="none:0")
         self.go("1-2", what="none:0", journal="other/journal.txt", collect=False)
-        # a result of another journal, with good checksums, in the place of the own one
+        # replace a result by one of another journal, whose checksums are correct
         own, other = (sorted(os.listdir(self.path(f"{run}/here/results")))[0] for run in ("run", "other"))
         shutil.copy(self.path(f"other/here/results/{other}"), self.path(f"run/here/results/{own}"))
         self.go("1-2", "--resume", what="none:0")
         self.assertEqual(self.runs(1), 3)
-        # a job that somebody else wrote is not run by a worker
+        # a worker refuses a job of another journal
         worker = os.path.join(os.path.dirname(self.program), "shot_worker")
         process = self.begin("3-3", journal="third/journal.txt", seconds=2.0)
         jobs = []
@@ -452,7 +452,7 @@ class Protection(DistributeCase):
         self.addCleanup(lambda: (other.kill(), other.wait()))
         worker, identity = open(locks[0]).read().split("\n")[:2]
         self.assertRegex(identity, "^[0-9]+ shot_worker")
-        with open(locks[0], "r+") as file:  # the lock itself stays with the worker
+        with open(locks[0], "r+") as file:  # the worker keeps the lock itself
             file.truncate()
             file.write(f"{other.pid}\n{identity}\n")
         words = self.words("1-1", "--cancel", seconds=20.0)
@@ -515,7 +515,7 @@ class Ssh(DistributeCase):
         self.sshd.cut()
         time.sleep(3.0)
         there = sum(self.runs(shot) for shot in range(1, 13))
-        self.assertGreater(there, 6)  # the relay goes on
+        self.assertGreater(there, 6)  # the relay continues
         self.sshd.begin()
         text, _ = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0, text)
@@ -567,7 +567,7 @@ class Slurm(DistributeCase):
         self.sites("[cluster]\nkind = slurm\npartition = main\n")
 
     def submissions(self):
-        """Jobs of this test that Slurm has accepted, by their names."""
+        """Returns the names of this test's jobs accepted by Slurm."""
         return [line.split("|")[0] for line in self.slurm.jobs() if line.startswith("shots-")]
 
     def test_arrays(self):
@@ -609,7 +609,7 @@ class Slurm(DistributeCase):
     def test_a_submission_accepted_without_an_answer(self):
         before = len(self.submissions())
         process = self.begin("1-4", what="none:0")
-        # stopped between the probe and the submission, or during it
+        # stop the controller between the probe and the submission, or during it
         for _ in range(2000):
             line = process.stdout.readline()
             if "Slurm, arrays" in line:
@@ -629,8 +629,8 @@ class Slurm(DistributeCase):
             if self.runs(1) > 0:
                 break
             time.sleep(0.1)
-        # It brings its state to the disk every five seconds, and what it forgets vanishes for 300: it is killed when
-        # the state on the disk is that of now.
+        # The controller saves its state every 5 s. Jobs missing in the saved state would be unknown for 300 s, so kill it
+        # when the saved state is current.
         state = self.slurm.path("state/job_state")
         for _ in range(8):
             known, since = self.slurm.jobs(), time.time()
@@ -644,7 +644,7 @@ class Slurm(DistributeCase):
         self.slurm.controller.wait()
         time.sleep(3.0)
         self.slurm.begin_controller()
-        # on a busy machine it may have forgotten a job that came in late
+        # on a busy machine it may have lost a late submission
         text, _ = process.communicate(timeout=500)
         self.assertEqual(process.returncode, 0, text)
         self.assert_there(range(1, 9))
@@ -678,7 +678,7 @@ class Slurm(DistributeCase):
 
 
 class PlacesCase(DistributeCase):
-    """Programs with --sites, over processes of this machine and what else there is."""
+    """Base of tests of programs with --sites, over all kinds of sites available here."""
 
     def other(self, name):
         path = os.path.join(os.path.dirname(self.program), name)
@@ -687,7 +687,7 @@ class PlacesCase(DistributeCase):
         return path
 
     def places(self, programs=""):
-        """Processes of this machine, and what else there is."""
+        """Writes a sites file with local processes, and with ssh and Slurm if available."""
         here = f"programs = {programs}\n" if programs else ""
         text = "[here]\nkind = local\nslots = 1\n" + here
         environment = {}
@@ -718,7 +718,7 @@ class PlacesCase(DistributeCase):
 
 
 class Sites(PlacesCase):
-    """model_waves and migrate_shots over several places have the bits of one process."""
+    """Programs with --sites give the same bits as one process."""
 
     survey = ["--vp", "vp.npy", "--spacing", "20", "--source", "100,20:900,20:5", "--receivers", "0,20:1000,20:26",
               "--wavelet", "ricker:12", "--time", "0.4", "--space", "serial"]
@@ -766,7 +766,7 @@ class Sites(PlacesCase):
                      "laplacian,source"]
         self.run_program(program, *arguments, "--out", "one")
         environment = self.places()
-        # ended in the middle, and gone on with
+        # killed after the first result, then resumed
         process = subprocess.Popen([program, *arguments, "--no-plot", "--out", "many", "--sites", self.path("sites.cfg")],
                                    cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**os.environ, **environment})
@@ -783,7 +783,7 @@ class Sites(PlacesCase):
                    "illumination_receiver.npy", "image.sgy", "data_before.npy", "data_after.npy"], "one", "many")
 
     def test_sites_have_the_wavelet_of_data(self):
-        """Data name a wavelet in a file, which no site finds by itself."""
+        """The wavelet file named by the data is sent to the sites."""
         np = support.np
         times = np.arange(0.0, 0.25, 0.002)
         a = (np.pi * 12.0 * (times - 0.125)) ** 2
@@ -798,7 +798,7 @@ class Sites(PlacesCase):
         self.same(["image.npy"], "one", "many")
 
     def test_runs_ended_while_results_are_collected(self):
-        """--resume accepts files that an ended run had moved into --out, and the results have the bits of one process."""
+        """--resume accepts files that a killed run had moved into --out; results have the bits of one process."""
         survey = list(self.survey)
         survey[survey.index("--source") + 1] = "100,20:900,20:24"
         survey[survey.index("--time") + 1] = "0.05"
@@ -817,7 +817,7 @@ class Sites(PlacesCase):
             for attempt, number in enumerate((signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)):
                 process = subprocess.Popen([*command, *(["--resume"] if attempt else [])], cwd=self.folder, text=True,
                                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-                # numbers of the shots moved into --out grow from round to round
+                # wait for further files in --out
                 before = len(glob.glob(os.path.join(self.path(out), files)))
                 while process.poll() is None and len(glob.glob(os.path.join(self.path(out), files))) <= before:
                     time.sleep(0.0002)
@@ -840,14 +840,14 @@ class Sites(PlacesCase):
         self.assertIn("--max-attempts is for shots at several places: give --sites FILE, too", done.stderr)
         done = self.run_program(program, *self.survey, "--sites", "none.cfg", "--out", "three", status=2)
         self.assertIn("--sites none.cfg", done.stderr)
-        # an input that a shot finds unusable ends it, in that shot's words
+        # input that a shot finds unusable ends the run with that shot's message
         done = self.run_program(program, *self.survey, "--dt", "0.1", "--sites", self.path("sites.cfg"), "--out", "four",
                                 status=2)
         self.assertIn("dt", done.stderr)
 
 
 class Inversion(PlacesCase):
-    """invert_waves over several places, with faults, has the bits of one process."""
+    """invert_waves with --sites gives the same bits as one process, also after faults."""
 
     survey = ["--vp", "start.npy", "--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002", "--boundary",
               "sponge:12", "--data", "modelled", "--true-vp", "true.npy", "--source", "100,40:700,40:4", "--receivers",
@@ -887,15 +887,15 @@ class Inversion(PlacesCase):
         stream = ["--source-field", "random", "--block", "5", "--updates", "6"]
         self.run_program(self.inverter, *self.survey, *stream, "--out", "many", "--sites", self.path("sites.cfg"))
         self.same(self.results, "one", "many")
-        columns = slice(0, 10)  # what follows: seconds, nodes stepped
+        columns = slice(0, 10)  # the others: seconds, updated nodes
         self.assertEqual([row[columns] for row in self.history("one")], [row[columns] for row in self.history("many")])
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["stream"]["updates"], 6)
 
     def test_faults(self):
-        """Programs that fail or are killed now and then, a line that is cut, and kills of the inversion itself."""
+        """Failing and killed programs, an interrupted connection, and kills of the inversion."""
         self.run_program(self.inverter, *self.survey, "--out", "one")
-        # a folder of programs whose invert_waves ends badly at times
+        # programs whose invert_waves fails in two of seven runs
         programs = self.path("programs")
         os.mkdir(programs)
         for name in ("shot_worker", "distribute_shots"):
@@ -931,7 +931,7 @@ exec {self.inverter} "$@"
                     time.sleep(0.5)
                     self.sshd.begin()
         self.assertGreater(kills, 2)
-        # two of every seven programs ended badly
+        # at least one full cycle of faults
         self.assertGreater(len(open(count).read().split()), 7)
         self.assert_one_process("many")
 
@@ -945,7 +945,7 @@ exec {self.inverter} "$@"
         done = self.run_program(self.inverter, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"), status=1)
         self.assertIn("shots have no result", done.stderr)
         self.assertIn("it went wrong", done.stderr)
-        # mended, it goes on
+        # resumed with a working program
         self.sites("[here]\nkind = local\n")
         self.run_program(self.inverter, *self.survey, "--out", "one")
         self.run_program(self.inverter, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"), "--resume")
@@ -975,7 +975,7 @@ class Program(DistributeCase):
         if not self.mpirun:
             self.skipTest("there is no mpirun")
         self.sites("[here]\nkind = local\nslots = 1\n")
-        # the job that a distributor wrote, by hand with three ranks
+        # run a job of a distributor with three ranks
         process = self.begin("1-9", "--shots-per-job", "9", seconds=0.2, what="none:0", collect=False)
         for _ in range(100):
             time.sleep(0.05)

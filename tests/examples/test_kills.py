@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs that are ended at random moments, and go on, leave what an undisturbed run leaves: the same files, byte by byte.
+"""Runs ended by signals at random moments and resumed leave the same files, byte by byte, as an undisturbed run.
 
-A round starts a program, ends it by a signal at a random moment, up to three times, and lets it run to its end then:
-with --resume, or again where a program has no --resume. Files, folders and summary.json (but for times and rates) are
-then those of an undisturbed run; a run that a signal ended, other than KILL, leaves no temporary file and no lock.
-Everything random about round N of a series follows from both and the seed:
+A round starts a program and ends it by a signal at a random moment, up to three times. Then it runs to its end, with
+--resume where available. Files, folders and summary.json (except times and rates) have to equal those of an undisturbed
+run. After a signal other than KILL, no temporary file and no lock may remain. Random numbers depend on the seed, the
+series and the round:
 
-    MOHO_KILL_SECONDS=3600        as many rounds as this takes (default: 40; each series has one round at least)
-    MOHO_KILL_SEED=7              another seed (default: 1)
-    MOHO_KILL_ONLY=invert_waves   one series alone
+    MOHO_KILL_SECONDS=3600        duration of all rounds (default: 40; at least one round per series)
+    MOHO_KILL_SEED=7              seed (default: 1)
+    MOHO_KILL_ONLY=invert_waves   only this series
 """
 
 import concurrent.futures
@@ -30,9 +30,9 @@ import support
 
 np = support.np
 
-PATIENCE = 120  # seconds in which a run ends
+PATIENCE = 120  # seconds; a longer run counts as hanging
 SIGNALS = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
-# What a summary says of one run and of its time; `asked` differs by --resume itself.
+# Members of summary.json that differ between runs; `asked` contains --resume.
 OF_A_RUN = re.compile(r"seconds|rate|date|points_per|allowed_bytes|^/run/|^/stages|^/machine|^/sites|^/asked/resume|^/earlier"
                       r"|^/picture|/measured/|/predicted/|/page_locked|^/snapshots/reason|^/asked/out|^/stream/staging|^/parts/.*/crc32c|^/memory")
 SITES = "[here]\nkind = local\nslots = 2\n"
@@ -41,7 +41,7 @@ SHOTS = ["--source", "100,20:500,20:5", "--receivers", "0,20:600,20:31"]
 
 
 class Series:
-    """A program with its arguments: what is compared, and how it goes on."""
+    """A program, its arguments, the compared folder, and whether it has --resume."""
 
     def __init__(self, name, program, arguments, resumes, out="out"):
         self.name, self.program, self.arguments, self.resumes, self.out = name, program, arguments, resumes, out
@@ -97,7 +97,7 @@ def make_files(folder):
 
 
 def tree(folder):
-    """Contents of files by their names below a folder; folders end with a slash."""
+    """Returns the contents of files by path below a folder; paths of folders end with a slash."""
     found = {}
     for root, folders, names in os.walk(folder):
         for name in folders:
@@ -107,7 +107,7 @@ def tree(folder):
             try:
                 with open(path, "rb") as file:
                     found[os.path.relpath(path, folder)] = file.read()
-            except FileNotFoundError:  # removed meanwhile, by a job that outlives its run
+            except FileNotFoundError:  # removed by a job that outlives its run
                 continue
     return found
 
@@ -124,7 +124,7 @@ def leaves(value, path=""):
 
 
 def described(summary):
-    """What a summary says of the results."""
+    """Returns the members of a summary that describe results."""
     values = json.loads(summary)
     if "files" in values:
         values["files"] = sorted(name for name in values["files"] if name != "timeline.json")
@@ -135,15 +135,15 @@ def described(summary):
 
 
 def without_seconds(table):
-    """The rows of a table without its columns of seconds."""
+    """Returns the rows of a table without columns of seconds."""
     rows = [line.split(",") for line in table.decode().splitlines()]
     keep = [k for k, name in enumerate(rows[0]) if "second" not in name]
     return [[row[k] for k in keep] for row in rows]
 
 
 def difference(expected, found):
-    """What differs between two trees, in words."""
-    # a run that had nothing left to compute has no timeline
+    """Returns a description of the first difference between two trees; empty if none."""
+    # a run without remaining work writes no timeline
     missing, more = (sorted(name for name in set(one) - set(other) if os.path.basename(name) != "timeline.json")
                      for one, other in ((expected, found), (found, expected)))
     if missing or more:
@@ -157,7 +157,7 @@ def difference(expected, found):
         if end != "summary.json":
             return f"{name} differs"
         one, other = described(content), described(found[name])
-        # a shot that was computed elsewhere names the files of its job
+        # a shot computed at a site names the files of its job
         skipped = ("/asked", "/fingerprint", "/model/name") if "/" in name else ("nothing",)
         paths = [path for path in sorted(set(one) | set(other))
                  if one.get(path, "absent") != other.get(path, "absent") and not path.startswith(skipped)]
@@ -191,14 +191,14 @@ class Kills(unittest.TestCase):
         return folder
 
     def start(self, series, folder, again):
-        # a run that was ended before it had a journal has nothing to resume
+        # without a journal nothing can be resumed
         again = again and (series.program != "distribute_shots" or os.path.exists(os.path.join(folder, "run/journal.txt")))
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "GOMP_SPINCOUNT": "1000", "ASAN_OPTIONS": "detect_leaks=0"}
         return subprocess.Popen([self.programs[series.program], *series.words(again)], cwd=folder, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True)
 
     def finish(self, series, folder, again):
-        """Runs to the end. Returns what is wrong."""
+        """Runs to the end. Returns a description of an error, or an empty text."""
         process = self.start(series, folder, again)
         try:
             text, said = process.communicate(timeout=PATIENCE)
@@ -209,7 +209,7 @@ class Kills(unittest.TestCase):
         return "" if process.returncode == 0 else f"the last run ends with {process.returncode}: {(said or text)[-700:].strip()}"
 
     def reference(self, series):
-        """What an undisturbed run leaves, and its seconds."""
+        """Returns the files of an undisturbed run, and its duration in seconds."""
         folder = self.make("reference " + series.name)
         begun = time.monotonic()
         wrong = self.finish(series, folder, False)
@@ -218,12 +218,12 @@ class Kills(unittest.TestCase):
 
     def left(self, series, folder):
         found = tree(os.path.join(folder, series.out))
-        # nothing but the results and, of distribute_shots, its journal
+        # next to the results only the journal of distribute_shots is allowed
         found.update({"../" + name: None for name in os.listdir(folder) if name not in os.listdir(self.source)})
         return found
 
     def round(self, series, number, seconds):
-        """One round. Returns what is wrong, or an empty text."""
+        """Runs one round. Returns a description of an error, or an empty text."""
         rng = random.Random(f"{self.seed} {series.name} {number}")
         folder = self.make(f"{series.name} {number}")
         done = []
@@ -245,16 +245,16 @@ class Kills(unittest.TestCase):
             if process.returncode == 0:
                 break
             by = -number_of_signal if number_of_signal == signal.SIGKILL else 128 + number_of_signal
-            of_system = -number_of_signal  # before the program has begun to watch
+            of_system = -number_of_signal  # before the program handles signals
             if process.returncode not in (by, of_system, 130):
                 return f"{done}: ends with {process.returncode}: {(said or text)[-700:].strip()}"
             if process.returncode == by != of_system and series.program != "distribute_shots":
-                # jobs at places go on without the run
+                # jobs at sites continue without the run
                 left = [name for name in tree(os.path.join(folder, series.out))
                         if (".part" in name and not name.startswith(".moho_sites")) or name.split("/")[0] in (".moho_lock", ".moho_ranks", ".moho_snapshots")]
                 if left:
                     return f"{done}: leaves {left}"
-        # a run that was over needs none more, and one more does no harm
+        # after a complete run one more has to change nothing
         wrong = self.finish(series, folder, True) or difference(self.expected[series.name][0], self.left(series, folder))
         with self.lock:
             self.counts.setdefault(series.name, [0, 0])[1] += 1
@@ -267,7 +267,7 @@ class Kills(unittest.TestCase):
         seconds = float(os.environ.get("MOHO_KILL_SECONDS", "40"))
         self.expected = {series.name: self.reference(series) for series in self.series}
         for series in self.series:
-            # what differs between undisturbed runs is no fault of a kill
+            # two undisturbed runs have to agree
             again = self.make("again " + series.name)
             self.assertEqual(self.finish(series, again, False), "", series.name)
             self.assertEqual(difference(self.expected[series.name][0], self.left(series, again)), "", series.name)

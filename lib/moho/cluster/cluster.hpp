@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The whole module of surveys of many shots.
+/// \brief All public headers of the cluster module.
 
 #include <moho/cluster/distributor.hpp>
 #include <moho/cluster/job.hpp>

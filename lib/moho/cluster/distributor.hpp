@@ -2,16 +2,19 @@
 #pragma once
 
 /// \file
-/// \brief Shots over sites: handed out, watched, computed again where they failed, and kept, until
-/// each is there once or named.
+/// \brief Computes the shots of a survey at several sites.
+///
+/// The distributor submits jobs, watches them, collects results and resubmits shots that failed. It
+/// ends when each shot has exactly one result or is reported as missing.
 ///
 ///     Journal journal("run/journal.txt", survey);
 ///     std::vector<std::unique_ptr<Site>> sites = ...;
 ///     distribute({work, journal}, tasks, sites, {}, [&](std::int64_t shot, const path& result) {
-///       add_to_the_stack(result);
+///       add_to_image(result);
 ///     });
 ///
-/// docs/theory/cluster.md says why it can be ended at any moment and gone on with.
+/// A run may end at any moment; the next run with the same journal continues it
+/// (docs/theory/cluster.md).
 
 #include <moho/cluster/job.hpp>
 #include <moho/cluster/journal.hpp>
@@ -27,118 +30,134 @@
 
 namespace moho::cluster {
 
-/// Time, which tests may make pass as they like.
+/// System clock; tests derive a virtual one.
 class Clock {
  public:
   Clock() = default;
   Clock(const Clock&) = delete;
   Clock& operator=(const Clock&) = delete;
   virtual ~Clock() = default;
-  /// Seconds since the epoch.
+  /// Returns the time in seconds since the epoch.
   virtual double now();
-  /// Lets so many seconds pass, or a part of them.
+  /// Waits for at most `seconds`; may return earlier.
   virtual void wait(double seconds);
 };
 
-/// How shots are divided between sites.
+/// Methods of dividing shots among sites.
 enum class Partition {
-  pull,   ///< a site with room takes a part of what is left
-  parts,  ///< Algorithm 3: all are cut once, by the rates that are known before
+  pull,   ///< a site with free capacity gets a fraction of the remaining shots
+  parts,  ///< Algorithm 3: all shots are divided once, in proportion to known rates
 };
 
-/// How shots are handed out.
+/// Options of distribute().
 struct DistributeOptions {
-  std::int64_t shots_per_job = 1;         ///< shots of a job
-  int max_attempts = 3;                   ///< failures of a shot that are its own
-  int max_lost = 10;                      ///< times that a shot is lost through no fault of its own
-  std::int64_t max_missing = 0;           ///< shots that may be missing in the end
-  Partition partition = Partition::pull;  ///< between sites
-  double fraction = 0.5;                  ///< of the rest that is handed out at once, with pull
-  double shot_time_limit = 0.0;           ///< time limit for one; 0: that of the site
-  double memory = 0.0;                    ///< bytes of a job; 0: what the site gives
-  double max_memory = 0.0;                ///< bytes up to which a job that needed more is tried
-  double first_pause = 60.0;              ///< seconds of a site's first pause; the next are longer
-  int max_pauses = 3;  ///< of a site without a result between them, after which it is left out
-  double quick_failure = 10.0;     ///< seconds within which a failure is a quick one
-  double silence_timeout = 600.0;  ///< seconds without an answer after which shots go elsewhere
-  bool keep_job_files = false;     ///< of jobs whose shots are all there
-  std::function<bool()> stop;      ///< asked often: end now, and leave jobs running?
+  std::int64_t shots_per_job = 1;         ///< shots per job
+  int max_attempts = 3;                   ///< failures of a shot's own program after which it is
+                                          ///< given up
+  int max_lost = 10;                      ///< losses of a shot for other reasons (node, job system)
+                                          ///< after which it is given up
+  std::int64_t max_missing = 0;           ///< largest accepted number of missing shots
+  Partition partition = Partition::pull;  ///< method
+  double fraction = 0.5;                  ///< fraction of the remaining shots that one round hands
+                                          ///< out (pull); (0, 1]
+  double shot_time_limit = 0.0;           ///< time limit per shot in seconds; 0: that of the site
+  double memory = 0.0;                    ///< memory of a job in bytes; 0: the site's default
+  double max_memory = 0.0;                ///< largest memory in bytes for jobs repeated after
+                                          ///< running out of memory
+  double first_pause = 60.0;              ///< first pause of a failing site in seconds; each
+                                          ///< further pause is twice as long
+  int max_pauses = 3;  ///< consecutive pauses without a result after which a site is excluded
+  double quick_failure = 10.0;     ///< seconds; an earlier failure counts as a quick failure of the
+                                   ///< site
+  double silence_timeout = 600.0;  ///< seconds without an answer after which a site's shots go to
+                                   ///< other sites
+  bool keep_job_files = false;     ///< keep the files of jobs whose shots are complete
+  std::function<bool()> stop;      ///< polled; true ends the run and leaves its jobs running
   std::function<void(const std::string&)>
-      on_message;  ///< what the user should know, a line at a time
+      on_message;  ///< receives messages for the user, one line each
 };
 
-/// What became of a site's work.
+/// Report on one site.
 struct SiteReport {
-  std::string name;           ///< of the site
-  std::int64_t shots = 0;     ///< whose results count, in this run
-  std::int64_t jobs = 0;      ///< submitted
-  std::int64_t failures = 0;  ///< of shots
-  std::int64_t lost = 0;      ///< jobs that ended through no fault of a shot
-  double rate = 0.0;          ///< shots a second
-  double compute_time = 0.0;  ///< seconds that its workers computed
-  std::string exclusion;      ///< why it is left out; empty: it is not
+  std::string name;           ///< name of the site
+  std::int64_t shots = 0;     ///< results accepted from the site in this run
+  std::int64_t jobs = 0;      ///< submitted jobs
+  std::int64_t failures = 0;  ///< failures of shots
+  std::int64_t lost = 0;      ///< jobs lost for reasons other than a shot's program
+  double rate = 0.0;          ///< accepted results per second
+  double compute_time = 0.0;  ///< seconds of computation, summed over its workers
+  std::string exclusion;      ///< reason of exclusion; empty: the site is in use
 };
 
 /// A shot without a result.
 struct MissingShot {
-  std::int64_t shot = 0;  ///< number
-  std::string reason;     ///< with node and last lines
-  bool given_up = false;  ///< it failed too often; else nobody was there to compute it
+  std::int64_t shot = 0;  ///< number of the shot
+  std::string reason;     ///< last failure, with node and last lines of output
+  bool given_up = false;  ///< true after too many failures; false: no site was left to compute it
 };
 
-/// What became of a run.
+/// Report of a run.
 struct Report {
-  std::int64_t done = 0;             ///< shots with a result, those of earlier runs too
-  std::int64_t done_earlier = 0;     ///< of earlier runs
-  std::vector<MissingShot> missing;  ///< by shot
-  std::vector<SiteReport> sites;     ///< in their order
-  std::int64_t batches = 0;          ///< submissions
-  std::int64_t resubmitted = 0;      ///< shots that were handed out once more
-  std::int64_t duplicates = 0;       ///< results of shots that were there already
-  double seconds = 0.0;              ///< of this run
-  bool stopped = false;              ///< by DistributeOptions::stop
-  std::vector<std::string> notes;    ///< what the user should know
+  std::int64_t done = 0;             ///< shots with a result, including those of earlier runs
+  std::int64_t done_earlier = 0;     ///< shots with a result of an earlier run
+  std::vector<MissingShot> missing;  ///< sorted by shot
+  std::vector<SiteReport> sites;     ///< in the order of the sites given
+  std::int64_t batches = 0;          ///< accepted submissions
+  std::int64_t resubmitted = 0;      ///< shots that returned to the queue after they had been
+                                     ///< submitted
+  std::int64_t duplicates = 0;       ///< further results of shots that already had one
+  double seconds = 0.0;              ///< duration of this run in seconds
+  bool stopped = false;              ///< true if DistributeOptions::stop ended the run
+  std::vector<std::string> notes;    ///< messages for the user
 };
 
-/// Shots are missing in the end; what is there is kept, and a run with the same journal goes on.
+/// Thrown if too many shots are missing at the end of a run.
+///
+/// Results are kept. A run with the same journal computes the missing shots.
 class MissingShots : public Error {
  public:
   /// \param report of the run
   explicit MissingShots(const Report& report);
-  /// The report of the run.
+  /// Returns the report of the run.
   const Report& report() const { return m_report; }
 
  private:
   Report m_report;
 };
 
-/// The work of an evaluation, and the journal of its results.
+/// Work of one evaluation, and the journal of its results.
 struct Campaign {
   Work work;         ///< what is computed
-  Journal& journal;  ///< its lock keeps other distributors away
+  Journal& journal;  ///< locked against other distributors while it is open
 };
 
-/// Called once for every shot's result, from one thread: that of the caller.
+/// Receives the path of each shot's result, once per shot.
+///
+/// Calls do not overlap. They come from one separate thread, or from the thread that called
+/// distribute() if a clock is given.
 using OnResult = std::function<void(std::int64_t shot, const std::filesystem::path& result)>;
 
 /// \brief Computes shots at sites until each has a result or is given up.
 ///
-/// What earlier runs with this journal have done counts; jobs that they left are gone on with.
+/// Results of earlier runs with the journal count. Their unfinished jobs are adopted.
 /// \param campaign the work and its journal
-/// \param tasks the shots, each number once
-/// \param sites at least one, probed
-/// \param options how
-/// \param on_result gets every shot's result once, those of earlier runs first
-/// \param clock passes time; the system's if it is not given
-/// \throws InputError for wrong arguments, and for a program that says that its input is not
-/// usable; MissingShots with more than `may_miss` shots missing; FileError of the journal
+/// \param tasks the shots; each number once
+/// \param sites at least one; Site::probe() has succeeded for each
+/// \param options limits and callbacks
+/// \param on_result receives each shot's result once, those of earlier runs first; may be empty
+/// \param clock for tests; null: the system clock
+/// \throws InputError for invalid arguments, and if a program reports unusable input (exit status
+/// 2)
+/// \throws MissingShots if more than `max_missing` shots have no result
+/// \throws FileError if the journal cannot be written
 Report distribute(Campaign campaign, const std::vector<Task>& tasks,
                   const std::vector<std::unique_ptr<Site>>& sites,
                   const DistributeOptions& options = {}, const OnResult& on_result = {},
                   Clock* clock = nullptr);
 
-/// \brief Ends all jobs that a journal knows of. \return how many
-/// \throws NoAnswer if a site does not answer; jobs of other sites are ended
+/// \brief Cancels all unfinished jobs recorded in the journal.
+/// \return the number of cancelled jobs
+/// \throws NoAnswer if a site does not answer; jobs at the other sites are cancelled first
 std::int64_t cancel_jobs(Campaign campaign, const std::vector<std::unique_ptr<Site>>& sites);
 
 }  // namespace moho::cluster

@@ -35,7 +35,7 @@ std::string hex(const unsigned char* data, std::size_t bytes) {
   return text;
 }
 
-// Throws if `status` is of another user's file, or others have one of the rights in `mode`.
+// Throws if the file belongs to another user or grants one of the rights in `mode`.
 void check_status(const struct stat& status, mode_t mode, const char* what, const fs::path& path,
                   const char* advice) {
   if (status.st_uid != ::geteuid()) {
@@ -116,7 +116,7 @@ Key write_key(const fs::path& folder, const Key& key) {
     reason = errno != 0 ? errno : ENOSPC;
   }
   if (descriptor >= 0) ::close(descriptor);
-  // link() never replaces a key; file systems without hard links rename
+  // link() never replaces a key; rename() serves file systems without hard links
   if (reason == 0 && ::link(temporary.c_str(), path.c_str()) != 0 && errno != EEXIST) {
     reason = ::rename(temporary.c_str(), path.c_str()) == 0 ? 0 : errno;
   }

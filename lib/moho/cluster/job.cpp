@@ -148,7 +148,7 @@ JobReport read_report(const fs::path& path) {
   JobReport report;
   std::string text;
   std::error_code error;
-  // ranks of one job have a file each
+  // each rank of a job writes a separate report
   for (int rank = 0;; ++rank) {
     fs::path file = path;
     if (rank > 0) file += concat('.', rank);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Shots, the jobs that they are computed in, and the files of a job.
+/// \brief Shots, jobs, batches of jobs, and the files of a job.
 
 #include <moho/cluster/guard.hpp>
 #include <moho/cluster/journal.hpp>
@@ -18,85 +18,95 @@ namespace moho::cluster {
 
 /// A shot to compute.
 struct Task {
-  std::int64_t shot = 0;  ///< its number
-  double cost = 1.0;      ///< work that it is, against the others
-  /// Are both the same?
+  std::int64_t shot = 0;  ///< number of the shot
+  double cost = 1.0;      ///< computational cost relative to the other shots
+  /// Returns true if all members are equal.
   friend bool operator==(const Task&, const Task&) = default;
 };
 
-/// What is the same for all shots of an evaluation.
+/// The work common to all shots of an evaluation.
 struct Work {
   std::string campaign;         ///< name of the run: letters, digits and . _ -
-  std::int64_t evaluation = 0;  ///< of a model, in an inversion
-  Fingerprint survey;           ///< what the results depend on; they carry its checksum
-  /// \brief Program and arguments that compute a shot, as a list. In every word {shot} becomes the
-  /// number, {out} the folder for the results, {programs} the folder of moho's programs at the
-  /// site, {input:NAME} the path of an input there. Exit status 2: the input is not usable.
+  std::int64_t evaluation = 0;  ///< number of the evaluation, in an inversion
+  Fingerprint survey;           ///< everything that results depend on; each result carries its
+                                ///< checksum
+  /// \brief Command that computes a shot: the program and its arguments.
+  ///
+  /// {shot} is replaced by the number of the shot, {out} by the folder for its results, {programs}
+  /// by the folder of moho's programs at the site, {input:NAME} by the path of an input at the
+  /// site. Exit status 2 means that the input is unusable.
   std::vector<std::string> command;
-  std::vector<std::pair<std::string, std::string>> inputs;  ///< names and paths of files
-  Key key{};  ///< of the journal; distribute() and workers set it
+  std::vector<std::pair<std::string, std::string>> inputs;  ///< names and paths of input files and
+                                                            ///< folders
+  Key key{};  ///< key of the journal; set by distribute() and by workers
 };
 
-/// Shots that are computed one after the other by one worker.
+/// Shots that one worker computes in turn.
 struct Job {
-  std::string token;                        ///< of its batch, a point and its number in it
-  std::vector<Task> tasks;                  ///< the shots
-  double time_limit = 0.0;                  ///< time limit; 0: that of the site
-  double memory = 0.0;                      ///< bytes; 0: what the site gives
-  std::vector<std::string> excluded_nodes;  ///< nodes not to run on
+  std::string token;                        ///< token of its batch, a point, and its index in the
+                                            ///< batch
+  std::vector<Task> tasks;                  ///< shots
+  double time_limit = 0.0;                  ///< seconds; 0: time limit of the site
+  double memory = 0.0;                      ///< bytes; 0: the site's default
+  std::vector<std::string> excluded_nodes;  ///< nodes that must not run it
 };
 
-/// Jobs that are submitted at once, under one token that no other submission ever has.
+/// Jobs submitted together. Each batch has a unique token.
 struct Batch {
   std::string token;      ///< campaign.evaluation.number
-  std::vector<Job> jobs;  ///< at least one; equal limits
+  std::vector<Job> jobs;  ///< at least one job; all have the same limits
 };
 
-/// Checks what a user gave. \throws InputError
+/// Checks names, inputs and command of the work. \throws InputError
 void check_work(const Work& work);
-/// The checksum of the survey's names and values, which results carry.
+/// Returns the checksum of the names and values of a fingerprint.
 std::string checksum_of(const Fingerprint& survey);
 
-/// The text of a job for a worker.
+/// Returns the text of a job file.
 std::string to_text(const Work& work, const Job& job);
-/// \brief The job that a text says; `key` becomes that of the work.
-/// \throws FileError for a text that is damaged, no job, or not authenticated by the key
+/// \brief Parses the text of a job file.
+/// \param text content of the file
+/// \param name name of the file, for messages
+/// \param key key of the journal, which becomes Work::key
+/// \throws FileError for other and damaged texts, and for texts not authenticated by the key
 std::pair<Work, Job> parse_job(const std::string& text, const std::string& name, const Key& key);
 
-/// Where the files of a job lie below a site's folder.
+/// Paths of the files of a job.
 struct JobFiles {
-  std::filesystem::path job;     ///< what to do
-  std::filesystem::path log;     ///< what the programs said
-  std::filesystem::path report;  ///< what the worker says, line by line
-  std::filesystem::path lock;    ///< locked by the worker as long as it lives
+  std::filesystem::path job;     ///< job file
+  std::filesystem::path log;     ///< output of the programs
+  std::filesystem::path report;  ///< report of the worker
+  std::filesystem::path lock;    ///< locked by the worker until it ends
   std::filesystem::path work;    ///< folder for the outputs of programs
 };
-/// The files of a job.
+/// Returns the paths of a job's files below the folder of its site.
 JobFiles files_of(const std::filesystem::path& folder, const std::string& job_token);
-/// The file of a shot's result, below the site's folder.
+/// Returns the path of a shot's result, relative to the folder of the site.
 std::string result_name(std::int64_t shot, const std::string& job_token);
 
-/// A shot that did not succeed, as its worker says.
+/// Failure of a shot, from the report of its worker.
 struct ShotFailure {
-  std::int64_t shot = 0;  ///< number
-  int exit = -1;          ///< exit status of the program
-  int signal = 0;         ///< that ended it
-  bool disk = false;      ///< its result could not be written
-  std::string message;    ///< the program's last lines
+  std::int64_t shot = 0;  ///< number of the shot
+  int exit = -1;          ///< exit status of the program; -1: none
+  int signal = 0;         ///< signal that ended the program; 0: none
+  bool disk = false;      ///< true if the result could not be written
+  std::string message;    ///< last lines of the program's output
 };
 
-/// What a worker has said so far.
+/// Content of a worker's report.
 struct JobReport {
-  std::vector<ShotFailure> failures;    ///< shots that did not succeed
-  std::optional<std::int64_t> current;  ///< begun and not ended
-  std::vector<std::int64_t> done;       ///< whose results were written
-  std::string host;                     ///< of the worker
-  std::optional<int> exit;              ///< its exit status, if it has ended by itself
-  std::string message;                  ///< why it stopped before the last shot
-  double seconds = 0.0;                 ///< that its shots took
+  std::vector<ShotFailure> failures;    ///< shots that failed
+  std::optional<std::int64_t> current;  ///< shot that was started and has not ended
+  std::vector<std::int64_t> done;       ///< shots whose results were written
+  std::string host;                     ///< name of the worker's machine; empty: no shot was
+                                        ///< started
+  std::optional<int> exit;              ///< exit status of the worker; empty if it did not end
+                                        ///< regularly
+  std::string message;                  ///< why it stopped before its last shot
+  double seconds = 0.0;                 ///< seconds of computation, summed over shots
 };
 
-/// Reads what workers of a job have said; nothing if they have said nothing.
+/// Reads the reports of a job's workers; empty if no report exists.
 JobReport read_report(const std::filesystem::path& report);
 
 }  // namespace moho::cluster

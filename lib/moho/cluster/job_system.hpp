@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What runs jobs: the interface that systems have in common, and processes of this machine.
+/// \brief Interface to systems that run jobs, and local processes and threads as such systems.
 
 #include <moho/cluster/job.hpp>
 #include <moho/cluster/worker.hpp>
@@ -16,56 +16,56 @@
 
 namespace moho::cluster {
 
-/// The system gave no answer: what was asked of it may have been done or not.
+/// The system did not answer. The request may or may not have been carried out.
 class NoAnswer : public Error {
  public:
   using Error::Error;
 };
 
-/// The system refused for good, in its own words: nothing was done, and asking again is in vain.
+/// The system refused the request permanently; nothing was done. what() has its message.
 class Refused : public Error {
  public:
   using Error::Error;
 };
 
-/// The system has no room for more jobs now: nothing was done, and asking later may help.
+/// The system cannot accept more jobs now; nothing was done. A later request may succeed.
 class NoRoom : public Error {
  public:
   using Error::Error;
 };
 
-/// What a system says about a job.
+/// States of a job.
 enum class JobState {
-  unknown,        ///< it does not know the job
-  queued,         ///< waits
-  running,        ///< runs
-  completed,      ///< ended with status 0
-  failed,         ///< ended with another status, or by a signal
+  unknown,        ///< not known to the system
+  queued,         ///< waiting
+  running,        ///< running
+  completed,      ///< ended with exit status 0
+  failed,         ///< ended with another exit status or by a signal
   timed_out,      ///< ended by its time limit
-  out_of_memory,  ///< ended for want of memory
-  node_lost,      ///< its node failed, or could not start it
-  preempted,      ///< gave way to another job
-  cancelled       ///< ended by a person
+  out_of_memory,  ///< ended because it exceeded its memory
+  node_lost,      ///< its node failed or could not start it
+  preempted,      ///< preempted by another job
+  cancelled       ///< cancelled by a user
 };
 
-/// "running" and so on.
+/// Returns the state in words, such as "running".
 const char* to_string(JobState state);
-/// Has a job in this state ended?
+/// Returns true if a job in this state has ended.
 bool has_ended(JobState state);
 
-/// A job as its system knows it.
+/// Status of a job, as reported by its system.
 struct JobStatus {
-  std::string id;                      ///< of the system
-  JobState state = JobState::unknown;  ///< how it is
-  int exit = -1;                       ///< exit status, where the system says it
-  int signal = 0;                      ///< that ended it, where the system says it
-  std::string node;                    ///< where it runs or ran
-  std::string message;                 ///< the system's own, where they say more
+  std::string id;                      ///< id within the system
+  JobState state = JobState::unknown;  ///< state
+  int exit = -1;                       ///< exit status; -1 if not reported
+  int signal = 0;                      ///< signal that ended it; 0 if not reported
+  std::string node;                    ///< node on which it runs or ran
+  std::string message;                 ///< message of the system
 };
 
 /// \brief A system that runs jobs. Calls come from one thread.
 ///
-/// All may throw NoAnswer; what a job is to do lies in its files before it is submitted.
+/// The files of a job are complete before it is submitted. Every function may throw NoAnswer.
 class JobSystem {
  public:
   JobSystem() = default;
@@ -73,39 +73,40 @@ class JobSystem {
   JobSystem& operator=(const JobSystem&) = delete;
   virtual ~JobSystem() = default;
 
-  /// What the system is, in a line; asks it whether it can be used.
-  /// \throws InputError if it cannot, in its own words
+  /// Checks that the system is usable. \return a one-line description
+  /// \throws InputError if it is not, with the message of the system
   virtual std::string probe() = 0;
-  /// Submits the jobs of a batch. \return an id for each, in their order
-  /// \throws NoAnswer (it may have been accepted), Refused, NoRoom
+  /// Submits the jobs of a batch. \return their ids, in order
+  /// \throws NoAnswer (the batch may have been accepted), Refused, NoRoom
   virtual std::vector<std::string> submit(const Batch& batch) = 0;
-  /// The ids of a batch that was submitted under this token; empty if the system knows none.
+  /// Returns the ids of the batch submitted under this token; empty if unknown to the system.
   virtual std::vector<std::string> find(const Batch& batch) = 0;
-  /// How jobs are, one for each id, in any order.
+  /// Returns the status of each job, in any order.
   virtual std::vector<JobStatus> query(const std::vector<std::string>& ids) = 0;
-  /// Ends jobs.
+  /// Cancels jobs.
   virtual void cancel(const std::vector<std::string>& ids) = 0;
 
-  /// Most jobs of a batch.
+  /// Returns the largest number of jobs in a batch.
   virtual std::int64_t max_jobs() const { return 1; }
-  /// Seconds after which a submission without an answer is known to the system, or never will be.
+  /// Returns the time in seconds after which find() reliably knows whether an unanswered submission
+  /// was accepted.
   virtual double settling_time() const { return 0.0; }
-  /// Seconds between questions: the shortest and the longest pause.
+  /// Returns the shortest and the longest interval between queries, in seconds.
   virtual std::pair<double, double> query_intervals() const { return {5.0, 60.0}; }
-  /// Seconds after which a job that the system does not know is taken for lost.
+  /// Returns the time in seconds after which a job unknown to the system counts as lost.
   virtual double unknown_timeout() const { return 300.0; }
 };
 
-/// \brief Workers as processes of this machine, so many at once; the others wait.
+/// \brief Workers as processes of this machine; at most `slots` run concurrently.
 ///
-/// A worker outlives this process, and is found again by the lock that it holds.
+/// A worker outlives this process. The next process identifies it by the lock that it holds.
 class LocalJobs : public JobSystem {
  public:
-  /// \param folder of the site
-  /// \param worker words that a job's token is added to: "shot_worker --folder F --job"
-  /// \param slots workers at once
+  /// \param folder folder of the site
+  /// \param worker command to which the token of a job is added: "shot_worker --folder F --job"
+  /// \param slots largest number of concurrent workers
   LocalJobs(std::filesystem::path folder, std::vector<std::string> worker, int slots);
-  /// Workers live on.
+  /// Leaves workers running.
   ~LocalJobs() override;
   std::string probe() override;
   std::vector<std::string> submit(const Batch& batch) override;
@@ -122,7 +123,7 @@ class LocalJobs : public JobSystem {
     bool own = false;  // a child of this process
     JobStatus status;
   };
-  struct Watcher;  // a thread that starts the next worker when one has ended
+  struct Watcher;  // thread that starts the next worker when one has ended
   bool start_waiting();
   void start(const std::string& token, KnownJob& job);
   static void notice_end(KnownJob& job);
@@ -135,13 +136,13 @@ class LocalJobs : public JobSystem {
   std::unique_ptr<Watcher> m_watcher;
 };
 
-/// \brief Jobs as threads of this process, for work that is a function.
+/// \brief Jobs as threads of this process, for work given as a function.
 ///
-/// They end with the process: a campaign that is resumed submits theirs again.
+/// Threads end with the process. A resumed run submits their jobs anew.
 class ThreadJobs : public JobSystem {
  public:
-  /// \param options the folder of the site, and the function that computes a shot
-  /// \param slots threads at once
+  /// \param options folder of the site, and the function that computes a shot
+  /// \param slots number of threads
   ThreadJobs(WorkerOptions options, int slots);
   ~ThreadJobs() override;
   std::string probe() override;

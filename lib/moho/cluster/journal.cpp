@@ -41,7 +41,7 @@ std::optional<ShotResult> result_of(const std::vector<std::string_view>& words, 
   return result;
 }
 
-/// Throws unless the name is that of a file below the journal's folder.
+/// Throws InputError unless `file` is a path below the journal's folder.
 void check_name(const std::string& file) {
   const fs::path path(file);
   bool good = !file.empty() && path.is_relative() && path.has_filename();
@@ -54,11 +54,11 @@ void check_name(const std::string& file) {
 
 std::string system_reason(int reason) { return std::strerror(reason); }
 
-/// Waits until a file, or the names in a folder, are on the disk.
+/// Flushes a file, or the entries of a folder, to disk.
 void to_disk(const fs::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   int reason = descriptor < 0 ? errno : 0;
-  // Some file systems have nothing to do for folders, and say so.
+  // Some file systems do not support fsync() for folders.
   if (reason == 0 && ::fsync(descriptor) != 0 && errno != EINVAL && errno != ENOSYS) {
     reason = errno;
   }
@@ -69,10 +69,10 @@ void to_disk(const fs::path& path) {
   }
 }
 
-/// What temporary names of this machine's processes begin with; the process follows.
+/// Returns the prefix of temporary files of this machine; the process number follows.
 std::string temporary_prefix() { return ".part-" + host_name() + '-'; }
 
-/// Removes what processes of this machine that were ended in the middle of a result have left.
+/// Removes temporary files of processes that no longer run on this machine.
 void remove_leftovers(const fs::path& folder) {
   const std::string prefix = temporary_prefix();
   std::error_code error;
@@ -86,7 +86,7 @@ void remove_leftovers(const fs::path& folder) {
   }
 }
 
-/// All that a descriptor's file holds.
+/// Returns the content of an open file.
 std::string read_all(int descriptor, const fs::path& path) {
   std::string text;
   char buffer[1 << 16];
@@ -102,7 +102,7 @@ std::string read_all(int descriptor, const fs::path& path) {
   }
 }
 
-/// What a journal of this survey begins with.
+/// Returns the first lines of a journal of this survey.
 std::string header_of(const Fingerprint& survey) {
   std::string header = add_checksum(concat(first_words, ' ', journal_version));
   for (const auto& [name, value] : survey) {
@@ -111,7 +111,7 @@ std::string header_of(const Fingerprint& survey) {
   return header + add_checksum("begin");
 }
 
-/// "process 12 on host since 2020-01-01T00:00:00Z": the last one that opened the journal.
+/// Returns "process 12 on host since 2020-01-01T00:00:00Z" for the latest holder of the journal.
 std::string holder_in(const std::string& text) {
   std::string holder = "another process";
   for (const std::string_view line : split_lines(text)) {
@@ -125,7 +125,7 @@ std::string holder_in(const std::string& text) {
   return holder;
 }
 
-/// Throws what is wrong with a header that is not the expected one.
+/// Throws an error that explains why a header is not the expected one.
 [[noreturn]] void refuse_header(const fs::path& path, const std::string& text,
                                 const Fingerprint& survey) {
   const auto lines = split_lines(text);
@@ -193,7 +193,7 @@ ShotResult write_result(const fs::path& folder, std::int64_t shot, const std::st
   static std::atomic<unsigned> next{0};
   check_name(file);
   const fs::path target = folder / file;
-  // The ending of the name stays, by which writers may choose a format.
+  // Keep the extension: it may select the format of the writer.
   const fs::path temporary = target.parent_path() / concat(temporary_prefix(), ::getpid(), '-',
                                                            next++, '-', target.filename().string());
   std::error_code error;
@@ -228,8 +228,8 @@ Journal::Journal(const fs::path& path, const Fingerprint& survey, const JournalO
     check_private_folder(m_folder);
     check_private_file(m_descriptor, m_path);
     const std::string header = header_of(survey), text = read_all(m_descriptor, m_path);
-    // Nothing, or a part of the header: the program that began it died before the first shot. What
-    // the system had reserved for the rest can read as zeros.
+    // Empty, or a part of the header: its process ended before the first shot. Blocks allocated but
+    // not written may read as zeros.
     const std::size_t written = std::min(text.find_last_not_of('\0') + 1, text.size());
     const bool unborn =
         written < header.size() && header.compare(0, written, text, 0, written) == 0;
@@ -338,7 +338,7 @@ void Journal::read(const std::string& text, const std::string& header) {
     } else if (kind == "open" || line.empty()) {
       continue;
     }
-    // A line that was cut by the end of a program, or worse: what it said is done again.
+    // A damaged or truncated line: its shot is computed again.
     m_notes.push_back(concat("line ", number,
                              " of the journal is damaged and was left out: what it "
                              "recorded is done again, unless a later line has it"));
@@ -369,7 +369,7 @@ void Journal::verify() {
 
 void Journal::append(const std::string& line) {
   if (m_on_write) m_on_write(line);
-  // After a write that failed in the middle of a line the next one begins on its own.
+  // After an incomplete write, start a new line.
   const std::string text = m_torn ? '\n' + line : line;
   const auto fail = [&](int reason) {
     m_torn = true;

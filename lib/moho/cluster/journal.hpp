@@ -2,22 +2,21 @@
 #pragma once
 
 /// \file
-/// \brief Which shots of a survey are done, in a file that survives whatever ends the program.
+/// \brief Record of finished shots, in a file that survives any end of the program.
 ///
-/// A shot's result is a file of its own: written under a temporary name, brought to the disk,
-/// renamed, and then recorded with its length and checksum. A program that starts again with the
-/// same journal computes the shots that are left:
+/// Each result is a separate file. It is written under a temporary name, flushed to disk, renamed,
+/// and recorded with its length and checksum. A program restarted with the same journal computes
+/// the remaining shots:
 ///
 ///     Journal journal("migration/journal.txt", {{"model", checksum}, {"wavelet", "ricker:15"}});
-///     for (const std::int64_t shot : journal.left(shots)) {
+///     for (const std::int64_t shot : journal.remaining(shots)) {
 ///       journal.record(write_result(journal.folder(), shot, "shot_17.sum", [&](const auto& path) {
 ///         io::write_sum(path, image);
 ///       }));
 ///     }
 ///
-/// Among ranks, rank 0 has the journal. Others write their results with write_result(), and send
-/// what it returns as a line of text. docs/theory/journal.md says what the file holds and why it
-/// is safe.
+/// With MPI, rank 0 owns the journal. Other ranks write results with write_result() and send the
+/// return value as a line of text. docs/theory/journal.md describes the format.
 
 #include <moho/cluster/guard.hpp>
 
@@ -34,115 +33,116 @@
 
 namespace moho::cluster {
 
-/// A shot's result: a whole file.
+/// Result of a shot: a complete file.
 struct ShotResult {
   std::int64_t shot = 0;       ///< number of the shot
-  std::string file;            ///< its path below the journal's folder
-  std::uint64_t bytes = 0;     ///< its length
-  std::uint32_t checksum = 0;  ///< its CRC-32C
-  /// Are both the same?
+  std::string file;            ///< path below the journal's folder
+  std::uint64_t bytes = 0;     ///< length
+  std::uint32_t checksum = 0;  ///< CRC-32C
+  /// Returns true if all members are equal.
   friend bool operator==(const ShotResult&, const ShotResult&) = default;
 };
 
-/// A result as a line of text without its end, for messages between processes.
+/// Returns the result as a line of text without line end, for messages between processes.
 std::string to_text(const ShotResult& result);
-/// The result that a text says. \throws InputError
+/// Parses a line of to_text(). \throws InputError
 ShotResult parse_result(std::string_view text);
 
-/// \brief Writes a shot's result so that it is there whole or not at all: `write` gets a temporary
-/// path beside it, and what it leaves there is brought to the disk, read for its checksum, and
-/// renamed.
+/// \brief Writes a shot's result atomically: the complete file exists, or none.
 ///
-/// Any process and thread may call it. What `write` throws is thrown on, and the temporary file is
-/// removed.
-/// \param folder of the journal
-/// \param shot number
-/// \param file path below the folder; its own folder exists
-/// \param write leaves a file at the path it is given
-/// \throws InputError for names that lead out of the folder; FileError
+/// `write` receives a temporary path in the same folder. Its file is flushed to disk, read for the
+/// checksum, and renamed. Any process and thread may call this. If `write` throws, the temporary
+/// file is removed and the exception is rethrown.
+/// \param folder folder of the journal
+/// \param shot number of the shot
+/// \param file path below `folder`; its own folder exists
+/// \param write writes the file
+/// \throws InputError for a path outside `folder`; FileError
 ShotResult write_result(const std::filesystem::path& folder, std::int64_t shot,
                         const std::string& file,
                         const std::function<void(const std::filesystem::path&)>& write);
 
-/// What makes a survey this one and no other: names and values of all that changes a result, such
-/// as the checksum of the model and the options. Their order does not matter.
+/// Identifies a survey: names and values of everything that changes results, such as the checksum
+/// of the model and the options.
 using Fingerprint = std::map<std::string, std::string>;
 
-/// What a journal may find.
+/// Requirement on an existing journal.
 enum class JournalStart {
-  any,    ///< a journal of the same survey, or none
-  fresh,  ///< none: one that is there is refused
-  resume  ///< a journal of the same survey: it is refused that there is none
+  any,    ///< none, or a journal of the same survey
+  fresh,  ///< none; an existing journal is an error
+  resume  ///< a journal of the same survey; a missing one is an error
 };
 
-/// How a journal is opened.
+/// Options of a Journal.
 struct JournalOptions {
-  JournalStart start = JournalStart::any;  ///< what may be there
-  bool verify = true;                      ///< read all results that are recorded
-  /// Called with what is going to be added, and with nothing when it is on the disk; for tests.
+  JournalStart start = JournalStart::any;  ///< requirement on an existing journal
+  bool verify = true;                      ///< read all recorded results and compare their
+                                           ///< checksums
+  /// For tests: receives the text before a write, and an empty text when it is on disk.
   std::function<void(std::string_view)> on_write{};
 };
 
-/// \brief The journal of a survey: one writer, any number of threads of it.
+/// \brief Journal of a survey: one process writes, from any number of threads.
 ///
-/// Nothing in the file is ever changed; lines are added, each with a checksum, and on the disk
-/// before a call returns. It is locked for as long as the object lives; the system takes the lock
-/// away from a program that dies.
+/// The file only grows. Each line has a checksum and is on disk before a call returns. The file is
+/// locked for the lifetime of the object; the system releases the lock of a process that ends.
 class Journal {
  public:
-  /// \brief Opens or begins a journal.
+  /// \brief Opens a journal, or creates it.
   ///
-  /// With `verify` results that are not there any more as they were recorded count as not done,
-  /// with a note. Temporary files that processes of this machine have left in the folder when they
-  /// were ended are removed. \throws InputError for a journal of another survey (what differs), of
-  /// another version, in use (by whom), or against JournalOptions::start; FileError for a file that
-  /// is no journal or cannot be read, written or locked
-  /// A folder, journal or key that other users may write, or a journal without its key, is an
-  /// InputError.
+  /// With `verify`, missing or changed results count as not done and are reported in notes().
+  /// Temporary files of ended processes of this machine are removed.
+  /// \throws InputError for a journal of another survey or version, one in use, or one that
+  /// violates JournalOptions::start
+  /// \throws InputError if other users can write the folder, journal or key, or if the key is
+  /// missing
+  /// \throws FileError for other files, and if the journal cannot be read, written or locked
   Journal(const std::filesystem::path& path, const Fingerprint& survey,
           const JournalOptions& options = {});
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
-  /// Gives the lock back.
+  /// Releases the lock.
   ~Journal();
 
-  /// The folder of the journal and its results.
+  /// Returns the folder of the journal and its results.
   const std::filesystem::path& folder() const { return m_folder; }
-  /// The key of the journal's folder, which authenticates jobs and results.
+  /// Returns the key of the journal, which authenticates jobs and results.
   const Key& key() const { return m_key; }
-  /// Is the shot's result there?
+  /// Returns true if the shot has a result.
   bool is_done(std::int64_t shot) const;
-  /// The shot's result, if it is there.
+  /// Returns the shot's result, if any.
   std::optional<ShotResult> result(std::int64_t shot) const;
-  /// All results, by shot.
+  /// Returns all results, sorted by shot.
   std::vector<ShotResult> results() const;
-  /// Those of the shots that are not done, in their order. \throws InputError for a number twice
+  /// Returns the shots without a result, in the given order. \throws InputError for a repeated
+  /// number
   std::vector<std::int64_t> remaining(const std::vector<std::int64_t>& shots) const;
 
-  /// \brief Records a result that write_result() made; it is on the disk when this returns.
+  /// \brief Records a result of write_result(); it is on disk on return.
   ///
-  /// The first result of a shot counts. \returns true where the shot was not done; false where it
-  /// was, with the same bytes, or with a note with others
-  /// \throws InputError for a name that leads out of the folder; FileError when the line or the
-  /// result is not on the disk: the same call may be made again
+  /// The first result of a shot counts. A later one with different bytes adds a note.
+  /// \returns true if the shot had no result before
+  /// \throws InputError for a path outside the folder
+  /// \throws FileError if the line or the result is not on disk; the call may be repeated
   bool record(const ShotResult& result);
-  /// The same for several, brought to the disk at once. \returns how many were not done
+  /// Records several results with one flush. \returns the number of shots without a result before
   std::size_t record(const std::vector<ShotResult>& results);
-  /// \brief Adds what happened, each event a list of texts, in their order and on the disk when
-  /// this returns. What they mean is the caller's business. \throws FileError
+  /// \brief Appends events in order; they are on disk on return.
+  ///
+  /// An event is a list of texts; the caller defines its meaning. \throws FileError
   void add_events(const std::vector<std::vector<std::string>>& events);
-  /// The events that were in the journal when it was opened, in their order; once.
+  /// Returns the events found when the journal was opened, in order; empty in later calls.
   std::vector<std::vector<std::string>> take_events();
-  /// Says that the shot is to be computed again, and why. Its file stays. \throws FileError
+  /// Marks a shot as not done and records the reason. The result file is kept. \throws FileError
   void discard(std::int64_t shot, const std::string& why);
 
-  /// Keeps a value under a name: what later runs have to take as it was, the exponent of exact sums
-  /// say. The last one counts. \throws InputError for an empty name; FileError
+  /// Stores a named value for later runs, such as the exponent of exact sums; the last one counts.
+  /// \throws InputError for an empty name; FileError
   void set(const std::string& name, const std::string& value);
-  /// The value under a name, if there is one.
+  /// Returns the value of a name, if any.
   std::optional<std::string> get(const std::string& name) const;
 
-  /// What the user should know: damaged lines, results that were lost, shots with two results.
+  /// Returns messages for the user: damaged lines, lost results, shots with two results.
   std::vector<std::string> notes() const;
 
  private:
@@ -151,29 +151,29 @@ class Journal {
   void verify();
   void append(const std::string& line);
 
-  mutable std::mutex m_mutex;  // of all but the path, the folder and the descriptor
+  mutable std::mutex m_mutex;  // guards all members but path, folder and descriptor
   std::filesystem::path m_path;
   std::function<void(std::string_view)> m_on_write;
   std::filesystem::path m_folder;
   Key m_key;
   int m_descriptor = -1;
-  bool m_torn = false;  // the file does not end with the end of a line
+  bool m_torn = false;  // the file ends within a line
   std::map<std::int64_t, ShotResult> m_results;
   std::map<std::string, std::string> m_values;
   std::vector<std::vector<std::string>> m_events;
   std::vector<std::string> m_notes;
 };
 
-/// What a journal holds.
+/// Content of a journal.
 struct JournalContent {
-  Fingerprint survey;                            ///< that it is of
-  std::vector<ShotResult> results;               ///< by shot; not read
+  Fingerprint survey;                            ///< fingerprint of the survey
+  std::vector<ShotResult> results;               ///< sorted by shot; their files are not read
   std::map<std::string, std::string> values;     ///< by name
-  std::vector<std::vector<std::string>> events;  ///< in their order
+  std::vector<std::vector<std::string>> events;  ///< in order
 };
 
-/// \brief Reads a journal that another process may be writing; it is not locked, and nothing is
-/// written. \throws FileError for a file that is no journal
+/// \brief Reads a journal that another process may be writing; neither locks nor changes it.
+/// \throws FileError for other files
 JournalContent read_journal(const std::filesystem::path& path);
 
 }  // namespace moho::cluster

@@ -41,7 +41,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Is a job's lock held, that is, does its worker live?
+// Returns true if the lock of a job is held, which means that its worker is running.
 bool is_held(const fs::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) return false;
@@ -50,7 +50,7 @@ bool is_held(const fs::path& path) {
   return held;
 }
 
-// The process that a lock's file names; 0 if it is not the one that runs under this number now.
+// Returns the process recorded in a lock file; 0 if its number now belongs to another process.
 int recorded_process(const fs::path& path) {
   std::ifstream file(path);
   int process = 0;
@@ -63,12 +63,14 @@ int recorded_process(const fs::path& path) {
 
 }  // namespace
 
-// A slot is not left empty until somebody looks: between looks the distributor brings its journal
-// to the disk, which can take longer than a worker needs to start.
+// Starts waiting workers as soon as a slot is free.
+//
+// The distributor flushes its journal between queries, which can take longer than the start of a
+// worker. Without this thread slots would stay idle meanwhile.
 struct LocalJobs::Watcher {
-  std::mutex mutex;  // of the jobs
+  std::mutex mutex;  // guards the jobs
   bool stopping = false;
-  int wake_descriptor = -1;  // descriptor that is written to when there are other processes
+  int wake_descriptor = -1;  // an eventfd; written to when the set of processes has changed
   std::thread thread;
 
   void wake() const {
@@ -76,18 +78,18 @@ struct LocalJobs::Watcher {
     while (::write(wake_descriptor, &one, sizeof(one)) < 0 && errno == EINTR) {
     }
   }
-  // Waits for the end of one of these processes, or to be woken.
+  // Waits until one of the processes ends, or until wake() is called.
   void wait(const std::vector<int>& processes) const {
     std::vector<pollfd> all{{wake_descriptor, POLLIN, 0}};
     for (const int process : processes) {
       const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
       if (descriptor >= 0) all.push_back({descriptor, POLLIN, 0});
     }
-    // a system that cannot wait for processes, or has no descriptors left, is asked now and then
+    // poll every 20 ms if pidfd_open() is not available for all processes
     ::poll(all.data(), all.size(), all.size() == processes.size() + 1 ? -1 : 20);
     std::uint64_t ignored = 0;
     if (all[0].revents != 0 && ::read(wake_descriptor, &ignored, sizeof(ignored)) < 0) {
-      // nothing was written
+      // no pending event
     }
     for (std::size_t k = 1; k < all.size(); ++k) ::close(all[k].fd);
   }
@@ -123,7 +125,7 @@ LocalJobs::LocalJobs(fs::path folder, std::vector<std::string> worker, int slots
         concat("slots is ", slots, " (allowed: 1 and more): give the number of shots at once"));
   }
   m_watcher->wake_descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (m_watcher->wake_descriptor < 0) return;  // look() does it alone
+  if (m_watcher->wake_descriptor < 0) return;  // without an eventfd query() starts workers
   m_watcher->thread = std::thread([this] {
     std::unique_lock lock(m_watcher->mutex);
     while (!m_watcher->stopping) {
@@ -153,12 +155,12 @@ std::string LocalJobs::probe() {
 
 void LocalJobs::start(const std::string& token, KnownJob& job) {
   const JobFiles files = files_of(m_folder, token);
-  // The lock is there before the worker is, and is handed to it: whoever looks sees it alive.
+  // Taken before the worker starts and inherited by it, so an observer never sees it unlocked.
   const int lock = ::open(files.lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0) {
     const int reason = errno;
     if (lock >= 0) ::close(lock);
-    if (lock >= 0 && reason == EWOULDBLOCK) {  // it runs already
+    if (lock >= 0 && reason == EWOULDBLOCK) {  // its worker is running
       job.status.state = JobState::running;
       return;
     }
@@ -180,14 +182,14 @@ void LocalJobs::start(const std::string& token, KnownJob& job) {
   const std::string text =
       std::to_string(job.process) + '\n' + process_identity(job.process) + '\n';
   if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, text.data(), text.size(), 0) < 0) {
-    // the number serves cancelling after a restart only
+    // the recorded number is needed only for cancelling after a restart
   }
   ::close(lock);
   job.own = true;
   job.status.state = JobState::running;
 }
 
-// Returns whether a process was started.
+// Starts waiting workers in free slots. Returns true if any was started.
 bool LocalJobs::start_waiting() {
   bool any = false;
   int running = 0;
@@ -200,7 +202,7 @@ bool LocalJobs::start_waiting() {
       start(token, job);
       ++running;
       any = true;
-    } catch (const std::exception& error) {  // Refused, and what the system cannot give
+    } catch (const std::exception& error) {  // Refused, and errors of the system
       job.status.state = JobState::node_lost;
       job.status.message = error.what();
     }
@@ -225,8 +227,8 @@ std::vector<std::string> LocalJobs::submit(const Batch& batch) {
 
 std::vector<std::string> LocalJobs::find(const Batch& batch) {
   const std::lock_guard lock(m_watcher->mutex);
-  // A batch without any started worker counts as never accepted. In any other batch, look() starts
-  // the jobs that were still queued.
+  // A batch counts as never accepted if none of its workers was started. Otherwise query() starts
+  // its queued jobs.
   std::vector<std::string> ids;
   bool any = false;
   for (const Job& job : batch.jobs) {
@@ -243,7 +245,7 @@ std::vector<JobStatus> LocalJobs::query(const std::vector<std::string>& ids) {
   std::vector<JobStatus> all;
   for (const std::string& token : ids) {
     auto at = m_jobs.find(token);
-    if (at == m_jobs.end()) {  // of an earlier process
+    if (at == m_jobs.end()) {  // submitted by an earlier process
       KnownJob& known = m_jobs[token];
       known.status.id = token;
       known.status.node = host_name();
@@ -261,12 +263,13 @@ std::vector<JobStatus> LocalJobs::query(const std::vector<std::string>& ids) {
           if (report.exit) {
             job.status.exit = *report.exit;
             job.status.state = *report.exit == 0 ? JobState::completed : JobState::failed;
-          } else if (!report.host.empty()) {  // ended by force
+          } else if (!report.host.empty()) {  // killed before its report was complete
             job.status.state = JobState::failed;
             job.status.message = "its worker is gone";
           } else if (std::error_code error; fs::exists(files.job, error)) {
-            // The process that queued the job ended before it started the worker: no node was lost.
-            // If the worker fails now, notice_end() reports that, so the job is queued only once.
+            // Its process ended while the job was queued. The job is queued again and counts
+            // neither as an attempt nor as a loss. A failing worker is then reported by
+            // notice_end(), so this happens only once.
             job.status.state = JobState::queued;
             m_waiting.push_back(token);
           } else {
@@ -290,17 +293,17 @@ void LocalJobs::cancel(const std::vector<std::string>& ids) {
     const auto at = m_jobs.find(token);
     int process = 0;
     if (at != m_jobs.end() && at->second.own) {
-      // the number of one that has ended may be somebody else's by now
+      // the number of an ended process may belong to another process
       if (at->second.status.state == JobState::running) process = at->second.process;
     } else if (is_held(files_of(m_folder, token).lock)) {
       process = recorded_process(files_of(m_folder, token).lock);
     }
-    // The worker leads a session of its own; what it runs is killed with it.
+    // A worker leads its own session: signal its process group, which includes its programs.
     if (process > 1) {
       ::kill(-process, SIGKILL);
       if (at != m_jobs.end() && at->second.own) poll_process(process, true);
     }
-    // Stays known until look() has reported it: look() starts unknown jobs without a worker.
+    // Keep the job until query() has reported it; query() would start the worker of an unknown job.
     KnownJob& job = m_jobs[token];
     job.status.id = token;
     job.status.node = host_name();

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief How shots are divided between sites of different speed.
+/// \brief Division of shots among sites of different speed.
 
 #include <cstdint>
 #include <string>
@@ -10,42 +10,45 @@
 
 namespace moho::cluster {
 
-/// What is known of a site when shots are handed out.
+/// State of a site when shots are divided.
 struct SiteRate {
-  double rate = 1.0;           ///< shots a second, with queue and transfer in it; 0: unknown
-  std::int64_t min_chunk = 1;  ///< shots that hide the transfer of the next chunk
-  std::int64_t capacity = 0;   ///< shots that it can take now; 0: none
-  std::int64_t assigned = 0;   ///< shots that it has and are not done
+  double rate = 1.0;           ///< shots per second, including queueing and transfer; 0: unknown
+  std::int64_t min_chunk = 1;  ///< smallest chunk, large enough to hide the transfer of the next
+                               ///< one
+  std::int64_t capacity = 0;   ///< shots that the site can accept now
+  std::int64_t assigned = 0;   ///< shots submitted and not done
 };
 
-/// How much of the rest is handed out.
+/// Options of assign_chunks().
 struct PartitionOptions {
-  double fraction = 0.5;  ///< of what is left, to all sites together; above 0, at most 1
+  double fraction = 0.5;  ///< fraction of the remaining shots given to all sites together; (0, 1]
 };
 
-/// A site and the number of shots that it takes.
+/// Shots for one site.
 struct Chunk {
-  std::size_t site = 0;    ///< its place in the list of sites
-  std::int64_t shots = 0;  ///< at least 1
+  std::size_t site = 0;    ///< index of the site
+  std::int64_t shots = 0;  ///< number of shots, at least 1
 };
 
-/// \brief Pull: the chunks that sites with room take of what is left.
+/// \brief Divides a fraction of the remaining shots among sites with free capacity (pull).
 ///
-/// A site's chunk is `part` of what is left, in proportion to its rate among all sites' rates, at
-/// least its `least`, at most its room. Sites of unknown rate count as the mean of the others. The
-/// fastest take first; chunks add up to at most `left`, and none is empty.
-/// \throws InputError for a part outside of its range, negative rates or numbers
+/// The chunk of a site is `fraction` times `left`, times its share of the sum of all rates; at
+/// least `min_chunk`, at most `capacity`. A site of unknown rate counts with the mean of the known
+/// rates. Faster sites come first. The chunks add up to at most `left`; none is empty.
+/// \throws InputError for a fraction outside (0, 1], and for negative rates or numbers
 std::vector<Chunk> assign_chunks(const std::vector<SiteRate>& sites, std::int64_t left,
                                  const PartitionOptions& options = {});
 
-/// \brief Algorithm 3: all shots of an evaluation cut in proportion to the sites' rates, once.
+/// \brief Divides all shots of an evaluation in proportion to the rates of sites (Algorithm 3).
 ///
-/// Parts add up to `shots`; what rounding leaves goes to the largest remainders. With rates of 0
-/// alone the parts are equal. \throws InputError for no site, or a negative number
+/// The parts add up to `shots`; the largest remainders are rounded up. If all rates are 0, the
+/// parts are equal. \throws InputError without a site, and for negative numbers
 std::vector<std::int64_t> divide_by_rates(const std::vector<double>& rates, std::int64_t shots);
 
-/// \brief A site's rate after an evaluation, as Algorithm 3 re-evaluates it: shots over its time,
-/// with the weight `weight`, and the rate before with the rest.
+/// \brief Returns the smoothed rate of a site after an evaluation (Algorithm 3).
+///
+/// This is (1 - weight) before + weight shots / seconds; shots / seconds if `before` is 0, and
+/// `before` if `shots` or `seconds` is not positive.
 double smooth_rate(double before, double shots, double seconds, double weight);
 
 }  // namespace moho::cluster

@@ -16,7 +16,7 @@ const char* to_string(Cause cause) {
 }
 
 namespace {
-// What is wrong most often where jobs leave nothing.
+// Most frequent reason why a job leaves no files.
 constexpr const char* nodes_see = ": do the nodes see the programs, and the folder of the journal?";
 }  // namespace
 
@@ -34,7 +34,7 @@ FailureAnalysis analyse_failure(std::int64_t shot, const JobStatus& status,
     const std::string text = concat(how, at->message.empty() ? "" : ": ", at->message);
     if (at->disk) return {Cause::disk, at->message};
     if (at->exit == 2) return {Cause::input, at->message.empty() ? how : at->message};
-    // What is killed for want of memory is often the program alone.
+    // When memory runs out, Slurm may kill the program and spare the worker.
     if (status.state == JobState::out_of_memory) return {Cause::memory, text};
     return {Cause::program, text};
   }
@@ -58,7 +58,7 @@ FailureAnalysis analyse_failure(std::int64_t shot, const JobStatus& status,
                        status.signal != 0 ? concat(" by signal ", status.signal) : std::string(),
                        message)};
       }
-      // Nothing was begun: the worker itself could not start.
+      // No shot was started: the worker itself failed to start.
       if (report.host.empty()) {
         return {Cause::node, concat("its worker did not start", message, nodes_see)};
       }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Why a shot has no result, and what follows from it.
+/// \brief Analysis of failures: why a shot has no result.
 
 #include <moho/cluster/job.hpp>
 #include <moho/cluster/job_system.hpp>
@@ -16,43 +16,44 @@
 
 namespace moho::cluster {
 
-/// Why a shot has no result though its job has ended.
+/// Reasons why a shot has no result after the end of its job.
 enum class Cause {
-  input,      ///< its program says that the input is not usable: the campaign ends
-  program,    ///< its program failed: again, and counted
-  time,       ///< its job's time was over: again with more, and counted
-  memory,     ///< its job's memory was not enough: again with more, and counted
-  node,       ///< its node was lost: again elsewhere
-  vanished,   ///< its system does not know the job: again
-  missing,    ///< its job ended well and left no result: again
-  cancelled,  ///< a person ended its job: its site is left out
-  disk,       ///< its result could not be written: its site pauses
-  not_begun   ///< its job ended before its turn: again
+  input,      ///< the program reported unusable input; the run ends
+  program,    ///< the program failed; retried, counts as an attempt
+  time,       ///< time limit reached; retried with a longer one, counts as an attempt
+  memory,     ///< out of memory; retried with more, counts as an attempt
+  node,       ///< node lost; retried on other nodes
+  vanished,   ///< unknown to the job system; retried
+  missing,    ///< the job succeeded without a result; retried
+  cancelled,  ///< the job was cancelled by a user; the site is excluded
+  disk,       ///< the result could not be written; the site pauses
+  not_begun   ///< the job ended before the shot was started; retried
 };
 
-/// "the program failed" and so on.
+/// Returns the cause in words, such as "the program failed".
 const char* to_string(Cause cause);
-/// Does it count against the attempts of a shot?
+/// Returns true if the cause counts against the attempts of a shot.
 bool counts_as_attempt(Cause cause);
 
-/// A shot's cause, in words.
+/// Cause of one shot's failure.
 struct FailureAnalysis {
-  Cause cause = Cause::not_begun;  ///< why
-  std::string message;             ///< exit status, signal, last lines
+  Cause cause = Cause::not_begun;  ///< cause
+  std::string message;             ///< exit status, signal, last lines of output
 };
 
-/// \brief Why a shot of a job has no result.
-/// \param status how the job ended, as its system says; unknown: it has forgotten the job
-/// \param report what its worker said
+/// \brief Returns why a shot of an ended job has no result.
+/// \param shot number of the shot
+/// \param status state of the job; `unknown` if the system does not know it any more
+/// \param report report of its worker
 FailureAnalysis analyse_failure(std::int64_t shot, const JobStatus& status,
                                 const JobReport& report);
 
-/// Nodes on which jobs were lost: those with two of their last ten jobs are left out.
+/// Record of lost jobs by node. A node with two losses among its last ten jobs is excluded.
 class NodeRecord {
  public:
-  /// A job on this node ended.
+  /// Records the end of a job on a node. \param lost true if the job was lost
   void add(const std::string& node, bool lost);
-  /// Nodes to leave out.
+  /// Returns the names of excluded nodes.
   std::vector<std::string> nodes_to_exclude() const;
 
  private:

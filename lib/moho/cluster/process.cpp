@@ -26,7 +26,7 @@ namespace moho::cluster {
 
 namespace {
 
-// Closes a descriptor once.
+// Owns a file descriptor.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -61,14 +61,14 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-// What the child does between fork and exec; only calls that are allowed there.
+// Settings applied by the child between fork() and exec().
 struct Child {
   int in = -1, out = -1, error = -1, inherited_descriptor = -1;
   bool group = false, new_session = false, end_with_parent = false;
   const char* folder = nullptr;
 };
 
-// Forks and executes. Throws with the reason if the program could not be started.
+// Starts a program with fork() and exec(). \throws FileError if it cannot be started
 int launch(std::vector<std::string> words,
            const std::vector<std::pair<std::string, std::string>>& more, const Child& child) {
   if (words.empty() || words[0].empty()) {
@@ -104,7 +104,7 @@ int launch(std::vector<std::string> words,
       if (::write(ends[1], &reason, sizeof(reason)) < 0) ::_exit(126);
       ::_exit(127);
     };
-    // signals are as for a program that a shell starts
+    // default signal actions, as for a program started by a shell
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -164,7 +164,7 @@ std::string CommandResult::message() const {
 
 CommandResult run_command(const Command& command) {
   int in[2], out[2], error[2];
-  // A socket, since writing to a program that has ended must not be a signal.
+  // A socket: unlike a pipe, send() to an ended program can suppress SIGPIPE.
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0) {
     throw FileError(concat("cannot talk to a program (", std::strerror(errno), ")"));
   }
@@ -220,7 +220,7 @@ CommandResult run_command(const Command& command) {
     if (error_here.open() && wait[2].revents != 0) take(error_here, result.error);
   }
   in_here.close();
-  // Outputs are closed when the program has ended, or has handed them to one that it left behind.
+  // The outputs are closed, but the program, or one that it started, may still run.
   ProcessStatus end = poll_process(process);
   for (double pause = 1e-4; end.running && !result.timed_out; pause = std::min(0.01, 2.0 * pause)) {
     if (detail::seconds_now() > deadline) {
@@ -266,7 +266,7 @@ ProcessStatus poll_process(int process, bool wait) {
     if (got < 0 && errno == EINTR) continue;
     if (got == process) return status_of(status);
     ProcessStatus result;
-    if (got < 0) {  // not a child of this process, or waited for before
+    if (got < 0) {  // not a child of this process, or its status was read before
       result.running = ::kill(process, 0) == 0 || errno == EPERM;
     }
     return result;
@@ -274,7 +274,8 @@ ProcessStatus poll_process(int process, bool wait) {
 }
 
 std::string process_identity(int process) {
-  // "pid (name) state ppid ...": the name may hold blanks and brackets; field 22 is the start time
+  // "pid (name) state ppid ...": the name may contain blanks and brackets; field 22 is the start
+  // time
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string line;
   std::getline(file, line);

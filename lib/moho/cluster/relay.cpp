@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The near end of a relay: ssh and rsync.
+// Sites behind ssh, local side: requests by ssh, files by rsync.
 #include <moho/cluster/detail/seconds.hpp>
 #include <moho/cluster/relay.hpp>
 #include <moho/cluster/result.hpp>
@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using detail::seconds_now;
 
-// name or user@name, with nothing that ssh, its configuration or a shell would expand
+// Accepts name and user@name without characters that ssh or a shell expands.
 bool is_safe_host(std::string_view host) {
   const std::size_t at = host.find('@');
   if (at != std::string_view::npos) {
@@ -37,7 +37,7 @@ bool is_safe_word(std::string_view word) {
 
 }  // namespace
 
-// The definition has no quotes: nvcc's wrapper does not hand them on.
+// Stringification, because nvcc's wrapper removes quotes from definitions.
 #define MOHO_TEXT_OF(word) #word
 #define MOHO_TEXT(word) MOHO_TEXT_OF(word)
 
@@ -82,7 +82,7 @@ RelaySite::RelaySite(SiteOptions options, const fs::path& campaign, RelayOptions
   if (!m_relay.run) m_relay.run = run_command;
 }
 
-// Asks the relay; returns the lines of its answer.
+// Sends a request to the relay. Returns the lines of its answer.
 std::vector<std::vector<std::string>> RelaySite::request(
     const std::vector<std::vector<std::string>>& lines) {
   Command command;
@@ -99,7 +99,7 @@ std::vector<std::vector<std::string>> RelaySite::request(
   std::vector<std::vector<std::string>> answer;
   bool complete = false;
   for (const std::string_view line : split_lines(result.out)) {
-    const auto content = remove_checksum(line);  // what a login prints besides has no checksum
+    const auto content = remove_checksum(line);  // output of a login shell has no checksum
     if (!content) continue;
     if (*content == "end") {
       complete = true;
@@ -120,7 +120,7 @@ void RelaySite::transfer(const std::vector<std::string>& words, const std::strin
   Command command;
   std::string shell;
   for (const std::string& word : m_relay.ssh) shell += (shell.empty() ? "" : " ") + word;
-  // -s: names are sent apart, no shell there reads them
+  // -s: file names are not interpreted by the remote shell
   command.words = {m_relay.rsync, "-s", "-t", "-e", shell};
   command.words.insert(command.words.end(), words.begin(), words.end());
   command.input = input;
@@ -177,7 +177,7 @@ std::string RelaySite::send_input(const std::string& name, const std::string& pa
                                     io::checksum_text(io::identify_file(file).checksum), '\n');
     sum.add(text.data(), text.size());
   }
-  // The ending stays, by which programs know formats.
+  // Keep the extension: programs recognise formats by it.
   const std::string end = fs::path(path).extension().string();
   const std::string remote =
       concat(m_relay.folder, "/inputs/", io::checksum_text(sum.value()), '_', name,
@@ -201,7 +201,7 @@ void RelaySite::prepare(const Work& work, const Batch& batch) {
 }
 
 std::vector<std::string> RelaySite::submit(const Batch& batch) {
-  // The key travels on ssh's standard input, never as a word of a command.
+  // The key is sent on ssh's standard input, because command lines are public.
   std::vector<std::vector<std::string>> lines{{"do", "start"},
                                               {"key", to_text(read_key(m_campaign))}};
   std::vector<std::string> ids;
@@ -215,7 +215,7 @@ std::vector<std::string> RelaySite::submit(const Batch& batch) {
   return ids;
 }
 
-// A start that was asked for twice is one: whether it was accepted makes no difference.
+// Starting a chunk twice has no further effect, so the submission is repeated.
 std::vector<std::string> RelaySite::find(const Batch& batch) {
   try {
     return submit(batch);
@@ -266,7 +266,7 @@ std::vector<JobStatus> RelaySite::query(const std::vector<std::string>& ids) {
     if (known.state == "running") {
       status.state = JobState::running;
     } else if (known.state == "done") {
-      // It has ended when its results are here.
+      // The job counts as ended when all of its results are local.
       const bool here = known.fetched.size() == known.results.size();
       status.state = !here && known.failed_transfers >= 10 ? JobState::node_lost
                      : !here                               ? JobState::running
@@ -276,7 +276,7 @@ std::vector<JobStatus> RelaySite::query(const std::vector<std::string>& ids) {
       known.report.done.clear();
       for (const auto& [shot, file] : known.results) known.report.done.push_back(shot);
     } else if (known.state == "dead" && known.starts < 4) {
-      // A relay that was ended goes on where it was.
+      // A relay that was killed is restarted; it resumes from its journal.
       ++known.starts;
       std::vector<std::vector<std::string>> again{
           {"do", "start"}, {"key", to_text(read_key(m_campaign))}, {"job", id}};
@@ -302,7 +302,7 @@ void RelaySite::cancel(const std::vector<std::string>& ids) {
   request(lines);
 }
 
-// Results travel in a process of their own: nobody waits for the line.
+// Results are transferred by a separate rsync process, which never blocks the distributor.
 CollectedResults RelaySite::collect(const Work& work, const Job& job,
                                     const std::vector<std::int64_t>& shots) {
   CollectedResults collected;
@@ -384,7 +384,7 @@ void RelaySite::remove_job_files(const Job& job) {
   try {
     request({{"do", "forget"}, {"job", job.token}});
   } catch (const Error&) {
-    // files stay there
+    // the remote files remain
   }
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 /// \file
-/// \brief A site behind ssh: a relay there runs the distributor on the site's own system, so that a
-/// broken line stops nothing; ssh starts it and asks it, rsync carries files.
+/// \brief Sites behind ssh.
 ///
-/// What goes over the line are lines of words with checksums, on standard input and output. The
-/// remote command is the program's path and one word; nothing else of it is ever read by a shell.
+/// A relay, which is a distributor at the remote site, computes chunks of shots there. It continues
+/// while the connection is down. ssh starts and queries it; rsync transfers files.
+///
+/// Requests and answers are lines with checksums, on standard input and output. The remote command
+/// is the path of the program and one option; no shell reads anything else.
 
 #include <moho/cluster/process.hpp>
 #include <moho/cluster/site.hpp>
@@ -25,35 +27,35 @@
 
 namespace moho::cluster {
 
-/// The version of moho that this is; relays of others are refused.
+/// Returns the version of moho; relays of other versions are refused.
 const char* version();
 
-/// The settings of a site as its file has them: name and value, names may repeat.
+/// Settings of a site in the sites file: names and values; names may repeat.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// How a site is reached.
+/// Access to a remote site.
 struct RelayOptions {
-  std::string host;      ///< as ssh knows it: name or user@name
-  std::string folder;    ///< at the site, for all campaigns
-  std::string programs;  ///< folder of moho's programs there
+  std::string host;      ///< name or user@name, as in ssh's configuration
+  std::string folder;    ///< remote folder for all campaigns
+  std::string programs;  ///< remote folder of moho's programs
   std::vector<std::string> ssh{"ssh", "-oBatchMode=yes", "-oConnectTimeout=20",
                                "-oServerAliveInterval=15"};  ///< program and options
-  std::string rsync = "rsync";                               ///< program, here and there
-  Settings system_settings;          ///< of the site's own system, for the relay
-  double command_timeout = 60.0;     ///< seconds that a question may take
-  double transfer_timeout = 3600.0;  ///< seconds that files may take
-  /// Runs a command; empty: run_command(). For tests.
+  std::string rsync = "rsync";                               ///< program at both ends
+  Settings system_settings;          ///< settings of the remote job system, passed to the relay
+  double command_timeout = 60.0;     ///< time limit of a request in seconds
+  double transfer_timeout = 3600.0;  ///< time limit of a transfer in seconds
+  /// For tests: runs a command; empty: run_command().
   std::function<CommandResult(const Command&)> run;
 };
 
-/// A site behind ssh. One job is a chunk of shots.
+/// A site behind ssh. A job is a chunk of shots.
 class RelaySite : public Site, private JobSystem {
  public:
-  /// \param options of the site; `chunks` is set, and at most two jobs are there: one computes, the
-  /// next travels
+  /// \param options options of the site. `one_job_per_chunk` is set; `max_jobs` becomes 2: one
+  /// chunk is computed while the next is transferred
   /// \param campaign folder of the journal
-  /// \param relay how it is reached
-  /// \throws InputError for a host, folder or option with characters that ssh, rsync or a shell
+  /// \param relay access to the site
+  /// \throws InputError for hosts, folders and options with characters that ssh, rsync or a shell
   /// would expand
   RelaySite(SiteOptions options, const std::filesystem::path& campaign, RelayOptions relay);
   JobSystem& system() override { return *this; }
@@ -66,15 +68,16 @@ class RelaySite : public Site, private JobSystem {
   void remove_job_files(const Job& job) override;
 
  private:
-  // what the relay of a job has said
+  // State of a job at the remote site.
   struct KnownJob {
     std::string state;                            // running, done, dead, none
-    std::map<std::int64_t, std::string> results;  // shots, and files below its folder
-    std::set<std::int64_t> fetched, in_transfer;  // those that are here; that the process fetches
+    std::map<std::int64_t, std::string> results;  // shots, and paths below the chunk's folder
+    std::set<std::int64_t> fetched, in_transfer;  // shots with local results; shots that the rsync
+                                                  // process transfers
     JobReport report;
     int starts = 0;
-    int transfer_process = 0;  // rsync
-    int failed_transfers = 0;  // in a row
+    int transfer_process = 0;  // rsync; 0: none
+    int failed_transfers = 0;  // consecutive failures
     double retry_at = 0.0;
   };
   std::string probe() override;
@@ -91,21 +94,24 @@ class RelaySite : public Site, private JobSystem {
 
   std::filesystem::path m_campaign;
   RelayOptions m_relay;
-  std::map<std::string, std::string> m_sent;  // inputs: path here, path there
+  std::map<std::string, std::string> m_sent;  // local and remote paths of inputs
   std::map<std::string, KnownJob> m_known;    // by job token
 };
 
-/// \brief Answers one question of a RelaySite: what `distribute_shots --relay` does.
-/// \param in the question \param out the answer
-/// \param program path of this program, which a relay is started with
+/// \brief Answers one request of a RelaySite (`distribute_shots --relay`).
+/// \param in request
+/// \param out answer
+/// \param program path of this program, used to start relays
 /// \return exit status
 int serve_relay_request(std::istream& in, std::ostream& out, const std::filesystem::path& program);
 
-/// Makes the sites of a relay from its settings.
+/// Creates the sites of a relay from its settings.
 using SiteFactory = std::function<std::vector<std::unique_ptr<Site>>(
     const Settings& settings, const std::filesystem::path& campaign)>;
 
-/// \brief Computes a chunk at the site: what `distribute_shots --relay-run FOLDER` does.
+/// \brief Computes a chunk at the remote site (`distribute_shots --relay-run FOLDER`).
+/// \param folder folder of the chunk
+/// \param make_sites creates the sites
 /// \return exit status
 int run_relay(const std::filesystem::path& folder, const SiteFactory& make_sites);
 

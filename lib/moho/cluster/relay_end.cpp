@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The far end of a relay: what runs at the site.
+// Sites behind ssh, remote side.
 #include <moho/cluster/distributor.hpp>
 #include <moho/cluster/relay.hpp>
 #include <moho/cluster/sites_file.hpp>
@@ -29,7 +29,7 @@ std::string read_text(const fs::path& path) {
   return io::InputFile(path).text(std::uint64_t{1} << 30);
 }
 
-// Lines of a small file; none if it cannot be read.
+// Returns the lines of a small file; empty if it cannot be read.
 std::vector<std::string> lines_of_file(const fs::path& path) {
   try {
     const std::string text = read_text(path);
@@ -40,7 +40,7 @@ std::vector<std::string> lines_of_file(const fs::path& path) {
   }
 }
 
-// The lock of a chunk's relay; -1 if another process has it.
+// Locks the chunk of a relay. Returns the descriptor; -1 if another process holds the lock.
 int lock_chunk(const fs::path& folder) {
   const fs::path path = folder / "relay.lock";
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -52,12 +52,12 @@ int lock_chunk(const fs::path& folder) {
   return -1;
 }
 
-// The folder of a job's chunk.
+// Returns the folder of a job's chunk.
 fs::path chunk_of(const fs::path& folder, const std::string& token) {
   if (!is_safe_name(token, 200)) {
     throw InputError(concat("'", token, "' is no token of a job"));
   }
-  // one job a batch
+  // a batch has one job
   return folder / token.substr(0, token.rfind('.'));
 }
 
@@ -109,7 +109,7 @@ void start_chunk(const Request& request, const std::string& token, const fs::pat
     throw InputError(concat("the folder '", chunk.string(), "' has the key of another journal"));
   }
   const int lock = lock_chunk(chunk);
-  if (lock < 0) return;  // it runs
+  if (lock < 0) return;  // it is running
   std::string text = add_checksum(join_words({"token", token}));
   for (const auto& [key, value] : request.settings)
     text += add_checksum(join_words({"setting", key, value}));
@@ -117,7 +117,7 @@ void start_chunk(const Request& request, const std::string& token, const fs::pat
   StartOptions start;
   start.words = {program.string(), "--relay-run", chunk.string()};
   start.log = chunk / "relay.log";
-  start.inherited_descriptor = lock;  // it holds it from its first moment on
+  start.inherited_descriptor = lock;  // inherited, so the relay is locked from its start
   start.environment = {{"MOHO_LOCK", std::to_string(lock)}};
   start.new_session = true;
   const int process = start_process(start);
@@ -140,7 +140,7 @@ void query_chunk(const Request& request, const std::string& token, std::ostream&
   } else {
     ::close(lock);
   }
-  // Its end comes after its last result: read in this order, nothing is missed.
+  // relay.end is written after the last result: reading it before the journal misses no result.
   if (fs::exists(chunk / "relay.end", error)) {
     state = "done";
     const std::string end = read_text(chunk / "relay.end");
@@ -231,7 +231,7 @@ int serve_relay_request(std::istream& in, std::ostream& out, const fs::path& pro
 }
 
 int run_relay(const fs::path& folder, const SiteFactory& make) {
-  // The lock was inherited, or is taken here by one who starts it by hand.
+  // The lock was inherited; it is taken here if the relay was started by hand.
   close_lock_on_exec();
   static_cast<void>(lock_chunk(folder));
   std::string token;
@@ -253,7 +253,7 @@ int run_relay(const fs::path& folder, const SiteFactory& make) {
     end += add_checksum(join_words(words));
   };
   try {
-    // Chunks of one site take turns where processes of this machine compute.
+    // On one machine, chunks of a site are computed one after the other.
     const fs::path turn = folder.parent_path() / "turn.lock";
     const int wait = ::open(turn.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     bool local = true;
@@ -266,7 +266,7 @@ int run_relay(const fs::path& folder, const SiteFactory& make) {
     const auto sites = make(settings, folder);
     for (const auto& site : sites) site->probe(work);
     DistributeOptions options;
-    options.max_attempts = 2;  // then another site may try
+    options.max_attempts = 2;  // afterwards another site may retry
     options.max_missing = static_cast<std::int64_t>(job.tasks.size());
     options.on_message = [](const std::string& text) {
       std::fprintf(stderr, "%s\n", text.c_str());

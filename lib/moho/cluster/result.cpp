@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr const char* result_title = "moho result 1";
 constexpr std::uint64_t piece = std::uint64_t{1} << 20;
 
-// Hands a file's bytes on, piece by piece.
+// Reads a part of a file in pieces of 1 MiB.
 void each_piece(const io::InputFile& file, std::uint64_t offset, std::uint64_t bytes,
                 const std::function<void(const char*, std::size_t)>& take) {
   std::vector<char> buffer(static_cast<std::size_t>(std::min(piece, bytes)));
@@ -40,14 +40,14 @@ FileError not_of_key(const fs::path& path) {
                           "changed it, or it is of another journal)"));
 }
 
-// The last line of a result, its message authentication code.
+// Returns the last line of a result, its message authentication code.
 std::string mac_of(const io::InputFile& file) {
   std::string line(mac_bytes, '\0');
   file.read(file.size() - mac_bytes, line.data(), line.size());
   return line;
 }
 
-// A plain file that is written piece by piece.
+// A file written in pieces.
 class Sink {
  public:
   explicit Sink(const fs::path& path) : m_path(path) {

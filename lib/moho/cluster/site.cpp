@@ -90,7 +90,7 @@ void FolderSite::remove_job_files(const Job& job) {
   for (const fs::path& file : {files.job, files.log, files.report, files.lock}) {
     fs::remove(file, error);
   }
-  fs::remove(files.job.parent_path(), error);  // if it is empty
+  fs::remove(files.job.parent_path(), error);  // removed only if empty
 }
 
 }  // namespace moho::cluster

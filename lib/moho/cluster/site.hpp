@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Where shots are computed: a job system with the files of its jobs.
+/// \brief A site: a job system together with the files of its jobs.
 
 #include <moho/cluster/job.hpp>
 #include <moho/cluster/job_system.hpp>
@@ -16,70 +16,76 @@
 
 namespace moho::cluster {
 
-/// What the distributor has to know of a site.
+/// Options of a site.
 struct SiteOptions {
   std::string name;            ///< letters, digits and . _ -
-  std::int64_t max_jobs = 2;   ///< most jobs in its system at once, waiting ones too
-  double rate = 0.0;           ///< first guess of shots a second; 0: unknown
-  std::int64_t min_chunk = 1;  ///< shots that hide the transfer of the next chunk
-  bool one_job_per_chunk =
-      false;  ///< one job takes any number of shots: the site divides them itself
-  double collect_interval = 1.0;  ///< seconds between looks at its results, and more with many jobs
-  double file_delay = 10.0;       ///< seconds that files may come after the end of their job
-  double time_limit = 0.0;        ///< longest time limit of a job; 0: none
+  std::int64_t max_jobs = 2;   ///< largest number of unfinished jobs, including queued ones
+  double rate = 0.0;           ///< initial rate in shots per second; 0: unknown
+  std::int64_t min_chunk = 1;  ///< smallest chunk, large enough to hide the transfer of the next
+                               ///< one
+  bool one_job_per_chunk = false;  ///< a job has any number of shots; the site divides them
+  double collect_interval = 1.0;  ///< seconds between collections of results; longer with many jobs
+  double file_delay = 10.0;       ///< seconds after the end of a job in which files may still
+                                  ///< arrive
+  double time_limit = 0.0;        ///< longest time limit of a job in seconds; 0: none
 };
 
-/// Results that are there, and files that are none.
+/// Results collected from a site: complete ones, and shots whose file is damaged.
 struct CollectedResults {
-  std::vector<ShotResult> complete;                           ///< whole and of this work
-  std::vector<std::pair<std::int64_t, std::string>> damaged;  ///< shots, and what is wrong
+  std::vector<ShotResult> complete;                           ///< complete results of the requested
+                                                              ///< work
+  std::vector<std::pair<std::int64_t, std::string>> damaged;  ///< shots, and what is wrong with
+                                                              ///< their files
 };
 
-/// \brief A job system with the files of its jobs. Calls come from one thread, and may throw
-/// NoAnswer.
+/// \brief A job system together with the files of its jobs.
+///
+/// Calls come from one thread. Every function may throw NoAnswer.
 class Site {
  public:
-  /// \throws InputError for a name that cannot be a folder's, or numbers out of range
+  /// \throws InputError for a name that is unsuitable as a folder, and for values out of range
   explicit Site(SiteOptions options);
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
   virtual ~Site() = default;
 
-  /// What is known of it.
+  /// Returns the options.
   const SiteOptions& options() const { return m_options; }
-  /// Takes another first guess of its rate, such as that of the evaluation before. \param rate
-  /// shots a second
+  /// Sets the initial rate. \param rate shots per second, such as that of the previous evaluation
   void set_initial_rate(double rate) { m_options.rate = rate; }
-  /// Its job system.
+  /// Returns the job system.
   virtual JobSystem& system() = 0;
-  /// Asks the site whether it can be used. \return a line about it \throws InputError
+  /// Checks that the site is usable. \return a one-line description \throws InputError
   virtual std::string probe(const Work& work) = 0;
-  /// Puts what the jobs of a batch need where they run. To be called before submit(). Twice does
-  /// no harm.
+  /// Makes the files of a batch's jobs available at the site. Precedes submit(); repeated calls are
+  /// allowed.
   virtual void prepare(const Work& work, const Batch& batch) = 0;
-  /// Which of these shots' results of a job are there.
+  /// Returns the results of a job that have arrived, among the given shots.
   virtual CollectedResults collect(const Work& work, const Job& job,
                                    const std::vector<std::int64_t>& shots) = 0;
-  /// What the job's worker says.
+  /// Returns the report of the job's worker.
   virtual JobReport report(const Job& job) = 0;
-  /// Removes a result that is there twice.
+  /// Removes a result whose shot already has one.
   virtual void remove_duplicate(const ShotResult& result) = 0;
-  /// Takes the files of a job away that nobody needs any more.
+  /// Removes the files of a finished job.
   virtual void remove_job_files(const Job& job) = 0;
 
  protected:
-  SiteOptions m_options;  ///< a site may learn more when it is probed
+  SiteOptions m_options;  ///< probe() may adjust them
 };
 
-/// \brief A site whose files this process sees: processes of this machine, or a cluster with a
-/// shared file system. They lie in a folder of the site's name beside the journal.
+/// \brief A site whose files are visible to this process: this machine, or a cluster with a shared
+/// file system.
+///
+/// Its folder lies next to the journal and has the name of the site.
 class FolderSite : public Site {
  public:
+  /// \param options options of the site
   /// \param campaign folder of the journal
-  /// \param system its jobs, which work in folder()
+  /// \param system job system, which works in folder()
   FolderSite(SiteOptions options, const std::filesystem::path& campaign,
              std::unique_ptr<JobSystem> system);
-  /// The folder of its jobs and results.
+  /// Returns the folder of jobs and results.
   const std::filesystem::path& folder() const { return m_folder; }
   JobSystem& system() override { return *m_system; }
   std::string probe(const Work& work) override;
@@ -95,7 +101,7 @@ class FolderSite : public Site {
   std::unique_ptr<JobSystem> m_system;
 };
 
-/// Writes the files of a batch's jobs below a site's folder. \throws FileError
+/// Writes the job files of a batch below the folder of a site. \throws FileError
 void write_jobs(const std::filesystem::path& folder, const Work& work, const Batch& batch);
 
 }  // namespace moho::cluster

@@ -19,7 +19,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-// The settings of a section, each read once.
+// Settings of a section; records which ones were read.
 class SettingsReader {
  public:
   explicit SettingsReader(const SiteSection& section) : m_section(section) {}
@@ -60,7 +60,7 @@ class SettingsReader {
     }
     return result;
   }
-  // Throws for settings that nobody has read.
+  // Throws for settings that were never read.
   void finish() const {
     std::string names;
     for (const std::string& name : m_known) names += (names.empty() ? "" : ", ") + name;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The file that says where shots are computed.
+/// \brief The sites file, which describes where shots are computed.
 ///
 ///     [here]
 ///     kind = local
@@ -30,25 +30,27 @@
 
 namespace moho::cluster {
 
-/// A section of the file.
+/// Section of a sites file.
 struct SiteSection {
-  std::string name;   ///< of the site
-  Settings settings;  ///< in their order
+  std::string name;   ///< name of the site
+  Settings settings;  ///< in the order of the file
 };
 
-/// Reads the sections of a text. \throws InputError naming the line
+/// Parses a sites file. \param text its content \param name its name, for messages
+/// \throws InputError that names the line
 std::vector<SiteSection> parse_sites(const std::string& text, const std::string& name);
 
-/// \brief Makes sites of sections.
+/// \brief Creates sites from sections.
+/// \param sections sections of a sites file
 /// \param campaign folder of the journal
-/// \param programs folder of moho's programs here
+/// \param programs local folder of moho's programs
 /// \throws InputError for settings that are unknown, missing, or out of range
 std::vector<std::unique_ptr<Site>> make_sites(const std::vector<SiteSection>& sections,
                                               const std::filesystem::path& campaign,
                                               const std::filesystem::path& programs);
 
-/// Asks all sites whether they can be used; a line each. \throws InputError by the first that
-/// cannot
+/// Calls Site::probe() for all sites. \return one line per site
+/// \throws InputError of the first unusable site
 std::vector<std::string> probe_sites(const std::vector<std::unique_ptr<Site>>& sites,
                                      const Work& work);
 

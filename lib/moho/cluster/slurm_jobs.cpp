@@ -27,7 +27,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-// The number behind a name in the output of scontrol show config.
+// Returns a number in the output of "scontrol show config".
 double setting(const std::string& text, const std::string& name, double default_value) {
   for (const std::string_view line : split_lines(text)) {
     if (line.substr(0, name.size()) != name) continue;
@@ -45,7 +45,7 @@ double setting(const std::string& text, const std::string& name, double default_
   return default_value;
 }
 
-// The job or array that an id is of.
+// Returns the id of the array that contains a job.
 std::string base_of(const std::string& id) { return id.substr(0, id.find('_')); }
 
 std::string joined(const std::set<std::string>& words) {
@@ -54,13 +54,13 @@ std::string joined(const std::set<std::string>& words) {
   return text;
 }
 
-// hours:minutes:seconds as sbatch reads them
+// Formats a time limit as hours:minutes:seconds, rounded up to minutes.
 std::string limit_text(double seconds) {
   const auto all = static_cast<std::int64_t>(std::ceil(seconds / 60.0)) * 60;
   return concat(all / 3600, ':', all / 60 % 60 < 10 ? "0" : "", all / 60 % 60, ":00");
 }
 
-// The program of every job: it becomes what it is given, a list of words.
+// Script of every job: executes its arguments.
 constexpr const char* script_text = "#!/bin/sh\nexec \"$@\"\n";
 
 }  // namespace
@@ -203,7 +203,7 @@ std::vector<std::string> SlurmJobs::submit(const Batch& batch) {
   words.push_back("--chdir=" + logs.string());
   words.push_back(script.string());
   words.insert(words.end(), m_options.worker.begin(), m_options.worker.end());
-  words.push_back(batch.token);  // the worker adds the index of the array
+  words.push_back(batch.token);  // the worker appends its array index
   CommandResult result;
   try {
     result = execute(words);
@@ -264,7 +264,7 @@ std::vector<JobStatus> SlurmJobs::query_squeue(const std::vector<std::string>& b
       execute({"squeue", "-h", "-t", "all", "-j", joined({bases.begin(), bases.end()}), "-o",
                "%F|%K|%T|%N|%r"});
   if (!result.succeeded()) {
-    // of jobs that are all forgotten it says so
+    // squeue fails if it knows none of the jobs
     if (has(result.error, "Invalid job id")) return {};
     throw NoAnswer("squeue: " + result.message());
   }
@@ -323,7 +323,7 @@ std::vector<JobStatus> SlurmJobs::query(const std::vector<std::string>& ids) {
       }
     }
   };
-  // One command for all jobs, as many as its words may hold.
+  // One command queries up to max_ids arrays, which limits the length of its command line.
   constexpr std::size_t max_ids = 1000;
   for (std::size_t k = 0; k < bases.size(); k += max_ids) {
     const std::vector<std::string> some(
@@ -337,7 +337,7 @@ std::vector<JobStatus> SlurmJobs::query(const std::vector<std::string>& ids) {
     try {
       take(query_sacct({unique.begin(), unique.end()}));
     } catch (const NoAnswer&) {
-      // squeue has answered: the others are unknown for now
+      // squeue has answered: remaining jobs are reported as unknown
     }
   }
   for (const std::string& id : remaining) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Jobs in Slurm, by its commands sbatch, squeue, sacct, scontrol and scancel.
+/// \brief Jobs in Slurm, controlled with sbatch, squeue, sacct, scontrol and scancel.
 
 #include <moho/cluster/job_system.hpp>
 #include <moho/cluster/process.hpp>
@@ -16,32 +16,32 @@
 
 namespace moho::cluster {
 
-/// How jobs are submitted to Slurm.
+/// Options of SlurmJobs.
 struct SlurmOptions {
-  std::filesystem::path folder;     ///< of the site, on a file system that its nodes have
-  std::vector<std::string> worker;  ///< words that a job's token is added to
-  std::string partition;            ///< empty: Slurm's own choice
-  std::string account;              ///< the same
-  std::string qos;                  ///< the same
-  double time_limit = 0.0;          ///< time limit of a job; 0: the partition's
-  double memory = 0.0;              ///< bytes of a job; 0: the partition's
-  std::vector<std::string>
-      sbatch_options;             ///< further options of sbatch, a word each: "--gres=gpu:1"
-  std::int64_t max_array = 50;    ///< most jobs of an array
-  double command_timeout = 60.0;  ///< seconds that a command may take
-  /// Runs a command; empty: run_command(). For tests.
+  std::filesystem::path folder;     ///< folder of the site, on a file system shared with the nodes
+  std::vector<std::string> worker;  ///< command to which the token of a batch is added
+  std::string partition;            ///< partition; empty: Slurm's default
+  std::string account;              ///< account; empty: Slurm's default
+  std::string qos;                  ///< quality of service; empty: Slurm's default
+  double time_limit = 0.0;          ///< time limit of a job in seconds; 0: that of the partition
+  double memory = 0.0;              ///< memory of a job in bytes; 0: that of the partition
+  std::vector<std::string> sbatch_options;  ///< further options of sbatch, one word each, such as
+                                            ///< "--gres=gpu:1"
+  std::int64_t max_array = 50;              ///< largest number of jobs in an array
+  double command_timeout = 60.0;            ///< time limit of a Slurm command in seconds
+  /// For tests: runs a command; empty: run_command().
   std::function<CommandResult(const Command&)> run;
 };
 
-/// \brief Jobs in Slurm: a batch is an array, named by its token.
+/// \brief Jobs in Slurm. A batch is a job array whose name is its token.
 ///
-/// What has ended is asked of sacct where there is an accounting, and else of squeue and scontrol,
-/// which know it for MinJobAge; after that the files of a job say how it ended.
+/// The state of ended jobs comes from sacct if Slurm has accounting. Otherwise squeue knows it for
+/// MinJobAge; afterwards the report of the worker shows how a job ended.
 class SlurmJobs : public JobSystem {
  public:
-  /// Looks at nothing yet. \throws InputError for an array limit below 1
+  /// Stores the options; runs no command. \throws InputError for an array limit below 1
   explicit SlurmJobs(SlurmOptions options);
-  /// Asks for versions and limits, and tries a submission with --test-only.
+  /// Reads Slurm's limits and tests a submission with --test-only.
   std::string probe() override;
   std::vector<std::string> submit(const Batch& batch) override;
   std::vector<std::string> find(const Batch& batch) override;
@@ -63,9 +63,9 @@ class SlurmJobs : public JobSystem {
   std::int64_t m_max_array_size = 1001;
 };
 
-/// The state that a word of Slurm means: "CANCELLED by 1000", "NODE_FAIL".
+/// Returns the state that a word of Slurm means, such as "NODE_FAIL" or "CANCELLED by 1000".
 JobState parse_slurm_state(std::string_view word);
-/// The indices of an array as squeue writes them: "3", "0-4,7", "[2,5-6%2]"; at most `most`.
+/// Returns up to max_count array indices written by squeue: "3", "0-4,7", "[2,5-6%2]".
 std::vector<std::int64_t> parse_slurm_indices(std::string_view text, std::int64_t max_count);
 
 }  // namespace moho::cluster

@@ -9,7 +9,7 @@ namespace moho::cluster {
 
 namespace {
 
-// "3,4,5"
+// Returns the shots of a job as "3,4,5".
 std::string shots_text(const Job& job) {
   std::string text;
   for (const Task& task : job.tasks) {

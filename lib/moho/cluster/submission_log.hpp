@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief What a distributor writes into its journal besides results: submissions and their ends.
+/// \brief Record of submissions in the journal of a distributor.
 ///
-/// Events, each a list of texts: `start time`, `batch token site time seconds memory jobs...` (a
-/// job is its shots with commas), `sent token ids...`, `void token why`, `over job state node
+/// Events are lists of texts: `start time`, `batch token site time seconds memory jobs...` (a job
+/// is its shots, separated by commas), `sent token ids...`, `void token why`, `over job state node
 /// time`, `fail shot cause node words`, `give shot why`, `pause site why`, `beat time done left`.
 
 #include <moho/cluster/job.hpp>
@@ -19,47 +19,47 @@
 
 namespace moho::cluster {
 
-/// A list of texts in the journal.
+/// An event of the journal.
 using Event = std::vector<std::string>;
 
-/// A submission of an earlier run.
+/// Submission of an earlier run.
 struct BatchRecord {
-  Batch batch;                   ///< token and jobs; limits are those of all its jobs
-  std::string site;              ///< its name
-  double time = 0.0;             ///< when it was submitted
-  std::vector<std::string> ids;  ///< of its jobs; empty: it is not known whether it was accepted
-  std::set<std::string> ended;   ///< tokens of jobs that have ended
+  Batch batch;                   ///< token and jobs; all jobs have the same limits
+  std::string site;              ///< name of the site
+  double time = 0.0;             ///< time of the submission, seconds since the epoch
+  std::vector<std::string> ids;  ///< ids of its jobs; empty: acceptance is unknown
+  std::set<std::string> ended;   ///< tokens of ended jobs
 };
 
-/// What happened to a shot.
+/// Failures of a shot.
 struct ShotRecord {
-  int attempts = 0;             ///< failures that count
-  int lost = 0;                 ///< others
-  bool given_up = false;        ///< the last run gave it up
-  std::set<std::string> nodes;  ///< on which its program failed
-  std::string reason;           ///< the last failure, in words
+  int attempts = 0;             ///< failures that count as attempts
+  int lost = 0;                 ///< other failures
+  bool given_up = false;        ///< given up by the last run
+  std::set<std::string> nodes;  ///< nodes on which its program failed
+  std::string reason;           ///< last failure
 };
 
-/// All events of a journal.
+/// State described by the events of a journal.
 struct SubmissionLog {
-  std::map<std::string, BatchRecord> batches;         ///< by token
-  std::map<std::int64_t, ShotRecord> shots;           ///< that failed
-  std::map<std::string, std::string> excluded_sites;  ///< sites of the last run that were left out
-  std::vector<std::pair<double, double>>
-      heartbeats;               ///< times of the last run, and shots done by then
-  double begin_time = 0.0;      ///< when the last run began
-  double remaining = -1.0;      ///< shots at the last beat; -1: none yet
-  std::int64_t next_batch = 0;  ///< number that no batch has had
-  std::map<std::string, std::map<std::string, int>> failures;  ///< by node, then cause
-  std::vector<std::string> last_failures;                      ///< the last ten, in words
+  std::map<std::string, BatchRecord> batches;         ///< unfinished batches by token
+  std::map<std::int64_t, ShotRecord> shots;           ///< shots that failed
+  std::map<std::string, std::string> excluded_sites;  ///< excluded sites of the last run, and the
+                                                      ///< reasons
+  std::vector<std::pair<double, double>> heartbeats;  ///< of the last run: times, shots done
+  double begin_time = 0.0;      ///< start of the last run, seconds since the epoch
+  double remaining = -1.0;      ///< shots without a result at the last heartbeat; -1: none yet
+  std::int64_t next_batch = 0;  ///< first unused batch number
+  std::map<std::string, std::map<std::string, int>> failures;  ///< counts by node and cause
+  std::vector<std::string> last_failures;                      ///< last ten failures
 };
 
-/// Reads events. Those that are not understood are left out.
+/// Reads events; unknown ones are ignored.
 SubmissionLog read_submission_log(const std::vector<Event>& events);
 
-/// The event that a batch is going to be submitted.
+/// Returns the event that precedes a submission.
 Event batch_event(const Batch& batch, const std::string& site, double time);
-/// The event that a batch was accepted under these ids.
+/// Returns the event of an accepted batch.
 Event sent_event(const Batch& batch, const std::vector<std::string>& ids);
 
 }  // namespace moho::cluster

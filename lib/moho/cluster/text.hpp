@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Lines of words that any text can be put into and read back from, each with a checksum:
-/// what journals, jobs and messages between programs consist of.
+/// \brief Text lines of encoded words with a checksum, used in journals, jobs and messages.
 
 #include <charconv>
 #include <cstdint>
@@ -15,41 +14,42 @@
 
 namespace moho::cluster {
 
-/// Blanks, ends of lines, control characters and % as %20 and so on: a word of a line. A lone % is
-/// the empty text.
+/// Encodes a text as a word: blanks, line ends, control characters and % become %20 etc. The empty
+/// text becomes a single %.
 std::string encode_word(std::string_view text);
-/// What encode_word() made a word of, or nothing.
+/// Decodes a word of encode_word(); empty for other words.
 std::optional<std::string> decode_word(std::string_view word);
-/// The parts of a line between single blanks.
+/// Splits a line at single blanks.
 std::vector<std::string_view> split_words(std::string_view line);
-/// Texts as the words of a line.
+/// Encodes texts as the words of a line.
 std::string join_words(const std::vector<std::string>& texts);
-/// The texts that join_words() made a line of, or nothing.
+/// Decodes a line of join_words(); empty for other lines.
 std::optional<std::vector<std::string>> parse_line(std::string_view line);
-/// Lines of a text; the last one may lack its end.
+/// Splits a text into lines; the last one may lack its line end.
 std::vector<std::string_view> split_lines(std::string_view text);
-/// A line with its checksum and its end.
+/// Appends the checksum and a line end.
 std::string add_checksum(const std::string& line);
-/// The line without its checksum, or nothing for a damaged one.
+/// Returns a line without its checksum; empty if the line is damaged.
 std::optional<std::string_view> remove_checksum(std::string_view line);
-/// A number in the fewest digits that give the same double when read.
+/// Formats a number with the fewest digits that reproduce it exactly.
 std::string format_number(double value);
 
-/// Reads a word that is a number and nothing else. \returns whether it was one
+/// Parses a word that is a number. \returns false for other words
 template <class Number>
 bool read_number(std::string_view word, Number& number) {
   const auto result = std::from_chars(word.data(), word.data() + word.size(), number);
   return result.ec == std::errc() && result.ptr == word.data() + word.size() && !word.empty();
 }
-/// The same for hexadecimal digits.
+/// Parses a word of hexadecimal digits. \returns false for other words
 bool read_hex(std::string_view word, std::uint32_t& number);
 
-/// \brief Can this be a name in files, commands and addresses of any program?
+/// \brief Returns true if a text is safe as a name of files, in commands and in addresses.
 ///
-/// Letters, digits, points, underscores and dashes only, a letter or digit first, and no more than
-/// `longest` of them.
+/// Allowed are up to `longest` letters, digits, points, underscores and dashes; the first character
+/// is a letter or digit.
 bool is_safe_name(std::string_view text, std::size_t longest = 64);
-/// The same for a path from the root, which may have slashes, plus and equal signs besides.
+/// Returns true for an absolute path of letters, digits and . _ - / + = with fewer than 4096
+/// characters.
 bool is_safe_path(std::string_view text);
 
 }  // namespace moho::cluster

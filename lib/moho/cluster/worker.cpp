@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using detail::seconds_now;
 
-// The report: a line at a time, each written at once.
+// Report of a worker. Each line is one write().
 class ReportFile {
  public:
   explicit ReportFile(const fs::path& path) : m_path(path) {
@@ -34,7 +34,7 @@ class ReportFile {
   ReportFile& operator=(const ReportFile&) = delete;
   ~ReportFile() { ::close(m_descriptor); }
   void line(const std::vector<std::string>& words) const {
-    // after a line that a kill has cut, the next one begins on its own
+    // the leading line end separates it from a line truncated by a kill
     const std::string text = '\n' + add_checksum(join_words(words));
     if (::write(m_descriptor, text.data(), text.size()) < 0) fail();
   }
@@ -47,7 +47,7 @@ class ReportFile {
   int m_descriptor = -1;
 };
 
-// The last lines of a log, from an offset.
+// Returns up to 600 bytes at the end of a log, starting at an offset or later.
 std::string last_lines(const fs::path& log, std::uint64_t from) {
   try {
     const io::InputFile file(log);
@@ -136,7 +136,8 @@ int run_job(const std::string& token, const WorkerOptions& options) {
       start.folder = out;
       start.log = files.log;
       start.end_with_parent = true;
-      // the second says whose child it is: what mpirun told a worker is not meant for its programs
+      // MOHO_WORKER marks a child of the worker: MPI variables of mpirun are meant for the worker,
+      // not for its programs.
       start.environment = {{"MOHO_SHOT", std::to_string(task.shot)},
                            {"MOHO_WORKER", std::to_string(::getpid())}};
       if (options.devices > 0) {
@@ -169,7 +170,7 @@ int run_job(const std::string& token, const WorkerOptions& options) {
     const Task& task = job.tasks[static_cast<std::size_t>(at)];
     const std::string file = result_name(task.shot, token);
     std::error_code error;
-    if (fs::exists(options.folder / file, error)) continue;  // the system ran the job again
+    if (fs::exists(options.folder / file, error)) continue;  // the job system has restarted the job
     std::string reason;
     if (options.stop && options.stop()) reason = "it was told to stop";
     if (job.time_limit > 0.0 && seconds_now() - begin + 1.2 * longest > job.time_limit) {

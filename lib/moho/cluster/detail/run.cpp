@@ -11,7 +11,7 @@
 
 namespace moho::cluster::detail {
 
-// ---- results, in a thread of their own
+// ---- dispatch of results
 
 ResultDispatcher::ResultDispatcher(OnResult function, bool threaded)
     : m_function(std::move(function)) {
@@ -75,7 +75,7 @@ void ResultDispatcher::work() {
   }
 }
 
-// ---- the run
+// ---- run
 
 std::int64_t Run::SiteState::active_jobs() const {
   return std::count_if(live.begin(), live.end(),
@@ -120,7 +120,7 @@ void Run::resume() {
   Journal& journal = m_campaign.journal;
   auto name = journal.get("name");
   if (!name) {
-    // Tokens differ from those of every other campaign of the same name.
+    // The random suffix keeps tokens apart from those of other campaigns with this name.
     std::random_device random;
     constexpr const char* digits = "0123456789abcdef";
     std::string tail;
@@ -133,7 +133,7 @@ void Run::resume() {
   m_next_batch = log.next_batch;
   for (const auto& [shot, record] : log.shots) {
     const auto at = m_index.find(shot);
-    if (at == m_index.end() || record.given_up) continue;  // given up: a fresh start
+    if (at == m_index.end() || record.given_up) continue;  // shots given up earlier start afresh
     Shot& own = m_shots[at->second];
     own.attempts = record.attempts;
     own.lost = record.lost;
@@ -148,7 +148,8 @@ void Run::resume() {
     m_dispatcher.add(result.shot, journal.folder() / result.file);
   }
   m_report.done_earlier = m_done;
-  std::vector<const BatchRecord*> records;  // later ones hold what is in several
+  std::vector<const BatchRecord*> records;  // sorted by number: the latest batch with a shot holds
+                                            // it
   for (const auto& entry : log.batches) records.push_back(&entry.second);
   const auto number = [](const BatchRecord* record) {
     std::int64_t value = 0;
@@ -166,7 +167,7 @@ void Run::resume() {
   journal.add_events({{"start", format_number(m_now)}});
 }
 
-// Goes on with a batch of an earlier run.
+// Resumes the unfinished jobs of a batch that an earlier run submitted.
 void Run::adopt(const BatchRecord& record) {
   const auto at = std::find_if(m_sites.begin(), m_sites.end(), [&](const SiteState& state) {
     return state.site->options().name == record.site;
@@ -225,7 +226,7 @@ Report Run::run() {
         break;
       }
       for (SiteState& state : m_sites) update_site(state);
-      flush_events();  // what failed is known before it is handed out again
+      flush_events();  // failures reach the journal before their shots are resubmitted
       submit_waiting();
       record_heartbeat(false);
       flush_events();
@@ -259,7 +260,7 @@ void Run::record_heartbeat(bool always) {
 bool Run::is_finished() const {
   if (m_submitted > 0) return false;
   if (m_waiting_count == 0) return true;
-  // Shots wait, and nobody will ever take them.
+  // Shots are waiting, but all sites are excluded.
   return std::all_of(m_sites.begin(), m_sites.end(),
                      [](const SiteState& state) { return !state.exclusion.empty(); });
 }
@@ -305,7 +306,7 @@ Report Run::report() {
   return m_report;
 }
 
-// ---- consequences
+// ---- state changes and messages
 
 void Run::requeue(std::size_t k, bool first) {
   Shot& shot = m_shots[k];
@@ -340,7 +341,7 @@ void Run::handle_no_answer(SiteState& state, const std::string& reason) {
     return;
   }
   if (m_now - state.silent_since < m_options.silence_timeout) return;
-  // Its shots go to others, if there are any; what it computes still counts.
+  // The site's shots move to other sites if any is usable. Results of its jobs still count.
   const bool others = std::any_of(m_sites.begin(), m_sites.end(), [&](const SiteState& other) {
     return &other != &state && other.exclusion.empty() && other.silent_since < 0.0;
   });
@@ -372,7 +373,7 @@ void Run::handle_no_answer(SiteState& state, const std::string& reason) {
                   std::lround(m_now - state.silent_since), " s: ", count,
                   " of its shots go to other sites"));
   }
-  for (auto& queue : m_waiting) {  // what was cut out for it, too
+  for (auto& queue : m_waiting) {  // shots reserved for this site by divide_shots()
     if (&queue != &m_waiting[static_cast<std::size_t>(&state - m_sites.data()) + 1]) continue;
     for (const std::size_t shot : queue) {
       m_shots[shot].queue = 0;
@@ -392,7 +393,7 @@ void Run::handle_answer(SiteState& state) {
 void Run::pause_site(SiteState& state, const std::string& reason, bool for_good) {
   if (!state.exclusion.empty() || (state.paused_until > m_now && !for_good)) return;
   const std::string& name = state.site->options().name;
-  // Where nothing has ever worked, waiting does not help.
+  // Before the first result, a pause of the only usable site cannot help.
   const bool hopeless = m_report.done_earlier == 0 && m_done == 0 &&
                         std::all_of(m_sites.begin(), m_sites.end(), [&](const SiteState& other) {
                           return &other == &state || !other.exclusion.empty();

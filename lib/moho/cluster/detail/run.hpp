@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A distributor's run: its state, and what it does at every turn.
+/// \brief State and operations of one call of distribute().
 
 #include <moho/cluster/distributor.hpp>
 #include <moho/cluster/policy.hpp>
@@ -24,18 +24,18 @@
 
 namespace moho::cluster::detail {
 
-/// Hands results to a function in a thread of its own, in their order, or at once.
+/// Calls OnResult for each result in order, from a separate thread or directly.
 class ResultDispatcher {
  public:
   /// \param function may be empty
-  /// \param apart in a thread of its own
+  /// \param threaded true: call it from a separate thread
   ResultDispatcher(OnResult function, bool threaded);
   ResultDispatcher(const ResultDispatcher&) = delete;
   ResultDispatcher& operator=(const ResultDispatcher&) = delete;
   ~ResultDispatcher();
-  /// Takes a result. Throws what the function threw before.
+  /// Queues a result. \throws any exception of an earlier call of the function
   void add(std::int64_t shot, const std::filesystem::path& path);
-  /// Waits until all are handed on. Throws what the function threw.
+  /// Waits until the queue is empty. \throws any exception of the function
   void finish();
 
  private:
@@ -50,32 +50,32 @@ class ResultDispatcher {
   std::thread m_thread;
 };
 
-/// The run of distribute().
+/// One run of distribute().
 class Run {
  public:
   Run(Campaign& campaign, const std::vector<Task>& tasks,
       const std::vector<std::unique_ptr<Site>>& sites, const DistributeOptions& options,
       const OnResult& on_result, Clock& clock);
-  /// To the end. \throws InputError for an input that is not usable
+  /// Runs until all shots are done, given up or stopped. \throws InputError for unusable input
   Report run();
 
  private:
   enum class Stage { waiting, submitted, done, given_up };
 
-  // A shot.
+  // State of a shot.
   struct Shot {
     Task task;
     Stage stage = Stage::waiting;
     int attempts = 0, lost = 0;
-    double time_factor = 1.0;  // of its time limit
-    double memory = 0.0;       // bytes; 0: as all
+    double time_factor = 1.0;  // factor on its time limit
+    double memory = 0.0;       // bytes; 0: DistributeOptions::memory
     std::set<std::string> nodes;
     std::string reason;
-    std::string job_token;  // token of the job that has it
-    std::size_t queue = 0;  // 0: that of all sites; k + 1: that of site k
+    std::string job_token;  // job that holds the shot; empty: none
+    std::size_t queue = 0;  // index into m_waiting
   };
 
-  // A job that was submitted.
+  // A submitted job.
   struct LiveJob {
     Job job;
     std::vector<std::size_t> shots;
@@ -83,14 +83,14 @@ class Run {
     double submitted_at = 0.0;
     JobStatus status;
     double unknown_since = -1.0, ended_at = -1.0;
-    bool requeued = false;  // its shots were handed out again, and its results still count
+    bool requeued = false;  // its shots are back in the queue; its results still count
     bool cancelled = false;
-    bool accepts_late = false;       // it is done with, and a result that comes late counts
-    std::size_t result_count = 0;    // results of it that count
-    std::set<std::int64_t> damaged;  // results that were told of
+    bool accepts_late = false;       // it has ended, but results that arrive late still count
+    std::size_t result_count = 0;    // accepted results
+    std::set<std::int64_t> damaged;  // shots whose damaged result was reported
   };
 
-  // A submission of which it is not known whether it was accepted.
+  // A submission whose acceptance is unknown.
   struct UnconfirmedBatch {
     Batch batch;
     double next_find = 0.0, submitted_at = 0.0;
@@ -103,25 +103,26 @@ class Run {
     std::list<UnconfirmedBatch> unconfirmed;
     double next_query = 0.0, query_interval = 0.0, next_collection = 0.0;
     double silent_since = -1.0;
-    double paused_until = 0.0;  // a pause
+    double paused_until = 0.0;  // time at which the pause ends
     int pause_count = 0;
-    int unconfirmed_count = 0;              // submissions that were not accepted
-    std::string exclusion;                  // why; empty: it is used
-    bool trial = false;                     // after a pause: one job alone
-    std::set<std::int64_t> quick_failures;  // shots that failed within seconds, in a row
+    int unconfirmed_count = 0;              // consecutive submissions that were never accepted
+    std::string exclusion;                  // reason; empty: the site is in use
+    bool trial = false;                     // after a pause: one job at a time until a result
+                                            // arrives
+    std::set<std::int64_t> quick_failures;  // shots that failed quickly since the last result
     NodeRecord nodes;
     bool exclude_nodes = true;
     double rate = 0.0, window_begin = -1.0;
     std::int64_t window_shots = 0;
-    double first_submission = -1.0, last_result = -1.0;  // submission, result
+    double first_submission = -1.0, last_result = -1.0;  // times; -1: none yet
     SiteReport report;
     std::int64_t active_jobs() const;
   };
 
-  // ledger and results of earlier runs
+  // earlier runs
   void resume();
   void adopt(const BatchRecord& record);
-  // turns
+  // one site, one round
   void update_site(SiteState& state);
   void confirm_batches(SiteState& state);
   void query_jobs(SiteState& state);
@@ -140,7 +141,7 @@ class Run {
   std::vector<std::size_t> pop_waiting(std::size_t site, std::int64_t max_count);
   bool submit_batch(SiteState& state, Batch& batch);
   void void_batch(SiteState& state, const Batch& batch, const std::string& reason);
-  // consequences
+  // state changes and messages
   void requeue(std::size_t shot, bool first);
   void give_up(std::size_t shot);
   void handle_no_answer(SiteState& state, const std::string& reason);
@@ -153,7 +154,7 @@ class Run {
   double next_event_time() const;
   Report report();
   std::size_t index_of(std::int64_t shot) const { return m_index.at(shot); }
-  // shots of a job without a result
+  // Shots of the job that have no result.
   std::vector<std::int64_t> missing_shots(const LiveJob& live) const;
   void flush_events();
 
@@ -165,8 +166,8 @@ class Run {
   std::map<std::int64_t, std::size_t> m_index;
   std::vector<std::deque<std::size_t>> m_waiting;
   std::vector<SiteState> m_sites;
-  std::vector<Event> m_events;  // to go to the journal at the end of the turn
-  std::string m_prefix;         // of tokens
+  std::vector<Event> m_events;  // written to the journal by flush_events()
+  std::string m_prefix;         // first part of batch tokens
   std::int64_t m_next_batch = 0;
   std::int64_t m_done = 0, m_given_up = 0, m_submitted = 0, m_waiting_count = 0;
   double m_now = 0.0, m_begin = 0.0, m_last_heartbeat = 0.0;

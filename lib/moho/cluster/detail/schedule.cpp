@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a distributor does with jobs that it has submitted.
+// Service of one site: state of its jobs, collection of results, consequences of failures.
 #include <moho/cluster/detail/run.hpp>
 #include <moho/cluster/partition.hpp>
 #include <moho/cluster/text.hpp>
@@ -56,14 +56,14 @@ void Run::confirm_batches(SiteState& state) {
       at = state.unconfirmed.erase(at);
       continue;
     }
-    // What took its time to be accepted is looked for once more.
+    // Systems with a settling time are searched a second time.
     const double settling_time = state.site->system().settling_time();
     if (++entry.attempts < 2 && settling_time > 0.0) {
       entry.next_find = m_now + settling_time;
       ++at;
       continue;
     }
-    // Its results count if there are any all the same: it lived longer than its system remembers.
+    // Results still count: the batch may have run and left the system's memory.
     LiveJob late_job;
     for (const Job& job : entry.batch.jobs) {
       late_job.job = job;
@@ -118,7 +118,7 @@ void Run::query_jobs(SiteState& state) {
   state.next_query = m_now + state.query_interval;
 }
 
-// Takes results of a job that are there. Returns whether there were any.
+// Records results of a job that have arrived. Returns true if any shot was completed.
 bool Run::accept_results(SiteState& state, LiveJob& live, const std::vector<std::int64_t>& shots) {
   if (shots.empty()) return false;
   const CollectedResults collected = state.site->collect(m_campaign.work, live.job, shots);
@@ -171,7 +171,7 @@ bool Run::accept_results(SiteState& state, LiveJob& live, const std::vector<std:
 }
 
 void Run::collect_results(SiteState& state) {
-  // Many files are looked for less often: their file system has other users.
+  // The interval grows with the number of jobs, which limits the load on the file system.
   state.next_collection = m_now + std::max(state.site->options().collect_interval,
                                            0.002 * static_cast<double>(state.live.size()));
   bool any = false;
@@ -181,7 +181,7 @@ void Run::collect_results(SiteState& state) {
   if (any)
     state.next_query =
         std::min(state.next_query, m_now + state.site->system().query_intervals().first);
-  // Jobs that compute what others have computed meanwhile are ended.
+  // Cancel jobs whose shots all have results from other jobs.
   std::vector<std::string> ids;
   for (LiveJob& live : state.live) {
     if (live.cancelled || live.accepts_late || live.ended_at >= 0.0 ||
@@ -226,7 +226,7 @@ void Run::conclude_jobs(SiteState& state) {
   if (state.active_jobs() == 0) state.window_begin = -1.0;
 }
 
-// What becomes of the shots of a job that has ended.
+// Decides what happens to the shots of a job that has ended.
 Run::Conclusion Run::conclude_job(SiteState& state, LiveJob& live) {
   const auto close_job = [&] {
     m_events.push_back({"over", live.job.token, to_string(live.status.state), live.status.node,
@@ -234,7 +234,7 @@ Run::Conclusion Run::conclude_job(SiteState& state, LiveJob& live) {
     return Conclusion::ended;
   };
   if (live.cancelled) return close_job();
-  // Those that other jobs have computed, too: are they the same?
+  // Also collect results of shots that other jobs completed, to compare their bytes.
   std::vector<std::int64_t> other_shots;
   for (const std::size_t k : live.shots) {
     const std::int64_t shot = m_shots[k].task.shot;
@@ -254,7 +254,7 @@ Run::Conclusion Run::conclude_job(SiteState& state, LiveJob& live) {
     state.nodes.add(node, false);
     return close_job();
   }
-  // Files may come later than the end of their job, unless its worker has told of all shots.
+  // Result files may arrive after the end of their job, unless the report names every failure.
   const bool all_reported = std::all_of(missing.begin(), missing.end(), [&](std::int64_t shot) {
     return std::any_of(report.failures.begin(), report.failures.end(),
                        [&](const ShotFailure& failure) { return failure.shot == shot; });
@@ -272,7 +272,7 @@ Run::Conclusion Run::conclude_job(SiteState& state, LiveJob& live) {
   for (const std::int64_t shot : missing) {
     if (m_shots[index_of(shot)].job_token != live.job.token) continue;
     FailureAnalysis analysis = analyse_failure(shot, live.status, report);
-    // Something has to count where nothing went forward, or this would never end.
+    // Without progress count this as a failure; otherwise the shot would be retried for ever.
     if (analysis.cause == Cause::not_begun && !progress) analysis.cause = Cause::vanished;
     if (analysis.cause == Cause::not_begun) {
       requeue(index_of(shot), true);
@@ -299,7 +299,7 @@ Run::Conclusion Run::conclude_job(SiteState& state, LiveJob& live) {
   }
   if (lost) ++state.report.lost;
   state.nodes.add(node, lost);
-  // A place that fails everything at once must not drain the queue.
+  // A site that fails every job quickly is paused, so that it does not consume all attempts.
   if (!program_failed && !lost) state.quick_failures.clear();
   if (state.quick_failures.size() >= 3 || (state.trial && (program_failed || lost)))
     pause_site(state, text, false);
@@ -325,7 +325,7 @@ void Run::handle_failure(SiteState& state, LiveJob& live, std::size_t k,
   ++shot.attempts;
   if (analysis.cause == Cause::program) {
     shot.nodes.insert(node.empty() ? live.job.token : node);
-    if (shot.attempts >= 2 && shot.nodes.size() >= 2) return give_up(k);  // it is the shot
+    if (shot.attempts >= 2 && shot.nodes.size() >= 2) return give_up(k);  // failed on two nodes
   }
   if (shot.attempts >= m_options.max_attempts) return give_up(k);
   if (analysis.cause == Cause::time) shot.time_factor *= 1.5;

@@ -2,13 +2,13 @@
 #pragma once
 
 /// \file
-/// \brief Seconds between moments of a program (internal).
+/// \brief Monotonic time (internal).
 
 #include <chrono>
 
 namespace moho::cluster::detail {
 
-/// Seconds of a clock that is never set.
+/// Returns the time of the monotonic clock in seconds.
 inline double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

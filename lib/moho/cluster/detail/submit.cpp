@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a distributor hands out what is left.
+// Division of waiting shots among sites, and their submission.
 #include <moho/cluster/detail/run.hpp>
 #include <moho/cluster/partition.hpp>
 #include <moho/cluster/text.hpp>
@@ -11,7 +11,7 @@
 
 namespace moho::cluster::detail {
 
-// Algorithm 3: all shots are cut once.
+// Reserves shots for sites in proportion to their rates (Algorithm 3), once per run.
 void Run::divide_shots() {
   std::vector<double> rates;
   for (const SiteState& state : m_sites) rates.push_back(state.site->options().rate);
@@ -29,7 +29,7 @@ void Run::divide_shots() {
   }
 }
 
-// Shots that a site can take now.
+// Returns the number of shots that a site can accept now.
 std::int64_t Run::capacity_of(const SiteState& state) const {
   if (!state.exclusion.empty() || state.silent_since >= 0.0 || m_now < state.paused_until ||
       !state.unconfirmed.empty()) {
@@ -45,7 +45,7 @@ std::int64_t Run::capacity_of(const SiteState& state) const {
 }
 
 void Run::submit_waiting() {
-  // Each turn may leave room that the next fills, since chunks are a part of the rest.
+  // Repeat while sites have free capacity: one round hands out a fraction of the waiting shots.
   for (int turn = 0; turn < 64 && m_waiting_count > 0; ++turn) {
     std::vector<SiteRate> rates;
     std::vector<std::size_t> indices;
@@ -66,7 +66,7 @@ void Run::submit_waiting() {
     if (left > 0 && !rates.empty()) {
       PartitionOptions partition;
       partition.fraction = m_options.fraction;
-      if (m_sites.size() == 1) partition.fraction = 1.0;  // nobody else would take the rest
+      if (m_sites.size() == 1) partition.fraction = 1.0;  // a single site gets all
       for (const Chunk& chunk : assign_chunks(rates, left, partition)) {
         submitted += submit_shots(m_sites[indices[chunk.site]], chunk.shots);
       }
@@ -87,7 +87,7 @@ std::vector<std::size_t> Run::pop_waiting(std::size_t site, std::int64_t max_cou
   return shots;
 }
 
-// Submits so many shots, in jobs and batches. Returns how many the site has taken.
+// Submits up to `count` shots to a site. Returns the number of accepted shots.
 std::int64_t Run::submit_shots(SiteState& state, std::int64_t count) {
   const auto index = static_cast<std::size_t>(&state - m_sites.data());
   const SiteOptions& site = state.site->options();
@@ -96,7 +96,7 @@ std::int64_t Run::submit_shots(SiteState& state, std::int64_t count) {
   m_submitted += static_cast<std::int64_t>(shots.size());
   const std::size_t each =
       site.one_job_per_chunk ? shots.size() : static_cast<std::size_t>(m_options.shots_per_job);
-  // Jobs, and jobs of equal limits to batches.
+  // Group shots with equal memory into jobs, and jobs with equal limits into batches.
   std::vector<Batch> batches;
   const auto max_count =
       static_cast<std::size_t>(std::max<std::int64_t>(1, state.site->system().max_jobs()));
@@ -134,7 +134,7 @@ std::int64_t Run::submit_shots(SiteState& state, std::int64_t count) {
       if (accepted) submitted += size;
       continue;
     }
-    // Nothing of these was written or asked: they go back as they were.
+    // These batches were neither recorded nor submitted: restore the order of the queue.
     for (auto job = batch.jobs.rbegin(); job != batch.jobs.rend(); ++job) {
       for (auto task = job->tasks.rbegin(); task != job->tasks.rend(); ++task) {
         if (m_shots[index_of(task->shot)].job_token != job->token) continue;
@@ -158,7 +158,9 @@ void Run::void_batch(SiteState& state, const Batch& batch, const std::string& re
   }
 }
 
-// The journal knows of a submission before it is made, and of its ids as soon as they are there.
+// Submits a batch. Returns true if it was accepted.
+//
+// The journal records the batch before the submission and its ids immediately afterwards.
 bool Run::submit_batch(SiteState& state, Batch& batch) {
   const std::string& name = state.site->options().name;
   const auto leave_unconfirmed = [&](const std::string& reason) {
@@ -193,7 +195,7 @@ bool Run::submit_batch(SiteState& state, Batch& batch) {
   } catch (const Refused& error) {
     void_batch(state, batch, error.what());
     if (!batch.jobs[0].excluded_nodes.empty()) {
-      state.exclude_nodes = false;  // without those nodes there may be none
+      state.exclude_nodes = false;  // no node may be left without them
       return false;
     }
     pause_site(state, error.what(), true);
