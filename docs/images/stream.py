@@ -3,7 +3,8 @@
 """Draws the pictures of docs/theory/stream.md and docs/performance/stream.md into the folder of this program.
 
 stream_schedule.svg is drawn from the formula of the schedule, the others from docs/results/stream_h200, the rates of
-hosts in stream_media.svg from docs/results/waves_h200. stream_timeline.png is drawn by examples/plot_timeline.py.
+hosts in stream_media.svg from docs/results/waves_h200. stream_timeline.png is drawn by
+examples/plots/plot_timeline.py.
 """
 
 import json

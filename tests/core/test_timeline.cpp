@@ -168,7 +168,7 @@ TEST(Timeline, IsDrawn) {
   const Folder folder;
   const auto root = std::filesystem::absolute(__FILE__).parent_path().parent_path().parent_path();
   const std::string program =
-      "/usr/bin/python3 '" + (root / "examples/plot_timeline.py").string() + "' ";
+      "/usr/bin/python3 '" + (root / "examples/plots/plot_timeline.py").string() + "' ";
   const auto output = [&] {
     std::ifstream file(folder.path / "out.txt");
     return std::string(std::istreambuf_iterator<char>(file), {});

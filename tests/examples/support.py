@@ -28,7 +28,7 @@ except ImportError:
     print("skipped: numpy is missing, install python3-numpy")
     sys.exit(77)
 
-PLOTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
+PLOTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "plots")
 PNG = b"\x89PNG\r\n\x1a\n"
 
 

@@ -18,7 +18,7 @@ if importlib.util.find_spec("numpy") is None or importlib.util.find_spec("matplo
     sys.exit(77)
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "plots"))
 
 import numpy as np
 import plot_inversion

@@ -78,7 +78,7 @@ expect_files(${pages})
 
 list(TRANSFORM PROGRAMS PREPEND bin/ OUTPUT_VARIABLE binaries)
 expect_files(${binaries})
-file(GLOB plots RELATIVE "${MOHO_SOURCE}/examples" "${MOHO_SOURCE}/examples/*.py")
+file(GLOB plots RELATIVE "${MOHO_SOURCE}/examples/plots" "${MOHO_SOURCE}/examples/plots/*.py")
 list(TRANSFORM plots PREPEND share/moho/plots/)
 if(PROGRAMS)
   expect_files(${plots})

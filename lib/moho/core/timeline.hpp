@@ -5,7 +5,7 @@
 /// \brief Who did what when: spans of time by stage and thread, without Kokkos.
 ///
 /// Spans show whether stages hide behind each other. A trace in Chrome's format is read by
-/// chrome://tracing, Perfetto and Speedscope, and drawn by examples/plot_timeline.py.
+/// chrome://tracing, Perfetto and Speedscope, and drawn by examples/plots/plot_timeline.py.
 
 #include <chrono>
 #include <cstdint>
