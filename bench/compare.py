@@ -3,12 +3,13 @@
 
     compare.py BEFORE AFTER [PROGRAM...] [--filter REGEX] [--times N] [--tolerance PERCENT] [-- OPTIONS...]
 
-BEFORE and AFTER are folders of benchmark programs, such as build/host/bench; PROGRAMs are names such as bench_waves
-(default: all bench_* in both folders). Each round runs a program once of each build, in alternating order. Benchmarks
-that are slower after N rounds run in N more rounds, in both builds. OPTIONS go to the programs.
+BEFORE and AFTER are folders of benchmark programs, such as build/host/bench; PROGRAMs are names such as
+bench_waves (default: all bench_* in both folders). Each round runs a program once of each build, in
+alternating order. Benchmarks that are slower after N rounds run in N more rounds, in both builds. OPTIONS go
+to the programs.
 
-A benchmark is slower if its best time after exceeds the best time before by more than the tolerance. Exit status:
-0 none is slower, 1 some are slower, missing or have errors, 2 unusable arguments.
+A benchmark is slower if its best time after exceeds the best time before by more than the tolerance. Exit
+status: 0 none is slower, 1 some are slower, missing or have errors, 2 unusable arguments.
 """
 
 import argparse
@@ -33,8 +34,8 @@ def run(program, pattern, options):
         words = [program, f"--benchmark_out={out}", "--benchmark_out_format=json", *options]
         if pattern:
             words.append(f"--benchmark_filter={pattern}")
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              text=True, errors="replace")
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, errors="replace")
         if done.returncode != 0:
             raise Failure(f"{program} ended with status {done.returncode}: {done.stderr.strip()[-300:]}")
         if not os.path.exists(out) or os.path.getsize(out) == 0:
@@ -93,18 +94,21 @@ def table(comparison, tolerance):
     failed = 0
     before, after = comparison.best
     for name in comparison.names():
-        errors = [f"{when}: {found[name]}" for when, found in zip(("before", "after"), comparison.errors) if name in found]
+        errors = [f"{when}: {found[name]}" for when, found in zip(("before", "after"),
+                                                                  comparison.errors) if name in found]
         if errors:
             failed += 1
             print(f"{name}: error {'; '.join(errors)}")
         elif name not in before or name not in after:
             failed += name in before  # one that is new cannot be slower
-            print(f"{show((before.get(name) or after.get(name)))}  only {'before' if name in before else 'after'}  {name}")
+            print(f"{show((before.get(name) or after.get(name)))}  only "
+                  f"{'before' if name in before else 'after'}  {name}")
         else:
             percent = 100.0 * (after[name] / before[name] - 1.0)
             slower = percent > 100.0 * tolerance
             failed += slower
-            print(f"{show(before[name])} {show(after[name])} {percent:+7.1f} %  {'slower  ' if slower else ''}{name}")
+            print(f"{show(before[name])} {show(after[name])} {percent:+7.1f} %  "
+                  f"{'slower  ' if slower else ''}{name}")
     return failed
 
 
@@ -112,7 +116,8 @@ def main():
     words, options = sys.argv[1:], []
     if "--" in words:
         words, options = words[:words.index("--")], words[words.index("--") + 1:]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before")
     parser.add_argument("after")
     parser.add_argument("programs", nargs="*")
@@ -137,7 +142,8 @@ def main():
             if not is_program(folder, name):
                 parser.error(f"{folder} has no program {name}")
     programs = arguments.programs or sorted(
-        name for name in os.listdir(folders[0]) if name.startswith("bench_") and all(is_program(folder, name) for folder in folders))
+        name for name in os.listdir(folders[0]) if name.startswith("bench_")
+        and all(is_program(folder, name) for folder in folders))
     if not programs:
         parser.error(f"{folders[0]} and {folders[1]} have no benchmarks in common")
 
@@ -160,7 +166,8 @@ def main():
         sys.stdout.flush()
     if count == 0 and failed == 0:
         parser.error(f"no benchmark matches --filter {arguments.filter}")
-    print(f"{count} benchmarks, best of {arguments.times}: {failed} slower by more than {arguments.tolerance:g} %, missing or with errors")
+    print(f"{count} benchmarks, best of {arguments.times}: {failed} slower by more than "
+          f"{arguments.tolerance:g} %, missing or with errors")
     return 1 if failed else 0
 
 

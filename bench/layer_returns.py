@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What comes back from the layers around a model: the table of docs/theory/waves.md.
 
-A point source 40 nodes from the left face of a homogeneous section of 2000 m/s, nodes 10 m apart; receivers at the same distance from
-the face, such that the reflection meets it at 0, 30, 45 and 60 degrees. What a layer reflects is the difference from a
-grid that is 160 nodes longer, over what a rigid face reflects, both by their largest amplitude.
+A point source 40 nodes from the left face of a homogeneous section of 2000 m/s, nodes 10 m apart; receivers
+at the same distance from the face, such that the reflection meets it at 0, 30, 45 and 60 degrees. What a
+layer reflects is the difference from a grid that is 160 nodes longer, over what a rigid face reflects, both
+by their largest amplitude.
 
-    bench/layer_returns.py build/host/examples/model_waves
-    bench/layer_returns.py build/host/examples/model_waves --layers cpml:8,cpml:10,sponge:40    # in isotropic media
-    bench/layer_returns.py --devito 30,40    # widths of the damping layer of Devito's examples, instead of moho's
+    bench/layer_returns.py build/host/examples/model_waves bench/layer_returns.py
+    build/host/examples/model_waves --layers cpml:8,cpml:10,sponge:40    # in isotropic media
+    bench/layer_returns.py --devito 30,40    # widths of the damping layer of Devito's examples, instead of
+    moho's
 
-Devito (needs devito) gets the same grid, differences, time step and source, double precision, and damping layers of 60 nodes at
-the other three faces.
+Devito (needs devito) gets the same grid, differences, time step and source, double precision, and damping
+layers of 60 nodes at the other three faces.
 """
 
 import argparse
@@ -20,7 +22,6 @@ import subprocess
 import tempfile
 
 import numpy as np
-
 import peers_common
 
 RECEIVERS = [1000, 1460, 1800, 2390]  # depths, m
@@ -30,16 +31,19 @@ MEDIA = {"isotropic": [], "VTI": ["--epsilon", "0.2", "--delta", "0.1", "--sourc
 
 def gather(program, folder, left, medium, frequency, longer):
     """Traces of the four receivers with this left face."""
-    command = [program, "--vp", "2000", *medium, "--shape", f"{240 + longer},420", "--spacing", "10", "--origin", f"{-10 * longer},0",
-               "--wavelet", f"ricker:{frequency}", "--time", f"{1.1 + 3.0 / frequency:.3f}", "--dt", "0.0018", "--source", "400,1000",
-               "--receivers", ";".join(f"400,{z}" for z in RECEIVERS), "--boundary", f"sponge:60,left={left}", "--precision", "double",
-               "--snapshot-every", "0", "--no-plot", "--quiet", "--out", folder]
+    command = [program, "--vp", "2000", *medium, "--shape", f"{240 + longer},420", "--spacing", "10",
+               "--origin", f"{-10 * longer},0", "--wavelet", f"ricker:{frequency}", "--time",
+               f"{1.1 + 3.0 / frequency:.3f}", "--dt", "0.0018", "--source", "400,1000",
+               "--receivers", ";".join(f"400,{z}" for z in RECEIVERS), "--boundary", f"sponge:60,left={left}",
+               "--precision", "double", "--snapshot-every", "0", "--no-plot", "--quiet", "--out", folder]
     subprocess.run(command, check=True)
     return np.load(os.path.join(folder, "gather.npy"))
 
 
 def devito_gather(frequency, width, strength, longer):
-    """The same traces by Devito, with this many nodes of damping at the left face (0: rigid), of its own strength times `strength`."""
+    """The same traces by Devito, with this many nodes of damping at the left face (0: rigid), of its own
+    strength times `strength`.
+    """
     import devito
 
     h, dt, other, steps = 10.0, 0.0018, 60, int((1.1 + 3.0 / frequency) / 0.0018)
@@ -49,18 +53,22 @@ def devito_gather(frequency, width, strength, longer):
     grid = devito.Grid(shape=shape, extent=tuple(h * (n - 1) for n in shape), origin=origin, dtype=np.float64)
     u = devito.TimeFunction(name="u", grid=grid, time_order=2, space_order=8)
     damp = devito.Function(name="damp", grid=grid, space_order=0)
-    # the same coefficient at both ends of an axis: a grid with layers all of the right's width, and the left one put in its place
+    # the same coefficient at both ends of an axis: a grid with layers all of the right's width, and the left
+    # one put in its place
     across = peers_common.damping(np, other, shape[0], h)
-    across[:shape[0] // 2] = strength * peers_common.damping(np, width, 2 * shape[0], h)[:shape[0] // 2] if width else 0.0
+    across[:shape[0] // 2] = strength * peers_common.damping(np, width, 2 * shape[0],
+                                                             h)[:shape[0] // 2] if width else 0.0
     damp.data[:] = across[:, None] + peers_common.damping(np, other, shape[1], h)[None, :]
     m = 1.0 / 2000.0**2
     update = devito.Eq(u.forward, devito.solve(m * u.dt2 - u.laplace + damp * u.dt, u.forward))
-    source = devito.SparseTimeFunction(name="source", grid=grid, npoint=1, nt=steps + 1, coordinates=np.array([[400.0, 1000.0]]))
+    source = devito.SparseTimeFunction(name="source", grid=grid, npoint=1, nt=steps + 1,
+                                       coordinates=np.array([[400.0, 1000.0]]))
     a = (np.pi * frequency * (dt * np.arange(steps + 1) - 1.5 / frequency)) ** 2
     source.data[:, 0] = (1.0 - 2.0 * a) * np.exp(-a)
     traces = devito.SparseTimeFunction(name="traces", grid=grid, npoint=len(RECEIVERS), nt=steps + 1,
                                        coordinates=np.array([[400.0, z] for z in RECEIVERS]))
-    operator = devito.Operator([update] + source.inject(field=u.forward, expr=source * (dt**2 / m)) + traces.interpolate(expr=u))
+    operator = devito.Operator([update] + source.inject(field=u.forward, expr=source * (dt**2 / m))
+                               + traces.interpolate(expr=u))
     operator.apply(time_M=steps, dt=dt)
     return np.array(traces.data).T
 
@@ -82,7 +90,8 @@ def devito_rows(widths):
         for width in widths:
             for strength, name in ((1.0, ""), (0.5, ", half as strong")):
                 layer = devito_gather(frequency, width, strength, 0)
-                row(f"{200 / frequency:.3g}", "isotropic", f"Devito's damping of {width}{name}", *shares(layer, longer, rigid))
+                row(f"{200 / frequency:.3g}", "isotropic", f"Devito's damping of {width}{name}",
+                    *shares(layer, longer, rigid))
 
 
 def moho_rows(program, layers):
@@ -100,10 +109,13 @@ def moho_rows(program, layers):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", nargs="?", help="path of model_waves")
-    parser.add_argument("--layers", type=lambda text: text.split(","), help="layers of the left face, in isotropic media")
-    parser.add_argument("--devito", type=lambda text: [int(n) for n in text.split(",")], help="widths of Devito's damping")
+    parser.add_argument("--layers", type=lambda text: text.split(","),
+                        help="layers of the left face, in isotropic media")
+    parser.add_argument("--devito", type=lambda text: [int(n) for n in text.split(",")],
+                        help="widths of Devito's damping")
     options = parser.parse_args()
     if (options.program is None) == (options.devito is None):
         parser.error("name model_waves, or widths with --devito")

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What distribute_shots takes besides the shots: processes of this machine, and a Slurm of one node that is started here
-from Debian's packages. Shots sleep.
+"""What distribute_shots takes besides the shots: processes of this machine, and a Slurm of one node that is
+started here from Debian's packages. Shots sleep.
 
-usage: measure_cluster.py --programs build/host/examples --out overhead.json [--shots N] [--seconds S] [--rounds N]
+usage: measure_cluster.py --programs build/host/examples --out overhead.json [--shots N] [--seconds S]
+[--rounds N]
 """
 
 import argparse
@@ -36,25 +37,29 @@ def run(programs, folder, sites, shots, seconds, each, slots, environment=None):
     os.makedirs(folder)
     with open(os.path.join(folder, "sites.cfg"), "w") as file:
         file.write(sites)
-    command = [os.path.join(programs, "distribute_shots"), "--sites", os.path.join(folder, "sites.cfg"), "--journal",
-               os.path.join(folder, "run/journal.txt"), "--shots", f"1-{shots}", "--shots-per-job", str(each), "--", "sh",
+    command = [os.path.join(programs, "distribute_shots"), "--sites", os.path.join(folder, "sites.cfg"),
+               "--journal", os.path.join(folder, "run/journal.txt"), "--shots", f"1-{shots}",
+               "--shots-per-job", str(each), "--", "sh",
                "-c", f"sleep {seconds}; echo $0 > $1/r.txt", "{shot}", "{out}"]
     before = os.times()
     begin = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})}, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})},
+                          check=False)
     elapsed = time.monotonic() - begin
     after = os.times()
     if done.returncode != 0:
         raise RuntimeError(done.stdout + done.stderr)
     ideal = shots * seconds / slots
-    return {"shots": shots, "seconds_a_shot": seconds, "shots_a_job": each, "slots": slots, "elapsed": elapsed,
-            "over_ideal": elapsed / ideal if ideal > 0 else None,
+    return {"shots": shots, "seconds_a_shot": seconds, "shots_a_job": each, "slots": slots,
+            "elapsed": elapsed, "over_ideal": elapsed / ideal if ideal > 0 else None,
             "ms_a_shot_besides": 1e3 * (elapsed * slots / shots - seconds),
-            "processor_seconds": after.children_user + after.children_system - before.children_user - before.children_system}
+            "processor_seconds": after.children_user + after.children_system - before.children_user
+            - before.children_system}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("--shots", type=int, default=60)
@@ -85,7 +90,8 @@ def main():
         if not services.missing(*services.Slurm.needs):
             slurm = services.Slurm(os.path.join(folder, "slurm"), cpus=2)
             try:
-                calls = counted(os.path.join(folder, "commands"), ["sbatch", "squeue", "scontrol", "sacct", "scancel"])
+                calls = counted(os.path.join(folder, "commands"),
+                                ["sbatch", "squeue", "scontrol", "sacct", "scancel"])
                 environment = {**slurm.environment, "PATH": os.path.dirname(calls) + ":" + os.environ["PATH"]}
                 cluster = "[cluster]\nkind = slurm\narray = 50\njobs = 1000\n"
                 measure("Slurm of one node, arrays of 50, one shot a job", cluster, 1, 2, environment)
@@ -95,7 +101,8 @@ def main():
                 times = []
                 for _ in range(20):  # what an array costs by itself
                     begin = time.monotonic()
-                    slurm.command("sbatch", "--parsable", "--hold", "--array=0-49", "--wrap=true", "--output=/dev/null")
+                    slurm.command("sbatch", "--parsable", "--hold", "--array=0-49", "--wrap=true",
+                                  "--output=/dev/null")
                     times.append(time.monotonic() - begin)
                 results["seconds_of_sbatch_of_an_array_of_50"] = statistics.median(times)
             finally:

@@ -11,8 +11,8 @@ Rays (without --gravity):
   ends (the trapezoidal rule). In these models, whose slowness depends on depth alone, that is the same
   integral; in general it is not along diagonals.
 
-Gravity (--gravity DIR, a folder with the prisms.npy and stations.npy that gravity_tables --problem wrote), g_z
-alone and nine components, in double precision, each with 1 thread and with all that --threads names:
+Gravity (--gravity DIR, a folder with the prisms.npy and stations.npy that gravity_tables --problem wrote),
+g_z alone and nine components, in double precision, each with 1 thread and with all that --threads names:
 
 - choclo: a compiled loop over stations (parallel) and prisms that adds what its functions return.
 - harmonica.prism_gravity, a call for each component, without its checks of the prisms.
@@ -20,9 +20,9 @@ alone and nine components, in double precision, each with 1 thread and with all 
 Of the prisms --prisms are taken, evenly out of the list, as bench_gravity does on hosts. Compilation does not
 count: each function runs once before it is timed.
 
-What is not installed is left out, with a message. report.py holds the mean traveltime, or the mean magnitude of
-the field, of each run to moho's. Needs python3-numpy; python3-scipy, python3-skimage, choclo and harmonica are
-what it measures.
+What is not installed is left out, with a message. report.py holds the mean traveltime, or the mean magnitude
+of the field, of each run to moho's. Needs python3-numpy; python3-scipy, python3-skimage, choclo and harmonica
+are what it measures.
 """
 
 import argparse
@@ -106,7 +106,8 @@ def graph_matrix(slowness, radius):
         far = tuple(slice(s.start + c, s.stop + c) for s, c in zip(near, offset))
         weight = np.zeros(number[near].shape)
         for node, coefficient in edge_stencil(offset).items():
-            weight += coefficient * slowness[tuple(slice(s.start + c, s.stop + c) for s, c in zip(near, node))]
+            weight += coefficient * slowness[tuple(slice(s.start + c,
+                                                         s.stop + c) for s, c in zip(near, node))]
         rows += [number[near].ravel(), number[far].ravel()]
         columns += [number[far].ravel(), number[near].ravel()]
         weights += [weight.ravel(), weight.ravel()]
@@ -164,8 +165,8 @@ def time_skimage(n):
     return entry(f"rays/skimage/python/double/n:{n}/r:1", made - start, done - made, times)
 
 
-# choclo's and harmonica's axes are east, north and up. With moho's x as north, y as east and z down: the name of
-# choclo's function, its sign, harmonica's field and its sign, units by SI unit.
+# choclo's and harmonica's axes are east, north and up. With moho's x as north, y as east and z down: the name
+# of choclo's function, its sign, harmonica's field and its sign, units by SI unit.
 GRAVITY = {
     "gx": ("gravity_n", 1, "g_n", 1, 1e5),
     "gy": ("gravity_e", 1, "g_e", 1, 1e5),
@@ -189,7 +190,8 @@ class Gravity:
             prisms = prisms[np.arange(count) * len(prisms) // count]
         x1, x2, y1, y2, z1, z2, self.density = (np.ascontiguousarray(column) for column in prisms.T)
         self.prisms = np.column_stack([y1, y2, x1, x2, -z2, -z1])
-        self.east, self.north, self.up = (np.ascontiguousarray(c) for c in (stations[:, 1], stations[:, 0], -stations[:, 2]))
+        self.east, self.north, self.up = (np.ascontiguousarray(c)
+                                          for c in (stations[:, 1], stations[:, 0], -stations[:, 2]))
         self.pairs = len(prisms) * len(stations)
 
 
@@ -242,9 +244,10 @@ def choclo_sum(components):
              "        e, n, u = east[s], north[s], up[s]"]
     lines += [f"        sum_{c} = 0.0" for c in components]
     lines += ["        for p in range(density.size):",
-              "            w0, e0, s0, n0, b0, t0 = (prisms[p, 0], prisms[p, 1], prisms[p, 2], prisms[p, 3], prisms[p, 4],"
-              " prisms[p, 5])"]
-    lines += [f"            sum_{c} += {GRAVITY[c][0]}(e, n, u, w0, e0, s0, n0, b0, t0, density[p])" for c in components]
+              "            w0, e0, s0, n0, b0, t0 = (prisms[p, 0], prisms[p, 1], prisms[p, 2], prisms[p, 3], "
+              "prisms[p, 4], prisms[p, 5])"]
+    lines += [f"            sum_{c} += {GRAVITY[c][0]}(e, n, u, w0, e0, s0, n0, b0, t0, density[p])"
+              for c in components]
     lines += [f"        out[{row}, s] = sum_{c}" for row, c in enumerate(components)]
     names = {GRAVITY[c][0]: getattr(choclo.prism, GRAVITY[c][0]) for c in components}
     names["numba"] = numba
@@ -274,8 +277,9 @@ def time_harmonica(components, threads, problem, repetitions):
     numba.set_num_threads(threads)
 
     def call():
-        return [harmonica.prism_gravity((problem.east, problem.north, problem.up), problem.prisms, problem.density,
-                                        field=GRAVITY[c][2], disable_checks=True) for c in components]
+        return [harmonica.prism_gravity((problem.east, problem.north, problem.up), problem.prisms,
+                                        problem.density, field=GRAVITY[c][2], disable_checks=True)
+                for c in components]
 
     fields, seconds = best_of(call, repetitions)
     fields = np.array([GRAVITY[c][3] * row for c, row in zip(components, fields)])
@@ -320,14 +324,17 @@ def time_rays(options):
             benchmarks += [time_scipy(n, radius) for radius in options.radii]
         if skimage_version and 1 in options.radii:
             benchmarks.append(time_skimage(n))
-    return benchmarks, {"scipy": scipy_version or "not installed", "skimage": skimage_version or "not installed"}
+    return benchmarks, {"scipy": scipy_version or "not installed",
+                        "skimage": skimage_version or "not installed"}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", type=numbers, default=[128, 256, 512], help="n of the models (128,256,512)")
+    parser.add_argument("--sizes", type=numbers, default=[128, 256, 512],
+                        help="n of the models (128,256,512)")
     parser.add_argument("--radii", type=numbers, default=[1, 3, 6], help="radii for scipy (1,3,6)")
-    parser.add_argument("--gravity", metavar="DIR", help="time programs of gravity on the problem in this folder")
+    parser.add_argument("--gravity", metavar="DIR",
+                        help="time programs of gravity on the problem in this folder")
     parser.add_argument("--prisms", type=int, default=512, help="prisms of the problem, 0 for all (512)")
     parser.add_argument("--threads", type=numbers, default=[1, 2], help="numbers of threads (1,2)")
     parser.add_argument("--repetitions", type=int, default=3, help="calls, of which the quickest counts (3)")

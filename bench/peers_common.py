@@ -28,18 +28,21 @@ def processor():
 
 
 def damping(np, width, nodes, spacing):
-    """The coefficient of u_t along an axis, in s / m^2, that Devito's own examples put into layers of `width` nodes.
+    """The coefficient of u_t along an axis, in s / m^2, that Devito's own examples put into layers of `width`
+    nodes.
 
     They count in kilometres a second, metres and milliseconds, hence the factor of a thousand.
     """
     i = np.arange(nodes)
     depth = (width + 1 - np.minimum(i, nodes - 1 - i)) / width
     strength = 1.5 * np.log(1e3) / (1000.0 * width * spacing)
-    return np.where(depth > 1.0 / width, strength * (depth - np.sin(2.0 * np.pi * depth) / (2.0 * np.pi)), 0.0)
+    return np.where(depth > 1.0 / width, strength * (depth - np.sin(2.0 * np.pi * depth) / (2.0 * np.pi)),
+                    0.0)
 
 
 def prepare(bench, threads, peer="devito"):
-    """Checks the program of moho and the other one's module, and sets the threads of both; returns the cores of this process.
+    """Checks the program of moho and the other one's module, and sets the threads of both; returns the cores
+    of this process.
 
     Call it before anything loads OpenMP. `threads` is 0 for as many as cores.
     """
@@ -65,7 +68,8 @@ def run_bench(bench, wanted, cores, **variables):
         command = [bench, f"--benchmark_filter={wanted}", f"--benchmark_out={out}"]
         # Devito's OpenMP may have bound this process to one core
         done = subprocess.run(command, preexec_fn=lambda: os.sched_setaffinity(0, cores), check=False,
-                              env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                              env={**os.environ, **variables}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
             raise PeerError(f"{bench} exited with status {done.returncode}: {done.stdout.strip()[-400:]}")
         with open(out, encoding="utf-8") as file:

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times deepwave and model_waves in turn on the same shot, the same cores, and writes JSON of Google Benchmark's shape.
+"""Times deepwave and model_waves in turn on the same shot, the same cores, and writes JSON of Google
+Benchmark's shape.
 
-The shot: the acoustic wave equation, order 8 in space and 2 in time, single precision, perfectly matched layers of 20 nodes around
-the model, a velocity that varies from node to node, one source and a line of receivers at nodes.
+The shot: the acoustic wave equation, order 8 in space and 2 in time, single precision, perfectly matched
+layers of 20 nodes around the model, a velocity that varies from node to node, one source and a line of
+receivers at nodes.
 
-Seconds a step of deepwave are those of a call less those of a call with a quarter of the steps, over the steps that make the
-difference, each the best of three: what a call prepares does not count. Those of model_waves are the ones that it reports for its
-steps, the best of three runs. Points are those of the whole grid, layers included. Rounds alternate, and every one is an entry of the
-results. Traces of both are compared, up to their scale: the two programs read and add at nodes, but scale sources differently.
-Needs python3-numpy and deepwave.
+Seconds a step of deepwave are those of a call less those of a call with a quarter of the steps, over the
+steps that make the difference, each the best of three: what a call prepares does not count. Those of
+model_waves are the ones that it reports for its steps, the best of three runs. Points are those of the whole
+grid, layers included. Rounds alternate, and every one is an entry of the results. Traces of both are
+compared, up to their scale: the two programs read and add at nodes, but scale sources differently. Needs
+python3-numpy and deepwave.
 """
 
 import argparse
@@ -73,8 +76,9 @@ class Deepwave:
         places = [torch.tensor([rows]) for rows in ([shot.source], shot.receivers)]
         start = time.perf_counter()
         with torch.no_grad():
-            out = self.scalar(self.velocity, SPACING, shot.dt, source_amplitudes=wavelet, source_locations=places[0],
-                              receiver_locations=places[1], accuracy=ORDER, pml_width=LAYER, pml_freq=FREQUENCY)
+            out = self.scalar(self.velocity, SPACING, shot.dt, source_amplitudes=wavelet,
+                              source_locations=places[0], receiver_locations=places[1], accuracy=ORDER,
+                              pml_width=LAYER, pml_freq=FREQUENCY)
         took = time.perf_counter() - start
         return took, out[-1][0].numpy()
 
@@ -96,19 +100,22 @@ class Moho:
             return ",".join(f"{SPACING * n:g}" for n in nodes)
 
         last = shot.dt * (shot.steps - 1)
-        self.command = [program, "--vp", velocity, "--spacing", f"{SPACING:g}", "--coordinates", "xyz", "--dt", f"{shot.dt:.6f}",
-                        "--time", f"{last:.6f}", "--wavelet", f"ricker:{FREQUENCY:g}", "--source", place(shot.source), "--receivers",
-                        ";".join(place(nodes) for nodes in shot.receivers), "--boundary", f"cpml:{LAYER}", "--order", str(ORDER),
-                        "--precision", "float", "--snapshot-every", "0", "--no-plot", "--quiet", "--out", self.out]
+        self.command = [program, "--vp", velocity, "--spacing", f"{SPACING:g}", "--coordinates", "xyz",
+                        "--dt", f"{shot.dt:.6f}", "--time", f"{last:.6f}", "--wavelet",
+                        f"ricker:{FREQUENCY:g}", "--source", place(shot.source), "--receivers",
+                        ";".join(place(nodes) for nodes in shot.receivers), "--boundary", f"cpml:{LAYER}",
+                        "--order", str(ORDER), "--precision", "float", "--snapshot-every", "0", "--no-plot",
+                        "--quiet", "--out", self.out]
 
     def sample(self):
         """Seconds a step, and the traces."""
         best = None
         for _ in range(3):
-            done = subprocess.run(self.command, preexec_fn=lambda: os.sched_setaffinity(0, self.cores), check=False,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            done = subprocess.run(self.command, preexec_fn=lambda: os.sched_setaffinity(0, self.cores),
+                                  check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode != 0:
-                raise PeerError(f"{self.command[0]} exited with status {done.returncode}: {done.stdout.strip()[-400:]}")
+                raise PeerError(f"{self.command[0]} exited with status {done.returncode}: "
+                                f"{done.stdout.strip()[-400:]}")
             with open(os.path.join(self.out, "summary.json"), encoding="utf-8") as file:
                 took = json.load(file)["seconds"]["steps"] / (self.shot.steps - 1)
             best = min(best or took, took)
@@ -117,7 +124,9 @@ class Moho:
 
 
 def difference(np, ours, theirs):
-    """The largest of the differences over the largest value, for the best scale and shift by a sample at most."""
+    """The largest of the differences over the largest value, for the best scale and shift by a sample at
+    most.
+    """
     worst = []
     for shift in (-1, 0, 1):
         n = min(ours.shape[-1], theirs.shape[-1]) - 2
@@ -130,9 +139,10 @@ def difference(np, ours, theirs):
 def entry(shot, who, index, took, **more):
     rate = shot.points / took
     name = f"shots/isotropic/float/order:{ORDER}/cpml:{LAYER}/{who}/" + "x".join(map(str, shot.shape))
-    return {"name": name, "run_name": name, "run_type": "iteration", "repetitions": 1, "repetition_index": index, "threads": 1,
-            "iterations": 1, "real_time": 1e3 * took, "cpu_time": 1e3 * took, "time_unit": "ms", "points/s": rate, "best_s": took,
-            "points": shot.points, "steps": shot.steps, **more}
+    return {"name": name, "run_name": name, "run_type": "iteration", "repetitions": 1,
+            "repetition_index": index, "threads": 1,
+            "iterations": 1, "real_time": 1e3 * took, "cpu_time": 1e3 * took, "time_unit": "ms",
+            "points/s": rate, "best_s": took, "points": shot.points, "steps": shot.steps, **more}
 
 
 def run(options):
@@ -154,25 +164,30 @@ def run(options):
                 ours, our_traces = own.sample()
                 apart = difference(np, our_traces, their_traces)
                 wrong = wrong or not apart < 0.01
-                benchmarks += [entry(shot, "deepwave", index, theirs), entry(shot, "model_waves", index, ours, difference=apart)]
-                print(f"{'x'.join(map(str, shape))}, {shot.steps} steps, round {index + 1}: deepwave {shot.points / theirs * 1e-9:.3f}, "
-                      f"moho {shot.points / ours * 1e-9:.3f} Gpoints/s ({theirs / ours:.2f}), traces differ by {apart:.1e}", flush=True)
+                benchmarks += [entry(shot, "deepwave", index, theirs),
+                               entry(shot, "model_waves", index, ours, difference=apart)]
+                print(f"{'x'.join(map(str, shape))}, {shot.steps} steps, round {index + 1}: deepwave "
+                      f"{shot.points / theirs * 1e-9:.3f}, moho {shot.points / ours * 1e-9:.3f} Gpoints/s "
+                      f"({theirs / ours:.2f}), traces differ by {apart:.1e}", flush=True)
     context = {"num_cpus": len(cores), "threads": int(os.environ["OMP_NUM_THREADS"])}
     peers_common.write_results(options.out, context, benchmarks, version, "deepwave")
     if wrong:
-        raise PeerError("traces of the two programs differ by more than a hundredth: these are not the same problem")
+        raise PeerError("traces of the two programs differ by more than a hundredth: these are not the same "
+                        "problem")
 
 
 def shapes(text):
     found = [tuple(int(n) for n in item.split("x")) for item in text.split(",")]
     if any(len(shape) not in (2, 3) or min(shape) < 64 for shape in found):
-        raise argparse.ArgumentTypeError("sizes are like 1601x401 or 160x160x160, at least 64 nodes along each axis")
+        raise argparse.ArgumentTypeError("sizes are like 1601x401 or 160x160x160, at least 64 nodes along "
+                                         "each axis")
     return found
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", default="build/host/examples/model_waves", help="(build/host/examples/model_waves)")
+    parser.add_argument("--program", default="build/host/examples/model_waves",
+                        help="(build/host/examples/model_waves)")
     parser.add_argument("--sizes", type=shapes, default=[(1601, 401), (160, 160, 160)],
                         help="nodes of models without their layers (1601x401,160x160x160)")
     parser.add_argument("--threads", type=int, default=0, help="threads of both programs (as many as cores)")

@@ -4,10 +4,10 @@
 
     peers_eikonal.py --bench build/host/bench/bench_eikonal --out docs/results/eikonal_<machine>
 
-First bench_eikonal runs, then skfmm.travel_time (double precision, one thread) on the gradient and layer models,
-then a table of both is written: eikonal.json, peers.json, table.md. Of all repetitions the quickest counts. The
-times of scikit-fmm have to agree with those of bench_eikonal to the error of a method without factorisation.
-Needs python3-numpy and scikit-fmm.
+First bench_eikonal runs, then skfmm.travel_time (double precision, one thread) on the gradient and layer
+models, then a table of both is written: eikonal.json, peers.json, table.md. Of all repetitions the quickest
+counts. The times of scikit-fmm have to agree with those of bench_eikonal to the error of a method without
+factorisation. Needs python3-numpy and scikit-fmm.
 """
 
 import argparse
@@ -48,8 +48,9 @@ def time_skfmm(model, n, dimensions, order, repetitions):
         best = min(best, time.perf_counter() - start)
     name = f"eikonal/skfmm/python/double/{dimensions}d/{model}/n:{n}/order:{order}"
     print(f"{name:60} {best:8.3f} s", flush=True)
-    return {"name": name, "run_type": "iteration", "iterations": repetitions, "real_time": 1e3 * best, "time_unit": "ms",
-            "best_s": best, "points_per_s": v.size / best, "mean_time_s": float(np.mean(times))}
+    return {"name": name, "run_type": "iteration", "iterations": repetitions, "real_time": 1e3 * best,
+            "time_unit": "ms", "best_s": best, "points_per_s": v.size / best,
+            "mean_time_s": float(np.mean(times))}
 
 
 def best_rates(entries):
@@ -73,13 +74,15 @@ def table(contexts, rates):
         columns += [column] if column not in columns else []
         cells[row, column] = f"{1e-6 * rate:.2f}"
     context = next((c for c in contexts if "moho_version" in c), {})
-    lines = [f"Mpoints/s (nodes of the model over the seconds of a run), the best of all repetitions. {processor()}; "
-             f"Kokkos {context.get('kokkos_version', '?')}, {context.get('compiler', '?')}, "
-             f"{context.get('threads_openmp', '?')} threads for openmp. scikit-fmm works in double precision with one "
+    lines = ["Mpoints/s (nodes of the model over the seconds of a run), the best of all repetitions. "
+             f"{processor()}; Kokkos {context.get('kokkos_version', '?')}, {context.get('compiler', '?')}, "
+             f"{context.get('threads_openmp', '?')} threads for openmp. scikit-fmm works in double precision "
+             "with one "
              "thread. The machine was shared with other work.", ""]
     lines.append("| problem | " + " | ".join(columns) + " |")
     lines.append("|---" * (len(columns) + 1) + "|")
-    lines += ["| " + row + " | " + " | ".join(cells.get((row, c), "") for c in columns) + " |" for row in rows]
+    lines += ["| " + row + " | " + " | ".join(cells.get((row, c), "") for c in columns) + " |"
+              for row in rows]
     return "\n".join(lines) + "\n"
 
 
@@ -87,8 +90,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bench", required=True, help="path of bench_eikonal")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder for the results")
-    parser.add_argument("--filter", default=".", help="regular expression of the benchmarks of bench_eikonal to run")
-    parser.add_argument("--repetitions", type=int, default=3, help="runs of each, of which the quickest counts (3)")
+    parser.add_argument("--filter", default=".",
+                        help="regular expression of the benchmarks of bench_eikonal to run")
+    parser.add_argument("--repetitions", type=int, default=3,
+                        help="runs of each, of which the quickest counts (3)")
     parser.add_argument("--sizes", default="1000,128", help="n in 2D and in 3D (1000,128)")
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
@@ -97,7 +102,8 @@ def main():
                     f"--benchmark_repetitions={options.repetitions}"], check=True)
     n2, n3 = (int(n) for n in options.sizes.split(","))
     benchmarks = [time_skfmm(model, n, dimensions, order, options.repetitions)
-                  for model in ("gradient", "layers") for dimensions, n in ((2, n2), (3, n3)) for order in (1, 2)]
+                  for model in ("gradient", "layers") for dimensions, n in ((2, n2), (3, n3))
+                  for order in (1, 2)]
     import skfmm
 
     with open(peers, "w", encoding="utf-8") as file:

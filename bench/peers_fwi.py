@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times the gradient of a shot by Devito and by bench_fwi in turn, on the same cores, and writes JSON of bench_fwi's shape.
+"""Times the gradient of a shot by Devito and by bench_fwi in turn, on the same cores, and writes JSON of
+bench_fwi's shape.
 
-The problem is that of bench_fwi's case gradient/isotropic/vp/shell: a cube of n nodes a side, 20 more on each side
-in which waves are damped, order 8 in space and 2 in time, single precision, one source, 200 receivers, data that
-are zero, products of the two wavefields every so many steps (as many as bench_fwi says). Devito gets the
-formulation of its own examples: m u_tt - Laplace(u) + damp u_t = 0, forward with the wavefield saved at these steps
-in memory, and backward from the traces with the gradient summed; its optimisations `advanced` with OpenMP, and the
-sizes of blocks that were the quickest of a scan. Its time is the one that it reports for both kernels: without
-Python, compilation and allocation. The time of moho is that of everything.
+The problem is that of bench_fwi's case gradient/isotropic/vp/shell: a cube of n nodes a side, 20 more on each
+side in which waves are damped, order 8 in space and 2 in time, single precision, one source, 200 receivers,
+data that are zero, products of the two wavefields every so many steps (as many as bench_fwi says). Devito
+gets the formulation of its own examples: m u_tt - Laplace(u) + damp u_t = 0, forward with the wavefield saved
+at these steps in memory, and backward from the traces with the gradient summed; its optimisations `advanced`
+with OpenMP, and the sizes of blocks that were the quickest of a scan. Its time is the one that it reports for
+both kernels: without Python, compilation and allocation. The time of moho is that of everything.
 
-Rounds alternate: the better of two samples of Devito, a run of bench_fwi. Every round is an entry of the results.
-Devito's gradient is held to a difference of its misfit. Needs python3-numpy and devito.
+Rounds alternate: the better of two samples of Devito, a run of bench_fwi. Every round is an entry of the
+results. Devito's gradient is held to a difference of its misfit. Needs python3-numpy and devito.
 """
 
 import argparse
@@ -47,8 +48,10 @@ class Devito:
         strength = 3.0 * 2000.0 / (2.0 * LAYER * SPACING) * np.log(1e3) / 2000.0**2
         total = np.zeros(self.shape, np.float32)
         for axis in range(3):
-            depth = np.maximum(0, np.maximum(LAYER - np.arange(size), LAYER - (size - 1 - np.arange(size)))) / LAYER
-            total += (strength * depth**2).astype(np.float32).reshape([-1 if a == axis else 1 for a in range(3)])
+            depth = np.maximum(0, np.maximum(LAYER - np.arange(size),
+                                             LAYER - (size - 1 - np.arange(size)))) / LAYER
+            total += (strength * depth**2).astype(np.float32).reshape([-1 if a == axis else 1
+                                                                       for a in range(3)])
         damp.data[:] = total
         self.dt = np.float32(0.9 * 0.45 * SPACING / (3400.0))
         part = devito.ConditionalDimension("part", parent=grid.time_dim, factor=every)
@@ -64,18 +67,22 @@ class Devito:
         source.coordinates.data[0] = (edge + 0.48 * side, edge + 0.51 * side, edge + 45.0)
         for sparse in (self.traces, self.residual):
             for i in range(RECEIVERS):
-                sparse.coordinates.data[i] = (edge + side * (0.05 + 0.0045 * i), edge + 0.5 * side, edge + 45.0)
+                sparse.coordinates.data[i] = (edge + side * (0.05 + 0.0045 * i), edge + 0.5 * side,
+                                              edge + 45.0)
         frequency = 0.9 * 1800.0 / (3.5 * SPACING) / 2.4
         t = np.arange(steps + 1) * self.dt - 1.5 / frequency
         a = (np.pi * frequency * t) ** 2
         source.data[:, 0] = (1.0 - 2.0 * a) * np.exp(-a)
         s = grid.stepping_dim.spacing
-        forward = devito.Eq(self.u.forward, devito.solve(self.m * self.u.dt2 - self.u.laplace + damp * self.u.dt, self.u.forward))
-        back = devito.Eq(self.v.backward, devito.solve(self.m * self.v.dt2 - self.v.laplace + damp * self.v.dt.T, self.v.backward))
+        forward = devito.Eq(self.u.forward, devito.solve(self.m * self.u.dt2 - self.u.laplace
+                                                         + damp * self.u.dt, self.u.forward))
+        back = devito.Eq(self.v.backward, devito.solve(self.m * self.v.dt2 - self.v.laplace
+                                                       + damp * self.v.dt.T, self.v.backward))
         options = {"opt": ("advanced", {"openmp": True}), "language": "openmp"}
         self.model = devito.Operator(
             [forward, devito.Eq(self.saved, self.u)]
-            + source.inject(field=self.u.forward, expr=source * s**2 / self.m) + self.traces.interpolate(expr=self.u),
+            + source.inject(field=self.u.forward,
+                            expr=source * s**2 / self.m) + self.traces.interpolate(expr=self.u),
             name="Model", **options)
         self.back = devito.Operator(
             [back] + self.residual.inject(field=self.v.backward, expr=self.residual * s**2 / self.m)
@@ -91,7 +98,8 @@ class Devito:
 
     def run_forward(self, steps=None):
         self.u.data[:] = 0.0
-        return self.took(self.model.apply(time_m=1, time_M=(steps or self.steps) - 1, dt=self.dt, **self.blocks[0]))
+        return self.took(self.model.apply(time_m=1, time_M=(steps or self.steps) - 1, dt=self.dt,
+                                          **self.blocks[0]))
 
     def run_back(self, steps=None):
         self.v.data[:] = 0.0
@@ -167,9 +175,10 @@ def devito_entry(peer, options, index, took, quotient):
     modelling, gradient = took
     return {
         "name": name, "run_name": name, "run_type": "iteration", "repetitions": 1, "repetition_index": index,
-        "threads": 1, "iterations": 1, "real_time": 1e3 * gradient, "cpu_time": 1e3 * gradient, "time_unit": "ms",
-        "points/s": points / gradient, "modelling_points/s": points / modelling, "over_modelling": gradient / modelling,
-        "every": peer.every, "label": peer.label, "difference_over_gradient": quotient,
+        "threads": 1, "iterations": 1, "real_time": 1e3 * gradient, "cpu_time": 1e3 * gradient,
+        "time_unit": "ms", "points/s": points / gradient, "modelling_points/s": points / modelling,
+        "over_modelling": gradient / modelling, "every": peer.every, "label": peer.label,
+        "difference_over_gradient": quotient,
     }
 
 
@@ -186,15 +195,17 @@ def run(options):
         _, entries = run_bench(options, cores)
         benchmarks += entries
         other, own = benchmarks[-len(entries) - 1], entries[0]
-        print(f"round {index + 1}: Devito {other['points/s'] * 1e-9:.3f} Gpoints/s ({other['over_modelling']:.2f} x modelling), "
-              f"moho {own['points/s'] * 1e-9:.3f} ({own['over_modelling']:.2f} x)", flush=True)
+        print(f"round {index + 1}: Devito {other['points/s'] * 1e-9:.3f} Gpoints/s "
+              f"({other['over_modelling']:.2f} x modelling), moho {own['points/s'] * 1e-9:.3f} "
+              f"({own['over_modelling']:.2f} x)", flush=True)
     peers_common.write_results(options.out, context, benchmarks, peer.version)
     return 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bench", default="build/host/bench/bench_fwi", help="the program (build/host/bench/bench_fwi)")
+    parser.add_argument("--bench", default="build/host/bench/bench_fwi",
+                        help="the program (build/host/bench/bench_fwi)")
     parser.add_argument("--n", type=int, default=100, help="nodes of the model a side (100)")
     parser.add_argument("--steps", type=int, default=200, help="of the shot (200)")
     parser.add_argument("--threads", type=int, default=0, help="threads of both programs (as many as cores)")
@@ -202,7 +213,8 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="print what the scan of block sizes finds")
     parser.add_argument("--out", default="peers_fwi.json", help="file to write (peers_fwi.json)")
     options = parser.parse_args()
-    if options.rounds < 1 or options.steps < 20 or options.n < 20 or not 0 <= options.threads <= (os.cpu_count() or 1):
+    cores = os.cpu_count() or 1
+    if options.rounds < 1 or options.steps < 20 or options.n < 20 or not 0 <= options.threads <= cores:
         parser.error(f"rounds are 1 or more, steps and n 20 or more, threads 0 to {os.cpu_count()}")
     try:
         sys.exit(run(options))

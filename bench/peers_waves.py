@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times Devito and bench_waves in turn on the same problem, the same cores, and writes JSON of bench_waves's shape.
+"""Times Devito and bench_waves in turn on the same problem, the same cores, and writes JSON of bench_waves's
+shape.
 
-The problem: the acoustic wave equation in 3D, order 8 in space and 2 in time, single precision, velocity that varies,
-noise to begin with, a grid whose outermost nodes are an absorbing layer. Devito gets the formulation of its own
-examples, m u_tt - Laplace(u) + damp u_t = 0, and for VTI and TTI (--medium) the pair of equations
-m p_tt = (1 + 2 epsilon) H(p) + sqrt(1 + 2 delta) G(q), m q_tt = sqrt(1 + 2 delta) H(p) + G(q), damped likewise, where G is the
-second derivative along the axis of symmetry and H the Laplacian without it. It gets its optimisations `advanced` with OpenMP and
-with one or two levels of blocks, and the sizes of blocks that were the quickest of a scan. Its time is the one that it reports for
-the kernel: without Python, compilation and allocation. The time of moho is that of whole steps, with its default equations.
+The problem: the acoustic wave equation in 3D, order 8 in space and 2 in time, single precision, velocity that
+varies, noise to begin with, a grid whose outermost nodes are an absorbing layer. Devito gets the formulation
+of its own examples, m u_tt - Laplace(u) + damp u_t = 0, and for VTI and TTI (--medium) the pair of equations
+m p_tt = (1 + 2 epsilon) H(p) + sqrt(1 + 2 delta) G(q), m q_tt = sqrt(1 + 2 delta) H(p) + G(q), damped
+likewise, where G is the second derivative along the axis of symmetry and H the Laplacian without it. It gets
+its optimisations `advanced` with OpenMP and with one or two levels of blocks, and the sizes of blocks that
+were the quickest of a scan. Its time is the one that it reports for the kernel: without Python, compilation
+and allocation. The time of moho is that of whole steps, with its default equations.
 
-With --widths moho steps the interior of Devito's grid between thinner layers, too: what a model needs is the interior, and what
-layers return is in docs/theory/waves.md (bench/layer_returns.py).
+With --widths moho steps the interior of Devito's grid between thinner layers, too: what a model needs is the
+interior, and what layers return is in docs/theory/waves.md (bench/layer_returns.py).
 
-Rounds alternate: the best of three samples of Devito, a run of bench_waves (three samples) with its copy bandwidth.
-Every round is an entry of the results; report.py shows the best and the median. A step of Devito's in isotropic media is compared with one
-made by NumPy in the middle of the grid; of the others it is checked that they stay finite. Needs python3-numpy and devito.
+Rounds alternate: the best of three samples of Devito, a run of bench_waves (three samples) with its copy
+bandwidth. Every round is an entry of the results; report.py shows the best and the median. A step of Devito's
+in isotropic media is compared with one made by NumPy in the middle of the grid; of the others it is checked
+that they stay finite. Needs python3-numpy and devito.
 """
 
 import argparse
@@ -37,7 +40,8 @@ class Devito:
         import devito
         import numpy as np
 
-        self.version, self.shape, self.steps, self.np, self.medium = devito.__version__, shape, steps, np, medium
+        self.version, self.np = devito.__version__, np
+        self.shape, self.steps, self.medium = shape, steps, medium
         grid = devito.Grid(shape=shape, extent=tuple(SPACING * (n - 1) for n in shape), dtype=np.float32)
         self.fields = [devito.TimeFunction(name=name, grid=grid, time_order=2, space_order=ORDER)
                        for name in (["u"] if medium == "isotropic" else ["p", "q"])]
@@ -59,10 +63,12 @@ class Devito:
         for levels in (1, 2):
             options = ("advanced", {"openmp": True, "blocklevels": levels})
             operator = devito.Operator(update, opt=options, language="openmp")
-            tried += self.scan(operator, f"advanced, {levels} level{'s' if levels > 1 else ''} of blocks", verbose)
+            tried += self.scan(operator, f"advanced, {levels} level{'s' if levels > 1 else ''} of blocks",
+                               verbose)
         # the best of the scan once more, in turn: other work on the machine may have slowed the others
         tried = sorted(tried, key=lambda one: one[0])[:8]
-        again = [min(took) for took in zip(*([self.seconds(operator, blocks, 4) for _, operator, blocks, _ in tried]
+        again = [min(took) for took in zip(*([self.seconds(operator, blocks,
+                                                           4) for _, operator, blocks, _ in tried]
                                              for _ in range(3)))]
         quickest = again.index(min(again))
         _, self.operator, self.blocks, self.label = tried[quickest]
@@ -86,7 +92,8 @@ class Devito:
             along_p, along_q = p.dz2, q.dz2
         else:
             theta, phi = parameter("theta", 0.2, 0.6), parameter("phi", 0.1, 1.0)
-            axis = (devito.sin(theta) * devito.cos(phi), devito.sin(theta) * devito.sin(phi), devito.cos(theta))
+            axis = (devito.sin(theta) * devito.cos(phi), devito.sin(theta) * devito.sin(phi),
+                    devito.cos(theta))
 
             def along(u):
                 slope = axis[0] * u.dx + axis[1] * u.dy + axis[2] * u.dz
@@ -181,7 +188,8 @@ def interior_of(shape):
 
 def devito_entry(peer, index, took, difference):
     """A benchmark in Google Benchmark's shape."""
-    name = (f"waves/{peer.medium}/float/order:{ORDER}/damping/devito/python/" + "x".join(map(str, peer.shape)))
+    name = (f"waves/{peer.medium}/float/order:{ORDER}/damping/devito/python/"
+            + "x".join(map(str, peer.shape)))
     rate = peer.points() / took
     entry = {
         "name": name, "run_name": name, "run_type": "iteration", "repetitions": 1, "repetition_index": index,
@@ -206,7 +214,8 @@ def run_bench(options, shape, cores):
     wanted = rf"^(copy/openmp|waves/{options.medium}/float/order:{ORDER}/({cases}))(/|$)"
     context, entries = peers_common.run_bench(options.bench, wanted, cores)
     if not any(entry["name"].startswith("waves/") for entry in entries):
-        raise PeerError(f"{options.bench} has no case of {options.medium} and {size} points: take 256x256x256, or "
+        raise PeerError(f"{options.bench} has no case of {options.medium} and {size} points: take "
+                        "256x256x256, or "
                         "251x257x263 in isotropic media")
     return context, sorted(entries, key=lambda entry: "/cpml" in entry["name"])
 
@@ -233,7 +242,8 @@ def run(options):
                    for entry in entries if entry["name"].startswith("waves/")]
             copied = [entry["copy_GBps"] for entry in entries if entry["name"].startswith("copy/")][0]
             print(f"{'x'.join(map(str, shape))} round {index + 1}: interior Gpoints/s of Devito "
-                  f"{interior_of(shape) / took * 1e-9:.3f}, of moho {', '.join(own)}, copy {copied:.1f} GB/s", flush=True)
+                  f"{interior_of(shape) / took * 1e-9:.3f}, of moho {', '.join(own)}, copy {copied:.1f} GB/s",
+                  flush=True)
     peers_common.write_results(options.out, contexts[0], benchmarks, versions)
     return 1 if any(entry.get("error_occurred") for entry in benchmarks) else 0
 
@@ -241,18 +251,23 @@ def run(options):
 def shapes(text):
     found = [tuple(int(n) for n in item.split("x")) for item in text.split(",")]
     if any(len(shape) != 3 or min(shape) < 2 * LAYER + 32 for shape in found):
-        raise argparse.ArgumentTypeError(f"sizes are like 256x256x256, at least {2 * LAYER + 32} nodes along each axis")
+        raise argparse.ArgumentTypeError(f"sizes are like 256x256x256, at least {2 * LAYER + 32} nodes along "
+                                         "each axis")
     return found
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bench", default="build/host/bench/bench_waves", help="the program (build/host/bench/bench_waves)")
-    parser.add_argument("--medium", choices=["isotropic", "vti", "tti"], default="isotropic", help="(isotropic)")
+    parser.add_argument("--bench", default="build/host/bench/bench_waves",
+                        help="the program (build/host/bench/bench_waves)")
+    parser.add_argument("--medium", choices=["isotropic", "vti", "tti"], default="isotropic",
+                        help="(isotropic)")
     parser.add_argument("--sizes", type=shapes, default=None,
-                        help="sizes of grids, of those that bench_waves has (256x256x256, and 251x257x263 in isotropic media)")
+                        help="sizes of grids, of those that bench_waves has (256x256x256, and 251x257x263 in "
+                             "isotropic media)")
     parser.add_argument("--widths", type=lambda text: [int(n) for n in text.split(",")], default=[],
-                        help="widths of perfectly matched layers that moho gets around the interior of Devito's grid, too, of those "
+                        help="widths of perfectly matched layers that moho gets around the interior of "
+                             "Devito's grid, too, of those "
                         "that bench_waves has (with 256x256x256: 10,20, and 5,8 in isotropic media)")
     parser.add_argument("--threads", type=int, default=0, help="threads of both programs (as many as cores)")
     parser.add_argument("--rounds", type=int, default=5, help="samples of each program, in turn (5)")

@@ -3,10 +3,11 @@
 """Tables and figures from the JSON of bench_rays, bench_gravity, bench_waves, peers.py and peers_waves.py.
 
 Reads one or more files (repeated runs of a benchmark count by their median), prints a report in Markdown, or
-writes it with --out as table.md beside figures. Of rays: figure7.png and figure8.png, the figures of that number
-in Monsegny and Agudelo (2013), time against vertices per side for radii 1 to 3 and 4 to 6. Of gravity: see
-report_gravity.py; the summary.json of model_gravity runs on 1, 2, ... ranks may be among the files. Of waves: see
-report_waves.py. --merge writes all results as one file without the name of the machine and the path of the program.
+writes it with --out as table.md beside figures. Of rays: figure7.png and figure8.png, the figures of that
+number in Monsegny and Agudelo (2013), time against vertices per side for radii 1 to 3 and 4 to 6. Of gravity:
+see report_gravity.py; the summary.json of model_gravity runs on 1, 2, ... ranks may be among the files. Of
+waves: see report_waves.py. --merge writes all results as one file without the name of the machine and the
+path of the program.
 
 Exit status 1 if a benchmark reported an error or a mean traveltime differs from Dijkstra's.
 Needs python3-numpy and, for the figures, python3-matplotlib.
@@ -20,8 +21,18 @@ import sys
 
 import report_gravity
 import report_waves
-from report_common import (UNITS, ReportError, context_section, median_of, ratio, read, show, table, write_merged,
-                           write_text)
+from report_common import (
+    UNITS,
+    ReportError,
+    context_section,
+    median_of,
+    ratio,
+    read,
+    show,
+    table,
+    write_merged,
+    write_text,
+)
 
 METHODS = [  # key, title, colour and line of the figures
     ("dijkstra/serial", "sequential Dijkstra", "#444444", "-", "o"),
@@ -92,8 +103,9 @@ def main_section(results):
         seconds = [x.seconds if x else None for x in (dijkstra, openmp, relaxation, cuda)]
         search = dijkstra.get("trace_s") if dijkstra else None
         rows.append(
-            [str(r), str(n), show(seconds[0]), show(search), show(seconds[1]), show(seconds[2]), show(seconds[3]),
-             ratio(seconds[0], seconds[1]), ratio(seconds[0], seconds[2]), ratio(seconds[0], seconds[3]),
+            [str(r), str(n), show(seconds[0]), show(search), show(seconds[1]), show(seconds[2]),
+             show(seconds[3]), ratio(seconds[0], seconds[1]), ratio(seconds[0], seconds[2]),
+             ratio(seconds[0], seconds[3]),
              ratio(search, seconds[3]) if seconds[3] else ratio(search, seconds[1])]
         )
     if not rows:
@@ -103,19 +115,22 @@ def main_section(results):
               "active tiles CUDA", "OpenMP gains", "Relaxation gains", "CUDA gains",
               f"{last} over the search alone"]
     return (
-        "## CPU against GPU\n\nMilliseconds for one source, whole time: transfers, weights, tracing, predecessors; "
-        "single precision.\nGains are Dijkstra's whole time over that of the method.\n\n" + table(header, rows)
+        "## CPU against GPU\n\nMilliseconds for one source, whole time: transfers, weights, tracing, "
+        "predecessors; single precision.\nGains are Dijkstra's whole time over that of the method.\n\n"
+        + table(header, rows)
     )
 
 
 def detail_rows(results):
     rows = []
-    for x in sorted(results, key=lambda x: (x.r, x.n, x.sources, x.key, x.precision, x.star or "", x.storage or "")):
+    for x in sorted(results, key=lambda x: (x.r, x.n, x.sources, x.key, x.precision, x.star or "",
+                                            x.storage or "")):
         rate, floor = x.get("relaxations_per_s"), x.get("floor_fraction")
         work, rounds = x.get("work_ratio"), x.get("rounds")
         rows.append(
             [x.method, x.space, x.precision, x.star or "", str(x.r), str(x.n), str(x.sources),
-             {"weights stored": "stored", "weights on the fly": "on the fly"}.get(x.label, ""), show(x.seconds)]
+             {"weights stored": "stored", "weights on the fly": "on the fly"}.get(x.label, ""),
+             show(x.seconds)]
             + [show(x.get(phase)) if x.get(phase) else "" for phase in PHASES]
             + [f"{rate * 1e-9:.2f}" if rate else "", f"{work:.2f}" if work else "",
                f"{rounds:.0f}" if rounds else "", f"{100 * floor:.1f} %" if floor else ""]
@@ -123,8 +138,9 @@ def detail_rows(results):
     return rows
 
 
-DETAILS = ["method", "space", "precision", "star", "r", "n", "sources", "weights", "total", "transfer", "weights made",
-           "trace", "predecessors", "10^9 relaxations/s", "work ratio", "rounds", "of the bandwidth floor"]
+DETAILS = ["method", "space", "precision", "star", "r", "n", "sources", "weights", "total", "transfer",
+           "weights made", "trace", "predecessors", "10^9 relaxations/s", "work ratio", "rounds",
+           "of the bandwidth floor"]
 
 
 def phase_section(results, sizes):
@@ -132,9 +148,9 @@ def phase_section(results, sizes):
     if not chosen:
         return ""
     return (
-        "## By phase\n\nMilliseconds. A relaxation is useful once for each edge, direction and source: the rate "
-        "counts those, the work\nratio is how many were done for each. The floor moves every byte once at the copy "
-        "bandwidth; transfers are not in it.\n\n" + table(DETAILS, detail_rows(chosen))
+        "## By phase\n\nMilliseconds. A relaxation is useful once for each edge, direction and source: the "
+        "rate counts those, the work\nratio is how many were done for each. The floor moves every byte once "
+        "at the copy bandwidth; transfers are not in it.\n\n" + table(DETAILS, detail_rows(chosen))
     )
 
 
@@ -152,15 +168,17 @@ def peer_section(results):
     by_place = {(x.key, x.n, x.r): x for x in results if x.plain}
     rows = []
     for x in sorted(peers, key=lambda x: (x.r, x.n, x.method)):
-        others = [by_place.get((key, x.n, x.r)) for key in ("dijkstra/serial", "active_tiles/openmp", "active_tiles/cuda")]
+        others = [by_place.get((key, x.n, x.r)) for key in ("dijkstra/serial", "active_tiles/openmp",
+                                                            "active_tiles/cuda")]
         rows.append(
             [x.method, str(x.r), str(x.n), show(x.get("weights_s")), show(x.get("trace_s"))]
             + [show(other.seconds) if other else "" for other in others]
         )
-    header = ["program", "r", "n", "its weights", "its search", "Dijkstra", "active tiles OpenMP", "active tiles CUDA"]
+    header = ["program", "r", "n", "its weights", "its search", "Dijkstra", "active tiles OpenMP",
+              "active tiles CUDA"]
     return (
-        "## Other programs\n\nMilliseconds; the last columns are moho's whole times. The other programs work in "
-        "double precision.\n\n" + table(header, rows)
+        "## Other programs\n\nMilliseconds; the last columns are moho's whole times. The other programs work "
+        "in double precision.\n\n" + table(header, rows)
     )
 
 
@@ -197,13 +215,14 @@ def draw(results, radii, path, linear, paper):
         for key, title, colour, line, marker in METHODS:
             points = sorted((x.n, x.seconds) for x in results if x.plain and x.key == key and x.r == radius)
             if points:
-                handles[title], = panel.plot(*zip(*points), color=colour, linestyle=line, marker=marker, markersize=4,
-                                             linewidth=1.6, label=title)
+                handles[title], = panel.plot(*zip(*points), color=colour, linestyle=line, marker=marker,
+                                             markersize=4, linewidth=1.6, label=title)
         if paper and radius in PAPER:
             sizes = sorted(PAPER[radius])
             for column, (title, marker) in enumerate((("the paper's CPU", "P"), ("the paper's GPU", "X"))):
-                handles[title], = panel.plot(sizes, [1e-3 * PAPER[radius][n][column] for n in sizes], linestyle=":",
-                                             color="#999999", marker=marker, linewidth=1, label=title)
+                handles[title], = panel.plot(sizes, [1e-3 * PAPER[radius][n][column] for n in sizes],
+                                             linestyle=":", color="#999999", marker=marker, linewidth=1,
+                                             label=title)
         panel.set_title(f"radius {radius}", fontsize=11)
         panel.set_xlabel("vertices per side")
         panel.grid(True, which="major", color="#dddddd", linewidth=0.7)
@@ -224,7 +243,8 @@ def draw(results, radii, path, linear, paper):
         return f"{value:g}"
 
     panels[0].yaxis.set_major_formatter(FuncFormatter(readable))
-    figure.legend(handles.values(), handles.keys(), loc="lower center", ncol=max(1, len(handles)), frameon=False)
+    figure.legend(handles.values(), handles.keys(), loc="lower center", ncol=max(1, len(handles)),
+                  frameon=False)
     figure.tight_layout(rect=(0, 0.07, 1, 1))
     temporary = path + ".part"
     figure.savefig(temporary, dpi=150, format="png")
@@ -273,10 +293,13 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="+", help="JSON files written by bench_rays, bench_gravity or bench_waves, and by the peers")
+    parser.add_argument("files", nargs="+",
+                        help="JSON files written by bench_rays, bench_gravity or bench_waves, and by the "
+                             "peers")
     parser.add_argument("--out", metavar="DIR", help="write table.md and figures there")
     parser.add_argument("--merge", metavar="FILE", help="write all results as one JSON file")
-    parser.add_argument("--linear", action="store_true", help="rays: linear time axis, as in the paper (logarithmic)")
+    parser.add_argument("--linear", action="store_true",
+                        help="rays: linear time axis, as in the paper (logarithmic)")
     parser.add_argument("--paper", action="store_true", help="rays: draw the paper's own times as well")
     parser.add_argument("--phases", metavar="N,...", type=lambda text: [int(n) for n in text.split(",")],
                         help="rays: sizes in the table by phase (the largest)")

@@ -94,7 +94,8 @@ def context_section(contexts, bandwidth):
                 if context[key] not in values:
                     values.append(context[key])
     lines += [f"- {key}: {', '.join(values)}" for key, values in seen.items()]
-    lines += [f"- copy bandwidth, {space}: {value:.0f} GB/s (read + written)" for space, value in bandwidth.items()]
+    lines += [f"- copy bandwidth, {space}: {value:.0f} GB/s (read + written)"
+              for space, value in bandwidth.items()]
     return "\n".join(lines) + "\n"
 
 

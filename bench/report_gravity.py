@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of gravity: tables and figures from bench_gravity, peers.py and the summary.json of model_gravity.
+"""The report of gravity: tables and figures from bench_gravity, peers.py and the summary.json of
+model_gravity.
 
-table.md says pairs of a prism and a station a second for every component, precision, space and program; what the
-arrangements of the sums cost; threads a team and numbers of teams; rates of arithmetic; several ranks; and whether
-the results agree. Figures: rates.png, teams.png (the analogues of Figures 7 to 10 of Couder-Castaneda et al. 2013)
-and ranks.png.
+table.md says pairs of a prism and a station a second for every component, precision, space and program; what
+the arrangements of the sums cost; threads a team and numbers of teams; rates of arithmetic; several ranks;
+and whether the results agree. Figures: rates.png, teams.png (the analogues of Figures 7 to 10 of
+Couder-Castaneda et al. 2013) and ranks.png.
 """
 
 import os
@@ -12,18 +13,29 @@ import re
 import statistics
 import sys
 
-from report_common import (UNITS, ReportError, context_section, find, median_of, ratio, table, write_merged,
-                           write_text)
+from report_common import (
+    UNITS,
+    ReportError,
+    context_section,
+    find,
+    median_of,
+    ratio,
+    table,
+    write_merged,
+    write_text,
+)
 
 NAME = re.compile(
     r"^gravity/(?P<components>[\w,]+)/(?P<precision>\w+)/(?P<strategy>\w+)/(?P<space>\w+)/(?P<problem>\w+)"
-    r"(?:/cells:(?P<cells>[\dx]+))?/far:(?P<far>\w+)(?:/teams:(?P<teams>\d+))?(?:/team_size:(?P<team_size>\d+))?"
+    r"(?:/cells:(?P<cells>[\dx]+))?/far:(?P<far>\w+)(?:/teams:(?P<teams>\d+))?"
+    r"(?:/team_size:(?P<team_size>\d+))?"
     r"/prisms:(?P<prisms>\w+)/stations:(?P<stations>\d+)(?:/threads:(?P<threads>\d+))?(?=/|$)"
 )
 OPERATION = re.compile(r"^operation/(?P<operation>\w+)/(?P<precision>\w+)/(?P<space>\w+)")
 ORDER = ["potential", "gx", "gy", "gz", "gxx", "gyy", "gzz", "gxy", "gxz", "gyz", "nine", "all"]
 SPACES = ["serial", "openmp", "cuda"]
-COLOURS = {"serial": "#444444", "openmp": "#1f6fb4", "cuda": "#b3123c", "choclo": "#d98200", "harmonica": "#8a6bbf"}
+COLOURS = {"serial": "#444444", "openmp": "#1f6fb4", "cuda": "#b3123c", "choclo": "#d98200",
+           "harmonica": "#8a6bbf"}
 
 
 class Result:
@@ -51,7 +63,8 @@ class Result:
     @property
     def main(self):
         """True for the lines of the table by component."""
-        return self.problem == "spheres" and not self.swept and self.strategy in ("tiles", "choclo", "harmonica")
+        return self.problem == "spheres" and not self.swept and self.strategy in ("tiles", "choclo",
+                                                                                  "harmonica")
 
 
 def collect(entries):
@@ -130,11 +143,11 @@ def main_section(results):
               + ["choclo, 1 thread", "choclo, 2 threads", "harmonica, 1 thread", "harmonica, 2 threads",
                  "serial over choclo", "serial closed over choclo", "CUDA over OpenMP"])
     return (
-        "## Every component, the CPU against the GPU\n\nPairs of a prism and a station a second, whole time: prisms "
-        "and stations to the device, checks, sums, results back.\nSeven spheres, 15,000 stations; all prisms on a "
-        "device, some evenly out of the list on a host. Expansion: the far\nfield by multipoles where the "
-        "default tolerance allows (1e-11 double, 1e-6 single). Closed forms: far_tolerance = 0.\nchoclo and "
-        "harmonica compute in double precision.\n\n" + table(header, rows)
+        "## Every component, the CPU against the GPU\n\nPairs of a prism and a station a second, whole time: "
+        "prisms and stations to the device, checks, sums, results back.\nSeven spheres, 15,000 stations; all "
+        "prisms on a device, some evenly out of the list on a host. Expansion: the far\nfield by multipoles "
+        "where the default tolerance allows (1e-11 double, 1e-6 single). Closed forms: far_tolerance = "
+        "0.\nchoclo and harmonica compute in double precision.\n\n" + table(header, rows)
     )
 
 
@@ -150,30 +163,32 @@ def phase_section(results):
            f"{x.get('error_Eotvos', 0.0):.1e}"]
         for x in sorted(chosen, key=lambda x: (SPACES.index(x.space), place(x), x.far))
     ]
-    header = ["components", "precision", "space", "far field", "pairs", "total ms", "transfer", "check", "prepare", "sum",
-              "reduce", "memory", "error, relative", "mGal", "Eotvos"]
-    return ("## By phase\n\nMilliseconds. Errors are the largest at six stations against a sequential sum of the "
-            "textbook's closed forms in double\nprecision; relative ones to the component's largest value there.\n\n"
+    header = ["components", "precision", "space", "far field", "pairs", "total ms", "transfer", "check",
+              "prepare", "sum", "reduce", "memory", "error, relative", "mGal", "Eotvos"]
+    return ("## By phase\n\nMilliseconds. Errors are the largest at six stations against a sequential sum of "
+            "the textbook's closed forms in double\nprecision; relative ones to the component's largest "
+            "value there.\n\n"
             + table(header, rows))
 
 
 def strategy_section(results):
     chosen = [x for x in results if x.problem == "spheres" and not x.swept and x.space in SPACES
-              and x.components in ("gz", "nine") and (x.far == "expansion" or x.strategy in ("launch_per_prism", "tiles"))]
+              and x.components in ("gz", "nine")
+              and (x.far == "expansion" or x.strategy in ("launch_per_prism", "tiles"))]
     if not any(x.strategy != "tiles" for x in chosen):
         return ""
     rows = []
     for x in sorted(chosen, key=lambda x: (SPACES.index(x.space), place(x), -x.rate)):
         launches = x.strategy == "launch_per_prism"
         passes = x.get("passes", 0.0)
-        rows.append([x.space, x.components, x.precision, x.strategy, x.far, f"{x.get('pairs', 0.0):.3g}", rate(x.rate),
-                     size(x.get("memory")), f"{x.get('grids', 0.0):.0f}", f"{passes:.0f}",
+        rows.append([x.space, x.components, x.precision, x.strategy, x.far, f"{x.get('pairs', 0.0):.3g}",
+                     rate(x.rate), size(x.get("memory")), f"{x.get('grids', 0.0):.0f}", f"{passes:.0f}",
                      f"{1e6 * x.seconds / passes:.2f}" if launches and passes else ""])
     header = ["space", "components", "precision", "strategy", "far field", "pairs", "pairs/s", "memory",
               "private grids or chunks", "passes", "us a launch"]
     return ("## Arrangements of the same sums\n\nby_prisms is the paper's: private grids for every thread. "
-            "launch_per_prism is what the paper argues against: a launch\nover all stations for every prism; its closed "
-            "forms are those of the other arrangements.\n\n" + table(header, rows))
+            "launch_per_prism is what the paper argues against: a launch\nover all stations for every prism; "
+            "its closed forms are those of the other arrangements.\n\n" + table(header, rows))
 
 
 def mesh_section(results):
@@ -181,15 +196,15 @@ def mesh_section(results):
     if not chosen:
         return ""
     rows = [
-        [x.space, x.problem, x.cells or "", x.components, x.strategy, x.far, f"{x.get('pairs', 0.0):.3g}", rate(x.rate),
-         f"{x.get('corners', 0.0):.0f}" if x.get("corners") else "", size(x.get("memory")),
+        [x.space, x.problem, x.cells or "", x.components, x.strategy, x.far, f"{x.get('pairs', 0.0):.3g}",
+         rate(x.rate), f"{x.get('corners', 0.0):.0f}" if x.get("corners") else "", size(x.get("memory")),
          f"{x.get('max_rel_error', 0.0):.1e}"]
         for x in sorted(chosen, key=lambda x: (SPACES.index(x.space), x.problem, place(x), -x.rate))
     ]
-    header = ["space", "problem", "cells", "components", "strategy", "far field", "pairs", "pairs/s", "corners", "memory",
-              "error, relative"]
-    return ("## Regular meshes\n\nDouble precision. by_corners evaluates a corner once for the prisms that share it; its "
-            "pairs are those of prisms.\n\n" + table(header, rows))
+    header = ["space", "problem", "cells", "components", "strategy", "far field", "pairs", "pairs/s",
+              "corners", "memory", "error, relative"]
+    return ("## Regular meshes\n\nDouble precision. by_corners evaluates a corner once for the prisms that "
+            "share it; its pairs are those of prisms.\n\n" + table(header, rows))
 
 
 def sweeps(results):
@@ -202,8 +217,10 @@ def sweeps(results):
             continue
         for teams in sorted({y.teams for y in swept if y.strategy == "by_prisms" and y.team_size != 32}):
             if x.teams == teams:
-                groups.setdefault((f"{teams} teams", "threads a team", "by_prisms"), []).append((x.team_size, x))
-            if x.team_size == 32 and x.teams % teams == 0 and (teams == 14) == (x.teams % 14 == 0 and x.teams <= 224):
+                groups.setdefault((f"{teams} teams", "threads a team", "by_prisms"),
+                                  []).append((x.team_size, x))
+            if x.team_size == 32 and x.teams % teams == 0 and (teams == 14) == (x.teams % 14 == 0
+                                                                                and x.teams <= 224):
                 groups.setdefault((f"teams of 32, by {teams}", "teams", "by_prisms"), []).append((x.teams, x))
     return groups
 
@@ -212,20 +229,22 @@ def team_section(results):
     groups = sweeps(results)
     if not groups:
         return ""
-    text = ("## Teams\n\nThe analogues of the paper's Figures 7 to 10: gz, threads a team at a fixed number of teams, and "
-            "numbers of teams of 32\nthreads. by_prisms gets prisms for four passes. Memory is what forward() "
-            "allocated.\n\n")
+    text = ("## Teams\n\nThe analogues of the paper's Figures 7 to 10: gz, threads a team at a fixed number "
+            "of teams, and numbers of teams of 32\nthreads. by_prisms gets prisms for four passes. Memory is "
+            "what forward() allocated.\n\n")
     for (title, over, strategy), points in sorted(groups.items(), key=lambda item: item[0][2] + item[0][0]):
         values = sorted({value for value, _ in points})
         rows = []
         for value in values:
-            double, single = ([x for v, x in points if v == value and x.single == wanted] for wanted in (False, True))
+            double, single = ([x for v, x in points if v == value and x.single == wanted]
+                              for wanted in (False, True))
             rows.append([str(value)]
                         + [rate(x[0].rate) if x else "" for x in (double, single)]
                         + [size(x[0].get("memory")) if x else "" for x in (double, single)]
                         + [f"{x[0].get('grids', 0.0):.0f}" if x else "" for x in (double,)])
         text += "### " + (title if title == strategy else f"{strategy}: {title}") + "\n\n" + table(
-            [over, "double, pairs/s", "single, pairs/s", "memory, double", "memory, single", "private grids or chunks"], rows
+            [over, "double, pairs/s", "single, pairs/s", "memory, double", "memory, single",
+             "private grids or chunks"], rows
         ) + "\n"
     return text
 
@@ -240,8 +259,9 @@ def operation_section(operations):
             values = [operations.get((operation, precision, space)) for space in spaces]
             if any(values):
                 rows.append([operation, precision] + [rate(value) for value in values])
-    return ("## Rates of arithmetic\n\nOperations a second of the whole space, chains in registers, by the compiler's "
-            "functions; fma is one operation.\n\n" + table(["operation", "precision"] + spaces, rows))
+    return ("## Rates of arithmetic\n\nOperations a second of the whole space, chains in registers, by the "
+            "compiler's functions; fma is one operation.\n\n" + table(["operation", "precision"] + spaces,
+                                                                      rows))
 
 
 def bar_section(results, summaries):
@@ -251,7 +271,8 @@ def bar_section(results, summaries):
 
     def bar(what, wanted, components, space, peer=None):
         for far in ("expansion", "closed"):
-            found = rate_of(main, space=space, far=far, components=components, precision="double", strategy="tiles")
+            found = rate_of(main, space=space, far=far, components=components, precision="double",
+                            strategy="tiles")
             if peer and found:
                 other = rate_of(main, strategy=peer, components=components, threads=1)
                 found = found / other if other else None
@@ -267,14 +288,17 @@ def bar_section(results, summaries):
     scaling = [line[4] / line[1] for line in rank_runs(summaries).values() if 1 in line and 4 in line]
     if scaling:
         found = max(scaling)
-        rows.append(["4 GPUs over one, a problem of useful size", "", "3.6", f"{found:.3g}", "yes" if found >= 3.6 else "no"])
+        rows.append(["4 GPUs over one, a problem of useful size", "", "3.6", f"{found:.3g}",
+                     "yes" if found >= 3.6 else "no"])
     if not rows:
         return ""
     return "## Bars\n\n" + table(["what", "far field", "wanted", "found", "met"], rows)
 
 
 def rank_runs(summaries):
-    """The best run by (space, precision, components, far field, prisms, stations), then ranks: pairs a second."""
+    """The best run by (space, precision, components, far field, prisms, stations), then ranks: pairs a
+    second.
+    """
     runs = {}
     for data in summaries:
         asked = data.get("asked", {})
@@ -295,11 +319,13 @@ def rank_section(summaries):
         space, precision, components, far, prisms, stations = key
         one = line.get(1)
         for ranks, found in sorted(line.items()):
-            rows.append([space, precision, components, far, str(prisms or ""), str(stations or ""), str(ranks), rate(found),
-                         f"{found / one:.2f}" if one else "", f"{100.0 * found / one / ranks:.1f} %" if one else ""])
+            rows.append([space, precision, components, far, str(prisms or ""), str(stations or ""),
+                         str(ranks), rate(found), f"{found / one:.2f}" if one else "",
+                         f"{100.0 * found / one / ranks:.1f} %" if one else ""])
     if not rows:
         return ""
-    header = ["space", "precision", "components", "far field", "prisms", "stations", "ranks", "pairs/s", "over one rank", "efficiency"]
+    header = ["space", "precision", "components", "far field", "prisms", "stations", "ranks", "pairs/s",
+              "over one rank", "efficiency"]
     return ("## Several ranks\n\nmodel_gravity under mpirun, one device a rank; the best run of each.\n\n"
             + table(header, rows))
 
@@ -321,12 +347,14 @@ def check_section(results, errors):
         compared += 1
         mean, expected = x.get("mean_abs"), other.get("mean_abs")
         if not abs(mean - expected) <= 1e-6 * expected:
-            differences.append(f"{x.strategy} {x.components}: mean magnitude {mean:.9g}, moho's {expected:.9g}")
+            differences.append(f"{x.strategy} {x.components}: mean magnitude {mean:.9g}, moho's "
+                               f"{expected:.9g}")
     lines = ["## Checks\n"]
     for single in (False, True):
         worst = max((x.get("max_rel_error", 0.0) for x in results if x.single == single), default=0.0)
-        lines.append(f"- {'single' if single else 'double'} precision: {sum(x.single == single for x in results)} "
-                     f"benchmarks, the largest relative error {worst:.1e}")
+        lines.append(f"- {'single' if single else 'double'} precision: "
+                     f"{sum(x.single == single for x in results)} benchmarks, the largest relative error "
+                     f"{worst:.1e}")
     lines.append(f"- other programs: {compared} means compared")
     too_large = [text for text in errors if ": team_size: " in text]
     errors = [text for text in errors if text not in too_large]
@@ -374,11 +402,14 @@ def draw_rates(results, path):
     for k, (title, colour, hatch, wanted) in enumerate(lines):
         heights = [rate_of(main, components=name, **wanted) or 0.0 for name in sets]
         places = [i + (k - 0.5 * (len(lines) - 1)) * width for i in range(len(sets))]
-        bars = panel.bar(places, heights, width, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5, label=title)
-        panel.bar_label(bars, labels=[f"{h:.2g}" if h else "" for h in heights], fontsize=6, rotation=90, padding=2)
+        bars = panel.bar(places, heights, width, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5,
+                         label=title)
+        panel.bar_label(bars, labels=[f"{h:.2g}" if h else "" for h in heights], fontsize=6, rotation=90,
+                        padding=2)
     panel.set_yscale("log")
     panel.set_ylim(top=panel.get_ylim()[1] * 6)
-    panel.set_xticks(range(len(sets)), [{"nine": "nine components", "all": "nine and potential"}.get(s, s) for s in sets])
+    panel.set_xticks(range(len(sets)),
+                     [{"nine": "nine components", "all": "nine and potential"}.get(s, s) for s in sets])
     panel.set_ylabel("pairs a second")
     tidy(panel)
     panel.legend(frameon=False, ncol=4, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.07))
@@ -408,7 +439,8 @@ def draw_teams(results, path):
             name = "single" if single else "double"
             top.plot(values, rates, "-o", markersize=4, color=colour, label=name)
             bottom.plot(values, [r / rates[0] for r in rates], "-o", markersize=4, color=colour, label=name)
-            memory.plot(values, [x.get("memory", 0.0) * 1e-9 for _, x in points], ":", color=colour, linewidth=1)
+            memory.plot(values, [x.get("memory", 0.0) * 1e-9 for _, x in points], ":", color=colour,
+                        linewidth=1)
         top.set_title(title if title == strategy else f"{strategy}: {title}", fontsize=9, pad=16)
         top.set_ylim(bottom=0)
         bottom.set_ylim(bottom=0)
@@ -432,9 +464,10 @@ def draw_ranks(summaries, path):
     import matplotlib.pyplot as plt
 
     lines = {}
-    for (space, precision, components, far, prisms, _), line in sorted(rank_runs(summaries).items()):
+    for (_, precision, components, far, prisms, __), line in sorted(rank_runs(summaries).items()):
         if 1 in line:
-            lines[f"{components}, {precision}, {far}, {prisms} prisms"] = [(n, found / line[1]) for n, found in sorted(line.items())]
+            title = f"{components}, {precision}, {far}, {prisms} prisms"
+            lines[title] = [(n, found / line[1]) for n, found in sorted(line.items())]
     if not any(len(points) > 1 for points in lines.values()):
         return
     figure, panel = plt.subplots(figsize=(5, 4))
@@ -453,13 +486,15 @@ def draw_ranks(summaries, path):
 def run(options, contexts, entries, errors, summaries):
     results, operations = collect(entries)
     if not results and not summaries and not errors:
-        raise ReportError("no benchmarks of gravity in these files: run bench_gravity without a filter that hides them")
+        raise ReportError("no benchmarks of gravity in these files: run bench_gravity without a filter that "
+                          "hides them")
     checks, well = check_section(results, errors)
     if not results:
         checks = ""
-    sections = [context_section(contexts, {}) if contexts else "", bar_section(results, summaries), main_section(results), phase_section(results),
-                strategy_section(results), mesh_section(results), team_section(results), operation_section(operations),
-                rank_section(summaries), checks]
+    sections = [context_section(contexts, {}) if contexts else "", bar_section(results, summaries),
+                main_section(results), phase_section(results),
+                strategy_section(results), mesh_section(results), team_section(results),
+                operation_section(operations), rank_section(summaries), checks]
     text = "# Benchmarks of gravity\n\n" + "\n".join(section for section in sections if section)
     if options.out:
         os.makedirs(options.out, exist_ok=True)

@@ -9,23 +9,24 @@ A table stands in a page (any Markdown file of the repository) between two lines
     <!-- table: RUN/NAME -->
     <!-- end of table -->
 
-RUN is a folder of docs/results. NAME is an entry of "tables" in its run.json, or else the file NAME.csv there, whose
-first line has the headings. <!-- table: runs --> is the list of all runs. An entry of "tables" has
+RUN is a folder of docs/results. NAME is an entry of "tables" in its run.json, or else the file NAME.csv
+there, whose first line has the headings. <!-- table: runs --> is the list of all runs. An entry of "tables"
+has
 
-    data     names of files: {"a": "x.json", "b": "../other_run/y.csv"}; a path is relative to the folder of the run
-    header   the headings
-    cells    a template for each column, filled in for each row
-    rows     a list of objects, or one of the names in data: of a CSV file; their keys are names in the templates.
+    data     names of files: {"a": "x.json", "b": "../other_run/y.csv"}; a path is relative to the folder of
+    the run header   the headings cells    a template for each column, filled in for each row rows     a list
+    of objects, or one of the names in data: of a CSV file; their keys are names in the templates.
              A row may be a list instead: templates of its own cells
     align    letters l and r, one for each column; without it a column of numbers is r
 
-A template is text with {EXPRESSION:FORMAT}. Expressions have numbers, strings, names, subscripts, + - * / **, and the
-functions below. FORMAT is Python's, or "e3" (2.87e10) or "s3" (digits that mean something, without an exponent).
-The row of a name that is missing is empty: {"x": null}.
+A template is text with {EXPRESSION:FORMAT}. Expressions have numbers, strings, names, subscripts, + - * / **,
+and the functions below. FORMAT is Python's, or "e3" (2.87e10) or "s3" (digits that mean something, without an
+exponent). The row of a name that is missing is empty: {"x": null}.
 
 A run with "report" has a table.md that bench/report.py makes of the files named there.
 
-Without options all tables are rewritten. --check writes nothing, names each table that differs, and exits with 1.
+Without options all tables are rewritten. --check writes nothing, names each table that differs, and exits
+with 1.
 """
 
 import argparse
@@ -89,14 +90,15 @@ def pick(listed, **wanted):
 
 def column(listed, key, **wanted):
     """The values of a key over the objects of a list that have these values."""
-    found = [entry[key] for entry in listed if all(entry.get(k) == value for k, value in wanted.items()) and key in entry]
+    found = [entry[key] for entry in listed if all(entry.get(k) == value for k, value in wanted.items())
+             and key in entry]
     if not found:
         raise TableError(f"no object with {wanted} has {key!r}")
     return found
 
 
-FUNCTIONS = {"values": values, "one": one, "pick": pick, "column": column, "min": min, "max": max, "sum": sum, "len": len,
-             "median": statistics.median, "mean": statistics.mean}
+FUNCTIONS = {"values": values, "one": one, "pick": pick, "column": column, "min": min, "max": max, "sum": sum,
+             "len": len, "median": statistics.median, "mean": statistics.mean}
 
 
 def evaluate(node, names):
@@ -159,7 +161,9 @@ def number(text):
 
 
 def read_data(path):
-    """JSON unchanged; text as a list of JSON lines; CSV as a list of objects, with numbers where a cell is one."""
+    """JSON unchanged; text as a list of JSON lines; CSV as a list of objects, with numbers where a cell is
+    one.
+    """
     with open(path, encoding="utf-8", newline="") as file:
         if path.suffix == ".json":
             return json.load(file)
@@ -175,8 +179,10 @@ def markdown(header, rows, align=None):
             raise TableError(f"a row has {len(row)} cells, the header {len(header)}: {row}")
     if align is None:
         filled = [[row[i] for row in rows if row[i]] for i in range(len(header))]
-        align = "".join("r" if cells and all(re.match(r"[*(]*-?\d", cell) for cell in cells) else "l" for cells in filled)
-    lines = ["| " + " | ".join(header) + " |", "|" + "|".join("---:" if a == "r" else "---" for a in align) + "|"]
+        align = "".join("r" if cells and all(re.match(r"[*(]*-?\d", cell) for cell in cells) else "l"
+                        for cells in filled)
+    lines = ["| " + " | ".join(header) + " |",
+             "|" + "|".join("---:" if a == "r" else "---" for a in align) + "|"]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
@@ -185,8 +191,8 @@ def table_of_runs(results):
     for path in sorted(results.glob("*/run.json")):
         with open(path, encoding="utf-8") as file:
             run = json.load(file)
-        rows.append([f"[{path.parent.name}]({path.parent.name})", run["what"], run["machine"], run.get("commit", ""),
-                     run.get("date", "")])
+        rows.append([f"[{path.parent.name}]({path.parent.name})", run["what"], run["machine"],
+                     run.get("commit", ""), run.get("date", "")])
     return markdown(["folder", "what", "machine", "commit", "date"], rows, "lllll")
 
 
@@ -218,7 +224,8 @@ def make_table(results, name):
 
 def difference(before, after):
     """The lines that differ, in short."""
-    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), "page", "data", n=0, lineterm=""))
+    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), "page", "data", n=0,
+                                      lineterm=""))
     return "\n".join("    " + line for line in lines[2:10] if not line.startswith("@@"))
 
 
@@ -251,8 +258,8 @@ def reports(root):
         with open(path, encoding="utf-8") as file:
             files = json.load(file).get("report")
         if files:
-            made = subprocess.run([sys.executable, str(ROOT / "bench/report.py"), *files], cwd=path.parent, text=True,
-                                  stdout=subprocess.PIPE, check=True).stdout
+            made = subprocess.run([sys.executable, str(ROOT / "bench/report.py"), *files], cwd=path.parent,
+                                  text=True, stdout=subprocess.PIPE, check=True).stdout
             yield path.parent / "table.md", made[:-1]
 
 
@@ -268,7 +275,8 @@ def run(root, check):
     for path, after in reports(root):
         before = path.read_text(encoding="utf-8")
         if after != before:
-            problems.append(f"{path.relative_to(root)}: differs from bench/report.py\n{difference(before, after)}")
+            problems.append(f"{path.relative_to(root)}: differs from "
+                            f"bench/report.py\n{difference(before, after)}")
             if not check:
                 path.write_text(after, encoding="utf-8")
     return problems
@@ -276,7 +284,8 @@ def run(root, check):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a table differs from its data")
+    parser.add_argument("--check", action="store_true",
+                        help="write nothing; exit with 1 if a table differs from its data")
     parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="the repository (this one)")
     options = parser.parse_args()
     problems = run(options.root.resolve(), options.check)

@@ -112,10 +112,11 @@ def draw_modules():
         text = MODULES[name][2]
         box(axes, x, y, WIDTH * (1.6 if name == "core" else 1.0), HEIGHT, "moho::" + name, text,
             COLOURS["core" if name == "core" else "host" if name in HOST_CODE else "kernels"])
-    box(axes, 0.37, 4.1, 1.6, 0.56, "lib/kernels", "templates of rays, eikonal, gravity,\nwave, stream, rtm and fwi, compiled once",
-        COLOURS["outside"])
+    box(axes, 0.37, 4.1, 1.6, 0.56, "lib/kernels",
+        "templates of rays, eikonal, gravity,\nwave, stream, rtm and fwi, compiled once", COLOURS["outside"])
     box(axes, 3.05, 4.1, 2.8, 0.56, "examples, bench, tests",
-        "options and files on the host,\ncompute on an instance of any space of the build", COLOURS["outside"])
+        "options and files on the host,\ncompute on an instance of any space of the build",
+        COLOURS["outside"])
     arrow(axes, (1.65, 4.1), (1.17, 4.1))
     for x, y in ((2.5, 2.85), (4.0, 1.9)):
         arrow(axes, (x, 3.82), (x, y + HEIGHT / 2))
@@ -128,10 +129,13 @@ def draw_engine():
     y, height = 4.65, 0.86
     path = [
         (0.85, 1.5, "file", "npy, RSF, SEG-Y,\nor a number", COLOURS["host"]),
-        (2.85, 1.7, "LoadedModel", "io::read_model():\nhost array, (x, y, z),\nz contiguous", COLOURS["host"]),
+        (2.85, 1.7, "LoadedModel", "io::read_model():\nhost array, (x, y, z),\nz contiguous",
+         COLOURS["host"]),
         (4.75, 1.5, "wave::Model", "fields in Memory,\none a parameter", COLOURS["kernels"]),
-        (6.6, 1.5, "extended Model", "extend_model():\nlayers outside of\nthe model's edges", COLOURS["kernels"]),
-        (8.45, 1.6, "MediumWindow", "load(): (v dt)^2 ...,\npadded rows, planes\nof a window", COLOURS["kernels"]),
+        (6.6, 1.5, "extended Model", "extend_model():\nlayers outside of\nthe model's edges",
+         COLOURS["kernels"]),
+        (8.45, 1.6, "MediumWindow", "load(): (v dt)^2 ...,\npadded rows, planes\nof a window",
+         COLOURS["kernels"]),
     ]
     for n, (x, width, title, text, colour) in enumerate(path):
         box(axes, x, y, width, height, title, text, colour)
@@ -146,22 +150,28 @@ def draw_engine():
     box(axes, 8.31, 2.73, 1.46, 0.6, "MediumWindow", "all planes", "#ffffff")
     arrow(axes, (8.45, y - height / 2), (8.45, 3.35), "all planes of the grid", offset=(-0.75, 0.0))
 
-    box(axes, 4.15, 2.8, 1.8, 0.9, "Wavefield", "now, next of p (and q),\nslopes of TTI, memory\nof CPML, all padded", COLOURS["kernels"])
+    box(axes, 4.15, 2.8, 1.8, 0.9, "Wavefield",
+        "now, next of p (and q),\nslopes of TTI, memory\nof CPML, all padded", COLOURS["kernels"])
     arrow(axes, (6.05, 2.8), (5.05, 2.8), "step(box):\nkernels")
-    box(axes, 1.25, 2.8, 1.9, 0.9, "PointSet", "sources; receivers:\nweights in Memory,\npositions on the host", COLOURS["kernels"])
+    box(axes, 1.25, 2.8, 1.9, 0.9, "PointSet",
+        "sources; receivers:\nweights in Memory,\npositions on the host", COLOURS["kernels"])
     arrow(axes, (2.2, 2.95), (3.25, 2.95), "inject", offset=(0, 0.12))
     arrow(axes, (3.25, 2.65), (2.2, 2.65), "record", offset=(0, -0.12))
 
-    box(axes, 4.15, 1.25, 2.5, 0.8, "run_steps()", "a box a step, in either direction;\nmodel_shot() is one such run", COLOURS["outside"])
+    box(axes, 4.15, 1.25, 2.5, 0.8, "run_steps()",
+        "a box a step, in either direction;\nmodel_shot() is one such run", COLOURS["outside"])
     arrow(axes, (4.15, 1.65), (4.15, 2.35), "advance()")
     arrow(axes, (2.9, 1.5), (1.5, 2.35), "callbacks", dashed=True)
     arrow(axes, (5.4, 1.5), (7.0, 2.35), "steps", dashed=True)
-    box(axes, 7.7, 1.25, 2.4, 0.8, "Domain", "the box of each step: whole grid,\nlayers, eikonal, amplitude (rtm),\nor a history replayed", COLOURS["kernels"])
+    box(axes, 7.7, 1.25, 2.4, 0.8, "Domain",
+        "the box of each step: whole grid,\nlayers, eikonal, amplitude (rtm),\nor a history replayed",
+        COLOURS["kernels"])
     arrow(axes, (6.5, 1.25), (5.4, 1.25), "box", offset=(0, 0.12))
     box(axes, 1.15, 1.25, 1.9, 0.8, "RunReport", "seconds, nodes,\nBoxHistory", COLOURS["host"])
     arrow(axes, (2.9, 1.25), (2.1, 1.25))
     box(axes, 4.6, 0.2, 9.0, 0.5, "Instance<Memory>",
-        "given to every call; all kernels, fills and copies run on it: Serial or OpenMP for HostSpace, a stream for CudaSpace", COLOURS["core"])
+        "given to every call; all kernels, fills and copies run on it: Serial or OpenMP for HostSpace, a "
+        "stream for CudaSpace", COLOURS["core"])
     arrow(axes, (4.15, 0.85), (4.15, 0.45))
     save(figure, "engine.svg")
 

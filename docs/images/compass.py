@@ -20,7 +20,8 @@ def main():
     velocity, spacing = np.load(sys.argv[1]), float(sys.argv[2])
     extent = [0, 1e-3 * spacing * (velocity.shape[0] - 1), 1e-3 * spacing * (velocity.shape[1] - 1), 0]
     images = [one.split("=", 1) for one in sys.argv[4:]]
-    figure, axes = plt.subplots(1 + len(images), 1, figsize=(7, 2.9 * (1 + len(images))), sharex=True, constrained_layout=True)
+    figure, axes = plt.subplots(1 + len(images), 1, figsize=(7, 2.9 * (1 + len(images))), sharex=True,
+                                constrained_layout=True)
     drawn = axes[0].imshow(velocity.T, extent=extent, aspect="auto", cmap="viridis")
     figure.colorbar(drawn, ax=axes[0], label="velocity, m/s")
     axes[0].set_title("velocity along the axis of symmetry")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the pictures of docs/theory/stream.md and docs/performance/stream.md into the folder of this program.
 
-stream_schedule.svg is drawn from the formula of the schedule, the others from docs/results/stream_h200, the rates of
-hosts in stream_media.svg from docs/results/waves_h200. stream_timeline.png is drawn by
+stream_schedule.svg is drawn from the formula of the schedule, the others from docs/results/stream_h200, the
+rates of hosts in stream_media.svg from docs/results/waves_h200. stream_timeline.png is drawn by
 examples/plots/plot_timeline.py.
 """
 
@@ -19,7 +19,8 @@ from matplotlib.patches import Rectangle
 
 FOLDER = Path(__file__).resolve().parent
 RESULTS = FOLDER.parents[1] / "docs/results/stream_h200"
-MEDIA = {"isotropic": "isotropic", "variable_density": "variable density", "vti": "VTI", "tti": "TTI, self-adjoint"}
+MEDIA = {"isotropic": "isotropic", "variable_density": "variable density", "vti": "VTI",
+         "tti": "TTI, self-adjoint"}
 COLOURS = {"isotropic": "#1b6ca8", "variable_density": "#6a9a3b", "vti": "#c2703d", "tti": "#7b4ea3"}
 
 
@@ -38,14 +39,16 @@ def schedule():
         for u in range(1, updates + 1):
             begin = loads[0] - block - u * lag
             axis.add_patch(Rectangle((begin, updates + 1 - u), block, 1, fc="#f2c48d", ec="black", lw=0.6))
-            axis.text(begin + block / 2, updates + 1.5 - u, f"stage {u}", ha="center", va="center", fontsize=7)
+            axis.text(begin + block / 2, updates + 1.5 - u, f"stage {u}", ha="center", va="center",
+                      fontsize=7)
         axis.add_patch(Rectangle((0, 0), block, 1, fc="#b6d7a8", ec="black", lw=0.6))
         axis.text(block / 2, 0.5, "leave", ha="center", va="center", fontsize=8)
         axis.set_xlim(0, 3 * 8 + 6 * 8)
         axis.set_ylim(0, updates + 2)
         axis.set_yticks([])
         axis.set_title(f"{name}: {loads[1]} planes on the device", fontsize=9, loc="left")
-    axes[1].set_xlabel("planes that are on the device in one iteration; the next iteration is 8 planes further right")
+    axes[1].set_xlabel("planes that are on the device in one iteration; the next iteration is 8 planes "
+                       "further right")
     figure.tight_layout()
     figure.savefig(FOLDER / "stream_schedule.svg")
     plt.close(figure)
@@ -65,7 +68,8 @@ def updates():
         return
     figure, (left, right) = plt.subplots(1, 2, figsize=(11.0, 4.4))
     for medium, label in MEDIA.items():
-        rows = sorted((b["updates"], b["steady_points/s"], b["in_core_points/s"], b["predicted/s"], b["device_bytes"])
+        rows = sorted((b["updates"], b["steady_points/s"], b["in_core_points/s"], b["predicted/s"],
+                       b["device_bytes"])
                       for b in found if b["name"].startswith(f"stream/{medium}/") and b["block"] == 32)
         if not rows:
             continue
@@ -76,7 +80,8 @@ def updates():
         right.plot(u, [r[4] / 2**30 for r in rows], "o-", color=COLOURS[medium], label=label)
     # the paper's blocks for VTI: 9 U + 28 blocks of 16 MB
     u = [2, 4, 8, 16, 32, 64]
-    right.plot(u, [(9 * n + 28) * 16e6 / 2**30 for n in u], "k:", label="VTI, blocks as in the paper (of 4 planes)")
+    right.plot(u, [(9 * n + 28) * 16e6 / 2**30 for n in u], "k:",
+               label="VTI, blocks as in the paper (of 4 planes)")
     for axis in (left, right):
         axis.set_xscale("log", base=2)
         axis.set_yscale("log")
@@ -137,7 +142,8 @@ def devices():
                       if b["name"].startswith(f"stream/{medium}/"))
         if not rows:
             continue
-        axis.plot([r[0] for r in rows], [r[1] / rows[0][1] for r in rows], "o-", color=COLOURS[medium], label=label)
+        axis.plot([r[0] for r in rows], [r[1] / rows[0][1] for r in rows], "o-", color=COLOURS[medium],
+                  label=label)
     axis.plot([1, 2], [1, 2], "k:", lw=0.8)
     axis.set_xticks([1, 2])
     axis.set_xlabel("devices in the chain")

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the arrays of a run for other programs: VTK image data (.vti) for ParaView, netCDF (.nc), or Madagascar's RSF.
+"""Writes the arrays of a run for other programs: VTK image data (.vti) for ParaView, netCDF (.nc), or
+Madagascar's RSF.
 
-    export_results.py model_waves_out                   snapshots, velocity ... as .vti
-    export_results.py migrate_shots_out --format nc     one self-describing file, results.nc
-    export_results.py model_waves_out --format rsf      a header and its data for each array: rsf/vp.rsf, rsf/vp.rsf@ ...
+    export_results.py model_waves_out                   snapshots, velocity ... as .vti export_results.py
+    migrate_shots_out --format nc     one self-describing file, results.nc export_results.py model_waves_out
+    --format rsf      a header and its data for each array: rsf/vp.rsf, rsf/vp.rsf@ ...
 
-Every .npy result on the nodes of the model is taken, with the grid that summary.json says. Arrays of several sources
-become an array a source. Needs python3-numpy; netCDF is written by python3-netcdf4, with the netCDF library.
+Every .npy result on the nodes of the model is taken, with the grid that summary.json says. Arrays of several
+sources become an array a source. Needs python3-numpy; netCDF is written by python3-netcdf4, with the netCDF
+library.
 """
 
 import argparse
@@ -18,7 +20,8 @@ import sys
 
 import numpy as np
 
-UNITS = {"velocity": "m s-1", "vp": "m s-1", "traveltime": "s", "times": "s", "rho": "kg m-3", "snapshot": "1", "wavefield": "1"}
+UNITS = {"velocity": "m s-1", "vp": "m s-1", "traveltime": "s", "times": "s", "rho": "kg m-3",
+         "snapshot": "1", "wavefield": "1"}
 
 
 class ExportError(Exception):
@@ -52,7 +55,8 @@ def read_run(folder):
             for k, one in enumerate(values):
                 arrays[stem if len(values) == 1 else f"{stem}_{k}"] = one
     if not arrays:
-        raise ExportError(f"{folder}: none of {len(names)} arrays lies on the {' x '.join(map(str, shape))} nodes of the model")
+        raise ExportError(f"{folder}: none of {len(names)} arrays lies on the {' x '.join(map(str, shape))} "
+                          "nodes of the model")
     return summary, arrays
 
 
@@ -77,10 +81,13 @@ def write_whole(path, write):
 
 
 def write_vti(path, model, arrays):
-    """VTK image data, x fastest; coordinates are those of the model, z is depth. A section lies in the plane y = 0."""
+    """VTK image data, x fastest; coordinates are those of the model, z is depth. A section lies in the plane
+    y = 0.
+    """
     shape, spacing, origin = (list(model[key]) for key in ("shape", "spacing", "origin"))
     if len(shape) == 2:
-        shape, spacing, origin = ([part[0], middle, part[1]] for part, middle in ((shape, 1), (spacing, 1.0), (origin, 0.0)))
+        shape, spacing, origin = ([part[0], middle,
+                                   part[1]] for part, middle in ((shape, 1), (spacing, 1.0), (origin, 0.0)))
     extent = " ".join(f"0 {n - 1}" for n in shape)
     kinds = {np.dtype("f4"): "Float32", np.dtype("f8"): "Float64"}
     heads, offset = [], 0
@@ -90,9 +97,11 @@ def write_vti(path, model, arrays):
         kind = kinds[values.dtype.newbyteorder("=")]
         heads.append(f'<DataArray type="{kind}" Name="{stem}" format="appended" offset="{offset}"/>')
         offset += 8 + values.size * values.dtype.itemsize
-    head = (f'<?xml version="1.0"?>\n<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian" header_type="UInt64">\n'
-            f'<ImageData WholeExtent="{extent}" Origin="{" ".join(map(repr, map(float, origin)))}" '
-            f'Spacing="{" ".join(map(repr, map(float, spacing)))}">\n<Piece Extent="{extent}">\n<PointData Scalars="{next(iter(arrays))}">\n'
+    head = ('<?xml version="1.0"?>\n<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian" '
+            f'header_type="UInt64">\n<ImageData WholeExtent="{extent}" '
+            f'Origin="{" ".join(map(repr, map(float, origin)))}" '
+            f'Spacing="{" ".join(map(repr, map(float, spacing)))}">\n<Piece Extent="{extent}">\n<PointData '
+            f'Scalars="{next(iter(arrays))}">\n'
             + "\n".join(heads) + '\n</PointData>\n</Piece>\n</ImageData>\n<AppendedData encoding="raw">\n_')
 
     def write(temporary):
@@ -110,7 +119,9 @@ def write_vti(path, model, arrays):
 
 
 def write_rsf(folder, model, arrays):
-    """A file of Madagascar for each array, with axis 1 = z and its data beside it; programs of moho read them back."""
+    """A file of Madagascar for each array, with axis 1 = z and its data beside it; programs of moho read them
+    back.
+    """
     kinds = {np.dtype("f4"): "native_float", np.dtype("f8"): "native_double"}
     paths = []
     for stem, values in arrays.items():
@@ -162,7 +173,8 @@ def write_netcdf(path, summary, arrays):
                 places[:] = o + h * np.arange(n)
                 places.units = "m"
                 places.axis = axis.upper()
-                places.long_name = {"x": "distance to the right", "y": "distance into the page", "z": "depth"}[axis]
+                places.long_name = {"x": "distance to the right", "y": "distance into the page",
+                                    "z": "depth"}[axis]
                 if axis == "z":
                     places.positive = "down"
             for stem, values in arrays.items():
@@ -177,11 +189,13 @@ def write_netcdf(path, summary, arrays):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", help="results of a program")
     parser.add_argument("--format", choices=("vti", "nc", "rsf"), default="vti",
                         help="vti: VTK image data; nc: netCDF; rsf: Madagascar (default: vti)")
-    parser.add_argument("--output", metavar="FILE", help="default: results.vti or results.nc in the folder; of rsf the folder rsf in it")
+    parser.add_argument("--output", metavar="FILE",
+                        help="default: results.vti or results.nc in the folder; of rsf the folder rsf in it")
     options = parser.parse_args()
     try:
         summary, arrays = read_run(options.folder)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the results of invert_waves: models side by side, the misfit and the model's error over the iterations, and a
-gather as it was observed, as the start and the result make it, and what is left.
+"""Draws the results of invert_waves: models side by side, the misfit and the model's error over the
+iterations, and a gather as it was observed, as the start and the result make it, and what is left.
 
-Reads summary.json, history.csv and the arrays beside them from a results folder. In 3D sections through the middle are
-drawn. --published adds a curve of relative misfits to misfit.png. Needs python3-numpy and python3-matplotlib.
+Reads summary.json, history.csv and the arrays beside them from a results folder. In 3D sections through the
+middle are drawn. --published adds a curve of relative misfits to misfit.png. Needs python3-numpy and
+python3-matplotlib.
 """
 
 import argparse
@@ -41,12 +42,14 @@ def draw_models(summary, folder):
     """
     sections = common.middle_sections(summary["model"], depth_slice=True)
     unknowns = summary["unknowns"]
-    kinds = [(end, title) for end, title in (("_start.npy", "start"), (".npy", "result"), ("_true.npy", "true"))
+    kinds = [(end, title) for end, title in (("_start.npy", "start"), (".npy", "result"),
+                                             ("_true.npy", "true"))
              if any(os.path.exists(os.path.join(folder, name + end)) for name in unknowns)]
     blocks = [(name, section) for name in unknowns for section in sections]
     long = sections[0].lengths[0] > 2.0 * sections[0].lengths[1] * sections[0].exaggeration
     stacked = len(blocks) == 1 and long
-    sizes = [common.panel_sizes([section] if stacked else [section] * len(kinds), 9.0 if stacked else 11.0, 4.0)[0]
+    sizes = [common.panel_sizes([section] if stacked else [section] * len(kinds), 9.0 if stacked else 11.0,
+                                4.0)[0]
              for _, section in blocks]
     if stacked:
         sheet = common.Sheet([sizes[0][0]], [sizes[0][1]] * len(kinds))
@@ -60,7 +63,8 @@ def draw_models(summary, folder):
             at = f", {section.title}" if section.title else ""
             axes = sheet.panel(*((k, 0) if stacked else (b, k)), f"{TITLES[name]}: {title}{at}")
             shown = section.draw(axes, values, cmap="viridis", vmin=low, vmax=high)
-            section.mark(axes, summary.get("gather", {}).get("receivers", []), common.MOST_RECEIVERS, **common.RECEIVER)
+            section.mark(axes, summary.get("gather", {}).get("receivers", []), common.MOST_RECEIVERS,
+                         **common.RECEIVER)
             section.mark(axes, summary.get("sources", []), **common.source_style("#c1121f", 10))
             if stacked or (values is arrays[-1][0]):
                 unit = f" ({UNITS[name]})" if UNITS[name] else ""
@@ -90,8 +94,8 @@ def draw_misfit(history, published=None):
     for band in sorted({row["band"] for row in taken}):
         part = [row for row in taken if row["band"] == band]
         label = f"up to {part[0]['frequency']:g} Hz" if part[0]["frequency"] > 0.0 else "inversion"
-        axes.semilogy([row["iteration"] for row in part], [row["relative_misfit"] for row in part], "o-", markersize=3,
-                      label=label)
+        axes.semilogy([row["iteration"] for row in part], [row["relative_misfit"] for row in part], "o-",
+                      markersize=3, label=label)
     if published is not None:
         axes.semilogy(published[:, 0], published[:, 1], "ks", markerfacecolor="none", label="published")
     axes.set_xlabel("Iteration")
@@ -100,7 +104,8 @@ def draw_misfit(history, published=None):
     axes.legend()
     if errors:
         axes = plots[0][1]
-        axes.plot([row["iteration"] for row in taken], [100.0 * row["vp_error"] for row in taken], "o-", markersize=3)
+        axes.plot([row["iteration"] for row in taken], [100.0 * row["vp_error"] for row in taken], "o-",
+                  markersize=3)
         axes.set_xlabel("Iteration")
         axes.set_ylabel("Error of the P velocity (%)")
         axes.grid(True, alpha=0.3)
@@ -112,16 +117,18 @@ def draw_gather(summary, folder):
     observed, start, modelled = (np.asarray(load(folder, f"gather_{name}.npy"), dtype=float)
                                  for name in ("observed", "start", "modelled"))
     clip = common.clip_of(observed, 98.0, 1e-6)
-    panels = [("observed", observed), ("start", start), ("result", modelled), ("observed - result", observed - modelled)]
+    panels = [("observed", observed), ("start", start), ("result", modelled),
+              ("observed - result", observed - modelled)]
     names = summary["model"]["axes"]
     sources = about.get("sources", [])
     receivers = np.asarray(about.get("receivers", []), dtype=float)
     at = f", source at {common.point_text(sources[0], names)}" if sources else ""
-    sheet = common.Sheet([2.7] * len(panels), [4.6], f"Shot {about['shot']}{at}; one scale for all panels", across=0.2)
+    sheet = common.Sheet([2.7] * len(panels), [4.6],
+                         f"Shot {about['shot']}{at}; one scale for all panels", across=0.2)
     for column, (title, values) in enumerate(panels):
         axes = sheet.panel(0, column, title)
-        shown = common.draw_traces(axes, values, 0.0, about["interval"], receivers if len(receivers) == len(values) else None,
-                                   sources, names, clip)
+        shown = common.draw_traces(axes, values, 0.0, about["interval"],
+                                   receivers if len(receivers) == len(values) else None, sources, names, clip)
         axes.tick_params(labelleft=column == 0)
         axes.xaxis.set_major_locator(common.MaxNLocator(4, steps=[1, 2, 5, 10]))
         if column == 0:
@@ -140,8 +147,10 @@ def draw_lags(summary, folder):
     gathers = []
     for at in about["columns"]:
         node = common.node_of(model, 0, at)
-        gathers.append(middle[:, node] if len(model["shape"]) == 2 else middle[:, node, model["shape"][1] // 2])
-    offsets = (gathers, -about["x"] * about["spacing"], about["spacing"], "Half offset (m)") if about["x"] > 0 else None
+        gathers.append(middle[:, node]
+                       if len(model["shape"]) == 2 else middle[:, node, model["shape"][1] // 2])
+    offsets = (gathers, -about["x"] * about["spacing"], about["spacing"],
+               "Half offset (m)") if about["x"] > 0 else None
     return draw_columns(model, about["columns"],
                         [offsets, (angles, about["first_angle"], about["angle_spacing"], "Angle (degrees)")])
 
@@ -149,7 +158,8 @@ def draw_lags(summary, folder):
 def main():
     parser = argparse.ArgumentParser(description="Draws the results of invert_waves.")
     parser.add_argument("folder", help="the folder that invert_waves wrote")
-    parser.add_argument("--published", help="iterations and relative misfits to draw besides, a .csv of two columns")
+    parser.add_argument("--published",
+                        help="iterations and relative misfits to draw besides, a .csv of two columns")
     parser.add_argument("--dpi", type=int, default=150, help="dots per inch (default: 150)")
     options = parser.parse_args()
     try:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the results of model_gravity: a map of each component, and all of them on one page.
 
-Reads summary.json and <component>.npy (for a list of stations also stations.npy) from a results folder and writes
-<component>.png and maps.png. Maps are seen from above with north (x) up and east (y) to the right, as the axes of
-model_gravity are: right-handed with z down. Needs python3-numpy and python3-matplotlib.
+Reads summary.json and <component>.npy (for a list of stations also stations.npy) from a results folder and
+writes <component>.png and maps.png. Maps are seen from above with north (x) up and east (y) to the right, as
+the axes of model_gravity are: right-handed with z down. Needs python3-numpy and python3-matplotlib.
 """
 
 import argparse
@@ -99,9 +99,11 @@ def draw_map(axes, results, component, options):
         size = float(np.clip(20000.0 / max(len(x), 1), 2.0, 60.0))
         horizontal, vertical = (x, y) if options.x_right else (y, x)
         missing = np.ma.getmaskarray(shown)
-        axes.scatter(horizontal[missing], vertical[missing], s=size, c="none", edgecolors=MISSING, linewidths=0.6)
-        image = axes.scatter(horizontal[~missing], vertical[~missing], s=size, c=shown[~missing], cmap=colour_map,
-                             vmin=low, vmax=high, linewidths=0.2, edgecolors="0.3" if size > 6 else "none")
+        axes.scatter(horizontal[missing], vertical[missing], s=size, c="none", edgecolors=MISSING,
+                     linewidths=0.6)
+        image = axes.scatter(horizontal[~missing], vertical[~missing], s=size, c=shown[~missing],
+                             cmap=colour_map, vmin=low, vmax=high, linewidths=0.2,
+                             edgecolors="0.3" if size > 6 else "none")
     names = {"x": "x, north", "y": "y, east"}
     axes.set_xlabel(f"{names[right]} ({unit[1]})")
     axes.set_ylabel(f"{names[up]} ({unit[1]})")
@@ -130,9 +132,9 @@ def caption(results):
     where = f"{stations['grid']['nx']} x {stations['grid']['ny']}" if results.grid else f"{stations['count']}"
     name = os.path.basename(ensemble["name"])
     count = ensemble["prisms"]
-    missing = any(c["nan"] for c in results.components)
-    return (f"{name}: {count:,} prism{'' if count == 1 else 's'}, {where} station{'' if where == '1' else 's'}"
-            f"{'; grey: the component does not exist there' if missing else ''}")
+    grey = "; grey: the component does not exist there" if any(c["nan"] for c in results.components) else ""
+    return (f"{name}: {count:,} prism{'' if count == 1 else 's'}, {where} "
+            f"station{'' if where == '1' else 's'}{grey}")
 
 
 def map_size(results, options):
@@ -174,17 +176,22 @@ def draw_all(results, options):
 
 def main():
     parser = argparse.ArgumentParser(
-        description="Draws the results of model_gravity: a map of each component, and all of them on one page.",
+        description="Draws the results of model_gravity: a map of each component, and all of them on one "
+                    "page.",
         epilog="example: plot_maps.py model_gravity_out --only gz,gzz --format pdf")
     parser.add_argument("folder", nargs="?", default="model_gravity_out",
                         help="results of model_gravity (default: model_gravity_out)")
-    parser.add_argument("--output", metavar="DIR", help="folder for the pictures (default: that of the results)")
-    parser.add_argument("--only", metavar="LIST", help="components to draw, separated by commas (default: all there are)")
-    parser.add_argument("--format", choices=["png", "pdf", "svg"], default="png", help="kind of picture (default: png)")
+    parser.add_argument("--output", metavar="DIR",
+                        help="folder for the pictures (default: that of the results)")
+    parser.add_argument("--only", metavar="LIST",
+                        help="components to draw, separated by commas (default: all there are)")
+    parser.add_argument("--format", choices=["png", "pdf", "svg"], default="png",
+                        help="kind of picture (default: png)")
     parser.add_argument("--dpi", type=int, default=130, help="dots per inch (default: 130)")
     parser.add_argument("--x-right", action="store_true", help="draw x to the right and y up instead")
     parser.add_argument("--colour-map", metavar="NAME",
-                        help="matplotlib's name of the colours (default: RdBu_r about 0, viridis for one sign)")
+                        help="matplotlib's name of the colours (default: RdBu_r about 0, viridis for one "
+                             "sign)")
     parser.add_argument("--most-cells", type=int, default=1500, metavar="N",
                         help="draw no more cells than this along an axis of a grid (default: 1500)")
     parser.add_argument("--most-points", type=int, default=200000, metavar="N",
@@ -207,8 +214,8 @@ def main():
         if not os.path.isdir(out):
             raise PlotError(f"--output {out} is no folder")
         for component in results.components:
-            save(draw_one(results, component, options), os.path.join(out, f"{component['name']}.{options.format}"),
-                 options.dpi)
+            save(draw_one(results, component, options),
+                 os.path.join(out, f"{component['name']}.{options.format}"), options.dpi)
         save(draw_all(results, options), os.path.join(out, f"maps.{options.format}"), options.dpi)
     except PlotError as error:
         print(f"plot_maps.py: {error}", file=sys.stderr)

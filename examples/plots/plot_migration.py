@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the results of migrate_shots: the image with contours of the velocity, the illumination, a shot's data before
-and after preparation, the boxes of both propagations, offset and angle gathers, and with --timeline the time line.
+"""Draws the results of migrate_shots: the image with contours of the velocity, the illumination, a shot's
+data before and after preparation, the boxes of both propagations, offset and angle gathers, and with
+--timeline the time line.
 
-Reads summary.json and the arrays next to it from a results folder. In 3D sections through the middle are drawn; titles
-have their positions, and only sources and receivers within half a node spacing are drawn on them. Needs python3-numpy
-and python3-matplotlib.
+Reads summary.json and the arrays next to it from a results folder. In 3D sections through the middle are
+drawn; titles have their positions, and only sources and receivers within half a node spacing are drawn on
+them. Needs python3-numpy and python3-matplotlib.
 """
 
 import argparse
@@ -14,8 +15,8 @@ import sys
 
 sys.dont_write_bytecode = True
 
-import plots_common as common
 import plot_timeline
+import plots_common as common
 from plots_common import EXIT_USAGE, PlotError, load, np, plt, save
 
 
@@ -64,7 +65,8 @@ def draw_illumination(summary, folder):
     sections = common.middle_sections(summary["model"])
     sizes = common.panel_sizes(sections, 9.0, 4.5)
     # expanding domains may leave the illumination by receivers out
-    kinds = [kind for kind in ("source", "receiver") if os.path.exists(os.path.join(folder, f"illumination_{kind}.npy"))]
+    kinds = [kind for kind in ("source", "receiver")
+             if os.path.exists(os.path.join(folder, f"illumination_{kind}.npy"))]
     sheet = common.Sheet([w for w, _ in sizes], [max(h for _, h in sizes)] * len(kinds),
                          legend_text(summary)[0].upper() + legend_text(summary)[1:])
     for row, kind in enumerate(kinds):
@@ -89,16 +91,18 @@ def draw_data(summary, folder):
     data = summary["data"]
     names = summary["model"]["axes"]
     source = common.point_text(data["sources"][0], names) if data.get("sources") else ""
-    heading = f"Shot {data['shot']}" + (f", source at {source}" if source else "") + "; each panel has its own scale"
+    heading = f"Shot {data['shot']}" + (f", source at {source}"
+                                        if source else "") + "; each panel has its own scale"
     sheet = common.Sheet([4.4, 4.4], [5.6], heading, across=1.9)
     receivers = np.asarray(data.get("receivers", []), dtype=float)
-    for column, (name, title) in enumerate((("before", "Data before preparation"), ("after", "Data as migrated"))):
+    for column, (name, title) in enumerate((("before", "Data before preparation"),
+                                            ("after", "Data as migrated"))):
         values = np.asarray(load(folder, f"data_{name}.npy"), dtype=float)
         clip = common.clip_of(values, 98.0, 1e-6)
         axes = sheet.panel(0, column, title)
         shown = common.draw_traces(axes, values, data[name]["start"], data[name]["interval"],
-                                   receivers if len(receivers) == len(values) else None, data.get("sources", []),
-                                   names, clip)
+                                   receivers if len(receivers) == len(values) else None,
+                                   data.get("sources", []), names, clip)
         axes.set_ylabel("Time (s)")
         common.colour_bar(axes, shown, "Amplitude", common.extend_of(values, -clip, clip))
     return sheet.figure
@@ -129,24 +133,27 @@ def draw_boxes(summary, folder):
     window = shot["window"]["lower"]
     for column, leg in enumerate(("forward", "backward")):
         axes = sheet.panel(0, column, f"{leg.capitalize()} propagation")
-        image = section.draw(axes, below, cmap="Greys", vmin=low - 0.3 * (high - low), vmax=high + 1.2 * (high - low))
+        image = section.draw(axes, below, cmap="Greys", vmin=low - 0.3 * (high - low),
+                             vmax=high + 1.2 * (high - low))
         first, lower, upper, steps = boxes_of(shot[f"{leg}_boxes"], dimensions)
         for n, share in enumerate(np.linspace(0.15, 0.9, 6)):
             k = int(np.searchsorted(first, share * steps, side="right")) - 1
             corner, sides = [], []
             for axis in section.columns:
-                place = model["origin"][axis] + model["spacing"][axis] * (lower[k, axis] + window[axis] - faces[axis])
+                place = model["origin"][axis] + model["spacing"][axis] * (lower[k, axis]
+                                                                          + window[axis] - faces[axis])
                 corner.append(place / unit)
                 sides.append(model["spacing"][axis] * (upper[k, axis] - lower[k, axis]) / unit)
             time = (steps - share * steps) * dt if leg == "backward" else share * steps * dt
-            axes.add_patch(plt.Rectangle(corner, *sides, fill=False, edgecolor=plt.cm.plasma(n / 6.0), linewidth=1.6,
-                                         label=f"{time:.2f} s"))
+            axes.add_patch(plt.Rectangle(corner, *sides, fill=False, edgecolor=plt.cm.plasma(n / 6.0),
+                                         linewidth=1.6, label=f"{time:.2f} s"))
         section.mark(axes, shot["sources"], **common.source_style("#c1121f"))
         axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
         axes.apply_aspect()
     place = axes.get_position()
     wide = sheet.figure.get_size_inches()[0]
-    bar = sheet.figure.colorbar(image, cax=sheet.figure.add_axes([place.x1 + 1.05 / wide, place.y0, 0.14 / wide, place.height]),
+    bar = sheet.figure.colorbar(image, cax=sheet.figure.add_axes([place.x1 + 1.05 / wide, place.y0,
+                                                                  0.14 / wide, place.height]),
                                 boundaries=np.linspace(low, high, 200), ticks=common.MaxNLocator(5))
     bar.set_label("P velocity (m/s)")
     return sheet.figure
@@ -189,7 +196,8 @@ def draw_gathers(summary, folder):
     positions = about["columns"][:8]
     rows = [(offsets, about["first"], about["apart"], "Half offset (m)")]
     if "angles" in summary:
-        rows.append((load(folder, "angles.npy"), summary["angles"]["first"], summary["angles"]["apart"], "Angle (degrees)"))
+        rows.append((load(folder, "angles.npy"), summary["angles"]["first"], summary["angles"]["apart"],
+                     "Angle (degrees)"))
     return draw_columns(summary["model"], positions, rows)
 
 
@@ -215,7 +223,8 @@ def main():
             save(draw(summary, folder), os.path.join(folder, name), options.dpi)
         if options.timeline:
             spans, labels = plot_timeline.read_trace(os.path.join(folder, "timeline.json"))
-            save(plot_timeline.draw(spans, labels, (None, None)), os.path.join(folder, "timeline.png"), options.dpi)
+            save(plot_timeline.draw(spans, labels, (None, None)), os.path.join(folder, "timeline.png"),
+                 options.dpi)
     except PlotError as error:
         print(f"plot_migration.py: {error}", file=sys.stderr)
         return EXIT_USAGE

@@ -96,7 +96,8 @@ def draw_2d(summary, velocity, times, table, options):
                                   linewidths=0.8 if shown == 1 else 0.5, alpha=0.9)
     for s in range(shown):
         colour = "black" if shown == 1 else COLOURS[s % len(COLOURS)]
-        section.draw_lines(axes, rays_of(table, numbers[s], options.most_rays // shown), colour, 0.7 if shown == 1 else 0.9)
+        section.draw_lines(axes, rays_of(table, numbers[s], options.most_rays // shown), colour,
+                           0.7 if shown == 1 else 0.9)
     section.mark(axes, summary["receivers"], **common.RECEIVER)
     for s in range(shown):
         section.mark(axes, sources[numbers[s]:numbers[s] + 1],
@@ -113,22 +114,23 @@ def draw_3d(summary, velocity, times, table, options):
     sizes = common.panel_sizes([xz, yz], 9.2, 6.5)
     flat = sizes[0][0] * xy.lengths[1] * xy.exaggeration / xy.lengths[0]
     levels = time_levels(np.asarray(times[0]), 12)
-    sheet = common.Sheet([max(sizes[0][0], 2.2), max(sizes[1][0], 2.4)], [min(flat, 7.0), max(h for _, h in sizes)],
-                         title_of(summary), across=1.0)
+    sheet = common.Sheet([max(sizes[0][0], 2.2), max(sizes[1][0], 2.4)],
+                         [min(flat, 7.0), max(h for _, h in sizes)], title_of(summary), across=1.0)
     rays = rays_of(table, 0, options.most_rays)
     parts = [section.cut(velocity) for section in (xy, xz, yz)]
     limits = common.limits_of(*parts)
     for section, part, place in zip((xy, xz, yz), parts, ((0, 0), (1, 0), (1, 1))):
         axes = sheet.panel(*place, section.title, 9)
         image = section.draw(axes, part, cmap=colour_map_of(options, False), vmin=limits[0], vmax=limits[1])
-        section.draw_contours(axes, section.cut(times[0]), levels, 2, colors=["white"], linewidths=0.8, alpha=0.9)
+        section.draw_contours(axes, section.cut(times[0]), levels, 2, colors=["white"], linewidths=0.8,
+                              alpha=0.9)
         section.draw_lines(axes, rays, "black", 0.6)
         section.mark(axes, summary["receivers"], **common.RECEIVER)
         section.mark(axes, [source], **common.source_style(size=15))
     corner = sheet.panel(0, 1)
     corner.axis("off")
-    bar = sheet.figure.colorbar(image, cax=corner.inset_axes([0.05, 0.45, 0.9, 0.07]), orientation="horizontal",
-                                ticks=common.MaxNLocator(4))
+    bar = sheet.figure.colorbar(image, cax=corner.inset_axes([0.05, 0.45, 0.9, 0.07]),
+                                orientation="horizontal", ticks=common.MaxNLocator(4))
     bar.set_label("Velocity (m/s)")
     text = "rays of source 1, projected onto the sections;\nreceivers within half a spacing of a section"
     if len(levels):

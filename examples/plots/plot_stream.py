@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the results of stream_waves: a shot's gather, the last wavefield of the first shot over the velocity, and the time
-line of the devices.
+"""Draws the results of stream_waves: a shot's gather, the last wavefield of the first shot over the velocity,
+and the time line of the devices.
 
-Reads summary.json, vp.npy, timeline.json, the gather and the wavefield from a results folder and writes gather.png,
-wavefield.png and timeline.png. Needs python3-numpy and python3-matplotlib.
+Reads summary.json, vp.npy, timeline.json, the gather and the wavefield from a results folder and writes
+gather.png, wavefield.png and timeline.png. Needs python3-numpy and python3-matplotlib.
 """
 
 import os
@@ -12,14 +12,15 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from plots_common import EXIT_USAGE, PlotError, save
 import plot_timeline
 import plot_waves
+from plots_common import EXIT_USAGE, PlotError, save
 
 
 def iterations_of(spans, most):
-    """Seconds from the begin to the end of the part of the time line that is drawn: some iterations in the middle, where
-    the pipeline is full."""
+    """Seconds from the begin to the end of the part of the time line that is drawn: some iterations in the
+    middle, where the pipeline is full.
+    """
     steps = sorted(span[2] for span in spans if span[0] == "steps")
     if len(steps) <= most:
         return None, None
@@ -28,10 +29,12 @@ def iterations_of(spans, most):
 
 
 def main():
-    parser = plot_waves.parser_of("stream_waves", "Draws the results of stream_waves: a shot's gather, the last wavefield "
+    parser = plot_waves.parser_of("stream_waves",
+                                  "Draws the results of stream_waves: a shot's gather, the last wavefield "
                                                   "over the velocity, and the time line.")
     parser.add_argument("--iterations", type=int, default=24, metavar="N",
-                        help="stages of steps that the time line shows, from its middle; 0: all (default: 24)")
+                        help="stages of steps that the time line shows, from its middle; 0: all (default: "
+                             "24)")
     options = parser.parse_args()
     try:
         if options.iterations < 0:

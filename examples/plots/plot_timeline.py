@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws a time line: who did what when, a row for every thread, a colour for every stage.
 
-Reads a trace in Chrome's format, as moho::Timeline writes it, and writes a picture; prints what each stage took. Needs
-python3-numpy and python3-matplotlib.
+Reads a trace in Chrome's format, as moho::Timeline writes it, and writes a picture; prints what each stage
+took. Needs python3-numpy and python3-matplotlib.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from plots_common import COLOURS, EXIT_USAGE, PlotError, np, plt, save
+from plots_common import COLOURS, EXIT_USAGE, PlotError, plt, save
 
 
 def read_trace(path):
@@ -78,8 +78,8 @@ def draw(spans, labels, limits):
     axes.set_xlabel(f"Time ({unit})")
     axes.grid(axis="x", linewidth=0.3)
     axes.set_axisbelow(True)
-    axes.legend(handles=keys, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(len(sums), 4), fontsize=8,
-                frameon=False)
+    axes.legend(handles=keys, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(len(sums), 4),
+                fontsize=8, frameon=False)
     return figure
 
 
@@ -102,8 +102,8 @@ def main():
     sums = totals(spans)
     width = max(len(stage) for stage in sums)
     for stage, (seconds, count, size) in sums.items():
-        print(f"{stage:{width}s} {count:6d} spans {seconds:9.3f} s {100 * seconds / whole if whole else 0:5.1f} % "
-              f"{rate(size, seconds)}".rstrip())
+        print(f"{stage:{width}s} {count:6d} spans {seconds:9.3f} s "
+              f"{100 * seconds / whole if whole else 0:5.1f} % {rate(size, seconds)}".rstrip())
     return 0
 
 

@@ -3,7 +3,8 @@
 """Draws the results of first_arrivals: contours of the times over the velocity.
 
 Reads summary.json, velocity.npy and times.npy from a results folder and writes times.png. In 3D it draws the
-sections xz and yz through the first source, and a slice at its depth. Needs python3-numpy and python3-matplotlib.
+sections xz and yz through the first source, and a slice at its depth. Needs python3-numpy and
+python3-matplotlib.
 """
 
 import argparse
@@ -50,7 +51,8 @@ def draw(summary, velocity, times, colour_map):
     if shown < len(times):
         step += f", {shown} of {len(times)} sources, spread evenly"
     sheet = common.Sheet([w for w, _ in sizes], [max(h for _, h in sizes)],
-                         f"First arrivals: {os.path.basename(model['name'])}, {shape} nodes, {model['medium']}{step}")
+                         f"First arrivals: {os.path.basename(model['name'])}, {shape} nodes, "
+                         f"{model['medium']}{step}")
     parts = [section.cut(velocity) for section in sections]
     limits = common.limits_of(*parts)
     for column, (section, part) in enumerate(zip(sections, parts)):
@@ -58,8 +60,8 @@ def draw(summary, velocity, times, colour_map):
         image = section.draw(axes, part, cmap=colour_map, vmin=limits[0], vmax=limits[1])
         for s in range(shown):
             colour = "white" if shown == 1 else common.COLOURS[s]
-            section.draw_contours(axes, section.cut(times[numbers[s]]), levels, 2, colors=[colour], linewidths=0.8,
-                                  alpha=0.9)
+            section.draw_contours(axes, section.cut(times[numbers[s]]), levels, 2, colors=[colour],
+                                  linewidths=0.8, alpha=0.9)
         section.mark(axes, summary["receivers"], **common.RECEIVER)
         for s, point in enumerate(summary["sources"]):
             family = np.flatnonzero(numbers == s)
@@ -74,7 +76,8 @@ def main():
     parser.add_argument("folder", nargs="?", default="first_arrivals_out", help="results of first_arrivals")
     parser.add_argument("--output", metavar="FILE", help="the picture (default: times.png in the folder)")
     parser.add_argument("--dpi", type=int, default=150, help="dots per inch (default: 150)")
-    parser.add_argument("--colour-map", default="viridis", metavar="NAME", help="matplotlib's name (default: viridis)")
+    parser.add_argument("--colour-map", default="viridis", metavar="NAME",
+                        help="matplotlib's name (default: viridis)")
     options = parser.parse_args()
     try:
         if options.colour_map not in plt.colormaps():

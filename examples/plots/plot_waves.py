@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the results of model_waves: a shot's gather, and snapshots of the wavefield over the velocity.
 
-Reads summary.json, vp.npy, the gather and the snapshots from a results folder and writes gather.png and snapshots.png.
-In 3D snapshots are sections through the source; their positions are in the titles. Needs python3-numpy and
-python3-matplotlib.
+Reads summary.json, vp.npy, the gather and the snapshots from a results folder and writes gather.png and
+snapshots.png. In 3D snapshots are sections through the source; their positions are in the titles. Needs
+python3-numpy and python3-matplotlib.
 """
 
 import argparse
@@ -119,7 +119,8 @@ def draw_snapshots(summary, velocity, folder, options):
             scale = f": saturated at {most:.2g}, largest {largest:.2g}" if section is sections[0] else ""
             axes = sheet.panel(*place, f"{snapshot['time']:.3f} s{name}{scale}", 9)
             # pale greys, so that the wavefield can be seen on all of them
-            back = section.draw(axes, under, cmap="Greys", vmin=limits[0] - 0.6 * wide, vmax=limits[1] + 1.2 * wide)
+            back = section.draw(axes, under, cmap="Greys", vmin=limits[0] - 0.6 * wide,
+                                vmax=limits[1] + 1.2 * wide)
             values = part / most
             # transparent where the wavefield is weak
             alpha = np.clip(2.5 * np.abs(values), 0.0, 1.0) ** 0.7
@@ -140,9 +141,11 @@ def parser_of(program, description):
     parser.add_argument("--shot", type=int, metavar="N",
                         help="number of the shot whose gather is drawn (default: the first)")
     parser.add_argument("--clip", type=float, metavar="P",
-                        help="per cent of the samples below the darkest colour (default: 90 for gathers, 95 for snapshots)")
+                        help="per cent of the samples below the darkest colour (default: 90 for gathers, 95 "
+                             "for snapshots)")
     parser.add_argument("--dpi", type=int, default=130, help="dots per inch (default: 130)")
-    parser.add_argument("--format", default="png", choices=("png", "pdf", "svg"), help="of the files (default: png)")
+    parser.add_argument("--format", default="png", choices=("png", "pdf", "svg"),
+                        help="of the files (default: png)")
     parser.add_argument("--most-snapshots", type=int, default=6, metavar="N",
                         help="draw no more snapshots than this (default: 6)")
     parser.add_argument("--colour-map", metavar="NAME", default="RdBu_r",
@@ -154,7 +157,8 @@ def draw_shot(options, program):
     """Checks the options and draws the gather. Returns the summary and the velocity."""
     if options.colour_map not in plt.colormaps():
         raise PlotError(f"--colour-map {options.colour_map} is unknown to matplotlib")
-    if min(options.dpi, options.most_snapshots) < 1 or not 0.0 < (90.0 if options.clip is None else options.clip) <= 100.0:
+    if min(options.dpi, options.most_snapshots) < 1 or not 0.0 < (90.0 if options.clip is None
+                                                                  else options.clip) <= 100.0:
         raise PlotError("--dpi and --most-snapshots must be 1 or more, --clip above 0 and at most 100")
     summary, velocity = read_results(options.folder, program)
     shots = [s for s in summary["shots"] if options.shot is None or s["number"] == options.shot]
@@ -166,7 +170,8 @@ def draw_shot(options, program):
 
 
 def main():
-    options = parser_of("model_waves", "Draws the results of model_waves: a shot's gather, and snapshots over the "
+    options = parser_of("model_waves",
+                        "Draws the results of model_waves: a shot's gather, and snapshots over the "
                                        "velocity.").parse_args()
     try:
         summary, velocity = draw_shot(options, "model_waves")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts that the plotting programs share: reading results, sections of a model, limits, colour bars, gathers, saving.
+"""Parts that the plotting programs share: reading results, sections of a model, limits, colour bars, gathers,
+saving.
 
 Leaves the process with EXIT_PACKAGES if numpy or matplotlib is missing.
 """
@@ -36,7 +37,8 @@ RECEIVER = dict(marker="v", markersize=4.5, markerfacecolor="white", markeredgec
 MOST_DOTS = 2400
 # Largest number of receivers drawn on a section.
 MOST_RECEIVERS = 60
-# Sections longer than this multiple of their height, or higher than this multiple of their length, are exaggerated.
+# Sections longer than this multiple of their height, or higher than this multiple of their length, are
+# exaggerated.
 MOST_ELONGATED = 6.0
 
 
@@ -55,8 +57,8 @@ def read_summary(folder, program):
         with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
             summary = json.load(file)
         if summary["program"] != program:
-            raise PlotError(f"{folder} does not hold the results of {program}: summary.json is of different runs, "
-                            f"of {summary['program']}")
+            raise PlotError(f"{folder} does not hold the results of {program}: summary.json is of different "
+                            f"runs, of {summary['program']}")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise PlotError(f"{folder} does not hold the results of {program}: {error}") from error
     return summary
@@ -103,8 +105,8 @@ def length_unit(extents):
 def exaggeration_of(width, height):
     """Vertical scale over horizontal scale with which a section of these lengths is drawn.
 
-    1, true proportions, unless one length is more than MOST_ELONGATED times the other. Then the shorter one is
-    stretched by the smallest of 2, 5, 10, 20, 50, ... that brings the ratio to MOST_ELONGATED or less.
+    1, true proportions, unless one length is more than MOST_ELONGATED times the other. Then the shorter one
+    is stretched by the smallest of 2, 5, 10, 20, 50, ... that brings the ratio to MOST_ELONGATED or less.
     """
     ratio = max(width, 1e-30) / max(height, 1e-30)
     need = max(ratio, 1.0 / ratio) / MOST_ELONGATED
@@ -147,11 +149,13 @@ def extend_of(values, low, high):
     slack = 1e-6 * (high - low)
     below = finite.size > 0 and bool(finite.min() < low - slack)
     above = finite.size > 0 and bool(finite.max() > high + slack)
-    return {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[(below, above)]
+    return {(False, False): "neither", (True, False): "min", (False, True): "max",
+            (True, True): "both"}[(below, above)]
 
 
 def clip_of(values, percentile=99.0, silent=1e-4):
-    """The amplitude of the darkest colour: a percentile of samples above a fraction `silent` of the largest."""
+    """The amplitude of the darkest colour: a percentile of samples above a fraction `silent` of the largest.
+    """
     sizes = np.abs(np.asarray(values, dtype=float)).ravel()
     loud = sizes[sizes > silent * sizes.max(initial=0.0)]
     return float(np.percentile(loud, percentile)) if loud.size else 1.0
@@ -190,7 +194,8 @@ class Section:
         names = model.get("axes") or ["x", "y", "z"][:len(model["shape"])]
         self.names = [names[c] for c in self.columns]
         self.is_map = self.names[1] != "z"
-        self.coordinates = [model["origin"][c] + model["spacing"][c] * np.arange(model["shape"][c]) for c in self.columns]
+        self.coordinates = [model["origin"][c] + model["spacing"][c] * np.arange(model["shape"][c])
+                            for c in self.columns]
         half = [0.5 * model["spacing"][c] for c in self.columns]
         self.lower = [c[0] - h for c, h in zip(self.coordinates, half)]
         self.upper = [c[-1] + h for c, h in zip(self.coordinates, half)]
@@ -273,11 +278,15 @@ class Section:
         """Polylines in m, projected onto this plane."""
         lines = [line[:, list(self.columns)] / self.unit[0] for line in lines]
         # black lines have a white rim, so that they can be seen on the dark part of viridis
-        rim = [effects.withStroke(linewidth=width + 1.1, foreground="white", alpha=0.7)] if colour == "black" else None
-        axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=0.85, zorder=3, path_effects=rim))
+        rim = [effects.withStroke(linewidth=width + 1.1, foreground="white",
+                                  alpha=0.7)] if colour == "black" else None
+        axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=0.85, zorder=3,
+                                           path_effects=rim))
 
     def mark(self, axes, points, most=0, **style):
-        """Draws the points that lie on this plane, at most `most` of them (0: all) unless it is a map. Returns how many lie on it."""
+        """Draws the points that lie on this plane, at most `most` of them (0: all) unless it is a map.
+        Returns how many lie on it.
+        """
         points = np.asarray(points, dtype=float)
         if points.size == 0:
             return 0
@@ -289,13 +298,17 @@ class Section:
 
 
 def middle_sections(model, depth_slice=False):
-    """The section of a 2D model; in a volume the planes xz and yz through the middle, and the middle depth."""
-    return sections_through(model, [o + h * (n // 2) for o, h, n in zip(model["origin"], model["spacing"], model["shape"])],
+    """The section of a 2D model; in a volume the planes xz and yz through the middle, and the middle depth.
+    """
+    return sections_through(model, [o + h * (n // 2)
+                                    for o, h, n in zip(model["origin"], model["spacing"], model["shape"])],
                             depth_slice)
 
 
 def sections_through(model, point, depth_slice=True):
-    """The section of a 2D model; in a volume the planes xz, yz and, if wanted, xy through the node nearest a point."""
+    """The section of a 2D model; in a volume the planes xz, yz and, if wanted, xy through the node nearest a
+    point.
+    """
     if len(model["shape"]) == 2:
         return [Section(model, (0, 1))]
     planes = [(0, 2), (1, 2)] + ([(0, 1)] if depth_slice else [])
@@ -303,7 +316,9 @@ def sections_through(model, point, depth_slice=True):
 
 
 def panel_sizes(sections, width, height):
-    """Widths and heights in inches of sections drawn next to each other to one scale, within a width and a height."""
+    """Widths and heights in inches of sections drawn next to each other to one scale, within a width and a
+    height.
+    """
     lengths = [(s.lengths[0], s.lengths[1] * s.exaggeration) for s in sections]
     scale = min(width / sum(a for a, _ in lengths), height / max(b for _, b in lengths))
     return [(max(a * scale, 0.9), max(b * scale, 0.6)) for a, b in lengths]
@@ -351,7 +366,8 @@ def colour_bar(axes, image, label, extend="neither", ticks=None, **more):
     axes.apply_aspect()
     box, (wide, _) = axes.get_position(), figure.get_size_inches()
     place = figure.add_axes([box.x1 + 0.1 / wide, box.y0, 0.14 / wide, box.height])
-    bar = figure.colorbar(image, cax=place, extend=extend, ticks=ticks or MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]), **more)
+    bar = figure.colorbar(image, cax=place, extend=extend,
+                          ticks=ticks or MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]), **more)
     bar.set_label(label)
     if hasattr(bar.formatter, "set_powerlimits"):
         bar.formatter.set_powerlimits((-3, 5))
@@ -378,8 +394,8 @@ def point_text(point, names):
 def trace_axis(receivers, names):
     """Positions against which traces are drawn, and their label.
 
-    A coordinate if it changes in one direction along the traces, without gaps of more than three median steps;
-    otherwise the number of the receiver, from 1. `receivers` may be None.
+    A coordinate if it changes in one direction along the traces, without gaps of more than three median
+    steps; otherwise the number of the receiver, from 1. `receivers` may be None.
     """
     count = len(receivers) if receivers is not None else 0
     if count > 1:
@@ -423,5 +439,6 @@ def draw_traces(axes, traces, start, interval, receivers, sources, names, most, 
         left, right = axes.get_xlim()
         places = np.asarray(sources, dtype=float)[:, axis] / unit[0]
         places = places[(places >= left) & (places <= right)]
-        axes.plot(places, np.full(len(places), axes.get_ylim()[1]), linestyle="none", clip_on=False, **source_style())
+        axes.plot(places, np.full(len(places), axes.get_ylim()[1]), linestyle="none", clip_on=False,
+                  **source_style())
     return image

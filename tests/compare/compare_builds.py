@@ -31,8 +31,9 @@ import test_mutations  # noqa: E402
 np = test_mutations.np
 
 # Members of summary.json that differ between two runs of one program.
-VOLATILE = {"seconds", "phases", "rates", "versions", "started", "ended", "machine", "device", "times", "points_per_second",
-            "memory", "forecast", "fingerprint", "words", "wall", "run", "predicted", "measured", "stages", "reason"}
+VOLATILE = {"seconds", "phases", "rates", "versions", "started", "ended", "machine", "device", "times",
+            "points_per_second", "memory", "forecast", "fingerprint", "words", "wall", "run", "predicted",
+            "measured", "stages", "reason"}
 TIMEOUT = 300  # seconds of a command
 
 
@@ -60,7 +61,8 @@ def make_inputs(folder, programs):
     smooth = 1800.0 + 12.0 * z
     section = smooth + 250.0 * np.exp(-((x - 40) ** 2 + (z - 35) ** 2) / 60.0)
     arrays = {"section": section, "smooth": smooth, "section_rho": 1800.0 + 4.0 * z + 100.0 * (z > 30),
-              "section_epsilon": 0.1 + 0.0005 * z, "section_delta": 0.05 + 0 * z, "section_theta": 0.3 * np.sin(0.05 * x),
+              "section_epsilon": 0.1 + 0.0005 * z, "section_delta": 0.05 + 0 * z,
+              "section_theta": 0.3 * np.sin(0.05 * x),
               "volume": 2000.0 + 10.0 * np.arange(25) + rng.uniform(0, 40, (33, 29, 25))}
     for name, values in arrays.items():
         np.save(os.path.join(folder, name + ".npy"), values.astype(np.float32))
@@ -73,7 +75,8 @@ def without_volatile(value):
                 if key not in VOLATILE and not key.endswith("seconds")}
     if isinstance(value, list):
         members = [without_volatile(member) for member in value]
-        numbered = bool(members) and all(isinstance(member, dict) and "number" in member for member in members)
+        numbered = bool(members) and all(isinstance(member, dict) and "number" in member
+                                         for member in members)
         # ranks deliver shots in any order
         if numbered:
             return sorted(members, key=lambda member: member["number"])
@@ -98,7 +101,8 @@ def differences(before, after, path=""):
             found += differences(before.get(key), after.get(key), f"{path}.{key}" if path else key)
         return found
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        return [text for k, pair in enumerate(zip(before, after)) for text in differences(*pair, f"{path}[{k}]")]
+        return [text for k, pair in enumerate(zip(before, after))
+                for text in differences(*pair, f"{path}[{k}]")]
     return [] if before == after else [f"{path}: {json.dumps(before)[:120]} -> {json.dumps(after)[:120]}"]
 
 
@@ -120,7 +124,8 @@ def compare_files(name, before, after):
     if a == b or name.endswith(("timeline.json", ".moho_lock")):
         return []
     if name.endswith(".json"):
-        return [f"{name}: {text}" for text in differences(without_volatile(json.loads(a)), without_volatile(json.loads(b)))]
+        return [f"{name}: {text}" for text in differences(without_volatile(json.loads(a)),
+                                                          without_volatile(json.loads(b)))]
     if name.endswith(".csv") and without_seconds(a.decode()) == without_seconds(b.decode()):
         return []
     if name.endswith(".npy"):
@@ -156,13 +161,15 @@ class Comparison:
         status, said = 0, ""
         for part in " ".join(shlex.quote(word) for word in words).split(" '&&' "):
             words_of_part = shlex.split(part)
-            program = next(k for k, word in enumerate(words_of_part) if os.access(os.path.join(self.builds[build], word), os.X_OK))
+            program = next(k for k, word in enumerate(words_of_part)
+                           if os.access(os.path.join(self.builds[build], word), os.X_OK))
             words_of_part[program] = os.path.join(self.builds[build], words_of_part[program])
-            environment = {**os.environ, "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"), "GOMP_SPINCOUNT": "1000",
-                           "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            environment = {**os.environ, "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
+                           "GOMP_SPINCOUNT": "1000", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                           "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                            "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "TMPDIR": temporary}
-            done = subprocess.run(words_of_part, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                                  timeout=TIMEOUT, text=True, errors="replace")
+            done = subprocess.run(words_of_part, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                                  capture_output=True, timeout=TIMEOUT, text=True, errors="replace")
             status, said = done.returncode, said + done.stderr
             if status:
                 break
@@ -190,20 +197,22 @@ class Comparison:
         said = []
         for build, folder in self.builds.items():
             names = sorted({name for name, _ in test_mutations.good_commands()})
-            run = test_mutations.Run({name: os.path.join(folder, name) for name in names}, self.files, 1, number)
+            run = test_mutations.Run({name: os.path.join(folder, name) for name in names}, self.files, 1,
+                                     number)
             place = os.path.join(self.folder, f"{build}_{number}")
             run.go(self.source, place)
             said.append((run.status, re.sub(r"process \d+", "process N", run.said)))
             shutil.rmtree(place, ignore_errors=True)
         # a run that was stopped by the time limit in one build only says nothing of its messages
         same = said[0] == said[1] or 143 in (said[0][0], said[1][0])
-        text = f"{said[0][0]} {said[0][1].strip()[:300]!r}\n        -> {said[1][0]} {said[1][1].strip()[:300]!r}"
+        text = "\n        -> ".join(f"{status} {message.strip()[:300]!r}" for status, message in said)
         return f"{run.name} {shlex.join(run.words)[:400]}", [] if same else [text]
 
 
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before")
     parser.add_argument("after")
     parser.add_argument("--commands", default=os.path.join(here, "commands.txt"))
@@ -231,7 +240,8 @@ def main():
     finally:
         if not arguments.keep:
             shutil.rmtree(folder, ignore_errors=True)
-    print(f"{len(commands)} commands and {arguments.mutations} random command lines, {count} with differences")
+    print(f"{len(commands)} commands and {arguments.mutations} random command lines, {count} with "
+          "differences")
     return 1 if count else 0
 
 

@@ -50,7 +50,8 @@ class Speed(unittest.TestCase):
         os.chmod(os.path.join(folder, "bench_it"), 0o755)
 
     def compare(self, *words):
-        run = subprocess.run([sys.executable, COMPARE, "before", "after", *words], cwd=self.folder.name, capture_output=True, text=True)
+        run = subprocess.run([sys.executable, COMPARE, "before", "after", *words], cwd=self.folder.name,
+                             capture_output=True, text=True)
         return run.returncode, run.stdout + run.stderr
 
     def calls(self, name):

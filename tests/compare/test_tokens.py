@@ -31,7 +31,8 @@ class Cxx(unittest.TestCase):
         self.assertEqual(cxx("x // continued \\\n y\nz"), ["x", "z"])
 
     def test_literals_hold_what_looks_like_comments(self):
-        self.assertEqual(cxx('f("// no", \'"\', "\\"/*");'), ["f", "(", '"// no"', ",", "'\"'", ",", '"\\"/*"', ")", ";"])
+        self.assertEqual(cxx('f("// no", \'"\', "\\"/*");'),
+                         ["f", "(", '"// no"', ",", "'\"'", ",", '"\\"/*"', ")", ";"])
         self.assertEqual(cxx('R"x(a // "b")" )x" c'), ['R"x(a // "b")" )x"', "c"])
         self.assertEqual(cxx("1'000'000.0f + 0x1.8p-3"), ["1'000'000.0f", "+", "0x1.8p-3"])
 
@@ -53,7 +54,8 @@ class Cxx(unittest.TestCase):
 
 class Python(unittest.TestCase):
     def test_comments_and_docstrings_do_not_count(self):
-        self.assertEqual(python('"""A."""\ndef f(a):\n    """B."""\n\n    return a  # c\n'), python("def f(a):\n  return a\n"))
+        self.assertEqual(python('"""A."""\ndef f(a):\n    """B."""\n\n    return a  # c\n'),
+                         python("def f(a):\n  return a\n"))
         self.assertNotEqual(python('def f():\n    return "a"\n'), python("def f():\n    return\n"))
 
     def test_blocks_count(self):
@@ -65,7 +67,8 @@ class Tables(unittest.TestCase):
         return [item.text for item in tokens.Names(table).rename(tokens.cxx_tokens(text), path)]
 
     def test_qualified_and_limited_names(self):
-        self.assertEqual(self.renamed("rtm::Leg -> wave::SourceTerm  # text\nLeg -> Other", "rtm::Leg a; Leg b; Legs c;"),
+        self.assertEqual(self.renamed("rtm::Leg -> wave::SourceTerm  # text\nLeg -> Other",
+                                      "rtm::Leg a; Leg b; Legs c;"),
                          cxx("wave::SourceTerm a; Other b; Legs c;"))
         self.assertEqual(self.renamed("a -> b lib/x", "a"), ["a"])
         self.assertEqual(self.renamed("a -> b lib/a", "a"), ["b"])
@@ -85,15 +88,19 @@ class Commits(unittest.TestCase):
         self.git("init", "-q")
         self.git("config", "user.name", "test")
         self.git("config", "user.email", "test@example.org")
-        self.write("lib/moho/a/one.hpp", "#pragma once\nint put(int a);\nint get(int a);  // \"put\"\n" + SAME)
-        self.write("lib/moho/a/two.cpp", "#include <moho/a/one.hpp>\n#include <vector>\n\nint x = put(1); const char* t = \"put it\";\n")
+        self.write("lib/moho/a/one.hpp",
+                   "#pragma once\nint put(int a);\nint get(int a);  // \"put\"\n" + SAME)
+        self.write("lib/moho/a/two.cpp",
+                   "#include <moho/a/one.hpp>\n#include <vector>\n\nint x = put(1); const char* t = \"put "
+                   "it\";\n")
         self.write("tool.py", "# A tool.\nprint('a')\n")
         self.write("page.md", "A page.\n")
         self.git("add", "--all")
         self.git("commit", "-q", "-m", "before")
 
     def git(self, *words):
-        subprocess.run(["git", "-C", self.folder, *words], check=True, env=dict(os.environ, GIT_CONFIG_GLOBAL=os.devnull))
+        subprocess.run(["git", "-C", self.folder, *words], check=True,
+                       env=dict(os.environ, GIT_CONFIG_GLOBAL=os.devnull))
 
     def write(self, path, text):
         path = os.path.join(self.folder, path)
@@ -102,19 +109,25 @@ class Commits(unittest.TestCase):
             file.write(text)
 
     def compare(self, *words):
-        run = subprocess.run([sys.executable, tokens.__file__, "HEAD", "worktree", "--repository", self.folder, *words],
+        run = subprocess.run([sys.executable, tokens.__file__, "HEAD", "worktree", "--repository",
+                              self.folder, *words],
                              capture_output=True, text=True)
         return run.returncode, run.stdout + run.stderr
 
     def test_comments(self):
-        self.write("lib/moho/a/two.cpp", "// Two.\n#include <moho/a/one.hpp>\n#include <vector>\nint x = put(1);\n"
+        self.write("lib/moho/a/two.cpp",
+                   "// Two.\n#include <moho/a/one.hpp>\n#include <vector>\nint x = put(1);\n"
                                          "const char* t = \"put \"  // it\n  \"it\";\n")
         self.write("tool.py", '"""Another tool."""\nprint("a")\n'.replace('"a"', "'a'"))
         self.write("page.md", "Another page.\n")
-        self.assertEqual(self.compare(), (0, "2 changed sources, 0 with other tokens; 1 changed files of other kinds are not compared\n"))
+        self.assertEqual(self.compare(),
+                         (0, "2 changed sources, 0 with other tokens; 1 changed files of other kinds are not "
+                             "compared\n"))
 
     def test_the_first_difference_is_shown_with_its_line(self):
-        self.write("lib/moho/a/two.cpp", "#include <moho/a/one.hpp>\n#include <vector>\n\nint x = put(2); const char* t = \"put it\";\n")
+        self.write("lib/moho/a/two.cpp",
+                   "#include <moho/a/one.hpp>\n#include <vector>\n\nint x = put(2); const char* t = \"put "
+                   "it\";\n")
         status, text = self.compare()
         self.assertEqual(status, 1)
         self.assertIn("before lib/moho/a/two.cpp:4: x = put ( >> 1 ) ;", text)
@@ -137,7 +150,8 @@ class Commits(unittest.TestCase):
         self.write("lib/moho/a/two.cpp", two.format("put", "put"))
         self.assertEqual(self.compare()[0], 0)
         self.write("lib/moho/a/two.cpp", two.format("save", "put"))
-        self.write("lib/moho/b/store.hpp", "// One.\n#pragma once\nint save(int a);\nint load(int a);\n" + SAME)
+        self.write("lib/moho/b/store.hpp",
+                   "// One.\n#pragma once\nint save(int a);\nint load(int a);\n" + SAME)
         self.assertEqual(self.compare()[0], 1)
         self.assertEqual(self.compare("--names", table)[0], 0)
         self.write("lib/moho/a/two.cpp", two.format("save", "save"))
@@ -148,7 +162,8 @@ class Commits(unittest.TestCase):
         self.assertIn('lib/moho/a/two.cpp:4: "put it" -> "save it"', text)
 
     def test_unusable_arguments(self):
-        run = subprocess.run([sys.executable, tokens.__file__, "no-such-commit", "--repository", self.folder], capture_output=True, text=True)
+        run = subprocess.run([sys.executable, tokens.__file__, "no-such-commit", "--repository", self.folder],
+                             capture_output=True, text=True)
         self.assertEqual(run.returncode, 2)
 
 

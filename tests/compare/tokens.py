@@ -3,20 +3,22 @@
 
     tokens.py BEFORE [AFTER | worktree] [PATH...] [--names TABLE] [--strings same|renamed|any]
 
-AFTER is a commit; the default, worktree, is the working tree with untracked files. PATHs limit the files. Moved files are
-followed, and their old #include paths count as the new ones. What is compared:
+AFTER is a commit; the default, worktree, is the working tree with untracked files. PATHs limit the files.
+Moved files are followed, and their old #include paths count as the new ones. What is compared:
 
-- C++ (.hpp, .cpp, .cpp.in, .cu): preprocessing tokens. Adjacent string literals are one, runs of #include are sorted, and
+- C++ (.hpp, .cpp, .cpp.in, .cu): preprocessing tokens. Adjacent string literals are one, runs of #include are
+  sorted, and
   the comments that CMake reads ("// light", "// alone", "// word: values" in templates, "// ctest:") count.
 - Python: tokens without docstrings; adjacent string literals are one.
 
 --names reads a table of renamed identifiers, one in each line; # begins a comment:
 
-    old -> new [PREFIX]     each `old` is `new` afterwards; both may be qualified (rtm::Leg -> wave::SourceTerm)
-    old ~> new [PREFIX]     an `old` may also stay, for members whose name other classes share
+    old -> new [PREFIX]     each `old` is `new` afterwards; both may be qualified (rtm::Leg ->
+    wave::SourceTerm) old ~> new [PREFIX]     an `old` may also stay, for members whose name other classes
+    share
 
-A line with PREFIX holds for files whose old path begins with it. --strings renamed applies the table to string literals
-also; --strings any lists the literals that differ, and accepts them.
+A line with PREFIX holds for files whose old path begins with it. --strings renamed applies the table to
+string literals also; --strings any lists the literals that differ, and accepts them.
 
 Exit status: 0 all tokens are equal, 1 differences, 2 unusable arguments.
 """
@@ -41,10 +43,12 @@ LEXER = re.compile(
       | (?P<string>""" + STRING + r"""|(?:u8|[uUL])?'(?:[^'\\\n]|\\.)+')
       | (?P<name>@?[A-Za-z_]\w*@?)
       | (?P<number>\.?\d(?:[eEpP][+-]|'?\w|\.)*)
-      | (?P<symbol>%:%:|<<=|>>=|<=>|->\*|\.\.\.|\#\#|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%^&|]=|\.\*|.)""",
+      | (?P<symbol>%:%:|<<=|>>=|<=>|->\*|\.\.\.|\#\#|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\|
+                  |[-+*/%^&|]=|\.\*|.)""",
     re.VERBOSE | re.DOTALL)
 ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3})$")
-BUILD_COMMENT = re.compile(r"// *(?:light|alone|[a-z_]+: .*)$")  # in templates, read by lib/kernels/CMakeLists.txt
+# in templates, read by lib/kernels/CMakeLists.txt
+BUILD_COMMENT = re.compile(r"// *(?:light|alone|[a-z_]+: .*)$")
 
 
 class Token(tuple):
@@ -72,7 +76,8 @@ def join_strings(tokens):
         if item.kind == "string" and last is not None and last.kind == "string":
             head, tail = re.match(r"\w*['\"]", last.text), re.match(r"\w*['\"]", item.text)
             # not after an escape that would swallow the next character, and no triple quotes
-            if (head.group() == tail.group() and head.group()[-1] == '"' and '"""' not in last.text + item.text
+            if (head.group() == tail.group() and head.group()[-1] == '"'
+                and '"""' not in last.text + item.text
                     and not ESCAPE.search(last.text[:-1])):
                 joined[-1] = Token("string", last.text[:-1] + item.text[tail.end():], last.line)
                 continue
@@ -163,7 +168,8 @@ class Names:
                 continue
             if len(words) not in (3, 4) or words[1] not in ("->", "~>") or not all(
                     re.fullmatch(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*", words[k]) for k in (0, 2)):
-                raise ValueError(f"line {number} of the names, '{line.strip()}' (allowed: old -> new [PREFIX], old ~> new [PREFIX])")
+                raise ValueError(f"line {number} of the names, '{line.strip()}' (allowed: old -> new "
+                                 "[PREFIX], old ~> new [PREFIX])")
             old, new = (re.findall(r"\w+|::", words[k]) for k in (0, 2))
             if words[1] == "~>" and (len(old), len(new)) != (1, 1):
                 raise ValueError(f"line {number} of the names, '{line.strip()}' (~> takes names without ::)")
@@ -205,16 +211,18 @@ class Names:
 
 class Repository:
     def __init__(self, folder):
-        self.folder = subprocess.run(["git", "-C", folder, "rev-parse", "--show-toplevel"], check=True, capture_output=True,
-                                     text=True).stdout.strip()
+        self.folder = subprocess.run(["git", "-C", folder, "rev-parse", "--show-toplevel"], check=True,
+                                     capture_output=True, text=True).stdout.strip()
 
     def git(self, *words, **options):
-        return subprocess.run(["git", "-C", self.folder, *words], check=True, stdout=subprocess.PIPE, **options).stdout
+        return subprocess.run(["git", "-C", self.folder, *words], check=True, stdout=subprocess.PIPE,
+                              **options).stdout
 
     def tree(self, commit):
         """The tree of a commit, or of the working tree, which becomes one through an index next to git's."""
         if commit != "worktree":
-            return self.git("rev-parse", "--verify", "--end-of-options", commit + "^{tree}", stderr=subprocess.PIPE).decode().strip()
+            return self.git("rev-parse", "--verify", "--end-of-options", commit + "^{tree}",
+                            stderr=subprocess.PIPE).decode().strip()
         with tempfile.TemporaryDirectory() as folder:
             environment = dict(os.environ, GIT_INDEX_FILE=os.path.join(folder, "index"))
             self.git("read-tree", "HEAD", env=environment)
@@ -223,7 +231,8 @@ class Repository:
 
     def changes(self, before, after):
         """Pairs of paths, None for one of them where a file is new or gone."""
-        fields = iter(self.git("-c", "diff.renameLimit=0", "diff", "-M30%", "--name-status", "-z", before, after).decode().split("\0"))
+        fields = iter(self.git("-c", "diff.renameLimit=0", "diff", "-M30%", "--name-status", "-z", before,
+                               after).decode().split("\0"))
         for status in fields:
             if status[:1] in ("R", "C"):
                 yield next(fields), next(fields)
@@ -236,7 +245,9 @@ class Repository:
 
 
 def first_difference(before, after, path, names, strings):
-    """Index of the first tokens that differ, None where none do; and pairs of string literals that were accepted."""
+    """Index of the first tokens that differ, None where none do; and pairs of string literals that were
+    accepted.
+    """
     accepted = []
     for n, (one, other) in enumerate(zip(before, after)):
         if one == other or names.allows(one, other, path):
@@ -249,7 +260,8 @@ def first_difference(before, after, path, names, strings):
 
 
 def compare(repository, before, after, names=None, strings="same", paths=(), print=print):
-    """Compares two trees; returns how many files are equal, how many differ, and how many are of other kinds."""
+    """Compares two trees; returns how many files are equal, how many differ, and how many are of other kinds.
+    """
     names = names or Names()
     pairs = list(repository.changes(before, after))
     moved = {old: new for old, new in pairs if old and new and old != new}
@@ -298,7 +310,8 @@ def compare(repository, before, after, names=None, strings="same", paths=(), pri
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before")
     parser.add_argument("after", nargs="?", default="worktree")
     parser.add_argument("paths", nargs="*", help="files and folders, relative to the repository")
@@ -316,9 +329,11 @@ def main():
     except (OSError, ValueError) as error:
         parser.error(str(error))
     except subprocess.CalledProcessError as error:
-        parser.error((error.stderr or b"").decode().strip() if isinstance(error.stderr, bytes) else str(error.stderr or error))
+        parser.error((error.stderr or b"").decode().strip()
+                     if isinstance(error.stderr, bytes) else str(error.stderr or error))
     equal, different, others = compare(repository, before, after, names, arguments.strings, arguments.paths)
-    print(f"{equal + different} changed sources, {different} with other tokens; {others} changed files of other kinds are not compared")
+    print(f"{equal + different} changed sources, {different} with other tokens; {others} changed files of "
+          "other kinds are not compared")
     return 1 if different else 0
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A one-node Slurm cluster and an ssh server on this machine, from Debian's packages, for the duration of a test.
+"""A one-node Slurm cluster and an ssh server on this machine, from Debian's packages, for the duration of a
+test.
 
 They use separate files, keys, sockets and ports; services of the machine are not affected.
 """
@@ -77,27 +78,32 @@ class Sshd(Service):
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self.port = free_port()
         self.host = "far"
-        path = lambda name: os.path.join(folder, name)
+
+        def path(name):
+            return os.path.join(folder, name)
+
         for name in ("host_key", "user_key"):
-            subprocess.run([program("ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-f", path(name)], check=True)
+            subprocess.run([program("ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-f", path(name)],
+                           check=True)
         shutil.copy(path("user_key.pub"), path("authorized_keys"))
         os.chmod(path("authorized_keys"), 0o600)
         with open(path("sshd_config"), "w") as file:
             file.write(f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {path('host_key')}\n"
                        f"AuthorizedKeysFile {path('authorized_keys')}\nPidFile {path('sshd.pid')}\n"
-                       "StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n"
-                       "Subsystem sftp internal-sftp\nMaxStartups 100\n")
+                       "StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin "
+                       "prohibit-password\nSubsystem sftp internal-sftp\nMaxStartups 100\n")
         self.config = path("ssh_config")
         with open(self.config, "w") as file:
             file.write(f"Host far\n  HostName 127.0.0.1\n  Port {self.port}\n  User {getpass.getuser()}\n"
-                       f"  IdentityFile {path('user_key')}\n  IdentitiesOnly yes\n  StrictHostKeyChecking no\n"
-                       f"  UserKnownHostsFile {path('known_hosts')}\n  LogLevel ERROR\n")
+                       f"  IdentityFile {path('user_key')}\n  IdentitiesOnly yes\n  StrictHostKeyChecking "
+                       f"no\n  UserKnownHostsFile {path('known_hosts')}\n  LogLevel ERROR\n")
         if os.geteuid() == 0:
             os.makedirs("/run/sshd", mode=0o755, exist_ok=True)
         self.begin()
 
     def begin(self):
-        self.server = self.start([program("sshd"), "-D", "-e", "-f", os.path.join(self.folder, "sshd_config")],
+        self.server = self.start([program("sshd"), "-D", "-e", "-f",
+                                  os.path.join(self.folder, "sshd_config")],
                                  os.path.join(self.folder, "sshd.log"))
         for _ in range(100):
             try:
@@ -109,7 +115,8 @@ class Sshd(Service):
 
     def cut(self):
         """Ends the server and all its connections."""
-        sessions = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.server.pid)], capture_output=True, text=True)
+        sessions = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.server.pid)], capture_output=True,
+                                  text=True)
         self.server.terminate()
         self.server.wait()
         for number in sessions.stdout.split():
@@ -138,16 +145,20 @@ class Slurm(Service):
                     "--seed-file", path("munge/seed")], path("munged.log"))
         host, user = socket.gethostname().split(".")[0], getpass.getuser()
         with open(path("slurm.conf"), "w") as file:
-            file.write(f"ClusterName=moho\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser={user}\nSlurmdUser={user}\n"
+            file.write(f"ClusterName=moho\nSlurmctldHost={host}(127.0.0.1)\n"
+                       f"SlurmUser={user}\nSlurmdUser={user}\n"
                        f"AuthType=auth/munge\nAuthInfo=socket={path('munge/socket')}\nCredType=cred/munge\n"
-                       f"SlurmctldPort={free_port()}\nSlurmdPort={free_port()}\nStateSaveLocation={path('state')}\n"
+                       f"SlurmctldPort={free_port()}\nSlurmdPort={free_port()}\n"
+                       f"StateSaveLocation={path('state')}\n"
                        f"SlurmdSpoolDir={path('spool')}\nSlurmctldPidFile={path('slurmctld.pid')}\n"
                        f"SlurmdPidFile={path('slurmd.pid')}\nSlurmctldLogFile={path('slurmctld.log')}\n"
-                       f"SlurmdLogFile={path('slurmd.log')}\nProctrackType=proctrack/pgid\nTaskPlugin=task/none\n"
-                       "MpiDefault=none\nSwitchType=switch/none\nReturnToService=2\nSlurmdParameters=config_overrides\n"
-                       "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSchedulerType=sched/backfill\n"
+                       f"SlurmdLogFile={path('slurmd.log')}\nProctrackType=proctrack/pgid\n"
+                       "TaskPlugin=task/none\nMpiDefault=none\nSwitchType=switch/none\nReturnToService=2\n"
+                       "SlurmdParameters=config_overrides\nSelectType=select/cons_tres\n"
+                       "SelectTypeParameters=CR_Core\nSchedulerType=sched/backfill\n"
                        "SchedulerParameters=sched_min_interval=100000,batch_sched_delay=0\n"
-                       "JobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none\n"
+                       "JobAcctGatherType=jobacct_gather/none\n"
+                       "AccountingStorageType=accounting_storage/none\n"
                        f"KillWait=2\nMinJobAge=300\n{more}"
                        f"NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN\n"
                        "PartitionName=main Nodes=ALL Default=YES MaxTime=60 State=UP\n")
@@ -165,10 +176,12 @@ class Slurm(Service):
                 return
             time.sleep(0.1)
         raise RuntimeError("Slurm does not start: " + open(path("slurmctld.log")).read()[-3000:] +
-                           (open(path("slurmd.log")).read()[-3000:] if os.path.exists(path("slurmd.log")) else ""))
+                           (open(path("slurmd.log")).read()[-3000:] if os.path.exists(path("slurmd.log"))
+                            else ""))
 
     def begin_controller(self, clean=False):
-        self.controller = self.start([program("slurmctld"), "-D", "-f", self.path("slurm.conf"), *(["-c"] if clean else [])],
+        self.controller = self.start([program("slurmctld"), "-D", "-f", self.path("slurm.conf"),
+                                      *(["-c"] if clean else [])],
                                      self.path("slurmctld.out"), env={**os.environ, **self.environment})
 
     def command(self, *words):

@@ -68,13 +68,17 @@ class Case(unittest.TestCase):
         variables = dict(environment or {})
         if ranks:
             command = [self.mpirun, "--oversubscribe", "-n", str(ranks), *command]
-            variables.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1",
-                             OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_mpi_yield_when_idle="1")
+            variables.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                             OMP_NUM_THREADS="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
+                             OMPI_MCA_mpi_yield_when_idle="1")
         more = {"capture_output": True, **more}
-        return subprocess.run(command, cwd=self.folder, text=True, env={**os.environ, **variables}, timeout=500, **more)
+        return subprocess.run(command, cwd=self.folder, text=True, env={**os.environ, **variables},
+                              timeout=500, **more)
 
     def succeed(self, *arguments, out="out", plot=False, ranks=0):
-        """Runs the program, which must succeed, alone also in silence on stderr. Returns its folder and its text."""
+        """Runs the program, which must succeed, alone also in silence on stderr. Returns its folder and its
+        text.
+        """
         done = self.call(*arguments, "--out", out, *([] if plot else ["--no-plot"]), ranks=ranks)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         if not ranks:
@@ -88,7 +92,8 @@ class Case(unittest.TestCase):
     def assert_same_files(self, names, one, other):
         """Two folders have the same bytes in these files."""
         for name in names:
-            with open(os.path.join(self.path(one), name), "rb") as a, open(os.path.join(self.path(other), name), "rb") as b:
+            with open(os.path.join(self.path(one), name),
+                      "rb") as a, open(os.path.join(self.path(other), name), "rb") as b:
                 self.assertEqual(a.read(), b.read(), name)
 
     def refuse(self, arguments, *words, status=2, ranks=0):
@@ -115,7 +120,9 @@ class Case(unittest.TestCase):
             self.assertEqual(file.read(8), PNG)
 
     def plot(self, script, *arguments):
-        """Runs a plot program in this process, where matplotlib is loaded once. Returns status, stdout and stderr."""
+        """Runs a plot program in this process, where matplotlib is loaded once. Returns status, stdout and
+        stderr.
+        """
         if importlib.util.find_spec("matplotlib") is None:
             self.skipTest("matplotlib is missing, install python3-matplotlib")
         if PLOTS not in sys.path:
@@ -184,14 +191,15 @@ class DataChecks:
         own = self.survey[self.survey.index("--spacing") + 1]
         half = str(int(own) / 2)
         for data in ("d", "d/gather.sgy"):
-            self.refuse_data(data, self.other_spacing(half), f"{self.option} {data}: 1 of 2 shots and ", "check --spacing",
-                             "; --allow-left-out leaves them out")
+            self.refuse_data(data, self.other_spacing(half), f"{self.option} {data}: 1 of 2 shots and ",
+                             "check --spacing", "; --allow-left-out leaves them out")
             self.refuse_data(data, [*self.survey, "--origin", "400,0"], "1 of 2 shots and ", "check --origin")
-            done = self.call(*self.model, *self.other_spacing(half), self.option, data, "--plan", "--allow-left-out",
-                             "--wavelet", "ricker:15")
+            done = self.call(*self.model, *self.other_spacing(half), self.option, data, "--plan",
+                             "--allow-left-out", "--wavelet", "ricker:15")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("1 shot left out", done.stdout)
-        self.refuse_data("d", self.other_spacing("0.5", "--allow-left-out"), "2 of 2 shots and ", "check --spacing")
+        self.refuse_data("d", self.other_spacing("0.5", "--allow-left-out"), "2 of 2 shots and ",
+                         "check --spacing")
         self.refuse_data("d/gather.sgy", [*self.survey, "--elevations", "depth"], "try --elevations standard")
 
     def test_intervals(self):
@@ -211,22 +219,26 @@ class DataChecks:
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual("note: the data begin" in done.stdout, bool(said), done.stdout)
             self.assertIn(said, done.stdout)
-            self.assertEqual("check the interval between samples (--data-interval)" in done.stdout, bool(said))
+            self.assertEqual("check the interval between samples (--data-interval)" in done.stdout,
+                             bool(said))
 
     def test_traces_are_checked_first(self):
         self.model_data([], "d")
         good = np.load(self.path("d/gather_0002.npy"))
         nan = good.copy()
         nan[3, 5] = np.nan
-        for content, words in ((npy(nan), ("shot 2: trace 4 is nan at sample 6",)), (npy(good[:, :-7]), ("samples in a trace",)),
-                               (npy(good)[:-100], ("gather_0002.npy",)), (npy(good.astype("M8[s]")), ("gather_0002.npy",)),
+        for content, words in ((npy(nan), ("shot 2: trace 4 is nan at sample 6",)),
+                               (npy(good[:, :-7]), ("samples in a trace",)),
+                               (npy(good)[:-100], ("gather_0002.npy",)),
+                               (npy(good.astype("M8[s]")), ("gather_0002.npy",)),
                                (npy(good[:-1]), ("gather_0002.npy' has the shape",))):
             self.write("d/gather_0002.npy", content)
             self.refuse_data("d", self.survey, f"{self.option} d: ", *words)
 
 
 class DataWavelets:
-    """The wavelet of data of model_waves; subclasses have `option`, `model` and `survey` without --wavelet."""
+    """The wavelet of data of model_waves; subclasses have `option`, `model` and `survey` without --wavelet.
+    """
 
     option = ""  # "--shots"
     model = []   # arguments of the model to begin with
@@ -236,8 +248,9 @@ class DataWavelets:
     def model_data(self, wavelet, out):
         if not self.modeller:
             self.skipTest("model_waves was not built")
-        done = subprocess.run([self.modeller, *self.model, *self.survey, *self.spread, *wavelet, "--snapshot-every", "0",
-                               "--no-plot", "--out", out], cwd=self.folder, capture_output=True, text=True, check=False)
+        done = subprocess.run([self.modeller, *self.model, *self.survey, *self.spread, *wavelet,
+                               "--snapshot-every", "0", "--no-plot", "--out", out], cwd=self.folder,
+                              capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -260,7 +273,8 @@ class DataWavelets:
         for data, where in (("d", "'d/summary.json'"), ("d/gather.sgy", text)):
             for wavelet in ("ricker:10", "ricker:12:0.2", "ormsby:2,4,12,20", "ricker:80"):
                 said = self.plan(data, "--wavelet", wavelet)
-                self.assertIn(f"--wavelet is {wavelet}, and {where} names ricker:12 (allowed: the wavelet of the data): "
+                self.assertIn(f"--wavelet is {wavelet}, and {where} names ricker:12 (allowed: the wavelet of "
+                              "the data): "
                               "leave it out, or add --replace-wavelet", said)
             said = self.plan(data, "--wavelet-zero", "peak")
             self.assertIn(f"--wavelet-zero is peak, and by {where} time zero of the data is the start", said)
@@ -276,7 +290,8 @@ class DataWavelets:
         self.write("line/2.sgy", blank + content[3200:])
         self.assertEqual(self.plan("line/2.sgy"), "ricker:15 (default: the data name none)")
         self.assertEqual(self.plan("line"), "ricker:12 (by the textual header of 'line/1.sgy')")
-        self.write("line/2.sgy", content[:3200].replace("ricker:12".encode("cp500"), "ricker:13".encode("cp500")) +
+        self.write("line/2.sgy", content[:3200].replace("ricker:12".encode("cp500"),
+                                                        "ricker:13".encode("cp500")) +
                    content[3200:])
         self.assertIn("'line' has files of different wavelets, ricker:1", self.plan("line"))
 
@@ -290,7 +305,8 @@ class DataWavelets:
         self.assertEqual(self.plan("d/gather.sgy"), "file:w.csv (by the textual header of 'd/gather.sgy')")
         # other names of the same wavelet
         self.assertEqual(self.plan("d", "--wavelet", "ricker:12"), "ricker:12")
-        self.assertIn("--wavelet is ricker:13, and 'd/summary.json' names file:", self.plan("d", "--wavelet", "ricker:13"))
+        self.assertIn("--wavelet is ricker:13, and 'd/summary.json' names file:",
+                      self.plan("d", "--wavelet", "ricker:13"))
         # with the data
         os.rename(self.path("w.csv"), self.path("d/w.csv"))
         self.assertEqual(self.plan("d"), "file:d/w.csv (by 'd/summary.json')")
@@ -381,7 +397,8 @@ class EveryProgram:
 
     def test_plot_program_of_another_folder(self):
         os.mkdir(self.path("plots"))
-        self.write(os.path.join("plots", self.script + ".py"), "print('mine was here')\nraise SystemExit(1)\n")
+        self.write(os.path.join("plots", self.script + ".py"),
+                   "print('mine was here')\nraise SystemExit(1)\n")
         done = self.call(*self.small, environment={"MOHO_PLOT_DIR": self.path("plots")})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"not drawn: {self.script}.py failed: mine was here", done.stdout)
@@ -404,8 +421,8 @@ class EveryProgram:
 class NothingIsLost:
     """What every program does not to lose anybody's data; subclasses name a small run and its results.
 
-    Only with inputs: `read` is a list of (result, content, arguments that read a file, option); the file is read as
-    arguments(path).
+    Only with inputs: `read` is a list of (result, content, arguments that read a file, option); the file is
+    read as arguments(path).
     """
 
     small = []    # a quick run
@@ -472,8 +489,8 @@ class NothingIsLost:
         self.assertEqual(before["state"], "done")
         for name in self.results:
             self.assertIn(name, before["files"])
-        # as if the earlier run had written more; neither what leads out of the folder nor a name that the program
-        # never writes is believed
+        # as if the earlier run had written more; neither what leads out of the folder nor a name that the
+        # program never writes is believed
         before["files"] += [self.former, "../beside.npy", "../" + self.former]
         before["to_write"] = before["earlier_files"] = ["thesis.txt"]
         self.write("out/summary.json", json.dumps(before))
@@ -488,7 +505,8 @@ class NothingIsLost:
         self.assertFalse(os.path.exists(self.path("out/" + self.former)))
         for name in ("out/mine.npy", "beside.npy", self.former, "out/thesis.txt"):
             self.assertEqual(self.content(name), b"of somebody", name)
-        self.assertEqual(sorted(self.summary()["files"]), [n for n in self.files() if n not in ("mine.npy", "thesis.txt")])
+        self.assertEqual(sorted(self.summary()["files"]),
+                         [n for n in self.files() if n not in ("mine.npy", "thesis.txt")])
 
     def test_results_go_through_no_link(self):
         """Names of results that lead elsewhere, or are no files, are refused, and what they lead to stays."""
@@ -502,7 +520,8 @@ class NothingIsLost:
         for name in (self.results[0], self.results[-1], "summary.json"):
             path = self.path("out/" + name)
             os.rename(path, self.path("kept"))
-            for make, kind in ((link, "symbolic link"), (lambda path: os.symlink(self.path("nothing"), path), "symbolic link"),
+            for make, kind in ((link, "symbolic link"),
+                               (lambda path: os.symlink(self.path("nothing"), path), "symbolic link"),
                                (lambda path: os.symlink(self.path("folder"), path), "symbolic link"),
                                (os.mkdir, "a folder"), (os.mkfifo, "named pipe")):
                 make(path)
@@ -537,11 +556,13 @@ class NothingIsLost:
         for arguments in (self.small, *(self.large or self.shapes)):
             for mebibytes in (40, 60):
                 size = mebibytes * 2 ** 20
-                done = self.call(*arguments, "--no-plot", "--out", "out", environment={"OMP_NUM_THREADS": "1"},
-                                 preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
+                done = self.call(*arguments, "--no-plot", "--out", "out",
+                                 environment={"OMP_NUM_THREADS": "1"},
+                                 preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_AS,
+                                                                                 (size, size)))
                 if done.returncode == 0:
                     continue
-                if "error while loading shared libraries" in done.stderr or "GOMP" in done.stderr or "libgomp" in done.stderr:
+                if re.search("error while loading shared libraries|GOMP|libgomp", done.stderr):
                     continue  # before the program begins
                 refused += 1
                 self.assertIn(done.returncode, (1, 2), done.stderr)
@@ -584,7 +605,8 @@ class NothingIsLost:
         dead.wait()
         os.mkdir(self.path("out"))
         result = self.results[0]
-        for name in (f"{result}.part-{dead.pid}-3", f"{result}.part-{os.getpid()}-0", f"notes.part-{dead.pid}-0"):
+        for name in (f"{result}.part-{dead.pid}-3", f"{result}.part-{os.getpid()}-0",
+                     f"notes.part-{dead.pid}-0"):
             self.write("out/" + name, "half")
         self.assertEqual(self.run_small().returncode, 0)
         self.assertEqual([n for n in self.files() if ".part" in n],
@@ -592,7 +614,8 @@ class NothingIsLost:
 
     def test_a_full_disk(self):
         size = os.path.getsize(os.path.join(self.succeed(*self.small)[0], self.results[0]))
-        done = self.run_small(out="full", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size - 1, size - 1)))
+        done = self.run_small(out="full", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                                (size - 1, size - 1)))
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("cannot write", done.stderr)
         self.assertIn("File too large", done.stderr)
@@ -609,8 +632,8 @@ class NothingIsLost:
         self.assertEqual(self.summary()["state"], "done")
 
     def start(self, *arguments, out="out"):
-        process = subprocess.Popen([self.program, *map(str, arguments), "--no-plot", "--out", out], cwd=self.folder,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([self.program, *map(str, arguments), "--no-plot", "--out", out],
+                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
         return process
 
@@ -632,15 +655,17 @@ class NothingIsLost:
             self.assertEqual(err.count("\n"), 1, err)
             self.assertEqual([n for n in self.files() if ".part" in n or n == ".moho_lock"], [])
         # one that was to be ignored is, as under nohup
-        process = subprocess.run(["sh", "-c", 'trap "" HUP; "$0" "$@" & p=$!; sleep 0.1; kill -HUP $p; wait $p',
-                                  self.program, *map(str, self.small), "--no-plot", "--out", "nohup"], cwd=self.folder,
-                                 capture_output=True, text=True)
+        process = subprocess.run(["sh", "-c",
+                                  'trap "" HUP; "$0" "$@" & p=$!; sleep 0.1; kill -HUP $p; wait $p',
+                                  self.program, *map(str, self.small), "--no-plot", "--out", "nohup"],
+                                 cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(process.returncode, 0, process.stderr)
 
     def test_names_that_are_no_text(self):
         folder = os.fsdecode(b"r\xff\xc3\xa9")
-        done = subprocess.run([os.fsencode(self.program), *(os.fsencode(str(a)) for a in self.small), b"--no-plot", b"--out",
-                               os.fsencode(folder)], cwd=self.folder, capture_output=True)
+        done = subprocess.run([os.fsencode(self.program), *(os.fsencode(str(a)) for a in self.small),
+                               b"--no-plot", b"--out", os.fsencode(folder)], cwd=self.folder,
+                              capture_output=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.summary(folder)["asked"]["out"], "r\\xff\u00e9")
 
@@ -662,8 +687,9 @@ class NothingIsLost:
         starts = ("import os, sys\nchild = os.fork()\nif child == 0: os.execv(sys.argv[1], sys.argv[1:])\n"
                   "_, status, usage = os.wait4(child, 0)\nprint('peak', usage.ru_maxrss)\n"
                   "sys.exit(os.waitstatus_to_exitcode(status))")
-        done = subprocess.run([sys.executable, "-E", "-s", "-S", "-c", starts, self.program, *map(str, arguments), "--no-plot",
-                               "--out", "out"], cwd=self.folder, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-E", "-s", "-S", "-c", starts, self.program,
+                               *map(str, arguments), "--no-plot", "--out", "out"], cwd=self.folder,
+                              capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return int(done.stdout.split()[-1]) * 1024
 
@@ -699,7 +725,9 @@ class NothingIsLost:
         self.needs_matplotlib()
         done = self.call(*self.small, "--memory", "100M", "--out", "out")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertRegex(done.stdout, r"pictures? not drawn: drawing takes 16[0-9.]+ MiB of memory besides [0-9.]+ [KM]?i?B of "
+        self.assertRegex(done.stdout,
+                         r"pictures? not drawn: drawing takes 16[0-9.]+ MiB of memory besides [0-9.]+ "
+                         r"[KM]?i?B of "
                                       r"the run \(allowed: 100 MiB, the --memory given\)")
         self.assertFalse([name for name in self.files() if name.endswith(".png")])
         self.assertEqual(self.summary()["state"], "done")
@@ -713,10 +741,12 @@ class NothingIsLost:
 
 def main(description, groups=None):
     """Runs the test classes that are named on the command line; `groups` are those of a run without names."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=description,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, help="path of the program")
     parser.add_argument("--mpirun", default="", help="path of mpirun; empty if the program knows no MPI")
-    parser.add_argument("--modeller", default="", help="path of model_waves; tests that need it are skipped without")
+    parser.add_argument("--modeller", default="",
+                        help="path of model_waves; tests that need it are skipped without")
     parser.add_argument("--data", default="", help="folder with data; tests that need it are skipped without")
     parser.add_argument("names", nargs="*", help="test classes or tests; all if none is named")
     arguments = parser.parse_args()
@@ -736,12 +766,17 @@ def main(description, groups=None):
 
 
 class Overflows:
-    """What tests of shots that overflow share; the case has `call`, `path`, `folder`, `survey`, `shots` and `modeller`."""
+    """What tests of shots that overflow share; the case has `call`, `path`, `folder`, `survey`, `shots` and
+    `modeller`.
+    """
 
-    node = r"the wavefield p is no longer finite (at node|in the layer \d+ nodes outside of the model, near its node) \(\d+, \d+\)"
+    node = (r"the wavefield p is no longer finite "
+            r"(at node|in the layer \d+ nodes outside of the model, near its node) \(\d+, \d+\)")
 
     def told(self, model, *arguments):
-        """The one line that a run over this model ends with, shot by shot: of several at once any may be the first."""
+        """The one line that a run over this model ends with, shot by shot: of several at once any may be the
+        first.
+        """
         waves = [*self.survey[:2], *self.survey[4:]]  # but for the wavelet
         one = [] if "--at-once" in arguments else ["--at-once", "1"]
         done = self.call("--vp", model, *waves, *arguments, *one, "--no-plot", "--out", "out")
@@ -760,6 +795,7 @@ class Overflows:
         """Gathers of the true model, by model_waves."""
         if not self.modeller:
             self.skipTest("there is no model_waves")
-        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:], "--snapshot-every", "0",
-                               "--no-plot", "--out", "gathers"], cwd=self.folder, text=True, capture_output=True, timeout=300)
+        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:],
+                               "--snapshot-every", "0", "--no-plot", "--out", "gathers"], cwd=self.folder,
+                              text=True, capture_output=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of distribute_shots and shot_worker: local processes, a one-node Slurm cluster, a site behind ssh, and
-injected faults."""
+"""Tests of distribute_shots and shot_worker: local processes, a one-node Slurm cluster, a site behind ssh,
+and injected faults.
+"""
 
 import glob
 import json
@@ -13,7 +14,6 @@ import stat
 import subprocess
 import sys
 import time
-import unittest
 
 import services
 import support
@@ -59,8 +59,8 @@ class DistributeCase(support.Case):
 
     def words(self, shots, *arguments, seconds=0.0, what="", journal="run/journal.txt", collect=True):
         return ["--sites", self.path("sites.cfg"), "--journal", self.path(journal), "--shots", shots,
-                *(["--collect", self.path("got")] if collect else []), *arguments, "--", sys.executable, self.script,
-                "{shot}", "{out}", str(seconds), self.tries, what]
+                *(["--collect", self.path("got")] if collect else []), *arguments, "--", sys.executable,
+                self.script, "{shot}", "{out}", str(seconds), self.tries, what]
 
     def go(self, *arguments, status=0, **more):
         done = self.call(*self.words(*arguments, **more), environment=self.environment)
@@ -80,7 +80,8 @@ class DistributeCase(support.Case):
 
     def begin(self, *arguments, **more):
         return subprocess.Popen([self.program, *self.words(*arguments, **more)], cwd=self.folder, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **self.environment})
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                env={**os.environ, **self.environment})
 
 
 class Local(DistributeCase):
@@ -96,10 +97,12 @@ class Local(DistributeCase):
         self.assert_there(range(1, 12))
 
     def test_arguments_are_no_shell_s(self):
-        odd = ["$(touch pwned)", "`touch pwned`", "; touch pwned", "a b", "*", "'\"", "\\", "{shot", "%41", "\n", ""]
-        done = self.call("--sites", self.path("sites.cfg"), "--journal", self.path("run/journal.txt"), "--shots", "7",
-                         "--collect", self.path("got"), "--", sys.executable, "-c",
-                         "import sys; open(sys.argv[1] + '/r.txt', 'w').write(repr(sys.argv[2:]))", "{out}", *odd)
+        odd = ["$(touch pwned)", "`touch pwned`", "; touch pwned", "a b", "*", "'\"", "\\", "{shot", "%41",
+               "\n", ""]
+        done = self.call("--sites", self.path("sites.cfg"), "--journal", self.path("run/journal.txt"),
+                         "--shots", "7", "--collect", self.path("got"), "--", sys.executable, "-c",
+                         "import sys; open(sys.argv[1] + '/r.txt', 'w').write(repr(sys.argv[2:]))", "{out}",
+                         *odd)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         with open(self.path("got/shot_7/r.txt")) as file:
             self.assertEqual(file.read(), repr(odd))
@@ -141,7 +144,7 @@ class Local(DistributeCase):
         random.seed(4)
         kills = 0
         arguments = []
-        for attempt in range(60):
+        for _ in range(60):
             process = self.begin("1-40", *arguments, seconds=0.05, what="none:0")
             try:
                 process.wait(timeout=random.uniform(0.05, 0.6))
@@ -226,7 +229,8 @@ class Local(DistributeCase):
     def test_a_full_disk_pauses_the_place(self):
         small = self.path("small")
         os.mkdir(small)
-        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80k,mode=0700", "tmpfs", small],
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80k,mode=0700", "tmpfs",
+                                                small],
                                                capture_output=True).returncode != 0:
             self.skipTest("a small file system cannot be mounted")
         try:
@@ -252,7 +256,8 @@ class BadInput(DistributeCase):
         self.refuse(["--journal", "j"], "--sites is missing")
         self.refuse(["--journal", "j", "--sites", "none.cfg", "--shots", "1", "--", "true"], "none.cfg")
         self.refuse(["--journal", "j", "--resume", "--status"], "exclude each other")
-        self.refuse(["--journal", "j", "--sites", self.path("sites.cfg"), "--shots", "1"], "there is no command")
+        self.refuse(["--journal", "j", "--sites", self.path("sites.cfg"), "--shots", "1"],
+                    "there is no command")
         self.refuse(self.words("1,1"), "the shot 1 is there twice")
         self.refuse(self.words("5-1"), "'5-1'", "allowed")
         self.refuse(self.words("x"), "'x'")
@@ -261,21 +266,26 @@ class BadInput(DistributeCase):
         self.refuse(self.words("1-2", "--name", "a b"), "campaign: the name 'a b'")
         self.refuse(self.words("1-2", "--input", "x"), "--input is 'x' (allowed: NAME=FILE)")
         self.refuse(self.words("1-2", "--input", "x=none.npy"), "there is no", "none.npy")
-        self.refuse(["--journal", "j", "--sites", self.path("sites.cfg"), "--shots", "1", "--", "true", "{input:vp}"],
+        self.refuse(["--journal", "j", "--sites", self.path("sites.cfg"), "--shots", "1", "--", "true",
+                     "{input:vp}"],
                     "names the input 'vp'", "--input vp=FILE")
         self.refuse(self.words("1-1000", "--result-bytes", "100000G"), "has room for", "bytes")
         self.refuse(["--journal", self.script, "--status"], "is no journal of moho", status=1)
 
     def test_lists_of_shots_are_ranges(self):
         # limited memory: a list of all elements would not fit
-        limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (2 ** 30, 2 ** 30)), "timeout": 60}
-        for shots, text in (("1-1000000000000", "--shots: the list has 1e+12 shots (allowed: up to 1000000 in a run)"),
+        limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (2 ** 30, 2 ** 30)),
+                  "timeout": 60}
+        for shots, text in (("1-1000000000000",
+                             "--shots: the list has 1e+12 shots (allowed: up to 1000000 in a run)"),
                             ("0-9223372036854775807", "(allowed: up to 1000000 in a run)"),
                             ("9223372036854775808", "'9223372036854775808' (allowed: numbers from 0"),
                             ("1-999999:2,2-999998:4,500001-600000:7", "is there twice"),
-                            ("0-9223372036854775800:922337203685477580,9223372036854775800", "the shot 9223372036854775800 is"),
+                            ("0-9223372036854775800:922337203685477580,9223372036854775800",
+                             "the shot 9223372036854775800 is"),
                             ("3-900:10,4-900:15,13", "the shot 13 is there twice")):
-            done = subprocess.run([self.program, *self.words(shots)], cwd=self.folder, capture_output=True, text=True, **limits)
+            done = subprocess.run([self.program, *self.words(shots)], cwd=self.folder, capture_output=True,
+                                  text=True, **limits)
             self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
             self.assertIn(text, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1)
@@ -301,7 +311,8 @@ class BadInput(DistributeCase):
     def test_collecting_replaces_no_file_of_others(self):
         os.makedirs(self.path("got/shot_2"))
         self.write("got/shot_2/data.txt", "mine")
-        self.refuse(self.words("1-3"), "--collect: '", "got/shot_2' is a folder that no run of moho made", "move it away")
+        self.refuse(self.words("1-3"), "--collect: '", "got/shot_2' is a folder that no run of moho made",
+                    "move it away")
         with open(self.path("got/shot_2/data.txt")) as file:
             self.assertEqual(file.read(), "mine")
         self.assertFalse(os.path.exists(self.path("run")))
@@ -324,7 +335,8 @@ class BadInput(DistributeCase):
             self.refuse(self.words("1-2", journal=journal), "is no journal of moho")
         self.refuse(self.words("1-2", "--resume", journal="none/journal.txt"), "there is no journal")
         self.assertEqual(sorted(os.listdir(self.folder)), ["new.csv", "shot.py", "sites.cfg", "tries"])
-        for words in (self.words("1\n2"), self.words("1-2", "--name", "a\nb"), self.words("1-2", "--input", "a\nb")):
+        for words in (self.words("1\n2"), self.words("1-2", "--name", "a\nb"),
+                      self.words("1-2", "--input", "a\nb")):
             self.refuse(words, "\\n")
             self.assertEqual(self.call(*words).stderr.count("\n"), 1)
 
@@ -335,11 +347,13 @@ class BadInput(DistributeCase):
         self.refuse(self.words("1-2", "--resume", journal="none/journal.txt"), "there is no journal")
 
     def test_sites(self):
-        cases = {"": "there is no site in it", "kind = local": "before the first [name]", "[a b]": "the site's name 'a b'",
-                 "[a]\nx": "'x' (allowed: [name] and setting = value)", "[a]\nkind = cloud": "kind is 'cloud'",
-                 "[a]\nslots = 0": "slots is '0'", "[a]\ncolour = red": "there is no setting 'colour'",
+        cases = {"": "there is no site in it", "kind = local": "before the first [name]",
+                 "[a b]": "the site's name 'a b'", "[a]\nx": "'x' (allowed: [name] and setting = value)",
+                 "[a]\nkind = cloud": "kind is 'cloud'", "[a]\nslots = 0": "slots is '0'",
+                 "[a]\ncolour = red": "there is no setting 'colour'",
                  "[a]\n[a]": "'a' is there twice", "[a]\nslots = 1\nslots = 2": "slots is there twice",
-                 "[a]\nkind = slurm\narray = 0": "array is '0'", "[a]\nkind = slurm\noption = x": "option is 'x'",
+                 "[a]\nkind = slurm\narray = 0": "array is '0'",
+                 "[a]\nkind = slurm\noption = x": "option is 'x'",
                  "[a]\nprograms = /none": "the worker '/none/shot_worker' cannot be run",
                  "[a]\nhost = far;ls\nfolder = /x\nprograms = /x": "the host 'far;ls'",
                  "[a]\nhost = %h\nfolder = /x\nprograms = /x": "the host '%h'",
@@ -373,11 +387,14 @@ class Protection(DistributeCase):
 
     def test_folders_and_files_are_private_whatever_the_umask(self):
         for umask in (0, 0o002):
-            process = subprocess.Popen([self.program, *self.words("1-3", journal=f"run{umask}/journal.txt", seconds=1.0)],
-                                       cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, umask=umask)
+            process = subprocess.Popen([self.program,
+                                        *self.words("1-3", journal=f"run{umask}/journal.txt", seconds=1.0)],
+                                       cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                       text=True, umask=umask)
             time.sleep(0.7)
             # programs of users write files with the umask, but in private folders
-            during = {path: mode for path, mode in self.modes(f"run{umask}").items() if not path.endswith("data.txt")}
+            during = {path: mode for path, mode in self.modes(f"run{umask}").items()
+                      if not path.endswith("data.txt")}
             text, _ = process.communicate()
             self.assertEqual(process.returncode, 0, text)
             self.assertEqual(during, {})
@@ -392,15 +409,18 @@ class Protection(DistributeCase):
     def test_what_others_may_write_is_refused(self):
         os.mkdir(self.path("open"))
         os.chmod(self.path("open"), 0o770)
-        self.refuse("open' has the mode 0770: other users could have it run their programs", journal="open/journal.txt")
+        self.refuse("open' has the mode 0770: other users could have it run their programs",
+                    journal="open/journal.txt")
         self.assertEqual(os.listdir(self.path("open")), [])
         os.mkdir(self.path("sticky"))
         os.chmod(self.path("sticky"), 0o1777)
         self.refuse("has the mode 1777", journal="sticky/journal.txt")
         self.go("1-3", journal="sticky/own/journal.txt")
         self.go("1-3", what="none:0")
-        for name, mode, text in (("run/journal.txt", 0o620, "has the mode 0620"), ("run", 0o702, "has the mode 0702"),
-                                 ("run/here", 0o720, "has the mode 0720"), ("run/moho.key", 0o640, "has the mode 0640")):
+        for name, mode, text in (("run/journal.txt", 0o620, "has the mode 0620"),
+                                 ("run", 0o702, "has the mode 0702"),
+                                 ("run/here", 0o720, "has the mode 0720"),
+                                 ("run/moho.key", 0o640, "has the mode 0640")):
             before = stat.S_IMODE(os.stat(self.path(name)).st_mode)
             os.chmod(self.path(name), mode)
             self.refuse(text, "--resume", what="none:0")
@@ -436,7 +456,8 @@ class Protection(DistributeCase):
         folder = self.path(f"fourth/here/jobs/{os.path.basename(os.path.dirname(jobs[0]))}")
         os.makedirs(folder)
         self.write(os.path.join(folder, os.path.basename(jobs[0])), text)
-        done = subprocess.run([worker, "--folder", self.path("fourth/here"), "--job", token], capture_output=True, text=True)
+        done = subprocess.run([worker, "--folder", self.path("fourth/here"), "--job", token],
+                              capture_output=True, text=True)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("it was not written with the key of its journal", done.stderr)
 
@@ -470,14 +491,16 @@ class Ssh(DistributeCase):
         super().setUp()
         self.sshd = services.Sshd(self.path("ssh"))
         self.addCleanup(self.sshd.stop)
-        self.sites(f"[far]\nhost = far\nfolder = {self.path('far')}\nprograms = {os.path.dirname(self.program)}\n"
-                   f"kind = local\nslots = 2\nssh_option = -F{self.sshd.config}\n")
+        self.sites(f"[far]\nhost = far\nfolder = {self.path('far')}\nprograms = "
+                   f"{os.path.dirname(self.program)}\nkind = local\nslots = 2\nssh_option = "
+                   f"-F{self.sshd.config}\n")
 
     def test_shots_at_a_site_behind_ssh(self):
         text = self.write("in.txt", "hello")
-        done = self.call("--sites", self.path("sites.cfg"), "--journal", self.path("run/journal.txt"), "--shots", "1-6",
-                         "--input", "text=" + text, "--collect", self.path("got"), "--", sys.executable, "-c",
-                         "import sys; open(sys.argv[1] + '/r.txt', 'w').write(open(sys.argv[2]).read() + sys.argv[2])",
+        done = self.call("--sites", self.path("sites.cfg"), "--journal", self.path("run/journal.txt"),
+                         "--shots", "1-6", "--input", "text=" + text, "--collect", self.path("got"), "--",
+                         sys.executable, "-c", "import sys; open(sys.argv[1] + '/r.txt', "
+                                               "'w').write(open(sys.argv[2]).read() + sys.argv[2])",
                          "{out}", "{input:text}")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for shot in range(1, 7):
@@ -489,7 +512,8 @@ class Ssh(DistributeCase):
         text = self.write("in.txt", "hello")
         words = ["--sites", self.path("sites.cfg"), "--shots", "1-2", "--input", "text=" + text, "--collect",
                  self.path("got"), "--", sys.executable, "-c",
-                 "import sys; open(sys.argv[1] + '/r.txt', 'w').write(open(sys.argv[2]).read())", "{out}", "{input:text}"]
+                 "import sys; open(sys.argv[1] + '/r.txt', 'w').write(open(sys.argv[2]).read())", "{out}",
+                 "{input:text}"]
         for journal in ("one", "two"):
             done = self.call("--journal", self.path(journal + "/journal.txt"), *words)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -629,8 +653,8 @@ class Slurm(DistributeCase):
             if self.runs(1) > 0:
                 break
             time.sleep(0.1)
-        # The controller saves its state every 5 s. Jobs missing in the saved state would be unknown for 300 s, so kill it
-        # when the saved state is current.
+        # The controller saves its state every 5 s. Jobs missing in the saved state would be unknown for 300
+        # s, so kill it when the saved state is current.
         state = self.slurm.path("state/job_state")
         for _ in range(8):
             known, since = self.slurm.jobs(), time.time()
@@ -696,7 +720,8 @@ class PlacesCase(DistributeCase):
             self.sshd = services.Sshd(self.path("ssh"))
             self.addCleanup(self.sshd.stop)
             text += (f"[far]\nhost = far\nfolder = {self.path('far')}\nprograms = "
-                     f"{programs or os.path.dirname(self.program)}\nslots = 1\nssh_option = -F{self.sshd.config}\n")
+                     f"{programs or os.path.dirname(self.program)}\nslots = 1\nssh_option = "
+                     f"-F{self.sshd.config}\n")
         if not services.missing(*services.Slurm.needs):
             slurm = services.Slurm(self.path("slurm"), cpus=1)
             self.addCleanup(slurm.stop)
@@ -707,12 +732,14 @@ class PlacesCase(DistributeCase):
 
     def same(self, names, a, b):
         for name in names:
-            with open(os.path.join(self.path(a), name), "rb") as one, open(os.path.join(self.path(b), name), "rb") as two:
+            with open(os.path.join(self.path(a), name),
+                      "rb") as one, open(os.path.join(self.path(b), name), "rb") as two:
                 self.assertEqual(one.read(), two.read(), name)
 
     def run_program(self, program, *arguments, environment=None, status=0):
-        done = subprocess.run([program, *map(str, arguments), "--no-plot"], cwd=self.folder, capture_output=True, text=True,
-                              env={**os.environ, **(environment or {})}, timeout=500)
+        done = subprocess.run([program, *map(str, arguments), "--no-plot"], cwd=self.folder,
+                              capture_output=True, text=True, env={**os.environ, **(environment or {})},
+                              timeout=500)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
 
@@ -720,8 +747,8 @@ class PlacesCase(DistributeCase):
 class Sites(PlacesCase):
     """Programs with --sites give the same bits as one process."""
 
-    survey = ["--vp", "vp.npy", "--spacing", "20", "--source", "100,20:900,20:5", "--receivers", "0,20:1000,20:26",
-              "--wavelet", "ricker:12", "--time", "0.4", "--space", "serial"]
+    survey = ["--vp", "vp.npy", "--spacing", "20", "--source", "100,20:900,20:5", "--receivers",
+              "0,20:1000,20:26", "--wavelet", "ricker:12", "--time", "0.4", "--space", "serial"]
 
     def setUp(self):
         super().setUp()
@@ -755,19 +782,22 @@ class Sites(PlacesCase):
         arguments = [*self.survey, "--block", "8", "--updates", "4"]
         self.run_program(program, *arguments, "--out", "one")
         environment = self.places()
-        done = self.run_program(program, *arguments, "--out", "many", "--sites", self.path("sites.cfg"), environment=environment)
+        done = self.run_program(program, *arguments, "--out", "many", "--sites", self.path("sites.cfg"),
+                                environment=environment)
         self.assertIn("5 shots are done", done.stdout)
-        self.same([*(f"gather_{k:04d}.npy" for k in range(1, 6)), "gather.sgy", "vp.npy", "wavefield.npy"], "one", "many")
+        self.same([*(f"gather_{k:04d}.npy" for k in range(1, 6)), "gather.sgy", "vp.npy", "wavefield.npy"],
+                  "one", "many")
         self.assertFalse(os.path.exists(self.path("many/.moho_sites")))
 
     def test_migrate_shots(self):
         program = self.other("migrate_shots")
-        arguments = [*self.survey, "--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory", "--condition",
-                     "laplacian,source"]
+        arguments = [*self.survey, "--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory",
+                     "--condition", "laplacian,source"]
         self.run_program(program, *arguments, "--out", "one")
         environment = self.places()
         # killed after the first result, then resumed
-        process = subprocess.Popen([program, *arguments, "--no-plot", "--out", "many", "--sites", self.path("sites.cfg")],
+        process = subprocess.Popen([program, *arguments, "--no-plot", "--out", "many", "--sites",
+                                    self.path("sites.cfg")],
                                    cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**os.environ, **environment})
         journal = self.path("many/.moho_sites/journal.txt")
@@ -780,7 +810,8 @@ class Sites(PlacesCase):
         self.run_program(program, *arguments, "--out", "many", "--sites", self.path("sites.cfg"), "--resume",
                          environment=environment)
         self.same(["image.npy", "image_laplacian.npy", "image_source.npy", "illumination_source.npy",
-                   "illumination_receiver.npy", "image.sgy", "data_before.npy", "data_after.npy"], "one", "many")
+                   "illumination_receiver.npy", "image.sgy", "data_before.npy", "data_after.npy"], "one",
+                  "many")
 
     def test_sites_have_the_wavelet_of_data(self):
         """The wavelet file named by the data is sent to the sites."""
@@ -791,20 +822,26 @@ class Sites(PlacesCase):
         survey = [word if word != "ricker:12" else "w.csv" for word in self.survey]
         self.run_program(self.other("model_waves"), *survey, "--snapshot-every", "0", "--out", "data")
         program = self.other("migrate_shots")
-        arguments = ["--vp", "vp.npy", "--spacing", "20", "--shots", "data/gather.sgy", "--snapshots", "memory", "--space", "serial"]
+        arguments = ["--vp", "vp.npy", "--spacing", "20", "--shots", "data/gather.sgy", "--snapshots",
+                     "memory", "--space", "serial"]
         self.run_program(program, *arguments, "--out", "one")
         environment = self.places()
-        self.run_program(program, *arguments, "--out", "many", "--sites", self.path("sites.cfg"), environment=environment)
+        self.run_program(program, *arguments, "--out", "many", "--sites", self.path("sites.cfg"),
+                         environment=environment)
         self.same(["image.npy"], "one", "many")
 
     def test_runs_ended_while_results_are_collected(self):
-        """--resume accepts files that a killed run had moved into --out; results have the bits of one process."""
+        """--resume accepts files that a killed run had moved into --out; results have the bits of one
+        process.
+        """
         survey = list(self.survey)
         survey[survey.index("--source") + 1] = "100,20:900,20:24"
         survey[survey.index("--time") + 1] = "0.05"
         image = ["--shots", "modelled", "--true-vp", "true.npy", "--snapshots", "memory"]
-        cases = (("model_waves", [], "gather_*.npy", ["gather_0001.npy", "gather_0024.npy", "gather.sgy", "vp.npy"]),
-                 ("migrate_shots", image, "shot_*.npy", ["image.npy", "illumination_source.npy", "image.sgy"]))
+        cases = (("model_waves", [], "gather_*.npy",
+                  ["gather_0001.npy", "gather_0024.npy", "gather.sgy", "vp.npy"]),
+                 ("migrate_shots", image, "shot_*.npy",
+                  ["image.npy", "illumination_source.npy", "image.sgy"]))
         self.sites("[here]\nkind = local\nslots = 2\n")
         chance = random.Random(16)
         for name, more, files, results in cases:
@@ -812,14 +849,17 @@ class Sites(PlacesCase):
             arguments = [*survey, *more]
             self.run_program(program, *arguments, "--out", name)
             out = name + "_sites"
-            command = [program, *arguments, "--no-plot", "--out", out, "--sites", self.path("sites.cfg"), "--shots-per-job", "12"]
+            command = [program, *arguments, "--no-plot", "--out", out, "--sites", self.path("sites.cfg"),
+                       "--shots-per-job", "12"]
             ended = 0
-            for attempt, number in enumerate((signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)):
-                process = subprocess.Popen([*command, *(["--resume"] if attempt else [])], cwd=self.folder, text=True,
-                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            for attempt, number in enumerate((signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGINT,
+                                              signal.SIGHUP)):
+                process = subprocess.Popen([*command, *(["--resume"] if attempt else [])], cwd=self.folder,
+                                           text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
                 # wait for further files in --out
                 before = len(glob.glob(os.path.join(self.path(out), files)))
-                while process.poll() is None and len(glob.glob(os.path.join(self.path(out), files))) <= before:
+                while process.poll() is None and len(glob.glob(os.path.join(self.path(out),
+                                                                            files))) <= before:
                     time.sleep(0.0002)
                 time.sleep(chance.uniform(0.0, 0.004))
                 process.send_signal(number)
@@ -827,8 +867,8 @@ class Sites(PlacesCase):
                 self.assertIn(process.returncode, (0, -number, 128 + number), err)
                 ended += process.returncode != 0
             self.assertGreater(ended, 1)
-            self.run_program(program, *arguments, "--out", out, "--sites", self.path("sites.cfg"), "--resume", "--shots-per-job",
-                             "12")
+            self.run_program(program, *arguments, "--out", out, "--sites", self.path("sites.cfg"), "--resume",
+                             "--shots-per-job", "12")
             self.same(results, name, out)
             self.assertFalse(os.path.exists(self.path(out + "/.moho_sites")))
 
@@ -841,17 +881,18 @@ class Sites(PlacesCase):
         done = self.run_program(program, *self.survey, "--sites", "none.cfg", "--out", "three", status=2)
         self.assertIn("--sites none.cfg", done.stderr)
         # input that a shot finds unusable ends the run with that shot's message
-        done = self.run_program(program, *self.survey, "--dt", "0.1", "--sites", self.path("sites.cfg"), "--out", "four",
-                                status=2)
+        done = self.run_program(program, *self.survey, "--dt", "0.1", "--sites", self.path("sites.cfg"),
+                                "--out", "four", status=2)
         self.assertIn("dt", done.stderr)
 
 
 class Inversion(PlacesCase):
     """invert_waves with --sites gives the same bits as one process, also after faults."""
 
-    survey = ["--vp", "start.npy", "--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002", "--boundary",
-              "sponge:12", "--data", "modelled", "--true-vp", "true.npy", "--source", "100,40:700,40:4", "--receivers",
-              "0,500:800,500:21", "--iterations", "2", "--bands", "5,9", "--space", "serial"]
+    survey = ["--vp", "start.npy", "--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt",
+              "0.002", "--boundary", "sponge:12", "--data", "modelled", "--true-vp", "true.npy", "--source",
+              "100,40:700,40:4", "--receivers", "0,500:800,500:21", "--iterations", "2", "--bands", "5,9",
+              "--space", "serial"]
     results = ["vp.npy", "gradient_vp.npy", "illumination.npy", "vp_band_0001.npy", "vp_band_0002.npy",
                "gather_modelled.npy"]
 
@@ -861,7 +902,8 @@ class Inversion(PlacesCase):
         x, z = np.meshgrid(np.arange(41) * 20.0, np.arange(31) * 20.0, indexing="ij")
         start = (1800.0 + 0.5 * z).astype(np.float32)
         self.save("start.npy", start)
-        self.save("true.npy", (start + 150.0 * np.exp(-((x - 400.0)**2 + (z - 300.0)**2) / 2.0 / 100.0**2)).astype(np.float32))
+        self.save("true.npy", (start + 150.0 * np.exp(-((x - 400.0)**2 + (z - 300.0)**2) / 2.0
+                                                      / 100.0**2)).astype(np.float32))
         self.inverter = self.other("invert_waves")
 
     def history(self, folder):
@@ -876,8 +918,8 @@ class Inversion(PlacesCase):
     def test_everywhere(self):
         self.run_program(self.inverter, *self.survey, "--out", "one")
         environment = self.places()
-        done = self.run_program(self.inverter, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"),
-                                environment=environment)
+        done = self.run_program(self.inverter, *self.survey, "--out", "many", "--sites",
+                                self.path("sites.cfg"), environment=environment)
         self.assert_one_process("many")
         self.assertRegex(done.stdout, r"sites     here +[0-9]")
 
@@ -885,10 +927,12 @@ class Inversion(PlacesCase):
         self.run_program(self.inverter, *self.survey, "--source-field", "random", "--out", "one")
         self.sites("[here]\nkind = local\nslots = 2\n")
         stream = ["--source-field", "random", "--block", "5", "--updates", "6"]
-        self.run_program(self.inverter, *self.survey, *stream, "--out", "many", "--sites", self.path("sites.cfg"))
+        self.run_program(self.inverter, *self.survey, *stream, "--out", "many", "--sites",
+                         self.path("sites.cfg"))
         self.same(self.results, "one", "many")
         columns = slice(0, 10)  # the others: seconds, updated nodes
-        self.assertEqual([row[columns] for row in self.history("one")], [row[columns] for row in self.history("many")])
+        self.assertEqual([row[columns] for row in self.history("one")],
+                         [row[columns] for row in self.history("many")])
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["stream"]["updates"], 6)
 
@@ -911,13 +955,14 @@ exec {self.inverter} "$@"
 """)
         os.chmod(self.path("programs/invert_waves"), 0o755)
         environment = self.places(programs=programs)
-        command = [self.inverter, *self.survey, "--no-plot", "--out", "many", "--sites", self.path("sites.cfg"),
-                   "--max-attempts", "50", "--pause", "0.2"]
+        command = [self.inverter, *self.survey, "--no-plot", "--out", "many", "--sites",
+                   self.path("sites.cfg"), "--max-attempts", "50", "--pause", "0.2"]
         random.seed(7)
         kills = 0
         for attempt in range(200):
-            process = subprocess.Popen([*command, *(["--resume"] if attempt else [])], cwd=self.folder, text=True,
-                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **environment})
+            process = subprocess.Popen([*command, *(["--resume"] if attempt else [])], cwd=self.folder,
+                                       text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                       env={**os.environ, **environment})
             try:
                 text, _ = process.communicate(timeout=random.uniform(0.2, 8.0) if kills < 6 else 400)
                 self.assertEqual(process.returncode, 0, text)
@@ -942,13 +987,15 @@ exec {self.inverter} "$@"
         self.write("programs/invert_waves", "#!/bin/sh\necho it went wrong\nexit 1\n")
         os.chmod(self.path("programs/invert_waves"), 0o755)
         self.sites(f"[here]\nkind = local\nprograms = {programs}\n")
-        done = self.run_program(self.inverter, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"), status=1)
+        done = self.run_program(self.inverter, *self.survey, "--out", "many", "--sites",
+                                self.path("sites.cfg"), status=1)
         self.assertIn("shots have no result", done.stderr)
         self.assertIn("it went wrong", done.stderr)
         # resumed with a working program
         self.sites("[here]\nkind = local\n")
         self.run_program(self.inverter, *self.survey, "--out", "one")
-        self.run_program(self.inverter, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"), "--resume")
+        self.run_program(self.inverter, *self.survey, "--out", "many", "--sites", self.path("sites.cfg"),
+                         "--resume")
         self.assert_one_process("many")
 
 
@@ -964,7 +1011,8 @@ class Program(DistributeCase):
             self.assertIn(name + " of moho", done.stdout)
 
     def test_options_from_a_file(self):
-        config = self.write("run.cfg", f"sites = {self.path('sites.cfg')}\njournal = {self.path('run/journal.txt')}\n"
+        config = self.write("run.cfg",
+                            f"sites = {self.path('sites.cfg')}\njournal = {self.path('run/journal.txt')}\n"
                             f"shots = 1-3\ncollect = {self.path('got')}\ncommand = {sys.executable}\n"
                             f"command = {self.script}\ncommand = {{shot}}\ncommand = {{out}}\nquiet = true\n")
         done = self.call("--config", config)
@@ -983,7 +1031,8 @@ class Program(DistributeCase):
                 break
         process.kill()
         process.communicate()
-        subprocess.run([self.program, *self.words("1-9", "--shots-per-job", "9", "--cancel", seconds=0.2, what="none:0",
+        subprocess.run([self.program,
+                        *self.words("1-9", "--shots-per-job", "9", "--cancel", seconds=0.2, what="none:0",
                                                   collect=False)], capture_output=True)
         jobs = self.path("run/here/jobs")
         batch = os.listdir(jobs)[0]
@@ -995,7 +1044,8 @@ class Program(DistributeCase):
         finally:
             type(self).program = program
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(len([n for n in os.listdir(self.path("run/here/results")) if n.endswith(".result")]), 9)
+        self.assertEqual(len([n for n in os.listdir(self.path("run/here/results")) if n.endswith(".result")]),
+                         9)
         ranks = [n for n in os.listdir(os.path.join(jobs, batch)) if n.startswith("0.report")]
         self.assertEqual(len(ranks), 3)
 

@@ -39,8 +39,8 @@ class Times(Case):
 
     def test_gradient_section_with_receivers(self):
         times, summary, text = self.solve(
-            "--gradient", "1500,2", "--shape", "121,61", "--spacing", "10", "--source", "503,117", "--receivers",
-            "0,0; 700,333.3", "--precision", "double")
+            "--gradient", "1500,2", "--shape", "121,61", "--spacing", "10", "--source", "503,117",
+            "--receivers", "0,0; 700,333.3", "--precision", "double")
         self.assertEqual(times.shape, (121, 61))
         self.assertEqual(times.dtype, np.float64)
         places = np.meshgrid(10.0 * np.arange(121), 10.0 * np.arange(61), indexing="ij")
@@ -63,9 +63,10 @@ class Times(Case):
 
     def test_vti_volume_from_files(self):
         vp = np.full((21, 17, 15), 2000.0, dtype=np.float32)
-        files = ["--model", self.save("vp.npy", vp), "--epsilon", self.save("e.npy", 0 * vp + 0.2), "--spacing", 10,
-                 "--origin", "x=100,y=50,z=0", "--source", "200,130,0"]
-        x, y, z = np.meshgrid(100 + 10.0 * np.arange(21), 50 + 10.0 * np.arange(17), 10.0 * np.arange(15), indexing="ij")
+        files = ["--model", self.save("vp.npy", vp), "--epsilon", self.save("e.npy", 0 * vp + 0.2),
+                 "--spacing", 10, "--origin", "x=100,y=50,z=0", "--source", "200,130,0"]
+        x, y, z = np.meshgrid(100 + 10.0 * np.arange(21), 50 + 10.0 * np.arange(17), 10.0 * np.arange(15),
+                              indexing="ij")
         times, summary, _ = self.solve(*files)
         exact = np.sqrt(((x - 200) ** 2 + (y - 130) ** 2) / 1.4 + z ** 2) / 2000.0
         np.testing.assert_allclose(times, exact, atol=1e-6)
@@ -96,9 +97,11 @@ class Times(Case):
         for kind in (np.int64, np.int32, np.int16):
             found, _, text = self.solve("--vp", self.save("whole.npy", whole.astype(kind)), "--spacing", 10)
             np.testing.assert_array_equal(found, expected)
-            self.assertIn("--vp whole.npy holds integers: converted to float", text.replace(self.folder + "/", ""))
+            self.assertIn("--vp whole.npy holds integers: converted to float",
+                          text.replace(self.folder + "/", ""))
         whole[3, 4] = 2 ** 24 + 1
-        self.refuse(["--vp", self.save("whole.npy", whole), "--spacing", 10], "holds the integer 16777217 (allowed: up to 16777216")
+        self.refuse(["--vp", self.save("whole.npy", whole), "--spacing", 10],
+                    "holds the integer 16777217 (allowed: up to 16777216")
         # lengths in km are no metres in silence
         small = ["--model", slow, "--velocity-unit", "km/s", "--spacing"]
         self.refuse([*small, "0.01"], "--spacing 0.01: metres or km?", "0.01km for 10 m, or 0.01m")
@@ -116,7 +119,8 @@ class Times(Case):
         np.testing.assert_allclose(both, each.min(axis=0), rtol=1e-6)
 
     def test_names_of_receivers(self):
-        survey = ["--gradient", "2000,0", "--shape", "61,41", "--spacing", 10, "--source", "0,0", "--receivers"]
+        survey = ["--gradient", "2000,0", "--shape", "61,41", "--spacing", 10, "--source", "0,0",
+                  "--receivers"]
         rows = [("north\u00e9", 50, 0), ("7", 550, 100), ("A-3", 20, 40)]
         with open(self.path("s.csv"), "w", encoding="utf-8") as file:
             file.write("name x z\n" + "".join(f"{name} {x} {z}\n" for name, x, z in rows))
@@ -126,7 +130,8 @@ class Times(Case):
         self.solve(*survey, self.path("s.csv"))
         with open(self.path("out/receivers.csv"), encoding="utf-8") as file:
             named = file.read().splitlines()
-        self.assertEqual(named, [f"{line},{name}" for line, name in zip(plain, ["name"] + [row[0] for row in rows])])
+        self.assertEqual(named, [f"{line},{name}"
+                                 for line, name in zip(plain, ["name"] + [row[0] for row in rows])])
 
     def test_receivers_name_the_source_where_it_is_known(self):
         # the second receiver is reached first from the second source
@@ -171,8 +176,8 @@ class Export(Case):
 
     def run_export(self, *arguments):
         script = os.path.join(support.PLOTS, "export_results.py")
-        return subprocess.run([sys.executable, script, self.path("out"), *arguments], cwd=self.folder, text=True,
-                              capture_output=True, timeout=300)
+        return subprocess.run([sys.executable, script, self.path("out"), *arguments], cwd=self.folder,
+                              text=True, capture_output=True, timeout=300)
 
     def read_vti(self):
         with open(self.path("out/results.vti"), "rb") as file:
@@ -185,12 +190,14 @@ class Export(Case):
             at = int(array.get("offset"))
             size = int(np.frombuffer(data, "<u8", 1, at)[0])
             kind = {"Float32": "<f4", "Float64": "<f8"}[array.get("type")]
-            arrays[array.get("Name")] = np.frombuffer(data, kind, size // np.dtype(kind).itemsize, at + 8).reshape(counts[::-1])
+            arrays[array.get("Name")] = np.frombuffer(data, kind, size // np.dtype(kind).itemsize,
+                                                      at + 8).reshape(counts[::-1])
         return image, counts, arrays
 
     def test_volume(self):
-        times, _, _ = self.solve("--builtin", "salt", "--shape", "x=9,y=8,z=7", "--spacing", "x=10,y=20,z=5", "--each", "--source",
-                                 "0,0,0", "--source", "x=30,y=40,z=5", "--precision", "double")
+        times, _, _ = self.solve("--builtin", "salt", "--shape", "x=9,y=8,z=7", "--spacing", "x=10,y=20,z=5",
+                                 "--each", "--source", "0,0,0", "--source", "x=30,y=40,z=5", "--precision",
+                                 "double")
         done = self.run_export()
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         image, counts, arrays = self.read_vti()
@@ -198,10 +205,12 @@ class Export(Case):
         self.assertEqual([float(h) for h in image.get("Spacing").split()], [10.0, 20.0, 5.0])
         self.assertEqual(sorted(arrays), ["times_0", "times_1", "velocity"])
         np.testing.assert_array_equal(arrays["times_1"].transpose(2, 1, 0), times[1])
-        np.testing.assert_array_equal(arrays["velocity"].transpose(2, 1, 0), np.load(self.path("out/velocity.npy")))
+        np.testing.assert_array_equal(arrays["velocity"].transpose(2, 1, 0),
+                                      np.load(self.path("out/velocity.npy")))
 
     def test_section_and_netcdf(self):
-        times, summary, _ = self.solve("--vp", "2000", "--shape", "21,11", "--spacing", "10", "--origin", "100,50")
+        times, summary, _ = self.solve("--vp", "2000", "--shape", "21,11", "--spacing", "10", "--origin",
+                                       "100,50")
         self.assertEqual(self.run_export().returncode, 0)
         image, counts, arrays = self.read_vti()
         self.assertEqual((counts, image.get("Origin")), ([21, 1, 11], "100.0 0.0 50.0"))
@@ -219,7 +228,8 @@ class Export(Case):
         with netCDF4.Dataset(self.path("out/results.nc")) as file:
             np.testing.assert_array_equal(file["times"][:], times)
             np.testing.assert_array_equal(file["z"][:], 50.0 + 10.0 * np.arange(11))
-            self.assertEqual((file["times"].units, file["times"].dimensions, file["z"].positive), ("s", ("x", "z"), "down"))
+            self.assertEqual((file["times"].units, file["times"].dimensions, file["z"].positive),
+                             ("s", ("x", "z"), "down"))
             self.assertEqual(json.loads(file.asked), summary["asked"])
 
     def test_refusals(self):
@@ -238,15 +248,21 @@ class NothingIsLost(support.NothingIsLost, Case):
     slow = ["--builtin", "salt", "--shape", "x=301,y=301,z=201"]
     results = ["times.npy", "velocity.npy", "receivers.csv"]
     former = "times.png"
-    read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--vp", f, "--spacing", "5"], "vp"),
+    read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--vp", f, "--spacing", "5"],
+             "vp"),
             ("times.npy", support.npy(np.full((31, 21), 0.1)),
              lambda f: ["--vp", "2000", "--epsilon", f, "--spacing", "5"], "epsilon"),
             ("receivers.csv", b"x,z\n0,0\n", lambda f: ["--builtin", "salt", "--receivers", f], "receivers"),
-            ("times.npy", support.npy(np.zeros((1, 2))), lambda f: ["--builtin", "salt", "--source", f], "source")]
-    shapes = [["--builtin", "salt", "--shape", "x=121,y=101,z=81"], ["--builtin", "salt", "--shape", "x=181,y=121,z=101"],
-              ["--vp", "2000", "--spacing", "5", "--epsilon", "0.1", "--delta", "0.05", "--shape", "x=121,y=101,z=81"],
-              ["--builtin", "salt", "--shape", "901,601", "--method", "fast_marching", "--precision", "double"],
-              ["--builtin", "salt", "--shape", "1001,701", "--each", "--source", "0,0", "--source", "900,0", "--source", "50,50"]]
+            ("times.npy", support.npy(np.zeros((1, 2))), lambda f: ["--builtin", "salt", "--source", f],
+             "source")]
+    shapes = [["--builtin", "salt", "--shape", "x=121,y=101,z=81"],
+              ["--builtin", "salt", "--shape", "x=181,y=121,z=101"],
+              ["--vp", "2000", "--spacing", "5", "--epsilon", "0.1", "--delta", "0.05", "--shape",
+               "x=121,y=101,z=81"],
+              ["--builtin", "salt", "--shape", "901,601", "--method", "fast_marching", "--precision",
+               "double"],
+              ["--builtin", "salt", "--shape", "1001,701", "--each", "--source", "0,0", "--source", "900,0",
+               "--source", "50,50"]]
 
     def test_a_large_file_is_refused_by_its_header(self):
         shape = (8804, 2201, 2204)  # 159 GiB, without taking place on the disk
@@ -263,8 +279,8 @@ class NothingIsLost(support.NothingIsLost, Case):
 class Ranks(support.Case):
     def test_same_bits(self):
         self.needs_mpirun()
-        arguments = ["--shape", "61,41", "--spacing", "10", "--gradient", "1500,0.8", "--source", "100,20:500,20:5",
-                     "--space", "serial",
+        arguments = ["--shape", "61,41", "--spacing", "10", "--gradient", "1500,0.8", "--source",
+                     "100,20:500,20:5", "--space", "serial",
                      "--receivers", "0,0:600,0:13"]
         for more in (["--each"], ["--each", "--precision", "double"], []):
             self.succeed(*arguments, *more, out="one")
@@ -288,13 +304,15 @@ class BadInput(Case):
         self.refuse([*salt, "--delta", 0.1], "--delta was given without --epsilon")
         self.refuse([*salt, "--spacing", -1], "--spacing", "not positive")
         self.refuse([*salt, "--shape", 7], "--shape", "nx,nz")
-        self.refuse([*salt, "--space", self.spaces()[0], "--memory", "1K"], "a model of 601 x 201 nodes takes", "allowed: 1 KiB, the --memory given")
+        self.refuse([*salt, "--space", self.spaces()[0], "--memory", "1K"],
+                    "a model of 601 x 201 nodes takes", "allowed: 1 KiB, the --memory given")
 
     def test_models_and_places(self):
         salt = ["--builtin", "salt", "--shape", "31,21"]
         self.refuse([*salt, "--source", "301,0"], "--source: source 1: (301, 0) is outside the model",
                     "): move it, or check --spacing and the order of coordinates")
-        self.refuse([*salt, "--receivers", "0,0; 0,999"], "--receivers: receiver 2: (0, 999) is outside the model",
+        self.refuse([*salt, "--receivers", "0,0; 0,999"],
+                    "--receivers: receiver 2: (0, 999) is outside the model",
                     "): move it, or check --spacing and the order of coordinates")
         self.refuse([*salt, "--epsilon", 5], "epsilon is 5 at node (0, 0)")
         self.refuse([*salt, "--epsilon", 0.1, "--delta", 1], "delta is 1 where epsilon is 0.1")

@@ -22,7 +22,8 @@ class Case(support.Case):
     modeller = None
     # A section whose velocity grows with depth, with a fast body in it; the start does not have it.
     shape = (61, 41)
-    survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.9", "--dt", "0.002", "--boundary", "sponge:16"]
+    survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.9", "--dt", "0.002", "--boundary",
+              "sponge:16"]
     shots = ["--data", "modelled", "--true-vp", "true.npy", "--source", "100,40:1100,40:5", "--receivers",
              "0,700:1200,700:31"]
 
@@ -30,7 +31,8 @@ class Case(support.Case):
         super().setUp()
         x, z = np.meshgrid(np.arange(self.shape[0]) * 20.0, np.arange(self.shape[1]) * 20.0, indexing="ij")
         self.start = (1800.0 + 0.5 * z).astype(np.float32)
-        self.true = (self.start + 150.0 * np.exp(-((x - 600.0)**2 + (z - 400.0)**2) / 2.0 / 120.0**2)).astype(np.float32)
+        self.true = (self.start + 150.0
+                     * np.exp(-((x - 600.0)**2 + (z - 400.0)**2) / 2.0 / 120.0**2)).astype(np.float32)
         self.save("start.npy", self.start)
         self.save("true.npy", self.true)
 
@@ -80,7 +82,8 @@ class Inversion(Case):
         for name in ("gradient_vp.npy", "illumination.npy", "vp_start.npy", "vp_true.npy"):
             self.assertEqual(r.load(name).shape, self.shape)
         np.testing.assert_array_equal(r.load("vp_start.npy"), self.start)
-        self.assertFalse([name for name in os.listdir(r.folder) if name.startswith("search")], "states are taken away")
+        self.assertFalse([name for name in os.listdir(r.folder) if name.startswith("search")],
+                         "states are taken away")
 
     def test_source_fields_agree(self):
         expected = self.invert(*self.shots, "--iterations", "2", "--source-field", "shell", out="shell")
@@ -96,7 +99,8 @@ class Inversion(Case):
         self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002"]
         sponge = ["--boundary", "sponge:16"]
         asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,40:900,40:2", "--receivers",
-                 "0,700:1200,700:31", "--iterations", "1", "--source-field", "random", "--space", self.spaces()[0]]
+                 "0,700:1200,700:31", "--iterations", "1", "--source-field", "random", "--space",
+                 self.spaces()[0]]
         names = ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_modelled.npy")
         usual = self.invert(*asked, *sponge, out="usual")
         self.assertEqual(usual.summary["asked"]["width"], "auto")
@@ -109,31 +113,36 @@ class Inversion(Case):
         np.testing.assert_array_equal(other.load("gather_start.npy"), usual.load("gather_start.npy"))
         difference = np.abs(other.load("gradient_vp.npy") - usual.load("gradient_vp.npy")).max()
         self.assertGreater(difference, 1e-4 * np.abs(usual.load("gradient_vp.npy")).max())
-        streamed = self.invert(*asked, *sponge, "--width", "25", "--block", "7", "--updates", "8", out="stream")
+        streamed = self.invert(*asked, *sponge, "--width", "25", "--block", "7", "--updates", "8",
+                               out="stream")
         for name in names:
             np.testing.assert_array_equal(streamed.load(name), other.load(name), name)
         # random layers of --boundary keep a width of their own, too
         named = self.invert(*asked, "--boundary", "random:25", out="named")
-        for width, like in ((["random:25", "--width", "60"], True), (["random", "--width", "25"], True), (["random:60"], False)):
+        for width, like in ((["random:25", "--width", "60"], True), (["random", "--width", "25"], True),
+                            (["random:60"], False)):
             r = self.invert(*asked, "--boundary", *width, out="other_named")
             same = np.array_equal(r.load("gradient_vp.npy"), named.load("gradient_vp.npy"))
             self.assertEqual(same, like, width)
 
     def test_receivers_on_free_surfaces(self):
         # said before anything is computed, and counted from 1
-        for more, words in ((["--source", "300,40", "--receivers", "0,700;100,0"], "--receivers: receiver 2: (100, 0)"),
+        for more, words in ((["--source", "300,40", "--receivers", "0,700;100,0"],
+                             "--receivers: receiver 2: (100, 0)"),
                             (["--source", "300,0", "--receivers", "0,700"], "--source: source 1: (300, 0)")):
             self.refuse(["--vp", "start.npy", *self.survey, *self.shots[:4], *more, "--free-surface"], words,
                         " is on the free surface, where the field is zero")
 
     def test_gradients_stream(self):
-        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002", "--boundary",
-                       "sponge:16"]
+        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002",
+                       "--boundary", "sponge:16"]
         asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,40:900,40:2", "--receivers",
-                 "0,700:1200,700:31", "--iterations", "1", "--source-field", "random", "--space", self.spaces()[0]]
+                 "0,700:1200,700:31", "--iterations", "1", "--source-field", "random", "--space",
+                 self.spaces()[0]]
         expected = self.invert(*asked, out="core")
         self.assertNotIn("stream", expected.summary)
-        names = ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_observed.npy", "gather_modelled.npy")
+        names = ("vp.npy", "gradient_vp.npy", "illumination.npy", "gather_observed.npy",
+                 "gather_modelled.npy")
         for more, block, updates in ((["--block", "1", "--updates", "25"], 1, 25),
                                      (["--block", "7", "--updates", "8"], 7, 8),
                                      (["--device-memory", "900K"], None, None)):
@@ -144,7 +153,8 @@ class Inversion(Case):
             self.assertEqual([[row[c] for c in columns] for row in r.history],
                              [[row[c] for c in columns] for row in expected.history])
             if block:
-                self.assertEqual((r.summary["stream"]["block"], r.summary["stream"]["updates"]), (block, updates))
+                self.assertEqual((r.summary["stream"]["block"], r.summary["stream"]["updates"]),
+                                 (block, updates))
             else:
                 self.assertLessEqual(r.summary["stream"]["device_bytes"], 900 * 1024)
         # a model that fits does not stream
@@ -156,19 +166,20 @@ class Inversion(Case):
         # with a density, in two bands
         self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))
         self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))
-        asked += ["--rho", "rho.npy", "--true-rho", "true_rho.npy", "--parameters", "vp,rho", "--bands", "5,8"]
+        asked += ["--rho", "rho.npy", "--true-rho", "true_rho.npy", "--parameters", "vp,rho", "--bands",
+                  "5,8"]
         expected = self.invert(*asked, out="core_rho")
         r = self.invert(*asked, "--updates", "5", out="stream_rho")
         for name in (*names, "rho.npy", "gradient_rho.npy"):
             np.testing.assert_array_equal(r.load(name), expected.load(name), name)
 
     def test_tti_streams(self):
-        asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,140:900,140:2", "--receivers",
-                 "0,700:1200,700:31", "--iterations", "1", "--source-field", "random", "--space", self.spaces()[0],
-                 "--epsilon", "0.15", "--delta", "0.08", "--theta", "0.4", "--true-epsilon", "0.15", "--true-delta", "0.08",
-                 "--true-theta", "0.4"]
-        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002", "--boundary",
-                       "sponge:16"]
+        asked = ["--data", "modelled", "--true-vp", "true.npy", "--source", "300,140:900,140:2",
+                 "--receivers", "0,700:1200,700:31", "--iterations", "1", "--source-field", "random",
+                 "--space", self.spaces()[0], "--epsilon", "0.15", "--delta", "0.08", "--theta", "0.4",
+                 "--true-epsilon", "0.15", "--true-delta", "0.08", "--true-theta", "0.4"]
+        self.survey = ["--spacing", "20", "--wavelet", "ricker:6", "--time", "0.5", "--dt", "0.002",
+                       "--boundary", "sponge:16"]
         expected = self.invert(*asked, out="core")
         r = self.invert(*asked, "--block", "6", "--updates", "5", out="stream")
         self.assertEqual(r.summary["stream"]["block"], 6)
@@ -185,11 +196,14 @@ class Inversion(Case):
         self.assertFalse(os.path.exists(self.path("plan/summary.json")))
         self.refuse([*asked, "--device-memory", "9K"], "does not hold the planes of one stage")
         self.refuse([*asked, "--block", "1000"], "--block is 1000", "the planes of the volume")
-        self.refuse(["--vp", "start.npy", *self.survey, *self.shots, "--block", "4"], "--block", "needs --source-field random")
+        self.refuse(["--vp", "start.npy", *self.survey, *self.shots, "--block", "4"], "--block",
+                    "needs --source-field random")
         self.refuse([*asked, "--updates", "4", "--lags", "3"], "--lags: the gradient streams")
-        self.refuse([*asked, "--updates", "4", "--epsilon", "0.1", "--delta", "0.05", "--parameters", "vp,epsilon"],
+        self.refuse([*asked, "--updates", "4", "--epsilon", "0.1", "--delta", "0.05", "--parameters",
+                     "vp,epsilon"],
                     "epsilon and delta in a stream")
-        self.refuse([*asked, "--updates", "4", "--memory", "750K"], "--source-field random: on the host", "the search")
+        self.refuse([*asked, "--updates", "4", "--memory", "750K"], "--source-field random: on the host",
+                    "the search")
 
     def test_bands_masks_and_bounds(self):
         r = self.invert(*self.shots, "--iterations", "3", "--bands", "4,8", "--mask", "depth:100", "--bounds",
@@ -198,7 +212,8 @@ class Inversion(Case):
         self.assertFalse(np.array_equal(r.vp[:, 6:], self.start[:, 6:]))
         self.assertGreaterEqual(r.vp.min(), 1789.9)
         self.assertLessEqual(r.vp.max(), 2210.1)
-        self.assertEqual([row["relative_misfit"] for row in r.history if row["relative_misfit"] == 1.0], [1.0, 1.0])
+        self.assertEqual([row["relative_misfit"] for row in r.history if row["relative_misfit"] == 1.0],
+                         [1.0, 1.0])
         self.assertEqual({row["frequency"] for row in r.history}, {4.0, 8.0})
         self.assertEqual(r.load("vp_band_0001.npy").shape, self.shape)
         np.testing.assert_array_equal(r.load("vp_band_0002.npy"), r.vp)
@@ -211,8 +226,10 @@ class Inversion(Case):
         self.assertFalse(np.array_equal(r.vp[30:], self.start[30:]))
 
     def test_misfits(self):
-        for more in (["--misfit", "correlation"], ["--misfit", "huber", "--huber", "0.5"], ["--misfit", "envelope"],
-                     ["--offset-weights", "0:0.2,400:1", "--mute", "velocity:2600"], ["--variables", "linear"]):
+        for more in (["--misfit", "correlation"], ["--misfit", "huber", "--huber", "0.5"],
+                     ["--misfit", "envelope"],
+                     ["--offset-weights", "0:0.2,400:1", "--mute", "velocity:2600"],
+                     ["--variables", "linear"]):
             r = self.invert(*self.shots, "--iterations", "4", *more)
             self.assertLess(r.relative, 0.4, more)
             self.assertLess(self.error(r.vp), 1.0, more)
@@ -220,20 +237,22 @@ class Inversion(Case):
     def test_several_unknowns(self):
         self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))
         self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))
-        r = self.invert(*self.shots, "--rho", "rho.npy", "--true-rho", "true_rho.npy", "--parameters", "vp,rho",
-                        "--iterations", "4", out="rho")
+        r = self.invert(*self.shots, "--rho", "rho.npy", "--true-rho", "true_rho.npy", "--parameters",
+                        "vp,rho", "--iterations", "4", out="rho")
         self.assertLess(r.relative, 0.3)
         self.assertEqual(r.load("gradient_rho.npy").shape, self.shape)
-        r = self.invert(*self.shots, "--epsilon", "0.1", "--delta", "0.05", "--true-epsilon", "0.12", "--true-delta", "0.05",
-                        "--parameters", "vp,epsilon,delta", "--iterations", "4", out="vti")
+        r = self.invert(*self.shots, "--epsilon", "0.1", "--delta", "0.05", "--true-epsilon", "0.12",
+                        "--true-delta", "0.05", "--parameters", "vp,epsilon,delta", "--iterations", "4",
+                        out="vti")
         self.assertLess(r.relative, 0.5)
         self.assertGreater(np.abs(r.load("epsilon.npy") - 0.1).max(), 1e-4)
-        r = self.invert(*self.shots, "--epsilon", "0.1", "--delta", "0.05", "--theta", "0.3", "--true-epsilon", "0.1",
-                        "--true-delta", "0.05", "--true-theta", "0.3", "--iterations", "3", out="tti_vp")
+        r = self.invert(*self.shots, "--epsilon", "0.1", "--delta", "0.05", "--theta", "0.3",
+                        "--true-epsilon", "0.1", "--true-delta", "0.05", "--true-theta", "0.3",
+                        "--iterations", "3", out="tti_vp")
         self.assertLess(r.relative, 0.4)
-        r = self.invert(*self.shots, "--epsilon", "0.1", "--delta", "0.05", "--theta", "0.3", "--true-epsilon", "0.12",
-                        "--true-delta", "0.05", "--true-theta", "0.3", "--parameters", "vp,epsilon,delta",
-                        "--iterations", "3", out="tti")
+        r = self.invert(*self.shots, "--epsilon", "0.1", "--delta", "0.05", "--theta", "0.3",
+                        "--true-epsilon", "0.12", "--true-delta", "0.05", "--true-theta", "0.3",
+                        "--parameters", "vp,epsilon,delta", "--iterations", "3", out="tti")
         self.assertLess(r.relative, 0.5)
         self.assertGreater(np.abs(r.load("delta.npy") - 0.05).max(), 1e-4)
 
@@ -258,9 +277,10 @@ class Inversion(Case):
         for velocity in (2000.0, 1900.0):
             self.save("start.npy", np.full(true.shape, velocity, dtype=np.float32))
             folder, _ = self.succeed(
-                "--vp", "start.npy", "--data", "modelled", "--true-vp", "reflector.npy", "--spacing", "20", "--source",
-                "200,40:1300,40:5", "--receivers", "0,40:1500,40:38", "--wavelet", "ricker:7.5", "--time", "0.95",
-                "--boundary", "sponge:12", "--mute", "velocity:2000:0.2:0.05", "--iterations", "1", "--first-change", "1e-6",
+                "--vp", "start.npy", "--data", "modelled", "--true-vp", "reflector.npy", "--spacing", "20",
+                "--source", "200,40:1300,40:5", "--receivers", "0,40:1500,40:38", "--wavelet", "ricker:7.5",
+                "--time", "0.95", "--boundary", "sponge:12", "--mute", "velocity:2000:0.2:0.05",
+                "--iterations", "1", "--first-change", "1e-6",
                 "--lags", "8", "--space", "serial", out="focus")
             image = np.diff(np.load(os.path.join(folder, "lags.npy")).astype(float), axis=2)
             energy = (image[:, 25:51, 12:35] ** 2).sum(axis=(1, 2))
@@ -278,10 +298,10 @@ class Inversion(Case):
         true[8:13, 6:11, 8:12] = 2200.0
         self.save("start3.npy", start)
         self.save("true3.npy", true)
-        r = Results(*self.succeed("--vp", "start3.npy", "--spacing", "20", "--wavelet", "ricker:8", "--time", "0.4",
-                                  "--boundary", "sponge:8", "--data", "modelled", "--true-vp", "true3.npy", "--source",
-                                  "60,60,40:340,260,40:2x2x1", "--receivers", "40,40,320:360,280,320:6x5x1",
-                                  "--iterations", "3"))
+        r = Results(*self.succeed("--vp", "start3.npy", "--spacing", "20", "--wavelet", "ricker:8", "--time",
+                                  "0.4", "--boundary", "sponge:8", "--data", "modelled", "--true-vp",
+                                  "true3.npy", "--source", "60,60,40:340,260,40:2x2x1", "--receivers",
+                                  "40,40,320:360,280,320:6x5x1", "--iterations", "3"))
         self.assertEqual(r.vp.shape, shape)
         self.assertLess(r.relative, 0.4)
 
@@ -295,13 +315,15 @@ class GradientSteps(support.Case):
         super().setUp()
         x, z = np.meshgrid(np.arange(self.shape[0]) * 10.0, np.arange(self.shape[1]) * 10.0, indexing="ij")
         start = (2000.0 + 0.6 * z).astype(np.float32)
-        bodies = sum(np.exp(-((x - at)**2 + (z - depth)**2) / 100.0**2) for at, depth in ((400, 200), (800, 450)))
+        bodies = sum(np.exp(-((x - at)**2 + (z - depth)**2) / 100.0**2)
+                     for at, depth in ((400, 200), (800, 450)))
         self.save("start.npy", start)
         self.save("true.npy", (start + 200.0 * bodies).astype(np.float32))
 
     def gradient(self, geometry, options):
-        folder, text = self.succeed("--vp", "start.npy", "--true-vp", "true.npy", "--data", "modelled", "--spacing", "10",
-                                    "--wavelet", "ricker:10", "--only-shot", "1", *geometry, *options)
+        folder, text = self.succeed("--vp", "start.npy", "--true-vp", "true.npy", "--data", "modelled",
+                                    "--spacing", "10", "--wavelet", "ricker:10", "--only-shot", "1",
+                                    *geometry, *options)
         every = text.split("gradient  every ")[1].split(",")[0].split()[0]
         every = 1 if every == "step" else int(every)
         (name, ) = [name for name in os.listdir(folder) if name.startswith("shot_")]
@@ -323,9 +345,9 @@ class GradientSteps(support.Case):
                 self.compare(self.surface, "--time", "0.8", "--misfit", misfit, *bands)
 
     def test_agrees_with_all_steps_in_short_and_long_records(self):
-        for time in ("0.6", "1.2", "2.6"):
+        for duration in ("0.6", "1.2", "2.6"):
             for bands in ((), ("--bands", "5")):
-                self.compare(self.surface, "--time", time, *bands)
+                self.compare(self.surface, "--time", duration, *bands)
 
     def test_agrees_with_all_steps_between_wells(self):
         for bands in ((), ("--bands", "5")):
@@ -337,8 +359,10 @@ class GradientSteps(support.Case):
 
 class Ring(Case):
     def test_ring(self):
-        """A body of 100 m/s among 16 sources and 64 receivers on a circle. Relative misfits and errors of the body after 7
-        and 12 evaluations of L-BFGS-B with a gradient of its own were 2.7e-4, 0.029 and 8.5e-7, 0.005."""
+        """A body of 100 m/s among 16 sources and 64 receivers on a circle. Relative misfits and errors of the
+        body after 7 and 12 evaluations of L-BFGS-B with a gradient of its own were 2.7e-4, 0.029 and 8.5e-7,
+        0.005.
+        """
         at = np.arange(81) * 10.0 - 400.0
         x, z = np.meshgrid(at, at, indexing="ij")
         start = np.full((81, 81), 2000.0, dtype=np.float32)
@@ -348,12 +372,14 @@ class Ring(Case):
         self.save("mask.npy", (x**2 + z**2 <= 300.0**2).astype(np.float32))
         for name, count in (("sources.csv", 16), ("receivers.csv", 64)):
             angle = 2.0 * np.pi * np.arange(count) / count
-            np.savetxt(self.path(name), 400.0 + 370.0 * np.stack([np.cos(angle), np.sin(angle)], axis=1), delimiter=",",
-                       header="x,z", comments="")
-        r = Results(*self.succeed("--vp", "start.npy", "--spacing", "10", "--data", "modelled", "--true-vp", "true.npy",
-                                  "--source", "sources.csv", "--receivers", "receivers.csv", "--wavelet", "ricker:12", "--dt",
-                                  "0.0016", "--time", "0.8", "--boundary", "sponge:20", "--mask", "mask.npy", "--memory-pairs",
-                                  "10", "--iterations", "12", "--first-change", "0.02", "--bounds", "vp:1500:2600"))
+            np.savetxt(self.path(name), 400.0 + 370.0 * np.stack([np.cos(angle), np.sin(angle)], axis=1),
+                       delimiter=",", header="x,z", comments="")
+        r = Results(*self.succeed("--vp", "start.npy", "--spacing", "10", "--data", "modelled", "--true-vp",
+                                  "true.npy", "--source", "sources.csv", "--receivers", "receivers.csv",
+                                  "--wavelet", "ricker:12", "--dt", "0.0016", "--time", "0.8", "--boundary",
+                                  "sponge:20", "--mask", "mask.npy", "--memory-pairs",
+                                  "10", "--iterations", "12", "--first-change", "0.02", "--bounds",
+                                  "vp:1500:2600"))
         size = np.linalg.norm(true - start) / np.linalg.norm(true)
         for evaluations, misfit, error in ((7, 2.7e-4, 0.029), (12, 8.5e-7, 0.005)):
             row = r.history[evaluations - 1]
@@ -361,18 +387,21 @@ class Ring(Case):
             self.assertLess(row["vp_error"] / size, 2.0 * error)
 
     def test_circle(self):
-        """A faster circle between nine sources and a line of receivers, found by steepest descent with a largest change of
-        50 m/s in each step. In Devito's tutorial of inversion the misfit was 39293, 24507, 14386, 7907, 3960."""
+        """A faster circle between nine sources and a line of receivers, found by steepest descent with a
+        largest change of 50 m/s in each step. In Devito's tutorial of inversion the misfit was 39293, 24507,
+        14386, 7907, 3960.
+        """
         x, z = np.meshgrid(np.arange(101) - 50, np.arange(101) - 50, indexing="ij")
         self.save("true.npy", np.where(x**2 + z**2 <= 15**2, 3000.0, 2500.0).astype(np.float32))
         model, misfits = np.full((101, 101), 2500.0, dtype=np.float32), []
         for _ in range(3):
             self.save("start.npy", model)
-            r = Results(*self.succeed("--vp", "start.npy", "--spacing", "10", "--data", "modelled", "--true-vp", "true.npy",
-                                      "--source", "30,0:30,1000:9", "--receivers", "980,0:980,1000:101", "--wavelet",
-                                      "ricker:10", "--dt", "0.0015", "--time", "1", "--boundary", "sponge:40", "--variables",
-                                      "linear", "--first-change", repr(50.0 / float(np.mean(model))), "--bounds",
-                                      "vp:2000:3000", "--iterations", "1"))
+            r = Results(*self.succeed("--vp", "start.npy", "--spacing", "10", "--data", "modelled",
+                                      "--true-vp", "true.npy", "--source", "30,0:30,1000:9", "--receivers",
+                                      "980,0:980,1000:101", "--wavelet", "ricker:10", "--dt", "0.0015",
+                                      "--time", "1", "--boundary", "sponge:40", "--variables",
+                                      "linear", "--first-change", repr(50.0 / float(np.mean(model))),
+                                      "--bounds", "vp:2000:3000", "--iterations", "1"))
             # the first trial of a search without a memory is a step down the gradient
             self.assertEqual([(row["taken"], row["step"]) for row in r.history], [(1, 0), (1, 1)])
             self.assertAlmostEqual(np.abs(r.vp - model).max(), 50.0, delta=0.1)
@@ -386,8 +415,9 @@ class Data(Case):
     def test_gathers_of_model_waves(self):
         if not self.modeller:
             self.skipTest("model_waves was not built")
-        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:], "--snapshot-every", "0",
-                               "--no-plot", "--out", "gathers"], cwd=self.folder, capture_output=True, text=True, check=False)
+        done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, *self.shots[4:],
+                               "--snapshot-every", "0", "--no-plot", "--out", "gathers"], cwd=self.folder,
+                              capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         expected = self.invert(*self.shots, "--iterations", "2", out="modelled")
         for data in ("gathers", "gathers/gather.sgy"):
@@ -405,8 +435,8 @@ class Data(Case):
                             (np.nan, "shot 2: trace 8 is nan at sample")):
             gather[7] = value
             np.save(self.path("gathers/gather_0002.npy"), gather)
-            done = self.call("--vp", "start.npy", *self.survey, "--data", "gathers", "--iterations", "1", "--no-plot", "--out",
-                             "bad")
+            done = self.call("--vp", "start.npy", *self.survey, "--data", "gathers", "--iterations", "1",
+                             "--no-plot", "--out", "bad")
             self.assertEqual(done.returncode, 0 if value == 0.0 else 2, done.stderr)
             self.assertIn(said, done.stdout if value == 0.0 else done.stderr)
 
@@ -428,15 +458,18 @@ class Checks(support.DataWavelets, support.DataChecks, Case):
     def test_bands(self):
         self.model_data([], "d")
         # a period in the record, and something of the data
-        self.refuse_data("d", [*self.survey, "--bands", "1.2,8"], "--bands: 1.2 Hz has a period of 0.833 s, and the record is 0.8 s",
+        self.refuse_data("d", [*self.survey, "--bands", "1.2,8"],
+                         "--bands: 1.2 Hz has a period of 0.833 s, and the record is 0.8 s",
                          "allowed: from 1.25 Hz")
         self.refuse_data("modelled", [*self.survey, "--bands", "1.2"], "--bands: 1.2 Hz has a period")
         for number in (1, 2):
             gather = np.load(self.path(f"d/gather_000{number}.npy"))
             samples = np.arange(gather.shape[1])
             np.save(self.path(f"d/gather_000{number}.npy"),
-                    (np.cos(np.pi * samples) * np.hanning(gather.shape[1]) * np.ones_like(gather)).astype(np.float32))
-        self.refuse_data("d", [*self.survey, "--bands", "3"], "--bands: below 3 Hz", "of the data's amplitude is left")
+                    (np.cos(np.pi * samples) * np.hanning(gather.shape[1])
+                     * np.ones_like(gather)).astype(np.float32))
+        self.refuse_data("d", [*self.survey, "--bands", "3"], "--bands: below 3 Hz",
+                         "of the data's amplitude is left")
 
 
 class Failures(support.Overflows, Case):
@@ -457,8 +490,10 @@ class Failures(support.Overflows, Case):
         self.assertNotEqual(step % 200, 0)
         # the same from a stream, and of several at once
         last = first.split("forward leg, ")[1]
-        self.assertIn(last, self.said("--data", "gathers/gather.sgy", *huge, "--source-field", "random", "--block", "8"))
-        self.assertIn("forward leg, step ", self.said("--data", "gathers/gather.sgy", *huge, "--at-once", "2"))
+        self.assertIn(last, self.said("--data", "gathers/gather.sgy", *huge, "--source-field", "random",
+                                      "--block", "8"))
+        self.assertIn("forward leg, step ",
+                      self.said("--data", "gathers/gather.sgy", *huge, "--at-once", "2"))
 
 
 class Resume(Case):
@@ -466,7 +501,8 @@ class Resume(Case):
         arguments = [*self.shots, "--iterations", "5", "--bands", "5,9"]
         whole = self.invert(*arguments, out="whole")
         for moment in (1, 4, 7):
-            command = [self.program, "--vp", "start.npy", *self.survey, *arguments, "--no-plot", "--out", f"part{moment}"]
+            command = [self.program, "--vp", "start.npy", *self.survey, *arguments, "--no-plot", "--out",
+                       f"part{moment}"]
             with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True) as process:
                 last, pace = time.perf_counter(), 0.0
                 for line in process.stdout:
@@ -488,7 +524,8 @@ class Resume(Case):
 
     def test_other_options_are_no_resume(self):
         self.invert(*self.shots, "--iterations", "1")
-        self.refuse(["--vp", "start.npy", *self.survey, *self.shots, "--iterations", "2", "--resume", "--out", "out"],
+        self.refuse(["--vp", "start.npy", *self.survey, *self.shots, "--iterations", "2", "--resume", "--out",
+                     "out"],
                     "--resume")
 
 
@@ -512,7 +549,8 @@ class Resume(Case):
         os.rename(self.path("shot/shot_0003.npy"), self.path("part/shot_0003.npy"))
         summary["state"] = "interrupted"
         self.write("part/summary.json", json.dumps(summary))
-        self.refuse([*asked, *self.shots, "--iterations", "1", "--resume", "--out", "part"], "does not say its band")
+        self.refuse([*asked, *self.shots, "--iterations", "1", "--resume", "--out", "part"],
+                    "does not say its band")
 
     def test_folders_of_users_stay(self):
         for folder in ("sites", "ranks", ".moho_sites", ".moho_ranks"):
@@ -530,7 +568,8 @@ class AtOnce(Case):
     results = ["vp.npy", "gradient_vp.npy", "illumination.npy", "vp_band_0001.npy", "gather_modelled.npy"]
 
     def arguments(self, count, *more):
-        return [*self.shots, "--iterations", "2", "--bands", "5,9", "--space", "serial", "--at-once", str(count), *more]
+        return [*self.shots, "--iterations", "2", "--bands", "5,9", "--space", "serial", "--at-once",
+                str(count), *more]
 
     def same(self, one, many):
         timeless = [[{key: value for key, value in row.items() if key != "seconds"} for row in r.history]
@@ -549,7 +588,8 @@ class AtOnce(Case):
 
     def test_a_kill_is_gone_on_with(self):
         whole = self.invert(*self.arguments(1), out="whole")
-        command = [self.program, "--vp", "start.npy", *self.survey, *self.arguments(3), "--no-plot", "--out", "part"]
+        command = [self.program, "--vp", "start.npy", *self.survey, *self.arguments(3), "--no-plot", "--out",
+                   "part"]
         with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True) as process:
             for line in process.stdout:
                 if line.startswith("evaluated 2:"):
@@ -564,8 +604,8 @@ class AtOnce(Case):
     def test_too_many(self):
         more = ["--source-field", "stored", "--memory", "2M"]
         self.invert(*self.arguments(1, *more))
-        self.refuse(["--vp", "start.npy", *self.survey, *self.arguments(5, *more)], "--source-field stored: it takes",
-                    "fewer shots --at-once")
+        self.refuse(["--vp", "start.npy", *self.survey, *self.arguments(5, *more)],
+                    "--source-field stored: it takes", "fewer shots --at-once")
 
 
 class Ranks(Case):
@@ -576,8 +616,8 @@ class Ranks(Case):
     def setUp(self):
         super().setUp()
         self.needs_mpirun()
-        self.arguments = ["--vp", "start.npy", *self.survey, *self.shots, "--iterations", "2", "--bands", "5,9", "--space",
-                          "serial"]
+        self.arguments = ["--vp", "start.npy", *self.survey, *self.shots, "--iterations", "2", "--bands",
+                          "5,9", "--space", "serial"]
 
     def rows(self, folder):
         with open(self.path(folder + "/history.csv"), encoding="utf-8", newline="") as file:
@@ -597,12 +637,15 @@ class Ranks(Case):
     def test_ranks_take_the_way_that_fits_on_all(self):
         """Shell fits on one rank and replay alone on the other: both take replay, with its bits."""
         self.succeed(*self.arguments, "--source-field", "replay", out="one")
-        one, other = ([self.program, *self.arguments, "--no-plot", "--out", "many", "--memory", memory] for memory in ("4M", "2M"))
+        one, other = ([self.program, *self.arguments, "--no-plot", "--out", "many", "--memory",
+                       memory] for memory in ("4M", "2M"))
         for first, second in ((one, other), (other, one)):
-            done = subprocess.run([self.mpirun, "--oversubscribe", "-n", "1", *first, ":", "-n", "1", *second],
+            done = subprocess.run([self.mpirun, "--oversubscribe", "-n", "1", *first, ":", "-n", "1",
+                                   *second],
                                   cwd=self.folder, capture_output=True, text=True, timeout=500,
-                                  env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                                       "OMP_NUM_THREADS": "1"}, check=False)
+                                  env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"},
+                                  check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("source's wavefield by replay", done.stdout)
             self.assert_same_files(self.results, "one", "many")
@@ -618,8 +661,8 @@ class Ranks(Case):
     def test_several_unknowns_and_one_shot_alone(self):
         self.save("rho.npy", (1500.0 + 0.2 * self.start).astype(np.float32))
         self.save("true_rho.npy", (1500.0 + 0.2 * self.true).astype(np.float32))
-        arguments = ["--vp", "start.npy", *self.survey, *self.shots, "--rho", "rho.npy", "--true-rho", "true_rho.npy",
-                     "--parameters", "vp,rho", "--iterations", "1", "--space", "serial"]
+        arguments = ["--vp", "start.npy", *self.survey, *self.shots, "--rho", "rho.npy", "--true-rho",
+                     "true_rho.npy", "--parameters", "vp,rho", "--iterations", "1", "--space", "serial"]
         self.succeed(*arguments, out="one")
         self.succeed(*arguments, out="many", ranks=2)
         self.assert_same_files(["vp.npy", "rho.npy", "gradient_rho.npy"], "one", "many")
@@ -636,10 +679,12 @@ class Ranks(Case):
         self.succeed(*arguments, *stream, out="many", ranks=2)
         self.assert_same_files(self.results, "one", "many")
         columns = slice(0, 10)  # what follows: nodes stepped
-        self.assertEqual([row[columns] for row in self.rows("one")], [row[columns] for row in self.rows("many")])
+        self.assertEqual([row[columns] for row in self.rows("one")],
+                         [row[columns] for row in self.rows("many")])
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
             summary = json.load(file)
-        self.assertEqual((summary["ranks"], summary["stream"]["block"], summary["stream"]["updates"]), (2, 7, 8))
+        self.assertEqual((summary["ranks"], summary["stream"]["block"], summary["stream"]["updates"]),
+                         (2, 7, 8))
         self.save("model.npy", np.stack([self.start + 20.0]).astype(np.float32))
         shot = ["--only-shot", "2", "--evaluate", "model.npy", "--band", "2"]
         self.succeed(*arguments, *shot, out="shot")
@@ -653,9 +698,12 @@ class Ranks(Case):
 
     def test_errors_end_all_with_one_message(self):
         for more, said in ((["--source-field", "random", "--block", "1000"], "--block is 1000"),
-                           (["--source-field", "random", "--updates", "4", "--lags", "3"], "--lags: the gradient streams"),
-                           (["--mask", "none.npy"], "none.npy"), (["--bounds", "vp:1500:9000"], "--dt is 0.002 s"),
-                           (["--source-field", "stored", "--memory", "1M"], "--source-field stored: it takes")):
+                           (["--source-field", "random", "--updates", "4", "--lags", "3"],
+                            "--lags: the gradient streams"),
+                           (["--mask", "none.npy"], "none.npy"),
+                           (["--bounds", "vp:1500:9000"], "--dt is 0.002 s"),
+                           (["--source-field", "stored", "--memory", "1M"],
+                            "--source-field stored: it takes")):
             self.refuse([*self.arguments, *more], said, ranks=2)
         self.write("sites.cfg", "[here]\nkind = local\n")
         self.refuse([*self.arguments, "--sites", "sites.cfg"], "--sites: mpirun started 2 ranks", ranks=2)
@@ -667,10 +715,12 @@ class Picture(Case):
         r = self.invert(*self.shots, "--iterations", "2", "--bands", "5,9", "--lags", "4", plot=True)
         for name in ("models.png", "misfit.png", "gather.png", "lags.png"):
             self.assert_picture(os.path.join(r.folder, name))
-        self.assertEqual(len(r.summary["gather"]["receivers"]), len(np.load(os.path.join(r.folder, "gather_observed.npy"))))
+        self.assertEqual(len(r.summary["gather"]["receivers"]),
+                         len(np.load(os.path.join(r.folder, "gather_observed.npy"))))
         self.assertIn(r.summary["gather"]["sources"][0], r.summary["sources"])
         self.write("published.csv", "# iteration, misfit\n1,0.5\n2,0.3\n")
-        self.assertEqual(self.plot("plot_inversion", r.folder, "--dpi", 40, "--published", "published.csv"), (0, "", ""))
+        self.assertEqual(self.plot("plot_inversion", r.folder, "--dpi", 40, "--published", "published.csv"),
+                         (0, "", ""))
         status, _, said = self.plot("plot_inversion", self.folder)
         self.assertEqual(status, 2)
         self.assertIn("does not hold the results of invert_waves", said)
@@ -688,10 +738,13 @@ class BadInput(Case):
 
     def test_lags_that_do_not_fit(self):
         """The lags that a refusal names fit, and one more does not."""
-        asked = [*self.shots, "--space", self.spaces()[0], "--at-once", "1", "--source-field", "shell", "--plan"]
+        asked = [*self.shots, "--space", self.spaces()[0], "--at-once", "1", "--source-field", "shell",
+                 "--plan"]
         memory = ["--memory", "2500K"]
-        text = self.call("--vp", "start.npy", *self.survey, *asked, *memory, "--lags", "29", "--no-plot").stderr
-        self.assertRegex(text, r"--lags: 59 lags take .* besides .* of the gradient \(allowed: 2.4 MiB in all\): \d+ lags would fit")
+        text = self.call("--vp", "start.npy", *self.survey, *asked, *memory, "--lags", "29",
+                         "--no-plot").stderr
+        self.assertRegex(text, r"--lags: 59 lags take .* besides .* of the gradient \(allowed: 2.4 MiB in "
+                               r"all\): \d+ lags would fit")
         fitting = int(text.split("would fit, --lags ")[1])
         self.succeed("--vp", "start.npy", *self.survey, *asked, *memory, "--lags", fitting)
         self.refuse_here([*asked, *memory, "--lags", str(fitting + 1)], f"would fit, --lags {fitting}")
@@ -701,14 +754,17 @@ class BadInput(Case):
         rough = np.full(self.shape, 1000.0, dtype=np.float32)
         rough[7, 9] = 8000.0
         rough = self.save("rough.npy", rough)
-        words = ("1000 at node (3, 9), (60, 180) m, and 8000 at node (7, 9), (140, 180) m", "ratio of 8", "take order 6 or less")
+        words = ("1000 at node (3, 9), (60, 180) m, and 8000 at node (7, 9), (140, 180) m", "ratio of 8",
+                 "take order 6 or less")
         self.refuse_here([*self.shots, "--rho", rough, "--true-rho", smooth], "rough.npy: ", *words)
         self.refuse_here([*self.shots, "--rho", smooth, "--true-rho", rough], "rough.npy: ", *words)
 
     def test_memory_names_the_source_field_that_streams(self):
-        survey = ["--vp", "2000", "--shape", "201,101", "--spacing", "10", "--data", "modelled", "--true-vp", "2000", "--time", "3",
-                  "--space", "serial", "--memory", "12M", "--device-memory", "4M", "--plan"]
-        self.refuse(survey, "--source-field auto: it takes ", "or --source-field random, whose gradients stream")
+        survey = ["--vp", "2000", "--shape", "201,101", "--spacing", "10", "--data", "modelled", "--true-vp",
+                  "2000", "--time", "3", "--space", "serial", "--memory", "12M", "--device-memory", "4M",
+                  "--plan"]
+        self.refuse(survey, "--source-field auto: it takes ",
+                    "or --source-field random, whose gradients stream")
         # which does it
         done = self.call(*survey, "--source-field", "random", "--no-plot", "--out", "out")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -740,38 +796,47 @@ class BadInput(Case):
                 (["--bands", "300"], ["low-pass of 300 Hz"]),
                 (["--iterations", "0"], ["--iterations"]),
                 (["--source-field", "tape"], ["--source-field 'tape'", "replay"]),
-                (["--source-field", "stored", "--memory", "1M", *host], ["--source-field stored: it takes", "allowed: 1 MiB"]),
+                (["--source-field", "stored", "--memory", "1M", *host],
+                 ["--source-field stored: it takes", "allowed: 1 MiB"]),
                 (["--lags", "40"], ["--lags: the largest along x is 40 nodes (allowed: 0 to 30"]),
                 (["--lags", "4,2"], ["--lags: the largest along y is 2 nodes (allowed: 0 to 0"]),
                 (["--expand", "layers"], ["--expand is not for inversion"]),
                 (["--source", "5000,20"], ["--source", "outside"])):
             self.refuse_here([*self.shots, *more], *words)
-        self.refuse(["--vp", "start.npy", "--spacing", "20", *self.shots, "--wavelet", "ricker:60"], "--wavelet ricker:60")
-        self.refuse_here([*self.shots, "--epsilon", "0.1", "--equations", "fletcher"], "--equations fletcher", "adjoint")
+        self.refuse(["--vp", "start.npy", "--spacing", "20", *self.shots, "--wavelet", "ricker:60"],
+                    "--wavelet ricker:60")
+        self.refuse_here([*self.shots, "--epsilon", "0.1", "--equations", "fletcher"], "--equations fletcher",
+                         "adjoint")
         self.refuse_here(["--data", "gathers", "--source", "1,1"], "--source and --data gathers")
         self.refuse_here(["--data", "none.sgy"], "--data none.sgy")
         # --shots is the same, and messages name the option as it was written
         self.refuse_here(["--shots", "none.sgy"], "--shots none.sgy")
         self.refuse_here(["--shots", "gathers", "--source", "1,1"], "--source and --shots gathers")
         self.refuse_here(["--recievers", "1,1"], "option '--recievers': did you mean --receivers?")
-        self.refuse_here(["--data", *self.shots[1:], "--precondition", "ilumination"], "did you mean illumination?")
+        self.refuse_here(["--data", *self.shots[1:], "--precondition", "ilumination"],
+                         "did you mean illumination?")
         self.refuse_here([*self.shots, "--band", "1"], "--band is for one shot: give --only-shot, too")
         self.refuse_here([*self.shots, "--only-shot", "1", "--band", "2"], "--band")
-        self.refuse_here([*self.shots, "--only-shot", "9"], "--only-shot is 9, and there are the shots 1 to 5")
-        self.refuse_here([*self.shots, "--only-shot", "1", "--evaluate", "start.npy"], "--evaluate start.npy: its shape is",
-                         "1 x 61 x 41")
+        self.refuse_here([*self.shots, "--only-shot", "9"],
+                         "--only-shot is 9, and there are the shots 1 to 5")
+        self.refuse_here([*self.shots, "--only-shot", "1", "--evaluate", "start.npy"],
+                         "--evaluate start.npy: its shape is", "1 x 61 x 41")
         self.write("sites.cfg", "[here]\nkind = local\n")
         self.refuse_here([*self.shots, "--sites", "sites.cfg", "--only-shot", "1"], "exclude each other")
-        self.refuse_here([*self.shots, "--sites", "sites.cfg", "--shots-per-job", "6"], "--shots-per-job is 6 (allowed: 1 to 5")
-        self.refuse_here([*self.shots, "--sites", "sites.cfg", "--may-miss", "1"], "--may-miss is 1 (allowed: 0)")
-        said = self.refuse(["--vp", "start.npy", "--spacing", "20", *self.shots, "--wavelet", "ricker:30", "--bands", "5,70"],
+        self.refuse_here([*self.shots, "--sites", "sites.cfg", "--shots-per-job", "6"],
+                         "--shots-per-job is 6 (allowed: 1 to 5")
+        self.refuse_here([*self.shots, "--sites", "sites.cfg", "--may-miss", "1"],
+                         "--may-miss is 1 (allowed: 0)")
+        said = self.refuse(["--vp", "start.npy", "--spacing", "20", *self.shots, "--wavelet", "ricker:30",
+                            "--bands", "5,70"],
                            "lower the frequency below")
         self.assertNotIn("take --wavelet", said)
         self.refuse_here([*self.shots, "--shots-per-job", "2"], "give --sites FILE, too")
 
     def test_seeds(self):
         self.refuse_here([*self.shots, "--seed", "5"], "--seed was given without random layers")
-        shot = ["--vp", "start.npy", *self.survey, *self.shots, "--source-field", "random", "--only-shot", "1"]
+        shot = ["--vp", "start.npy", *self.survey, *self.shots, "--source-field", "random", "--only-shot",
+                "1"]
         found = []
         for seed in (5, 6):
             folder, _ = self.succeed(*shot, "--seed", seed, out=f"seed{seed}")
@@ -779,8 +844,8 @@ class BadInput(Case):
         self.assertFalse(np.array_equal(*found), "layers are by the seed")
 
     def test_nothing_to_invert(self):
-        done = self.call("--vp", "start.npy", *self.survey, "--data", "modelled", "--source", "600,40", "--receivers",
-                         "0,700:1200,700:31", "--no-plot")
+        done = self.call("--vp", "start.npy", *self.survey, "--data", "modelled", "--source", "600,40",
+                         "--receivers", "0,700:1200,700:31", "--no-plot")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("the start explains the data to", done.stderr)
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs ended by signals at random moments and resumed leave the same files, byte by byte, as an undisturbed run.
+"""Runs ended by signals at random moments and resumed leave the same files, byte by byte, as an undisturbed
+run.
 
-A round starts a program and ends it by a signal at a random moment, up to three times. Then it runs to its end, with
---resume where available. Files, folders and summary.json (except times and rates) have to equal those of an undisturbed
-run. After a signal other than KILL, no temporary file and no lock may remain. Random numbers depend on the seed, the
-series and the round:
+A round starts a program and ends it by a signal at a random moment, up to three times. Then it runs to its
+end, with --resume where available. Files, folders and summary.json (except times and rates) have to equal
+those of an undisturbed run. After a signal other than KILL, no temporary file and no lock may remain. Random
+numbers depend on the seed, the series and the round:
 
     MOHO_KILL_SECONDS=3600        duration of all rounds (default: 40; at least one round per series)
     MOHO_KILL_SEED=7              seed (default: 1)
@@ -33,8 +34,9 @@ np = support.np
 PATIENCE = 120  # seconds; a longer run counts as hanging
 SIGNALS = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 # Members of summary.json that differ between runs; `asked` contains --resume.
-OF_A_RUN = re.compile(r"seconds|rate|date|points_per|allowed_bytes|^/run/|^/stages|^/machine|^/sites|^/asked/resume|^/earlier"
-                      r"|^/picture|/measured/|/predicted/|/page_locked|^/snapshots/reason|^/asked/out|^/stream/staging|^/parts/.*/crc32c|^/memory")
+OF_A_RUN = re.compile(r"seconds|rate|date|points_per|allowed_bytes|^/run/|^/stages|^/machine|^/sites"
+                      r"|^/asked/resume|^/earlier|^/picture|/measured/|/predicted/|/page_locked"
+                      r"|^/snapshots/reason|^/asked/out|^/stream/staging|^/parts/.*/crc32c|^/memory")
 SITES = "[here]\nkind = local\nslots = 2\n"
 WAVES = ["--spacing", "10", "--wavelet", "ricker:15", "--order", "8", "--width", "8"]
 SHOTS = ["--source", "100,20:500,20:5", "--receivers", "0,20:600,20:31"]
@@ -44,7 +46,8 @@ class Series:
     """A program, its arguments, the compared folder, and whether it has --resume."""
 
     def __init__(self, name, program, arguments, resumes, out="out"):
-        self.name, self.program, self.arguments, self.resumes, self.out = name, program, arguments, resumes, out
+        self.name, self.program, self.arguments = name, program, arguments
+        self.resumes, self.out = resumes, out
 
     def words(self, again):
         words = list(self.arguments)
@@ -60,27 +63,34 @@ def all_series(programs):
 
     modelled = ["--true-vp", "true.npy", *SHOTS, "--time", "0.3"]
     return [series for series in (
-        plain("trace_rays", "trace_rays", "--builtin", "salt", "--shape", "x=41,y=36,z=31", "--radius", "3", "--matrix", "nodes", resumes=False),
-        plain("first_arrivals", "first_arrivals", "--builtin", "salt", "--shape", "x=61,y=51,z=41", "--receivers", "x=0,y=0,z=0:x=300,y=0,z=0:9",
+        plain("trace_rays", "trace_rays", "--builtin", "salt", "--shape", "x=41,y=36,z=31", "--radius", "3",
+              "--matrix", "nodes", resumes=False),
+        plain("first_arrivals", "first_arrivals", "--builtin", "salt", "--shape", "x=61,y=51,z=41",
+              "--receivers", "x=0,y=0,z=0:x=300,y=0,z=0:9", resumes=False),
+        plain("model_gravity", "model_gravity", "--mesh", "16,16,8,0,3000,0,3000,10,510", "--densities",
+              "rho.npy", "--grid", "31,31,100,100,0,0", "--elevation", "10", "--components", "all", "--csv",
               resumes=False),
-        plain("model_gravity", "model_gravity", "--mesh", "16,16,8,0,3000,0,3000,10,510", "--densities", "rho.npy", "--grid",
-              "31,31,100,100,0,0", "--elevation", "10", "--components", "all", "--csv", resumes=False),
-        plain("model_waves", "model_waves", "--vp", "true.npy", *WAVES, *SHOTS, "--time", "0.5", "--snapshot-every", "0.1"),
-        plain("model_waves --sites", "model_waves", "--vp", "true.npy", *WAVES, *SHOTS, "--time", "0.5", "--snapshot-every", "0.1",
-              "--sites", "sites.cfg"),
-        plain("stream_waves", "stream_waves", "--vp", "true.npy", *WAVES, *SHOTS, "--time", "0.5", "--block", "8", "--updates", "4"),
-        plain("stream_waves --host-volume", "stream_waves", "--vp", "true.npy", *WAVES, "--source", "300,20", "--receivers",
-              "0,20:600,20:31", "--time", "0.5", "--block", "8", "--updates", "4", "--host-volume", "volume"),
-        plain("migrate_shots", "migrate_shots", "--vp", "start.npy", *WAVES, "--shots", "modelled", *modelled, "--snapshots", "disk", "--disk",
-              "1G", "--error", "lossless", "--columns", "200,300", "--angles"),
-        plain("migrate_shots --sites", "migrate_shots", "--vp", "start.npy", *WAVES, "--shots", "modelled", *modelled, "--snapshots", "memory",
-              "--error", "lossless", "--sites", "sites.cfg"),
-        plain("invert_waves", "invert_waves", "--vp", "start.npy", *WAVES, "--data", "modelled", *modelled, "--iterations", "3", "--bands",
-              "10,20", "--mask", "depth:40"),
+        plain("model_waves", "model_waves", "--vp", "true.npy", *WAVES, *SHOTS, "--time", "0.5",
+              "--snapshot-every", "0.1"),
+        plain("model_waves --sites", "model_waves", "--vp", "true.npy", *WAVES, *SHOTS, "--time", "0.5",
+              "--snapshot-every", "0.1", "--sites", "sites.cfg"),
+        plain("stream_waves", "stream_waves", "--vp", "true.npy", *WAVES, *SHOTS, "--time", "0.5", "--block",
+              "8", "--updates", "4"),
+        plain("stream_waves --host-volume", "stream_waves", "--vp", "true.npy", *WAVES, "--source", "300,20",
+              "--receivers", "0,20:600,20:31", "--time", "0.5", "--block", "8", "--updates", "4",
+              "--host-volume", "volume"),
+        plain("migrate_shots", "migrate_shots", "--vp", "start.npy", *WAVES, "--shots", "modelled", *modelled,
+              "--snapshots", "disk", "--disk", "1G", "--error", "lossless", "--columns", "200,300",
+              "--angles"),
+        plain("migrate_shots --sites", "migrate_shots", "--vp", "start.npy", *WAVES, "--shots", "modelled",
+              *modelled, "--snapshots", "memory", "--error", "lossless", "--sites", "sites.cfg"),
+        plain("invert_waves", "invert_waves", "--vp", "start.npy", *WAVES, "--data", "modelled", *modelled,
+              "--iterations", "3", "--bands", "10,20", "--mask", "depth:40"),
         Series("distribute_shots", "distribute_shots",
-               ["--sites", "sites.cfg", "--journal", "run/journal.txt", "--shots", "1-5", "--input", "vp=true.npy", "--collect", "out", "--",
-                "{programs}/model_waves", "--vp", "{input:vp}", *WAVES, *SHOTS, "--time", "0.5", "--snapshot-every", "0", "--only-shot",
-                "{shot}", "--out", "{out}", "--no-plot"], True),
+               ["--sites", "sites.cfg", "--journal", "run/journal.txt", "--shots", "1-5", "--input",
+                "vp=true.npy", "--collect", "out", "--",
+                "{programs}/model_waves", "--vp", "{input:vp}", *WAVES, *SHOTS, "--time", "0.5",
+                "--snapshot-every", "0", "--only-shot", "{shot}", "--out", "{out}", "--no-plot"], True),
     ) if series.program in programs]
 
 
@@ -129,7 +139,8 @@ def described(summary):
     if "files" in values:
         values["files"] = sorted(name for name in values["files"] if name != "timeline.json")
     for key in ("parts", "shots", "migrated"):
-        if isinstance(values.get(key), list) and all(isinstance(one, dict) and "number" in one for one in values[key]):
+        if isinstance(values.get(key),
+                      list) and all(isinstance(one, dict) and "number" in one for one in values[key]):
             values[key] = sorted(values[key], key=lambda one: one["number"])
     return {path: value for path, value in leaves(values) if not OF_A_RUN.search(path)}
 
@@ -144,7 +155,8 @@ def without_seconds(table):
 def difference(expected, found):
     """Returns a description of the first difference between two trees; empty if none."""
     # a run without remaining work writes no timeline
-    missing, more = (sorted(name for name in set(one) - set(other) if os.path.basename(name) != "timeline.json")
+    missing, more = (sorted(name for name in set(one) - set(other)
+                            if os.path.basename(name) != "timeline.json")
                      for one, other in ((expected, found), (found, expected)))
     if missing or more:
         return f"{missing} are missing, {more} are left over"
@@ -163,7 +175,8 @@ def difference(expected, found):
                  if one.get(path, "absent") != other.get(path, "absent") and not path.startswith(skipped)]
         if paths:
             path = paths[0]
-            return f"{name}: {path} is {other.get(path, 'absent')}, not {one.get(path, 'absent')} ({len(paths)} members differ)"
+            return (f"{name}: {path} is {other.get(path, 'absent')}, not {one.get(path, 'absent')} "
+                    f"({len(paths)} members differ)")
     return ""
 
 
@@ -171,7 +184,8 @@ class Kills(unittest.TestCase):
     def setUp(self):
         folder = os.path.dirname(os.path.realpath(support.Case.program))
         self.programs = {name: os.path.join(folder, name) for name in os.listdir(folder)
-                         if os.access(os.path.join(folder, name), os.X_OK) and os.path.isfile(os.path.join(folder, name))}
+                         if os.access(os.path.join(folder, name), os.X_OK)
+                         and os.path.isfile(os.path.join(folder, name))}
         self.folder = tempfile.mkdtemp(prefix="moho_kills_")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.source = os.path.join(self.folder, "files")
@@ -192,10 +206,13 @@ class Kills(unittest.TestCase):
 
     def start(self, series, folder, again):
         # without a journal nothing can be resumed
-        again = again and (series.program != "distribute_shots" or os.path.exists(os.path.join(folder, "run/journal.txt")))
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "GOMP_SPINCOUNT": "1000", "ASAN_OPTIONS": "detect_leaks=0"}
-        return subprocess.Popen([self.programs[series.program], *series.words(again)], cwd=folder, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True)
+        again = again and (series.program != "distribute_shots"
+                           or os.path.exists(os.path.join(folder, "run/journal.txt")))
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "GOMP_SPINCOUNT": "1000",
+                       "ASAN_OPTIONS": "detect_leaks=0"}
+        return subprocess.Popen([self.programs[series.program], *series.words(again)], cwd=folder,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env=environment, text=True)
 
     def finish(self, series, folder, again):
         """Runs to the end. Returns a description of an error, or an empty text."""
@@ -206,7 +223,9 @@ class Kills(unittest.TestCase):
             process.kill()
             process.communicate()
             return "the last run hangs"
-        return "" if process.returncode == 0 else f"the last run ends with {process.returncode}: {(said or text)[-700:].strip()}"
+        if process.returncode == 0:
+            return ""
+        return f"the last run ends with {process.returncode}: {(said or text)[-700:].strip()}"
 
     def reference(self, series):
         """Returns the files of an undisturbed run, and its duration in seconds."""
@@ -219,7 +238,8 @@ class Kills(unittest.TestCase):
     def left(self, series, folder):
         found = tree(os.path.join(folder, series.out))
         # next to the results only the journal of distribute_shots is allowed
-        found.update({"../" + name: None for name in os.listdir(folder) if name not in os.listdir(self.source)})
+        found.update({"../" + name: None for name in os.listdir(folder)
+                      if name not in os.listdir(self.source)})
         return found
 
     def round(self, series, number, seconds):
@@ -251,11 +271,13 @@ class Kills(unittest.TestCase):
             if process.returncode == by != of_system and series.program != "distribute_shots":
                 # jobs at sites continue without the run
                 left = [name for name in tree(os.path.join(folder, series.out))
-                        if (".part" in name and not name.startswith(".moho_sites")) or name.split("/")[0] in (".moho_lock", ".moho_ranks", ".moho_snapshots")]
+                        if (".part" in name and not name.startswith(".moho_sites"))
+                        or name.split("/")[0] in (".moho_lock", ".moho_ranks", ".moho_snapshots")]
                 if left:
                     return f"{done}: leaves {left}"
         # after a complete run one more has to change nothing
-        wrong = self.finish(series, folder, True) or difference(self.expected[series.name][0], self.left(series, folder))
+        wrong = self.finish(series, folder, True) or difference(self.expected[series.name][0],
+                                                                self.left(series, folder))
         with self.lock:
             self.counts.setdefault(series.name, [0, 0])[1] += 1
         if not wrong:
@@ -270,7 +292,8 @@ class Kills(unittest.TestCase):
             # two undisturbed runs have to agree
             again = self.make("again " + series.name)
             self.assertEqual(self.finish(series, again, False), "", series.name)
-            self.assertEqual(difference(self.expected[series.name][0], self.left(series, again)), "", series.name)
+            self.assertEqual(difference(self.expected[series.name][0], self.left(series, again)), "",
+                             series.name)
         wrong = []
 
         def one(job):

@@ -62,7 +62,8 @@ class Images(Case):
         light = r.load("illumination_source.npy").astype(float)
         self.assertGreater(light.min(), -1e-30)
         source = zero / (light + 1e-3 * light.max())
-        np.testing.assert_allclose(r.load("image_source.npy"), source, rtol=1e-4, atol=1e-5 * np.abs(source).max())
+        np.testing.assert_allclose(r.load("image_source.npy"), source, rtol=1e-4,
+                                   atol=1e-5 * np.abs(source).max())
         half = r.load("image_inverse-scattering.npy").astype(float)
         inner = (slice(5, -5), slice(5, -5))
         plain = sum(np.gradient(np.gradient(zero, 10.0, axis=a), 10.0, axis=a) for a in (0, 1))
@@ -84,7 +85,8 @@ class Images(Case):
 
     def test_all_files_are_listed(self):
         self.survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "0.02", "--dt", "0.002"]
-        r = self.migrate("--shots", "modelled", "--source", "300,20:900,20:110", "--receivers", "0,20:1200,20:5", "--keep-shots")
+        r = self.migrate("--shots", "modelled", "--source", "300,20:900,20:110", "--receivers",
+                         "0,20:1200,20:5", "--keep-shots")
         listed = r.text.split("written   ")[1].split("\n")[0].split(": ")[1].split()
         self.assertGreater(len(listed), 110)
         self.assertEqual(sorted(listed), sorted(r.summary["files"]))
@@ -95,8 +97,8 @@ class Images(Case):
         true[:, 60:] = 2400.0
         self.save("true.npy", true)
         self.survey = ["--spacing", "10", "--wavelet", "ricker:15", "--time", "1"]
-        options = ("--shots", "modelled", "--true-vp", "true.npy", "--source", "300,20:1700,20:3", "--receivers",
-                   "0,20:2000,20:101")
+        options = ("--shots", "modelled", "--true-vp", "true.npy", "--source", "300,20:1700,20:3",
+                   "--receivers", "0,20:2000,20:101")
         image = self.migrate(*options, out="automatic").image.astype(float)
         exact = self.migrate(*options, "--snapshot-steps", "1", out="exact").image.astype(float)
         below = (slice(None), slice(25, None))
@@ -105,19 +107,25 @@ class Images(Case):
     def test_snapshots_of_all_kinds_give_one_image(self):
         expected = self.migrate(*self.shots, "--error", "lossless", "--snapshots", "memory", out="raw").image
         size = np.linalg.norm(expected)
-        for kind, more, bound in (("replay", ["--error", "lossless"], 0.0), ("compressed", ["--error", "bits:16"], 1e-3),
-                                  ("compressed", ["--error", "snr:60"], 3e-2), ("compressed", ["--error", "max:1e-4"], 3e-2),
-                                  ("threads", ["--error", "snr:60"], 3e-2), ("threads", ["--error", "bits:16"], 1e-3),
+        for kind, more, bound in (("replay", ["--error", "lossless"], 0.0),
+                                  ("compressed", ["--error", "bits:16"], 1e-3),
+                                  ("compressed", ["--error", "snr:60"], 3e-2),
+                                  ("compressed", ["--error", "max:1e-4"], 3e-2),
+                                  ("threads", ["--error", "snr:60"], 3e-2),
+                                  ("threads", ["--error", "bits:16"], 1e-3),
                                   ("disk", ["--error", "lossless", "--disk", "1G"], 0.0),
-                                  ("disk", ["--error", "snr:60", "--disk", "1G"], 3e-2), ("boundary", [], 1e-3)):
+                                  ("disk", ["--error", "snr:60", "--disk", "1G"], 3e-2),
+                                  ("boundary", [], 1e-3)):
             r = self.migrate(*self.shots, "--snapshots", kind, *more, out="other")
             error = np.linalg.norm(r.image - expected) / size
             self.assertLessEqual(error, bound, f"{kind} {more}: {error}")
-            self.assertEqual([name for name in os.listdir(r.folder) if "snapshots" in name], [], "scratch is removed")
+            self.assertEqual([name for name in os.listdir(r.folder) if "snapshots" in name], [],
+                             "scratch is removed")
             if kind == "threads":
                 stages = {stage["stage"]: stage for stage in r.summary["stages"]}
                 count = len(r.summary["migrated"]) * r.summary["snapshots"]["count"]
-                self.assertEqual([stages[name]["spans"] for name in ("compress", "decompress")], [count, count])
+                self.assertEqual([stages[name]["spans"] for name in ("compress", "decompress")],
+                                 [count, count])
                 self.assertIn("of the host", r.summary["migrated"][0]["snapshots"])
 
     def test_a_folder_of_the_user_stays(self):
@@ -127,7 +135,8 @@ class Images(Case):
         options = ["--vp", "smooth.npy", *self.survey, *self.shots, "--snapshots", "disk", "--disk", "1G"]
         done = self.call(*options, "--no-plot", "--out", "other")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertRegex(done.stderr, "other/.moho_snapshots' is a folder that no run of moho made .*move it away")
+        self.assertRegex(done.stderr,
+                         "other/.moho_snapshots' is a folder that no run of moho made .*move it away")
         os.rename(self.path("other/.moho_snapshots"), self.path("moved"))
         done = self.call(*options, "--no-plot", "--out", "other")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -152,9 +161,12 @@ class Images(Case):
             difference = np.abs(r.load("illumination_receiver.npy") - light)
             self.assertLess((difference / light).max(), 1e-4, method)
             image = whole.load("image_receiver.npy")
-            self.assertLess(np.linalg.norm(r.load("image_receiver.npy") - image), 2e-3 * np.linalg.norm(image), method)
-        # without that condition receivers' waves are stepped in boxes, and nothing is written that is not whole
-        boxes = self.migrate(*self.shots, "--snapshots", "memory", "--expand", "eikonal", "--keep-shots", out="box")
+            self.assertLess(np.linalg.norm(r.load("image_receiver.npy") - image),
+                            2e-3 * np.linalg.norm(image), method)
+        # without that condition receivers' waves are stepped in boxes, and nothing is written that is not
+        # whole
+        boxes = self.migrate(*self.shots, "--snapshots", "memory", "--expand", "eikonal", "--keep-shots",
+                             out="box")
         self.assertNotIn("illumination_receiver.npy", os.listdir(boxes.folder))
         self.assertIn("note: no illumination_receiver.npy: with --expand eikonal", boxes.text)
         self.assertEqual(np.abs(boxes.load("shot_0001.npy")[2]).max(), 0.0)
@@ -178,7 +190,8 @@ class Images(Case):
         self.assertEqual(r.load("angles.npy").shape, (2, 61, self.shape[1]))
         # the image is the gather at half offset zero
         zero = self.migrate(*self.shots, "--condition", "zero-lag", out="zero").image
-        np.testing.assert_allclose(offsets[0, count // 2], zero[50], rtol=1e-4, atol=1e-5 * np.abs(zero).max())
+        np.testing.assert_allclose(offsets[0, count // 2], zero[50], rtol=1e-4,
+                                   atol=1e-5 * np.abs(zero).max())
 
     def test_other_formats(self):
         r = self.migrate(*self.shots)
@@ -191,7 +204,9 @@ class Images(Case):
 
 
 class Compass(Case):
-    """A section of the BG Compass model, every second node: tilted data come back in place with the right parameters."""
+    """A section of the BG Compass model, every second node: tilted data come back in place with the right
+    parameters.
+    """
     names = ("vp", "epsilon", "delta", "theta")
 
     @staticmethod
@@ -220,12 +235,15 @@ class Compass(Case):
                 steps[:, 1:] = np.diff(np.log(values), axis=1)
 
         def likeness(image):
-            """The correlation with steps of the velocity below 1000 m, in the band of the wavelet, each depth alike."""
+            """The correlation with steps of the velocity below 1000 m, in the band of the wavelet, each depth
+            alike.
+            """
             parts = []
             for values in (-image.astype(float), steps):
                 spectrum = np.fft.rfft(values, axis=1)
                 waves = np.fft.rfftfreq(values.shape[1], 25.0)
-                part = np.fft.irfft(spectrum * np.exp(-0.5 * ((waves - 0.004) / 0.002) ** 2), values.shape[1], axis=1)
+                part = np.fft.irfft(spectrum * np.exp(-0.5 * ((waves - 0.004) / 0.002) ** 2), values.shape[1],
+                                    axis=1)
                 part = part[20:-20, 40:-8]
                 parts.append(part / np.sqrt((part**2).mean(axis=0)))
             return np.corrcoef(parts[0].ravel(), parts[1].ravel())[0, 1]
@@ -233,27 +251,31 @@ class Compass(Case):
         found = {}
         for what, model in (("tilted", tilted), ("isotropic", ["--vp", "vp.npy"])):
             folder, _ = self.succeed(
-                *model, *true, "--spacing", "25", "--shots", "modelled", "--source", "300,25:3750,25:6", "--receivers",
-                "0,25:4050,25:82", "--wavelet", "ricker:6", "--time", "2", "--boundary", "sponge:20", "--condition",
-                "laplacian", "--space", "serial", out=what)
+                *model, *true, "--spacing", "25", "--shots", "modelled", "--source", "300,25:3750,25:6",
+                "--receivers", "0,25:4050,25:82", "--wavelet", "ricker:6", "--time", "2", "--boundary",
+                "sponge:20", "--condition", "laplacian", "--space", "serial", out=what)
             found[what] = likeness(np.load(os.path.join(folder, "image.npy")))
         self.assertGreater(found["tilted"], 0.25, found)
         self.assertLess(abs(found["isotropic"]), 0.5 * found["tilted"], found)
 
 
 class Volume(Case):
-    """A volume of a tilted medium with one diffractor: with the right parameters it comes back in place, with the vertical
-    velocity alone where the traveltimes say."""
+    """A volume of a tilted medium with one diffractor: with the right parameters it comes back in place, with
+    the vertical velocity alone where the traveltimes say.
+    """
     velocity, epsilon, delta, tilt, azimuth = 2000.0, 0.3, 0.1, np.radians(35.0), np.radians(30.0)
     frequency, spacing, nodes = 18.0, 10.0, 46
     source, diffractor = np.array([140.0, 140.0, 20.0]), np.array([26, 20, 25])
 
     def times(self, steps, anisotropic):
-        """Traveltimes along steps from one place to another: plane waves whose slowness fits best (Legendre transform)."""
+        """Traveltimes along steps from one place to another: plane waves whose slowness fits best (Legendre
+        transform).
+        """
         distance = np.linalg.norm(steps, axis=-1)
         if not anisotropic:
             return distance / self.velocity
-        axis = np.array([np.sin(self.tilt) * np.cos(self.azimuth), np.sin(self.tilt) * np.sin(self.azimuth), np.cos(self.tilt)])
+        axis = np.array([np.sin(self.tilt) * np.cos(self.azimuth), np.sin(self.tilt) * np.sin(self.azimuth),
+                         np.cos(self.tilt)])
         # turned into the plane of the axis, where phase and group are: along it and across it
         along = steps @ axis
         across = np.sqrt(np.maximum(distance**2 - along**2, 0.0))
@@ -261,7 +283,8 @@ class Volume(Case):
         sine, cosine = np.sin(angle) ** 2, np.cos(angle) ** 2
         root = np.sqrt((1 + 2 * self.epsilon * sine) ** 2 - 8 * (self.epsilon - self.delta) * sine * cosine)
         phase = self.velocity * np.sqrt(0.5 + self.epsilon * sine + 0.5 * root)
-        return (along[..., None] * (np.cos(angle) / phase) + across[..., None] * (np.sin(angle) / phase)).max(axis=-1)
+        return (along[..., None] * (np.cos(angle) / phase)
+                + across[..., None] * (np.sin(angle) / phase)).max(axis=-1)
 
     def isotropic_place(self, receivers):
         """The node from which isotropic traveltimes fit those of the diffractor best."""
@@ -285,17 +308,19 @@ class Volume(Case):
         smooth[tuple(slice(n - 1, n + 2) for n in self.diffractor)] = 2600.0
         self.save("with.npy", smooth)
         end = self.spacing * (self.nodes - 1)
-        survey = ["--spacing", self.spacing, "--coordinates", "xyz", "--wavelet", f"ricker:{self.frequency}", "--time", "0.46",
-                  "--dt", "0.00125", "--boundary", "sponge:12", "--space", "serial"]
-        tilted = ["--epsilon", self.epsilon, "--delta", self.delta, "--theta", self.tilt, "--phi", self.azimuth]
+        survey = ["--spacing", self.spacing, "--coordinates", "xyz", "--wavelet", f"ricker:{self.frequency}",
+                  "--time", "0.46", "--dt", "0.00125", "--boundary", "sponge:12", "--space", "serial"]
+        tilted = ["--epsilon", self.epsilon, "--delta", self.delta, "--theta", self.tilt, "--phi",
+                  self.azimuth]
         line = np.linspace(20.0, end - 20.0, 14)
-        receivers = np.stack([*np.meshgrid(line, line, indexing="ij"), np.full((14, 14), 20.0)], axis=-1).reshape(-1, 3)
+        receivers = np.stack([*np.meshgrid(line, line, indexing="ij"), np.full((14, 14), 20.0)],
+                             axis=-1).reshape(-1, 3)
         np.savetxt(self.path("receivers.csv"), receivers, delimiter=",")
         for model in ("with", "without"):
             place = ",".join(map(str, self.source))
             done = subprocess.run(
-                [self.modeller, "--vp", f"{model}.npy", *map(str, [*survey, *tilted]), "--source", place, "--receivers",
-                 "receivers.csv", "--snapshot-every", "0", "--no-plot", "--out", model],
+                [self.modeller, "--vp", f"{model}.npy", *map(str, [*survey, *tilted]), "--source", place,
+                 "--receivers", "receivers.csv", "--snapshot-every", "0", "--no-plot", "--out", model],
                 cwd=self.folder, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
         # what the diffractor scatters
@@ -304,10 +329,11 @@ class Volume(Case):
         self.save("with/gather.npy", gathers[0] - gathers[1])
         expected = {"tilted": self.diffractor, "isotropic": self.isotropic_place(receivers)}
         quarter = 0.25 * self.velocity / self.frequency
-        self.assertGreater(self.spacing * np.linalg.norm(expected["isotropic"] - self.diffractor), 1.5 * quarter)
+        self.assertGreater(self.spacing * np.linalg.norm(expected["isotropic"] - self.diffractor),
+                           1.5 * quarter)
         for what, model in (("tilted", tilted), ("isotropic", [])):
-            folder, _ = self.succeed("--vp", "smooth.npy", *survey, *model, "--shots", "with", "--mute", "none", "--condition",
-                                     "laplacian", out=f"{what}_image")
+            folder, _ = self.succeed("--vp", "smooth.npy", *survey, *model, "--shots", "with", "--mute",
+                                     "none", "--condition", "laplacian", out=f"{what}_image")
             image = np.abs(np.load(os.path.join(folder, "image.npy"))[5:-5, 5:-5, 14:-5])
             place = np.array(np.unravel_index(image.argmax(), image.shape)) + [5, 5, 14]
             away = self.spacing * np.linalg.norm(place - expected[what])
@@ -319,7 +345,8 @@ class Volume(Case):
 class Data(Case):
     def modelled_by_program(self):
         done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, "--source", "300,20:900,20:3",
-                               "--receivers", "0,20:1200,20:61", "--snapshot-every", "0", "--no-plot", "--out", "gathers"],
+                               "--receivers", "0,20:1200,20:61", "--snapshot-every", "0", "--no-plot",
+                               "--out", "gathers"],
                               cwd=self.folder, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -337,8 +364,8 @@ class Data(Case):
         path = os.path.join(self.data or "", "shot_records_overthrust.segy")
         if not os.path.exists(path):
             self.skipTest("there is no shot_records_overthrust.segy")
-        r = Results(*self.succeed("--vp", "2500", "--shape", "301,101", "--spacing", "25", "--shots", path, "--elevations",
-                                  "depth", "--wavelet", "ricker:10"))
+        r = Results(*self.succeed("--vp", "2500", "--shape", "301,101", "--spacing", "25", "--shots", path,
+                                  "--elevations", "depth", "--wavelet", "ricker:10"))
         self.assertIn("nothing to migrate", json.dumps(r.summary["migrated"]), "all of its samples are zero")
 
 
@@ -379,9 +406,11 @@ class Failures(support.Overflows, Case):
         self.assertRegex(first, r"shot 1, forward leg, step \d+" + node)
         self.assertNotEqual(int(first.split("step ")[1].split(":")[0]) % 200, 0)
         last = first.split("shot 1, ")[1]
-        for way in (["--snapshots", "replay"], ["--expand", "layers"], ["--snapshots", "disk", "--disk", "1G"]):
+        for way in (["--snapshots", "replay"], ["--expand", "layers"],
+                    ["--snapshots", "disk", "--disk", "1G"]):
             self.assertIn(last, self.said("--shots", "gathers/gather.sgy", *huge, *way), way)
-        self.assertIn("forward leg, step ", self.said("--shots", "gathers/gather.sgy", *huge, "--at-once", "2"))
+        self.assertIn("forward leg, step ",
+                      self.said("--shots", "gathers/gather.sgy", *huge, "--at-once", "2"))
 
 
 class Surveys(Case):
@@ -399,7 +428,8 @@ class Surveys(Case):
         whole = self.migrate(*self.shots, "--keep-shots", out="whole")
         part = self.migrate(*self.shots, "--keep-shots", out="part")
         # a shot or a file of the first shot is missing
-        for missing, present in ((["shot_0002.npy"], 2), (["shot_0001.npy", "shot_0003.npy"], 1), (["data_after.npy"], 2)):
+        for missing, present in ((["shot_0002.npy"], 2), (["shot_0001.npy", "shot_0003.npy"], 1),
+                                 (["data_after.npy"], 2)):
             for name in missing:
                 os.remove(os.path.join(part.folder, name))
             again = self.migrate(*self.shots, "--keep-shots", "--resume", out="part")
@@ -411,27 +441,28 @@ class Surveys(Case):
 
     def test_other_options_are_no_resume(self):
         self.migrate(*self.shots, "--keep-shots")
-        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--keep-shots", "--resume", "--order", "4", "--out",
-                     "out"], "--resume")
+        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--keep-shots", "--resume", "--order",
+                     "4", "--out", "out"], "--resume")
 
     def test_another_shear_velocity_is_no_resume(self):
         fletcher = ["--epsilon", "0.1", "--delta", "0.05", "--equations", "fletcher"]
         self.migrate(*self.shots, *fletcher, "--keep-shots")
-        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, *fletcher, "--keep-shots", "--resume", "--sigma", "0.5",
-                     "--out", "out"], "--resume: --sigma is 0.5, and was 0.75")
+        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, *fletcher, "--keep-shots", "--resume",
+                     "--sigma", "0.5", "--out", "out"], "--resume: --sigma is 0.5, and was 0.75")
 
 
 class Marmousi(Case):
     def test_reflectivity(self):
-        names = [os.path.join(self.data or "", f"marmousi_vp_461x151_20m{end}.npy") for end in ("_smooth", "")]
+        names = [os.path.join(self.data or "", f"marmousi_vp_461x151_20m{end}.npy")
+                 for end in ("_smooth", "")]
         if not all(map(os.path.exists, names)):
             self.skipTest("there are no Marmousi models")
         with open(self.program, "rb") as file:
             if b"__asan_init" in file.read():
                 self.skipTest("sanitizers make it take minutes")
-        r = Results(*self.succeed("--vp", names[0], "--spacing", "20", "--shots", "modelled", "--true-vp", names[1],
-                                  "--source", "600,20:8600,20:9", "--receivers", "0,20:9200,20:231", "--wavelet", "ricker:8",
-                                  "--time", "2.4", "--condition", "laplacian"))
+        r = Results(*self.succeed("--vp", names[0], "--spacing", "20", "--shots", "modelled", "--true-vp",
+                                  names[1], "--source", "600,20:8600,20:9", "--receivers", "0,20:9200,20:231",
+                                  "--wavelet", "ricker:8", "--time", "2.4", "--condition", "laplacian"))
         v = np.load(names[1]).astype(float)
         contrast = np.zeros_like(v)
         contrast[:, 1:-1] = (v[:, 2:] - v[:, :-2]) / (v[:, 2:] + v[:, :-2])
@@ -460,11 +491,13 @@ class AtOnce(Case):
     """Several shots at once: the bits of one after the other."""
 
     def test_same_bits(self):
-        shots = [*self.shots[:-3], "300,20:900,20:5", *self.shots[-2:], "--condition", "laplacian,source", "--columns",
-                 "500,600", "--space", "serial", "--keep-shots"]
-        names = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy", "offsets.npy",
-                 "image.sgy", "data_before.npy", "data_after.npy", *(f"shot_000{k}.npy" for k in range(1, 6))]
-        for kept in ([], ["--snapshots", "boundary"], ["--snapshots", "disk", "--error", "lossless", "--disk", "1G"],
+        shots = [*self.shots[:-3], "300,20:900,20:5", *self.shots[-2:], "--condition", "laplacian,source",
+                 "--columns", "500,600", "--space", "serial", "--keep-shots"]
+        names = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy",
+                 "offsets.npy", "image.sgy", "data_before.npy", "data_after.npy",
+                 *(f"shot_000{k}.npy" for k in range(1, 6))]
+        for kept in ([], ["--snapshots", "boundary"],
+                     ["--snapshots", "disk", "--error", "lossless", "--disk", "1G"],
                      ["--snapshots", "replay"]):
             one = self.migrate(*shots, *kept, "--at-once", "1", out="one")
             self.assertIn("1 shot at once", one.text)
@@ -480,27 +513,29 @@ class AtOnce(Case):
         whole = self.migrate(*self.shots, "--keep-shots", "--at-once", "1", "--space", "serial", out="whole")
         part = self.migrate(*self.shots, "--keep-shots", "--at-once", "2", "--space", "serial", out="part")
         os.remove(os.path.join(part.folder, "shot_0002.npy"))
-        again = self.migrate(*self.shots, "--keep-shots", "--at-once", "2", "--space", "serial", "--resume", out="part")
+        again = self.migrate(*self.shots, "--keep-shots", "--at-once", "2", "--space", "serial", "--resume",
+                             out="part")
         self.assertIn("2 of 3 shots are there", again.text)
         np.testing.assert_array_equal(again.image, whole.image)
 
     def test_too_many(self):
-        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--space", "serial", "--memory", "1M", "--at-once",
-                     "3"], "memory: 3 shots at once take", "allowed: 1 MiB, as asked", "smaller --at-once")
+        self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots, "--space", "serial", "--memory", "1M",
+                     "--at-once", "3"], "memory: 3 shots at once take", "allowed: 1 MiB, as asked",
+                    "smaller --at-once")
 
 
 class Ranks(Case):
     """Ranks share the shots: any number of them gives the same bits."""
 
-    results = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy", "offsets.npy",
-               "image.sgy", "data_before.npy", "data_after.npy"]
+    results = ["image.npy", "image_laplacian.npy", "illumination_source.npy", "illumination_receiver.npy",
+               "offsets.npy", "image.sgy", "data_before.npy", "data_after.npy"]
     more = ["--condition", "laplacian,source", "--columns", "500,600", "--space", "serial"]
 
     def setUp(self):
         super().setUp()
         self.needs_mpirun()
-        self.arguments = ["--vp", "smooth.npy", *self.survey, *self.shots[:-3], "300,20:900,20:5", *self.shots[-2:],
-                          *self.more]
+        self.arguments = ["--vp", "smooth.npy", *self.survey, *self.shots[:-3], "300,20:900,20:5",
+                          *self.shots[-2:], *self.more]
 
     def test_same_bits(self):
         self.succeed(*self.arguments, out="one")
@@ -509,7 +544,8 @@ class Ranks(Case):
             self.assert_same_files(self.results, "one", "many")
             with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
                 summary = json.load(file)
-            self.assertEqual((summary["state"], summary["ranks"], len(summary["migrated"])), ("done", ranks, 5))
+            self.assertEqual((summary["state"], summary["ranks"], len(summary["migrated"])),
+                             ("done", ranks, 5))
             self.assertFalse([name for name in os.listdir(folder) if name.startswith("shot_")])
 
     def test_time_that_is_over(self):
@@ -520,7 +556,8 @@ class Ranks(Case):
         if done.returncode == 0:  # it was quick
             done = self.call(*self.arguments, "--no-plot", "--out", "many", environment=late, ranks=2)
         self.assertEqual(done.returncode, 75, done.stdout + done.stderr)
-        self.assertRegex(done.stderr, "migrate_shots: ended before the last part, [0-4] of 5 shots are there: the next "
+        self.assertRegex(done.stderr,
+                         "migrate_shots: ended before the last part, [0-4] of 5 shots are there: the next "
                                       "would not end before its job .SLURM_JOB_END_TIME.; --resume goes on")
         with open(self.path("many/summary.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["state"], "interrupted")
@@ -535,7 +572,8 @@ class Ranks(Case):
         """USR1: shots that are begun are ended, no other is begun."""
         slow = [word if word != "0.6" else "3" for word in self.arguments]
         command = [self.program, *slow, "--no-plot", "--out", "out"]
-        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True) as process:
             for _ in range(1000):
                 if os.path.exists(self.path("out/vp.npy")):
                     break
@@ -547,7 +585,8 @@ class Ranks(Case):
 
     def test_a_kill_is_gone_on_with(self):
         self.succeed(*self.arguments, out="one")
-        command = [self.mpirun, "--oversubscribe", "-n", "2", self.program, *self.arguments, "--no-plot", "--out", "many"]
+        command = [self.mpirun, "--oversubscribe", "-n", "2", self.program, *self.arguments, "--no-plot",
+                   "--out", "many"]
         environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                        "OMP_NUM_THREADS": "1"}
         with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -560,7 +599,8 @@ class Ranks(Case):
                 except (FileNotFoundError, ValueError):
                     pass
                 time.sleep(0.01)
-            ranks = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
+            ranks = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True,
+                                   text=True)
             for pid in ranks.stdout.split():
                 try:
                     os.kill(int(pid), signal.SIGKILL)
@@ -574,7 +614,8 @@ class Ranks(Case):
 
     def test_errors_end_all_with_one_message(self):
         for more, said in ((["--order", "5"], "--order"), (["--vp", "none.npy"], "none.npy"),
-                           (["--wavelet", "ricker:80"], "--wavelet"), (["--columns", "5000"], "--columns: 5000 m")):
+                           (["--wavelet", "ricker:80"], "--wavelet"),
+                           (["--columns", "5000"], "--columns: 5000 m")):
             arguments = [*self.arguments]
             if more[0] in arguments:
                 arguments[arguments.index(more[0]) + 1] = more[1]
@@ -593,11 +634,12 @@ class BadInput(Case):
         return self.refuse(["--vp", "smooth.npy", *self.survey, *more], *words)
 
     def test_lossless_compression(self):
-        self.refuse_here([*self.shots, "--snapshots", "compressed", "--error", "lossless"], "--snapshots compressed: --error lossless ",
-                         "larger budgets do not help")
+        self.refuse_here([*self.shots, "--snapshots", "compressed", "--error", "lossless"],
+                         "--snapshots compressed: --error lossless ", "larger budgets do not help")
 
     def test_points_on_free_surfaces(self):
-        for more, words in ((["--source", "300,20", "--receivers", "0,20;100,0"], "--receivers: receiver 2: (100, 0)"),
+        for more, words in ((["--source", "300,20", "--receivers", "0,20;100,0"],
+                             "--receivers: receiver 2: (100, 0)"),
                             (["--source", "300,0", "--receivers", "0,20"], "--source: source 1: (300, 0)")):
             self.refuse_here(["--shots", "modelled", *more, "--free-surface"], words,
                              " is on the free surface, where the field is zero")
@@ -605,12 +647,12 @@ class BadInput(Case):
     def test_contrasts_of_density(self):
         rho = np.full(np.load(self.path("smooth.npy")).shape, 1000.0, dtype=np.float32)
         rho[7, 9] = 8000.0
-        self.refuse_here([*self.shots, "--rho", self.save("rho.npy", rho)], "rho.npy: 1000 at node (3, 9), ", "and 8000 at node (7, 9), ",
-                         "ratio of 8", "take order 6 or less")
+        self.refuse_here([*self.shots, "--rho", self.save("rho.npy", rho)], "rho.npy: 1000 at node (3, 9), ",
+                         "and 8000 at node (7, 9), ", "ratio of 8", "take order 6 or less")
 
     def test_memory_names_the_option(self):
-        self.refuse_here([*self.shots, "--device-memory", "100K"], "memory: the model of ", "(allowed: 100 KiB, the --device-memory given)",
-                         "or a smaller --aperture")
+        self.refuse_here([*self.shots, "--device-memory", "100K"], "memory: the model of ",
+                         "(allowed: 100 KiB, the --device-memory given)", "or a smaller --aperture")
 
     def test_options(self):
         self.refuse_here([], "--shots is missing")
@@ -623,26 +665,33 @@ class BadInput(Case):
         self.refuse_here([*self.shots, "--angles"], "--angles needs --columns")
         self.refuse_here([*self.shots, "--columns", "5000"], "--columns: 5000 m", "outside")
         self.refuse_here(["--shots", "gathers", "--source", "1,1"], "--source and --shots gathers")
-        self.refuse_here([*self.shots, "--source", "5000,20"], "outside the model (allowed: x 0 to 1200, z 0 to 600): move it, "
+        self.refuse_here([*self.shots, "--source", "5000,20"],
+                         "outside the model (allowed: x 0 to 1200, z 0 to 600): move it, "
                          "or check --spacing and the order of coordinates")
-        self.refuse(["--vp", "smooth.npy", "--spacing", "10", *self.shots, "--wavelet", "ricker:80"], "--wavelet ricker:80")
+        self.refuse(["--vp", "smooth.npy", "--spacing", "10", *self.shots, "--wavelet", "ricker:80"],
+                    "--wavelet ricker:80")
 
     def test_misspelt_names(self):
         for more, words in (
-                (["--recievers", "0,20:1200,20:61"], ["option '--recievers': did you mean --receivers? See migrate_shots --help"]),
+                (["--recievers", "0,20:1200,20:61"],
+                 ["option '--recievers': did you mean --receivers? See migrate_shots --help"]),
                 (["--daat", "modelled"], ["option '--daat': did you mean --data?"]),
                 (["-vp", "2000"], ["'-vp' belongs to no option (allowed: --name value): did you mean --vp?"]),
                 (["--colour", "red"], ["option '--colour': see migrate_shots --help"]),
-                ([*self.shots, "--condition", "zero-lga"], ["--condition 'zero-lga' is unknown", "did you mean zero-lag?"]),
-                ([*self.shots, "--snapshots", "compresed"], ["--snapshots 'compresed'", "did you mean compressed?"])):
+                ([*self.shots, "--condition", "zero-lga"],
+                 ["--condition 'zero-lga' is unknown", "did you mean zero-lag?"]),
+                ([*self.shots, "--snapshots", "compresed"],
+                 ["--snapshots 'compresed'", "did you mean compressed?"])):
             self.assertEqual(self.refuse_here(more, *words).count("\n"), 1)
         self.write("survey.cfg", "recievers = 0,20:1200,20:61\n")
-        self.refuse_here(["--config", "survey.cfg"], "survey.cfg:1: 'recievers' is no option of migrate_shots, did you mean receivers?")
+        self.refuse_here(["--config", "survey.cfg"],
+                         "survey.cfg:1: 'recievers' is no option of migrate_shots, did you mean receivers?")
 
     def test_data_is_another_name_of_shots(self):
         # messages name the option as it was written
         self.refuse_here(["--data", "none.sgy"], "--data none.sgy")
-        self.refuse_here(["--data", "gathers", "--source", "1,1"], "--source and --data gathers", "(allowed: --source with --data modelled)")
+        self.refuse_here(["--data", "gathers", "--source", "1,1"], "--source and --data gathers",
+                         "(allowed: --source with --data modelled)")
         self.write("survey.cfg", "data = none.sgy\n")
         self.refuse_here(["--config", "survey.cfg"], "survey.cfg:1: --data none.sgy")
         said = self.refuse_here(["--shots", "none.sgy"], "--shots none.sgy")
@@ -654,14 +703,18 @@ class BadInput(Case):
         np.save(self.path("small.npy"), np.full((5, 5), 2000.0))
         np.save(self.path("flat.npy"), np.array([2000.0, 2000.0]))
         for name in ("none.npy", "small.npy", "flat.npy"):
-            text = self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots[:2], "--true-vp", name, *self.shots[4:]], "--true-vp")
+            text = self.refuse(["--vp", "smooth.npy", *self.survey, *self.shots[:2], "--true-vp", name,
+                                *self.shots[4:]], "--true-vp")
             self.assertNotIn("--vp " + name, text)
         self.refuse_here(["--shots", "none.sgy"], "--shots", "none.sgy")
-        self.refuse(["--vp", "smooth.npy", "--spacing", "10", *self.shots, "--wavelet", "none.csv"], "--wavelet: ", "none.csv")
+        self.refuse(["--vp", "smooth.npy", "--spacing", "10", *self.shots, "--wavelet", "none.csv"],
+                    "--wavelet: ", "none.csv")
 
     def test_budgets(self):
-        self.refuse_here([*self.shots, "--space", self.spaces()[0], "--snapshots", "disk"], "--snapshots disk is not possible", "--disk")
-        self.refuse_here([*self.shots, "--snapshots", "threads", "--error", "lossless"], "--snapshots threads is not possible")
+        self.refuse_here([*self.shots, "--space", self.spaces()[0], "--snapshots", "disk"],
+                         "--snapshots disk is not possible", "--disk")
+        self.refuse_here([*self.shots, "--snapshots", "threads", "--error", "lossless"],
+                         "--snapshots threads is not possible")
         text = self.call("--vp", "smooth.npy", *self.survey, *self.shots, "--plan").stdout
         self.assertIn("snapshots every", text)
         self.assertFalse(os.path.exists(self.path("migrate_shots_out/image.npy")))

@@ -96,8 +96,8 @@ class Analytic(Case):
 
     def test_single_precision(self):
         prisms = some_prisms(11)
-        r = self.model("--prisms", self.save("p.npy", prisms), *self.grid, "--components", "all", "--precision",
-                       "float")
+        r = self.model("--prisms", self.save("p.npy", prisms), *self.grid, "--components", "all",
+                       "--precision", "float")
         self.assertEqual(r.values["gz"].dtype, np.float64)
         self.close(r.all(), field(prisms, self.stations), 1e-5)
 
@@ -105,7 +105,8 @@ class Analytic(Case):
         # 2 pi G rho h, less what a slab of finite width lacks: seen from above, a part h / R of it or so.
         p = self.save("p.npy", np.array([[-1e7, 1e7, -1e7, 1e7, 10.0, 110.0, 1000.0]]))
         r = self.model("--prisms", p, "--grid", "1,1,1,1,0,0", "--components", "gx,gy,gz")
-        self.assertAlmostEqual(float(r.values["gz"][0, 0]) / (2 * math.pi * G * 1000 * 100 * 1e5), 1.0, places=4)
+        self.assertAlmostEqual(float(r.values["gz"][0, 0]) / (2 * math.pi * G * 1000 * 100 * 1e5), 1.0,
+                               places=4)
         self.assertAlmostEqual(float(r.values["gx"][0, 0]), 0.0, places=9)
 
     def test_signs(self):
@@ -122,7 +123,8 @@ class Analytic(Case):
         prisms = some_prisms(9)
         stations = np.vstack([self.stations, 0.5 * (prisms[0, 0:6:2] + prisms[0, 1:6:2])])
         only = self.save("p.npy", prisms[:1])
-        r = self.model("--prisms", only, "--stations", self.save("s.npy", stations), "--components", "gxx,gyy,gzz")
+        r = self.model("--prisms", only, "--stations", self.save("s.npy", stations), "--components",
+                       "gxx,gyy,gzz")
         trace = r.values["gxx"] + r.values["gyy"] + r.values["gzz"]
         scale = np.abs(r.values["gzz"]).max()
         self.assertLess(np.abs(trace[:-1]).max(), 1e-12 * scale)
@@ -149,8 +151,8 @@ class Analytic(Case):
         # An edge along z, a vertex, a face and a place beyond the end of an edge.
         p = self.save("p.npy", np.array([[0.0, 100, 0, 100, 0, 100, 1000]]))
         places = [[0, 0, 50], [0, 0, 0], [50, 50, 0], [0, 0, -50]]
-        r = self.model("--prisms", p, "--stations", self.save("s.npy", np.array(places, float)), "--components",
-                       "all")
+        r = self.model("--prisms", p, "--stations", self.save("s.npy", np.array(places, float)),
+                       "--components", "all")
         nan = {name: np.isnan(values).tolist() for name, values in r.values.items()}
         for name in NAMES:
             edge = name in ("gxx", "gyy", "gxy")
@@ -185,13 +187,14 @@ class Agreement(Case):
     def test_private_grids(self):
         p = self.save("p.npy", some_prisms(23))
         expected = self.model("--prisms", p, *self.grid).all()
-        r = self.model("--prisms", p, *self.grid, "--strategy", "by_prisms", "--teams", "5", "--team-size", "1")
+        r = self.model("--prisms", p, *self.grid, "--strategy", "by_prisms", "--teams", "5", "--team-size",
+                       "1")
         self.close(r.all(), expected, 1e-12)
         self.assertEqual(r.summary["run"]["private_grids"], 5)
         self.assertEqual(r.summary["run"]["passes"], 5)
         self.assertEqual(r.summary["asked"]["teams"], 5)
-        self.refuse(["--prisms", p, *self.grid, "--strategy", "by_prisms", "--teams", "1000", "--team-size", "1",
-                     "--memory", "100K"], "1000 private grids take", "fit", "take fewer teams")
+        self.refuse(["--prisms", p, *self.grid, "--strategy", "by_prisms", "--teams", "1000", "--team-size",
+                     "1", "--memory", "100K"], "1000 private grids take", "fit", "take fewer teams")
 
     def test_subsets_of_components(self):
         p = self.save("p.npy", some_prisms(7))
@@ -214,11 +217,14 @@ class Ensembles(Case):
         order = [6, 3, 0, 1, 2, 5, 4]
         mixed = "body," + ",".join(names[c].upper() for c in order) + "\n" + "".join(
             f"{n}," + ",".join(repr(float(row[c])) for c in order) + "\n" for n, row in enumerate(prisms))
-        for name, text in (("plain.csv", plain), ("named.txt", ",".join(names) + "\n" + plain), ("mixed.csv", mixed)):
-            r = self.model("--prisms", self.write(name, "# bodies\n" + text), *self.grid, "--components", "all")
+        for name, text in (("plain.csv", plain), ("named.txt", ",".join(names) + "\n" + plain),
+                           ("mixed.csv", mixed)):
+            r = self.model("--prisms", self.write(name, "# bodies\n" + text), *self.grid, "--components",
+                           "all")
             np.testing.assert_array_equal(r.all(), expected.all(), err_msg=name)
             self.assertEqual(r.summary["ensemble"]["prisms"], 6)
-        np.testing.assert_allclose(self.model("--prisms", self.save("f.npy", prisms.astype(np.float32)), *self.grid)
+        np.testing.assert_allclose(self.model("--prisms", self.save("f.npy", prisms.astype(np.float32)),
+                                              *self.grid)
                                    .all()[0], expected.values["gz"].ravel(), rtol=1e-4)
 
     def test_mesh_equals_prisms(self):
@@ -286,7 +292,8 @@ class Stations(Case):
         flat = field(prisms, grid_stations(6, 4, 310.0, 270.0, -50.0, 20.0))[3]
         np.testing.assert_allclose(self.model(*grid).values["gz"].ravel(), flat, rtol=1e-9)
         up = field(prisms, grid_stations(6, 4, 310.0, 270.0, -50.0, 20.0, 1e3))[3]
-        np.testing.assert_allclose(self.model(*grid, "--elevation", "1e3").values["gz"].ravel(), up, rtol=1e-9)
+        np.testing.assert_allclose(self.model(*grid, "--elevation", "1e3").values["gz"].ravel(), up,
+                                   rtol=1e-9)
 
     def test_names_of_axes(self):
         # north is x, east is y, heights are -z
@@ -326,7 +333,8 @@ class Stations(Case):
         rng = np.random.default_rng(8)
         stations = rng.uniform([-500, -500, -400], [3500, 2500, -1], (13, 3))
         expected = field(prisms, stations)
-        text = "name;Z;X;Y\n" + "".join(f"{k};{s[2]!r};{s[0]!r};{s[1]!r}\n" for k, s in enumerate(stations.tolist()))
+        text = "name;Z;X;Y\n" + "".join(f"{k};{s[2]!r};{s[0]!r};{s[1]!r}\n"
+                                        for k, s in enumerate(stations.tolist()))
         for name in (self.save("s.npy", stations), self.write("s.csv", text)):
             r = self.model("--prisms", p, "--stations", name, "--components", "all")
             self.assertEqual(r.values["gz"].shape, (13,))
@@ -336,27 +344,33 @@ class Stations(Case):
         self.assertEqual(r.summary["stations"]["count"], 13)
 
     def test_stations_below_ground_and_inside_are_said(self):
-        rows = self.save("two.npy", np.array([[0, 100, 0, 100, -50, 80, 2000.0], [200, 300, 0, 100, 10, 80, 0.0]]))
-        places = self.save("at.npy", np.array([[50, 50, -60], [50, 50, -20], [250, 50, 20], [500, 50, 1], [100, 100, 80.0]]))
+        rows = self.save("two.npy",
+                         np.array([[0, 100, 0, 100, -50, 80, 2000.0], [200, 300, 0, 100, 10, 80, 0.0]]))
+        places = self.save("at.npy", np.array([[50, 50, -60], [50, 50, -20], [250, 50, 20], [500, 50, 1],
+                                               [100, 100, 80.0]]))
         r = self.model("--prisms", rows, "--stations", places)
         self.assertIn("note: 3 stations are below z = 0 (z points down", r.text)
-        self.assertIn("note: 2 stations are inside of a prism or on its faces, the first is station 2 in the prism of row 1", r.text)
+        self.assertIn("note: 2 stations are inside of a prism or on its faces, the first is station 2 in the "
+                      "prism of row 1", r.text)
         self.assertEqual(len(r.summary["stations"]["notes"]), 2)
         rho = self.save("rho.npy", np.array([[[0.0, 1000.0]]]))
         mesh = ["--mesh", "2,1,1,0,200,0,100,-50,80", "--densities", rho]
         r = self.model(*mesh, "--stations", self.save("in.npy", np.array([[50, 50, -20], [150, 50, -20.0]])))
-        self.assertIn("note: 1 station is inside of a prism or on its faces, the first is station 2 in prism 2", r.text)
+        self.assertIn("note: 1 station is inside of a prism or on its faces, the first is station 2 in prism "
+                      "2", r.text)
         # the face between both cells, and their outer faces
         faces = self.save("faces.npy", np.array([[100, 50, -20], [0, 50, -20], [200, 50, -20.0]]))
         r = self.model(*mesh, "--stations", faces)
-        self.assertIn("note: 2 stations are inside of a prism or on its faces, the first is station 1 in prism 2", r.text)
+        self.assertIn("note: 2 stations are inside of a prism or on its faces, the first is station 1 in "
+                      "prism 2", r.text)
         r = self.model(*mesh, "--stations", self.save("up.npy", np.array([[50, 50, -60.0]])))
         self.assertNotIn("note", r.text)
         self.assertNotIn("notes", r.summary["stations"])
 
     def test_stations_of_the_spheres_by_default(self):
         # Memory for none of the grids of results: the program says what it would compute, and stops.
-        done = self.call("--spheres", "--strategy", "by_prisms", "--teams", "1000", "--memory", "250M", "--no-plot")
+        done = self.call("--spheres", "--strategy", "by_prisms", "--teams", "1000", "--memory", "250M",
+                         "--no-plot")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("the paper's stations: 150 x 100 (x ", done.stdout)
         self.assertIn(", z -100 m; z down)", done.stdout)
@@ -399,8 +413,8 @@ class Files(Case):
         s = r.summary
         self.assertEqual(s["program"], "model_gravity")
         for name, value in (("prisms", p), ("components", ["gz", "gzz"]), ("strategy", "automatic"),
-                            ("precision", "double"), ("constant", G), ("check_overlaps", False), ("csv", False),
-                            ("plot", False), ("far_tolerance", 1e-11), ("elevation", 100.0),
+                            ("precision", "double"), ("constant", G), ("check_overlaps", False),
+                            ("csv", False), ("plot", False), ("far_tolerance", 1e-11), ("elevation", 100.0),
                             ("grid", [7, 5, 500.0, 450.0, -210.0, 33.0])):
             self.assertEqual(s["asked"][name], value, name)
         self.assertEqual(s["ensemble"]["prisms"], 4)
@@ -431,9 +445,9 @@ class Files(Case):
         done = self.call("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for word in ("--prisms", "--mesh", "--densities", "--spheres", "--stations", "--grid", "--elevation",
-                     "--components", "--strategy", "--precision", "--constant", "--far-tolerance", "--team-size",
-                     "--teams", "--check-overlaps", "--space", "--memory", "--out", "--csv", "--no-plot", "--config",
-                     "metres", "DOWN", "mGal", "Eotvos", "mpirun", "Examples"):
+                     "--components", "--strategy", "--precision", "--constant", "--far-tolerance",
+                     "--team-size", "--teams", "--check-overlaps", "--space", "--memory", "--out", "--csv",
+                     "--no-plot", "--config", "metres", "DOWN", "mGal", "Eotvos", "mpirun", "Examples"):
             self.assertIn(word, done.stdout)
         done = self.call("--version")
         self.assertEqual(done.returncode, 0)
@@ -488,7 +502,8 @@ class Ranks(Case):
         self.same(["--prisms", self.save("p.npy", some_prisms(2)), *self.grid], (5,))
         rho = np.zeros((2, 2, 2))
         rho[1, 0, 1] = 300.0
-        self.same(["--mesh", "2,2,2,0,100,0,100,10,60", "--densities", self.save("rho.npy", rho), *self.grid], (3,))
+        self.same(["--mesh", "2,2,2,0,100,0,100,10,60", "--densities", self.save("rho.npy", rho), *self.grid],
+                  (3,))
 
     def test_list_of_stations(self):
         rng = np.random.default_rng(8)
@@ -500,10 +515,11 @@ class Ranks(Case):
         self.refuse(["--prisms", p, *self.grid, "--components", "gq"], "'gq' is unknown", ranks=3)
         prisms = some_prisms(9)
         prisms[8, 2] = np.nan
-        self.refuse(["--prisms", self.save("n.npy", prisms), *self.grid], "n.npy", "row 9: y1 is nan", ranks=3)
+        self.refuse(["--prisms", self.save("n.npy", prisms), *self.grid], "n.npy", "row 9: y1 is nan",
+                    ranks=3)
         # What each rank finds out for itself.
-        self.refuse(["--prisms", p, *self.grid, "--strategy", "by_prisms", "--teams", "1000", "--team-size", "1",
-                     "--memory", "100K"], "private grids", ranks=3)
+        self.refuse(["--prisms", p, *self.grid, "--strategy", "by_prisms", "--teams", "1000", "--team-size",
+                     "1", "--memory", "100K"], "private grids", ranks=3)
 
     def test_help(self):
         done = self.call("--help", ranks=2)
@@ -568,8 +584,9 @@ class Picture(Case):
         self.arguments = ["--prisms", self.save("p.npy", some_prisms(4))]
 
     def drawn(self, *arguments):
-        """Results with their maps, drawn in this process. Every run has a folder of its own: maps that the program did not
-        draw would stay in it."""
+        """Results with their maps, drawn in this process. Every run has a folder of its own: maps that the
+        program did not draw would stay in it.
+        """
         self.runs = getattr(self, "runs", 0) + 1
         r = self.model(*arguments, out=f"out{self.runs}")
         pictures = [name + ".png" for name in [*r.names, "maps"]]
@@ -606,12 +623,14 @@ class Picture(Case):
     def test_plot_program(self):
         r = self.model(*self.arguments, *self.grid, "--components", "gx,gz")
         os.mkdir(self.path("pictures"))
-        done = self.plot("plot_maps", r.folder, "--output", "pictures", "--only", "gz", "--format", "svg", "--x-right")
+        done = self.plot("plot_maps", r.folder, "--output", "pictures", "--only", "gz", "--format", "svg",
+                         "--x-right")
         self.assertEqual(done, (0, "", ""))
         self.assertEqual(sorted(os.listdir(self.path("pictures"))), ["gz.svg", "maps.svg"])
         for arguments, word in (([r.folder, "--only", "gy"], "--only gy"), (["nowhere"], "nowhere"),
                                 ([r.folder, "--colour-map", "none"], "--colour-map none"),
-                                ([r.folder, "--output", "none"], "--output none"), ([r.folder, "--dpi", "0"], "--dpi")):
+                                ([r.folder, "--output", "none"], "--output none"),
+                                ([r.folder, "--dpi", "0"], "--dpi")):
             status, _, err = self.plot("plot_maps", *arguments)
             self.assertEqual(status, 2)
             self.assertIn(word, err)
@@ -636,15 +655,19 @@ class NothingIsLost(support.NothingIsLost, Case):
     large = [["--spheres", "--components", "all"]]
     read = [("gz.npy", prism, lambda f: ["--prisms", f, "--grid", "3,2,10,10,0,0"], "prisms"),
             ("gz.npy", support.npy(np.ones(1)),
-             lambda f: ["--mesh", "1,1,1,0,100,0,100,10,60", "--densities", f, "--grid", "3,2,10,10,0,0"], "densities"),
-            ("gravity.csv", b"1,2,-3\n4,5,-6\n", lambda f: ["--spheres", "--stations", f, "--csv"], "stations"),
-            ("stations.npy", support.npy(np.zeros((2, 3)) - 100.0), lambda f: ["--spheres", "--stations", f], "stations"),
+             lambda f: ["--mesh", "1,1,1,0,100,0,100,10,60", "--densities", f, "--grid", "3,2,10,10,0,0"],
+             "densities"),
+            ("gravity.csv", b"1,2,-3\n4,5,-6\n", lambda f: ["--spheres", "--stations", f, "--csv"],
+             "stations"),
+            ("stations.npy", support.npy(np.zeros((2, 3)) - 100.0), lambda f: ["--spheres", "--stations", f],
+             "stations"),
             ("gz.npy", support.npy(np.zeros((2, 3))),
              lambda f: ["--spheres", "--grid", "3,2,10,10,0,0", "--elevation", f], "elevation")]
-    shapes = [["--mesh", "200,200,100,0,200,0,200,0,100", "--densities", "mesh.npy", "--grid", "3,2,10,10,0,0",
-               "--elevation", "50"],
+    shapes = [["--mesh", "200,200,100,0,200,0,200,0,100", "--densities", "mesh.npy", "--grid",
+               "3,2,10,10,0,0", "--elevation", "50"],
               ["--prisms", "prisms.npy", "--grid", "4,3,10,10,0,0", "--elevation", "50"],
-              ["--prisms", "one.npy", "--grid", "1500,1000,1,1,0,0", "--elevation", "50", "--components", "all"]]
+              ["--prisms", "one.npy", "--grid", "1500,1000,1,1,0,0", "--elevation", "50", "--components",
+               "all"]]
 
     def setUp(self):
         super().setUp()
@@ -654,13 +677,14 @@ class NothingIsLost(support.NothingIsLost, Case):
         if self._testMethodName == "test_memory_is_known_before":
             self.save("mesh.npy", np.where(np.arange(4000000) % 97 == 0, 10.0, 0.0))
             low = np.random.default_rng(1).uniform(0, 1000, (600000, 3))
-            self.save("prisms.npy", np.hstack([np.stack([low, low + 1.0], axis=2).reshape(-1, 6), np.ones((600000, 1))]))
+            self.save("prisms.npy", np.hstack([np.stack([low, low + 1.0], axis=2).reshape(-1, 6),
+                                               np.ones((600000, 1))]))
 
     def test_inputs_that_an_earlier_run_wrote_stay(self):
         # The field of one run is a file of the next one, in the same folder.
         self.assertEqual(self.run_small("--components", "gz,gzz").returncode, 0)
-        done = self.call("--mesh", "42,1,1,0,100,0,100,10,60", "--densities", "out/gzz.npy", "--grid", "3,2,10,10,0,0",
-                         "--no-plot", "--out", "out")
+        done = self.call("--mesh", "42,1,1,0,100,0,100,10,60", "--densities", "out/gzz.npy", "--grid",
+                         "3,2,10,10,0,0", "--no-plot", "--out", "out")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(os.path.exists(self.path("out/gzz.npy")))
         self.assertFalse(os.path.exists(self.path("out/gravity.csv")))
@@ -692,7 +716,8 @@ class BadOptions(Case):
         self.refuse([*self.good, "p.npy"], "'p.npy' belongs to no option")
         self.refuse([*self.good, "--comp", "gz"], "--comp")
         self.refuse([*self.good, "--components"], "--components is missing before --no-plot")
-        self.refuse([*self.good, "--components", "gx", "--components", "gz"], "--components", "more than once")
+        self.refuse([*self.good, "--components", "gx", "--components", "gz"], "--components",
+                    "more than once")
 
     def test_components(self):
         self.refuse([*self.good, "--components", "gz,gq"], "--components", "'gq' is unknown", "potential, gx")
@@ -711,8 +736,8 @@ class BadOptions(Case):
                     "by_corners was given with --precision float")
         self.refuse([*self.good, "--teams", "4"], "--teams was given without --strategy by_prisms")
         rho = self.save("rho.npy", np.ones((2, 2, 2)))
-        self.refuse(["--mesh", "2,2,2,0,10,0,10,0,10", "--densities", rho, "--grid", "1,1,1,1,5,5", "--elevation", "-5",
-                     "--strategy", "by_corners"], "by_corners", "station")
+        self.refuse(["--mesh", "2,2,2,0,10,0,10,0,10", "--densities", rho, "--grid", "1,1,1,1,5,5",
+                     "--elevation", "-5", "--strategy", "by_corners"], "by_corners", "station")
 
     def test_space_of_another_build(self):
         if "cuda" in self.call("--version").stdout:
@@ -757,7 +782,8 @@ class BadOptions(Case):
             self.refuse([*self.good, "--memory", memory], "--memory")
 
     def test_memory(self):
-        self.refuse([*self.good, "--space", "serial", "--memory", "100"], "3 prisms and ", "(allowed: 100 B, the --memory given; the sum ", "would fit")
+        self.refuse([*self.good, "--space", "serial", "--memory", "100"], "3 prisms and ",
+                    "(allowed: 100 B, the --memory given; the sum ", "would fit")
 
     def test_out(self):
         self.write("file", "x")
@@ -771,14 +797,16 @@ class BadInput(Case):
     def refuse_row(self, row, column, value, *words):
         prisms = some_prisms(20)
         prisms[row, column] = value
-        self.refuse(["--prisms", self.save("bad.npy", prisms), *self.grid], "bad.npy", f"row {row + 1}: ", *words)
+        self.refuse(["--prisms", self.save("bad.npy", prisms), *self.grid], "bad.npy", f"row {row + 1}: ",
+                    *words)
 
     def test_memory_counts_prisms_without_the_header(self):
         rows = "".join(",".join(f"{v:.6g}" for v in row) + "\n" for row in some_prisms(37))
-        for header in ("", "x1,x2,y1,y2,z1,z2,density\n", "# prisms of a body\n\nx1, x2, y1, y2, z1, z2, density\n"):
+        for header in ("", "x1,x2,y1,y2,z1,z2,density\n",
+                       "# prisms of a body\n\nx1, x2, y1, y2, z1, z2, density\n"):
             self.write("prisms.csv", header + rows)
-            self.refuse(["--prisms", "prisms.csv", *self.grid, "--memory", "1K"], "memory: --grid: 37 prisms and ",
-                        "the --memory given; ", "prisms and stations ")
+            self.refuse(["--prisms", "prisms.csv", *self.grid, "--memory", "1K"],
+                        "memory: --grid: 37 prisms and ", "the --memory given; ", "prisms and stations ")
 
     def test_prisms(self):
         for column, name in enumerate(("x1", "x2", "y1", "y2", "z1", "z2", "density")):
@@ -809,7 +837,8 @@ class BadInput(Case):
         refuse(self.write("uneven.csv", "0,1,0,1,0,1,5\n0,1,0,1,0,1\n"), ":2")
         refuse(self.write("word.csv", "0,1,0,1,0,1,5\n0,1,0,1,0,1,heavy\n"), ":2", "heavy")
         refuse(self.write("nan.csv", "0,1,0,1,0,1,5\n0,1,0,1,0,1,nan\n"), ":2", "nan")
-        refuse(self.write("names.csv", "x1,x2,y1,y2,top,z2,density\n0,1,0,1,0,1,5\n"), "no column 'z1'", "top")
+        refuse(self.write("names.csv", "x1,x2,y1,y2,top,z2,density\n0,1,0,1,0,1,5\n"), "no column 'z1'",
+               "top")
         whole = open(self.save("w.npy", some_prisms(5)), "rb").read()
         refuse(self.write("t.npy", whole[:-4]))
         refuse(self.write("h.npy", whole[:20]))
@@ -824,7 +853,8 @@ class BadInput(Case):
         self.refuse([*base, self.write("f.csv", "1\n2\n3\n")], "f.csv", "3 rows of 1 number")
         rho = np.ones((4, 3, 2))
         rho[2, 1, 0] = np.nan
-        self.refuse([*base, self.save("n.npy", rho)], "n.npy", "prism 15 (indices from 0: i = 0, j = 1, k = 2) is NaN")
+        self.refuse([*base, self.save("n.npy", rho)], "n.npy",
+                    "prism 15 (indices from 0: i = 0, j = 1, k = 2) is NaN")
 
     def test_stations(self):
         p = self.save("p.npy", some_prisms(3))

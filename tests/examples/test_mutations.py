@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options and files of all programs, changed at random: none may crash or hang, and each refusal is one clear line.
+"""Options and files of all programs, changed at random: none may crash or hang, and each refusal is one clear
+line.
 
-A run is a good command line of a program in which some options or bytes of a file are changed, or whose folder of
-results holds links, pipes and files of others. It passes if the program ends by itself, with 0 and complete results,
-or with 1 or 2 and one line on standard error that names the program; a run that is long is one that ends with a message
-when it is told to. No file of others may change. Most changes leave a run that computes: options of deep paths with
-values that are allowed, and numbers that change a little. Everything about run N of a seed follows from both numbers:
+A run is a good command line of a program in which some options or bytes of a file are changed, or whose
+folder of results holds links, pipes and files of others. It passes if the program ends by itself, with 0 and
+complete results, or with 1 or 2 and one line on standard error that names the program; a run that is long is
+one that ends with a message when it is told to. No file of others may change. Most changes leave a run that
+computes: options of deep paths with values that are allowed, and numbers that change a little. Everything
+about run N of a seed follows from both numbers:
 
     MOHO_MUTATIONS=1000         runs (default)
     MOHO_MUTATION_SECONDS=3600  as many as this takes instead
@@ -35,47 +37,65 @@ np = support.np
 LIMIT = 2.0    # seconds after which a run is told to end
 PATIENCE = 60  # seconds in which it has to
 
-WORDS = ["", " ", "0", "-1", "1", "3", "nan", "inf", "-inf", "1e308", "-1e308", "1e-320", "1e999", "9223372036854775807",
-         "9223372036854775808", "-9223372036854775808", "99999999999999999999", "0x10", "1,2", "1,2,3", "1,2,3,4", ",", ";", ":",
-         "x", "=", "x=1,z=2", "x=1,y=2,z=3", "x=,z=", "0,0:1,1:3", "0,0:1,1:0", "0,0:1,1:2x2", "0,0:0,0:99999", "all", "none", "auto",
-         "float", "double", "serial", "openmp", "cuda", "true", "ricker:15", "ricker:-1", "ricker:1e9", "file:wavelet.csv",
-         "cpml:1", "sponge:1000", "free", "top=free", "../x", "/proc", "/dev/null", "/dev/zero", ".", "vp.npy", "vp.rsf", "vp.sgy",
-         "receivers.csv", "shots.csv", "prisms.csv", "none.npy", "a\nb", "\t", "\u00e4\u4e16", "--out", "-", "%s%n", "a" * 5000, "1-9223372036854775807", "9223372036854775806-9223372036854775807:5", "1-1000000000000",
+WORDS = ["", " ", "0", "-1", "1", "3", "nan", "inf", "-inf", "1e308", "-1e308", "1e-320", "1e999",
+         "9223372036854775807", "9223372036854775808", "-9223372036854775808", "99999999999999999999", "0x10",
+         "1,2", "1,2,3", "1,2,3,4", ",", ";", ":",
+         "x", "=", "x=1,z=2", "x=1,y=2,z=3", "x=,z=", "0,0:1,1:3", "0,0:1,1:0", "0,0:1,1:2x2",
+         "0,0:0,0:99999", "all", "none", "auto", "float", "double", "serial", "openmp", "cuda", "true",
+         "ricker:15", "ricker:-1", "ricker:1e9", "file:wavelet.csv",
+         "cpml:1", "sponge:1000", "free", "top=free", "../x", "/proc", "/dev/null", "/dev/zero", ".",
+         "vp.npy", "vp.rsf", "vp.sgy", "receivers.csv", "shots.csv", "prisms.csv", "none.npy", "a\nb", "\t",
+         "\u00e4\u4e16", "--out", "-", "%s%n", "a" * 5000, "1-9223372036854775807",
+         "9223372036854775806-9223372036854775807:5", "1-1000000000000",
          "0,0:1,1:9223372036854775807", "0,0:1,1:1000000000000", "1,1000000000000"]
-NUMBERS = [b"", b"0", b"-1", b"nan", b"inf", b"1e308", b"-1e-320", b"99999999999999999999", b"x", b"1,1", b"#", b'"', b"\xff\xfe"]
+NUMBERS = [b"", b"0", b"-1", b"nan", b"inf", b"1e308", b"-1e-320", b"99999999999999999999", b"x", b"1,1",
+           b"#", b'"', b"\xff\xfe"]
 
 
 # Options of paths that the good commands do not take, and values that are allowed (some not with others).
-WAVE_OPTIONS = {"--order": ["8", "10", "12", "16"], "--precision": ["float", "double"], "--space": ["serial", "openmp"],
-                "--boundary": ["cpml:3", "sponge:6", "cpml:5,top=free"], "--width": ["3", "8"], "--dt": ["0.0005", "0.001"],
-                "--memory": ["100M", "1G"], "--resume": [None], "--only-shot": ["1"], "--time": ["0.05", "0.1", "0.2"]}
+WAVE_OPTIONS = {"--order": ["8", "10", "12", "16"], "--precision": ["float", "double"],
+                "--space": ["serial", "openmp"], "--boundary": ["cpml:3", "sponge:6", "cpml:5,top=free"],
+                "--width": ["3", "8"], "--dt": ["0.0005", "0.001"],
+                "--memory": ["100M", "1G"], "--resume": [None], "--only-shot": ["1"],
+                "--time": ["0.05", "0.1", "0.2"]}
 AT_ONCE = {"--at-once": ["1", "2", "3"]}
 INTERVAL = {"--interval": ["0.001", "0.002", "0.004"]}
 DEEP = {
     "trace_rays": {"--star": ["full", "coprime"], "--radius": ["1", "3"], "--precision": ["float", "double"],
-                   "--space": ["serial", "openmp"], "--method": ["dijkstra", "relaxation"], "--storage": ["stored", "on_the_fly"],
-                   "--matrix": ["nodes", "cells"]},
-    "first_arrivals": {"--method": ["fast_marching", "sweeping"], "--order": ["1", "2"], "--precision": ["float", "double"],
-                       "--space": ["serial", "openmp"], "--each": [None], "--delta": ["0.01"]},
-    "model_waves": {**WAVE_OPTIONS, **AT_ONCE, **INTERVAL, "--expand": ["none", "layers", "eikonal", "amplitude"], "--snapshot-every": ["0", "0.01", "0.03"],
-                    "--source": ["40,30:160,30:3"], "--rho": ["2000"], "--epsilon": ["0.1"], "--delta": ["0.05"]},
-    "stream_waves": {**WAVE_OPTIONS, **INTERVAL, "--devices": ["1", "2", "3"], "--block": ["3", "6"], "--updates": ["1", "3"],
-                     "--expand": ["none", "layers", "eikonal"], "--host-volume": ["memory", "volume"],
-                     "--source": ["40,30:160,30:3"], "--device-memory": ["1M", "8M"]},
-    "migrate_shots": {**WAVE_OPTIONS, **AT_ONCE, "--condition": ["zero-lag", "source,receiver", "inverse-scattering,laplacian"],
-                      "--expand": ["none", "layers", "eikonal"], "--snapshots": ["device", "compressed", "threads", "boundary", "replay"],
-                      "--disk": ["100M"], "--error": ["lossless", "snr:60", "bits:12", "max:1e-4"], "--mute": ["none", "arrivals", "velocity:1900"],
+                   "--space": ["serial", "openmp"], "--method": ["dijkstra", "relaxation"],
+                   "--storage": ["stored", "on_the_fly"], "--matrix": ["nodes", "cells"]},
+    "first_arrivals": {"--method": ["fast_marching", "sweeping"], "--order": ["1", "2"],
+                       "--precision": ["float", "double"], "--space": ["serial", "openmp"], "--each": [None],
+                       "--delta": ["0.01"]},
+    "model_waves": {**WAVE_OPTIONS, **AT_ONCE, **INTERVAL,
+                    "--expand": ["none", "layers", "eikonal", "amplitude"],
+                    "--snapshot-every": ["0", "0.01", "0.03"],
+                    "--source": ["40,30:160,30:3"], "--rho": ["2000"], "--epsilon": ["0.1"],
+                    "--delta": ["0.05"]},
+    "stream_waves": {**WAVE_OPTIONS, **INTERVAL, "--devices": ["1", "2", "3"], "--block": ["3", "6"],
+                     "--updates": ["1", "3"], "--expand": ["none", "layers", "eikonal"],
+                     "--host-volume": ["memory", "volume"], "--source": ["40,30:160,30:3"],
+                     "--device-memory": ["1M", "8M"]},
+    "migrate_shots": {**WAVE_OPTIONS, **AT_ONCE,
+                      "--condition": ["zero-lag", "source,receiver", "inverse-scattering,laplacian"],
+                      "--expand": ["none", "layers", "eikonal"],
+                      "--snapshots": ["device", "compressed", "threads", "boundary", "replay"],
+                      "--disk": ["100M"], "--error": ["lossless", "snr:60", "bits:12", "max:1e-4"],
+                      "--mute": ["none", "arrivals", "velocity:1900"],
                       "--aperture": ["60", "150"], "--columns": ["50,100"], "--snapshot-steps": ["1", "5"],
                       "--keep-shots": [None]},
-    "invert_waves": {**WAVE_OPTIONS, **AT_ONCE, "--iterations": ["1", "2"], "--bands": ["15", "8,16"], "--misfit": ["huber", "correlation", "envelope"],
-                     "--source-field": ["stored", "replay", "shell"], "--gradient-steps": ["1", "4"], "--mask": ["depth:30"],
-                     "--bounds": ["vp:1000:4000"], "--lags": ["1", "2"]},
-    "model_gravity": {"--components": ["all", "gz", "potential,gzz"], "--csv": [None], "--precision": ["float", "double"],
-                      "--space": ["serial", "openmp"], "--strategy": ["by_stations", "by_prisms"], "--elevation": ["5", "100"]},
+    "invert_waves": {**WAVE_OPTIONS, **AT_ONCE, "--iterations": ["1", "2"], "--bands": ["15", "8,16"],
+                     "--misfit": ["huber", "correlation", "envelope"],
+                     "--source-field": ["stored", "replay", "shell"], "--gradient-steps": ["1", "4"],
+                     "--mask": ["depth:30"], "--bounds": ["vp:1000:4000"], "--lags": ["1", "2"]},
+    "model_gravity": {"--components": ["all", "gz", "potential,gzz"], "--csv": [None],
+                      "--precision": ["float", "double"], "--space": ["serial", "openmp"],
+                      "--strategy": ["by_stations", "by_prisms"], "--elevation": ["5", "100"]},
 }
 # A result of each program, for links under its name.
-RESULTS = {"trace_rays": "traveltime.npy", "first_arrivals": "times.npy", "model_waves": "vp.npy", "stream_waves": "wavefield.npy",
-           "migrate_shots": "image.npy", "invert_waves": "vp.npy", "model_gravity": "gz.npy"}
+RESULTS = {"trace_rays": "traveltime.npy", "first_arrivals": "times.npy", "model_waves": "vp.npy",
+           "stream_waves": "wavefield.npy", "migrate_shots": "image.npy", "invert_waves": "vp.npy",
+           "model_gravity": "gz.npy"}
 OF_OTHERS = b"of somebody"
 
 
@@ -85,36 +105,51 @@ def good_commands():
     line = ["--source", "100,20", "--receivers", "0,20:200,20:5"]
     modelled = ["--true-vp", "2100", *line]
     return [
-        ("trace_rays", ["--model", "vp.npy", "--spacing", "10", "--source", "100,20", "--receivers", "receivers.csv", "--radius", "2"]),
-        ("trace_rays", ["--vp", "vp.rsf", "--source", "100,20;30,40", "--receivers", "0,100:200,100:5", "--matrix", "nodes"]),
+        ("trace_rays", ["--model", "vp.npy", "--spacing", "10", "--source", "100,20", "--receivers",
+                        "receivers.csv", "--radius", "2"]),
+        ("trace_rays", ["--vp", "vp.rsf", "--source", "100,20;30,40", "--receivers", "0,100:200,100:5",
+                        "--matrix", "nodes"]),
         ("trace_rays", ["--config", "rays.cfg"]),
         ("trace_rays", ["--vp", "vp.sgy", "--source", "100,20", "--precision", "double", "--memory", "100M"]),
-        ("trace_rays", ["--gradient", "1500,1", "--shape", "9,8,7", "--coordinates", "xyz", "--source", "10,20,30", "--star", "full"]),
-        ("first_arrivals", ["--vp", "vp.npy", "--spacing", "10", "--origin", "5,7", "--receivers", "receivers.csv", "--order", "1"]),
-        ("first_arrivals", ["--vp", "2000", "--epsilon", "vp_e.npy", "--delta", "0.05", "--spacing", "10,9", "--each",
-                            "--source", "100,20", "--source", "30,50"]),
-        ("first_arrivals", ["--builtin", "salt", "--shape", "x=9,y=8,z=7", "--source", "x=10,z=20,y=30", "--method", "sweeping"]),
-        ("model_waves", ["--vp", "vp.npy", *waves, *line, "--boundary", "cpml:5,top=free", "--snapshot-every", "0.02"]),
-        ("model_waves", ["--vp", "vp.rsf", "--epsilon", "0.1", "--delta", "0.05", "--theta", "20deg", *waves[2:], "--shots", "shots.csv"]),
-        ("model_waves", ["--config", "waves.cfg", "--expand", "layers", "--interval", "0.004", "--velocity-unit", "m/s"]),
-        ("model_waves", ["--vp", "2000", "--shape", "21,15", *waves[:4], "--wavelet", "file:wavelet.csv", "--moving", "--receivers",
-                         "-50,20:50,20:5", "--rho", "2100"]),
-        ("stream_waves", ["--vp", "vp.npy", *waves, *line, "--block", "4", "--updates", "2", "--devices", "2", "--space", "serial"]),
+        ("trace_rays", ["--gradient", "1500,1", "--shape", "9,8,7", "--coordinates", "xyz", "--source",
+                        "10,20,30", "--star", "full"]),
+        ("first_arrivals", ["--vp", "vp.npy", "--spacing", "10", "--origin", "5,7", "--receivers",
+                            "receivers.csv", "--order", "1"]),
+        ("first_arrivals", ["--vp", "2000", "--epsilon", "vp_e.npy", "--delta", "0.05", "--spacing", "10,9",
+                            "--each", "--source", "100,20", "--source", "30,50"]),
+        ("first_arrivals", ["--builtin", "salt", "--shape", "x=9,y=8,z=7", "--source", "x=10,z=20,y=30",
+                            "--method", "sweeping"]),
+        ("model_waves", ["--vp", "vp.npy", *waves, *line, "--boundary", "cpml:5,top=free", "--snapshot-every",
+                         "0.02"]),
+        ("model_waves", ["--vp", "vp.rsf", "--epsilon", "0.1", "--delta", "0.05", "--theta", "20deg",
+                         *waves[2:], "--shots", "shots.csv"]),
+        ("model_waves", ["--config", "waves.cfg", "--expand", "layers", "--interval", "0.004",
+                         "--velocity-unit", "m/s"]),
+        ("model_waves", ["--vp", "2000", "--shape", "21,15", *waves[:4], "--wavelet", "file:wavelet.csv",
+                         "--moving", "--receivers", "-50,20:50,20:5", "--rho", "2100"]),
+        ("stream_waves", ["--vp", "vp.npy", *waves, *line, "--block", "4", "--updates", "2", "--devices", "2",
+                          "--space", "serial"]),
         ("stream_waves", ["--vp", "vp.npy", *waves, "--device-memory", "1M", "--plan"]),
-        ("migrate_shots", ["--vp", "vp.npy", *waves, "--shots", "modelled", *modelled, "--condition", "zero-lag,laplacian"]),
-        ("migrate_shots", ["--vp", "vp.npy", "--spacing", "10", "--wavelet", "ricker:15", "--order", "8", "--width", "4", "--shots",
-                           "gather.sgy", "--mute", "velocity:2000", "--aperture", "100", "--snapshots", "replay"]),
-        ("migrate_shots", ["--vp", "vp.sgy", "--wavelet", "ricker:15", "--order", "8", "--shots", "gather.sgy", "--columns", "50,100",
-                           "--snapshots", "compressed", "--error", "bits:12", "--plan"]),
-        ("invert_waves", ["--vp", "vp.npy", *waves[:2], "--time", "0.3", *waves[4:], "--data", "modelled", *modelled, "--iterations", "1", "--bands", "10,20"]),
-        ("invert_waves", ["--vp", "vp.npy", *waves[:2], *waves[4:], "--data", "gather.sgy", "--iterations", "1", "--mask", "depth:20",
-                          "--bounds", "vp:1500:3000", "--source-field", "stored"]),
-        ("model_gravity", ["--prisms", "prisms.csv", "--grid", "4,3,50,50,0,0", "--elevation", "10", "--components", "gz,gzz", "--csv"]),
-        ("model_gravity", ["--mesh", "2,2,2,0,200,0,200,10,200", "--densities", "rho.npy", "--stations", "stations.csv"]),
+        ("migrate_shots", ["--vp", "vp.npy", *waves, "--shots", "modelled", *modelled, "--condition",
+                           "zero-lag,laplacian"]),
+        ("migrate_shots", ["--vp", "vp.npy", "--spacing", "10", "--wavelet", "ricker:15", "--order", "8",
+                           "--width", "4", "--shots", "gather.sgy", "--mute", "velocity:2000", "--aperture",
+                           "100", "--snapshots", "replay"]),
+        ("migrate_shots", ["--vp", "vp.sgy", "--wavelet", "ricker:15", "--order", "8", "--shots",
+                           "gather.sgy", "--columns", "50,100", "--snapshots", "compressed", "--error",
+                           "bits:12", "--plan"]),
+        ("invert_waves", ["--vp", "vp.npy", *waves[:2], "--time", "0.3", *waves[4:], "--data", "modelled",
+                          *modelled, "--iterations", "1", "--bands", "10,20"]),
+        ("invert_waves", ["--vp", "vp.npy", *waves[:2], *waves[4:], "--data", "gather.sgy", "--iterations",
+                          "1", "--mask", "depth:20", "--bounds", "vp:1500:3000", "--source-field", "stored"]),
+        ("model_gravity", ["--prisms", "prisms.csv", "--grid", "4,3,50,50,0,0", "--elevation", "10",
+                           "--components", "gz,gzz", "--csv"]),
+        ("model_gravity", ["--mesh", "2,2,2,0,200,0,200,10,200", "--densities", "rho.npy", "--stations",
+                           "stations.csv"]),
         ("model_gravity", ["--config", "gravity.cfg"]),
         ("distribute_shots", ["--journal", "j/journal", "--sites", "sites.cfg", "--probe"]),
-        ("distribute_shots", ["--journal", "j/journal", "--sites", "sites.cfg", "--shots", "1-2", "--collect", "got", "--", "touch",
-                              "{out}/a"]),
+        ("distribute_shots", ["--journal", "j/journal", "--sites", "sites.cfg", "--shots", "1-2", "--collect",
+                              "got", "--", "touch", "{out}/a"]),
     ]
 
 
@@ -131,10 +166,13 @@ def make_files(folder, programs):
         "receivers.csv": "x,z\n10,20\n100.5,33\n200,140\n",
         "shots.csv": "shot,kind,x,z\n1,source,100,20\n2,s,50,30\n*,receiver,10,20\n*,r,150,20\n",
         "stations.csv": "x,y,z\n10,20,-5\n100,100,-5\n",
-        "wavelet.csv": "time,amplitude\n" + "".join(f"{0.002 * k},{np.sin(0.4 * k) * np.exp(-0.01 * (k - 15) ** 2)}\n" for k in range(31)),
+        "wavelet.csv": "time,amplitude\n"
+        + "".join(f"{0.002 * k},{np.sin(0.4 * k) * np.exp(-0.01 * (k - 15) ** 2)}\n" for k in range(31)),
         "prisms.csv": "x1,x2,y1,y2,z1,z2,density\n0,100,0,100,10,60,300\n100,200,0,100,20,80,-200\n",
-        "rays.cfg": "# rays\nmodel = vp.npy\nspacing = 10\nsource = 100,20\nsource = 'x=30,z=40'\nreceivers = receivers.csv\nradius = 2\n",
-        "waves.cfg": "vp = vp.npy\nspacing = \"10\"\ntime = 0.05\nwavelet = ricker:15\nwidth = 4\nsource = 100,20 # the middle\n",
+        "rays.cfg": "# rays\nmodel = vp.npy\nspacing = 10\nsource = 100,20\nsource = 'x=30,z=40'\nreceivers "
+                    "= receivers.csv\nradius = 2\n",
+        "waves.cfg": "vp = vp.npy\nspacing = \"10\"\ntime = 0.05\nwavelet = ricker:15\nwidth = 4\nsource = "
+                     "100,20 # the middle\n",
         "gravity.cfg": "prisms = prisms.csv\ngrid = 3,2,50,50,0,0\ncomponents = gz\n",
         "sites.cfg": "[here]\nkind = local\nslots = 1\n"}
     for name, text in texts.items():
@@ -142,17 +180,17 @@ def make_files(folder, programs):
             file.write(text)
 
     def run(program, *arguments):
-        subprocess.run([programs[program], *arguments, "--no-plot", "--quiet", "--out", "made"], cwd=folder, check=True,
-                       timeout=300, capture_output=True)
+        subprocess.run([programs[program], *arguments, "--no-plot", "--quiet", "--out", "made"], cwd=folder,
+                       check=True, timeout=300, capture_output=True)
 
     if "model_waves" in programs and "migrate_shots" in programs:
-        run("model_waves", "--vp", "vp.npy", "--spacing", "10", "--time", "0.3", "--wavelet", "ricker:15", "--source",
-            "50,20:150,20:2", "--receivers", "0,20:200,20:6")
+        run("model_waves", "--vp", "vp.npy", "--spacing", "10", "--time", "0.3", "--wavelet", "ricker:15",
+            "--source", "50,20:150,20:2", "--receivers", "0,20:200,20:6")
         shutil.copy(os.path.join(folder, "made/gather.sgy"), os.path.join(folder, "gather.sgy"))
         shutil.rmtree(os.path.join(folder, "made"))
         # an image is a model in SEG-Y
-        run("migrate_shots", "--vp", "vp.npy", "--spacing", "10", "--wavelet", "ricker:15", "--shots", "gather.sgy",
-            "--condition", "laplacian")
+        run("migrate_shots", "--vp", "vp.npy", "--spacing", "10", "--wavelet", "ricker:15", "--shots",
+            "gather.sgy", "--condition", "laplacian")
         with open(os.path.join(folder, "made/image.sgy"), "rb") as file:
             data = bytearray(file.read())
         trace = 240 + 4 * vp.shape[1]
@@ -173,7 +211,8 @@ def mutate_number(rng, text):
         return text
     at = rng.choice(found)
     value = float(at.group())
-    new = rng.choice([value * 10, value / 10, -value, value + 1, value - 1, 0, 1.5 * value, 1000 * value, value + 0.5])
+    new = rng.choice([value * 10, value / 10, -value, value + 1, value - 1, 0, 1.5 * value, 1000 * value,
+                      value + 0.5])
     return text[:at.start()] + f"{new:g}" + text[at.end():]
 
 
@@ -203,10 +242,13 @@ def set_option(rng, words, name, values):
 
 
 def make_folder(rng, name, kept, out):
-    """A folder of results with something of others in it, of which no byte may change. Returns what was made."""
+    """A folder of results with something of others in it, of which no byte may change. Returns what was made.
+    """
     result = RESULTS[name]
-    summary = {"program": name, "state": "done", "files": [result, "thesis.txt", "../kept/archive.npy"], "to_write": ["archive.npy"]}
-    kind = rng.choice(["link", "dangling", "hard", "pipe", "folder", "list", "lock", "whole", "others", "scratch"])
+    summary = {"program": name, "state": "done", "files": [result, "thesis.txt", "../kept/archive.npy"],
+               "to_write": ["archive.npy"]}
+    kind = rng.choice(["link", "dangling", "hard", "pipe", "folder", "list", "lock", "whole", "others",
+                       "scratch"])
     os.makedirs(kept)
     archive = os.path.join(kept, "archive.npy")
     with open(archive, "wb") as file:
@@ -340,7 +382,8 @@ class Run:
         elif read and rng.random() < 0.6:
             self.changed = rng.choice(read)
             # what a file reads is changed as well as the file
-            inner = {"vp.rsf": "vp.bin", "rays.cfg": "vp.npy", "waves.cfg": "vp.npy", "gravity.cfg": "prisms.csv"}.get(self.changed)
+            inner = {"vp.rsf": "vp.bin", "rays.cfg": "vp.npy", "waves.cfg": "vp.npy",
+                     "gravity.cfg": "prisms.csv"}.get(self.changed)
             if inner and rng.random() < 0.3:
                 self.changed = inner
             self.content = mutate_bytes(rng, files[self.changed])
@@ -361,11 +404,13 @@ class Run:
             with open(path, "wb") as file:
                 file.write(self.content)
         if self.placed:
-            self.placed = make_folder(self.rng, self.name, os.path.join(folder, "kept"), os.path.join(folder, self.name + "_out"))
+            self.placed = make_folder(self.rng, self.name, os.path.join(folder, "kept"),
+                                      os.path.join(folder, self.name + "_out"))
         command = [self.program, *(word.replace("\0", "") for word in self.words)]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "GOMP_SPINCOUNT": "1000", "ASAN_OPTIONS": "detect_leaks=0"}
-        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   env=environment)
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "GOMP_SPINCOUNT": "1000",
+                       "ASAN_OPTIONS": "detect_leaks=0"}
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env=environment)
         told = False
         try:
             text, said = process.communicate(timeout=limit)
@@ -378,7 +423,8 @@ class Run:
                 process.kill()
                 process.communicate()
                 return "hangs: it did not end when it was told to"
-        return self.judge(process.returncode, text.decode(errors="replace"), said.decode(errors="replace"), told, folder)
+        return self.judge(process.returncode, text.decode(errors="replace"), said.decode(errors="replace"),
+                          told, folder)
 
     def harmed(self, folder):
         """What became of files of others, or an empty text."""
@@ -399,7 +445,8 @@ class Run:
 
     def judge(self, status, text, said, told, folder):
         self.status, self.said = status, said
-        self.computed = status == 0 or told or os.path.exists(os.path.join(folder, self.name + "_out", "vp.npy"))
+        self.computed = status == 0 or told or os.path.exists(os.path.join(folder, self.name + "_out",
+                                                                           "vp.npy"))
         if self.placed and (wrong := self.harmed(folder)):
             return wrong
         lines = [line for line in said.split("\n") if line]
@@ -430,7 +477,8 @@ class Mutations(unittest.TestCase):
     def setUp(self):
         folder = os.path.dirname(os.path.realpath(support.Case.program))
         names = sorted({name for name, _ in good_commands()})
-        self.programs = {name: os.path.join(folder, name) for name in names if os.access(os.path.join(folder, name), os.X_OK)}
+        self.programs = {name: os.path.join(folder, name)
+                         for name in names if os.access(os.path.join(folder, name), os.X_OK)}
         self.assertTrue(self.programs)
         keep = "MOHO_MUTATION_ONLY" in os.environ
         self.folder = tempfile.mkdtemp(prefix="moho_mutations_")
@@ -447,14 +495,16 @@ class Mutations(unittest.TestCase):
     def test_good_commands(self):
         """What is changed is good before: otherwise the test would test the first check alone."""
         for number, (name, words) in enumerate(good_commands()):
-            if name not in self.programs or any(word.endswith(".sgy") and word not in self.files for word in words):
+            if name not in self.programs or any(word.endswith(".sgy") and word not in self.files
+                                                for word in words):
                 continue
             run = Run(self.programs, self.files, 0, 0)
             run.name, run.program, run.changed = name, self.programs[name], ""
             run.words = [*words, *([] if name == "distribute_shots" else ["--no-plot"])]
             wrong = run.go(self.source, os.path.join(self.folder, f"good{number}"), PATIENCE)
             with self.subTest(number):
-                self.assertEqual((wrong, run.status), ("", 0), shlex.join([name, *run.words]) + "\n" + run.said)
+                self.assertEqual((wrong, run.status), ("", 0),
+                                 shlex.join([name, *run.words]) + "\n" + run.said)
 
     def one(self, number):
         run = Run(self.programs, self.files, self.seed, number)
@@ -471,7 +521,8 @@ class Mutations(unittest.TestCase):
         self.seed = int(os.environ.get("MOHO_MUTATION_SEED", "1"))
         if "MOHO_MUTATION_ONLY" in os.environ:
             run, wrong = self.one(int(os.environ["MOHO_MUTATION_ONLY"]))
-            print(f"{self.folder}/{os.environ['MOHO_MUTATION_ONLY']}: {run.program} {shlex.join(run.words)} -> {run.status}")
+            print(f"{self.folder}/{os.environ['MOHO_MUTATION_ONLY']}: {run.program} {shlex.join(run.words)} "
+                  f"-> {run.status}")
             self.assertEqual(wrong, "")
             return
         seconds = float(os.environ.get("MOHO_MUTATION_SECONDS", "0"))
@@ -490,7 +541,8 @@ class Mutations(unittest.TestCase):
                     if text:
                         wrong.append(text)
         total = sum(counts.values())
-        print(f"{total} runs, {computed} computed, {refused} refused, {time.monotonic() - begun:.0f} s: {counts}")
+        print(f"{total} runs, {computed} computed, {refused} refused, {time.monotonic() - begun:.0f} s: "
+              f"{counts}")
         self.assertGreater(refused, 0.3 * total)
         # most runs go behind the checks of options and headers
         self.assertGreater(computed, 0.5 * total)

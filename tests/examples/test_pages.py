@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of what the pages promise: their links lead somewhere, the tutorial runs as it stands, and exit statuses are those of
-docs/programs/files.md.
+"""Tests of what the pages promise: their links lead somewhere, the tutorial runs as it stands, and exit
+statuses are those of docs/programs/files.md.
 
-usage: test_pages.py --program PATH [names of test classes]
-PATH is any of the programs; the others are beside it. Exit status 77 if numpy is missing or every test was skipped.
+usage: test_pages.py --program PATH [names of test classes] PATH is any of the programs; the others are beside
+it. Exit status 77 if numpy is missing or every test was skipped.
 """
 
 import glob
@@ -25,7 +25,8 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 
 
 def pages():
-    names = glob.glob(os.path.join(ROOT, "*.md")) + glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)
+    names = glob.glob(os.path.join(ROOT, "*.md")) + glob.glob(os.path.join(ROOT, "docs", "**", "*.md"),
+                                                              recursive=True)
     return sorted(names)
 
 
@@ -94,7 +95,8 @@ class Links(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="moho_") as folder:
             name = os.path.join(folder, "a.md")
             with open(name, "w", encoding="utf-8") as file:
-                file.write("# One `x`: two\n[a](a.md#one-x-two) [b](b.md) [c](#two) `[d](d.md)` [e](https://e.org)\n")
+                file.write("# One `x`: two\n[a](a.md#one-x-two) [b](b.md) [c](#two) `[d](d.md)` "
+                           "[e](https://e.org)\n")
             self.assertEqual([link.split(": ", 1)[1] for link in dead_links([name])],
                              ["b.md: no such file", "#two: no such heading"])
 
@@ -116,14 +118,15 @@ class Tutorial(support.Case):
                 continue
             command = [sys.executable, "-"] if language == "python" else ["sh", "-e"]
             begun = time.monotonic()
-            done = subprocess.run(command, input=text, cwd=self.folder, env=environment, text=True, capture_output=True,
-                                  timeout=500)
+            done = subprocess.run(command, input=text, cwd=self.folder, env=environment, text=True,
+                                  capture_output=True, timeout=500)
             print(f"{time.monotonic() - begun:.1f} s: {text.strip().splitlines()[-1][:80]}")
             self.assertEqual(done.returncode, 0, text + done.stdout + done.stderr)
             print(done.stdout if language == "python" else "", end="")
         drawn = importlib.util.find_spec("matplotlib") is not None
-        for name in ("rays/receivers.csv", "times/times.npy", "shot/gather.sgy", "gravity/gravity.csv", "image/image.npy",
-                     "rays_truth/matrix.npz", *(["rays/rays.png", "image/image.png"] if drawn else [])):
+        for name in ("rays/receivers.csv", "times/times.npy", "shot/gather.sgy", "gravity/gravity.csv",
+                     "image/image.npy", "rays_truth/matrix.npz",
+                     *(["rays/rays.png", "image/image.png"] if drawn else [])):
             self.assertTrue(os.path.isfile(self.path(name)), name)
 
 
@@ -140,11 +143,13 @@ class ExitStatus(support.Case):
              "model_gravity": [*gravity, "--grid", "3,3,10,10,0,0"],
              "model_waves": [*waves, *small], "stream_waves": [*waves, *small],
              "migrate_shots": [*waves, *small, "--shots", "modelled"],
-             "invert_waves": [*waves, "--shape", "41,31", "--time", "0.3", "--data", "modelled", "--true-vp", "2100",
-                              "--source", "200,20", "--receivers", "0,20:400,20:21", "--iterations", "1"]}
+             "invert_waves": [*waves, "--shape", "41,31", "--time", "0.3", "--data", "modelled", "--true-vp",
+                              "2100", "--source", "200,20", "--receivers", "0,20:400,20:21", "--iterations",
+                              "1"]}
     slow = {"trace_rays": ["--builtin", "salt", "--shape", "4001,3001", "--radius", "8", "--space", "serial"],
             "first_arrivals": ["--builtin", "salt", "--shape", "6001,6001", "--space", "serial"],
-            "model_gravity": [*gravity, "--grid", "3000,2000,1,1,0,0", "--components", "all", "--space", "serial"],
+            "model_gravity": [*gravity, "--grid", "3000,2000,1,1,0,0", "--components", "all", "--space",
+                              "serial"],
             "model_waves": [*waves, *long], "stream_waves": [*waves, *long],
             "migrate_shots": [*waves, *long, "--shots", "modelled"],
             "invert_waves": [*waves, *long, "--data", "modelled"]}
@@ -155,17 +160,20 @@ class ExitStatus(support.Case):
 
     def programs(self):
         folder = os.path.dirname(os.path.realpath(self.program))
-        there = {name: os.path.join(folder, name) for name in self.quick if os.path.exists(os.path.join(folder, name))}
+        there = {name: os.path.join(folder, name) for name in self.quick
+                 if os.path.exists(os.path.join(folder, name))}
         self.assertTrue(there)
         return there
 
     def status(self, program, *arguments, **more):
-        return subprocess.run([program, *arguments], cwd=self.folder, capture_output=not more, timeout=300, **more).returncode
+        return subprocess.run([program, *arguments], cwd=self.folder, capture_output=not more, timeout=300,
+                              **more).returncode
 
     def test_the_page(self):
         with open(os.path.join(ROOT, "docs", "programs", "files.md"), encoding="utf-8") as file:
             section = file.read().split("## Exit status")[1].split("\n## ")[0]
-        self.assertEqual(re.findall(r"^\| ([0-9, ]+) \|", section, flags=re.M), ["0", "1", "2", "75", "130, 143, 129"])
+        self.assertEqual(re.findall(r"^\| ([0-9, ]+) \|", section, flags=re.M),
+                         ["0", "1", "2", "75", "130, 143, 129"])
 
     def test_help_that_cannot_be_written(self):
         folder = os.path.dirname(os.path.realpath(self.program))
@@ -173,8 +181,8 @@ class ExitStatus(support.Case):
             if not os.path.exists(os.path.join(folder, name)) or not os.path.exists("/dev/full"):
                 continue
             with open("/dev/full", "w", encoding="ascii") as full:
-                done = subprocess.run([os.path.join(folder, name), "--help"], stdout=full, stderr=subprocess.PIPE, text=True,
-                                      timeout=100)
+                done = subprocess.run([os.path.join(folder, name), "--help"], stdout=full,
+                                      stderr=subprocess.PIPE, text=True, timeout=100)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), name)
             self.assertIn("standard output: what was printed could not be written", done.stderr)
 
@@ -192,13 +200,14 @@ class ExitStatus(support.Case):
     def test_world(self):
         for name, program in self.programs().items():
             with open("/dev/full", "w", encoding="ascii") as full:
-                self.assertEqual(self.status(program, "--help", stdout=full, stderr=subprocess.DEVNULL), 1, name)
+                self.assertEqual(self.status(program, "--help", stdout=full, stderr=subprocess.DEVNULL), 1,
+                                 name)
 
     def test_progress_tells_the_time_left(self):
         for name, program in self.programs().items():
             ours, theirs = pty.openpty()
-            process = subprocess.Popen([program, *self.slow[name], "--no-plot", "--out", name], cwd=self.folder,
-                                       stdout=subprocess.DEVNULL, stderr=theirs)
+            process = subprocess.Popen([program, *self.slow[name], "--no-plot", "--out", name],
+                                       cwd=self.folder, stdout=subprocess.DEVNULL, stderr=theirs)
             os.close(theirs)
             said = b""
             until = time.monotonic() + 120
@@ -216,9 +225,10 @@ class ExitStatus(support.Case):
     def test_signals(self):
         for name, program in self.programs().items():
             for number in (signal.SIGINT, signal.SIGTERM):
-                process = subprocess.Popen([program, *self.slow[name], "--no-plot", "--out", name], cwd=self.folder,
-                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+                process = subprocess.Popen(
+                    [program, *self.slow[name], "--no-plot", "--out", name], cwd=self.folder,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
                 lock = self.path(os.path.join(name, ".moho_lock"))
                 for _ in range(3000):
                     if os.path.exists(lock) or process.poll() is not None:

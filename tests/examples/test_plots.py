@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of the plotting programs without other programs: limits, colour bars, sections, and pictures of small results.
+"""Tests of the plotting programs without other programs: limits, colour bars, sections, and pictures of small
+results.
 
 Leaves the process with status 77 if numpy or matplotlib is missing.
 """
@@ -26,9 +27,10 @@ import plot_migration
 import plot_waves
 import plots_common as common
 
-VOLUME = {"axes": ["x", "y", "z"], "shape": [61, 51, 41], "spacing": [10.0, 10.0, 10.0], "origin": [0.0, 100.0, 0.0],
-          "medium": "isotropic"}
-SECTION = {"axes": ["x", "z"], "shape": [121, 41], "spacing": [10.0, 10.0], "origin": [0.0, 0.0], "medium": "isotropic"}
+VOLUME = {"axes": ["x", "y", "z"], "shape": [61, 51, 41], "spacing": [10.0, 10.0, 10.0],
+          "origin": [0.0, 100.0, 0.0], "medium": "isotropic"}
+SECTION = {"axes": ["x", "z"], "shape": [121, 41], "spacing": [10.0, 10.0], "origin": [0.0, 0.0],
+           "medium": "isotropic"}
 
 
 def texts(figure):
@@ -156,15 +158,19 @@ class Pictures(unittest.TestCase):
         self.save("offsets.npy", np.random.default_rng(4).normal(size=(2, 11, shape[-1])))
         middle = [350.0, 20.0] if len(shape) == 3 else [20.0]
         off = [100.0, 20.0] if len(shape) == 3 else [20.0]
-        return {"program": "migrate_shots", "model": model, "asked": {"condition": ["laplacian"], "expand": "none"},
-                "migrated": [{"number": 1, "sources": [[200.0, *middle]]}, {"number": 2, "sources": [[100.0, *off]]}],
-                "data": {"shot": 1, "before": {"interval": 0.002, "start": 0.0}, "after": {"interval": 0.002, "start": 0.0},
-                         "sources": [[200.0, *middle]], "receivers": [[10.0 * k, *middle] for k in range(30)]},
+        return {"program": "migrate_shots", "model": model,
+                "asked": {"condition": ["laplacian"], "expand": "none"},
+                "migrated": [{"number": 1, "sources": [[200.0, *middle]]},
+                             {"number": 2, "sources": [[100.0, *off]]}],
+                "data": {"shot": 1, "before": {"interval": 0.002, "start": 0.0},
+                         "after": {"interval": 0.002, "start": 0.0},
+                         "sources": [[200.0, *middle]],
+                         "receivers": [[10.0 * k, *middle] for k in range(30)]},
                 "offsets": {"columns": [150.0, 400.0], "first": -50.0, "apart": 10.0}}
 
     def test_migration(self):
-        figures = self.draw(plot_migration, self.results_of_migration(SECTION), "image.png", "illumination.png",
-                            "data.png", "gathers.png")
+        figures = self.draw(plot_migration, self.results_of_migration(SECTION), "image.png",
+                            "illumination.png", "data.png", "gathers.png")
         data = [axes for axes in figures["data.png"].axes if axes.get_title()]
         self.assertEqual([axes.get_xlabel() for axes in data], ["Receiver x (m)"] * 2)
         self.assertEqual(texts(figures["data.png"]).count("Amplitude"), 2)
@@ -174,7 +180,8 @@ class Pictures(unittest.TestCase):
 
     def test_migration_of_a_volume(self):
         summary = self.results_of_migration(VOLUME)
-        figures = self.draw(plot_migration, summary, "image.png", "illumination.png", "data.png", "gathers.png")
+        figures = self.draw(plot_migration, summary, "image.png", "illumination.png", "data.png",
+                            "gathers.png")
         panels = {axes.get_title(): axes for axes in figures["image.png"].axes if axes.get_title()}
         self.assertEqual(list(panels), ["y = 350 m", "x = 300 m", "depth z = 200 m"])
         stars = {name: sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == "*")
@@ -189,8 +196,10 @@ class Pictures(unittest.TestCase):
         for name in ("observed", "start", "modelled"):
             self.save(f"gather_{name}.npy", np.random.default_rng(5).normal(size=(30, 50)))
         with open(os.path.join(self.folder, "history.csv"), "w", encoding="utf-8") as file:
-            file.write("taken,band,frequency,iteration,relative_misfit,vp_error\n1,1,5,0,1,0.1\n1,1,5,1,0.5,0.09\n")
-        summary = {"program": "invert_waves", "model": SECTION, "unknowns": ["vp"], "sources": [[100.0, 20.0], [900.0, 20.0]],
+            file.write("taken,band,frequency,iteration,relative_misfit,vp_error\n"
+                       "1,1,5,0,1,0.1\n1,1,5,1,0.5,0.09\n")
+        summary = {"program": "invert_waves", "model": SECTION, "unknowns": ["vp"],
+                   "sources": [[100.0, 20.0], [900.0, 20.0]],
                    "gather": {"shot": 1, "interval": 0.002, "sources": [[100.0, 20.0]],
                               "receivers": [[10.0 * k, 20.0] for k in range(30)]}}
         figures = self.draw(plot_inversion, summary, "models.png", "misfit.png", "gather.png")
@@ -205,8 +214,8 @@ class Pictures(unittest.TestCase):
         self.save("vp.npy", np.full(VOLUME["shape"], 2000.0))
         self.save("snapshot_0001.npy", np.random.default_rng(6).normal(size=VOLUME["shape"]))
         self.save("gather.npy", np.random.default_rng(7).normal(size=(30, 50)))
-        summary = {"program": "model_waves", "model": VOLUME, "scheme": {"order": 8}, "gather": {"interval": 0.002},
-                   "snapshots": [{"file": "snapshot_0001.npy", "time": 0.1}],
+        summary = {"program": "model_waves", "model": VOLUME, "scheme": {"order": 8},
+                   "gather": {"interval": 0.002}, "snapshots": [{"file": "snapshot_0001.npy", "time": 0.1}],
                    "shots": [{"number": 1, "gather": "gather.npy", "sources": [[200.0, 250.0, 20.0]],
                               "receivers": [[10.0 * k, 250.0, 20.0] for k in range(30)]}]}
         figures = self.draw(plot_waves, summary, "gather.png", "snapshots.png")

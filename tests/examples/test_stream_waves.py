@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests of the program stream_waves through its command line.
 
-usage: test_stream_waves.py --program PATH [--modeller PATH of model_waves] [--mpirun PATH] [names of test classes]
-Exit status 77 if numpy is missing or every test was skipped.
+usage: test_stream_waves.py --program PATH [--modeller PATH of model_waves] [--mpirun PATH] [names of test
+classes] Exit status 77 if numpy is missing or every test was skipped.
 """
 
 import json
@@ -13,7 +13,6 @@ import resource
 import signal
 import subprocess
 import sys
-import unittest
 
 import support
 from support import np
@@ -29,18 +28,21 @@ class Case(support.Case):
 
     def needs_devices(self, count, *arguments):
         """Skips a test that takes more devices than the execution space of these arguments has."""
-        done = self.call(*self.section, *arguments, "--devices", count, "--plan", "--no-plot", "--out", "devices")
-        found = re.search(rf"--devices is {count} \(allowed: 1 to (\d+), those that this process sees\)", done.stderr)
+        done = self.call(*self.section, *arguments, "--devices", count, "--plan", "--no-plot", "--out",
+                         "devices")
+        found = re.search(rf"--devices is {count} \(allowed: 1 to (\d+), those that this process sees\)",
+                          done.stderr)
         if done.returncode == 2 and found:
-            self.skipTest(f"a chain of {count} devices cannot run: the number of devices of this machine is {found[1]}")
+            self.skipTest(f"a chain of {count} devices cannot run: the number of devices of this machine is "
+                          f"{found[1]}")
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def model(self, *arguments, out="modelled"):
         """The results of model_waves with the last wavefield as its snapshot."""
         if not self.modeller:
             self.skipTest("there is no model_waves")
-        done = subprocess.run([self.modeller, *map(str, arguments), "--no-plot", "--out", out], cwd=self.folder, text=True,
-                              capture_output=True, timeout=500)
+        done = subprocess.run([self.modeller, *map(str, arguments), "--no-plot", "--out", out],
+                              cwd=self.folder, text=True, capture_output=True, timeout=500)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return Results(self.path(out), done.stdout)
 
@@ -88,7 +90,8 @@ class Agreement(Case):
             self.assertGreater(np.abs(other).max(), 0.0)
             np.testing.assert_array_equal(one, other)
         if a.summary["asked"]["interval"] == "auto":
-            self.assertAlmostEqual(a.summary["wavefield"]["time"], b.summary["snapshots"][-1]["time"], delta=1e-9)
+            self.assertAlmostEqual(a.summary["wavefield"]["time"], b.summary["snapshots"][-1]["time"],
+                                   delta=1e-9)
             np.testing.assert_array_equal(a.wavefield(), b.wavefield())
         else:  # samples between steps take some more steps
             self.assertGreater(a.summary["wavefield"]["time"], b.summary["snapshots"][-1]["time"])
@@ -134,7 +137,8 @@ class Agreement(Case):
         survey = ["--vp", "v.npy", "--spacing", "20", "--wavelet", "ricker:7", "--time", "0.12", "--source",
                   "133,201,40", "--coordinates", "xyz",
                   "--receivers", "40,200,20:500,200,20:8; 300,215,200"]
-        media = {**self.media_2d, "TTI": (["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5", "--phi", "0.7"], "sponge:9")}
+        media = {**self.media_2d, "TTI": (["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5", "--phi",
+                                           "0.7"], "sponge:9")}
         for number, (medium, (parameters, _)) in enumerate(media.items()):
             with self.subTest(medium=medium):
                 boundary = "sponge:7,top=free" if medium == "TTI" else "cpml:6,top=free"
@@ -143,8 +147,9 @@ class Agreement(Case):
 
     def test_samples_between_steps_and_double_precision(self):
         self.model_files((57, 41))
-        self.agree(["--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--dt", "0.0013", "--interval", "0.0021",
-                    "--precision", "double", "--order", "16", *self.shots_2d], self.ways[2:4], "serial")
+        self.agree(["--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--dt", "0.0013", "--interval",
+                    "0.0021", "--precision", "double", "--order", "16", *self.shots_2d], self.ways[2:4],
+                   "serial")
 
     def test_device(self):
         if "cuda" not in self.spaces():
@@ -152,8 +157,8 @@ class Agreement(Case):
         self.model_files((157, 41))
         for medium, (parameters, boundary) in self.media_2d.items():
             with self.subTest(medium=medium):
-                survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--boundary", boundary, *parameters,
-                          *self.shots_2d]
+                survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.2", "--boundary", boundary,
+                          *parameters, *self.shots_2d]
                 expected = self.expected(survey, "cuda")
                 for way in (self.ways[0], self.ways[2]):
                     r = self.stream(*survey, "--space", "cuda", *way)
@@ -161,18 +166,21 @@ class Agreement(Case):
                     self.assertFalse(r.stream["plan"]["in_core"])
 
     def test_default_receivers_avoid_free_surfaces(self):
-        for boundary, first, last in (("free", 10.0, 590.0), ("left=free", 10.0, 600.0), ("right=free", 0.0, 590.0),
-                                      ("top=free", 0.0, 600.0)):
+        for boundary, first, last in (("free", 10.0, 590.0), ("left=free", 10.0, 600.0),
+                                      ("right=free", 0.0, 590.0), ("top=free", 0.0, 600.0)):
             with self.subTest(boundary=boundary):
                 survey = [*self.section, "--boundary", boundary]
-                r = self.stream(*survey, "--devices", "1", "--host-volume", "volume", "--block", "8", "--updates", "3")
+                r = self.stream(*survey, "--devices", "1", "--host-volume", "volume", "--block", "8",
+                                "--updates", "3")
                 receivers = np.array(r.summary["shots"][0]["receivers"])
-                self.assertEqual((receivers[0, 0], receivers[-1, 0], len(receivers)), (first, last, (last - first) / 10 + 1))
+                self.assertEqual((receivers[0, 0], receivers[-1, 0], len(receivers)),
+                                 (first, last, (last - first) / 10 + 1))
                 for one, other in zip(r.gathers, self.model(*survey).gathers):
                     np.testing.assert_array_equal(one, other)
 
     # Receivers on nodes and between.
-    expanding = ["--vp", "v.npy", "--spacing", "10", "--time", "0.25", "--source", "153,33; 600,20", "--receivers"]
+    expanding = ["--vp", "v.npy", "--spacing", "10", "--time", "0.25", "--source", "153,33; 600,20",
+                 "--receivers"]
     tti = ["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5"]
 
     def expand(self, ways, *survey):
@@ -190,14 +198,15 @@ class Agreement(Case):
         for parameters in ([], self.tti):
             self.expand([], *self.expanding, "10,20:860,20:40", *parameters)
         for parameters in ([], ["--epsilon", "0.2", "--delta", "0.08"]):
-            self.expand([self.ways[2], self.ways[4]], *self.expanding, "10,20:860,20:86", "--boundary", "sponge:20",
-                        *parameters)
+            self.expand([self.ways[2], self.ways[4]], *self.expanding, "10,20:860,20:86", "--boundary",
+                        "sponge:20", *parameters)
 
     # Planes at the end of those that a pass loads: points that read beyond, memory of layers, slopes.
     def test_expanding_domains_at_the_ends_of_passes(self):
         self.model_files((87, 61))
         ways = [["--devices", "2", "--block", "8", "--updates", "3"]]
-        for boundary, receivers, parameters in (("sponge:20", "10,20:860,20:40", []), ("cpml:20", "10,20:860,20:86", []),
+        for boundary, receivers, parameters in (("sponge:20", "10,20:860,20:40", []),
+                                                ("cpml:20", "10,20:860,20:86", []),
                                                 ("sponge:30", "10,20:860,20:86", self.tti)):
             with self.subTest(boundary=boundary, receivers=receivers, parameters=parameters):
                 self.expand(ways, *self.expanding, receivers, "--boundary", boundary, *parameters)
@@ -209,7 +218,8 @@ class Plan(Case):
     def test_only_the_plan(self):
         r = self.call(*self.wide, "--devices", "2", "--device-memory", "600K", "--plan", "--out", "out")
         self.assertEqual((r.returncode, r.stderr), (0, ""))
-        for word in ("stream    blocks of ", " steps in a pass", "2 devices in a chain", " on the host, ", " on each device: a "
+        for word in ("stream    blocks of ", " steps in a pass", "2 devices in a chain", " on the host, ",
+                     " on each device: a "
                      "ring of ", " bytes a node in and ", "predicted: ", "points/s"):
             self.assertIn(word, r.stdout)
         self.assertNotIn("modelled", r.stdout)
@@ -245,9 +255,13 @@ class Plan(Case):
         self.assertEqual(r.summary["run"]["expand"]["points"], nodes * steps)
 
     def test_forecasts_of_small_grids(self):
-        """Launches, copies and searches for bad values are counted: on small grids they take longer than steps."""
-        small = ["--vp", "2000", "--shape", "201,101", "--spacing", "10", "--time", "0.3", "--device-memory", "2M"]
-        for more in ([], ["--devices", "2"], ["--block", "64", "--updates", "1"], ["--block", "32", "--updates", "1"]):
+        """Launches, copies and searches for bad values are counted: on small grids they take longer than
+        steps.
+        """
+        small = ["--vp", "2000", "--shape", "201,101", "--spacing", "10", "--time", "0.3", "--device-memory",
+                 "2M"]
+        for more in ([], ["--devices", "2"], ["--block", "64", "--updates", "1"],
+                     ["--block", "32", "--updates", "1"]):
             with self.subTest(more=more):
                 ratios = []
                 # other processes of the machine may slow down a run, or the measurement before it
@@ -262,7 +276,8 @@ class Plan(Case):
                 self.assertTrue(0.4 < ratios[-1] < 2.5, ratios)
 
     def test_hosts_that_stand_in_for_devices_work_in_turn(self):
-        r = self.call(*self.wide, "--devices", "3", "--block", "8", "--updates", "2", "--plan", "--out", "out")
+        r = self.call(*self.wide, "--devices", "3", "--block", "8", "--updates", "2", "--plan", "--out",
+                      "out")
         self.assertEqual((r.returncode, r.stderr), (0, ""))
         self.assertIn("one host stands in for 3 devices: it does their work one after the other", r.stdout)
         found = re.search(r"([0-9.e+]+) % of steps without copies and launches", r.stdout)
@@ -276,7 +291,8 @@ class Plan(Case):
 
     def test_timeline(self):
         # too little memory to hold the parameters on each device
-        r = self.stream(*self.wide, "--devices", "2", "--block", "16", "--updates", "4", "--device-memory", "400K")
+        r = self.stream(*self.wide, "--devices", "2", "--block", "16", "--updates", "4", "--device-memory",
+                        "400K")
         self.assertFalse(r.stream["plan"]["parameters_resident"])
         self.assertIn("timeline.json", r.summary["files"])
         with open(os.path.join(r.folder, "timeline.json"), encoding="utf-8") as file:
@@ -300,8 +316,8 @@ class Picture(Case):
             self.assertIn(picture, r.summary["files"])
 
     def test_volume_and_options(self):
-        r = self.stream("--vp", "2000", "--shape", "x=31,y=28,z=25", "--spacing", "10", "--time", "0.1", "--width", 6,
-                        "--host-volume", "volume")
+        r = self.stream("--vp", "2000", "--shape", "x=31,y=28,z=25", "--spacing", "10", "--time", "0.1",
+                        "--width", 6, "--host-volume", "volume")
         self.draw("plot_stream", r.folder, "gather.png", "wavefield.png", "timeline.png")
         self.assertEqual(self.plot("plot_stream", r.folder, "--iterations", "0", "--dpi", "40"), (0, "", ""))
         status, _, text = self.plot("plot_stream", r.folder, "--iterations", "-1")
@@ -325,7 +341,8 @@ class NothingIsLost(support.NothingIsLost, Case):
     vp = support.npy(np.full((61, 41), 2000.0))
     read = [("vp.npy", vp, lambda f: ["--vp", f, "--spacing", "10", "--time", "0.1"], "vp"),
             ("wavefield.npy", vp, lambda f: [*Case.section, "--rho", f], "rho"),
-            ("timeline.json", b"vp = 2000\nshape = 61,41\nspacing = 10\n", lambda f: ["--config", f], "config")]
+            ("timeline.json", b"vp = 2000\nshape = 61,41\nspacing = 10\n", lambda f: ["--config", f],
+             "config")]
     shapes = [["--vp", "2000", "--shape", "x=101,y=91,z=81", "--spacing", "10", "--time", "0.02", *more]
               for more in ([], ["--expand", "eikonal"], ["--epsilon", "0.2", "--delta", "0.1"],
                            ["--epsilon", "0.2", "--delta", "0.1", "--theta", "0.3"],
@@ -335,8 +352,8 @@ class NothingIsLost(support.NothingIsLost, Case):
 class Groups(Case):
     """Several chains: their shots have the bits of one device's."""
 
-    survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.15", "--source", "100,20:2500,33:3", "--receivers",
-              "0,20:2600,20:31; 1301,211", "--space", "serial"]
+    survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.15", "--source", "100,20:2500,33:3",
+              "--receivers", "0,20:2600,20:31; 1301,211", "--space", "serial"]
     tti = ["--epsilon", "0.2", "--delta", "0.08", "--theta", "0.5", "--boundary", "sponge:12,top=free"]
 
     def setUp(self):
@@ -364,8 +381,10 @@ class Groups(Case):
                     plan = r.stream["plan"]
                     self.assertEqual((plan["chains"], plan["devices"], plan["in_core"]),
                                      (groups, devices // groups, False))
-                    self.assertEqual(r.summary["run"]["expand"]["points"], whole.summary["run"]["expand"]["points"])
-        self.assertIn("note: 1 of 5 devices has nothing to do", self.stream(*self.survey, "--devices", 5, "--groups", 2).text)
+                    self.assertEqual(r.summary["run"]["expand"]["points"],
+                                     whole.summary["run"]["expand"]["points"])
+        self.assertIn("note: 1 of 5 devices has nothing to do",
+                      self.stream(*self.survey, "--devices", 5, "--groups", 2).text)
 
     def test_a_chain_that_would_be_too_long_is_cut(self):
         # 309 planes: chains of rings of 16 and more positions, and passes of as many stages as are asked
@@ -380,7 +399,8 @@ class Groups(Case):
     def test_expanding_domains(self):
         more = ["--expand", "layers", "--boundary", "sponge:20"]
         whole = self.stream(*self.survey, *more, out="whole")
-        self.same(self.stream(*self.survey, *more, "--devices", 4, "--groups", 2, "--block", 8, "--updates", 3), whole)
+        self.same(self.stream(*self.survey, *more, "--devices", 4, "--groups", 2, "--block", 8, "--updates",
+                              3), whole)
 
     def test_some_shots_are_there(self):
         whole = self.stream(*self.survey, out="whole")
@@ -395,7 +415,8 @@ class Groups(Case):
     def test_bad_input(self):
         self.refuse([*self.survey, "--groups", "0"], "--groups", "0")
         self.refuse([*self.survey, "--groups", "many"], "--groups", "many")
-        self.refuse([*self.survey, "--devices", "3", "--groups", "4"], "--groups is 4 (allowed: 1 to 3, the devices)")
+        self.refuse([*self.survey, "--devices", "3", "--groups", "4"],
+                    "--groups is 4 (allowed: 1 to 3, the devices)")
         self.refuse([*self.survey, "--groups", "2"], "--groups is 2 (allowed: 1 to 1, the devices)")
         self.refuse([*self.survey, "--devices", "2", "--groups", "2", "--host-volume", "volume"],
                     "--groups is 2 (allowed: 1 with a volume in a file")
@@ -441,7 +462,8 @@ class Ranks(Groups):
         self.needs_mpirun()
         rng = np.random.default_rng(2)
         self.save("rho.npy", (2000.0 + rng.uniform(0, 100, (261, 31))).astype(np.float32))
-        for more in (self.tti, ["--rho", "rho.npy"], ["--epsilon", "0.2", "--delta", "0.08", "--boundary", "cpml:10"],
+        for more in (self.tti, ["--rho", "rho.npy"],
+                     ["--epsilon", "0.2", "--delta", "0.08", "--boundary", "cpml:10"],
                      ["--precision", "double", "--boundary", "cpml:8,top=free,bottom=rigid"]):
             whole = self.stream(*self.survey, *more, out="whole")
             self.same_among_ranks(whole, 2, 1, 2, "--groups", 1, "--block", 24, "--updates", 6, *more)
@@ -476,7 +498,8 @@ class Ranks(Groups):
 
     def test_only_the_plan(self):
         self.needs_mpirun()
-        done = self.call(*self.survey, "--groups", 1, "--block", 8, "--plan", "--no-plot", "--out", "out", ranks=2)
+        done = self.call(*self.survey, "--groups", 1, "--block", 8, "--plan", "--no-plot", "--out", "out",
+                         ranks=2)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.count("stream    blocks of 8 planes"), 1)
         self.assertIn("2 devices in a chain", done.stdout)
@@ -487,10 +510,12 @@ class Ranks(Groups):
         for ranks, more, words in (
                 (2, ["--devices", "3"], ["--devices is 3, and there are 2 ranks (allowed: 2"]),
                 (2, ["--groups", "3"], ["--groups is 3 (allowed: 1 to 2, the devices)"]),
-                (2, ["--host-volume", "volume"], ["--host-volume: volume is for one process, and there are 2 ranks"]),
+                (2, ["--host-volume", "volume"],
+                 ["--host-volume: volume is for one process, and there are 2 ranks"]),
                 (2, ["--dt", "0.5"], ["--dt: dt is 0.5 s"]),
                 (2, ["--groups", "1", "--block", "1000"], ["--block is 1000"]),
-                (2, ["--groups", "1", "--device-memory", "9K"], ["--device-memory: ", "does not hold the planes of one stage"]),
+                (2, ["--groups", "1", "--device-memory", "9K"],
+                 ["--device-memory: ", "does not hold the planes of one stage"]),
                 (2, ["--groups", "1", "--block", "8", "--lag", "3"], ["--lag is 3"])):
             with self.subTest(more=more):
                 # one message, whatever mpirun says
@@ -507,14 +532,17 @@ class Ranks(Groups):
         self.assertEqual(one.returncode, 1, one.stderr)
         said = next(line for line in one.stderr.splitlines() if "no longer finite" in line)
         self.assertIn("the wavefield p is no longer finite at node (", said)
-        many = self.call(*arguments, "--groups", 1, "--block", 8, "--updates", 5, "--no-plot", "--out", "many", ranks=2)
+        many = self.call(*arguments, "--groups", 1, "--block", 8, "--updates", 5, "--no-plot", "--out",
+                         "many", ranks=2)
         self.assertEqual(many.returncode, one.returncode)
         self.assertEqual(many.stderr.count("the wavefield p is no longer finite"), 1, many.stderr)
         self.assertIn(said, many.stderr)
 
 
 class Failures(Case):
-    """Overflows name the same first step and node as in model_waves, for every division into blocks and devices."""
+    """Overflows name the same first step and node as in model_waves, for every division into blocks and
+    devices.
+    """
 
     def setUp(self):
         super().setUp()
@@ -522,13 +550,19 @@ class Failures(Case):
             self.skipTest("needs model_waves")
         rng = np.random.default_rng(2)
         shape = (41, 31)
-        model = ["--vp", self.save("v.npy", rng.uniform(1500, 4500, shape)), "--epsilon", self.save("e.npy", rng.uniform(0, 0.4, shape)),
-                 "--delta", self.save("d.npy", rng.uniform(-0.2, 0.4, shape)), "--theta", self.save("t.npy", rng.uniform(-1.5, 1.5, shape))]
-        self.survey = [*model, "--spacing", "10", "--equations", "fletcher", "--wavelet", "ricker:15", "--order", "16",
-                       "--boundary", "rigid", "--dt", "0.0007", "--time", "2", "--no-plot"]
-        self.first = self.failure(subprocess.run([self.modeller, *self.survey, "--snapshot-every", "0", "--out", "model"],
-                                                 cwd=self.folder, text=True, capture_output=True, timeout=300))
-        self.assertRegex(self.first, r"^shot 1, step \d+: the wavefield [pq] is no longer finite at node \(\d+, \d+\), \(")
+        model = ["--vp", self.save("v.npy", rng.uniform(1500, 4500, shape)), "--epsilon",
+                 self.save("e.npy", rng.uniform(0, 0.4, shape)),
+                 "--delta", self.save("d.npy", rng.uniform(-0.2, 0.4, shape)), "--theta",
+                 self.save("t.npy", rng.uniform(-1.5, 1.5, shape))]
+        self.survey = [*model, "--spacing", "10", "--equations", "fletcher", "--wavelet", "ricker:15",
+                       "--order", "16", "--boundary", "rigid", "--dt", "0.0007", "--time", "2", "--no-plot"]
+        self.first = self.failure(subprocess.run([self.modeller, *self.survey, "--snapshot-every", "0",
+                                                  "--out", "model"],
+                                                 cwd=self.folder, text=True, capture_output=True,
+                                                 timeout=300))
+        self.assertRegex(self.first,
+                         r"^shot 1, step \d+: the wavefield [pq] is no longer finite at node \(\d+, \d+\), "
+                         r"\(")
 
     def failure(self, done):
         """The text of the one line that names the overflow, after the name of the program."""
@@ -544,7 +578,8 @@ class Failures(Case):
     def test_chain_of_two_devices(self):
         self.needs_devices(2)
         for k, way in enumerate(([], ["--block", "4", "--updates", "2"])):
-            self.assertEqual(self.failure(self.call(*self.survey, "--devices", "2", *way, "--out", f"out{k}")), self.first, way)
+            self.assertEqual(self.failure(self.call(*self.survey, "--devices", "2", *way, "--out",
+                                                    f"out{k}")), self.first, way)
 
     def test_volume_in_a_file(self):
         # the file of such a volume is removed, and --resume finds the same overflow
@@ -556,12 +591,13 @@ class Failures(Case):
 
 class Resume(Case):
     # Enough passes to be ended between.
-    survey = ["--vp", "v.npy", "--spacing", "10", "--time", "1.2", "--source", "300,20; 1200,33", "--receivers",
-              "0,20:1500,20:31", "--space", "serial", "--host-volume", "volume", "--block", "8", "--updates", "4"]
+    survey = ["--vp", "v.npy", "--spacing", "10", "--time", "1.2", "--source", "300,20; 1200,33",
+              "--receivers", "0,20:1500,20:31", "--space", "serial", "--host-volume", "volume", "--block",
+              "8", "--updates", "4"]
 
     def start(self, *more):
-        process = subprocess.Popen([self.program, *self.survey, *more, "--no-plot", "--out", "out"], cwd=self.folder,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([self.program, *self.survey, *more, "--no-plot", "--out", "out"],
+                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
         return process
 
@@ -576,7 +612,8 @@ class Resume(Case):
         for at in (0, 4096):
             entry = head[at:at + 32]
             if entry[:8] == b"MOHOVOL1":
-                best = max(best, (int.from_bytes(entry[8:16], "little"), int.from_bytes(entry[24:32], "little")))
+                best = max(best, (int.from_bytes(entry[8:16], "little"),
+                                  int.from_bytes(entry[24:32], "little")))
         return best
 
     def kill_at(self, level, number=signal.SIGKILL, shots=0):
@@ -671,27 +708,32 @@ class BadInput(Case):
     def test_contrasts_of_density(self):
         rho = np.full((61, 41), 1000.0, dtype=np.float32)
         rho[:, 20] = 8000.0
-        survey = ["--vp", "2000", "--spacing", "10", "--time", "0.02", "--wavelet", "ricker:10", "--rho", self.save("rho.npy", rho)]
+        survey = ["--vp", "2000", "--spacing", "10", "--time", "0.02", "--wavelet", "ricker:10", "--rho",
+                  self.save("rho.npy", rho)]
         for boundary in ("sponge:8", "random:8"):
-            self.refuse([*survey, "--boundary", boundary], "rho.npy: 1000 at node (0, 16), (0, 160) m, and 8000 at node (0, 20), (0, 200) m",
+            self.refuse([*survey, "--boundary", boundary],
+                        "rho.npy: 1000 at node (0, 16), (0, 160) m, and 8000 at node (0, 20), (0, 200) m",
                         "ratio of 8", "take order 6 or less")
 
     def test_memory_names_the_volume_in_a_file(self):
         self.save("v.npy", np.full((2001, 2001), 2000.0, dtype=np.float32))
         survey = ["--vp", "v.npy", "--spacing", "10", "--time", "0.02", "--memory", "60M"]
-        self.refuse(survey, "memory: a model of 2001 x 2001 nodes", "or --host-volume FILE, which keeps the waves in a file")
+        self.refuse(survey, "memory: a model of 2001 x 2001 nodes",
+                    "or --host-volume FILE, which keeps the waves in a file")
         # which does it
-        self.stream(*survey, "--host-volume", "volume", "--space", "serial", "--block", "16", "--updates", "2")
+        self.stream(*survey, "--host-volume", "volume", "--space", "serial", "--block", "16", "--updates",
+                    "2")
 
     def test_options(self):
         self.refuse([], "--vp is missing")
         self.refuse([*self.section, "--block", "0"], "--block", "0", "allowed")
         self.refuse([*self.section, "--updates", "many"], "--updates", "many")
         self.refuse([*self.section, "--devices", "-1"], "--devices", "-1")
-        self.refuse([*self.section, "--device-memory", "much"], "--device-memory: 'much' is no amount of memory")
+        self.refuse([*self.section, "--device-memory", "much"],
+                    "--device-memory: 'much' is no amount of memory")
         self.refuse([*self.section, "--snapshot-every", "0.1"], "snapshot-every")
-        self.refuse([*self.section, "--expand", "amplitude"], "--expand amplitude looks at the wavefield before each step",
-                    "layers, eikonal")
+        self.refuse([*self.section, "--expand", "amplitude"],
+                    "--expand amplitude looks at the wavefield before each step", "layers, eikonal")
         self.refuse([*self.section, "--host-volume", ""], "--host-volume is empty")
         self.refuse([*self.section, "--dt", "0.5"], "--dt: dt is 0.5 s", "largest stable step")
         self.refuse([*self.section, "--source", "601,20"], "--source: source 1: (601, 20)", "outside")
@@ -699,25 +741,28 @@ class BadInput(Case):
 
     def test_streaming(self):
         two = [*self.section, "--space", self.spaces()[0], "--devices", "2"]
-        self.refuse([*self.section, "--device-memory", "9K"], "--device-memory: ", "does not hold the planes of one stage")
+        self.refuse([*self.section, "--device-memory", "9K"], "--device-memory: ",
+                    "does not hold the planes of one stage")
         self.refuse([*two, "--block", "102"], "--block is 102", "1 to 101")
         # a step across a perfectly matched layer reads 8 planes
         self.refuse([*two, "--block", "8", "--updates", "2", "--lag", "3"], "--lag is 3", "4 or more")
-        message = self.refuse([*two, "--device-memory", "20K"], "--device-memory: ", "does not hold the planes of one stage",
-                              "needed: ")
+        message = self.refuse([*two, "--device-memory", "20K"], "--device-memory: ",
+                              "does not hold the planes of one stage", "needed: ")
         # what it names would do
         number, unit = message.split("needed: ")[1].split()[:2]
         least = str(float(number) * 1.01) + unit[0]
         self.stream(*two, "--device-memory", least)
         if "cuda" in self.spaces():
-            self.refuse([*self.section, "--space", "cuda", "--devices", "64"], "--devices is 64", "those that this process sees")
-        self.refuse(["--vp", "2000", "--shape", "40000,4000,40000", "--coordinates", "xyz", "--spacing", "10"], "memory")
+            self.refuse([*self.section, "--space", "cuda", "--devices", "64"], "--devices is 64",
+                        "those that this process sees")
+        self.refuse(["--vp", "2000", "--shape", "40000,4000,40000", "--coordinates", "xyz", "--spacing",
+                     "10"], "memory")
 
     def test_volume_files(self):
         os.mkdir(self.path("folder"))
         self.refuse([*self.section, "--host-volume", "folder"], "--host-volume: folder is a folder")
-        self.refuse([*self.section, "--host-volume", "none/volume"], "--host-volume: the volume 'none/volume'",
-                    "No such file or directory")
+        self.refuse([*self.section, "--host-volume", "none/volume"],
+                    "--host-volume: the volume 'none/volume'", "No such file or directory")
         self.save("v.npy", np.full((61, 41), 2000.0, dtype=np.float32))
         with open(self.path("v.npy"), "rb") as file:
             content = file.read()
@@ -731,7 +776,8 @@ class BadInput(Case):
             self.refuse([*self.section, "--host-volume", "notes", *more], "--host-volume: the volume 'notes'",
                         "is no volume of a run")
         for name in ("gather.npy", "wavefield.npy", "summary.json"):
-            self.refuse([*self.section, "--host-volume", "stream_waves_out/" + name], "has the name of a result")
+            self.refuse([*self.section, "--host-volume", "stream_waves_out/" + name],
+                        "has the name of a result")
         with open(self.path("v.npy"), "rb") as file:
             self.assertEqual(file.read(), content)
         with open(self.path("notes"), encoding="utf-8") as file:
@@ -758,8 +804,8 @@ class BadInput(Case):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (80 << 20, 80 << 20))
 
-        done = self.call("--vp", "2000", "--shape", "2401,2101", "--spacing", "10", "--time", "0.1", "--host-volume", "volume",
-                         "--no-plot", preexec_fn=limit)
+        done = self.call("--vp", "2000", "--shape", "2401,2101", "--spacing", "10", "--time", "0.1",
+                         "--host-volume", "volume", "--no-plot", preexec_fn=limit)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("--host-volume: the volume 'volume' needs ", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)

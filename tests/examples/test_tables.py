@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of the tables of pages: each is what docs/tables.py makes of the data of its run; and of the lengths of lines.
+"""Tests of the tables of pages: each is what docs/tables.py makes of the data of its run; and of the lengths
+of lines.
 
 usage: test_tables.py [names of test classes]
 """
@@ -50,7 +51,8 @@ class Tables(unittest.TestCase):
         self.assertEqual(tables.run(ROOT, check=True), [])
 
     def test_pages_have_tables(self):
-        marks = [mark for page in tables.pages(ROOT) for mark in tables.BEGIN.findall(page.read_text(encoding="utf-8"))]
+        marks = [mark for page in tables.pages(ROOT)
+                 for mark in tables.BEGIN.findall(page.read_text(encoding="utf-8"))]
         self.assertGreater(len(marks), 10)
         self.assertIn("runs", marks)
         listed = [f"{path.parent.name}/{name}" for path in sorted((ROOT / "docs/results").glob("*/run.json"))
@@ -81,12 +83,15 @@ class Program(unittest.TestCase):
         self.write("docs/results/box/waves.json", json.dumps({"context": {}, "benchmarks": benchmarks}))
         self.write("docs/results/box/widths.csv", "layer,returned\nsponge,0.9\ncpml,0.0081\n")
         self.describe({"rates": {"data": {"w": "waves.json"}, "header": ["medium", "Gpoints/s", "over VTI"],
-                                 "cells": ["{medium}", "{max(values(w, 'waves/' + medium + '/n:8', 'points/s')) / 1e9:.2f}",
+                                 "cells": ["{medium}", "{max(values(w, 'waves/' + medium + '/n:8', "
+                                                       "'points/s')) / 1e9:.2f}",
                                            "{over}"],
-                                 "rows": [{"medium": "isotropic", "over": "1.2"}, {"medium": "vti", "over": None}]}})
+                                 "rows": [{"medium": "isotropic", "over": "1.2"},
+                                          {"medium": "vti", "over": None}]}})
         self.page = self.root / "docs" / "page.md"
         self.page.write_text("# Page\n\n<!-- table: box/rates -->\n<!-- end of table -->\n\n"
-                             "<!-- table: box/widths -->\nold\n<!-- end of table -->\n\nText 2.05.\n", encoding="utf-8")
+                             "<!-- table: box/widths -->\nold\n<!-- end of table -->\n\nText 2.05.\n",
+                             encoding="utf-8")
 
     def tearDown(self):
         self._folder.cleanup()
@@ -95,7 +100,8 @@ class Program(unittest.TestCase):
         (self.root / name).write_text(text, encoding="utf-8")
 
     def describe(self, made):
-        self.write("docs/results/box/run.json", json.dumps({"what": "Waves", "machine": "a box", "tables": made}))
+        self.write("docs/results/box/run.json",
+                   json.dumps({"what": "Waves", "machine": "a box", "tables": made}))
 
     def call(self, *arguments):
         done = subprocess.run([sys.executable, str(PROGRAM), "--root", str(self.root), *arguments], text=True,
@@ -134,10 +140,12 @@ class Program(unittest.TestCase):
     def test_tables_that_cannot_be_made(self):
         for cells, word in ((["{one(w, 'waves/vti/n:8', 'points/s')}"], "2 cases match"),
                             (["{values(w, 'waves/tti/n:8', 'points/s')}"], "no case"),
-                            (["{nothing}"], "no value 'nothing'"), (["{open('x')}"], "no expression of tables"),
+                            (["{nothing}"], "no value 'nothing'"),
+                            (["{open('x')}"], "no expression of tables"),
                             (["a", "b"], "a row has 2 cells"), (["{1 +}"], "SyntaxError")):
             with self.subTest(word):
-                self.describe({"rates": {"data": {"w": "waves.json"}, "header": ["x"], "cells": cells, "rows": [{}]}})
+                self.describe({"rates": {"data": {"w": "waves.json"}, "header": ["x"], "cells": cells,
+                                         "rows": [{}]}})
                 for options in ([], ["--check"]):
                     status, said = self.call(*options)
                     self.assertEqual(status, 1)
@@ -152,7 +160,8 @@ class Program(unittest.TestCase):
 
     def test_reports(self):
         shutil.copy(ROOT / "docs/results/waves_two_cores/waves.json", self.folder / "waves.json")
-        self.write("docs/results/box/run.json", json.dumps({"what": "Waves", "machine": "a box", "report": ["waves.json"]}))
+        self.write("docs/results/box/run.json",
+                   json.dumps({"what": "Waves", "machine": "a box", "report": ["waves.json"]}))
         self.page.unlink()
         self.write("docs/results/box/table.md", "")
         self.assertEqual(self.call()[0], 0)
@@ -164,8 +173,9 @@ class Program(unittest.TestCase):
         self.assertIn("docs/results/box/table.md: differs from bench/report.py", said)
 
     def test_formats(self):
-        for value, form, text in ((1.515, ".2f", "1.52"), (2.985, ".2f", "2.99"), (2.87e10, "e3", "2.87e10"), (216.4, "s3", "216"),
-                                  (1040.2, "s3", "1040"), (0.0969, "s2", "0.097"), (6.1e-14, "e2", "6.1e-14"), (12304, ",", "12,304")):
+        for value, form, text in ((1.515, ".2f", "1.52"), (2.985, ".2f", "2.99"), (2.87e10, "e3", "2.87e10"),
+                                  (216.4, "s3", "216"), (1040.2, "s3", "1040"), (0.0969, "s2", "0.097"),
+                                  (6.1e-14, "e2", "6.1e-14"), (12304, ",", "12,304")):
             self.assertEqual(tables.show(value, form), text)
 
 
@@ -215,11 +225,13 @@ class Lines(unittest.TestCase):
         for name in names:
             short = os.path.relpath(name, ROOT)
             lines = long_lines(pathlib.Path(name).read_text(encoding="utf-8"))
-            if short not in self.pending and not re.fullmatch(r"docs/results/\w+/\w+\.md", short):  # those are generated
+            # those are generated
+            if short not in self.pending and not re.fullmatch(r"docs/results/\w+/\w+\.md", short):
                 self.assertEqual(lines, [], short)
 
     def test_a_long_line_is_found(self):
-        text = "x" * 100 + "\n" + "x" * 101 + "\n| " + "x" * 101 + "\n\n    " + "x" * 101 + "\n```\n" + "x" * 101 + "\n```\n"
+        short, long = "x" * 100, "x" * 101
+        text = f"{short}\n{long}\n| {long}\n\n    {long}\n```\n{long}\n```\n"
         self.assertEqual(long_lines(text), [2])
         self.assertEqual(long_lines("[" + "x" * 90 + "](" + "y" * 90 + ")\n[" + "x" * 99 + "](y)\n"), [2])
 

@@ -141,7 +141,8 @@ class Ranks(Case):
         for count in counts:
             many, text = self.succeed(*arguments, out=f"ranks{count}", ranks=count)
             for name in ("traveltime.npy", "velocity.npy", "rays.csv", "rays.vtk", "receivers.csv"):
-                with open(os.path.join(alone, name), "rb") as one, open(os.path.join(many, name), "rb") as other:
+                with open(os.path.join(alone, name),
+                          "rb") as one, open(os.path.join(many, name), "rb") as other:
                     self.assertEqual(one.read(), other.read(), f"{name} on {count} ranks")
             with open(os.path.join(many, "summary.json")) as file:
                 summary = json.load(file)
@@ -150,16 +151,17 @@ class Ranks(Case):
 
     def test_sections(self):
         sources = [word for k in range(5) for word in ("--source", f"{100 * k + 3},{40 * k}")]
-        self.same("--builtin", "salt", "--shape", "97,61", "--spacing", 10, "--radius", 4, *sources, counts=(1, 2, 3, 7))
+        self.same("--builtin", "salt", "--shape", "97,61", "--spacing", 10, "--radius", 4, *sources,
+                  counts=(1, 2, 3, 7))
 
     def test_volumes(self):
-        self.same("--builtin", "salt", "--shape", "23,21,19", "--spacing", 10, "--source", "33,57,0", "--source",
-                  "99,60,50", "--coordinates", "xyz",
+        self.same("--builtin", "salt", "--shape", "23,21,19", "--spacing", 10, "--source", "33,57,0",
+                  "--source", "99,60,50", "--coordinates", "xyz",
                   "--precision", "double", counts=(2,))
 
     def test_errors_are_said_once(self):
-        self.refuse(["--builtin", "salt", "--shape", "97,61", "--spacing", 10, "--source", "99999,0"], "outside the model",
-                    ranks=3)
+        self.refuse(["--builtin", "salt", "--shape", "97,61", "--spacing", 10, "--source", "99999,0"],
+                    "outside the model", ranks=3)
 
 
 class Agreement(Case):
@@ -310,7 +312,8 @@ class Defaults(Case):
         self.assertIn("no --source was given", r.text)
         self.assertIn("no receivers were given", r.text)
         self.assertEqual(r.summary["asked"]["radius"], 6)
-        self.assertEqual(self.trace("--gradient", "1500,0", "--shape", "x=9,z=8,y=7").summary["asked"]["radius"], 3)
+        self.assertEqual(self.trace("--gradient", "1500,0", "--shape",
+                                    "x=9,z=8,y=7").summary["asked"]["radius"], 3)
 
     def test_receiver_line(self):
         r = self.trace("--gradient", "1500,0", "--shape", "1201,41", "--radius", 1, "--receiver-line",
@@ -359,32 +362,36 @@ class Models(Case):
         whole = np.rint(v)
         expected = self.trace("--model", self.save("v.npy", whole), "--spacing", 4, *self.survey).times
         for kind in (np.int64, np.int32, np.int16):
-            r = self.trace("--model", self.save("whole.npy", whole.astype(kind)), "--spacing", 4, *self.survey)
+            r = self.trace("--model", self.save("whole.npy", whole.astype(kind)), "--spacing", 4,
+                           *self.survey)
             np.testing.assert_array_equal(r.times, expected)
             self.assertIn("whole.npy holds integers: converted to float", r.summary["model"]["note"])
-        self.refuse(["--model", self.save("whole.npy", np.full((51, 31), 2 ** 24 + 1)), "--spacing", 4, *self.survey],
+        self.refuse(["--model", self.save("whole.npy", np.full((51, 31), 2 ** 24 + 1)), "--spacing", 4,
+                     *self.survey],
                     "--model", "holds the integer 16777217 (allowed: up to 16777216")
 
     def test_names_of_receivers(self):
         rows = [("ST 9", 40.0, 60.0, "0.5"), ("ST1", 0.0, 60.0, ""), ("12", 100.0, 60.0, "late")]
         table = "Station,x,remark,z\n" + "".join(f"{name},{x},{remark},{z}\n" for name, x, z, remark in rows)
-        survey = ["--gradient", "1500,0.5", "--shape", "51,31", "--spacing", 4, "--source", "20,0", "--source", "60,0",
-                  "--radius", 3, "--receivers"]
+        survey = ["--gradient", "1500,0.5", "--shape", "51,31", "--spacing", 4, "--source", "20,0",
+                  "--source", "60,0", "--radius", 3, "--receivers"]
         expected = self.trace(*survey, "40,60; 0,60; 100,60").receivers["traveltime"]
         r = self.trace(*survey, self.write("s.csv", table))
         np.testing.assert_array_equal(r.receivers["traveltime"], expected)
         with open(self.path("out/receivers.csv"), encoding="utf-8") as file:
             lines = [line.rstrip("\n").split(",") for line in file]
         self.assertEqual(lines[0], ["source", "receiver", "x", "z", "traveltime", "Station", "remark"])
-        self.assertEqual([line[5:] for line in lines[1:]], 2 * [[name, remark] for name, _, _, remark in rows])
+        self.assertEqual([line[5:] for line in lines[1:]],
+                         2 * [[name, remark] for name, _, _, remark in rows])
         self.trace(*survey, self.write("s.csv", "receiver;z;x\nA;60;40\nB;60;0\n"))
         with open(self.path("out/receivers.csv"), encoding="utf-8") as file:
             self.assertEqual(file.readline(), "source,receiver,x,z,traveltime,receiver_name\n")
         self.refuse([*survey, self.write("s.csv", "name,x,z\nA,4O,60\n")], "s.csv:2:3: '4O' is no number")
 
     def test_matrix(self):
-        survey = ["--gradient", "1500,0.5", "--shape", "41,31", "--spacing", 10, "--source", "0,0", "--source", "203,98",
-                  "--receiver-line", "0,290,400,290,9", "--radius", 4, "--precision", "double"]
+        survey = ["--gradient", "1500,0.5", "--shape", "41,31", "--spacing", 10, "--source", "0,0",
+                  "--source", "203,98", "--receiver-line", "0,290,400,290,9", "--radius", 4, "--precision",
+                  "double"]
         for basis, columns in (("nodes", 41 * 31), ("cells", 40 * 30)):
             r = self.trace(*survey, "--matrix", basis)
             self.assertEqual(r.summary["asked"]["matrix"], basis)
@@ -404,7 +411,8 @@ class Models(Case):
             np.testing.assert_array_equal(other, matrix)
             table = np.genfromtxt(self.path("out/receivers.csv"), delimiter=",", names=True)
             if basis == "nodes":
-                np.testing.assert_allclose(matrix @ (1.0 / r.velocity).ravel(), table["traveltime"], rtol=1e-12)
+                np.testing.assert_allclose(matrix @ (1.0 / r.velocity).ravel(), table["traveltime"],
+                                           rtol=1e-12)
             else:
                 rays = np.genfromtxt(self.path("out/rays.csv"), delimiter=",", names=True)
                 lengths = [np.hypot(np.diff(ray["x"]), np.diff(ray["z"])).sum()
@@ -412,14 +420,16 @@ class Models(Case):
                 np.testing.assert_allclose(matrix.sum(axis=1), lengths, rtol=1e-12)
             if importlib.util.find_spec("scipy"):
                 import scipy.sparse
-                np.testing.assert_array_equal(scipy.sparse.load_npz(self.path("out/matrix.npz")).toarray(), matrix)
+                np.testing.assert_array_equal(scipy.sparse.load_npz(self.path("out/matrix.npz")).toarray(),
+                                              matrix)
         self.refuse([*survey, "--matrix", "lines"], "--matrix 'lines' is unknown", "nodes")
 
     def test_units(self):
         v = self.model()
         expected = self.trace("--model", self.save("v.npy", v), "--spacing", 4, *self.survey).times
         rows = v.astype("<f4").tobytes()
-        header = "n1=%d n2=%d d1=0.004 d2=0.004 unit1=km unit2=km %s data_format=native_float in=stdin\n\x0c\x0c\x04"
+        header = ("n1=%d n2=%d d1=0.004 d2=0.004 unit1=km unit2=km %s data_format=native_float in=stdin\n"
+                  "\x0c\x0c\x04")
         metres = (header % (v.shape[1], v.shape[0], "")).encode()
         r = self.trace("--model", self.write("metres.rsf", metres + rows), *self.survey)
         np.testing.assert_allclose(r.summary["model"]["spacing"], [4.0, 4.0], rtol=1e-12)
@@ -437,17 +447,20 @@ class Models(Case):
         self.assertIn("told.rsf says that its velocities are in km/s: converted to m/s", r.text)
         self.refuse(["--model", self.path("v.npy"), "--spacing", 4, "--velocity-unit", "km/s"],
                     "in km/s are up to", "take another --velocity-unit")
-        self.refuse(["--model", self.write("time.rsf", metres.replace(b"unit1=km", b"unit1=s") + rows)], "has unit1=s",
-                    "not on times")
+        self.refuse(["--model", self.write("time.rsf", metres.replace(b"unit1=km", b"unit1=s") + rows)],
+                    "has unit1=s", "not on times")
         self.refuse(["--gradient", "1.5,0.8"], "--gradient 1.5,0.8: velocities of 1.5: km/s?")
-        self.refuse(["--builtin", "salt", "--velocity-unit", "km/s"], "--velocity-unit was given with --builtin")
+        self.refuse(["--builtin", "salt", "--velocity-unit", "km/s"],
+                    "--velocity-unit was given with --builtin")
         self.refuse(["--model", name, "--velocity-unit", "mph"], "--velocity-unit 'mph' is unknown", "km/s")
         r = self.trace("--gradient", "1.5,0.5", "--velocity-unit", "km/s", "--shape", "41,21")
-        np.testing.assert_array_equal(r.velocity, self.trace("--gradient", "1500,0.5", "--shape", "41,21").velocity)
+        np.testing.assert_array_equal(r.velocity,
+                                      self.trace("--gradient", "1500,0.5", "--shape", "41,21").velocity)
 
     def test_spacing_not_given_is_asked_for(self):
         name = self.save("v.npy", self.model())
-        self.refuse(["--model", name], "--spacing is missing (--model ", "v.npy does not say", "--spacing 10 for 10 m")
+        self.refuse(["--model", name], "--spacing is missing (--model ", "v.npy does not say",
+                    "--spacing 10 for 10 m")
         r = self.trace("--model", name, "--spacing", "5,10")
         self.assertEqual(r.summary["model"]["spacing"], [5.0, 10.0])
         self.assertNotIn("note", r.summary["model"])
@@ -490,7 +503,8 @@ class Models(Case):
         # lengths in feet: in what are velocities?
         self.write("ft.sgy", content[:3254] + b"\0\2" + content[3256:])
         survey = ["--source", "5,0", "--receiver-line", "0,18,30,18,5", "--radius", 3]
-        self.refuse(["--model", "ft.sgy", *survey], "--model ft.sgy: lengths in the file are in feet", "--velocity-unit ft/s")
+        self.refuse(["--model", "ft.sgy", *survey], "--model ft.sgy: lengths in the file are in feet",
+                    "--velocity-unit ft/s")
         r = self.trace("--model", "ft.sgy", "--velocity-unit", "ft/s", *survey)
         np.testing.assert_allclose(r.summary["model"]["spacing"], [4 * 0.3048, 4 * 0.3048], rtol=1e-12)
         np.testing.assert_allclose(r.velocity, 0.3048 * v, rtol=1e-6)
@@ -570,7 +584,8 @@ weights = velocity
         self.assertEqual(r.summary["receivers"], [[10.0, 20.0]])
 
     def test_quotes_and_other_names(self):
-        text = self.text.replace("builtin = salt", "vp = '2000' # of all nodes").replace("4\n", '"4"   # nodes\n', 1)
+        text = self.text.replace("builtin = salt",
+                                 "vp = '2000' # of all nodes").replace("4\n", '"4"   # nodes\n', 1)
         r = self.trace("--config", self.write("survey.cfg", text + "spacing = 10\nout = \"a # b\"\n"))
         self.assertEqual(r.summary["model"]["name"], "--model 2000")
         self.assertEqual(r.summary["asked"]["radius"], 4)
@@ -586,16 +601,21 @@ weights = velocity
     def test_refusals(self):
         self.refuse(["--config", "none.cfg"], "--config none.cfg", "cannot be read")
         self.refuse(["--config", self.folder], "--config", "cannot be read")
-        self.refuse(["--config", self.write("a.cfg", "builtin = salt\nradios = 3\n")], "a.cfg", "a.cfg:2: 'radios' is no option")
+        self.refuse(["--config", self.write("a.cfg", "builtin = salt\nradios = 3\n")], "a.cfg",
+                    "a.cfg:2: 'radios' is no option")
         self.refuse(["--config", self.write("b.cfg", "builtin\n")], "b.cfg:1", "name = value")
-        for line, why in (("radius = 3\nradius = 4", "c.cfg:3: 'radius' was given in line 2, too"), ("out = 'a b", "has no end"),
-                          ("out = 'a' b", "there is 'b' behind"), ("no-plot = perhaps", "neither true nor false"),
-                          ("[grid]", "'[grid]' has no value"), ("quiet # = true", "c.cfg:2: 'quiet' has no value")):
+        for line, why in (("radius = 3\nradius = 4", "c.cfg:3: 'radius' was given in line 2, too"),
+                          ("out = 'a b", "has no end"), ("out = 'a' b", "there is 'b' behind"),
+                          ("no-plot = perhaps", "neither true nor false"),
+                          ("[grid]", "'[grid]' has no value"),
+                          ("quiet # = true", "c.cfg:2: 'quiet' has no value")):
             self.refuse(["--config", self.write("c.cfg", f"builtin = salt\n{line}\n")], "c.cfg:", why)
         # what is wrong with a value, wherever that is found, is said with its line; the command line has none
-        self.refuse(["--config", self.write("c.cfg", "builtin = salt\nradius = six\n")], "c.cfg:2: --radius", "six")
+        self.refuse(["--config", self.write("c.cfg", "builtin = salt\nradius = six\n")], "c.cfg:2: --radius",
+                    "six")
         self.refuse(["--config", "c.cfg", "--radius", "seven"], "trace_rays: --radius", "seven")
-        self.refuse(["--config", self.write("c.cfg", "builtin = salt\n\n# far\nsource = 1e7,0\n")], "c.cfg:4: --source")
+        self.refuse(["--config", self.write("c.cfg", "builtin = salt\n\n# far\nsource = 1e7,0\n")],
+                    "c.cfg:4: --source")
 
 
 class Picture(Case):
@@ -640,19 +660,23 @@ class NothingIsLost(support.NothingIsLost, Case):
     slow = ["--builtin", "salt", "--shape", "x=161,y=161,z=121", "--radius", 4]
     results = ["traveltime.npy", "velocity.npy", "rays.csv", "rays.vtk", "receivers.csv"]
     former = "matrix.npz"
-    read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f, "--spacing", "5"], "model"),
+    read = [("velocity.npy", support.npy(np.full((31, 21), 2000.0)),
+             lambda f: ["--model", f, "--spacing", "5"], "model"),
             ("traveltime.npy", support.npy(np.full((31, 21), 2000.0)), lambda f: ["--model", f], "model"),
             ("receivers.csv", b"x,z\n0,0\n", lambda f: ["--builtin", "salt", "--receivers", f], "receivers")]
     shapes = [["--builtin", "salt", "--shape", "x=121,y=101,z=81", "--radius", 2],
-              ["--builtin", "salt", "--shape", "x=121,y=101,z=81", "--radius", 2, "--source", "0,0,0", "--source", "x=700,y=500,z=0"],
+              ["--builtin", "salt", "--shape", "x=121,y=101,z=81", "--radius", 2, "--source", "0,0,0",
+               "--source", "x=700,y=500,z=0"],
               ["--builtin", "salt", "--shape", "1001,701", "--radius", 3, "--precision", "double"],
-              ["--builtin", "salt", "--shape", "601,401", "--radius", 4, "--storage", "stored", "--method", "relaxation"]]
+              ["--builtin", "salt", "--shape", "601,401", "--radius", 4, "--storage", "stored", "--method",
+               "relaxation"]]
 
     def test_data_of_a_header(self):
         # The header is elsewhere, the data would be replaced.
         os.mkdir(self.path("out"))
         self.write("out/velocity.npy", np.full(31 * 21, 2000.0, dtype=np.float32).tobytes())
-        header = self.write("v.rsf", 'n1=21 n2=31 d1=5 d2=5 data_format="native_float" in="out/velocity.npy"\n')
+        header = self.write("v.rsf",
+                            'n1=21 n2=31 d1=5 d2=5 data_format="native_float" in="out/velocity.npy"\n')
         done = self.call("--model", header, "--no-plot", "--out", "out")
         self.assert_refused(done, "would replace --model", "out/velocity.npy")
         self.assertEqual(self.files(), ["velocity.npy"])
@@ -686,7 +710,8 @@ class BadOptions(Case):
         self.refuse([*self.good, "--space", "cuda"], "--space cuda is not in this program", "it has: ")
 
     def test_numbers(self):
-        self.refuse([*self.good, "--source", "12,abc"], "--source", "'12,abc' has 'abc' where a number should be")
+        self.refuse([*self.good, "--source", "12,abc"], "--source",
+                    "'12,abc' has 'abc' where a number should be")
         self.refuse([*self.good, "--source", "12"], "--source", "'12' has 1 coordinate, not 2", "x,z")
         self.refuse([*self.good, "--source", "1,2,3,4"], "--source", "has 4 coordinates")
         self.refuse([*self.good, "--source", "12,"], "--source", "has '' where a number should be")
@@ -696,7 +721,8 @@ class BadOptions(Case):
         self.refuse(["--gradient", "1500"], "--gradient", "v0,g")
         self.refuse(["--gradient", "fast,1"], "--gradient", "'fast'")
         self.refuse([*self.good, "--shape", "31,21"], "--shape", "more than once")
-        for shape in ("31", "31,21,5,2", "x=31,21", "x=31,y=21", "x=31,x=5,z=21", "0,21", "-3,21", "3.5,21", "31,x"):
+        for shape in ("31", "31,21,5,2", "x=31,21", "x=31,y=21", "x=31,x=5,z=21", "0,21", "-3,21", "3.5,21",
+                      "31,x"):
             self.refuse(["--builtin", "salt", "--shape", shape], "--shape", shape)
         for spacing in ("0", "-10", "10,0", "ten", "1,2,3,4", "inf"):
             self.refuse([*self.good, "--spacing", spacing], "--spacing")
@@ -712,9 +738,12 @@ class BadOptions(Case):
         self.assertEqual(plain.summary["model"]["shape"], [9, 21, 8])
         self.assertEqual(plain.summary["model"]["spacing"], [10.0, 9.0, 8.0])
         self.assertEqual(plain.summary["sources"], [[10.0, 20.0, 50.0]])
-        self.assertEqual(plain.summary["receivers"], [[x, y, 0.0] for x in (0.0, 40.0, 80.0) for y in (0.0, 180.0)])
-        self.write("run.cfg", "source = z=50,y=20,x=10\ncoordinates = xyz\nreceivers = x=0,z=0,y=0:x=80,z=0,y=180:3x1x2\n")
-        named = self.trace("--vp", "2000", "--spacing", "x=10,z=8,y=9", "--shape", "z=8,x=9,y=21", "--config", "run.cfg")
+        self.assertEqual(plain.summary["receivers"],
+                         [[x, y, 0.0] for x in (0.0, 40.0, 80.0) for y in (0.0, 180.0)])
+        self.write("run.cfg", "source = z=50,y=20,x=10\ncoordinates = xyz\nreceivers = "
+                              "x=0,z=0,y=0:x=80,z=0,y=180:3x1x2\n")
+        named = self.trace("--vp", "2000", "--spacing", "x=10,z=8,y=9", "--shape", "z=8,x=9,y=21", "--config",
+                           "run.cfg")
         for key in ("sources", "receivers"):
             self.assertEqual(named.summary[key], plain.summary[key])
         self.refuse([*volume, "--source", "10,50,190"], "--source", "(10, 50, 190)", "is outside the model")
@@ -761,8 +790,10 @@ class BadInput(Case):
         self.bad_velocity(np.inf, "inf")
         # times would be infinite, or their products zero; limits are those of first_arrivals
         for velocity in ("1e-38", "0.00099", "1e30"):
-            self.refuse(["--model", velocity, "--shape", "31,21", "--spacing", "10"], f"--model {velocity}: the velocity is ",
-                        "at node (0, 0), (x, z) = (0, 0) m", "(allowed: positive and finite, 0.001 to 1000000000 m/s)")
+            self.refuse(["--model", velocity, "--shape", "31,21", "--spacing", "10"],
+                        f"--model {velocity}: the velocity is ",
+                        "at node (0, 0), (x, z) = (0, 0) m",
+                        "(allowed: positive and finite, 0.001 to 1000000000 m/s)")
         v = np.full((11, 12, 13), 2000.0)
         v[3, 4, 5] = v[6, 7, 8] = 0.0
         self.refuse(["--model", self.save("v.npy", v), "--spacing", 10], "(3, 4, 5)", "(30, 40, 50) m",
@@ -772,14 +803,16 @@ class BadInput(Case):
     def test_places(self):
         good = ["--builtin", "salt", "--shape", "31,21"]
         self.refuse([*good, "--source", "10,10", "--source", "301,10"],
-                    "--source: source 2: (301, 10) is outside the model (allowed: x 0 to 300, z 0 to 200): move it, "
-                    "or check --spacing and the order of coordinates")
+                    "--source: source 2: (301, 10) is outside the model (allowed: x 0 to 300, z 0 to 200): "
+                    "move it, or check --spacing and the order of coordinates")
         self.refuse([*good, "--source", "-1,10"], "source 1: (-1, 10)")
         self.refuse([*good, "--source", "10,10,10"], "--source: '10,10,10' has 3 coordinates, not 2")
-        self.refuse(["--builtin", "salt", "--shape", "9,8,8", "--source", "10,10"], "2 coordinates, not 3", "x,y,z")
+        self.refuse(["--builtin", "salt", "--shape", "9,8,8", "--source", "10,10"], "2 coordinates, not 3",
+                    "x,y,z")
         self.refuse([*good, "--receiver-line", "0,0,300,201,3"], "receiver 3: (300, 201)", "z 0 to 200")
         self.refuse([*good, "--receiver-line", "0,0,0,1,1,1,3"], "--receiver-line", "7 coordinates")
-        self.refuse([*good, "--receivers", self.write("r.csv", "x,z\n0,0\n10,250\n")], "r.csv", "receiver 2: (10, 250)")
+        self.refuse([*good, "--receivers", self.write("r.csv", "x,z\n0,0\n10,250\n")], "r.csv",
+                    "receiver 2: (10, 250)")
 
     def test_receiver_files(self):
         good = ["--builtin", "salt", "--shape", "31,21"]

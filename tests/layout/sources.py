@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files of the source tree, their functions, and ceilings for what tests of the layout count."""
 
+import itertools
 import os
 import sys
 import unittest
@@ -22,7 +23,8 @@ def files(*folders, ends=(".hpp", ".cpp")):
     for folder in folders:
         for path, names, leaves in os.walk(os.path.join(ROOT, folder)):
             names[:] = sorted(name for name in names if name != "__pycache__")
-            found += [os.path.relpath(os.path.join(path, leaf), ROOT) for leaf in leaves if leaf.endswith(ends)]
+            found += [os.path.relpath(os.path.join(path, leaf),
+                                      ROOT) for leaf in leaves if leaf.endswith(ends)]
     return sorted(found)
 
 
@@ -57,12 +59,8 @@ def _after_template(words):
     """Index of the first word after "template <...>", which may stand repeatedly."""
     k = 0
     while words[k:k + 1] == ["template"]:
-        depth = 0
-        for k in range(k + 1, len(words)):
-            depth += {"<": 1, ">": -1, ">>": -2}.get(words[k], 0)
-            if depth <= 0:
-                break
-        k += 1
+        depths = itertools.accumulate({"<": 1, ">": -1, ">>": -2}.get(word, 0) for word in words[k + 1:])
+        k += 2 + next((n for n, depth in enumerate(depths) if depth <= 0), 0)
     return k
 
 
@@ -74,12 +72,10 @@ def _name_before(words, k):
     name, k = words[k - 1], k - 2
     if words[k:k + 1] == ["::"] and k > 0:
         depth = 0
-        for k in range(k - 1, -1, -1):
-            depth += {">": 1, ">>": 2, "<": -1}.get(words[k], 0)
-            if depth == 0 and words[k] != "<":
-                return f"{words[k]}::{name}"
+        for n in range(k - 1, -1, -1):
+            depth += {">": 1, ">>": 2, "<": -1}.get(words[n], 0)
             if depth == 0:
-                return f"{words[k - 1]}::{name}"
+                return f"{words[n - 1] if words[n] == '<' else words[n]}::{name}"
     return name
 
 
@@ -130,7 +126,8 @@ def functions(items):
             if scope:
                 head, nested = [], 0
         elif outside:
-            if text == ";" and nested == 0 or text == ":" and head and head[-1].text in ("public", "private", "protected"):
+            if text == ";" and nested == 0 or text == ":" and head and head[-1].text in ("public", "private",
+                                                                                         "protected"):
                 head = []
                 continue
             nested += {"(": 1, ")": -1}.get(text, 0)
@@ -166,7 +163,8 @@ def lower(counts):
             if words and words[0].split(":")[0] in kinds:
                 if words[0] not in counts:
                     continue
-                line = line.replace(f" {words[1]}", f" {min(int(words[1]), rounded(words[0], counts[words[0]]))}", 1)
+                line = line.replace(f" {words[1]}",
+                                    f" {min(int(words[1]), rounded(words[0], counts[words[0]]))}", 1)
             file.write(line)
 
 
@@ -175,7 +173,8 @@ def expect_at_most(test, counts, prefix, limit, what):
     known = ceilings(prefix)
     over = [f"{name}: {count} {what} (allowed: at most {known.get(name, limit)})"
             for name, count in sorted(counts.items()) if count > known.get(name, limit)]
-    over += [f"{name}: has a line in ceilings.txt, but is not counted: remove the line" for name in sorted(set(known) - set(counts))]
+    over += [f"{name}: has a line in ceilings.txt, but is not counted: remove the line"
+             for name in sorted(set(known) - set(counts))]
     test.assertEqual(over, [], "\n".join(over))
 
 

@@ -3,7 +3,8 @@
 
     test_lines.py [--lower]
 
-Exceptions have a ceiling in ceilings.txt. --lower sets the ceilings to the present counts where these are lower.
+Exceptions have a ceiling in ceilings.txt. --lower sets the ceilings to the present counts where these are
+lower.
 """
 
 import os
@@ -57,7 +58,8 @@ class Lines(unittest.TestCase):
     def test_licences(self):
         for path in sources.files("lib", "examples", "bench", "tests", "docs", "cmake",
                                   ends=(".hpp", ".cpp", ".cpp.in", ".py", ".cmake", ".sh", "CMakeLists.txt")):
-            self.assertIn("SPDX-License-Identifier: BSD-3-Clause", "".join(sources.read(path).splitlines(True)[:2]), path)
+            self.assertIn("SPDX-License-Identifier: BSD-3-Clause",
+                          "".join(sources.read(path).splitlines(True)[:2]), path)
 
 
 class Functions(unittest.TestCase):
@@ -65,13 +67,17 @@ class Functions(unittest.TestCase):
         return sources.functions(sources.tokens.cxx_tokens(text))
 
     def test_are_found_at_all_scopes(self):
-        self.assertEqual(self.functions("namespace a::b {\nint f(int x) {\n  if (x) { return g([] { return 1; }); }\n  return 2;\n}\n}"),
+        self.assertEqual(self.functions("namespace a::b {\nint f(int x) {\n  if (x) { return g([] { return "
+                                        "1; }); }\n  return 2;\n}\n}"),
                          [("f", 4)])
-        self.assertEqual(self.functions("struct A {\n  A() : m{1}, n(2) {\n  }\n  int get() const { return m; }\n private:\n  int m{0};\n};"),
+        self.assertEqual(self.functions("struct A {\n  A() : m{1}, n(2) {\n  }\n  int get() const { return "
+                                        "m; }\n private:\n  int m{0};\n};"),
                          [("A::A", 2), ("A::get", 1)])
-        self.assertEqual(self.functions("template <class T, int N = 3>\nvoid A<T, N>::add(\n    int x) {\n}\nbool operator==(A, A) {\n\n}"),
+        self.assertEqual(self.functions("template <class T, int N = 3>\nvoid A<T, N>::add(\n    int x) "
+                                        "{\n}\nbool operator==(A, A) {\n\n}"),
                          [("A::add", 2), ("operator==", 3)])
-        self.assertEqual(self.functions("TEST(Suite, Name) {\n}\nenum class E { a, b };\nconst int x[] = {1, 2};\nint f(int = 1);\n"),
+        self.assertEqual(self.functions("TEST(Suite, Name) {\n}\nenum class E { a, b };\nconst int x[] = {1, "
+                                        "2};\nint f(int = 1);\n"),
                          [("Suite.Name", 2)])
 
     def test_directives_do_not_count(self):

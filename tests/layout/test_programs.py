@@ -3,7 +3,8 @@
 
     test_programs.py [--lower]
 
-Each count has a ceiling in ceilings.txt. --lower sets the ceilings to the present counts where these are lower.
+Each count has a ceiling in ceilings.txt. --lower sets the ceilings to the present counts where these are
+lower.
 """
 
 import os
@@ -22,11 +23,13 @@ LINES = 1300  # of a program
 KERNELS = re.compile(r"KOKKOS_(?!DEVICE_ID|ENABLE_)\w+")
 CALLS = {"launch", "reduce", "scan"}
 # Headers of wave for programs; those of modules above it are counted, but for survey's.
-WAVE_HEADERS = {"boundary_text", "geometry", "media", "model_values", "modelling", "shots", "snapshots", "wavelet"}
+WAVE_HEADERS = {"boundary_text", "geometry", "media", "model_values", "modelling", "shots", "snapshots",
+                "wavelet"}
 IMAGING = {"domain", "fwi", "optimize", "rtm", "snapshot", "stream"}
 # What runs over all nodes of a model: bounds of loops by these names.
 NODES = {"grid", "m_grid", "extent", "extents", "nodes", "node_count"}
-FIELDS = {"vp", "density", "epsilon", "delta", "theta", "phi", "field", "values", "model", "gradient", "image", "illumination"}
+FIELDS = {"vp", "density", "epsilon", "delta", "theta", "phi", "field", "values", "model", "gradient",
+          "image", "illumination"}
 
 
 def program_files():
@@ -34,7 +37,8 @@ def program_files():
 
 
 def words_of(path):
-    return [item.text for item in sources.without_directives(sources.tokens_of(path)) if item.kind in ("name", "symbol")]
+    return [item.text for item in sources.without_directives(sources.tokens_of(path))
+            if item.kind in ("name", "symbol")]
 
 
 def kernels(words):
@@ -51,7 +55,8 @@ def kernels(words):
 
 
 def memory_templates(words):
-    return sum(1 for k in range(len(words) - 1) if words[k] in ("class", "typename") and words[k + 1] in ("Memory", "Exec"))
+    return sum(1 for k in range(len(words) - 1) if words[k] in ("class", "typename")
+               and words[k + 1] in ("Memory", "Exec"))
 
 
 def loops_over_nodes(words):
@@ -113,7 +118,8 @@ def counts():
         "programs:memory_templates": sum(memory_templates(words[path]) for path in files),
         "programs:internal_includes": sum(includes(path)[0] for path in files),
         "programs:imaging_includes": sum(includes(path)[1] for path in files),
-        "programs:loops_over_nodes": sum(loops_over_nodes(words[path]) for path in files if os.path.basename(path) != "output.cpp"),
+        "programs:loops_over_nodes": sum(loops_over_nodes(words[path])
+                                         for path in files if os.path.basename(path) != "output.cpp"),
         "programs:macros": macros("examples"),
         "programs:library_macros": macros("lib"),
     }
@@ -127,7 +133,8 @@ def counts():
 
 
 def counts_with_ceilings():
-    return {name: count for name, count in counts().items() if count > LINES or not name.startswith("program_lines:")}
+    return {name: count for name, count in counts().items() if count > LINES
+            or not name.startswith("program_lines:")}
 
 
 class Programs(unittest.TestCase):
@@ -151,18 +158,21 @@ class Counting(unittest.TestCase):
         for text in ("KOKKOS_LAMBDA(int i) {}", "Kokkos::parallel_for(n, f)", "launch(\"name\", exec, n, f)",
                      "wave::run_steps<T>(exec)", "propagator.step(exec, field)"):
             self.assertEqual(kernels(self.words(text)), 1, text)
-        for text in ("search->step()", "launch_time(3)", "std::getenv(\"KOKKOS_NUM_THREADS\")", "// launch(n)\n", "parallel_for"):
+        for text in ("search->step()", "launch_time(3)", "std::getenv(\"KOKKOS_NUM_THREADS\")",
+                     "// launch(n)\n", "parallel_for"):
             self.assertEqual(kernels(self.words(text)), 0, text)
 
     def test_templates(self):
-        self.assertEqual(memory_templates(self.words("template <class T, class Memory> f(); template <typename Exec> g();")), 2)
+        self.assertEqual(memory_templates(self.words("template <class T, class Memory> f(); template "
+                                                     "<typename Exec> g();")), 2)
         self.assertEqual(memory_templates(self.words("template <class T, int Dim> f(Memory);")), 0)
 
     def test_loops(self):
-        for text in ("for (int i = 0; i < grid.size(); ++i) f(i);", "for (i = 0; i < m_vp.size(); ++i)", "for (int i = 0; i < nodes(); ++i)",
-                     "for (int i = 0; i < rows.extent(0); ++i)"):
+        for text in ("for (int i = 0; i < grid.size(); ++i) f(i);", "for (i = 0; i < m_vp.size(); ++i)",
+                     "for (int i = 0; i < nodes(); ++i)", "for (int i = 0; i < rows.extent(0); ++i)"):
             self.assertEqual(loops_over_nodes(self.words(text)), 1, text)
-        for text in ("for (int i = 0; i < shots.size(); ++i) f(grid.size());", "for (const auto& value : values)"):
+        for text in ("for (int i = 0; i < shots.size(); ++i) f(grid.size());",
+                     "for (const auto& value : values)"):
             self.assertEqual(loops_over_nodes(self.words(text)), 0, text)
 
 

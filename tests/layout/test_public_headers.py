@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Three kinds of headers: public ones, those in kernel/ for other modules of moho, and those in detail/ for their module.
+"""Three kinds of headers: public ones, those in kernel/ for other modules of moho, and those in detail/ for
+their module.
 
     test_public_headers.py [--write]
 
-public_headers.txt names all public headers, which are those outside of kernel/ and detail/; --write writes it. The
-target verify_headers compiles each alone.
+public_headers.txt names all public headers, which are those outside of kernel/ and detail/; --write writes
+it. The target verify_headers compiles each alone.
 """
 
 import os
@@ -16,7 +17,10 @@ sys.dont_write_bytecode = True
 import sources  # noqa: E402
 
 LIST = os.path.join(sources.HERE, "public_headers.txt")
-HEAD = "# SPDX-License-Identifier: BSD-3-Clause\n#\n# Public headers; made by test_public_headers.py --write.\n"
+HEAD = """# SPDX-License-Identifier: BSD-3-Clause
+#
+# Public headers; made by test_public_headers.py --write.
+"""
 INTERNAL = {"kernel", "detail"}
 
 
@@ -61,12 +65,14 @@ class PublicHeaders(unittest.TestCase):
 
     def test_list_is_complete(self):
         self.assertGreater(len(public()), 50)
-        self.assertEqual(listed(), public(), "after a header was added, moved or removed: test_public_headers.py --write")
+        self.assertEqual(listed(), public(),
+                         "after a header was added, moved or removed: test_public_headers.py --write")
 
     def test_internal_headers_are_included_where_they_may_be(self):
         refused = []
         for path in sources.files("lib", "examples", "bench", "tests", ends=(".hpp", ".cpp", ".cpp.in")):
-            targets = re.findall(r"^[ \t]*#[ \t]*include[ \t]*[<\"](moho/[^>\"]+)[>\"]", sources.read(path), re.MULTILINE)
+            targets = re.findall(r"^[ \t]*#[ \t]*include[ \t]*[<\"](moho/[^>\"]+)[>\"]", sources.read(path),
+                                 re.MULTILINE)
             refused += [text for text in (refusal(path, target) for target in targets) if text]
         self.assertEqual(refused, [], "\n".join(refused))
 
@@ -80,7 +86,8 @@ class Rules(unittest.TestCase):
     def test_who_may_include_what(self):
         for path in ("lib/moho/wave/run.hpp", "lib/kernels/wave/driver.cpp.in", "tests/wave/test_run.cpp"):
             self.assertEqual(refusal(path, "moho/wave/detail/step.hpp"), "")
-        for path in ("lib/moho/fwi/run.hpp", "examples/app/run.cpp", "bench/bench_waves.cpp", "tests/fwi/test_run.cpp"):
+        for path in ("lib/moho/fwi/run.hpp", "examples/app/run.cpp", "bench/bench_waves.cpp",
+                     "tests/fwi/test_run.cpp"):
             self.assertNotEqual(refusal(path, "moho/wave/detail/step.hpp"), "")
         self.assertEqual(refusal("lib/moho/fwi/run.hpp", "moho/wave/kernel/step.hpp"), "")
         self.assertNotEqual(refusal("examples/app/run.cpp", "moho/wave/kernel/step.hpp"), "")

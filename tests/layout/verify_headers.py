@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiles every header alone, without generating code.
 
-    verify_headers.py --commands <compile_commands.json> --like <source> --lib <folder> --headers <list> [--jobs <n>]
+    verify_headers.py --commands <compile_commands.json> --like <source> --lib <folder> --headers <list>
+    [--jobs <n>]
 
 The compiler and its options are those of <source> in the database of commands. <list> is a file with a line
 for each header, its path below <folder>.
@@ -135,7 +136,8 @@ def main():
             source = os.path.join(work, "precompiled.hpp")
             with open(source, "w", encoding="utf-8") as stream:
                 stream.write(f"#include <{KOKKOS}>\n")
-            subprocess.run(command + ["-x", "c++-header", source, "-o", source + ".gch"], cwd=folder, check=True)
+            subprocess.run(command + ["-x", "c++-header", source, "-o", source + ".gch"], cwd=folder,
+                           check=True)
             kokkos = ["-Winvalid-pch", "-include", source]
 
         def compiled(number):
@@ -148,7 +150,8 @@ def main():
             return run.returncode, run.stdout
 
         failed = 0
-        order = sorted(range(len(chains)), key=lambda number: -sum(len(closures[h]) for h in chains[number][0]))
+        order = sorted(range(len(chains)),
+                       key=lambda number: -sum(len(closures[h]) for h in chains[number][0]))
         with concurrent.futures.ThreadPoolExecutor(max_workers=max(1, args.jobs)) as pool:
             for number, (status, text) in zip(order, pool.map(compiled, order)):
                 if status != 0:

@@ -9,8 +9,9 @@ from spack.package import *
 
 
 class Moho(CMakePackage, CudaPackage):
-    """Exploration-geophysics kernels on Kokkos: rays, gravity, traveltimes, waves, migration and inversion, and the
-    programs that use them."""
+    """Exploration-geophysics kernels on Kokkos: rays, gravity, traveltimes, waves, migration and inversion,
+    and the programs that use them.
+    """
 
     homepage = "https://kokkos.org"  # of what moho is built on; the sources have no page of their own
 
@@ -22,7 +23,8 @@ class Moho(CMakePackage, CudaPackage):
     variant("openmp", default=True, description="Kernels for hosts run on OpenMP threads, too")
     variant("examples", default=True, description="Build and install the programs")
     variant("mpi", default=True, description="Ranks share sources, prisms and shots")
-    variant("native", default=False, description="Compile for the processor of this machine, whatever the target")
+    variant("native", default=False,
+            description="Compile for the processor of this machine, whatever the target")
 
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
@@ -72,4 +74,5 @@ class Moho(CMakePackage, CudaPackage):
         """The programs run from where they are installed."""
         if self.spec.satisfies("+examples"):
             trace_rays = Executable(join_path(self.prefix.bin, "trace_rays"))
-            trace_rays("--builtin", "salt", "--shape", "41,21", "--no-plot", "--out", join_path(self.stage.path, "rays"))
+            trace_rays("--builtin", "salt", "--shape", "41,21", "--no-plot", "--out",
+                       join_path(self.stage.path, "rays"))
