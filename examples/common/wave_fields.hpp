@@ -17,6 +17,9 @@
 
 namespace moho::examples {
 
+/// Changes of a scheme that avoid an overflow, by their options.
+inline constexpr const char* overflow_advice = "take --equations self_adjoint, or a smaller --dt";
+
 /// Values by option: "vp", "rho" ...
 template <class T>
 using ModelValues = std::map<std::string, std::vector<T>>;

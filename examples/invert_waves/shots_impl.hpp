@@ -4,13 +4,13 @@
 /// \file
 /// \brief The shots of an inversion in core: their misfits and gradients.
 
-#include "common/failed_step.hpp"
 #include "invert_waves/shot_data_impl.hpp"
 
 #include <moho/core/at_once.hpp>
 #include <moho/snapshot/replay_store.hpp>
 #include <moho/snapshot/reverse.hpp>
 #include <moho/snapshot/stores.hpp>
+#include <moho/wave/locate_overflow.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -211,12 +211,13 @@ class Shots : public ShotData<T, Dim, Memory> {
     modelling.update(m_exec, model, shot.sources);
     wave::ShotOptions<T, Dim, Memory> options;
     options.steps = modelling.plan().time.steps;
-    const auto result =
-        tell_failed_step<Dim>(m_job.grid, options.steps, concat("data of shot ", shot.number),
-                              [&](std::int64_t check_every) {
-                                options.check_every = check_every;
-                                return modelling.shot(m_exec, shot, options);
-                              });
+    const auto result = wave::locate_overflow<Dim>(
+        m_job.grid, options.steps, concat("data of shot ", shot.number),
+        [&](std::int64_t check_every) {
+          options.check_every = check_every;
+          return modelling.shot(m_exec, shot, options);
+        },
+        overflow_advice);
     return std::vector<float>(result.traces.data(), result.traces.data() + result.traces.size());
   }
 
@@ -271,13 +272,15 @@ class Shots : public ShotData<T, Dim, Memory> {
       if (pace) {
         options.progress = [&](int leg, const wave::ShotProgress& now) { pace(k, leg, now); };
       }
-      const auto report =
-          tell_failed_step<Dim>(m_job.grid, options.steps, "", [&](std::int64_t check_every) {
+      const auto report = wave::locate_overflow<Dim>(
+          m_job.grid, options.steps, "",
+          [&](std::int64_t check_every) {
             options.check_every = check_every;
             const auto store = make_store(place, options.source != nullptr ? own : forward);
             return place.gradients.add(exec, place.wavefield, forward, receivers,
                                        this->misfit_of(exec, k), *store, options);
-          });
+          },
+          overflow_advice);
       numbers = {report.misfit, report.points, report.forward_seconds, report.backward_seconds, {}};
       return 0;
     });

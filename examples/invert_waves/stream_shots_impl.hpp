@@ -5,10 +5,10 @@
 /// \brief The shots of an inversion whose wavefields stream through a device: models, vectors and
 /// sums are on the host.
 
-#include "common/failed_step.hpp"
 #include "invert_waves/shot_data_impl.hpp"
 
 #include <moho/fwi/stream_gradient.hpp>
+#include <moho/wave/locate_overflow.hpp>
 
 #include <cmath>
 #include <memory>
@@ -155,7 +155,7 @@ class StreamedShots : public ShotData<T, Dim, Kokkos::HostSpace> {
     try {
       return function();
     } catch (const wave::NotFinite& failure) {
-      throw overflow_in_model<Dim>(failure, m_job.grid, m_plan.time.steps);
+      throw wave::overflow_error<Dim>(failure, m_job.grid, m_plan.time.steps, overflow_advice);
     }
   }
 

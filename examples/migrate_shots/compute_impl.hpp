@@ -2,7 +2,6 @@
 #pragma once
 
 #include "common/data_check.hpp"
-#include "common/failed_step.hpp"
 #include "common/summary.hpp"
 #include "migrate_shots/compute.hpp"
 #include "migrate_shots/plan_impl.hpp"
@@ -21,6 +20,7 @@
 #include <moho/snapshot/threaded_store.hpp>
 #include <moho/survey/first_arrivals.hpp>
 #include <moho/wave/driver.hpp>
+#include <moho/wave/locate_overflow.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -179,12 +179,13 @@ class Migration {
       wave::ShotOptions<T, Dim, Memory> shot_options = modelling.shot_options();
       shot_options.interval = 0.0;
       shot_options.snapshot_every = 0;
-      const auto result =
-          tell_failed_step<Dim>(m_job.grid, m_plan.time.steps, concat("data of shot ", shot.number),
-                                [&](std::int64_t check_every) {
-                                  shot_options.check_every = check_every;
-                                  return modelling.shot(m_exec, shot, shot_options);
-                                });
+      const auto result = wave::locate_overflow<Dim>(
+          m_job.grid, m_plan.time.steps, concat("data of shot ", shot.number),
+          [&](std::int64_t check_every) {
+            shot_options.check_every = check_every;
+            return modelling.shot(m_exec, shot, shot_options);
+          },
+          overflow_advice);
       gather.dt = result.interval;
       gather.count = static_cast<std::int64_t>(result.traces.extent(1));
       gather.samples.assign(result.traces.data(), result.traces.data() + result.traces.size());
@@ -380,13 +381,16 @@ class Migration {
     rtm::MigrateReport<Dim> done;
     {
       const double begin = m_job.timeline != nullptr ? m_job.timeline->now() : 0.0;
-      done = tell_failed_step<Dim>(m_job.grid, migrate.steps, name, [&](std::int64_t check_every) {
-        migrate.check_every = check_every;
-        if (check_every == 1) migrate.domain = nullptr;
-        const auto store = make_store(propagator, forward);
-        return rtm::migrate_shot<T, Dim, Memory>(m_exec, propagator, modelling.wavefield(), forward,
-                                                 backward, *store, migrate, image);
-      });
+      done = wave::locate_overflow<Dim>(
+          m_job.grid, migrate.steps, name,
+          [&](std::int64_t check_every) {
+            migrate.check_every = check_every;
+            if (check_every == 1) migrate.domain = nullptr;
+            const auto store = make_store(propagator, forward);
+            return rtm::migrate_shot<T, Dim, Memory>(m_exec, propagator, modelling.wavefield(),
+                                                     forward, backward, *store, migrate, image);
+          },
+          overflow_advice);
       if (m_job.timeline != nullptr) {
         const double turn = begin + done.forward.seconds;
         m_job.timeline->add("forward leg", begin, turn);

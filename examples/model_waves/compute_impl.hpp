@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "common/failed_step.hpp"
 #include "common/memory.hpp"
 #include "common/wave_fields.hpp"
 #include "model_waves/compute.hpp"
@@ -11,6 +10,7 @@
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
 #include <moho/domain/expand.hpp>
+#include <moho/wave/locate_overflow.hpp>
 #include <moho/wave/shots.hpp>
 #include <moho/wave/snapshots.hpp>
 
@@ -250,14 +250,16 @@ class Survey {
     }
     end.begin = m_watch.seconds();
     wave::Wavefield<T, Dim, Memory>& wavefield = m_places.wavefields[worker].front();
-    end.result = tell_failed_step<Dim>(
-        m_job.grid, m_plan.time.steps, concat("shot ", shot.number), [&](std::int64_t check_every) {
+    end.result = wave::locate_overflow<Dim>(
+        m_job.grid, m_plan.time.steps, concat("shot ", shot.number),
+        [&](std::int64_t check_every) {
           wave::ShotOptions<T, Dim, Memory> how = options;
           how.check_every = check_every;
           if (check_every == 1) how.domain = nullptr, how.snapshot_every = 0;
           return wave::model_shot<T, Dim, Memory>(exec, propagator, wavefield, sources,
                                                   m_plan.wavelet, receivers, how);
-        });
+        },
+        overflow_advice);
     if (snapshots) {
       end.result.seconds = std::max(end.result.seconds - snapshots->seconds_waited(), 0.0);
       snapshots->finish();

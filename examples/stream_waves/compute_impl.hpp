@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "common/failed_step.hpp"
 #include "common/wave_fields.hpp"
 #include "stream_waves/compute.hpp"
 
@@ -10,6 +9,7 @@
 #include <moho/core/timer.hpp>
 #include <moho/domain/expand.hpp>
 #include <moho/stream/driver.hpp>
+#include <moho/wave/locate_overflow.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -231,7 +231,8 @@ class Shots {
       } catch (const wave::NotFinite& failure) {
         // such a volume is of no use to --resume
         if (file != nullptr) file->remove();
-        throw overflow_in_model<Dim>(failure, m_job.grid, m_stream->modelling().time.steps);
+        throw wave::overflow_error<Dim>(failure, m_job.grid, m_stream->modelling().time.steps,
+                                        overflow_advice);
       } catch (const InputError&) {
         throw;  // thrown before the first step: a new file holds no state
       } catch (const MemoryError&) {
