@@ -133,8 +133,8 @@ def show(value, form):
     if not own:
         return format(value, form)
     value = decimal.Context(prec=int(own[2]), rounding=decimal.ROUND_HALF_UP).plus(decimal.Decimal(value))
-    if own[1] == "s":
-        return f"{value:f}"
+    if own[1] == "s" or not value:
+        return f"{value:f}" if value else "0"
     return re.sub(r"e([+-])", lambda found: "e" + found[1].strip("+"), f"{value:.{int(own[2]) - 1}e}")
 
 

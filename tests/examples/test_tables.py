@@ -197,10 +197,10 @@ class Lines(unittest.TestCase):
         self.assertGreater(len(names), 30)
         for name in names:
             short = os.path.relpath(name, ROOT)
-            lines = long_lines(pathlib.Path(name).read_text(encoding="utf-8"))
-            # those are generated
-            if short not in self.pending and not re.fullmatch(r"docs/results/\w+/\w+\.md", short):
-                self.assertEqual(lines, [], short)
+            text = pathlib.Path(name).read_text(encoding="utf-8")
+            written_by_a_program = short.startswith("docs/results/") and "<!-- table: " not in text
+            if short not in self.pending and not written_by_a_program:
+                self.assertEqual(long_lines(text), [], short)
 
     def test_a_long_line_is_found(self):
         short, long = "x" * 100, "x" * 101
