@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the tables of pages from the data of docs/results.
 
-usage: docs/tables.py [--check]
+usage: docs/tables.py [--check] [--root DIR]
 
 A table stands in a page (any Markdown file of the repository) between two lines:
 
@@ -10,18 +10,21 @@ A table stands in a page (any Markdown file of the repository) between two lines
     <!-- end of table -->
 
 RUN is a folder of docs/results. NAME is an entry of "tables" in its run.json, or else the file NAME.csv
-there, whose first line has the headings. <!-- table: runs --> is the list of all runs. An entry of "tables"
-has
+there, whose first line has the headings. <!-- table: runs --> is the list of all runs.
 
-    data     names of files: {"a": "x.json", "b": "../other_run/y.csv"}; a path is relative to the folder of
-    the run header   the headings cells    a template for each column, filled in for each row rows     a list
-    of objects, or one of the names in data: of a CSV file; their keys are names in the templates.
-             A row may be a list instead: templates of its own cells
-    align    letters l and r, one for each column; without it a column of numbers is r
+An entry of "tables" has these keys:
 
-A template is text with {EXPRESSION:FORMAT}. Expressions have numbers, strings, names, subscripts, + - * / **,
-and the functions below. FORMAT is Python's, or "e3" (2.87e10) or "s3" (digits that mean something, without an
-exponent). The row of a name that is missing is empty: {"x": null}.
+- data: files by name, {"a": "x.json", "b": "../other_run/y.csv"}. Paths are relative to the folder of the
+  run. JSON is read unchanged, CSV as a list of objects, and text as a list of JSON lines.
+- header: the headings.
+- cells: a template for each column.
+- rows: a list of objects, or the name of a CSV file in data. The keys of an object are names in the
+  templates. A row may be a list instead: the templates of its cells.
+- align: a letter l or r for each column. By default a column whose cells begin with digits is r.
+
+A template is text with {EXPRESSION:FORMAT}. Expressions have numbers, strings, names, lists, subscripts,
++ - * / ** and the FUNCTIONS below. FORMAT is that of Python, "e3" (2.87e10), or "s3" (three significant
+digits without an exponent). A cell with a null value is empty.
 
 A run with "report" has a table.md that bench/report.py makes of the files named there.
 
@@ -47,7 +50,6 @@ MARKED = re.compile(r"^<!-- table: (\S+) -->\n(.*?)^<!-- end of table -->$", re.
 BEGIN = re.compile(r"^<!-- table: (\S+) -->$", re.M)
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
              ast.Pow: operator.pow}
-
 
 decimal.setcontext(decimal.Context(prec=28, rounding=decimal.ROUND_HALF_UP))
 
@@ -102,6 +104,7 @@ FUNCTIONS = {"values": values, "one": one, "pick": pick, "column": column, "min"
 
 
 def evaluate(node, names):
+    """The value of an expression of a template."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):
@@ -139,7 +142,7 @@ def show(value, form):
 
 
 def fill(template, names):
-    """The template with its expressions replaced by their values; empty where one of them is null."""
+    """The template with its expressions replaced by their values; empty if one of them is null."""
     missing = False
 
     def text(found):
@@ -161,9 +164,7 @@ def number(text):
 
 
 def read_data(path):
-    """JSON unchanged; text as a list of JSON lines; CSV as a list of objects, with numbers where a cell is
-    one.
-    """
+    """JSON unchanged; text as a list of JSON lines; CSV as a list of objects, whose numbers are converted."""
     with open(path, encoding="utf-8", newline="") as file:
         if path.suffix == ".json":
             return json.load(file)
@@ -218,7 +219,7 @@ def make_table(results, name):
         return markdown(table["header"], filled, table.get("align"))
     except OSError as error:
         raise TableError(f"{error.filename}: {error.strerror}") from None
-    except (KeyError, TypeError, ValueError, SyntaxError) as error:
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, SyntaxError) as error:
         raise TableError(f"{type(error).__name__}: {error}") from None
 
 
@@ -230,10 +231,10 @@ def difference(before, after):
 
 
 def renew(text, results):
-    """The text of a page with its tables made anew, and what differed."""
+    """The text of a page with its tables rewritten, and the differences."""
     problems = []
     if len(BEGIN.findall(text)) != len(MARKED.findall(text)):
-        problems.append("a table has no line <!-- end of table -->")
+        return text, ["a table has no line <!-- end of table -->"]
 
     def replace(found):
         try:
@@ -264,7 +265,7 @@ def reports(root):
 
 
 def run(root, check):
-    """Rewrites all tables or checks them; returns what differed."""
+    """Rewrites all tables or checks them; returns the differences."""
     problems = []
     for path in pages(root):
         before = path.read_text(encoding="utf-8")
