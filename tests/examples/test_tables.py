@@ -155,7 +155,8 @@ class Program(unittest.TestCase):
     def test_marks_without_an_end_and_without_data(self):
         self.page.write_text("<!-- table: box/rates -->\n", encoding="utf-8")
         self.assertIn("no line <!-- end of table -->", self.call("--check")[1])
-        text = "<!-- table: box/rates -->\nText that stays.\n<!-- table: box/widths -->\n<!-- end of table -->\n"
+        text = "<!-- table: box/rates -->\nText that stays.\n<!-- table: box/widths -->\n"
+        text += "<!-- end of table -->\n"
         self.page.write_text(text, encoding="utf-8")
         self.assertEqual(self.call()[0], 1)
         self.assertEqual(self.page.read_text(encoding="utf-8"), text)
