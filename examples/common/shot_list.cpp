@@ -25,12 +25,6 @@ constexpr const char* over = "over";
 
 }  // namespace
 
-std::string numbered(const std::string& stem, std::int64_t number, const char* end) {
-  std::string digits = std::to_string(number);
-  if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
-  return concat(stem, "_", digits, end);
-}
-
 EndOfTime::EndOfTime() {
   std::signal(SIGUSR1, stop);
   if (const char* end = std::getenv("SLURM_JOB_END_TIME")) m_end = std::atof(end);

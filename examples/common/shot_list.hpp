@@ -8,6 +8,8 @@
 #include "common/distribute_options.hpp"
 #include "common/program.hpp"
 
+#include <moho/io/numbered.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +20,7 @@
 
 namespace moho::examples {
 
-/// A name with a number of four digits or more: "shot_0012.npy".
-std::string numbered(const std::string& stem, std::int64_t number, const char* end = ".npy");
+using io::numbered;
 
 /// \brief When a process that computes parts has to end: SIGUSR1 was sent, as Slurm and mpirun do,
 /// or the job of Slurm (SLURM_JOB_END_TIME) ends before the next part would.

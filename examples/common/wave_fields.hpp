@@ -7,11 +7,10 @@
 
 #include "common/earth_model.hpp"
 
-#include <moho/core/copy.hpp>
-#include <moho/core/field.hpp>
-#include <moho/wave/media.hpp>
+#include <moho/wave/model_values.hpp>
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,52 +26,35 @@ using ModelValues = std::map<std::string, std::vector<T>>;
 /// Parameters that are one number everywhere, by option.
 using ModelConstants = std::map<std::string, double>;
 
-/// The values of one parameter; no field where there are none. On hosts nothing is copied: the
-/// values have to stay as long as the field. \param constants where it is among these, a device
-/// makes the field itself; may be null
-template <class T, int Dim, class Memory>
-Field<T, Dim, Memory> to_field(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                               ModelValues<T>& values, const char* option,
-                               const ModelConstants* constants = nullptr) {
-  const auto found = values.find(option);
-  if (found == values.end()) return {};
-  const auto wrap = [&](T* data) {
-    using Host = Field<T, Dim, Kokkos::HostSpace>;
-    if constexpr (Dim == 2) {
-      return Host(data, grid.extents[0], grid.extents[1]);
+/// The parameters that values hold. \param constants those that are one number everywhere; may be
+/// null
+template <class T>
+wave::ModelValues<T> parameters_of(const ModelValues<T>& values,
+                                   const ModelConstants* constants = nullptr) {
+  using P = wave::Parameter;
+  wave::ModelValues<T> result;
+  for (const P parameter : {P::vp, P::density, P::epsilon, P::delta, P::theta, P::phi}) {
+    const char* const option = parameter == P::density ? "rho" : wave::to_string(parameter);
+    const auto found = values.find(option);
+    if (found == values.end()) continue;
+    const std::span<const T> nodes = found->second;
+    if (constants != nullptr && constants->count(option) > 0) {
+      result.emplace(parameter,
+                     wave::ParameterValues<T>(nodes, static_cast<T>(constants->at(option))));
     } else {
-      return Host(data, grid.extents[0], grid.extents[1], grid.extents[2]);
+      result.emplace(parameter, nodes);
     }
-  };
-  if constexpr (is_host_memory<Memory>) {
-    return wrap(found->second.data());
-  } else {
-    auto field = make_field<T>(exec, grid, option);
-    if (constants != nullptr) {
-      const auto constant = constants->find(option);
-      if (constant != constants->end()) {
-        fill(exec, field, static_cast<T>(constant->second));
-        return field;
-      }
-    }
-    copy(exec, field, wrap(found->second.data()));
-    return field;
   }
+  return result;
 }
 
-/// All parameters. \param constants those of them that are one number everywhere; may be null
+/// All parameters. On hosts nothing is copied: the values have to stay as long as the model.
+/// \param constants those of them that are one number everywhere; may be null
 template <class T, int Dim, class Memory>
 wave::Model<T, Dim, Memory> to_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
-                                     ModelValues<T>& values,
+                                     const ModelValues<T>& values,
                                      const ModelConstants* constants = nullptr) {
-  wave::Model<T, Dim, Memory> model;
-  model.vp = to_field<T, Dim, Memory>(exec, grid, values, "vp", constants);
-  model.density = to_field<T, Dim, Memory>(exec, grid, values, "rho", constants);
-  model.epsilon = to_field<T, Dim, Memory>(exec, grid, values, "epsilon", constants);
-  model.delta = to_field<T, Dim, Memory>(exec, grid, values, "delta", constants);
-  model.theta = to_field<T, Dim, Memory>(exec, grid, values, "theta", constants);
-  model.phi = to_field<T, Dim, Memory>(exec, grid, values, "phi", constants);
-  return model;
+  return wave::borrow_model<T>(exec, grid, parameters_of<T>(values, constants));
 }
 
 /// \brief A message of the library in the words of options: its first word is a parameter of the

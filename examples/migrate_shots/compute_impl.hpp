@@ -225,11 +225,15 @@ class Migration {
   std::vector<double> arrivals(const survey::ShotWindow<Dim>& window, ModelValues<T>& values,
                                const wave::Shot<Dim>& shot) const {
     const TimelineSpan span(m_job.timeline, "first arrivals");
-    eikonal::Model<T, Dim, Memory> model;
-    model.velocity = to_field<T, Dim, Memory>(m_exec, window.grid, values, "vp");
-    model.epsilon = to_field<T, Dim, Memory>(m_exec, window.grid, values, "epsilon");
-    model.delta = to_field<T, Dim, Memory>(m_exec, window.grid, values, "delta");
+    wave::ModelValues<T> used = parameters_of<T>(values);
+    using P = wave::Parameter;
     // a tilted axis: no wave is faster than along the fastest direction
+    for (const P parameter : {P::density, P::theta, P::phi}) used.erase(parameter);
+    const auto fields = wave::borrow_model<T>(m_exec, window.grid, used);
+    eikonal::Model<T, Dim, Memory> model;
+    model.velocity = fields.vp;
+    model.epsilon = fields.epsilon;
+    model.delta = fields.delta;
     return survey::arrival_times<T, Dim, Memory>(m_exec, window.grid, model, shot);
   }
 

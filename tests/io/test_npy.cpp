@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "files.hpp"
 
+#include <moho/io/field.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/io/numbered.hpp>
 
 #include <cmath>
 #include <limits>
@@ -379,6 +381,50 @@ TEST(NpyInParts, IsTheSameFile) {
   { const NpyFile<float> given_up(folder / "short.npy", shape); }
   EXPECT_FALSE(std::filesystem::exists(folder / "short.npy"));
   EXPECT_THROW(NpyFile<float>(folder / "empty.npy", {}), InputError);
+}
+
+TEST_F(Npy, ViewsAreWrittenAndReadAsFields) {
+  const Grid<3> grid{{2, 3, 4}, {1.0, 1.0, 1.0}, {}};
+  const Kokkos::DefaultHostExecutionSpace exec;
+  const auto field = make_field<double>(exec, grid, "field");
+  std::iota(field.data(), field.data() + field.size(), 0.5);
+  write_npy(folder / "field.npy", field);
+  const Array<double> array = read_npy<double>(folder / "field.npy");
+  EXPECT_THAT(array.shape, ElementsAre(2, 3, 4));
+  EXPECT_EQ(array.data.front(), 0.5);
+  EXPECT_EQ(array.data.back(), 23.5);
+  const auto same = read_npy_field<double>(exec, grid, folder / "field.npy");
+  EXPECT_EQ(same.label(), "field");
+  ASSERT_EQ(same.extent(1), 3u);
+  EXPECT_EQ(same(1, 2, 3), 23.5);
+  EXPECT_EQ(same(1, 0, 0), 12.5);
+
+  const Grid<3> other{{2, 4, 3}, {1.0, 1.0, 1.0}, {}};
+  const Grid<2> flat{{2, 12}, {1.0, 1.0}, {}};
+  EXPECT_THAT(
+      message_of<FileError>(
+          [&] { (void)read_npy_field<double>(exec, other, folder / "field.npy"); }),
+      HasSubstr("field.npy: its shape is 2 x 3 x 4 (allowed: 2 x 4 x 3, the shape of the grid)"));
+  EXPECT_THAT(message_of<FileError>(
+                  [&] { (void)read_npy_field<double>(exec, flat, folder / "field.npy"); }),
+              HasSubstr("(allowed: 2 x 12, the shape of the grid)"));
+}
+
+TEST_F(Npy, ViewsWithGapsAreRefused) {
+  const Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace> whole("whole", 3, 4);
+  const auto part = Kokkos::subview(whole, Kokkos::ALL, std::pair<int, int>(0, 2));
+  const Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace> empty("empty", 0, 4);
+  if constexpr (std::is_same_v<decltype(part)::array_layout, Kokkos::LayoutRight>) {
+    EXPECT_THAT(message_of<InputError>([&] { write_npy(folder / "part.npy", part); }),
+                HasSubstr("has gaps"));
+  }
+  EXPECT_THROW(write_npy(folder / "empty.npy", empty), InputError);
+  EXPECT_FALSE(std::filesystem::exists(folder / "empty.npy"));
+}
+
+TEST(Numbered, HasFourDigitsOrMore) {
+  EXPECT_EQ(numbered("shot", 7), "shot_0007.npy");
+  EXPECT_EQ(numbered("band", 12345, ".state"), "band_12345.state");
 }
 
 }  // namespace

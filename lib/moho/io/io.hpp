@@ -8,9 +8,11 @@
 #include <moho/io/checksum.hpp>
 #include <moho/io/csv.hpp>
 #include <moho/io/exact_sum.hpp>
+#include <moho/io/field.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/model.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/io/numbered.hpp>
 #include <moho/io/owned_folder.hpp>
 #include <moho/io/rsf.hpp>
 #include <moho/io/segy.hpp>

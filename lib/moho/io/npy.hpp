@@ -4,12 +4,14 @@
 /// \file
 /// \brief NumPy's .npy files.
 
+#include <moho/core/kokkos.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/checksum.hpp>
 #include <moho/io/writer.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <type_traits>
 #include <vector>
 
 namespace moho::io {
@@ -75,6 +77,32 @@ template <class T>
 void write_npy(const std::filesystem::path& path, const Array<T>& array) {
   check_shape("write_npy", array);
   write_npy(path, array.data.data(), array.shape);
+}
+
+/// \brief Writes a view on the host as a .npy file: a field, traces.
+///
+/// Views of devices are copied to the host first, with moho::download() or Kokkos::deep_copy().
+/// \param path of the file
+/// \param view its last axis is contiguous, without gaps
+/// \throws FileError when the file cannot be written whole; InputError for a view without elements
+/// or with gaps
+template <class View>
+requires Kokkos::is_view<View>::value void write_npy(const std::filesystem::path& path,
+                                                     const View& view) {
+  static_assert(
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible,
+      "moho::io::write_npy: the view is not in the memory of the host");
+  static_assert(std::is_same_v<typename View::array_layout, Kokkos::LayoutRight>,
+                "moho::io::write_npy: the last axis of the view is not contiguous");
+  if (!view.span_is_contiguous()) {
+    throw InputError(concat("write_npy: the view has gaps between its rows (allowed: views whose ",
+                            "elements lie one after the other): copy it first"));
+  }
+  std::vector<std::int64_t> shape;
+  for (unsigned d = 0; d < unsigned(View::rank); ++d) {
+    shape.push_back(static_cast<std::int64_t>(view.extent(d)));
+  }
+  write_npy<typename View::non_const_value_type>(path, view.data(), shape);
 }
 
 }  // namespace moho::io

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -62,12 +61,12 @@ struct ShotPlaces {
 /// \param exec where the first worker runs; others get instances of their own on its device
 /// \param modelling of the model; its wavefield serves the first worker
 /// \param shots in the order in which `take` gets them
-/// \param take called on this thread with the number of a shot in `shots` and its result
+/// \param take called as take(k, result) on this thread, with the index of a shot in `shots` and
+/// its ShotResult
 /// \throws InputError, Error as Modelling::shot(), when all workers have ended
-template <class T, int Dim, class Memory>
+template <class T, int Dim, class Memory, class Take>
 void model_shots(const InstanceOf<Memory>& exec, Modelling<T, Dim, Memory>& modelling,
-                 const std::vector<Shot<Dim>>& shots,
-                 const std::function<void(std::size_t, const ShotResult<T, Dim, Memory>&)>& take) {
+                 const std::vector<Shot<Dim>>& shots, const Take& take) {
   using Results = std::vector<ShotResult<T, Dim, Memory>>;
   ShotPlaces<T, Dim, Memory> places(exec, modelling);
   const std::size_t together = places.together();
@@ -106,7 +105,9 @@ void model_shots(const InstanceOf<Memory>& exec, Modelling<T, Dim, Memory>& mode
         return results;
       },
       [&](std::size_t first, Results&& results) {
-        for (std::size_t n = 0; n < results.size(); ++n) take(first + n, results[n]);
+        for (std::size_t n = 0; n < results.size(); ++n) {
+          take(first + n, std::as_const(results[n]));
+        }
       });
 }
 

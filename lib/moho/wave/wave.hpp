@@ -6,6 +6,7 @@
 
 #include <moho/wave/adjoint.hpp>
 #include <moho/wave/driver.hpp>
+#include <moho/wave/model_values.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/propagator.hpp>
 #include <moho/wave/shots.hpp>

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Shots over the model of vp.npy: shot_0000.npy, shot_0001.npy, ... are written as they are
+// computed.
+
+#include <moho/io/io.hpp>
+#include <moho/wave/wave.hpp>
+
+int main(int argc, char** argv) {
+  const Kokkos::ScopeGuard kokkos(argc, argv);
+  const Kokkos::DefaultExecutionSpace exec;
+  const auto vp = moho::io::read_model<float>("vp.npy");  // m/s
+  const auto grid = moho::io::model_grid<2>(vp, 20.0);    // metres between nodes
+  const auto model =
+      moho::wave::make_model(exec, grid, {{moho::wave::Parameter::vp, vp.values.data}});
+  std::vector<moho::wave::Shot<2>> shots;
+  for (int k = 0; k < 60; ++k) {
+    shots.push_back(
+        {k, {{155.0 * k, 20.0}}, moho::wave::point_line<2>({0.0, 20.0}, {9200.0, 20.0}, 231)});
+  }
+  auto modelling = moho::wave::make_modelling(
+      exec, grid, model, moho::wave::absorbing_faces<2>(model.medium(), true),
+      moho::wave::ricker_wavelet(8.0), {.time = {.time = 3.0}});
+  moho::wave::model_shots(exec, modelling, shots, [&](std::size_t k, const auto& shot) {
+    moho::io::write_npy(moho::io::numbered("shot", shots[k].number), shot.traces);
+  });
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the one-file C++ programs of examples/cpp: each runs in a folder, and its files are those of a program.
+
+usage: test_cpp.py --program <folder of the C++ programs>/NAME --modeller PATH [names of test classes]
+Exit status 77 if numpy is missing or every test was skipped.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+import support
+from support import np
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+SOURCES = os.path.join(ROOT, "examples", "cpp")
+
+
+class Case(support.Case):
+    def run_cpp(self, name):
+        """Runs a C++ program in the folder, which must succeed. Returns what it prints."""
+        program = os.path.join(os.path.dirname(self.program), name)
+        done = subprocess.run([program], cwd=self.folder, text=True, capture_output=True, timeout=500)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def run_modeller(self, *arguments):
+        if not self.modeller:
+            self.skipTest("model_waves is missing")
+        command = [self.modeller, *map(str, arguments), "--snapshot-every", "0", "--no-plot", "--out", "out"]
+        done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=500)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def compare(self, found, expected):
+        """The same bits, and a wave in them."""
+        found, expected = np.load(self.path(found)), np.load(self.path(expected))
+        self.assertEqual(found.dtype, expected.dtype)
+        np.testing.assert_array_equal(found, expected)
+        self.assertGreater(np.abs(found).max(), 0.0)
+
+
+class Sources(Case):
+    def test_are_short(self):
+        for name in os.listdir(SOURCES):
+            if name.endswith(".cpp"):
+                with open(os.path.join(SOURCES, name), encoding="utf-8") as file:
+                    lines = [line for line in file.read().splitlines() if line.strip() and not line.lstrip().startswith("//")]
+                self.assertLessEqual(len(lines), 60, name)
+
+    def test_are_all_run_here(self):
+        with open(__file__, encoding="utf-8") as file:
+            ran = set(re.findall(r'self\.run_cpp\("(\w+)"\)', file.read()))
+        self.assertEqual(ran, {name[:-4] for name in os.listdir(SOURCES) if name.endswith(".cpp")})
+
+
+    def test_are_in_pages(self):
+        found = 0
+        for page in ("README.md", "docs/cpp.md"):
+            with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+                programs = re.findall(r"<!-- program: (\w+) -->\n```cpp\n(.*?)```", file.read(), re.DOTALL)
+            for name, code in programs:
+                path = os.path.join(SOURCES, name + ".cpp")
+                if os.path.exists(path):
+                    with open(path, encoding="utf-8") as file:
+                        self.assertEqual(code, file.read().split("\n\n", 1)[1], f"{page}: {name}")
+                    found += 1
+        self.assertGreater(found, 0)
+
+
+class Waves(Case):
+    def test_model_a_shot(self):
+        self.run_cpp("model_a_shot")
+        self.run_modeller("--vp", 2000, "--shape", "301,201", "--spacing", 10, "--source", "1500,20", "--receivers",
+                          "0,20:3000,20:301", "--wavelet", "ricker:15", "--time", 1.2, "--free-surface")
+        self.compare("gather.npy", "out/gather.npy")
+
+    def test_model_survey(self):
+        x, z = np.meshgrid(np.arange(461.0), np.arange(41.0), indexing="ij")
+        self.save("vp.npy", (1500.0 + 15.0 * z + 100.0 * np.sin(x / 40.0)).astype(np.float32))
+        self.run_cpp("model_survey")
+        self.assertEqual(len([name for name in os.listdir(self.folder) if name.startswith("shot_")]), 60)
+        self.run_modeller("--vp", "vp.npy", "--spacing", 20, "--source", "0,20; 3100,20; 9145,20", "--receivers",
+                          "0,20:9200,20:231", "--wavelet", "ricker:8", "--time", 3, "--free-surface")
+        for number, shot in enumerate((0, 20, 59), 1):
+            self.compare(f"shot_{shot:04}.npy", f"out/gather_{number:04}.npy")
+
+
+if __name__ == "__main__":
+    sys.exit(support.main(__doc__))
