@@ -67,9 +67,11 @@ class Ranks : public Processes {
 
   /// Sends bytes of the root to all ranks.
   void broadcast(void* bytes, std::size_t count) override;
-  /// Sends each rank its rows of an array of the root; the root's own rows stay in place.
+  /// Sends each rank its rows of an array of the root.
+  /// \param all array of the root
   /// \param width values per row
   /// \param parts rows of each rank
+  /// \param mine receives the rows; unused on the root, whose rows stay in `all`
   void scatter_rows(const double* all, std::int64_t width, const std::vector<mpi::Part>& parts,
                     double* mine);
   /// Adds an array over all ranks into the root's array.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Division of shots among sites: chunks add up, and simulations of three sites with varying speeds
-// agree with the known behaviour of Algorithm 3 and of pulling half of the remaining shots.
+// Division of shots among sites. Chunks add up. Simulations of three sites with varying speeds
+// agree with the known behaviour of Algorithm 3, and of pulling half of the remaining shots.
 
 #include "io/files.hpp"
 

@@ -67,8 +67,7 @@ struct DistributeOptions {
   double first_pause = 60.0;              ///< first pause of a failing site in seconds; each
                                           ///< further pause is twice as long
   int max_pauses = 3;  ///< consecutive pauses without a result after which a site is excluded
-  double quick_failure = 10.0;     ///< seconds; an earlier failure counts as a quick failure of the
-                                   ///< site
+  double quick_failure = 10.0;     ///< seconds; a failure within this time counts against the site
   double silence_timeout = 600.0;  ///< seconds without an answer after which a site's shots go to
                                    ///< other sites
   bool keep_job_files = false;     ///< keep the files of jobs whose shots are complete

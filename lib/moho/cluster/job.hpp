@@ -32,9 +32,9 @@ struct Work {
                                 ///< checksum
   /// \brief Command that computes a shot: the program and its arguments.
   ///
-  /// {shot} is replaced by the number of the shot, {out} by the folder for its results, {programs}
-  /// by the folder of moho's programs at the site, {input:NAME} by the path of an input at the
-  /// site. Exit status 2 means that the input is unusable.
+  /// Each word may contain {shot}, the number of the shot; {out}, the folder for its results;
+  /// {programs}, the folder of moho's programs at the site; and {input:NAME}, the path of an input
+  /// at the site. Exit status 2 means that the input is unusable.
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> inputs;  ///< names and paths of input files and
                                                             ///< folders

@@ -31,7 +31,7 @@ struct CommandResult {
 
   /// Returns true if the program ended with status 0.
   bool succeeded() const { return exit == 0 && !timed_out; }
-  /// Returns one line for messages: the output (standard error first choice) and how it ended.
+  /// Returns one line for messages: standard error, or else standard output, and how it ended.
   std::string message() const;
 };
 
@@ -43,8 +43,7 @@ struct StartOptions {
   std::vector<std::string> words;  ///< program and arguments, as in Command
   std::filesystem::path folder;    ///< working directory; empty: that of this process
   std::filesystem::path log;       ///< file to which both outputs are appended; empty: discarded
-  std::vector<std::pair<std::string, std::string>> environment;  ///< additional environment
-                                                                 ///< variables
+  std::vector<std::pair<std::string, std::string>> environment;  ///< variables to set
   int inherited_descriptor = -1;  ///< descriptor left open in the program, such as a lock; -1: none
   bool new_session = false;       ///< own session, out of reach of the terminal's signals
   bool end_with_parent = false;   ///< killed when the thread that started it ends (Linux)

@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief Sites behind ssh.
+/// \brief Remote sites, reached by ssh.
 ///
-/// A relay, which is a distributor at the remote site, computes chunks of shots there. It continues
-/// while the connection is down. ssh starts and queries it; rsync transfers files.
+/// A relay, which is a distributor at the remote site, computes chunks of shots. It continues while
+/// the connection is down. ssh starts and queries it; rsync transfers files.
 ///
 /// Requests and answers are lines with checksums, on standard input and output. The remote command
 /// is the path of the program and one option; no shell reads anything else.
@@ -48,7 +48,7 @@ struct RelayOptions {
   std::function<CommandResult(const Command&)> run;
 };
 
-/// A site behind ssh. A job is a chunk of shots.
+/// A remote site, reached by ssh. A job is a chunk of shots.
 class RelaySite : public Site, private JobSystem {
  public:
   /// \param options options of the site. `one_job_per_chunk` is set; `max_jobs` becomes 2: one

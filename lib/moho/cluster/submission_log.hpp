@@ -4,9 +4,17 @@
 /// \file
 /// \brief Record of submissions in the journal of a distributor.
 ///
-/// Events are lists of texts: `start time`, `batch token site time seconds memory jobs...` (a job
-/// is its shots, separated by commas), `sent token ids...`, `void token why`, `over job state node
-/// time`, `fail shot cause node words`, `give shot why`, `pause site why`, `beat time done left`.
+/// An event is a list of texts (a job is its shots, separated by commas):
+///
+///     start time                                     begin of a run
+///     batch token site time seconds memory jobs...   before a submission
+///     sent token ids...                              accepted
+///     void token why                                 not accepted
+///     over job state node time                       end of a job
+///     fail shot cause node words                     failure of a shot
+///     give shot why                                  given up
+///     pause site why                                 excluded
+///     beat time done left                            progress
 
 #include <moho/cluster/job.hpp>
 #include <moho/cluster/policy.hpp>
