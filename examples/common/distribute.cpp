@@ -36,26 +36,28 @@ constexpr std::int64_t max_concurrent_shots = 1024;
 }  // namespace
 
 std::vector<OptionText> distribute_options() {
-  return {{"sites", "FILE",
-           "compute shots at the places of this file: processes of this machine, Slurm, other "
-           "machines by ssh"},
-          {"shots-per-job", "n", "shots that a job computes one after the other (default: 1)"},
-          {"max-attempts", "n", "failures of a shot before it is given up (default: 3)"},
-          {"max-lost", "n",
-           "times that a shot may be lost through no fault of its own, such as with its node "
-           "(default: 10)"},
-          {"may-miss", "n", "shots that may be missing in the end (default: 0)"},
-          {"pause", "s",
-           "first pause of a place that fails everything at once; the next are twice as long, and "
-           "after the third it is left out (default: 60)"},
-          {"partition", "NAME",
-           "of shots between places: pull (half of what is left, by measured rates) or parts (all "
-           "at once, by the rates in the file: Algorithm 3) (default: pull)"},
-          {"shot-time", "s", "time limit of a shot (default: that of the place)"},
-          {"job-memory", "BYTES", "memory of a job, such as 8G (default: that of the place)"},
-          {"most-memory", "BYTES",
-           "memory up to which a job that needed more is tried again (default: --job-memory)"},
-          {"result-bytes", "BYTES", "of a shot, by which the room on the disk is checked"}};
+  return {
+      {"sites", "FILE",
+       "compute shots at the sites of this file: local processes, Slurm, remote machines by ssh"},
+      {"shots-per-job", "n", "shots per job, computed in turn (default: 1)"},
+      {"max-attempts", "n", "failures of a shot after which it is given up (default: 3)"},
+      {"max-lost", "n",
+       "losses of a shot for other reasons, such as a failed node, after which it is given up "
+       "(default: 10)"},
+      {"may-miss", "n", "largest accepted number of missing shots (default: 0)"},
+      {"pause", "s",
+       "first pause of a site that fails repeatedly; each further pause is twice as long, and "
+       "after "
+       "the third the site is excluded (default: 60)"},
+      {"partition", "NAME",
+       "division of shots among sites: pull (repeatedly half of the remaining shots, by measured "
+       "rates) or parts (once, by the rates in the file: Algorithm 3) (default: pull)"},
+      {"shot-time", "s", "time limit of a shot (default: that of the site)"},
+      {"job-memory", "BYTES", "memory of a job, such as 8G (default: that of the site)"},
+      {"most-memory", "BYTES",
+       "largest memory with which a job that ran out of memory is repeated (default: "
+       "--job-memory)"},
+      {"result-bytes", "BYTES", "size of a shot's result, for checking free disk space"}};
 }
 
 void read_distribute_options(const Arguments& arguments, SitesOptions& texts) {
@@ -90,22 +92,23 @@ void read_distribute_options(const Arguments& arguments, SitesOptions& texts) {
   if (texts.sites.empty()) {
     for (const OptionText& option : distribute_options()) {
       if (option.name == "sites" || !given(option.name.c_str())) continue;
-      throw InputError(
-          concat("--", option.name, " is for shots at several places: give --sites FILE, too"));
+      throw InputError(concat("--", option.name, " requires --sites FILE"));
     }
   }
 }
 
 OptionText at_once_option() {
-  return {"at-once", "N|auto",
-          "shots at once on one device or host: small ones leave most of it idle; the same bits "
-          "(default: auto, from the nodes and the memory)"};
+  return {
+      "at-once", "N|auto",
+      "shots computed concurrently on one device or host, which small shots leave idle; the same "
+      "bits (default: auto, from nodes and memory)"};
 }
 
 OptionText only_shot_option() {
-  return {"only-shot", "n",
-          "compute the shot of this number alone, with the bits that it has among the others; what "
-          "is made of all shots is left out"};
+  return {
+      "only-shot", "n",
+      "compute only the shot of this number, with the same bits as in a complete run; results of "
+      "all shots together are not written"};
 }
 
 void read_shot_choice(const Arguments& arguments, ShotChoice& choice) {
@@ -127,9 +130,9 @@ void check_shots_per_job(const SitesOptions& texts, std::size_t shots) {
 
 void refuse_ranks(const Processes& processes) {
   if (processes.alone()) return;
-  throw InputError(concat("--sites: mpirun started ", processes.size(),
-                          " ranks (allowed: 1): the places of the file compute, start it without "
-                          "mpirun"));
+  throw InputError(
+      concat("--sites: mpirun started ", processes.size(),
+             " ranks (allowed: 1): the sites compute the shots; start the program without mpirun"));
 }
 
 cluster::Work make_shot_work(const CommonOptions& options, const std::string& program,
@@ -255,8 +258,8 @@ cluster::Report compute_parts(const SitesOptions& texts, SitesRun& run, const cl
     cluster::unpack_result(journal.folder() / result.file, unpacked, journal.key());
     if (!deliver_parts(result, unpacked, on_part)) {
       throw Error(concat("the result of shot ", result.shot, " in ", run.folder.string(),
-                         " does not hold what ", session.program(),
-                         " writes for a shot: are the programs at all places of this version?"));
+                         " lacks the files that ", session.program(),
+                         " writes for a shot: install this version of the programs at all sites"));
     }
     fs::remove_all(unpacked, error);
   }
@@ -327,7 +330,7 @@ std::vector<std::unique_ptr<cluster::Site>> open_sites(
       throw InputError(concat("'", campaign.string(), "' has room for ", format_bytes(there), " (",
                               there, " bytes), and ", shots, " results of ",
                               format_bytes(texts.result_bytes), " take ", format_bytes(need),
-                              ": free some space, or keep the journal on another disk"));
+                              ": free space, or keep the journal on another disk"));
     }
   }
   for (const auto& site : sites) print_line(concat(site->options().name, ": ", site->probe(work)));
@@ -347,12 +350,12 @@ std::vector<std::string> report_lines(const cluster::Report& report) {
          << std::setw(8) << site.jobs << std::setw(10) << site.failures << std::setw(8) << site.lost
          << std::setw(12) << fixed(60.0 * site.rate, 2) << std::setw(12)
          << fixed(site.compute_time, 1);
-    if (!site.exclusion.empty()) line << "  left out: " << site.exclusion;
+    if (!site.exclusion.empty()) line << "  excluded: " << site.exclusion;
     lines.push_back(line.str());
   }
   lines.push_back(concat(counted(report.done, "shot"), report.done == 1 ? " is" : " are", " done, ",
-                         report.done_earlier, " of them before; ", report.resubmitted,
-                         " were handed out again, ", report.duplicates, " came twice"));
+                         report.done_earlier, " of them earlier; ", report.resubmitted,
+                         " were resubmitted, ", report.duplicates, " had a second result"));
   for (const std::string& note : report.notes) lines.push_back("note: " + note);
   return lines;
 }
@@ -368,14 +371,14 @@ std::string status_text(const fs::path& path) {
   if (log.remaining >= 0.0 && !log.heartbeats.empty()) {
     // shots done since the last heartbeat
     const double left = std::max(0.0, log.remaining - (done - log.heartbeats.back().second));
-    out << ", " << left << " left";
+    out << ", " << left << " remaining";
     const double seconds = log.heartbeats.back().first - log.begin_time;
     const double before = log.heartbeats.front().second;
     if (log.heartbeats.size() > 1 && seconds > 0.0 && log.heartbeats.back().second > before) {
       const double rate = (log.heartbeats.back().second - before) /
                           (log.heartbeats.back().first - log.heartbeats.front().first);
-      out << ", " << fixed(60.0 * rate, 2) << " a minute, about " << fixed(left / rate / 60.0, 1)
-          << " minutes to go";
+      out << ", " << fixed(60.0 * rate, 2) << " per minute, about " << fixed(left / rate / 60.0, 1)
+          << " minutes remaining";
     }
   }
   out << '\n';
@@ -397,12 +400,12 @@ std::string status_text(const fs::path& path) {
     }
   }
   out << std::left << std::setw(14) << "site" << std::right << std::setw(10) << "done"
-      << std::setw(10) << "in hand" << '\n';
+      << std::setw(10) << "submitted" << '\n';
   for (const auto& [site, row] : rows) {
     out << std::left << std::setw(14) << site << std::right << std::setw(10) << row.done
         << std::setw(10) << row.handed;
     const auto paused = log.excluded_sites.find(site);
-    if (paused != log.excluded_sites.end()) out << "  left out: " << paused->second;
+    if (paused != log.excluded_sites.end()) out << "  excluded: " << paused->second;
     out << '\n';
   }
   for (const auto& [node, causes] : log.failures) {
@@ -495,7 +498,7 @@ void check_each_once(std::vector<ShotRange> ranges, const std::function<bool()>&
     for (const ShotRange& other : active) {
       if (const auto shot = common_shot(other, range)) {
         throw InputError(concat("--shots: the shot ", *shot,
-                                " is there twice (allowed: each once): leave one out"));
+                                " is repeated (allowed: each number once): remove one"));
       }
     }
     active.push_back(range);

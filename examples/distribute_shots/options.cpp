@@ -14,20 +14,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* intro =
-    R"(distribute_shots: computes the shots of a survey at several places, each once, whatever fails.
+    R"(distribute_shots: computes the shots of a survey at several sites and repeats shots that fail.
 
   distribute_shots --sites FILE --journal FILE --shots 1-24 [options] -- PROGRAM ARGUMENTS...
   distribute_shots --sites FILE --journal FILE --resume [options] -- PROGRAM ARGUMENTS...
   distribute_shots --journal FILE --status
   distribute_shots --sites FILE --journal FILE --cancel [options] -- PROGRAM ARGUMENTS...
 
-The words behind -- compute one shot. They are a list: no shell reads them. In each word {shot} becomes the
-shot's number, {out} the folder into which the program writes its files, {programs} the folder of moho's
-programs at the place, {input:NAME} the path of an input there.
+The words after -- are the command that computes one shot; no shell reads them. In each word, {shot} is
+replaced by the number of the shot, {out} by the folder for the program's files, {programs} by the folder of
+moho's programs at the site, and {input:NAME} by the path of an input at the site.
 )";
 
 constexpr const char* outro = R"(
-The file of --sites has a section for each place:
+The file of --sites has one section per site:
   [here]                   [cluster]                   [far]
   kind = local             kind = slurm                host = me@login.far.example
   slots = 2                partition = gpu             folder = /scratch/me/moho
@@ -35,17 +35,17 @@ The file of --sites has a section for each place:
                            option = --gres=gpu:1       kind = slurm
 Further settings: jobs, rate, least, account, qos, memory, array, command_timeout, ssh_option, rsync.
 
-Results, in the folder of the journal: <place>/results/<shot>.<job>.result, one file a shot with a header, the
-files that the program left, and checksums; --collect unpacks them into DIR/shot_<number>.
+Results, in the folder of the journal: <site>/results/<shot>.<job>.result, one file per shot with a header, the
+files written by the program, and checksums; --collect unpacks them into DIR/shot_<number>.
 
 Examples
   distribute_shots --sites sites.cfg --journal run/journal.txt --shots 1-240 --collect gathers --input vp=vp.npy
       -- {programs}/model_waves --vp {input:vp} --only-shot {shot} --out {out} --no-plot
   distribute_shots --journal run/journal.txt --status
-      A table of shots by place, rates, time left and failures; the run may be going on.
+      A table of shots by site, rates, remaining time and failures, also while the run continues.
 
-Exit status: 0 all shots are there, 2 the input is not usable, 1 shots are missing (they are named) or something
-else failed, 130 interrupted: jobs go on, and --resume goes on with them.
+Exit status: 0 all shots are done, 2 the input is not usable, 1 shots are missing (the message names them) or
+another error, 130 interrupted: jobs continue, and --resume finds them.
 )";
 
 }  // namespace
@@ -55,28 +55,26 @@ Description describe() {
   d.program = "distribute_shots";
   d.intro = intro;
   d.outro = outro;
-  d.groups = {{"Work",
-               {{"shots", "LIST", "numbers and ranges: 1-24,30,40-80:2"},
-                repeated("input", "NAME=FILE",
-                         "a file or folder that programs read; it goes to places "
-                         "that are elsewhere, once"),
-                {"name", "NAME", "of the run, in the names of jobs (default: shots)"},
-                {"evaluation", "n", "number of the model, in an inversion (default: 0)"},
-                repeated("command", "WORD", "a word of the command, instead of those behind --")}},
-              {"Places", distribute_options()},
-              {"Run",
-               {{"journal", "FILE", "of the run; results lie in its folder"},
-                flag("resume",
-                     "go on with the journal: shots that are there stay, jobs that run are "
-                     "found again"),
-                flag("status", "print a table of what the journal says"),
-                flag("cancel", "end all jobs that the journal knows of"),
-                flag("probe", "ask the places whether they can be used"),
-                {"collect", "DIR", "unpack results into DIR/shot_<number>"},
-                flag("quiet", "print nothing but errors")}},
-              {"For relays at other machines",
-               {flag("relay", "answer a question on standard input"),
-                {"relay-run", "DIR", "compute the chunk in this folder"}}}};
+  d.groups = {
+      {"Work",
+       {{"shots", "LIST", "numbers and ranges: 1-24,30,40-80:2"},
+        repeated("input", "NAME=FILE",
+                 "input file or folder of the programs; copied once to each remote site"),
+        {"name", "NAME", "name of the run, part of the names of jobs (default: shots)"},
+        {"evaluation", "n", "number of the evaluation, in an inversion (default: 0)"},
+        repeated("command", "WORD", "a word of the command, instead of the words after --")}},
+      {"Sites", distribute_options()},
+      {"Run",
+       {{"journal", "FILE", "journal of the run; results are written to its folder"},
+        flag("resume", "resume from the journal: keep finished shots and adopt running jobs"),
+        flag("status", "print a table of the content of the journal"),
+        flag("cancel", "cancel all jobs recorded in the journal"),
+        flag("probe", "check whether the sites can be used"),
+        {"collect", "DIR", "unpack results into DIR/shot_<number>"},
+        flag("quiet", "print errors only")}},
+      {"For relays at remote sites",
+       {flag("relay", "answer a request from standard input"),
+        {"relay-run", "DIR", "compute the chunk in this folder"}}}};
   return d;
 }
 
@@ -100,7 +98,7 @@ Options read_options(const Arguments& arguments, const std::vector<std::string>&
     throw InputError("--resume, --status, --cancel and --probe exclude each other: give one");
   }
   if (!given("journal") || arguments.text("journal").empty()) {
-    throw InputError("--journal is missing: name the file of the run, in a folder of its own");
+    throw InputError("--journal is missing: name the journal of the run, in a separate folder");
   }
   o.journal = arguments.text("journal");
   if (given("status")) {
@@ -111,7 +109,7 @@ Options read_options(const Arguments& arguments, const std::vector<std::string>&
   o.resume = given("resume");
   read_distribute_options(arguments, o.distribute);
   if (o.distribute.sites.empty()) {
-    throw InputError("--sites is missing: name the file of places, see distribute_shots --help");
+    throw InputError("--sites is missing: name the sites file, see distribute_shots --help");
   }
   o.work.campaign = given("name") ? arguments.text("name") : "shots";
   if (given("evaluation")) {
@@ -120,10 +118,10 @@ Options read_options(const Arguments& arguments, const std::vector<std::string>&
   }
   o.work.command = command.empty() ? arguments.texts("command") : command;
   if (!command.empty() && given("command")) {
-    throw InputError("--command and words behind -- exclude each other: give one of them");
+    throw InputError("--command and words after -- exclude each other: give one of them");
   }
   if (o.action != Action::probe && o.work.command.empty()) {
-    throw InputError("there is no command: give its words behind --");
+    throw InputError("the command is missing: give its words after --");
   }
   if (o.work.command.empty()) o.work.command = {"true"};
   for (const std::string& text : arguments.texts("input")) {
@@ -133,7 +131,7 @@ Options read_options(const Arguments& arguments, const std::vector<std::string>&
     }
     const fs::path path = fs::absolute(text.substr(equal + 1));
     if (!fs::exists(path)) {
-      throw InputError(concat("--input ", text, ": there is no '", path.string(), "'"));
+      throw InputError(concat("--input ", text, ": '", path.string(), "' does not exist"));
     }
     o.work.inputs.emplace_back(text.substr(0, equal), path.string());
   }

@@ -57,8 +57,8 @@ fs::path cancel_file(const fs::path& journal) {
 void check_journal(const Options& o) {
   std::error_code error;
   if (o.resume && !fs::exists(o.journal, error)) {
-    throw InputError(concat("--journal: there is no journal '", o.journal.string(),
-                            "' to resume: begin without --resume"));
+    throw InputError(concat("--journal: the journal '", o.journal.string(),
+                            "' does not exist: start without --resume"));
   }
   const bool filled = fs::is_regular_file(o.journal, error) && fs::file_size(o.journal, error) > 0;
   if (!filled) return;
@@ -137,11 +137,11 @@ int compute(const Options& o) {
   finish(report);
   if (!report.stopped) return exit_done;
   if (cancel) {
-    throw Error("cancelled by distribute_shots --cancel, which ends the jobs");
+    throw Error("cancelled by distribute_shots --cancel, which also cancels the jobs");
   }
   std::fprintf(stderr,
-               "distribute_shots: ended by signal %d: jobs go on; --resume goes on with %lld of "
-               "%zu shots\n",
+               "distribute_shots: ended by signal %d: jobs continue; --resume resumes with %lld of "
+               "%zu shots done\n",
                signal_seen.load(), static_cast<long long>(report.done), o.tasks.size());
   return exit_signal + signal_seen;
 }
@@ -173,7 +173,8 @@ int cancel(const Options& o) {
   fs::remove(cancel_file(o.journal), error);
   const std::int64_t count = cluster::cancel_jobs({o.work, *journal}, sites);
   if (!o.quiet)
-    std::printf("%lld jobs were ended; --resume goes on\n", static_cast<long long>(count));
+    std::printf("%lld jobs were cancelled; --resume resumes the run\n",
+                static_cast<long long>(count));
   return exit_done;
 }
 

@@ -32,18 +32,18 @@ namespace moho::examples::shot_worker {
 namespace {
 
 constexpr const char* intro =
-    R"(shot_worker: computes the shots of one job, and writes each result as a whole file at once.
+    R"(shot_worker: computes the shots of one job and writes one result file per shot.
 
   shot_worker --folder DIR --job TOKEN [options]
-  mpirun -n RANKS shot_worker ...          ranks take the job's shots from one counter
+  mpirun -n RANKS shot_worker ...          ranks share the shots of the job
 
-distribute_shots starts it, and is the program to call. A job of a Slurm array is that of its index. After
-USR1, which Slurm sends a minute before the end, it begins no further shot.
+distribute_shots starts this program; users call distribute_shots. In a Slurm array the index selects the
+job. After the signal USR1, which Slurm sends a minute before the time limit, no further shot is started.
 )";
 
 constexpr const char* outro = R"(
-Exit status: 0 all shots are done, 1 some failed (the report beside the job names them), 2 the input is not
-usable, 75 it ended before the last shot for want of time.
+Exit status: 0 all shots are done, 1 some failed (the report next to the job file names them), 2 the input is
+not usable, 75 it ended before the last shot for lack of time.
 )";
 
 Description describe() {
@@ -52,12 +52,12 @@ Description describe() {
   d.intro = intro;
   d.outro = outro;
   d.groups = {{"Job",
-               {{"folder", "DIR", "of the site: jobs/, results/ and work/ are below it"},
-                {"job", "TOKEN", "of the job, or of the batch in an array of Slurm"},
-                {"programs", "DIR", "folder of moho's programs (default: that of this one)"},
+               {{"folder", "DIR", "folder of the site, with jobs/, results/ and work/"},
+                {"job", "TOKEN", "token of the job, or of the batch in a Slurm array"},
+                {"programs", "DIR", "folder of moho's programs (default: that of this program)"},
                 {"devices", "n",
-                 "of this machine: each rank's programs see the one of its number (default: all "
-                 "see all)"}}}};
+                 "number of devices; programs of rank r see only device r modulo n (default: all "
+                 "devices)"}}}};
   return d;
 }
 
@@ -118,7 +118,7 @@ int run(int argc, char** argv) {
     if (!own) token = concat(token, '.', parse_count("SLURM_ARRAY_TASK_ID", index, 0, 1 << 30));
   }
   if (token.find('.') == std::string::npos || token.find('/') != std::string::npos) {
-    throw InputError(concat("--job is '", token, "', which is no token of a job"));
+    throw InputError(concat("--job is '", token, "', which is not the token of a job"));
   }
 #ifdef MOHO_WITH_MPI
   if (is_rank()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The distributor over a simulated job system with faults: each shot is delivered once with the
-// same bits or reported as missing, every run ends, and a distributor killed at any write of its
+// The distributor over a simulated job system with faults. Each shot is delivered once with the
+// same bits, or reported as missing. Every run ends, and a distributor killed at any write of its
 // journal can be resumed.
 
 #include "cluster/fake_site.hpp"
@@ -258,7 +258,7 @@ TEST(Distributor, NamesShotsThatAreMissing) {
   } catch (const MissingShots& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("1 shot has no result; shot 12: the program failed"),
                                     HasSubstr("it failed"), HasSubstr("node"),
-                                    HasSubstr("go on with the same journal")));
+                                    HasSubstr("resume with the same journal")));
     EXPECT_EQ(error.report().done, 5);
   }
   // given up after failures on two nodes, or after three failures
@@ -325,7 +325,7 @@ TEST(Distributor, AJobThatAPersonEndedLeavesItsSiteOut) {
     distribute({idle_work, journal}, shots(5), sites, {}, {}, &stage.clock);
     FAIL();
   } catch (const MissingShots& error) {
-    EXPECT_THAT(error.what(), HasSubstr("site cluster is left out: a person ended the job"));
+    EXPECT_THAT(error.what(), HasSubstr("site cluster is excluded: a user cancelled the job"));
   }
 }
 
@@ -468,20 +468,20 @@ TEST(Distributor, RefusesWhatCannotBe) {
       distribute({what, journal}, tasks, sites, options, {}, &stage.clock);
     });
   };
-  EXPECT_THAT(refusal(none, shots(2), {}), HasSubstr("sites: there is none"));
-  EXPECT_THAT(refusal(two, shots(2), {}), HasSubstr("'a' is there twice"));
-  EXPECT_THAT(refusal(one, {{3}, {3}}, {}), HasSubstr("the shot 3 is there twice"));
+  EXPECT_THAT(refusal(none, shots(2), {}), HasSubstr("sites: none is given"));
+  EXPECT_THAT(refusal(two, shots(2), {}), HasSubstr("'a' is repeated"));
+  EXPECT_THAT(refusal(one, {{3}, {3}}, {}), HasSubstr("the shot 3 is repeated"));
   DistributeOptions options;
   options.max_attempts = 0;
-  EXPECT_THAT(refusal(one, shots(2), options), HasSubstr("attempts: at most 0"));
+  EXPECT_THAT(refusal(one, shots(2), options), HasSubstr("attempts: 0"));
   options = {};
   options.shots_per_job = 3;
   EXPECT_THAT(refusal(one, shots(2), options),
               HasSubstr("shots per job is 3 (allowed: 1 to 2, the shots of the survey)"));
   options = {};
   options.shot_time_limit = 700.0;
-  EXPECT_THAT(refusal(one, shots(2), options),
-              AllOf(HasSubstr("its time limit is 600 s"), HasSubstr("one shot is given 700 s")));
+  EXPECT_THAT(refusal(one, shots(2), options), AllOf(HasSubstr("its time limit is 600 s"),
+                                                     HasSubstr("the limit of a shot is 700 s")));
   options.shot_time_limit = 400.0;
   options.shots_per_job = 2;
   EXPECT_THAT(refusal(one, shots(2), options),

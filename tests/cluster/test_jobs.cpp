@@ -166,13 +166,13 @@ TEST(Result, HoldsTheFilesOfAShot) {
   Work other = copy_work;
   other.evaluation = 3;
   EXPECT_THAT(message_of<FileError>([&] { check_result(root, result.file, other, 5); }),
-              HasSubstr("is of the evaluation 2, not of 3"));
+              HasSubstr("belongs to the evaluation 2, not to 3"));
   other = copy_work;
   other.survey["model"] = "crc 2";
   EXPECT_THAT(message_of<FileError>([&] { check_result(root, result.file, other, 5); }),
-              HasSubstr("is of a survey with the checksum"));
+              HasSubstr("belongs to a survey with the checksum"));
   EXPECT_THAT(message_of<FileError>([&] { check_result(root, result.file, copy_work, 6); }),
-              HasSubstr("is of the shot 5, not of 6"));
+              HasSubstr("belongs to the shot 5, not to 6"));
 }
 
 TEST(Result, CutOrChangedAnywhereItIsNone) {
@@ -194,7 +194,7 @@ TEST(Result, CutOrChangedAnywhereItIsNone) {
   write_all(path, whole + "x");
   EXPECT_THAT(
       message_of<FileError>([&] { check_result(folder / "root", result.file, copy_work, 5); }),
-      HasSubstr("longer than it says"));
+      HasSubstr("longer than its header says"));
 }
 
 // A file written without the key is refused although its checksums are correct.
@@ -251,7 +251,7 @@ TEST(Result, AProgramHasToLeaveFiles) {
   EXPECT_THAT(message_of<InputError>([&] {
                 pack_result(folder / "root", "r/5.result", copy_work, 5, folder / "out");
               }),
-              HasSubstr("left 'deeper', which is no file"));
+              HasSubstr("left 'deeper', which is not a regular file"));
 }
 
 // ---- Slurm, with scripted answers
@@ -415,7 +415,7 @@ TEST(Slurm, ReadsItsLimits) {
   script.fail("sbatch: error: Batch job submission failed: Invalid account");
   EXPECT_THAT(
       message_of<InputError>([&] { slurm.probe(); }),
-      HasSubstr("sbatch says: sbatch: error: Batch job submission failed: Invalid account"));
+      HasSubstr("sbatch reports: sbatch: error: Batch job submission failed: Invalid account"));
   EXPECT_THAT(message_of<InputError>([&] {
                 options.max_array = 0;
                 SlurmJobs refused(options);
@@ -508,8 +508,8 @@ TEST(Policy, AsksForFoldersThatNodesDoNotSee) {
     status.state = state;
     const FailureAnalysis analysis = analyse_failure(3, status, nothing);
     EXPECT_FALSE(counts_as_attempt(analysis.cause));
-    EXPECT_THAT(analysis.message, HasSubstr("do the nodes see the programs, and the folder of the "
-                                            "journal?"));
+    EXPECT_THAT(analysis.message,
+                HasSubstr("can the nodes access the programs and the folder of the journal?"));
   }
 }
 
@@ -528,7 +528,7 @@ TEST(Relay, RefusesProgramsOfAnotherVersion) {
   RelaySite site({.name = "far"}, folder.path(), relay);
   EXPECT_THAT(message_of<InputError>([&] { static_cast<Site&>(site).probe(Work{}); }),
               HasSubstr("site far: the programs in /far are of version 0.0.1, these of " +
-                        std::string(version()) + ": install the same there"));
+                        std::string(version()) + ": install the same version there"));
 }
 
 TEST(Relay, AnswersQuestionsAndRefusesOthers) {

@@ -130,9 +130,8 @@ TEST(Journal, ResultsThatAreLostAreComputedAgain) {
     Journal journal(path, survey);
     EXPECT_THAT(journal.remaining({1, 2, 3, 4}), ElementsAre(2, 3));
     ASSERT_EQ(journal.notes().size(), 2u);
-    EXPECT_THAT(journal.notes()[0], HasSubstr("shot 2 is computed again"));
-    EXPECT_THAT(journal.notes()[1], HasSubstr("shot 3 is computed again: 'shot 3.image' is not "
-                                              "what was written"));
+    EXPECT_THAT(journal.notes()[0], HasSubstr("shot 2 is recomputed"));
+    EXPECT_THAT(journal.notes()[1], HasSubstr("shot 3 is recomputed: 'shot 3.image' has changed"));
     journal.record(compute(journal.folder(), 2));
   }
   Journal journal(path, survey);  // the new result was recorded
@@ -152,16 +151,16 @@ TEST(Journal, RefusesAnotherSurveyAndSaysWhatDiffers) {
   EXPECT_EQ(
       message_of<InputError>([&] { Journal(path, other); }),
       concat("the journal '", path.string(),
-             "' is of another survey (empty: '' there, not given now; spacing: not given "
-             "there, '10' now; wavelet: 'ricker:15' there, 'ricker:20' now): give what it was "
-             "begun with, or begin another journal"));
+             "' belongs to another survey (empty: '' before, not given now; spacing: not "
+             "given before, '10' now; wavelet: 'ricker:15' before, 'ricker:20' now): give the "
+             "original input, or start another journal"));
   EXPECT_EQ(get_file(path), before);
   EXPECT_THAT(
       message_of<InputError>([&] { Journal(path, survey, {.start = JournalStart::fresh}); }),
-      AllOf(HasSubstr("there is a journal"), HasSubstr("already: resume it")));
+      HasSubstr("journal.txt' exists already: resume it"));
   EXPECT_THAT(message_of<InputError>(
                   [&] { Journal(folder / "none.txt", survey, {.start = JournalStart::resume}); }),
-              AllOf(HasSubstr("there is no journal"), HasSubstr("none.txt' to resume")));
+              HasSubstr("none.txt' does not exist: start without resuming"));
   EXPECT_FALSE(std::filesystem::exists(folder / "none.txt"));
   EXPECT_THAT(message_of<InputError>([&] {
                 Journal(folder / "a.txt", {{"", "x"}});
@@ -177,7 +176,7 @@ TEST(Journal, RefusesWhatIsNoJournal) {
         std::string(100, '\n'), std::string("moho journal 1 *00000000\n")}) {
     put_file(path, text);
     EXPECT_THAT(message_of<FileError>([&] { Journal(path, survey); }),
-                HasSubstr("is no journal of moho"));
+                HasSubstr("is not a journal of moho"));
     EXPECT_EQ(get_file(path), text);
   }
   const std::string first = "moho journal 2";
@@ -225,7 +224,7 @@ TEST(Journal, ResultsStayInItsFolder) {
   EXPECT_THAT(message_of<InputError>([&] {
                 journal.remaining({4, 5, 4});
               }),
-              HasSubstr("the shot 4 is there twice"));
+              HasSubstr("the shot 4 is repeated"));
   EXPECT_THAT(message_of<InputError>([&] { journal.set("", "x"); }), HasSubstr("has no name"));
   for (const char* text :
        {"", "1 a", "1 a 2 3 4", "x a 2 3", "1 % 2 3", "1 %4 2 3", "1 ../a 2 3"}) {

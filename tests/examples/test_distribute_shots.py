@@ -90,7 +90,7 @@ class Local(DistributeCase):
         self.assertIn("23 shots are done", done.stdout)
         self.assert_there([*range(1, 21), 30, 35, 40])
         status = self.call("--journal", self.path("run/journal.txt"), "--status")
-        self.assertIn("done      23 shots, 0 left", status.stdout)
+        self.assertIn("done      23 shots, 0 remaining", status.stdout)
 
     def test_jobs_of_several_shots(self):
         self.go("1-11", "--shots-per-job", 4)
@@ -189,12 +189,12 @@ class Local(DistributeCase):
         process.send_signal(signal.SIGINT)
         text, _ = process.communicate()
         self.assertEqual(process.returncode, 130, text)
-        self.assertIn("--resume goes on with", text)
+        self.assertIn("--resume resumes with", text)
         # without a running distributor
         words = self.words("1-8", "--cancel", seconds=1.0)
         done = self.call(*words)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("jobs were ended", done.stdout)
+        self.assertIn("jobs were cancelled", done.stdout)
         # a running distributor releases the journal
         process = self.begin("1-8", "--resume", seconds=1.0)
         time.sleep(0.7)
@@ -257,20 +257,20 @@ class BadInput(DistributeCase):
         self.refuse(["--journal", "j", "--sites", "none.cfg", "--shots", "1", "--", "true"], "none.cfg")
         self.refuse(["--journal", "j", "--resume", "--status"], "exclude each other")
         self.refuse(["--journal", "j", "--sites", self.path("sites.cfg"), "--shots", "1"],
-                    "there is no command")
-        self.refuse(self.words("1,1"), "the shot 1 is there twice")
+                    "the command is missing")
+        self.refuse(self.words("1,1"), "the shot 1 is repeated")
         self.refuse(self.words("5-1"), "'5-1'", "allowed")
         self.refuse(self.words("x"), "'x'")
         self.refuse(self.words("1-2", "--max-attempts", "0"), "--max-attempts", "0")
         self.refuse(self.words("1-2", "--shots-per-job", "3"), "shots per job is 3 (allowed: 1 to 2")
         self.refuse(self.words("1-2", "--name", "a b"), "campaign: the name 'a b'")
         self.refuse(self.words("1-2", "--input", "x"), "--input is 'x' (allowed: NAME=FILE)")
-        self.refuse(self.words("1-2", "--input", "x=none.npy"), "there is no", "none.npy")
+        self.refuse(self.words("1-2", "--input", "x=none.npy"), "none.npy' does not exist")
         self.refuse(["--journal", "j", "--sites", self.path("sites.cfg"), "--shots", "1", "--", "true",
                      "{input:vp}"],
                     "names the input 'vp'", "--input vp=FILE")
         self.refuse(self.words("1-1000", "--result-bytes", "100000G"), "has room for", "bytes")
-        self.refuse(["--journal", self.script, "--status"], "is no journal of moho", status=1)
+        self.refuse(["--journal", self.script, "--status"], "is not a journal of moho", status=1)
 
     def test_lists_of_shots_are_ranges(self):
         # limited memory: a list of all elements would not fit
@@ -280,10 +280,10 @@ class BadInput(DistributeCase):
                              "--shots: the list has 1e+12 shots (allowed: up to 1000000 in a run)"),
                             ("0-9223372036854775807", "(allowed: up to 1000000 in a run)"),
                             ("9223372036854775808", "'9223372036854775808' (allowed: numbers from 0"),
-                            ("1-999999:2,2-999998:4,500001-600000:7", "is there twice"),
+                            ("1-999999:2,2-999998:4,500001-600000:7", "is repeated"),
                             ("0-9223372036854775800:922337203685477580,9223372036854775800",
                              "the shot 9223372036854775800 is"),
-                            ("3-900:10,4-900:15,13", "the shot 13 is there twice")):
+                            ("3-900:10,4-900:15,13", "the shot 13 is repeated")):
             done = subprocess.run([self.program, *self.words(shots)], cwd=self.folder, capture_output=True,
                                   text=True, **limits)
             self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
@@ -303,7 +303,7 @@ class BadInput(DistributeCase):
             text = ",".join(f"{first}-{last}:{step}" for first, last, step in ranges)
             done = self.call("--journal", "j/j.txt", "--sites", "none.cfg", "--shots", text, "--", "true")
             twice = len(set(shots)) < len(shots)
-            self.assertEqual("is there twice" in done.stderr, twice, text + done.stderr)
+            self.assertEqual("is repeated" in done.stderr, twice, text + done.stderr)
             if twice:
                 number = int(done.stderr.split("the shot ")[1].split()[0])
                 self.assertGreater(shots.count(number), 1, text)
@@ -332,8 +332,9 @@ class BadInput(DistributeCase):
     def test_refusals_make_no_folders_and_keep_to_a_line(self):
         table = self.write("new.csv", "x,y\n1,2\n")
         for journal in (table, self.path("new.csv")):
-            self.refuse(self.words("1-2", journal=journal), "is no journal of moho")
-        self.refuse(self.words("1-2", "--resume", journal="none/journal.txt"), "there is no journal")
+            self.refuse(self.words("1-2", journal=journal), "is not a journal of moho")
+        self.refuse(self.words("1-2", "--resume", journal="none/journal.txt"),
+                    "does not exist: start without --resume")
         self.assertEqual(sorted(os.listdir(self.folder)), ["new.csv", "shot.py", "sites.cfg", "tries"])
         for words in (self.words("1\n2"), self.words("1-2", "--name", "a\nb"),
                       self.words("1-2", "--input", "a\nb")):
@@ -342,16 +343,17 @@ class BadInput(DistributeCase):
 
     def test_journals(self):
         self.go("1-2")
-        self.refuse(self.words("1-2"), "resume it, or begin another one")
-        self.refuse(self.words("1-2", "--resume", seconds=3), "is of another survey")
-        self.refuse(self.words("1-2", "--resume", journal="none/journal.txt"), "there is no journal")
+        self.refuse(self.words("1-2"), "resume it, or start another one")
+        self.refuse(self.words("1-2", "--resume", seconds=3), "belongs to another survey")
+        self.refuse(self.words("1-2", "--resume", journal="none/journal.txt"),
+                    "does not exist: start without --resume")
 
     def test_sites(self):
-        cases = {"": "there is no site in it", "kind = local": "before the first [name]",
+        cases = {"": "it describes no site", "kind = local": "before the first [name]",
                  "[a b]": "the site's name 'a b'", "[a]\nx": "'x' (allowed: [name] and setting = value)",
                  "[a]\nkind = cloud": "kind is 'cloud'", "[a]\nslots = 0": "slots is '0'",
-                 "[a]\ncolour = red": "there is no setting 'colour'",
-                 "[a]\n[a]": "'a' is there twice", "[a]\nslots = 1\nslots = 2": "slots is there twice",
+                 "[a]\ncolour = red": "unknown setting 'colour'",
+                 "[a]\n[a]": "'a' is repeated", "[a]\nslots = 1\nslots = 2": "slots is repeated",
                  "[a]\nkind = slurm\narray = 0": "array is '0'",
                  "[a]\nkind = slurm\noption = x": "option is 'x'",
                  "[a]\nprograms = /none": "the worker '/none/shot_worker' cannot be run",
@@ -409,7 +411,7 @@ class Protection(DistributeCase):
     def test_what_others_may_write_is_refused(self):
         os.mkdir(self.path("open"))
         os.chmod(self.path("open"), 0o770)
-        self.refuse("open' has the mode 0770: other users could have it run their programs",
+        self.refuse("open' has the mode 0770: other users could make it run their programs",
                     journal="open/journal.txt")
         self.assertEqual(os.listdir(self.path("open")), [])
         os.mkdir(self.path("sticky"))
@@ -543,7 +545,7 @@ class Ssh(DistributeCase):
         self.sshd.begin()
         text, _ = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0, text)
-        self.assertIn("gives no answer", text)
+        self.assertIn("does not answer", text)
         self.assertIn("answers again", text)
         self.assert_there(range(1, 13))
         self.assertEqual([self.runs(shot) for shot in range(1, 13)], [1] * 12)
@@ -685,8 +687,8 @@ class Slurm(DistributeCase):
         time.sleep(1.0)
         text, _ = process.communicate(timeout=200)
         self.assertEqual(process.returncode, 1, text)
-        self.assertIn("a person ended the job", text)
-        self.assertIn("is left out", text)
+        self.assertIn("a user cancelled the job", text)
+        self.assertIn("is excluded", text)
 
     def test_a_kill_is_gone_on_with(self):
         process = self.begin("1-12", seconds=0.5, what="none:0")
@@ -877,7 +879,7 @@ class Sites(PlacesCase):
         done = self.run_program(program, *self.survey, "--only-shot", "9", "--out", "one", status=2)
         self.assertIn("--only-shot is 9, and there are the shots 1 to 5", done.stderr)
         done = self.run_program(program, *self.survey, "--max-attempts", "2", "--out", "two", status=2)
-        self.assertIn("--max-attempts is for shots at several places: give --sites FILE, too", done.stderr)
+        self.assertIn("--max-attempts requires --sites FILE", done.stderr)
         done = self.run_program(program, *self.survey, "--sites", "none.cfg", "--out", "three", status=2)
         self.assertIn("--sites none.cfg", done.stderr)
         # input that a shot finds unusable ends the run with that shot's message

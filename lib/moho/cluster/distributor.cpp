@@ -34,11 +34,11 @@ MissingShots::MissingShots(const Report& report)
         }
         for (const SiteReport& site : report.sites) {
           if (!site.exclusion.empty()) {
-            text += concat("; site ", site.name, " is left out: ", site.exclusion);
+            text += concat("; site ", site.name, " is excluded: ", site.exclusion);
           }
         }
         return text +
-               ": what is there is kept; mend what is wrong, and go on with the same journal";
+               ": finished shots are kept; correct the cause and resume with the same journal";
       }()),
       m_report(report) {}
 
@@ -48,20 +48,20 @@ void check(const Campaign& campaign, const std::vector<Task>& tasks,
            const std::vector<std::unique_ptr<Site>>& sites, const DistributeOptions& options) {
   check_work(campaign.work);
   if (sites.empty()) {
-    throw InputError("sites: there is none (allowed: 1 and more): name a place that computes");
+    throw InputError("sites: none is given (allowed: 1 and more): name a site");
   }
   std::set<std::string> names;
   for (const auto& site : sites) {
     const std::string& name = site->options().name;
     if (!names.insert(name).second) {
-      throw InputError(concat("sites: '", name, "' is there twice (allowed: each name once)"));
+      throw InputError(concat("sites: '", name, "' is repeated (allowed: each name once)"));
     }
     const double longest = site->options().time_limit;
     if (longest > 0.0 && options.shot_time_limit > longest) {
-      throw InputError(concat("site ", name, ": its time limit is ", longest,
-                              " s, and one shot is given ", options.shot_time_limit,
-                              " s (allowed: up to the limit): give a longer limit, or leave the "
-                              "site out"));
+      throw InputError(concat(
+          "site ", name, ": its time limit is ", longest, " s, but the limit of a shot is ",
+          options.shot_time_limit,
+          " s (allowed: up to that of the site): raise the limit of the site, or remove the site"));
     }
     if (longest > 0.0 && !site->options().one_job_per_chunk &&
         options.shot_time_limit * static_cast<double>(options.shots_per_job) > longest) {
@@ -75,9 +75,9 @@ void check(const Campaign& campaign, const std::vector<Task>& tasks,
   std::set<std::int64_t> shots;
   for (const Task& task : tasks) {
     if (!shots.insert(task.shot).second) {
-      throw InputError(concat("tasks: the shot ", task.shot,
-                              " is there twice (allowed: each once): give shots numbers of their "
-                              "own"));
+      throw InputError(
+          concat("tasks: the shot ", task.shot,
+                 " is repeated (allowed: each number once): give each shot another number"));
     }
   }
   const auto count = static_cast<std::int64_t>(tasks.size());
@@ -86,13 +86,11 @@ void check(const Campaign& campaign, const std::vector<Task>& tasks,
                             ", the shots of the survey)"));
   }
   if (options.max_attempts < 1 || options.max_lost < 1) {
-    throw InputError(concat("attempts: at most ", options.max_attempts, ", and ", options.max_lost,
-                            " losses (allowed: 1 and more of both): a shot is tried at least "
-                            "once"));
+    throw InputError(concat("attempts: ", options.max_attempts, " attempts and ", options.max_lost,
+                            " losses of a shot (allowed: 1 and more of both)"));
   }
   if (options.max_missing < 0) {
-    throw InputError(
-        concat("shots that may be missing: ", options.max_missing, " (allowed: 0 and more)"));
+    throw InputError(concat("missing shots: ", options.max_missing, " (allowed: 0 and more)"));
   }
 }
 

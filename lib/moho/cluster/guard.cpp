@@ -41,13 +41,13 @@ void check_status(const struct stat& status, mode_t mode, const char* what, cons
   if (status.st_uid != ::geteuid()) {
     throw InputError(concat("the ", what, " '", path.string(), "' belongs to user ", status.st_uid,
                             " (allowed: user ", ::geteuid(),
-                            ", who runs this program): name a folder of your own"));
+                            ", who runs this program): use a folder that belongs to you"));
   }
   if ((status.st_mode & mode) == 0) return;
   char digits[8] = "";
   std::snprintf(digits, sizeof(digits), "%04o", static_cast<unsigned>(status.st_mode & 07777));
   throw InputError(concat("the ", what, " '", path.string(), "' has the mode ", digits,
-                          ": other users could have it run their programs (allowed: ",
+                          ": other users could make it run their programs (allowed: ",
                           mode == 022 ? "writable by you alone" : "no access by group and others",
                           "): ", advice));
 }
@@ -81,7 +81,7 @@ Key read_key(const fs::path& folder) {
   if (descriptor < 0) {
     throw InputError(concat("cannot read the key '", path.string(), "' (", std::strerror(errno),
                             "): the journal was made by another version of moho, or its key was "
-                            "removed: begin another journal"));
+                            "removed: start another journal"));
   }
   char text[80];
   struct stat status {};
@@ -91,14 +91,15 @@ Key read_key(const fs::path& folder) {
   if (!known || !S_ISREG(status.st_mode)) {
     throw InputError(concat("the key '", path.string(), "' is no regular file"));
   }
-  check_status(status, 077, "key", path, "begin another journal, since others may know its key");
+  check_status(status, 077, "key", path,
+               "start another journal, because other users may know its key");
   const std::string_view line(text, got > 0 ? static_cast<std::size_t>(got) : 0);
   try {
     return parse_key(line.substr(0, line.find('\n')));
   } catch (const InputError&) {
     throw InputError(
         concat("the key '", path.string(),
-               "' is damaged (allowed: 64 hexadecimal digits): begin another journal"));
+               "' is damaged (allowed: 64 hexadecimal digits): start another journal"));
   }
 }
 
@@ -123,7 +124,7 @@ Key write_key(const fs::path& folder, const Key& key) {
   ::unlink(temporary.c_str());
   if (reason != 0) {
     throw FileError(concat("cannot write the key '", path.string(), "' (", std::strerror(reason),
-                           "): give a folder that you may write to"));
+                           "): name a folder that you can write"));
   }
   return read_key(folder);
 }
@@ -162,7 +163,7 @@ void make_private_folders(const fs::path& folder) {
     std::error_code error;
     if (fs::is_directory(path, error)) continue;
     throw FileError(concat("cannot make the folder '", path.string(), "' (", std::strerror(reason),
-                           "): give a folder that you may write to"));
+                           "): name a folder that you can write"));
   }
 }
 
@@ -171,7 +172,7 @@ void check_private_folder(const fs::path& folder) {
   if (::stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
     throw InputError(concat("cannot use the folder '", folder.string(), "' (",
                             std::strerror(S_ISDIR(status.st_mode) ? errno : ENOTDIR),
-                            "): give a folder that you may write to"));
+                            "): name a folder that you can write"));
   }
   check_status(status, 022, "folder", folder, "chmod go-w it, or name another folder");
 }

@@ -38,7 +38,7 @@ void check_work(const Work& work) {
                               "' (allowed: letters, digits and . _ -): give another name"));
     }
     if (!names.insert(name).second) {
-      throw InputError(concat("input: the name '", name, "' is there twice: name each once"));
+      throw InputError(concat("input: the name '", name, "' is repeated: use each name once"));
     }
   }
 }
@@ -74,7 +74,7 @@ std::string to_text(const Work& work, const Job& job) {
 
 std::pair<Work, Job> parse_job(const std::string& text, const std::string& name, const Key& key) {
   const auto damaged = [&](const char* why) {
-    return FileError(concat("'", name, "' is no job of moho (", why,
+    return FileError(concat("'", name, "' is not a job of moho (", why,
                             "): give a file that distribute_shots wrote"));
   };
   Work work;
@@ -85,8 +85,8 @@ std::pair<Work, Job> parse_job(const std::string& text, const std::string& name,
   const std::string_view body = std::string_view(text).substr(0, length);
   for (const std::string_view line : split_lines(body)) {
     const auto content = remove_checksum(line);
-    if (!content) throw damaged(first ? "it begins with something else" : "a line is damaged");
-    if (first && *content != job_title) throw damaged("it begins with something else");
+    if (!content) throw damaged(first ? "its first line is wrong" : "a line is damaged");
+    if (first && *content != job_title) throw damaged("its first line is wrong");
     const auto words = parse_line(*content);
     if (!words || words->empty()) throw damaged("a line is damaged");
     const std::string& kind = (*words)[0];
@@ -118,7 +118,7 @@ std::pair<Work, Job> parse_job(const std::string& text, const std::string& name,
     } else {
       good = false;
     }
-    if (!good) throw damaged("a line is not understood");
+    if (!good) throw damaged("a line is invalid");
   }
   if (!complete) throw damaged("its end is missing");
   Mac mac(key);

@@ -47,9 +47,10 @@ void check_name(const std::string& file) {
   bool good = !file.empty() && path.is_relative() && path.has_filename();
   for (const fs::path& part : path) good = good && part != ".." && part != ".";
   if (good) return;
-  throw InputError(concat("journal: the result '", file,
-                          "' (allowed: paths below the folder of "
-                          "the journal, without . and ..): keep results beside their journal"));
+  throw InputError(
+      concat("journal: the result '", file,
+             "' (allowed: paths below the folder of "
+             "the journal, without . and ..): keep results below the folder of their journal"));
 }
 
 std::string system_reason(int reason) { return std::strerror(reason); }
@@ -64,8 +65,8 @@ void to_disk(const fs::path& path) {
   }
   if (descriptor >= 0) ::close(descriptor);
   if (reason != 0) {
-    throw FileError(concat("cannot bring '", path.string(), "' to the disk (",
-                           system_reason(reason), "): look at the disk and the quota"));
+    throw FileError(concat("cannot flush '", path.string(), "' to disk (", system_reason(reason),
+                           "): check the disk and the quota"));
   }
 }
 
@@ -131,15 +132,15 @@ std::string holder_in(const std::string& text) {
   const auto lines = split_lines(text);
   const auto first = lines.empty() ? std::optional<std::string_view>() : remove_checksum(lines[0]);
   if (!first || first->rfind(first_words, 0) != 0) {
-    throw FileError(concat("'", path.string(),
-                           "' is no journal of moho (it begins with something "
-                           "else): give another name"));
+    throw FileError(
+        concat("'", path.string(),
+               "' is not a journal of moho (its first line is wrong): give another name"));
   }
   if (*first != concat(first_words, ' ', journal_version)) {
     throw InputError(concat("the journal '", path.string(), "' has the version ",
                             first->substr(std::min(std::strlen(first_words) + 1, first->size())),
                             " (allowed: ", journal_version,
-                            "): use the program that wrote it, or begin another journal"));
+                            "): use the program that wrote it, or start another journal"));
   }
   Fingerprint found;
   for (const std::string_view line : lines) {
@@ -160,14 +161,14 @@ std::string holder_in(const std::string& text) {
     };
     const std::string a = text_of(found), b = text_of(survey);
     if (a != b)
-      differences += concat(differences.empty() ? "" : "; ", name, ": ", a, " there, ", b, " now");
+      differences += concat(differences.empty() ? "" : "; ", name, ": ", a, " before, ", b, " now");
   }
   if (differences.empty()) {
     throw FileError(concat("the beginning of the journal '", path.string(),
-                           "' is damaged: begin another journal"));
+                           "' is damaged: start another journal"));
   }
-  throw InputError(concat("the journal '", path.string(), "' is of another survey (", differences,
-                          "): give what it was begun with, or begin another journal"));
+  throw InputError(concat("the journal '", path.string(), "' belongs to another survey (",
+                          differences, "): give the original input, or start another journal"));
 }
 
 }  // namespace
@@ -181,8 +182,8 @@ ShotResult parse_result(std::string_view text) {
   const auto result = result_of(split_words(text), 0);
   if (!result) {
     throw InputError(concat("'", text,
-                            "' is no result of a shot (allowed: number, file, bytes, "
-                            "checksum): send what moho::cluster::to_text makes"));
+                            "' is not a result of a shot (allowed: number, file, bytes, "
+                            "checksum): send a line of moho::cluster::to_text()"));
   }
   check_name(result->file);
   return *result;
@@ -220,7 +221,7 @@ Journal::Journal(const fs::path& path, const Fingerprint& survey, const JournalO
       m_folder(path.parent_path().empty() ? fs::path(".") : path.parent_path()) {
   for (const auto& entry : survey) {
     if (entry.first.empty()) {
-      throw InputError("journal: a value of the survey has no name: name all of them");
+      throw InputError("journal: a value of the survey has no name: name each value");
     }
   }
   open_and_lock(options);
@@ -237,12 +238,12 @@ Journal::Journal(const fs::path& path, const Fingerprint& survey, const JournalO
       refuse_header(m_path, text, survey);
     }
     if (unborn && options.start == JournalStart::resume) {
-      throw InputError(concat("there is no journal '", m_path.string(),
-                              "' to resume (it was never begun): begin without resuming"));
+      throw InputError(concat("the journal '", m_path.string(),
+                              "' has no complete header: start without resuming"));
     }
     if (!unborn && options.start == JournalStart::fresh) {
-      throw InputError(concat("there is a journal '", m_path.string(),
-                              "' already: resume it, or begin another one"));
+      throw InputError(concat("the journal '", m_path.string(),
+                              "' exists already: resume it, or start another one"));
     }
     m_key = unborn ? write_key(m_folder, make_key()) : read_key(m_folder);
     if (unborn) {
@@ -274,12 +275,11 @@ void Journal::open_and_lock(const JournalOptions& options) {
     const int reason = errno;
     if (reason == ENOENT && create == 0) {
       throw InputError(
-          concat("there is no journal '", m_path.string(), "' to resume: begin without resuming"));
+          concat("the journal '", m_path.string(), "' does not exist: start without resuming"));
     }
     throw FileError(concat("cannot open the journal '", m_path.string(), "' (",
                            system_reason(reason),
-                           "): give a file in a folder that is there and "
-                           "that you may write to"));
+                           "): name a file in an existing folder that you can write"));
   }
   struct stat status {};
   if (::fstat(m_descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -301,9 +301,9 @@ void Journal::open_and_lock(const JournalOptions& options) {
     throw InputError(concat("the journal '", m_path.string(), "' is in use (", holder,
                             "): wait for it, or end it"));
   }
-  throw FileError(concat("cannot lock the journal '", m_path.string(), "' (", system_reason(reason),
-                         "): its file system has no locks, keep the journal "
-                         "on another one"));
+  throw FileError(
+      concat("cannot lock the journal '", m_path.string(), "' (", system_reason(reason),
+             "): its file system does not support locks; keep the journal on another one"));
 }
 
 void Journal::read(const std::string& text, const std::string& header) {
@@ -340,8 +340,8 @@ void Journal::read(const std::string& text, const std::string& header) {
     }
     // A damaged or truncated line: its shot is computed again.
     m_notes.push_back(concat("line ", number,
-                             " of the journal is damaged and was left out: what it "
-                             "recorded is done again, unless a later line has it"));
+                             " of the journal is damaged and was ignored: its record is lost "
+                             "unless a later line repeats it"));
   }
 }
 
@@ -352,7 +352,7 @@ void Journal::verify() {
     try {
       const io::FileIdentity identity = io::identify_file(m_folder / result.file);
       if (identity.bytes != result.bytes || identity.checksum != result.checksum) {
-        why = concat("'", result.file, "' is not what was written");
+        why = concat("'", result.file, "' has changed");
       }
     } catch (const FileError& error) {
       why = error.what();
@@ -362,7 +362,7 @@ void Journal::verify() {
       continue;
     }
     append(add_checksum(concat("discard ", result.shot, ' ', encode_word(why))));
-    m_notes.push_back(concat("shot ", result.shot, " is computed again: ", why));
+    m_notes.push_back(concat("shot ", result.shot, " is recomputed: ", why));
     at = m_results.erase(at);
   }
 }
@@ -373,10 +373,9 @@ void Journal::append(const std::string& line) {
   const std::string text = m_torn ? '\n' + line : line;
   const auto fail = [&](int reason) {
     m_torn = true;
-    return FileError(concat("cannot write the journal '", m_path.string(), "' (",
-                            system_reason(reason),
-                            "): finished results are kept; free some space "
-                            "or mend the disk, and go on"));
+    return FileError(
+        concat("cannot write the journal '", m_path.string(), "' (", system_reason(reason),
+               "): finished results are kept; free space or repair the disk, and resume"));
   };
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = ::write(m_descriptor, text.data() + done, text.size() - done);
@@ -413,9 +412,9 @@ std::vector<std::int64_t> Journal::remaining(const std::vector<std::int64_t>& sh
   std::set<std::int64_t> seen;
   for (const std::int64_t shot : shots) {
     if (!seen.insert(shot).second) {
-      throw InputError(concat("journal: the shot ", shot,
-                              " is there twice (allowed: each once): give shots numbers of their "
-                              "own"));
+      throw InputError(
+          concat("journal: the shot ", shot,
+                 " is repeated (allowed: each number once): give each shot another number"));
     }
     if (m_results.count(shot) == 0) result.push_back(shot);
   }
@@ -493,7 +492,7 @@ JournalContent read_journal(const fs::path& path) {
     const auto content = remove_checksum(line);
     if (first && (!content || content->rfind(first_words, 0) != 0)) {
       throw FileError(concat("'", path.string(),
-                             "' is no journal of moho (it begins with something else): give "
+                             "' is not a journal of moho (its first line is wrong): give "
                              "another name"));
     }
     first = false;

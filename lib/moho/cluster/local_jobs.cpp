@@ -122,7 +122,7 @@ LocalJobs::LocalJobs(fs::path folder, std::vector<std::string> worker, int slots
       m_watcher(std::make_unique<Watcher>()) {
   if (slots < 1) {
     throw InputError(
-        concat("slots is ", slots, " (allowed: 1 and more): give the number of shots at once"));
+        concat("slots is ", slots, " (allowed: 1 and more): give the number of concurrent shots"));
   }
   m_watcher->wake_descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (m_watcher->wake_descriptor < 0) return;  // without an eventfd query() starts workers
@@ -265,7 +265,7 @@ std::vector<JobStatus> LocalJobs::query(const std::vector<std::string>& ids) {
             job.status.state = *report.exit == 0 ? JobState::completed : JobState::failed;
           } else if (!report.host.empty()) {  // killed before its report was complete
             job.status.state = JobState::failed;
-            job.status.message = "its worker is gone";
+            job.status.message = "its worker ended unexpectedly";
           } else if (std::error_code error; fs::exists(files.job, error)) {
             // Its process ended while the job was queued. The job is queued again and counts
             // neither as an attempt nor as a loss. A failing worker is then reported by
@@ -274,7 +274,7 @@ std::vector<JobStatus> LocalJobs::query(const std::vector<std::string>& ids) {
             m_waiting.push_back(token);
           } else {
             job.status.state = JobState::node_lost;
-            job.status.message = "its file '" + files.job.string() + "' is gone";
+            job.status.message = "its file '" + files.job.string() + "' is missing";
           }
         }
       }
@@ -359,7 +359,7 @@ struct ThreadJobs::Pool {
 ThreadJobs::ThreadJobs(WorkerOptions options, int slots)
     : m_pool(std::make_unique<Pool>()), m_slots(slots) {
   if (slots < 1) throw InputError(concat("slots is ", slots, " (allowed: 1 and more)"));
-  if (!options.program) throw InputError("threads: there is no function that computes a shot");
+  if (!options.program) throw InputError("threads: no function that computes a shot is given");
   m_pool->options = std::move(options);
   for (int k = 0; k < slots; ++k) m_pool->threads.emplace_back([this] { m_pool->work(); });
 }
@@ -411,7 +411,7 @@ std::vector<JobStatus> ThreadJobs::query(const std::vector<std::string>& ids) {
   for (const std::string& id : ids) {
     const auto at = m_pool->jobs.find(id);
     if (at == m_pool->jobs.end()) {
-      all.push_back({id, JobState::node_lost, -1, 0, host_name(), "its process is gone"});
+      all.push_back({id, JobState::node_lost, -1, 0, host_name(), "its process has ended"});
       continue;
     }
     all.push_back(at->second);

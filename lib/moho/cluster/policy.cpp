@@ -7,17 +7,23 @@
 namespace moho::cluster {
 
 const char* to_string(Cause cause) {
-  constexpr const char* texts[] = {
-      "the input is not usable",      "the program failed",     "the time was over",
-      "the memory was not enough",    "the node was lost",      "the job vanished",
-      "the job left no result",       "a person ended the job", "the result could not be written",
-      "the job ended before its turn"};
+  constexpr const char* texts[] = {"the input is not usable",
+                                   "the program failed",
+                                   "the time limit was reached",
+                                   "out of memory",
+                                   "the node was lost",
+                                   "the job vanished",
+                                   "the job left no result",
+                                   "a user cancelled the job",
+                                   "the result could not be written",
+                                   "the job ended before the shot was started"};
   return texts[static_cast<int>(cause)];
 }
 
 namespace {
 // Most frequent reason why a job leaves no files.
-constexpr const char* nodes_see = ": do the nodes see the programs, and the folder of the journal?";
+constexpr const char* nodes_see =
+    ": can the nodes access the programs and the folder of the journal?";
 }  // namespace
 
 bool counts_as_attempt(Cause cause) {
@@ -42,9 +48,9 @@ FailureAnalysis analyse_failure(std::int64_t shot, const JobStatus& status,
   const bool done = std::find(report.done.begin(), report.done.end(), shot) != report.done.end();
   switch (status.state) {
     case JobState::timed_out:
-      return {begun ? Cause::time : Cause::not_begun, "its time limit"};
+      return {begun ? Cause::time : Cause::not_begun, ""};
     case JobState::out_of_memory:
-      return {begun || report.host.empty() ? Cause::memory : Cause::not_begun, "out of memory"};
+      return {begun || report.host.empty() ? Cause::memory : Cause::not_begun, ""};
     case JobState::node_lost:
       return {Cause::node, "node lost" + message};
     case JobState::preempted:
@@ -65,13 +71,13 @@ FailureAnalysis analyse_failure(std::int64_t shot, const JobStatus& status,
       return {done ? Cause::missing : Cause::not_begun, "its job failed"};
     case JobState::completed:
       return {report.host.empty() || done ? Cause::missing : Cause::not_begun,
-              done ? "its result is not there, or damaged"
+              done ? "its result is missing or damaged"
               : report.host.empty()
-                  ? concat("its job ended without a word of its worker", nodes_see)
+                  ? concat("its job ended without a report of its worker", nodes_see)
                   : std::string("its job ended")};
     default:
       return {begun || report.host.empty() ? Cause::vanished : Cause::not_begun,
-              "the system has forgotten the job"};
+              "its system does not know the job"};
   }
 }
 

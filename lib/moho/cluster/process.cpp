@@ -51,7 +51,7 @@ class Descriptor {
 
 FileError cannot_start(const std::string& program, int reason) {
   return FileError(concat("cannot start '", program, "' (", std::strerror(reason),
-                          "): give a program that is there and that you may run"));
+                          "): name an existing program that you can execute"));
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
@@ -76,7 +76,7 @@ int launch(std::vector<std::string> words,
   }
   for (const std::string& word : words) {
     if (word.find('\0') != std::string::npos) {
-      throw InputError("a command has a word with a null in it, which no program can be given");
+      throw InputError("a word of a command contains a null character (allowed: none)");
     }
   }
   std::vector<std::string> variables;
@@ -166,15 +166,15 @@ CommandResult run_command(const Command& command) {
   int in[2], out[2], error[2];
   // A socket: unlike a pipe, send() to an ended program can suppress SIGPIPE.
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0) {
-    throw FileError(concat("cannot talk to a program (", std::strerror(errno), ")"));
+    throw FileError(concat("cannot connect to a program (", std::strerror(errno), ")"));
   }
   Descriptor in_here(in[0]), in_there(in[1]);
   if (::pipe2(out, O_CLOEXEC) != 0) {
-    throw FileError(concat("cannot talk to a program (", std::strerror(errno), ")"));
+    throw FileError(concat("cannot connect to a program (", std::strerror(errno), ")"));
   }
   Descriptor out_here(out[0]), out_there(out[1]);
   if (::pipe2(error, O_CLOEXEC) != 0) {
-    throw FileError(concat("cannot talk to a program (", std::strerror(errno), ")"));
+    throw FileError(concat("cannot connect to a program (", std::strerror(errno), ")"));
   }
   Descriptor error_here(error[0]), error_there(error[1]);
   Child child;
@@ -246,7 +246,7 @@ int start_process(const StartOptions& start) {
     log.reset(::open(start.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     if (!log.open()) {
       throw FileError(concat("cannot write '", start.log.string(), "' (", std::strerror(errno),
-                             "): give a folder that is there and that you may write to"));
+                             "): name an existing folder that you can write"));
     }
   }
   Child child;

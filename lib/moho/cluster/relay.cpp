@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sites behind ssh, local side: requests by ssh, files by rsync.
+// Remote sites, local side: requests by ssh, files by rsync.
 #include <moho/cluster/detail/seconds.hpp>
 #include <moho/cluster/relay.hpp>
 #include <moho/cluster/result.hpp>
@@ -62,7 +62,7 @@ RelaySite::RelaySite(SiteOptions options, const fs::path& campaign, RelayOptions
   if (!is_safe_host(m_relay.host)) {
     throw InputError(concat("site ", name, ": the host '", m_relay.host,
                             "' (allowed: name or user@name of letters, digits and . _ -): put "
-                            "all else into ssh's configuration, under such a name"));
+                            "everything else into ssh's configuration, under such a name"));
   }
   for (const auto& [what, path] :
        {std::pair{"folder", m_relay.folder}, std::pair{"programs", m_relay.programs}}) {
@@ -76,7 +76,7 @@ RelaySite::RelaySite(SiteOptions options, const fs::path& campaign, RelayOptions
     if (!is_safe_word(word)) {
       throw InputError(concat("site ", name, ": ssh_option is '", word,
                               "' (allowed: one word of letters, digits and - _ . / = + : , @): "
-                              "put all else into ssh's configuration"));
+                              "put everything else into ssh's configuration"));
     }
   }
   if (!m_relay.run) m_relay.run = run_command;
@@ -112,7 +112,7 @@ std::vector<std::vector<std::string>> RelaySite::request(
     }
     answer.push_back(*words);
   }
-  if (!complete) throw NoAnswer(concat("ssh ", m_relay.host, ": the answer is cut"));
+  if (!complete) throw NoAnswer(concat("ssh ", m_relay.host, ": the answer is truncated"));
   return answer;
 }
 
@@ -141,7 +141,7 @@ std::string RelaySite::probe(const Work&) {
       if (words[0] == "version" && words.size() == 2 && words[1] != version()) {
         throw InputError(concat("site ", m_options.name, ": the programs in ", m_relay.programs,
                                 " are of version ", words[1], ", these of ", version(),
-                                ": install the same there"));
+                                ": install the same version there"));
       }
       if (words[0] == "site" && words.size() == 2) text += ", " + words[1];
       if (words[0] == "free" && words.size() == 2) {
@@ -152,7 +152,7 @@ std::string RelaySite::probe(const Work&) {
     return text;
   } catch (const NoAnswer& error) {
     throw InputError(concat("site ", m_options.name, " does not answer: ", error.what(),
-                            ": try ssh ", m_relay.host, " by hand, or leave the site out"));
+                            ": try ssh ", m_relay.host, " manually, or remove the site"));
   } catch (const Refused& error) {
     throw InputError(concat("site ", m_options.name, ": ", error.what()));
   }
@@ -286,8 +286,8 @@ std::vector<JobStatus> RelaySite::query(const std::vector<std::string>& ids) {
       status.state = JobState::running;
     } else {
       status.state = JobState::node_lost;
-      status.message = known.state == "dead" ? "its relay ends again and again"
-                                             : "the site does not have it any more";
+      status.message =
+          known.state == "dead" ? "its relay ends repeatedly" : "the site does not know it";
     }
     all.push_back(status);
   }

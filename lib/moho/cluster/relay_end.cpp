@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sites behind ssh, remote side.
+// Remote sites, remote side: answers to requests, and the computation of chunks.
 #include <moho/cluster/distributor.hpp>
 #include <moho/cluster/relay.hpp>
 #include <moho/cluster/sites_file.hpp>
@@ -55,7 +55,7 @@ int lock_chunk(const fs::path& folder) {
 // Returns the folder of a job's chunk.
 fs::path chunk_of(const fs::path& folder, const std::string& token) {
   if (!is_safe_name(token, 200)) {
-    throw InputError(concat("'", token, "' is no token of a job"));
+    throw InputError(concat("'", token, "' is not the token of a job"));
   }
   // a batch has one job
   return folder / token.substr(0, token.rfind('.'));
@@ -88,7 +88,8 @@ Request read_request(std::istream& in) {
     }
   }
   if (!complete || !is_safe_path(request.folder.string())) {
-    throw InputError("the question is cut, or none of a distributor: this is for its relays");
+    throw InputError(
+        "the request is truncated, or not from a distributor (this option serves relays)");
   }
   return request;
 }
@@ -99,7 +100,7 @@ void start_chunk(const Request& request, const std::string& token, const fs::pat
   const fs::path chunk = chunk_of(request.folder, token);
   std::error_code error;
   if (!fs::exists(files_of(chunk, token).job, error)) {
-    throw InputError(concat("there is no job ", token, " in ", request.folder.string()));
+    throw InputError(concat("no job ", token, " in ", request.folder.string()));
   }
   if (fs::exists(chunk / "relay.end", error)) return;
   check_private_folder(request.folder);
@@ -202,7 +203,7 @@ int serve_relay_request(std::istream& in, std::ostream& out, const fs::path& pro
       struct statvfs disk {};
       if (::statvfs(request.folder.c_str(), &disk) != 0) {
         throw InputError(concat("cannot use the folder '", request.folder.string(), "' (",
-                                std::strerror(errno), "): give one that you may write to"));
+                                std::strerror(errno), "): name one that you can write"));
       }
       const auto sites = make_sites({section_of(request.settings)}, request.folder / "probe",
                                     program.parent_path());
@@ -211,7 +212,8 @@ int serve_relay_request(std::istream& in, std::ostream& out, const fs::path& pro
       line({"free", format_number(static_cast<double>(disk.f_bavail) *
                                   static_cast<double>(disk.f_frsize))});
     } else if (request.version != version()) {
-      throw InputError(concat("version ", request.version, " asks, this is ", version()));
+      throw InputError(
+          concat("the request has the version ", request.version, ", this program ", version()));
     } else {
       for (const std::string& token : request.jobs) {
         if (request.action == "start") start_chunk(request, token, program);

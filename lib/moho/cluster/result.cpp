@@ -36,8 +36,8 @@ void each_piece(const io::InputFile& file, std::uint64_t offset, std::uint64_t b
 
 FileError not_of_key(const fs::path& path) {
   return FileError(concat("'", path.string(),
-                          "' was not written with the key of its journal (somebody else made or "
-                          "changed it, or it is of another journal)"));
+                          "' was not written with the key of its journal (another user wrote or "
+                          "changed it, or it belongs to another journal)"));
 }
 
 // Returns the last line of a result, its message authentication code.
@@ -73,7 +73,7 @@ class Sink {
  private:
   [[noreturn]] void fail() const {
     throw FileError(concat("cannot write the result '", m_path.string(), "' (",
-                           std::strerror(errno), "): free some space, or mend the disk"));
+                           std::strerror(errno), "): free space, or repair the disk"));
   }
   fs::path m_path;
   int m_descriptor = -1;
@@ -88,15 +88,14 @@ ShotResult pack_result(const fs::path& folder, const std::string& file, const Wo
     if (!entry.is_regular_file()) {
       throw InputError(concat("shot ", shot, ": the program left '",
                               entry.path().filename().string(),
-                              "', which is no file (allowed: files alone): let it write files "
-                              "into {out}"));
+                              "', which is not a regular file (allowed: regular files): write only "
+                              "such files into {out}"));
     }
     found.push_back(entry.path());
   }
   if (found.empty()) {
-    throw InputError(concat("shot ", shot,
-                            ": the program left no file in the folder {out}: name it among the "
-                            "words of the command"));
+    throw InputError(concat(
+        "shot ", shot, ": the program left no file in the folder {out}: use {out} in the command"));
   }
   std::sort(found.begin(), found.end());
   std::string header = add_checksum(result_title);
@@ -125,9 +124,9 @@ ShotResult pack_result(const fs::path& folder, const std::string& file, const Wo
         sink.write(data, bytes);
       });
       if (input.size() != parts[k].bytes || sum.value() != parts[k].checksum) {
-        throw FileError(concat("'", found[k].string(),
-                               "' changed while it was read: let the program end when all that "
-                               "it started has ended"));
+        throw FileError(concat(
+            "'", found[k].string(),
+            "' changed while it was read: end the program after all processes that it started"));
       }
     }
     const std::string line = mac.line();
@@ -138,7 +137,8 @@ ShotResult pack_result(const fs::path& folder, const std::string& file, const Wo
 ResultHeader read_header(const fs::path& path) {
   const io::InputFile file(path);
   const auto damaged = [&](const char* why) {
-    return FileError(concat("'", path.string(), "' is no whole result of a shot (", why, ")"));
+    return FileError(
+        concat("'", path.string(), "' is not a complete result of a shot (", why, ")"));
   };
   ResultHeader header;
   std::string text;
@@ -148,7 +148,7 @@ ResultHeader read_header(const fs::path& path) {
     std::size_t end = 0;
     while ((end = text.find('\n', static_cast<std::size_t>(at))) == std::string::npos) {
       if (text.size() == file.size() || text.size() > (std::size_t{64} << 20)) {
-        throw damaged("its header is cut");
+        throw damaged("its header is truncated");
       }
       const auto more = static_cast<std::size_t>(
           std::min<std::uint64_t>(std::uint64_t{1} << 16, file.size() - text.size()));
@@ -159,10 +159,10 @@ ResultHeader read_header(const fs::path& path) {
     const std::string_view line = std::string_view(text).substr(static_cast<std::size_t>(at),
                                                                 end - static_cast<std::size_t>(at));
     const auto content = remove_checksum(line);
-    if (!content) throw damaged(first ? "it begins with something else" : "its header is damaged");
+    if (!content) throw damaged(first ? "its first line is wrong" : "its header is damaged");
     at = end + 1;
     if (first) {
-      if (*content != result_title) throw damaged("it begins with something else");
+      if (*content != result_title) throw damaged("its first line is wrong");
       first = false;
       continue;
     }
@@ -180,22 +180,22 @@ ResultHeader read_header(const fs::path& path) {
       part.name = (*words)[1];
       if (part.name.empty() || part.name.find('/') != std::string::npos || part.name == "." ||
           part.name == "..") {
-        throw damaged("a name leads out of its folder");
+        throw damaged("a name points outside its folder");
       }
       header.parts.push_back(part);
     } else {
-      throw damaged("its header is not understood");
+      throw damaged("its header has an invalid line");
     }
   }
-  if (!named) throw damaged("its header is not understood");
+  if (!named) throw damaged("its header has an invalid line");
   for (ResultPart& part : header.parts) {
     part.offset = at;
-    if (part.bytes > file.size() - std::min(at, file.size())) throw damaged("it is cut");
+    if (part.bytes > file.size() - std::min(at, file.size())) throw damaged("it is truncated");
     at += part.bytes;
   }
   at += mac_bytes;
-  if (at > file.size()) throw damaged("it is cut");
-  if (at < file.size()) throw damaged("it is longer than it says");
+  if (at > file.size()) throw damaged("it is truncated");
+  if (at < file.size()) throw damaged("it is longer than its header says");
   return header;
 }
 
@@ -205,7 +205,8 @@ ShotResult check_result(const fs::path& folder, const std::string& file, const W
   const ResultHeader header = read_header(path);
   const auto hold = [&](const char* what, const auto& is, const auto& expected) {
     if (is == expected) return;
-    throw FileError(concat("'", path.string(), "' is of ", what, ' ', is, ", not of ", expected));
+    throw FileError(
+        concat("'", path.string(), "' belongs to ", what, ' ', is, ", not to ", expected));
   };
   hold("the campaign", header.campaign, work.campaign);
   hold("the evaluation", header.evaluation, work.evaluation);
@@ -258,8 +259,8 @@ std::vector<std::string> unpack_result(const fs::path& path, const fs::path& fol
       output.write(data, bytes);
     });
     if (sum.value() != part.checksum) {
-      throw FileError(concat("'", path.string(), "' is damaged (the checksum of ", part.name,
-                             " is not what it says)"));
+      throw FileError(
+          concat("'", path.string(), "' is damaged (the checksum of ", part.name, " is wrong)"));
     }
     output.commit(part.bytes);
     names.push_back(part.name);

@@ -18,11 +18,11 @@ Site::Site(SiteOptions options) : m_options(std::move(options)) {
   }
   if (m_options.max_jobs < 1) {
     throw InputError(concat("site ", m_options.name, ": jobs is ", m_options.max_jobs,
-                            " (allowed: 1 and more): give the most jobs at once"));
+                            " (allowed: 1 and more): give the largest number of jobs"));
   }
   if (!(m_options.rate >= 0.0) || m_options.min_chunk < 1) {
     throw InputError(concat("site ", m_options.name, ": the rate ", m_options.rate,
-                            " and the least chunk ", m_options.min_chunk,
+                            " and the smallest chunk ", m_options.min_chunk,
                             " (allowed: 0 and more shots a second, 1 and more shots)"));
   }
 }

@@ -27,8 +27,8 @@ class SettingsReader {
   std::string text(const std::string& name, const std::string& default_value = "") {
     const auto all = texts(name);
     if (all.size() > 1) {
-      throw InputError(concat("site ", m_section.name, ": ", name,
-                              " is there twice (allowed: once): leave one out"));
+      throw InputError(
+          concat("site ", m_section.name, ": ", name, " is repeated (allowed: once): remove one"));
     }
     return all.empty() ? default_value : all[0];
   }
@@ -66,7 +66,7 @@ class SettingsReader {
     for (const std::string& name : m_known) names += (names.empty() ? "" : ", ") + name;
     for (const auto& [key, value] : m_section.settings) {
       if (m_known.count(key) == 0) {
-        throw InputError(concat("site ", m_section.name, ": there is no setting '", key,
+        throw InputError(concat("site ", m_section.name, ": unknown setting '", key,
                                 "' (allowed here: ", names, ")"));
       }
     }
@@ -111,7 +111,7 @@ std::vector<SiteSection> parse_sites(const std::string& text, const std::string&
   }
   if (sections.empty()) {
     throw InputError(concat(name,
-                            ": there is no site in it (allowed: [name] and its settings, "
+                            ": it describes no site (allowed: [name] and its settings, "
                             "such as kind = local)"));
   }
   return sections;

@@ -110,7 +110,7 @@ std::vector<std::int64_t> parse_slurm_indices(std::string_view text, std::int64_
 SlurmJobs::SlurmJobs(SlurmOptions options) : m_options(std::move(options)) {
   if (m_options.max_array < 1) {
     throw InputError(concat("array is ", m_options.max_array,
-                            " (allowed: 1 and more): give the jobs of an array"));
+                            " (allowed: 1 and more): give the largest number of jobs in an array"));
   }
   if (!m_options.run) m_options.run = run_command;
 }
@@ -120,7 +120,7 @@ CommandResult SlurmJobs::execute(std::vector<std::string> words) {
   CommandResult result =
       m_options.run({std::move(words), "", m_options.command_timeout, std::size_t{64} << 20});
   if (result.timed_out) {
-    throw NoAnswer(concat(name, ": no answer in ", m_options.command_timeout, " s"));
+    throw NoAnswer(concat(name, ": no answer within ", m_options.command_timeout, " s"));
   }
   return result;
 }
@@ -155,12 +155,12 @@ std::string SlurmJobs::probe() {
       result = execute(std::move(words));
     } catch (const NoAnswer& error) {
       throw InputError(concat("Slurm does not answer (", error.what(),
-                              "): try squeue by hand, or leave the site out"));
+                              "): try squeue manually, or remove the site"));
     } catch (const FileError& error) {
       throw InputError(concat("Slurm: ", error.what()));
     }
     if (!result.succeeded()) {
-      throw InputError(concat("Slurm: ", name, " says: ", result.message()));
+      throw InputError(concat("Slurm: ", name, " reports: ", result.message()));
     }
     return result.out;
   };
@@ -170,7 +170,8 @@ std::string SlurmJobs::probe() {
   m_max_array_size = static_cast<std::int64_t>(setting(config, "MaxArraySize", 1001.0));
   if (m_max_array_size < 1) {
     throw InputError(concat("Slurm: its MaxArraySize is ", m_max_array_size,
-                            " (needed: 1 and more): jobs are submitted as arrays, ask for them"));
+                            " (needed: 1 and more): jobs are submitted as arrays; ask the "
+                            "administrators to allow them"));
   }
   m_accounting = execute({"sacct", "-n", "-X", "-P", "-o", "JobID", "-S", "now-1hour"}).succeeded();
   make_private_folders(m_options.folder);
@@ -215,7 +216,7 @@ std::vector<std::string> SlurmJobs::submit(const Batch& batch) {
     const std::string id = result.out.substr(0, result.out.find_first_of(";\n"));
     std::int64_t number = 0;
     if (!read_number(id, number)) {
-      throw NoAnswer(concat("sbatch said '", result.message(), "', which is no id of a job"));
+      throw NoAnswer(concat("sbatch printed '", result.message(), "' instead of a job id"));
     }
     std::vector<std::string> ids;
     for (std::size_t k = 0; k < batch.jobs.size(); ++k) ids.push_back(concat(id, '_', k));

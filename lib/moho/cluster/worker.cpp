@@ -172,7 +172,7 @@ int run_job(const std::string& token, const WorkerOptions& options) {
     std::error_code error;
     if (fs::exists(options.folder / file, error)) continue;  // the job system has restarted the job
     std::string reason;
-    if (options.stop && options.stop()) reason = "it was told to stop";
+    if (options.stop && options.stop()) reason = "a stop was requested";
     if (job.time_limit > 0.0 && seconds_now() - begin + 1.2 * longest > job.time_limit) {
       reason = "the next shot would not end in time";
     }

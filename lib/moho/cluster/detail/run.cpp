@@ -337,7 +337,7 @@ void Run::give_up(std::size_t k) {
 void Run::handle_no_answer(SiteState& state, const std::string& reason) {
   if (state.silent_since < 0.0) {
     state.silent_since = m_now;
-    notify(concat("site ", state.site->options().name, " gives no answer: ", reason));
+    notify(concat("site ", state.site->options().name, " does not answer: ", reason));
     return;
   }
   if (m_now - state.silent_since < m_options.silence_timeout) return;
@@ -401,7 +401,7 @@ void Run::pause_site(SiteState& state, const std::string& reason, bool for_good)
   if (for_good || hopeless || state.pause_count >= m_options.max_pauses) {
     state.exclusion = reason;
     m_events.push_back({"pause", name, reason});
-    notify(concat("site ", name, " is left out: ", reason));
+    notify(concat("site ", name, " is excluded: ", reason));
     auto& queue = m_waiting[static_cast<std::size_t>(&state - m_sites.data()) + 1];
     for (const std::size_t shot : queue) {
       m_shots[shot].queue = 0;

@@ -78,7 +78,7 @@ void Run::confirm_batches(SiteState& state) {
     at = state.unconfirmed.erase(at);
     void_batch(state, batch, "it was never accepted");
     if (++state.unconfirmed_count % 3 == 0)
-      pause_site(state, "what is submitted is never accepted", false);
+      pause_site(state, "submissions are never accepted", false);
   }
 }
 
@@ -294,7 +294,7 @@ Run::Conclusion Run::conclude_job(SiteState& state, LiveJob& live) {
     live.status.node = node;
     handle_failure(state, live, index_of(shot), analysis);
     if (analysis.cause == Cause::cancelled)
-      pause_site(state, "a person ended the job " + live.id, true);
+      pause_site(state, "a user cancelled the job " + live.id, true);
     if (analysis.cause == Cause::disk) pause_site(state, analysis.message, false);
   }
   if (lost) ++state.report.lost;
@@ -332,9 +332,9 @@ void Run::handle_failure(SiteState& state, LiveJob& live, std::size_t k,
   if (analysis.cause == Cause::memory) {
     const double given = std::max(live.job.memory, m_options.memory);
     if (!(given > 0.0) || 2.0 * given > m_options.max_memory) {
-      shot.reason += given > 0.0 ? concat(" (", format_bytes(given), " were given, more than ",
-                                          format_bytes(m_options.max_memory), " are not allowed)")
-                                 : std::string(" (give jobs more memory, or a thriftier program)");
+      shot.reason += given > 0.0 ? concat(" (", format_bytes(given), " were requested; at most ",
+                                          format_bytes(m_options.max_memory), " are allowed)")
+                                 : std::string(" (request more memory for jobs)");
       return give_up(k);
     }
     shot.memory = 2.0 * given;
