@@ -192,9 +192,6 @@ class Lines(unittest.TestCase):
         "CHANGELOG.md",
         "docs/architecture.md",
         "docs/cpp.md",
-        "docs/operators/cluster.md",
-        "docs/theory/cluster.md",
-        "docs/theory/journal.md",
     ]
 
     def test_lengths(self):
