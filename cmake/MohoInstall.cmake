@@ -57,4 +57,5 @@ install(
   DESTINATION "${CMAKE_INSTALL_DOCDIR}"
   PATTERN "CMakeLists.txt" EXCLUDE
   PATTERN "Doxyfile.in" EXCLUDE
+  PATTERN "words.txt" EXCLUDE
   PATTERN "*.py" EXCLUDE)

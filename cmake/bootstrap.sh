@@ -14,8 +14,9 @@ usage: cmake/bootstrap.sh [--developer] [--portable] [--help]
    none, builds it and Kokkos Kernels for this machine from the distribution's Trilinos source
    package, into the folder .deps of the source tree, which git ignores.
 
-  --developer   also installs what .ci/run needs: clang-format and Doxygen, and for the tests of shots over
-                clusters Slurm, munge, an ssh server and rsync, of which no service is started
+  --developer   also installs what .ci/run needs: clang-format, clang-tidy, codespell, ruff and Doxygen, and for
+                the tests of shots over clusters Slurm, munge, an ssh server and rsync, of which no service is
+                started. Where the distribution has no ruff, pip installs it into .deps/ruff.
   --portable    builds Kokkos for every processor of this architecture instead of the one that is here: for
                 containers and packages
 TEXT
@@ -57,8 +58,8 @@ logged() {
 tools=(g++ cmake ninja-build)
 packages=(libboost-program-options-dev libgtest-dev libgmock-dev libbenchmark-dev libsegyio-dev libsodium-dev libfmt-dev
   nlohmann-json3-dev libopenmpi-dev openmpi-bin python3 python3-matplotlib python3-numpy)
-if [ "$developer" = yes ]; then 
-  packages+=(git clang-format-14 doxygen slurmctld slurmd slurm-client munge openssh-server openssh-client rsync)
+if [ "$developer" = yes ]; then
+  packages+=(git clang-format-14 clang-tidy-14 codespell python3-venv doxygen slurmctld slurmd slurm-client munge openssh-server openssh-client rsync)
 fi
 
 as_root() {
@@ -218,4 +219,18 @@ trap 'wait "$kokkos"' EXIT
 if [ "$debian" = yes ]; then install_packages "${packages[@]}"; fi
 trap - EXIT
 wait "$kokkos" || fail "there is no Kokkos; the reason is above"
+
+# ---- 3. ruff ----------------------------------------------------------------------------------------
+
+# Checks of .ci/run without it are left out, so that its absence is no error.
+if [ "$developer" = yes ] && ! "$root/.ci/ruff" --version >/dev/null 2>&1; then
+  if [ -n "$(apt-cache search --names-only '^ruff$' 2>/dev/null)" ]; then
+    install_packages ruff
+  elif python3 -m venv "$deps/ruff" >"$logs/ruff.log" 2>&1 &&
+    "$deps/ruff/bin/pip" install --quiet 'ruff>=0.5,<1' >>"$logs/ruff.log" 2>&1; then
+    say "ruff: installed into $deps/ruff"
+  else
+    say "ruff: not installed, see $logs/ruff.log"
+  fi
+fi
 say "ready"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of the one-file C++ programs of examples/cpp: each runs in a folder, and its files are those of a program.
+"""Tests of the one-file C++ programs of examples/cpp: each runs in a folder, and its files are those of a
+program.
 
 usage: test_cpp.py --program <folder of the C++ programs>/NAME --modeller PATH [names of test classes]
 Exit status 77 if numpy is missing or every test was skipped.
@@ -46,7 +47,8 @@ class Sources(Case):
         for name in os.listdir(SOURCES):
             if name.endswith(".cpp"):
                 with open(os.path.join(SOURCES, name), encoding="utf-8") as file:
-                    lines = [line for line in file.read().splitlines() if line.strip() and not line.lstrip().startswith("//")]
+                    lines = [line for line in file.read().splitlines() if line.strip()
+                             and not line.lstrip().startswith("//")]
                 self.assertLessEqual(len(lines), 60, name)
 
     def test_are_all_run_here(self):
@@ -72,8 +74,9 @@ class Sources(Case):
 class Waves(Case):
     def test_model_a_shot(self):
         self.run_cpp("model_a_shot")
-        self.run_modeller("--vp", 2000, "--shape", "301,201", "--spacing", 10, "--source", "1500,20", "--receivers",
-                          "0,20:3000,20:301", "--wavelet", "ricker:15", "--time", 1.2, "--free-surface")
+        self.run_modeller("--vp", 2000, "--shape", "301,201", "--spacing", 10, "--source", "1500,20",
+                          "--receivers", "0,20:3000,20:301", "--wavelet", "ricker:15", "--time", 1.2,
+                          "--free-surface")
         self.compare("gather.npy", "out/gather.npy")
 
     def test_model_survey(self):
@@ -81,8 +84,9 @@ class Waves(Case):
         self.save("vp.npy", (1500.0 + 15.0 * z + 100.0 * np.sin(x / 40.0)).astype(np.float32))
         self.run_cpp("model_survey")
         self.assertEqual(len([name for name in os.listdir(self.folder) if name.startswith("shot_")]), 60)
-        self.run_modeller("--vp", "vp.npy", "--spacing", 20, "--source", "0,20; 3100,20; 9145,20", "--receivers",
-                          "0,20:9200,20:231", "--wavelet", "ricker:8", "--time", 3, "--free-surface")
+        self.run_modeller("--vp", "vp.npy", "--spacing", 20, "--source", "0,20; 3100,20; 9145,20",
+                          "--receivers", "0,20:9200,20:231", "--wavelet", "ricker:8", "--time", 3,
+                          "--free-surface")
         for number, shot in enumerate((0, 20, 59), 1):
             self.compare(f"shot_{shot:04}.npy", f"out/gather_{number:04}.npy")
 

@@ -23,8 +23,8 @@ LINES = 1300  # of a program
 KERNELS = re.compile(r"KOKKOS_(?!DEVICE_ID|ENABLE_)\w+")
 CALLS = {"launch", "reduce", "scan"}
 # Headers of wave for programs; those of modules above it are counted, but for survey's.
-WAVE_HEADERS = {"boundary_text", "geometry", "media", "model_values", "modelling", "shots", "snapshots",
-                "wavelet"}
+WAVE_HEADERS = {"boundary_text", "geometry", "locate_overflow", "media", "model_values", "modelling", "shots",
+                "snapshots", "sponge_width", "wavelet"}
 IMAGING = {"domain", "fwi", "optimize", "rtm", "snapshot", "stream"}
 # What runs over all nodes of a model: bounds of loops by these names.
 NODES = {"grid", "m_grid", "extent", "extents", "nodes", "node_count"}
