@@ -110,9 +110,9 @@ const Work work = {"simulation", 0, {{"model", "none"}}, {"true"}, {}};
 std::string simulate_nodes(const Settings& settings) {
   Faults faults;
   faults.submit_accepted = faults.submit_lost = faults.no_room = 0.01;
-  faults.late_known = 0.5;
-  faults.look_silent = 0.02;
-  faults.odd_state = 0.001;
+  faults.late_accepted = 0.5;
+  faults.query_silent = 0.02;
+  faults.wrong_state = 0.001;
   faults.fails = faults.crashes = faults.timed_out = 0.002;
   faults.node_lost = 0.01;
   faults.vanishes = faults.torn = faults.very_late_file = faults.wrong_success = 0.001;
@@ -135,11 +135,11 @@ std::string simulate_nodes(const Settings& settings) {
   Journal journal(folder / "journal.txt", work.survey);
   const auto tasks = tasks_of(settings.shots);
   const double memory_before = largest_memory(), begin = processor_seconds();
-  std::int64_t stacked = 0;
+  std::int64_t delivered = 0;
   const Report report = distribute(
-      {work, journal}, tasks, sites, options, [&](std::int64_t, const fs::path&) { ++stacked; },
+      {work, journal}, tasks, sites, options, [&](std::int64_t, const fs::path&) { ++delivered; },
       &clock);
-  if (stacked != settings.shots) throw Error("shots are missing in the simulation");
+  if (delivered != settings.shots) throw Error("shots are missing in the simulation");
   const double ideal =
       static_cast<double>(settings.shots) * settings.seconds / static_cast<double>(settings.nodes);
   const auto bytes = static_cast<double>(fs::file_size(folder / "journal.txt"));

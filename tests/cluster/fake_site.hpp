@@ -35,11 +35,11 @@ class FakeClock : public Clock {
 struct Faults {
   double submit_lost = 0.0;      ///< no answer to a submission, not accepted
   double submit_accepted = 0.0;  ///< no answer to a submission, but accepted
-  double late_known = 0.0;       ///< such a submission becomes known to the system some seconds
+  double late_accepted = 0.0;    ///< such a submission becomes known to the system some seconds
                                  ///< later
   double no_room = 0.0;          ///< submission refused for now
-  double look_silent = 0.0;      ///< no answer to a query
-  double odd_state = 0.0;        ///< wrong state reported, or unknown
+  double query_silent = 0.0;     ///< no answer to a query
+  double wrong_state = 0.0;      ///< wrong state reported, or unknown
   double fails = 0.0;            ///< the program fails once
   double crashes = 0.0;          ///< the worker is killed
   double node_lost = 0.0;        ///< the node is lost; the system may run the job a second time
@@ -207,7 +207,7 @@ class FakeSite : public Site, public JobSystem {
     if (m_world.chance(faults.no_room)) throw NoRoom("too many jobs");
     if (m_world.chance(faults.submit_lost)) throw NoAnswer("Socket timed out");
     const bool silent = m_world.chance(faults.submit_accepted);
-    const bool late = silent && m_world.chance(faults.late_known);
+    const bool late = silent && m_world.chance(faults.late_accepted);
     m_world.accept(batch, m_world.now() + (late ? m_world.between(0.0, 14.0) : 0.0));
     if (silent) throw NoAnswer("Socket timed out");
     return ids_of(batch);
@@ -239,7 +239,7 @@ class FakeSite : public Site, public JobSystem {
                                           : entry->state;
         if (entry->forgotten && now > entry->start + 10.0) status.state = JobState::unknown;
         status.exit = entry->exit;
-        if (!has_ended(status.state) && m_world.chance(m_world.faults().odd_state)) {
+        if (!has_ended(status.state) && m_world.chance(m_world.faults().wrong_state)) {
           const JobState odd[] = {JobState::queued, JobState::running, JobState::unknown};
           status.state = odd[static_cast<std::size_t>(m_world.between(0.0, 2.999))];
         }
@@ -301,7 +301,7 @@ class FakeSite : public Site, public JobSystem {
   }
   void ask() {
     must_answer();
-    if (m_world.chance(m_world.faults().look_silent)) throw NoAnswer("Unable to contact");
+    if (m_world.chance(m_world.faults().query_silent)) throw NoAnswer("Unable to contact");
   }
   std::vector<std::string> ids_of(const Batch& batch) {
     std::vector<std::string> ids;

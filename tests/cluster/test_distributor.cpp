@@ -42,8 +42,8 @@ std::vector<Task> shots(std::int64_t count) {
 struct Killed {};
 
 /// A campaign over simulated sites, which can be killed and resumed.
-struct Stage {
-  explicit Stage(std::uint64_t seed, const Faults& faults, int sites = 1) : random(seed) {
+struct Simulation {
+  explicit Simulation(std::uint64_t seed, const Faults& faults, int sites = 1) : random(seed) {
     for (int k = 0; k < sites; ++k) {
       worlds.push_back(
           std::make_unique<FakeWorld>(seed * 31 + static_cast<std::uint64_t>(k), faults, clock));
@@ -68,23 +68,23 @@ struct Stage {
       site.one_job_per_chunk = chunks;
       sites.push_back(std::make_unique<FakeSite>(site, *worlds[k]));
     }
-    stacked.clear();
+    delivered.clear();
     Journal journal(folder / "journal.txt", idle_work.survey, how);
     return distribute(
         {idle_work, journal}, tasks, sites, options,
-        [&](std::int64_t shot, const std::filesystem::path&) { ++stacked[shot]; }, &clock);
+        [&](std::int64_t shot, const std::filesystem::path&) { ++delivered[shot]; }, &clock);
   }
 
   /// Checks that each shot was delivered once or is reported as missing.
-  void hold(const std::vector<Task>& tasks, const Report& report) const {
+  void check(const std::vector<Task>& tasks, const Report& report) const {
     std::set<std::int64_t> missing;
     for (const MissingShot& shot : report.missing) {
       EXPECT_TRUE(missing.insert(shot.shot).second);
       EXPECT_FALSE(shot.reason.empty());
     }
     for (const Task& task : tasks) {
-      const auto at = stacked.find(task.shot);
-      const int times = at == stacked.end() ? 0 : at->second;
+      const auto at = delivered.find(task.shot);
+      const int times = at == delivered.end() ? 0 : at->second;
       EXPECT_EQ(times, missing.count(task.shot) > 0 ? 0 : 1) << "shot " << task.shot;
     }
     EXPECT_EQ(report.done + static_cast<std::int64_t>(missing.size()),
@@ -102,21 +102,21 @@ struct Stage {
   MemoryFolder folder;
   std::mt19937_64 random;
   std::vector<std::unique_ptr<FakeWorld>> worlds;
-  std::map<std::int64_t, int> stacked;
+  std::map<std::int64_t, int> delivered;
   bool chunks = false;
   int writes = 0;
 };
 
 Faults all_faults(double often) {
   Faults f;
-  f.submit_lost = f.submit_accepted = f.no_room = f.look_silent = often;
-  f.late_known = 0.5;
-  f.odd_state = f.fails = f.crashes = f.node_lost = f.timed_out = f.vanishes = often / 2.0;
+  f.submit_lost = f.submit_accepted = f.no_room = f.query_silent = often;
+  f.late_accepted = 0.5;
+  f.wrong_state = f.fails = f.crashes = f.node_lost = f.timed_out = f.vanishes = often / 2.0;
   f.torn = f.late_file = f.very_late_file = f.wrong_success = f.wrong_failure = often / 2.0;
   return f;
 }
 
-DistributeOptions patient() {
+DistributeOptions lenient_options() {
   DistributeOptions options;
   options.max_attempts = 6;
   options.max_lost = 30;
@@ -126,20 +126,20 @@ DistributeOptions patient() {
   return options;
 }
 
-TEST(Distributor, HandsEveryShotOnOnce) {
-  Stage stage(1, {});
+TEST(Distributor, DeliversEveryShotOnce) {
+  Simulation simulation(1, {});
   const auto tasks = shots(37);
-  const Report report = stage.run(tasks, {});
-  stage.hold(tasks, report);
+  const Report report = simulation.run(tasks, {});
+  simulation.check(tasks, report);
   EXPECT_TRUE(report.missing.empty());
   EXPECT_EQ(report.resubmitted, 0);
   EXPECT_EQ(report.sites[0].shots, 37);
   // all shots are done: nothing is submitted
-  const auto before = stage.worlds[0]->submissions;
-  const Report again = stage.run(tasks, {});
-  EXPECT_EQ(stage.worlds[0]->submissions, before);
+  const auto before = simulation.worlds[0]->submissions;
+  const Report again = simulation.run(tasks, {});
+  EXPECT_EQ(simulation.worlds[0]->submissions, before);
   EXPECT_EQ(again.done_earlier, 37);
-  stage.hold(tasks, again);
+  simulation.check(tasks, again);
 }
 
 // Two thousand random schedules; one hundred with sanitizers, which take twenty times as long.
@@ -148,29 +148,29 @@ constexpr std::int64_t schedules = 100;
 #else
 constexpr std::int64_t schedules = 2000;
 #endif
-TEST(Distributor, ComesToAnEndWhateverGoesWrong) {
+TEST(Distributor, EndsForAllFaults) {
   std::int64_t missing = 0, twice = 0, again = 0;
   for (std::int64_t schedule = 1; schedule <= schedules; ++schedule) {
     const auto seed = static_cast<std::uint64_t>(schedule);
     std::mt19937_64 random(seed);
     const double often = std::uniform_real_distribution<>(0.0, 0.25)(random);
-    Stage stage(seed, all_faults(often), 1 + static_cast<int>(seed % 3));
-    stage.chunks = seed % 5 == 0;
+    Simulation simulation(seed, all_faults(often), 1 + static_cast<int>(seed % 3));
+    simulation.chunks = seed % 5 == 0;
     const auto tasks = shots(5 + static_cast<std::int64_t>(random() % 20));
-    for (const auto& world : stage.worlds) {
+    for (const auto& world : simulation.worlds) {
       if (seed % 4 == 0) world->bad = {11, 13};
     }
-    DistributeOptions options = patient();
+    DistributeOptions options = lenient_options();
     options.shots_per_job = 1 + static_cast<std::int64_t>(random() % 3);
     if (seed % 7 == 0) options.partition = Partition::parts;
     SCOPED_TRACE(concat("seed ", seed));
-    const Report report = stage.run(tasks, options);
-    stage.hold(tasks, report);
+    const Report report = simulation.run(tasks, options);
+    simulation.check(tasks, report);
     if (seed % 4 == 0) {
       for (const std::int64_t bad : {11, 13}) {
-        EXPECT_EQ(stage.stacked.count(bad), 0u);
+        EXPECT_EQ(simulation.delivered.count(bad), 0u);
         int runs = 0;
-        for (const auto& world : stage.worlds) runs += world->failed[bad];
+        for (const auto& world : simulation.worlds) runs += world->failed[bad];
         EXPECT_LE(runs, options.max_attempts + options.max_lost);
       }
     }
@@ -186,27 +186,27 @@ TEST(Distributor, ComesToAnEndWhateverGoesWrong) {
 }
 
 // One kill, before and after each write of the journal.
-TEST(Distributor, IsGoneOnWithAfterAKillAtEveryWrite) {
+TEST(Distributor, ResumesAfterAKillAtEachWrite) {
   for (const double often : {0.0, 0.08}) {
     for (const bool before : {true, false}) {
       for (int kill = 1;; ++kill) {
         SCOPED_TRACE(
             concat("killed ", before ? "before" : "after", " write ", kill, ", faults ", often));
-        Stage stage(7, all_faults(often), 2);
+        Simulation simulation(7, all_faults(often), 2);
         const auto tasks = shots(9);
         bool killed = false;
         Report report;
         try {
-          report = stage.run(tasks, patient(), kill, before);
+          report = simulation.run(tasks, lenient_options(), kill, before);
         } catch (const Killed&) {
           killed = true;
         }
-        if (killed) report = stage.run(tasks, patient());
-        stage.hold(tasks, report);
+        if (killed) report = simulation.run(tasks, lenient_options());
+        simulation.check(tasks, report);
         if (often == 0.0) {
           // without faults no shot is computed twice
           std::map<std::int64_t, int> runs;
-          for (const auto& world : stage.worlds) {
+          for (const auto& world : simulation.worlds) {
             for (const auto& [token, times] : world->accepted) {
               for (const auto* entry : world->of(token)) {
                 for (const Task& task : entry->job.tasks) runs[task.shot] += times;
@@ -224,36 +224,37 @@ TEST(Distributor, IsGoneOnWithAfterAKillAtEveryWrite) {
 }
 
 // Many kills, at random writes.
-TEST(Distributor, IsGoneOnWithAfterManyKills) {
+TEST(Distributor, ResumesAfterManyKills) {
   std::int64_t kills = 0;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE(concat("seed ", seed));
-    Stage stage(seed, all_faults(0.05), 1 + static_cast<int>(seed % 2));
+    Simulation simulation(seed, all_faults(0.05), 1 + static_cast<int>(seed % 2));
     const auto tasks = shots(12);
     Report report;
     for (;;) {
       try {
-        report = stage.run(tasks, patient(), 1 + static_cast<int>(stage.random() % 25),
-                           stage.random() % 2 == 0);
+        report =
+            simulation.run(tasks, lenient_options(), 1 + static_cast<int>(simulation.random() % 25),
+                           simulation.random() % 2 == 0);
         break;
       } catch (const Killed&) {
         ++kills;
         ASSERT_LT(kills, 100000);
       }
     }
-    stage.hold(tasks, report);
+    simulation.check(tasks, report);
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GE(kills, 500);
 }
 
-TEST(Distributor, NamesShotsThatAreMissing) {
-  Stage stage(3, {}, 1);
-  stage.worlds[0]->bad = {12};
+TEST(Distributor, ReportsMissingShots) {
+  Simulation simulation(3, {}, 1);
+  simulation.worlds[0]->bad = {12};
   DistributeOptions options;
   options.quick_failure = 0.0;
   try {
-    stage.run(shots(6), options);
+    simulation.run(shots(6), options);
     FAIL() << "a shot is missing";
   } catch (const MissingShots& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("1 shot has no result; shot 12: the program failed"),
@@ -262,52 +263,52 @@ TEST(Distributor, NamesShotsThatAreMissing) {
     EXPECT_EQ(error.report().done, 5);
   }
   // given up after failures on two nodes, or after three failures
-  EXPECT_LE(stage.worlds[0]->failed[12], 3);
-  EXPECT_GE(stage.worlds[0]->failed[12], 2);
+  EXPECT_LE(simulation.worlds[0]->failed[12], 3);
+  EXPECT_GE(simulation.worlds[0]->failed[12], 2);
   // repaired
-  stage.worlds[0]->bad.clear();
-  const Report report = stage.run(shots(6), options);
+  simulation.worlds[0]->bad.clear();
+  const Report report = simulation.run(shots(6), options);
   EXPECT_TRUE(report.missing.empty());
   EXPECT_EQ(report.done_earlier, 5);
-  stage.hold(shots(6), report);
+  simulation.check(shots(6), report);
 }
 
-TEST(Distributor, GivesShotsOfASilentSiteToOthers) {
-  Stage stage(5, {}, 2);
-  stage.worlds[1]->seconds = 400.0;
+TEST(Distributor, MovesShotsOfASiteWithoutAnswers) {
+  Simulation simulation(5, {}, 2);
+  simulation.worlds[1]->seconds = 400.0;
   int turns = 0;
   DistributeOptions options;
   options.silence_timeout = 120.0;
   options.stop = [&] {
-    if (++turns == 20) stage.worlds[1]->answers = false;
+    if (++turns == 20) simulation.worlds[1]->answers = false;
     return false;
   };
   const auto tasks = shots(40);
-  const Report report = stage.run(tasks, options);
-  stage.hold(tasks, report);
+  const Report report = simulation.run(tasks, options);
+  simulation.check(tasks, report);
   EXPECT_TRUE(report.missing.empty());
   EXPECT_GT(report.resubmitted, 0);
 }
 
-TEST(Distributor, AFailingPlaceDoesNotDrainTheQueue) {
+TEST(Distributor, FailingSiteIsExcluded) {
   Faults broken;
   broken.fails = 1.0;
-  Stage stage(6, {}, 2);
-  stage.worlds[1] = std::make_unique<FakeWorld>(9, broken, stage.clock);
-  stage.worlds[1]->seconds = 0.1;
-  stage.worlds[0]->seconds = 60.0;
+  Simulation simulation(6, {}, 2);
+  simulation.worlds[1] = std::make_unique<FakeWorld>(9, broken, simulation.clock);
+  simulation.worlds[1]->seconds = 0.1;
+  simulation.worlds[0]->seconds = 60.0;
   DistributeOptions options;
   options.max_attempts = 8;
   const auto tasks = shots(60);
-  const Report report = stage.run(tasks, options);
-  stage.hold(tasks, report);
+  const Report report = simulation.run(tasks, options);
+  simulation.check(tasks, report);
   EXPECT_TRUE(report.missing.empty());
   EXPECT_LE(report.sites[1].failures, 30);
   EXPECT_FALSE(report.sites[1].exclusion.empty());
 }
 
-TEST(Distributor, AJobThatAPersonEndedLeavesItsSiteOut) {
-  Stage stage(8, {}, 1);
+TEST(Distributor, CancelledJobExcludesItsSite) {
+  Simulation simulation(8, {}, 1);
   struct Cancelled : FakeSite {
     using FakeSite::FakeSite;
     std::vector<JobStatus> query(const std::vector<std::string>& ids) override {
@@ -319,17 +320,17 @@ TEST(Distributor, AJobThatAPersonEndedLeavesItsSiteOut) {
   std::vector<std::unique_ptr<Site>> sites;
   SiteOptions site;
   site.name = "cluster";
-  sites.push_back(std::make_unique<Cancelled>(site, *stage.worlds[0]));
-  Journal journal(stage.folder / "journal.txt", idle_work.survey);
+  sites.push_back(std::make_unique<Cancelled>(site, *simulation.worlds[0]));
+  Journal journal(simulation.folder / "journal.txt", idle_work.survey);
   try {
-    distribute({idle_work, journal}, shots(5), sites, {}, {}, &stage.clock);
+    distribute({idle_work, journal}, shots(5), sites, {}, {}, &simulation.clock);
     FAIL();
   } catch (const MissingShots& error) {
     EXPECT_THAT(error.what(), HasSubstr("site cluster is excluded: a user cancelled the job"));
   }
 }
 
-TEST(Distributor, AnInputThatIsNotUsableEndsTheCampaign) {
+TEST(Distributor, UnusableInputEndsTheRun) {
   struct Unusable : FakeSite {
     using FakeSite::FakeSite;
     JobReport report(const Job& job) override {
@@ -357,7 +358,7 @@ TEST(Distributor, AnInputThatIsNotUsableEndsTheCampaign) {
   }
 }
 
-TEST(Distributor, ASiteThatRefusesIsLeftOut) {
+TEST(Distributor, RefusingSiteIsExcluded) {
   struct Refusing : FakeSite {
     using FakeSite::FakeSite;
     std::vector<std::string> submit(const Batch&) override {
@@ -380,7 +381,7 @@ TEST(Distributor, ASiteThatRefusesIsLeftOut) {
   }
 }
 
-TEST(Distributor, ResultsThatDifferAreTold) {
+TEST(Distributor, ReportsDifferingResults) {
   struct Doubtful : FakeSite {
     using FakeSite::FakeSite;
     CollectedResults collect(const Work& what, const Job& job,
@@ -418,46 +419,46 @@ TEST(Distributor, ResultsThatDifferAreTold) {
   EXPECT_THAT(report.notes[0], HasSubstr("the program is not deterministic"));
 }
 
-TEST(Distributor, WhatCallersDoWithResultsEndsIt) {
-  Stage stage(2, {});
+TEST(Distributor, ExceptionsOfOnResultEndTheRun) {
+  Simulation simulation(2, {});
   std::vector<std::unique_ptr<Site>> sites;
   SiteOptions site;
   site.name = "here";
-  sites.push_back(std::make_unique<FakeSite>(site, *stage.worlds[0]));
-  Journal journal(stage.folder / "journal.txt", idle_work.survey);
+  sites.push_back(std::make_unique<FakeSite>(site, *simulation.worlds[0]));
+  Journal journal(simulation.folder / "journal.txt", idle_work.survey);
   EXPECT_THROW(
       distribute(
           {idle_work, journal}, shots(3), sites, {},
           [](std::int64_t, const std::filesystem::path&) { throw FileError("the disk is full"); },
-          &stage.clock),
+          &simulation.clock),
       FileError);
 }
 
-TEST(Distributor, CancelsWhatTheJournalKnows) {
-  Stage stage(2, {});
+TEST(Distributor, CancelsRecordedJobs) {
+  Simulation simulation(2, {});
   int turns = 0;
   DistributeOptions options;
   options.stop = [&] { return ++turns > 1; };
-  const Report report = stage.run(shots(9), options);
+  const Report report = simulation.run(shots(9), options);
   EXPECT_TRUE(report.stopped);
   std::vector<std::unique_ptr<Site>> sites;
   SiteOptions site;
   site.name = "site0";
-  sites.push_back(std::make_unique<FakeSite>(site, *stage.worlds[0]));
-  Journal journal(stage.folder / "journal.txt", idle_work.survey);
+  sites.push_back(std::make_unique<FakeSite>(site, *simulation.worlds[0]));
+  Journal journal(simulation.folder / "journal.txt", idle_work.survey);
   EXPECT_EQ(cancel_jobs({idle_work, journal}, sites), 6);
   EXPECT_EQ(static_cast<FakeSite&>(*sites[0]).cancelled.size(), 6u);
 }
 
-TEST(Distributor, RefusesWhatCannotBe) {
-  Stage stage(1, {});
-  Journal journal(stage.folder / "journal.txt", idle_work.survey);
+TEST(Distributor, RefusesInvalidArguments) {
+  Simulation simulation(1, {});
+  Journal journal(simulation.folder / "journal.txt", idle_work.survey);
   std::vector<std::unique_ptr<Site>> none, one, two;
   const auto add = [&](auto& list, const char* name, double seconds = 0.0) {
     SiteOptions site;
     site.name = name;
     site.time_limit = seconds;
-    list.push_back(std::make_unique<FakeSite>(site, *stage.worlds[0]));
+    list.push_back(std::make_unique<FakeSite>(site, *simulation.worlds[0]));
   };
   add(one, "a", 600.0);
   add(two, "a");
@@ -465,7 +466,7 @@ TEST(Distributor, RefusesWhatCannotBe) {
   const auto refusal = [&](const auto& sites, const std::vector<Task>& tasks,
                            const DistributeOptions& options, const Work& what = idle_work) {
     return message_of<InputError>([&] {
-      distribute({what, journal}, tasks, sites, options, {}, &stage.clock);
+      distribute({what, journal}, tasks, sites, options, {}, &simulation.clock);
     });
   };
   EXPECT_THAT(refusal(none, shots(2), {}), HasSubstr("sites: none is given"));
@@ -494,7 +495,7 @@ TEST(Distributor, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal(one, shots(2), {}, unnamed), HasSubstr("campaign: the name '$(rm)'"));
   SiteOptions site;
   site.name = "../up";
-  EXPECT_THAT(message_of<InputError>([&] { FakeSite fake(site, *stage.worlds[0]); }),
+  EXPECT_THAT(message_of<InputError>([&] { FakeSite fake(site, *simulation.worlds[0]); }),
               HasSubstr("site: the name '../up'"));
 }
 

@@ -56,7 +56,7 @@ const Work copy_work = {"survey",
 
 // ---- programs
 
-TEST(Process, HandsWordsOnAsTheyAre) {
+TEST(Process, PassesArgumentsUnchanged) {
   const std::vector<std::string> odd{"a b", "$(false)", "`x`", ";", "'", "\"", "", "*", "\n", "\\"};
   Command command;
   command.words = {"printf", "%s|"};
@@ -66,7 +66,7 @@ TEST(Process, HandsWordsOnAsTheyAre) {
   EXPECT_EQ(run_command(command).out, expected);
 }
 
-TEST(Process, CarriesMuchBothWays) {
+TEST(Process, TransfersLargeInputAndOutput) {
   Command command;
   command.words = {"cat"};
   command.input = std::string(5'000'000, 'x') + "end";
@@ -78,7 +78,7 @@ TEST(Process, CarriesMuchBothWays) {
   EXPECT_TRUE(run_command(command).succeeded());
 }
 
-TEST(Process, SaysHowAProgramEnded) {
+TEST(Process, ReportsHowAProgramEnded) {
   EXPECT_EQ(
       run_command({{"sh", "-c", "echo out; echo wrong >&2; exit 7"}, "", 60.0, 1000}).message(),
       "wrong [exit 7]");
@@ -100,7 +100,7 @@ TEST(Process, SaysHowAProgramEnded) {
 
 // ---- jobs
 
-TEST(Job, IsReadAsItWasWritten) {
+TEST(Job, IsReadBackAndDetectsDamage) {
   Job job;
   job.token = "survey-1.0.7.0";
   job.tasks = {{4, 1.5}, {-9, 0.1}};
@@ -128,7 +128,7 @@ TEST(Job, IsReadAsItWasWritten) {
   }
 }
 
-TEST(Job, PutsNumbersAndPathsIntoWords) {
+TEST(Job, ExpandsCommands) {
   EXPECT_THAT(expand_command(copy_work, 12, "/o", "/p"),
               ElementsAre("cp", "/data/v p.npy", "/o/12"));
   Work other = copy_work;
@@ -142,7 +142,7 @@ TEST(Job, PutsNumbersAndPathsIntoWords) {
 
 // ---- results
 
-TEST(Result, HoldsTheFilesOfAShot) {
+TEST(Result, PacksTheFilesOfAShot) {
   const Folder folder;
   const fs::path root = folder / "root", out = folder / "out";
   fs::create_directories(out);
@@ -175,7 +175,7 @@ TEST(Result, HoldsTheFilesOfAShot) {
               HasSubstr("belongs to the shot 5, not to 6"));
 }
 
-TEST(Result, CutOrChangedAnywhereItIsNone) {
+TEST(Result, DetectsDamageAtEachByte) {
   const Folder folder;
   const fs::path out = folder / "out";
   fs::create_directories(out);
@@ -198,7 +198,7 @@ TEST(Result, CutOrChangedAnywhereItIsNone) {
 }
 
 // A file written without the key is refused although its checksums are correct.
-TEST(Result, OnlyTheKeyOfTheJournalMakesResultsAndJobs) {
+TEST(Result, RequiresTheKeyOfTheJournal) {
   const Folder folder;
   fs::create_directories(folder / "out");
   write_all(folder / "out" / "a", "some data");
@@ -220,7 +220,7 @@ TEST(Result, OnlyTheKeyOfTheJournalMakesResultsAndJobs) {
               HasSubstr("not written with the key of its journal"));
 }
 
-TEST(Guard, KeysAreReadByTheirOwnerAlone) {
+TEST(Guard, KeysAndFoldersArePrivate) {
   const Folder folder;
   const fs::path inner = folder / "inner";
   make_private_folders(inner / "deep");
@@ -240,7 +240,7 @@ TEST(Guard, KeysAreReadByTheirOwnerAlone) {
               HasSubstr("has the mode 0720"));
 }
 
-TEST(Result, AProgramHasToLeaveFiles) {
+TEST(Result, RefusesEmptyFoldersAndSubfolders) {
   const Folder folder;
   fs::create_directories(folder / "out");
   EXPECT_THAT(message_of<InputError>([&] {
@@ -287,7 +287,7 @@ Batch batch_of(int jobs) {
   return batch;
 }
 
-TEST(Slurm, UnderstandsStates) {
+TEST(Slurm, ParsesStatesAndIndices) {
   EXPECT_EQ(parse_slurm_state("CANCELLED by 1000"), JobState::cancelled);
   EXPECT_EQ(parse_slurm_state("COMPLETED"), JobState::completed);
   EXPECT_EQ(parse_slurm_state("PENDING"), JobState::queued);
@@ -331,7 +331,7 @@ TEST(Slurm, SubmitsAnArrayUnderItsToken) {
   }
 }
 
-TEST(Slurm, TellsRefusalsFromSilence) {
+TEST(Slurm, DistinguishesRefusalsFromTimeouts) {
   const Folder folder;
   fs::create_directories(folder / "site");
   Script script;
@@ -359,7 +359,7 @@ TEST(Slurm, TellsRefusalsFromSilence) {
   EXPECT_THROW(slurm.submit(batch), NoRoom);
 }
 
-TEST(Slurm, AsksForAllJobsAtOnce) {
+TEST(Slurm, QueriesAllJobsWithOneCommand) {
   const Folder folder;
   Script script;
   SlurmJobs slurm(script.options(folder / "site"));
@@ -385,7 +385,7 @@ TEST(Slurm, AsksForAllJobsAtOnce) {
   EXPECT_THAT(slurm.find(batch_of(2)), IsEmpty());
 }
 
-TEST(Slurm, ReadsItsLimits) {
+TEST(Slurm, ReadsLimits) {
   const Folder folder;
   Script script;
   SlurmOptions options = script.options(folder / "site");
@@ -425,7 +425,7 @@ TEST(Slurm, ReadsItsLimits) {
 
 // ---- causes
 
-TEST(Policy, SaysWhy) {
+TEST(Policy, AnalysesFailures) {
   JobReport report;
   report.host = "n1";
   report.done = {1};
@@ -487,21 +487,21 @@ TEST(Threads, ComputeFunctions) {
   Journal journal(folder / "journal.txt", copy_work.survey);
   std::vector<Task> tasks;
   for (int k = 0; k < 12; ++k) tasks.push_back({k, 1.0});
-  std::set<std::int64_t> stacked;
+  std::set<std::int64_t> delivered;
   DistributeOptions how;
   how.max_attempts = 20;
   how.first_pause = 0.1;
   const Report report = distribute(
       {copy_work, journal}, tasks, sites, how, [&](std::int64_t shot, const fs::path& path) {
-        EXPECT_TRUE(stacked.insert(shot).second);
+        EXPECT_TRUE(delivered.insert(shot).second);
         unpack_result(path, folder / "back", journal.key());
         EXPECT_EQ(read_all(folder / "back" / "r"), std::to_string(shot));
       });
   EXPECT_EQ(report.done, 12);
-  EXPECT_EQ(stacked.size(), 12u);
+  EXPECT_EQ(delivered.size(), 12u);
 }
 
-TEST(Policy, AsksForFoldersThatNodesDoNotSee) {
+TEST(Policy, HintsAtInaccessibleFolders) {
   const JobReport nothing;
   JobStatus status;
   for (const JobState state : {JobState::completed, JobState::failed}) {
@@ -531,7 +531,7 @@ TEST(Relay, RefusesProgramsOfAnotherVersion) {
                         std::string(version()) + ": install the same version there"));
 }
 
-TEST(Relay, AnswersQuestionsAndRefusesOthers) {
+TEST(Relay, RefusesInvalidRequests) {
   std::istringstream nonsense("hello\n");
   std::ostringstream out;
   EXPECT_EQ(serve_relay_request(nonsense, out, "/bin/true"), 0);

@@ -59,7 +59,7 @@ bool is_whole(const Folder& folder, const ShotResult& result) {
          result.checksum == io::checksum(text);
 }
 
-TEST(Journal, KnowsWhatIsDoneWhenItIsOpenedAgain) {
+TEST(Journal, KeepsRecordsWhenReopened) {
   const MemoryFolder folder;
   const auto path = folder / "journal.txt";
   {
@@ -111,7 +111,7 @@ TEST(Journal, TheFirstResultOfAShotCounts) {
   EXPECT_TRUE(journal.record(other));
 }
 
-TEST(Journal, ResultsThatAreLostAreComputedAgain) {
+TEST(Journal, LostResultsAreRecomputed) {
   const MemoryFolder folder;
   const auto path = folder / "journal.txt";
   {
@@ -139,7 +139,7 @@ TEST(Journal, ResultsThatAreLostAreComputedAgain) {
   EXPECT_THAT(journal.remaining({1, 2, 3, 4}), ElementsAre(3));
 }
 
-TEST(Journal, RefusesAnotherSurveyAndSaysWhatDiffers) {
+TEST(Journal, RefusesAnotherSurvey) {
   const MemoryFolder folder;
   const auto path = folder / "journal.txt";
   { const Journal journal(path, survey); }
@@ -168,7 +168,7 @@ TEST(Journal, RefusesAnotherSurveyAndSaysWhatDiffers) {
               HasSubstr("a value of the survey has no name"));
 }
 
-TEST(Journal, RefusesWhatIsNoJournal) {
+TEST(Journal, RefusesOtherFiles) {
   const MemoryFolder folder;
   const auto path = folder / "thesis.txt";
   for (const std::string& text :
@@ -189,7 +189,7 @@ TEST(Journal, RefusesWhatIsNoJournal) {
               HasSubstr("No such file or directory"));
 }
 
-TEST(Journal, HasOneWriterAndSaysWho) {
+TEST(Journal, HasOneWriter) {
   const MemoryFolder folder;
   const auto path = folder / "journal.txt";
   {
@@ -203,7 +203,7 @@ TEST(Journal, HasOneWriterAndSaysWho) {
   EXPECT_TRUE(journal.is_done(1));
 }
 
-TEST(Journal, ResultsStayInItsFolder) {
+TEST(Journal, RefusesPathsOutsideItsFolder) {
   const MemoryFolder folder;
   Journal journal(folder / "journal.txt", survey);
   for (const char* name : {"", "/a", "../a", "b/../../a", "./a", "a/"}) {
@@ -232,7 +232,7 @@ TEST(Journal, ResultsStayInItsFolder) {
   }
 }
 
-TEST(Journal, AResultThatFailsLeavesNothing) {
+TEST(Journal, FailedResultsLeaveNoFiles) {
   const MemoryFolder folder;
   EXPECT_THROW(write_result(folder.path(), 1, "a.image",
                             [](const auto& path) {
@@ -244,7 +244,7 @@ TEST(Journal, AResultThatFailsLeavesNothing) {
   EXPECT_THAT(folder.list(), IsEmpty());
 }
 
-TEST(Journal, TakesRecordsOfManyThreadsAndProcesses) {
+TEST(Journal, RecordsFromThreadsAndProcesses) {
   const MemoryFolder folder;
   {
     Journal journal(folder / "journal.txt", survey);
@@ -283,7 +283,7 @@ TEST(Journal, TakesRecordsOfManyThreadsAndProcesses) {
   for (const ShotResult& result : journal.results()) EXPECT_TRUE(is_whole(folder, result));
 }
 
-TEST(Journal, CutAtEveryByteItKeepsWhatWasWhole) {
+TEST(Journal, TruncatedAtEachByteItKeepsCompleteLines) {
   const MemoryFolder folder;
   const auto path = folder / "journal.txt", cut = folder / "cut.txt";
   std::map<std::size_t, std::int64_t> done_at;  // shots done, by length of the file
@@ -323,7 +323,7 @@ TEST(Journal, CutAtEveryByteItKeepsWhatWasWhole) {
   }
 }
 
-TEST(Journal, DamagedBytesLoseNoMoreThanTheirLine) {
+TEST(Journal, DamagedBytesLoseOneLine) {
   const MemoryFolder folder;
   const auto path = folder / "journal.txt", bad = folder / "bad.txt";
   std::map<std::int64_t, ShotResult> good;
@@ -357,7 +357,7 @@ TEST(Journal, DamagedBytesLoseNoMoreThanTheirLine) {
   EXPECT_GT(lost, 50);
 }
 
-TEST(Journal, AFullDiskIsAnErrorAfterWhichItGoesOn) {
+TEST(Journal, ContinuesAfterAFullDisk) {
   const MemoryFolder folder;
   const auto path = folder / "journal.txt";
   const pid_t child = ::fork();
@@ -400,7 +400,7 @@ TEST(Journal, AFullDiskIsAnErrorAfterWhichItGoesOn) {
   EXPECT_THAT(journal.remaining({1, 2, 3}), ElementsAre(3));
 }
 
-TEST(Journal, KilledAtRandomMomentsNoShotIsLostOrComputedTwice) {
+TEST(Journal, KillsNeitherLoseNorRepeatShots) {
   const MemoryFolder folder;
   const auto path = folder / "journal.txt";
   std::filesystem::create_directory(folder / "results");

@@ -51,8 +51,8 @@ std::vector<std::string> wait_for_started(const fs::path& folder, std::size_t co
 }
 
 /// A campaign with one local site. Job k of a batch computes shot k.
-struct Campaigns {
-  Campaigns() {
+struct LocalCampaign {
+  LocalCampaign() {
     fs::create_directories(folder / "outputs");
     put_file(folder / "outputs" / "file", "values");
     // Waits for the file `go`, then writes the prepared report and result, as shot_worker does.
@@ -105,7 +105,7 @@ struct Campaigns {
 };
 
 TEST(LocalJobs, QueuedJobsOfAnEndedProcessAreStartedAndNotLost) {
-  Campaigns campaign;
+  LocalCampaign campaign;
   const fs::path folder = campaign.folder.path();
   // Ends with two running workers and four jobs that were never started.
   int turns = 0;
@@ -126,7 +126,7 @@ TEST(LocalJobs, QueuedJobsOfAnEndedProcessAreStartedAndNotLost) {
 }
 
 TEST(LocalJobs, CancelledJobsOfAnEndedProcessAreNotStarted) {
-  const Campaigns campaign;
+  const LocalCampaign campaign;
   const fs::path folder = campaign.folder.path();
   Batch batch{"survey.0.0", {}};
   for (int k = 0; k < 3; ++k) {

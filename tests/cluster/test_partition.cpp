@@ -146,7 +146,7 @@ TEST(Partition, PullBeatsAlgorithm3WhereSpeedsVary) {
   EXPECT_LT(faster, 1.20);
 }
 
-TEST(Partition, RefusesWhatCannotBe) {
+TEST(Partition, RefusesInvalidArguments) {
   EXPECT_THAT(message_of<InputError>([] {
                 assign_chunks({{1.0, 1, 1, 0}}, 5, {0.0});
               }),

@@ -85,7 +85,7 @@ class DistributeCase(support.Case):
 
 
 class Local(DistributeCase):
-    def test_every_shot_is_there_once(self):
+    def test_every_shot_is_computed_once(self):
         done = self.go("1-20,30-40:5")
         self.assertIn("23 shots are done", done.stdout)
         self.assert_there([*range(1, 21), 30, 35, 40])
@@ -96,7 +96,7 @@ class Local(DistributeCase):
         self.go("1-11", "--shots-per-job", 4)
         self.assert_there(range(1, 12))
 
-    def test_arguments_are_no_shell_s(self):
+    def test_arguments_are_not_read_by_a_shell(self):
         odd = ["$(touch pwned)", "`touch pwned`", "; touch pwned", "a b", "*", "'\"", "\\", "{shot", "%41",
                "\n", ""]
         done = self.call("--sites", self.path("sites.cfg"), "--journal", self.path("run/journal.txt"),
@@ -109,14 +109,14 @@ class Local(DistributeCase):
         for root, _, files in os.walk(self.folder):
             self.assertNotIn("pwned", files, root)
 
-    def test_a_shot_that_fails_once_is_computed_again(self):
+    def test_a_shot_that_fails_once_is_recomputed(self):
         done = self.go("1-6", what="once:2,5")
         self.assertIn("shot 2: the program failed", done.stdout)
         self.assertIn("exit 1: it went wrong", done.stdout)
         self.assert_there(range(1, 7))
         self.assertEqual([self.runs(shot) for shot in range(1, 7)], [1, 2, 1, 1, 2, 1])
 
-    def test_shots_that_are_missing_are_named_and_gone_on_with(self):
+    def test_missing_shots_are_named_and_resumed(self):
         done = self.go("1-6", what="fail:4", status=1)
         self.assertIn("1 shot has no result; shot 4: the program failed", done.stderr)
         self.assertIn("it went wrong", done.stderr)
@@ -135,12 +135,12 @@ class Local(DistributeCase):
         done = self.go("1-3", what="none:2", journal="other/journal.txt", status=2)
         self.assertIn("left no file in the folder {out}", done.stderr)
 
-    def test_an_input_that_is_not_usable_ends_all(self):
+    def test_unusable_input_ends_the_run(self):
         done = self.go("1-50", what="bad:1", status=2)
         self.assertIn("shot 1", done.stderr)
         self.assertIn("vp.npy is no model", done.stderr)
 
-    def test_a_kill_at_any_time_is_gone_on_with(self):
+    def test_resume_after_kills(self):
         random.seed(4)
         kills = 0
         arguments = []
@@ -214,7 +214,7 @@ class Local(DistributeCase):
         process.communicate()
         self.assertEqual(process.returncode, 0)
 
-    def test_a_result_that_was_lost_is_computed_again(self):
+    def test_lost_results_are_recomputed(self):
         self.go("1-4", what="none:0")
         results = self.path("run/here/results")
         names = sorted(os.listdir(results))
@@ -226,7 +226,7 @@ class Local(DistributeCase):
         self.assertEqual([self.runs(shot) for shot in range(1, 5)], [2, 2, 1, 1])
         self.assert_there(range(1, 5))
 
-    def test_a_full_disk_pauses_the_place(self):
+    def test_a_full_disk_pauses_the_site(self):
         small = self.path("small")
         os.mkdir(small)
         if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80k,mode=0700", "tmpfs",
@@ -408,7 +408,7 @@ class Protection(DistributeCase):
         self.assertIn(text, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
 
-    def test_what_others_may_write_is_refused(self):
+    def test_files_writable_by_others_are_refused(self):
         os.mkdir(self.path("open"))
         os.chmod(self.path("open"), 0o770)
         self.refuse("open' has the mode 0770: other users could make it run their programs",
@@ -510,7 +510,7 @@ class Ssh(DistributeCase):
                 said = file.read()
             self.assertTrue(said.startswith("hello" + self.path("far/inputs/")), said)
 
-    def test_an_input_that_was_changed_there_is_sent_again(self):
+    def test_a_changed_remote_input_is_sent_again(self):
         text = self.write("in.txt", "hello")
         words = ["--sites", self.path("sites.cfg"), "--shots", "1-2", "--input", "text=" + text, "--collect",
                  self.path("got"), "--", sys.executable, "-c",
@@ -532,7 +532,7 @@ class Ssh(DistributeCase):
         self.assertIn("it went wrong", done.stderr)
         self.assert_there([1, 2, 4])
 
-    def test_a_broken_line_stops_nothing(self):
+    def test_computation_continues_without_connection(self):
         process = self.begin("1-12", seconds=0.5, what="none:0")
         for _ in range(200):
             if self.runs(2) > 0:
@@ -550,7 +550,7 @@ class Ssh(DistributeCase):
         self.assert_there(range(1, 13))
         self.assertEqual([self.runs(shot) for shot in range(1, 13)], [1] * 12)
 
-    def test_a_kill_is_gone_on_with(self):
+    def test_resume_after_a_kill(self):
         process = self.begin("1-10", seconds=0.3, what="none:0")
         time.sleep(3.0)
         process.kill()
@@ -565,7 +565,7 @@ class Ssh(DistributeCase):
         self.assertIn("site far does not answer", done.stderr)
         self.assertIn("Connection refused", done.stderr)
 
-    def test_here_and_far(self):
+    def test_local_and_remote_sites(self):
         with open(self.path("sites.cfg"), "a") as file:
             file.write("[here]\nkind = local\nslots = 1\n")
         done = self.go("1-30", seconds=0.1, what="none:0")
@@ -627,7 +627,7 @@ class Slurm(DistributeCase):
         done = self.go("1-6", what="bad:3", journal="two/journal.txt", status=2)
         self.assertIn("vp.npy is no model", done.stderr)
 
-    def test_what_slurm_refuses(self):
+    def test_refused_submission(self):
         self.sites("[cluster]\nkind = slurm\npartition = none\n")
         done = self.go("1-2", status=2)
         self.assertIn("invalid partition specified: none", done.stderr)
@@ -649,7 +649,7 @@ class Slurm(DistributeCase):
         self.assertEqual([self.runs(shot) for shot in range(1, 5)], [1] * 4)
         self.assertEqual(len(self.submissions()) - before, 4)
 
-    def test_the_controller_is_killed_and_comes_back(self):
+    def test_the_controller_is_killed_and_restarted(self):
         process = self.begin("1-8", seconds=12.0, what="none:0")
         for _ in range(200):
             if self.runs(1) > 0:
@@ -676,7 +676,7 @@ class Slurm(DistributeCase):
         self.assert_there(range(1, 9))
         self.assertEqual([self.runs(shot) for shot in range(1, 9)], [1] * 8)
 
-    def test_a_person_cancels_a_job(self):
+    def test_a_user_cancels_a_job(self):
         process = self.begin("1-2", seconds=60.0)
         for _ in range(200):
             names = [line for line in self.slurm.jobs() if "|RUNNING|" in line]
@@ -690,7 +690,7 @@ class Slurm(DistributeCase):
         self.assertIn("a user cancelled the job", text)
         self.assertIn("is excluded", text)
 
-    def test_a_kill_is_gone_on_with(self):
+    def test_resume_after_a_kill(self):
         process = self.begin("1-12", seconds=0.5, what="none:0")
         for _ in range(200):
             if self.runs(1) > 0:
@@ -874,7 +874,7 @@ class Sites(PlacesCase):
             self.same(results, name, out)
             self.assertFalse(os.path.exists(self.path(out + "/.moho_sites")))
 
-    def test_what_is_refused(self):
+    def test_refused_options(self):
         program = self.other("model_waves")
         done = self.run_program(program, *self.survey, "--only-shot", "9", "--out", "one", status=2)
         self.assertIn("--only-shot is 9, and there are the shots 1 to 5", done.stderr)
@@ -917,7 +917,7 @@ class Inversion(PlacesCase):
         self.assertEqual(self.history("one"), self.history(folder))
         self.assertFalse(os.path.exists(self.path(folder + "/.moho_sites")))
 
-    def test_everywhere(self):
+    def test_all_sites(self):
         self.run_program(self.inverter, *self.survey, "--out", "one")
         environment = self.places()
         done = self.run_program(self.inverter, *self.survey, "--out", "many", "--sites",
