@@ -9,7 +9,7 @@
 #include <moho/core/launch.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/snapshot/codec/codec.hpp>
-#include <moho/wave/modelling.hpp>
+#include <moho/wave/model_shot.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 #include <moho/core/launch.hpp>
 #include <moho/core/phases.hpp>
 #include <moho/domain/expand.hpp>
-#include <moho/wave/modelling.hpp>
+#include <moho/wave/model_shot.hpp>
 
 #include <cmath>
 #include <memory>

@@ -5,7 +5,7 @@
 #include "common/suggestions.hpp"
 
 #include <moho/core/error.hpp>
-#include <moho/wave/text.hpp>
+#include <moho/core/text.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -14,11 +14,11 @@
 namespace moho::examples {
 
 std::vector<std::string> split(std::string_view text, char separator) {
-  return wave::detail::split(text, separator);
+  return text::split(text, separator);
 }
 
 double parse_number(const std::string& what, const std::string& text, const std::string& form) {
-  if (const auto value = wave::detail::to_number(text)) return *value;
+  if (const auto value = text::to_number(text)) return *value;
   throw InputError(concat(what, ": '", text, "' is not a number (allowed: ", form, ")"));
 }
 
@@ -125,7 +125,7 @@ double number_in(const std::string& what, const std::string& piece, const std::s
   if (count > 1 && piece.empty()) {
     throw InputError(concat(what, ": a value is missing in '", text, "' (allowed: ", form, ")"));
   }
-  if (const auto value = wave::detail::to_number(piece)) return *value;
+  if (const auto value = text::to_number(piece)) return *value;
   throw InputError(concat(what, ": '", piece, count > 1 ? concat("' in '", text) : std::string(),
                           "' is not a number (allowed: ", form, ")"));
 }

@@ -5,8 +5,8 @@
 #include "common/suggestions.hpp"
 
 #include <moho/core/space.hpp>
+#include <moho/core/text.hpp>
 #include <moho/io/text_file.hpp>
-#include <moho/wave/text.hpp>
 
 #include <boost/program_options.hpp>
 
@@ -148,13 +148,13 @@ bool is_repeated(const Description& description, const std::string& name) {
 // The value of a line of a --config file: what stands before a # that is outside of quotes, without
 // the quotes around it. \throws std::string, why it cannot be read
 std::string value_of(std::string_view text) {
-  text = wave::detail::trim(text);
+  text = text::trim(text);
   if (text.empty() || (text.front() != '"' && text.front() != '\'')) {
-    return std::string(wave::detail::trim(text.substr(0, text.find('#'))));
+    return std::string(text::trim(text.substr(0, text.find('#'))));
   }
   const auto end = text.find(text.front(), 1);
   if (end == std::string_view::npos) throw concat("the quote ", text.substr(0, 1), " has no end");
-  const std::string_view rest = wave::detail::trim(text.substr(end + 1));
+  const std::string_view rest = text::trim(text.substr(end + 1));
   if (!rest.empty() && rest.front() != '#') {
     throw concat("there is '", rest, "' behind the quoted value");
   }
@@ -185,10 +185,10 @@ std::vector<po::option> read_file(const Description& description, const std::str
                                " --help): mend the line; a value may stand in quotes, and # "
                                "starts a comment"));
     };
-    const std::string_view whole = wave::detail::trim(line);
+    const std::string_view whole = text::trim(line);
     if (whole.empty() || whole.front() == '#') continue;
     const auto equals = whole.find('=');
-    std::string name(wave::detail::trim(whole.substr(0, std::min(equals, whole.find('#')))));
+    std::string name(text::trim(whole.substr(0, std::min(equals, whole.find('#')))));
     if (equals == std::string_view::npos || whole.find('#') < equals) {
       throw refuse(concat("'", name, "' has no value"));
     }

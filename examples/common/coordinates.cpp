@@ -2,7 +2,7 @@
 #include "common/coordinates.hpp"
 
 #include <moho/core/error.hpp>
-#include <moho/wave/text.hpp>
+#include <moho/core/text.hpp>
 
 #include <cstddef>
 
@@ -10,7 +10,7 @@ namespace moho::examples {
 
 AxisValues split_axes(const std::string& what, const std::string& text) {
   AxisValues values;
-  std::vector<std::string> pieces = wave::detail::split(text, ',');
+  std::vector<std::string> pieces = text::split(text, ',');
   std::size_t names = 0;
   for (const std::string& piece : pieces) names += piece.find('=') != std::string::npos;
   if (names == 0) {
@@ -27,18 +27,18 @@ AxisValues split_axes(const std::string& what, const std::string& text) {
   for (const char axis : std::string("xyz")) {
     bool found = false;
     for (const std::string& piece : pieces) {
-      const std::string name(wave::detail::trim(piece.substr(0, piece.find('='))));
+      const std::string name(text::trim(piece.substr(0, piece.find('='))));
       if (name.size() != 1 || std::string("xyz").find(name) == std::string::npos) {
         throw refuse(concat("names '", name, "', which is no axis"));
       }
       if (name[0] != axis) continue;
       if (found) throw refuse(concat("names ", name, " twice"));
       found = true;
-      values.texts.emplace_back(wave::detail::trim(piece.substr(piece.find('=') + 1)));
+      values.texts.emplace_back(text::trim(piece.substr(piece.find('=') + 1)));
     }
     if (!found && axis != 'y') throw refuse(concat("has no ", std::string(1, axis)));
   }
-  for (const std::string& piece : pieces) values.written += wave::detail::trim(piece)[0];
+  for (const std::string& piece : pieces) values.written += text::trim(piece)[0];
   return values;
 }
 

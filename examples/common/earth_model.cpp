@@ -6,8 +6,8 @@
 #include "common/model_file.hpp"
 
 #include <moho/core/pages.hpp>
+#include <moho/core/text.hpp>
 #include <moho/io/model.hpp>
-#include <moho/wave/text.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ std::optional<double> number_of(const std::string& option, std::string text, boo
     text.erase(text.size() - 3);
     degrees = true;
   }
-  const auto value = wave::detail::to_number(wave::detail::trim(text));
+  const auto value = text::to_number(text::trim(text));
   if (!value) return std::nullopt;
   return is_angle(option) && degrees ? *value * pi / 180.0 : *value;
 }

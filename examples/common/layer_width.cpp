@@ -4,7 +4,7 @@
 #include "common/acquisition.hpp"
 #include "common/format.hpp"
 
-#include <moho/wave/coefficients.hpp>
+#include <moho/wave/kernel/coefficients.hpp>
 #include <moho/wave/types.hpp>
 #include <moho/wave/wavelet.hpp>
 

@@ -5,10 +5,10 @@
 #include "common/layer_width.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
 #include <moho/io/checksum.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/segy.hpp>
-#include <moho/wave/text.hpp>
 #include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
@@ -95,7 +95,7 @@ std::optional<RecordedWavelet> of_segy(const fs::path& path) {
     const std::size_t at = line.find(head);
     return at == std::string::npos
                ? std::string()
-               : std::string(wave::detail::trim(std::string_view(line).substr(at + head.size())));
+               : std::string(text::trim(std::string_view(line).substr(at + head.size())));
   };
   for (std::string line; std::getline(lines, line);) {
     if (const std::string text = after(line, of_wavelet); !text.empty()) result.text = text;

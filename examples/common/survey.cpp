@@ -3,7 +3,7 @@
 
 #include "common/arguments.hpp"
 
-#include <moho/wave/text.hpp>
+#include <moho/core/text.hpp>
 #include <moho/wave/wavelet.hpp>
 
 #include <limits>
@@ -170,7 +170,7 @@ void add_inputs(const Arguments& arguments, const std::vector<std::string>& name
 int usual_sponge(const EarthModelOptions& model, const std::string& wavelet) {
   const auto vp = model.parameters.find("vp");
   const auto velocity =
-      vp != model.parameters.end() ? wave::detail::to_number(vp->second) : std::optional<double>();
+      vp != model.parameters.end() ? text::to_number(vp->second) : std::optional<double>();
   const bool metres = model.velocity_unit == VelocityUnit::unsaid ||
                       model.velocity_unit == VelocityUnit::metres_per_second;
   if (!velocity || !(*velocity > 0.0) || !metres || model.spacing.empty()) {

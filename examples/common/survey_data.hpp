@@ -8,9 +8,9 @@
 #include "common/data_check.hpp"
 #include "common/survey.hpp"
 
+#include <moho/core/text.hpp>
 #include <moho/survey/gathers.hpp>
 #include <moho/survey/prepare.hpp>
-#include <moho/wave/text.hpp>
 
 #include <algorithm>
 #include <map>
@@ -130,7 +130,7 @@ std::optional<EarthModel<T>> load_true_model(const DataTexts& texts, const Earth
   options.prefix = "true-";
   if (options.spacing.empty()) options.spacing = model.spacing;
   // a file has a shape of its own
-  const bool value = wave::detail::to_number(options.parameters.at("vp")).has_value();
+  const bool value = text::to_number(options.parameters.at("vp")).has_value();
   if (options.shape.empty() && value) options.shape = model.shape;
   EarthModel<T> truth = load_earth_model<T>(options);
   if (truth.shape != model.shape) {

@@ -3,7 +3,7 @@
 
 #include "common/coordinates.hpp"
 
-#include <moho/wave/text.hpp>
+#include <moho/core/text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -36,14 +36,14 @@ void split_row(std::string_view row, std::vector<std::string_view>& fields) {
   fields.clear();
   bool expected = false;
   for (;;) {
-    row = wave::detail::trim(row);
+    row = text::trim(row);
     if (row.empty()) {
       if (expected) fields.emplace_back();
       return;
     }
     const auto end = std::min(row.find_first_of(",; \t"), row.size());
     fields.push_back(row.substr(0, end));
-    row = wave::detail::trim(row.substr(end));
+    row = text::trim(row.substr(end));
     expected = !row.empty() && (row.front() == ',' || row.front() == ';');
     if (expected) row.remove_prefix(1);
   }
@@ -101,9 +101,9 @@ class PointReader {
 
   // The points of a piece between semicolons.
   Points<Dim> piece(const std::string& piece) {
-    std::vector<std::string> parts = wave::detail::split(piece, ':');
+    std::vector<std::string> parts = text::split(piece, ':');
     if (parts.size() == 1) {
-      const std::vector<std::string> numbers = wave::detail::split(piece, ',');
+      const std::vector<std::string> numbers = text::split(piece, ',');
       if (numbers.size() != 2 * Dim + 1) return {point(piece, piece)};
       parts = {join(numbers, 0), join(numbers, Dim), numbers.back()};
     }
@@ -113,13 +113,13 @@ class PointReader {
     const Point<Dim> first = point(parts[0], piece);
     const std::string order = m_order;
     const Point<Dim> last = point(parts[1], piece);
-    const std::vector<std::string> numbers = wave::detail::split(parts[2], 'x');
+    const std::vector<std::string> numbers = text::split(parts[2], 'x');
     if (numbers.size() != 1 && numbers.size() != Dim) {
       throw refuse(piece, concat("has ", numbers.size(), " counts, neither 1 nor ", Dim));
     }
     Index<Dim> counts{};
     for (std::size_t d = 0; d < numbers.size(); ++d) {
-      const auto count = wave::detail::to_count(numbers[d]);
+      const auto count = text::to_count(numbers[d]);
       if (!count || *count < 1) {
         throw refuse(piece, concat("has '", numbers[d], "' where a number of points should be"));
       }
@@ -161,7 +161,7 @@ class PointReader {
     m_order = values.written;
     Point<Dim> result{};
     for (std::size_t d = 0; d < Dim; ++d) {
-      const auto value = wave::detail::to_number(values.texts[d]);
+      const auto value = text::to_number(values.texts[d]);
       if (!value) {
         throw refuse(piece, concat("has '", values.texts[d], "' where a number should be"));
       }
@@ -180,7 +180,7 @@ template <int Dim>
 Points<Dim> parse_points(const std::string& what, const std::string& text) {
   PointReader<Dim> reader(what);
   Points<Dim> points;
-  for (const std::string& piece : wave::detail::split(text, ';')) {
+  for (const std::string& piece : text::split(text, ';')) {
     const Points<Dim> more = reader.piece(piece);
     points.insert(points.end(), more.begin(), more.end());
   }
@@ -203,7 +203,7 @@ std::vector<wave::Shot<Dim>> parse_shots(std::string_view text, const std::strin
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     ++line_number;
-    const std::string_view row = wave::detail::trim(line.substr(0, line.find('#')));
+    const std::string_view row = text::trim(line.substr(0, line.find('#')));
     if (row.empty()) continue;
     const auto refuse = [&](const std::string& why) -> FileError {
       return FileError(concat(name, ":", line_number, ": ", why, " (allowed: shot, kind, ",
@@ -216,7 +216,7 @@ std::vector<wave::Shot<Dim>> parse_shots(std::string_view text, const std::strin
     if (first_row) {
       first_row = false;
       const bool names = std::none_of(fields.begin(), fields.end(), [](std::string_view field) {
-        return field == "*" || wave::detail::to_number(field);
+        return field == "*" || text::to_number(field);
       });
       if (names) {
         read_names<Dim>(written, column);
@@ -227,7 +227,7 @@ std::vector<wave::Shot<Dim>> parse_shots(std::string_view text, const std::strin
       throw refuse(concat("there are ", fields.size(), " fields, not ", Dim + 2));
     }
     for (std::size_t k = 0; k < column.size(); ++k) fields[k] = written[column[k]];
-    const auto number = fields[0] == "*" ? every : wave::detail::to_count(fields[0]).value_or(-2);
+    const auto number = fields[0] == "*" ? every : text::to_count(fields[0]).value_or(-2);
     if (number < every) throw refuse(concat("'", fields[0], "' is no shot"));
     const bool source = fields[1] == "source" || fields[1] == "s";
     if (!source && fields[1] != "receiver" && fields[1] != "r") {
@@ -236,7 +236,7 @@ std::vector<wave::Shot<Dim>> parse_shots(std::string_view text, const std::strin
     Point<Dim> point{};
     for (int d = 0; d < Dim; ++d) {
       const std::string_view field = fields[static_cast<std::size_t>(d + 2)];
-      const auto value = wave::detail::to_number(field);
+      const auto value = text::to_number(field);
       if (!value) throw refuse(concat("'", field, "' is not a number"));
       point[d] = *value;
     }

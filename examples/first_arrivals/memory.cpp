@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "first_arrivals/compute.hpp"
 
-#include <moho/eikonal/layout.hpp>
+#include <moho/eikonal/detail/layout.hpp>
 
 #include <cmath>
 

@@ -4,7 +4,7 @@
 #include "common/arguments.hpp"
 
 #include <moho/core/error.hpp>
-#include <moho/wave/text.hpp>
+#include <moho/core/text.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -119,7 +119,7 @@ void read_bounds(const std::string& text, Options& o) {
   for (const std::string& piece : split(text)) {
     const std::vector<std::string> parts = split(piece, ':');
     const auto number = [&](std::size_t k) {
-      return parts.size() == 3 ? wave::detail::to_number(parts[k]) : std::optional<double>();
+      return parts.size() == 3 ? text::to_number(parts[k]) : std::optional<double>();
     };
     const auto low = number(1), high = number(2);
     if (!low || !high) {
@@ -142,7 +142,7 @@ void read_bounds(const std::string& text, Options& o) {
 
 void read_bands(const std::string& text, Options& o) {
   for (const std::string& piece : split(text)) {
-    const auto value = wave::detail::to_number(piece);
+    const auto value = text::to_number(piece);
     if (!value || *value <= 0.0 || (!o.bands.empty() && *value <= o.bands.back())) {
       throw InputError(concat("--bands ", text, ": '", piece,
                               "' (allowed: positive frequencies in Hz that ascend: 3,5,8)"));

@@ -12,7 +12,7 @@
 #include <moho/core/copy.hpp>
 #include <moho/fwi/gradient.hpp>
 #include <moho/snapshot/strategy.hpp>
-#include <moho/wave/driver.hpp>
+#include <moho/wave/modelling.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -19,7 +19,7 @@
 #include <moho/snapshot/stores.hpp>
 #include <moho/snapshot/threaded_store.hpp>
 #include <moho/survey/first_arrivals.hpp>
-#include <moho/wave/driver.hpp>
+#include <moho/wave/modelling.hpp>
 #include <moho/wave/locate_overflow.hpp>
 
 #include <algorithm>

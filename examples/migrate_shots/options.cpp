@@ -4,8 +4,8 @@
 #include "common/arguments.hpp"
 
 #include <moho/core/error.hpp>
+#include <moho/core/text.hpp>
 #include <moho/survey/window.hpp>
-#include <moho/wave/text.hpp>
 #include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
@@ -127,7 +127,7 @@ Options read_options(const Arguments& arguments) {
   // image
   if (given("condition")) {
     o.conditions.clear();
-    for (const std::string& name : wave::detail::split(text("condition"), ',')) {
+    for (const std::string& name : text::split(text("condition"), ',')) {
       const std::vector<std::string> names(std::begin(condition_names), std::end(condition_names));
       const auto condition = static_cast<Condition>(parse_name("--condition", name, names));
       if (std::find(o.conditions.begin(), o.conditions.end(), condition) != o.conditions.end()) {
@@ -141,8 +141,8 @@ Options read_options(const Arguments& arguments) {
   if (given("columns")) {
     std::string list = text("columns");
     std::replace(list.begin(), list.end(), ';', ',');
-    for (const std::string& piece : wave::detail::split(list, ',')) {
-      const auto value = wave::detail::to_number(piece);
+    for (const std::string& piece : text::split(list, ',')) {
+      const auto value = text::to_number(piece);
       if (!value) {
         throw InputError(
             concat("--columns '", piece, "' is no number (allowed: x,x,... or x,y;x,y in metres)"));

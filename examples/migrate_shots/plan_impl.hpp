@@ -11,7 +11,7 @@
 #include <moho/core/at_once.hpp>
 #include <moho/core/space.hpp>
 #include <moho/snapshot/rates.hpp>
-#include <moho/wave/driver.hpp>
+#include <moho/wave/modelling.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -277,7 +277,7 @@ class Planner {
     shape.state_bytes = static_cast<int>(2 * sizeof(T)) * scheme.fields();
     shape.image_bytes = static_cast<int>(4 * sizeof(T));
     shape.face_layers =
-        scheme.stencil() == wave::detail::Stencil::tti ? scheme.order() : scheme.order() / 2;
+        scheme.stencil() == wave::kernel::Stencil::tti ? scheme.order() : scheme.order() / 2;
     shape.face_bytes = static_cast<int>(sizeof(T)) * scheme.fields();
     shape.face_error = sizeof(T) == 4 ? 1e-4 : 1e-11;
     snapshot::Budget budget;

@@ -8,7 +8,7 @@
 #include <moho/core/error.hpp>
 #include <moho/core/exact_sum.hpp>
 #include <moho/core/launch.hpp>
-#include <moho/io/binary.hpp>
+#include <moho/io/detail/binary.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/survey/window.hpp>
 

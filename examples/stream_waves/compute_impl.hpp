@@ -8,7 +8,7 @@
 #include <moho/core/space.hpp>
 #include <moho/core/timer.hpp>
 #include <moho/domain/expand.hpp>
-#include <moho/stream/driver.hpp>
+#include <moho/stream/modelling.hpp>
 #include <moho/wave/locate_overflow.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "common/arguments.hpp"
 
-#include <moho/wave/text.hpp>
+#include <moho/core/text.hpp>
 
 #include <utility>
 
@@ -143,7 +143,7 @@ Options read_options(const Arguments& arguments) {
         "--velocity-unit was given with --builtin (it is the unit of --model and --gradient): "
         "leave it out");
   }
-  const auto number = wave::detail::to_number(text("model"));
+  const auto number = text::to_number(text("model"));
   if (chosen == "model" && number) {
     o.model = ModelKind::gradient;
     o.model_file = text("model");

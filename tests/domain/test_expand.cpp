@@ -7,7 +7,7 @@
 #include "spaces.hpp"
 
 #include <moho/domain/expand.hpp>
-#include <moho/wave/modelling.hpp>
+#include <moho/wave/model_shot.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

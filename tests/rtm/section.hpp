@@ -6,7 +6,7 @@
 /// of migration begin with.
 
 #include <moho/rtm/migrate.hpp>
-#include <moho/wave/driver.hpp>
+#include <moho/wave/modelling.hpp>
 
 #include <vector>
 

@@ -8,7 +8,7 @@
 #include "wave/support.hpp"
 
 #include <moho/rtm/rtm.hpp>
-#include <moho/wave/modelling.hpp>
+#include <moho/wave/model_shot.hpp>
 
 #include <memory>
 

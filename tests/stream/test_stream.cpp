@@ -4,7 +4,7 @@
 // the run that holds the whole grid, for any medium, face, order, block, number of steps in a pass
 // and number of devices.
 
-#include <moho/stream/driver.hpp>
+#include <moho/stream/modelling.hpp>
 
 #include <filesystem>
 #include <fstream>

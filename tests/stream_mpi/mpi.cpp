@@ -3,7 +3,7 @@
 // A chain of ranks: the bits of the whole grid, for every medium, whatever the number of ranks.
 
 #include <moho/mpi/mpi.hpp>
-#include <moho/stream/driver.hpp>
+#include <moho/stream/modelling.hpp>
 #include <moho/stream/mpi.hpp>
 
 #include "wave/support.hpp"
@@ -66,8 +66,7 @@ void expect_the_same_bits(const Kind& kind, const Boundaries<2>& faces, std::int
   stream::StreamShot<T, 2, Memory> one;
   one.sources = &sources;
   one.receivers = &receivers;
-  one.amplitudes =
-      wave::detail::wavelet_series<T, Memory>(exec, whole.plan().wavelet, shape.steps, 1);
+  one.amplitudes = wave::wavelet_series<T, Memory>(exec, whole.plan().wavelet, shape.steps, 1);
   for (int f = 0; f < volume_shape.fields; ++f) {
     wave::Storage<const T, Memory> factors;
     if (rank() == 0) {
@@ -75,7 +74,7 @@ void expect_the_same_bits(const Kind& kind, const Boundaries<2>& faces, std::int
     }
     one.factors[f] = stream::share_factors<T, Memory>(all, exec, factors);
   }
-  one.factor = wave::detail::source_factor<T>(scheme.grid());
+  one.factor = wave::kernel::source_factor<T>(scheme.grid());
   one.rows = shape.steps + 1;
   one.gather = wave::PointSeries<T, Memory>("gather", one.rows, receivers.count());
   pipeline.begin(schedule, one);

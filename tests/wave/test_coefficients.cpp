@@ -3,7 +3,7 @@
 // Coefficients of differences: known ones, which polynomials they differentiate without error, how
 // quickly they converge.
 
-#include <moho/wave/coefficients.hpp>
+#include <moho/wave/kernel/coefficients.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

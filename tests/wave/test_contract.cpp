@@ -7,10 +7,10 @@
 #include "wave/support.hpp"
 
 #include <moho/wave/adjoint.hpp>
-#include <moho/wave/modelling.hpp>
-#include <moho/wave/shots_at_once.hpp>
+#include <moho/wave/detail/batch.hpp>
+#include <moho/wave/detail/concurrent_shots.hpp>
+#include <moho/wave/model_shot.hpp>
 #include <moho/wave/source_region.hpp>
-#include <moho/wave/together.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -3,7 +3,7 @@
 // From a model to gathers: the plan in time, the estimate of memory against what is allocated, the
 // driver against its pieces, messages, snapshots beside the run.
 
-#include <moho/wave/driver.hpp>
+#include <moho/wave/modelling.hpp>
 #include <moho/wave/snapshots.hpp>
 
 #include <cstring>

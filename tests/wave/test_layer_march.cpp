@@ -3,8 +3,8 @@
 // The devices' step with layers in one launch, run on the host: threads of a team are threads of
 // the host, and its barrier is one of them. It is held to the host's own step and corrections.
 
-#include <moho/wave/cpml_device.hpp>
-#include <moho/wave/together.hpp>
+#include <moho/wave/detail/batch.hpp>
+#include <moho/wave/detail/cpml_device.hpp>
 
 #include <algorithm>
 #include <barrier>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace moho::testing;
 namespace detail = moho::wave::detail;
-using detail::Stencil;
+using moho::wave::kernel::Stencil;
 using Host = Kokkos::HostSpace;
 
 /// A thread of a team.
@@ -55,7 +55,7 @@ template <Stencil stencil, class T, int radius>
 void step_in_one(const Scheme<T, 2, Host>& scheme, const MediumWindow<T, 2, Host>& medium,
                  const Wavefield<T, 2, Host>& wavefield, const moho::Box<2>& box,
                  const detail::LayerCut& cut, const detail::Several& several = {}) {
-  detail::StepArguments<T> s;
+  moho::wave::kernel::StepArguments<T> s;
   ASSERT_TRUE(detail::bind_step(scheme, medium, wavefield, box, scheme.reach(0), s));
   s.shots = several.shots;
   s.apart = several.apart;
@@ -205,7 +205,7 @@ TEST(LayerMarch, StoresPsiOfItsOwnPlanes) {
       for (const auto& layer : scheme.layers()) {
         const auto& psi = wave.layers[number].psi_next;
         const auto& psi_of_whole = expected.layers[number++].psi_next;
-        const detail::LayerShape shape = wave.layer_shape(scheme, layer);
+        const moho::wave::kernel::LayerShape shape = wave.layer_shape(scheme, layer);
         const std::int64_t first = layer.axis == 0 ? layer.first : 0;
         const std::int64_t planes = layer.axis == 0 ? layer.width : grid.extents[0];
         const std::int64_t nodes = layer.axis == 0 ? grid.extents[1] : layer.width;

@@ -3,7 +3,7 @@
 // Shots: against the loop written plainly, domains, samples between steps, callbacks, the watch,
 // bad options.
 
-#include <moho/wave/modelling.hpp>
+#include <moho/wave/model_shot.hpp>
 
 #include "support.hpp"
 

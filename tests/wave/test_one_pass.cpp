@@ -4,8 +4,8 @@
 // box, behind every face; and the words that hold its axis.
 
 #include <moho/core/launch.hpp>
-#include <moho/wave/axis_ring.hpp>
-#include <moho/wave/axis_word.hpp>
+#include <moho/wave/detail/axis_ring.hpp>
+#include <moho/wave/detail/axis_word.hpp>
 
 #include "wave/support.hpp"
 
@@ -94,7 +94,7 @@ TEST(AxisRingWork, CoversTheBox) {
                         {1, 40, 3, 70, 132, 200.0},    {60, 1, 37, 38, 108, 200.0},
                         {45, 71, 5, 77, 7, 200.0},     {300, 33, 0, 33, 1, 1.0}};
   for (const Case& c : cases) {
-    moho::wave::detail::StepArguments<float> s{};
+    moho::wave::kernel::StepArguments<float> s{};
     s.upper[0] = c.planes;
     s.lower[1] = 2;
     s.upper[1] = 2 + c.ny;

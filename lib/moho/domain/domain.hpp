@@ -6,7 +6,7 @@
 /// count of what they save and cost.
 
 #include <moho/domain/types.hpp>
-#include <moho/wave/modelling.hpp>
+#include <moho/wave/model_shot.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -6,7 +6,7 @@
 
 #include <moho/core/copy.hpp>
 #include <moho/core/positions.hpp>
-#include <moho/eikonal/layout.hpp>
+#include <moho/eikonal/detail/layout.hpp>
 
 #include <array>
 #include <vector>

@@ -6,8 +6,8 @@
 
 #include <moho/core/space.hpp>
 #include <moho/eikonal/check.hpp>
-#include <moho/eikonal/instances.hpp>
-#include <moho/eikonal/tiles.hpp>
+#include <moho/eikonal/detail/instances.hpp>
+#include <moho/eikonal/detail/tiles.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -8,8 +8,8 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/core/launch_box.hpp>
-#include <moho/fwi/extended_pass.hpp>
-#include <moho/fwi/gradient_kernels.hpp>
+#include <moho/fwi/detail/extended_pass.hpp>
+#include <moho/fwi/detail/gradient_kernels.hpp>
 #include <moho/wave/layout.hpp>
 
 #include <array>

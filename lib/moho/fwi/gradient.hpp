@@ -7,11 +7,11 @@
 #include <moho/core/arena.hpp>
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
+#include <moho/fwi/detail/gradient_kernels.hpp>
+#include <moho/fwi/detail/lambda_steps.hpp>
+#include <moho/fwi/detail/scale_products.hpp>
 #include <moho/fwi/extended_image.hpp>
-#include <moho/fwi/gradient_kernels.hpp>
 #include <moho/fwi/gradient_types.hpp>
-#include <moho/fwi/lambda_steps.hpp>
-#include <moho/fwi/scale_products.hpp>
 #include <moho/snapshot/snapshot.hpp>
 #include <moho/wave/adjoint.hpp>
 #include <moho/wave/not_finite.hpp>
@@ -426,13 +426,13 @@ void ShotGradients<T, Dim, Memory>::add_buoyancy(const Instance<Memory>& exec,
   const auto& propagator = *m_propagator;
   const auto& scheme = propagator.scheme();
   const wave::Layout<Dim>& layout = propagator.layout();
-  wave::detail::StepArguments<T> s = scheme.arguments();
+  wave::kernel::StepArguments<T> s = scheme.arguments();
   propagator.medium_window().bind(s);
   // both behind free surfaces, which div(1/rho grad p) has filled for the adjoint field
-  wave::detail::set_box(s, whole_box(propagator.grid()));
-  wave::detail::mirror_faces<T, Dim, Memory>(
+  wave::kernel::set_box(s, whole_box(propagator.grid()));
+  wave::kernel::mirror_faces<T, Dim, Memory>(
       exec, scheme, layout.window, s, {m_source.now[0].data() + layout.offset, nullptr}, 1, T(-1));
-  wave::detail::mirror_faces<T, Dim, Memory>(
+  wave::kernel::mirror_faces<T, Dim, Memory>(
       exec, scheme, layout.window, s, {adjoint.now[0].data() + layout.offset, nullptr}, 1, T(-1));
   detail::AddBuoyancy<T, Dim> add{};
   add.s = s;
@@ -461,7 +461,7 @@ void ShotGradients<T, Dim, Memory>::add_anisotropy(const Instance<Memory>& exec,
   const auto& propagator = *m_propagator;
   const auto& scheme = propagator.scheme();
   const wave::Layout<Dim>& layout = propagator.layout();
-  wave::detail::StepArguments<T> s = scheme.arguments();
+  wave::kernel::StepArguments<T> s = scheme.arguments();
   propagator.medium_window().bind(s);
   if (source.fields[0] != nullptr) {
     wave::apply_operator<T, Dim, Memory>(exec, scheme, propagator.medium_window(), m_source, m_box,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/error.hpp>
 #include <moho/core/smooth_ramp.hpp>
+#include <moho/core/text.hpp>
 #include <moho/fwi/misfit.hpp>
 #include <moho/wave/sinc.hpp>
-#include <moho/wave/text.hpp>
 #include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
@@ -33,12 +33,10 @@ MisfitKind parse_misfit(const std::string& name) {
 
 OffsetWeights parse_offset_weights(const std::string& text) {
   OffsetWeights weights;
-  for (const std::string& piece : wave::detail::split(text, ',')) {
-    const std::vector<std::string> parts = wave::detail::split(piece, ':');
-    const auto distance =
-        parts.size() == 2 ? wave::detail::to_number(parts[0]) : std::optional<double>();
-    const auto weight =
-        parts.size() == 2 ? wave::detail::to_number(parts[1]) : std::optional<double>();
+  for (const std::string& piece : text::split(text, ',')) {
+    const std::vector<std::string> parts = text::split(piece, ':');
+    const auto distance = parts.size() == 2 ? text::to_number(parts[0]) : std::optional<double>();
+    const auto weight = parts.size() == 2 ? text::to_number(parts[1]) : std::optional<double>();
     if (!distance || !weight || *distance < 0.0 || *weight < 0.0 ||
         (!weights.empty() && *distance <= weights.back().first)) {
       throw InputError(concat("offset weights '", text, "': '", piece,

@@ -7,9 +7,9 @@
 
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
+#include <moho/fwi/detail/stream_products.hpp>
 #include <moho/fwi/gradient.hpp>
-#include <moho/fwi/stream_products.hpp>
-#include <moho/stream/driver.hpp>
+#include <moho/stream/modelling.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -174,4 +174,4 @@ class StreamedGradients {
 
 }  // namespace moho::fwi
 
-#include <moho/fwi/stream_gradient_impl.hpp>
+#include <moho/fwi/detail/stream_gradient_impl.hpp>

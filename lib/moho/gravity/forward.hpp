@@ -5,11 +5,11 @@
 /// \brief Gravity and gravity gradient of ensembles of prisms at many stations.
 
 #include <moho/core/space.hpp>
-#include <moho/gravity/by_prisms.hpp>
-#include <moho/gravity/corners.hpp>
-#include <moho/gravity/instances.hpp>
+#include <moho/gravity/detail/by_prisms.hpp>
+#include <moho/gravity/detail/corners.hpp>
+#include <moho/gravity/detail/instances.hpp>
+#include <moho/gravity/detail/tiles.hpp>
 #include <moho/gravity/overlap.hpp>
-#include <moho/gravity/tiles.hpp>
 
 #include <algorithm>
 #include <type_traits>

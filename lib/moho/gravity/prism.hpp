@@ -7,8 +7,8 @@
 ///
 /// docs/theory/gravity.md derives them and lists the sources.
 
-#include <moho/gravity/arithmetic.hpp>
-#include <moho/gravity/near_field.hpp>
+#include <moho/gravity/detail/arithmetic.hpp>
+#include <moho/gravity/detail/near_field.hpp>
 #include <moho/gravity/types.hpp>
 
 namespace moho::gravity {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <moho/io/binary.hpp>
 #include <moho/io/checksum.hpp>
+#include <moho/io/detail/binary.hpp>
 #include <moho/io/exact_sum.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/writer.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <moho/io/binary.hpp>
+#include <moho/io/detail/binary.hpp>
 #include <moho/io/detail/segy_handle.hpp>
 #include <moho/io/segy.hpp>
 

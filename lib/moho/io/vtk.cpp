@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <moho/io/binary.hpp>
+#include <moho/io/detail/binary.hpp>
 #include <moho/io/vtk.hpp>
 #include <moho/io/writer.hpp>
 

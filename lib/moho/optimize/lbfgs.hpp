@@ -6,8 +6,8 @@
 
 #include <moho/core/copy.hpp>
 #include <moho/core/error.hpp>
-#include <moho/optimize/lbfgs_file.hpp>
-#include <moho/optimize/lbfgs_kernels.hpp>
+#include <moho/optimize/detail/lbfgs_file.hpp>
+#include <moho/optimize/detail/lbfgs_kernels.hpp>
 #include <moho/optimize/lbfgs_types.hpp>
 
 #include <algorithm>

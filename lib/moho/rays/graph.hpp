@@ -7,9 +7,9 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/field.hpp>
 #include <moho/core/space.hpp>
-#include <moho/rays/instances.hpp>
+#include <moho/rays/detail/instances.hpp>
+#include <moho/rays/detail/weights.hpp>
 #include <moho/rays/types.hpp>
-#include <moho/rays/weights.hpp>
 
 #include <array>
 #include <chrono>

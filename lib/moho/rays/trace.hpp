@@ -4,10 +4,10 @@
 /// \file
 /// \brief Traveltimes and predecessors from sources to every vertex.
 
-#include <moho/rays/active_tiles.hpp>
+#include <moho/rays/detail/active_tiles.hpp>
+#include <moho/rays/detail/push.hpp>
+#include <moho/rays/detail/relaxation.hpp>
 #include <moho/rays/dijkstra.hpp>
-#include <moho/rays/push.hpp>
-#include <moho/rays/relaxation.hpp>
 
 #include <algorithm>
 #include <string>

@@ -4,8 +4,8 @@
 /// \file
 /// \brief How Streaming chooses where the volume is held, and makes it (internal).
 
-#include <moho/stream/driver.hpp>
-#include <moho/stream/launches.hpp>
+#include <moho/stream/kernel/launches.hpp>
+#include <moho/stream/modelling.hpp>
 
 namespace moho::stream {
 

@@ -5,7 +5,7 @@
 /// \brief The iterations of a stream over the devices of one process: who waits for whom.
 
 #include <moho/core/timeline.hpp>
-#include <moho/stream/pipeline.hpp>
+#include <moho/stream/kernel/pipeline.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -412,7 +412,7 @@ class StreamRun {
   std::size_t m_devices = 0;
   std::vector<Moments<Memory>> m_stepped;
   std::vector<Spans<Memory>> m_spans;
-  wave::detail::Pace m_pace;
+  wave::kernel::Pace m_pace;
   /// Nodes that were submitted until an iteration.
   std::vector<double> m_submitted;
   bool m_draining = false, m_failed = false;
@@ -455,7 +455,7 @@ StreamRun<T, Dim, Memory>::StreamRun(const std::vector<StreamLane<T, Dim, Memory
   m_stepped = std::vector<Moments<Memory>>(m_devices);
   m_spans = std::vector<Spans<Memory>>(m_devices);
   for (std::size_t g = 0; g < m_devices; ++g) m_spans[g].zero.set(stepping(g));
-  m_pace = wave::detail::Pace(m_report.iterations);
+  m_pace = wave::kernel::Pace(m_report.iterations);
 }
 
 template <class T, int Dim, class Memory>

@@ -5,7 +5,7 @@
 /// \brief MPI ranks as the processes of a stream: a chain of devices, one a rank.
 
 #include <moho/mpi/mpi.hpp>
-#include <moho/stream/rank_engine.hpp>
+#include <moho/stream/detail/rank_engine.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -4,7 +4,7 @@
 /// \file
 /// \brief How Streaming models shots (internal).
 
-#include <moho/stream/driver.hpp>
+#include <moho/stream/modelling.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -161,8 +161,8 @@ void Streaming<T, Dim, Memory>::begin_devices(Run& run) {
     StreamShot<T, Dim, Memory> one;
     one.sources = &run.sources[g];
     one.receivers = &run.receivers[g];
-    one.amplitudes = wave::detail::wavelet_series<T, Memory>(
-        exec, m_modelling.wavelet, m_sampling.steps, run.sources[g].count());
+    one.amplitudes = wave::wavelet_series<T, Memory>(exec, m_modelling.wavelet, m_sampling.steps,
+                                                     run.sources[g].count());
     for (int f = 0; f < m_shape->fields && !m_whole && !m_cut; ++f) {
       wave::Storage<const T, Memory> factors;
       if (const HostVolume<T, Dim>* const held = volume(run.chain)) {
@@ -170,7 +170,7 @@ void Streaming<T, Dim, Memory>::begin_devices(Run& run) {
       }
       one.factors[f] = m_ranks ? share_factors<T, Memory>(*m_ranks, exec, factors) : factors;
     }
-    one.factor = wave::detail::source_factor<T>(scheme.grid());
+    one.factor = wave::kernel::source_factor<T>(scheme.grid());
     one.every = m_sampling.every;
     one.rows = m_sampling.rows;
     one.gather = run.gathers[g];
@@ -281,7 +281,7 @@ void Streaming<T, Dim, Memory>::end(Run& run) {
     throw wave::not_finite(grid, value.node, value.level, value.field)
         .of_leg(concat("shot ", run.shot.number));
   }
-  result.traces = wave::detail::traces_of_rows<T>(run.rows, m_sampling, m_modelling.time.dt);
+  result.traces = wave::traces_of_rows<T>(run.rows, m_sampling, m_modelling.time.dt);
 }
 
 template <class T, int Dim, class Memory>

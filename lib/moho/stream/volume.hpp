@@ -7,7 +7,7 @@
 
 #include <moho/core/page_lock.hpp>
 #include <moho/core/timer.hpp>
-#include <moho/stream/volume_file.hpp>
+#include <moho/stream/detail/volume_file.hpp>
 #include <moho/wave/boundary.hpp>
 #include <moho/wave/medium.hpp>
 #include <moho/wave/wavefield.hpp>
@@ -222,7 +222,7 @@ VolumeShape<T, Dim>::VolumeShape(const wave::Scheme<T, Dim, Memory>& scheme)
   }
   q_factors = fields == 2 && self_adjoint;
   for (const auto& layer : scheme.layers()) {
-    const wave::detail::LayerShape one = scheme.layer_shape(layer, all_planes(scheme.grid()));
+    const wave::kernel::LayerShape one = scheme.layer_shape(layer, all_planes(scheme.grid()));
     Layer place;
     place.across_x = layer.axis == 0;
     place.planes =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/text.hpp>
+#include <moho/survey/detail/survey_files.hpp>
 #include <moho/survey/gathers.hpp>
-#include <moho/survey/survey_files.hpp>
-#include <moho/wave/text.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -37,9 +37,9 @@ SurveyLine parse_survey_line(const std::string& text) {
   };
   SurveyLine line;
   if (text == "auto") return line;
-  const std::vector<std::string> points = wave::detail::split(text, ':');
+  const std::vector<std::string> points = text::split(text, ':');
   if (points.size() == 1) {
-    const auto angle = wave::detail::to_number(points[0]);
+    const auto angle = text::to_number(points[0]);
     if (!angle) throw refuse("is no angle");
     line.kind = SurveyLine::Kind::angle;
     line.degrees = *angle;
@@ -48,10 +48,10 @@ SurveyLine parse_survey_line(const std::string& text) {
   if (points.size() != 2) throw refuse(concat("has ", points.size(), " parts"));
   line.kind = SurveyLine::Kind::points;
   for (std::size_t k = 0; k < 2; ++k) {
-    const std::vector<std::string> numbers = wave::detail::split(points[k], ',');
+    const std::vector<std::string> numbers = text::split(points[k], ',');
     if (numbers.size() != 2) throw refuse(concat("has '", points[k], "' where a point should be"));
     for (std::size_t d = 0; d < 2; ++d) {
-      const auto value = wave::detail::to_number(numbers[d]);
+      const auto value = text::to_number(numbers[d]);
       if (!value) throw refuse(concat("has '", numbers[d], "' where a number should be"));
       (k == 0 ? line.first : line.last)[d] = *value;
     }

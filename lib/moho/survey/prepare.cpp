@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <moho/core/smooth_ramp.hpp>
+#include <moho/core/text.hpp>
 #include <moho/survey/prepare.hpp>
 #include <moho/wave/sinc.hpp>
-#include <moho/wave/text.hpp>
 #include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::vector<double> numbers_of(const char* what, const std::string& text,
                                const std::vector<std::string>& pieces, const std::string& forms) {
   std::vector<double> numbers;
   for (std::size_t i = 1; i < pieces.size(); ++i) {
-    const auto value = wave::detail::to_number(pieces[i]);
+    const auto value = text::to_number(pieces[i]);
     if (!value) {
       throw InputError(concat(what, " '", text, "' has '", pieces[i],
                               "' where a number should be (allowed: ", forms, ")"));
@@ -110,7 +110,7 @@ WaveletTimes wavelet_times(const std::vector<double>& wavelet, double dt) {
 MuteOptions parse_mute(const std::string& text) {
   const std::string forms =
       "none, arrivals[:DELAY[:TAPER]] or velocity:VELOCITY[:DELAY[:TAPER]], in m/s and seconds";
-  const std::vector<std::string> pieces = wave::detail::split(text, ':');
+  const std::vector<std::string> pieces = text::split(text, ':');
   const auto refuse = [&](const std::string& why) {
     return InputError(concat("mute '", text, "' ", why, " (allowed: ", forms, ")"));
   };
@@ -147,9 +147,9 @@ SpreadingOptions parse_spreading(const std::string& text) {
     return InputError(concat("spreading '", text, "' ", why, " (allowed: ", forms, ")"));
   };
   SpreadingOptions spreading;
-  const std::vector<std::string> parts = wave::detail::split(text, '+');
+  const std::vector<std::string> parts = text::split(text, '+');
   for (const std::string& part : parts) {
-    const std::vector<std::string> pieces = wave::detail::split(part, ':');
+    const std::vector<std::string> pieces = text::split(part, ':');
     const std::vector<double> numbers = numbers_of("spreading", text, pieces, forms);
     const std::string& word = pieces[0];
     const bool alone = word == "none" || word == "line";

@@ -7,8 +7,8 @@
 
 #include <moho/core/box.hpp>
 #include <moho/core/field.hpp>
+#include <moho/core/text.hpp>
 #include <moho/wave/geometry.hpp>
-#include <moho/wave/text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -31,9 +31,9 @@ struct ApertureOptions {
 /// \throws InputError with the forms that are allowed
 inline std::vector<double> parse_aperture(const std::string& text) {
   std::vector<double> aperture;
-  if (wave::detail::trim(text) == "all") return aperture;
-  for (const std::string& piece : wave::detail::split(text, ',')) {
-    const auto value = wave::detail::to_number(piece);
+  if (text::trim(text) == "all") return aperture;
+  for (const std::string& piece : text::split(text, ',')) {
+    const auto value = text::to_number(piece);
     if (!value || *value < 0.0 || aperture.size() == 2) {
       throw InputError(concat("aperture '", text,
                               "' is none (allowed: \"2000\" or, in three dimensions, "

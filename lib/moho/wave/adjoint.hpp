@@ -35,7 +35,7 @@ AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
                                           const Scheme<T, Dim, Memory>& scheme,
                                           const MediumWindow<T, Dim, Memory>& medium);
 
-namespace detail {
+namespace kernel {
 /// The factors at a node of the window.
 template <class T, int Dim>
 struct FindAdjointFactors {
@@ -60,7 +60,7 @@ struct FindAdjointFactors {
     }
   }
 };
-}  // namespace detail
+}  // namespace kernel
 
 template <class T, int Dim, class Memory>
 AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
@@ -80,7 +80,7 @@ AdjointFactors<T, Memory> adjoint_factors(const InstanceOf<Memory>& exec,
   if (two) result.inject[1] = make();
   result.record = make();
   result.field = two ? 1 : 0;
-  detail::FindAdjointFactors<T, Dim> find{};
+  kernel::FindAdjointFactors<T, Dim> find{};
   find.s = scheme.arguments();
   medium.bind(find.s);
   find.layout = medium.layout();

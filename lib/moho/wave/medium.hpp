@@ -4,7 +4,7 @@
 /// \file
 /// \brief A model's parameters as kernels read them, in a window of the grid.
 
-#include <moho/wave/axis_word.hpp>
+#include <moho/wave/detail/axis_word.hpp>
 #include <moho/wave/scheme.hpp>
 
 #include <cstdint>
@@ -79,7 +79,7 @@ class MediumWindow {
   }
 
   /// \cond
-  void bind(detail::StepArguments<T>& s) const;
+  void bind(kernel::StepArguments<T>& s) const;
   // node (0, 0, 0) of the words of the axis; null: there are none
   const std::uint32_t* axis_words() const {
     return m_axis.data() == nullptr ? nullptr : m_axis.data() + m_layout.offset;
@@ -300,14 +300,14 @@ void MediumWindow<T, Dim, Memory>::load(const InstanceOf<Memory>& exec,
     launch("moho::wave::fill_halo", exec, fill_halo.box.size(), fill_halo);
   };
   if (scheme.medium() == Medium::variable_density) continue_outside(m_a);
-  if (scheme.stencil() == detail::Stencil::tti) {
+  if (scheme.stencil() == kernel::Stencil::tti) {
     for (const auto* axis : {&m_nx, &m_nz, &m_ny}) continue_outside(*axis);
   }
 }
 
 /// \cond
 template <class T, int Dim, class Memory>
-void MediumWindow<T, Dim, Memory>::bind(detail::StepArguments<T>& s) const {
+void MediumWindow<T, Dim, Memory>::bind(kernel::StepArguments<T>& s) const {
   const auto start = [&](const Storage<T, Memory>& storage) {
     return storage.data() == nullptr ? nullptr : storage.data() + m_layout.offset;
   };

@@ -2,365 +2,405 @@
 #pragma once
 
 /// \file
-/// \brief A shot from its first step to its gather: the loop that steps, injects and records.
+/// \brief From a model, faces and a wavelet to gathers: what has to be checked, chosen and prepared
+/// before the first step of a shot.
 
 #include <moho/core/instances.hpp>
-#include <moho/wave/exchange.hpp>
-#include <moho/wave/points.hpp>
-#include <moho/wave/run.hpp>
-#include <moho/wave/sinc.hpp>
-#include <moho/wave/wavelet.hpp>
+#include <moho/core/space.hpp>
+#include <moho/wave/detail/concurrent_shots.hpp>
+#include <moho/wave/detail/memory.hpp>
+#include <moho/wave/model_shot.hpp>
+#include <moho/wave/plan.hpp>
+#include <moho/wave/source_region.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdint>
-#include <functional>
+#include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace moho::wave {
 
-/// Options of model_shot().
+/// \brief What make_modelling() chooses and checks, without extending or allocating anything.
+/// \param options as for make_modelling(); memory of the largest std::size_t: it is not checked
+/// \param releases the model will be given up once it has been extended: for the estimate of memory
+/// \throws InputError, MemoryError as make_modelling()
 template <class T, int Dim, class Memory>
-struct ShotOptions {
-  std::int64_t steps = 0;  ///< time steps, 1 or more; the gather ends at steps * dt
-  double interval = 0.0;   ///< seconds between samples of the gather, dt or more; 0: dt
-  Domain<T, Dim, Memory>* domain = nullptr;  ///< nodes of every step; null: all of them
-  std::int64_t check_every = 200;   ///< look for NaN and overflow every so many steps; 0: never
-  std::int64_t snapshot_every = 0;  ///< call `snapshot` every so many steps; 0: never
-  /// Called on the host with the wavefield at time step * dt and the nodes stepped so far.
-  std::function<void(const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
-                     std::int64_t step)>
-      snapshot = {};
-  /// Called on the host about twice a second. It costs a fence each time.
-  std::function<void(const ShotProgress&)> progress = {};
-};
+ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                  const Model<T, Dim, Memory>& model, const Boundaries<Dim>& faces,
+                                  const WaveletAt& wavelet, const ModellingOptions<Dim>& options,
+                                  bool releases = false);
 
-/// Traces on the host, receivers x samples.
-template <class T>
-using Traces = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
-
-/// What model_shot() returns.
+/// \brief Shots over one model: the propagator, a wavefield, and the wavelet at its time step.
+///
+///     auto modelling = make_modelling(exec, grid, model, absorbing_faces<2>(model.medium()),
+///                                     ricker_wavelet(15.0), {.time = {.time = 2.0}});
+///     auto shot = modelling.shot(exec, {.sources = sources, .receivers = receivers});
+///     // shot.traces: receivers x samples, on the host
 template <class T, int Dim, class Memory>
-struct ShotResult {
-  PointSeries<T, Memory> gather;  ///< in the space, samples x receivers
-  Traces<T> traces;               ///< the same on the host, receivers x samples
-  double interval = 0.0;          ///< seconds between samples; sample n is at n * interval
-  std::int64_t steps = 0;         ///< steps done
-  double seconds = 0.0;           ///< that the steps took, with injection and recording
-  double points = 0.0;            ///< nodes stepped, all steps together
-  double whole_points = 0.0;  ///< nodes of the grid times steps: more than `points` with a domain
-  BoxHistory<Dim> boxes;      ///< the nodes that each step advanced
+class Modelling {
+ public:
+  /// \see make_modelling(); `release` resets the model when its fields are no longer needed
+  Modelling(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, Model<T, Dim, Memory>& model,
+            bool release, const Boundaries<Dim>& faces, const WaveletAt& wavelet,
+            const ModellingOptions<Dim>& options);
 
-  /// Nodes stepped per second.
-  double points_per_second() const { return seconds > 0.0 ? points / seconds : 0.0; }
-};
+  /// What was chosen.
+  const ModellingPlan<Dim>& plan() const { return m_plan; }
+  /// The model's grid, without layers.
+  const Grid<Dim>& model_grid() const { return m_model_grid; }
+  /// Steps the model with its layers.
+  const Propagator<T, Dim, Memory>& propagator() const { return *m_propagator; }
+  /// The model with its layers, if it was to be kept.
+  const Model<T, Dim, Memory>& extended_model() const { return m_extended; }
+  /// The wavefield of the latest shot, as its last step left it.
+  Wavefield<T, Dim, Memory>& wavefield() { return m_wavefield; }
 
-/// \brief Options of a PointSet that goes with a scheme: points in the interior, images behind the
-/// free surfaces.
-/// \param scheme the scheme
-/// \param name what messages call a point: "source", "receiver"
-/// \param injects false for receivers, which only record
-/// \param radius nodes on either side of a point that share in it
-template <class T, int Dim, class Memory>
-PointOptions<Dim> point_options(const Scheme<T, Dim, Memory>& scheme, const std::string& name,
-                                bool injects, int radius = 4) {
-  PointOptions<Dim> options;
-  options.radius = radius;
-  options.name = name;
-  options.injects = injects;
-  options.interior = scheme.interior();
-  const Boundaries<Dim>& faces = scheme.options().boundaries;
-  for (int d = 0; d < Dim; ++d) {
-    options.free_lower[d] = faces.lower[d].kind == FaceKind::free_surface;
-    options.free_upper[d] = faces.upper[d].kind == FaceKind::free_surface;
+  /// \brief Takes another model of the same grid and medium: for the same time step, faces and
+  /// points. It waits for it.
+  /// \param exec where everything runs
+  /// \param model without layers; its fields are not changed
+  /// \param around delta goes over into epsilon around these, where plan().source_taper says so
+  /// \throws InputError as Propagator::update()
+  void update(const InstanceOf<Memory>& exec, const Model<T, Dim, Memory>& model,
+              const Points<Dim>& around = {});
+
+  /// \brief The sources of a shot. \throws InputError naming the source that cannot be
+  PointSet<T, Dim, Memory> sources(const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
+                                   const std::string& prefix = "") const;
+  /// \brief The receivers of a shot. \throws InputError naming the receiver that cannot be
+  PointSet<T, Dim, Memory> receivers(const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
+                                     const std::string& prefix = "") const;
+  /// \brief Throws InputError unless all sources and receivers are where they may be. The text
+  /// begins with "sources: " or "receivers: ".
+  void check(const InstanceOf<Memory>& exec, const std::vector<Shot<Dim>>& shots) const;
+
+  /// Options of model_shot() that go with the plan: steps and interval.
+  ShotOptions<T, Dim, Memory> shot_options() const;
+  /// \brief Models a shot. \throws InputError, Error as model_shot()
+  ShotResult<T, Dim, Memory> shot(const InstanceOf<Memory>& exec, const Shot<Dim>& shot) {
+    return this->shot(exec, shot, shot_options());
   }
-  return options;
-}
-/// The same for a propagator.
+  /// The same with options of its own, made from shot_options().
+  ShotResult<T, Dim, Memory> shot(const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
+                                  const ShotOptions<T, Dim, Memory>& options);
+
+ private:
+  Grid<Dim> m_model_grid;
+  ModellingPlan<Dim> m_plan;
+  Model<T, Dim, Memory> m_extended;
+  std::optional<Propagator<T, Dim, Memory>> m_propagator;
+  Wavefield<T, Dim, Memory> m_wavefield;
+};
+
+/// \brief Checks a model, chooses the time step, extends the model by the layers of its faces and
+/// allocates a wavefield: all that shots over it share.
+///
+/// Faces and wavelet have no defaults: what a face does to waves is part of the result
+/// (absorbing_faces() for the usual choice).
+/// \param exec where everything runs; it is waited for
+/// \param grid of the model
+/// \param model its fields are not changed. One that is moved here is reset as soon as it has been
+/// extended, which frees its fields unless others refer to them
+/// \param faces what the faces do; their layers are added outside of the grid
+/// \param wavelet of the sources
+/// \param options times, order, equations
+/// \throws InputError whose text begins with what is wrong: a parameter of the model ("vp: "),
+/// "boundary: ", "dt: ", "interval ", "time ", "wavelet: "; MemoryError where the space does not
+/// hold it
 template <class T, int Dim, class Memory>
-PointOptions<Dim> point_options(const Propagator<T, Dim, Memory>& propagator,
-                                const std::string& name, bool injects, int radius = 4) {
-  return point_options(propagator.scheme(), name, injects, radius);
+Modelling<T, Dim, Memory> make_modelling(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                         Model<T, Dim, Memory>&& model,
+                                         const Boundaries<Dim>& faces, const WaveletAt& wavelet,
+                                         const ModellingOptions<Dim>& options = {}) {
+  return Modelling<T, Dim, Memory>(exec, grid, model, true, faces, wavelet, options);
+}
+/// \overload
+template <class T, int Dim, class Memory>
+Modelling<T, Dim, Memory> make_modelling(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                         const Model<T, Dim, Memory>& model,
+                                         const Boundaries<Dim>& faces, const WaveletAt& wavelet,
+                                         const ModellingOptions<Dim>& options = {}) {
+  Model<T, Dim, Memory> same = model;
+  return Modelling<T, Dim, Memory>(exec, grid, same, false, faces, wavelet, options);
 }
 
 namespace detail {
 
-/// Steps on either side of a sample that interpolation in time takes.
-inline constexpr std::int64_t resampling_radius = 32;
-
-/// Receivers x samples at n * interval from steps x receivers at n * dt. Compiled in one place, so
-/// that all programs get the same bits.
-template <class T>
-void resample_traces(const Traces<T>& by_step, double dt, double interval, const Traces<T>& traces);
-extern template void resample_traces<float>(const Traces<float>&, double, double,
-                                            const Traces<float>&);
-extern template void resample_traces<double>(const Traces<double>&, double, double,
-                                             const Traces<double>&);
-
-/// columns x rows from rows x columns, on the host.
-template <class T>
-void transpose(const Traces<T>& from, const Traces<T>& to) {
-  constexpr std::size_t block = 32;
-  const std::size_t rows = from.extent(0), columns = from.extent(1);
-  for (std::size_t r0 = 0; r0 < rows; r0 += block) {
-    for (std::size_t c0 = 0; c0 < columns; c0 += block) {
-      for (std::size_t c = c0; c < std::min(columns, c0 + block); ++c) {
-        for (std::size_t r = r0; r < std::min(rows, r0 + block); ++r) to(c, r) = from(r, c);
-      }
-    }
+/// Calls a function; the text of an InputError gets "<what>: " in front.
+template <class Function>
+auto blame(const char* what, const Function& function) {
+  try {
+    return function();
+  } catch (const InputError& error) {
+    throw InputError(concat(what, ": ", error.what()));
   }
 }
 
-/// What a shot records, and when.
-struct ShotSampling {
-  double interval = 0.0;     ///< seconds between samples
-  std::int64_t samples = 0;  ///< of a trace
-  std::int64_t steps = 0;    ///< to be done: more than asked for where samples lie between steps
-  std::int64_t every = 1;    ///< steps between rows
-  std::int64_t rows = 0;     ///< times that are recorded, the first at time 0
-  bool resampled = false;    ///< samples lie between steps
-
-  /// The row of the time step * dt; -1 where none is recorded.
-  std::int64_t row_of(std::int64_t step) const {
-    return step % every == 0 && step / every < rows ? step / every : -1;
+/// Finds the largest epsilon - delta and the largest velocity around a source.
+template <class T, int Dim>
+struct AroundSource {
+  struct Sum {
+    double anelliptic, fastest;
+  };
+  using value_type = Sum;
+  const T *vp, *epsilon, *delta;
+  Grid<Dim> grid;
+  Box<Dim> box;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n, Sum& sum) const {
+    const std::int64_t i = grid.flat(box.node(n));
+    // a delta above epsilon is lowered to it
+    const double difference = (epsilon != nullptr ? static_cast<double>(epsilon[i]) : 0.0) -
+                              (delta != nullptr ? static_cast<double>(delta[i]) : 0.0);
+    if (difference > sum.anelliptic) sum.anelliptic = difference;
+    if (static_cast<double>(vp[i]) > sum.fastest) sum.fastest = static_cast<double>(vp[i]);
+  }
+  KOKKOS_INLINE_FUNCTION void init(Sum& sum) const { sum.anelliptic = sum.fastest = 0.0; }
+  KOKKOS_INLINE_FUNCTION void join(Sum& to, const Sum& from) const {
+    if (from.anelliptic > to.anelliptic) to.anelliptic = from.anelliptic;
+    if (from.fastest > to.fastest) to.fastest = from.fastest;
   }
 };
 
-/// How to record `steps` steps at an interval; 0: dt.
-inline ShotSampling shot_sampling(double dt, std::int64_t steps, double interval) {
-  ShotSampling result;
-  result.interval = interval > 0.0 ? interval : dt;
-  result.samples = static_cast<std::int64_t>(
-      std::floor(static_cast<double>(steps) * dt / result.interval * (1.0 + 1e-12)) + 1.0);
-  const double ratio = result.interval / dt;
-  const auto stride = static_cast<std::int64_t>(std::llround(ratio));
-  result.resampled =
-      std::fabs(ratio - static_cast<double>(stride)) * static_cast<double>(result.samples) > 1e-6;
-  result.steps = steps + (result.resampled ? resampling_radius : 0);
-  result.every = result.resampled ? 1 : stride;
-  result.rows = result.resampled ? result.steps + 1 : result.samples;
-  return result;
-}
-
-/// Receivers x samples from rows x receivers, on the host.
-template <class T>
-Traces<T> traces_of_rows(const Traces<T>& rows, const ShotSampling& sampling, double dt) {
-  const Traces<T> traces(Kokkos::view_alloc("moho::wave::traces", Kokkos::WithoutInitializing),
-                         rows.extent(1), static_cast<std::size_t>(sampling.samples));
-  if (sampling.resampled) {
-    resample_traces<T>(rows, dt, sampling.interval, traces);
-  } else {
-    transpose<T>(rows, traces);
-  }
-  return traces;
-}
-
-/// Amplitudes of sources that share a wavelet, for as many steps as there are samples of it.
-template <class T, class Memory>
-PointSeries<T, Memory> wavelet_series(const Instance<Memory>& exec,
-                                      const std::vector<double>& wavelet, std::int64_t steps,
-                                      std::int64_t sources) {
-  const auto rows =
-      std::min(wavelet.size(),
-               static_cast<std::size_t>(std::max<std::int64_t>(steps, 1) + resampling_radius));
-  const auto count = static_cast<std::size_t>(sources);
-  const auto amplitudes =
-      allocate<PointSeries<T, Memory>>(exec, "moho::wave::amplitudes", rows, count);
-  const auto on_host = allocate<Traces<T>>(exec, "moho::wave::amplitudes on the host", rows, count);
-  for (std::size_t n = 0; n < rows; ++n) {
-    for (std::size_t s = 0; s < count; ++s) on_host(n, s) = static_cast<T>(wavelet[n]);
-  }
-  if (on_host.size() > 0) copy(exec, amplitudes, on_host);
-  exec.fence();
-  return amplitudes;
-}
-
-/// Throws InputError for options out of range.
+/// How far delta goes over into epsilon around sources: 0 where they are in elliptical media.
 template <class T, int Dim, class Memory>
-void check_shot(const Propagator<T, Dim, Memory>& propagator,
-                const Wavefield<T, Dim, Memory>& field,
-                const ShotOptions<T, Dim, Memory>& options) {
-  if (options.steps < 1) {
-    throw InputError(concat("steps is ", options.steps,
-                            " (allowed: 1 or more): give the time to model over dt"));
+double taper_radius(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                    const Model<T, Dim, Memory>& model, const ModellingOptions<Dim>& options,
+                    double frequency) {
+  if (options.equations != Equations::self_adjoint) return 0.0;
+  if (options.source_taper && *options.source_taper == 0.0) return 0.0;
+  if (model.epsilon.data() == nullptr && model.delta.data() == nullptr) return 0.0;
+  const int around = PointOptions<Dim>().radius;  // nodes that share in a source
+  AroundSource<T, Dim> functor{model.vp.data(), model.epsilon.data(), model.delta.data(), grid, {}};
+  double anelliptic = 0.0, fastest = 0.0;
+  for (const Point<Dim>& source : options.sources) {
+    for (int d = 0; d < Dim; ++d) {
+      const double at = std::clamp((source[d] - grid.origin[d]) / grid.spacing[d], 0.0,
+                                   static_cast<double>(grid.extents[d] - 1));
+      const auto node = static_cast<std::int64_t>(std::llround(at));
+      functor.box.lower[d] = std::max<std::int64_t>(node - around, 0);
+      functor.box.upper[d] = std::min<std::int64_t>(node + around, grid.extents[d] - 1) + 1;
+    }
+    const auto sum = reduce("moho::wave::around_source", exec, functor.box.size(), functor);
+    anelliptic = std::max(anelliptic, sum.anelliptic);
+    fastest = std::max(fastest, sum.fastest);
   }
-  const double dt = propagator.dt();
-  if (options.interval != 0.0 &&
-      !(options.interval >= dt * (1.0 - 1e-9) && std::isfinite(options.interval))) {
-    throw InputError(concat("interval is ", options.interval, " s (allowed: dt, ", dt,
-                            " s, or more; 0: dt): take a longer one, or a smaller dt"));
-  }
-  if (options.check_every < 0 || options.snapshot_every < 0) {
-    throw InputError(concat(options.check_every < 0 ? "check_every is " : "snapshot_every is ",
-                            std::min(options.check_every, options.snapshot_every),
-                            " (allowed: a number of steps, or 0 for never)"));
-  }
-  if (!(field.layout == propagator.layout()) || field.fields == 0) {
-    throw InputError(
-        "wavefield: it does not belong to the propagator: make it with "
-        "Propagator::make_wavefield");
-  }
-}
-
-/// Throws InputError for an interval between samples that is too long for a wavelet, and for
-/// wavelets that are none.
-inline void check_interval(double dt, double interval, const std::vector<double>& wavelet) {
-  const double highest = highest_frequency(wavelet, dt);
-  if (interval > dt && highest > 0.5 / interval) {
-    throw InputError(concat("interval is ", interval, " s (allowed: at most ", 0.5 / highest,
-                            " s for a wavelet of up to ", highest, " Hz): record more often"));
-  }
-}
-
-/// The gather and the traces of a shot, from the rows that were recorded. It waits for them.
-template <class T, int Dim, class Memory>
-void take_traces(const Instance<Memory>& exec, const ShotSampling& sampling, double dt,
-                 const PointSeries<T, Memory>& by_row, ShotResult<T, Dim, Memory>& result) {
-  result.interval = sampling.interval;
-  const auto receivers = static_cast<std::int64_t>(by_row.extent(1));
-  const Traces<T> on_host =
-      allocate<Traces<T>>(exec, "moho::wave::gather on the host", sampling.rows, receivers);
-  if (on_host.size() > 0) copy(exec, on_host, by_row);
-  exec.fence();
-  result.traces = traces_of_rows<T>(on_host, sampling, dt);
-  if (!sampling.resampled) {
-    result.gather = by_row;
-    return;
-  }
-  const auto by_sample =
-      allocate<Traces<T>>(exec, "moho::wave::samples", sampling.samples, receivers);
-  transpose<T>(result.traces, by_sample);
-  result.gather =
-      allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", sampling.samples, receivers);
-  if (by_sample.size() > 0) copy(exec, result.gather, by_sample);
-  exec.fence();
+  if (!(anelliptic > 1e-3)) return 0.0;
+  return options.source_taper ? *options.source_taper : 2.0 * fastest / frequency;
 }
 
 }  // namespace detail
 
-/// \brief Models a shot whose sources have an amplitude of their own at every step.
-///
-/// The wavefield is at rest at time 0. Step n leads from n dt to (n + 1) dt: the box of the domain
-/// is stepped, v^2 dt^2 / V times the amplitudes of row n is added at the sources, and the result
-/// becomes the present. V is the volume of a cell, so that the source is the delta function of the
-/// wave equation; where the density varies, v^2 rho stands for v^2; in VTI and TTI media p and q
-/// both get the source. Row n is S(n dt). Sample n of the gather is p at n times the interval, the
-/// first is zero; with constant velocity in three dimensions p is S(t - r / v) / (4 pi r).
-///
-/// Samples between steps are interpolated from 32 steps on both sides, for which 32 more steps are
-/// done.
-/// \param exec where everything runs
-/// \param propagator of the medium
-/// \param wavefield made by the propagator; it is cleared first and holds the last step afterwards
-/// \param sources where amplitudes are added
-/// \param amplitudes steps x sources; zero beyond its rows
-/// \param receivers where p is recorded
-/// \param options number of steps, interval, domain, callbacks
-/// \throws InputError for options out of range, NotFinite when the wavefield is no longer finite
 template <class T, int Dim, class Memory>
-ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
-                                      const Propagator<T, Dim, Memory>& propagator,
-                                      Wavefield<T, Dim, Memory>& wavefield,
-                                      const PointSet<T, Dim, Memory>& sources,
-                                      const PointSeries<const T, Memory>& amplitudes,
-                                      const PointSet<T, Dim, Memory>& receivers,
-                                      const ShotOptions<T, Dim, Memory>& options) {
-  detail::check_shot(propagator, wavefield, options);
-  const double dt = propagator.dt();
-  const detail::ShotSampling sampling = detail::shot_sampling(dt, options.steps, options.interval);
-  const std::int64_t steps = sampling.steps;
-
-  auto by_row = allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", sampling.rows,
-                                                 receivers.count());
-
-  RunOptions<T, Dim, Memory> run;
-  run.last = steps;
-  run.domain = options.domain;
-  run.least = sources.box();
-  run.check_every = options.check_every;
-  run.progress = options.progress;
-  const auto row_of = [&](std::int64_t n) { return sampling.row_of(n); };
-  // the present is read with the sources of the step that leads away from it, or after the last
-  run.present = [&](std::int64_t n) {
-    if (n == steps && row_of(n) >= 0) receivers.record(exec, wavefield.now[0], by_row, row_of(n));
-  };
-  run.stepped = [&](std::int64_t n, const Box<Dim>&) {
-    exchange_points<T, Dim, Memory>(exec, propagator, wavefield, sources, amplitudes, n, receivers,
-                                    by_row, row_of(n));
-  };
-  if (options.snapshot && options.snapshot_every > 0) {
-    run.advanced = [&](std::int64_t done, const Box<Dim>& box) {
-      if (done % options.snapshot_every == 0 && done <= options.steps) {
-        options.snapshot(wavefield, box, done);
-      }
-    };
+Modelling<T, Dim, Memory>::Modelling(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
+                                     Model<T, Dim, Memory>& given, bool release,
+                                     const Boundaries<Dim>& faces, const WaveletAt& wavelet,
+                                     const ModellingOptions<Dim>& options)
+    : m_model_grid(grid) {
+  Model<T, Dim, Memory> model = given;
+  const Instance<Memory>& exec = instance;
+  m_plan = plan_modelling<T, Dim, Memory>(exec, grid, model, faces, wavelet, options, release);
+  if (m_plan.source_taper > 0.0) {
+    model.delta =
+        taper_delta<T, Dim, Memory>(exec, grid, model, options.sources, m_plan.source_taper);
   }
-  wavefield.clear(exec);
-  const RunReport<Dim> report = run_steps<T, Dim, Memory>(exec, propagator, wavefield, run);
-
-  ShotResult<T, Dim, Memory> result;
-  result.steps = steps;
-  result.seconds = report.seconds;
-  result.points = report.points;
-  result.whole_points = report.whole_points;
-  result.boxes = report.boxes;
-  detail::take_traces(Instance<Memory>(exec), sampling, dt, by_row, result);
-  return result;
+  m_extended = extend_model<T, Dim, Memory>(exec, grid, model, faces, m_plan.random);
+  exec.fence();
+  model = {};
+  if (release) given = {};
+  PropagatorOptions<Dim> scheme;
+  scheme.dt = m_plan.time.dt;
+  scheme.order = options.order;
+  scheme.boundaries = faces;
+  scheme.frequency = m_plan.frequency;
+  scheme.equations = options.equations;
+  scheme.sigma = options.sigma;
+  m_propagator.emplace(exec, m_plan.grid, m_extended, scheme);
+  exec.fence();
+  if (!options.keep_model) m_extended = {};
+  m_wavefield = m_propagator->make_wavefield(exec);
+  exec.fence();
 }
 
-/// \brief Models a shot whose sources share a wavelet: samples S(0), S(dt), ..., zero afterwards.
-///
-/// \throws InputError as above, and for no samples, samples that are not finite, or an interval
-/// that is too long for the frequencies of the wavelet
 template <class T, int Dim, class Memory>
-ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
-                                      const Propagator<T, Dim, Memory>& propagator,
-                                      Wavefield<T, Dim, Memory>& wavefield,
-                                      const PointSet<T, Dim, Memory>& sources,
-                                      const std::vector<double>& wavelet,
-                                      const PointSet<T, Dim, Memory>& receivers,
-                                      const ShotOptions<T, Dim, Memory>& options) {
-  detail::check_interval(propagator.dt(), options.interval, wavelet);
-  const auto amplitudes =
-      detail::wavelet_series<T, Memory>(exec, wavelet, options.steps, sources.count());
-  return model_shot<T, Dim, Memory>(exec, propagator, wavefield, sources,
-                                    PointSeries<const T, Memory>(amplitudes), receivers, options);
+void Modelling<T, Dim, Memory>::update(const InstanceOf<Memory>& exec,
+                                       const Model<T, Dim, Memory>& model,
+                                       const Points<Dim>& around) {
+  Model<T, Dim, Memory> tapered = model;
+  if (m_plan.source_taper > 0.0 && !around.empty()) {
+    tapered.delta =
+        taper_delta<T, Dim, Memory>(exec, m_model_grid, model, around, m_plan.source_taper);
+  }
+  const auto extended =
+      extend_model<T, Dim, Memory>(exec, m_model_grid, tapered, m_plan.faces, m_plan.random);
+  m_propagator->update(exec, extended);
+  if (m_extended.vp.data() != nullptr) m_extended = extended;
 }
 
-/// \brief Models a shot in a wavefield of its own. \throws InputError, Error as above
 template <class T, int Dim, class Memory>
-ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
-                                      const Propagator<T, Dim, Memory>& propagator,
-                                      const PointSet<T, Dim, Memory>& sources,
-                                      const std::vector<double>& wavelet,
-                                      const PointSet<T, Dim, Memory>& receivers,
-                                      const ShotOptions<T, Dim, Memory>& options) {
-  auto wavefield = propagator.make_wavefield(exec);
-  return model_shot<T, Dim, Memory>(exec, propagator, wavefield, sources, wavelet, receivers,
-                                    options);
+ModellingPlan<Dim> plan_modelling(const InstanceOf<Memory>& instance, const Grid<Dim>& grid,
+                                  const Model<T, Dim, Memory>& model, const Boundaries<Dim>& faces,
+                                  const WaveletAt& wavelet, const ModellingOptions<Dim>& options,
+                                  bool releases) {
+  const Instance<Memory>& exec = instance;
+  ModellingPlan<Dim> plan;
+  plan.faces = faces;
+  plan.grid = extended_grid(grid, faces);
+  plan.medium = model.medium();
+  const ModelRange range = check_model<T, Dim, Memory>(exec, grid, model);
+  detail::blame("boundary", [&] { check_boundaries(plan.grid, plan.faces, plan.medium); });
+  plan.limits =
+      limits_of<T, Dim, Memory>(exec, grid, model, options.order, options.equations, options.sigma);
+  if (options.time.dt > 0.0) detail::blame("dt", [&] { check_dt(options.time.dt, plan.limits); });
+  plan.time = make_time_plan(options.time, plan.limits.largest_dt,
+                             static_cast<double>(grid.size()) * sizeof(T));
+  detail::blame("dt", [&] { check_dt(plan.time.dt, plan.limits); });
+  detail::blame("wavelet", [&] {
+    plan.wavelet = wavelet(plan.time.dt);
+    plan.frequency = highest_frequency(plan.wavelet, plan.time.dt);
+    check_dispersion(grid, plan.limits, options.order, plan.frequency);
+  });
+  if (plan.frequency > 0.5 / plan.time.interval) {
+    throw InputError(concat("interval is ", plan.time.interval, " s (allowed: at most ",
+                            0.5 / plan.frequency, " s for a wavelet of up to ", plan.frequency,
+                            " Hz): record more often"));
+  }
+  const auto largest =
+      std::max_element(plan.wavelet.begin(), plan.wavelet.end(),
+                       [](double a, double b) { return std::fabs(a) < std::fabs(b); });
+  plan.peak_time = static_cast<double>(largest - plan.wavelet.begin()) * plan.time.dt;
+  double spacing = 0.0;
+  for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
+  plan.nodes_per_wave = plan.limits.least_velocity / (plan.frequency * spacing);
+  plan.nodes_per_wave_wanted = required_points_per_wavelength(options.order);
+  plan.source_taper =
+      detail::taper_radius<T, Dim, Memory>(exec, grid, model, options, plan.frequency);
+
+  // random layers stay as fast as the grid can carry; in some directions waves are slower than
+  // the velocity along the axis
+  plan.random.seed = options.seed;
+  const double slowing = std::min({range.epsilon.least, range.delta.least, 0.0});
+  plan.random.floor = 1.001 * plan.nodes_per_wave_wanted * plan.frequency * spacing /
+                      std::sqrt(1.0 + 2.0 * slowing);
+
+  MemoryShape<Dim> shape;
+  shape.grid = grid;
+  shape.faces = plan.faces;
+  shape.medium = plan.medium;
+  shape.equations = options.equations;
+  shape.order = options.order;
+  for (const auto* field :
+       {&model.vp, &model.density, &model.epsilon, &model.delta, &model.theta, &model.phi}) {
+    if (field->data() != nullptr) ++shape.parameters;
+  }
+  shape.delta = model.delta.data() != nullptr;
+  shape.tapered = plan.source_taper > 0.0;
+  shape.keep_given = !releases;
+  shape.keep_model = options.keep_model;
+  shape.receivers = options.receivers;
+  shape.gathers_wait = options.gathers_wait;
+  shape.rows = plan.time.steps + 2 * detail::resampling_radius;
+  shape.samples = plan.time.samples;
+  shape.snapshots = plan.time.snapshot_every > 0;
+  shape.packed_axis = detail::stencil_of(plan.medium, options.equations) == kernel::Stencil::tti &&
+                      detail::has_axis_ring<T, Dim, Memory>(exec, options.order);
+  const bool unchecked = options.memory == std::numeric_limits<std::size_t>::max();
+  const std::size_t allowed = unchecked ? options.memory : memory_budget(exec, options.memory);
+  // the model is there already
+  const auto more = [&] {
+    return plan.memory.most -
+           std::min(plan.memory.most, options.memory > 0 ? 0 : plan.memory.model);
+  };
+  const auto most = static_cast<int>(std::min<std::int64_t>(
+      std::max<std::int64_t>(options.shots, 1), std::numeric_limits<int>::max()));
+  const bool one_launch =
+      steps_in_one_launch<T, Dim, Memory>(plan.medium, options.equations, plan.faces);
+  const bool steps_together = one_launch && !is_host_memory<Memory> && options.together != 1;
+  const int chosen = steps_together ? shots_at_once_together(plan.grid.size(), most)
+                                    : shots_at_once(exec, plan.grid.size(), most);
+  plan.at_once = std::min(most, options.at_once > 0 ? options.at_once : chosen);
+  const auto estimate = [&] {
+    plan.together = options.together > 0 ? std::min(options.together, plan.at_once)
+                                         : shots_together<Memory>(plan.at_once, one_launch);
+    shape.at_once = plan.at_once;
+    shape.waiting = waiting_results(plan.at_once, plan.together, most);
+    plan.memory = modelling_memory<T, Dim>(shape);
+  };
+  estimate();
+  while (options.at_once == 0 && plan.at_once > 1 && more() > allowed) {
+    --plan.at_once;
+    estimate();
+  }
+  if (more() > allowed) {
+    const bool one = plan.at_once == 1;
+    throw MemoryError(concat("memory: the model of ", shape_string(plan.grid), " nodes and ",
+                             one ? std::string("its wavefield")
+                                 : concat("wavefields of ", plan.at_once, " shots at once"),
+                             " take ", format_bytes(static_cast<double>(plan.memory.most)),
+                             " (allowed: ", format_bytes(static_cast<double>(allowed)),
+                             options.memory > 0 ? ", as asked" : ", what is free", "): take ",
+                             one ? "" : "fewer shots at once, ",
+                             "fewer nodes, thinner layers or single precision"));
+  }
+  return plan;
+}
+
+template <class T, int Dim, class Memory>
+PointSet<T, Dim, Memory> Modelling<T, Dim, Memory>::sources(const InstanceOf<Memory>& exec,
+                                                            const Shot<Dim>& shot,
+                                                            const std::string& prefix) const {
+  return PointSet<T, Dim, Memory>(exec, m_plan.grid, m_propagator->layout(), shot.sources,
+                                  point_options(*m_propagator, prefix + "source", true));
+}
+
+template <class T, int Dim, class Memory>
+PointSet<T, Dim, Memory> Modelling<T, Dim, Memory>::receivers(const InstanceOf<Memory>& exec,
+                                                              const Shot<Dim>& shot,
+                                                              const std::string& prefix) const {
+  return PointSet<T, Dim, Memory>(exec, m_plan.grid, m_propagator->layout(), shot.receivers,
+                                  point_options(*m_propagator, prefix + "receiver", false));
+}
+
+template <class T, int Dim, class Memory>
+void Modelling<T, Dim, Memory>::check(const InstanceOf<Memory>& exec,
+                                      const std::vector<Shot<Dim>>& shots) const {
+  for (const Shot<Dim>& shot : shots) {
+    const std::string of = shots.size() > 1 ? concat("shot ", shot.number, ": ") : "";
+    detail::blame("sources", [&] { sources(exec, shot, of); });
+    detail::blame("receivers", [&] { receivers(exec, shot, of); });
+  }
+}
+
+template <class T, int Dim, class Memory>
+ShotOptions<T, Dim, Memory> Modelling<T, Dim, Memory>::shot_options() const {
+  ShotOptions<T, Dim, Memory> options;
+  options.steps = m_plan.time.steps;
+  options.interval = m_plan.time.interval;
+  options.snapshot_every = m_plan.time.snapshot_every;
+  return options;
+}
+
+template <class T, int Dim, class Memory>
+ShotResult<T, Dim, Memory> Modelling<T, Dim, Memory>::shot(
+    const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
+    const ShotOptions<T, Dim, Memory>& options) {
+  return model_shot<T, Dim, Memory>(exec, *m_propagator, m_wavefield, sources(exec, shot),
+                                    m_plan.wavelet, receivers(exec, shot), options);
 }
 
 }  // namespace moho::wave
 
 /// \cond
-#define MOHO_WAVE_MODELLING(prefix, T, Dim, Memory)                                                \
-  prefix template ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                           \
-      const Instance<Memory>&, const Propagator<T, Dim, Memory>&, Wavefield<T, Dim, Memory>&,      \
-      const PointSet<T, Dim, Memory>&, const PointSeries<const T, Memory>&,                        \
-      const PointSet<T, Dim, Memory>&, const ShotOptions<T, Dim, Memory>&);                        \
-  prefix template ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                           \
-      const Instance<Memory>&, const Propagator<T, Dim, Memory>&, Wavefield<T, Dim, Memory>&,      \
-      const PointSet<T, Dim, Memory>&, const std::vector<double>&,                                 \
-      const PointSet<T, Dim, Memory>&, const ShotOptions<T, Dim, Memory>&);                        \
-  prefix template ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                           \
-      const Instance<Memory>&, const Propagator<T, Dim, Memory>&, const PointSet<T, Dim, Memory>&, \
-      const std::vector<double>&, const PointSet<T, Dim, Memory>&,                                 \
-      const ShotOptions<T, Dim, Memory>&);
+#define MOHO_WAVE_DRIVER(prefix, T, Dim, Memory)                                     \
+  prefix template ModellingPlan<Dim> plan_modelling<T, Dim, Memory>(                 \
+      const Instance<Memory>&, const Grid<Dim>&, const Model<T, Dim, Memory>&,       \
+      const Boundaries<Dim>&, const WaveletAt&, const ModellingOptions<Dim>&, bool); \
+  prefix template class Modelling<T, Dim, Memory>;
 #ifdef MOHO_WAVE_KERNELS
 namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_MODELLING, extern)
+MOHO_FOR_ALL(MOHO_WAVE_DRIVER, extern)
 }
 #endif
 /// \endcond

@@ -31,7 +31,7 @@ void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>
                     const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
                     const Storage<T, Memory>& of_p, const Storage<T, Memory>& of_q = {});
 
-namespace detail {
+namespace kernel {
 
 /// D at the nodes of rows.
 template <Stencil stencil, class T, int Dim, int radius>
@@ -140,7 +140,7 @@ bool bind_operator(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& s
                    StepArguments<T>& s) {
   const int radius = scheme.order() / 2;
   compute_slopes<T, Dim, Memory>(exec, scheme, medium, wavefield, box.grown(radius));
-  if (!bind_step(scheme, medium, wavefield, box, radius, s)) return false;
+  if (!detail::bind_step(scheme, medium, wavefield, box, radius, s)) return false;
   const Planes& window = wavefield.layout.window;
   mirror_faces<T, Dim, Memory>(exec, scheme, window, s, {s.now[0], s.now[1]}, wavefield.fields,
                                T(-1));
@@ -163,7 +163,7 @@ void launch_operator_of(const Instance<Memory>& exec, int order, const StepArgum
   table[order / 2 - 1](exec, s, of_p, of_q);
 }
 
-}  // namespace detail
+}  // namespace kernel
 
 template <class T, int Dim, class Memory>
 void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& scheme,
@@ -185,20 +185,20 @@ void apply_operator(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>
   T* const p = start(of_p, "of_p");
   T* const q = two ? start(of_q, "of_q") : nullptr;
   if (p == nullptr && (!two || q == nullptr)) return;
-  detail::StepArguments<T> s;
-  if (!detail::bind_operator(instance, scheme, medium, wavefield, box, s)) return;
+  kernel::StepArguments<T> s;
+  if (!kernel::bind_operator(instance, scheme, medium, wavefield, box, s)) return;
   switch (scheme.stencil()) {
-    case detail::Stencil::isotropic:
-      return detail::launch_operator_of<detail::Stencil::isotropic, T, Dim, Memory>(
+    case kernel::Stencil::isotropic:
+      return kernel::launch_operator_of<kernel::Stencil::isotropic, T, Dim, Memory>(
           instance, scheme.order(), s, p, q);
-    case detail::Stencil::variable_density:
-      return detail::launch_operator_of<detail::Stencil::variable_density, T, Dim, Memory>(
+    case kernel::Stencil::variable_density:
+      return kernel::launch_operator_of<kernel::Stencil::variable_density, T, Dim, Memory>(
           instance, scheme.order(), s, p, q);
-    case detail::Stencil::vti:
-      return detail::launch_operator_of<detail::Stencil::vti, T, Dim, Memory>(
+    case kernel::Stencil::vti:
+      return kernel::launch_operator_of<kernel::Stencil::vti, T, Dim, Memory>(
           instance, scheme.order(), s, p, q);
     default:
-      return detail::launch_operator_of<detail::Stencil::tti, T, Dim, Memory>(
+      return kernel::launch_operator_of<kernel::Stencil::tti, T, Dim, Memory>(
           instance, scheme.order(), s, p, q);
   }
 }

@@ -8,8 +8,8 @@
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
 #include <moho/core/positions.hpp>
+#include <moho/wave/detail/point_kernels.hpp>
 #include <moho/wave/layout.hpp>
-#include <moho/wave/point_kernels.hpp>
 #include <moho/wave/sinc.hpp>
 
 #include <algorithm>

@@ -11,9 +11,9 @@
 #include <moho/wave/medium.hpp>
 #include <moho/wave/wavefield.hpp>
 #ifdef KOKKOS_ENABLE_CUDA
-#include <moho/wave/axis_ring_device.hpp>
-#include <moho/wave/cpml_faces.hpp>
-#include <moho/wave/cpml_launch.hpp>
+#include <moho/wave/detail/axis_ring_device.hpp>
+#include <moho/wave/detail/cpml_faces.hpp>
+#include <moho/wave/detail/cpml_launch.hpp>
 #endif
 
 #include <algorithm>
@@ -135,7 +135,7 @@ class Propagator {
   MediumWindow<T, Dim, Memory> m_window;
 };
 
-namespace detail {
+namespace kernel {
 
 /// The image of a field behind a free surface.
 template <class T>
@@ -220,6 +220,10 @@ void mirror_faces(const Instance<Memory>& exec, const Scheme<T, Dim, Memory>& sc
     }
   }
 }
+
+}  // namespace kernel
+
+namespace detail {
 
 /// A step's arguments with those of its layers.
 template <class T, int Dim, class Memory>

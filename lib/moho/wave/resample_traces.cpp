@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <moho/wave/modelling.hpp>
+#include <moho/wave/model_shot.hpp>
 
 #include <algorithm>
 #include <cmath>

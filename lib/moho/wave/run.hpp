@@ -203,7 +203,7 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
                          Wavefield<T, Dim, Memory>& wavefield,
                          const RunOptions<T, Dim, Memory>& options);
 
-namespace detail {
+namespace kernel {
 
 /// When to report progress next, and what.
 class Pace {
@@ -239,6 +239,10 @@ class Pace {
   double m_per_step = 0.0;
   std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
 };
+
+}  // namespace kernel
+
+namespace detail {
 
 /// Sets a box of a padded array to zero.
 template <class T, int Dim>
@@ -285,7 +289,7 @@ RunReport<Dim> run_steps(const InstanceOf<Memory>& exec,
   const std::int64_t direction = options.last < options.first ? -1 : 1;
   const std::int64_t steps = direction * (options.last - options.first);
   exec.fence();
-  detail::Pace pace(steps);
+  kernel::Pace pace(steps);
   Box<Dim> box{}, former{};
   for (std::int64_t done = 0;;) {
     const std::int64_t time = options.first + direction * done;

@@ -4,13 +4,13 @@
 /// \file
 /// \brief What a step needs besides the arrays that it steps: grid, faces, coefficients, kernels.
 
-#include <moho/wave/axis_ring.hpp>
 #include <moho/wave/boundary.hpp>
-#include <moho/wave/coefficients.hpp>
-#include <moho/wave/cpml.hpp>
+#include <moho/wave/detail/axis_ring.hpp>
+#include <moho/wave/detail/cpml.hpp>
+#include <moho/wave/detail/step.hpp>
+#include <moho/wave/kernel/coefficients.hpp>
 #include <moho/wave/layout.hpp>
 #include <moho/wave/stability.hpp>
-#include <moho/wave/step.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -21,13 +21,17 @@
 
 namespace moho::wave {
 
-namespace detail {
+namespace kernel {
 
 /// Axis of the kernels: x, z of 2D are 0, 2.
 template <int Dim>
 constexpr int axis3(int d) {
   return d == Dim - 1 ? 2 : d;
 }
+
+}  // namespace kernel
+
+namespace detail {
 
 /// The stencil of a medium and a choice of equations.
 Stencil stencil_of(Medium medium, Equations equations);
@@ -42,6 +46,10 @@ struct Layer {
   Storage<T, Memory> a, b;
 };
 
+}  // namespace detail
+
+namespace kernel {
+
 /// Shape and place of the memory of a layer, of the part in a window.
 struct LayerShape {
   std::int64_t size = 0;        ///< elements; 0: the window holds nothing of the layer
@@ -52,7 +60,7 @@ struct LayerShape {
   std::int64_t end = 0;         ///< one behind its last node in the window
 };
 
-}  // namespace detail
+}  // namespace kernel
 
 /// \brief Finite differences on a grid, without the arrays of model and wavefield.
 ///
@@ -112,11 +120,11 @@ class Scheme {
   int bytes_per_node() const;
 
   /// \cond
-  detail::Stencil stencil() const { return m_stencil; }
-  const detail::StepArguments<T>& arguments() const { return m_arguments; }
+  kernel::Stencil stencil() const { return m_stencil; }
+  const kernel::StepArguments<T>& arguments() const { return m_arguments; }
   const detail::Stepper<T, Dim, Memory>& stepper() const { return m_stepper; }
   const std::vector<detail::Layer<T, Memory>>& layers() const { return m_layers; }
-  detail::LayerShape layer_shape(const detail::Layer<T, Memory>& layer, const Planes& window) const;
+  kernel::LayerShape layer_shape(const detail::Layer<T, Memory>& layer, const Planes& window) const;
   // whether media hold the axis in words as well, for steps in one pass
   bool packed_axis() const { return m_packed_axis; }
   const T* layer_factors(int axis, int which) const { return m_factors[axis][which].data(); }
@@ -131,11 +139,11 @@ class Scheme {
   PropagatorOptions<Dim> m_options;
   Medium m_medium;
   Limits m_limits;
-  detail::Stencil m_stencil;
+  kernel::Stencil m_stencil;
   Storage<T, Memory> m_taper[3];
   std::vector<detail::Layer<T, Memory>> m_layers;
   Storage<T, Memory> m_factors[3][2];  ///< a and b of the layers across an axis, by node
-  detail::StepArguments<T> m_arguments{};
+  kernel::StepArguments<T> m_arguments{};
   detail::Stepper<T, Dim, Memory> m_stepper;
   bool m_packed_axis = false;
 };
@@ -195,16 +203,16 @@ Scheme<T, Dim, Memory>::Scheme(const InstanceOf<Memory>& exec, const Grid<Dim>& 
   prepare_tapers(exec);
   prepare_layers(exec);
   m_stepper = detail::Stepper<T, Dim, Memory>(m_stencil, options.order, options.reference);
-  m_packed_axis = m_stencil == detail::Stencil::tti &&
+  m_packed_axis = m_stencil == kernel::Stencil::tti &&
                   detail::has_axis_ring<T, Dim, Memory>(exec, options.order);
 }
 
 template <class T, int Dim, class Memory>
 int Scheme<T, Dim, Memory>::reach(int axis) const {
   const int radius = m_options.order / 2;
-  if (m_stencil == detail::Stencil::tti) return 2 * radius;
+  if (m_stencil == kernel::Stencil::tti) return 2 * radius;
   for (const detail::Layer<T, Memory>& layer : m_layers) {
-    if (layer.axis == detail::axis3<Dim>(axis)) {
+    if (layer.axis == kernel::axis3<Dim>(axis)) {
       return std::max(radius, 2 * detail::layer_radius(radius));
     }
   }
@@ -222,17 +230,17 @@ int Scheme<T, Dim, Memory>::bytes_per_node() const {
     return (3 * fields() + 3 + 1) * static_cast<int>(sizeof(T));
   }
   // the slopes are written once and read once, the fields and the axis twice
-  const int passes = m_stencil == detail::Stencil::tti ? 2 * 2 + 2 + Dim + 1 : 0;
+  const int passes = m_stencil == kernel::Stencil::tti ? 2 * 2 + 2 + Dim + 1 : 0;
   return (3 * fields() + parameters + passes) * static_cast<int>(sizeof(T));
 }
 
 /// \cond
 template <class T, int Dim, class Memory>
-detail::LayerShape Scheme<T, Dim, Memory>::layer_shape(const detail::Layer<T, Memory>& layer,
+kernel::LayerShape Scheme<T, Dim, Memory>::layer_shape(const detail::Layer<T, Memory>& layer,
                                                        const Planes& window) const {
-  detail::LayerShape shape;
+  kernel::LayerShape shape;
   std::int64_t extents[3] = {1, 1, 1};
-  for (int d = 0; d < Dim; ++d) extents[detail::axis3<Dim>(d)] = m_grid.extents[d];
+  for (int d = 0; d < Dim; ++d) extents[kernel::axis3<Dim>(d)] = m_grid.extents[d];
   extents[0] = window.count();
   extents[layer.axis] = layer.width;
   if (layer.axis == 2) shape.shift = layer.first % detail::layer_alignment<T>;
@@ -254,7 +262,7 @@ detail::LayerShape Scheme<T, Dim, Memory>::layer_shape(const detail::Layer<T, Me
 
 template <class T, int Dim, class Memory>
 void Scheme<T, Dim, Memory>::prepare_coefficients() {
-  detail::StepArguments<T>& s = m_arguments;
+  kernel::StepArguments<T>& s = m_arguments;
   s.lower[1] = 0;
   s.upper[1] = 1;
   s.shear = static_cast<T>(0.5 / m_options.sigma);
@@ -263,8 +271,8 @@ void Scheme<T, Dim, Memory>::prepare_coefficients() {
   for (int d = 0; d < Dim; ++d) {
     const double h = m_grid.spacing[d];
     for (int k = 0; k <= largest_radius; ++k) {
-      s.second[detail::axis3<Dim>(d)][k] = static_cast<T>(second[k] / (h * h));
-      s.first[detail::axis3<Dim>(d)][k] = static_cast<T>(first[k] / h);
+      s.second[kernel::axis3<Dim>(d)][k] = static_cast<T>(second[k] / (h * h));
+      s.first[kernel::axis3<Dim>(d)][k] = static_cast<T>(first[k] / h);
     }
   }
 }
@@ -274,7 +282,7 @@ void Scheme<T, Dim, Memory>::prepare_tapers(const Instance<Memory>& exec) {
   for (int a = 0; a < 3; ++a) {
     std::vector<double> taper(1, 1.0);
     for (int d = 0; d < Dim; ++d) {
-      if (detail::axis3<Dim>(d) != a) continue;
+      if (kernel::axis3<Dim>(d) != a) continue;
       const std::int64_t n = m_grid.extents[d];
       // vectors read beyond the end of a row
       taper.assign(static_cast<std::size_t>(n + row_alignment<T>), 1.0);
@@ -299,7 +307,7 @@ void Scheme<T, Dim, Memory>::prepare_tapers(const Instance<Memory>& exec) {
 template <class T, int Dim, class Memory>
 void Scheme<T, Dim, Memory>::prepare_layers(const Instance<Memory>& exec) {
   for (int d = 0; d < Dim; ++d) {
-    const int axis = detail::axis3<Dim>(d);
+    const int axis = kernel::axis3<Dim>(d);
     // vectors read beyond the end of a row
     const auto size = static_cast<std::size_t>(m_grid.extents[d] + row_alignment<T>);
     std::vector<double> a(size, 0.0), b(size, 0.0);

@@ -5,8 +5,8 @@
 /// \brief Shots of a survey over one model, several of them at once.
 
 #include <moho/core/at_once.hpp>
-#include <moho/wave/driver.hpp>
-#include <moho/wave/together.hpp>
+#include <moho/wave/detail/batch.hpp>
+#include <moho/wave/modelling.hpp>
 
 #include <algorithm>
 #include <cstddef>

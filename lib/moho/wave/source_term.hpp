@@ -4,7 +4,7 @@
 /// \file
 /// \brief The two legs of a shot: a wavefield that a point set drives, over a range of steps.
 
-#include <moho/wave/modelling.hpp>
+#include <moho/wave/model_shot.hpp>
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 /// the model.
 
 #include <moho/core/instances.hpp>
-#include <moho/wave/coefficients.hpp>
+#include <moho/wave/kernel/coefficients.hpp>
 #include <moho/wave/media.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 /// \brief The whole wave module.
 
 #include <moho/wave/adjoint.hpp>
-#include <moho/wave/driver.hpp>
+#include <moho/wave/model_shot.hpp>
 #include <moho/wave/model_values.hpp>
 #include <moho/wave/modelling.hpp>
 #include <moho/wave/propagator.hpp>

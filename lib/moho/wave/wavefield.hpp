@@ -38,7 +38,7 @@ struct Wavefield {
   Planes across_x;  ///< planes whose nodes have memory in layers across x: those of the window
 
   /// Shape and place of the memory of a layer.
-  detail::LayerShape layer_shape(const Scheme<T, Dim, Memory>& scheme,
+  kernel::LayerShape layer_shape(const Scheme<T, Dim, Memory>& scheme,
                                  const detail::Layer<T, Memory>& layer) const {
     return scheme.layer_shape(layer, layer.axis == 0 ? across_x : layout.window);
   }
@@ -126,7 +126,7 @@ Wavefield<T, Dim, Memory> make_wavefield(const InstanceOf<Memory>& exec,
     wavefield.now[f] = make_storage<T>(exec, wavefield.layout, names[f]);
     wavefield.next[f] = make_storage<T>(exec, wavefield.layout, names[f]);
   }
-  for (int f = 0; f < 2 && scheme.stencil() == detail::Stencil::tti; ++f) {
+  for (int f = 0; f < 2 && scheme.stencil() == kernel::Stencil::tti; ++f) {
     wavefield.slope[f] = make_storage<T>(exec, wavefield.layout, "moho::wave::slope");
   }
   for (const auto& layer : scheme.layers()) {
@@ -153,8 +153,8 @@ void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& s
   }
   std::size_t number = 0;
   for (const auto& layer : scheme.layers()) {
-    const detail::LayerShape source = from.layer_shape(scheme, layer);
-    const detail::LayerShape target = to.layer_shape(scheme, layer);
+    const kernel::LayerShape source = from.layer_shape(scheme, layer);
+    const kernel::LayerShape target = to.layer_shape(scheme, layer);
     // planes of the layer's memory: of a layer across x counted from its first node
     Planes part = planes;
     if (layer.axis == 0) {
@@ -163,7 +163,7 @@ void copy_planes(const InstanceOf<Memory>& exec, const Scheme<T, Dim, Memory>& s
     }
     for (int f = 0; f < scheme.fields(); ++f, ++number) {
       if (part.empty()) continue;
-      const auto range = [&](const detail::LayerShape& shape) {
+      const auto range = [&](const kernel::LayerShape& shape) {
         const std::int64_t begin = shape.offset + part.begin * shape.strides[0];
         return std::pair<std::size_t, std::size_t>(
             static_cast<std::size_t>(begin),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <moho/core/text.hpp>
 #include <moho/wave/sinc.hpp>
-#include <moho/wave/text.hpp>
 #include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
@@ -191,21 +191,21 @@ WaveletText parse_wavelet(const std::string& text) {
     return InputError(concat("wavelet '", text, "': ", why, " (allowed: ", forms, ")"));
   };
   const auto number = [&](const std::string& piece, const char* what) {
-    const auto value = detail::to_number(piece);
+    const auto value = text::to_number(piece);
     if (!value) throw refuse(concat(what, " '", piece, "' is not a number"));
     return *value;
   };
-  const std::string trimmed(detail::trim(text));
+  const std::string trimmed(text::trim(text));
   if (trimmed.empty()) throw refuse("there is nothing");
   const auto colon = trimmed.find(':');
-  const std::string name(detail::trim(std::string_view(trimmed).substr(0, colon)));
+  const std::string name(text::trim(std::string_view(trimmed).substr(0, colon)));
   const std::string rest = colon == std::string::npos ? std::string() : trimmed.substr(colon + 1);
-  if (detail::to_number(trimmed)) {
+  if (text::to_number(trimmed)) {
     throw refuse(concat("a number has no kind: did you mean ricker:", trimmed, "?"));
   }
   WaveletText result;
   if (name == "ricker" || name == "ormsby") {
-    const std::vector<std::string> pieces = detail::split(rest, ':');
+    const std::vector<std::string> pieces = text::split(rest, ':');
     if (pieces.size() > 2) throw refuse("there is too much");
     if (name == "ricker") {
       result.kind = WaveletText::Kind::ricker;
@@ -215,7 +215,7 @@ WaveletText parse_wavelet(const std::string& text) {
       }
     } else {
       result.kind = WaveletText::Kind::ormsby;
-      const std::vector<std::string> corners = detail::split(pieces[0], ',');
+      const std::vector<std::string> corners = text::split(pieces[0], ',');
       if (corners.size() != 4) {
         throw refuse(concat("the number of corners is ", rest.empty() ? 0 : corners.size()));
       }
@@ -230,15 +230,15 @@ WaveletText parse_wavelet(const std::string& text) {
   result.kind = WaveletText::Kind::file;
   result.path = trimmed;
   if (name == "file" && colon != std::string::npos) {
-    result.path = detail::trim(rest);
+    result.path = text::trim(rest);
     const auto last = result.path.rfind(':');
     if (last != std::string::npos) {
-      const auto interval = detail::to_number(detail::trim(result.path.substr(last + 1)));
+      const auto interval = text::to_number(text::trim(result.path.substr(last + 1)));
       if (interval) {
         if (!(*interval > 0.0))
           throw refuse(concat("the interval ", *interval, " is not positive"));
         result.interval = *interval;
-        result.path = detail::trim(result.path.substr(0, last));
+        result.path = text::trim(result.path.substr(0, last));
       }
     }
     if (result.path.empty()) throw refuse("the path is missing");

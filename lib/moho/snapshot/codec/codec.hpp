@@ -6,20 +6,20 @@
 
 #include <moho/core/copy.hpp>
 #include <moho/core/instances.hpp>
-#include <moho/snapshot/codec/block_loops.hpp>
-#include <moho/snapshot/codec/blocks.hpp>
-#include <moho/snapshot/codec/fixed_lanes.hpp>
-#include <moho/snapshot/codec/lanes.hpp>
-#include <moho/snapshot/codec/layout.hpp>
-#include <moho/snapshot/codec/lorenzo.hpp>
-#include <moho/snapshot/codec/lorenzo_lanes.hpp>
+#include <moho/snapshot/codec/detail/block_loops.hpp>
+#include <moho/snapshot/codec/detail/blocks.hpp>
+#include <moho/snapshot/codec/detail/fixed_lanes.hpp>
+#include <moho/snapshot/codec/detail/lanes.hpp>
+#include <moho/snapshot/codec/detail/layout.hpp>
+#include <moho/snapshot/codec/detail/lorenzo.hpp>
+#include <moho/snapshot/codec/detail/lorenzo_lanes.hpp>
+#include <moho/snapshot/codec/detail/sample_lanes.hpp>
+#include <moho/snapshot/codec/detail/sqrt_coder.hpp>
+#include <moho/snapshot/codec/detail/statistics.hpp>
+#include <moho/snapshot/codec/detail/transform.hpp>
+#include <moho/snapshot/codec/detail/transform_lanes.hpp>
+#include <moho/snapshot/codec/detail/transform_lists.hpp>
 #include <moho/snapshot/codec/packed.hpp>
-#include <moho/snapshot/codec/paper.hpp>
-#include <moho/snapshot/codec/sample_lanes.hpp>
-#include <moho/snapshot/codec/statistics.hpp>
-#include <moho/snapshot/codec/transform.hpp>
-#include <moho/snapshot/codec/transform_lanes.hpp>
-#include <moho/snapshot/codec/transform_lists.hpp>
 #include <moho/snapshot/codec/types.hpp>
 
 #include <algorithm>
@@ -562,7 +562,7 @@ void Codec<T, Dim, Memory>::decode_each(const InstanceOf<Memory>& exec,
 
 }  // namespace moho::snapshot
 
-#include <moho/snapshot/codec/look.hpp>
+#include <moho/snapshot/codec/detail/sampling.hpp>
 
 /// \cond
 #define MOHO_SNAPSHOT_CODEC(prefix, T, Dim, Memory) prefix template class Codec<T, Dim, Memory>;

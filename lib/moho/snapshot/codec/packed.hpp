@@ -5,8 +5,8 @@
 /// \brief A compressed snapshot in memory.
 
 #include <moho/core/copy.hpp>
-#include <moho/snapshot/codec/huffman.hpp>
-#include <moho/snapshot/codec/layout.hpp>
+#include <moho/snapshot/codec/detail/huffman.hpp>
+#include <moho/snapshot/codec/detail/layout.hpp>
 #include <moho/snapshot/codec/types.hpp>
 
 #include <cstdint>

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief What is done to one tile: sweeps on a host, scratch and a team on a device.
+
+#include <moho/core/tile.hpp>
+#include <moho/eikonal/detail/layout.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace moho::eikonal::detail {
+
+/// Nodes of a tile that lie in the grid.
+template <int Dim>
+struct TileRange {
+  std::int64_t begin[Dim], end[Dim];
+  int source;
+  KOKKOS_FORCEINLINE_FUNCTION TileRange(const TiledGrid<Dim>& grid, std::int64_t item) {
+    source = static_cast<int>(item / grid.tile_count);
+    std::int64_t at[Dim];
+    grid.tile_at(item % grid.tile_count, at);
+    for (int d = 0; d < Dim; ++d) {
+      begin[d] = at[d] * grid.tile[d];
+      const std::int64_t last = begin[d] + grid.tile[d];
+      end[d] = last < grid.extents[d] ? last : grid.extents[d];
+    }
+  }
+};
+
+/// The box of nodes that changed.
+template <int Dim>
+struct ChangedBox {
+  std::int64_t first[Dim], last[Dim];
+  bool any = false;
+  int raised = 0;  ///< as Marks::faces: a node on the face has become later, one beyond was later
+  KOKKOS_FORCEINLINE_FUNCTION ChangedBox() {
+    for (int d = 0; d < Dim; ++d) {
+      first[d] = std::int64_t(1) << 60;
+      last[d] = -1;
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void add(int axis, std::int64_t low, std::int64_t high) {
+    first[axis] = low < first[axis] ? low : first[axis];
+    last[axis] = high > last[axis] ? high : last[axis];
+  }
+};
+
+/// True if new and old value differ by more than rounding.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool differs(T now, T before, T tolerance) {
+  const T difference = now < before ? before - now : now - before;
+  return !(difference <= tolerance * now);  // infinite less infinite is no number
+}
+
+/// The square of a time on a face of a tile if a change can reach the neighbour beyond the face,
+/// infinite if not.
+///
+/// At first order it reaches neighbours that are later than the time is, or than it was (`raised`);
+/// at second order those that look this way.
+template <int Order, bool Anelliptic, class T, int Dim>
+T outflow(const Problem<T, Dim>& problem, int source, const std::int64_t (&node)[Dim], int axis,
+          int side, bool raised) {
+  const std::int64_t place = problem.grid.at(node);
+  const T* const u = problem.values(source, place);
+  const auto base = problem.template factor<Anelliptic>(source, place, node);
+  const T inner = relaxed_load(u);
+  const T square = base.square(0, 0) * (inner * inner);
+  const T* const beyond = u + side * problem.grid.stride[axis];
+  if constexpr (Order == 2) {
+    return problem.upwinds_at(beyond).side(axis) == -side ? square : infinity<T>();
+  }
+  const T outer = relaxed_load(beyond);
+  return raised || square < base.square(axis, side) * (outer * outer) ? square : infinity<T>();
+}
+
+/// \brief Which nodes of a tile may not hold their solution, on a host.
+///
+/// What is solved again is what a change can reach along the axes: at first order the later of the
+/// neighbours, at second order the nodes within two that look at it. No other has it in its local
+/// equation.
+template <int Order, int Dim>
+struct OpenNodes {
+  static constexpr int most = [] {
+    int nodes = 1;
+    for (int d = 0; d < Dim; ++d) nodes *= TileShape<Dim, true>::along(d);
+    return nodes;
+  }();
+  unsigned char open[most] = {};  ///< by node of the tile, the last axis the quickest
+  std::int64_t count = 0;         ///< of them
+  int length[Dim], stride[Dim];
+
+  explicit OpenNodes(const TileRange<Dim>& tile) {
+    int n = 1;
+    for (int d = Dim - 1; d >= 0; --d) {
+      length[d] = static_cast<int>(tile.end[d] - tile.begin[d]);
+      stride[d] = n;
+      n *= length[d];
+    }
+  }
+  void add(std::int64_t node) {
+    count += open[node] == 0;
+    open[node] = 1;
+  }
+  void remove(std::int64_t node) {
+    open[node] = 0;
+    --count;
+  }
+  void add_all() {
+    count = static_cast<std::int64_t>(length[0]) * stride[0];
+    std::fill(open, open + count, static_cast<unsigned char>(1));
+  }
+  /// What a change beyond a face reaches.
+  void add_face(int axis, bool upper) {
+    const int depth = length[axis] < Order ? length[axis] : Order;
+    const int outer = length[0] * stride[0] / (length[axis] * stride[axis]);
+    for (int i = 0; i < outer; ++i) {
+      for (int k = 0; k < depth; ++k) {
+        const int at = i * length[axis] + (upper ? length[axis] - 1 - k : k);
+        for (int j = 0; j < stride[axis]; ++j) add(at * stride[axis] + j);
+      }
+    }
+  }
+  /// Nodes whose choice of neighbours is another than before.
+  template <class T>
+  void add_fresh(const Problem<T, Dim>& problem, const TileRange<Dim>& tile) {
+    const std::int64_t nodes = static_cast<std::int64_t>(length[0]) * stride[0];
+    std::int64_t node[Dim];
+    for (std::int64_t k = 0; k < nodes; ++k) {
+      std::int64_t rest = k;
+      for (int d = Dim - 1; d >= 0; --d) {
+        node[d] = tile.begin[d] + rest % length[d];
+        rest /= length[d];
+      }
+      const std::int64_t place = tile.source * problem.grid.size + problem.grid.at(node);
+      if (Upwinds::is_fresh(problem.upwinds[place])) add(k);
+    }
+  }
+  /// True if a row has any.
+  bool any(std::int64_t row) const {
+    return std::memchr(open + row, 1, static_cast<std::size_t>(length[Dim - 1])) != nullptr;
+  }
+};
+
+/// Opens the nodes of a tile that a change of a node reaches.
+/// \param place of the node in the tile, from 0 to length along each axis
+/// \param center u there
+/// \param base the factor there
+/// \param earliest square of the time there, the earlier of before and after
+template <class T, int Order, int Dim, class At>
+void open_later(const Problem<T, Dim>& problem, OpenNodes<Order, Dim>& nodes,
+                const int (&place)[Dim], const T* center, const At& base, T earliest) {
+  const std::int64_t* const stride = problem.grid.stride;
+  int at = 0;
+  for (int d = 0; d < Dim; ++d) at += place[d] * nodes.stride[d];
+  for (int d = 0; d < Dim; ++d) {
+    for (int step = -Order; step <= Order; ++step) {
+      const int there = place[d] + step;
+      if (step == 0 || there < 0 || there >= nodes.length[d]) continue;
+      const T* const other = center + step * stride[d];
+      bool reached;
+      if constexpr (Order == 2) {
+        const Upwinds upwinds = problem.upwinds_at(other);
+        reached = upwinds.side(d) * step < 0 && (step == 1 || step == -1 || upwinds.two(d));
+      } else {
+        reached = base.square(d, step) * (*other * *other) > earliest;
+      }
+      if (reached) nodes.add(at + step * nodes.stride[d]);
+    }
+  }
+}
+
+/// One sweep of Gauss and Seidel over a tile, on a host: over all of its nodes, or the open ones.
+/// Bit d of `direction`: downwards along d.
+/// \param open nodes to solve, those opened by the sweep itself too; null: all
+/// \return nodes solved
+template <int Order, bool Anelliptic, class T, int Dim>
+std::int64_t sweep_tile(const Problem<T, Dim>& problem, const TileRange<Dim>& tile, int direction,
+                        ChangedBox<Dim>& changed, OpenNodes<Order, Dim>* open) {
+  constexpr int z = Dim - 1;
+  const SourceBox<Dim>& box = problem.boxes[tile.source];
+  const bool has_source = box.meets(tile.begin, tile.end);
+  const std::int64_t* const stride = problem.grid.stride;
+  std::int64_t length[Dim], nodes = 1;
+  for (int d = 0; d < Dim; ++d) {
+    length[d] = tile.end[d] - tile.begin[d];
+    nodes *= length[d];
+  }
+  const std::int64_t rows = nodes / length[z];
+  const bool down = (direction >> z) & 1;
+  std::int64_t solved = 0;
+  changed.any = false;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::int64_t node[Dim], rest = row, row_in_tile = 0;
+    int place_in_tile[Dim];
+    for (int d = z - 1; d >= 0; --d) {
+      const std::int64_t i = rest % length[d];
+      rest /= length[d];
+      place_in_tile[d] = static_cast<int>((direction >> d) & 1 ? length[d] - 1 - i : i);
+      node[d] = tile.begin[d] + place_in_tile[d];
+      if (open) row_in_tile += place_in_tile[d] * open->stride[d];
+    }
+    if (open && !open->any(row_in_tile)) continue;
+    std::int64_t first = std::int64_t(1) << 60, last = -1;
+    node[z] = 0;
+    const std::int64_t dense = problem.dense(node);
+    const std::int64_t place = problem.grid.at(node);
+    T* const u = problem.values(tile.source, place);
+    for (std::int64_t i = 0; i < length[z]; ++i) {
+      place_in_tile[z] = static_cast<int>(down ? length[z] - 1 - i : i);
+      node[z] = tile.begin[z] + place_in_tile[z];
+      if (open) {
+        const std::int64_t here = row_in_tile + place_in_tile[z];
+        if (open->open[here] == 0) continue;
+        open->remove(here);
+      }
+      if (has_source && box.contains(node)) continue;
+      T* const center = u + node[z];
+      const auto base = problem.template factor<Anelliptic>(tile.source, place + node[z], node);
+      ++solved;
+      const T now = host_solution<Order, Anelliptic>(problem, center, base, dense + node[z]);
+      if (now == infinity<T>()) continue;
+      const T before = *center;
+      if (now == before) continue;
+      relaxed_store(center, now);
+      if (open && differs(now, before, T(0.25) * problem.tolerance)) {
+        const T earlier = now < before ? now : before;
+        open_later<T>(problem, *open, place_in_tile, center, base,
+                      base.square(0, 0) * (earlier * earlier));
+      }
+      if (!differs(now, before, problem.tolerance)) continue;
+      if (Order == 1 &&
+          now > before) {  // later nodes beyond a face may hold what they found with the old value
+        const T earlier = base.square(0, 0) * (before * before);
+        for (int d = 0; d < Dim; ++d) {
+          for (int side = -1; side <= 1; side += 2) {
+            if (place_in_tile[d] != (side < 0 ? 0 : length[d] - 1)) continue;
+            const T outer = relaxed_load(center + side * stride[d]);
+            if (outer < infinity<T>() && base.square(d, side) * (outer * outer) > earlier) {
+              changed.raised |= 1 << (2 * d + (side < 0 ? 0 : 1));
+            }
+          }
+        }
+      }
+      first = node[z] < first ? node[z] : first;
+      last = node[z] > last ? node[z] : last;
+    }
+    if (last < 0) continue;
+    changed.any = true;
+    for (int d = 0; d < z; ++d) changed.add(d, node[d], node[d]);
+    changed.add(z, first, last);
+  }
+  return solved;
+}
+
+/// Calls tell(axis, side, square) for every face of a tile beyond which a change matters, on a
+/// host.
+template <int Order, bool Anelliptic, class T, int Dim, class Tell>
+void tell_neighbours(const Problem<T, Dim>& problem, const TileRange<Dim>& tile,
+                     const ChangedBox<Dim>& changed, const Tell& tell) {
+  if (changed.first[0] > changed.last[0]) return;
+  for (int d = 0; d < Dim; ++d) {
+    for (int side = -1; side <= 1; side += 2) {
+      const bool lower = side < 0;
+      if (lower ? tile.begin[d] == 0 : tile.end[d] == problem.grid.extents[d]) continue;
+      if (lower ? changed.first[d] >= tile.begin[d] + Order : changed.last[d] < tile.end[d] - Order)
+        continue;
+      const bool raised = (changed.raised >> (2 * d + (lower ? 0 : 1))) & 1;
+      // the nodes of the face whose line was changed
+      std::int64_t length[Dim], count = 1;
+      for (int e = 0; e < Dim; ++e) {
+        length[e] = e == d ? 1 : changed.last[e] - changed.first[e] + 1;
+        count *= length[e];
+      }
+      T least = infinity<T>();
+      for (std::int64_t k = 0; k < count; ++k) {
+        std::int64_t node[Dim], rest = k;
+        for (int e = Dim - 1; e >= 0; --e) {
+          node[e] = changed.first[e] + rest % length[e];
+          rest /= length[e];
+        }
+        node[d] = lower ? tile.begin[d] : tile.end[d] - 1;
+        const T square = outflow<Order, Anelliptic>(problem, tile.source, node, d, side, raised);
+        least = square < least ? square : least;
+      }
+      if (least < infinity<T>()) tell(d, side, least);
+    }
+  }
+}
+
+/// u around a node in scratch.
+template <class T, int Dim>
+struct ScratchValuesAt {
+  const T* center;
+  int stride[Dim];
+  KOKKOS_FORCEINLINE_FUNCTION T value(int axis, int step) const {
+    return relaxed_load(center + step * stride[axis]);
+  }
+};
+
+/// Where tiles are marked, and what is counted: addresses of what MarkStorage keeps.
+template <class T>
+struct Marks {
+  T* priority;  ///< by tile: the square of the earliest time that came in; infinite: nothing
+                ///< did
+  int* seen;    ///< by tile: it was visited
+  int* faces;   ///< by tile of a host: bit 2 d: something came in through the lower face
+                ///< along d, 2 d + 1: the upper; null on devices
+  int* list;    ///< tiles to visit
+  std::int64_t* counts;  ///< see Count
+  T* earliest;           ///< the smallest priority
+  std::int64_t items;    ///< tiles
+};
+
+/// Places in Marks::counts.
+enum Count { listed, seen_tiles, visits, updates, count_places };
+
+/// The tile beyond a face.
+template <int Dim>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t beyond(const TiledGrid<Dim>& grid, std::int64_t item,
+                                                int axis, int side) {
+  std::int64_t stride = 1;
+  for (int d = axis + 1; d < Dim; ++d) stride *= grid.tiles[d];
+  return item + side * stride;
+}
+
+/// Takes the mark off a tile of a sweep; false if there is none.
+template <class T>
+bool claim(const Marks<T>& marks, std::int64_t item) {
+  if (!(relaxed_load(marks.priority + item) < infinity<T>())) return false;
+  relaxed_store(marks.priority + item, infinity<T>());
+  return true;
+}
+
+/// All faces of a tile, in Marks::faces: solve all of its nodes.
+inline constexpr int all_faces = 1 << 6;
+/// In Marks::faces: solve the nodes whose choice of neighbours is another than before.
+inline constexpr int fresh_nodes = 1 << 7;
+
+/// Marks a tile: something came in through some of its faces.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void mark(const Marks<T>& marks, std::int64_t item, T square,
+                                      int faces) {
+  if (marks.faces) Kokkos::atomic_fetch_or(marks.faces + item, faces);
+  atomic_minimum(marks.priority + item, square);
+}
+
+/// Counts a visit.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void count_visit(const Marks<T>& marks, std::int64_t item,
+                                             std::int64_t nodes) {
+  if (marks.seen[item] == 0) {
+    marks.seen[item] = 1;
+    Kokkos::atomic_add(marks.counts + seen_tiles, std::int64_t(1));
+  }
+  Kokkos::atomic_add(marks.counts + visits, std::int64_t(1));
+  Kokkos::atomic_add(marks.counts + updates, nodes);
+}
+
+/// The visit of a tile on a host: sweeps over the nodes that what came in reaches until none is
+/// left, the first away from the source; or a single sweep in a given direction over all nodes.
+template <int Order, bool Anelliptic, class T, int Dim>
+struct HostVisit {
+  Problem<T, Dim> problem;
+  Marks<T> marks;
+  const int* list;
+  int direction;  ///< of the single sweep; negative: sweep until the tile is settled
+
+  void operator()(const std::int64_t i) const {
+    const std::int64_t item = list[i];
+    if (direction >= 0 && !claim(marks, item)) return;
+    const TileRange<Dim> tile(problem.grid, item);
+    ChangedBox<Dim> changed;
+    std::int64_t nodes = 0;
+    bool settled = false;
+    if (direction >= 0) {
+      nodes = sweep_tile<Order, Anelliptic>(problem, tile, direction, changed,
+                                            static_cast<OpenNodes<Order, Dim>*>(nullptr));
+      settled = !changed.any;
+    } else {
+      OpenNodes<Order, Dim> open(tile);
+      const int faces = Kokkos::atomic_exchange(marks.faces + item, 0);
+      if (faces & all_faces) {
+        open.add_all();
+      } else {
+        if (Order == 2 && (faces & fresh_nodes)) open.add_fresh(problem, tile);
+        for (int d = 0; d < Dim; ++d) {
+          if ((faces >> (2 * d)) & 1) open.add_face(d, false);
+          if ((faces >> (2 * d + 1)) & 1) open.add_face(d, true);
+        }
+      }
+      settled = open.count == 0;
+      constexpr int most = 64 << Dim;
+      const SourceBox<Dim>& box = problem.boxes[tile.source];
+      int away = 0;
+      for (int d = 0; d < Dim; ++d) {
+        away |= (box.first[d] > (tile.begin[d] + tile.end[d]) / 2 ? 1 : 0) << d;
+      }
+      for (int k = 0; k < most && !settled; ++k) {
+        nodes += sweep_tile<Order, Anelliptic>(problem, tile, away ^ (k & ((1 << Dim) - 1)),
+                                               changed, &open);
+        settled = open.count == 0;
+      }
+    }
+    tell_neighbours<Order, Anelliptic>(problem, tile, changed, [&](int axis, int side, T square) {
+      mark(marks, beyond(problem.grid, item, axis, side), square,
+           1 << (2 * axis + (side < 0 ? 1 : 0)));
+    });
+    if (!settled) mark(marks, item, T(0), all_faces);
+    count_visit(marks, item, nodes);
+  }
+};
+
+/// The visit of a tile by a team of a device: the tile and its halo come into scratch, the team
+/// solves all nodes over and over until none changes or `most` times, and what changed goes back.
+template <int Order, bool Anelliptic, class T, int Dim, class Exec>
+struct TeamVisit {
+  static constexpr int threads = 256;
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>>;
+  using Member = typename Policy::member_type;
+
+  Problem<T, Dim> problem;
+  Marks<T> marks;
+  const int* list;
+  bool sweep;  ///< the list holds tiles without a mark, too: leave them out
+  int most;
+
+  KOKKOS_INLINE_FUNCTION static TileBox<Dim> box() {
+    TileBox<Dim> result{};
+    for (int d = 0; d < Dim; ++d) {
+      result.extents[d] = TileShape<Dim, false>::along(d) + 2 * halo;
+    }
+    return result;
+  }
+  static std::size_t scratch_bytes() {
+    return ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(box().size()));
+  }
+  /// The k-th node of a tile; its place in scratch.
+  KOKKOS_FORCEINLINE_FUNCTION int locate(const TileRange<Dim>& tile, int k,
+                                         std::int64_t (&node)[Dim], int (&stride)[Dim]) const {
+    const TileBox<Dim> around = box();
+    int place = 0;
+    for (int d = Dim - 1; d >= 0; --d) {
+      const int i = k % TileShape<Dim, false>::along(d);
+      k /= TileShape<Dim, false>::along(d);
+      stride[d] = around.stride(d);
+      place += (i + halo) * stride[d];
+      node[d] = tile.begin[d] + i;
+    }
+    return place;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool inside(const std::int64_t (&node)[Dim]) const {
+    bool result = true;
+    for (int d = 0; d < Dim; ++d) result = result && node[d] < problem.grid.extents[d];
+    return result;
+  }
+  /// Marks the tiles that a changed node reaches; `before` is what it held.
+  KOKKOS_INLINE_FUNCTION void tell(std::int64_t item, const TileRange<Dim>& tile, const T* center,
+                                   const int (&stride)[Dim], std::int64_t (&node)[Dim],
+                                   T before) const {
+    for (int d = 0; d < Dim; ++d) {
+      for (int side = -1; side <= 1; side += 2) {
+        const std::int64_t depth = side < 0 ? node[d] - tile.begin[d] : tile.end[d] - 1 - node[d];
+        if (depth >= Order) continue;
+        if (side < 0 ? tile.begin[d] == 0 : tile.end[d] == problem.grid.extents[d]) continue;
+        const std::int64_t own = node[d];
+        node[d] = own + side * depth;  // on the face
+        const auto base =
+            problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node);
+        const int to_face = side * static_cast<int>(depth);
+        T inner = center[to_face * stride[d]];
+        if (depth == 0 && before < inner) inner = before;
+        const T square = base.square(0, 0) * (inner * inner);
+        bool reached;
+        if constexpr (Order == 2) {
+          const T* const place = problem.values(tile.source, problem.grid.at(node));
+          reached = problem.upwinds_at(place + side * problem.grid.stride[d]).side(d) == -side;
+        } else {
+          const T outer = center[(to_face + side) * stride[d]];
+          reached = square < base.square(d, side) * (outer * outer);
+        }
+        if (reached) {
+          atomic_minimum(marks.priority + beyond(problem.grid, item, d, side), square);
+        }
+        node[d] = own;
+      }
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const std::int64_t item = list[member.league_rank()];
+    if (sweep && !(relaxed_load(marks.priority + item) < infinity<T>())) return;
+    const TileRange<Dim> tile(problem.grid, item);
+    const TileBox<Dim> around = box();
+    const ScratchView<T, Exec> scratch(member.team_scratch(0),
+                                       static_cast<std::size_t>(around.size()));
+    T* const values = scratch.data();
+    T* const u = problem.values(tile.source, 0);
+    load_tile<Exec, Dim>(member, around, values, [&](const Kokkos::Array<int, Dim>& offset) {
+      std::int64_t node[Dim];
+      for (int d = 0; d < Dim; ++d) node[d] = tile.begin[d] + offset[d] - halo;
+      return relaxed_load(u + problem.grid.at(node));
+    });
+    member.team_barrier();
+    if (sweep && member.team_rank() == 0) {
+      relaxed_store(marks.priority + item, infinity<T>());
+    }
+
+    int nodes = 1;
+    for (int d = 0; d < Dim; ++d) nodes *= TileShape<Dim, false>::along(d);
+    const SourceBox<Dim> given = problem.boxes[tile.source];
+    int rounds = 0, changed = 1;
+    while (changed != 0 && rounds < most) {
+      changed = 0;
+      for (int k = member.team_rank(); k < nodes; k += member.team_size()) {
+        std::int64_t node[Dim];
+        ScratchValuesAt<T, Dim> at;
+        at.center = values + locate(tile, k, node, at.stride);
+        if (!inside(node) || given.contains(node)) continue;
+        const T now = local_solution<Order, Anelliptic, Dim, T>(
+            at, problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node),
+            problem.model.template at<Anelliptic>(problem.dense(node)), problem.inverse_spacing,
+            Order == 2 ? problem.upwinds_at(u + problem.grid.at(node)) : Upwinds());
+        const T before = at.value(0, 0);
+        if (now == before || !(now < infinity<T>())) continue;
+        relaxed_store(const_cast<T*>(at.center), now);
+        if (differs(now, before, problem.tolerance)) changed = 1;
+      }
+      member.team_reduce(Kokkos::Max<int>(changed));
+      member.team_barrier();
+      ++rounds;
+    }
+
+    for (int k = member.team_rank(); k < nodes; k += member.team_size()) {
+      std::int64_t node[Dim];
+      ScratchValuesAt<T, Dim> at;
+      at.center = values + locate(tile, k, node, at.stride);
+      if (!inside(node)) continue;
+      T* const out = u + problem.grid.at(node);
+      const T before = relaxed_load(out), now = at.value(0, 0);
+      if (now == before) continue;
+      relaxed_store(out, now);
+      if (differs(now, before, problem.tolerance))
+        tell(item, tile, at.center, at.stride, node, before);
+    }
+    if (member.team_rank() == 0) {
+      if (changed != 0) atomic_minimum(marks.priority + item, T(0));
+      count_visit(marks, item, static_cast<std::int64_t>(nodes) * rounds);
+    }
+  }
+};
+
+}  // namespace moho::eikonal::detail

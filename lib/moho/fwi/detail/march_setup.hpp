@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief How the kernels of gradients that march as steps of devices do begin.
+
+#include <moho/wave/kernel/march_device.hpp>
+
+#include <cstdint>
+
+namespace moho::fwi::detail {
+
+/// Where a thread marches, and the queues in front of its first plane.
+template <class March>
+struct MarchStart {
+  std::int64_t x0, x1, y, z, at;  ///< planes from x0 up to x1; the first node, and its element
+  typename March::Queue queue;    ///< of the arrays whose values along x are kept
+
+  /// Finds them. False where the thread has no node.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION bool find(const March& march, const Member& member) {
+    if (!march.tiles.place(march.s, member.league_rank(), member.team_rank(), x0, x1, y, z)) {
+      return false;
+    }
+    at = march.s.flat(x0, y, z);
+    march.begin(at, queue);
+    return true;
+  }
+};
+
+}  // namespace moho::fwi::detail

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Products of the source's wavefield with D of the adjoint field, which is not stored
+/// (internal).
+
+#include <moho/core/denormals.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/core/launch_box.hpp>
+#include <moho/fwi/detail/gradient_kernels.hpp>
+#include <moho/fwi/detail/march_setup.hpp>
+#include <moho/snapshot/snapshot.hpp>
+#include <moho/wave/operators.hpp>
+
+#include <cstdint>
+
+namespace moho::fwi::detail {
+
+using wave::kernel::Stencil;
+
+/// \brief The source's wavefield at the time of a snapshot: where the store has it, or out of the
+/// store.
+/// \param exec of the run
+/// \param store of snapshots
+/// \param time of a snapshot
+/// \param fields that it has
+/// \param shift from nodes of the store's grid to those that are wanted
+template <class T, int Dim, class Memory>
+SourceValues<T, Dim> source_values(const Instance<Memory>& exec,
+                                   snapshot::SnapshotStore<T, Dim, Memory>& store,
+                                   std::int64_t time, int fields, const Index<Dim>& shift) {
+  SourceValues<T, Dim> result{};
+  if (const auto* field = store.present_at(exec, time, result.box)) {
+    for (int f = 0; f < fields; ++f) {
+      result.fields[f] = field->now[f].data() + field->layout.offset;
+    }
+    result.values.strides = field->layout.strides;
+  } else {
+    const snapshot::Snapshot<T, Dim, Memory> snapshot = store.get(exec, time);
+    result.box = snapshot.box;
+    for (int f = 0; f < fields; ++f) {
+      result.fields[f] = snapshot.values.data() + f * snapshot.box.size();
+    }
+    result.values = detail::dense(snapshot.box);
+  }
+  for (int d = 0; d < Dim; ++d) {
+    for (Box<Dim>* box : {&result.box, &result.values.box}) {
+      box->lower[d] += shift[d];
+      box->upper[d] += shift[d];
+    }
+  }
+  return result;
+}
+
+/// D nu and its products, a row at a time, for hosts. Nothing is kept.
+template <Stencil stencil, class T, int Dim, int radius>
+struct ProductRows {
+  wave::kernel::OperatorRows<stencil, T, Dim, radius> rows;
+  AddScale<T, Dim> add;
+  void operator()(const std::int64_t n) const {
+    // copies, which no store can change: the loop has vectors
+    const auto own = rows;
+    const wave::kernel::StepArguments<T>& s = own.s;
+    const std::int64_t ny = s.upper[1] - s.lower[1];
+    Index<Dim> node{};
+    node[0] = s.lower[0] + n / ny;
+    if (Dim == 3) node[1] = s.lower[1] + n % ny;
+    node[Dim - 1] = s.lower[2];
+    const std::int64_t count = s.upper[2] - s.lower[2];
+    const std::int64_t i = s.flat(node[0], s.lower[1] + n % ny, s.lower[2]);
+    const std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
+    const T* const p = add.p + from;
+    const T* const q = wave::kernel::fields_of(stencil) == 2 ? add.q + from : nullptr;
+    T* const scale = add.scale + to;
+    T* const illumination = add.illumination + to;
+    const T weight = add.weight, time = add.time;
+    const FlushDenormals flush;  // in front of waves
+#pragma GCC ivdep
+    for (std::int64_t k = 0; k < count; ++k) {
+      T product = p[k] * own.change_p(i + k);
+      if constexpr (wave::kernel::fields_of(stencil) == 2) product += q[k] * own.change_q(i + k);
+      scale[k] += weight * product;
+      illumination[k] += time * p[k] * p[k];
+    }
+  }
+};
+
+/// \brief The same on devices, in the order of a step: planes of nu are read once.
+///
+/// Four nodes of a thread are loaded and stored as one where the sums and the source's wavefield
+/// lie so that they can be.
+template <Stencil stencil, class T, int Dim, int radius, class Exec>
+struct MarchProducts {
+  using March = wave::kernel::DeviceMarch<stencil, T, Dim, radius, Exec>;
+  static constexpr int width = March::width;
+  static constexpr int fields = wave::kernel::fields_of(stencil);
+  using Vector = wave::kernel::Lanes<T, width>;
+  March march;
+  AddScale<T, Dim> add;
+  bool aligned;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename March::Policy::member_type& member) const {
+    const wave::kernel::StepArguments<T>& s = march.s;
+    MarchStart<March> start;
+    if (!start.find(march, member)) return;
+    const std::int64_t y = start.y, z = start.z;
+    std::int64_t at = start.at;
+    typename March::Queue& queue = start.queue;
+    Index<Dim> node{};
+    node[0] = start.x0;
+    if (Dim == 3) node[1] = y;
+    node[Dim - 1] = z;
+    std::int64_t from = add.snapshot.at(node), to = add.sums.at(node);
+    const bool whole = aligned && z >= s.lower[2] && z + width <= s.upper[2];
+    for (std::int64_t x = start.x0; x < start.x1;
+         ++x, at += s.stride_x, from += add.snapshot.strides[0], to += add.sums.strides[0]) {
+      // all loads before the first use
+      Values values{};
+      if (whole) values = load(from, to);
+      MOHO_UNROLL
+      for (int f = 0; f < March::queues; ++f) {
+        const Vector ahead =
+            wave::kernel::load_lanes<width>(march.column(f) + at + radius * s.stride_x);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) queue[f][2 * radius][i] = ahead.v[i];
+      }
+      T change[2][width];
+      if constexpr (stencil == Stencil::variable_density) {
+        march.flux(queue, at, change[0]);
+      } else {
+        typename March::Window window;
+        wave::kernel::load_window<width, March::side>(s.now[fields - 1] + at, window);
+        march.across(queue, 0, s.now[0] + at, change[0]);
+        march.down(window, change[1]);
+        if constexpr (fields == 1) {
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) change[0][i] += change[1][i];
+        }
+      }
+      if (whole) {
+        add_vector(to, values, change);
+        if (add.kept_source[0] != nullptr) keep_vector(to, values, change);
+      } else {
+        for (int i = 0; i < width; ++i) {
+          if (z + i < s.lower[2] || z + i >= s.upper[2]) continue;
+          add.at(from + i, to + i, change[0][i], change[1][i]);
+        }
+      }
+      March::shift(queue);
+    }
+  }
+  /// What AddScale::at() reads, of the nodes of a vector.
+  struct Values {
+    Vector p, q, scale, illumination;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Values load(std::int64_t from, std::int64_t to) const {
+    Values result{};
+    result.p = wave::kernel::load_lanes<width>(add.p + from);
+    if constexpr (fields == 2) result.q = wave::kernel::load_lanes<width>(add.q + from);
+    result.scale = wave::kernel::load_lanes<width>(add.scale + to);
+    result.illumination = wave::kernel::load_lanes<width>(add.illumination + to);
+    return result;
+  }
+  /// AddScale::at() of the nodes of a vector.
+  KOKKOS_FORCEINLINE_FUNCTION void add_vector(std::int64_t to, const Values& values,
+                                              const T (&change)[2][width]) const {
+    Vector scale = values.scale, illumination = values.illumination;
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) {
+      T product = values.p.v[i] * change[0][i];
+      if constexpr (fields == 2) product += values.q.v[i] * change[1][i];
+      scale.v[i] += add.weight * product;
+      illumination.v[i] += add.time * values.p.v[i] * values.p.v[i];
+    }
+    *reinterpret_cast<Vector*>(add.scale + to) = scale;
+    *reinterpret_cast<Vector*>(add.illumination + to) = illumination;
+  }
+  /// What AddScale::at() keeps, of the nodes of a vector.
+  KOKKOS_FORCEINLINE_FUNCTION void keep_vector(std::int64_t to, const Values& values,
+                                               const T (&change)[2][width]) const {
+    *reinterpret_cast<Vector*>(add.kept_source[0] + to) = values.p;
+    *reinterpret_cast<Vector*>(add.kept_change[0] + to) = vector_of(change[0]);
+    if constexpr (fields == 2) {
+      *reinterpret_cast<Vector*>(add.kept_source[1] + to) = values.q;
+      *reinterpret_cast<Vector*>(add.kept_change[1] + to) = vector_of(change[1]);
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static Vector vector_of(const T (&values)[width]) {
+    Vector result;
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) result.v[i] = values[i];
+    return result;
+  }
+};
+
+template <Stencil stencil, class T, int Dim, int radius, class Memory>
+void launch_products(const Instance<Memory>& exec, const wave::kernel::StepArguments<T>& s,
+                     const AddScale<T, Dim>& add) {
+  if constexpr (is_host_memory<Memory>) {
+    using Rows = ProductRows<stencil, T, Dim, radius>;
+    launch("moho::fwi::add_products", exec, (s.upper[0] - s.lower[0]) * (s.upper[1] - s.lower[1]),
+           Rows{{s, nullptr, nullptr}, add});
+  } else {
+    using Kernel = MarchProducts<stencil, T, Dim, radius, DeviceOf<Memory>>;
+    Kernel kernel;
+    kernel.march.s = s;
+    kernel.add = add;
+    const std::int64_t teams = kernel.march.tiles.cover(s);
+    constexpr std::int64_t width = Kernel::width;
+    bool aligned = true;
+    const auto look = [&](const T* start, const DenseBox<Dim>& nodes) {
+      if (start == nullptr) return;
+      aligned = aligned && reinterpret_cast<std::uintptr_t>(start) % (width * sizeof(T)) == 0 &&
+                nodes.box.lower[Dim - 1] % width == 0;
+      for (int d = 0; d + 1 < Dim; ++d) aligned = aligned && nodes.strides[d] % width == 0;
+    };
+    look(add.p, add.snapshot);
+    look(add.q, add.snapshot);
+    look(add.scale, add.sums);
+    look(add.illumination, add.sums);
+    for (int f = 0; f < 2; ++f) {
+      look(add.kept_source[f], add.sums);
+      look(add.kept_change[f], add.sums);
+    }
+    kernel.aligned = aligned;
+    const typename Kernel::March::Policy policy(exec.space(), static_cast<int>(teams),
+                                                Kernel::March::threads);
+    Kokkos::parallel_for("moho::fwi::add_products", light_weight(policy), kernel);
+  }
+}
+
+/// By order.
+template <Stencil stencil, class T, int Dim, class Memory>
+void launch_products_of(const Instance<Memory>& exec, int order,
+                        const wave::kernel::StepArguments<T>& s, const AddScale<T, Dim>& add) {
+  using Call = void (*)(const Instance<Memory>&, const wave::kernel::StepArguments<T>&,
+                        const AddScale<T, Dim>&);
+  constexpr Call table[] = {
+      &launch_products<stencil, T, Dim, 1, Memory>, &launch_products<stencil, T, Dim, 2, Memory>,
+      &launch_products<stencil, T, Dim, 3, Memory>, &launch_products<stencil, T, Dim, 4, Memory>,
+      &launch_products<stencil, T, Dim, 5, Memory>, &launch_products<stencil, T, Dim, 6, Memory>,
+      &launch_products<stencil, T, Dim, 7, Memory>, &launch_products<stencil, T, Dim, 8, Memory>};
+  table[order / 2 - 1](exec, s, add);
+}
+
+/// Products where D nu is not stored, by stencil (all but TTI's) and order.
+template <class T, int Dim, class Memory>
+void launch_scale_products(const Instance<Memory>& exec, Stencil stencil, int order,
+                           const wave::kernel::StepArguments<T>& s, const AddScale<T, Dim>& add) {
+  switch (stencil) {
+    case Stencil::isotropic:
+      return launch_products_of<Stencil::isotropic, T, Dim, Memory>(exec, order, s, add);
+    case Stencil::variable_density:
+      return launch_products_of<Stencil::variable_density, T, Dim, Memory>(exec, order, s, add);
+    default:
+      return launch_products_of<Stencil::vti, T, Dim, Memory>(exec, order, s, add);
+  }
+}
+
+/// Products where D nu is stored.
+template <class T, int Dim, class Memory>
+void launch_add_scale(const Instance<Memory>& exec, const Box<Dim>& box,
+                      const AddScale<T, Dim>& add) {
+  launch_box("moho::fwi::add_scale", exec, box, add);
+}
+
+/// Takes the residuals at their nodes alone: their fields are zero before these are put in.
+template <class T, int Dim, class Memory>
+void launch_no_residuals(const Instance<Memory>& exec, const Box<Dim>& box,
+                         const ZeroNodes<T, Dim>& zero) {
+  launch_box("moho::fwi::no_residuals", exec, box, zero);
+}
+
+/// Products with the residuals.
+template <class T, int Dim, class Memory>
+void launch_add_residuals(const Instance<Memory>& exec, const Box<Dim>& box,
+                          const AddResiduals<T, Dim>& add) {
+  launch_box("moho::fwi::add_residuals", exec, box, add);
+}
+
+/// \brief Adds products of the source's wavefield with D nu and the residuals to sums.
+///
+/// D nu is stored in TTI alone, where it takes most of the time. Elsewhere the products with the
+/// residuals are added afterwards, at the few nodes that have some.
+/// \param exec where the work is submitted
+/// \param scheme,medium,nu of the adjoint field
+/// \param box nodes of the sums
+/// \param residuals the nodes that inject() changes
+/// \param change arrays for D nu or the residuals
+/// \param inject adds the residuals to add.change_p, which is change[0]
+/// \param add everything that AddScale takes
+template <class T, int Dim, class Memory, class Inject>
+void add_products(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
+                  const wave::MediumWindow<T, Dim, Memory>& medium,
+                  const wave::Wavefield<T, Dim, Memory>& nu, const Box<Dim>& box,
+                  const Box<Dim>& residuals, const wave::Storage<T, Memory> (&change)[2],
+                  const Inject& inject, const AddScale<T, Dim>& add) {
+  if (scheme.stencil() == Stencil::tti) {
+    wave::apply_operator<T, Dim, Memory>(exec, scheme, medium, nu, box, change[0], change[1]);
+    inject();
+    launch_add_scale<T, Dim, Memory>(exec, box, add);
+    return;
+  }
+  wave::kernel::StepArguments<T> s;
+  if (!wave::kernel::bind_operator(exec, scheme, medium, nu, box, s)) return;
+  launch_scale_products<T, Dim, Memory>(exec, scheme.stencil(), scheme.order(), s, add);
+  const Box<Dim> near = intersection(residuals, box);
+  if (near.empty()) return;
+  launch_no_residuals<T, Dim, Memory>(exec, near, {change[0].data(), add.layout});
+  inject();
+  launch_add_residuals<T, Dim, Memory>(exec, near, {add});
+}
+
+}  // namespace moho::fwi::detail
+
+/// \cond
+#define MOHO_FWI_PRODUCTS(prefix, T, Dim, Memory)                                                 \
+  prefix template void launch_scale_products<T, Dim, Memory>(                                     \
+      const Instance<Memory>&, wave::kernel::Stencil, int, const wave::kernel::StepArguments<T>&, \
+      const AddScale<T, Dim>&);                                                                   \
+  prefix template void launch_add_scale<T, Dim, Memory>(const Instance<Memory>&, const Box<Dim>&, \
+                                                        const AddScale<T, Dim>&);                 \
+  prefix template void launch_no_residuals<T, Dim, Memory>(                                       \
+      const Instance<Memory>&, const Box<Dim>&, const ZeroNodes<T, Dim>&);                        \
+  prefix template void launch_add_residuals<T, Dim, Memory>(                                      \
+      const Instance<Memory>&, const Box<Dim>&, const AddResiduals<T, Dim>&);                     \
+  prefix template void launch_buoyancy<T, Dim, Memory>(const Instance<Memory>&, const Box<Dim>&,  \
+                                                       const AddBuoyancy<T, Dim>&);
+#ifdef MOHO_FWI_KERNELS
+namespace moho::fwi::detail {
+MOHO_FOR_ALL(MOHO_FWI_PRODUCTS, extern)
+}
+#endif
+/// \endcond

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief near_field() for vectors of stations of a host.
+
+#include <moho/gravity/detail/arithmetic.hpp>
+#include <moho/gravity/detail/instances.hpp>
+#include <moho/gravity/detail/near_field.hpp>
+#include <moho/gravity/prism.hpp>
+
+namespace moho::gravity::detail {
+
+/// edge_integral() by lane.
+inline simd::Pack<double> edge_integrals(const simd::Pack<double>& lower,
+                                         const simd::Pack<double>& upper,
+                                         const simd::Pack<double>& d2,
+                                         const simd::Pack<double>& r_lower,
+                                         const simd::Pack<double>& r_upper) {
+  using V = simd::Pack<double>;
+  const V zero(0.0), one(1.0);
+  // mirrored, so that w2 > 0
+  const auto behind = upper < V(std::numeric_limits<double>::min());
+  const V w1 = select(behind, -upper, lower), w2 = select(behind, -lower, upper);
+  const V r1 = select(behind, r_upper, r_lower), r2 = select(behind, r_lower, r_upper);
+  // beside the edge (w1 < 0): (w2 + r2) (r1 - w1) / d2; else 1 + x, kept as x
+  const auto beside = w1 < zero;
+  const auto touching = d2 == zero;
+  const V length = upper - lower;
+  const V x = length * (one + (w1 + w2) / (r1 + r2)) / select(beside, one, w1 + r1);
+  const V sum = one + x;
+  const V product = (w2 + r2) * (r1 - w1) / select(touching, one, d2);
+  const V argument = select(beside, product, sum);
+  // the digits of x that 1 + x has lost
+  const V rest = select(beside, zero, (x - (sum - one)) / sum);
+  const V integral = logarithm(argument) + rest;
+  // on the edge itself w1 <= 0: the field's factors before it are zero
+  return select(touching, select(V(0.0) < w1, integral, zero), integral);
+}
+
+/// on_plane() by lane, with the distance that counts as none.
+inline simd::Pack<double> on_planes(const simd::Pack<double>& coordinate,
+                                    const simd::Pack<double>& least) {
+  const simd::Pack<double> zero(0.0);
+  return select(coordinate < least, select(-least < coordinate, zero, coordinate), coordinate);
+}
+
+/// The components of a set by lane, of a prism of density 1, without the factor 2 G.
+template <unsigned Mask>
+MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
+                              const simd::Pack<double> (&upper)[3], simd::Pack<double>* out) {
+  using V = simd::Pack<double>;
+  constexpr bool potential = (Mask & 1u) != 0;
+  const V zero(0.0), half(0.5);
+  V h[3][2], q[3][2];
+  V on(0.0), outside(0.0);
+  for (int n = 0; n < 3; ++n) {
+    const V least = V(nearest_face) * (upper[n] - lower[n]);
+    h[n][0] = on_planes(lower[n], least);
+    h[n][1] = on_planes(upper[n], least);
+    q[n][0] = h[n][0] * h[n][0];
+    q[n][1] = h[n][1] * h[n][1];
+    const V one(1.0);
+    on = on + select(h[n][0] == zero, one, zero) + select(h[n][1] == zero, one, zero);
+    outside = outside + select(zero < h[n][0], one, zero) + select(h[n][1] < zero, one, zero);
+  }
+  V r[2][2][2];
+  for (int j = 0; j < 2; ++j) {
+    for (int k = 0; k < 2; ++k) {
+      const V yz = q[1][j] + q[2][k];
+      r[0][j][k] = square_root(q[0][0] + yz);
+      r[1][j][k] = square_root(q[0][1] + yz);
+    }
+  }
+  V u_sum = zero;
+  V g[3] = {zero, zero, zero};
+  V solid[3] = {zero, zero, zero}, logs[3] = {zero, zero, zero};
+  const auto terms = [&](auto axis) {
+    constexpr int n = decltype(axis)::value;
+    constexpr int u = (n + 1) % 3, v = (n + 2) % 3;
+    constexpr bool need_angle =
+        potential || (Mask >> (1 + n) & 1u) != 0 || (Mask >> (4 + n) & 1u) != 0;
+    constexpr bool need_log = potential || (Mask >> (1 + u) & 1u) != 0 ||
+                              (Mask >> (1 + v) & 1u) != 0 || (Mask >> mixed(u) & 1u) != 0;
+    const auto distance = [&](int in, int iu, int iv) {
+      const int i = n == 0 ? in : u == 0 ? iu : iv;
+      const int j = n == 1 ? in : u == 1 ? iu : iv;
+      const int k = n == 2 ? in : u == 2 ? iu : iv;
+      return r[i][j][k];
+    };
+    if constexpr (need_angle) {
+      for (int s = 0; s < 2; ++s) {
+        V angle = zero;
+        for (int iu = 0; iu < 2; ++iu) {
+          for (int iv = 0; iv < 2; ++iv) {
+            const V uv = h[u][iu] * h[v][iv];
+            // on the face's plane, the limit from outside
+            const V quarter(s == 0 ? 1.57079632679489661923 : -1.57079632679489661923);
+            const V limit = select(uv == zero, zero, select(zero < uv, quarter, -quarter));
+            const V term = arctangent(uv, h[n][s] * distance(s, iu, iv), limit);
+            angle = iu == iv ? angle + term : angle - term;
+          }
+        }
+        const V turned = s == 1 ? angle : -angle;
+        solid[n] = solid[n] + turned;
+        g[n] = multiply_add(h[n][s], turned, g[n]);
+        if constexpr (potential) u_sum = u_sum - half * q[n][s] * turned;
+      }
+    }
+    if constexpr (need_log) {
+      for (int iu = 0; iu < 2; ++iu) {
+        for (int iv = 0; iv < 2; ++iv) {
+          const V integral = edge_integrals(h[n][0], h[n][1], q[u][iu] + q[v][iv],
+                                            distance(0, iu, iv), distance(1, iu, iv));
+          const V turned = iu == iv ? integral : -integral;
+          logs[n] = logs[n] + turned;
+          g[u] = subtract_product(g[u], h[v][iv], turned);
+          g[v] = subtract_product(g[v], h[u][iu], turned);
+          if constexpr (potential) u_sum = multiply_add(h[u][iu] * h[v][iv], turned, u_sum);
+        }
+      }
+    }
+  };
+  terms(std::integral_constant<int, 0>());
+  terms(std::integral_constant<int, 1>());
+  terms(std::integral_constant<int, 2>());
+  if constexpr (potential) out[0] = half * u_sum;
+  for (int n = 0; n < 3; ++n) {
+    const int v = (n + 2) % 3;
+    if ((Mask >> (1 + n) & 1u) != 0) out[place_of(Mask, 1 + n)] = half * g[n];
+    if ((Mask >> (4 + n) & 1u) != 0) out[place_of(Mask, 4 + n)] = -half * solid[n];
+    if ((Mask >> mixed(n) & 1u) != 0) out[place_of(Mask, mixed(n))] = half * logs[v];
+  }
+  // on edges and at vertices some components do not exist
+  const V edges = select(outside == zero, on, zero);
+  if (!(simd::greatest(edges) > 1.0)) return;
+  for (int lane = 0; lane < simd::lanes<double>; ++lane) {
+    if (!(edges.lanes[lane] > 1.0)) continue;
+    double lowest[3], highest[3], all[component_count];
+    for (int n = 0; n < 3; ++n) {
+      lowest[n] = lower[n].lanes[lane];
+      highest[n] = upper[n].lanes[lane];
+    }
+    near_field(lowest, highest, all);
+    for (int c = 0; c < component_count; ++c) {
+      if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)].lanes[lane] = all[c];
+    }
+  }
+}
+
+/// The same with arrays that stay in registers: those of the function above have an address.
+template <unsigned Mask>
+inline void near_values(const simd::Pack<double> (&lower)[3], const simd::Pack<double> (&upper)[3],
+                        simd::Pack<double>* out) {
+  constexpr int count = count_of(Mask);
+  simd::Pack<double> low[3], high[3], values[count];
+  for (int n = 0; n < 3; ++n) {
+    low[n] = lower[n];
+    high[n] = upper[n];
+  }
+  near_lanes<Mask>(low, high, values);
+  for (int c = 0; c < count; ++c) out[c] = values[c];
+}
+
+/// The same where the sums are in single precision: half of the lanes at a time.
+template <unsigned Mask>
+inline void near_values(const simd::Pack<float> (&lower)[3], const simd::Pack<float> (&upper)[3],
+                        simd::Pack<float>* out) {
+  using V = simd::Pack<double>;
+  constexpr int lanes = simd::lanes<double>;
+  constexpr int count = count_of(Mask);
+  for (int part = 0; part < 2; ++part) {
+    V low[3], high[3], values[count];
+    for (int n = 0; n < 3; ++n) {
+      for (int lane = 0; lane < lanes; ++lane) {
+        low[n].lanes[lane] = static_cast<double>(lower[n].lanes[part * lanes + lane]);
+        high[n].lanes[lane] = static_cast<double>(upper[n].lanes[part * lanes + lane]);
+      }
+    }
+    near_lanes<Mask>(low, high, values);
+    for (int c = 0; c < count; ++c) {
+      for (int lane = 0; lane < lanes; ++lane) {
+        out[c].lanes[part * lanes + lane] = static_cast<float>(values[c].lanes[lane]);
+      }
+    }
+  }
+}
+
+}  // namespace moho::gravity::detail
+
+#ifdef MOHO_GRAVITY_KERNELS
+namespace moho::gravity {
+MOHO_GRAVITY_NEAR(extern)
+}  // namespace moho::gravity
+#endif

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Sums over chunks of prisms at blocks of stations: Strategy::tiles and, with one chunk,
+/// Strategy::by_stations.
+///
+/// A team on a device takes a station a thread and stages prisms in scratch; a thread on a host
+/// takes vectors of stations and prisms a tile at a time. Sums of a chunk are kept in double and
+/// added over chunks in order, so that a result does not depend on which team came first.
+
+#include <moho/gravity/detail/near_lanes.hpp>
+#include <moho/gravity/detail/pack.hpp>
+
+namespace moho::gravity::detail {
+
+/// Partial sums: chunks, components, stations.
+struct PartialSums {
+  double* data;
+  std::int64_t components;
+  std::int64_t stations;  ///< with the padding
+  KOKKOS_FORCEINLINE_FUNCTION double* at(std::int64_t chunk, std::int64_t component,
+                                         std::int64_t station) const {
+    return data + (chunk * components + component) * stations + station;
+  }
+};
+
+/// Squares of the distances, in half diagonals, at which the formulas change.
+template <class T>
+struct Distances {
+  T near2;
+  T far2;
+  /// Below this square of a distance, too, near_field() is taken: six of them multiplied would
+  /// leave a float's range.
+  static constexpr T least2 = sizeof(T) == 4 ? T(1e-11) : T(0);
+};
+
+/// True for a prism that is too long or too flat for mid_field() in this precision.
+KOKKOS_FORCEINLINE_FUNCTION bool is_slender(const Record<float>& record) {
+  return record.slender != 0.0f;
+}
+/// \overload
+KOKKOS_FORCEINLINE_FUNCTION bool is_slender(const Record<double>&) { return false; }
+
+/// One prism at one station of a device, added to the sums.
+template <unsigned Mask, class T>
+KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station<T, T>& station,
+                                          const Distances<T>& limits, T* sums) {
+  constexpr int count = count_of(Mask);
+  T lower[3], upper[3], length[3], centre[3], squares[3], out[count];
+  T distance2 = T(0);
+  station.corners(record, lower, upper, length);
+  for (int n = 0; n < 3; ++n) {
+    centre[n] = multiply_add(T(0.5), length[n], lower[n]);
+    squares[n] = centre[n] * centre[n];
+    distance2 += squares[n];
+  }
+  if (distance2 > limits.far2 * record.diagonal2 && distance2 > limits.least2) {
+    far_field<Mask, T>(centre, length, squares, distance2, out);
+  } else if (distance2 > limits.near2 * record.diagonal2 && distance2 > limits.least2 &&
+             !is_slender(record)) {
+    mid_field<Mask, T>(lower, upper, length, out);
+  } else {
+    double lowest[3], highest[3], all[component_count];
+    for (int n = 0; n < 3; ++n) {
+      lowest[n] = static_cast<double>(lower[n]);
+      highest[n] = static_cast<double>(upper[n]);
+    }
+    near_field(lowest, highest, all);
+    for (int c = 0; c < component_count; ++c) {
+      if ((Mask >> c & 1u) != 0) out[place_of(Mask, c)] = static_cast<T>(all[c]);
+    }
+  }
+  for (int c = 0; c < count; ++c) sums[c] = multiply_add(record.density, out[c], sums[c]);
+}
+
+/// One prism at a vector of stations of a host, added to the sums.
+template <unsigned Mask, class T>
+inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& station,
+                      const Distances<T>& limits, simd::Pack<T>* sums) {
+  using V = simd::Pack<T>;
+  constexpr int count = count_of(Mask);
+  V lower[3], upper[3], length[3], centre[3], squares[3], out[count];
+  V distance2(T(0));
+  station.corners(record, lower, upper, length);
+  for (int n = 0; n < 3; ++n) {
+    centre[n] = lower[n] + V(T(0.5)) * length[n];
+    squares[n] = centre[n] * centre[n];
+    distance2 = distance2 + squares[n];
+  }
+  const T least = simd::least(distance2), greatest = simd::greatest(distance2);
+  // beyond these squares of distances: the closed form in this precision, and the expansion
+  const T far_diagonals2 = limits.far2 * record.diagonal2;
+  const T far2 = far_diagonals2 > limits.least2 ? far_diagonals2 : limits.least2;
+  const T near_diagonals2 = is_slender(record) ? far2 : limits.near2 * record.diagonal2;
+  const T near2 = near_diagonals2 > limits.least2 ? near_diagonals2 : limits.least2;
+  if (least > far2) {
+    far_field<Mask, V>(centre, length, squares, distance2, out);
+  } else if (!(greatest > near2)) {
+    near_values<Mask>(lower, upper, out);
+  } else {
+    mid_field<Mask, V>(lower, upper, length, out);
+    // stations may lie anywhere: those beyond this distance take far_field()
+    const T away2 = near2 < far2 ? T(4) * far2 : far2;
+    if (greatest > away2) {
+      V afar[count];
+      far_field<Mask, V>(centre, length, squares, distance2, afar);
+      const auto away = V(away2) < distance2;
+      for (int c = 0; c < count; ++c) out[c] = select(away, afar[c], out[c]);
+    }
+    if (!(least > near2)) {
+      V close[count];
+      near_values<Mask>(lower, upper, close);
+      const auto away = V(near2) < distance2;
+      for (int c = 0; c < count; ++c) out[c] = select(away, out[c], close[c]);
+    }
+  }
+  const V density(record.density);
+  for (int c = 0; c < count; ++c) sums[c] = multiply_add(density, out[c], sums[c]);
+}
+
+/// The data of kernels on hosts and devices. An item is a prism (Record<T>), or any type with
+/// functions add_pair() and add_pairs().
+template <class T, class Item>
+struct TileData {
+  const Item* records;
+  PackedStations<T> stations;
+  PartialSums sums;
+  Distances<T> limits;
+  std::int64_t first;  ///< prisms of this launch
+  std::int64_t last;
+  int blocks;  ///< of stations
+  int chunks;  ///< of prisms
+
+  /// Prisms of a chunk.
+  KOKKOS_INLINE_FUNCTION void chunk_range(int chunk, std::int64_t& begin, std::int64_t& end) const {
+    const std::int64_t size = (last - first + chunks - 1) / chunks;
+    begin = first + size * chunk;
+    end = begin + size < last ? begin + size : last;
+  }
+};
+
+/// Stations in a block of a host: some vectors.
+template <class T>
+inline constexpr int host_block = 16 * simd::lanes<T>;
+
+/// \brief The kernel for devices: a team is a block of stations and a chunk of prisms.
+template <unsigned Mask, class T, class Item, class Exec>
+struct SumTilesOnDevice {
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  using Member = typename Policy::member_type;
+  static constexpr int count = count_of(Mask);
+
+  TileData<T, Item> data;
+
+  /// A record a thread, and room to align the first.
+  KOKKOS_INLINE_FUNCTION static int scratch_bytes(int team_size) {
+    return team_size * static_cast<int>(sizeof(Item)) + 16;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const int rank = member.team_rank(), size = member.team_size();
+    const int block = member.league_rank() % data.blocks,
+              chunk = member.league_rank() / data.blocks;
+    // teams write padded stations, too; those behind the end repeat the last one
+    const std::int64_t at = static_cast<std::int64_t>(block) * size + rank;
+    const std::int64_t stations = data.stations.count;
+    Station<T, T> station;
+    for (int n = 0; n < 3; ++n) {
+      station.at[n] = data.stations(n, at < stations ? at : stations - 1);
+      if constexpr (parts<T> == 2) {
+        station.rest[n] = data.stations(3 + n, at < stations ? at : stations - 1);
+      }
+    }
+    Item* const tile = reinterpret_cast<Item*>(
+        (reinterpret_cast<std::uintptr_t>(member.team_scratch(0).get_shmem(scratch_bytes(size))) +
+         15) &
+        ~static_cast<std::uintptr_t>(15));
+    std::int64_t begin = 0, end = 0;
+    data.chunk_range(chunk, begin, end);
+    double total[count] = {};
+    for (std::int64_t from = begin; from < end; from += size) {
+      const int staged = static_cast<int>(end - from < size ? end - from : size);
+      member.team_barrier();
+      if (rank < staged) tile[rank] = data.records[from + rank];
+      member.team_barrier();
+      if constexpr (parts<T> == 2) {
+        T sums[count] = {};
+        for (int i = 0; i < staged; ++i) add_pair<Mask>(tile[i], station, data.limits, sums);
+        for (int c = 0; c < count; ++c) total[c] += static_cast<double>(sums[c]);
+      } else {
+        for (int i = 0; i < staged; ++i) add_pair<Mask>(tile[i], station, data.limits, total);
+      }
+    }
+    if (at < stations) {
+      for (int c = 0; c < count; ++c) *data.sums.at(chunk, c, at) += total[c];
+    }
+  }
+};
+
+/// The sums of some prisms at a vector of stations of a host, from `at` on. One function, which the
+/// kernels of all strategies call.
+template <unsigned Mask, class T, class Item>
+MOHO_NOINLINE void sum_records(const Item* records, int count, const PackedStations<T>& stations,
+                               std::int64_t at, const Distances<T>& limits, simd::Pack<T>* out) {
+  using V = simd::Pack<T>;
+  constexpr int components = count_of(Mask);
+  Station<T, V> station;
+  for (int n = 0; n < 3; ++n) {
+    station.at[n] = V::load(&stations(n, at));
+    if constexpr (parts<T> == 2) station.rest[n] = V::load(&stations(3 + n, at));
+  }
+  V sums[components];
+  for (int c = 0; c < components; ++c) sums[c] = V(T(0));
+  for (int i = 0; i < count; ++i) add_pairs<Mask>(records[i], station, limits, sums);
+  for (int c = 0; c < components; ++c) out[c] = sums[c];
+}
+
+/// A function of the kind above.
+template <class T, class Item>
+using SumRecords = void (*)(const Item*, int, const PackedStations<T>&, std::int64_t,
+                            const Distances<T>&, simd::Pack<T>*);
+
+/// \brief The kernel for hosts: an item is a block of vectors of stations and a chunk of prisms.
+template <class T, class Item>
+struct SumTilesOnHost {
+  static constexpr int lanes = simd::lanes<T>;
+  static constexpr int block_size = host_block<T>;
+  /// Prisms that stay in the first cache while the block's stations pass.
+  static constexpr int tile = 128;
+
+  TileData<T, Item> data;
+  SumRecords<T, Item> sum;
+
+  void operator()(const std::int64_t item) const {
+    const int block = static_cast<int>(item % data.blocks);
+    const int chunk = static_cast<int>(item / data.blocks);
+    const std::int64_t stations = data.stations.count;
+    const std::int64_t station_begin = static_cast<std::int64_t>(block) * block_size;
+    const std::int64_t station_end =
+        station_begin + block_size < stations ? station_begin + block_size : stations;
+    std::int64_t begin = 0, end = 0;
+    data.chunk_range(chunk, begin, end);
+    for (std::int64_t from = begin; from < end; from += tile) {
+      const int staged = static_cast<int>(end - from < tile ? end - from : tile);
+      for (std::int64_t at = station_begin; at < station_end; at += lanes) {
+        simd::Pack<T> sums[component_count];
+        sum(data.records + from, staged, data.stations, at, data.limits, sums);
+        for (std::int64_t c = 0; c < data.sums.components; ++c) {
+          double* const to = data.sums.at(chunk, c, at);
+          for (int lane = 0; lane < lanes; ++lane) {
+            to[lane] += static_cast<double>(sums[c].lanes[lane]);
+          }
+        }
+      }
+    }
+  }
+};
+
+/// Tuned numbers by memory.
+template <class T, class Memory>
+struct TileShape {
+  static constexpr bool host = is_host_memory<Memory>;
+  static constexpr int default_team = 128;
+
+  /// Stations a block.
+  static int block(const Options& options) {
+    if constexpr (host) {
+      return host_block<T>;
+    } else {
+      return options.team_size > 0 ? options.team_size : default_team;
+    }
+  }
+  /// Stations are padded to a multiple of this.
+  static constexpr int padding() {
+    if constexpr (host) {
+      return simd::lanes<T>;
+    } else {
+      return 1;
+    }
+  }
+  /// Chunks of prisms: several times as many teams as there are threads.
+  static int chunks(const Instance<Memory>& exec, std::int64_t prisms, std::int64_t blocks) {
+    const std::int64_t smallest = host ? 1024 : 256;
+    const std::int64_t threads = exec.concurrency();
+    const std::int64_t items = host ? (threads > 1 ? 16 * threads : 1) : threads / 32;
+    const std::int64_t most = prisms / smallest > 1 ? prisms / smallest : 1;
+    const std::int64_t wanted = (items + blocks - 1) / blocks;
+    return static_cast<int>(wanted < 1 ? 1 : wanted < most ? wanted : most);
+  }
+};
+
+/// Throws InputError if the kernel's teams cannot have that many threads.
+void check_team_size(int team_size, int largest);
+
+/// Calls function(integral constant of the mask).
+template <class Function>
+void with_mask(unsigned mask, const Function& function) {
+  const auto attempt = [&](auto constant) {
+    if (mask == decltype(constant)::value) function(constant);
+  };
+  attempt(std::integral_constant<unsigned, 1u>());
+  attempt(std::integral_constant<unsigned, mask_gz>());
+  attempt(std::integral_constant<unsigned, mask_gzz>());
+  attempt(std::integral_constant<unsigned, mask_gxy>());
+  attempt(std::integral_constant<unsigned, mask_attraction>());
+  attempt(std::integral_constant<unsigned, mask_gradient>());
+  attempt(std::integral_constant<unsigned, mask_nine>());
+  attempt(std::integral_constant<unsigned, mask_ten>());
+}
+
+/// The sums of a set of components on a host.
+template <class T, class Item>
+SumRecords<T, Item> sum_records_of(unsigned mask) {
+  SumRecords<T, Item> sum = nullptr;
+  with_mask(mask, [&](auto m) { sum = &sum_records<decltype(m)::value, T, Item>; });
+  return sum;
+}
+
+/// Adds the field of prisms first to last to the partial sums.
+template <class T, class Item, class Memory>
+void sum_tiles(const Instance<Memory>& exec, unsigned mask, const TileData<T, Item>& data,
+               int block) {
+  const std::int64_t items = static_cast<std::int64_t>(data.blocks) * data.chunks;
+  if constexpr (is_host_memory<Memory>) {
+    (void)block;
+    launch_dynamic("moho::gravity::sum_tiles", exec, items,
+                   SumTilesOnHost<T, Item>{data, sum_records_of<T, Item>(mask)});
+  } else {
+    with_mask(mask, [&](auto m) {
+      using Kernel = SumTilesOnDevice<decltype(m)::value, T, Item, DeviceOf<Memory>>;
+      const Kernel kernel{data};
+      const auto policy =
+          light_weight(typename Kernel::Policy(exec.space(), static_cast<int>(items), block)
+                           .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(block))));
+      check_team_size(block, policy.team_size_max(kernel, Kokkos::ParallelForTag()));
+      Kokkos::parallel_for("moho::gravity::sum_tiles", policy, kernel);
+    });
+  }
+}
+
+/// Results from partial sums: chunks added in order, times a factor of the component.
+struct AddChunks {
+  PartialSums sums;
+  std::int64_t chunks;
+  double* results;
+  Kokkos::Array<int, component_count> place;      ///< of a result's component in the sums
+  Kokkos::Array<double, component_count> factor;  ///< of a result's component
+  std::int64_t stations;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
+    const int c = static_cast<int>(item / stations);
+    double total = 0.0;
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+      total += *sums.at(chunk, place[c], item % stations);
+    }
+    results[item] = total * factor[c];
+  }
+};
+
+}  // namespace moho::gravity::detail

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief One round over the active tiles on a device: a thread a vertex, traveltimes in scratch.
+///
+/// Two forms. With a star known at compile time and at most 96 words of weights, each thread loads
+/// the weights of its vertex into registers once per visit, and every relaxation is one scratch
+/// read, one addition and one minimum. Otherwise weights are read (or computed) at every
+/// relaxation.
+
+#include <moho/rays/detail/work_list.hpp>
+
+#include <utility>
+
+namespace moho::rays::detail {
+
+/// The smaller of two numbers, the other one if one is NaN.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T smaller(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  return fmin(a, b);
+#else
+  return b < a ? b : a;
+#endif
+}
+
+/// In place of a star that is known at run time only.
+struct RuntimeStar {
+  static constexpr int half = 1;
+  static constexpr int radius = 1;
+};
+
+template <class T, int Dim, class Memory, class Weights, class FixedStar>
+struct RelaxTilesOnDevice {
+  using Exec = DeviceOf<Memory>;
+  static constexpr int threads = tile_volume<Memory, Dim>();
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>>;
+  using Member = typename Policy::member_type;
+  static constexpr bool fixed = !std::is_same_v<FixedStar, RuntimeStar>;
+
+  Weights weights;
+  WorkList<T, Dim, Memory> list;
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
+  Kokkos::View<int*, Memory> tile_step;  ///< of the half star, within the box
+  TileBox<Dim> box;
+  int sweeps;
+  int repeats;  ///< relaxations of a vertex between two barriers
+  int round;
+
+  // In 2D a team watches bands of rows: a row looks at its neighbours only if a band in its reach
+  // changed.
+  static constexpr int width = tile_extent<Memory, Dim>(Dim - 1);
+  static constexpr int band_rows = 4;
+  static constexpr int bands = Dim == 2 ? tile_extent<Memory, Dim>(0) / band_rows : 1;
+
+  /// What a team shares.
+  struct Shared {
+    T* near;         ///< traveltimes with overlap
+    T* side_keys;    ///< earliest change near each side
+    int* band;       ///< sweep of the last change in each band, counted from 1
+    unsigned* word;  ///< the item's news; whether it waits; sides to tell; rows relaxed
+  };
+
+  std::size_t scratch_bytes() const {
+    return ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(box.size())) +
+           ScratchView<T, Exec>::shmem_size(side_count<Dim>) +
+           ScratchView<int, Exec>::shmem_size(bands) + ScratchView<unsigned, Exec>::shmem_size(4);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const int count = list.counts(round % 3);
+    if (member.league_rank() == 0 && member.team_rank() == 0) list.turn_over(round);
+    // once a team, not once a visit: scratch given to a view is not given back
+    Shared shared;
+    shared.near =
+        ScratchView<T, Exec>(member.team_scratch(0), static_cast<std::size_t>(box.size())).data();
+    shared.side_keys = ScratchView<T, Exec>(member.team_scratch(0), side_count<Dim>).data();
+    shared.band = ScratchView<int, Exec>(member.team_scratch(0), bands).data();
+    shared.word = ScratchView<unsigned, Exec>(member.team_scratch(0), 4).data();
+    for (int i = member.league_rank(); i < count; i += member.league_size()) {
+      const int item = list.items(round & 1, i);
+      member.team_barrier();  // the team is done with the item before
+      if (member.team_rank() == 0) {
+        shared.word[1] = list.take(round, item, shared.word[0]) ? 1u : 0u;
+        shared.word[2] = shared.word[3] = 0u;
+      }
+      member.team_barrier();
+      if (shared.word[1] == 0u) visit(member, shared, item);
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void visit(const Member& member, const Shared& shared, int item) const {
+    const auto& graph = weights.graph;
+    const auto& padded = graph.grid;
+    const int source = static_cast<int>(item / list.tile_count);
+    const Index<Dim> origin = padded.template tile_origin<Memory>(item % list.tile_count);
+    T* const global = &times(source, 0);
+    const unsigned news = shared.word[0];
+
+    int local[Dim];
+    int in_tile = 0;
+    std::int64_t place = 0;
+    {
+      int left = member.team_rank();
+      for (int d = Dim - 1; d >= 0; --d) {
+        local[d] = left % tile_extent<Memory, Dim>(d);
+        left /= tile_extent<Memory, Dim>(d);
+        in_tile += (local[d] + graph.radius) * box.stride(d);
+        place += (origin[d] + local[d] + padded.low[d]) * padded.strides[d];
+      }
+    }
+    if (member.team_rank() == 0) list.count_visit(item);
+    for (int i = member.team_rank(); i < side_count<Dim>; i += member.team_size()) {
+      shared.side_keys[i] = infinity<T>();
+    }
+    for (int i = member.team_rank(); i < bands; i += member.team_size()) shared.band[i] = 0;
+    load_tile<Exec, Dim>(member, box, shared.near, [&](const Kokkos::Array<int, Dim>& offset) {
+      std::int64_t from = 0;
+      for (int d = 0; d < Dim; ++d) {
+        from += (origin[d] + offset[d] - graph.radius + padded.low[d]) * padded.strides[d];
+      }
+      return relaxed_load(global + from);
+    });
+
+    int relaxed = 0;
+    T mine, before;
+    bool unfinished;
+    T* const near = shared.near + in_tile;
+    if constexpr (fixed) {
+      T w[2 * FixedStar::half];
+      fetch(w, place, std::make_index_sequence<FixedStar::half>());
+      member.team_barrier();
+      mine = before = *near;
+      unfinished = sweep_all(member, shared, local, news, near, mine, relaxed, [&](T best) {
+        return best_of(near, w, best, std::make_index_sequence<FixedStar::half>());
+      });
+    } else {
+      member.team_barrier();
+      mine = before = *near;
+      unfinished = sweep_all(member, shared, local, news, near, mine, relaxed, [&](T best) {
+        for (int e = 0; e < graph.half; ++e) {
+          const int step = tile_step(e);
+          best = smaller(best, relaxed_load(near + step) + weights(e, place));
+          best = smaller(best, relaxed_load(near - step) + weights(e, place - graph.offset(e)));
+        }
+        return best;
+      });
+    }
+
+    if (mine < before) {
+      relaxed_store(global + place, mine);
+      unsigned sides = sides_near<Memory, Dim>(local, graph.radius);
+      if (unfinished) sides |= 1u << side_self<Dim>;
+      if (sides != 0u) Kokkos::atomic_fetch_or(&shared.word[2], sides);
+      for (int side = 0; side < side_count<Dim>; ++side) {
+        if (((sides >> side) & 1u) && mine < shared.side_keys[side]) {
+          atomic_minimum(&shared.side_keys[side], mine);
+        }
+      }
+    }
+    if (local[Dim - 1] == 0)
+      Kokkos::atomic_fetch_add(&shared.word[3], static_cast<unsigned>(relaxed));
+    member.team_barrier();
+    if (member.team_rank() == 0) {
+      Kokkos::atomic_fetch_add(&list.statistics(2), shared.word[3]);
+    }
+    for (int side = member.team_rank(); side < side_count<Dim>; side += member.team_size()) {
+      if ((shared.word[2] >> side) & 1u) list.tell(round, item, side, shared.side_keys[side]);
+    }
+  }
+
+ private:
+  /// Relaxes the tile until nothing changes or the sweeps are used up; true in the latter case.
+  ///
+  /// Vertices relax in place: a thread may read a time while another writes it, without a barrier.
+  /// Both access single words as relaxed atomics, and times only fall. A thread that writes marks
+  /// its band before the next barrier, so that threads that may have missed the change relax again.
+  /// The mark is the number of the sweep. A thread that looks late may see the mark of the next
+  /// sweep instead, which exists only if the team goes on; so all threads of the team decide alike.
+  template <class Best>
+  KOKKOS_INLINE_FUNCTION bool sweep_all(const Member& member, const Shared& shared,
+                                        const int (&local)[Dim], unsigned news, T* near, T& mine,
+                                        int& relaxed, const Best& best_of_neighbours) const {
+    int first_band = 0, last_band = bands - 1;
+    bool stale = true;
+    if constexpr (Dim == 2) {
+      const int radius = weights.graph.radius;
+      const int low = local[0] - radius, high = local[0] + radius;
+      first_band = low < 0 ? 0 : low / band_rows;
+      last_band = high >= bands * band_rows ? bands - 1 : high / band_rows;
+      // whether rows of the box before the tile, beside or in it, or behind it have changed
+      stale = (low < 0 && (news & 0007u)) || (news & 0070u) ||
+              (high >= bands * band_rows && (news & 0700u));
+    }
+    for (int sweep = 1; sweep <= sweeps; ++sweep) {
+      if (stale) {
+        bool changed = false;
+        for (int repeat = 0; repeat < repeats; ++repeat) {
+          const T best = best_of_neighbours(mine);
+          ++relaxed;
+          if (best < mine) {
+            mine = best;
+            relaxed_store(near, best);
+            changed = true;
+          }
+        }
+        if (changed) relaxed_store(&shared.band[Dim == 2 ? local[0] / band_rows : 0], sweep);
+      }
+      member.team_barrier();
+      bool any = false;
+      stale = false;
+      for (int b = 0; b < bands; ++b) {
+        const bool changed = relaxed_load(&shared.band[b]) >= sweep;
+        any = any || changed;
+        stale = stale || (changed && b >= first_band && b <= last_band);
+      }
+      if (!any) return false;
+    }
+    return true;
+  }
+
+  // offsets as constants of their own, so that they become immediate operands
+  template <std::size_t E>
+  static constexpr int step_0 = FixedStar::offsets[E][0];
+  template <std::size_t E>
+  static constexpr int step_1 = FixedStar::offsets[E][1];
+  template <std::size_t E>
+  static constexpr int scratch_step =
+      step_0<E>*(RayTile<Memory, Dim>::extents[1] + 2 * FixedStar::radius) + step_1<E>;
+
+  template <std::size_t... E>
+  KOKKOS_FORCEINLINE_FUNCTION void fetch(T (&w)[2 * FixedStar::half], std::int64_t place,
+                                         std::index_sequence<E...>) const {
+    const std::int64_t stride = weights.graph.grid.strides[0];
+    ((w[E] = weights(static_cast<int>(E), place)), ...);
+    ((w[FixedStar::half + E] =
+          weights(static_cast<int>(E), place - step_0<E> * stride - step_1<E>)),
+     ...);
+  }
+
+  template <std::size_t... E>
+  KOKKOS_FORCEINLINE_FUNCTION T best_of(const T* near, const T (&w)[2 * FixedStar::half], T best,
+                                        std::index_sequence<E...>) const {
+    T other[4] = {best, best, best, best};  // four chains of minima
+    ((other[E & 1] = smaller(other[E & 1], relaxed_load(near + scratch_step<E>) + w[E]),
+      other[2 + (E & 1)] = smaller(other[2 + (E & 1)],
+                                   relaxed_load(near - scratch_step<E>) + w[FixedStar::half + E])),
+     ...);
+    return smaller(smaller(other[0], other[1]), smaller(other[2], other[3]));
+  }
+};
+
+}  // namespace moho::rays::detail

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief One round over the active tiles on a host: a thread a tile, rows of it as vector loops.
+///
+/// A thread copies the traveltimes of its tile and their overlap into scratch (L1) and, unless
+/// there is a table, computes the tile's edge weights from the slowness into scratch (L2). Then
+/// rows relax in place, alternately downwards and upwards; a row is skipped if nothing within its
+/// reach has changed.
+
+#include <moho/rays/detail/thread_buffer.hpp>
+#include <moho/rays/detail/work_list.hpp>
+
+#include <array>
+#include <vector>
+
+namespace moho::rays::detail {
+
+/// Layout of a tile, its weights and its traveltimes, for the kernels of hosts.
+template <class T, int Dim, class Weights>
+struct HostTile {
+  using Memory = Kokkos::HostSpace;
+  static constexpr int width = tile_extent<Memory, Dim>(Dim - 1);
+  static constexpr int rows = tile_volume<Memory, Dim>() / width;
+  /// Weights computed at a time: a row and the largest radius, in whole cache lines. Those beyond
+  /// the edge's own count are not used.
+  static constexpr int weight_row = (width + max_radius<Dim> + 15) / 16 * 16;
+
+  /// Sets the members that depend on the star.
+  HostTile(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
+           const Weights& weights);
+
+  Weights weights;
+  TileBox<Dim> box;
+  Kokkos::View<StencilTerm<T>*, Memory> tile_terms;
+  std::vector<int> tile_step;  ///< (2 half) within the box
+
+  // Where the weights of a row are: at base + row + direction[k] for direction k.
+  std::vector<std::int64_t> direction;           ///< (2 half)
+  std::int64_t strides[Dim] = {};                ///< between rows
+  std::int64_t size = 0;                         ///< of the scratch, 0: a table
+  std::vector<std::int64_t> edge;                ///< (half) start of each edge
+  std::vector<std::array<int, Dim>> low, count;  ///< (half) first row of an edge, number of rows
+
+  /// Scratch of one thread.
+  struct Scratch {
+    T* near;      ///< traveltimes with overlap
+    T* slowness;  ///< likewise
+    T* weights;
+    int* changed;  ///< by row of the box: stamp of the last change
+    int* relaxed;  ///< by row of the tile: stamp of the last relaxation
+  };
+
+  int box_rows() const { return box.size() / box.extents[Dim - 1]; }
+  bool needs_slowness() const {
+    return !Weights::stored && weights.graph.rule == WeightRule::slowness;
+  }
+  Scratch scratch() const {
+    const std::size_t tile = buffer_bytes<T>(static_cast<std::size_t>(box.size()));
+    const std::size_t slowness =
+        needs_slowness() ? buffer_bytes<T>(static_cast<std::size_t>(box.size() + weight_row)) : 0;
+    const std::size_t table = buffer_bytes<T>(static_cast<std::size_t>(size));
+    const std::size_t stamps = buffer_bytes<int>(static_cast<std::size_t>(box_rows() + rows));
+    unsigned char* const memory =
+        static_cast<unsigned char*>(thread_buffer(tile + slowness + table + stamps));
+    Scratch result;
+    result.near = reinterpret_cast<T*>(memory);
+    result.slowness = reinterpret_cast<T*>(memory + tile);
+    result.weights = reinterpret_cast<T*>(memory + tile + slowness);
+    result.changed = reinterpret_cast<int*>(memory + tile + slowness + table);
+    result.relaxed = result.changed + box_rows();
+    return result;
+  }
+
+  /// Indices of a row of the tile along all but the last axis, and its first vertex in the box.
+  int row_in_box(int row, int (&local)[Dim]) const {
+    int in_box = weights.graph.radius;
+    for (int d = Dim - 2; d >= 0; --d) {
+      local[d] = row % tile_extent<Memory, Dim>(d);
+      row /= tile_extent<Memory, Dim>(d);
+      in_box += (local[d] + weights.graph.radius) * box.stride(d);
+    }
+    local[Dim - 1] = 0;
+    return in_box;
+  }
+
+  /// Place of the first vertex of the box in the padded grid.
+  std::int64_t box_place(const Index<Dim>& origin) const {
+    const auto& padded = weights.graph.grid;
+    std::int64_t place = 0;
+    for (int d = 0; d < Dim; ++d) {
+      place += (origin[d] - weights.graph.radius + padded.low[d]) * padded.strides[d];
+    }
+    return place;
+  }
+
+  /// The weights of a tile: a pointer that row offsets and directions are added to.
+  const T* tile_weights(const Index<Dim>& origin, const Scratch& s) const {
+    const auto& graph = weights.graph;
+    if constexpr (Weights::stored) {
+      return &graph.table(0, graph.grid.at(origin));
+    } else {
+      const bool by_stencil = needs_slowness();
+      if (by_stencil) {
+        load_box<false>(box, graph.grid.strides, graph.medium.data() + box_place(origin),
+                        s.slowness);
+      }
+      for (int e = 0; e < graph.half; ++e) {
+        const auto first = low[static_cast<std::size_t>(e)];
+        const auto extent = count[static_cast<std::size_t>(e)];
+        T* const out = s.weights + edge[static_cast<std::size_t>(e)];
+        const int n = extent[Dim - 1];
+        int edge_rows = 1;
+        for (int d = 0; d < Dim - 1; ++d) edge_rows *= extent[d];
+        for (int row = 0; row < edge_rows; ++row) {
+          int rest = row;
+          int in_box = graph.radius + first[Dim - 1];
+          std::int64_t to = 0;
+          Index<Dim> node = origin;
+          node[Dim - 1] += first[Dim - 1];
+          for (int d = Dim - 2; d >= 0; --d) {
+            const int i = rest % extent[d];
+            rest /= extent[d];
+            to += i * strides[d];
+            in_box += (i + first[d] + graph.radius) * box.stride(d);
+            node[d] += i + first[d];
+          }
+          if (by_stencil) {
+            stencil_row<weight_row>(out + to, s.slowness + in_box, &tile_terms(graph.first_term(e)),
+                                    graph.first_term(e + 1) - graph.first_term(e));
+          } else {
+            const std::int64_t place = graph.grid.at(node);
+            for (int i = 0; i < n; ++i) out[to + i] = weights(e, place + i);
+          }
+        }
+      }
+      return s.weights;
+    }
+  }
+
+  /// Distance from the tile's weights to those of a row, directions apart.
+  std::int64_t row_offset(const int (&local)[Dim]) const {
+    std::int64_t offset = 0;
+    for (int d = 0; d < Dim - 1; ++d) offset += local[d] * strides[d];
+    return offset;
+  }
+};
+
+template <class T, int Dim, class Weights>
+HostTile<T, Dim, Weights>::HostTile(const Instance<Memory>& exec,
+                                    const GridGraph<T, Dim, Memory>& graph, const Weights& which)
+    : weights(which) {
+  const auto& data = graph.data();
+  for (int d = 0; d < Dim; ++d) {
+    box.extents[d] = tile_extent<Memory, Dim>(d) + 2 * data.radius;
+  }
+  tile_terms = graph.tile_terms(exec, box);
+  const std::size_t half = static_cast<std::size_t>(data.half);
+  tile_step.resize(2 * half);
+  direction.resize(2 * half);
+  edge.resize(half);
+  low.resize(half);
+  count.resize(half);
+  if (Weights::stored) {
+    for (int d = 0; d < Dim; ++d) strides[d] = data.grid.strides[d];
+  } else {
+    // room for the widest edge along each axis, rows padded to whole cache lines
+    std::int64_t stride = 1;
+    for (int d = Dim - 1; d >= 0; --d) {
+      strides[d] = stride;
+      stride *= d == Dim - 1 ? weight_row : tile_extent<Memory, Dim>(d) + data.radius;
+    }
+  }
+  for (std::size_t e = 0; e < half; ++e) {
+    int step = 0;
+    std::int64_t start = size, far = 0;
+    edge[e] = size;
+    for (int d = 0; d < Dim; ++d) {
+      const int o = graph.star()[e][d];
+      step += o * box.stride(d);
+      low[e][d] = o > 0 ? -o : 0;
+      count[e][d] = tile_extent<Memory, Dim>(d) + (o > 0 ? o : -o);
+      start -= low[e][d] * strides[d];
+      far += o * strides[d];
+    }
+    if (Weights::stored) {
+      start = static_cast<std::int64_t>(e) * data.grid.size;
+    } else {
+      size += count[e][0] * strides[0];
+    }
+    tile_step[e] = step;
+    tile_step[half + e] = -step;
+    direction[e] = start;
+    direction[half + e] = start - far;
+  }
+}
+
+/// Relaxes one row of a tile in place from its neighbours' present traveltimes; true if it changed.
+/// \param row first vertex of the row
+/// \param weights weights of the row's first vertex, directions apart
+/// \param step neighbour in each direction, relative to a vertex
+/// \param direction weights of each direction, relative to `weights`
+template <int width, class T>
+inline bool relax_row(T* row, const T* weights, const int* step, const std::int64_t* direction,
+                      int directions) {
+  constexpr int lanes = simd::lanes<T>;
+  constexpr int count = width / lanes;
+  simd::Vector<T> best[count];
+  for (int v = 0; v < count; ++v) best[v] = simd::load(row + v * lanes);
+  for (int k = 0; k < directions; ++k) {
+    const T* const t = row + step[k];
+    const T* const w = weights + direction[k];
+    for (int v = 0; v < count; ++v) {
+      best[v] = simd::smaller(simd::load(t + v * lanes) + simd::load(w + v * lanes), best[v]);
+    }
+  }
+  bool changed = false;
+  for (int v = 0; v < count; ++v) {
+    const auto earlier = best[v] < simd::load(row + v * lanes);
+    for (int i = 0; i < lanes; ++i) changed |= earlier[i] != 0;
+    simd::store(row + v * lanes, best[v]);
+  }
+  return changed;
+}
+
+/// Direction of the best strictly earlier neighbour of every vertex of a row, `unreached` if there
+/// is none.
+template <int width, class T>
+inline void best_directions(const T* row, const T* weights, const int* step,
+                            const std::int64_t* direction, int directions, T* best) {
+  constexpr int lanes = simd::lanes<T>;
+  constexpr int count = width / lanes;
+  simd::Vector<T> own[count], time[count], chosen[count];
+  const simd::Vector<T> never = simd::broadcast(infinity<T>());
+  for (int v = 0; v < count; ++v) {
+    own[v] = simd::load(row + v * lanes);
+    time[v] = never;
+    chosen[v] = simd::broadcast(static_cast<T>(unreached));
+  }
+  for (int k = 0; k < directions; ++k) {
+    const T* const t = row + step[k];
+    const T* const w = weights + direction[k];
+    for (int v = 0; v < count; ++v) {
+      const simd::Vector<T> other = simd::load(t + v * lanes);
+      const simd::Vector<T> sum = other + simd::load(w + v * lanes);
+      const simd::Vector<T> candidate = other < own[v] ? sum : never;
+      chosen[v] = candidate < time[v] ? simd::broadcast(static_cast<T>(k)) : chosen[v];
+      time[v] = simd::smaller(candidate, time[v]);
+    }
+  }
+  for (int v = 0; v < count; ++v) simd::store(best + v * lanes, chosen[v]);
+}
+
+/// Relaxes the tiles of one round.
+template <class T, int Dim, class Weights>
+struct RelaxTilesOnHost {
+  using Memory = Kokkos::HostSpace;
+  using Tile = HostTile<T, Dim, Weights>;
+  static constexpr int width = Tile::width;
+  static constexpr int rows = Tile::rows;
+
+  Tile tile;
+  WorkList<T, Dim, Memory> list;
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
+  int sweeps;
+  int round = 0;
+
+  /// Relaxes the tile that is `number` on the round's list.
+  void relax(const std::int64_t number) const {
+    const int item = list.items(round & 1, number);
+    if (number == 0) list.turn_over(round);
+    unsigned news = 0u;
+    if (list.take(round, item, news)) return;
+    list.count_visit(item);
+    const auto& graph = tile.weights.graph;
+    const int source = static_cast<int>(item / list.tile_count);
+    const Index<Dim> origin = graph.grid.template tile_origin<Memory>(item % list.tile_count);
+    const auto scratch = tile.scratch();
+    const T* const global = &times(source, 0) + tile.box_place(origin);
+    load_box<true>(tile.box, graph.grid.strides, global, scratch.near);
+    mark_news(news, scratch.changed, scratch.relaxed);
+    const T* const weights = tile.tile_weights(origin, scratch);
+
+    int stamp = 1;
+    int done = 0;
+    bool unfinished = false;
+    for (int sweep = 0;; ++sweep) {
+      bool any = false;
+      for (int k = 0; k < rows; ++k) {
+        const int row = sweep & 1 ? rows - 1 - k : k;
+        int local[Dim];
+        const int in_box = tile.row_in_box(row, local);
+        if (!stale(local, scratch.changed, scratch.relaxed[row])) continue;
+        any = true;
+        if (sweep == sweeps) break;
+        ++stamp;
+        scratch.relaxed[row] = stamp;
+        ++done;
+        if (relax_row<width>(scratch.near + in_box, weights + tile.row_offset(local),
+                             tile.tile_step.data(), tile.direction.data(), 2 * graph.half)) {
+          scratch.changed[in_box / tile.box.extents[Dim - 1]] = stamp;  // and so is stale itself
+        }
+      }
+      if (!any) break;
+      if (sweep == sweeps) {
+        unfinished = true;
+        break;
+      }
+    }
+    Kokkos::atomic_fetch_add(&list.statistics(2), static_cast<unsigned>(done));
+
+    T keys[side_count<Dim>];
+    for (T& key : keys) key = infinity<T>();
+    for (int row = 0; row < rows; ++row) {
+      int local[Dim];
+      const int in_box = tile.row_in_box(row, local);
+      if (scratch.changed[in_box / tile.box.extents[Dim - 1]] < 2) continue;
+      T* to = &times(source, graph.grid.at(origin)) + row_place(local);
+      const T* from = scratch.near + in_box;
+      for (int i = 0; i < width; ++i) {
+        if (!(from[i] < to[i])) continue;
+        relaxed_store(to + i, from[i]);
+        local[Dim - 1] = i;
+        if (unfinished) keys[side_self<Dim>] = std::min(keys[side_self<Dim>], from[i]);
+        if (i >= graph.radius && i < width - graph.radius && !on_border(local)) continue;
+        const unsigned sides = sides_near<Memory, Dim>(local, graph.radius);
+        for (int side = 0; side < side_count<Dim>; ++side) {
+          if ((sides >> side) & 1u) keys[side] = std::min(keys[side], from[i]);
+        }
+      }
+    }
+    for (int side = 0; side < side_count<Dim>; ++side) {
+      if (keys[side] < infinity<T>()) list.tell(round, item, side, keys[side]);
+    }
+  }
+
+ private:
+  bool on_border(const int (&local)[Dim]) const {
+    const int radius = tile.weights.graph.radius;
+    for (int d = 0; d < Dim - 1; ++d) {
+      if (local[d] < radius || local[d] >= tile_extent<Memory, Dim>(d) - radius) return true;
+    }
+    return false;
+  }
+
+  std::int64_t row_place(const int (&local)[Dim]) const {
+    std::int64_t place = 0;
+    for (int d = 0; d < Dim - 1; ++d) place += local[d] * tile.weights.graph.grid.strides[d];
+    return place;
+  }
+
+  /// Stamps rows of the box with 1 where a neighbouring tile has changed, with 0 elsewhere. If the
+  /// tile itself is unfinished, or a tile beside it has changed, every row of the tile counts as
+  /// changed.
+  void mark_news(unsigned news, int* changed, int* relaxed) const {
+    const int radius = tile.weights.graph.radius;
+    for (int i = 0; i < rows; ++i) relaxed[i] = 1;
+    const int box_rows = tile.box_rows();
+    for (int i = 0; i < box_rows; ++i) {
+      // which side of the tile, along all but the last axis, the row belongs to
+      int side = 0;
+      int rest = i;
+      int power = 3;
+      for (int d = Dim - 2; d >= 0; --d) {
+        const int j = rest % tile.box.extents[d] - radius;
+        rest /= tile.box.extents[d];
+        side += power * (j < 0 ? 0 : j >= tile_extent<Memory, Dim>(d) ? 2 : 1);
+        power *= 3;
+      }
+      const bool fresh = ((news >> side) & 7u) != 0u || ((news >> side_self<Dim>)&1u);
+      changed[i] = fresh ? 1 : 0;
+    }
+  }
+
+  /// True if a row within reach of the row at `local` has changed since the stamp.
+  bool stale(const int (&local)[Dim], const int* changed, int relaxed) const {
+    const int radius = tile.weights.graph.radius;
+    if constexpr (Dim == 2) {
+      int newest = 0;
+      for (int i = local[0]; i <= local[0] + 2 * radius; ++i) {
+        newest = changed[i] > newest ? changed[i] : newest;
+      }
+      return newest >= relaxed;
+    } else {
+      int newest = 0;
+      for (int i = local[0]; i <= local[0] + 2 * radius; ++i) {
+        for (int j = local[1]; j <= local[1] + 2 * radius; ++j) {
+          const int c = changed[i * tile.box.extents[1] + j];
+          newest = c > newest ? c : newest;
+        }
+      }
+      return newest >= relaxed;
+    }
+  }
+};
+
+/// The loop over the list of a round, with a pointer to the functor, so that it is not copied for
+/// each tile.
+template <class Kernel>
+struct RelaxEach {
+  const Kernel* kernel;
+  void operator()(const std::int64_t number) const { kernel->relax(number); }
+};
+
+/// Predecessors of every vertex, tile by tile: the direction of the best neighbour that is strictly
+/// earlier, so that every chain of predecessors ends.
+template <class T, int Dim, class Weights>
+struct FindPredecessorsOnHost {
+  using Tile = HostTile<T, Dim, Weights>;
+  static constexpr int width = Tile::width;
+
+  const Tile* shared;
+  const T* times;  ///< sources x places
+  int sources;
+  std::int16_t* predecessors;  ///< sources x shape of the model
+
+  void operator()(const std::int64_t number) const {
+    const Tile& tile = *shared;
+    const auto& graph = tile.weights.graph;
+    const Index<Dim> origin = graph.grid.template tile_origin<Kokkos::HostSpace>(number);
+    const auto scratch = tile.scratch();
+    const T* const weights = tile.tile_weights(origin, scratch);
+    std::int64_t nodes = 1;
+    for (int d = 0; d < Dim; ++d) nodes *= graph.grid.extents[d];
+    for (int source = 0; source < sources; ++source) {
+      load_box<false>(tile.box, graph.grid.strides,
+                      times + source * graph.grid.size + tile.box_place(origin), scratch.near);
+      for (int row = 0; row < Tile::rows; ++row) {
+        int local[Dim];
+        const int in_box = tile.row_in_box(row, local);
+        std::int64_t to = source * nodes;
+        std::int64_t stride = nodes;
+        bool inside = true;
+        for (int d = 0; d < Dim; ++d) {
+          stride /= graph.grid.extents[d];
+          to += (origin[d] + local[d]) * stride;
+          inside = inside && origin[d] + local[d] < graph.grid.extents[d];
+        }
+        if (!inside) continue;
+        T best[width];  // directions, exact in a floating-point number
+        best_directions<width>(scratch.near + in_box, weights + tile.row_offset(local),
+                               tile.tile_step.data(), tile.direction.data(), 2 * graph.half, best);
+        const std::int64_t left = graph.grid.extents[Dim - 1] - origin[Dim - 1];
+        const int n = left < width ? static_cast<int>(left) : width;
+        for (int i = 0; i < n; ++i) predecessors[to + i] = static_cast<std::int16_t>(best[i]);
+      }
+    }
+  }
+};
+
+}  // namespace moho::rays::detail

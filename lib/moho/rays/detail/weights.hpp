@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The kernels that make the model's slowness and the table of edge weights.
+
+#include <moho/core/launch.hpp>
+#include <moho/core/simd.hpp>
+#include <moho/rays/detail/graph_data.hpp>
+#include <moho/rays/detail/thread_buffer.hpp>
+#include <moho/rays/star.hpp>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace moho::rays::detail {
+
+/// The stencil of one edge on the host: node offsets and coefficients (length times quadrature
+/// weight).
+template <int Dim>
+struct EdgeStencil {
+  std::vector<std::array<int, Dim>> nodes;
+  std::vector<double> coefficients;
+};
+
+/// The exact integral of the (bi/tri)linear slowness along an edge, as a linear form in the nodes.
+template <int Dim>
+EdgeStencil<Dim> edge_stencil(const std::array<int, Dim>& offset, double length) {
+  // in a box around the edge with a margin, so that no cell lies beyond a border
+  Kokkos::Array<double, Dim> p, q;
+  Index<Dim> extents;
+  constexpr int margin = 16;
+  for (int d = 0; d < Dim; ++d) {
+    p[d] = margin;
+    q[d] = margin + offset[d];
+    extents[d] = 2 * margin + 1;
+  }
+  std::map<std::array<int, Dim>, double> sum;
+  for_each_piece<Dim>(p, q, extents, [&](double t0, double t1, const Index<Dim>& cell) {
+    const double at[3] = {t0, 0.5 * (t0 + t1), t1};
+    const double simpson[3] = {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0};
+    for (int k = 0; k < 3; ++k) {
+      for (int corner = 0; corner < (1 << Dim); ++corner) {
+        double weight = simpson[k] * (t1 - t0);
+        std::array<int, Dim> node;
+        for (int d = 0; d < Dim; ++d) {
+          const double fraction = p[d] + at[k] * (q[d] - p[d]) - static_cast<double>(cell[d]);
+          const int upper = (corner >> d) & 1;
+          weight *= upper ? fraction : 1.0 - fraction;
+          node[d] = static_cast<int>(cell[d]) + upper - margin;
+        }
+        sum[node] += weight;
+      }
+    }
+  });
+  EdgeStencil<Dim> stencil;
+  for (const auto& [node, weight] : sum) {
+    if (std::abs(weight) < 1e-13) continue;
+    stencil.nodes.push_back(node);
+    stencil.coefficients.push_back(weight * length);
+  }
+  return stencil;
+}
+
+/// destination[i] = sum over terms of coefficient * source[term.place + i], 0 <= i < count: a row
+/// of weights of one edge. `count` is a multiple of simd::lanes<T>.
+template <int count, class T>
+inline void stencil_row(T* destination, const T* source, const StencilTerm<T>* terms,
+                        int term_count) {
+  constexpr int lanes = simd::lanes<T>;
+  simd::Vector<T> sum[count / lanes] = {};
+  for (int k = 0; k < term_count; ++k) {
+    const T* const from = source + terms[k].place;
+    const simd::Vector<T> coefficient = simd::broadcast(terms[k].coefficient);
+    for (int v = 0; v < count / lanes; ++v) sum[v] += coefficient * simd::load(from + v * lanes);
+  }
+  for (int v = 0; v < count / lanes; ++v) simd::store(destination + v * lanes, sum[v]);
+}
+
+/// True where a velocity is not a positive finite number, or its reciprocal is not.
+template <class T>
+struct BadVelocity {
+  const T* velocity;
+  KOKKOS_INLINE_FUNCTION bool operator()(const std::int64_t i) const {
+    const T v = velocity[i];
+    return !(v > T(0)) || !(T(1) / v < infinity<T>()) || !(v < infinity<T>());
+  }
+};
+
+/// Slowness or velocity at every vertex, infinite at dummies.
+template <class T, int Dim>
+struct FillMedium {
+  PaddedGrid<Dim> padded;
+  Grid<Dim> grid;
+  const T* velocity;
+  T* medium;
+  bool slowness;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t place) const {
+    const Index<Dim> node = padded.node(place);
+    if (!padded.inside(node)) {
+      medium[place] = infinity<T>();
+      return;
+    }
+    const T v = velocity[grid.flat(node)];
+    medium[place] = slowness ? T(1) / v : v;
+  }
+};
+
+/// The table for rules other than slowness: every edge integrated.
+template <class T, int Dim, class Memory>
+struct IntegrateWeights {
+  ComputedWeights<T, Dim, Memory> weights;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t place) const {
+    for (int e = 0; e < weights.graph.half; ++e) {
+      weights.graph.table(e, place) = weights.integrated(e, place);
+    }
+  }
+};
+
+/// Algorithm 1 of the paper, PrecalculateWeights: the weights of the half star of every vertex,
+/// from a tile's slowness with its overlap in scratch. Tiles include dummies, whose weights are
+/// infinite because their slowness is.
+template <class T, int Dim, class Memory>
+struct WeightTiles {
+  static constexpr int width = tile_extent<Memory, Dim>(Dim - 1);
+  static constexpr int rows = tile_volume<Memory, Dim>() / width;
+
+  GraphData<T, Dim, Memory> graph;
+  Kokkos::View<StencilTerm<T>*, Memory> tile_terms;  ///< places within the tile
+  TileBox<Dim> box;
+  int tiles[Dim];  ///< with a ring of tiles of dummies
+
+  /// First node of a tile.
+  KOKKOS_INLINE_FUNCTION Index<Dim> origin(std::int64_t tile) const {
+    Index<Dim> result{};
+    for (int d = Dim - 1; d >= 0; --d) {
+      result[d] = (tile % tiles[d] - 1) * tile_extent<Memory, Dim>(d);
+      tile /= tiles[d];
+    }
+    return result;
+  }
+
+  /// Where a row of the tile lies: the place of its first vertex, the index of that vertex in the
+  /// scratch tile, and the part begin <= i < end of the row that is allocated. False if none of it
+  /// is.
+  KOKKOS_INLINE_FUNCTION bool find_row(const Index<Dim>& first_node, int row, std::int64_t& place,
+                                       int& in_tile, int& begin, int& end) const {
+    const auto& padded = graph.grid;
+    const std::int64_t first = first_node[Dim - 1] + padded.low[Dim - 1];
+    const std::int64_t beyond = padded.padded[Dim - 1] - first;
+    begin = static_cast<int>(first < 0 ? -first : 0);
+    end = static_cast<int>(beyond < width ? beyond : width);
+    place = first;
+    in_tile = graph.radius;
+    bool allocated = begin < end;
+    for (int d = Dim - 2; d >= 0; --d) {
+      const int i = row % tile_extent<Memory, Dim>(d);
+      row /= tile_extent<Memory, Dim>(d);
+      in_tile += (i + graph.radius) * box.stride(d);
+      const std::int64_t j = first_node[d] + i + padded.low[d];
+      allocated = allocated && j >= 0 && j < padded.padded[d];
+      place += j * padded.strides[d];
+    }
+    return allocated;
+  }
+};
+
+/// Fills the table on a host: a thread a tile.
+template <class T, int Dim>
+struct PrecalculateWeightsOnHost {
+  using Tiles = WeightTiles<T, Dim, Kokkos::HostSpace>;
+  const Tiles* tiles;
+
+  void operator()(const std::int64_t tile) const {
+    const Index<Dim> origin = tiles->origin(tile);
+    T* const slowness =
+        static_cast<T*>(thread_buffer(sizeof(T) * static_cast<std::size_t>(tiles->box.size())));
+    load(origin, slowness);
+    const auto& graph = tiles->graph;
+    const int* const first_term = graph.first_term.data();
+    const StencilTerm<T>* const terms = tiles->tile_terms.data();
+    for (int e = 0; e < graph.half; ++e) {
+      T* const table = &graph.table(e, 0);
+      const int count = first_term[e + 1] - first_term[e];
+      for (int row = 0; row < Tiles::rows; ++row) {
+        std::int64_t place = 0;
+        int in_tile = 0, begin = 0, end = 0;
+        if (!tiles->find_row(origin, row, place, in_tile, begin, end)) continue;
+        if (begin == 0 && end == Tiles::width) {
+          stencil_row<Tiles::width>(table + place, slowness + in_tile, terms + first_term[e],
+                                    count);
+        } else {
+          T row_weights[Tiles::width];
+          stencil_row<Tiles::width>(row_weights, slowness + in_tile, terms + first_term[e], count);
+          for (int i = begin; i < end; ++i) table[place + i] = row_weights[i];
+        }
+      }
+    }
+  }
+
+ private:
+  /// Copies the slowness of the box around a tile to a buffer; infinite where none is allocated.
+  void load(const Index<Dim>& origin, T* slowness) const {
+    const auto& graph = tiles->graph;
+    const auto& padded = graph.grid;
+    const int length = tiles->box.extents[Dim - 1];
+    const int rows = tiles->box.size() / length;
+    const std::int64_t first = origin[Dim - 1] - graph.radius + padded.low[Dim - 1];
+    const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, length);
+    const std::int64_t end =
+        std::clamp<std::int64_t>(padded.padded[Dim - 1] - first, begin, length);
+    for (int row = 0; row < rows; ++row, slowness += length) {
+      std::int64_t place = first;
+      bool allocated = true;
+      int rest = row;
+      for (int d = Dim - 2; d >= 0; --d) {
+        const std::int64_t i =
+            origin[d] + rest % tiles->box.extents[d] - graph.radius + padded.low[d];
+        rest /= tiles->box.extents[d];
+        allocated = allocated && i >= 0 && i < padded.padded[d];
+        place += i * padded.strides[d];
+      }
+      if (!allocated) {
+        std::fill_n(slowness, length, infinity<T>());
+        continue;
+      }
+      std::fill(slowness, slowness + begin, infinity<T>());
+      std::copy(graph.medium.data() + place + begin, graph.medium.data() + place + end,
+                slowness + begin);
+      std::fill(slowness + end, slowness + length, infinity<T>());
+    }
+  }
+};
+
+/// Fills the table on a device: a team a tile, a thread four vertices of a column.
+template <class T, int Dim, class Memory>
+struct PrecalculateWeightsOnDevice {
+  using Exec = DeviceOf<Memory>;
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  using Member = typename Policy::member_type;
+  using Tiles = WeightTiles<T, Dim, Memory>;
+  static constexpr int per_thread = 4;  ///< vertices of a thread
+  static constexpr int team_size = tile_volume<Memory, Dim>() / per_thread;
+
+  Tiles tiles;
+
+  std::size_t scratch_bytes() const {
+    return ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(tiles.box.size()));
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const auto& graph = tiles.graph;
+    const ScratchView<T, Exec> scratch(member.team_scratch(0),
+                                       static_cast<std::size_t>(tiles.box.size()));
+    T* const slowness = scratch.data();
+    const Index<Dim> origin = tiles.origin(member.league_rank());
+    load_tile<Exec, Dim>(member, tiles.box, slowness, [&](const Kokkos::Array<int, Dim>& offset) {
+      return slowness_at(origin, offset);
+    });
+    member.team_barrier();
+    constexpr int row_step = Tiles::rows / per_thread;
+    const int column = member.team_rank() % Tiles::width;
+    const int row0 = member.team_rank() / Tiles::width;
+    std::int64_t places[per_thread];  // -1: not allocated
+    int in_tile[per_thread];
+    for (int v = 0; v < per_thread; ++v) {
+      int begin = 0, end = 0;
+      const bool found =
+          tiles.find_row(origin, row0 + v * row_step, places[v], in_tile[v], begin, end);
+      places[v] = found && column >= begin && column < end ? places[v] + column : -1;
+      in_tile[v] += column;
+    }
+    for (int e = 0; e < graph.half; ++e) {
+      T sum[per_thread] = {};
+      for (int k = graph.first_term(e); k < graph.first_term(e + 1); ++k) {
+        const StencilTerm<T> term = tiles.tile_terms(k);
+        for (int v = 0; v < per_thread; ++v) {
+          sum[v] += term.coefficient * slowness[in_tile[v] + term.place];
+        }
+      }
+      for (int v = 0; v < per_thread; ++v) {
+        if (places[v] >= 0) graph.table(e, places[v]) = sum[v];
+      }
+    }
+  }
+
+ private:
+  /// The slowness at a position of the box around a tile.
+  KOKKOS_INLINE_FUNCTION T slowness_at(const Index<Dim>& first,
+                                       const Kokkos::Array<int, Dim>& offset) const {
+    const auto& padded = tiles.graph.grid;
+    std::int64_t place = 0;
+    bool allocated = true;
+    for (int d = 0; d < Dim; ++d) {
+      const std::int64_t i = first[d] + offset[d] - tiles.graph.radius + padded.low[d];
+      allocated = allocated && i >= 0 && i < padded.padded[d];
+      place += i * padded.strides[d];
+    }
+    return allocated ? tiles.graph.medium(place) : infinity<T>();
+  }
+};
+
+}  // namespace moho::rays::detail

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Blocks of a fixed number of bits on devices: 32 threads that run together share four
+/// blocks that follow each other along the last axis (in 2D one), each with quads of four
+/// neighbouring nodes in registers, so that a row is read and written in pieces of 128 bytes.
+
+#include <moho/core/instances.hpp>
+#include <moho/core/launch.hpp>
+#include <moho/snapshot/codec/detail/blocks.hpp>
+#include <moho/snapshot/codec/detail/lanes.hpp>
+#include <moho/snapshot/codec/detail/layout.hpp>
+#include <moho/snapshot/correlation.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace moho::snapshot::detail {
+
+/// The quads of a lane.
+template <int Dim>
+struct LaneQuads {
+  static constexpr int count = Dim == 3 ? 16 : 4;  ///< of a lane
+  static constexpr int blocks = Dim == 3 ? 4 : 1;  ///< that lanes share, along the last axis
+  static constexpr int across = 8;                 ///< lanes along the last axis
+
+  Index<Dim> first;    ///< node of quad 0
+  Index<Dim> corner;   ///< first node of the first of the blocks
+  std::int64_t block;  ///< the lane's, if it is there
+  int lane;
+  bool there;  ///< lanes behind the last block of a row of blocks have none
+
+  /// Threads for all blocks of a grid.
+  static std::int64_t threads(const BlockGrid<Dim>& grid) {
+    std::int64_t n = (grid.count[Dim - 1] + blocks - 1) / blocks * block_lanes;
+    for (int d = 0; d < Dim - 1; ++d) n *= grid.count[d];
+    return n;
+  }
+  /// The quads of thread n.
+  KOKKOS_FORCEINLINE_FUNCTION LaneQuads(const BlockGrid<Dim>& grid, std::int64_t n)
+      : lane(static_cast<int>(n % block_lanes)) {
+    const auto along = static_cast<std::uint32_t>((grid.count[Dim - 1] + blocks - 1) / blocks);
+    auto rest = static_cast<std::uint32_t>(n / block_lanes);
+    const auto last = static_cast<std::int64_t>(rest % along) * blocks;
+    rest /= along;
+    corner[Dim - 1] = grid.begin[Dim - 1] + last * BlockGrid<Dim>::side(Dim - 1);
+    block = 0;
+    if constexpr (Dim == 3) {
+      const auto rows = static_cast<std::uint32_t>(grid.count[1]);
+      corner[0] = grid.begin[0] + static_cast<std::int64_t>(rest / rows) * 8;
+      corner[1] = grid.begin[1] + static_cast<std::int64_t>(rest % rows) * 8;
+    } else {
+      corner[0] = grid.begin[0] + static_cast<std::int64_t>(rest) * 16;
+    }
+    const std::int64_t own = last + (Dim == 3 ? lane % across / 2 : 0);
+    there = own < grid.count[Dim - 1];
+    block = static_cast<std::int64_t>(rest) * grid.count[Dim - 1] + own;
+    first = corner;
+    first[Dim - 1] += lane % across * 4;
+    first[Dim - 2] += (Dim == 3 ? 2 : 1) * (lane / across);
+  }
+  /// Nodes from quad 0 to quad i along an axis that is not the last.
+  KOKKOS_FORCEINLINE_FUNCTION static int step(int i, int axis) {
+    return Dim == 3 ? (axis == 0 ? i / 2 : i % 2) : 4 * i;
+  }
+  /// Elements from quad 0 to quad i in an array with these strides.
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t offset(const Index<Dim>& strides, int i) {
+    std::int64_t sum = 0;
+    for (int d = 0; d < Dim - 1; ++d) sum += step(i, d) * strides[d];
+    return sum;
+  }
+  /// The first node of quad i.
+  KOKKOS_FORCEINLINE_FUNCTION Index<Dim> node(int i) const {
+    Index<Dim> result = first;
+    for (int d = 0; d < Dim - 1; ++d) result[d] += step(i, d);
+    return result;
+  }
+  /// Where quad i begins in its block.
+  KOKKOS_FORCEINLINE_FUNCTION int element(int i) const {
+    return Dim == 3 ? 64 * (i / 2) + 8 * (lane / across * 2 + i % 2) + lane % 2 * 4
+                    : 32 * (4 * i + lane / across) + lane % across * 4;
+  }
+  /// True if all quads of the lane are in a box.
+  KOKKOS_FORCEINLINE_FUNCTION bool inside(const Box<Dim>& box) const {
+    bool result = first[Dim - 1] >= box.lower[Dim - 1] && first[Dim - 1] + 4 <= box.upper[Dim - 1];
+    for (int d = 0; d < Dim - 1; ++d) {
+      result = result && corner[d] >= box.lower[d] &&
+               corner[d] + BlockGrid<Dim>::side(d) <= box.upper[d];
+    }
+    return result;
+  }
+  /// The largest of a number over the lanes that share the lane's block.
+  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t largest(std::uint32_t value) {
+#if defined(__CUDA_ARCH__)
+    MOHO_UNROLL
+    for (int step = 16; step > 0; step /= 2) {
+      if (Dim == 3 && (step == 2 || step == 4)) continue;
+      const std::uint32_t other = __shfl_xor_sync(0xffffffffu, value, step);
+      value = other > value ? other : value;
+    }
+#endif
+    return value;
+  }
+};
+
+/// Two words that are read and written at once.
+struct alignas(8) Pair {
+  std::uint32_t low, high;
+};
+
+/// FixedCoder::encode() of blocks by their lanes.
+template <class T, int Dim>
+struct EncodeFixedLanes {
+  FixedCoder coder;
+  BlockSource<T, Dim> source;
+  float least;  ///< below this magnitude a block is zero
+  float* scales;
+  std::uint8_t* blocks;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    using Quads = LaneQuads<Dim>;
+    const Quads quads(source.blocks, n);
+    float values[Quads::count][4];
+    load(quads, values);
+    std::uint32_t bits_of_most = 0;
+    MOHO_UNROLL
+    for (int i = 0; i < Quads::count; ++i) {
+      MOHO_UNROLL
+      for (int k = 0; k < 4; ++k) {
+        std::uint32_t size;
+        memcpy(&size, &values[i][k], 4);
+        size &= 0x7fffffffu;
+        bits_of_most = size > bits_of_most ? size : bits_of_most;
+      }
+    }
+    bits_of_most = Quads::largest(bits_of_most);
+    float most;
+    memcpy(&most, &bits_of_most, 4);
+    if (most < least) most = 0.0f;  // NaN stays
+    const float scale = most > 0.0f ? static_cast<float>((1 << (coder.bits - 1)) - 1) / most : 0.0f;
+    if (quads.there && quads.element(0) % BlockGrid<Dim>::nodes == 0) scales[quads.block] = most;
+    std::uint8_t* const to = blocks + quads.block * coder.block_bytes();
+    if (coder.bits == 12) return pack_12(quads, values, scale, to);
+    if (!quads.there) return;
+    if (coder.bits == 8) {
+      MOHO_UNROLL
+      for (int i = 0; i < Quads::count; ++i) {
+        std::uint32_t word = 0;
+        MOHO_UNROLL
+        for (int k = 0; k < 4; ++k) word |= (number(values[i][k], scale) & 0xffu) << 8 * k;
+        *reinterpret_cast<std::uint32_t*>(to + quads.element(i)) = word;
+      }
+    } else {
+      MOHO_UNROLL
+      for (int i = 0; i < Quads::count; ++i) {
+        const float* const v = values[i];
+        *reinterpret_cast<Pair*>(to + 2 * quads.element(i)) =
+            Pair{(number(v[0], scale) & 0xffffu) | number(v[1], scale) << 16,
+                 (number(v[2], scale) & 0xffffu) | number(v[3], scale) << 16};
+      }
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t number(float value, float scale) {
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(rintf(value * scale)));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void load(const LaneQuads<Dim>& quads,
+                                        float (&values)[LaneQuads<Dim>::count][4]) const {
+    const Box<Dim>& box = source.blocks.box;
+    if (quads.inside(box)) {
+      const T* const from = source.field + source.layout.flat(quads.first);
+      MOHO_UNROLL
+      for (int i = 0; i < quads.count; ++i) {
+        const kernel::Pack4<T> four =
+            kernel::load_pack(from + quads.offset(source.layout.strides, i));
+        MOHO_UNROLL
+        for (int k = 0; k < 4; ++k) values[i][k] = static_cast<float>(four.at[k] * source.up);
+      }
+      return;
+    }
+    MOHO_UNROLL
+    for (int i = 0; i < quads.count; ++i) {
+      MOHO_UNROLL
+      for (int k = 0; k < 4; ++k) {
+        Index<Dim> node = quads.node(i);
+        node[Dim - 1] += k;
+        for (int d = 0; d < Dim; ++d) {
+          const std::int64_t last = box.upper[d] - 1;
+          node[d] = node[d] < box.lower[d] ? box.lower[d] : node[d] > last ? last : node[d];
+        }
+        values[i][k] = static_cast<float>(source.field[source.layout.flat(node)] * source.up);
+      }
+    }
+  }
+  /// Two neighbours bring the two halves of two rows of eight together, each writes one of them.
+  KOKKOS_FORCEINLINE_FUNCTION static void pack_12(const LaneQuads<Dim>& quads,
+                                                  const float (&values)[LaneQuads<Dim>::count][4],
+                                                  float scale, std::uint8_t* to) {
+    const bool odd = quads.lane % 2 == 1;
+    MOHO_UNROLL
+    for (int i = 0; i < quads.count; i += 2) {
+      std::uint32_t low[2], high[2];
+      MOHO_UNROLL
+      for (int h = 0; h < 2; ++h) {
+        std::uint32_t q[4];
+        MOHO_UNROLL
+        for (int k = 0; k < 4; ++k) q[k] = number(values[i + h][k], scale) & 0xfffu;
+        low[h] = q[0] | q[1] << 12 | q[2] << 24;
+        high[h] = q[2] >> 8 | q[3] << 4;
+      }
+      const std::uint32_t other_low = from_lane(odd ? low[0] : low[1], quads.lane ^ 1);
+      const std::uint32_t other_high = from_lane(odd ? high[0] : high[1], quads.lane ^ 1);
+      const std::uint32_t a = odd ? other_low : low[0], a_high = odd ? other_high : high[0];
+      const std::uint32_t b = odd ? low[1] : other_low, b_high = odd ? high[1] : other_high;
+      if (!quads.there) continue;
+      const int row = odd ? quads.element(i + 1) / 8 : quads.element(i) / 8;
+      auto* const words = reinterpret_cast<std::uint32_t*>(to) + 3 * row;
+      words[0] = a;
+      words[1] = a_high | b << 16;
+      words[2] = b >> 16 | b_high << 16;
+    }
+  }
+};
+
+/// \brief Brings the scales of blocks that were multiplied by 2^-`exponent` too little to those of
+/// FixedCoder, and makes blocks below its least magnitude zero.
+struct SettleScales {
+  FixedCoder coder;
+  float* scales;
+  std::uint8_t* blocks;
+  float factor;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t block) const {
+    const float most = scales[block] * factor;
+    if (most >= FixedCoder::least || most == 0.0f) {
+      scales[block] = most;
+      return;
+    }
+    scales[block] = 0.0f;
+    auto* const words = reinterpret_cast<std::uint32_t*>(blocks + block * coder.block_bytes());
+    for (int w = 0; w < coder.block_bytes() / 4; ++w) words[w] = 0;
+  }
+};
+
+/// The largest scale as a number's bits, those of NaN above all.
+struct LargestScale {
+  using value_type = std::uint32_t;
+  const float* scales;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::uint32_t& most) const {
+    std::uint32_t bits;
+    memcpy(&bits, scales + i, 4);
+    if (bits > most) most = bits;
+  }
+  KOKKOS_INLINE_FUNCTION void init(std::uint32_t& most) const { most = 0; }
+  KOKKOS_INLINE_FUNCTION void join(std::uint32_t& to, const std::uint32_t& from) const {
+    if (from > to) to = from;
+  }
+};
+
+/// FixedCoder::decode() of blocks by their lanes.
+template <class Target, class T, int Dim>
+struct DecodeFixedLanes {
+  FixedCoder coder;
+  Target target;
+  BlockGrid<Dim> blocks;
+  const float* scales;
+  const std::uint8_t* payload;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    using Quads = LaneQuads<Dim>;
+    const Quads quads(blocks, n);
+    if (!quads.there) return;
+    const float scale = scales[quads.block] / static_cast<float>((1 << (coder.bits - 1)) - 1);
+    const std::uint8_t* const from = payload + quads.block * coder.block_bytes();
+    // the bits of a quad's four numbers, one after the other
+    std::uint32_t low[Quads::count], high[Quads::count];
+    if (coder.bits == 8) {
+      MOHO_UNROLL
+      for (int i = 0; i < Quads::count; ++i) {
+        low[i] = *reinterpret_cast<const std::uint32_t*>(from + quads.element(i));
+        high[i] = 0;
+      }
+    } else if (coder.bits == 16) {
+      MOHO_UNROLL
+      for (int i = 0; i < Quads::count; ++i) {
+        const Pair words = *reinterpret_cast<const Pair*>(from + 2 * quads.element(i));
+        low[i] = words.low;
+        high[i] = words.high;
+      }
+    } else {
+      unpack_12(quads, from, low, high);
+    }
+    const bool whole = quads.inside(target.box);
+    if constexpr (requires { typename Target::FunctorType::Loaded; }) {
+      if (whole) {
+        constexpr int at_once = 4;  // quads whose arrays are read before any is written
+        MOHO_UNROLL
+        for (int i = 0; i < Quads::count; i += at_once) {
+          typename Target::FunctorType::Loaded before[at_once];
+          MOHO_UNROLL
+          for (int h = 0; h < at_once; ++h) before[h] = target.functor.before(quads.node(i + h));
+          MOHO_UNROLL
+          for (int h = 0; h < at_once; ++h) {
+            target.functor.four(quads.node(i + h), before[h],
+                                values(low[i + h], high[i + h], scale));
+          }
+        }
+        return;
+      }
+    }
+    MOHO_UNROLL
+    for (int i = 0; i < Quads::count; ++i) {
+      const kernel::Pack4<T> four = values(low[i], high[i], scale);
+      Index<Dim> node = quads.node(i);
+      MOHO_UNROLL
+      for (int k = 0; k < 4; ++k) {
+        if (whole || target.box.contains(node)) target.functor(node, four.at[k]);
+        ++node[Dim - 1];
+      }
+    }
+  }
+
+ private:
+  /// In 3D quads i and i + 1 are in rows of eight that follow each other: six words, read two by
+  /// two.
+  KOKKOS_FORCEINLINE_FUNCTION static void unpack_12(const LaneQuads<Dim>& quads,
+                                                    const std::uint8_t* from, std::uint32_t* low,
+                                                    std::uint32_t* high) {
+    const bool odd = quads.lane % 2 == 1;
+    const auto take = [&](int i, std::uint32_t a, std::uint32_t b) {
+      low[i] = odd ? a >> 16 | b << 16 : a;
+      high[i] = odd ? b >> 16 : b;
+    };
+    if constexpr (Dim == 3) {
+      MOHO_UNROLL
+      for (int i = 0; i < quads.count; i += 2) {
+        const auto* const pairs = reinterpret_cast<const Pair*>(from) + 3 * (quads.element(i) / 16);
+        const Pair a = pairs[0], b = pairs[1], c = pairs[2];
+        take(i, odd ? a.high : a.low, odd ? b.low : a.high);
+        take(i + 1, odd ? c.low : b.high, odd ? c.high : c.low);
+      }
+    } else {
+      MOHO_UNROLL
+      for (int i = 0; i < quads.count; ++i) {
+        const auto* const words =
+            reinterpret_cast<const std::uint32_t*>(from) + 3 * (quads.element(i) / 8) + odd;
+        take(i, words[0], words[1]);
+      }
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION kernel::Pack4<T> values(std::uint32_t low, std::uint32_t high,
+                                                      float scale) const {
+    std::int32_t n[4];
+    if (coder.bits == 8) {
+      MOHO_UNROLL
+      for (int k = 0; k < 4; ++k) n[k] = static_cast<std::int32_t>(low << (24 - 8 * k)) >> 24;
+    } else if (coder.bits == 16) {
+      n[0] = static_cast<std::int32_t>(low << 16) >> 16;
+      n[1] = static_cast<std::int32_t>(low) >> 16;
+      n[2] = static_cast<std::int32_t>(high << 16) >> 16;
+      n[3] = static_cast<std::int32_t>(high) >> 16;
+    } else {
+      n[0] = static_cast<std::int32_t>(low << 20) >> 20;
+      n[1] = static_cast<std::int32_t>(low << 8) >> 20;
+      n[2] = static_cast<std::int32_t>((low >> 24 | high << 8) << 20) >> 20;
+      n[3] = static_cast<std::int32_t>(high << 16) >> 20;
+    }
+    kernel::Pack4<T> result;
+    MOHO_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      result.at[k] = static_cast<T>(static_cast<float>(n[k]) * scale) * target.down;
+    }
+    return result;
+  }
+};
+
+/// \brief Encodes the nodes of a box on a device in one pass, in single precision, as if the
+/// largest amplitude were known: by that of the snapshot before, whose power of two is mostly the
+/// same or the next.
+/// \param exponent that values are multiplied by, and in the end the one they would have been
+/// \param greatest the largest amplitude
+/// \return false where that is too far off, or something is no number: then nothing is settled
+template <int Dim, class Memory>
+bool encode_fixed_ahead(const Instance<Memory>& exec, const FixedCoder& coder,
+                        const BlockSource<float, Dim>& source, float* scales, std::uint8_t* blocks,
+                        int& exponent, double& greatest) {
+  constexpr int margin = 8;  // octaves
+  launch("moho::snapshot::encode_fixed", exec, LaneQuads<Dim>::threads(source.blocks),
+         EncodeFixedLanes<float, Dim>{coder, source, std::ldexp(FixedCoder::least, -margin), scales,
+                                      blocks});
+  const std::uint32_t bits =
+      reduce("moho::snapshot::largest_scale", exec, source.blocks.size(), LargestScale{scales});
+  float most;
+  memcpy(&most, &bits, 4);
+  greatest = std::ldexp(static_cast<double>(most), -exponent);
+  if (!(greatest > 0.0) || !(greatest <= FieldNodes<float, Dim>::limit)) return false;
+  const int wanted = std::clamp(-std::ilogb(greatest), -126, 126);
+  const int apart = wanted - exponent;
+  if (apart > margin || apart < -margin) return false;
+  launch("moho::snapshot::settle_scales", exec, source.blocks.size(),
+         SettleScales{coder, scales, blocks, std::ldexp(1.0f, apart)});
+  exponent = wanted;
+  return true;
+}
+
+}  // namespace moho::snapshot::detail

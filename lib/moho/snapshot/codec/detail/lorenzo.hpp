@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Blocks as differences of integers: no error above a bound, and the same bytes everywhere.
+
+#include <moho/snapshot/codec/detail/huffman.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+namespace moho::snapshot::detail {
+
+/// \brief The order in which differences are stored, in 16 groups of 32 with as many bits each as
+/// its largest number takes: first the corner, the edges and the faces of the block, where fewer
+/// neighbours predict a value, then the rest, neighbours together.
+struct LorenzoTables {
+  std::uint16_t order[512];  ///< where the p-th difference is
+  std::uint16_t place[512];  ///< the way back: which difference is the e-th one
+
+  /// The tables of 2D or 3D.
+  template <int Dim>
+  static LorenzoTables make() {
+    std::array<int, 512> order{};
+    std::array<std::int64_t, 512> key{};
+    for (int e = 0; e < 512; ++e) {
+      const int c[3] = {Dim == 3 ? e / 64 : e / 32, Dim == 3 ? e / 8 % 8 : e % 32,
+                        Dim == 3 ? e % 8 : 0};
+      int inner = 0;
+      std::int64_t axes = 0, place = 0;
+      for (int d = 0; d < Dim; ++d) {
+        inner += c[d] > 0;
+        axes = axes * 2 + (c[d] > 0);
+      }
+      for (int b = 4; b >= 0; --b) {
+        for (int d = 0; d < Dim; ++d) place = place * 2 + (c[d] >> b & 1);
+      }
+      order[static_cast<std::size_t>(e)] = e;
+      key[static_cast<std::size_t>(e)] = (inner * 8 + axes) * 65536 + place;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      return key[static_cast<std::size_t>(a)] < key[static_cast<std::size_t>(b)];
+    });
+    LorenzoTables tables{};
+    for (std::size_t p = 0; p < 512; ++p) {
+      tables.order[p] = static_cast<std::uint16_t>(order[p]);
+      tables.place[static_cast<std::size_t>(order[p])] = static_cast<std::uint16_t>(p);
+    }
+    return tables;
+  }
+};
+
+/// \brief Blocks of integers n = round(value / quantum) as differences along every axis (Lorenzo's
+/// predictor), folded to unsigned numbers.
+///
+/// A block is words of 32 bits: the corner, with 1 in bit 31 where lengths have 8 bits instead of
+/// 4; the lengths of the 16 groups; then for each group as many words as its length, the b-th
+/// having bit b of its 32 numbers.
+template <int Dim>
+struct LorenzoCoder {
+  static constexpr int most_bytes = 4 * (5 + 16 * 27);  ///< of a block
+  static constexpr int alphabets = 0;
+
+  const LorenzoTables* tables;
+  float quantum;
+  float inverse_quantum;
+
+  /// Writes a block. \return its bytes, 0 where all numbers are zero
+  KOKKOS_INLINE_FUNCTION int encode(const float* KOKKOS_RESTRICT values, std::uint8_t* to) const {
+    std::int32_t a[512], b[512];
+    std::uint32_t ordered[512];
+    const float inverse = inverse_quantum;
+    std::int32_t any = 0;
+    for (int e = 0; e < 512; ++e) {
+      a[e] = static_cast<std::int32_t>(rintf(values[e] * inverse));
+      any |= a[e];
+    }
+    if (any == 0) return 0;
+    if constexpr (Dim == 3) {
+      differences<64>(a, b);
+      differences<8>(b, a);
+      differences<1>(a, b);
+    } else {
+      differences<32>(a, b);
+      for (int e = 0; e < 512; ++e) a[e] = b[e];
+      differences<1>(a, b);
+    }
+    for (int p = 0; p < 512; ++p) ordered[p] = folded(b[tables->order[p]]);
+    const std::uint32_t corner = ordered[0];
+    ordered[0] = 0;
+
+    int length[16], longest = 0;
+    for (int g = 0; g < 16; ++g) {
+      std::uint32_t all = 0;
+      for (int l = 0; l < 32; ++l) all |= ordered[32 * g + l];
+      length[g] = bit_width(all);
+      longest = length[g] > longest ? length[g] : longest;
+    }
+    auto* word = reinterpret_cast<std::uint32_t*>(to);
+    const int width = longest < 16 ? 4 : 8;
+    *word++ = corner | (width == 8 ? 0x80000000u : 0u);
+    for (int g = 0; g < 16;) {
+      std::uint32_t lengths = 0;
+      for (int s = 0; s < 32; s += width) lengths |= static_cast<std::uint32_t>(length[g++]) << s;
+      *word++ = lengths;
+    }
+    for (int g = 0; g < 16; ++g) {
+      const std::uint32_t* const from = ordered + 32 * g;
+      for (int n = 0; n < length[g]; ++n) {
+        std::uint32_t plane = 0;
+        for (int l = 0; l < 32; ++l) plane |= (from[l] >> n & 1u) << l;
+        *word++ = plane;
+      }
+    }
+    return static_cast<int>(reinterpret_cast<std::uint8_t*>(word) - to);
+  }
+  /// The values of a block that has bytes.
+  KOKKOS_INLINE_FUNCTION void decode(const std::uint8_t* from, const std::uint8_t* end,
+                                     float* KOKKOS_RESTRICT values) const {
+    std::int32_t a[512], b[512];
+    const auto* word = reinterpret_cast<const std::uint32_t*>(from);
+    const auto* const last = reinterpret_cast<const std::uint32_t*>(end);
+    const std::uint32_t corner = *word++;
+    const int width = corner >> 31 != 0 ? 8 : 4;
+    int length[16];
+    for (int g = 0; g < 16;) {
+      const std::uint32_t lengths = *word++;
+      for (int s = 0; s < 32; s += width) {
+        length[g++] = static_cast<int>(lengths >> s & ((1u << width) - 1));
+      }
+    }
+    for (int g = 0; g < 16; ++g) {
+      std::uint32_t numbers[32] = {};
+      for (int n = 0; n < length[g] && word < last; ++n) {
+        const std::uint32_t plane = *word++;
+        for (int l = 0; l < 32; ++l) numbers[l] |= (plane >> l & 1u) << (n & 31);
+      }
+      for (int l = 0; l < 32; ++l) a[tables->order[32 * g + l]] = unfolded(numbers[l]);
+    }
+    a[0] = unfolded(corner & 0x7fffffffu);
+    if constexpr (Dim == 3) {
+      sums<1>(a);
+      sums<8>(a);
+      sums<64>(a);
+    } else {
+      sums<1>(a);
+      sums<32>(a);
+    }
+    (void)b;
+    for (int e = 0; e < 512; ++e) values[e] = static_cast<float>(a[e]) * quantum;
+  }
+
+ private:
+  /// Nodes of a block along the axis with a stride.
+  template <int Stride>
+  static constexpr int side = Dim == 3       ? 8
+                              : Stride == 32 ? 16
+                                             : 32;
+
+  template <int Stride>
+  KOKKOS_FORCEINLINE_FUNCTION static void differences(const std::int32_t* KOKKOS_RESTRICT from,
+                                                      std::int32_t* KOKKOS_RESTRICT to) {
+    constexpr int part = Stride * side<Stride>;
+    for (int begin = 0; begin < 512; begin += part) {
+      for (int e = 0; e < Stride; ++e) to[begin + e] = from[begin + e];
+      for (int e = Stride; e < part; ++e)
+        to[begin + e] = from[begin + e] - from[begin + e - Stride];
+    }
+  }
+  template <int Stride>
+  KOKKOS_FORCEINLINE_FUNCTION static void sums(std::int32_t* values) {
+    constexpr int part = Stride * side<Stride>;
+    for (int begin = 0; begin < 512; begin += part) {
+      for (int i = Stride; i < part; i += Stride) {
+        for (int e = 0; e < Stride; ++e) values[begin + i + e] += values[begin + i + e - Stride];
+      }
+    }
+  }
+};
+
+}  // namespace moho::snapshot::detail

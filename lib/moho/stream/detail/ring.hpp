@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The planes of a volume that are on a device: a ring that the volume goes through.
+
+#include <moho/stream/schedule.hpp>
+#include <moho/stream/volume.hpp>
+#include <moho/wave/propagator.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace moho::stream {
+
+/// \brief Planes of a range whose slots in a ring follow each other.
+///
+/// A turn of the ring holds as many positions as the ring has slots. In turn k, position p has slot
+/// p - k * slots.
+struct RingPiece {
+  Planes planes;           ///< of the volume
+  std::int64_t turn = 0;   ///< of the ring
+  std::int64_t shift = 0;  ///< position of plane 0 of the volume
+};
+
+/// \brief Arrays for the planes that are on a device.
+///
+/// A window of the grid (wave::Layout) that lies on the slots of one turn lets step(), inject() and
+/// record() work in the ring as in any window. A ring may also hold the whole grid: planes then lie
+/// where they lie in any field, and nothing moves. So that windows can be read beyond both ends of
+/// a turn, the first and last slots have copies there, which mirror() renews.
+template <class T, int Dim, class Memory>
+class Ring {
+ public:
+  /// \param exec where it is allocated
+  /// \param scheme of the volume
+  /// \param slots planes of the ring
+  /// \param beyond planes that are read beyond the ends of a turn
+  /// \param resident hold the parameters of the whole volume instead of a ring of them
+  Ring(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme, std::int64_t slots,
+       std::int64_t beyond, bool resident);
+
+  /// \brief Arrays of the whole grid, with its model loaded.
+  /// \param exec where it is allocated and loaded
+  /// \param scheme of the grid
+  /// \param model with the layers of its faces
+  Ring(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
+       const wave::Model<T, Dim, Memory>& model);
+
+  /// The parts of a range by turns.
+  std::vector<RingPiece> pieces(const StreamRange& range) const;
+  /// Where a piece and what is read around it lie.
+  wave::Layout<Dim> layout(const RingPiece& piece) const;
+  /// The parameters around a piece.
+  wave::MediumWindow<T, Dim, Memory> medium(const RingPiece& piece) const;
+  /// The wavefield around a piece at a time: `now` is the field at `level`.
+  wave::Wavefield<T, Dim, Memory> wavefield(const RingPiece& piece, std::int64_t level) const;
+  /// Renews the copies of a piece's planes beyond the ends of a turn.
+  void mirror(const Instance<Memory>& exec, const RingPiece& piece,
+              const wave::Storage<T, Memory>& array) const;
+
+  /// Parameters, in the order of MediumWindow::arrays().
+  const std::vector<wave::Storage<T, Memory>>& parameters() const { return m_parameters; }
+  /// A field at times with this parity.
+  const wave::Storage<T, Memory>& field(int parity, int f) const { return m_field[parity][f]; }
+  /// Slopes of self-adjoint TTI; unallocated for other media.
+  const wave::Storage<T, Memory>& slope(int f) const { return m_slope[f]; }
+  /// The memory of a layer for copies: elements of a plane, and where the first one lies.
+  struct LayerPlanes {
+    wave::Storage<T, Memory> array;  ///< that holds them
+    std::int64_t first = 0;          ///< element of the first of the planes
+    std::int64_t plane_size = 0;     ///< elements between planes
+  };
+  /// The memory of a layer and field for some planes, which have to be in the piece and in the
+  /// layer. \param zeta the memory of second derivatives; false: of first ones at times with the
+  /// parity
+  LayerPlanes layer(const VolumeShape<T, Dim>& shape, std::size_t number, const RingPiece& piece,
+                    const Planes& planes, bool zeta, int parity) const;
+  /// Allocates the sums of a shape, all planes of them where they are held.
+  void allocate_sums(const Instance<Memory>& exec, const typename VolumeShape<T, Dim>::Sums& sums);
+  /// The sums with a number for some planes, which have to be in the piece and among those of the
+  /// sums; elements between planes are those of a plane.
+  LayerPlanes sums(std::size_t number, const RingPiece& piece, const Planes& planes) const;
+  /// Sets all sums to zero.
+  void clear_sums(const Instance<Memory>& exec);
+  /// Arrays of sums.
+  std::size_t sum_count() const { return m_sums.size(); }
+  /// True where parameters are held for the whole volume.
+  bool resident() const { return m_resident; }
+  /// True where it holds the whole grid.
+  bool whole() const { return m_whole; }
+  /// The parameters, where they are those of the whole volume.
+  const wave::MediumWindow<T, Dim, Memory>& whole_medium() const { return m_medium; }
+  /// Slots.
+  std::int64_t slots() const { return m_slots; }
+  /// Bytes of all arrays.
+  std::size_t bytes() const;
+
+ private:
+  void allocate_state(const Instance<Memory>& exec, const Planes& held);
+
+  const wave::Scheme<T, Dim, Memory>& m_scheme;
+  std::int64_t m_slots, m_beyond;
+  bool m_resident, m_whole = false;
+  wave::MediumWindow<T, Dim, Memory> m_medium;
+  std::vector<wave::Storage<T, Memory>> m_parameters;
+  wave::Storage<T, Memory> m_field[2][2], m_slope[2];
+  std::vector<wave::LayerMemory<T, Memory>> m_layers;  ///< psi_now: of even times
+  typename VolumeShape<T, Dim>::Sums m_sum_shape;
+  std::vector<wave::Storage<T, Memory>> m_sums;
+};
+
+template <class T, int Dim, class Memory>
+Ring<T, Dim, Memory>::Ring(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
+                           std::int64_t slots, std::int64_t beyond, bool resident)
+    : m_scheme(scheme),
+      m_slots(std::max(slots, 2 * beyond)),
+      m_beyond(beyond),
+      m_resident(resident) {
+  const Planes held{0, m_slots + 2 * m_beyond};
+  m_medium = wave::MediumWindow<T, Dim, Memory>::ring(
+      exec, scheme, resident ? scheme.grid().extents[0] : held.count());
+  allocate_state(exec, held);
+}
+
+template <class T, int Dim, class Memory>
+Ring<T, Dim, Memory>::Ring(const Instance<Memory>& exec, const wave::Scheme<T, Dim, Memory>& scheme,
+                           const wave::Model<T, Dim, Memory>& model)
+    : m_scheme(scheme),
+      m_slots(scheme.grid().extents[0]),
+      m_beyond(0),
+      m_resident(true),
+      m_whole(true),
+      m_medium(exec, scheme, all_planes(scheme.grid())) {
+  m_medium.load(exec, scheme, model);
+  exec.fence();
+  allocate_state(exec, all_planes(scheme.grid()));
+}
+
+template <class T, int Dim, class Memory>
+void Ring<T, Dim, Memory>::allocate_state(const Instance<Memory>& exec, const Planes& held) {
+  const wave::Scheme<T, Dim, Memory>& scheme = m_scheme;
+  m_parameters = m_medium.arrays();
+  const wave::Layout<Dim> layout = scheme.layout(held);
+  for (int f = 0; f < scheme.fields(); ++f) {
+    for (auto& parity : m_field) {
+      parity[f] = wave::make_storage<T>(exec, layout, "moho::stream::ring");
+    }
+    if (scheme.stencil() == wave::kernel::Stencil::tti) {
+      m_slope[f] = wave::make_storage<T>(exec, layout, "moho::stream::slope");
+    }
+  }
+  for (const auto& layer : scheme.layers()) {
+    // layers across x are few planes: all of them are held
+    const std::int64_t size =
+        scheme.layer_shape(layer, layer.axis == 0 ? all_planes(scheme.grid()) : held).size;
+    for (int f = 0; f < scheme.fields(); ++f) {
+      wave::LayerMemory<T, Memory> memory;
+      for (auto* view : {&memory.psi_now, &memory.psi_next, &memory.zeta}) {
+        *view = allocate<wave::Storage<T, Memory>>(exec, "moho::stream::layer", size);
+        if (size > 0) fill(exec, *view, T(0));
+      }
+      m_layers.push_back(memory);
+    }
+  }
+}
+
+template <class T, int Dim, class Memory>
+std::vector<RingPiece> Ring<T, Dim, Memory>::pieces(const StreamRange& range) const {
+  std::vector<RingPiece> result;
+  if (m_whole) return {{range.planes, 0, 0}};
+  const std::int64_t shift = range.position - range.planes.begin;
+  for (Planes rest = range.planes; !rest.empty();) {
+    const std::int64_t turn = (rest.begin + shift) / m_slots;
+    const std::int64_t end = std::min(rest.end, (turn + 1) * m_slots - shift);
+    result.push_back({{rest.begin, end}, turn, shift});
+    rest.begin = end;
+  }
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+wave::Layout<Dim> Ring<T, Dim, Memory>::layout(const RingPiece& piece) const {
+  if (m_whole) return m_scheme.layout();
+  const std::int64_t first = piece.turn * m_slots - piece.shift;
+  return m_scheme.layout(Planes{first - m_beyond, first + m_slots + m_beyond});
+}
+
+template <class T, int Dim, class Memory>
+wave::MediumWindow<T, Dim, Memory> Ring<T, Dim, Memory>::medium(const RingPiece& piece) const {
+  return m_resident ? m_medium : m_medium.moved(layout(piece));
+}
+
+template <class T, int Dim, class Memory>
+wave::Wavefield<T, Dim, Memory> Ring<T, Dim, Memory>::wavefield(const RingPiece& piece,
+                                                                std::int64_t level) const {
+  wave::Wavefield<T, Dim, Memory> result;
+  result.layout = layout(piece);
+  result.fields = m_scheme.fields();
+  result.across_x = all_planes(m_scheme.grid());
+  const int parity = static_cast<int>(level & 1);
+  for (int f = 0; f < result.fields; ++f) {
+    result.now[f] = m_field[parity][f];
+    result.next[f] = m_field[1 - parity][f];
+    result.slope[f] = m_slope[f];
+  }
+  result.layers = m_layers;
+  if (parity == 1) {
+    for (auto& layer : result.layers) std::swap(layer.psi_now, layer.psi_next);
+  }
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+void Ring<T, Dim, Memory>::mirror(const Instance<Memory>& exec, const RingPiece& piece,
+                                  const wave::Storage<T, Memory>& array) const {
+  if (m_whole) return;
+  const wave::Layout<Dim> layout = this->layout(piece);
+  const std::int64_t first = piece.turn * m_slots - piece.shift;  // plane of slot 0
+  const auto copy_to = [&](const Planes& planes, std::int64_t distance) {
+    if (planes.empty()) return;
+    const auto at = [&](std::int64_t plane) {
+      const auto begin = static_cast<std::size_t>(layout.plane_begin(plane));
+      return Kokkos::subview(
+          array, std::pair<std::size_t, std::size_t>(
+                     begin, begin + static_cast<std::size_t>(planes.count() * layout.strides[0])));
+    };
+    copy(exec, at(planes.begin + distance), at(planes.begin));
+  };
+  copy_to(intersection(piece.planes, Planes{first, first + m_beyond}), m_slots);
+  copy_to(intersection(piece.planes, Planes{first + m_slots - m_beyond, first + m_slots}),
+          -m_slots);
+}
+
+template <class T, int Dim, class Memory>
+typename Ring<T, Dim, Memory>::LayerPlanes Ring<T, Dim, Memory>::layer(
+    const VolumeShape<T, Dim>& shape, std::size_t number, const RingPiece& piece,
+    const Planes& planes, bool zeta, int parity) const {
+  const auto& place = shape.layers[number];
+  const auto& memory = m_layers[number];
+  LayerPlanes result;
+  result.array = zeta ? memory.zeta : (parity == 0 ? memory.psi_now : memory.psi_next);
+  result.plane_size = place.plane_size;
+  const std::int64_t origin =
+      place.across_x ? place.planes.begin : piece.turn * m_slots - piece.shift - m_beyond;
+  result.first = (planes.begin - origin) * place.plane_size;
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+void Ring<T, Dim, Memory>::allocate_sums(const Instance<Memory>& exec,
+                                         const typename VolumeShape<T, Dim>::Sums& sums) {
+  m_sum_shape = sums;
+  m_sum_shape.held = sums.held || m_whole;
+  const std::int64_t planes = m_sum_shape.held ? sums.planes.count() : m_slots;
+  for (int k = 0; k < sums.count; ++k) {
+    m_sums.push_back(
+        allocate<wave::Storage<T, Memory>>(exec, "moho::stream::sums", planes * sums.plane_size));
+  }
+  clear_sums(exec);
+}
+
+template <class T, int Dim, class Memory>
+void Ring<T, Dim, Memory>::clear_sums(const Instance<Memory>& exec) {
+  for (const auto& array : m_sums) fill(exec, array, T(0));
+}
+
+template <class T, int Dim, class Memory>
+typename Ring<T, Dim, Memory>::LayerPlanes Ring<T, Dim, Memory>::sums(std::size_t number,
+                                                                      const RingPiece& piece,
+                                                                      const Planes& planes) const {
+  const std::int64_t origin =
+      m_sum_shape.held ? m_sum_shape.planes.begin : piece.turn * m_slots - piece.shift;
+  return {m_sums[number], (planes.begin - origin) * m_sum_shape.plane_size, m_sum_shape.plane_size};
+}
+
+template <class T, int Dim, class Memory>
+std::size_t Ring<T, Dim, Memory>::bytes() const {
+  std::size_t count = 0;
+  for (const auto& array : m_parameters) count += array.size();
+  for (const auto& parity : m_field) count += parity[0].size() + parity[1].size();
+  count += m_slope[0].size() + m_slope[1].size();
+  for (const auto& array : m_sums) count += array.size();
+  for (const auto& layer : m_layers) {
+    count += layer.psi_now.size() + layer.psi_next.size() + layer.zeta.size();
+  }
+  return count * sizeof(T);
+}
+
+}  // namespace moho::stream

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/error.hpp>
+#include <moho/io/checksum.hpp>
+#include <moho/stream/detail/volume_file.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace moho::stream {
+
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t head_bytes = 2 * page;  // two entries
+constexpr char magic[8] = {'M', 'O', 'H', 'O', 'V', 'O', 'L', '1'};
+
+// One entry of the head.
+struct Entry {
+  char kind[8];
+  std::uint64_t number;  ///< of the commit: the larger one holds
+  std::uint64_t bytes;   ///< of the file
+  std::int64_t level;
+  std::uint32_t generation;
+  std::uint32_t key;
+  std::uint32_t checksum;  ///< of all before
+  std::uint32_t unused;
+};
+
+std::uint32_t sum_of(const Entry& entry) { return io::crc32c(&entry, offsetof(Entry, checksum)); }
+
+bool is_whole(const Entry& entry) {
+  return std::memcmp(entry.kind, magic, sizeof magic) == 0 && entry.checksum == sum_of(entry);
+}
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw FileError(concat("the volume '", path, "' ", what));
+}
+
+// The latest whole entry of a head. False where there is none.
+bool read_head(int file, Entry& best) {
+  bool found = false;
+  for (std::size_t k = 0; k < 2; ++k) {
+    Entry entry{};
+    const bool there = ::pread(file, &entry, sizeof entry, static_cast<off_t>(k * page)) ==
+                       static_cast<ssize_t>(sizeof entry);
+    if (!there || !is_whole(entry)) continue;
+    if (!found || entry.number > best.number) best = entry;
+    found = true;
+  }
+  return found;
+}
+
+std::string system_text(int error) { return std::strerror(error); }
+
+}  // namespace
+
+VolumeFile::VolumeFile(const std::string& path, const std::string& key, std::size_t bytes,
+                       bool resume)
+    : m_path(path), m_key(io::checksum(key)), m_bytes(head_bytes + bytes), m_used(head_bytes) {
+  m_file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const bool made = m_file >= 0;
+  if (!made && errno == EEXIST) m_file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (m_file < 0) {
+    fail(path, concat("cannot be opened: ", system_text(errno),
+                      " (allowed: a file in a folder that exists and may be written)"));
+  }
+  // what the destructor would do: it does not run for an object that was not made
+  const auto close_and_fail = [&](const std::string& what) {
+    if (m_begin != nullptr) ::munmap(m_begin, m_bytes);
+    ::close(m_file);
+    fail(path, what);
+  };
+  struct stat status {};
+  if (::fstat(m_file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close_and_fail("is no regular file (allowed: a file)");
+  }
+  if (::flock(m_file, LOCK_EX | LOCK_NB) != 0) {
+    close_and_fail("is in use by another run (allowed: a name of its own for each)");
+  }
+  const auto length = static_cast<std::size_t>(status.st_size);
+  if (!made) {
+    Entry best{};
+    const bool found = read_head(m_file, best);
+    if (!found) {
+      close_and_fail(
+          "is there and is no volume of a run (allowed: a new name, or a volume of this run with "
+          "--resume): nothing was changed; remove it if it is what a run left that was ended "
+          "before "
+          "its first step");
+    }
+    if (!resume) {
+      close_and_fail(
+          "is there, of an earlier run (allowed: a new name, or --resume to go on with it): remove "
+          "it if it is not needed");
+    }
+    if (best.key != m_key || best.bytes != m_bytes || length != m_bytes) {
+      close_and_fail(concat("belongs to another run, or has the wrong size: ", length,
+                            " bytes (needed: ", m_bytes,
+                            ", and the same model, shot and options): nothing was changed"));
+    }
+    m_continued = true;
+    m_level = best.level;
+    m_generation = static_cast<int>(best.generation);
+    m_number = best.number;
+  } else {
+    const int error = ::posix_fallocate(m_file, 0, static_cast<off_t>(m_bytes));
+    if (error != 0) {
+      ::unlink(path.c_str());
+      close_and_fail(concat("needs ", format_bytes(static_cast<double>(m_bytes)),
+                            " on the disk: ", system_text(error)));
+    }
+  }
+  void* const mapped = ::mmap(nullptr, m_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m_file, 0);
+  if (mapped == MAP_FAILED) close_and_fail(concat("cannot be mapped: ", system_text(errno)));
+  m_begin = static_cast<char*>(mapped);
+  if (!m_continued) write_head();
+}
+
+VolumeFile::~VolumeFile() {
+  if (m_begin != nullptr) ::munmap(m_begin, m_bytes);
+  if (m_file >= 0) ::close(m_file);
+}
+
+void* VolumeFile::take(std::size_t bytes) {
+  const std::size_t rounded = (bytes + page - 1) / page * page;
+  if (m_used + rounded > m_bytes) fail(m_path, "is too small for its arrays");
+  void* const result = m_begin + m_used;
+  m_used += rounded;
+  return result;
+}
+
+void VolumeFile::commit(std::int64_t level, int generation) {
+  if (::msync(m_begin, m_bytes, MS_SYNC) != 0) {
+    fail(m_path, concat("cannot be written: ", system_text(errno)));
+  }
+  m_level = level;
+  m_generation = generation;
+  write_head();
+}
+
+void VolumeFile::write_head() {
+  Entry entry{};
+  std::memcpy(entry.kind, magic, sizeof magic);
+  entry.number = ++m_number;
+  entry.bytes = m_bytes;
+  entry.level = m_level;
+  entry.generation = static_cast<std::uint32_t>(m_generation);
+  entry.key = m_key;
+  entry.checksum = sum_of(entry);
+  const auto at = static_cast<off_t>((m_number % 2) * page);
+  if (::pwrite(m_file, &entry, sizeof entry, at) != static_cast<ssize_t>(sizeof entry) ||
+      ::fdatasync(m_file) != 0) {
+    fail(m_path, concat("cannot be written: ", system_text(errno)));
+  }
+}
+
+bool is_volume_of(const std::string& path, const std::string& key) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  Entry best{};
+  const bool found = read_head(file, best);
+  ::close(file);
+  return found && best.key == io::checksum(key);
+}
+
+void measure_disk(const std::string& path, double& in, double& out) {
+  constexpr std::size_t piece = std::size_t(4) << 20;
+  std::size_t bytes = std::size_t(128) << 20;
+  // a name that nobody has
+  std::string name = path + ".XXXXXX";
+  const int file = ::mkostemp(name.data(), O_CLOEXEC);
+  if (file < 0) {
+    fail(path, concat("cannot be made: ", system_text(errno),
+                      " (allowed: a file in a folder that exists and may be written)"));
+  }
+  ::unlink(name.c_str());
+  const auto close_and_fail = [&](const std::string& what) {
+    ::close(file);
+    fail(path, what);
+  };
+  // whether the volume itself has room is found where it is made
+  while (::posix_fallocate(file, 0, static_cast<off_t>(bytes)) != 0) {
+    bytes /= 2;
+    if (bytes < piece) close_and_fail("needs a disk with room: there are not even 4 MiB");
+  }
+  // as volumes move: through a mapping, some planes at a time
+  std::vector<char> data(piece, 1);
+  const auto map = [&] {
+    void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (mapped == MAP_FAILED) close_and_fail(concat("cannot be mapped: ", system_text(errno)));
+    return static_cast<char*>(mapped);
+  };
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const auto seconds = [](auto a, auto b) { return std::chrono::duration<double>(b - a).count(); };
+  char* mapped = map();
+  const auto start = now();
+  for (std::size_t at = 0; at < bytes; at += piece) std::memcpy(mapped + at, data.data(), piece);
+  const bool wrote = ::msync(mapped, bytes, MS_SYNC) == 0;
+  const auto written = now();
+  ::munmap(mapped, bytes);
+  if (!wrote) close_and_fail(concat("cannot be written: ", system_text(errno)));
+  ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  mapped = map();
+  const auto begun = now();
+  for (std::size_t at = 0; at < bytes; at += piece) std::memcpy(data.data(), mapped + at, piece);
+  const auto done = now();
+  ::munmap(mapped, bytes);
+  ::close(file);
+  out = static_cast<double>(bytes) / std::max(seconds(start, written), 1e-9);
+  in = static_cast<double>(bytes) / std::max(seconds(begun, done), 1e-9);
+}
+
+}  // namespace moho::stream

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The sums of self-adjoint TTI on devices, in one order and with the same roundings.
+///
+/// There are kernels of one pass and of two (axis_ring_device.hpp, axis_device.hpp). Both take
+/// their sums from here, and no compiler may contract a product with a sum in one of them and not
+/// in the other: so they give the same bits, in any box, and a wavefield may be stepped by either.
+
+#include <moho/wave/kernel/march_device.hpp>
+
+#include <cmath>
+
+namespace moho::wave::detail {
+
+/// A product that is rounded, never a part of a fused operation.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T rounded_product(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == 4) {
+    return __fmul_rn(a, b);
+  } else {
+    return __dmul_rn(a, b);
+  }
+#else
+  return a * b;
+#endif
+}
+/// a * b + c, rounded once.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T rounded_once(T a, T b, T c) {
+  if constexpr (sizeof(T) == 4) {
+    return fmaf(a, b, c);
+  } else {
+    return fma(a, b, c);
+  }
+}
+
+/// The sum of c[k] (f[k stride] - f[-k stride]) over k = 1, ..., radius.
+template <int radius, int stride, class T>
+KOKKOS_FORCEINLINE_FUNCTION T odd_sum(const T* c, const T* f) {
+  T sum = rounded_product<T>(c[1], f[stride] - f[-stride]);
+  MOHO_UNROLL
+  for (int k = 2; k <= radius; ++k) {
+    sum = rounded_once<T>(c[k], f[k * stride] - f[-k * stride], sum);
+  }
+  return sum;
+}
+/// Adds the sum of c[k] (f[k stride] + f[-k stride]) over k = 1, ..., radius.
+template <int radius, int stride, class T>
+KOKKOS_FORCEINLINE_FUNCTION T add_even_sum(const T* c, const T* f, T sum) {
+  MOHO_UNROLL
+  for (int k = 1; k <= radius; ++k) {
+    sum = rounded_once<T>(c[k], f[k * stride] + f[-k * stride], sum);
+  }
+  return sum;
+}
+
+/// g = n . grad.
+template <int Dim, class T>
+KOKKOS_FORCEINLINE_FUNCTION T slope_along(T nx, T ny, T nz, T dx, T dy, T dz) {
+  T slope = rounded_product<T>(nx, dx);
+  if constexpr (Dim == 3) slope = rounded_once<T>(ny, dy, slope);
+  return rounded_once<T>(nz, dz, slope);
+}
+
+/// The next p and q from H2 p and H1 q.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void symmetric_step(T h2p, T h1q, T a, T r, T scale, T w, T p, T q,
+                                                T p_before, T q_before, T& p_next, T& q_next) {
+  const T change_p = rounded_once<T>(a, h2p, rounded_product<T>(r, h1q));
+  const T change_q = rounded_once<T>(r, h2p, h1q);
+  p_next =
+      rounded_product<T>(w, rounded_once<T>(-w, p_before, rounded_once<T>(scale, change_p, p + p)));
+  q_next =
+      rounded_product<T>(w, rounded_once<T>(-w, q_before, rounded_once<T>(scale, change_q, q + q)));
+}
+
+}  // namespace moho::wave::detail

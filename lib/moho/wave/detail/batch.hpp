@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Several shots over one model in step with each other: what each of them launches in a
+/// step is one launch for all of them.
+///
+/// The arrays of all wavefields lie equally far apart, so that a kernel finds those of a shot from
+/// the arrays of the first one. What sources add and receivers read is described once in the memory
+/// of the device, for both time levels, and nothing is copied in a step.
+
+#include <moho/core/copy.hpp>
+#include <moho/core/instances.hpp>
+#include <moho/wave/detail/exchange.hpp>
+#include <moho/wave/model_shot.hpp>
+#include <moho/wave/not_finite.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace moho::wave {
+
+/// \brief Wavefields at rest for shots that are stepped together: pieces of one allocation, equally
+/// far apart. Each is like one of make_wavefield().
+/// \param exec where they are allocated
+/// \param scheme of the medium; its whole grid
+/// \param count 1 or more \throws InputError for less
+template <class T, int Dim, class Memory>
+std::vector<Wavefield<T, Dim, Memory>> make_wavefields(const InstanceOf<Memory>& exec,
+                                                       const Scheme<T, Dim, Memory>& scheme,
+                                                       int count);
+
+/// \brief Advances several wavefields by one step, each with the bits of Propagator::step() of the
+/// whole grid.
+///
+/// It is one launch for all where they are of make_wavefields() and the medium's kernels can: on
+/// hosts all but the reference kernels, on devices those of 2D whose layers, if they are perfectly
+/// matched, are stepped with the interior (isotropic media, variable density, self-adjoint VTI).
+/// Others are stepped one after the other.
+/// \param exec where the work is submitted
+/// \param propagator of the medium
+/// \param wavefields at the same time
+/// \throws InputError as step()
+template <class T, int Dim, class Memory>
+void step_together(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+                   std::type_identity_t<std::span<const Wavefield<T, Dim, Memory>>> wavefields);
+
+/// Sources and receivers of a shot.
+template <class T, int Dim, class Memory>
+struct ShotPoints {
+  PointSet<T, Dim, Memory> sources;    ///< where it is excited
+  PointSet<T, Dim, Memory> receivers;  ///< where it is recorded
+};
+
+/// \brief Models shots over one model in step with each other. Each has the bits that model_shot()
+/// gives.
+///
+/// A shot that is no longer finite ends all of them. Its seconds are the shot's part of those of
+/// all.
+/// \param exec where everything runs
+/// \param propagator of the medium
+/// \param wavefields of make_wavefields(), as many as there are shots, or more
+/// \param shots their sources and receivers; the numbers of these may differ
+/// \param wavelet of all sources: samples S(0), S(dt), ..., zero afterwards
+/// \param options as for model_shot(), without a domain and without snapshots; progress is that of
+/// all
+/// \throws InputError, Error as model_shot(), InputError for a domain, snapshots, too few
+/// wavefields
+template <class T, int Dim, class Memory>
+std::vector<ShotResult<T, Dim, Memory>> model_together(
+    const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+    std::vector<Wavefield<T, Dim, Memory>>& wavefields,
+    const std::vector<ShotPoints<T, Dim, Memory>>& shots, const std::vector<double>& wavelet,
+    const ShotOptions<T, Dim, Memory>& options);
+
+namespace detail {
+
+/// Elements from the arrays of a wavefield to those of the next, the same for all; none where that
+/// is not so.
+template <class T, int Dim, class Memory>
+std::optional<std::int64_t> elements_apart(std::span<const Wavefield<T, Dim, Memory>> wavefields) {
+  std::optional<std::int64_t> apart;
+  bool equal = true;
+  const auto compare = [&](const Storage<T, Memory>& a, const Storage<T, Memory>& b) {
+    if (a.data() == nullptr || b.data() == nullptr) {
+      equal = equal && a.data() == b.data();
+      return;
+    }
+    const auto bytes = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(b.data()) -
+                                                 reinterpret_cast<std::intptr_t>(a.data()));
+    constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+    if (!apart) apart = bytes / size;
+    // vectors of 16 bytes stay aligned
+    equal = equal && bytes == *apart * size && bytes % 16 == 0;
+  };
+  for (std::size_t n = 1; n < wavefields.size() && equal; ++n) {
+    const auto &a = wavefields[n - 1], &b = wavefields[n];
+    equal = a.layout == b.layout && a.fields == b.fields && a.layers.size() == b.layers.size();
+    for (int f = 0; f < a.fields && equal; ++f) {
+      compare(a.now[f], b.now[f]);
+      compare(a.next[f], b.next[f]);
+    }
+    for (int f = 0; f < 2 && equal; ++f) compare(a.slope[f], b.slope[f]);
+    for (std::size_t k = 0; k < a.layers.size() && equal; ++k) {
+      compare(a.layers[k].psi_now, b.layers[k].psi_now);
+      compare(a.layers[k].psi_next, b.layers[k].psi_next);
+      compare(a.layers[k].zeta, b.layers[k].zeta);
+    }
+  }
+  return equal ? apart : std::nullopt;
+}
+
+/// How wavefields are stepped in one launch; none where they cannot be.
+template <class T, int Dim, class Memory>
+std::optional<Several> in_one_launch(const Scheme<T, Dim, Memory>& scheme,
+                                     std::span<const Wavefield<T, Dim, Memory>> wavefields) {
+  if (wavefields.size() < 2 || scheme.options().reference) return std::nullopt;
+  if constexpr (!is_host_memory<Memory>) {
+    if (Dim != 2) return std::nullopt;
+    if (!scheme.layers().empty() &&
+        !layers_in_one_launch(scheme,
+                              bind_layers<T, Dim, Memory>(scheme, {}, wavefields.front()))) {
+      return std::nullopt;
+    }
+  }
+  const auto apart = elements_apart<T, Dim, Memory>(wavefields);
+  if (!apart) return std::nullopt;
+  return Several{static_cast<int>(wavefields.size()), *apart};
+}
+
+/// AmplitudeOf several wavefields.
+template <class T, int Dim>
+struct AmplitudeOfAll {
+  using value_type = AmplitudeSum;
+  AmplitudeOf<T, Dim> first;
+  std::int64_t nodes, apart;  ///< of a wavefield; elements to the next one
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, AmplitudeSum& sum) const {
+    AmplitudeOf<T, Dim> own = first;
+    own.field += i / nodes * apart;
+    own(i % nodes, sum);
+  }
+  KOKKOS_INLINE_FUNCTION void init(AmplitudeSum& sum) const { first.init(sum); }
+  KOKKOS_INLINE_FUNCTION void join(AmplitudeSum& to, const AmplitudeSum& from) const {
+    first.join(to, from);
+  }
+};
+
+/// check_finite() of the whole grid of several wavefields.
+template <class T, int Dim, class Memory>
+void check_together(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+                    std::span<const Wavefield<T, Dim, Memory>> wavefields, std::int64_t step) {
+  const Box<Dim> box = whole_box(propagator.grid());
+  const Wavefield<T, Dim, Memory>& first = wavefields.front();
+  if (const auto apart = elements_apart<T, Dim, Memory>(wavefields)) {
+    bool finite = true;
+    for (int f = 0; f < first.fields && finite; ++f) {
+      const AmplitudeOfAll<T, Dim> body{
+          {first.now[f].data(), first.layout, box}, box.size(), *apart};
+      const auto shots = static_cast<std::int64_t>(wavefields.size());
+      finite = reduce("moho::wave::amplitude", exec, shots * box.size(), body).bad == INT64_MAX;
+    }
+    if (finite) return;
+  }
+  for (std::size_t n = 0; n < wavefields.size(); ++n) {
+    in_leg(concat("shot ", n + 1, " of those in step"), [&] {
+      return check_finite<T, Dim, Memory>(exec, propagator.grid(), wavefields[n], box, step);
+    });
+  }
+}
+
+/// What a step adds at the sources of a shot and reads at its receivers, at one of the two ways
+/// round in which its two time levels lie. Addresses are those of rows 0.
+template <class T, int Dim>
+struct ShotExchange {
+  InjectFields<T> inject;
+  std::int64_t amplitudes, next_amplitudes;  ///< rows; elements from one row to the next
+  RecordByThread<T, Dim> record;
+  std::int64_t next_values;  ///< elements from one row to the next
+  std::int64_t receivers;
+  bool by_vector;  ///< lanes share a receiver (PointSet::reads_by_vector())
+
+  /// Adds to node n.
+  KOKKOS_FORCEINLINE_FUNCTION void add(std::int64_t n, std::int64_t step) const {
+    if (n >= inject.size() || step < 0 || step >= amplitudes) return;
+    const int f = n < inject.count ? 0 : 1;
+    Inject<T> own = inject.field[f];
+    own.amplitudes += step * next_amplitudes;
+    own(n - f * inject.count);
+  }
+  /// Reads receiver n.
+  KOKKOS_FORCEINLINE_FUNCTION void read(std::int64_t n, std::int64_t row) const {
+    if (n >= receivers) return;
+    RecordByThread<T, Dim> own = record;
+    own.values += row * next_values;
+    own(n);
+  }
+};
+
+/// The exchange of all shots on a host: nodes of the sources of a shot, then its receivers.
+template <class T, int Dim>
+struct ExchangeOfAll {
+  const ShotExchange<T, Dim>* shots;
+  std::int64_t nodes, each, step, row;  ///< nodes of sources, and these with receivers, at most
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t n) const {
+    const ShotExchange<T, Dim>& shot = shots[n / each];
+    const std::int64_t k = n % each;
+    if (k < nodes) {
+      shot.add(k, step);
+    } else if (row >= 0) {
+      shot.read(k - nodes, row);
+    }
+  }
+};
+
+/// The same on a device. Teams of a shot: those of its sources, then those of its receivers.
+template <class T, int Dim, class Exec>
+struct ExchangeOfAllTeams {
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+  using ByVector = RecordByVector<T, Dim, Exec>;
+  static constexpr int team = ByVector::team, lanes = ByVector::lanes;
+  const ShotExchange<T, Dim>* shots;
+  int source_teams, teams;  ///< of a shot
+  std::int64_t step, row;
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const int number = member.league_rank() % teams;
+    const ShotExchange<T, Dim>& shot = shots[member.league_rank() / teams];
+    const int own = number - (number < source_teams ? 0 : source_teams);
+    const std::int64_t thread = static_cast<std::int64_t>(own) * team + member.team_rank();
+    if (number >= source_teams && shot.by_vector) {
+      ByVector record{shot.record.term, shot.record.values + row * shot.next_values,
+                      shot.receivers};
+      record.read(member, thread);
+      return;
+    }
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, lanes), [&](const int lane) {
+      if (number < source_teams) {
+        shot.add(thread * lanes + lane, step);
+      } else {
+        shot.read(thread * lanes + lane, row);
+      }
+    });
+  }
+};
+
+/// exchange_points() of several shots, in one launch.
+template <class T, int Dim, class Memory>
+class ShotsExchange {
+ public:
+  /// Describes all shots, with wavefields as they are and exchanged. It waits for the instance.
+  /// Points and series have to live as long as this. \throws InputError as exchange_points()
+  ShotsExchange(const Instance<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+                std::span<const Wavefield<T, Dim, Memory>> wavefields,
+                const std::vector<ShotPoints<T, Dim, Memory>>& shots,
+                const std::vector<PointSeries<T, Memory>>& amplitudes,
+                const std::vector<PointSeries<T, Memory>>& rows)
+      : m_count(static_cast<std::int64_t>(shots.size())),
+        m_present(wavefields.front().now[0].data()) {
+    const T factor = source_factor<T>(propagator.grid());
+    for (int way = 0; way < 2; ++way) {
+      std::vector<ShotExchange<T, Dim>> all;
+      for (std::size_t n = 0; n < shots.size(); ++n) {
+        Wavefield<T, Dim, Memory> wavefield = wavefields[n];
+        if (way == 1) wavefield.advance();
+        const auto& [sources, receivers] = shots[n];
+        ShotExchange<T, Dim> one{};
+        one.inject.fields = wavefield.fields;
+        for (int f = 0; f < wavefield.fields && amplitudes[n].extent(0) > 0; ++f) {
+          one.inject.count =
+              sources.injection(wavefield.next[f], amplitudes[n], 0, propagator.source_scale(f),
+                                factor, one.inject.field[f]);
+        }
+        one.amplitudes = static_cast<std::int64_t>(amplitudes[n].extent(0));
+        one.next_amplitudes = static_cast<std::int64_t>(amplitudes[n].stride(0));
+        if (receivers.count() > 0) receivers.recording(wavefield.now[0], rows[n], 0, one.record);
+        one.next_values = static_cast<std::int64_t>(rows[n].stride(0));
+        one.receivers = receivers.count();
+        one.by_vector = receivers.reads_by_vector();
+        m_by_vector = m_by_vector || one.by_vector;
+        m_nodes = std::max(m_nodes, one.inject.size());
+        m_receivers = std::max(m_receivers, one.receivers);
+        all.push_back(one);
+      }
+      m_shots[way] = upload(exec, all, "moho::wave::shots_exchange");
+    }
+  }
+
+  /// Adds the amplitudes of a step, none if it is negative, and reads into a row, none if it is
+  /// negative. To be called between step_together() and advance().
+  /// \param present the first wavefield's, which says which way round the time levels are
+  void operator()(const Instance<Memory>& exec, const T* present, std::int64_t step,
+                  std::int64_t row) const {
+    const ShotExchange<T, Dim>* const shots = m_shots[present == m_present ? 0 : 1].data();
+    const std::int64_t nodes = step >= 0 ? m_nodes : 0, receivers = row >= 0 ? m_receivers : 0;
+    if (nodes + receivers == 0) return;
+    constexpr const char* label = "moho::wave::exchange";
+    if constexpr (is_host_memory<Memory>) {
+      launch(label, exec, m_count * (nodes + receivers),
+             ExchangeOfAll<T, Dim>{shots, nodes, nodes + receivers, step, row});
+    } else {
+      using Exec = DeviceOf<Memory>;
+      using Kernel = ExchangeOfAllTeams<T, Dim, Exec>;
+      constexpr std::int64_t threads = Kernel::team * Kernel::lanes;
+      const auto teams = [](std::int64_t work, std::int64_t of_team) {
+        return static_cast<int>((work + of_team - 1) / of_team);
+      };
+      Kernel kernel{shots, teams(nodes, threads), 0, step, row};
+      kernel.teams = kernel.source_teams + teams(receivers, m_by_vector ? Kernel::team : threads);
+      Kokkos::parallel_for(
+          label,
+          light_weight(Kokkos::TeamPolicy<Exec>(
+              exec.space(), static_cast<int>(m_count) * kernel.teams, Kernel::team, Kernel::lanes)),
+          kernel);
+    }
+  }
+
+ private:
+  std::int64_t m_count, m_nodes = 0, m_receivers = 0;
+  bool m_by_vector = false;
+  const T* m_present;
+  Kokkos::View<const ShotExchange<T, Dim>*, Memory> m_shots[2];
+};
+
+}  // namespace detail
+
+template <class T, int Dim, class Memory>
+std::vector<Wavefield<T, Dim, Memory>> make_wavefields(const InstanceOf<Memory>& exec,
+                                                       const Scheme<T, Dim, Memory>& scheme,
+                                                       int count) {
+  if (count < 1) throw InputError(concat("count is ", count, " (allowed: 1 or more)"));
+  const Planes window = all_planes(scheme.grid());
+  Wavefield<T, Dim, Memory> first;
+  first.layout = scheme.layout(window);
+  first.fields = scheme.fields();
+  first.across_x = window;
+  first.layers.resize(scheme.layers().size() * static_cast<std::size_t>(first.fields));
+  // the arrays of a wavefield, one behind the other
+  const auto place = [&](Wavefield<T, Dim, Memory>& wavefield, const auto& take) {
+    for (int f = 0; f < wavefield.fields; ++f) {
+      take(wavefield.now[f], wavefield.layout.size);
+      take(wavefield.next[f], wavefield.layout.size);
+    }
+    for (int f = 0; f < 2 && scheme.stencil() == kernel::Stencil::tti; ++f) {
+      take(wavefield.slope[f], wavefield.layout.size);
+    }
+    std::size_t number = 0;
+    for (const auto& layer : scheme.layers()) {
+      const std::int64_t size = scheme.layer_shape(layer, window).size;
+      for (int f = 0; f < wavefield.fields; ++f, ++number) {
+        take(wavefield.layers[number].psi_now, size);
+        take(wavefield.layers[number].psi_next, size);
+        take(wavefield.layers[number].zeta, size);
+      }
+    }
+  };
+  constexpr std::int64_t row = row_alignment<T>;
+  const auto rounded = [](std::int64_t size) { return (size + row - 1) / row * row; };
+  std::int64_t each = 0;
+  place(first, [&](Storage<T, Memory>&, std::int64_t size) { each += rounded(size); });
+  const auto all = allocate<Storage<T, Memory>>(exec, "moho::wave::wavefields", count * each);
+  fill(Instance<Memory>(exec), all, T(0));
+  std::vector<Wavefield<T, Dim, Memory>> result(static_cast<std::size_t>(count), first);
+  std::int64_t at = 0;
+  for (auto& wavefield : result) {
+    place(wavefield, [&](Storage<T, Memory>& view, std::int64_t size) {
+      view = Kokkos::subview(
+          all, std::pair<std::size_t, std::size_t>(static_cast<std::size_t>(at),
+                                                   static_cast<std::size_t>(at + size)));
+      at += rounded(size);
+    });
+  }
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+void step_together(const InstanceOf<Memory>& exec, const Propagator<T, Dim, Memory>& propagator,
+                   std::type_identity_t<std::span<const Wavefield<T, Dim, Memory>>> wavefields) {
+  const Scheme<T, Dim, Memory>& scheme = propagator.scheme();
+  const Box<Dim> box = whole_box(propagator.grid());
+  if (const auto several = detail::in_one_launch<T, Dim, Memory>(scheme, wavefields)) {
+    const MediumWindow<T, Dim, Memory>& medium = propagator.medium_window();
+    detail::slopes_of<T, Dim, Memory>(exec, scheme, medium, wavefields.front(),
+                                      box.grown(scheme.order() / 2), *several);
+    detail::step_of<T, Dim, Memory>(exec, scheme, medium, wavefields.front(), box, *several);
+    return;
+  }
+  for (const auto& wavefield : wavefields) propagator.step(exec, wavefield, box);
+}
+
+template <class T, int Dim, class Memory>
+std::vector<ShotResult<T, Dim, Memory>> model_together(
+    const InstanceOf<Memory>& instance, const Propagator<T, Dim, Memory>& propagator,
+    std::vector<Wavefield<T, Dim, Memory>>& wavefields,
+    const std::vector<ShotPoints<T, Dim, Memory>>& shots, const std::vector<double>& wavelet,
+    const ShotOptions<T, Dim, Memory>& options) {
+  const Instance<Memory>& exec = instance;
+  if (shots.empty()) return {};
+  if (wavefields.size() < shots.size()) {
+    throw InputError(concat("wavefields: there are ", wavefields.size(), " for ", shots.size(),
+                            " shots (allowed: one a shot, or more): make them with "
+                            "moho::wave::make_wavefields"));
+  }
+  if (options.domain != nullptr || (options.snapshot && options.snapshot_every > 0)) {
+    throw InputError(concat(options.domain != nullptr ? "domain" : "snapshot",
+                            " is given for shots that are stepped together (allowed: none): model "
+                            "that shot with moho::wave::model_shot"));
+  }
+  for (const auto& wavefield : wavefields) detail::check_shot(propagator, wavefield, options);
+  detail::check_interval(propagator.dt(), options.interval, wavelet);
+  const double dt = propagator.dt();
+  const ShotSampling sampling = shot_sampling(dt, options.steps, options.interval);
+
+  std::vector<PointSeries<T, Memory>> amplitudes, rows;
+  for (const auto& shot : shots) {
+    amplitudes.push_back(
+        wavelet_series<T, Memory>(exec, wavelet, options.steps, shot.sources.count()));
+    rows.push_back(allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", sampling.rows,
+                                                    shot.receivers.count()));
+  }
+  const std::span<Wavefield<T, Dim, Memory>> used(wavefields.data(), shots.size());
+  for (auto& wavefield : used) {
+    wavefield.clear(exec);
+    // at rest both levels are the same: all wavefields begin the same way round
+    if (wavefield.next[0].data() < wavefield.now[0].data()) wavefield.advance();
+  }
+  const detail::ShotsExchange<T, Dim, Memory> exchange(exec, propagator, used, shots, amplitudes,
+                                                       rows);
+  exec.fence();
+
+  const Box<Dim> box = whole_box(propagator.grid());
+  const auto nodes = static_cast<double>(box.size()), count = static_cast<double>(shots.size());
+  kernel::Pace pace(sampling.steps);
+  BoxHistory<Dim> boxes;
+  for (std::int64_t n = 0; n < sampling.steps;) {
+    step_together<T, Dim, Memory>(exec, propagator, used);
+    exchange(exec, used.front().now[0].data(), n, sampling.row_of(n));
+    for (auto& wavefield : used) wavefield.advance();
+    boxes.add(box);
+    ++n;
+    const bool last = n == sampling.steps;
+    if (options.check_every > 0 && (n % options.check_every == 0 || last)) {
+      detail::check_together<T, Dim, Memory>(exec, propagator, used, n);
+    }
+    if (options.progress && (pace.due(n) || last)) {
+      exec.fence();
+      options.progress(pace.report(n, static_cast<double>(n) * nodes * count));
+    }
+  }
+  exchange(exec, used.front().now[0].data(), -1, sampling.row_of(sampling.steps));
+  exec.fence();
+  const double seconds = pace.seconds() / count;
+
+  std::vector<ShotResult<T, Dim, Memory>> results(shots.size());
+  for (std::size_t n = 0; n < shots.size(); ++n) {
+    ShotResult<T, Dim, Memory>& result = results[n];
+    result.steps = sampling.steps;
+    result.seconds = seconds;
+    result.points = result.whole_points = nodes * static_cast<double>(sampling.steps);
+    result.boxes = boxes;
+    detail::take_traces(exec, sampling, dt, rows[n], result);
+  }
+  return results;
+}
+
+}  // namespace moho::wave
+
+/// \cond
+#define MOHO_WAVE_TOGETHER(prefix, T, Dim, Memory)                                                \
+  prefix template std::vector<Wavefield<T, Dim, Memory>> make_wavefields<T, Dim, Memory>(         \
+      const Instance<Memory>&, const Scheme<T, Dim, Memory>&, int);                               \
+  prefix template void step_together<T, Dim, Memory>(const Instance<Memory>&,                     \
+                                                     const Propagator<T, Dim, Memory>&,           \
+                                                     std::span<const Wavefield<T, Dim, Memory>>); \
+  prefix template std::vector<ShotResult<T, Dim, Memory>> model_together<T, Dim, Memory>(         \
+      const Instance<Memory>&, const Propagator<T, Dim, Memory>&,                                 \
+      std::vector<Wavefield<T, Dim, Memory>>&, const std::vector<ShotPoints<T, Dim, Memory>>&,    \
+      const std::vector<double>&, const ShotOptions<T, Dim, Memory>&);
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave {
+MOHO_FOR_ALL(MOHO_WAVE_TOGETHER, extern)
+}
+#endif
+/// \endcond

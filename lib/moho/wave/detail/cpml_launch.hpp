@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The kernels of devices for a step with perfectly matched layers, by stencil and order.
+
+#include <moho/wave/detail/cpml_device.hpp>
+
+namespace moho::wave::detail {
+
+/// Steps a box of a grid with layers.
+template <class T, class Memory>
+using LayeredLaunch = void (*)(const Instance<Memory>&, const LayeredArguments<T>&);
+
+/// The kernels of devices for a step with layers, by order.
+template <Stencil stencil, class T, int Dim, class Exec>
+LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(int order) {
+  constexpr LayeredLaunch<T, MemoryOf<Exec>> table[] = {
+      &DeviceLayerMarch<stencil, T, Dim, 1, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 2, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 3, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 4, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 5, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 6, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 7, Exec>::launch,
+      &DeviceLayerMarch<stencil, T, Dim, 8, Exec>::launch};
+  return table[order / 2 - 1];
+}
+
+/// The step with layers of a stencil that has_layer_march().
+template <class T, int Dim, class Exec>
+LayeredLaunch<T, MemoryOf<Exec>> layered_launch_of(Stencil stencil, int order) {
+  switch (stencil) {
+    case Stencil::vti:
+      return layered_launch_of<Stencil::vti, T, Dim, Exec>(order);
+    case Stencil::variable_density:
+      return layered_launch_of<Stencil::variable_density, T, Dim, Exec>(order);
+    default:
+      return layered_launch_of<Stencil::isotropic, T, Dim, Exec>(order);
+  }
+}
+
+}  // namespace moho::wave::detail
+
+/// \cond
+#define MOHO_WAVE_DEVICE_RIM(prefix, stencil, T, Dim, Exec) \
+  prefix template LayeredLaunch<T, Exec::memory_space>      \
+  layered_launch_of<Stencil::stencil, T, Dim, Exec>(int);
+#define MOHO_WAVE_DEVICE_RIMS(prefix, T, Dim, Exec)            \
+  MOHO_WAVE_DEVICE_RIM(prefix, isotropic, T, Dim, Exec)        \
+  MOHO_WAVE_DEVICE_RIM(prefix, variable_density, T, Dim, Exec) \
+  MOHO_WAVE_DEVICE_RIM(prefix, vti, T, Dim, Exec)
+#if defined(MOHO_WAVE_KERNELS) && defined(KOKKOS_ENABLE_CUDA)
+namespace moho::wave::detail {
+MOHO_FOR_DEVICES(MOHO_WAVE_DEVICE_RIMS, extern)
+}  // namespace moho::wave::detail
+#endif
+/// \endcond

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The kernel of a step by medium, precision, dimension, order and execution space.
+
+#include <moho/core/instances.hpp>
+#include <moho/wave/detail/axis_device.hpp>
+#include <moho/wave/detail/cpml_host.hpp>
+#include <moho/wave/detail/march_host.hpp>
+#include <moho/wave/detail/reference.hpp>
+#include <moho/wave/detail/tti_device.hpp>
+#include <moho/wave/kernel/march_device.hpp>
+
+namespace moho::wave::detail {
+
+/// Steps the box of the arguments on an instance.
+template <class T, class Memory>
+using Launch = void (*)(const Instance<Memory>&, const StepArguments<T>&);
+
+/// The plain kernels: of a step, or of the slopes before it.
+template <Stencil stencil, class T, int Dim, class Memory>
+void launch_reference(const Instance<Memory>& exec, const StepArguments<T>& s, int radius,
+                      bool slopes) {
+  std::int64_t nodes = 1;
+  for (int d = 0; d < 3; ++d) nodes *= s.upper[d] - s.lower[d];
+  if constexpr (stencil == Stencil::tti) {
+    if (slopes) {
+      launch("moho::wave::reference_slopes", exec, nodes, ReferenceSlopes<T, Dim>{s, radius});
+      return;
+    }
+  }
+  (void)slopes;
+  launch("moho::wave::reference_step", exec, nodes, ReferenceStep<stencil, T, Dim>{s, radius});
+}
+
+/// A team kernel of a device.
+template <class Kernel, class T, class Exec>
+void launch_teams(const char* label, const Instance<MemoryOf<Exec>>& exec,
+                  const StepArguments<T>& s) {
+  Kernel kernel;
+  kernel.s = s;
+  const std::int64_t teams = kernel.tiles.cover(s) * s.shots;
+  typename Kernel::Policy policy(exec.space(), static_cast<int>(teams), Kernel::threads);
+  if (Kernel::scratch() > 0) policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch()));
+  Kokkos::parallel_for(label, light_weight(policy), kernel);
+}
+
+/// The tuned kernel of a device.
+template <Stencil stencil, class T, int Dim, class Exec>
+struct DeviceLaunch {
+  template <int radius>
+  static void run(const Instance<MemoryOf<Exec>>& exec, const StepArguments<T>& s) {
+    constexpr const char* label = "moho::wave::step";
+    if constexpr (stencil == Stencil::tti_fletcher) {
+      launch_teams<DeviceFletcherTti<T, Dim, radius, Exec>, T, Exec>(label, exec, s);
+    } else if constexpr (stencil == Stencil::tti) {
+      launch_teams<DeviceAxis<T, Dim, radius, Exec>, T, Exec>(label, exec, s);
+    } else {
+      launch_teams<DeviceMarch<stencil, T, Dim, radius, Exec>, T, Exec>(label, exec, s);
+    }
+  }
+};
+
+/// The tuned kernel of a device for the slopes of self-adjoint TTI.
+template <class T, int Dim, class Exec>
+struct DeviceSlopesLaunch {
+  template <int radius>
+  static void run(const Instance<MemoryOf<Exec>>& exec, const StepArguments<T>& s) {
+    launch_teams<DeviceSlopes<T, Dim, radius, Exec>, T, Exec>("moho::wave::slopes", exec, s);
+  }
+};
+
+/// The tuned kernel of hosts, by order: the same for every host space.
+template <Stencil stencil, class T, int Dim>
+HostWork<T> host_work_of(int order) {
+  const HostWork<T> table[] = {host_work<stencil, T, Dim, 1>(), host_work<stencil, T, Dim, 2>(),
+                               host_work<stencil, T, Dim, 3>(), host_work<stencil, T, Dim, 4>(),
+                               host_work<stencil, T, Dim, 5>(), host_work<stencil, T, Dim, 6>(),
+                               host_work<stencil, T, Dim, 7>(), host_work<stencil, T, Dim, 8>()};
+  return table[order / 2 - 1];
+}
+/// The same for the slopes of self-adjoint TTI.
+template <class T, int Dim>
+HostWork<T> host_slopes_of(int order) {
+  const HostWork<T> table[] = {&slopes_host<T, Dim, 1>, &slopes_host<T, Dim, 2>,
+                               &slopes_host<T, Dim, 3>, &slopes_host<T, Dim, 4>,
+                               &slopes_host<T, Dim, 5>, &slopes_host<T, Dim, 6>,
+                               &slopes_host<T, Dim, 7>, &slopes_host<T, Dim, 8>};
+  return table[order / 2 - 1];
+}
+
+template <class T, class Memory, class Launcher>
+Launch<T, Memory> by_order(int order) {
+  constexpr Launch<T, Memory> table[] = {&Launcher::template run<1>, &Launcher::template run<2>,
+                                         &Launcher::template run<3>, &Launcher::template run<4>,
+                                         &Launcher::template run<5>, &Launcher::template run<6>,
+                                         &Launcher::template run<7>, &Launcher::template run<8>};
+  return table[order / 2 - 1];
+}
+
+/// The device's kernels of a stencil, by order.
+template <Stencil stencil, class T, int Dim, class Exec>
+Launch<T, MemoryOf<Exec>> device_launch_of(int order) {
+  return by_order<T, MemoryOf<Exec>, DeviceLaunch<stencil, T, Dim, Exec>>(order);
+}
+/// The same for the slopes of self-adjoint TTI.
+template <class T, int Dim, class Exec>
+Launch<T, MemoryOf<Exec>> device_slopes_of(int order) {
+  return by_order<T, MemoryOf<Exec>, DeviceSlopesLaunch<T, Dim, Exec>>(order);
+}
+
+/// \brief Steps boxes by one stencil, of one order, in one memory.
+template <class T, int Dim, class Memory>
+class Stepper {
+ public:
+  Stepper() = default;
+  /// The kernels of a stencil and an order chosen at run time.
+  Stepper(Stencil stencil, int order, bool reference)
+      : m_stencil(stencil), m_radius(order / 2), m_reference(reference) {
+    check_order(order);
+    switch (stencil) {
+      case Stencil::isotropic:
+        choose<Stencil::isotropic>(order);
+        break;
+      case Stencil::variable_density:
+        choose<Stencil::variable_density>(order);
+        break;
+      case Stencil::vti:
+        choose<Stencil::vti>(order);
+        break;
+      case Stencil::tti:
+        choose<Stencil::tti>(order);
+        break;
+      case Stencil::vti_fletcher:
+        choose<Stencil::vti_fletcher>(order);
+        break;
+      default:
+        choose<Stencil::tti_fletcher>(order);
+        break;
+    }
+  }
+
+  /// Steps the box of the arguments.
+  void step(const Instance<Memory>& exec, const StepArguments<T>& s) const { run(exec, s, false); }
+  /// Steps the box of the arguments together with its layers, on a host.
+  void step(const Instance<Memory>& exec, const AllLayers<T>& l) const {
+    static_assert(is_host_memory<Memory>);
+    LayeredHostLoop<T> loop{{l.s, m_work[0], 1, 1, 1}, l, layered_host_of<T>(2 * m_radius)};
+    const std::int64_t tiles = cut_for_host(exec, m_stencil, Dim, m_radius, loop.tiles);
+    launch_dynamic("moho::wave::layered_step", exec, tiles, loop);
+  }
+  /// The derivatives along the axis in a box, before the step of self-adjoint TTI.
+  void slopes(const Instance<Memory>& exec, const StepArguments<T>& s) const { run(exec, s, true); }
+
+ private:
+  template <Stencil stencil>
+  void choose(int order) {
+    m_plain = &launch_reference<stencil, T, Dim, Memory>;
+    if constexpr (is_host_memory<Memory>) {
+      m_work[0] = host_work_of<stencil, T, Dim>(order);
+      if (stencil == Stencil::tti) m_work[1] = host_slopes_of<T, Dim>(order);
+    } else {
+      m_launch[0] = device_launch_of<stencil, T, Dim, DeviceOf<Memory>>(order);
+      if (stencil == Stencil::tti) m_launch[1] = device_slopes_of<T, Dim, DeviceOf<Memory>>(order);
+    }
+  }
+  void run(const Instance<Memory>& exec, const StepArguments<T>& s, bool slopes) const {
+    if (m_reference) return m_plain(exec, s, m_radius, slopes);
+    if constexpr (is_host_memory<Memory>) {
+      run_on_host(slopes ? "moho::wave::slopes" : "moho::wave::step", exec, m_stencil, Dim,
+                  m_radius, m_work[slopes], s);
+    } else {
+      m_launch[slopes](exec, s);
+    }
+  }
+
+  Stencil m_stencil = Stencil::isotropic;
+  int m_radius = 0;
+  bool m_reference = false;
+  void (*m_plain)(const Instance<Memory>&, const StepArguments<T>&, int, bool) = nullptr;
+  HostWork<T> m_work[2] = {};
+  Launch<T, Memory> m_launch[2] = {};
+};
+
+}  // namespace moho::wave::detail
+
+/// \cond
+#define MOHO_WAVE_STENCILS(each, prefix, T, Dim, Space)                                \
+  each(prefix, isotropic, T, Dim, Space) each(prefix, variable_density, T, Dim, Space) \
+      each(prefix, vti, T, Dim, Space) each(prefix, tti, T, Dim, Space)                \
+          each(prefix, vti_fletcher, T, Dim, Space) each(prefix, tti_fletcher, T, Dim, Space)
+
+#define MOHO_WAVE_HOST_STEP(prefix, stencil, T, Dim, Space) \
+  prefix template HostWork<T> host_work_of<Stencil::stencil, T, Dim>(int);
+#define MOHO_WAVE_HOST_SLOPES(prefix, T, Dim, Space) \
+  prefix template HostWork<T> host_slopes_of<T, Dim>(int);
+#define MOHO_WAVE_HOST_STEPS(prefix, T, Dim, Space)              \
+  MOHO_WAVE_STENCILS(MOHO_WAVE_HOST_STEP, prefix, T, Dim, Space) \
+  MOHO_WAVE_HOST_SLOPES(prefix, T, Dim, Space)
+
+#define MOHO_WAVE_REFERENCE(prefix, stencil, T, Dim, Memory)               \
+  prefix template void launch_reference<Stencil::stencil, T, Dim, Memory>( \
+      const Instance<Memory>&, const StepArguments<T>&, int, bool);
+#define MOHO_WAVE_REFERENCES(prefix, T, Dim, Memory) \
+  MOHO_WAVE_STENCILS(MOHO_WAVE_REFERENCE, prefix, T, Dim, Memory)
+
+#define MOHO_WAVE_DEVICE_STEP(prefix, stencil, T, Dim, Exec)                                      \
+  prefix template Launch<T, Exec::memory_space> device_launch_of<Stencil::stencil, T, Dim, Exec>( \
+      int);
+#define MOHO_WAVE_DEVICE_SLOPES(prefix, T, Dim, Exec) \
+  prefix template Launch<T, Exec::memory_space> device_slopes_of<T, Dim, Exec>(int);
+#define MOHO_WAVE_DEVICE_STEPS(prefix, T, Dim, Exec)              \
+  MOHO_WAVE_STENCILS(MOHO_WAVE_DEVICE_STEP, prefix, T, Dim, Exec) \
+  MOHO_WAVE_DEVICE_SLOPES(prefix, T, Dim, Exec)
+
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave::detail {
+MOHO_FOR_TYPES(MOHO_WAVE_HOST_STEPS, extern, )
+MOHO_FOR_ALL(MOHO_WAVE_REFERENCES, extern)
+MOHO_FOR_DEVICES(MOHO_WAVE_DEVICE_STEPS, extern)
+}  // namespace moho::wave::detail
+#endif
+/// \endcond

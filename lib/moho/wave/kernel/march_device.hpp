@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The tuned step of isotropic media and VTI on devices.
+///
+/// A thread owns a few neighbouring nodes of a row along z, 16 bytes of them where registers allow,
+/// and marches along x. Values along x are kept in a queue of registers, so that each plane is read
+/// from memory once; neighbours along y and z are read through the cache. All loads are aligned
+/// vectors, because the memory's bandwidth needs some megabytes in flight.
+
+#include <moho/wave/kernel/arguments.hpp>
+
+namespace moho::wave::kernel {
+
+/// Shape of a team's tile and of a thread's work.
+template <Stencil stencil, class T, int radius>
+struct DeviceMarchTraits {
+  static constexpr bool two =
+      stencil == Stencil::variable_density || stencil == Stencil::vti_fletcher;  ///< queues
+  /// nodes of a thread: 16 bytes, or 8 where queues are long
+  static constexpr int width = (two || radius > 4 ? 8 : 16) / static_cast<int>(sizeof(T));
+  static constexpr int lanes = 32;                   ///< threads along z
+  static constexpr int rows = 8;                     ///< threads along y
+  static constexpr int planes = 64;                  ///< planes along x that a team marches through
+  static constexpr int blocks = radius > 6 ? 1 : 2;  ///< teams on a multiprocessor
+  /// In 3D a plane's values are asked of the second-level cache while the plane before is stepped;
+  /// only tried in isotropic media.
+  static constexpr bool asks = stencil == Stencil::isotropic;
+};
+
+/// A vector that is loaded and stored with one instruction.
+template <class T, int width>
+struct alignas(width * sizeof(T)) Lanes {
+  T v[width];
+};
+
+template <int width, class T>
+KOKKOS_FORCEINLINE_FUNCTION Lanes<T, width> load_lanes(const T* from) {
+  return *reinterpret_cast<const Lanes<T, width>*>(from);
+}
+
+/// The z neighbours of a thread's nodes: nodes -side * width up to (side + 1) * width.
+template <int width, int side, class T>
+KOKKOS_FORCEINLINE_FUNCTION void load_window(const T* here, T (&window)[(2 * side + 1) * width]) {
+  MOHO_UNROLL
+  for (int k = 0; k <= 2 * side; ++k) {
+    const Lanes<T, width> v = load_lanes<width>(here + (k - side) * width);
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) window[k * width + i] = v.v[i];
+  }
+}
+
+/// How teams cover a box: tiles of rows along y and vectors along z, pieces of planes along x.
+template <class T, int Dim, class Traits>
+struct MarchTiles {
+  static constexpr int width = Traits::width;
+  static constexpr int rows = Dim == 3 ? Traits::rows : 1;
+  static constexpr int planes = Dim == 3 ? Traits::planes : 16;
+  static constexpr int threads = Traits::lanes * rows;
+
+  std::int64_t first_z;  ///< the box's first node along z, rounded down to a vector
+  int tiles_z, tiles_y;
+
+  /// Teams for the box of the arguments, of one wavefield.
+  std::int64_t cover(const StepArguments<T>& s) {
+    first_z = s.lower[2] / width * width;
+    constexpr std::int64_t z = Traits::lanes * width;
+    tiles_z = static_cast<int>((s.upper[2] - first_z + z - 1) / z);
+    tiles_y = static_cast<int>((s.upper[1] - s.lower[1] + rows - 1) / rows);
+    return tiles_z * static_cast<std::int64_t>(tiles_y) *
+           ((s.upper[0] - s.lower[0] + planes - 1) / planes);
+  }
+  /// The nodes of a thread of a team; false if it has none.
+  KOKKOS_FORCEINLINE_FUNCTION bool place(const StepArguments<T>& s, int team, int rank,
+                                         std::int64_t& x0, std::int64_t& x1, std::int64_t& y,
+                                         std::int64_t& z) const {
+    z = first_z + (team % tiles_z * Traits::lanes + rank % Traits::lanes) * width;
+    y = s.lower[1] + team / tiles_z % tiles_y * rows + rank / Traits::lanes;
+    x0 = s.lower[0] + static_cast<std::int64_t>(team / tiles_z / tiles_y) * planes;
+    x1 = x0 + planes < s.upper[0] ? x0 + planes : s.upper[0];
+    return z < s.upper[2] && y < s.upper[1];
+  }
+  /// Writes those nodes of a vector that lie in the box.
+  KOKKOS_FORCEINLINE_FUNCTION void store(const StepArguments<T>& s, std::int64_t z, T* to,
+                                         const Lanes<T, width>& values) const {
+    if (z >= s.lower[2] && z + width <= s.upper[2]) {
+      *reinterpret_cast<Lanes<T, width>*>(to) = values;
+    } else {
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        if (z + i >= s.lower[2] && z + i < s.upper[2]) to[i] = values.v[i];
+      }
+    }
+  }
+  /// The sponge's factors along y and z.
+  KOKKOS_FORCEINLINE_FUNCTION void taper(const StepArguments<T>& s, std::int64_t y, std::int64_t z,
+                                         T (&factors)[width]) const {
+    for (int i = 0; i < width; ++i) factors[i] = s.taper[1][y] * s.taper[2][z + i];
+  }
+};
+
+/// Calls kernel.work(member, team) for the wavefield that a team belongs to, with the team's number
+/// among those of it: the same tile of all wavefields, which read the same part of the medium,
+/// comes before the next. In 3D a launch steps one wavefield.
+template <int Dim, class Kernel, class Member>
+KOKKOS_FORCEINLINE_FUNCTION void work_of_shot(const Kernel& kernel, const Member& member) {
+  if constexpr (Dim == 2) {
+    const int team = member.league_rank() / kernel.s.shots;
+    Kernel own = kernel;
+    own.s = kernel.s.of_shot(member.league_rank() - team * kernel.s.shots);
+    own.work(member, team);
+  } else {
+    kernel.work(member, member.league_rank());
+  }
+}
+
+/// One step of isotropic media, variable density, VTI and Fletcher's VTI.
+template <Stencil stencil, class T, int Dim, int radius, class Exec,
+          class Traits = DeviceMarchTraits<stencil, T, radius>>
+struct DeviceMarch {
+  using Tiles = MarchTiles<T, Dim, Traits>;
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Tiles::threads, Traits::blocks>,
+                                    Kokkos::IndexType<int>>;
+  static constexpr int width = Traits::width;
+  static constexpr int threads = Tiles::threads;
+  static constexpr int fields = fields_of(stencil);
+  static constexpr bool two = Traits::two;
+  static constexpr int queues = two ? 2 : 1;
+  static constexpr int side = (radius + width - 1) / width;  ///< vectors to each side along z
+  static constexpr int center = side * width;                ///< the node itself in a window
+  using Vector = Lanes<T, width>;
+  using Window = T[(2 * side + 1) * width];
+  using Queue = T[queues][2 * radius + 1][width];
+
+  StepArguments<T> s;
+  Tiles tiles;
+
+  static std::size_t scratch() { return 0; }
+
+  /// Derivatives along x and y.
+  KOKKOS_FORCEINLINE_FUNCTION void across(const Queue& queue, int f, const T* here,
+                                          T (&sum)[width]) const {
+    const T c = Dim == 3 ? s.second[0][0] + s.second[1][0] : s.second[0][0];
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) sum[i] = c * queue[f][radius][i];
+    MOHO_UNROLL
+    for (int k = 1; k <= radius; ++k) {
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        sum[i] += s.second[0][k] * (queue[f][radius + k][i] + queue[f][radius - k][i]);
+      }
+      if constexpr (Dim == 3) {
+        const Vector up = load_lanes<width>(here + k * s.stride_y);
+        const Vector low = load_lanes<width>(here - k * s.stride_y);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) sum[i] += s.second[1][k] * (up.v[i] + low.v[i]);
+      }
+    }
+  }
+  /// Derivative along z.
+  KOKKOS_FORCEINLINE_FUNCTION void down(const Window& window, T (&sum)[width]) const {
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) {
+      sum[i] = s.second[2][0] * window[center + i];
+      MOHO_UNROLL
+      for (int k = 1; k <= radius; ++k) {
+        sum[i] += s.second[2][k] * (window[center + i + k] + window[center + i - k]);
+      }
+    }
+  }
+  /// div(b grad p), the queues being those of p and b.
+  KOKKOS_FORCEINLINE_FUNCTION void flux(const Queue& queue, std::int64_t at,
+                                        T (&sum)[width]) const {
+    constexpr int last = queues - 1;
+    Window p_window, b_window;
+    load_window<width, side>(column(0) + at, p_window);
+    load_window<width, side>(column(1) + at, b_window);
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) sum[i] = 0;
+    MOHO_UNROLL
+    for (int k = 1; k <= radius; ++k) {
+      Vector p_up{}, p_low{}, b_up{}, b_low{};
+      if constexpr (Dim == 3) {
+        p_up = load_lanes<width>(column(0) + at + k * s.stride_y);
+        p_low = load_lanes<width>(column(0) + at - k * s.stride_y);
+        b_up = load_lanes<width>(column(1) + at + k * s.stride_y);
+        b_low = load_lanes<width>(column(1) + at - k * s.stride_y);
+      }
+      MOHO_UNROLL
+      for (int i = 0; i < width; ++i) {
+        const T p = queue[0][radius][i], b = queue[last][radius][i];
+        const int c = center + i;
+        sum[i] +=
+            s.second[0][k] * ((queue[last][radius + k][i] + b) * (queue[0][radius + k][i] - p) +
+                              (queue[last][radius - k][i] + b) * (queue[0][radius - k][i] - p));
+        sum[i] += s.second[2][k] * ((b_window[c + k] + b) * (p_window[c + k] - p) +
+                                    (b_window[c - k] + b) * (p_window[c - k] - p));
+        if constexpr (Dim == 3) {
+          sum[i] += s.second[1][k] *
+                    ((b_up.v[i] + b) * (p_up.v[i] - p) + (b_low.v[i] + b) * (p_low.v[i] - p));
+        }
+      }
+    }
+    MOHO_UNROLL
+    for (int i = 0; i < width; ++i) sum[i] *= T(0.5);
+  }
+
+  /// The arrays whose values along x are in queues.
+  KOKKOS_FORCEINLINE_FUNCTION const T* column(int f) const {
+    return f == 0 ? s.now[0] : stencil == Stencil::variable_density ? s.a : s.now[1];
+  }
+  /// The queues before the first plane of a march.
+  KOKKOS_FORCEINLINE_FUNCTION void begin(std::int64_t at, Queue& queue) const {
+    MOHO_UNROLL
+    for (int f = 0; f < queues; ++f) {
+      MOHO_UNROLL
+      for (int k = 0; k < 2 * radius; ++k) {
+        const Vector v = load_lanes<width>(column(f) + at + (k - radius) * s.stride_x);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) queue[f][k][i] = v.v[i];
+      }
+    }
+  }
+  /// The queues at the next plane.
+  KOKKOS_FORCEINLINE_FUNCTION static void shift(Queue& queue) {
+    MOHO_UNROLL
+    for (int f = 0; f < queues; ++f) {
+      MOHO_UNROLL
+      for (int k = 0; k < 2 * radius; ++k) {
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) queue[f][k][i] = queue[f][k + 1][i];
+      }
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& member) const {
+    work_of_shot<Dim>(*this, member);
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void work(const Member& member, int team) const {
+    std::int64_t x0, x1, y, z;
+    if (tiles.place(s, team, member.team_rank(), x0, x1, y, z)) march(x0, x1, y, z);
+  }
+
+  /// Steps a thread's nodes in planes x0 up to x1.
+  KOKKOS_FORCEINLINE_FUNCTION void march(std::int64_t x0, std::int64_t x1, std::int64_t y,
+                                         std::int64_t z) const {
+    std::int64_t at = s.flat(x0, y, z);
+    Queue queue;
+    begin(at, queue);
+    T taper[width];
+    tiles.taper(s, y, z, taper);
+
+    for (std::int64_t x = x0; x < x1; ++x, at += s.stride_x) {
+      // all loads before the first use
+      Vector ahead[queues], before[2], scale, a, b, next;
+      if constexpr (Traits::asks && Dim == 3) {
+        if (x + 1 < x1) {  // behind a march's last plane there may be no array
+          const std::int64_t later = at + s.stride_x;
+          MOHO_UNROLL
+          for (int f = 0; f < queues; ++f) prefetch(column(f) + later + radius * s.stride_x);
+          prefetch(s.scale + later);
+          prefetch(s.next[0] + later);
+          if constexpr (fields == 2) {
+            prefetch(s.next[1] + later);
+            prefetch(s.a + later);
+            prefetch(s.b + later);
+          }
+        }
+      }
+      MOHO_UNROLL
+      for (int f = 0; f < queues; ++f) {
+        ahead[f] = load_lanes<width>(column(f) + at + radius * s.stride_x);
+      }
+      scale = load_lanes<width>(s.scale + at);
+      before[0] = load_lanes<width>(s.next[0] + at);
+      if constexpr (fields == 2) {
+        before[1] = load_lanes<width>(s.next[1] + at);
+        a = load_lanes<width>(s.a + at);
+        b = load_lanes<width>(s.b + at);
+      }
+      const T wx = s.taper[0][x];
+      MOHO_UNROLL
+      for (int f = 0; f < queues; ++f) {
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) queue[f][2 * radius][i] = ahead[f].v[i];
+      }
+
+      if constexpr (fields == 1) {
+        T change[width];
+        if constexpr (stencil == Stencil::variable_density) {
+          flux(queue, at, change);
+        } else {
+          T depth[width];
+          Window window;
+          load_window<width, side>(s.now[0] + at, window);
+          across(queue, 0, s.now[0] + at, change);
+          down(window, depth);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) change[i] += depth[i];
+        }
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          next.v[i] = next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * change[i],
+                                    wx * taper[i]);
+        }
+        tiles.store(s, z, s.next[0] + at, next);
+      } else {
+        T h2p[width], h1q[width], q_now[width], change_q[width];
+        Window window;
+        load_window<width, side>(s.now[1] + at, window);
+        across(queue, 0, s.now[0] + at, h2p);
+        down(window, h1q);
+        if constexpr (stencil == Stencil::vti_fletcher) {
+          T h2q[width], h1p[width];
+          across(queue, queues - 1, s.now[1] + at, h2q);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) q_now[i] = window[center + i];
+          load_window<width, side>(s.now[0] + at, window);
+          down(window, h1p);
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            T change_p;
+            fletcher_change<T>(h1p[i], h2p[i], h1q[i], h2q[i], a.v[i], b.v[i], s.shear, change_p,
+                               change_q[i]);
+            h2p[i] = change_p;
+          }
+        } else {
+          MOHO_UNROLL
+          for (int i = 0; i < width; ++i) {
+            q_now[i] = window[center + i];
+            T change_p;
+            symmetric_change<T>(h2p[i], h1q[i], a.v[i], b.v[i], change_p, change_q[i]);
+            h2p[i] = change_p;
+          }
+        }
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          next.v[i] = next_value<T>(queue[0][radius][i], before[0].v[i], scale.v[i] * h2p[i],
+                                    wx * taper[i]);
+        }
+        tiles.store(s, z, s.next[0] + at, next);
+        MOHO_UNROLL
+        for (int i = 0; i < width; ++i) {
+          next.v[i] =
+              next_value<T>(q_now[i], before[1].v[i], scale.v[i] * change_q[i], wx * taper[i]);
+        }
+        tiles.store(s, z, s.next[1] + at, next);
+      }
+      shift(queue);
+    }
+  }
+};
+
+}  // namespace moho::wave::kernel

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief A shot from its first step to its gather: the loop that steps, injects and records.
+
+#include <moho/core/instances.hpp>
+#include <moho/wave/detail/exchange.hpp>
+#include <moho/wave/points.hpp>
+#include <moho/wave/run.hpp>
+#include <moho/wave/sinc.hpp>
+#include <moho/wave/wavelet.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace moho::wave {
+
+/// Options of model_shot().
+template <class T, int Dim, class Memory>
+struct ShotOptions {
+  std::int64_t steps = 0;  ///< time steps, 1 or more; the gather ends at steps * dt
+  double interval = 0.0;   ///< seconds between samples of the gather, dt or more; 0: dt
+  Domain<T, Dim, Memory>* domain = nullptr;  ///< nodes of every step; null: all of them
+  std::int64_t check_every = 200;   ///< look for NaN and overflow every so many steps; 0: never
+  std::int64_t snapshot_every = 0;  ///< call `snapshot` every so many steps; 0: never
+  /// Called on the host with the wavefield at time step * dt and the nodes stepped so far.
+  std::function<void(const Wavefield<T, Dim, Memory>& wavefield, const Box<Dim>& box,
+                     std::int64_t step)>
+      snapshot = {};
+  /// Called on the host about twice a second. It costs a fence each time.
+  std::function<void(const ShotProgress&)> progress = {};
+};
+
+/// Traces on the host, receivers x samples.
+template <class T>
+using Traces = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+
+/// What model_shot() returns.
+template <class T, int Dim, class Memory>
+struct ShotResult {
+  PointSeries<T, Memory> gather;  ///< in the space, samples x receivers
+  Traces<T> traces;               ///< the same on the host, receivers x samples
+  double interval = 0.0;          ///< seconds between samples; sample n is at n * interval
+  std::int64_t steps = 0;         ///< steps done
+  double seconds = 0.0;           ///< that the steps took, with injection and recording
+  double points = 0.0;            ///< nodes stepped, all steps together
+  double whole_points = 0.0;  ///< nodes of the grid times steps: more than `points` with a domain
+  BoxHistory<Dim> boxes;      ///< the nodes that each step advanced
+
+  /// Nodes stepped per second.
+  double points_per_second() const { return seconds > 0.0 ? points / seconds : 0.0; }
+};
+
+/// \brief Options of a PointSet that goes with a scheme: points in the interior, images behind the
+/// free surfaces.
+/// \param scheme the scheme
+/// \param name what messages call a point: "source", "receiver"
+/// \param injects false for receivers, which only record
+/// \param radius nodes on either side of a point that share in it
+template <class T, int Dim, class Memory>
+PointOptions<Dim> point_options(const Scheme<T, Dim, Memory>& scheme, const std::string& name,
+                                bool injects, int radius = 4) {
+  PointOptions<Dim> options;
+  options.radius = radius;
+  options.name = name;
+  options.injects = injects;
+  options.interior = scheme.interior();
+  const Boundaries<Dim>& faces = scheme.options().boundaries;
+  for (int d = 0; d < Dim; ++d) {
+    options.free_lower[d] = faces.lower[d].kind == FaceKind::free_surface;
+    options.free_upper[d] = faces.upper[d].kind == FaceKind::free_surface;
+  }
+  return options;
+}
+/// The same for a propagator.
+template <class T, int Dim, class Memory>
+PointOptions<Dim> point_options(const Propagator<T, Dim, Memory>& propagator,
+                                const std::string& name, bool injects, int radius = 4) {
+  return point_options(propagator.scheme(), name, injects, radius);
+}
+
+namespace detail {
+
+/// Steps on either side of a sample that interpolation in time takes.
+inline constexpr std::int64_t resampling_radius = 32;
+
+/// Receivers x samples at n * interval from steps x receivers at n * dt. Compiled in one place, so
+/// that all programs get the same bits.
+template <class T>
+void resample_traces(const Traces<T>& by_step, double dt, double interval, const Traces<T>& traces);
+extern template void resample_traces<float>(const Traces<float>&, double, double,
+                                            const Traces<float>&);
+extern template void resample_traces<double>(const Traces<double>&, double, double,
+                                             const Traces<double>&);
+
+/// columns x rows from rows x columns, on the host.
+template <class T>
+void transpose(const Traces<T>& from, const Traces<T>& to) {
+  constexpr std::size_t block = 32;
+  const std::size_t rows = from.extent(0), columns = from.extent(1);
+  for (std::size_t r0 = 0; r0 < rows; r0 += block) {
+    for (std::size_t c0 = 0; c0 < columns; c0 += block) {
+      for (std::size_t c = c0; c < std::min(columns, c0 + block); ++c) {
+        for (std::size_t r = r0; r < std::min(rows, r0 + block); ++r) to(c, r) = from(r, c);
+      }
+    }
+  }
+}
+
+}  // namespace detail
+
+/// What a shot records, and when.
+struct ShotSampling {
+  double interval = 0.0;     ///< seconds between samples
+  std::int64_t samples = 0;  ///< of a trace
+  std::int64_t steps = 0;    ///< to be done: more than asked for where samples lie between steps
+  std::int64_t every = 1;    ///< steps between rows
+  std::int64_t rows = 0;     ///< times that are recorded, the first at time 0
+  bool resampled = false;    ///< samples lie between steps
+
+  /// The row of the time step * dt; -1 where none is recorded.
+  std::int64_t row_of(std::int64_t step) const {
+    return step % every == 0 && step / every < rows ? step / every : -1;
+  }
+};
+
+/// How to record `steps` steps at an interval; 0: dt.
+inline ShotSampling shot_sampling(double dt, std::int64_t steps, double interval) {
+  ShotSampling result;
+  result.interval = interval > 0.0 ? interval : dt;
+  result.samples = static_cast<std::int64_t>(
+      std::floor(static_cast<double>(steps) * dt / result.interval * (1.0 + 1e-12)) + 1.0);
+  const double ratio = result.interval / dt;
+  const auto stride = static_cast<std::int64_t>(std::llround(ratio));
+  result.resampled =
+      std::fabs(ratio - static_cast<double>(stride)) * static_cast<double>(result.samples) > 1e-6;
+  result.steps = steps + (result.resampled ? detail::resampling_radius : 0);
+  result.every = result.resampled ? 1 : stride;
+  result.rows = result.resampled ? result.steps + 1 : result.samples;
+  return result;
+}
+
+/// Receivers x samples from rows x receivers, on the host.
+template <class T>
+Traces<T> traces_of_rows(const Traces<T>& rows, const ShotSampling& sampling, double dt) {
+  const Traces<T> traces(Kokkos::view_alloc("moho::wave::traces", Kokkos::WithoutInitializing),
+                         rows.extent(1), static_cast<std::size_t>(sampling.samples));
+  if (sampling.resampled) {
+    detail::resample_traces<T>(rows, dt, sampling.interval, traces);
+  } else {
+    detail::transpose<T>(rows, traces);
+  }
+  return traces;
+}
+
+/// Amplitudes of sources that share a wavelet, for as many steps as there are samples of it.
+template <class T, class Memory>
+PointSeries<T, Memory> wavelet_series(const Instance<Memory>& exec,
+                                      const std::vector<double>& wavelet, std::int64_t steps,
+                                      std::int64_t sources) {
+  const auto rows = std::min(
+      wavelet.size(),
+      static_cast<std::size_t>(std::max<std::int64_t>(steps, 1) + detail::resampling_radius));
+  const auto count = static_cast<std::size_t>(sources);
+  const auto amplitudes =
+      allocate<PointSeries<T, Memory>>(exec, "moho::wave::amplitudes", rows, count);
+  const auto on_host = allocate<Traces<T>>(exec, "moho::wave::amplitudes on the host", rows, count);
+  for (std::size_t n = 0; n < rows; ++n) {
+    for (std::size_t s = 0; s < count; ++s) on_host(n, s) = static_cast<T>(wavelet[n]);
+  }
+  if (on_host.size() > 0) copy(exec, amplitudes, on_host);
+  exec.fence();
+  return amplitudes;
+}
+
+namespace detail {
+
+/// Throws InputError for options out of range.
+template <class T, int Dim, class Memory>
+void check_shot(const Propagator<T, Dim, Memory>& propagator,
+                const Wavefield<T, Dim, Memory>& field,
+                const ShotOptions<T, Dim, Memory>& options) {
+  if (options.steps < 1) {
+    throw InputError(concat("steps is ", options.steps,
+                            " (allowed: 1 or more): give the time to model over dt"));
+  }
+  const double dt = propagator.dt();
+  if (options.interval != 0.0 &&
+      !(options.interval >= dt * (1.0 - 1e-9) && std::isfinite(options.interval))) {
+    throw InputError(concat("interval is ", options.interval, " s (allowed: dt, ", dt,
+                            " s, or more; 0: dt): take a longer one, or a smaller dt"));
+  }
+  if (options.check_every < 0 || options.snapshot_every < 0) {
+    throw InputError(concat(options.check_every < 0 ? "check_every is " : "snapshot_every is ",
+                            std::min(options.check_every, options.snapshot_every),
+                            " (allowed: a number of steps, or 0 for never)"));
+  }
+  if (!(field.layout == propagator.layout()) || field.fields == 0) {
+    throw InputError(
+        "wavefield: it does not belong to the propagator: make it with "
+        "Propagator::make_wavefield");
+  }
+}
+
+/// Throws InputError for an interval between samples that is too long for a wavelet, and for
+/// wavelets that are none.
+inline void check_interval(double dt, double interval, const std::vector<double>& wavelet) {
+  const double highest = highest_frequency(wavelet, dt);
+  if (interval > dt && highest > 0.5 / interval) {
+    throw InputError(concat("interval is ", interval, " s (allowed: at most ", 0.5 / highest,
+                            " s for a wavelet of up to ", highest, " Hz): record more often"));
+  }
+}
+
+/// The gather and the traces of a shot, from the rows that were recorded. It waits for them.
+template <class T, int Dim, class Memory>
+void take_traces(const Instance<Memory>& exec, const ShotSampling& sampling, double dt,
+                 const PointSeries<T, Memory>& by_row, ShotResult<T, Dim, Memory>& result) {
+  result.interval = sampling.interval;
+  const auto receivers = static_cast<std::int64_t>(by_row.extent(1));
+  const Traces<T> on_host =
+      allocate<Traces<T>>(exec, "moho::wave::gather on the host", sampling.rows, receivers);
+  if (on_host.size() > 0) copy(exec, on_host, by_row);
+  exec.fence();
+  result.traces = traces_of_rows<T>(on_host, sampling, dt);
+  if (!sampling.resampled) {
+    result.gather = by_row;
+    return;
+  }
+  const auto by_sample =
+      allocate<Traces<T>>(exec, "moho::wave::samples", sampling.samples, receivers);
+  transpose<T>(result.traces, by_sample);
+  result.gather =
+      allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", sampling.samples, receivers);
+  if (by_sample.size() > 0) copy(exec, result.gather, by_sample);
+  exec.fence();
+}
+
+}  // namespace detail
+
+/// \brief Models a shot whose sources have an amplitude of their own at every step.
+///
+/// The wavefield is at rest at time 0. Step n leads from n dt to (n + 1) dt: the box of the domain
+/// is stepped, v^2 dt^2 / V times the amplitudes of row n is added at the sources, and the result
+/// becomes the present. V is the volume of a cell, so that the source is the delta function of the
+/// wave equation; where the density varies, v^2 rho stands for v^2; in VTI and TTI media p and q
+/// both get the source. Row n is S(n dt). Sample n of the gather is p at n times the interval, the
+/// first is zero; with constant velocity in three dimensions p is S(t - r / v) / (4 pi r).
+///
+/// Samples between steps are interpolated from 32 steps on both sides, for which 32 more steps are
+/// done.
+/// \param exec where everything runs
+/// \param propagator of the medium
+/// \param wavefield made by the propagator; it is cleared first and holds the last step afterwards
+/// \param sources where amplitudes are added
+/// \param amplitudes steps x sources; zero beyond its rows
+/// \param receivers where p is recorded
+/// \param options number of steps, interval, domain, callbacks
+/// \throws InputError for options out of range, NotFinite when the wavefield is no longer finite
+template <class T, int Dim, class Memory>
+ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
+                                      const Propagator<T, Dim, Memory>& propagator,
+                                      Wavefield<T, Dim, Memory>& wavefield,
+                                      const PointSet<T, Dim, Memory>& sources,
+                                      const PointSeries<const T, Memory>& amplitudes,
+                                      const PointSet<T, Dim, Memory>& receivers,
+                                      const ShotOptions<T, Dim, Memory>& options) {
+  detail::check_shot(propagator, wavefield, options);
+  const double dt = propagator.dt();
+  const ShotSampling sampling = shot_sampling(dt, options.steps, options.interval);
+  const std::int64_t steps = sampling.steps;
+
+  auto by_row = allocate<PointSeries<T, Memory>>(exec, "moho::wave::gather", sampling.rows,
+                                                 receivers.count());
+
+  RunOptions<T, Dim, Memory> run;
+  run.last = steps;
+  run.domain = options.domain;
+  run.least = sources.box();
+  run.check_every = options.check_every;
+  run.progress = options.progress;
+  const auto row_of = [&](std::int64_t n) { return sampling.row_of(n); };
+  // the present is read with the sources of the step that leads away from it, or after the last
+  run.present = [&](std::int64_t n) {
+    if (n == steps && row_of(n) >= 0) receivers.record(exec, wavefield.now[0], by_row, row_of(n));
+  };
+  run.stepped = [&](std::int64_t n, const Box<Dim>&) {
+    exchange_points<T, Dim, Memory>(exec, propagator, wavefield, sources, amplitudes, n, receivers,
+                                    by_row, row_of(n));
+  };
+  if (options.snapshot && options.snapshot_every > 0) {
+    run.advanced = [&](std::int64_t done, const Box<Dim>& box) {
+      if (done % options.snapshot_every == 0 && done <= options.steps) {
+        options.snapshot(wavefield, box, done);
+      }
+    };
+  }
+  wavefield.clear(exec);
+  const RunReport<Dim> report = run_steps<T, Dim, Memory>(exec, propagator, wavefield, run);
+
+  ShotResult<T, Dim, Memory> result;
+  result.steps = steps;
+  result.seconds = report.seconds;
+  result.points = report.points;
+  result.whole_points = report.whole_points;
+  result.boxes = report.boxes;
+  detail::take_traces(Instance<Memory>(exec), sampling, dt, by_row, result);
+  return result;
+}
+
+/// \brief Models a shot whose sources share a wavelet: samples S(0), S(dt), ..., zero afterwards.
+///
+/// \throws InputError as above, and for no samples, samples that are not finite, or an interval
+/// that is too long for the frequencies of the wavelet
+template <class T, int Dim, class Memory>
+ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
+                                      const Propagator<T, Dim, Memory>& propagator,
+                                      Wavefield<T, Dim, Memory>& wavefield,
+                                      const PointSet<T, Dim, Memory>& sources,
+                                      const std::vector<double>& wavelet,
+                                      const PointSet<T, Dim, Memory>& receivers,
+                                      const ShotOptions<T, Dim, Memory>& options) {
+  detail::check_interval(propagator.dt(), options.interval, wavelet);
+  const auto amplitudes = wavelet_series<T, Memory>(exec, wavelet, options.steps, sources.count());
+  return model_shot<T, Dim, Memory>(exec, propagator, wavefield, sources,
+                                    PointSeries<const T, Memory>(amplitudes), receivers, options);
+}
+
+/// \brief Models a shot in a wavefield of its own. \throws InputError, Error as above
+template <class T, int Dim, class Memory>
+ShotResult<T, Dim, Memory> model_shot(const InstanceOf<Memory>& exec,
+                                      const Propagator<T, Dim, Memory>& propagator,
+                                      const PointSet<T, Dim, Memory>& sources,
+                                      const std::vector<double>& wavelet,
+                                      const PointSet<T, Dim, Memory>& receivers,
+                                      const ShotOptions<T, Dim, Memory>& options) {
+  auto wavefield = propagator.make_wavefield(exec);
+  return model_shot<T, Dim, Memory>(exec, propagator, wavefield, sources, wavelet, receivers,
+                                    options);
+}
+
+}  // namespace moho::wave
+
+/// \cond
+#define MOHO_WAVE_MODELLING(prefix, T, Dim, Memory)                                                \
+  prefix template ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                           \
+      const Instance<Memory>&, const Propagator<T, Dim, Memory>&, Wavefield<T, Dim, Memory>&,      \
+      const PointSet<T, Dim, Memory>&, const PointSeries<const T, Memory>&,                        \
+      const PointSet<T, Dim, Memory>&, const ShotOptions<T, Dim, Memory>&);                        \
+  prefix template ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                           \
+      const Instance<Memory>&, const Propagator<T, Dim, Memory>&, Wavefield<T, Dim, Memory>&,      \
+      const PointSet<T, Dim, Memory>&, const std::vector<double>&,                                 \
+      const PointSet<T, Dim, Memory>&, const ShotOptions<T, Dim, Memory>&);                        \
+  prefix template ShotResult<T, Dim, Memory> model_shot<T, Dim, Memory>(                           \
+      const Instance<Memory>&, const Propagator<T, Dim, Memory>&, const PointSet<T, Dim, Memory>&, \
+      const std::vector<double>&, const PointSet<T, Dim, Memory>&,                                 \
+      const ShotOptions<T, Dim, Memory>&);
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave {
+MOHO_FOR_ALL(MOHO_WAVE_MODELLING, extern)
+}
+#endif
+/// \endcond
