@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: cost 10
 //
 // The distributor over a simulated job system with faults. Each shot is delivered once with the
 // same bits, or reported as missing. Every run ends, and a distributor killed at any write of its

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick
 //
 // Execution of programs, files of jobs and results (damaged at every byte), Slurm commands with
 // scripted answers, analysis of failures, threads, relays.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick
 //
 // Division of shots among sites. Chunks add up. Simulations of three sites with varying speeds
 // agree with the known behaviour of Algorithm 3, and of pulling half of the remaining shots.

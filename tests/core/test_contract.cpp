@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick, threads 2
 //
 // The recorder of events sees each way to break the conventions on labels, instances and fences;
 // the loops, fills and copies of core keep them.

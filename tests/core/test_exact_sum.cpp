@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: threads 2
 //
 // Exact sums: the same bits for any order and grouping, in every space; the error of a term, and
 // overflow that is found.

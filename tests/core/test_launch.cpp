@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick, threads 2
 //
 // Loops, reductions, searches, prefix sums, fills and copies on every space, against plain loops.
 

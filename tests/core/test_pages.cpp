@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: threads 2
 //
 // Asking for large pages changes no value, for any address and size.
 

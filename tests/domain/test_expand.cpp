@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: long, cost 13
 //
 // Expanding domains: boxes of the three methods where they can be worked out by hand, and shots in
 // them against shots in the whole grid.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: plain
 //
 // Traveltimes against closed forms: homogeneous media of every kind, velocity gradients, head
 // waves, and the order at which errors vanish.

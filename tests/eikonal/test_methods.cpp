@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick, cost 7, threads 2
 //
 // The parallel methods against the sequential reference, several sources, options and input.
 

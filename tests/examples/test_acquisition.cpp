@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick
 //
 // Points, shots and wavelets that programs read from files.
 

@@ -84,6 +84,7 @@ class DistributeCase(support.Case):
                                 env={**os.environ, **self.environment})
 
 
+# ctest: cost 201, waits
 class Local(DistributeCase):
     def test_every_shot_is_computed_once(self):
         done = self.go("1-20,30-40:5")
@@ -243,6 +244,7 @@ class Local(DistributeCase):
             subprocess.run(["umount", small], check=True)
 
 
+# ctest: quick
 class BadInput(DistributeCase):
     def refuse(self, words, *texts, status=2):
         done = self.call(*words)
@@ -484,6 +486,7 @@ class Protection(DistributeCase):
         os.killpg(int(worker), signal.SIGKILL)
 
 
+# ctest: cost 202, waits
 class Ssh(DistributeCase):
     @classmethod
     def setUpClass(cls):
@@ -575,6 +578,7 @@ class Ssh(DistributeCase):
         self.assertRegex(done.stdout, r"here +[1-9]")
 
 
+# ctest: cost 203, waits
 class Slurm(DistributeCase):
     @classmethod
     def setUpClass(cls):
@@ -746,6 +750,7 @@ class PlacesCase(DistributeCase):
         return done
 
 
+# ctest: cost 200, waits
 class Sites(PlacesCase):
     """Programs with --sites give the same bits as one process."""
 
@@ -888,6 +893,7 @@ class Sites(PlacesCase):
         self.assertIn("dt", done.stderr)
 
 
+# ctest: long, cost 204, waits
 class Inversion(PlacesCase):
     """invert_waves with --sites gives the same bits as one process, also after faults."""
 
@@ -1001,6 +1007,7 @@ exec {self.inverter} "$@"
         self.assert_one_process("many")
 
 
+# ctest: quick
 class Program(DistributeCase):
     def test_help_and_version(self):
         for name in ("distribute_shots", "shot_worker"):

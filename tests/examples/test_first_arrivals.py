@@ -32,6 +32,7 @@ def gradient_time(places, source, v0, g):
     return np.arccosh(1.0 + g * g * square / (2.0 * a * b)) / g
 
 
+# ctest: quick
 class Times(Case):
     def test_grid_is_printed(self):
         done = self.call("--vp", "2000", "--shape", "31,21", "--spacing", "5", "--no-plot")
@@ -238,6 +239,7 @@ class Export(Case):
         self.assertIn("summary.json does not describe a run", done.stderr)
 
 
+# ctest: quick
 class Program(support.EveryProgram, Case):
     small = ["--builtin", "salt", "--shape", "31,21"]
     script = "plot_times"
@@ -293,6 +295,7 @@ class Ranks(support.Case):
         self.refuse([*arguments, "--order", "9"], "--order", ranks=2)
 
 
+# ctest: quick
 class BadInput(Case):
     def test_options(self):
         salt = ["--builtin", "salt"]

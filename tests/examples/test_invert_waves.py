@@ -411,6 +411,7 @@ class Ring(Case):
             self.assertAlmostEqual(misfit / misfits[0], expected / 39293, delta=0.05 * expected / 39293)
 
 
+# ctest: quick
 class Data(Case):
     def test_gathers_of_model_waves(self):
         if not self.modeller:
@@ -496,6 +497,7 @@ class Failures(support.Overflows, Case):
                       self.said("--data", "gathers/gather.sgy", *huge, "--at-once", "2"))
 
 
+# ctest: quick
 class Resume(Case):
     def test_killed_runs_go_on_to_the_same_bits(self):
         arguments = [*self.shots, "--iterations", "5", "--bands", "5,9"]
@@ -726,6 +728,7 @@ class Picture(Case):
         self.assertIn("does not hold the results of invert_waves", said)
 
 
+# ctest: quick
 class BadInput(Case):
     def refuse_here(self, more, *words):
         self.refuse(["--vp", "start.npy", *self.survey, *more], *words)

@@ -48,6 +48,7 @@ class Results:
         return np.load(os.path.join(self.folder, name))
 
 
+# ctest: quick
 class Images(Case):
     def test_flat_reflector(self):
         r = self.migrate(*self.shots, "--condition", "laplacian,zero-lag,source,receiver,inverse-scattering")
@@ -259,6 +260,7 @@ class Compass(Case):
         self.assertLess(abs(found["isotropic"]), 0.5 * found["tilted"], found)
 
 
+# ctest: cost 13
 class Volume(Case):
     """A volume of a tilted medium with one diffractor: with the right parameters it comes back in place, with
     the vertical velocity alone where the traveltimes say.
@@ -342,6 +344,7 @@ class Volume(Case):
                 self.assertGreater(self.spacing * np.linalg.norm(place - self.diffractor), quarter)
 
 
+# ctest: quick
 class Data(Case):
     def modelled_by_program(self):
         done = subprocess.run([self.modeller, "--vp", "true.npy", *self.survey, "--source", "300,20:900,20:3",
@@ -413,6 +416,7 @@ class Failures(support.Overflows, Case):
                       self.said("--shots", "gathers/gather.sgy", *huge, "--at-once", "2"))
 
 
+# ctest: quick
 class Surveys(Case):
     def test_interrupted_runs_go_on(self):
         whole = self.migrate(*self.shots, "--keep-shots", out="whole")
@@ -629,6 +633,7 @@ class Ranks(Case):
         self.refuse([*self.arguments, "--sites", "sites.cfg"], "--sites: mpirun started 2 ranks", ranks=2)
 
 
+# ctest: quick
 class BadInput(Case):
     def refuse_here(self, more, *words):
         return self.refuse(["--vp", "smooth.npy", *self.survey, *more], *words)

@@ -87,6 +87,7 @@ class Results:
         return np.array([self.values[name].ravel() for name in self.names])
 
 
+# ctest: quick
 class Analytic(Case):
     def test_closed_form(self):
         prisms = some_prisms(11)
@@ -164,6 +165,7 @@ class Analytic(Case):
         self.assertIn("NaN at 1 station,", r.text)
 
 
+# ctest: quick, threads 2
 class Agreement(Case):
     def test_strategies_precisions_and_spaces(self):
         rng = np.random.default_rng(5)
@@ -208,6 +210,7 @@ class Agreement(Case):
                                            err_msg=name)
 
 
+# ctest: quick
 class Ensembles(Case):
     def test_table_equals_array(self):
         prisms = some_prisms(6)
@@ -378,6 +381,7 @@ class Stations(Case):
         self.assertIn("private grids take", done.stderr)
 
 
+# ctest: quick
 class Files(Case):
     def test_files(self):
         p = self.save("p.npy", some_prisms(5))
@@ -578,6 +582,7 @@ no-plot = true
         self.refuse(["--config", self.write("d.cfg", "spheres = perhaps\n")], "d.cfg", "perhaps")
 
 
+# ctest: cost 12
 class Picture(Case):
     def setUp(self):
         super().setUp()
@@ -637,6 +642,7 @@ class Picture(Case):
             self.assertEqual(err.count("\n"), 1, err)
 
 
+# ctest: quick
 class Program(support.EveryProgram, Case):
     small = ["--mesh", "1,1,1,0,100,0,100,10,110", "--densities", "rho.csv", *Case.grid]
     script = "plot_maps"
@@ -690,6 +696,7 @@ class NothingIsLost(support.NothingIsLost, Case):
         self.assertFalse(os.path.exists(self.path("out/gravity.csv")))
 
 
+# ctest: quick
 class BadOptions(Case):
     def setUp(self):
         super().setUp()

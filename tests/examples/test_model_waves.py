@@ -75,6 +75,7 @@ class Results:
         return interval, traces
 
 
+# ctest: quick
 class Waves(Case):
     def green(self, times, distance):
         return ricker(times - distance / 2000.0, 10.0, 0.15) / (4.0 * np.pi * distance)
@@ -167,6 +168,7 @@ class Waves(Case):
         self.assertGreater(np.abs(a - c).max(), 0.0)
 
 
+# ctest: quick
 class Layers(Case):
     tti = ["--vp", "2000", "--epsilon", "0.1", "--delta", "0.05", "--theta", "0.3", "--spacing", "10",
            "--shape", "61,41", "--time", "0.02", "--snapshot-every", "0"]
@@ -245,6 +247,7 @@ class Threads(Case):
                 self.assertEqual(json.load(file)["machine"]["threads_wait"], words)
 
 
+# ctest: quick, threads 2
 class Agreement(Case):
     def setUp(self):
         super().setUp()
@@ -286,6 +289,7 @@ class Agreement(Case):
             self.assertLess(np.abs(found - expected).max(), 1e-4 * np.abs(expected).max(), method)
 
 
+# ctest: quick
 class Files(Case):
     def test_only_the_plan(self):
         survey = ["--vp", "2000", "--shape", "61,41", "--spacing", "10", "--time", "0.3", "--source",
@@ -383,6 +387,7 @@ class Picture(Case):
         self.draw("plot_waves", r.folder, "gather.png", "snapshots.png")
 
 
+# ctest: quick
 class Program(support.EveryProgram, Case):
     small = [*Case.section[:-1], "0.1"]
     script = "plot_waves"
@@ -685,6 +690,7 @@ class Numbers(Case):
         self.assertEqual([len(shot["receivers"]) for shot in r.summary["shots"]], [4, 5, 4])
 
 
+# ctest: quick
 class BadInput(Case):
     def layers(self, ratio):
         """A density of random layers, with which waves at order 8 grow from a ratio of 7.35 on."""

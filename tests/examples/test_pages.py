@@ -76,6 +76,7 @@ def dead_links(names):
     return dead
 
 
+# ctest: quick
 class Links(unittest.TestCase):
     def test_none_is_dead(self):
         self.assertGreater(len(pages()), 20)

@@ -328,6 +328,7 @@ class Picture(Case):
         self.assertIn("of different runs", text)
 
 
+# ctest: quick
 class Program(support.EveryProgram, Case):
     small = [*Case.section[:-1], "0.1"]
     script = "plot_stream"
@@ -349,6 +350,7 @@ class NothingIsLost(support.NothingIsLost, Case):
                            ["--devices", "2", "--block", "8", "--updates", "2"])]
 
 
+# ctest: quick
 class Groups(Case):
     """Several chains: their shots have the bits of one device's."""
 

@@ -71,6 +71,7 @@ def gradient_times(shape, spacing, source, v0, g):
     return np.where(turns & (deepest > bottom), np.nan, times)
 
 
+# ctest: quick
 class Analytic(Case):
     def test_gradient_model(self):
         shape, v0, g = (241, 41), 1500.0, 2.0
@@ -164,6 +165,7 @@ class Ranks(Case):
                     "outside the model", ranks=3)
 
 
+# ctest: quick, threads 2
 class Agreement(Case):
     def test_all_methods_and_spaces(self):
         self.assertTrue(self.spaces())
@@ -290,6 +292,7 @@ class Results2D3D(support.SharedRuns):
             self.assertEqual(s["asked"][name], value)
 
 
+# ctest: quick
 class Section2D(Results2D3D, Case):
     arguments = ["--builtin", "salt", "--shape", "81,51", "--spacing", 10, "--source", "100,0", "--source",
                  "433.3,207.9", "--receiver-line", "0,500:800,500:9", "--radius", 3]
@@ -304,6 +307,7 @@ class Volume3D(Results2D3D, Case):
     sources = [(33.0, 57.0, 11.0)]
 
 
+# ctest: quick
 class Defaults(Case):
     def test_source_and_receivers_by_default(self):
         r = self.trace("--gradient", "1500,0.5", "--shape", "41,21")
@@ -618,6 +622,7 @@ weights = velocity
                     "c.cfg:4: --source")
 
 
+# ctest: quick
 class Picture(Case):
     arguments = ["--builtin", "salt", "--shape", "61,41", "--radius", 2]
 
@@ -650,6 +655,7 @@ class Picture(Case):
         self.assertFalse(os.path.exists(self.path("out/rays.png")))
 
 
+# ctest: quick
 class Program(support.EveryProgram, Case):
     small = ["--builtin", "salt", "--shape", "31,21", "--radius", 2]
     script = "plot_rays"
@@ -682,6 +688,7 @@ class NothingIsLost(support.NothingIsLost, Case):
         self.assertEqual(self.files(), ["velocity.npy"])
 
 
+# ctest: quick
 class BadOptions(Case):
     good = ["--builtin", "salt", "--shape", "31,21"]
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick, threads 2
 //
 // Labels, instances and fences of gradients: they wait at the end of a shot, for checks of
 // wavefields and for the misfit.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: threads 2
 //
 // Extended images: the sums by hand, lag zero is the gradient, the transpose, the focusing
 // objective and its derivative, and a reflector that focuses with the right velocity alone.

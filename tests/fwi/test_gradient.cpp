@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: long, cost 90, threads 2 for *openmp*.IsThatOfTheMisfitIn2D
 //
 // Gradients of shots: differences of the misfit over them are 1, in every medium, behind all faces,
 // with every way to have the source's wavefield again.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: cost 20, threads 2 for *openmp*.HasTheBitsInCoreIn3D
 //
 // Gradients over volumes that stream: the bits of the gradient in core, whose source's wavefield
 // is run back from behind random layers, for any block, number of steps in a pass and of devices.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick, threads 2
 //
 // forward() on every space and in both precisions: against the sum of exact fields, and its
 // strategies, components and kinds of ensembles against each other.

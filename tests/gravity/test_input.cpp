@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: threads 2
 //
 // Input that is refused, and the messages.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: plain
 //
 // The field of one prism: against quadrature, known bodies, properties of potentials, and at every
 // singular place. Functions of the host alone; test_forward holds every space to them.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: long, cost 11, threads 2
 //
 // Progress.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: threads 2
 //
 // How prisms are divided among ranks: the paper's example, no prism lost or counted twice, and the
 // same field from any number of parts. MPI itself is not needed for that.

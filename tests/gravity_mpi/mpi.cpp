@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick with 3 ranks
 //
 // The functions of <moho/mpi/mpi.hpp>, <moho/mpi/counter.hpp> and <moho/gravity/mpi.hpp>, on as
 // many ranks as mpirun starts. Every rank runs every test, and the program fails if one of them

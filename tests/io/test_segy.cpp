@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick
 #include "files.hpp"
 
 #include <moho/io/segy.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick
 //
 // Includes between the modules of moho run in one direction only, and heavy third-party headers
 // stay out of the headers that device code includes.

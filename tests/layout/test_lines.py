@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# ctest: quick
 """Files and functions are short: files have at most 600 lines, functions at most 80 from brace to brace.
 
     test_lines.py [--lower]

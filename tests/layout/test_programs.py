@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# ctest: quick
 """Programs hold no algorithm: what they may not hold is counted, and a count may only go down.
 
     test_programs.py [--lower]

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# ctest: quick
 """Three kinds of headers: public ones, those in kernel/ for other modules of moho, and those in detail/ for
 their module.
 

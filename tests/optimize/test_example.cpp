@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick
 //
 // The example of docs/theory/inversion.md: the curve with the least bending through noisy points,
 // between bounds. It has nothing to do with waves. Compiled and run here.

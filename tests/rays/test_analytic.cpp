@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: plain
 //
 // Models whose traveltimes and rays are known: constant velocity, a linear gradient, a line of
 // nodes.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick, threads 2
 //
 // Every method, on every space, gives the traveltimes of Dijkstra's algorithm: two dimensions.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: long, cost 12, threads 2
 //
 // Every method, on every space, gives the traveltimes of Dijkstra's algorithm: three dimensions.
 

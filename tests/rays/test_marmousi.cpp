@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: plain, needs moho::io
 //
 // The Marmousi model, if its file exists.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick, threads 2
 //
 // Predecessors and the rays made of them.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: plain
 //
 // Integrals along segments, against adaptive quadrature in extended precision.
 

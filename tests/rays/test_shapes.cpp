@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: long, cost 10, threads 2
 //
 // Models of odd shapes and contents, many sources, and little memory.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: plain, threads 2, needs moho::rays_tomography
 //
 // The tomography matrix: G times slowness is the traveltime.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: plain
 //
 // The table of edge weights, entry by entry.
 

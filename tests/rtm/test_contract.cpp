@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick, threads 2
 //
 // Labels, instances and fences of rtm: domains by layers and by the eikonal equation wait while
 // they prepare, and not in the steps of a shot; the amplitude is looked at on the host, every few

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: sanitizers without Diffractor/*
+// ctest: sanitizers without *.InverseScatteringIsHalfTheLaplacian
+// ctest: sanitizers without *.ReciprocalShotsGiveTheSameImage
+// ctest: threads 2 for *openmp*.StoresGiveTheSameImage:*openmp*.OffsetZeroIsTheImage
 //
 // Migration of a shot: where a diffractor comes out, boxes against the whole grid, every way to
 // keep snapshots against plain ones, the identity of inverse scattering, sums and gathers.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: cost 10
 //
 // Compressed snapshots in a migration: decoded and imaged by one kernel against decoded, written
 // and imaged; by threads of the host; in files; against plain snapshots; what fails, and that

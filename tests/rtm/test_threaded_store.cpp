@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: alone
 //
 // Threads that compress snapshots, on a machine without memory: the caller is told, and does not
 // wait.

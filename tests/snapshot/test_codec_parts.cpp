@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: threads 2
 //
 // Parts of the snapshot codec against what they are by definition: Huffman codes, streams of bits,
 // the cosine transform, Lorenzo's differences, the checksum, containers.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick
 //
 // Plans of streams: chains and groups, and what a volume in a file costs.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick
 //
 // Schedules of streams, executed in exact arithmetic: a wave equation of one number a plane, modulo
 // a prime, so that any plane that is read too early, too late or from the wrong slot shows.

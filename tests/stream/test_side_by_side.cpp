@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: threads 2
 //
 // Two volumes that go through devices side by side, with sums of products of their waves at the
 // same times, executed in exact arithmetic: what an action before a stage may read, and that a

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: threads 2 for *openmp*.*AtOrder16:*openmp*.RecordsBetweenSteps
 //
 // Volumes that go through devices plane by plane: gathers and the last wavefield have the bits of
 // the run that holds the whole grid, for any medium, face, order, block, number of steps in a pass

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick with 2 ranks
 //
 // A chain of ranks: the bits of the whole grid, for every medium, whatever the number of ranks.
 

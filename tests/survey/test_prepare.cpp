@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: threads 2
 //
 // Traces made ready for migration: resampling against the functions that were sampled, mutes
 // against events whose times are known, spreading against Green's functions.

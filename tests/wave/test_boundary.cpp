@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: long, cost 65
 //
 // Faces of grids: energy left by absorbing layers, free surfaces against image sources, random
 // layers, and models extended by layers.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: plain
 //
 // Coefficients of differences: known ones, which polynomials they differentiate without error, how
 // quickly they converge.

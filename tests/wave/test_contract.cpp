@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick, threads 2
 //
 // Labels, instances and fences of wave: what steps, injects and records waits for nothing, in every
 // medium and behind every kind of face; runs of any length wait as often.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: sanitizers without *.KnowsItsMemory
 //
 // From a model to gathers: the plan in time, the estimate of memory against what is allocated, the
 // driver against its pieces, messages, snapshots beside the run.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: long, cost 30
 //
 // Waves against known solutions: Green's functions in two and three dimensions, ellipses,
 // reflections; orders of convergence; symmetry and linearity.

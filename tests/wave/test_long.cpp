@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: long, needs moho::io
 //
 // Twenty thousand steps of TTI: nothing grows, in rough models, too.
 

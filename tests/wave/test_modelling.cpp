@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: plain
 //
 // Shots: against the loop written plainly, domains, samples between steps, callbacks, the watch,
 // bad options.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: threads 2
 //
 // Injection and recording at points: against plain sums, as transposes of each other, at free
 // surfaces, and with invalid points.

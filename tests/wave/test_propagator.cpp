@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: long, cost 45
 //
 // The tuned kernels against the plain ones on noise, boxes against the whole, any instance.
 

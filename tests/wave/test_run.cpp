@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: long, cost 20, threads 2 for *openmp*.StepsAreTheirOwnAdjointIn3D
 //
 // Runs in both directions of time: steps as their own adjoint, wavefields run backwards, and boxes
 // that are recorded and replayed.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: plain
 //
 // Weights of positions between nodes, and their errors of interpolation.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: threads 2, sanitizers without *.MakesShotsConverge
 //
 // Elliptical surroundings of sources: where delta becomes epsilon, and what that is good for.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: long, cost 25
 //
 // The largest stable step and the shortest wave: whether they hold, whether they are sharp, and
 // what is said about them.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: plain
 //
 // Checks of wavefields: amplitudes in boxes, and the step and place of NaN and overflow.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: plain
 //
 // Source time functions: their values, their spectra, and texts that describe them.
 

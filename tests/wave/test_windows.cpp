@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ctest: quick, threads 2
 //
 // Windows of the grid: for any window, every node gets the same bits as in arrays of the whole
 // grid.
