@@ -70,7 +70,7 @@ foreach(file IN LISTS exported)
   endif()
 endforeach()
 
-expect_files(share/doc/moho/README.md share/doc/moho/CHANGELOG.md share/doc/moho/LICENSE)
+expect_files(share/doc/moho/README.md share/doc/moho/CHANGELOG.md share/doc/moho/CITATION.cff share/doc/moho/LICENSE)
 file(GLOB_RECURSE pages RELATIVE "${MOHO_SOURCE}" "${MOHO_SOURCE}/docs/*.md" "${MOHO_SOURCE}/docs/*.png"
      "${MOHO_SOURCE}/docs/*.svg")
 list(TRANSFORM pages PREPEND share/doc/moho/)
