@@ -19,19 +19,23 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 FOLDER = Path(__file__).resolve().parent
 TABLE = FOLDER.parents[1] / "tests/layout/dependencies.cpp"
 
-# Where the box of a module stands: column, row. Those that the table does not have are not drawn.
+# Position of each module's box: column, row, contents.
 MODULES = {
-    "core": (2.0, 0, "instances, loops, copies,\ngrids, boxes, errors"),
-    "io": (0.0, 1, "npy, RSF, SEG-Y, CSV, VTK\n(host code)"),
-    "rays": (1.0, 1, "shortest paths,\nrays, tomography"),
-    "eikonal": (2.0, 1, "first arrivals"),
-    "wave": (3.0, 1, "propagators, points,\nruns, shots"),
-    "mpi": (4.0, 1, "ranks (optional)"),
+    "core": (2.85, 0, "instances, loops, copies,\ngrids, boxes, errors, text"),
+    "io": (0.95, 1, "npy, RSF, SEG-Y, CSV,\nVTK (host code)"),
+    "eikonal": (2.1, 1, "first-arrival\ntraveltimes"),
+    "wave": (3.2, 1, "media, propagators,\npoints, runs, shots"),
+    "rays": (4.5, 1, "shortest paths,\nrays, tomography"),
+    "mpi": (5.6, 1, "ranks (optional)"),
     "cluster": (0.0, 2, "shots over sites\n(without Kokkos)"),
-    "rtm": (2.5, 2, "expanding domains,\nmigration"),
-    "fwi": (2.5, 3, "gradients,\nL-BFGS"),
-    "stream": (1.2, 2, "volumes larger\nthan a device"),
-    "gravity": (4.0, 2, "prisms;\nmpi for gravity_mpi"),
+    "optimize": (0.95, 2, "L-BFGS,\nline search"),
+    "survey": (1.9, 2, "shots, gathers,\ntheir preparation"),
+    "domain": (2.85, 2, "expanding domains"),
+    "snapshot": (3.8, 2, "stores and codecs\nof wavefields"),
+    "stream": (4.75, 2, "volumes larger\nthan a device"),
+    "gravity": (5.7, 2, "prisms;\nmpi for gravity_mpi"),
+    "rtm": (2.4, 3, "imaging conditions,\nmigration"),
+    "fwi": (3.8, 3, "misfits, gradients,\nobjective"),
 }
 HOST_CODE = ("io", "mpi", "cluster")
 WIDTH, HEIGHT = 0.86, 0.52
@@ -90,20 +94,28 @@ def save(figure, name):
     print(FOLDER / name)
 
 
+def reached(table, module):
+    """The modules that a module includes, directly or through others."""
+    found = set()
+    for other in table.get(module, []):
+        found |= {other} | reached(table, other)
+    return found
+
+
 def draw_modules():
     """Modules of lib/moho, arrows to what they include, and what uses them."""
-    figure, axes = canvas(9.0, 5.5, -0.55, 4.55, -0.45, 4.7)
+    figure, axes = canvas(11.0, 5.5, -0.5, 6.2, -0.45, 4.7)
     table = dependencies()
     place = {name: (x, y * 0.95) for name, (x, y, _) in MODULES.items() if name in table}
     for name, others in table.items():
         x, y = place[name]
         for other in others:
-            if name == "gravity" and other == "core":  # between two modules
-                axes.plot([3.62, 3.5, 3.5], [1.9 - HEIGHT / 2, 1.4, 0.6], color="#444444", linewidth=1.0)
-                arrow(axes, (3.5, 0.6), (2.7, 0.1))
+            if name == "gravity" and other == "core":  # between two modules, though mpi includes core
+                axes.plot([5.35, 5.05, 5.05], [1.9 - HEIGHT / 2, 1.3, 0.6], color="#444444", linewidth=1.0)
+                arrow(axes, (5.05, 0.6), (3.55, 0.05))
                 continue
-            if other == "core" and len(others) > 1:
-                continue  # through the others, too
+            if any(other in reached(table, via) for via in others):
+                continue  # an arrow through another module exists
             to_x, to_y = place[other]
             end_x = to_x + max(-0.4 * WIDTH, min(0.4 * WIDTH, 0.22 * (x - to_x)))
             start_x = x + max(-0.4 * WIDTH, min(0.4 * WIDTH, 0.25 * (to_x - x)))
@@ -112,14 +124,14 @@ def draw_modules():
         text = MODULES[name][2]
         box(axes, x, y, WIDTH * (1.6 if name == "core" else 1.0), HEIGHT, "moho::" + name, text,
             COLOURS["core" if name == "core" else "host" if name in HOST_CODE else "kernels"])
-    box(axes, 0.37, 4.1, 1.6, 0.56, "lib/kernels",
-        "templates of rays, eikonal, gravity,\nwave, stream, rtm and fwi, compiled once", COLOURS["outside"])
-    box(axes, 3.05, 4.1, 2.8, 0.56, "examples, bench, tests",
-        "options and files on the host,\ncompute on an instance of any space of the build",
+    box(axes, 0.6, 4.1, 2.0, 0.56, "lib/kernels",
+        "templates of the modules with kernels,\ncompiled once", COLOURS["outside"])
+    box(axes, 3.9, 4.1, 3.2, 0.56, "examples, bench, tests",
+        "options and files on the host,\ncalls of the library in any memory of the build",
         COLOURS["outside"])
-    arrow(axes, (1.65, 4.1), (1.17, 4.1))
-    for x, y in ((2.5, 2.85), (4.0, 1.9)):
-        arrow(axes, (x, 3.82), (x, y + HEIGHT / 2))
+    arrow(axes, (2.3, 4.1), (1.6, 4.1))
+    for x, y in ((2.6, 2.85), (3.8, 2.85), (5.2, 1.9)):
+        arrow(axes, (min(max(x, 2.5), 5.3), 3.82), (x, y + HEIGHT / 2))
     save(figure, "modules.svg")
 
 
@@ -151,7 +163,7 @@ def draw_engine():
     arrow(axes, (8.45, y - height / 2), (8.45, 3.35), "all planes of the grid", offset=(-0.75, 0.0))
 
     box(axes, 4.15, 2.8, 1.8, 0.9, "Wavefield",
-        "now, next of p (and q),\nslopes of TTI, memory\nof CPML, all padded", COLOURS["kernels"])
+        "now, next of p (and q),\naxis derivatives, memory\nof CPML, all padded", COLOURS["kernels"])
     arrow(axes, (6.05, 2.8), (5.05, 2.8), "step(box):\nkernels")
     box(axes, 1.25, 2.8, 1.9, 0.9, "PointSet",
         "sources; receivers:\nweights in Memory,\npositions on the host", COLOURS["kernels"])
@@ -164,7 +176,7 @@ def draw_engine():
     arrow(axes, (2.9, 1.5), (1.5, 2.35), "callbacks", dashed=True)
     arrow(axes, (5.4, 1.5), (7.0, 2.35), "steps", dashed=True)
     box(axes, 7.7, 1.25, 2.4, 0.8, "Domain",
-        "the box of each step: whole grid,\nlayers, eikonal, amplitude (rtm),\nor a history replayed",
+        "the box of each step: whole grid,\nlayers, eikonal, amplitude (domain),\nor a history replayed",
         COLOURS["kernels"])
     arrow(axes, (6.5, 1.25), (5.4, 1.25), "box", offset=(0, 0.12))
     box(axes, 1.15, 1.25, 1.9, 0.8, "RunReport", "seconds, nodes,\nBoxHistory", COLOURS["host"])
