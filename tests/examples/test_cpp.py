@@ -56,12 +56,11 @@ class Sources(Case):
             ran = set(re.findall(r'self\.run_cpp\("(\w+)"\)', file.read()))
         self.assertEqual(ran, {name[:-4] for name in os.listdir(SOURCES) if name.endswith(".cpp")})
 
-
     def test_are_in_pages(self):
         found = 0
         for page in ("README.md", "docs/cpp.md"):
             with open(os.path.join(ROOT, page), encoding="utf-8") as file:
-                programs = re.findall(r"<!-- program: (\w+) -->\n```cpp\n(.*?)```", file.read(), re.DOTALL)
+                programs = re.findall(r"<!-- (?:program|example): (\w+) -->\n```cpp\n(.*?)```", file.read(), re.DOTALL)
             for name, code in programs:
                 path = os.path.join(SOURCES, name + ".cpp")
                 if os.path.exists(path):
