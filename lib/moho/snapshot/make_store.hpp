@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Stores of snapshots from a plan of choose_storage().
+
+#include <moho/core/timeline.hpp>
+#include <moho/snapshot/packed_store.hpp>
+#include <moho/snapshot/replay_store.hpp>
+#include <moho/snapshot/reverse.hpp>
+#include <moho/snapshot/storage.hpp>
+#include <moho/snapshot/stores.hpp>
+#include <moho/snapshot/threaded_store.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+namespace moho::snapshot {
+
+/// Memory of the stores of one worker, kept from shot to shot.
+template <class T, class Memory>
+struct StorageArenas {
+  DeviceArena<T, Memory> device;  ///< in the memory of the run
+  HostArena<T, Memory> host;      ///< pinned memory of the host
+};
+
+/// \brief Makes the store of a shot.
+/// \param exec of the run
+/// \param plan method, location and codec
+/// \param forward source term of the shot, for methods that recompute
+/// \param arenas of the worker; the store is their only user until it is destroyed
+/// \param timeline gets spans of threads and files; may be null
+template <class T, int Dim, class Memory>
+std::unique_ptr<SnapshotStore<T, Dim, Memory>> make_store(
+    const InstanceOf<Memory>& exec, const StoragePlan& plan,
+    const wave::SourceTerm<T, Dim, Memory>& forward, StorageArenas<T, Memory>& arenas,
+    Timeline* timeline = nullptr) {
+  const auto& propagator = *forward.propagator;
+  const Strategy& strategy = plan.strategy;
+  const bool on_host = plan.location == StorageLocation::host;
+  if (strategy.keep == Keep::faces) {
+    return std::make_unique<ReverseStore<T, Dim, Memory>>(exec, forward, arenas.device);
+  }
+  if (strategy.keep == Keep::replay) {
+    return std::make_unique<ReplayStore<T, Dim, Memory>>(
+        exec, forward, arenas.device, plan.snapshots, plan.interval,
+        std::clamp<std::int64_t>(strategy.snapshots, 1, plan.snapshots),
+        std::max<std::int64_t>(strategy.states - 1, 0));
+  }
+  if (plan.location == StorageLocation::disk) {
+    return std::make_unique<FileStore<T, Dim, Memory>>(plan.folder, propagator.grid(), plan.codec,
+                                                       timeline);
+  }
+  const std::int64_t nodes = propagator.interior().size();
+  if (plan.threads > 0) {
+    return std::make_unique<ThreadedStore<T, Dim, Memory>>(exec, arenas.host, nodes, *plan.codec,
+                                                           plan.threads, timeline);
+  }
+  if (plan.codec) return std::make_unique<PackedStore<T, Dim, Memory>>(*plan.codec, on_host);
+  if (on_host && !is_host_memory<Memory>) {
+    return std::make_unique<HostStore<T, Dim, Memory>>(exec, arenas.host, nodes);
+  }
+  return std::make_unique<DeviceStore<T, Dim, Memory>>(arenas.device);
+}
+
+}  // namespace moho::snapshot

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/core/error.hpp>
+#include <moho/snapshot/storage.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace moho::snapshot {
+
+namespace {
+
+constexpr double pinning_rate = 1.7e9;  // bytes a second, measured with an H200
+
+/// A choice among strategies.
+class Choice {
+ public:
+  Choice(const Rates& rates, const Budget& budget, const StorageRequest& request)
+      : m_rates(rates), m_budget(budget), m_r(request) {}
+
+  StoragePlan choose(const ShotShape& shape) const {
+    StoragePlan plan;
+    plan.budget = m_budget;
+    std::string obstacle, reason;
+    std::optional<double> lowest;
+    for (const Strategy& given : strategies(shape, m_rates, m_budget, m_r.accuracy)) {
+      if (!is_wanted(given)) continue;
+      Strategy strategy = given;
+      strategy.name = name_of(strategy);
+      const std::optional<StorageLocation> location = location_of(strategy);
+      if (!location) {
+        if (obstacle.empty()) {
+          obstacle =
+              concat(strategy.name, ": ",
+                     given.possible ? concat("it keeps ", in_bytes(strategy.bytes)) : given.reason);
+        }
+        continue;
+      }
+      // pinned memory is allocated once for all shots, and slowly
+      double cost = strategy.seconds;
+      if (*location == StorageLocation::host && !m_r.host_kernels) {
+        cost += static_cast<double>(strategy.bytes) / pinning_rate / static_cast<double>(m_r.shots);
+      }
+      reason += concat(reason.empty() ? "" : ", ", strategy.name, " ", location_name(*location),
+                       " (", two_digits(cost), " s a shot)");
+      // of two methods with the same cost, uncompressed snapshots rather than recomputed ones
+      const bool plainer = strategy.keep == Keep::raw && plan.strategy.keep != Keep::raw;
+      if (lowest && cost >= *lowest * (plainer ? 1.02 : 0.98)) continue;
+      lowest = cost;
+      plan.location = *location;
+      plan.strategy = strategy;
+      plan.strategy.name = concat(strategy.name, " ", location_name(*location));
+    }
+    if (!lowest) throw nothing_fits(obstacle);
+    plan.strategy.reason = concat("of ", reason);
+    if (plan.strategy.codec >= 0) {
+      plan.codec = m_r.codecs[static_cast<std::size_t>(plan.strategy.codec)];
+    }
+    if (uses_threads(plan.strategy)) plan.threads = std::max(m_r.threads / m_r.concurrent_shots, 1);
+    return plan;
+  }
+
+ private:
+  static std::string in_bytes(std::uint64_t bytes) {
+    return format_bytes(static_cast<double>(bytes));
+  }
+  static std::string two_digits(double seconds) {
+    const double digits = std::pow(10.0, std::floor(std::log10(std::max(seconds, 1e-9))) - 1.0);
+    return concat(std::round(seconds / digits) * digits);
+  }
+  const char* location_name(StorageLocation location) const {
+    return location == StorageLocation::disk                       ? "in files"
+           : location == StorageLocation::host || m_r.host_kernels ? "in memory"
+                                                                   : "on the device";
+  }
+
+  InputError nothing_fits(const std::string& obstacle) const {
+    return InputError(concat(
+        m_r.method == "auto" ? std::string("storage: no method fits")
+                             : concat("storage: the method ", m_r.method, " is not possible here"),
+        " (", obstacle.empty() ? "this space has no such way" : obstacle,
+        "; allowed: ", in_bytes(m_budget.device), m_r.host_kernels ? "" : " on the device",
+        m_r.host_kernels ? "" : concat(", ", in_bytes(m_budget.host), " of the host's memory"),
+        ", ", in_bytes(m_budget.disk),
+        " of disk): choose another method, or larger budgets (device, host, disk)"));
+  }
+
+  bool uses_threads(const Strategy& strategy) const {
+    return strategy.codec >= 0 &&
+           m_rates.codecs[static_cast<std::size_t>(strategy.codec)].host_threads;
+  }
+
+  std::string name_of(const Strategy& strategy) const {
+    constexpr const char* names[] = {"raw snapshots", "blocks", "differences of integers",
+                                     "transform",     "faces",  "replay"};
+    if (strategy.keep == Keep::replay) return concat("replay from ", strategy.states, " states");
+    std::string name = names[static_cast<int>(strategy.keep)];
+    if (strategy.codec >= 0 && strategy.keep == Keep::blocks) {
+      name += concat(" of ", m_r.codecs[static_cast<std::size_t>(strategy.codec)].bits, " bits");
+    }
+    if (uses_threads(strategy)) name += concat(" by ", m_r.threads, " threads of the host");
+    return name;
+  }
+
+  // The location of all snapshots; empty if none has room, or the error would exceed the limit.
+  std::optional<StorageLocation> location_of(const Strategy& strategy) const {
+    const bool recomputes = strategy.keep == Keep::faces || strategy.keep == Keep::replay;
+    // threads need buffers as well, and keep their results in one location
+    if (uses_threads(strategy) && !strategy.possible) return std::nullopt;
+    // an impossible strategy may only lack room for another split
+    if (!strategy.possible && strategy.bytes == 0) return std::nullopt;
+    if (!strategy.possible && strategy.least_device == std::numeric_limits<std::uint64_t>::max()) {
+      return std::nullopt;
+    }
+    const auto fits = [&](std::uint64_t room) {
+      return static_cast<double>(strategy.bytes) <= 0.9 * static_cast<double>(room);
+    };
+    const bool disk_only = m_r.method == "disk";
+    const bool host_only = (m_r.method == "memory" || uses_threads(strategy)) && !m_r.host_kernels;
+    if (!disk_only && !host_only && fits(m_budget.device)) return StorageLocation::device;
+    if (recomputes || m_r.method == "device") return std::nullopt;
+    if (!disk_only && !m_r.host_kernels && fits(m_budget.host)) return StorageLocation::host;
+    if (!host_only && m_budget.disk > 0 && fits(m_budget.disk)) return StorageLocation::disk;
+    return std::nullopt;
+  }
+
+  bool is_wanted(const Strategy& strategy) const {
+    const bool recomputes = strategy.keep == Keep::faces || strategy.keep == Keep::replay;
+    const bool lossless = m_r.accuracy.kind == Accuracy::Kind::lossless;
+    if (m_r.method == "auto") return true;
+    if (m_r.method == "threads") return uses_threads(strategy);
+    if (m_r.method == "boundary") return strategy.keep == Keep::faces;
+    if (m_r.method == "replay") return strategy.keep == Keep::replay;
+    // the codec of the requested error is the first one
+    const bool requested = !lossless && strategy.codec == 0;
+    if (m_r.method == "compressed") return requested;
+    if (m_r.method == "disk") return lossless ? strategy.keep == Keep::raw : requested;
+    return strategy.keep == Keep::raw && !recomputes;
+  }
+
+  const Rates& m_rates;
+  const Budget& m_budget;
+  const StorageRequest& m_r;
+};
+
+}  // namespace
+
+StorageRequest make_storage_request(const StorageOptions& options) {
+  constexpr const char* methods[] = {"auto",    "device", "memory",   "compressed",
+                                     "threads", "disk",   "boundary", "replay"};
+  StorageRequest request;
+  request.method = options.method;
+  std::string list;
+  bool known = false;
+  for (const char* const method : methods) {
+    known = known || options.method == method;
+    list += concat(list.empty() ? "" : ", ", method);
+  }
+  if (!known) {
+    throw InputError(
+        concat("storage: the method '", options.method, "' is unknown (allowed: ", list, ")"));
+  }
+  if (options.error == "lossless") {
+    request.accuracy.kind = Accuracy::Kind::lossless;
+    return request;
+  }
+  const CodecOptions codec = parse_codec(options.error);
+  request.codecs.push_back(codec);
+  if (codec.mode == CodecMode::transform) {
+    request.accuracy = {Accuracy::Kind::snr, codec.snr};
+    for (const int bits : {12, 16}) {
+      request.codecs.push_back({.mode = CodecMode::blocks, .bits = bits});
+    }
+  } else if (codec.mode == CodecMode::blocks) {
+    request.accuracy = {Accuracy::Kind::bits, static_cast<double>(codec.bits)};
+  } else {
+    request.accuracy = {Accuracy::Kind::bound, codec.max_error};
+  }
+  return request;
+}
+
+StoragePlan choose_storage(const ShotShape& shape, const Rates& rates, const Budget& budget,
+                           const StorageRequest& request) {
+  if (request.codecs.size() != rates.codecs.size()) {
+    throw InputError(concat("storage: ", request.codecs.size(), " codecs and rates of ",
+                            rates.codecs.size(), " (allowed: as many): measure each of them"));
+  }
+  return Choice(rates, budget, request).choose(shape);
+}
+
+}  // namespace moho::snapshot

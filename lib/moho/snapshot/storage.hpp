@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Storage of the source wavefield: method, location and codec, chosen by cost and budgets.
+
+#include <moho/snapshot/codec/types.hpp>
+#include <moho/snapshot/strategy.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace moho::snapshot {
+
+/// Location of snapshots.
+enum class StorageLocation {
+  device,  ///< memory of the run
+  host,    ///< memory of the host, for runs on a device
+  disk     ///< files
+};
+
+/// Options of the storage of snapshots.
+struct StorageOptions {
+  /// "auto": the fastest method within budgets and error. "device": uncompressed in the memory of
+  /// the run; "memory": in the memory of the host; "compressed"; "threads": compressed by threads
+  /// of the host; "disk": in files; "boundary": boundary values; "replay": checkpoints.
+  std::string method = "auto";
+  std::string error = "snr:55";  ///< accepted loss: "snr:DB", "max:E", "bits:N" or "lossless"
+  std::int64_t interval = 0;     ///< steps between snapshots; 0: snapshot_interval()
+  std::size_t device = 0;        ///< bytes of the memory of the run; 0: what is free
+  std::size_t host = 0;          ///< bytes of the host beside a device; 0: what is free
+  std::size_t disk = 0;          ///< bytes of files; 0: no files
+  std::filesystem::path folder;  ///< of files; made and removed by the stores
+};
+
+/// Requirements of choose_storage(), made from options by make_storage_request().
+struct StorageRequest {
+  std::string method = "auto";       ///< see StorageOptions
+  Accuracy accuracy;                 ///< accepted loss
+  std::vector<CodecOptions> codecs;  ///< in the order of Rates::codecs; the first is the given one
+  int threads = 1;                   ///< of the host, that may compress
+  int concurrent_shots = 1;          ///< that share these threads
+  bool host_kernels = true;          ///< true if the run is in the memory of the host
+  std::size_t shots = 1;             ///< of the survey, which share the cost of pinned memory
+};
+
+/// \brief Reads method and error of options, and lists the codecs to measure.
+/// \throws InputError for a method or an error that is unknown
+StorageRequest make_storage_request(const StorageOptions& options);
+
+/// The chosen storage of a shot's source wavefield.
+struct StoragePlan {
+  Strategy strategy;  ///< method and cost; its name has the location, its reason the alternatives
+  StorageLocation location = StorageLocation::device;  ///< of all snapshots
+  std::optional<CodecOptions> codec;                   ///< empty: uncompressed
+  int threads = 0;               ///< of the host that compress; 0: kernels of the run compress
+  Budget budget;                 ///< bytes that snapshots may take
+  std::int64_t interval = 1;     ///< steps between snapshots
+  std::int64_t snapshots = 0;    ///< of a shot
+  std::filesystem::path folder;  ///< of files
+};
+
+/// \brief Returns the fastest storage that fits, with its reason in words: a pure function.
+/// \param shape of a shot
+/// \param rates of the machine, with a codec rate for each codec of the request
+/// \param budget bytes for one shot
+/// \param request method, accepted loss, codecs
+/// \throws InputError if no method fits: "storage: ... (first obstacle; budgets): advice"
+StoragePlan choose_storage(const ShotShape& shape, const Rates& rates, const Budget& budget,
+                           const StorageRequest& request);
+
+}  // namespace moho::snapshot

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The choice of a storage: location and name by budgets, methods that are requested, refusals.
+
+#include <moho/core/error.hpp>
+#include <moho/snapshot/storage.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "refusals.hpp"
+
+namespace {
+
+using namespace moho::snapshot;
+using moho::InputError;
+using moho::testing::message_of;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// 400 snapshots of 1e6 nodes: 1.6e9 bytes.
+ShotShape shot() {
+  ShotShape shape;
+  shape.interior = {100, 100, 100};
+  shape.steps = 4000;
+  shape.snapshots = 400;
+  shape.step_nodes = 4000.0 * 1e6;
+  shape.snapshot_nodes = 400.0 * 1e6;
+  shape.largest_snapshot = shape.state_nodes = 1e6;
+  return shape;
+}
+
+/// Rates of a device, with a rate for each codec of a request.
+Rates device(const StorageRequest& request) {
+  Rates rates;
+  rates.points = 1e10;
+  rates.memory = 1e12;
+  rates.link = 5e10;
+  rates.disk_write = 5e8;
+  rates.disk_read = 1e9;
+  rates.threads = 8;
+  for (const CodecOptions& codec : request.codecs) {
+    CodecRate rate;
+    const bool blocks = codec.mode == CodecMode::blocks;
+    rate.keep = blocks ? Keep::blocks : Keep::transform;
+    rate.bits = blocks ? codec.bits : 0;
+    rate.ratio = blocks ? 2.0 : 20.0;
+    rate.encode = rate.decode = 1e11;
+    rate.snr = blocks ? 94.0 : 55.0;
+    rates.codecs.push_back(rate);
+  }
+  return rates;
+}
+
+StorageRequest request_of(const std::string& method, const std::string& error, bool on_host) {
+  StorageOptions options;
+  options.method = method;
+  options.error = error;
+  StorageRequest request = make_storage_request(options);
+  request.host_kernels = on_host;
+  request.threads = 8;
+  return request;
+}
+
+constexpr std::uint64_t plenty = std::uint64_t(1) << 40;
+
+StoragePlan chosen(const StorageRequest& request, const Budget& budget) {
+  return choose_storage(shot(), device(request), budget, request);
+}
+
+TEST(Storage, GoesWhereItFits) {
+  const StorageRequest raw = request_of("auto", "lossless", false);
+  StoragePlan plan = chosen(raw, {plenty, plenty, plenty});
+  EXPECT_EQ(plan.strategy.name, "raw snapshots on the device");
+  EXPECT_EQ(plan.location, StorageLocation::device);
+  EXPECT_FALSE(plan.codec.has_value());
+  EXPECT_EQ(plan.threads, 0);
+  EXPECT_THAT(plan.strategy.reason, StartsWith("of "));
+  EXPECT_THAT(plan.strategy.reason, HasSubstr("raw snapshots on the device ("));
+
+  const StorageRequest memory = request_of("memory", "lossless", false);
+  plan = chosen(memory, {plenty, plenty, plenty});
+  EXPECT_EQ(plan.strategy.name, "raw snapshots in memory");
+  EXPECT_EQ(plan.location, StorageLocation::host);
+
+  const StorageRequest disk = request_of("disk", "snr:55", false);
+  plan = chosen(disk, {plenty, plenty, plenty});
+  EXPECT_EQ(plan.location, StorageLocation::disk);
+  EXPECT_THAT(plan.strategy.name, HasSubstr("transform in files"));
+  ASSERT_TRUE(plan.codec.has_value());
+  EXPECT_EQ(plan.codec->mode, CodecMode::transform);
+
+  // nine tenths of a budget are taken at most
+  const std::uint64_t bytes = 400ULL * 1000000ULL * 4ULL;
+  const StorageRequest device_only = request_of("device", "lossless", true);
+  EXPECT_EQ(chosen(device_only, {bytes * 10 / 9 + 1, 0, 0}).location, StorageLocation::device);
+  EXPECT_THROW(chosen(device_only, {bytes * 10 / 9 - 8, 0, 0}), InputError);
+}
+
+TEST(Storage, TakesTheRequestedMethod) {
+  EXPECT_EQ(chosen(request_of("boundary", "snr:55", true), {plenty, 0, 0}).strategy.keep,
+            Keep::faces);
+  const StoragePlan replay = chosen(request_of("replay", "lossless", true), {plenty, 0, 0});
+  EXPECT_EQ(replay.strategy.keep, Keep::replay);
+  EXPECT_THAT(replay.strategy.name, StartsWith("replay from "));
+  EXPECT_THAT(replay.strategy.name, HasSubstr(" states in memory"));
+
+  StorageRequest threads = request_of("threads", "snr:55", false);
+  threads.codecs.push_back(threads.codecs.front());
+  threads.concurrent_shots = 3;
+  Rates rates = device(threads);
+  rates.codecs.back().host_threads = true;
+  const StoragePlan plan = choose_storage(shot(), rates, {plenty, plenty, 0}, threads);
+  EXPECT_EQ(plan.strategy.name, "transform by 8 threads of the host in memory");
+  EXPECT_EQ(plan.threads, 2);
+  EXPECT_EQ(plan.location, StorageLocation::host);
+
+  const StorageRequest blocks = request_of("compressed", "bits:16", true);
+  EXPECT_EQ(chosen(blocks, {plenty, 0, 0}).strategy.name, "blocks of 16 bits in memory");
+}
+
+TEST(Storage, SaysWhatDoesNotFit) {
+  const std::string text = message_of<InputError>([] {
+    chosen(request_of("device", "lossless", false), {1000, plenty, 0});
+  });
+  EXPECT_THAT(text, StartsWith("storage: the method device is not possible here (raw snapshots: "));
+  EXPECT_THAT(text, HasSubstr("1000 B on the device"));
+  EXPECT_THAT(text, HasSubstr("): choose another method, or larger budgets"));
+  EXPECT_THAT(message_of<InputError>([] {
+                chosen(request_of("auto", "lossless", true), {10, 0, 0});
+              }),
+              StartsWith("storage: no method fits ("));
+  EXPECT_THAT(message_of<InputError>([] { request_of("tape", "snr:55", true); }),
+              HasSubstr("the method 'tape' is unknown (allowed: auto, device, memory"));
+  EXPECT_THROW(request_of("auto", "snr", true), InputError);
+  const StorageRequest request = request_of("auto", "snr:55", true);
+  EXPECT_THAT(message_of<InputError>([&] { choose_storage(shot(), Rates{}, {}, request); }),
+              HasSubstr("3 codecs and rates of 0"));
+}
+
+}  // namespace
