@@ -9,17 +9,19 @@
 #include "common/summary.hpp"
 #include "common/survey_program.hpp"
 #include "migrate_shots/asked.hpp"
-#include "migrate_shots/compute.hpp"
+#include "migrate_shots/job.hpp"
 #include "migrate_shots/options.hpp"
 #include "migrate_shots/stack.hpp"
 #include "ranks/ranks.hpp"
 
+#include <moho/core/phases.hpp>
 #include <moho/core/space.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/rsf.hpp>
 #include <moho/io/segy.hpp>
 #include <moho/io/writer.hpp>
+#include <moho/rtm/migration.hpp>
 
 #include <algorithm>
 #include <array>
@@ -58,26 +60,9 @@ class Program {
       prepare();
     });
     m_list.share();
-    m_job.progress = m_list.progress();
-    m_job.together = [&](const std::function<void()>& function) { processes.together(function); };
-    m_job.check_onsets = m_data.survey && processes.root() && !m_o.only_shot;
-    m_job.timeline = &m_timeline;
     m_boxes_told = !processes.root();
     m_timeline.name_thread("run");
-    m_job.begins = [&](const Plan& plan) {
-      bool goes_on = false;
-      processes.together([&] { goes_on = begin(plan); });
-      return goes_on;
-    };
-    m_job.takes = [&](std::size_t k) { return m_list.takes(k); };
-    m_job.data = [&](const auto& before, const auto& after) { keep_data(before, after); };
-    m_job.done = [&](std::size_t k, const ShotSums<T, Dim>& sums, const ShotReport& report) {
-      keep(k, sums, report);
-    };
-    with_space(m_o.space, [&](const auto& exec) {
-      const PhaseTimes times = compute_on(exec, m_job);
-      m_session.computed(times);
-    });
+    with_space(m_o.space, [&](const auto& exec) { migrate(exec); });
     if (m_o.plan || !m_list.finish()) return;
     std::vector<double> sums{m_points, m_whole, m_seconds};
     processes.sum_to_root(sums);
@@ -97,18 +82,76 @@ class Program {
   }
 
  private:
-  void prepare() {
-    m_job.options = &m_o;
-    prepare_survey<Dim>(m_job, m_o, "shots", m_model, m_truth, m_data);
-    if (m_data.survey) {
-      m_job.gather = [&](std::size_t k) {
-        const TimelineSpan span(&m_timeline, "read data");
-        return m_data.survey->read(k);
+  // Migrates the shots of this process.
+  void migrate(const auto& exec) {
+    using Memory = MemoryOf<std::decay_t<decltype(exec)>>;
+    Processes& processes = m_session.processes();
+    std::optional<rtm::Migration<T, Dim, Memory>> migration;
+    PhaseTimes times;
+    processes.together([&] {
+      const Stopwatch watch;
+      auto input = migration_input<T, Dim>(m_job, is_host_memory<Memory>, m_scratch);
+      input.options.timeline = &m_timeline;
+      if (const Progress bar = m_list.progress()) {
+        input.options.progress = [this, bar](const rtm::MigrationProgress& now) {
+          bar(now.shots_done / static_cast<double>(now.shots),
+              describe(now, m_job.shots[now.shot].number));
+        };
+      }
+      with_options(m_job, [&] { migration.emplace(exec, std::move(input)); });
+      if (m_data.survey && processes.root() && !m_o.only_shot) check_onsets(*migration);
+      times.add("plan", watch.seconds());
+    });
+    m_plan = migration->plan();
+    bool goes_on = false;
+    processes.together([&] { goes_on = begin(); });
+    if (goes_on) {
+      const auto next = [&, k = std::size_t{0}]() mutable -> std::optional<std::size_t> {
+        while (k < m_job.shots.size()) {
+          if (m_list.takes(k++)) return k - 1;
+        }
+        return std::nullopt;
       };
+      std::function<survey::ShotGather<Dim>(std::size_t)> read;  // empty: data are modelled
+      if (m_data.survey) read = [&](std::size_t k) { return read_data(k); };
+      with_options(m_job, [&] {
+        migration->migrate_each(next, read, [&](std::size_t k, rtm::ShotImage<T, Dim>&& image) {
+          if (image.data) keep_data(image.data->gather, image.data->prepared);
+          keep(k, image);
+        });
+      });
+      const PhaseTimes phases = migration->phases();
+      for (const auto& [phase, seconds] : phases.phases()) times.add(phase, seconds);
     }
+    m_session.computed(times);
+  }
+
+  survey::ShotGather<Dim> read_data(std::size_t k) {
+    const TimelineSpan span(&m_timeline, "read data");
+    return m_data.survey->read(k);
+  }
+
+  // Compares the times at which data begin with first arrivals.
+  void check_onsets(auto& migration) {
+    const rtm::MigrationPlan<Dim>& plan = migration.plan();
+    // a Ricker wavelet's highest frequency is 2.4 times that of its peak
+    OnsetCheck check(plan.wavelet, 2.4 / plan.frequency);
+    for (const std::size_t k : shots_to_check<Dim>(m_job.shots.size())) {
+      const survey::ShotGather<Dim> gather = read_data(k);
+      if (gather.shot.receivers.empty()) continue;
+      const double shift = m_o.zero == survey::WaveletZero::peak ? plan.wavelet.peak : 0.0;
+      check.add(gather.samples, gather.count, gather.dt, gather.t0 + shift,
+                migration.first_arrivals(gather.shot));
+    }
+    if (const std::string note = check.note(); !note.empty())
+      m_data.notes.push_back("note: " + note);
+  }
+
+  void prepare() {
+    prepare_survey<Dim>(m_job, m_o, "shots", m_model, m_truth, m_data);
     const int rank = m_session.processes().rank();
-    m_job.scratch = m_session.folder() / ".moho_snapshots" / concat("rank_", rank);
-    prepare_offsets();
+    m_scratch = m_session.folder() / ".moho_snapshots" / concat("rank_", rank);
+    m_job.offsets = offset_options<Dim>(m_o, m_job.grid);
 
     m_session.will_write(names());
     m_entries.resize(m_job.shots.size());
@@ -131,35 +174,6 @@ class Program {
     if (data == nullptr) return;
     m_session.summary["data"] = *data;
     m_entries[k].remove("data");
-  }
-
-  void prepare_offsets() {
-    constexpr std::size_t numbers = Dim - 1;
-    if (m_o.columns.size() % numbers != 0) {
-      throw InputError(concat("--columns has ", m_o.columns.size(),
-                              " numbers (allowed in 3D: an x and a y for each column)"));
-    }
-    for (std::size_t c = 0; c < m_o.columns.size() / numbers; ++c) {
-      Index<Dim> column{};
-      for (std::size_t d = 0; d < numbers; ++d) {
-        const double at = m_o.columns[c * numbers + d];
-        const int axis = static_cast<int>(d);
-        const double node = (at - m_job.grid.origin[axis]) / m_job.grid.spacing[axis];
-        column[axis] = static_cast<std::int64_t>(std::llround(node));
-        if (node > -0.5 && column[axis] >= 0 && column[axis] < m_job.grid.extents[axis]) continue;
-        throw InputError(concat("--columns: ", at, " m is outside of the model (allowed: ",
-                                m_job.grid.origin[axis], " to ", m_job.grid.upper(axis), " m)"));
-      }
-      m_job.offsets.columns.push_back(column);
-    }
-    if (m_job.offsets.columns.empty()) return;
-    const double width = m_job.grid.upper(0) - m_job.grid.origin[0];
-    const double largest = m_o.offset > 0.0 ? m_o.offset : 0.1 * width;
-    m_job.offsets.largest = std::clamp<std::int64_t>(
-        static_cast<std::int64_t>(std::llround(largest / m_job.grid.spacing[0])), 1,
-        (m_job.grid.extents[0] - 1) / 4);
-    m_job.offsets.apart = std::max<std::int64_t>(m_job.offsets.largest / 16, 1);
-    m_job.offsets.largest = m_job.offsets.largest / m_job.offsets.apart * m_job.offsets.apart;
   }
 
   // Of all results.
@@ -188,9 +202,9 @@ class Program {
     return list;
   }
 
-  bool begin(const Plan& plan) {
-    m_plan = plan;
-    if (!plan.onset_note.empty()) m_data.notes.push_back("note: " + plan.onset_note);
+  bool begin() {
+    const rtm::MigrationPlan<Dim>& plan = m_plan;
+    const snapshot::Strategy& storage = plan.storage.strategy;
     print_plan();
     Json& summary = m_session.summary;
     summary["asked"] = asked_json(m_o);
@@ -207,14 +221,14 @@ class Program {
                                       {"highest_frequency", plan.frequency},
                                       {"wavelet_peak", plan.peak_time}});
     Json kept;
-    kept["way"] = plan.strategy.name;
-    kept["reason"] = plan.strategy.reason;
-    kept["every"] = plan.every;
-    kept["count"] = plan.time.steps / plan.every;
-    kept["bytes"] = static_cast<double>(plan.strategy.bytes);
-    kept["lossless"] = plan.strategy.lossless;
+    kept["way"] = storage.name;
+    kept["reason"] = storage.reason;
+    kept["every"] = plan.storage.interval;
+    kept["count"] = plan.storage.snapshots;
+    kept["bytes"] = static_cast<double>(storage.bytes);
+    kept["lossless"] = storage.lossless;
     summary["snapshots"] = kept;
-    summary["at_once"] = plan.at_once;
+    summary["at_once"] = plan.concurrent_shots;
     summary["notes"] = Json(m_data.notes);
     if (m_o.plan) return false;
     if (!m_session.processes().root()) return true;
@@ -227,7 +241,8 @@ class Program {
 
   void print_plan() const {
     constexpr const char* media[] = {"isotropic", "isotropic with variable density", "VTI", "TTI"};
-    const Plan& p = m_plan;
+    const rtm::MigrationPlan<Dim>& p = m_plan;
+    const snapshot::StoragePlan& storage = p.storage;
     m_session.print("model     ", m_model.name, ": ", describe_grid(m_model));
     m_session.print("          ", media[static_cast<int>(p.medium)], "; boundaries ",
                     boundaries_string<Dim>(m_job.boundaries));
@@ -242,23 +257,24 @@ class Program {
                     " s (stable up to ", significant(p.limits.largest_dt, 4), "), ", p.time.steps,
                     " steps, ", significant(p.nodes_per_wave, 3), " nodes per shortest wave");
     std::string largest;
-    for (const std::int64_t nodes : p.largest)
-      largest += concat(largest.empty() ? "" : " x ", nodes);
+    for (int d = 0; d < Dim; ++d) largest += concat(d == 0 ? "" : " x ", p.extents[d]);
     m_session.print("          largest shot ", largest, " nodes with layers, ",
                     format_bytes(static_cast<double>(p.memory.most)), " on ", m_o.space,
-                    p.at_once > 1 ? " each besides snapshots" : " besides snapshots");
+                    p.concurrent_shots > 1 ? " each besides snapshots" : " besides snapshots");
     if (m_job.shots.size() > 1) {
-      m_session.print("          ", p.at_once, p.at_once == 1 ? " shot" : " shots", " at once",
+      m_session.print("          ", p.concurrent_shots,
+                      p.concurrent_shots == 1 ? " shot" : " shots", " at once",
                       m_o.at_once == 0 ? " (auto)" : "");
     }
-    m_session.print("snapshots ", every(p.every, "step"), ", ", p.time.steps / p.every,
-                    " of them: ", p.strategy.name, ", ",
-                    format_bytes(static_cast<double>(p.strategy.bytes)), " of ",
-                    format_bytes(p.budget),
-                    p.disk > 0.0 ? concat(" and ", format_bytes(p.disk), " of disk") : "", "; ",
-                    p.strategy.reason);
-    if (p.every > p.every_by_rule) {
-      m_session.print("          note: the wavelet wants one ", every(p.every_by_rule, "step"),
+    const auto disk = static_cast<double>(storage.budget.disk);
+    m_session.print("snapshots ", every(storage.interval, "step"), ", ", storage.snapshots,
+                    " of them: ", storage.strategy.name, ", ",
+                    format_bytes(static_cast<double>(storage.strategy.bytes)), " of ",
+                    format_bytes(static_cast<double>(storage.budget.device)),
+                    disk > 0.0 ? concat(" and ", format_bytes(disk), " of disk") : "", "; ",
+                    storage.strategy.reason);
+    if (storage.interval > p.wavelet_interval) {
+      m_session.print("          note: the wavelet wants one ", every(p.wavelet_interval, "step"),
                       "; with fewer the image is aliased in time");
     }
     if (!complete_receivers(m_o)) {
@@ -296,27 +312,21 @@ class Program {
     }
   }
 
-  // A shot's sums, with the taper at sides of its window that were cut.
-  void keep(std::size_t k, const ShotSums<T, Dim>& sums, const ShotReport& report) {
+  // Writes the sums of a shot.
+  void keep(std::size_t k, const rtm::ShotImage<T, Dim>& image) {
     const HostPhase phase(m_session.phases, "write");
     const TimelineSpan span(&m_timeline, "write shot");
+    const rtm::ShotMigrationReport& report = image.report;
     const std::int64_t number = m_job.shots[k].number;
-    const double taper = m_o.aperture.empty() ? 0.0 : 0.25 * m_o.aperture.front();
-    const auto weights = survey::window_weights(sums.window, taper);
-    const Grid<Dim>& own = sums.window.grid;
-    std::array<double, shot_parts> greatest{};
-    const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
-    const auto all = weigh_parts<T, Dim>(
-        exec, sums.window, weights, {sums.image.data(), sums.source.data(), sums.receiver.data()},
-        greatest);
+    const Grid<Dim>& own = image.window.grid;
     std::vector<std::int64_t> shape{shot_parts};
     for (int d = 0; d < Dim; ++d) shape.push_back(own.extents[d]);
     std::vector<std::string> files{numbered("shot", number)};
-    io::write_npy(m_session.folder() / files[0], all.data(), shape);
-    if (!sums.offsets.empty()) {
+    io::write_npy(m_session.folder() / files[0], image.values.data(), shape);
+    if (!image.offsets.empty()) {
       files.push_back(numbered("shot", number, "_offsets.npy"));
-      io::write_npy(m_session.folder() / files[1], sums.offsets.data(),
-                    {static_cast<std::int64_t>(sums.columns.size()), m_job.offsets.count(),
+      io::write_npy(m_session.folder() / files[1], image.offsets.data(),
+                    {static_cast<std::int64_t>(image.columns.size()), m_job.offsets.count(),
                      own.extents[Dim - 1]});
     }
     Json entry;
@@ -326,22 +336,22 @@ class Program {
     entry["dead"] = report.dead;
     Json lower = Json::array(), upper = Json::array();
     for (int d = 0; d < Dim; ++d) {
-      lower.push_back(sums.window.box.lower[d]);
-      upper.push_back(sums.window.box.upper[d]);
+      lower.push_back(image.window.box.lower[d]);
+      upper.push_back(image.window.box.upper[d]);
     }
     entry["window"] = Json::object({{"lower", lower}, {"upper", upper}});
     Json largest = Json::array();
-    for (const double value : greatest) largest.push_back(value);
+    for (const double value : image.largest) largest.push_back(value);
     entry["largest"] = largest;
-    entry["columns"] = sums.columns;
+    entry["columns"] = image.columns;
     Json layers = Json::array();
     for (int d = 0; d < Dim; ++d) layers.push_back(m_job.boundaries.lower[d].layer());
     entry["layers"] = layers;
-    entry["snapshots"] = report.snapshots;
+    entry["snapshots"] = report.storage;
     entry["ratio"] = report.ratio;
     entry["points"] = report.points;
     entry["points_of_whole_grids"] = report.whole_points;
-    entry["points_again"] = report.again;
+    entry["points_again"] = report.recomputed_points;
     entry["seconds"] = report.seconds;
     entry["notes"] = Json(report.notes);
     if (m_o.expand != domain::Expansion::none && !m_boxes_told) {
@@ -357,7 +367,7 @@ class Program {
     for (const std::string& file : files) m_session.wrote(file);
     m_entries[k] = entry;
     m_list.done(k, files, more);
-    m_points += report.points + report.again;
+    m_points += report.points + report.recomputed_points;
     m_whole += report.whole_points;
     m_seconds += report.seconds;
   }
@@ -414,39 +424,7 @@ class Program {
   }
 
   std::vector<T> image(Condition condition) const {
-    const Instance<Host> exec = Kokkos::DefaultHostExecutionSpace();
-    const auto field = [&](const std::vector<T>& values) {
-      auto* data = const_cast<T*>(values.data());
-      if constexpr (Dim == 2) {
-        return Field<T, 2, Host>(data, m_job.grid.extents[0], m_job.grid.extents[1]);
-      } else {
-        return Field<T, 3, Host>(data, m_job.grid.extents[0], m_job.grid.extents[1],
-                                 m_job.grid.extents[2]);
-      }
-    };
-    const auto zero_lag = field(m_sums[0]);
-    const auto take = [&](const Field<T, Dim, Host>& from, double factor) {
-      std::vector<T> values(from.data(), from.data() + from.size());
-      for (T& value : values) value *= static_cast<T>(factor);
-      return values;
-    };
-    switch (condition) {
-      case Condition::zero_lag:
-        return m_sums[0];
-      case Condition::source:
-        return take(rtm::normalised<T, Dim, Host>(exec, m_job.grid, zero_lag, field(m_sums[1])),
-                    1.0);
-      case Condition::receiver:
-        return take(rtm::normalised<T, Dim, Host>(exec, m_job.grid, zero_lag, field(m_sums[2])),
-                    1.0);
-      case Condition::inverse_scattering:
-        return take(rtm::laplacian<T, Dim, Host>(exec, m_job.grid, zero_lag), 0.5);
-      default:
-        return take(rtm::laplacian<T, Dim, Host>(exec, m_job.grid,
-                                                 rtm::normalised<T, Dim, Host>(
-                                                     exec, m_job.grid, zero_lag, field(m_sums[1]))),
-                    1.0);
-    }
+    return make_image<T, Dim>(condition, m_job.grid, m_sums);
   }
 
   void write(const std::string& name, const std::vector<T>& values) {
@@ -568,7 +546,8 @@ class Program {
   std::optional<EarthModel<T>> m_truth;
   Session& m_session;
   Job<T, Dim> m_job;
-  Plan m_plan;
+  rtm::MigrationPlan<Dim> m_plan;
+  fs::path m_scratch;  ///< of snapshots in files
   Timeline m_timeline;
   SurveyData<Dim> m_data;
   ShotList m_list;

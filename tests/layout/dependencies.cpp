@@ -32,7 +32,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"snapshot", {"core", "io", "wave"}},
     {"survey", {"core", "io", "eikonal", "wave"}},
     {"optimize", {"core", "io"}},
-    {"rtm", {"core", "io", "wave", "domain", "snapshot", "survey"}},
+    {"rtm", {"core", "io", "eikonal", "wave", "domain", "snapshot", "survey"}},
     {"fwi", {"core", "io", "wave", "stream", "snapshot", "survey", "optimize"}},
     {"cluster", {"core", "io"}},
 };

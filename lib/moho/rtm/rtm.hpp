@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief The whole module of reverse time migration.
+/// \brief Migration and all that it stands on: domains, storage of wavefields, surveys.
 
 #include <moho/domain/expand.hpp>
-#include <moho/rtm/migrate.hpp>
+#include <moho/rtm/migration.hpp>
 #include <moho/snapshot/codec/codec.hpp>
 #include <moho/snapshot/codec/container.hpp>
 #include <moho/snapshot/packed_store.hpp>

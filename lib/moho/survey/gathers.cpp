@@ -291,6 +291,10 @@ std::int64_t Survey<Dim>::samples() const {
   return m_files->samples;
 }
 template <int Dim>
+double Survey<Dim>::duration() const {
+  return interval() * static_cast<double>(samples() - 1) + std::max(0.0, t0(0));
+}
+template <int Dim>
 std::string Survey<Dim>::name(std::size_t k) const {
   return m_files->name_of(m_files->shots[m_index.at(k)]);
 }

@@ -129,6 +129,8 @@ class Survey {
   double interval() const;
   /// Samples in every trace.
   std::int64_t samples() const;
+  /// Seconds from a shot to the end of its data, the first shot's delay included.
+  double duration() const;
   /// What was found and done, in words.
   const std::vector<std::string>& notes() const { return m_notes; }
   /// What messages call a shot: "'line.sgy', shot 12".

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "migrate_shots/job.hpp"
+
+#include "common/format.hpp"
+
+namespace moho::examples::migrate_shots {
+
+namespace {
+
+void replace(std::string& text, std::string_view from, std::string_view to) {
+  const auto at = text.find(from);
+  if (at != std::string::npos) text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+std::string describe(const rtm::MigrationProgress& now, std::int64_t shot) {
+  if (now.concurrent_shots == 1) {
+    return concat("shot ", shot, ", ", now.backward ? "back" : "forward", ", ",
+                  format_count(now.points_per_second), "points/s, ", std::llround(now.seconds_left),
+                  " s left");
+  }
+  return concat(now.concurrent_shots, " shots at once, ", static_cast<std::int64_t>(now.shots_done),
+                " of ", now.shots, ", ", format_count(now.points_per_second * now.concurrent_shots),
+                "points/s, ", std::llround(now.seconds_left), " s left");
+}
+
+std::string in_words(const std::string& text, const Options& options,
+                     const std::map<std::string, std::string>& names,
+                     const std::map<std::string, std::string>& true_names,
+                     const std::map<std::string, std::string>& others) {
+  const std::string data = "data_model: ", storage = "storage: ";
+  if (text.rfind(data, 0) == 0) return in_options(text.substr(data.size()), true_names, others);
+  if (text.rfind(storage, 0) != 0) return in_options(text, names, others);
+  // "what (why): advice"
+  const auto begin = text.find(" ("), end = text.rfind("): ");
+  if (begin == std::string::npos || end == std::string::npos) return text;
+  return concat(options.snapshots == "auto"
+                    ? std::string("snapshots: no way to keep them fits")
+                    : concat("--snapshots ", options.snapshots, " is not possible here"),
+                text.substr(begin, end - begin),
+                "): take another way, or larger budgets (--memory, --device-memory, --disk)");
+}
+
+MemoryError in_words(const MemoryError& error) {
+  std::string text = error.what();
+  if (text.find(" concurrent shots take ") == std::string::npos) {
+    return with_advice(error, "--device-memory", ", or a smaller --aperture");
+  }
+  replace(text, " concurrent shots take ", " shots at once take ");
+  replace(text, "decrease concurrent_shots", "give a smaller --at-once");
+  return MemoryError(text);
+}
+
+std::string in_words_of_scheme(std::string text) {
+  replace(text, wave::overflow_advice, overflow_advice);
+  return text;
+}
+
+}  // namespace moho::examples::migrate_shots

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief The survey and the models of a run, and errors of its migration in the words of options.
+
+#include "common/memory.hpp"
+#include "common/summary.hpp"
+#include "common/wave_fields.hpp"
+#include "migrate_shots/options.hpp"
+
+#include <moho/rtm/migration_types.hpp>
+#include <moho/wave/locate_overflow.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace moho::examples::migrate_shots {
+
+/// What was read, not yet checked against the model.
+template <class T, int Dim>
+struct Job {
+  Grid<Dim> grid;
+  ModelValues<T>* values = nullptr;                      ///< of the migration model
+  ModelValues<T>* true_values = nullptr;                 ///< of the data model; null: data are read
+  std::map<std::string, std::string> names, true_names;  ///< of parameters, for messages
+  std::vector<wave::Shot<Dim>> shots;
+  std::string sources_name, receivers_name, wavelet_name;
+  wave::Boundaries<Dim> boundaries;
+  wave::ModellingOptions<Dim> modelling;
+  wave::WaveletAt wavelet;
+  const Options* options = nullptr;
+  rtm::OffsetOptions<Dim> offsets;  ///< columns are nodes of the complete model
+};
+
+/// Half offsets and columns of gathers on the nodes of a model. \throws InputError
+template <int Dim>
+rtm::OffsetOptions<Dim> offset_options(const Options& o, const Grid<Dim>& grid) {
+  constexpr std::size_t numbers = Dim - 1;
+  rtm::OffsetOptions<Dim> offsets;
+  if (o.columns.size() % numbers != 0) {
+    throw InputError(concat("--columns has ", o.columns.size(),
+                            " numbers (allowed in 3D: an x and a y for each column)"));
+  }
+  for (std::size_t c = 0; c < o.columns.size() / numbers; ++c) {
+    Index<Dim> column{};
+    for (std::size_t d = 0; d < numbers; ++d) {
+      const double at = o.columns[c * numbers + d];
+      const int axis = static_cast<int>(d);
+      const double node = (at - grid.origin[axis]) / grid.spacing[axis];
+      column[axis] = static_cast<std::int64_t>(std::llround(node));
+      if (node > -0.5 && column[axis] >= 0 && column[axis] < grid.extents[axis]) continue;
+      throw InputError(concat("--columns: ", at, " m is outside of the model (allowed: ",
+                              grid.origin[axis], " to ", grid.upper(axis), " m)"));
+    }
+    offsets.columns.push_back(column);
+  }
+  if (offsets.columns.empty()) return offsets;
+  const double width = grid.upper(0) - grid.origin[0];
+  const double largest = o.offset > 0.0 ? o.offset : 0.1 * width;
+  offsets.largest =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(std::llround(largest / grid.spacing[0])),
+                               1, (grid.extents[0] - 1) / 4);
+  offsets.apart = std::max<std::int64_t>(offsets.largest / 16, 1);
+  offsets.largest = offsets.largest / offsets.apart * offsets.apart;
+  return offsets;
+}
+
+/// \brief The arguments of the migration.
+/// \param on_host whether it runs in the memory of the host \param scratch folder of snapshots
+template <class T, int Dim>
+rtm::MigrationInput<T, Dim> migration_input(const Job<T, Dim>& job, bool on_host,
+                                            const std::filesystem::path& scratch) {
+  const Options& o = *job.options;
+  rtm::MigrationInput<T, Dim> input;
+  input.grid = job.grid;
+  const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+  input.model = to_model<T, Dim, Kokkos::HostSpace>(host, job.grid, *job.values);
+  if (job.true_values != nullptr) {
+    input.data_model = to_model<T, Dim, Kokkos::HostSpace>(host, job.grid, *job.true_values);
+  }
+  input.faces = job.boundaries;
+  input.wavelet = job.wavelet;
+  input.shots = job.shots;
+  rtm::MigrationOptions<Dim>& options = input.options;
+  options.modelling = job.modelling;
+  options.modelling.memory = o.device_memory;
+  options.domain = o.expand;
+  options.complete_receivers = complete_receivers(o);
+  options.aperture = {o.aperture, o.aperture.empty() ? 0.0 : 0.25 * o.aperture.front()};
+  options.data.zero = o.zero;
+  options.data.mute = o.mute;
+  options.data.spreading = o.spreading;
+  options.data.normalise = o.normalise;
+  options.storage.method = o.snapshots;
+  options.storage.error = o.error;
+  options.storage.interval = o.every;
+  options.storage.device = on_host && o.memory > 0 ? o.memory : o.device_memory;
+  options.storage.host = o.memory;
+  options.storage.disk = o.disk;
+  options.storage.folder = scratch;
+  options.offsets = job.offsets;
+  options.concurrent_shots = o.only_shot ? 1 : o.at_once;
+  options.keep_data = job.shots.front().number;
+  return input;
+}
+
+/// The state of a migration in words.
+std::string describe(const rtm::MigrationProgress& now, std::int64_t shot);
+
+/// The message of an InputError of the library, in the words of options.
+std::string in_words(const std::string& text, const Options& options,
+                     const std::map<std::string, std::string>& names,
+                     const std::map<std::string, std::string>& true_names,
+                     const std::map<std::string, std::string>& others);
+
+/// The error of too little memory of the library, in the words of options.
+MemoryError in_words(const MemoryError& error);
+
+/// The message of a wavefield that overflowed, in the words of options; other texts unchanged.
+std::string in_words_of_scheme(std::string text);
+
+/// \brief Calls a function of the library. Its errors are thrown again in the words of options.
+template <class T, int Dim, class Function>
+void with_options(const Job<T, Dim>& job, const Function& function) {
+  try {
+    function();
+  } catch (const InputError& error) {
+    const std::string text = in_words(error.what(), *job.options, job.names, job.true_names,
+                                      {{"sources", job.sources_name},
+                                       {"receivers", job.receivers_name},
+                                       {"wavelet", job.wavelet_name}});
+    if (text == error.what()) throw;
+    throw InputError(text);
+  } catch (const MemoryError& error) {
+    throw in_words(error);
+  } catch (const Error& error) {
+    const std::string text = in_words_of_scheme(error.what());
+    if (text == error.what()) throw;
+    throw Error(text);
+  }
+}
+
+}  // namespace moho::examples::migrate_shots

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Members of Migration: data, propagation and image of a shot.
+
+#include <moho/rtm/migration.hpp>
+
+namespace moho::rtm {
+
+namespace detail {
+
+/// Multiplies values of a window with the weights of their planes.
+template <class T, int Dim>
+struct TaperWindow {
+  T* values;
+  Grid<Dim> grid;
+  const double* weights[Dim];
+  KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>& node) const {
+    double weight = 1.0;
+    for (int d = 0; d < Dim - 1; ++d) weight *= weights[d][node[d]];
+    T& value = values[grid.flat(node)];
+    value = static_cast<T>(weight * weights[Dim - 1][node[Dim - 1]] * static_cast<double>(value));
+  }
+};
+
+/// Amplitudes of points on the host, steps x points, in the memory of an instance.
+template <class T, class Memory>
+wave::PointSeries<T, Memory> upload_rows(const Instance<Memory>& exec, const std::vector<T>& rows,
+                                         std::int64_t count, std::int64_t points) {
+  const auto series =
+      allocate<wave::PointSeries<T, Memory>>(exec, "moho::rtm::amplitudes", count, points);
+  copy(exec, wave::Storage<T, Memory>(series.data(), rows.size()),
+       HostElements<const T>(rows.data(), rows.size()));
+  exec.fence();
+  return series;
+}
+
+/// Samples x points from points x samples.
+template <class T, int Dim>
+std::vector<T> rows_of(const survey::PreparedShot<Dim>& data) {
+  const auto count = static_cast<std::int64_t>(data.shot.receivers.size());
+  std::vector<T> rows(static_cast<std::size_t>(data.count * count));
+  for (std::int64_t r = 0; r < count; ++r) {
+    for (std::int64_t n = 0; n < data.count; ++n) {
+      rows[static_cast<std::size_t>(n * count + r)] =
+          static_cast<T>(data.samples[static_cast<std::size_t>(r * data.count + n)]);
+    }
+  }
+  return rows;
+}
+
+/// The wavelet at each of so many sources: steps x sources.
+template <class T>
+std::vector<T> repeated(const std::vector<double>& wavelet, std::size_t sources) {
+  std::vector<T> amplitudes;
+  amplitudes.reserve(wavelet.size() * sources);
+  for (const double sample : wavelet) {
+    amplitudes.insert(amplitudes.end(), sources, static_cast<T>(sample));
+  }
+  return amplitudes;
+}
+
+}  // namespace detail
+
+/// Source terms of both propagations of a shot.
+template <class T, int Dim, class Memory>
+struct Migration<T, Dim, Memory>::Terms {
+  wave::PointSet<T, Dim, Memory> sources, receivers;
+  wave::SourceTerm<T, Dim, Memory> forward, backward;
+
+  Terms(const Instance<Memory>& exec, const Modelling& modelling,
+        const survey::PreparedShot<Dim>& data, const std::vector<T>& rows, const std::string& name)
+      : sources(modelling.sources(exec, data.shot, name + ": ")),
+        receivers(exec, modelling.plan().grid, modelling.propagator().layout(), data.shot.receivers,
+                  wave::point_options(modelling.propagator(), name + ": receiver", true)) {
+    const std::vector<double>& wavelet = modelling.plan().wavelet;
+    const std::size_t count = data.shot.sources.size();
+    forward = {&modelling.propagator(), &sources,
+               detail::upload_rows<T, Memory>(exec, detail::repeated<T>(wavelet, count),
+                                              static_cast<std::int64_t>(wavelet.size()),
+                                              static_cast<std::int64_t>(count))};
+    backward = {&modelling.propagator(), &receivers,
+                detail::upload_rows<T, Memory>(
+                    exec, rows, data.count, static_cast<std::int64_t>(data.shot.receivers.size()))};
+  }
+  Terms(const Terms&) = delete;
+  Terms& operator=(const Terms&) = delete;
+};
+
+/// Sums of a shot in the memory of the run.
+template <class T, int Dim, class Memory>
+struct Migration<T, Dim, Memory>::Sums {
+  ImageSums<T, Dim, Memory> products;
+  std::vector<Fields> added;  // of each accumulator
+};
+
+template <class T, int Dim, class Memory>
+Migration<T, Dim, Memory>::Migration(const InstanceOf<Memory>& exec, MigrationInput<T, Dim> input)
+    : m_exec(exec),
+      m_planner(std::make_unique<detail::MigrationPlanner<T, Dim, Memory>>(std::move(input))) {
+  m_planner->make_plan(m_exec);
+}
+
+template <class T, int Dim, class Memory>
+typename Migration<T, Dim, Memory>::Worker& Migration<T, Dim, Memory>::worker(std::size_t n) {
+  // elements of a piece: devices allocate slowly, hosts only what is touched
+  constexpr std::int64_t piece = std::int64_t{1} << (is_host_memory<Memory> ? 22 : 27);
+  while (m_workers.size() <= n) {
+    const std::size_t number = m_workers.size();
+    const std::int64_t own = number == 0 ? piece : piece / 16;
+    m_workers.push_back(std::make_unique<Worker>(
+        Worker{m_exec,
+               {snapshot::DeviceArena<T, Memory>("moho::rtm::snapshots", own),
+                snapshot::HostArena<T, Memory>("moho::rtm::snapshots on the host", own)},
+               plan().storage,
+               {}}));
+    if (number > 0) {
+      m_workers.back()->storage.folder = concat(plan().storage.folder.string(), "_at_", number);
+    }
+  }
+  return *m_workers[n];
+}
+
+template <class T, int Dim, class Memory>
+std::size_t Migration<T, Dim, Memory>::position_of(const wave::Shot<Dim>& shot) const {
+  const auto found = std::find_if(shots().begin(), shots().end(),
+                                  [&](const auto& one) { return one.number == shot.number; });
+  if (found == shots().end()) {
+    throw InputError(
+        concat("gather: the shot ", shot.number, " is not in the survey (allowed: ", shots().size(),
+               shots().size() == 1 ? " shot, " : " shots, ", shots().front().number, " to ",
+               shots().back().number, "): give gathers of the shots that were planned"));
+  }
+  return static_cast<std::size_t>(found - shots().begin());
+}
+
+template <class T, int Dim, class Memory>
+survey::ShotGather<Dim> Migration<T, Dim, Memory>::model_data(std::size_t k) {
+  if (!m_planner->input().data_model) {
+    throw InputError("data_model: it is empty (allowed: a model on the grid): give one to model");
+  }
+  return model_data(worker(0), k);
+}
+
+template <class T, int Dim, class Memory>
+survey::ShotGather<Dim> Migration<T, Dim, Memory>::model_data(const Worker& worker,
+                                                              std::size_t k) const {
+  const TimelineSpan span(options().timeline, "model data");
+  const wave::Shot<Dim>& shot = shots()[k];
+  const survey::ShotWindow<Dim> window = m_planner->window_of(shot);
+  survey::ShotGather<Dim> gather;
+  gather.shot = shot;
+  gather.name = concat("modelled shot ", shot.number);
+  wave::ModellingOptions<Dim> modelling_options = m_planner->modelling_options();
+  modelling_options.memory = 0;  // the limit is that of a shot's migration
+  modelling_options.sources = shot.sources;
+  modelling_options.time.snapshot_every = 0.0;
+  detail::with_data_model([&] {
+    auto modelling = wave::make_modelling(
+        worker.exec, window.grid,
+        detail::upload_model<T, Dim, Memory>(
+            worker.exec, window.grid, m_planner->part_of(*m_planner->input().data_model, window)),
+        m_planner->input().faces, m_planner->input().wavelet, modelling_options);
+    wave::ShotOptions<T, Dim, Memory> shot_options = modelling.shot_options();
+    shot_options.interval = 0.0;
+    shot_options.snapshot_every = 0;
+    const auto result = wave::locate_overflow<Dim>(
+        m_planner->input().grid, plan().time.steps, concat("data of shot ", shot.number),
+        [&](std::int64_t check_every) {
+          shot_options.check_every = check_every;
+          return modelling.shot(worker.exec, shot, shot_options);
+        });
+    gather.dt = result.interval;
+    gather.count = static_cast<std::int64_t>(result.traces.extent(1));
+    gather.samples.assign(result.traces.data(), result.traces.data() + result.traces.size());
+  });
+  for (std::size_t r = 0; r < shot.receivers.size(); ++r) {
+    gather.traces.push_back(static_cast<std::int64_t>(r) + 1);
+  }
+  return gather;
+}
+
+template <class T, int Dim, class Memory>
+std::vector<double> Migration<T, Dim, Memory>::first_arrivals(const wave::Shot<Dim>& shot) {
+  const survey::ShotWindow<Dim> window = m_planner->window_of(shots()[position_of(shot)]);
+  return first_arrivals(m_exec, m_planner->part_of(m_planner->input().model, window), window, shot);
+}
+
+template <class T, int Dim, class Memory>
+std::vector<double> Migration<T, Dim, Memory>::first_arrivals(const Instance<Memory>& exec,
+                                                              const HostModel<T, Dim>& part,
+                                                              const survey::ShotWindow<Dim>& window,
+                                                              const wave::Shot<Dim>& shot) const {
+  const TimelineSpan span(options().timeline, "first arrivals");
+  HostModel<T, Dim> used;
+  used.vp = part.vp;
+  used.epsilon = part.epsilon;
+  used.delta = part.delta;
+  const auto fields = detail::upload_model<T, Dim, Memory>(exec, window.grid, used);
+  eikonal::Model<T, Dim, Memory> model;
+  model.velocity = fields.vp;
+  model.epsilon = fields.epsilon;
+  model.delta = fields.delta;
+  // with a tilted axis no wave is faster than along the fastest direction
+  return survey::arrival_times<T, Dim, Memory>(exec, window.grid, model, shot);
+}
+
+template <class T, int Dim, class Memory>
+survey::PreparedShot<Dim> Migration<T, Dim, Memory>::prepare(
+    const Instance<Memory>& exec, const Modelling& modelling, const HostModel<T, Dim>& part,
+    const survey::ShotWindow<Dim>& window, const survey::ShotGather<Dim>& gather) const {
+  const wave::TimePlan& time = plan().time;
+  survey::PrepareOptions prepare_options = options().data;
+  prepare_options.dt = time.dt;
+  prepare_options.samples = time.steps + 1;
+  const double highest =
+      snapshot::highest_of_products(modelling.plan().wavelet, modelling.plan().time.dt);
+  double spacing = 0.0;
+  for (int d = 0; d < Dim; ++d) {
+    spacing = std::max(spacing, m_planner->input().grid.spacing[d]);
+  }
+  // frequencies that the grid carries without much dispersion
+  const double carried =
+      modelling.plan().limits.least_velocity / (modelling.plan().nodes_per_wave_wanted * spacing);
+  prepare_options.highest = m_planner->input().data_model ? 0.0 : std::min(carried, highest);
+  prepare_options.wavelet = plan().wavelet;
+  prepare_options.end_taper =
+      std::min(3.0 / highest, time.dt * static_cast<double>(time.steps) / 3.0);
+  std::vector<double> arrivals;
+  if (prepare_options.mute.kind == survey::MuteOptions::Kind::arrivals) {
+    arrivals = first_arrivals(exec, part, window, gather.shot);
+  }
+  return survey::prepare(gather, prepare_options, arrivals);
+}
+
+template <class T, int Dim, class Memory>
+typename Migration<T, Dim, Memory>::Sums Migration<T, Dim, Memory>::make_sums(
+    const Instance<Memory>& exec, ShotImage<T, Dim>& result) const {
+  const survey::ShotWindow<Dim>& window = result.window;
+  OffsetOptions<Dim> offsets = options().offsets;
+  offsets.columns.clear();
+  for (std::size_t c = 0; c < options().offsets.columns.size(); ++c) {
+    Index<Dim> column = options().offsets.columns[c];
+    bool inside = true;
+    for (int d = 0; d < Dim - 1; ++d) {
+      column[d] -= window.box.lower[d];
+      inside = inside && column[d] >= 0 && column[d] < window.grid.extents[d];
+    }
+    if (!inside) continue;
+    offsets.columns.push_back(column);
+    result.columns.push_back(static_cast<std::int64_t>(c));
+  }
+  Sums sums;
+  sums.products = make_image<T, Dim, Memory>(exec, window.grid, offsets);
+  for (const AddedAccumulator& added : m_accumulators) {
+    Fields fields;
+    for (int p = 0; p < added.count; ++p) {
+      fields.push_back(make_field<T>(exec, window.grid, "moho::rtm::accumulator"));
+      fill(exec, fields.back(), T(0));
+    }
+    sums.added.push_back(std::move(fields));
+  }
+  return sums;
+}
+
+template <class T, int Dim, class Memory>
+ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(const survey::ShotGather<Dim>& gather) {
+  const Stopwatch preparing;
+  const std::size_t k = position_of(gather.shot);
+  Worker& first = worker(0);
+  first.exec = m_exec;
+  Tell tell;
+  if (options().progress) {
+    tell = [&](int backward, const wave::ShotProgress& now) { tell_alone(k, backward, now); };
+  }
+  return migrate(first, k, survey::ShotGather<Dim>(gather), preparing, tell);
+}
+
+template <class T, int Dim, class Memory>
+ShotImage<T, Dim> Migration<T, Dim, Memory>::migrate(Worker& worker, std::size_t k,
+                                                     survey::ShotGather<Dim>&& gather,
+                                                     const Stopwatch& preparing,
+                                                     const Tell& tell) const {
+  const wave::Shot<Dim>& shot = shots()[k];
+  const Instance<Memory>& exec = worker.exec;
+  const std::string name = concat("shot ", shot.number);
+  const std::size_t receivers = gather.shot.receivers.size();
+  if (receivers > shot.receivers.size() ||
+      gather.samples.size() != receivers * static_cast<std::size_t>(gather.count)) {
+    throw InputError(concat("gather: ", name, " has ", gather.samples.size(), " samples of ",
+                            receivers, " receivers (allowed: ", gather.count,
+                            " for each receiver, of up to ", shot.receivers.size(),
+                            " receivers): give the gather of this shot"));
+  }
+  ShotImage<T, Dim> result;
+  result.number = shot.number;
+  result.window = m_planner->window_of(shot);
+  ShotMigrationReport& report = result.report;
+  report.receivers = static_cast<std::int64_t>(receivers);
+  report.dead = static_cast<std::int64_t>(shot.receivers.size() - receivers);
+  report.notes = gather.notes;
+  if (receivers == 0) {
+    report.notes.push_back("nothing to migrate: no live trace");
+    const auto parts = static_cast<std::size_t>(m_part_count);
+    result.values.assign(parts * static_cast<std::size_t>(result.window.grid.size()), T(0));
+    result.largest.assign(parts, 0.0);
+    return result;
+  }
+  const HostModel<T, Dim> part = m_planner->part_of(m_planner->input().model, result.window);
+  auto modelling = m_planner->make(exec, result.window, part, gather.shot);
+  survey::PreparedShot<Dim> data = prepare(exec, modelling, part, result.window, gather);
+  report.notes.insert(report.notes.end(), data.notes.begin(), data.notes.end());
+  if (options().keep_data == shot.number) {
+    result.data = std::make_shared<ShotData<Dim>>(ShotData<Dim>{std::move(gather), data});
+  }
+  gather.samples = {};
+  const std::vector<T> rows = detail::rows_of<T>(data);
+  data.samples = {};
+  const Terms terms(exec, modelling, data, rows, name);
+  const Sums sums = make_sums(exec, result);
+  exec.fence();
+  worker.phases.add("prepare", preparing.seconds());
+  const MigrateReport<Dim> done = propagate(worker, modelling, terms, sums, name, tell);
+  worker.phases.add("migrate", done.seconds);
+  report.storage = done.snapshots.kind;
+  report.ratio = done.snapshots.ratio();
+  report.points = done.forward.points + done.backward.points;
+  report.whole_points = done.forward.whole_points + done.backward.whole_points;
+  report.recomputed_points = done.snapshots.points;
+  report.seconds = done.seconds;
+  report.forward_boxes = done.forward.boxes.numbers();
+  report.backward_boxes = done.backward.boxes.numbers();
+  collect(worker, sums, result);
+  return result;
+}
+
+template <class T, int Dim, class Memory>
+MigrateReport<Dim> Migration<T, Dim, Memory>::propagate(Worker& worker, Modelling& modelling,
+                                                        const Terms& terms, const Sums& sums,
+                                                        const std::string& name,
+                                                        const Tell& tell) const {
+  const Instance<Memory>& exec = worker.exec;
+  const auto& propagator = modelling.propagator();
+  domain::DomainOptions domain_options;
+  domain_options.onset = domain::onset(modelling.plan().wavelet, plan().time.dt);
+  domain_options.frequency = plan().frequency;
+  const auto domain = domain::make_domain<T, Dim, Memory>(options().domain, exec, propagator,
+                                                          modelling.extended_model(), terms.sources,
+                                                          domain_options);
+  MigrateOptions<T, Dim, Memory> migrate;
+  migrate.steps = plan().time.steps;
+  migrate.every = plan().storage.interval;
+  if (options().domain != domain::Expansion::none) migrate.domain = domain.get();
+  migrate.complete_receivers = complete_receivers();
+  migrate.progress = tell;
+  if (!m_accumulators.empty()) {
+    const double weight = static_cast<double>(migrate.every) * propagator.dt();
+    migrate.imaged = [&, weight](const auto& snapshot, const auto& receivers, std::int64_t time) {
+      const ImagingStep<T, Dim, Memory> step{snapshot,           receivers, propagator.interior(),
+                                             sums.products.grid, weight,    time};
+      for (std::size_t a = 0; a < m_accumulators.size(); ++a) {
+        m_accumulators[a].add(exec, step, sums.added[a]);
+      }
+    };
+  }
+  Timeline* const timeline = options().timeline;
+  const double begin = timeline != nullptr ? timeline->now() : 0.0;
+  const auto done = wave::locate_overflow<Dim>(
+      m_planner->input().grid, migrate.steps, name, [&](std::int64_t check_every) {
+        migrate.check_every = check_every;
+        if (check_every == 1) migrate.domain = nullptr;
+        const auto store = snapshot::make_store<T, Dim, Memory>(exec, worker.storage, terms.forward,
+                                                                worker.arenas, timeline);
+        return migrate_shot<T, Dim, Memory>(exec, propagator, modelling.wavefield(), terms.forward,
+                                            terms.backward, *store, migrate, sums.products);
+      });
+  if (timeline != nullptr) {
+    const double turn = begin + done.forward.seconds;
+    timeline->add("forward leg", begin, turn);
+    timeline->add("backward leg", turn, timeline->now());
+  }
+  return done;
+}
+
+template <class T, int Dim, class Memory>
+void Migration<T, Dim, Memory>::collect(Worker& worker, const Sums& sums,
+                                        ShotImage<T, Dim>& result) const {
+  const Stopwatch watch;
+  const Instance<Memory>& exec = worker.exec;
+  const Grid<Dim>& grid = result.window.grid;
+  if (!complete_receivers()) fill(exec, sums.products.receiver_illumination, T(0));
+  Fields parts{sums.products.image, sums.products.source_illumination,
+               sums.products.receiver_illumination};
+  for (const Fields& added : sums.added) parts.insert(parts.end(), added.begin(), added.end());
+  const bool tapered = !result.window.whole() && options().aperture.taper > 0.0;
+  std::vector<wave::Storage<double, Memory>> weights;
+  if (tapered) {
+    for (const auto& axis : survey::window_weights(result.window, options().aperture.taper)) {
+      weights.emplace_back(upload(exec, axis, "moho::rtm::taper"));
+    }
+  }
+  const auto nodes = static_cast<std::size_t>(grid.size());
+  result.values.resize(parts.size() * nodes);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (tapered) {
+      detail::TaperWindow<T, Dim> taper{parts[p].data(), grid, {}};
+      for (int d = 0; d < Dim; ++d) taper.weights[d] = weights[static_cast<std::size_t>(d)].data();
+      launch_box("moho::rtm::taper", exec, whole_box(grid), taper);
+    }
+    const wave::Storage<T, Memory> elements(parts[p].data(), nodes);
+    result.largest.push_back(largest_magnitude(exec, elements));
+    copy(exec, HostElements<T>(result.values.data() + p * nodes, nodes), elements);
+  }
+  if (sums.products.offsets.size() > 0) result.offsets = download(exec, sums.products.offsets);
+  exec.fence();
+  worker.phases.add("transfer", watch.seconds());
+}
+
+template <class T, int Dim, class Memory>
+void Migration<T, Dim, Memory>::tell_alone(std::size_t k, int backward,
+                                           const wave::ShotProgress& now) const {
+  const double steps = std::max<double>(static_cast<double>(now.steps), 1.0);
+  MigrationProgress progress;
+  progress.shot = k;
+  progress.backward = backward != 0;
+  progress.shots = shots().size();
+  progress.shots_done =
+      static_cast<double>(k) + 0.5 * (backward + static_cast<double>(now.step) / steps);
+  progress.points_per_second = now.points_per_second;
+  progress.seconds_left = 2.0 * (now.seconds + now.seconds_left) *
+                          (static_cast<double>(progress.shots) - progress.shots_done);
+  options().progress(progress);
+}
+
+template <class T, int Dim, class Memory>
+void Migration<T, Dim, Memory>::tell_concurrent(std::size_t k, int backward,
+                                                const wave::ShotProgress& now,
+                                                const Stopwatch& watch,
+                                                std::vector<double>& parts) const {
+  const double steps = std::max<double>(static_cast<double>(now.steps), 1.0);
+  parts[k] = 0.5 * (backward + static_cast<double>(now.step) / steps);
+  MigrationProgress progress;
+  progress.shot = k;
+  progress.backward = backward != 0;
+  progress.shots = parts.size();
+  for (const double part : parts) progress.shots_done += part;
+  progress.points_per_second = now.points_per_second;
+  progress.concurrent_shots = plan().concurrent_shots;
+  if (progress.shots_done > 0.0) {
+    progress.seconds_left = watch.seconds() *
+                            (static_cast<double>(parts.size()) - progress.shots_done) /
+                            progress.shots_done;
+  }
+  options().progress(progress);
+}
+
+template <class T, int Dim, class Memory>
+void Migration<T, Dim, Memory>::migrate_each(const NextShot& next, const ReadShot& read,
+                                             const TakeShot& take) {
+  if (!read && !m_planner->input().data_model) {
+    throw InputError("read: it is empty, and so is the data model (allowed: one of them)");
+  }
+  const int count = plan().concurrent_shots;
+  const auto instances = instances_at_once(m_exec, count);
+  for (std::size_t n = 0; n < instances.size(); ++n) worker(n).exec = instances[n];
+  std::vector<double> parts(shots().size(), 0.0);  // of each shot, for progress
+  const Stopwatch watch;
+  std::size_t passed = 0;
+  const auto next_shot = [&]() -> std::optional<std::size_t> {
+    const std::optional<std::size_t> k = next();
+    const std::size_t end = k ? *k : parts.size();
+    if (k && (*k >= parts.size() || *k < passed)) {
+      throw InputError(
+          concat("next: the position ", *k, " (allowed: ascending, up to ", parts.size() - 1, ")"));
+    }
+    while (passed < end) parts[passed++] = 1.0;  // shots that others migrate
+    if (k) ++passed;
+    return k;
+  };
+  const auto work = [&](int n, std::size_t k, AtOnceCaller& caller) {
+    const Stopwatch preparing;
+    Worker& own = *m_workers[static_cast<std::size_t>(n)];
+    survey::ShotGather<Dim> gather;
+    if (read) {
+      caller.call([&] { gather = read(k); });
+      if (gather.shot.number != shots()[k].number) {
+        throw InputError(concat("gather: shot ", gather.shot.number, " (allowed: shot ",
+                                shots()[k].number, ", the one at position ", k, ")"));
+      }
+    } else {
+      gather = model_data(own, k);
+    }
+    Tell tell;
+    if (options().progress) {
+      tell = [&, k](int backward, const wave::ShotProgress& now) {
+        if (count == 1) return tell_alone(k, backward, now);
+        caller.call([&] { tell_concurrent(k, backward, now, watch, parts); });
+      };
+    }
+    return migrate(own, k, std::move(gather), preparing, tell);
+  };
+  run_at_once<ShotImage<T, Dim>>(count, next_shot, work,
+                                 [&](std::size_t k, ShotImage<T, Dim>&& image) {
+                                   parts[k] = 1.0;
+                                   take(k, std::move(image));
+                                 });
+}
+
+template <class T, int Dim, class Memory>
+const PartialImage<T, Dim>& Migration<T, Dim, Memory>::partial() {
+  if (!m_sum) m_sum.emplace(m_planner->input().grid, m_part_count, options().offsets);
+  return *m_sum;
+}
+
+template <class T, int Dim, class Memory>
+void Migration<T, Dim, Memory>::add(const ShotImage<T, Dim>& image) {
+  partial();
+  m_sum->add(host(), image);
+}
+
+template <class T, int Dim, class Memory>
+void Migration<T, Dim, Memory>::merge(const PartialImage<T, Dim>& other) {
+  partial();
+  m_sum->merge(host(), other);
+}
+
+template <class T, int Dim, class Memory>
+std::vector<double> Migration<T, Dim, Memory>::offset_gathers() {
+  return partial().offsets(host());
+}
+
+template <class T, int Dim, class Memory>
+PhaseTimes Migration<T, Dim, Memory>::phases() const {
+  PhaseTimes all;
+  for (const auto& worker : m_workers) {
+    for (const auto& [name, seconds] : worker->phases.phases()) {
+      all.add(name, seconds / static_cast<double>(m_workers.size()));
+    }
+  }
+  return all;
+}
+
+}  // namespace moho::rtm

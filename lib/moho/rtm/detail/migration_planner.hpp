@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Planning of a migration: time step, windows, storage of the source wavefield, number of
+/// concurrent shots.
+
+#include <moho/core/at_once.hpp>
+#include <moho/core/space.hpp>
+#include <moho/rtm/migration_types.hpp>
+#include <moho/snapshot/rates.hpp>
+#include <moho/wave/modelling.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace moho::rtm::detail {
+
+/// \brief A copy of a model of the host in the memory of an instance; hosts share its fields.
+template <class T, int Dim, class Memory>
+wave::Model<T, Dim, Memory> upload_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                         const HostModel<T, Dim>& model) {
+  if constexpr (is_host_memory<Memory>) {
+    return model;
+  } else {
+    const auto move = [&](const HostField<T, Dim>& from) {
+      if (from.data() == nullptr) return Field<T, Dim, Memory>();
+      auto to = make_field<T>(exec, grid, from.label());
+      copy(exec, to, from);
+      return to;
+    };
+    wave::Model<T, Dim, Memory> result;
+    result.vp = move(model.vp);
+    result.density = move(model.density);
+    result.epsilon = move(model.epsilon);
+    result.delta = move(model.delta);
+    result.theta = move(model.theta);
+    result.phi = move(model.phi);
+    exec.fence();
+    return result;
+  }
+}
+
+/// \brief A copy of a model on the host; hosts share its fields.
+template <class T, int Dim, class Memory>
+HostModel<T, Dim> download_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                 const wave::Model<T, Dim, Memory>& model) {
+  if constexpr (is_host_memory<Memory>) {
+    return model;
+  } else {
+    const auto move = [&](const Field<T, Dim, Memory>& from, const char* name) {
+      if (from.data() == nullptr) return HostField<T, Dim>();
+      check_shape(grid, from, name);
+      const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+      auto to = make_field<T>(host, grid, name);
+      copy(exec, to, from);
+      return to;
+    };
+    HostModel<T, Dim> result;
+    result.vp = move(model.vp, "vp");
+    result.density = move(model.density, "density");
+    result.epsilon = move(model.epsilon, "epsilon");
+    result.delta = move(model.delta, "delta");
+    result.theta = move(model.theta, "theta");
+    result.phi = move(model.phi, "phi");
+    exec.fence();
+    return result;
+  }
+}
+
+/// \brief Calls a function; errors of the data model begin with "data_model: ".
+template <class Function>
+auto with_data_model(const Function& function) {
+  try {
+    return function();
+  } catch (const InputError& error) {
+    throw InputError(concat("data_model: ", error.what()));
+  }
+}
+
+/// Plans all shots before the first one, and makes the propagator of each shot.
+template <class T, int Dim, class Memory>
+class MigrationPlanner {
+ public:
+  using Modelling = wave::Modelling<T, Dim, Memory>;
+
+  explicit MigrationPlanner(MigrationInput<T, Dim> input)
+      : m_input(std::move(input)), m_o(m_input.options) {
+    if (m_input.shots.empty()) {
+      throw InputError("shots: the list is empty (allowed: 1 or more): give the shots of a survey");
+    }
+    if (m_o.concurrent_shots < 0) {
+      throw InputError(
+          concat("concurrent_shots is ", m_o.concurrent_shots, " (allowed: 0 or more): 0 chooses"));
+    }
+    m_request = snapshot::make_storage_request(m_o.storage);
+    m_request.host_kernels = is_host_memory<Memory>;
+    m_request.shots = m_input.shots.size();
+  }
+  MigrationPlanner(const MigrationPlanner&) = delete;
+  MigrationPlanner& operator=(const MigrationPlanner&) = delete;
+
+  const MigrationInput<T, Dim>& input() const { return m_input; }
+  /// The result of make_plan().
+  const MigrationPlan<Dim>& plan() const { return m_plan; }
+  /// Options of modelling, with the time step of all shots.
+  const wave::ModellingOptions<Dim>& modelling_options() const { return m_modelling; }
+
+  /// The part of the model of a shot.
+  survey::ShotWindow<Dim> window_of(const wave::Shot<Dim>& shot) const {
+    return survey::shot_window(m_input.grid, shot, {m_o.aperture.aperture, 0.0});
+  }
+
+  /// The model in a window: the model itself where the window is the complete grid.
+  HostModel<T, Dim> part_of(const HostModel<T, Dim>& model,
+                            const survey::ShotWindow<Dim>& window) const {
+    if (window.box == whole_box(m_input.grid)) return model;
+    const auto cut = [&](const HostField<T, Dim>& field) -> HostField<T, Dim> {
+      return survey::window_field(m_input.grid, window, field);
+    };
+    HostModel<T, Dim> part;
+    part.vp = cut(model.vp);
+    part.density = cut(model.density);
+    part.epsilon = cut(model.epsilon);
+    part.delta = cut(model.delta);
+    part.theta = cut(model.theta);
+    part.phi = cut(model.phi);
+    return part;
+  }
+
+  /// Plans. \throws InputError, MemoryError
+  void make_plan(const Instance<Memory>& exec) {
+    m_plan.device = device_name(exec);
+    m_plan.threads = exec.concurrency();
+    m_plan.shots = m_input.shots.size();
+    plan_waves(exec);
+    // the largest shot decides
+    std::size_t largest = 0;
+    std::int64_t nodes = 0;
+    double all = 0.0;
+    for (std::size_t k = 0; k < m_input.shots.size(); ++k) {
+      const std::int64_t size = window_of(m_input.shots[k]).grid.size();
+      all += static_cast<double>(size);
+      if (size > nodes) largest = k, nodes = size;
+    }
+    const survey::ShotWindow<Dim> window = window_of(m_input.shots[largest]);
+    auto modelling = make(exec, window, part_of(m_input.model, window), m_input.shots[largest]);
+    m_plan.memory = modelling.plan().memory;
+    m_plan.extents = modelling.plan().grid.extents;
+    measure(exec, modelling);
+    choose_concurrent(exec, modelling);
+    estimate(all / static_cast<double>(nodes));
+  }
+
+  /// A shot's propagator, arrays and plan. \throws InputError, MemoryError
+  Modelling make(const Instance<Memory>& exec, const survey::ShotWindow<Dim>& window,
+                 const HostModel<T, Dim>& part, const wave::Shot<Dim>& shot) const {
+    wave::ModellingOptions<Dim> options = m_modelling;
+    options.sources = shot.sources;
+    options.sources.insert(options.sources.end(), shot.receivers.begin(), shot.receivers.end());
+    options.keep_model =
+        m_o.domain == domain::Expansion::layers || m_o.domain == domain::Expansion::eikonal;
+    options.memory = m_o.modelling.memory;
+    return wave::make_modelling(exec, window.grid,
+                                upload_model<T, Dim, Memory>(exec, window.grid, part),
+                                m_input.faces, m_input.wavelet, options);
+  }
+
+ private:
+  // Checks the models, and chooses the time step of all shots and of data that are modelled.
+  void plan_waves(const Instance<Memory>& exec) {
+    wave::ModellingOptions<Dim> options = m_o.modelling;
+    for (const auto& shot : m_input.shots) {
+      options.receivers =
+          std::max(options.receivers, static_cast<std::int64_t>(shot.receivers.size()));
+    }
+    const Grid<Dim>& grid = m_input.grid;
+    const auto limits_of = [&](const HostModel<T, Dim>& given) {
+      const auto model = upload_model<T, Dim, Memory>(exec, grid, given);
+      wave::check_model<T, Dim, Memory>(exec, grid, model);
+      return wave::limits_of<T, Dim, Memory>(exec, grid, model, options.order, options.equations,
+                                             options.sigma);
+    };
+    double dt = 0.0;
+    if (m_input.data_model) {
+      dt = with_data_model([&] { return limits_of(*m_input.data_model); }).largest_dt;
+    }
+    const auto model = upload_model<T, Dim, Memory>(exec, grid, m_input.model);
+    wave::check_model<T, Dim, Memory>(exec, grid, model);
+    if (options.time.dt == 0.0) {
+      const double own = wave::limits_of<T, Dim, Memory>(exec, grid, model, options.order,
+                                                         options.equations, options.sigma)
+                             .largest_dt;
+      const double largest = dt > 0.0 ? std::min(dt, own) : own;
+      options.time.dt = std::floor(0.9 * largest * 1e6) * 1e-6;
+      if (!(options.time.dt > 0.0)) options.time.dt = 0.9 * largest;
+    }
+    wave::ModellingOptions<Dim> plain = options;
+    plain.memory = std::size_t{1} << 62;  // make() checks the memory of windows
+    const auto whole = wave::plan_modelling<T, Dim, Memory>(exec, grid, model, m_input.faces,
+                                                            m_input.wavelet, plain);
+    m_modelling = options;
+    m_plan.medium = whole.medium;
+    m_plan.time = whole.time;
+    m_plan.limits = whole.limits;
+    m_plan.frequency = whole.frequency;
+    m_plan.peak_time = whole.peak_time;
+    m_plan.nodes_per_wave = whole.nodes_per_wave;
+    m_plan.wavelet = survey::wavelet_times(whole.wavelet, whole.time.dt);
+    m_plan.wavelet_interval =
+        std::min(snapshot::snapshot_interval(whole.wavelet, whole.time.dt), whole.time.steps);
+    m_interval = m_o.storage.interval > 0 ? std::min(m_o.storage.interval, whole.time.steps)
+                                          : m_plan.wavelet_interval;
+  }
+
+  // Seconds of all shots. \param largest number of shots like the largest with the same work
+  void estimate(double largest) {
+    m_plan.seconds = m_plan.storage.strategy.seconds * largest;
+    if (m_input.data_model) m_plan.seconds += 0.5 * m_plan.storage.strategy.legs * largest;
+  }
+
+  // Measures the rates that costs of storage methods depend on.
+  void measure(const Instance<Memory>& exec, Modelling& modelling) {
+    m_rates = snapshot::measure_rates<T, Dim, Memory>(exec, modelling.propagator(),
+                                                      modelling.wavefield(), m_request.codecs);
+    m_rates.link = snapshot::measure_link(exec);
+    const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+    m_request.threads = m_rates.threads = std::min(host.concurrency(), 64);
+    const bool threads =
+        m_request.method == "threads" || (!is_host_memory<Memory> && m_request.method == "auto");
+    if (threads && !m_request.codecs.empty()) {
+      // the given codec; the others are weaker there as well
+      m_request.codecs.push_back(m_request.codecs.front());
+      m_rates.codecs.push_back(snapshot::measure_host_codec<T, Dim, Memory>(
+          m_request.codecs.front(), m_request.threads));
+    }
+    if (m_o.storage.disk > 0) {
+      m_rates.disk_write = 5e8;  // of a common disk; a slower one shows in the timeline
+      m_rates.disk_read = 1e9;
+    }
+  }
+
+  // Chooses the storage and how many shots are migrated concurrently.
+  void choose_concurrent(const Instance<Memory>& exec, const Modelling& modelling) {
+    const int shots = static_cast<int>(std::min<std::size_t>(m_input.shots.size(), 1024));
+    choose(exec, modelling, m_o.concurrent_shots > 0 ? std::min(m_o.concurrent_shots, shots) : 1);
+    if (m_o.concurrent_shots > 0) return;
+    // as many as do not need a slower storage
+    const snapshot::StoragePlan alone = m_plan.storage;
+    int count = std::min(shots, wave::shots_at_once(exec, modelling.plan().grid.size(), shots));
+    for (; count > 1; --count) {
+      try {
+        choose(exec, modelling, count);
+        if (m_plan.storage.strategy.name == alone.strategy.name &&
+            m_plan.storage.location == alone.location) {
+          return;
+        }
+      } catch (const InputError&) {  // no room for so many
+      } catch (const MemoryError&) {
+      }
+      m_plan.storage = alone;
+      m_plan.concurrent_shots = 1;
+    }
+  }
+
+  // Bytes of results that wait for their turn: image, both illuminations, offsets.
+  std::size_t waiting_bytes(std::int64_t nodes, int shots) const {
+    const std::int64_t offsets = static_cast<std::int64_t>(m_o.offsets.columns.size()) *
+                                 m_o.offsets.count() * m_input.grid.extents[Dim - 1];
+    return static_cast<std::size_t>(results_at_once(shots)) * sizeof(T) *
+           static_cast<std::size_t>(3 * nodes + offsets);
+  }
+
+  // What a shot costs, as far as storage depends on it.
+  snapshot::ShotShape shape_of(const Modelling& modelling) const {
+    const auto& propagator = modelling.propagator();
+    const auto& scheme = propagator.scheme();
+    const Box<Dim> interior = propagator.interior();
+    snapshot::ShotShape shape;
+    shape.dims = Dim;
+    for (int d = 0; d < Dim; ++d) {
+      shape.interior[static_cast<std::size_t>(d + (Dim == 2 && d == 1 ? 1 : 0))] =
+          interior.extent(d);
+    }
+    const auto nodes = static_cast<double>(propagator.grid().size());
+    shape.steps = m_plan.time.steps;
+    shape.snapshots = m_plan.time.steps / m_interval;
+    shape.step_nodes = nodes * static_cast<double>(shape.steps);
+    shape.largest_snapshot = static_cast<double>(interior.size());
+    shape.snapshot_nodes = shape.largest_snapshot * static_cast<double>(shape.snapshots);
+    shape.state_nodes = nodes;
+    shape.snapshot_bytes = sizeof(T);
+    shape.state_bytes = static_cast<int>(2 * sizeof(T)) * scheme.fields();
+    shape.image_bytes = static_cast<int>(4 * sizeof(T));
+    shape.face_layers =
+        scheme.stencil() == wave::kernel::Stencil::tti ? scheme.order() : scheme.order() / 2;
+    shape.face_bytes = static_cast<int>(sizeof(T)) * scheme.fields();
+    shape.face_error = sizeof(T) == 4 ? 1e-4 : 1e-11;
+    return shape;
+  }
+
+  // Bytes for snapshots of each of so many shots. \param interior nodes of a shot's image
+  snapshot::Budget budget_of(const Instance<Memory>& exec, std::size_t need, std::int64_t interior,
+                             int concurrent) const {
+    const auto shots = static_cast<std::size_t>(concurrent);
+    const std::size_t limit = m_o.storage.device;
+    const std::size_t available = memory_budget(exec);  // besides one shot
+    // results that wait are on the host
+    const std::size_t waiting = shots > 1 ? waiting_bytes(interior, concurrent) : 0;
+    const std::size_t results = is_host_memory<Memory> ? waiting : 0;
+    const std::size_t others = (shots - 1) * need + results;
+    const std::size_t all = shots * need + results;
+    if (shots > 1 && (others > available || (limit > 0 && all > limit))) {
+      throw MemoryError(
+          concat("memory: ", shots, " concurrent shots take ",
+                 format_bytes(static_cast<double>(all)), " besides snapshots (allowed: ",
+                 format_bytes(static_cast<double>(limit > 0 ? limit : available + need)),
+                 limit > 0 ? ", as asked" : ", what is free", "): decrease concurrent_shots"));
+    }
+    snapshot::Budget budget;
+    budget.device = available - others;
+    if (limit > 0) budget.device = std::min(available - others, limit - std::min(limit, all));
+    if (!is_host_memory<Memory>) {
+      const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+      const std::size_t free = memory_budget(host, m_o.storage.host);
+      if (waiting > free) {
+        throw MemoryError(concat("memory: images of ", shots, " concurrent shots take ",
+                                 format_bytes(static_cast<double>(waiting)),
+                                 " of the host (allowed: ", format_bytes(static_cast<double>(free)),
+                                 m_o.storage.host > 0 ? ", as asked" : ", what is free",
+                                 "): decrease concurrent_shots"));
+      }
+      budget.host = (free - waiting) / shots;
+    }
+    budget.device /= shots;
+    budget.disk = m_o.storage.disk / shots;
+    return budget;
+  }
+
+  // Chooses the storage of so many concurrent shots.
+  void choose(const Instance<Memory>& exec, const Modelling& modelling, int concurrent) {
+    const snapshot::Budget budget = budget_of(exec, modelling.plan().memory.most,
+                                              modelling.propagator().interior().size(), concurrent);
+    m_request.concurrent_shots = concurrent;
+    snapshot::StoragePlan storage =
+        snapshot::choose_storage(shape_of(modelling), m_rates, budget, m_request);
+    storage.interval = m_interval;
+    storage.snapshots = m_plan.time.steps / m_interval;
+    storage.folder = m_o.storage.folder;
+    m_plan.storage = std::move(storage);
+    m_plan.concurrent_shots = concurrent;
+  }
+
+  MigrationInput<T, Dim> m_input;
+  const MigrationOptions<Dim>& m_o;
+  MigrationPlan<Dim> m_plan;
+  wave::ModellingOptions<Dim> m_modelling;
+  snapshot::StorageRequest m_request;
+  snapshot::Rates m_rates;
+  std::int64_t m_interval = 1;  // steps between snapshots
+};
+
+}  // namespace moho::rtm::detail

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Reverse-time migration of a survey: planned once, then shot by shot.
+
+#include <moho/rtm/conditions.hpp>
+#include <moho/rtm/migrate.hpp>
+#include <moho/rtm/detail/migration_planner.hpp>
+#include <moho/rtm/partial_image.hpp>
+
+#include <moho/core/phases.hpp>
+#include <moho/domain/expand.hpp>
+#include <moho/eikonal/solve.hpp>
+#include <moho/snapshot/make_store.hpp>
+#include <moho/survey/first_arrivals.hpp>
+#include <moho/wave/locate_overflow.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+namespace moho::rtm {
+
+/// \brief Reverse-time migration of the shots of a survey.
+///
+///     auto migration = make_migration(exec, grid, model, faces, ricker_wavelet(15.0), shots);
+///     for (const auto& gather : gathers) migration.add(gather);
+///     const auto image = migration.image(InverseScattering{});
+///
+/// One shot is migrated into a ShotImage, plain data of the host. Shot images are added here, in
+/// another process, or later, in any order: the image has the same bits. Functions of an object are
+/// called by one thread at a time.
+template <class T, int Dim, class Memory>
+class Migration {
+ public:
+  /// The position of the next shot; empty after the last one.
+  using NextShot = std::function<std::optional<std::size_t>()>;
+  /// The data of the shot at a position.
+  using ReadShot = std::function<survey::ShotGather<Dim>(std::size_t)>;
+  /// Takes the image of the shot at a position.
+  using TakeShot = std::function<void(std::size_t, ShotImage<T, Dim>&&)>;
+
+  /// See make_migration(). Models of `input` refer to their fields.
+  Migration(const InstanceOf<Memory>& exec, MigrationInput<T, Dim> input);
+
+  /// What was found and chosen.
+  const MigrationPlan<Dim>& plan() const { return m_planner->plan(); }
+  /// The shots of the survey.
+  const std::vector<wave::Shot<Dim>>& shots() const { return m_planner->input().shots; }
+
+  /// \brief Adds an accumulator, for conditions that name it. Its parts follow those of
+  /// PointProducts. Snapshots are then decompressed before they are imaged.
+  /// \throws InputError after the first shot was added
+  template <Accumulator A>
+  void accumulate(const A& accumulator);
+
+  /// \brief Migrates a shot; nothing is added.
+  /// \param gather data of a shot of the survey, with all or some of its receivers
+  /// \throws InputError for a gather of another survey, and as survey::prepare(); MemoryError;
+  /// Error if a wavefield overflows, with step and node
+  ShotImage<T, Dim> migrate(const survey::ShotGather<Dim>& gather);
+  /// \brief Models the data of a shot with the data model: traces of all receivers.
+  /// \throws InputError without a data model; its text begins with "data_model: "
+  survey::ShotGather<Dim> model_data(std::size_t k);
+  /// First arrivals of the model at receivers of a shot of the survey, s.
+  std::vector<double> first_arrivals(const wave::Shot<Dim>& shot);
+
+  /// Migrates a shot and adds its image. \throws InputError as migrate(), and for a shot added
+  /// twice
+  void add(const survey::ShotGather<Dim>& gather) { add(migrate(gather)); }
+  /// Adds an image of this survey, computed anywhere. \throws InputError for a shot added twice
+  void add(const ShotImage<T, Dim>& image);
+  /// \brief Migrates plan().concurrent_shots concurrently and adds them.
+  /// \param count number of shots: positions 0 to count - 1
+  /// \param read data of a shot, called on this thread in ascending order
+  template <class Read>
+  void add_all(std::size_t count, const Read& read);
+  /// \brief Migrates shots, plan().concurrent_shots concurrently; nothing is added.
+  /// \param next positions in ascending order
+  /// \param read data of a shot; empty: they are modelled with the data model
+  /// \param take results, in the order of `next`; all three are called on this thread
+  void migrate_each(const NextShot& next, const ReadShot& read, const TakeShot& take);
+
+  /// The sum of the shots added so far.
+  const PartialImage<T, Dim>& partial();
+  /// Adds the sum of another migration of the same survey. \throws InputError as
+  /// PartialImage::merge()
+  void merge(const PartialImage<T, Dim>& other);
+  /// \brief The image of the shots added so far.
+  /// \throws InputError for a condition whose accumulator was not added, and for one that needs
+  /// complete receivers without them
+  template <ImagingCondition C>
+  HostField<T, Dim> image(const C& condition = {});
+  /// Offset gathers of the shots added so far: columns x half offsets x depths.
+  std::vector<double> offset_gathers();
+
+  /// Seconds of "prepare", "migrate" and "transfer"; those of concurrent shots over their number.
+  PhaseTimes phases() const;
+
+ private:
+  using Modelling = wave::Modelling<T, Dim, Memory>;
+  using Fields = std::vector<Field<T, Dim, Memory>>;
+  /// What a thread needs for its shots.
+  struct Worker {
+    Instance<Memory> exec;
+    snapshot::StorageArenas<T, Memory> arenas;
+    snapshot::StoragePlan storage;
+    PhaseTimes phases;
+  };
+  struct AddedAccumulator {
+    std::type_index type;
+    int first, count;  // parts
+    std::function<void(const Instance<Memory>&, const ImagingStep<T, Dim, Memory>&, const Fields&)>
+        add;
+  };
+  /// Reports the state of a shot: propagation and progress of it.
+  using Tell = std::function<void(int backward, const wave::ShotProgress&)>;
+  struct Terms;
+  struct Sums;
+
+  static Instance<Kokkos::HostSpace> host() { return Kokkos::DefaultHostExecutionSpace(); }
+  const MigrationOptions<Dim>& options() const { return m_planner->input().options; }
+  bool complete_receivers() const {
+    return options().domain == domain::Expansion::none || options().complete_receivers;
+  }
+  Worker& worker(std::size_t n);
+  std::size_t position_of(const wave::Shot<Dim>& shot) const;
+  survey::ShotGather<Dim> model_data(const Worker& worker, std::size_t k) const;
+  std::vector<double> first_arrivals(const Instance<Memory>& exec, const HostModel<T, Dim>& part,
+                                     const survey::ShotWindow<Dim>& window,
+                                     const wave::Shot<Dim>& shot) const;
+  survey::PreparedShot<Dim> prepare(const Instance<Memory>& exec, const Modelling& modelling,
+                                    const HostModel<T, Dim>& part,
+                                    const survey::ShotWindow<Dim>& window,
+                                    const survey::ShotGather<Dim>& gather) const;
+  Sums make_sums(const Instance<Memory>& exec, ShotImage<T, Dim>& result) const;
+  ShotImage<T, Dim> migrate(Worker& worker, std::size_t k, survey::ShotGather<Dim>&& gather,
+                            const Stopwatch& preparing, const Tell& tell) const;
+  MigrateReport<Dim> propagate(Worker& worker, Modelling& modelling, const Terms& terms,
+                               const Sums& sums, const std::string& name, const Tell& tell) const;
+  void collect(Worker& worker, const Sums& sums, ShotImage<T, Dim>& result) const;
+  void tell_alone(std::size_t k, int backward, const wave::ShotProgress& now) const;
+  void tell_concurrent(std::size_t k, int backward, const wave::ShotProgress& now,
+                       const Stopwatch& watch, std::vector<double>& parts) const;
+
+  Instance<Memory> m_exec;
+  std::unique_ptr<detail::MigrationPlanner<T, Dim, Memory>> m_planner;
+  std::vector<std::unique_ptr<Worker>> m_workers;
+  std::vector<AddedAccumulator> m_accumulators;
+  int m_part_count = PointProducts::part_count;
+  std::optional<PartialImage<T, Dim>> m_sum;
+};
+
+/// \brief Plans the migration of a survey: checks the model, chooses the time step, the storage of
+/// the source wavefield and the number of concurrent shots, by rates that are measured.
+///
+/// \param exec where everything runs
+/// \param grid of the model
+/// \param model migration model, in the memory of the instance or of the host. Fields on the host
+/// are referred to, not copied
+/// \param faces of the model, and of the window of each shot
+/// \param wavelet of the sources
+/// \param shots positions of sources and receivers; numbers are unique
+/// \param options times, domain, aperture, preparation of data, storage, gathers
+/// \throws InputError whose text begins with the argument: a parameter of the model ("vp: "),
+/// "boundary: ", "dt: ", "wavelet: ", "shots: ", "storage: "; MemoryError
+template <class T, int Dim, class Memory>
+Migration<T, Dim, Memory> make_migration(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
+                                         const wave::Model<T, Dim, Memory>& model,
+                                         const wave::Boundaries<Dim>& faces,
+                                         const wave::WaveletAt& wavelet,
+                                         const std::vector<wave::Shot<Dim>>& shots,
+                                         const MigrationOptions<Dim>& options = {}) {
+  const Instance<Memory>& instance = exec;
+  return Migration<T, Dim, Memory>(
+      exec, {grid, detail::download_model<T, Dim, Memory>(instance, grid, model), std::nullopt,
+             faces, wavelet, shots, options});
+}
+
+template <class T, int Dim, class Memory>
+template <Accumulator A>
+void Migration<T, Dim, Memory>::accumulate(const A& accumulator) {
+  if (m_sum) {
+    throw InputError(
+        "accumulate: shots were added (allowed: before the first shot): add accumulators first");
+  }
+  m_accumulators.push_back(
+      {typeid(A), m_part_count, A::part_count,
+       [accumulator](const Instance<Memory>& exec, const ImagingStep<T, Dim, Memory>& step,
+                     const Fields& parts) { accumulator.add(exec, step, parts); }});
+  m_part_count += A::part_count;
+}
+
+template <class T, int Dim, class Memory>
+template <class Read>
+void Migration<T, Dim, Memory>::add_all(std::size_t count, const Read& read) {
+  std::size_t k = 0;
+  migrate_each([&]() { return k < count ? std::optional<std::size_t>(k++) : std::nullopt; }, read,
+               [&](std::size_t, ShotImage<T, Dim>&& image) { add(image); });
+}
+
+template <class T, int Dim, class Memory>
+template <ImagingCondition C>
+HostField<T, Dim> Migration<T, Dim, Memory>::image(const C& condition) {
+  using Needed = typename C::accumulator;
+  int first = 0, count = PointProducts::part_count;
+  if constexpr (!std::is_same_v<Needed, PointProducts>) {
+    const auto found = std::find_if(m_accumulators.begin(), m_accumulators.end(),
+                                    [](const auto& added) { return added.type == typeid(Needed); });
+    if (found == m_accumulators.end()) {
+      throw InputError(
+          "condition: its accumulator was not added (allowed: accumulators given to accumulate() "
+          "before the first shot)");
+    }
+    first = found->first;
+    count = found->count;
+  }
+  if constexpr (requires { C::complete_receivers; }) {
+    if (C::complete_receivers && !complete_receivers()) {
+      throw InputError(
+          "condition: the receiver illumination lacks what is outside of the domains (allowed: "
+          "migrations without domains, or with complete_receivers): set complete_receivers");
+    }
+  }
+  ImageParts<T, Dim> parts{m_planner->input().grid, {}};
+  for (int p = first; p < first + count; ++p) {
+    parts.fields.push_back(partial().part(host(), static_cast<std::size_t>(p)));
+  }
+  return condition.finish(host(), parts);
+}
+
+}  // namespace moho::rtm
+
+#include <moho/rtm/detail/migration_impl.hpp>
+
+/// \cond
+#define MOHO_RTM_MIGRATION(prefix, T, Dim, Memory) prefix template class Migration<T, Dim, Memory>;
+#ifdef MOHO_RTM_KERNELS
+namespace moho::rtm {
+MOHO_FOR_ALL(MOHO_RTM_MIGRATION, extern)
+}
+#endif
+/// \endcond

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <moho/rtm/migration_types.hpp>
+
+#include <cmath>
+
+namespace moho::rtm {
+
+template <int Dim>
+std::string MigrationPlan<Dim>::text() const {
+  std::string nodes;
+  for (int d = 0; d < Dim; ++d) nodes += concat(d == 0 ? "" : " x ", extents[d]);
+  std::string result =
+      concat("device    ", device, "\n", "medium    ", wave::to_string(medium), ", dt ", time.dt,
+             " s, ", time.steps, " steps, ", nodes, " nodes with layers in the largest shot\n",
+             "memory    ", format_bytes(static_cast<double>(memory.most)), " for each of ",
+             concurrent_shots, " concurrent shots, without snapshots\n");
+  result +=
+      concat("snapshots every ", storage.interval, " steps, ", storage.snapshots, ": ",
+             storage.strategy.name, ", ", format_bytes(static_cast<double>(storage.strategy.bytes)),
+             "; ", storage.strategy.reason, "\n");
+  result += concat("time      about ", std::ceil(seconds), " s for ", shots,
+                   shots == 1 ? " shot" : " shots");
+  return result;
+}
+
+template struct MigrationPlan<2>;
+template struct MigrationPlan<3>;
+
+}  // namespace moho::rtm

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Options, plan and results of the migration of a survey: plain data of the host.
+
+#include <moho/core/timeline.hpp>
+#include <moho/domain/types.hpp>
+#include <moho/rtm/image.hpp>
+#include <moho/snapshot/storage.hpp>
+#include <moho/survey/gathers.hpp>
+#include <moho/survey/prepare.hpp>
+#include <moho/survey/window.hpp>
+#include <moho/wave/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace moho::rtm {
+
+/// A field in the memory of the host.
+template <class T, int Dim>
+using HostField = Field<T, Dim, Kokkos::HostSpace>;
+
+/// A model in the memory of the host.
+template <class T, int Dim>
+using HostModel = wave::Model<T, Dim, Kokkos::HostSpace>;
+
+/// The state of a migration, for progress reports.
+struct MigrationProgress {
+  std::size_t shot = 0;            ///< position of the reporting shot in the survey
+  bool backward = false;           ///< backward propagation of that shot
+  double shots_done = 0.0;         ///< shots and parts of shots
+  std::size_t shots = 0;           ///< of the survey
+  double points_per_second = 0.0;  ///< nodes stepped by the reporting shot
+  double seconds_left = 0.0;       ///< estimate for all shots
+  int concurrent_shots = 1;        ///< see MigrationPlan
+};
+
+/// Options of make_migration().
+template <int Dim>
+struct MigrationOptions {
+  wave::ModellingOptions<Dim> modelling = {};  ///< times, order, equations; memory: of one shot
+                                               ///< without snapshots, bytes; sources, receivers
+                                               ///< and shots are set by the migration
+  domain::Expansion domain = domain::Expansion::none;  ///< nodes of each step
+  bool complete_receivers = false;  ///< backward propagation on the complete grid although there
+                                    ///< are domains: for ReceiverNormalised
+  survey::ApertureOptions aperture = {};  ///< part of the model of each shot, and the taper at the
+                                          ///< sides of the part
+  survey::PrepareOptions data = {};  ///< zero, mute, spreading, normalise; the migration sets the
+                                     ///< other members
+  snapshot::StorageOptions storage = {};       ///< of the source wavefield
+  OffsetOptions<Dim> offsets = {};             ///< gathers; columns are nodes of the complete model
+  int concurrent_shots = 0;                    ///< 0: chosen by memory and threads
+  std::optional<std::int64_t> keep_data = {};  ///< number of a shot: ShotImage::data has its data
+  std::function<void(const MigrationProgress&)> progress = {};  ///< about twice a second
+  Timeline* timeline = nullptr;                                 ///< gets spans of all stages
+};
+
+/// \brief The arguments of a migration, with models on the host whatever the memory of the run.
+template <class T, int Dim>
+struct MigrationInput {
+  Grid<Dim> grid;                                    ///< of the model
+  HostModel<T, Dim> model;                           ///< migration model
+  std::optional<HostModel<T, Dim>> data_model = {};  ///< that data are modelled with, see
+                                                     ///< Migration::model_data(); empty: data
+                                                     ///< are given
+  wave::Boundaries<Dim> faces;                       ///< of the model and of windows
+  wave::WaveletAt wavelet;                           ///< of the sources
+  std::vector<wave::Shot<Dim>> shots;                ///< of the survey
+  MigrationOptions<Dim> options;                     ///< of the migration
+};
+
+/// What a migration found and chose before its first shot.
+template <int Dim>
+struct MigrationPlan {
+  std::string device;                             ///< processor
+  int threads = 1;                                ///< of the instance
+  wave::Medium medium = wave::Medium::isotropic;  ///< of the model
+  wave::TimePlan time;                            ///< step, number of steps
+  wave::Limits limits;                            ///< of the model
+  double frequency = 0.0;                         ///< highest of the wavelet, Hz
+  double peak_time = 0.0;                         ///< of the wavelet, s
+  double nodes_per_wave = 0.0;                    ///< of the shortest wave
+  survey::WaveletTimes wavelet;                   ///< begin, peak and end, s
+  std::int64_t wavelet_interval = 0;              ///< snapshot_interval(): steps between snapshots
+  snapshot::StoragePlan storage;                  ///< of the source wavefield of the largest shot
+  Index<Dim> extents{};                           ///< nodes of the largest shot, with layers
+  wave::MemoryNeed memory;                        ///< of the largest shot, without snapshots
+  int concurrent_shots = 1;                       ///< shots migrated concurrently
+  std::size_t shots = 0;                          ///< of the survey
+  double seconds = 0.0;                           ///< estimate for all shots
+
+  /// The plan in a few lines.
+  std::string text() const;
+};
+
+/// Statistics of the migration of a shot.
+struct ShotMigrationReport {
+  std::vector<std::string> notes;  ///< what was done to the data
+  std::string storage;             ///< of the source wavefield; empty: no live trace
+  double ratio = 1.0;              ///< uncompressed over stored bytes
+  double points = 0.0;             ///< nodes stepped, both propagations
+  double whole_points = 0.0;       ///< nodes of complete grids in the same steps
+  double recomputed_points = 0.0;  ///< nodes stepped again by the storage
+  double seconds = 0.0;            ///< both propagations
+  std::int64_t receivers = 0;      ///< live traces
+  std::int64_t dead = 0;           ///< traces left out
+  std::vector<std::int64_t> forward_boxes, backward_boxes;  ///< numbers of wave::BoxHistory
+};
+
+/// Data of a shot before and after preparation.
+template <int Dim>
+struct ShotData {
+  survey::ShotGather<Dim> gather;      ///< as read
+  survey::PreparedShot<Dim> prepared;  ///< as propagated backward
+};
+
+/// \brief The contribution of a shot to the image: sums over time on the nodes of its window.
+///
+/// The sums have the weights of the window's taper.
+template <class T, int Dim>
+struct ShotImage {
+  std::int64_t number = 0;            ///< of the shot
+  survey::ShotWindow<Dim> window;     ///< nodes of the model
+  std::vector<T> values;              ///< parts x nodes of the window: S R, S S, R R, and the parts
+                                      ///< of added accumulators. R R is zero unless complete
+  std::vector<double> largest;        ///< largest magnitude of each part
+  std::vector<T> offsets;             ///< columns x half offsets x depths
+  std::vector<std::int64_t> columns;  ///< of `offsets`: positions in OffsetOptions::columns
+  ShotMigrationReport report;         ///< statistics
+  std::shared_ptr<const ShotData<Dim>> data;  ///< of the shot MigrationOptions::keep_data
+
+  /// Values of a part.
+  const T* part(std::size_t p) const {
+    return values.data() + p * static_cast<std::size_t>(window.grid.size());
+  }
+};
+
+}  // namespace moho::rtm

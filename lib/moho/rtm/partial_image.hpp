@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Sums of the contributions of shots, with the same bits for any order and grouping.
+
+#include <moho/core/binned_sum.hpp>
+#include <moho/core/exact_sum.hpp>
+#include <moho/rtm/migration_types.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace moho::rtm {
+
+/// \brief The sum of some shots of a survey: data of the host that is copied, sent and merged.
+///
+/// Memory: 16 bytes a node and part, whatever the number of shots.
+template <class T, int Dim>
+class PartialImage {
+ public:
+  /// A sum of no shots. \param grid of the model \param parts of each shot \param offsets of each
+  /// shot
+  PartialImage(const Grid<Dim>& grid, int parts, const OffsetOptions<Dim>& offsets)
+      : m_grid(grid),
+        m_parts(static_cast<std::size_t>(parts), BinnedSum(grid.size())),
+        m_columns(offsets.count() > 0 ? offsets.columns.size() : 0),
+        m_column_size(static_cast<std::size_t>(offsets.count() * grid.extents[Dim - 1])) {
+    if (m_columns > 0) m_offsets.emplace(static_cast<std::int64_t>(m_columns * m_column_size));
+  }
+
+  /// Numbers of the shots that were added.
+  const std::set<std::int64_t>& shots() const { return m_shots; }
+  /// Parts of each shot.
+  std::size_t part_count() const { return m_parts.size(); }
+
+  /// \brief Adds a shot. \param exec of the host
+  /// \throws InputError for a shot that was added, and for another number of parts or another grid
+  void add(const Instance<Kokkos::HostSpace>& exec, const ShotImage<T, Dim>& shot) {
+    if (m_shots.count(shot.number) > 0) throw twice(shot.number);
+    const auto nodes = static_cast<std::size_t>(shot.window.grid.size());
+    if (shot.values.size() != m_parts.size() * nodes ||
+        shot.window.box.size() != shot.window.grid.size()) {
+      throw InputError(concat("shot ", shot.number, ": its image has ", shot.values.size(),
+                              " values (allowed: ", m_parts.size(), " parts of ", nodes,
+                              " nodes): use images of the same migration"));
+    }
+    for (std::size_t p = 0; p < m_parts.size(); ++p) {
+      m_parts[p].add(exec, m_grid, shot.window.box, shot.part(p));
+    }
+    add_offsets(exec, shot);
+    m_shots.insert(shot.number);
+  }
+
+  /// \brief Adds another sum. \param exec of the host
+  /// \throws InputError for a shot that is in both, and for another number of parts or another grid
+  void merge(const Instance<Kokkos::HostSpace>& exec, const PartialImage& other) {
+    for (const std::int64_t number : other.m_shots) {
+      if (m_shots.count(number) > 0) throw twice(number);
+    }
+    if (other.m_parts.size() != m_parts.size() || !(whole_box(other.m_grid) == whole_box(m_grid)) ||
+        other.m_offsets.has_value() != m_offsets.has_value()) {
+      throw InputError(concat("partial image: ", other.m_parts.size(), " parts of ",
+                              shape_string(other.m_grid), " nodes (allowed: ", m_parts.size(),
+                              " parts of ", shape_string(m_grid),
+                              "): merge sums of the same migration"));
+    }
+    for (std::size_t p = 0; p < m_parts.size(); ++p) m_parts[p].merge(exec, other.m_parts[p]);
+    if (m_offsets) m_offsets->merge(exec, *other.m_offsets);
+    m_shots.insert(other.m_shots.begin(), other.m_shots.end());
+  }
+
+  /// The sum of a part, on the nodes of the model. \param exec of the host
+  HostField<T, Dim> part(const Instance<Kokkos::HostSpace>& exec, std::size_t p) const {
+    const auto field = make_field<T>(exec, m_grid, "moho::rtm::partial_image");
+    m_parts.at(p).result(exec, field.data());
+    return field;
+  }
+  /// The sum of the offset gathers: columns x half offsets x depths; empty without gathers.
+  std::vector<double> offsets(const Instance<Kokkos::HostSpace>& exec) const {
+    std::vector<double> values(m_columns * m_column_size, 0.0);
+    if (m_offsets) m_offsets->result(exec, values.data());
+    return values;
+  }
+
+ private:
+  static InputError twice(std::int64_t number) {
+    return InputError(
+        concat("shot ", number, ": it is already in the image (allowed: each shot once)"));
+  }
+  void add_offsets(const Instance<Kokkos::HostSpace>& exec, const ShotImage<T, Dim>& shot) {
+    if (!m_offsets || shot.columns.empty()) return;
+    std::vector<T> all(m_columns * m_column_size, T(0));
+    for (std::size_t c = 0; c < shot.columns.size(); ++c) {
+      const T* const from = shot.offsets.data() + c * m_column_size;
+      std::copy(from, from + m_column_size,
+                all.data() + static_cast<std::size_t>(shot.columns[c]) * m_column_size);
+    }
+    m_offsets->add(exec, all.data());
+  }
+
+  Grid<Dim> m_grid;
+  std::vector<BinnedSum> m_parts;
+  std::size_t m_columns, m_column_size;
+  std::optional<BinnedSum> m_offsets;
+  std::set<std::int64_t> m_shots;
+};
+
+/// A part of a shot's image that is read when it is added.
+template <int Dim>
+struct StoredPart {
+  Box<Dim> box;                   ///< of the shot's window
+  std::optional<double> largest;  ///< largest magnitude, if known
+};
+
+/// \brief The sum of a part over stored images of shots, in any order of the shots.
+///
+/// The loudest shot gives the exponent of the sum: parts without `largest` are read twice.
+/// \param exec of the host
+/// \param grid of the model
+/// \param parts of all shots
+/// \param read reads part k: std::vector<T>(std::size_t k), nodes of its box
+/// \return values of the nodes of the model
+template <class T, int Dim, class Read>
+std::vector<T> stack(const Instance<Kokkos::HostSpace>& exec, const Grid<Dim>& grid,
+                     const std::vector<StoredPart<Dim>>& parts, const Read& read) {
+  double largest = 0.0;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    if (parts[k].largest) {
+      largest = std::max(largest, *parts[k].largest);
+      continue;
+    }
+    const std::vector<T> values = read(k);
+    largest = std::max(
+        largest, largest_magnitude(exec, HostElements<const T>(values.data(), values.size())));
+  }
+  std::vector<T> result(static_cast<std::size_t>(grid.size()), T(0));
+  if (!(largest > 0.0)) return result;
+  ExactSum<Kokkos::HostSpace> sum(exec, grid.size(), exact_exponent(largest));
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const std::vector<T> values = read(k);
+    const HostElements<const T> elements(values.data(), values.size());
+    if (parts[k].box == whole_box(grid)) {
+      sum.add(exec, elements);
+    } else {
+      sum.add(exec, grid, parts[k].box, elements);
+    }
+  }
+  sum.result(exec, HostElements<T>(result.data(), result.size()));
+  exec.fence();
+  return result;
+}
+
+}  // namespace moho::rtm
