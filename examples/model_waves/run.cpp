@@ -2,19 +2,25 @@
 //
 // model_waves: shots over a model of the ground by finite differences, acoustic, VTI or TTI.
 
+#include "common/memory.hpp"
 #include "common/shot_program.hpp"
-#include "model_waves/compute.hpp"
+#include "common/wave_fields.hpp"
 #include "model_waves/options.hpp"
 #include "ranks/ranks.hpp"
 
 #include <moho/core/space.hpp>
+#include <moho/core/timer.hpp>
+#include <moho/domain/factory.hpp>
 #include <moho/io/array.hpp>
 #include <moho/io/npy.hpp>
+#include <moho/wave/shots.hpp>
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace moho::examples::model_waves {
@@ -106,45 +112,124 @@ class Program : public ShotProgram<T, Dim> {
   }
 
   WaveReport compute(const WaveJob<T, Dim>& job) override {
+    WaveReport report;
+    with_space(m_o.space, [&](const auto& exec) { report = compute_on(exec, job); });
+    return report;
+  }
+
+  // Models the shots on a space.
+  WaveReport compute_on(const auto& exec, const WaveJob<T, Dim>& job) {
+    using Memory = MemoryOf<std::decay_t<decltype(exec)>>;
+    WaveReport report;
+    report.device = device_name(exec);
+    report.threads = exec.concurrency();
+    std::optional<wave::Modelling<T, Dim, Memory>> modelling;
+    job.together([&] { modelling.emplace(make_modelling(exec, job, report.phases)); });
+    report.take(modelling->plan());
+    report.bytes = modelling->plan().memory.most;
+    if (!job.begins(report)) return report;
+    wave::SurveyRunOptions<T, Dim, Memory> options;
+    options.claim = job.takes;
+    options.is_done = job.is_there;
+    options.domain = domain::domain_factory(job.expand, *modelling);
+    options.keep_gathers = false;
+    options.memory = job.modelling.memory;
+    options.advice = overflow_advice;
+    SnapshotFiles files;
+    options.snapshot = [&](const wave::SnapshotPart<T>& part) { write_part(part, files); };
+    options.snapshot_done = [&](std::int64_t index, std::int64_t step) {
+      snapshot_is_there(index, step, files);
+    };
+    if (job.progress) {
+      options.progress = [&](const wave::SurveyProgress& now) {
+        if (report.at_once == 1) return job.tell(now.shot, now.of_shot);
+        job.tell_all(report.at_once, now.done, now.points_per_second, now.seconds);
+      };
+    }
+    const wave::SurveyReport done = wave::model_shots(
+        exec, *modelling, job.shots,
+        [&](std::size_t k, const wave::ShotResult<T, Dim, Memory>& result) {
+          const wave::Traces<T>& traces = result.traces;
+          job.gather(k, Gather<T>{traces.data(), static_cast<std::int64_t>(traces.extent(0)),
+                                  static_cast<std::int64_t>(traces.extent(1))});
+        },
+        options);
+    report.phases.add("prepare", done.preparing);
+    if (done.snapshots > 0.0) report.phases.add("snapshots", done.snapshots);
+    if (done.shots > 0) report.phases.add("steps", done.seconds);
+    report.seconds = done.seconds;
+    report.points = done.points;
+    report.whole_points = done.whole_points;
+    report.domain_seconds = done.domain_seconds;
+    return report;
+  }
+
+  // What the library chooses and checks before the first step.
+  auto make_modelling(const auto& exec, const WaveJob<T, Dim>& job, PhaseTimes& phases) const {
+    using Exec = std::decay_t<decltype(exec)>;
+    using Memory = MemoryOf<Exec>;
+    wave::Model<T, Dim, Memory> model;
+    {
+      const ScopedPhase<Exec> phase(exec, phases, "transfer");
+      model = wave::borrow_model<T>(exec, job.grid, parameters_of<T>(*job.values, job.constants));
+    }
+    const ScopedPhase<Exec> phase(exec, phases, "prepare");
+    try {
+      auto modelling = wave::make_modelling<T, Dim, Memory>(
+          exec, job.grid, std::move(model), job.boundaries, job.wavelet, job.modelling_of_shots());
+      modelling.check(exec, job.shots);
+      return modelling;
+    } catch (const InputError& error) {
+      throw InputError(job.in_options(error.what()));
+    } catch (const MemoryError& error) {
+      throw with_advice(error, "--memory",
+                        is_host_memory<Memory>
+                            ? ", or run stream_waves with --host-volume FILE, which keeps the "
+                              "waves in a file"
+                            : ", or run stream_waves with --device-memory, which steps planes of "
+                              "the model that pass through the device");
+    }
+  }
+
+  // Files of snapshots that are being written, and identities of those that are.
+  struct SnapshotFiles {
     std::mutex mutex;
     std::map<std::int64_t, std::unique_ptr<io::NpyFile<T>>> open;
     std::map<std::int64_t, io::FileIdentity> identities;
-    const auto file_of = [&](std::int64_t index) -> std::unique_ptr<io::NpyFile<T>>& {
-      const std::lock_guard<std::mutex> lock(mutex);
-      return open[index];
+  };
+
+  // On threads of snapshots.
+  void write_part(const wave::SnapshotPart<T>& part, SnapshotFiles& files) {
+    const auto file_of = [&]() -> std::unique_ptr<io::NpyFile<T>>& {
+      const std::lock_guard<std::mutex> lock(files.mutex);
+      return files.open[part.index];
     };
-    TakeSnapshots<T> snapshots;
-    snapshots.part = [&](const wave::SnapshotPart<T>& part) {
-      std::unique_ptr<io::NpyFile<T>>& file = file_of(part.index);
-      if (part.first()) {
-        file = std::make_unique<io::NpyFile<T>>(
-            this->session().folder() / numbered("snapshot", part.index + 1), this->model().shape,
-            true);
-      }
-      file->write(part.values, part.count);
-      if (!part.last()) return;
-      const io::FileIdentity identity = file->commit();
-      file.reset();
-      const std::lock_guard<std::mutex> lock(mutex);
-      identities[part.index] = identity;
-    };
-    snapshots.whole = [&](std::int64_t index, std::int64_t step) {
-      const std::string name = numbered("snapshot", index + 1);
-      this->velocity_is_there();
-      io::FileIdentity identity;
-      {
-        const std::lock_guard<std::mutex> lock(mutex);
-        identity = identities.at(index);
-      }
-      m_times.push_back(static_cast<double>(step) * this->report().time.dt);
-      this->session().summary["snapshots"] = snapshots_json(m_times);
-      this->session().wrote(name, identity);
-      m_snapshots.push_back(name);
-    };
-    WaveReport report;
-    with_space(m_o.space,
-               [&](const auto& exec) { report = compute_on<T, Dim>(exec, job, snapshots); });
-    return report;
+    std::unique_ptr<io::NpyFile<T>>& file = file_of();
+    if (part.first()) {
+      file = std::make_unique<io::NpyFile<T>>(
+          this->session().folder() / numbered("snapshot", part.index + 1), this->model().shape,
+          true);
+    }
+    file->write(part.values, part.count);
+    if (!part.last()) return;
+    const io::FileIdentity identity = file->commit();
+    file.reset();
+    const std::lock_guard<std::mutex> lock(files.mutex);
+    files.identities[part.index] = identity;
+  }
+
+  void snapshot_is_there(std::int64_t index, std::int64_t step, SnapshotFiles& files) {
+    const std::string name = numbered("snapshot", index + 1);
+    this->velocity_is_there();
+    io::FileIdentity identity;
+    {
+      const std::lock_guard<std::mutex> lock(files.mutex);
+      identity = files.identities.at(index);
+    }
+    m_times.push_back(static_cast<double>(step) * this->report().time.dt);
+    this->session().summary["snapshots"] = snapshots_json(m_times);
+    this->session().wrote(name, identity);
+    m_snapshots.push_back(name);
   }
 
   Json identity() const override {

@@ -73,6 +73,11 @@ class Modelling {
   /// \brief The receivers of a shot. \throws InputError naming the receiver that cannot be
   PointSet<T, Dim, Memory> receivers(const InstanceOf<Memory>& exec, const Shot<Dim>& shot,
                                      const std::string& prefix = "") const;
+  /// \brief The receivers of a shot, for propagations that also add amplitudes at them, such as
+  /// adjoint ones. \throws InputError naming the receiver that cannot be
+  PointSet<T, Dim, Memory> injecting_receivers(const InstanceOf<Memory>& exec,
+                                               const Shot<Dim>& shot,
+                                               const std::string& prefix = "") const;
   /// \brief Throws InputError unless all sources and receivers are where they may be. The text
   /// begins with "sources: " or "receivers: ".
   void check(const InstanceOf<Memory>& exec, const std::vector<Shot<Dim>>& shots) const;
@@ -361,6 +366,13 @@ PointSet<T, Dim, Memory> Modelling<T, Dim, Memory>::receivers(const InstanceOf<M
                                                               const std::string& prefix) const {
   return PointSet<T, Dim, Memory>(exec, m_plan.grid, m_propagator->layout(), shot.receivers,
                                   point_options(*m_propagator, prefix + "receiver", false));
+}
+
+template <class T, int Dim, class Memory>
+PointSet<T, Dim, Memory> Modelling<T, Dim, Memory>::injecting_receivers(
+    const InstanceOf<Memory>& exec, const Shot<Dim>& shot, const std::string& prefix) const {
+  return PointSet<T, Dim, Memory>(exec, m_plan.grid, m_propagator->layout(), shot.receivers,
+                                  point_options(*m_propagator, prefix + "receiver", true));
 }
 
 template <class T, int Dim, class Memory>

@@ -2,15 +2,25 @@
 #pragma once
 
 /// \file
-/// \brief Shots of a survey over one model, several of them at once.
+/// \brief Shots of a survey over one model, several of them concurrently.
 
 #include <moho/core/at_once.hpp>
+#include <moho/core/phases.hpp>
+#include <moho/core/space.hpp>
 #include <moho/wave/detail/batch.hpp>
+#include <moho/wave/locate_overflow.hpp>
 #include <moho/wave/modelling.hpp>
+#include <moho/wave/snapshots.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -52,63 +62,376 @@ struct ShotPlaces {
   std::size_t room(std::size_t worker) const { return wavefields[worker].size(); }
 };
 
-/// \brief Models shots over one model, as many at once as modelling.plan().at_once says
+/// Progress of the shots of model_shots().
+struct SurveyProgress {
+  std::size_t shot = 0;            ///< index of a shot that is being modelled
+  ShotProgress of_shot;            ///< progress of that shot
+  double done = 0.0;               ///< shots that are done, and parts of those being modelled
+  double points_per_second = 0.0;  ///< nodes stepped per second, of all workers
+  double seconds = 0.0;            ///< since model_shots() began
+};
+
+/// The nodes that the steps of a shot advance.
+template <class T, int Dim, class Memory>
+struct ShotDomain {
+  std::unique_ptr<Domain<T, Dim, Memory>> nodes;  ///< null: all nodes
+  std::function<double()> seconds = {};           ///< spent on finding them; empty: not measured
+};
+
+/// Makes the domain of a shot from its sources, on the instance of its worker. Workers call it
+/// concurrently. domain::domain_factory() makes one.
+template <class T, int Dim, class Memory>
+using DomainFactory = std::function<ShotDomain<T, Dim, Memory>(
+    const Instance<Memory>& exec, const PointSet<T, Dim, Memory>& sources)>;
+
+/// Options of model_shots().
+template <class T, int Dim, class Memory>
+struct SurveyRunOptions {
+  /// True if this process models the shot; called with ascending indices, once each. Empty: it
+  /// models all shots.
+  std::function<bool(std::size_t k)> claim = {};
+  /// True if the shot is done, also by another process: for progress. Empty: none is at the start.
+  std::function<bool(std::size_t k)> is_done = {};
+  /// Domain of each shot; such shots are not stepped in one launch. Empty: all nodes.
+  DomainFactory<T, Dim, Memory> domain = {};
+  /// Gets the parts of snapshots of the first shot (SnapshotQueue), on threads of their own, where
+  /// TimePlan::snapshot_every is positive. Empty: no snapshots.
+  std::function<void(const SnapshotPart<T>&)> snapshot = {};
+  /// Called on the calling thread, in the order of steps, when all parts of a snapshot were taken.
+  std::function<void(std::int64_t index, std::int64_t step)> snapshot_done = {};
+  /// Called on the calling thread about twice a second by each worker.
+  std::function<void(const SurveyProgress&)> progress = {};
+  bool keep_gathers = true;  ///< results keep their gathers in the memory of the instance
+                             ///< (ModellingOptions::gathers_wait)
+  std::size_t memory = 0;    ///< bytes that snapshots may take in the space; 0: what is free
+  std::string advice = overflow_advice;  ///< changes of the scheme that avoid an overflow
+};
+
+/// What model_shots() did.
+struct SurveyReport {
+  std::int64_t shots = 0;       ///< modelled by this process
+  double preparing = 0.0;       ///< seconds of points and domains, summed over shots
+  double snapshots = 0.0;       ///< seconds that steps waited for snapshots
+  double seconds = 0.0;         ///< of all steps with injection and recording
+  double domain_seconds = 0.0;  ///< spent on finding the nodes to step
+  double points = 0.0;          ///< nodes stepped
+  double whole_points = 0.0;    ///< nodes of all steps without domains
+};
+
+namespace detail {
+
+/// Calls a function for snapshots in their order, whichever is complete first.
+class SnapshotOrder {
+ public:
+  /// Adds a complete snapshot, and calls done(index, step) for all whose turn it is.
+  template <class Done>
+  void add(std::int64_t index, std::int64_t step, const Done& done) {
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    m_waiting[index] = step;
+    for (auto first = m_waiting.begin(); first != m_waiting.end() && first->first == m_next;
+         first = m_waiting.erase(first)) {
+      done(m_next++, first->second);
+    }
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::int64_t m_next = 0;
+  std::map<std::int64_t, std::int64_t> m_waiting;
+};
+
+/// Shots over one model, one after the other or concurrently.
+template <class T, int Dim, class Memory>
+class SurveyRun {
+ public:
+  using Result = ShotResult<T, Dim, Memory>;
+  using Take = std::function<void(std::size_t, const Result&)>;
+
+  SurveyRun(const Instance<Memory>& exec, Modelling<T, Dim, Memory>& modelling,
+            const std::vector<Shot<Dim>>& shots, const SurveyRunOptions<T, Dim, Memory>& options)
+      : m_modelling(modelling),
+        m_plan(modelling.plan()),
+        m_shots(shots),
+        m_options(options),
+        m_places(exec, modelling),
+        m_groups(shots.size()),
+        m_parts(shots.size(), 0.0),
+        m_rates(m_places.instances.size(), 0.0) {}
+
+  SurveyReport run(const Take& take);
+
+ private:
+  // What a shot leaves.
+  struct End {
+    Result result;
+    double preparing = 0.0, waiting = 0.0, finding = 0.0;  // seconds
+    double begin = 0.0, end = 0.0;                         // of the steps, since the first shot
+  };
+  using Ends = std::vector<End>;
+
+  // Snapshots are taken of a shot that is stepped by itself.
+  bool has_snapshots(std::size_t k) const {
+    return k == 0 && m_plan.time.snapshot_every > 0 && m_options.snapshot;
+  }
+  std::vector<std::size_t> next_group(std::size_t& k) const;
+  Ends model_group(std::size_t worker, const std::vector<std::size_t>& group, AtOnceCaller& caller);
+  Ends model_batch(std::size_t worker, const std::vector<std::size_t>& batch, AtOnceCaller& caller);
+  End model_one(std::size_t worker, std::size_t k, AtOnceCaller& caller);
+  std::unique_ptr<SnapshotQueue<T, Dim, Memory>> snapshot_queue(const Instance<Memory>& exec,
+                                                                AtOnceCaller& caller) const;
+  void report_progress(std::size_t worker, const std::vector<std::size_t>& group,
+                       const ShotProgress& now);
+
+  Modelling<T, Dim, Memory>& m_modelling;
+  const ModellingPlan<Dim>& m_plan;
+  const std::vector<Shot<Dim>>& m_shots;
+  const SurveyRunOptions<T, Dim, Memory>& m_options;
+  ShotPlaces<T, Dim, Memory> m_places;
+  std::vector<std::vector<std::size_t>> m_groups;  // shots that a worker steps together
+  std::vector<double> m_parts, m_rates;            // of shots, of workers
+  Stopwatch m_watch;
+};
+
+template <class T, int Dim, class Memory>
+SurveyReport SurveyRun<T, Dim, Memory>::run(const Take& take) {
+  SurveyReport report;
+  const bool one_at_a_time = m_plan.at_once == 1;
+  double first = -1.0, last = 0.0;  // steps of any shot, seconds
+  std::size_t k = 0, groups = 0;
+  const auto next = [&]() -> std::optional<std::size_t> {
+    std::vector<std::size_t> group = next_group(k);
+    if (group.empty()) return std::nullopt;
+    m_groups[groups] = std::move(group);
+    return groups++;
+  };
+  const auto work = [&](int worker, std::size_t group, AtOnceCaller& caller) {
+    return model_group(static_cast<std::size_t>(worker), m_groups[group], caller);
+  };
+  const auto done = [&](std::size_t group, Ends&& ends) {
+    for (std::size_t n = 0; n < ends.size(); ++n) {
+      const End& end = ends[n];
+      ++report.shots;
+      report.preparing += end.preparing;
+      report.snapshots += end.waiting;
+      if (one_at_a_time) report.seconds += end.result.seconds;
+      first = first < 0.0 ? end.begin : std::min(first, end.begin);
+      last = std::max(last, end.end);
+      report.points += end.result.points;
+      report.whole_points += end.result.whole_points;
+      report.domain_seconds += end.finding;
+      m_parts[m_groups[group][n]] = 1.0;
+      take(m_groups[group][n], end.result);
+    }
+  };
+  run_at_once<Ends>(m_places.workers(), next, work, done);
+  if (!one_at_a_time && report.shots > 0) report.seconds = std::max(last - first, 0.0);
+  return report;
+}
+
+// The shots that a worker gets at a time, from shot k on.
+template <class T, int Dim, class Memory>
+std::vector<std::size_t> SurveyRun<T, Dim, Memory>::next_group(std::size_t& k) const {
+  std::vector<std::size_t> group;
+  while (k < m_shots.size() && group.size() < m_places.together()) {
+    const bool alone = has_snapshots(k);
+    if (alone && !group.empty()) break;
+    if (!m_options.claim || m_options.claim(k)) group.push_back(k);
+    ++k;
+    if (alone && !group.empty()) break;
+  }
+  return group;
+}
+
+template <class T, int Dim, class Memory>
+auto SurveyRun<T, Dim, Memory>::model_group(std::size_t worker,
+                                            const std::vector<std::size_t>& group,
+                                            AtOnceCaller& caller) -> Ends {
+  Ends ends;
+  for (std::size_t first = 0; first < group.size();) {
+    const std::size_t end = std::min(first + m_places.room(worker), group.size());
+    const std::vector<std::size_t> batch(group.begin() + static_cast<std::ptrdiff_t>(first),
+                                         group.begin() + static_cast<std::ptrdiff_t>(end));
+    first = end;
+    if (batch.size() > 1 && !m_options.domain) {
+      try {
+        for (End& one : model_batch(worker, batch, caller)) ends.push_back(std::move(one));
+        continue;
+      } catch (const NotFinite&) {
+        // one after the other: the error then names the shot's first step and node
+      }
+    }
+    for (const std::size_t k : batch) ends.push_back(model_one(worker, k, caller));
+  }
+  return ends;
+}
+
+// Shots in step with each other.
+template <class T, int Dim, class Memory>
+auto SurveyRun<T, Dim, Memory>::model_batch(std::size_t worker,
+                                            const std::vector<std::size_t>& batch,
+                                            AtOnceCaller& caller) -> Ends {
+  const Instance<Memory>& exec = m_places.instances[worker];
+  Ends ends(batch.size());
+  std::vector<ShotPoints<T, Dim, Memory>> points;
+  for (std::size_t n = 0; n < batch.size(); ++n) {
+    const Stopwatch preparing;
+    const Shot<Dim>& shot = m_shots[batch[n]];
+    points.push_back({m_modelling.sources(exec, shot), m_modelling.receivers(exec, shot)});
+    ends[n].preparing = preparing.seconds();
+  }
+  ShotOptions<T, Dim, Memory> options = m_modelling.shot_options();
+  if (m_options.progress) {
+    options.progress = [&](const ShotProgress& now) {
+      caller.call([&] { report_progress(worker, batch, now); });
+    };
+  }
+  const double begin = m_watch.seconds();
+  auto results = model_together<T, Dim, Memory>(
+      exec, m_modelling.propagator(), m_places.wavefields[worker], points, m_plan.wavelet, options);
+  // seconds of a shot are its part of those of all
+  const double end = begin + static_cast<double>(batch.size()) * results.front().seconds;
+  for (std::size_t n = 0; n < batch.size(); ++n) {
+    ends[n].result = std::move(results[n]);
+    if (!m_options.keep_gathers) ends[n].result.gather = {};
+    ends[n].begin = begin;
+    ends[n].end = end;
+  }
+  return ends;
+}
+
+template <class T, int Dim, class Memory>
+auto SurveyRun<T, Dim, Memory>::model_one(std::size_t worker, std::size_t k, AtOnceCaller& caller)
+    -> End {
+  const Instance<Memory>& exec = m_places.instances[worker];
+  const Propagator<T, Dim, Memory>& propagator = m_modelling.propagator();
+  const Shot<Dim>& shot = m_shots[k];
+  End end;
+  const Stopwatch preparing;
+  const auto sources = m_modelling.sources(exec, shot);
+  const auto receivers = m_modelling.receivers(exec, shot);
+  ShotDomain<T, Dim, Memory> domain;
+  if (m_options.domain) domain = m_options.domain(exec, sources);
+  exec.fence();
+  ShotOptions<T, Dim, Memory> options = m_modelling.shot_options();
+  options.domain = domain.nodes.get();
+  std::unique_ptr<SnapshotQueue<T, Dim, Memory>> snapshots;
+  if (has_snapshots(k)) {
+    snapshots = snapshot_queue(exec, caller);
+    options.snapshot = [&](const Wavefield<T, Dim, Memory>& field, const Box<Dim>&,
+                           std::int64_t step) { snapshots->put(field.layout, field.now[0], step); };
+  }
+  end.preparing = preparing.seconds();
+  if (m_options.progress) {
+    options.progress = [&](const ShotProgress& now) {
+      caller.call([&] { report_progress(worker, {k}, now); });
+    };
+  }
+  end.begin = m_watch.seconds();
+  Wavefield<T, Dim, Memory>& wavefield = m_places.wavefields[worker].front();
+  end.result = locate_overflow<Dim>(
+      m_modelling.model_grid(), m_plan.time.steps, concat("shot ", shot.number),
+      [&](std::int64_t check_every) {
+        ShotOptions<T, Dim, Memory> checked = options;
+        checked.check_every = check_every;
+        if (check_every == 1) checked.domain = nullptr, checked.snapshot_every = 0;
+        return model_shot<T, Dim, Memory>(exec, propagator, wavefield, sources, m_plan.wavelet,
+                                          receivers, checked);
+      },
+      m_options.advice);
+  if (snapshots) {
+    end.result.seconds = std::max(end.result.seconds - snapshots->seconds_waited(), 0.0);
+    snapshots->finish();
+    end.waiting = snapshots->seconds_waited();
+  }
+  end.end = m_watch.seconds();
+  if (!m_options.keep_gathers) end.result.gather = {};
+  if (domain.seconds) end.finding = domain.seconds();
+  return end;
+}
+
+// Several snapshots are taken concurrently from a device; more where memory is plenty.
+template <class T, int Dim, class Memory>
+std::unique_ptr<SnapshotQueue<T, Dim, Memory>> SurveyRun<T, Dim, Memory>::snapshot_queue(
+    const Instance<Memory>& exec, AtOnceCaller& caller) const {
+  const Box<Dim> box = m_modelling.propagator().interior();
+  SnapshotOptions options;
+  if (!is_host_memory<Memory>) {
+    options.writers = options.slots;
+    constexpr int most = 4;
+    const auto bytes = static_cast<std::size_t>(box.size()) * sizeof(T);
+    if (m_options.memory == 0 && 2 * most * bytes < memory_budget(exec, 0)) {
+      options.slots = options.writers = most;
+    }
+  }
+  const auto take = [this, &caller,
+                     order = std::make_shared<SnapshotOrder>()](const SnapshotPart<T>& part) {
+    m_options.snapshot(part);
+    if (!part.last() || !m_options.snapshot_done) return;
+    order->add(part.index, part.number, [&](std::int64_t index, std::int64_t step) {
+      caller.call([&] { m_options.snapshot_done(index, step); });
+    });
+  };
+  return std::make_unique<SnapshotQueue<T, Dim, Memory>>(exec, box, take, options);
+}
+
+template <class T, int Dim, class Memory>
+void SurveyRun<T, Dim, Memory>::report_progress(std::size_t worker,
+                                                const std::vector<std::size_t>& group,
+                                                const ShotProgress& now) {
+  for (const std::size_t k : group) {
+    m_parts[k] = static_cast<double>(now.step) / static_cast<double>(now.steps);
+  }
+  m_rates[worker] = now.points_per_second;
+  SurveyProgress progress{group.front(), now, 0.0, 0.0, m_watch.seconds()};
+  for (std::size_t k = 0; k < m_parts.size(); ++k) {
+    progress.done += m_options.is_done && m_options.is_done(k) ? 1.0 : m_parts[k];
+  }
+  for (const double rate : m_rates) progress.points_per_second += rate;
+  m_options.progress(progress);
+}
+
+/// model_shots() with a std::function.
+template <class T, int Dim, class Memory>
+SurveyReport run_survey(const Instance<Memory>& exec, Modelling<T, Dim, Memory>& modelling,
+                        const std::vector<Shot<Dim>>& shots,
+                        const typename SurveyRun<T, Dim, Memory>::Take& take,
+                        const SurveyRunOptions<T, Dim, Memory>& options) {
+  return SurveyRun<T, Dim, Memory>(exec, modelling, shots, options).run(take);
+}
+
+}  // namespace detail
+
+/// \brief Models shots over one model, as many concurrently as modelling.plan().at_once says
 /// (ModellingOptions::at_once), plan().together of them in step with each other.
 ///
-/// Every shot has the bits that Modelling::shot() gives. Results wait where a shot before them
-/// takes longer, no more than waiting_results(): plan().memory has them all where
-/// ModellingOptions say how many shots and receivers there are.
-/// \param exec where the first worker runs; others get instances of their own on its device
+/// Every shot has the bits that Modelling::shot() gives. A result waits while a shot before it
+/// is computed; at most waiting_results() wait. plan().memory includes them if ModellingOptions
+/// give the numbers of shots and receivers.
+/// \param exec where the first worker runs; others get separate instances on its device
 /// \param modelling of the model; its wavefield serves the first worker
 /// \param shots in the order in which `take` gets them
 /// \param take called as take(k, result) on this thread, with the index of a shot in `shots` and
 /// its ShotResult
-/// \throws InputError, Error as Modelling::shot(), when all workers have ended
+/// \param options which shots, domains, snapshots, progress
+/// \throws InputError as Modelling::shot(), and Error with step and node of the model where a
+/// wavefield overflows, when all workers have ended
 template <class T, int Dim, class Memory, class Take>
-void model_shots(const InstanceOf<Memory>& exec, Modelling<T, Dim, Memory>& modelling,
-                 const std::vector<Shot<Dim>>& shots, const Take& take) {
-  using Results = std::vector<ShotResult<T, Dim, Memory>>;
-  ShotPlaces<T, Dim, Memory> places(exec, modelling);
-  const std::size_t together = places.together();
-  const auto end_of = [&](std::size_t first) { return std::min(first + together, shots.size()); };
-  std::size_t given = 0;
-  run_at_once<Results>(
-      places.workers(),
-      [&]() -> std::optional<std::size_t> {
-        if (given >= shots.size()) return std::nullopt;
-        return std::exchange(given, end_of(given));
-      },
-      [&](int worker, std::size_t first, AtOnceCaller&) {
-        const auto n = static_cast<std::size_t>(worker);
-        const Instance<Memory>& own = places.instances[n];
-        auto& wavefields = places.wavefields[n];
-        Results results;
-        if (together == 1) {
-          results.push_back(model_shot<T, Dim, Memory>(
-              own, modelling.propagator(), wavefields.front(), modelling.sources(own, shots[first]),
-              modelling.plan().wavelet, modelling.receivers(own, shots[first]),
-              modelling.shot_options()));
-          return results;
-        }
-        for (std::size_t k = first; k < end_of(first);) {
-          std::vector<ShotPoints<T, Dim, Memory>> points;
-          for (; k < end_of(first) && points.size() < wavefields.size(); ++k) {
-            points.push_back(
-                {modelling.sources(own, shots[k]), modelling.receivers(own, shots[k])});
-          }
-          for (auto& result :
-               model_together<T, Dim, Memory>(own, modelling.propagator(), wavefields, points,
-                                              modelling.plan().wavelet, modelling.shot_options())) {
-            results.push_back(std::move(result));
-          }
-        }
-        return results;
-      },
-      [&](std::size_t first, Results&& results) {
-        for (std::size_t n = 0; n < results.size(); ++n) {
-          take(first + n, std::as_const(results[n]));
-        }
-      });
+SurveyReport model_shots(const InstanceOf<Memory>& exec, Modelling<T, Dim, Memory>& modelling,
+                         const std::vector<Shot<Dim>>& shots, const Take& take,
+                         const SurveyRunOptions<T, Dim, Memory>& options = {}) {
+  return detail::run_survey<T, Dim, Memory>(exec, modelling, shots, take, options);
 }
 
 }  // namespace moho::wave
+
+/// \cond
+#define MOHO_WAVE_SHOTS(prefix, T, Dim, Memory)                                           \
+  prefix template SurveyReport detail::run_survey<T, Dim, Memory>(                        \
+      const Instance<Memory>&, Modelling<T, Dim, Memory>&, const std::vector<Shot<Dim>>&, \
+      const detail::SurveyRun<T, Dim, Memory>::Take&, const SurveyRunOptions<T, Dim, Memory>&);
+#ifdef MOHO_WAVE_KERNELS
+namespace moho::wave {
+MOHO_FOR_ALL(MOHO_WAVE_SHOTS, extern)
+}
+#endif
+/// \endcond
