@@ -177,6 +177,116 @@ MEMORY_TEST(ShotsAtOnce, TogetherHaveTheBitsOfOneAfterTheOther) {
   }
 }
 
+/// All nodes in every step, with a time that a domain reports.
+template <class T, class Memory>
+wave::DomainFactory<T, 2, Memory> whole_domains(double seconds) {
+  return [seconds](const Instance<Memory>&, const wave::PointSet<T, 2, Memory>& sources) {
+    EXPECT_GT(sources.count(), 0);
+    return wave::ShotDomain<T, 2, Memory>{std::make_unique<wave::WholeDomain<T, 2, Memory>>(),
+                                          [seconds] { return seconds; }};
+  };
+}
+
+MEMORY_TEST(ShotsAtOnce, ModelTheClaimedShotsWithDomainsAndSnapshots) {
+  Grid<2> grid = cube<2>(61, 10.0);
+  grid.extents[1] = 45;
+  const auto shots = different_shots(7);
+  const auto model = constant_model<T, 2, Memory>(exec, grid, Medium::isotropic, {});
+  std::vector<std::vector<T>> expected_traces, expected_snapshots;
+  for (const int at_once : {1, 3}) {
+    wave::ModellingOptions<2> modelling_options;
+    modelling_options.time.time = 0.07;
+    modelling_options.time.snapshot_every = 0.02;
+    modelling_options.order = 4;
+    modelling_options.shots = 7;
+    modelling_options.at_once = at_once;
+    auto modelling =
+        make_modelling<T, 2, Memory>(exec, grid, model, wave::absorbing_faces<2>(Medium::isotropic),
+                                     wave::ricker_wavelet(10.0), modelling_options);
+    const std::int64_t every = modelling.plan().time.snapshot_every;
+    ASSERT_GT(every, 0);
+    for (const bool domains : {false, true}) {
+      wave::SurveyRunOptions<T, 2, Memory> options;
+      std::size_t asked = 0;
+      options.claim = [&](std::size_t k) {
+        EXPECT_EQ(k, asked++);
+        return k != 2;
+      };
+      if (domains) options.domain = whole_domains<T, Memory>(0.25);
+      options.keep_gathers = domains;
+      std::vector<std::vector<T>> snapshots(20);
+      std::vector<std::int64_t> steps;
+      options.snapshot = [&](const wave::SnapshotPart<T>& part) {
+        EXPECT_EQ(part.size, grid.size());
+        auto& values = snapshots[static_cast<std::size_t>(part.index)];
+        values.insert(values.end(), part.values, part.values + part.count);
+      };
+      options.snapshot_done = [&](std::int64_t index, std::int64_t step) {
+        EXPECT_EQ(index, static_cast<std::int64_t>(steps.size()));
+        EXPECT_EQ(snapshots[steps.size()].size(), static_cast<std::size_t>(grid.size()));
+        steps.push_back(step);
+      };
+      std::vector<std::size_t> taken;
+      std::vector<std::vector<T>> traces;
+      const auto take = [&](std::size_t k, const auto& result) {
+        taken.push_back(k);
+        traces.push_back(samples_of(result));
+        EXPECT_EQ(result.gather.data() != nullptr, domains);
+      };
+      const wave::SurveyReport report = wave::model_shots(exec, modelling, shots, take, options);
+      EXPECT_EQ(taken, (std::vector<std::size_t>{0, 1, 3, 4, 5, 6}));
+      EXPECT_EQ(asked, shots.size());
+      EXPECT_EQ(report.shots, 6);
+      EXPECT_EQ(report.domain_seconds, domains ? 6 * 0.25 : 0.0);
+      EXPECT_GT(report.points, 0.0);
+      EXPECT_EQ(report.points, report.whole_points);
+      ASSERT_EQ(steps.size(), static_cast<std::size_t>(modelling.plan().time.steps / every));
+      EXPECT_EQ(steps.back(), every * static_cast<std::int64_t>(steps.size()));
+      if (expected_traces.empty()) {
+        expected_traces = traces;
+        expected_snapshots = snapshots;
+        EXPECT_NE(snapshots[steps.size() - 1], std::vector<T>(snapshots[0].size(), T(0)));
+      }
+      EXPECT_EQ(traces, expected_traces) << at_once << " at once";
+      EXPECT_EQ(snapshots, expected_snapshots) << at_once << " at once";
+    }
+  }
+}
+
+MEMORY_TEST(ShotsAtOnce, NameTheShotThatOverflows) {
+  const Grid<2> grid = cube<2>(41, 10.0);
+  auto shots = wave::fixed_spread<2>({{100.0, 100.0}, {300.0, 100.0}}, {{200.0, 100.0}});
+  for (wave::Shot<2>& shot : shots) shot.number += 17;
+  const auto model = constant_model<T, 2, Memory>(exec, grid, Medium::isotropic, {});
+  const wave::WaveletAt huge = [](double dt) {
+    auto samples = wave::ricker(10.0, dt);
+    for (double& sample : samples) sample *= 1e48;
+    return samples;
+  };
+  for (const int together : {1, 2}) {
+    wave::ModellingOptions<2> modelling_options;
+    modelling_options.time.time = 0.1;
+    modelling_options.order = 4;
+    modelling_options.shots = 2;
+    modelling_options.at_once = 2;
+    modelling_options.together = together;
+    auto modelling = make_modelling<T, 2, Memory>(
+        exec, grid, model, wave::absorbing_faces<2>(Medium::isotropic), huge, modelling_options);
+    wave::SurveyRunOptions<T, 2, Memory> options;
+    options.advice = "change nothing";
+    options.claim = [](std::size_t k) { return k == 1; };
+    const auto run = [&] {
+      wave::model_shots(
+          exec, modelling, shots, [](std::size_t, const auto&) {}, options);
+    };
+    EXPECT_THAT(message_of<moho::Error>(run), ::testing::AllOf(HasSubstr("shot 18, step "),
+                                                         HasSubstr("is no longer finite at node ("),
+                                                         HasSubstr("change nothing")));
+    options.claim = {};
+    EXPECT_THAT(message_of<moho::Error>(run), HasSubstr("is no longer finite at node ("));
+  }
+}
+
 MEMORY_TEST(ShotsAtOnce, StepTogetherAsOneAfterTheOther) {
   const Grid<3> grid = cube<3>(24, 10.0);
   const auto model = random_model<T, 3, Memory>(exec, grid, Medium::vti, 4);
