@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The sequential reference: Dijkstra's algorithm with the standard library's priority
-/// queue.
+/// \brief The sequential reference: Dijkstra's algorithm with the standard library's heap.
 
 #include <moho/rays/sources.hpp>
 
@@ -17,20 +16,20 @@ namespace moho::rays {
 
 /// Dijkstra's algorithm on the vertices of a host graph.
 ///
-/// The reference of tests and benchmarks, made quick for the comparison: all weights of a vertex
-/// are contiguous, the binary heap skips stale entries, and weights of neighbours that cannot
-/// become earlier are not read.
+/// Reference of tests and benchmarks, optimised for a fair comparison. All weights of a vertex are
+/// contiguous, and the binary heap skips stale entries. Weights of neighbours that cannot become
+/// earlier are not read.
 template <class T, int Dim>
 class Dijkstra {
  public:
-  /// Makes the table of weights by vertex, if it fits the graph's budget.
+  /// Builds the table of weights by vertex, if it fits the graph's budget.
   explicit Dijkstra(const GridGraph<T, Dim, Kokkos::HostSpace>& graph);
 
-  /// Traveltimes and predecessors, both on the padded grid, from vertices that have a time already.
-  /// \param times infinite but at the seeds
+  /// Computes traveltimes and predecessors on the padded grid from vertices with initial times.
+  /// \param times seconds; infinite except at the seeds
   /// \param predecessors from_source at the seeds
-  /// \param seeds places of the vertices that have a time
-  /// \param relaxations counts edges looked at
+  /// \param seeds indices of the vertices with initial times
+  /// \param relaxations counts the relaxed edges
   void solve(T* times, std::int16_t* predecessors, const std::vector<std::int64_t>& seeds,
              std::int64_t& relaxations) const;
 
@@ -58,8 +57,7 @@ Dijkstra<T, Dim>::Dijkstra(const GridGraph<T, Dim, Kokkos::HostSpace>& graph)
   m_table = size * sizeof(T) <= graph.solver_budget();
   if (!m_table) return;
   m_weights.resize(size);
-  // a few vertices at a time: in the graph's table the weights of an edge are contiguous, here
-  // those of a vertex
+  // a few vertices per run: the graph's table is contiguous by edge, this one by vertex
   for_each_run(16, [&](std::int64_t place, int count) {
     for (int k = 0; k < m_directions; ++k) {
       for (int i = 0; i < count; ++i) {

@@ -18,60 +18,59 @@
 
 namespace moho::rays {
 
-/// A velocity model as a graph whose edge weights are traveltimes (Moser 1991), made once and used
-/// for any number of sources.
+/// A velocity model as a graph whose edge weights are traveltimes (Moser 1991). One graph serves
+/// any number of sources.
 ///
 /// \tparam T float or double, the precision of weights and traveltimes
 /// \tparam Dim 2 or 3
-/// \tparam Memory where the graph lives: the memory of the execution spaces that work on it
+/// \tparam Memory memory space of the graph and of the execution spaces that work on it
 template <class T, int Dim, class Memory>
 class GridGraph {
   static_assert(std::is_floating_point_v<T>);
 
  public:
-  using scalar_type = T;            ///< precision
-  using memory_space = Memory;      ///< where the graph lives
-  static constexpr int rank = Dim;  ///< dimensions
+  using scalar_type = T;            ///< precision of weights and traveltimes
+  using memory_space = Memory;      ///< memory space of the graph
+  static constexpr int rank = Dim;  ///< number of dimensions
 
-  /// Checks the model, lays out the graph and, unless weights are computed on the fly, makes their
-  /// table.
+  /// Checks the model, lays out the graph and, if weights are stored, computes their table.
   ///
-  /// \param exec instance that does the work; the constructor returns when it is done
+  /// \param exec instance that does the work; the constructor returns when it is complete
   /// \param grid nodes of the model
-  /// \param velocity one positive finite number a node, grid units per second
-  /// \param options neighbourhood, rule, and where weights are kept
-  /// \throws InputError radius or shape not allowed; velocity zero, negative, NaN or infinite (says
-  /// where)
+  /// \param velocity one positive finite number per node, grid units per second
+  /// \param options neighbourhood, rule and storage of weights
+  /// \throws InputError radius or shape not allowed; velocity zero, negative, NaN or infinite
+  ///         (gives the node)
   /// \throws MemoryError the graph does not fit the memory budget
   GridGraph(const Instance<Memory>& exec, const Grid<Dim>& grid,
             const Field<T, Dim, Memory>& velocity, const GraphOptions& options = {});
 
-  /// The model's grid.
+  /// Returns the model's grid.
   const Grid<Dim>& grid() const { return m_grid; }
-  /// Radius of the neighbourhood.
+  /// Returns the radius of the neighbourhood.
   int radius() const { return m_options.radius; }
-  /// The options given to the constructor.
+  /// Returns the options given to the constructor.
   const GraphOptions& options() const { return m_options; }
-  /// Neighbours of a vertex: 96 for the coprime star of radius 6 in 2D.
+  /// Returns the number of a vertex's neighbours: 96 for the coprime star of radius 6 in 2D.
   int neighbours() const { return 2 * m_data.half; }
-  /// Where weights come from: stored or on_the_fly.
+  /// Returns the source of the weights: stored or on_the_fly.
   WeightStorage storage() const { return m_storage; }
-  /// Why, in a sentence for reports.
+  /// Returns the reason for storage() as a sentence for reports.
   const std::string& storage_reason() const { return m_storage_reason; }
-  /// Bytes of the weight table, zero if there is none.
+  /// Returns the bytes of the weight table; zero without a table.
   std::size_t weight_bytes() const { return m_weight_bytes; }
-  /// Seconds that making the table took.
+  /// Returns the seconds spent on the weight table.
   double weight_seconds() const { return m_weight_seconds; }
-  /// Bytes that a solver may still take for traveltimes.
+  /// Returns the bytes available to a solver for traveltimes.
   std::size_t solver_budget() const { return m_solver_budget; }
-  /// The half star, in the order of the edges.
+  /// Returns the half star, in the order of the edges.
   const std::vector<std::array<int, Dim>>& star() const { return m_star; }
-  /// Offset of the neighbour in a direction, as predecessors are stored: the predecessor of vertex
-  /// v is v + neighbour(predecessor(v)).
+  /// Returns the offset of the neighbour in a direction. Predecessors are stored as directions: the
+  /// predecessor of vertex v is v + neighbour(predecessor(v)).
   std::array<int, Dim> neighbour(int direction) const;
-  /// What the kernels use.
+  /// Returns the data that kernels use.
   const detail::GraphData<T, Dim, Memory>& data() const { return m_data; }
-  /// Stencil terms with places relative to a tile of the given box (rule slowness).
+  /// Returns the stencil terms with offsets relative to a tile of the given box (rule slowness).
   Kokkos::View<detail::StencilTerm<T>*, Memory> tile_terms(const Instance<Memory>& exec,
                                                            const TileBox<Dim>& box) const;
 
@@ -246,7 +245,7 @@ void GridGraph<T, Dim, Memory>::fill_table(const Instance<Memory>& exec) {
   std::int64_t count = 1;
   for (int d = 0; d < Dim; ++d) {
     tiles.box.extents[d] = tile_extent<Memory, Dim>(d) + 2 * m_options.radius;
-    tiles.tiles[d] = m_data.grid.tiles[d] + 2;  // a ring of tiles of dummies
+    tiles.tiles[d] = m_data.grid.tiles[d] + 2;  // with a ring of dummy tiles
     count *= tiles.tiles[d];
   }
   tiles.tile_terms = tile_terms(exec, tiles.box);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Options of the shortest-path ray tracer, their names, and nothing that needs Kokkos.
+/// \brief Options of the shortest-path ray tracer and their names; needs no Kokkos.
 
 #include <moho/core/progress.hpp>
 
@@ -16,35 +16,36 @@ namespace moho::rays {
 template <int Dim>
 inline constexpr int max_radius = Dim == 2 ? 8 : 4;
 
-/// Which vertices of the box of radius r around a vertex are its neighbours.
+/// Selection of a vertex's neighbours in the box of radius r around it.
 enum class Star {
   coprime,  ///< offsets whose components have no common divisor; all others are sums of these
-  full      ///< all (2r+1)^Dim - 1 of them, as in the paper
+  full      ///< all (2r+1)^Dim - 1 vertices, as in Monsegny and Agudelo (2013)
 };
 
-/// How the traveltime of an edge follows from the model at the nodes.
+/// Rule that gives the traveltime of an edge from the model at the nodes.
 enum class WeightRule {
   slowness,  ///< slowness (bi/tri)linear in every cell, integrated exactly
   velocity,  ///< velocity (bi/tri)linear in every cell, its reciprocal integrated exactly
   cells,     ///< slowness constant in every cell, the mean of the cell's corners
-  sampled    ///< the paper's program: r+1 equal steps, on each the reciprocal of the mean end
-             ///< velocities
+  /// Monsegny and Agudelo's program: r+1 equal steps. Each has the reciprocal of the mean end
+  /// velocities.
+  sampled
 };
 
-/// How the shortest paths are found. All methods give the same traveltimes.
+/// Shortest-path method. All methods give the same traveltimes.
 enum class Method {
   active_tiles,  ///< tiles whose halo changed relax many times in scratch; the default
-  relaxation,    ///< the paper's Relaxation and WriteBack kernels over the whole model
-  push,          ///< Harish and Narayanan's push with atomics, for comparison
-  near_far,      ///< a near-far worklist of vertices (delta stepping), for comparison
-  dijkstra       ///< the sequential reference, on the host
+  relaxation,  ///< Monsegny and Agudelo's kernels Relaxation and WriteBack over the complete model
+  push,        ///< Harish and Narayanan's push with atomics, for comparison
+  near_far,    ///< a near-far worklist of vertices (delta stepping), for comparison
+  dijkstra     ///< the sequential reference, on the host
 };
 
-/// Where edge weights come from.
+/// Source of the edge weights.
 enum class WeightStorage {
-  automatic,  ///< what is quicker on the space, if it fits the memory budget
-  stored,     ///< a table of half of the symmetric weights, made once for all sources
-  on_the_fly  ///< computed from the slowness wherever a tile is relaxed
+  automatic,  ///< the faster one on the execution space, if it fits the memory budget
+  stored,     ///< a table of half of the symmetric weights, computed once for all sources
+  on_the_fly  ///< computed from the slowness at every relaxation of a tile
 };
 
 /// Options of a GridGraph.
@@ -52,35 +53,37 @@ struct GraphOptions {
   int radius = 6;                                    ///< 1 to max_radius<Dim>
   Star star = Star::coprime;                         ///< neighbours within the radius
   WeightRule rule = WeightRule::slowness;            ///< interpolant behind the weights
-  WeightStorage storage = WeightStorage::automatic;  ///< table or on the fly
-  std::size_t memory_budget = 0;  ///< bytes allowed in the space; 0: what is free
-  std::int64_t sources = 1;       ///< how many are expected; helps the choice of storage
+  WeightStorage storage = WeightStorage::automatic;  ///< stored or on the fly
+  std::size_t memory_budget = 0;  ///< bytes allowed in the memory space; 0: the free memory
+  std::int64_t sources = 1;       ///< expected number of sources; a criterion for the storage
 };
 
 /// Options of trace().
 struct TraceOptions {
-  Method method = Method::active_tiles;  ///< how the paths are found
-  int sweeps_per_visit = 0;  ///< most relaxations of a tile in scratch per load; 0: tuned value
-  double tiles_ahead = 0.0;  ///< how many tiles ahead of the earliest a tile may be; 0: tuned value
-  Progress progress = {};    ///< told how far the work is
+  Method method = Method::active_tiles;  ///< shortest-path method
+  /// Largest number of relaxations of a tile in scratch per load; 0: tuned value.
+  int sweeps_per_visit = 0;
+  /// Time window of a round, in tiles after the earliest tile; 0: tuned value.
+  double tiles_ahead = 0.0;
+  Progress progress = {};  ///< receives the progress of the work
 };
 
-/// Name of a neighbourhood, as on the command line of programs and in reports.
+/// Returns the name of a neighbourhood, for command lines and reports.
 inline std::string to_string(Star star) { return star == Star::coprime ? "coprime" : "full"; }
 
-/// Name of a weight rule, as on the command line of programs and in reports.
+/// Returns the name of a weight rule, for command lines and reports.
 inline std::string to_string(WeightRule rule) {
   constexpr const char* names[] = {"slowness", "velocity", "cells", "sampled"};
   return names[static_cast<int>(rule)];
 }
 
-/// Name of a method, as on the command line of programs and in reports.
+/// Returns the name of a method, for command lines and reports.
 inline std::string to_string(Method method) {
   constexpr const char* names[] = {"active_tiles", "relaxation", "push", "near_far", "dijkstra"};
   return names[static_cast<int>(method)];
 }
 
-/// Name of a storage, as on the command line of programs and in reports.
+/// Returns the name of a storage, for command lines and reports.
 inline std::string to_string(WeightStorage storage) {
   constexpr const char* names[] = {"automatic", "stored", "on_the_fly"};
   return names[static_cast<int>(storage)];

@@ -10,12 +10,12 @@ namespace moho::rays {
 
 namespace detail {
 
-/// Points in the memory of a space, one a row: doubles, because in Kokkos 3.4 views of
-/// Kokkos::Array are special.
+/// Points in the memory of a space, one per row. Entries are double, because in Kokkos 3.4 views of
+/// Kokkos::Array are a special case.
 template <int Dim, class Memory>
 using PointView = Kokkos::View<double* [Dim], Kokkos::LayoutRight, Memory>;
 
-/// A row of a view of points.
+/// Returns one row of a view of points.
 template <int Dim, class Memory>
 KOKKOS_INLINE_FUNCTION Point<Dim> get_point(const PointView<Dim, Memory>& view, std::int64_t row) {
   Point<Dim> p{};
@@ -23,18 +23,18 @@ KOKKOS_INLINE_FUNCTION Point<Dim> get_point(const PointView<Dim, Memory>& view, 
   return p;
 }
 
-/// Follows predecessors from a receiver to its source. Called twice: without room for points it
-/// finds the last vertex, the traveltime and the number of points; with room it writes them, source
-/// first.
+/// Follows predecessors from a receiver to its source; called twice. Without space for points it
+/// finds the last vertex, the traveltime and the number of points. With space it writes the points,
+/// source first.
 template <class T, int Dim, class Memory>
 struct FollowRay {
   GraphData<T, Dim, Memory> graph;
   Grid<Dim> grid;
   const T* times;                    ///< sources x shape
-  const std::int16_t* predecessors;  ///< likewise
+  const std::int16_t* predecessors;  ///< sources x shape
   PointView<Dim, Memory> sources, receivers;
   Kokkos::View<std::int64_t*, Memory>
-      last_vertex;  ///< of each ray; -1: straight, -2: none, -3: broken
+      last_vertex;  ///< last vertex of each ray; -1: straight, -2: no path, -3: broken
   Kokkos::View<double*, Memory> traveltime;
   Kokkos::View<std::int64_t*, Memory> first;  ///< counts in the first call, offsets in the second
   PointView<Dim, Memory> points;              ///< empty in the first call
@@ -72,8 +72,8 @@ struct FollowRay {
         vertex = flat;
       }
     }
-    // a receiver within the radius of the source, one of both between nodes, is also reached
-    // straight
+    // if source or receiver is between nodes and both are within the radius, also try the straight
+    // ray
     if (!on_node<Dim>(from) || !on_node<Dim>(to)) {
       bool near = true;
       for (int d = 0; d < Dim; ++d) {
@@ -116,7 +116,7 @@ struct FollowRay {
         snap<Dim>(grid, get_point<Dim, Memory>(sources, source));
     const Kokkos::Array<double, Dim> to =
         snap<Dim>(grid, get_point<Dim, Memory>(receivers, receiver));
-    std::int64_t place = first(ray + 1);  // backwards, from the receiver
+    std::int64_t place = first(ray + 1);  // backwards from the receiver
     if (last_vertex(ray) == -1) {
       put_point(--place, position(to));
       put_point(--place, position(from));
@@ -173,14 +173,15 @@ PointView<Dim, Memory> upload_points(const Instance<Memory>& exec, const Points<
 
 /// Traces the ray from every source to every receiver by following predecessors.
 ///
-/// A receiver between nodes is joined to the nodes within the radius by straight segments, and
-/// takes the best of them; a receiver within the radius of the source is also reached straight.
+/// A receiver between nodes is joined to the nodes within the radius by straight segments; the
+/// earliest one is taken. A receiver within the radius of the source is also joined to it directly.
 ///
-/// \param exec all work goes to this instance; the function returns host data and therefore fences
+/// \param exec all work is submitted to this instance; the function returns host data and therefore
+///         fences
 /// \param graph the model that was traced
 /// \param sources the sources given to trace()
 /// \param times,predecessors outputs of trace()
-/// \param receivers positions in the grid's units; there may be none
+/// \param receivers positions in the grid's units; may be empty
 /// \throws InputError a receiver outside the model, or arrays of the wrong shape
 template <class T, int Dim, class Memory>
 RayPaths<Dim> ray_paths(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,

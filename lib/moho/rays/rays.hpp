@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Shortest-path ray tracing on a grid graph: everything of the module that
-/// needs no Kokkos Kernels, that is all but <moho/rays/tomography.hpp>.
+/// \brief Shortest-path ray tracing on a grid graph. All headers except <moho/rays/tomography.hpp>,
+/// which needs Kokkos Kernels.
 
 #include <moho/rays/paths.hpp>
 #include <moho/rays/rows.hpp>

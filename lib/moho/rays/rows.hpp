@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Rows of the traveltime tomography matrix on the host. <moho/rays/tomography.hpp> makes a
-/// matrix of Kokkos Kernels of them.
+/// \brief Rows of the traveltime tomography matrix on the host.
+///
+/// <moho/rays/tomography.hpp> converts them into a matrix of Kokkos Kernels.
 
 #include <moho/core/launch.hpp>
 #include <moho/rays/sources.hpp>
@@ -15,20 +16,21 @@
 
 namespace moho::rays {
 
-/// The columns of a ray matrix.
+/// Meaning of the columns of a ray matrix.
 enum class Basis {
-  cells,  ///< entry = length of the ray in the cell; the row sums to the length of the ray
-  nodes   ///< entry = derivative of the traveltime by the node's slowness, for slowness linear in
-          ///< cells
+  cells,  ///< entry = length of the ray in the cell; the sum of a row is the length of the ray
+  /// Entry = derivative of the traveltime with respect to the node's slowness. The slowness is
+  /// linear in cells.
+  nodes
 };
 
-/// A sparse matrix in compressed rows, on the host: row r has the entries first[r] ...
-/// first[r + 1] - 1, in the order of their columns.
+/// A sparse matrix in compressed rows, on the host. Row r has the entries first[r] ... first[r + 1]
+/// - 1, sorted by column.
 struct RayRows {
   std::int64_t columns = 0;            ///< number of columns
   std::vector<std::int64_t> first{0};  ///< offsets into column and value, one more than rows
-  std::vector<int> column;             ///< of each entry
-  std::vector<double> value;           ///< of each entry
+  std::vector<int> column;             ///< column of each entry
+  std::vector<double> value;           ///< value of each entry
 };
 
 namespace detail {
@@ -72,7 +74,7 @@ void add_segment(const Grid<Dim>& grid, const Point<Dim>& from, const Point<Dim>
       }
       return;
     }
-    // along a face the cells on both sides share the length, as in the rule `cells`
+    // along a face the cells on both sides share the length, as with rule `cells`
     std::vector<int> cells;
     for (int side = 0; side < (1 << Dim); ++side) {
       Index<Dim> c = cell;
@@ -91,7 +93,7 @@ void add_segment(const Grid<Dim>& grid, const Point<Dim>& from, const Point<Dim>
   });
 }
 
-/// The entries of one ray, by column, each column once.
+/// Builds the entries of one ray, sorted by column, each column once.
 template <int Dim>
 struct MakeRow {
   Grid<Dim> grid;
@@ -120,16 +122,16 @@ struct MakeRow {
 
 }  // namespace detail
 
-/// Rows of the traveltime tomography matrix G, one a ray in the order of `paths`.
+/// Returns the rows of the traveltime tomography matrix G, one per ray in the order of `paths`.
 ///
-/// With Basis::cells, G times the slowness of the cells is the traveltime of a graph whose weights
-/// follow WeightRule::cells. With Basis::nodes, G times the slowness at the nodes is the traveltime
-/// of a graph with WeightRule::slowness, exactly up to rounding; G is then also the derivative,
-/// because the first arrival does not change to first order when the ray moves.
+/// With Basis::cells, G times the slowness of the cells is the traveltime of a graph with
+/// WeightRule::cells. With Basis::nodes, G times the slowness at the nodes is the traveltime of a
+/// graph with WeightRule::slowness, exact up to rounding. G is then also the derivative, because by
+/// Fermat's principle the first arrival does not change to first order when the ray moves.
 ///
 /// \param grid the model's grid
 /// \param paths rays
-/// \param basis what the columns are: flat cells (Grid::flat_cell) or flat nodes (Grid::flat)
+/// \param basis meaning of the columns: flat cells (Grid::flat_cell) or flat nodes (Grid::flat)
 /// \throws InputError the model has no cells (an axis with one node), or more than 2^31 - 1 columns
 template <int Dim>
 RayRows ray_rows(const Grid<Dim>& grid, const RayPaths<Dim>& paths, Basis basis = Basis::cells) {

@@ -4,18 +4,17 @@
 /// \file
 /// \brief Traveltime along a straight segment through an interpolated model.
 ///
-/// The segment is cut where it crosses grid lines. On each piece the (bi/tri)linear interpolant is
-/// a polynomial in the path parameter, of degree 2 in 2D and 3 in 3D, and is integrated exactly:
+/// The segment is cut at its crossings with grid lines. On each piece the (bi/tri)linear
+/// interpolant is a polynomial in the path parameter, of degree 2 in 2D and 3 in 3D. It is
+/// integrated exactly:
 ///
 /// - slowness: Simpson's rule, exact to degree 3;
-/// - velocity, degree 2 with values a, c at the ends and middle Bernstein coefficient b: the mean
-/// of the
-///   reciprocal over the piece is atanh(s / b) / s with s^2 = b^2 - a c, atan2(s, b) / s with
-///   s^2 = a c - b^2 otherwise, and 1/b times a power series of s^2/b^2 where s is small. For
-///   velocity linear along the piece this is ln(c/a) / (c - a);
-/// - velocity, degree 3: bisection until the polynomial's complex zeros are far enough from the
-/// piece for
-///   Gauss-Legendre with 8 points to err by less than rounding.
+/// - velocity, degree 2, with end values a, c and middle Bernstein coefficient b: the mean of the
+///   reciprocal is atanh(s / b) / s with s^2 = b^2 - a c. For a c > b^2 it is atan2(s, b) / s with
+///   s^2 = a c - b^2. For small s it is 1/b times a power series of s^2/b^2. For velocity linear
+///   along the piece the mean is ln(c/a) / (c - a);
+/// - velocity, degree 3: bisection until the polynomial's complex zeros are far from the piece. The
+///   error of Gauss-Legendre quadrature with 8 points is then below rounding.
 
 #include <moho/core/grid.hpp>
 #include <moho/rays/options.hpp>
@@ -24,8 +23,8 @@ namespace moho::rays {
 
 namespace detail {
 
-/// Mean of 1/p over [0, 1] for the quadratic p with Bernstein coefficients a, b, c, positive on [0,
-/// 1].
+/// Returns the mean of 1/p over [0, 1] for a quadratic p with Bernstein coefficients a, b, c. p
+/// must be positive on [0, 1].
 template <class R>
 KOKKOS_INLINE_FUNCTION R mean_reciprocal(R a, R b, R c) {
   using std::atan2;
@@ -34,21 +33,21 @@ KOKKOS_INLINE_FUNCTION R mean_reciprocal(R a, R b, R c) {
   const R square = b * b - a * c;
   const R ratio = square / (b * b);
   if (b > R(0) && ratio < R(0.01) && ratio > R(-0.01)) {
-    // atanh(x)/x with x^2 = ratio; the first term left out is below 1e-18
+    // atanh(x)/x with x^2 = ratio; the first omitted term is below 1e-18
     R sum = R(1) / R(17);
     for (int k = 15; k >= 1; k -= 2) sum = sum * ratio + R(1) / R(k);
     return sum / b;
   }
   if (square > R(0)) {
     const R s = sqrt(square);
-    // b - s = a c / (b + s), which does not cancel
+    // b - s = a c / (b + s), which avoids cancellation
     return R(0.5) * log1p(R(2) * s * (b + s) / (a * c)) / s;
   }
   const R s = sqrt(-square);
   return atan2(s, b) / s;
 }
 
-/// Mean of 1/p over [0, 1] for the cubic p with positive values, given by Bernstein coefficients.
+/// Returns the mean of 1/p over [0, 1] for a positive cubic p with these Bernstein coefficients.
 template <class R>
 KOKKOS_INLINE_FUNCTION R mean_reciprocal(R b0, R b1, R b2, R b3) {
   // Gauss-Legendre nodes and weights of 8 points on [-1, 1]
@@ -57,7 +56,7 @@ KOKKOS_INLINE_FUNCTION R mean_reciprocal(R b0, R b1, R b2, R b3) {
   const R w[4] = {R(0.36268378337836198297), R(0.31370664587788728734), R(0.22238103445337447054),
                   R(0.10122853629037625915)};
   R sum = R(0);
-  // Pieces of [0, 1] are taken from left to right; `position` counts in units of the piece's
+  // Pieces of [0, 1] are processed from left to right; `position` is in units of the piece's
   // length.
   int depth = 0;
   unsigned position = 0;
@@ -73,10 +72,10 @@ KOKKOS_INLINE_FUNCTION R mean_reciprocal(R b0, R b1, R b2, R b3) {
         c1 = m01, c2 = m012, c3 = middle;
       }
     }
-    // Gauss-Legendre with n points errs by rho^-2n where 1/p is analytic inside the Bernstein
-    // ellipse of parameter rho. With rho = 8.6 the Chebyshev polynomials T1, T2, T3 reach 4.4, 37
-    // and 320 on it, so that p has no zero inside if its coefficients, times these, add up to less
-    // than its mean part.
+    // The error of Gauss-Legendre with n points is of order rho^-2n if 1/p is analytic inside the
+    // Bernstein ellipse of parameter rho. With rho = 8.6 the Chebyshev polynomials T1, T2, T3 reach
+    // 4.4, 37 and 320 on the ellipse. So p has no zero inside if its coefficients, times these
+    // bounds, sum to less than its mean part.
     const R mean = R(0.125) * (c0 + R(3) * (c1 + c2) + c3);
     const R rise = c3 + c2 - c1 - c0, bend = c0 - c1 - c2 + c3, third = c3 - c0 + R(3) * (c1 - c2);
     const R variation = R(1.65) * (rise < R(0) ? -rise : rise) +
@@ -107,9 +106,9 @@ KOKKOS_INLINE_FUNCTION R mean_reciprocal(R b0, R b1, R b2, R b3) {
   }
 }
 
-/// Calls visit(t0, t1, cell) for the pieces of the straight segment from p to q (index space), in
-/// order; `cell` is the lowest node of the cell that holds the piece, kept inside 0 ... extents
-/// - 2. A segment of length zero has no pieces.
+/// Calls visit(t0, t1, cell) for the pieces of the straight segment from p to q, in order.
+/// Positions are in index space. `cell` is the lowest node of the piece's cell, clamped to 0 ...
+/// extents - 2. A segment of length zero has no pieces.
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif
@@ -118,7 +117,7 @@ KOKKOS_INLINE_FUNCTION void for_each_piece(const Kokkos::Array<R, Dim>& p,
                                            const Kokkos::Array<R, Dim>& q,
                                            const Index<Dim>& extents, Visit&& visit) {
   using std::floor;
-  R next[Dim];  // the next grid line along each axis
+  R next[Dim];  // next grid line along each axis
   R step[Dim];
   bool any = false;
   for (int d = 0; d < Dim; ++d) {
@@ -141,7 +140,7 @@ KOKKOS_INLINE_FUNCTION void for_each_piece(const Kokkos::Array<R, Dim>& p,
         axis = d;
       }
     }
-    // Crossings that fall together within rounding count once.
+    // crossings that coincide within rounding count once
     if (t1 > t0 + R(1e-6) * (R(1) - t0) || axis < 0) {
       Index<Dim> cell;
       for (int d = 0; d < Dim; ++d) {
@@ -158,7 +157,7 @@ KOKKOS_INLINE_FUNCTION void for_each_piece(const Kokkos::Array<R, Dim>& p,
   }
 }
 
-/// The interpolant of the node values at a position (index space) inside a cell.
+/// Returns the interpolant of the node values at a position (index space) inside a cell.
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif
@@ -183,8 +182,7 @@ KOKKOS_INLINE_FUNCTION R interpolate(const Kokkos::Array<R, Dim>& position, cons
   return sum;
 }
 
-/// Mean slowness of the corners of a cell. Where the segment runs along a face between cells, their
-/// mean.
+/// Returns the mean slowness of a cell's corners; along a face between cells, the mean of both.
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif
@@ -199,7 +197,7 @@ KOKKOS_INLINE_FUNCTION R cell_slowness(const Kokkos::Array<R, Dim>& middle, cons
     bool valid = true;
     for (int d = 0; d < Dim; ++d) {
       if (!((side >> d) & 1)) continue;
-      // the other cell along this axis, if the segment lies in the plane between the two
+      // the other cell along this axis, if the segment lies in the plane between both
       const bool on_plane = middle[d] == floor(middle[d]);
       c[d] = middle[d] == R(cell[d]) ? cell[d] - 1 : cell[d] + 1;
       valid = valid && on_plane && c[d] >= 0 && c[d] <= extents[d] - 2;
@@ -217,9 +215,9 @@ KOKKOS_INLINE_FUNCTION R cell_slowness(const Kokkos::Array<R, Dim>& middle, cons
   return sum / R(cells);
 }
 
-/// Mean slowness along the segment from p to q (index space); times its length it is the
-/// traveltime. `value(node)` is the slowness for the rules slowness and cells, the velocity for the
-/// other two.
+/// Returns the mean slowness along the segment from p to q (index space). Times the segment's
+/// length it is the traveltime. `value(node)` is the slowness for the rules slowness and cells, the
+/// velocity for the others.
 template <int Dim, class R, class Value>
 KOKKOS_INLINE_FUNCTION R mean_slowness(WeightRule rule, int radius, const Kokkos::Array<R, Dim>& p,
                                        const Kokkos::Array<R, Dim>& q, const Index<Dim>& extents,

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Sources and receivers between nodes: virtual vertices joined to all nodes within the
-/// radius.
+/// \brief Sources and receivers between nodes: virtual vertices joined to the nodes around them.
 
 #include <moho/core/positions.hpp>
 #include <moho/rays/graph.hpp>
@@ -15,7 +14,7 @@ namespace moho::rays {
 
 namespace detail {
 
-/// A position in index space, moved onto a grid line that is closer than 1e-6 of the spacing.
+/// Returns a position in index space, moved onto a grid line if closer than 1e-6 of the spacing.
 template <int Dim>
 KOKKOS_INLINE_FUNCTION Kokkos::Array<double, Dim> snap(const Grid<Dim>& grid, const Point<Dim>& p) {
   using std::floor;
@@ -29,7 +28,7 @@ KOKKOS_INLINE_FUNCTION Kokkos::Array<double, Dim> snap(const Grid<Dim>& grid, co
   return q;
 }
 
-/// True if the position is a node.
+/// Returns true if the position is a node.
 template <int Dim>
 KOKKOS_INLINE_FUNCTION bool on_node(const Kokkos::Array<double, Dim>& q) {
   using std::floor;
@@ -39,8 +38,7 @@ KOKKOS_INLINE_FUNCTION bool on_node(const Kokkos::Array<double, Dim>& q) {
   return true;
 }
 
-/// The nodes joined to a position: itself if it is a node, else those within `radius` along every
-/// axis.
+/// The nodes joined to a position: the node at it, or else all within `radius` along every axis.
 template <int Dim>
 struct NodeBox {
   Index<Dim> first{}, last{};
@@ -76,10 +74,10 @@ struct NodeBox {
 /// A node joined to a source.
 template <class T, int Dim>
 struct Seed {
-  int source;                           ///< number within the batch
-  std::int64_t place;                   ///< of the node
-  Kokkos::Array<double, Dim> position;  ///< of the source, index space
-  T time;                               ///< from the source to the node
+  int source;                           ///< index within the batch
+  std::int64_t place;                   ///< index of the node in the padded grid
+  Kokkos::Array<double, Dim> position;  ///< position of the source in index space
+  T time;                               ///< seconds from the source to the node
 };
 
 /// Sets the traveltimes of the seeds.
@@ -101,16 +99,16 @@ struct PlantSeeds {
   }
 };
 
-/// A batch of sources being solved: traveltimes on the padded grid, and the seeds.
+/// A batch of sources: traveltimes on the padded grid, and the seeds.
 template <class T, int Dim, class Memory>
 struct Batch {
   int sources = 0;
-  Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;  ///< source, place
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;  ///< (source, index in the padded grid)
   Kokkos::View<Seed<T, Dim>*, Memory> seeds;
   std::vector<NodeBox<Dim>> boxes;  ///< nodes joined to each source
 };
 
-/// The batch of sources[begin] ... sources[end - 1]: traveltimes infinite except at the seeds.
+/// Returns the batch of sources[begin] ... sources[end - 1]: times infinite except at the seeds.
 template <class T, int Dim, class Memory>
 Batch<T, Dim, Memory> start_batch(const Instance<Memory>& exec,
                                   const GridGraph<T, Dim, Memory>& graph,
@@ -135,7 +133,7 @@ Batch<T, Dim, Memory> start_batch(const Instance<Memory>& exec,
   return batch;
 }
 
-/// Copies a few counters to the host, after all work before. It waits for the instance.
+/// Copies a few counters to the host after all previous work of the instance, and waits for it.
 template <class Value, class Memory>
 void read_counters(const Instance<Memory>& exec, const Kokkos::View<Value*, Memory>& counters,
                    Value* to) {
@@ -148,7 +146,7 @@ void read_counters(const Instance<Memory>& exec, const Kokkos::View<Value*, Memo
   }
 }
 
-/// Copies a few counters from the host. It waits for the instance.
+/// Copies a few counters from the host, and waits for the instance.
 template <class Value, class Memory>
 void write_counters(const Instance<Memory>& exec, const Kokkos::View<Value*, Memory>& counters,
                     const Value* from) {

@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// \brief The neighbourhood of a vertex as a list of offsets, of which half suffice.
+/// \brief The neighbourhood of a vertex as a list of offsets, of which half are stored.
 ///
-/// An edge and its reverse weigh the same, so only the offsets whose first non-zero component is
-/// positive are kept: H of them, numbered by ring (largest component) and then lexicographically.
+/// An edge and its reverse have the same weight. Only the H offsets whose first non-zero component
+/// is positive are stored. They are numbered by ring (largest component), then lexicographically.
 /// Direction k < H means +offset(k), direction k >= H means -offset(k - H). Predecessors are stored
-/// as such a direction.
+/// as such directions.
 
 #include <moho/rays/options.hpp>
 
@@ -33,7 +33,8 @@ constexpr int gcd_of(int a, int b) {
 
 constexpr int absolute(int a) { return a < 0 ? -a : a; }
 
-/// Calls visit(offset) for every offset of the half star, in its order. Works at compile time.
+/// Calls visit(offset) for every offset of the half star in order. Can be evaluated at compile
+/// time.
 template <int Dim, class Visit>
 constexpr void visit_half_star(int radius, bool full, Visit&& visit) {
   for (int ring = 1; ring <= radius; ++ring) {
@@ -81,7 +82,7 @@ struct StaticStar {
 
 }  // namespace detail
 
-/// The half star of a radius: 48 offsets for the coprime star of radius 6 in 2D.
+/// Returns the half star of a radius: 48 offsets for the coprime star of radius 6 in 2D.
 template <int Dim>
 std::vector<std::array<int, Dim>> half_star(int radius, Star star) {
   std::vector<std::array<int, Dim>> offsets;
@@ -90,9 +91,9 @@ std::vector<std::array<int, Dim>> half_star(int radius, Star star) {
   return offsets;
 }
 
-/// Largest relative error of the traveltime in a constant 2D model with square cells: the worst
-/// direction lies half way between the offsets (r, 0) and (r, 1), so the error is
-/// 1 / cos(atan(1/r) / 2) - 1. It does not shrink with the spacing.
+/// Returns the largest relative traveltime error in a constant 2D model with square cells. The
+/// worst direction bisects the angle between the offsets (r, 0) and (r, 1). The error is therefore
+/// 1 / cos(atan(1/r) / 2) - 1. It does not decrease with the spacing.
 inline double angular_error_bound(int radius) {
   return 1.0 / std::cos(0.5 * std::atan(1.0 / radius)) - 1.0;
 }

@@ -14,7 +14,7 @@
 namespace moho::rays {
 
 namespace detail {
-/// The execution space of a matrix that is made on an instance.
+/// The execution space of a matrix that an instance builds.
 template <class Exec>
 struct MatrixSpace {
   using type = Exec;
@@ -34,23 +34,23 @@ struct MatrixSpace<Instance<Kokkos::CudaSpace>> {
 }  // namespace detail
 
 /// The matrix type of ray_matrix(): double entries, 64-bit row offsets, 32-bit columns. `Exec` is
-/// an execution space of Kokkos; of an Instance it is the default one with that memory.
+/// an execution space of Kokkos. For an Instance it is the default one with that memory.
 template <class Exec>
 using RayMatrix = KokkosSparse::CrsMatrix<
     double, int, Kokkos::Device<typename detail::MatrixSpace<Exec>::type, MemoryOf<Exec>>, void,
     std::int64_t>;
 
-/// Rows of the traveltime tomography matrix G, one a ray in the order of `paths`.
+/// Returns the traveltime tomography matrix G, one row per ray in the order of `paths`.
 ///
-/// With Basis::cells, G times the slowness of the cells is the traveltime of a graph whose weights
-/// follow WeightRule::cells. With Basis::nodes, G times the slowness at the nodes is the traveltime
-/// of a graph with WeightRule::slowness, exactly up to rounding; G is then also the derivative,
-/// because the first arrival does not change to first order when the ray moves.
+/// With Basis::cells, G times the slowness of the cells is the traveltime of a graph with
+/// WeightRule::cells. With Basis::nodes, G times the slowness at the nodes is the traveltime of a
+/// graph with WeightRule::slowness, exact up to rounding. G is then also the derivative, because by
+/// Fermat's principle the first arrival does not change to first order when the ray moves.
 ///
-/// \param exec the matrix lives in the memory of this space
+/// \param exec the matrix is in the memory of this space
 /// \param grid the model's grid
 /// \param paths rays
-/// \param basis what the columns are: flat cells (Grid::flat_cell) or flat nodes (Grid::flat)
+/// \param basis meaning of the columns: flat cells (Grid::flat_cell) or flat nodes (Grid::flat)
 /// \throws InputError the model has no cells (an axis with one node), or more than 2^31 - 1 columns
 template <int Dim, class Exec>
 RayMatrix<Exec> ray_matrix(const Exec& exec, const Grid<Dim>& grid, const RayPaths<Dim>& paths,

@@ -15,21 +15,21 @@
 
 namespace moho::rays {
 
-/// First-arrival traveltimes, and the directions of predecessors, from each source to every vertex.
+/// Computes first-arrival traveltimes and predecessors from each source to every vertex.
 ///
-/// The sources of a batch are solved together; there is more than one batch only if memory is
+/// The sources of a batch are solved together; more than one batch is needed only if memory is
 /// short. A source between nodes is joined to all nodes within the radius by straight segments.
 ///
-/// \param exec all work goes to this instance; the function returns when it is done
+/// \param exec all work is submitted to this instance; the function returns when it is complete
 /// \param graph the model
-/// \param sources positions in the grid's units
-/// \param times out, sources x shape of the grid, seconds; infinite where no path leads
-/// \param predecessors out, the same shape, directions for GridGraph::neighbour(), from_source or
-///        unreached; a default-constructed view if they are not wanted
+/// \param sources positions in the grid's units, at least one
+/// \param times out, sources x shape of the grid, seconds; infinite at unreached vertices
+/// \param predecessors out, sources x shape of the grid: directions for GridGraph::neighbour(),
+///         from_source or unreached; a default-constructed view disables this output
 /// \param options method and progress
-/// \throws InputError a source outside the model, none at all, an output of the wrong shape, or
+/// \throws InputError a source outside the model, no source, an output of the wrong shape, or
 ///         Method::dijkstra on a device
-/// \throws MemoryError not even one source fits
+/// \throws MemoryError a single source does not fit the memory
 template <class T, int Dim, class Memory>
 TraceReport trace(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
                   const Points<Dim>& sources, const FieldPerSource<T, Dim, Memory>& times,
@@ -38,15 +38,14 @@ TraceReport trace(const InstanceOf<Memory>& exec, const GridGraph<T, Dim, Memory
 
 namespace detail {
 
-/// Copies traveltimes off the padded grid.
+/// Copies traveltimes from the padded grid to the output.
 template <class T, int Dim, class Memory>
 struct CopyTimes {
   PaddedGrid<Dim> padded;
   Grid<Dim> grid;
   Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
   T* out;
-  /// Vertices of one call: a row on a host, one on a device, so that accesses are contiguous on
-  /// both.
+  /// Vertices per call: a row on a host, one on a device; both give contiguous accesses.
   std::int64_t chunk() const { return is_host_memory<Memory> ? grid.extents[Dim - 1] : 1; }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const std::int64_t n = is_host_memory<Memory> ? grid.extents[Dim - 1] : 1;
@@ -56,7 +55,7 @@ struct CopyTimes {
   }
 };
 
-/// Copies predecessors off the padded grid; an unreached vertex has none.
+/// Copies predecessors from the padded grid to the output; writes `unreached` where no path leads.
 template <class T, int Dim, class Memory>
 struct CopyPredecessors {
   PaddedGrid<Dim> padded;
@@ -71,8 +70,8 @@ struct CopyPredecessors {
   }
 };
 
-/// Predecessors from converged traveltimes, vertex by vertex: the best neighbour that is strictly
-/// earlier, so that every chain of predecessors ends.
+/// Finds the predecessor of each vertex from converged times: the best strictly earlier neighbour.
+/// Times decrease strictly along a chain of predecessors, so every chain ends.
 template <class T, int Dim, class Memory, class Weights>
 struct FindPredecessors {
   Weights weights;
@@ -110,8 +109,7 @@ struct FindPredecessors {
   }
 };
 
-/// Marks vertices whose time is still that of their seed: they are reached straight from the
-/// source.
+/// Sets from_source at vertices whose time equals that of their seed.
 template <class T, int Dim, class Memory>
 struct MarkSeeds {
   PaddedGrid<Dim> padded;
@@ -126,7 +124,7 @@ struct MarkSeeds {
   }
 };
 
-/// Counts vertices that have a time but no predecessor.
+/// Counts vertices that have a finite time but no predecessor.
 template <class T>
 struct CountLost {
   const T* times;
@@ -140,7 +138,7 @@ struct CountLost {
 template <class Memory>
 using PaddedPredecessors = Kokkos::View<std::int16_t**, Kokkos::LayoutRight, Memory>;
 
-/// Dijkstra's algorithm for every source of a batch, one after the other.
+/// Runs Dijkstra's algorithm for every source of a batch, one after the other.
 template <class T, int Dim>
 PaddedPredecessors<Kokkos::HostSpace> solve_dijkstra(
     const Instance<Kokkos::HostSpace>& exec, const GridGraph<T, Dim, Kokkos::HostSpace>& graph,
@@ -160,7 +158,7 @@ PaddedPredecessors<Kokkos::HostSpace> solve_dijkstra(
   return predecessors;
 }
 
-/// Bytes that a method needs for each source beside the outputs.
+/// Returns the bytes that a method needs per source, without the outputs.
 template <class T, int Dim, class Memory>
 std::size_t bytes_per_source(const GridGraph<T, Dim, Memory>& graph, Method method) {
   const std::size_t places = static_cast<std::size_t>(graph.data().grid.size);
@@ -180,7 +178,7 @@ std::size_t bytes_per_source(const GridGraph<T, Dim, Memory>& graph, Method meth
   return places * sizeof(T);
 }
 
-/// How many sources are solved at a time: all, unless memory is short.
+/// Returns the number of sources per batch: all, unless memory is short.
 template <class T, int Dim, class Memory>
 std::size_t sources_per_batch(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
                               std::size_t sources, const TraceOptions& options) {
@@ -188,7 +186,7 @@ std::size_t sources_per_batch(const Instance<Memory>& exec, const GridGraph<T, D
   std::size_t room = graph.solver_budget();
   const bool given = graph.options().memory_budget > 0;
   if (!given) room = std::min(room, memory_budget(exec));
-  // items of the work lists are counted in 32 bits
+  // items of the work lists are counted with 32 bits
   const std::size_t items = static_cast<std::size_t>(
       options.method == Method::near_far ? graph.data().grid.size : graph.data().grid.tile_count());
   const std::size_t most = (std::size_t(1) << 31) / (items + 1);
@@ -204,7 +202,7 @@ std::size_t sources_per_batch(const Instance<Memory>& exec, const GridGraph<T, D
   return std::min({sources, fits, most});
 }
 
-/// Solves one batch with weights from one place, and writes its share of the outputs.
+/// Solves one batch with the given weights, and writes its part of the outputs.
 template <class T, int Dim, class Memory, class Weights>
 void solve_batch(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
                  const Weights& weights, const Batch<T, Dim, Memory>& batch, T* times,
@@ -225,7 +223,7 @@ void solve_batch(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& 
         solve_push(exec, weights, batch, options, report);
         break;
       case Method::near_far: {
-        // thresholds a few edges apart: many vertices a step, and few of them twice
+        // thresholds a few edges apart: many vertices per step, few processed twice
         double spacing = 0.0;
         for (int d = 0; d < Dim; ++d) spacing = std::max(spacing, grid.spacing[d]);
         const double slowness = mean_model_slowness(exec, graph);

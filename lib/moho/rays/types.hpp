@@ -13,21 +13,21 @@
 
 namespace moho::rays {
 
-/// Predecessor of a vertex that was reached straight from the source.
+/// Predecessor of a vertex that is joined directly to the source.
 inline constexpr std::int16_t from_source = -1;
 /// Predecessor of a vertex that no path reaches.
 inline constexpr std::int16_t unreached = -2;
 
-/// What trace() did.
+/// Statistics of one call of trace().
 struct TraceReport {
   std::int64_t rounds = 0;       ///< sweeps, or rounds over the list of active tiles
   std::int64_t tile_visits = 0;  ///< tiles loaded into scratch (active_tiles)
-  std::int64_t relaxations = 0;  ///< edges looked at
+  std::int64_t relaxations = 0;  ///< relaxed edges
   std::int64_t batches = 1;      ///< groups of sources, more than one if memory was short
   PhaseTimes times;              ///< "trace", "predecessors"
 };
 
-/// Rays from sources to receivers as polylines, on the host, in compressed rows: the points of ray
+/// Rays from sources to receivers as polylines, on the host, in compressed rows. The points of ray
 /// k are points[first[k]] ... points[first[k + 1] - 1], from source to receiver, in the grid's
 /// units. Ray s * receivers + q belongs to source s and receiver q. A receiver that no path reaches
 /// has no points and an infinite time.

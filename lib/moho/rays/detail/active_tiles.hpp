@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The active-tile method: rounds over the tiles with changes in their overlap, on a host or
-/// a device.
+/// \brief The active-tile method: rounds over tiles with changes in their overlap, host or device.
 
 #include <moho/rays/detail/active_tiles_device.hpp>
 #include <moho/rays/detail/active_tiles_host.hpp>
@@ -14,20 +13,20 @@
 
 namespace moho::rays::detail {
 
-/// Tuned numbers of the active-tile method (docs/performance/rays.md has the measurements).
+/// Tuning parameters of the active-tile method; docs/performance/rays.md has the measurements.
 template <class Memory, int Dim>
 struct TileTuning {
-  /// Most relaxations of a tile per visit.
+  /// Largest number of relaxations of a tile per visit.
   static constexpr int sweeps = is_host_memory<Memory> ? 32 : 8;
-  /// How far ahead of the earliest tile others are visited, in tiles.
+  /// Time window of the visited tiles after the earliest active tile, in tiles.
   static constexpr double tiles_ahead = is_host_memory<Memory> ? 1.0 : 4.0;
   /// Relaxations of a vertex between two barriers, device.
   static constexpr int repeats = 2;
-  /// Rounds launched before the host looks at the list's length.
+  /// Rounds launched before the host reads the length of the list.
   static constexpr int rounds_per_check = is_host_memory<Memory> ? 1 : 16;
 };
 
-/// Places of the half star's offsets within a box.
+/// Indices of the half star's offsets within a box.
 template <class T, int Dim, class Memory>
 Kokkos::View<int*, Memory> box_steps(const Instance<Memory>& exec,
                                      const GridGraph<T, Dim, Memory>& graph,
@@ -41,7 +40,7 @@ Kokkos::View<int*, Memory> box_steps(const Instance<Memory>& exec,
   return upload(exec, steps, "moho::rays::tile_step");
 }
 
-/// Sums the slowness of the model.
+/// Sums the slowness over the model's nodes, in seconds per grid unit.
 template <class T, int Dim, class Memory>
 struct MeanSlowness {
   GraphData<T, Dim, Memory> graph;
@@ -53,7 +52,7 @@ struct MeanSlowness {
   }
 };
 
-/// Mean slowness of the model.
+/// Returns the mean slowness of the model in seconds per grid unit.
 template <class T, int Dim, class Memory>
 double mean_model_slowness(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph) {
   const double sum = sum_of<double>("moho::rays::mean_slowness", exec, graph.grid().size(),
@@ -61,8 +60,8 @@ double mean_model_slowness(const Instance<Memory>& exec, const GridGraph<T, Dim,
   return sum / static_cast<double>(graph.grid().size());
 }
 
-/// How far ahead of the earliest active tile others are visited: about the time of the wave through
-/// `tiles_ahead` tiles.
+/// Returns the time window of a round: active tiles later than the earliest by more than it wait.
+/// The window is about the traveltime of the wave through `tiles_ahead` tiles.
 template <class T, int Dim, class Memory>
 T tile_delta(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
              const TraceOptions& options) {
@@ -76,14 +75,15 @@ T tile_delta(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& grap
 }
 
 /// Runs rounds over the active tiles until the list is empty. `start_round(round, count)` starts
-/// one round; `count` is the length of the list where it is known, and -1 otherwise.
+/// one round; `count` is the length of the list if known, otherwise -1.
 template <class T, int Dim, class Memory, class Round>
 void run_rounds(const Instance<Memory>& exec, const WorkList<T, Dim, Memory>& list,
                 const TraceOptions& options, TraceReport& report, const Round& start_round) {
   int counts[3] = {1, 0, 0};
   unsigned statistics[3] = {};
   std::int64_t visits = 0, first_visits = 0, relaxations = 0;
-  const auto accumulate = [&](const unsigned(&before)[3]) {  // the counters may have wrapped
+  // differences stay correct when counters wrap
+  const auto accumulate = [&](const unsigned(&before)[3]) {
     visits += statistics[0] - before[0];
     first_visits += statistics[1] - before[1];
     relaxations += statistics[2] - before[2];
@@ -97,7 +97,7 @@ void run_rounds(const Instance<Memory>& exec, const WorkList<T, Dim, Memory>& li
     accumulate(before);
     if (counts[round % 3] == 0) break;
     if (options.progress) {
-      // tiles reached for the first time; more visits of them may follow
+      // tiles visited at least once; further visits may follow
       options.progress(0.99 * static_cast<double>(first_visits) / items, "relaxing active tiles");
     }
     for (int k = 0; k < TileTuning<Memory, Dim>::rounds_per_check; ++k, ++round) {
@@ -106,7 +106,7 @@ void run_rounds(const Instance<Memory>& exec, const WorkList<T, Dim, Memory>& li
   }
   report.rounds += round;
   report.tile_visits += visits;
-  report.relaxations += relaxations;  // of rows or tiles; the caller scales
+  report.relaxations += relaxations;  // counted in rows or tiles; the caller scales
 }
 
 template <class FixedStar, class T, int Dim, class Memory, class Weights>
@@ -161,7 +161,7 @@ void solve_active_tiles_host(const Instance<Kokkos::HostSpace>& exec,
   report.relaxations += rounds.relaxations * Kernel::width * graph.neighbours();
 }
 
-/// Chooses the kernel of the active-tile method.
+/// Selects the kernel of the active-tile method and solves a batch.
 template <class T, int Dim, class Memory, class Weights>
 void solve_active_tiles(const Instance<Memory>& exec, const GridGraph<T, Dim, Memory>& graph,
                         const Weights& weights, const Batch<T, Dim, Memory>& batch,
@@ -171,7 +171,7 @@ void solve_active_tiles(const Instance<Memory>& exec, const GridGraph<T, Dim, Me
   } else {
     bool done = false;
     if constexpr (Dim == 2) {
-      // weights of a vertex in registers: up to 96 words
+      // keep the weights of a vertex in registers: up to 96 words
       auto attempt = [&](auto radius, auto full) {
         using Fixed = StaticStar<2, decltype(radius)::value, decltype(full)::value>;
         if constexpr (2 * Fixed::half * sizeof(T) <= 96 * 4) {

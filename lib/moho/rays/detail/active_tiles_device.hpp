@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief One round over the active tiles on a device: a thread a vertex, traveltimes in scratch.
+/// \brief One round over the active tiles on a device: a thread per vertex, times in scratch.
 ///
-/// Two forms. With a star known at compile time and at most 96 words of weights, each thread loads
-/// the weights of its vertex into registers once per visit, and every relaxation is one scratch
-/// read, one addition and one minimum. Otherwise weights are read (or computed) at every
+/// Two kernels exist. For a star known at compile time with at most 96 words of weights, each
+/// thread loads its vertex's weights into registers once per visit. Every relaxation is then one
+/// scratch read, one addition and one minimum. Otherwise weights are read or computed at every
 /// relaxation.
 
 #include <moho/rays/detail/work_list.hpp>
@@ -15,7 +15,7 @@
 
 namespace moho::rays::detail {
 
-/// The smaller of two numbers, the other one if one is NaN.
+/// Returns the smaller of two numbers; if one is NaN, the other one.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T smaller(T a, T b) {
 #if defined(__CUDA_ARCH__)
@@ -25,7 +25,7 @@ KOKKOS_FORCEINLINE_FUNCTION T smaller(T a, T b) {
 #endif
 }
 
-/// In place of a star that is known at run time only.
+/// Placeholder for a star that is known at run time only.
 struct RuntimeStar {
   static constexpr int half = 1;
   static constexpr int radius = 1;
@@ -42,24 +42,24 @@ struct RelaxTilesOnDevice {
   Weights weights;
   WorkList<T, Dim, Memory> list;
   Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
-  Kokkos::View<int*, Memory> tile_step;  ///< of the half star, within the box
+  Kokkos::View<int*, Memory> tile_step;  ///< offsets of the half star within the box
   TileBox<Dim> box;
   int sweeps;
   int repeats;  ///< relaxations of a vertex between two barriers
   int round;
 
-  // In 2D a team watches bands of rows: a row looks at its neighbours only if a band in its reach
-  // changed.
+  // In 2D a team monitors bands of rows. A row checks its neighbours only if a band within its
+  // reach has changed.
   static constexpr int width = tile_extent<Memory, Dim>(Dim - 1);
   static constexpr int band_rows = 4;
   static constexpr int bands = Dim == 2 ? tile_extent<Memory, Dim>(0) / band_rows : 1;
 
-  /// What a team shares.
+  /// Data shared by the threads of a team.
   struct Shared {
-    T* near;         ///< traveltimes with overlap
-    T* side_keys;    ///< earliest change near each side
-    int* band;       ///< sweep of the last change in each band, counted from 1
-    unsigned* word;  ///< the item's news; whether it waits; sides to tell; rows relaxed
+    T* near;         ///< traveltimes of the tile and its overlap
+    T* side_keys;    ///< earliest changed time near each side
+    int* band;       ///< sweep of the last change of each band, counted from 1
+    unsigned* word;  ///< the item's changed sides; whether it waits; sides to notify; rows relaxed
   };
 
   std::size_t scratch_bytes() const {
@@ -71,7 +71,7 @@ struct RelaxTilesOnDevice {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int count = list.counts(round % 3);
     if (member.league_rank() == 0 && member.team_rank() == 0) list.turn_over(round);
-    // once a team, not once a visit: scratch given to a view is not given back
+    // once per team, not per visit: scratch memory allocated to a view cannot be freed
     Shared shared;
     shared.near =
         ScratchView<T, Exec>(member.team_scratch(0), static_cast<std::size_t>(box.size())).data();
@@ -80,7 +80,7 @@ struct RelaxTilesOnDevice {
     shared.word = ScratchView<unsigned, Exec>(member.team_scratch(0), 4).data();
     for (int i = member.league_rank(); i < count; i += member.league_size()) {
       const int item = list.items(round & 1, i);
-      member.team_barrier();  // the team is done with the item before
+      member.team_barrier();  // the team has finished the previous item
       if (member.team_rank() == 0) {
         shared.word[1] = list.take(round, item, shared.word[0]) ? 1u : 0u;
         shared.word[2] = shared.word[3] = 0u;
@@ -171,13 +171,15 @@ struct RelaxTilesOnDevice {
   }
 
  private:
-  /// Relaxes the tile until nothing changes or the sweeps are used up; true in the latter case.
+  /// Relaxes the tile until nothing changes; returns true if the sweeps are used up before.
   ///
   /// Vertices relax in place: a thread may read a time while another writes it, without a barrier.
-  /// Both access single words as relaxed atomics, and times only fall. A thread that writes marks
-  /// its band before the next barrier, so that threads that may have missed the change relax again.
-  /// The mark is the number of the sweep. A thread that looks late may see the mark of the next
-  /// sweep instead, which exists only if the team goes on; so all threads of the team decide alike.
+  /// Both access single words as relaxed atomics, and times only decrease. A thread that writes
+  /// marks its band before the next barrier. Threads that may have missed the change then relax
+  /// once more.
+  ///
+  /// The mark is the number of the sweep. A late thread may read the mark of the next sweep
+  /// instead. That mark exists only if the team continues, so all threads of the team decide alike.
   template <class Best>
   KOKKOS_INLINE_FUNCTION bool sweep_all(const Member& member, const Shared& shared,
                                         const int (&local)[Dim], unsigned news, T* near, T& mine,
@@ -189,7 +191,7 @@ struct RelaxTilesOnDevice {
       const int low = local[0] - radius, high = local[0] + radius;
       first_band = low < 0 ? 0 : low / band_rows;
       last_band = high >= bands * band_rows ? bands - 1 : high / band_rows;
-      // whether rows of the box before the tile, beside or in it, or behind it have changed
+      // whether rows of the box before the tile, in its range or after it have changed
       stale = (low < 0 && (news & 0007u)) || (news & 0070u) ||
               (high >= bands * band_rows && (news & 0700u));
     }
@@ -220,7 +222,7 @@ struct RelaxTilesOnDevice {
     return true;
   }
 
-  // offsets as constants of their own, so that they become immediate operands
+  // separate constants become immediate operands
   template <std::size_t E>
   static constexpr int step_0 = FixedStar::offsets[E][0];
   template <std::size_t E>
@@ -242,7 +244,7 @@ struct RelaxTilesOnDevice {
   template <std::size_t... E>
   KOKKOS_FORCEINLINE_FUNCTION T best_of(const T* near, const T (&w)[2 * FixedStar::half], T best,
                                         std::index_sequence<E...>) const {
-    T other[4] = {best, best, best, best};  // four chains of minima
+    T other[4] = {best, best, best, best};  // four independent chains of minima
     ((other[E & 1] = smaller(other[E & 1], relaxed_load(near + scratch_step<E>) + w[E]),
       other[2 + (E & 1)] = smaller(other[2 + (E & 1)],
                                    relaxed_load(near - scratch_step<E>) + w[FixedStar::half + E])),

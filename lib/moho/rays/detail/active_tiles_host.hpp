@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief One round over the active tiles on a host: a thread a tile, rows of it as vector loops.
+/// \brief One round over the active tiles on a host: one thread per tile, rows as vector loops.
 ///
-/// A thread copies the traveltimes of its tile and their overlap into scratch (L1) and, unless
-/// there is a table, computes the tile's edge weights from the slowness into scratch (L2). Then
-/// rows relax in place, alternately downwards and upwards; a row is skipped if nothing within its
+/// A thread copies the traveltimes of its tile and their overlap into scratch (L1). Without a table
+/// it also computes the tile's edge weights from the slowness into scratch (L2). Rows then relax in
+/// place, with increasing and decreasing index in turn. A row is skipped if nothing within its
 /// reach has changed.
 
 #include <moho/rays/detail/thread_buffer.hpp>
@@ -23,8 +23,8 @@ struct HostTile {
   using Memory = Kokkos::HostSpace;
   static constexpr int width = tile_extent<Memory, Dim>(Dim - 1);
   static constexpr int rows = tile_volume<Memory, Dim>() / width;
-  /// Weights computed at a time: a row and the largest radius, in whole cache lines. Those beyond
-  /// the edge's own count are not used.
+  /// Length of a row of computed weights: tile width plus largest radius, in complete cache lines.
+  /// Weights beyond the edge's range are not used.
   static constexpr int weight_row = (width + max_radius<Dim> + 15) / 16 * 16;
 
   /// Sets the members that depend on the star.
@@ -34,22 +34,22 @@ struct HostTile {
   Weights weights;
   TileBox<Dim> box;
   Kokkos::View<StencilTerm<T>*, Memory> tile_terms;
-  std::vector<int> tile_step;  ///< (2 half) within the box
+  std::vector<int> tile_step;  ///< (2 half) offsets within the box
 
-  // Where the weights of a row are: at base + row + direction[k] for direction k.
-  std::vector<std::int64_t> direction;           ///< (2 half)
-  std::int64_t strides[Dim] = {};                ///< between rows
-  std::int64_t size = 0;                         ///< of the scratch, 0: a table
-  std::vector<std::int64_t> edge;                ///< (half) start of each edge
+  // Locations of the weights of a row: base + row + direction[k] for direction k.
+  std::vector<std::int64_t> direction;  ///< (2 half) offsets of directions
+  std::int64_t strides[Dim] = {};       ///< distance between rows
+  std::int64_t size = 0;                ///< elements of scratch; 0: weights come from a table
+  std::vector<std::int64_t> edge;       ///< (half) start of each edge
   std::vector<std::array<int, Dim>> low, count;  ///< (half) first row of an edge, number of rows
 
-  /// Scratch of one thread.
+  /// Scratch memory of one thread.
   struct Scratch {
-    T* near;      ///< traveltimes with overlap
-    T* slowness;  ///< likewise
+    T* near;      ///< traveltimes of the tile and its overlap
+    T* slowness;  ///< slowness of the tile and its overlap
     T* weights;
-    int* changed;  ///< by row of the box: stamp of the last change
-    int* relaxed;  ///< by row of the tile: stamp of the last relaxation
+    int* changed;  ///< (rows of the box) stamp of the last change
+    int* relaxed;  ///< (rows of the tile) stamp of the last relaxation
   };
 
   int box_rows() const { return box.size() / box.extents[Dim - 1]; }
@@ -73,7 +73,7 @@ struct HostTile {
     return result;
   }
 
-  /// Indices of a row of the tile along all but the last axis, and its first vertex in the box.
+  /// Sets a row's indices along all axes but the last; returns its first vertex in the box.
   int row_in_box(int row, int (&local)[Dim]) const {
     int in_box = weights.graph.radius;
     for (int d = Dim - 2; d >= 0; --d) {
@@ -85,7 +85,7 @@ struct HostTile {
     return in_box;
   }
 
-  /// Place of the first vertex of the box in the padded grid.
+  /// Returns the index of the box's first vertex in the padded grid.
   std::int64_t box_place(const Index<Dim>& origin) const {
     const auto& padded = weights.graph.grid;
     std::int64_t place = 0;
@@ -95,7 +95,7 @@ struct HostTile {
     return place;
   }
 
-  /// The weights of a tile: a pointer that row offsets and directions are added to.
+  /// Returns the base address of a tile's weights, to which row offsets and directions are added.
   const T* tile_weights(const Index<Dim>& origin, const Scratch& s) const {
     const auto& graph = weights.graph;
     if constexpr (Weights::stored) {
@@ -139,7 +139,7 @@ struct HostTile {
     }
   }
 
-  /// Distance from the tile's weights to those of a row, directions apart.
+  /// Returns the distance from the tile's base address to a row's weights, without the direction.
   std::int64_t row_offset(const int (&local)[Dim]) const {
     std::int64_t offset = 0;
     for (int d = 0; d < Dim - 1; ++d) offset += local[d] * strides[d];
@@ -165,7 +165,7 @@ HostTile<T, Dim, Weights>::HostTile(const Instance<Memory>& exec,
   if (Weights::stored) {
     for (int d = 0; d < Dim; ++d) strides[d] = data.grid.strides[d];
   } else {
-    // room for the widest edge along each axis, rows padded to whole cache lines
+    // capacity for the widest edge along each axis; rows padded to complete cache lines
     std::int64_t stride = 1;
     for (int d = Dim - 1; d >= 0; --d) {
       strides[d] = stride;
@@ -196,11 +196,11 @@ HostTile<T, Dim, Weights>::HostTile(const Instance<Memory>& exec,
   }
 }
 
-/// Relaxes one row of a tile in place from its neighbours' present traveltimes; true if it changed.
+/// Relaxes one row of a tile in place from its neighbours' current times; true if it changed.
 /// \param row first vertex of the row
-/// \param weights weights of the row's first vertex, directions apart
-/// \param step neighbour in each direction, relative to a vertex
-/// \param direction weights of each direction, relative to `weights`
+/// \param weights weights of the row's first vertex, without the direction
+/// \param step offset of the neighbour in each direction
+/// \param direction offset of the weights of each direction, relative to `weights`
 template <int width, class T>
 inline bool relax_row(T* row, const T* weights, const int* step, const std::int64_t* direction,
                       int directions) {
@@ -224,8 +224,8 @@ inline bool relax_row(T* row, const T* weights, const int* step, const std::int6
   return changed;
 }
 
-/// Direction of the best strictly earlier neighbour of every vertex of a row, `unreached` if there
-/// is none.
+/// Finds the direction of the best strictly earlier neighbour of every vertex of a row. Without an
+/// earlier neighbour the direction is `unreached`.
 template <int width, class T>
 inline void best_directions(const T* row, const T* weights, const int* step,
                             const std::int64_t* direction, int directions, T* best) {
@@ -266,7 +266,7 @@ struct RelaxTilesOnHost {
   int sweeps;
   int round = 0;
 
-  /// Relaxes the tile that is `number` on the round's list.
+  /// Relaxes the tile at index `number` of the round's list.
   void relax(const std::int64_t number) const {
     const int item = list.items(round & 1, number);
     if (number == 0) list.turn_over(round);
@@ -299,7 +299,8 @@ struct RelaxTilesOnHost {
         ++done;
         if (relax_row<width>(scratch.near + in_box, weights + tile.row_offset(local),
                              tile.tile_step.data(), tile.direction.data(), 2 * graph.half)) {
-          scratch.changed[in_box / tile.box.extents[Dim - 1]] = stamp;  // and so is stale itself
+          // the row itself is then stale, too
+          scratch.changed[in_box / tile.box.extents[Dim - 1]] = stamp;
         }
       }
       if (!any) break;
@@ -350,15 +351,15 @@ struct RelaxTilesOnHost {
     return place;
   }
 
-  /// Stamps rows of the box with 1 where a neighbouring tile has changed, with 0 elsewhere. If the
-  /// tile itself is unfinished, or a tile beside it has changed, every row of the tile counts as
+  /// Stamps rows of the box with 1 if a neighbouring tile has changed, otherwise with 0. If the
+  /// tile is unfinished, or an adjacent tile along the rows has changed, all its rows count as
   /// changed.
   void mark_news(unsigned news, int* changed, int* relaxed) const {
     const int radius = tile.weights.graph.radius;
     for (int i = 0; i < rows; ++i) relaxed[i] = 1;
     const int box_rows = tile.box_rows();
     for (int i = 0; i < box_rows; ++i) {
-      // which side of the tile, along all but the last axis, the row belongs to
+      // side of the tile that the row belongs to, along all axes but the last
       int side = 0;
       int rest = i;
       int power = 3;
@@ -395,23 +396,22 @@ struct RelaxTilesOnHost {
   }
 };
 
-/// The loop over the list of a round, with a pointer to the functor, so that it is not copied for
-/// each tile.
+/// Loop body over the list of a round; holds a pointer to the functor to avoid a copy per tile.
 template <class Kernel>
 struct RelaxEach {
   const Kernel* kernel;
   void operator()(const std::int64_t number) const { kernel->relax(number); }
 };
 
-/// Predecessors of every vertex, tile by tile: the direction of the best neighbour that is strictly
-/// earlier, so that every chain of predecessors ends.
+/// Predecessors of every vertex, tile by tile: directions of the best strictly earlier neighbours.
+/// Times decrease strictly along a chain of predecessors, so every chain ends.
 template <class T, int Dim, class Weights>
 struct FindPredecessorsOnHost {
   using Tile = HostTile<T, Dim, Weights>;
   static constexpr int width = Tile::width;
 
   const Tile* shared;
-  const T* times;  ///< sources x places
+  const T* times;  ///< sources x padded grid
   int sources;
   std::int16_t* predecessors;  ///< sources x shape of the model
 
@@ -438,7 +438,7 @@ struct FindPredecessorsOnHost {
           inside = inside && origin[d] + local[d] < graph.grid.extents[d];
         }
         if (!inside) continue;
-        T best[width];  // directions, exact in a floating-point number
+        T best[width];  // directions, exact in floating point
         best_directions<width>(scratch.near + in_box, weights + tile.row_offset(local),
                                tile.tile_step.data(), tile.direction.data(), 2 * graph.half, best);
         const std::int64_t left = graph.grid.extents[Dim - 1] - origin[Dim - 1];

@@ -2,50 +2,50 @@
 #pragma once
 
 /// \file
-/// \brief The data of a graph for kernels, and edge weights: from a table, or computed at every
-/// use.
+/// \brief The data of a graph for kernels, and edge weights: stored or computed at every use.
 ///
-/// For the rule WeightRule::slowness the weight of an edge is a fixed linear combination of the
-/// slownesses at the nodes around it, because the interpolant is linear in them: the coefficients
-/// (an "edge stencil") depend on the offset alone and are made once, on the host, in double
-/// precision. A weight is then a short dot product. The other rules integrate each edge.
+/// Under WeightRule::slowness an edge's weight is a fixed linear combination of the slownesses at
+/// the nodes around it, because the interpolant is linear in them. The coefficients (an "edge
+/// stencil") depend on the offset alone. They are computed once, on the host, in double precision.
+/// A weight is then a short dot product. The other rules integrate each edge.
 
 #include <moho/rays/detail/layout.hpp>
 #include <moho/rays/segment.hpp>
 
 namespace moho::rays::detail {
 
-/// One term of an edge stencil, with the node's place relative to the edge's first vertex.
+/// One term of an edge stencil: a node relative to the edge's first vertex, and its coefficient.
 template <class T>
 struct StencilTerm {
   int place;
   T coefficient;
 };
 
-/// The graph as kernels read it; copied into functors.
+/// The graph as kernels read it; functors hold copies.
 template <class T, int Dim, class Memory>
 struct GraphData {
   PaddedGrid<Dim> grid;
-  int half = 0;    ///< edges of the half star
-  int radius = 0;  ///< of the neighbourhood
+  int half = 0;    ///< number of edges of the half star
+  int radius = 0;  ///< radius of the neighbourhood
   WeightRule rule = WeightRule::slowness;
 
-  Kokkos::View<T*, Memory> medium;  ///< slowness or velocity by rule, dummies infinite
-  Kokkos::View<T**, Kokkos::LayoutRight, Memory> table;  ///< (edge, place), empty if on the fly
-  Kokkos::View<std::int64_t*, Memory> offset;  ///< place of the edge's far end relative to the near
-  Kokkos::View<int**, Kokkos::LayoutRight, Memory> step;  ///< the same by axis
-  Kokkos::View<double*, Memory> length;                   ///< of the edge
+  Kokkos::View<T*, Memory> medium;  ///< slowness or velocity, by rule; infinite at dummies
+  /// (edge, index in the padded grid); empty if computed on the fly.
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> table;
+  /// (edge) index of the far end minus index of the near end.
+  Kokkos::View<std::int64_t*, Memory> offset;
+  Kokkos::View<int**, Kokkos::LayoutRight, Memory> step;  ///< (edge, axis) offset in nodes
+  Kokkos::View<double*, Memory> length;                   ///< (edge) length in grid units
   Kokkos::View<int*, Memory> first_term;                  ///< half + 1 offsets into terms
   Kokkos::View<StencilTerm<T>*, Memory> terms;            ///< edge stencils, rule slowness
 
-  /// Relative place of the neighbour in direction k.
+  /// Returns the offset of the neighbour in direction k within the padded grid.
   KOKKOS_INLINE_FUNCTION std::int64_t direction(int k) const {
     return k < half ? offset(k) : -offset(k - half);
   }
 };
 
-/// Weights read from the table. operator()(e, p) is the weight of half-star edge e that starts at
-/// p.
+/// Weights read from a table. operator()(e, p) is the weight of half-star edge e from vertex p.
 template <class T, int Dim, class Memory>
 struct StoredWeights {
   static constexpr bool stored = true;
@@ -63,7 +63,7 @@ struct ComputedWeights {
     return graph.rule == WeightRule::slowness ? by_stencil(e, p) : integrated(e, p);
   }
 
-  /// The weight as a dot product with the slownesses around the edge, rule slowness.
+  /// Returns the weight as a dot product with the slownesses around the edge (rule slowness).
   KOKKOS_FUNCTION MOHO_NOINLINE T by_stencil(int e, std::int64_t p) const {
     T sum = T(0);
     for (int k = graph.first_term(e); k < graph.first_term(e + 1); ++k) {
@@ -73,7 +73,7 @@ struct ComputedWeights {
     return sum;
   }
 
-  /// The weight by quadrature along the edge, any rule; infinite if an end is a dummy.
+  /// Returns the weight by quadrature along the edge, any rule; infinite if an end is a dummy.
   KOKKOS_FUNCTION MOHO_NOINLINE T integrated(int e, std::int64_t p) const {
     const Index<Dim> near = graph.grid.node(p);
     Index<Dim> far = near;
@@ -93,7 +93,7 @@ struct ComputedWeights {
   }
 };
 
-/// Traveltime along the straight segment between two positions in index space.
+/// Returns the traveltime along the straight segment between two positions in index space.
 template <class T, int Dim, class Memory>
 KOKKOS_FUNCTION MOHO_NOINLINE double straight_time(const GraphData<T, Dim, Memory>& graph,
                                                    const Point<Dim>& spacing,

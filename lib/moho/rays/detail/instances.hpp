@@ -2,11 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief The types for which the library of compiled kernels holds the templates of this module:
-/// float and double, 2D and 3D, in every memory of the build.
+/// \brief Explicit instantiations: float and double, 2D and 3D, every memory of the build.
 ///
-/// A header with templates ends with a macro that names them, and with MOHO_RAYS_EACH() of it where
-/// the program links the library. The library's sources name them once more, without `extern`.
+/// A header with templates ends with a macro that names them, which MOHO_RAYS_EACH() expands where
+/// the program links the library. The library's sources expand the macro without `extern`.
 
 #include <moho/core/instance.hpp>
 

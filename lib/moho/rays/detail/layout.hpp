@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Tile shapes of the ray kernels, and the model completed with dummy vertices.
+/// \brief Tile shapes of the ray kernels, and the model's grid padded with dummy vertices.
 
 #include <moho/core/instance.hpp>
 #include <moho/core/tile.hpp>
@@ -11,27 +11,26 @@
 
 namespace moho::rays {
 
-/// Shape of the tiles that are relaxed in scratch, by memory. A tile is at least as
-/// wide as the largest radius, so that only adjacent tiles touch each other.
+/// Shape of the tiles that are relaxed in scratch, for each memory. A tile is at least as wide as
+/// the largest radius, so that only adjacent tiles interact.
 template <class Memory, int Dim>
 struct RayTile {
-  /// Vertices along each axis. Host: a thread takes a tile; its traveltimes stay in L1, its
-  /// weights in L2.
+  /// Vertices along each axis. On a host one thread relaxes a tile; the tile's traveltimes fit L1,
+  /// its weights L2.
   static constexpr int extents[3] = {Dim == 2 ? 32 : 8, Dim == 2 ? 32 : 8, 32};
 };
 #ifdef KOKKOS_ENABLE_CUDA
 /// \cond
 template <int Dim>
 struct RayTile<Kokkos::CudaSpace, Dim> {
-  // One thread a vertex. 2D: 512 threads with 128 registers each fill a multiprocessor. 3D: a tile
-  // with the overlap of radius 4 in double precision, 12 x 12 x 24 times 8 bytes, fits 48 KiB of
-  // scratch.
+  // One thread per vertex. In 2D 512 threads with 128 registers each fill a multiprocessor. In 3D a
+  // tile with overlap 4 in double precision, 12 x 12 x 24 times 8 bytes, fits 48 KiB of scratch.
   static constexpr int extents[3] = {Dim == 2 ? 16 : 4, Dim == 2 ? 32 : 4, 16};
 };
 /// \endcond
 #endif
 
-/// Vertices of a tile along an axis.
+/// Returns the number of a tile's vertices along an axis.
 template <class Memory, int Dim>
 KOKKOS_INLINE_FUNCTION constexpr int tile_extent(int axis) {
   constexpr int e0 = RayTile<Memory, Dim>::extents[0];
@@ -40,7 +39,7 @@ KOKKOS_INLINE_FUNCTION constexpr int tile_extent(int axis) {
   return axis == 0 ? e0 : axis == 1 ? e1 : e2;
 }
 
-/// Vertices of a tile.
+/// Returns the number of a tile's vertices.
 template <class Memory, int Dim>
 KOKKOS_INLINE_FUNCTION constexpr int tile_volume() {
   int n = 1;
@@ -48,21 +47,20 @@ KOKKOS_INLINE_FUNCTION constexpr int tile_volume() {
   return n;
 }
 
-/// The model's grid extended by dummy vertices: at least `radius` of them on every side, and up to
-/// whole tiles. Traveltimes of dummies are and stay infinite, so that kernels need no test for
-/// borders.
+/// The model's grid padded with dummy vertices. Each side has `radius` or more of them, up to
+/// complete tiles. Traveltimes of dummies stay infinite, so kernels need no test for borders.
 template <int Dim>
 struct PaddedGrid {
-  Index<Dim> extents{};            ///< of the model
+  Index<Dim> extents{};            ///< nodes of the model along each axis
   int low[Dim] = {};               ///< dummies before node 0
   int tiles[Dim] = {};             ///< tiles along each axis
-  std::int64_t padded[Dim] = {};   ///< extents with dummies
+  std::int64_t padded[Dim] = {};   ///< nodes along each axis, with dummies
   std::int64_t strides[Dim] = {};  ///< distance between neighbours along each axis
-  std::int64_t size = 0;           ///< vertices with dummies
+  std::int64_t size = 0;           ///< number of vertices, with dummies
 
   PaddedGrid() = default;
 
-  /// Lays out the grid for the tiles of a memory.
+  /// Returns the padded grid for the tiles of a memory.
   template <class Memory>
   static PaddedGrid make(const Grid<Dim>& grid, int radius) {
     PaddedGrid result;
@@ -82,19 +80,19 @@ struct PaddedGrid {
     return result;
   }
 
-  /// Number of tiles.
+  /// Returns the number of tiles.
   KOKKOS_INLINE_FUNCTION std::int64_t tile_count() const {
     std::int64_t n = 1;
     for (int d = 0; d < Dim; ++d) n *= tiles[d];
     return n;
   }
-  /// Place of a node, which may be a dummy.
+  /// Returns the index of a node, which may be a dummy, in the padded grid.
   KOKKOS_INLINE_FUNCTION std::int64_t at(const Index<Dim>& node) const {
     std::int64_t i = 0;
     for (int d = 0; d < Dim; ++d) i += (node[d] + low[d]) * strides[d];
     return i;
   }
-  /// The node at a place; dummies have indices outside the model.
+  /// Returns the node with an index in the padded grid; dummies are outside the model's extents.
   KOKKOS_INLINE_FUNCTION Index<Dim> node(std::int64_t place) const {
     Index<Dim> result{};
     for (int d = 0; d < Dim; ++d) {
@@ -103,14 +101,14 @@ struct PaddedGrid {
     }
     return result;
   }
-  /// True for a vertex of the model, false for a dummy.
+  /// Returns true for a vertex of the model, false for a dummy.
   KOKKOS_INLINE_FUNCTION bool inside(const Index<Dim>& node) const {
     for (int d = 0; d < Dim; ++d) {
       if (node[d] < 0 || node[d] >= extents[d]) return false;
     }
     return true;
   }
-  /// First node of a tile.
+  /// Returns the first node of a tile.
   template <class Memory>
   KOKKOS_INLINE_FUNCTION Index<Dim> tile_origin(std::int64_t tile) const {
     Index<Dim> result{};
@@ -125,8 +123,8 @@ struct PaddedGrid {
 namespace detail {
 
 /// Copies a box of a padded grid row by row, on a host.
-/// \param relaxed other threads may be writing what is read
-/// \param strides of the padded grid
+/// \param relaxed other threads may write the source during the copy
+/// \param strides strides of the padded grid
 /// \param from first vertex of the box in the padded grid
 /// \param to box.size() elements
 template <bool relaxed, int Dim, class T>

@@ -2,16 +2,15 @@
 #pragma once
 
 /// \file
-/// \brief Two methods kept for comparison, which push traveltimes to the neighbours with atomics.
+/// \brief Two push methods for comparison: vertices push traveltimes to neighbours with atomics.
 ///
 /// - push: P. Harish and P. J. Narayanan, Accelerating large graph algorithms on the GPU using CUDA
-/// (2007):
-///   every vertex that became earlier pushes to all its neighbours, with an atomic minimum;
+///   (2007). Every vertex that became earlier pushes to all its neighbours with an atomic minimum.
 /// - near-far: A. Davidson and others, Work-efficient parallel GPU methods for single-source
-/// shortest
-///   paths (2014): a worklist of vertices, of which those beyond a moving threshold wait.
+///   shortest paths (2014). Vertices wait in a worklist while their times exceed a moving
+///   threshold.
 ///
-/// Only the time fits an atomic, so predecessors are found afterwards.
+/// An atomic holds only the time, so predecessors are computed afterwards.
 
 #include <moho/rays/sources.hpp>
 
@@ -21,15 +20,15 @@ namespace moho::rays::detail {
 template <class T, class Memory>
 struct PushState {
   Kokkos::View<T**, Kokkos::LayoutRight, Memory> times;
-  Kokkos::View<T**, Kokkos::LayoutRight, Memory> previous;  ///< time when the vertex last pushed
+  Kokkos::View<T**, Kokkos::LayoutRight, Memory> previous;  ///< time at the vertex's last push
   Kokkos::View<int**, Kokkos::LayoutRight, Memory>
-      listed;  ///< on a list to push; near-far: bit 0 near, bit 1 far
+      listed;  ///< (source, vertex) whether a list holds it; near-far: bit 0 near, bit 1 far
   Kokkos::View<std::int64_t**, Kokkos::LayoutRight, Memory>
-      lists;                               ///< near, next near, far, next far
-  Kokkos::View<unsigned*, Memory> counts;  ///< of the lists
+      lists;                               ///< near, next near, far and next far
+  Kokkos::View<unsigned*, Memory> counts;  ///< lengths of the lists
 };
 
-/// One sweep of push: vertices whose mask is set push to their neighbours.
+/// One sweep of push: vertices with a set mask push to their neighbours.
 template <class T, int Dim, class Memory, class Weights>
 struct PushSweep {
   Weights weights;
@@ -67,7 +66,8 @@ struct PushMask {
   }
 };
 
-/// Harish and Narayanan's method. Dummies need no test: edges to them weigh infinity.
+/// Solves a batch by Harish and Narayanan's method. Dummies need no test: edges to them have
+/// infinite weight.
 template <class T, int Dim, class Memory, class Weights>
 void solve_push(const Instance<Memory>& exec, const Weights& weights,
                 const Batch<T, Dim, Memory>& batch, const TraceOptions& options,
@@ -98,13 +98,12 @@ void solve_push(const Instance<Memory>& exec, const Weights& weights,
   }
 }
 
-/// First half of a step of near-far: vertices of the near list leave it and note the time they
-/// push.
+/// First half of a near-far step: vertices leave the near list and store their pushed times.
 template <class T, class Memory>
 struct NearFarTake {
   PushState<T, Memory> state;
   std::int64_t places;
-  int near;  ///< which of the lists 0 and 1 is the present one
+  int near;  ///< 0 or 1: current near list
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const std::int64_t entry = state.lists(near, i);
     const std::int64_t source = entry / places, place = entry % places;
@@ -112,18 +111,18 @@ struct NearFarTake {
     const T time = state.times(source, place);
     const bool news = time < state.previous(source, place);
     state.previous(source, place) = time;
-    if (!news) state.lists(near, i) = -1;  // it has pushed this time already
+    if (!news) state.lists(near, i) = -1;  // the vertex has already pushed this time
   }
 };
 
-/// Second half: a thread an edge. Vertices that became earlier are listed.
+/// Second half of a near-far step: one thread per edge; appends vertices that became earlier.
 template <class T, int Dim, class Memory, class Weights>
 struct NearFarPush {
   Weights weights;
   PushState<T, Memory> state;
   T threshold;
-  int near;  ///< which of the lists 0 and 1 is the present one
-  int far;   ///< which of the lists 2 and 3 collects the far ones
+  int near;  ///< 0 or 1: current near list
+  int far;   ///< 2 or 3: list that collects far vertices
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const auto& graph = weights.graph;
     const int directions = 2 * graph.half;
@@ -144,7 +143,7 @@ struct NearFarPush {
   }
 };
 
-/// Splits the far list by a new threshold into the near list and the far list of the next stage.
+/// Splits the far list at a new threshold into the near list and the next stage's far list.
 template <class T, class Memory>
 struct NearFarSplit {
   PushState<T, Memory> state;
@@ -156,7 +155,7 @@ struct NearFarSplit {
     const std::int64_t source = entry / places, place = entry % places;
     int list = to, bit = 2;
     if (state.times(source, place) < threshold) {
-      // it may be in the near list already, or have pushed since
+      // it may be in the near list already, or have pushed since it was listed
       list = near;
       bit = state.times(source, place) < state.previous(source, place) ? 1 : 0;
     }
@@ -167,7 +166,7 @@ struct NearFarSplit {
   }
 };
 
-/// The seeds as the first near list.
+/// Makes the seeds the first near list.
 template <class T, int Dim, class Memory>
 struct NearFarStart {
   PushState<T, Memory> state;
@@ -180,7 +179,7 @@ struct NearFarStart {
   }
 };
 
-/// The near-far method with thresholds `delta` apart.
+/// Solves a batch by the near-far method; consecutive thresholds differ by `delta` seconds.
 template <class T, int Dim, class Memory, class Weights>
 void solve_near_far(const Instance<Memory>& exec, const Weights& weights,
                     const Batch<T, Dim, Memory>& batch, T delta, const TraceOptions& options,

@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// \brief The paper's method: the kernels Relaxation and WriteBack over the whole model.
+/// \brief The method of Monsegny and Agudelo: kernels Relaxation and WriteBack over the model.
 ///
 /// J. Monsegny and W. Agudelo, Shortest path ray tracing on parallel GPU devices, SEG Technical
 /// Program Expanded Abstracts (2013), 3470-3474. Every vertex pulls the best traveltime over its
-/// neighbours into an auxiliary array, so no two threads write the same vertex and no atomics are
-/// needed; a second kernel writes back what became smaller and clears the stop flag.
+/// neighbours into an auxiliary array. No two threads write the same vertex, so no atomics are
+/// needed. A second kernel writes back the times that decreased and clears the stop flag.
 
 #include <moho/rays/detail/thread_buffer.hpp>
 #include <moho/rays/sources.hpp>
@@ -25,8 +25,8 @@ struct RelaxationArrays {
   Array<std::int16_t> predecessors, auxiliary_predecessors;
 };
 
-/// Algorithm 3, Relaxation: tiles and the relaxation of a vertex. Tiles are the paper's blocks of
-/// 16 x 16 in 2D.
+/// Algorithm 3, Relaxation: tiles and the relaxation of a vertex. In 2D tiles are the paper's
+/// blocks of 16 x 16.
 template <class T, int Dim, class Memory, class Weights>
 struct Relaxation {
   static constexpr int shape[3] = {Dim == 2 ? 16 : 4, Dim == 2 ? 16 : 4, 16};
@@ -38,7 +38,7 @@ struct Relaxation {
   int tiles[Dim];
   int tile_count;
 
-  /// First node of a tile.
+  /// Returns the first node of a tile.
   KOKKOS_INLINE_FUNCTION Index<Dim> origin(int tile) const {
     constexpr int extents[3] = {Dim == 2 ? 16 : 4, Dim == 2 ? 16 : 4, 16};
     Index<Dim> result{};
@@ -49,7 +49,7 @@ struct Relaxation {
     return result;
   }
 
-  /// Place of the first vertex of the box around a tile.
+  /// Returns the index of the first vertex of the box around a tile.
   KOKKOS_INLINE_FUNCTION std::int64_t box_place(const Index<Dim>& first) const {
     const auto& padded = weights.graph.grid;
     std::int64_t place = 0;
@@ -95,7 +95,7 @@ struct Relaxation {
   }
 };
 
-/// Relaxation on a host: a thread a tile.
+/// Relaxation on a host: one thread per tile.
 template <class T, int Dim, class Weights>
 struct RelaxationOnHost {
   const Relaxation<T, Dim, Kokkos::HostSpace, Weights>* tiles;
@@ -112,7 +112,7 @@ struct RelaxationOnHost {
   }
 };
 
-/// Relaxation on a device: a team a tile; the traveltimes with their overlap are in scratch.
+/// Relaxation on a device: one team per tile; the traveltimes and their overlap are in scratch.
 template <class T, int Dim, class Memory, class Weights>
 struct RelaxationOnDevice {
   using Exec = DeviceOf<Memory>;
@@ -145,7 +145,7 @@ struct RelaxationOnDevice {
   }
 };
 
-/// Algorithm 4, WriteBack.
+/// Algorithm 4, WriteBack: stores the times that decreased and clears the stop flag.
 template <class T, class Memory>
 struct WriteBack {
   RelaxationArrays<T, Memory> arrays;
@@ -156,14 +156,14 @@ struct WriteBack {
     if (arrays.times(source, place) > arrays.auxiliary_times(source, place)) {
       arrays.times(source, place) = arrays.auxiliary_times(source, place);
       arrays.predecessors(source, place) = arrays.auxiliary_predecessors(source, place);
-      relaxed_store(stop.data(), 0);  // every thread that comes here stores the same
+      relaxed_store(stop.data(), 0);  // all threads that reach this line store the same value
     }
     arrays.auxiliary_times(source, place) = arrays.times(source, place);
   }
 };
 
-/// Algorithm 2, the main function, for a batch of sources at once.
-/// \return predecessors on the padded grid (directions; the seeds hold from_source)
+/// Algorithm 2, the main function, for a batch of sources.
+/// \return predecessors on the padded grid: directions, with from_source at the seeds
 template <class T, int Dim, class Memory, class Weights>
 typename RelaxationArrays<T, Memory>::template Array<std::int16_t> solve_relaxation(
     const Instance<Memory>& exec, const Weights& weights, const Batch<T, Dim, Memory>& batch,
@@ -198,7 +198,7 @@ typename RelaxationArrays<T, Memory>::template Array<std::int16_t> solve_relaxat
   const int league = tiles.tile_count * batch.sources;
   const auto stop = allocate<Kokkos::View<int*, Memory>>(exec, "moho::rays::stop", 1);
   const WriteBack<T, Memory> write_back{arrays, graph.grid.size, stop};
-  // the rounds of a model without detours, for the progress: the longest side in edges
+  // expected rounds, for the progress: the longest side in edges, as for straight rays
   double expected = 1.0;
   for (int d = 0; d < Dim; ++d) {
     expected = std::max(expected, static_cast<double>(graph.grid.extents[d]) / graph.radius);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Scratch memory of a host's threads.
+/// \brief Scratch memory of host threads.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace moho::rays::detail {
 
-/// A buffer of the calling thread of at least `bytes` bytes, at the beginning of a cache line. It
-/// is valid until the thread's next call, and kept for that.
+/// Returns a buffer of at least `bytes` bytes for the calling thread, aligned to a cache line. The
+/// buffer is reused: its contents are valid until the thread's next call.
 inline void* thread_buffer(std::size_t bytes) {
   constexpr std::size_t line = 64;
   thread_local std::vector<unsigned char> memory;
@@ -20,7 +20,7 @@ inline void* thread_buffer(std::size_t bytes) {
   return memory.data() + (begin + line - 1) / line * line - begin;
 }
 
-/// Bytes that `count` elements take in a buffer, in whole cache lines.
+/// Returns the bytes of `count` elements in a buffer, rounded up to complete cache lines.
 template <class T>
 constexpr std::size_t buffer_bytes(std::size_t count) {
   return (count * sizeof(T) + 63) / 64 * 64;

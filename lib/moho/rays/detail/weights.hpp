@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The kernels that make the model's slowness and the table of edge weights.
+/// \brief The kernels that fill the model's slowness and the table of edge weights.
 
 #include <moho/core/launch.hpp>
 #include <moho/core/simd.hpp>
@@ -16,18 +16,18 @@
 
 namespace moho::rays::detail {
 
-/// The stencil of one edge on the host: node offsets and coefficients (length times quadrature
-/// weight).
+/// Stencil of one edge on the host: node offsets and coefficients. A coefficient is length times
+/// quadrature weight.
 template <int Dim>
 struct EdgeStencil {
   std::vector<std::array<int, Dim>> nodes;
   std::vector<double> coefficients;
 };
 
-/// The exact integral of the (bi/tri)linear slowness along an edge, as a linear form in the nodes.
+/// Returns the exact integral of the (bi/tri)linear slowness along an edge as weights of nodes.
 template <int Dim>
 EdgeStencil<Dim> edge_stencil(const std::array<int, Dim>& offset, double length) {
-  // in a box around the edge with a margin, so that no cell lies beyond a border
+  // in a box with a margin around the edge, so that no cell lies beyond a border
   Kokkos::Array<double, Dim> p, q;
   Index<Dim> extents;
   constexpr int margin = 16;
@@ -63,8 +63,9 @@ EdgeStencil<Dim> edge_stencil(const std::array<int, Dim>& offset, double length)
   return stencil;
 }
 
-/// destination[i] = sum over terms of coefficient * source[term.place + i], 0 <= i < count: a row
-/// of weights of one edge. `count` is a multiple of simd::lanes<T>.
+/// Computes a row of one edge's weights from a row of slownesses. destination[i] = sum over terms
+/// of coefficient * source[term.place + i], 0 <= i < count. `count` is a multiple of
+/// simd::lanes<T>.
 template <int count, class T>
 inline void stencil_row(T* destination, const T* source, const StencilTerm<T>* terms,
                         int term_count) {
@@ -78,7 +79,7 @@ inline void stencil_row(T* destination, const T* source, const StencilTerm<T>* t
   for (int v = 0; v < count / lanes; ++v) simd::store(destination + v * lanes, sum[v]);
 }
 
-/// True where a velocity is not a positive finite number, or its reciprocal is not.
+/// Predicate: a velocity is not a positive finite number, or its reciprocal is not.
 template <class T>
 struct BadVelocity {
   const T* velocity;
@@ -107,7 +108,7 @@ struct FillMedium {
   }
 };
 
-/// The table for rules other than slowness: every edge integrated.
+/// Fills the table for rules other than slowness: integrates every edge.
 template <class T, int Dim, class Memory>
 struct IntegrateWeights {
   ComputedWeights<T, Dim, Memory> weights;
@@ -118,8 +119,8 @@ struct IntegrateWeights {
   }
 };
 
-/// Algorithm 1 of the paper, PrecalculateWeights: the weights of the half star of every vertex,
-/// from a tile's slowness with its overlap in scratch. Tiles include dummies, whose weights are
+/// Algorithm 1 of the paper, PrecalculateWeights: the weights of the half star of every vertex. The
+/// slowness of a tile and its overlap is in scratch. Tiles include dummies, whose weights are
 /// infinite because their slowness is.
 template <class T, int Dim, class Memory>
 struct WeightTiles {
@@ -127,11 +128,11 @@ struct WeightTiles {
   static constexpr int rows = tile_volume<Memory, Dim>() / width;
 
   GraphData<T, Dim, Memory> graph;
-  Kokkos::View<StencilTerm<T>*, Memory> tile_terms;  ///< places within the tile
+  Kokkos::View<StencilTerm<T>*, Memory> tile_terms;  ///< offsets within the tile
   TileBox<Dim> box;
-  int tiles[Dim];  ///< with a ring of tiles of dummies
+  int tiles[Dim];  ///< tiles along each axis, with a ring of dummy tiles
 
-  /// First node of a tile.
+  /// Returns the first node of a tile.
   KOKKOS_INLINE_FUNCTION Index<Dim> origin(std::int64_t tile) const {
     Index<Dim> result{};
     for (int d = Dim - 1; d >= 0; --d) {
@@ -141,9 +142,9 @@ struct WeightTiles {
     return result;
   }
 
-  /// Where a row of the tile lies: the place of its first vertex, the index of that vertex in the
-  /// scratch tile, and the part begin <= i < end of the row that is allocated. False if none of it
-  /// is.
+  /// Locates a row of the tile; false if no part of it is allocated. Sets the index of its first
+  /// vertex in the padded grid and in the scratch tile. The allocated part of the row is begin <= i
+  /// < end.
   KOKKOS_INLINE_FUNCTION bool find_row(const Index<Dim>& first_node, int row, std::int64_t& place,
                                        int& in_tile, int& begin, int& end) const {
     const auto& padded = graph.grid;
@@ -166,7 +167,7 @@ struct WeightTiles {
   }
 };
 
-/// Fills the table on a host: a thread a tile.
+/// Fills the table on a host: one thread per tile.
 template <class T, int Dim>
 struct PrecalculateWeightsOnHost {
   using Tiles = WeightTiles<T, Dim, Kokkos::HostSpace>;
@@ -200,7 +201,7 @@ struct PrecalculateWeightsOnHost {
   }
 
  private:
-  /// Copies the slowness of the box around a tile to a buffer; infinite where none is allocated.
+  /// Copies the slowness of the box around a tile to a buffer; infinite outside the allocated grid.
   void load(const Index<Dim>& origin, T* slowness) const {
     const auto& graph = tiles->graph;
     const auto& padded = graph.grid;
@@ -233,14 +234,14 @@ struct PrecalculateWeightsOnHost {
   }
 };
 
-/// Fills the table on a device: a team a tile, a thread four vertices of a column.
+/// Fills the table on a device: one team per tile; each thread computes four vertices of a column.
 template <class T, int Dim, class Memory>
 struct PrecalculateWeightsOnDevice {
   using Exec = DeviceOf<Memory>;
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Member = typename Policy::member_type;
   using Tiles = WeightTiles<T, Dim, Memory>;
-  static constexpr int per_thread = 4;  ///< vertices of a thread
+  static constexpr int per_thread = 4;  ///< vertices per thread
   static constexpr int team_size = tile_volume<Memory, Dim>() / per_thread;
 
   Tiles tiles;
@@ -286,7 +287,7 @@ struct PrecalculateWeightsOnDevice {
   }
 
  private:
-  /// The slowness at a position of the box around a tile.
+  /// Returns the slowness at a position of the box around a tile.
   KOKKOS_INLINE_FUNCTION T slowness_at(const Index<Dim>& first,
                                        const Kokkos::Array<int, Dim>& offset) const {
     const auto& padded = tiles.graph.grid;

@@ -2,28 +2,29 @@
 #pragma once
 
 /// \file
-/// \brief The list of active tiles: those with changes ("news") in their overlap, and from which
-/// sides.
+/// \brief Work list of active tiles: tiles whose overlap has changed, and the sides of the changes.
 
 #include <moho/rays/sources.hpp>
 
 namespace moho::rays::detail {
 
-/// Number of directions between a tile and those around it, itself included.
+/// Number of directions from a tile to its neighbours, including the tile itself.
 template <int Dim>
 inline constexpr int side_count = Dim == 2 ? 9 : 27;
 
-/// The direction "itself" among the sides of a tile.
+/// The direction from a tile to itself.
 template <int Dim>
 inline constexpr int side_self = side_count<Dim> / 2;
 
-/// Items are (source, tile) pairs. During round k teams read the list of round k and append to that
-/// of round k + 1. `news` holds, for every item and parity of the round, a bit for every side that
-/// the news came from; the first bit set in a round appends the item, so that it is in the list
-/// once. `keys` holds the earliest of the new times; an item whose key is more than `delta` beyond
-/// the earliest key of the round waits, because most of what it would compute now would be
-/// overtaken. The counters are those of three rounds in turn. Atomic operations are on this list
-/// only, not on traveltimes.
+/// List of items to visit in each round; an item is a (source, tile) pair. During round k teams
+/// read the list of round k and append to that of round k + 1. `news` holds, for each item and
+/// parity of the round, a bit for each side that has changed. The first bit set in a round appends
+/// the item, so that the list holds it once.
+///
+/// `keys` holds the earliest of the changed times. An item waits if its key is more than `delta`
+/// later than the earliest key of the round. Most of its results would soon be replaced by earlier
+/// times. Three rounds share the counters cyclically. Atomic operations act on this list only, not
+/// on traveltimes.
 template <class T, int Dim, class Memory>
 struct WorkList {
   PaddedGrid<Dim> grid;
@@ -32,14 +33,14 @@ struct WorkList {
   Kokkos::View<unsigned**, Kokkos::LayoutRight, Memory> news;  ///< (2, capacity)
   Kokkos::View<int*, Memory> counts;                           ///< (3)
   Kokkos::View<T**, Kokkos::LayoutRight, Memory> keys;         ///< (2, capacity)
-  Kokkos::View<T*, Memory> earliest;                           ///< (3) of the rounds
-  T delta = T(0);                                              ///< how far an item may be ahead
-  Kokkos::View<unsigned char*, Memory> seen;  ///< (capacity): item was visited before
+  Kokkos::View<T*, Memory> earliest;                           ///< (3) earliest key of each round
+  T delta = T(0);                                              ///< time window of a round, seconds
+  Kokkos::View<unsigned char*, Memory> seen;  ///< (capacity) true if the item was visited before
   Kokkos::View<unsigned*, Memory>
-      statistics;  ///< visits, first visits, relaxations of a row or tile
+      statistics;  ///< visits, first visits, relaxations of rows or tiles
 
-  /// Takes an item off the list of this round: its news and key, which start anew. True if it must
-  /// wait; it then is on the next round's list. Called by one thread.
+  /// Removes an item from this round's list and clears its changed sides and key. Returns true if
+  /// the item must wait; it is then on the next round's list. Called by one thread.
   KOKKOS_INLINE_FUNCTION bool take(int round, int item, unsigned& its_news) const {
     const int now = round & 1;
     its_news = news(now, item);
@@ -51,7 +52,7 @@ struct WorkList {
     return true;
   }
 
-  /// Counts a visit, and whether it is the item's first. Called by one thread.
+  /// Counts a visit, and whether it is the item's first one. Called by one thread.
   KOKKOS_INLINE_FUNCTION void count_visit(int item) const {
     Kokkos::atomic_fetch_add(&statistics(0), 1u);
     if (seen(item)) return;
@@ -59,8 +60,8 @@ struct WorkList {
     Kokkos::atomic_fetch_add(&statistics(1), 1u);
   }
 
-  /// Tells the tile on a side of `item` that this tile has changed near it; `key` is the earliest
-  /// change.
+  /// Notifies the tile on a side of `item` of a change near that side. `key` is the earliest
+  /// changed time.
   KOKKOS_INLINE_FUNCTION void tell(int round, int item, int side, T key) const {
     const std::int64_t tile = item % tile_count;
     std::int64_t other = 0;
@@ -83,7 +84,7 @@ struct WorkList {
     append(round, static_cast<int>(item - tile + other), 1u << (side_count<Dim> - 1 - side), key);
   }
 
-  /// Puts an item on the next round's list with news from the sides in `bits`.
+  /// Appends an item to the next round's list with changes from the sides in `bits`.
   KOKKOS_INLINE_FUNCTION void append(int round, int item, unsigned bits, T key) const {
     const int next = (round + 1) & 1;
     atomic_minimum(&keys(next, item), key);
@@ -93,19 +94,20 @@ struct WorkList {
     }
   }
 
-  /// Called once a round by one thread: the counter of the round after next starts at zero.
+  /// Clears the counter and the earliest key of the round after next. Called once a round by one
+  /// thread.
   KOKKOS_INLINE_FUNCTION void turn_over(int round) const {
     counts((round + 2) % 3) = 0;
     earliest((round + 2) % 3) = infinity<T>();
   }
 };
 
-/// Sides of a tile that a vertex at `local` is within `radius` of, as a bit mask (bit = side).
+/// Returns the sides within `radius` of the vertex at `local`, as a bit mask (bit = side).
 template <class Memory, int Dim>
 KOKKOS_INLINE_FUNCTION unsigned sides_near(const int (&local)[Dim], int radius) {
   unsigned mask = 1u;
   for (int d = 0; d < Dim; ++d) {
-    // each axis multiplies the sides by three: below, beside, above
+    // each axis multiplies the sides by three: lower, same, upper
     const bool low = local[d] < radius;
     const bool high = local[d] >= tile_extent<Memory, Dim>(d) - radius;
     unsigned next = 0u;
@@ -120,7 +122,7 @@ KOKKOS_INLINE_FUNCTION unsigned sides_near(const int (&local)[Dim], int radius) 
   return mask & ~(1u << side_self<Dim>);
 }
 
-/// The `count` items on the list of round 0 have news from themselves.
+/// Puts the first `count` items on the list of round 0, changed by themselves.
 template <class T, int Dim, class Memory>
 struct FirstNews {
   WorkList<T, Dim, Memory> list;
@@ -134,8 +136,8 @@ struct FirstNews {
   }
 };
 
-/// A work list whose first round holds every tile within reach of a seed.
-/// \param delta how far ahead of the earliest item another may be, seconds
+/// Returns a work list whose first round holds every tile within reach of a seed.
+/// \param delta time window of a round, seconds
 template <class T, int Dim, class Memory>
 WorkList<T, Dim, Memory> start_work_list(const Instance<Memory>& exec,
                                          const GraphData<T, Dim, Memory>& graph,
