@@ -189,6 +189,14 @@ std::vector<double> read_wavelet(const wave::WaveletText& text, double dt) {
   return wave::resample(samples, interval, dt);
 }
 
+double peak_frequency(const std::string& wavelet) {
+  const wave::WaveletText text = wave::parse_wavelet(wavelet);
+  if (text.kind == wave::WaveletText::Kind::ricker) return text.frequency;
+  constexpr double dt = 1e-3;
+  const double of_ricker = wave::highest_frequency(wave::ricker(10.0, dt), dt) / 10.0;
+  return wave::highest_frequency(read_wavelet(text, dt), dt) / of_ricker;
+}
+
 template Points<2> read_points<2>(const std::string&, const std::string&);
 template Points<3> read_points<3>(const std::string&, const std::string&);
 template Points<2> read_named_points<2>(const std::string&, const std::string&,

@@ -40,4 +40,8 @@ std::vector<wave::Shot<Dim>> read_shots(const std::string& path);
 /// intervals from time 0, or amplitudes alone, whose interval the text has to give.
 std::vector<double> read_wavelet(const wave::WaveletText& text, double dt);
 
+/// The frequency of the largest amplitude in the spectrum of a wavelet, Hz: of a Ricker wavelet its
+/// own, of others that of one as broad. \throws InputError, FileError as wavelets do
+double peak_frequency(const std::string& wavelet);
+
 }  // namespace moho::examples

@@ -2,7 +2,6 @@
 #include "common/recorded_wavelet.hpp"
 
 #include "common/acquisition.hpp"
-#include "common/layer_width.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/core/text.hpp>

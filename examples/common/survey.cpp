@@ -2,6 +2,7 @@
 #include "common/survey.hpp"
 
 #include "common/arguments.hpp"
+#include "common/format.hpp"
 
 #include <moho/core/text.hpp>
 #include <moho/wave/wavelet.hpp>
@@ -174,10 +175,20 @@ int usual_sponge(const EarthModelOptions& model, const std::string& wavelet) {
   const bool metres = model.velocity_unit == VelocityUnit::unsaid ||
                       model.velocity_unit == VelocityUnit::metres_per_second;
   if (!velocity || !(*velocity > 0.0) || !metres || model.spacing.empty()) {
-    return most_usual_sponge;
+    return wave::max_sponge_width;
   }
   const double spacing = *std::min_element(model.spacing.begin(), model.spacing.end());
-  return usual_sponge(*velocity / (peak_frequency(wavelet) * spacing));
+  return wave::recommended_sponge_width(*velocity / (peak_frequency(wavelet) * spacing));
+}
+
+std::string describe_sponge(int width, double velocity, double frequency, double spacing) {
+  const double wavelength = velocity / (frequency * spacing);  // nodes
+  return concat("a sponge of ", width, " nodes is ", significant(width / wavelength, 2),
+                " wavelengths of ", std::llround(velocity), " m/s at ", significant(frequency, 4),
+                " Hz: of the amplitude of a wave that meets it head on about ",
+                significant(100.0 * wave::sponge_reflection(width, wavelength), 2),
+                " % comes back, at 45 degrees ",
+                significant(100.0 * wave::sponge_reflection(width, wavelength, 45.0), 2), " %");
 }
 
 wave::Medium medium_of(const EarthModelOptions& model) {

@@ -9,12 +9,12 @@
 #include "common/boundary.hpp"
 #include "common/command_line.hpp"
 #include "common/earth_model.hpp"
-#include "common/layer_width.hpp"
 
 #include <moho/core/error.hpp>
 #include <moho/domain/types.hpp>
 #include <moho/io/segy.hpp>
 #include <moho/wave/points.hpp>
+#include <moho/wave/sponge_width.hpp>
 #include <moho/wave/types.hpp>
 
 #include <algorithm>
@@ -80,10 +80,14 @@ wave::Medium medium_of(const EarthModelOptions& model);
 /// velocity that is a number and a spacing that is given, else the widest.
 int usual_sponge(const EarthModelOptions& model, const std::string& wavelet);
 
+/// What a sponge of this width leaves of a wave, in words.
+/// \param velocity m/s \param frequency Hz \param spacing m
+std::string describe_sponge(int width, double velocity, double frequency, double spacing);
+
 /// What the faces do. \param sponge width of one that is not told \throws InputError
 template <int Dim>
 wave::Boundaries<Dim> make_boundaries(const FaceTexts& o, wave::Medium medium,
-                                      int sponge = least_usual_sponge) {
+                                      int sponge = wave::min_sponge_width) {
   LayerWidths widths;
   widths.sponge = sponge;
   if (o.width) widths.sponge = widths.cpml = widths.random = *o.width;
@@ -112,9 +116,9 @@ void prepare_waves(Job& job, const Options& o, EarthModel<T>& model) {
   // bad velocities are refused later
   const bool good = std::isfinite(mean) && mean > 0.0;
   const double frequency = peak_frequency(o.wavelet);
-  job.boundaries =
-      make_boundaries<Dim>(o, medium_of(o.model),
-                           good ? usual_sponge(mean / (frequency * spacing)) : least_usual_sponge);
+  job.boundaries = make_boundaries<Dim>(
+      o, medium_of(o.model),
+      good ? wave::recommended_sponge_width(mean / (frequency * spacing)) : wave::min_sponge_width);
   int narrowest = 0;
   for (int d = 0; d < Dim; ++d) {
     for (const wave::Face& face : {job.boundaries.lower[d], job.boundaries.upper[d]}) {

@@ -5,20 +5,23 @@
 #include "common/format.hpp"
 #include "common/shot_program.hpp"
 #include "common/summary.hpp"
+#include "common/wave_fields.hpp"
 #include "ranks/ranks.hpp"
 #include "ranks/stream_ranks.hpp"
-#include "stream_waves/compute.hpp"
 #include "stream_waves/options.hpp"
 
 #include <moho/core/space.hpp>
 #include <moho/core/timeline.hpp>
+#include <moho/domain/factory.hpp>
 #include <moho/io/input_file.hpp>
 #include <moho/io/model.hpp>
 #include <moho/io/npy.hpp>
 #include <moho/io/writer.hpp>
+#include <moho/stream/survey.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -66,6 +69,8 @@ Json plan_json(const stream::StreamPlan& plan) {
 
 template <class T, int Dim>
 class Program : public ShotProgram<T, Dim> {
+  using Report = stream::StreamSurveyReport<Dim>;
+
  public:
   Program(const Options& o, EarthModel<T>&& model, const MemoryEstimate& memory,
           const MemoryLimit& limit, Session& session)
@@ -192,11 +197,18 @@ class Program : public ShotProgram<T, Dim> {
   }
 
   WaveReport compute(const WaveJob<T, Dim>& job) override {
-    StreamJob<T> streaming;
+    WaveReport report;
+    with_space(m_o.space, [&](const auto& exec) { report = compute_on(exec, job); });
+    return report;
+  }
+
+  // What the library is asked for.
+  stream::StreamingOptions<Dim> streaming_options(const WaveJob<T, Dim>& job) const {
+    stream::StreamingOptions<Dim> streaming;
+    streaming.modelling = job.modelling;  // sources are those of the shots
     streaming.wishes.device_memory = m_o.device_memory;
     streaming.wishes.devices = devices();
     streaming.wishes.groups = m_o.groups;
-    streaming.ranks = m_ranks.get();
     streaming.wishes.block = m_o.block;
     streaming.wishes.updates = m_o.updates;
     streaming.wishes.lag = m_o.lag;
@@ -210,21 +222,88 @@ class Program : public ShotProgram<T, Dim> {
     streaming.in_core = !rings(m_o);
     streaming.file = m_o.volume;
     if (const Json* const print = this->session().summary.find("fingerprint")) {
-      streaming.run = print->dump();
+      streaming.key = print->dump();
     }
     streaming.resume = m_o.resume;
-    streaming.only_plan = m_o.plan;
-    streaming.timeline = &m_timeline;
-    streaming.planned = [&](const Report& report) { m_report = report; };
-    streaming.prepared = [&](const Report& report) { prepared(report); };
-    streaming.wavefield = [&](const T* values, std::int64_t steps) {
+    streaming.ranks = m_ranks.get();
+    return streaming;
+  }
+
+  // Models the shots on a space.
+  WaveReport compute_on(const auto& exec, const WaveJob<T, Dim>& job) {
+    const Instance<Kokkos::HostSpace> host = Kokkos::DefaultHostExecutionSpace();
+    auto model = wave::borrow_model<T>(host, job.grid, parameters_of<T>(*job.values));
+    stream::StreamSurveyOptions<T, Dim> options;
+    options.streaming = streaming_options(job);
+    options.claim = job.takes;
+    options.is_done = job.is_there;
+    options.boxes = domain::box_factory(job.expand, job.grid, model, job.modelling);
+    options.only_plan = m_o.plan;
+    options.planned = [&](const Report& report) { m_report = report; };
+    options.begin = [&](const Report& report) { return job.begins(wave_report(exec, report)); };
+    options.prepared = [&](const Report& report) {
+      // the volume has them now
+      if (m_o.volume.empty() && job.expand == domain::Expansion::none) job.drop_values();
+      prepared(report);
+    };
+    options.wavefield = [&](const T* values, std::int64_t steps) {
       io::write_npy(this->session().folder() / "wavefield.npy", values, this->model().shape);
       this->session().wrote("wavefield.npy");
       m_wavefield = static_cast<double>(steps) * this->report().time.dt;
     };
-    with_space(m_o.space,
-               [&](const auto& exec) { m_report = compute_on<T, Dim>(exec, job, streaming); });
-    return m_report;
+    if (job.progress) {
+      options.progress = [&](std::size_t k, const wave::ShotProgress& now) { job.tell(k, now); };
+    }
+    options.collectively = job.together;
+    options.with_errors = [&](const std::function<void()>& function) {
+      with_options(job, function);
+    };
+    options.timeline = &m_timeline;
+    options.advice = overflow_advice;
+    const auto keep = [&](std::size_t k, const stream::StreamShotResult<T>& result) {
+      const wave::Traces<T>& traces = result.traces;
+      job.gather(k, Gather<T>{traces.data(), static_cast<std::int64_t>(traces.extent(0)),
+                              static_cast<std::int64_t>(traces.extent(1))});
+    };
+    m_report = stream::model_shots(exec, job.grid, std::move(model), job.boundaries, job.wavelet,
+                                   job.shots, keep, options);
+    return wave_report(exec, m_report);
+  }
+
+  // Calls a function; errors of the library name options.
+  static void with_options(const WaveJob<T, Dim>& job, const std::function<void()>& function) {
+    try {
+      function();
+    } catch (const InputError& error) {
+      std::string text = error.what();
+      if (text.rfind("device memory", 0) == 0) text[6] = '-';
+      throw InputError(job.in_options(text, {{"device-memory", "--device-memory"},
+                                             {"block", "--block"},
+                                             {"updates", "--updates"},
+                                             {"lag", "--lag"},
+                                             {"devices", "--devices"},
+                                             {"groups", "--groups"}}));
+    } catch (const MemoryError& error) {
+      const std::string text = error.what();
+      if (text.rfind("a device memory", 0) != 0) throw;
+      throw MemoryError("--device-memory: " + text);
+    } catch (const FileError& error) {
+      throw FileError(concat("--host-volume: ", error.what()));
+    }
+  }
+
+  static WaveReport wave_report(const auto& exec, const Report& from) {
+    WaveReport report;
+    report.device = device_name(exec);
+    report.threads = exec.concurrency();
+    report.take(from.modelling);
+    report.bytes = from.plan.device_bytes;
+    report.phases = from.phases;
+    report.points = from.points;
+    report.whole_points = from.whole_points;
+    report.seconds = from.seconds;
+    report.domain_seconds = from.domain_seconds;
+    return report;
   }
 
   Json identity() const override { return asked_json(m_o, {}); }
@@ -355,9 +434,9 @@ class Program : public ShotProgram<T, Dim> {
     ending.script = "plot_stream.py";
     if (m_wavefield) ending.pictures.emplace_back("wavefield.png");
     if (!spans.empty()) ending.pictures.emplace_back("timeline.png");
-    if (r.went_on_at > 0) {
+    if (r.resumed_at > 0) {
       ending.lines.push_back(concat("          the volume in ", m_o.volume, " was at ",
-                                    r.went_on_at, " of ", r.steps, " steps"));
+                                    r.resumed_at, " of ", r.steps, " steps"));
     }
     if (!r.plan.in_core && r.seconds > 0.0) {
       const double rate = r.points / r.seconds;

@@ -7,7 +7,10 @@
 #include <moho/domain/expand.hpp>
 #include <moho/wave/shots.hpp>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 
 namespace moho::domain {
 
@@ -30,6 +33,44 @@ wave::DomainFactory<T, Dim, Memory> domain_factory(
     const ExpandingDomain<T, Dim, Memory>* const domain = made.get();
     return wave::ShotDomain<T, Dim, Memory>{std::move(made),
                                             [domain] { return domain->report().seconds(); }};
+  };
+}
+
+/// \brief The boxes of each shot over a model on the host, for stream::StreamSurveyOptions::boxes.
+///
+/// The function holds the model, and returns a function from a time level to the nodes of the step
+/// from it.
+/// \param expansion layers or eikonal; none: an empty function, all nodes are stepped
+/// \param grid of the model
+/// \param model without the layers of its faces
+/// \param scheme order and equations
+template <class T, int Dim>
+std::function<std::function<Box<Dim>(std::int64_t level)>(const wave::Shot<Dim>&,
+                                                          const wave::ModellingPlan<Dim>&)>
+box_factory(Expansion expansion, const Grid<Dim>& grid,
+            const wave::Model<T, Dim, Kokkos::HostSpace>& model,
+            const wave::ModellingOptions<Dim>& scheme) {
+  if (expansion == Expansion::none) return {};
+  return [=](const wave::Shot<Dim>& shot, const wave::ModellingPlan<Dim>& plan) {
+    using Host = Kokkos::HostSpace;
+    const Instance<Host> host = Kokkos::DefaultHostExecutionSpace();
+    wave::PropagatorOptions<Dim> options;
+    options.dt = plan.time.dt;
+    options.order = scheme.order;
+    options.boundaries = plan.faces;
+    options.frequency = plan.frequency;
+    options.equations = scheme.equations;
+    options.sigma = scheme.sigma;
+    const wave::Scheme<T, Dim, Host> stepped(host, plan.grid, plan.medium, plan.limits, options);
+    const wave::PointSet<T, Dim, Host> sources(host, plan.grid, stepped.layout(), shot.sources,
+                                               wave::point_options(stepped, "source", true));
+    DomainOptions domain;
+    domain.onset = onset(plan.wavelet, plan.time.dt);
+    domain.frequency = plan.frequency;
+    const auto rule =
+        shot_boxes<T, Dim, Host>(expansion, host, grid, model, stepped, sources, domain);
+    return std::function<Box<Dim>(std::int64_t)>(
+        [rule](std::int64_t level) { return rule.box(level); });
   };
 }
 

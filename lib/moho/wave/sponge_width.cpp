@@ -1,41 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/layer_width.hpp"
-
-#include "common/acquisition.hpp"
-#include "common/format.hpp"
-
 #include <moho/wave/kernel/coefficients.hpp>
+#include <moho/wave/sponge_width.hpp>
 #include <moho/wave/types.hpp>
-#include <moho/wave/wavelet.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
-namespace moho::examples {
+namespace moho::wave {
 
 namespace {
-// The part of a wave's amplitude that comes back from the width that is chosen.
-constexpr double usual_return = 0.01;
+// Of the amplitude of a wave, by the recommended width.
+constexpr double allowed_reflection = 0.01;
 }  // namespace
 
-double sponge_return(int width, double wave, double degrees) {
+double sponge_reflection(int width, double wavelength, double degrees) {
   constexpr int radius = 4;
   constexpr double pi = 3.14159265358979323846;
-  const double length = std::clamp(wave, 4.0, 100.0);
+  const double length = std::clamp(wavelength, 4.0, 100.0);
   // a plane wave is the same everywhere along the face but for its delay, so that derivatives along
   // the face are `along` times those in time: one dimension, in which it is longer
   const double cosine = std::cos(degrees * pi / 180.0), along = 1.0 - cosine * cosine;
   const double courant = 0.5 * cosine;
-  const wave::Coefficients c = wave::second_derivative(radius);
+  const Coefficients c = second_derivative(radius);
   // a rigid face with the source, five wavelengths, the sponge, a rigid face
   const auto inner = static_cast<std::size_t>(std::ceil(5.0 * length / cosine));
   const std::size_t nodes = inner + static_cast<std::size_t>(width);
   const auto receiver = static_cast<std::size_t>(length / cosine);
   std::vector<double> now(nodes + 2 * radius, 0.0), next(now), taper(nodes, 1.0);
   for (int depth = 1; depth <= width; ++depth) {
-    taper[inner + static_cast<std::size_t>(depth) - 1] = wave::sponge_factor(width, depth, courant);
+    taper[inner + static_cast<std::size_t>(depth) - 1] = sponge_factor(width, depth, courant);
   }
   const double period = length / courant, delay = 1.5 * period;
   // the wave has passed after its three periods, and comes back eight wavelengths later
@@ -68,27 +64,11 @@ double sponge_return(int width, double wave, double degrees) {
   return returned / sent;
 }
 
-int usual_sponge(double wave) {
-  int width = least_usual_sponge;
-  while (width < most_usual_sponge && sponge_return(width, wave) > usual_return) width += 5;
+int recommended_sponge_width(double wavelength) {
+  int width = min_sponge_width;
+  while (width < max_sponge_width && sponge_reflection(width, wavelength) > allowed_reflection)
+    width += 5;
   return width;
 }
 
-double peak_frequency(const std::string& wavelet) {
-  const wave::WaveletText text = wave::parse_wavelet(wavelet);
-  if (text.kind == wave::WaveletText::Kind::ricker) return text.frequency;
-  constexpr double dt = 1e-3;
-  const double of_ricker = wave::highest_frequency(wave::ricker(10.0, dt), dt) / 10.0;
-  return wave::highest_frequency(read_wavelet(text, dt), dt) / of_ricker;
-}
-
-std::string describe_sponge(int width, double velocity, double frequency, double spacing) {
-  const double wave = velocity / (frequency * spacing);
-  return concat("a sponge of ", width, " nodes is ", significant(width / wave, 2),
-                " wavelengths of ", std::llround(velocity), " m/s at ", significant(frequency, 4),
-                " Hz: of the amplitude of a wave that meets it head on about ",
-                significant(100.0 * sponge_return(width, wave), 2), " % comes back, at 45 degrees ",
-                significant(100.0 * sponge_return(width, wave, 45.0), 2), " %");
-}
-
-}  // namespace moho::examples
+}  // namespace moho::wave

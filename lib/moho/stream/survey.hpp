@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// \brief Shots of a survey over one model that is larger than a device.
+
+#include <moho/core/phases.hpp>
+#include <moho/core/timer.hpp>
+#include <moho/stream/detail/volume_file.hpp>
+#include <moho/stream/modelling.hpp>
+#include <moho/wave/locate_overflow.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace moho::stream {
+
+/// What model_shots() of a stream planned and did.
+template <int Dim>
+struct StreamSurveyReport {
+  wave::ModellingPlan<Dim> modelling;  ///< time step, samples, grid
+  StreamPlan plan;                     ///< of the latest stream
+  StreamNeed need;                     ///< what streams
+  StreamRates rates;                   ///< measured
+  int chains = 1;                      ///< of this process, each with a shot at a time
+  bool locked = true;                  ///< copies go to the volume itself, not through buffers
+  std::string lock_text;               ///< why not
+
+  PhaseTimes phases;             ///< "plan", "prepare", "boxes", "steps", "write"
+  double seconds = 0.0;          ///< of all steps with injection and recording
+  double domain_seconds = 0.0;   ///< spent on finding the nodes to step
+  double points = 0.0;           ///< nodes stepped
+  double whole_points = 0.0;     ///< nodes of all steps without boxes
+  std::int64_t steps = 0;        ///< of a shot: the last wavefield is at this time
+  std::int64_t resumed_at = 0;   ///< steps that a continued file held
+  std::int64_t iterations = 0;   ///< of all shots
+  double bytes_in = 0.0;         ///< to devices, of all shots
+  double bytes_out = 0.0;        ///< from devices, of all shots
+  double staging_seconds = 0.0;  ///< that the host copied between volume and buffers
+};
+
+/// Nodes of the step from a time to the next one, each within the next.
+template <int Dim>
+using StepBoxes = std::function<Box<Dim>(std::int64_t level)>;
+
+/// Options of model_shots() of a stream.
+template <class T, int Dim>
+struct StreamSurveyOptions {
+  /// Memory, file, devices, and modelling without sources. Each shot with a file has its own key:
+  /// `streaming.key` and the number of the shot.
+  StreamingOptions<Dim> streaming = {};
+  /// True if this chain models the shot; called with ascending indices, once each. Empty: it
+  /// models all shots.
+  std::function<bool(std::size_t k)> claim = {};
+  /// True if the shot is done already. Empty: none is.
+  std::function<bool(std::size_t k)> is_done = {};
+  /// Boxes of a shot; domain::box_factory() makes one. Empty: all nodes.
+  std::function<StepBoxes<Dim>(const wave::Shot<Dim>&, const wave::ModellingPlan<Dim>&)> boxes = {};
+  bool only_plan = false;  ///< `begin` will return false: no file is touched
+
+  /// Called when the first shot is planned.
+  std::function<void(const StreamSurveyReport<Dim>&)> planned = {};
+  /// Called after `planned`; false: nothing is modelled. Empty: true.
+  std::function<bool(const StreamSurveyReport<Dim>&)> begin = {};
+  /// Called when volume and rings are made.
+  std::function<void(const StreamSurveyReport<Dim>&)> prepared = {};
+  /// Gets the last wavefield of the first shot on the nodes of the model, before `take`.
+  std::function<void(const T* values, std::int64_t steps)> wavefield = {};
+  /// Called about twice a second with the index of a shot that is being modelled.
+  std::function<void(std::size_t k, const wave::ShotProgress&)> progress = {};
+  /// Calls a function on all ranks; if it throws on one, all throw the same. Empty: calls it.
+  std::function<void(const std::function<void()>&)> collectively = {};
+  /// Calls a part of the work, whose errors name arguments of the library; callers may rename
+  /// them. Empty: calls it.
+  std::function<void(const std::function<void()>&)> with_errors = {};
+  Timeline* timeline = nullptr;                ///< spans of the first shot's first iterations
+  std::string advice = wave::overflow_advice;  ///< changes of the scheme that avoid an overflow
+};
+
+namespace detail {
+
+/// \brief Removes the file of a volume when its shot is done, and when the shot is refused.
+///
+/// A file that existed before is kept unless remove() is called.
+class VolumeGuard {
+ public:
+  explicit VolumeGuard(const std::string& path) : m_path(path) {
+    std::error_code ignored;
+    m_armed = !path.empty() && !std::filesystem::exists(path, ignored);
+  }
+  VolumeGuard(const VolumeGuard&) = delete;
+  VolumeGuard& operator=(const VolumeGuard&) = delete;
+  ~VolumeGuard() {
+    if (m_armed) remove();
+  }
+  /// Keeps the file, with which a later run resumes.
+  void keep() { m_armed = false; }
+  /// Removes the file. Mapped pages stay readable.
+  void remove() {
+    std::error_code ignored;
+    if (!m_path.empty()) std::filesystem::remove(m_path, ignored);
+    m_armed = false;
+  }
+
+ private:
+  std::string m_path;
+  bool m_armed = false;
+};
+
+/// Streams shots, one after the other on each chain. Those of a volume in memory share it; each
+/// with a file has a separate one, which no other shot resumes.
+template <class T, int Dim, class Memory>
+class StreamSurvey {
+ public:
+  using Host = Kokkos::HostSpace;
+  using Options = StreamSurveyOptions<T, Dim>;
+  using Report = StreamSurveyReport<Dim>;
+  using Result = StreamShotResult<T>;
+  using Take = std::function<void(std::size_t, const Result&)>;
+
+  StreamSurvey(const Instance<Memory>& exec, const Grid<Dim>& grid,
+               wave::Model<T, Dim, Host>&& model, const wave::Boundaries<Dim>& faces,
+               const wave::WaveletAt& wavelet, const std::vector<wave::Shot<Dim>>& shots,
+               const Options& options)
+      : m_exec(exec),
+        m_grid(grid),
+        m_model(std::move(model)),
+        m_faces(faces),
+        m_wavelet(wavelet),
+        m_shots(shots),
+        m_options(options) {}
+
+  Report run(const Take& take);
+
+ private:
+  bool is_done(std::size_t k) const { return m_options.is_done && m_options.is_done(k); }
+  bool claims(std::size_t k) const;
+  const std::string& file() const { return m_options.streaming.file; }
+  // Identifies the volume of a shot.
+  std::string key_of(std::size_t k) const {
+    return concat(m_options.streaming.key, " shot ", m_shots[k].number);
+  }
+  void call(const std::function<void()>& function) const {
+    m_options.with_errors ? m_options.with_errors(function) : function();
+  }
+  void plan(std::size_t k);
+  void prepare();
+  StepBoxes<Dim> boxes_of(const wave::Shot<Dim>& shot);
+  std::vector<Result> model(const std::vector<wave::Shot<Dim>>& shots,
+                            const std::vector<StreamShotOptions<Dim>>& options, VolumeGuard* file);
+  void model_group(const std::vector<std::size_t>& group, VolumeGuard* file, bool first,
+                   const Take& take);
+  void count(const Result& result, bool resumed);
+  void hand_over_wavefield(const Result& result, int chain);
+
+  const Instance<Memory>& m_exec;
+  const Grid<Dim>& m_grid;
+  wave::Model<T, Dim, Host> m_model;  // until the last volume has it
+  const wave::Boundaries<Dim>& m_faces;
+  const wave::WaveletAt& m_wavelet;
+  const std::vector<wave::Shot<Dim>>& m_shots;
+  const Options& m_options;
+  std::optional<Streaming<T, Dim, Memory>> m_stream;
+  bool m_prepared = false;
+  Report m_report;
+};
+
+template <class T, int Dim, class Memory>
+auto StreamSurvey<T, Dim, Memory>::run(const Take& take) -> Report {
+  std::size_t first = 0;
+  while (first < m_shots.size() && is_done(first)) ++first;
+  const bool any = first < m_shots.size();
+  // a run that ended between a result and the removal of its volume left the volume
+  for (std::size_t k = 0; k < m_shots.size() && m_options.streaming.resume; ++k) {
+    if (file().empty() || !is_done(k) || m_options.only_plan) continue;
+    if (is_volume_of(file(), key_of(k))) VolumeGuard(file()).remove();
+  }
+  plan(any ? first : 0);
+  m_report.modelling = m_stream->modelling();
+  m_report.plan = m_stream->plan();
+  m_report.need = m_stream->need();
+  m_report.rates = m_stream->rates();
+  m_report.chains = m_stream->chains();
+  if (m_options.planned) m_options.planned(m_report);
+  // a file that cannot be used is found before anything is written
+  std::optional<VolumeGuard> volume;
+  if (!file().empty() && any && !m_options.only_plan) {
+    volume.emplace(file());
+    prepare();
+  }
+  if (m_options.begin && !m_options.begin(m_report)) return m_report;
+  if (m_options.streaming.ranks != nullptr && any) {
+    const auto together = [&] { prepare(); };
+    m_options.collectively ? m_options.collectively(together) : together();
+  }
+  std::vector<std::size_t> group;  // that is modelled concurrently
+  const auto model_all = [&] {
+    if (group.empty()) return;
+    if (!m_prepared) prepare();
+    model_group(group, volume ? &*volume : nullptr, group.front() == first, take);
+    group.clear();
+  };
+  for (std::size_t k = first; k < m_shots.size() && !m_stream->idle(); ++k) {
+    if (!claims(k)) continue;
+    if (!file().empty() && k > first) {
+      volume.emplace(file());
+      plan(k);
+    }
+    group.push_back(k);
+    if (static_cast<int>(group.size()) == m_stream->chains()) model_all();
+  }
+  model_all();
+  return m_report;
+}
+
+// True if a shot is this chain's; all of its ranks get the same answer.
+template <class T, int Dim, class Memory>
+bool StreamSurvey<T, Dim, Memory>::claims(std::size_t k) const {
+  char mine = m_stream->leads() && (!m_options.claim || m_options.claim(k)) ? 1 : 0;
+  if (StreamRanks* const chain = m_stream->chain_ranks()) chain->broadcast(&mine, sizeof(mine));
+  return mine != 0;
+}
+
+template <class T, int Dim, class Memory>
+void StreamSurvey<T, Dim, Memory>::plan(std::size_t k) {
+  const ScopedPhase<Instance<Memory>> phase(m_exec, m_report.phases, "plan");
+  StreamingOptions<Dim> options = m_options.streaming;
+  options.key = key_of(k);
+  if (m_stream) {
+    options.measure = false;
+    options.rates = m_stream->rates();
+  }
+  m_stream.reset();
+  m_prepared = false;
+  call([&] { m_stream.emplace(m_exec, m_grid, m_model, m_faces, m_wavelet, m_shots, options); });
+}
+
+template <class T, int Dim, class Memory>
+void StreamSurvey<T, Dim, Memory>::prepare() {
+  const ScopedPhase<Instance<Memory>> phase(m_exec, m_report.phases, "prepare");
+  call([&] { m_stream->prepare(); });
+  m_prepared = true;
+  m_report.locked = m_stream->locked();
+  m_report.lock_text = m_stream->lock_text();
+  if (file().empty()) m_model = {};  // the volume has it
+  if (m_options.prepared) m_options.prepared(m_report);
+}
+
+template <class T, int Dim, class Memory>
+StepBoxes<Dim> StreamSurvey<T, Dim, Memory>::boxes_of(const wave::Shot<Dim>& shot) {
+  if (!m_options.boxes) return {};
+  const Stopwatch watch;
+  StepBoxes<Dim> boxes = m_options.boxes(shot, m_stream->modelling());
+  m_report.domain_seconds += watch.seconds();
+  m_report.phases.add("boxes", watch.seconds());
+  return boxes;
+}
+
+template <class T, int Dim, class Memory>
+auto StreamSurvey<T, Dim, Memory>::model(const std::vector<wave::Shot<Dim>>& shots,
+                                         const std::vector<StreamShotOptions<Dim>>& options,
+                                         VolumeGuard* file) -> std::vector<Result> {
+  try {
+    return m_stream->shots(shots, options);
+  } catch (const wave::NotFinite& failure) {
+    // no run resumes with such a volume
+    if (file != nullptr) file->remove();
+    throw wave::overflow_error<Dim>(failure, m_grid, m_stream->modelling().time.steps,
+                                    m_options.advice);
+  } catch (const InputError&) {
+    throw;  // thrown before the first step: a new file holds no state
+  } catch (const MemoryError&) {
+    throw;
+  } catch (...) {
+    if (file != nullptr) file->keep();
+    throw;
+  }
+}
+
+template <class T, int Dim, class Memory>
+void StreamSurvey<T, Dim, Memory>::model_group(const std::vector<std::size_t>& group,
+                                               VolumeGuard* file, bool first, const Take& take) {
+  std::vector<wave::Shot<Dim>> shots;
+  std::vector<StreamShotOptions<Dim>> options;
+  for (const std::size_t k : group) {
+    shots.push_back(m_shots[k]);
+    StreamShotOptions<Dim>& one = options.emplace_back();
+    one.box = boxes_of(shots.back());
+    if (k != group.front()) continue;
+    if (first) one.timeline = m_options.timeline;
+    if (m_options.progress) {
+      one.progress = [this, k](const wave::ShotProgress& now) { m_options.progress(k, now); };
+    }
+  }
+  std::vector<Result> results;
+  call([&] { results = model(shots, options, file); });
+  // until the result is taken the volume holds it alone
+  if (file != nullptr) file->keep();
+  double seconds = 0.0;
+  for (const Result& result : results) seconds = std::max(seconds, result.report.seconds);
+  m_report.phases.add("steps", seconds);
+  m_report.seconds += seconds;
+  for (std::size_t n = 0; n < group.size(); ++n) {
+    count(results[n], first && file != nullptr);
+    if (!m_stream->leads()) continue;
+    if (group[n] == 0 && m_options.wavefield) {
+      hand_over_wavefield(results[n], static_cast<int>(n));
+    }
+    take(group[n], results[n]);
+  }
+  // the result is taken, and no other shot may resume with the file
+  if (file != nullptr) file->remove();
+}
+
+template <class T, int Dim, class Memory>
+void StreamSurvey<T, Dim, Memory>::count(const Result& result, bool resumed) {
+  const StreamReport& report = result.report;
+  m_report.points += report.points;
+  const auto nodes = static_cast<double>(m_stream->modelling().grid.size());
+  const bool whole = !m_options.boxes;
+  m_report.whole_points +=
+      whole || !m_stream->leads() ? report.points : nodes * static_cast<double>(result.steps);
+  m_report.steps = result.steps;
+  if (resumed && m_options.streaming.resume && whole) {
+    m_report.resumed_at = result.steps - std::llround(report.points / nodes);
+  }
+  m_report.iterations += report.iterations;
+  m_report.bytes_in += report.bytes_in;
+  m_report.bytes_out += report.bytes_out;
+  m_report.staging_seconds += report.staging_seconds;
+}
+
+template <class T, int Dim, class Memory>
+void StreamSurvey<T, Dim, Memory>::hand_over_wavefield(const Result& result, int chain) {
+  const Stopwatch watch;
+  const Box<Dim> interior = m_stream->interior();
+  std::vector<T> values(static_cast<std::size_t>(interior.size()));
+  m_stream->copy_out(0, interior, values.data(), chain);
+  m_options.wavefield(values.data(), result.steps);
+  m_report.phases.add("write", watch.seconds());
+}
+
+/// model_shots() with a std::function.
+template <class T, int Dim, class Memory>
+StreamSurveyReport<Dim> run_survey(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                   wave::Model<T, Dim, Kokkos::HostSpace> model,
+                                   const wave::Boundaries<Dim>& faces,
+                                   const wave::WaveletAt& wavelet,
+                                   const std::vector<wave::Shot<Dim>>& shots,
+                                   const typename StreamSurvey<T, Dim, Memory>::Take& take,
+                                   const StreamSurveyOptions<T, Dim>& options) {
+  return StreamSurvey<T, Dim, Memory>(exec, grid, std::move(model), faces, wavelet, shots, options)
+      .run(take);
+}
+
+}  // namespace detail
+
+/// \brief Models shots over one model that is larger than a device, a shot at a time on each chain
+/// of devices.
+///
+/// Gathers have the bits of wave::model_shots() on the same device. With a file, the volume of a
+/// shot is a state from which an interrupted run resumes; it is removed when the shot is done.
+/// \param exec of the first device; instances on others are made
+/// \param grid of the model
+/// \param model on the host; it is released when the volume has it, unless volumes are in a file
+/// \param faces whose layers are added
+/// \param wavelet of the sources
+/// \param shots of the survey
+/// \param take called as take(k, result) on this thread, with the index of a shot in `shots` and
+/// its StreamShotResult, on the rank that leads a chain
+/// \param options memory, files, devices, which shots, boxes, callbacks
+/// \throws InputError, MemoryError, FileError as Streaming, Error with step and node of the model
+/// where a wavefield overflows
+template <class T, int Dim, class Memory, class Take>
+StreamSurveyReport<Dim> model_shots(const Instance<Memory>& exec, const Grid<Dim>& grid,
+                                    wave::Model<T, Dim, Kokkos::HostSpace> model,
+                                    const wave::Boundaries<Dim>& faces,
+                                    const wave::WaveletAt& wavelet,
+                                    const std::vector<wave::Shot<Dim>>& shots, const Take& take,
+                                    const StreamSurveyOptions<T, Dim>& options = {}) {
+  return detail::run_survey<T, Dim, Memory>(exec, grid, std::move(model), faces, wavelet, shots,
+                                            take, options);
+}
+
+}  // namespace moho::stream
+
+/// \cond
+#define MOHO_STREAM_SURVEY(prefix, T, Dim, Memory)                                               \
+  prefix template StreamSurveyReport<Dim> detail::run_survey<T, Dim, Memory>(                    \
+      const Instance<Memory>&, const Grid<Dim>&, wave::Model<T, Dim, Kokkos::HostSpace>,         \
+      const wave::Boundaries<Dim>&, const wave::WaveletAt&, const std::vector<wave::Shot<Dim>>&, \
+      const detail::StreamSurvey<T, Dim, Memory>::Take&, const StreamSurveyOptions<T, Dim>&);
+#ifdef MOHO_STREAM_KERNELS
+namespace moho::stream {
+MOHO_FOR_ALL(MOHO_STREAM_SURVEY, extern)
+}
+#endif
+/// \endcond
