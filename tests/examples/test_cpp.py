@@ -60,7 +60,8 @@ class Sources(Case):
         found = 0
         for page in ("README.md", "docs/cpp.md"):
             with open(os.path.join(ROOT, page), encoding="utf-8") as file:
-                programs = re.findall(r"<!-- (?:program|example): (\w+) -->\n```cpp\n(.*?)```", file.read(), re.DOTALL)
+                programs = re.findall(r"<!-- (?:program|example): (\w+) -->\n```cpp\n(.*?)```", file.read(),
+                                      re.DOTALL)
             for name, code in programs:
                 path = os.path.join(SOURCES, name + ".cpp")
                 if os.path.exists(path):

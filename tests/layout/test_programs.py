@@ -122,7 +122,7 @@ def counts():
         "programs:loops_over_nodes": sum(loops_over_nodes(words[path])
                                          for path in files if os.path.basename(path) != "output.cpp"),
         "programs:macros": macros("examples"),
-        "programs:library_macros": macros("lib"),
+        "programs:all_macros": macros("lib", "examples"),
     }
     lines = lines_of_programs()
     found["programs:shared_lines"] = sum(lines.get(name, 0) for name in SHARED)

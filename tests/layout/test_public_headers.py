@@ -27,7 +27,6 @@ INTERNAL = {"kernel", "detail"}
 EXCEPTIONS = {
     ("examples/common/layer_width.cpp", "moho/wave/kernel/coefficients.hpp"),
     ("examples/first_arrivals/memory.cpp", "moho/eikonal/detail/layout.hpp"),
-    ("examples/migrate_shots/stack.hpp", "moho/io/detail/binary.hpp"),
 }
 
 

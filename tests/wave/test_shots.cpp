@@ -279,9 +279,10 @@ MEMORY_TEST(ShotsAtOnce, NameTheShotThatOverflows) {
       wave::model_shots(
           exec, modelling, shots, [](std::size_t, const auto&) {}, options);
     };
-    EXPECT_THAT(message_of<moho::Error>(run), ::testing::AllOf(HasSubstr("shot 18, step "),
-                                                         HasSubstr("is no longer finite at node ("),
-                                                         HasSubstr("change nothing")));
+    EXPECT_THAT(
+        message_of<moho::Error>(run),
+        ::testing::AllOf(HasSubstr("shot 18, step "), HasSubstr("is no longer finite at node ("),
+                         HasSubstr("change nothing")));
     options.claim = {};
     EXPECT_THAT(message_of<moho::Error>(run), HasSubstr("is no longer finite at node ("));
   }

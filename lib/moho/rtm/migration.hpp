@@ -5,8 +5,8 @@
 /// \brief Reverse-time migration of a survey: planned once, then shot by shot.
 
 #include <moho/rtm/conditions.hpp>
-#include <moho/rtm/migrate.hpp>
 #include <moho/rtm/detail/migration_planner.hpp>
+#include <moho/rtm/migrate.hpp>
 #include <moho/rtm/partial_image.hpp>
 
 #include <moho/core/phases.hpp>
