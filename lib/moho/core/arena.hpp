@@ -2,8 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief Memory taken in large pieces and given out in small ones: allocating stops a device, and
-/// page-locked memory takes a second for every few gigabytes.
+/// \brief Arena allocator: many small arrays from few large allocations.
+///
+/// Allocating synchronises a device, and page-locking memory costs about a second for a few
+/// gigabytes.
 
 #include <moho/core/kokkos.hpp>
 
@@ -16,19 +18,19 @@
 
 namespace moho {
 
-/// \brief Arrays from large pieces of a memory space.
+/// \brief Arrays from large allocations (pieces) in a memory space.
 ///
-/// What take() gives out lives as long as the arena is not reset. Nothing is given back before;
-/// reset() makes all of it free again and keeps the pieces.
+/// An array from take() is valid until reset() or the end of the arena; arrays are not freed
+/// singly. reset() makes all memory available for new arrays and keeps the pieces.
 template <class T, class Space>
 class Arena {
  public:
-  /// \param label of its allocations
-  /// \param piece elements of a piece; larger arrays get a piece of their own
+  /// \param label of the allocations
+  /// \param piece elements of a piece; a larger array gets a separate piece
   explicit Arena(std::string label, std::int64_t piece = std::int64_t{1} << 26)
       : m_label(std::move(label)), m_piece(piece) {}
 
-  /// Elements, uninitialised, that begin on a boundary of 128 bytes.
+  /// Returns an uninitialised array of `count` elements, aligned to 128 bytes.
   Kokkos::View<T*, Kokkos::LayoutRight, Space> take(std::int64_t count) {
     constexpr auto step = static_cast<std::int64_t>(128 / sizeof(T));
     const std::int64_t rounded = (count + step - 1) / step * step;
@@ -47,12 +49,12 @@ class Arena {
         m_pieces[m_current],
         std::pair<std::size_t, std::size_t>(begin, begin + static_cast<std::size_t>(count)));
   }
-  /// Makes all memory free again: nobody may use what was given out.
+  /// Makes all memory available again; all arrays returned so far become invalid.
   void reset() {
     m_current = 0;
     m_used = 0;
   }
-  /// Bytes allocated.
+  /// Returns the bytes allocated.
   std::size_t bytes() const {
     std::size_t sum = 0;
     for (const View& piece : m_pieces) sum += piece.extent(0) * sizeof(T);

@@ -2,11 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief Pieces of work of the same kind, several at once on one device: a thread and an instance
-/// for each of them.
+/// \brief Concurrent execution of similar tasks on one device, with one thread and instance each.
 ///
-/// A small problem leaves most of a device idle, and its launches take longer than its kernels. On
-/// a device workers submit to streams of their own; on hosts each works on one thread.
+/// A small problem leaves most of a device idle, and its launches last longer than its kernels. On
+/// a device each worker submits to a separate stream; on hosts each worker computes on one thread.
 
 #include <moho/core/error.hpp>
 #include <moho/core/order.hpp>
@@ -25,10 +24,11 @@
 
 namespace moho {
 
-/// \brief Instances for work at once on the device of `exec`, each for a thread of its own.
+/// \brief Returns `count` instances on the device of `exec`, one for each concurrent thread.
 ///
-/// One is `exec` itself. More are streams of a device, and on hosts instances of one thread.
-/// \throws InputError for less than 1, or more than 1 on hosts where this build has no Serial space
+/// A single one is `exec` itself. Several are streams of a device, or one-thread instances on
+/// hosts.
+/// \throws InputError for a count below 1, or above 1 on hosts in a build without Serial
 template <class Memory>
 std::vector<Instance<Memory>> instances_at_once(const Instance<Memory>& exec, int count) {
   if (count < 1) {
@@ -43,7 +43,7 @@ std::vector<Instance<Memory>> instances_at_once(const Instance<Memory>& exec, in
           "at_once: this build has no space of one thread (allowed: 1): build with a Kokkos that "
           "has Serial");
 #elif KOKKOS_VERSION >= 40200
-      // kernels of one instance run in turns
+      // separate instances: Kokkos serialises the kernels of one instance
       result.push_back(Kokkos::Experimental::partition_space(Kokkos::Serial(), 1)[0]);
 #else
       result.push_back(Kokkos::Serial());
@@ -55,15 +55,16 @@ std::vector<Instance<Memory>> instances_at_once(const Instance<Memory>& exec, in
   return result;
 }
 
-/// \brief Results that run_at_once() holds at most: those under way, and those that wait for their
-/// turn.
+/// Largest number of results that are being computed or wait to be delivered in order.
 constexpr int results_at_once(int workers) { return workers > 1 ? 2 * workers : 1; }
 
-/// What workers ask of the thread that called run_at_once().
+/// Access of workers to the thread that called run_at_once().
 class AtOnceCaller {
  public:
-  /// Runs a function on that thread and waits for it. What it throws is thrown here. Where there is
-  /// one worker only it is called here.
+  /// Runs a function on the calling thread of run_at_once() and waits for its end.
+  ///
+  /// Exceptions of the function are rethrown here. With a single worker the function is called
+  /// directly.
   void call(const std::function<void()>& function) {
     if (m_alone) return function();
     std::unique_lock lock(m_mutex);
@@ -85,24 +86,25 @@ class AtOnceCaller {
 
   bool m_alone = false;
   std::mutex m_mutex;
-  std::condition_variable m_event;     // for the calling thread
-  std::condition_variable m_answered;  // for workers that asked
-  std::condition_variable m_given;     // for workers without work
+  std::condition_variable m_event;     // wakes the calling thread
+  std::condition_variable m_answered;  // wakes workers that wait in call()
+  std::condition_variable m_given;     // wakes workers without a task
   std::deque<Request*> m_requests;
 };
 
-/// \brief Works through pieces, `workers` of them at once.
+/// \brief Processes numbered tasks, `workers` of them concurrently.
 ///
-/// next() and done() are called on this thread, done() in the order in which next() gave the
-/// pieces: what is summed, written or told to others comes out as if one piece came after the
-/// other. A result waits where a piece before it takes longer: no more than results_at_once() are
-/// under way or wait. With one worker there is no other thread.
-/// \param workers threads, 1 or more
-/// \param next a piece, or nothing when there are no more: std::optional<std::size_t>()
-/// \param work what a worker does, on a thread of its own: Result(int worker, std::size_t piece,
+/// next() and done() are called on this thread, done() in the order in which next() returned the
+/// tasks. Sums, files and messages made in done() are therefore those of sequential execution. A
+/// result waits until all earlier tasks are done. At most results_at_once() tasks run or wait. With
+/// one worker no thread is started.
+/// \param workers number of threads, 1 or more
+/// \param next returns the number of the next task, or nothing at the end:
+/// std::optional<std::size_t>()
+/// \param work computes a task on the worker's thread: Result(int worker, std::size_t task,
 /// AtOnceCaller&)
-/// \param done gets what work() returned: void(std::size_t piece, Result&&)
-/// \throws the first failure of any of them, when all workers have ended
+/// \param done takes the result of work(): void(std::size_t task, Result&&)
+/// \throws the first exception of any of these functions, after all workers have ended
 template <class Result, class Next, class Work, class Done>
 void run_at_once(int workers, Next&& next, const Work& work, const Done& done) {
   AtOnceCaller caller;
@@ -114,8 +116,9 @@ void run_at_once(int workers, Next&& next, const Work& work, const Done& done) {
   struct Piece {
     std::size_t turn, number;
   };
-  std::deque<Piece> given;                               // pieces that no worker has taken yet
-  std::map<std::size_t, std::pair<Piece, Result>> ends;  // results by turn
+  std::deque<Piece> given;  // tasks that no worker has started
+  std::map<std::size_t, std::pair<Piece, Result>>
+      ends;  // results by position in the order of next()
   std::exception_ptr failure;
   bool over = false;
   int idle = 0;
@@ -142,7 +145,7 @@ void run_at_once(int workers, Next&& next, const Work& work, const Done& done) {
     }
   };
   std::vector<std::thread> threads;
-  std::size_t turns = 0, finished = 0;  // pieces given, and done
+  std::size_t turns = 0, finished = 0;  // tasks returned by next(), and tasks done
   bool more = true;
   std::unique_lock lock(caller.m_mutex);
   const auto guarded = [&](const auto& function) {
@@ -158,7 +161,7 @@ void run_at_once(int workers, Next&& next, const Work& work, const Done& done) {
   };
   try {
     for (int n = 0; n < workers; ++n) threads.emplace_back(carry_out, n);
-  } catch (...) {  // the system has no thread left
+  } catch (...) {  // the system cannot create another thread
     failure = std::current_exception();
   }
   for (;;) {

@@ -2,11 +2,12 @@
 #pragma once
 
 /// \file
-/// \brief Sums of arrays in bins of digits: the same bits in any order, without an exponent that
-/// has to be known before the first term.
+/// \brief Sums of arrays in bins of digits, independent of the order of the terms.
+///
+/// No exponent has to be known before the first term.
 ///
 /// Demmel, J., and Nguyen, H. D., 2015, Parallel reproducible summation: IEEE Transactions on
-/// Computers, 64, 2060-2070. Here the bins of all elements of an array are the same.
+/// Computers, 64, 2060-2070. Here all elements of an array have the same bins.
 
 #include <moho/core/box.hpp>
 #include <moho/core/copy.hpp>
@@ -25,12 +26,12 @@ namespace moho {
 
 namespace detail {
 
-/// Bits of a bin's digit.
+/// Bits of the digit in a bin.
 inline constexpr int bin_bits = 40;
-/// Bin without digits, below those of all numbers.
+/// Initial bin without digits, below the bins of all numbers.
 inline constexpr int lowest_bin = -25;
 
-/// Adds the digits of terms in two bins.
+/// Adds the digits of the terms to two bins.
 template <class T, class Place>
 struct AddDigits {
   std::int64_t *upper, *lower;
@@ -41,7 +42,7 @@ struct AddDigits {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const double x = static_cast<double>(terms[i]) * scale;
     const double size = x < 0.0 ? -x : x;
-    // below 2^40: all steps are exact
+    // less than 2^40: all steps are exact
     const auto first = static_cast<std::int64_t>(size);
     const double rest = (size - static_cast<double>(first)) * 1099511627776.0;
     const auto second = static_cast<std::int64_t>(rest);
@@ -61,7 +62,7 @@ struct AddBins {
   }
 };
 
-/// The number of two bins.
+/// Converts the integers of two bins to numbers.
 template <class T>
 struct FromBins {
   const std::int64_t *upper, *lower;
@@ -70,7 +71,7 @@ struct FromBins {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const std::int64_t carry = lower[i] >> bin_bits;
     const std::int64_t rest = lower[i] - (carry << bin_bits);
-    // products with powers of two are exact: a fused multiplication gives the same number
+    // products with powers of two are exact: fused multiply-add gives the same number
     values[i] = static_cast<T>(static_cast<double>(upper[i] + carry) * upper_scale +
                                static_cast<double>(rest) * lower_scale);
   }
@@ -78,18 +79,19 @@ struct FromBins {
 
 }  // namespace detail
 
-/// \brief A sum of arrays on the host with the same bits for any order and grouping of its terms.
+/// \brief A sum of arrays on the host, independent of the order and grouping of its terms.
 ///
-/// Each term is cut into digits of 40 bits of a fixed position. The two highest positions of the
-/// largest magnitude added so far are kept as integers. A term is cut off below 2^-40 of the
-/// largest magnitude of all terms. ExactSum takes half the memory where that magnitude is known
-/// before. docs/theory/sums.md has the errors.
+/// Each term is split into digits of 40 bits at fixed positions. The two highest positions of the
+/// largest magnitude added so far are kept as integers. Parts of a term below 2^-40 of the largest
+/// magnitude of all terms are truncated. ExactSum needs half the memory, but the order of magnitude
+/// must be known in advance. docs/theory/sums.md has error bounds.
 class BinnedSum {
  public:
-  /// The largest number of terms.
+  /// Largest number of terms.
   static constexpr std::int64_t max_terms = std::int64_t{1} << 22;
 
-  /// A sum of no terms. \param count elements, 1 or more \throws InputError
+  /// Creates a sum without terms. \param count number of elements, 1 or more
+  /// \throws InputError for a count below 1
   explicit BinnedSum(std::int64_t count) {
     if (count < 1)
       throw InputError(concat("binned sum: ", count, " elements (allowed: 1 or more)"));
@@ -97,9 +99,9 @@ class BinnedSum {
     m_lower = m_upper;
   }
 
-  /// Elements.
+  /// Returns the number of elements.
   std::int64_t count() const { return static_cast<std::int64_t>(m_upper.size()); }
-  /// Arrays that were added.
+  /// Returns the number of arrays added.
   std::int64_t terms() const { return m_terms; }
 
   /// \brief Adds an array of count() elements.
@@ -109,11 +111,12 @@ class BinnedSum {
     add_terms(exec, values, count(), detail::SamePlace{});
   }
 
-  /// \brief Adds an array of a part of a grid.
-  /// \param exec of the host
-  /// \param grid of the sum
-  /// \param box nodes of the array \throws InputError as above, and for boxes outside of the grid
-  /// \param values of these nodes, the last axis fastest
+  /// \brief Adds an array that covers a part of a grid.
+  /// \param exec instance of the host
+  /// \param grid the grid of the sum
+  /// \param box the nodes of the array
+  /// \param values the values at these nodes, the last axis fastest
+  /// \throws InputError as the other overload, and for a box that exceeds the grid
   template <class T, int Dim>
   void add(const Instance<Kokkos::HostSpace>& exec, const Grid<Dim>& grid, const Box<Dim>& box,
            const T* values) {
@@ -144,7 +147,7 @@ class BinnedSum {
     m_terms += other.m_terms;
   }
 
-  /// Writes the sum as count() numbers. \param exec of the host
+  /// Writes the sum as count() numbers. \param exec instance of the host \param values the result
   template <class T>
   void result(const Instance<Kokkos::HostSpace>& exec, T* values) const {
     const double scale = std::ldexp(1.0, detail::bin_bits * m_top);
@@ -160,7 +163,7 @@ class BinnedSum {
     throw InputError(concat("binned sum: ", m_terms + more, " terms (allowed: up to ", max_terms,
                             "): add in groups"));
   }
-  // Makes a bin the upper one, unless a higher one is.
+  // Makes a bin the upper one unless the upper bin is higher.
   void raise(int top) {
     if (top <= m_top) return;
     if (top == m_top + 1) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Boxes of nodes.
+/// \brief Boxes of grid nodes.
 
 #include <moho/core/grid.hpp>
 
@@ -11,33 +11,34 @@
 
 namespace moho {
 
-/// A box of nodes: along each axis, those from `lower` up to, not including, `upper`. Indices are
-/// in the order of the grid's axes, (x, z) or (x, y, z).
+/// A box of grid nodes: the half-open range [lower, upper) along each axis.
+///
+/// Indices are in the order of the axes of the grid: (x, z) or (x, y, z).
 template <int Dim>
 struct Box {
   Index<Dim> lower{};  ///< first node along each axis
-  Index<Dim> upper{};  ///< one behind the last node along each axis
+  Index<Dim> upper{};  ///< one past the last node along each axis
 
-  /// Nodes along an axis, zero if there are none.
+  /// Returns the number of nodes along an axis; 0 for an empty range.
   KOKKOS_INLINE_FUNCTION std::int64_t extent(int axis) const {
     return upper[axis] > lower[axis] ? upper[axis] - lower[axis] : 0;
   }
-  /// Number of nodes.
+  /// Returns the number of nodes.
   KOKKOS_INLINE_FUNCTION std::int64_t size() const {
     std::int64_t n = 1;
     for (int d = 0; d < Dim; ++d) n *= extent(d);
     return n;
   }
-  /// True where there is no node.
+  /// Returns true if the box has no nodes.
   KOKKOS_INLINE_FUNCTION bool empty() const { return size() == 0; }
-  /// True where the node is in the box.
+  /// Returns true if the node is in the box.
   KOKKOS_INLINE_FUNCTION bool contains(const Index<Dim>& node) const {
     for (int d = 0; d < Dim; ++d) {
       if (node[d] < lower[d] || node[d] >= upper[d]) return false;
     }
     return true;
   }
-  /// The node at a position in the box, counted with the last axis fastest.
+  /// Returns the node at a position in the box, 0 <= count < size(); the last axis is fastest.
   KOKKOS_INLINE_FUNCTION Index<Dim> node(std::int64_t count) const {
     Index<Dim> result{};
     for (int d = Dim - 1; d >= 0; --d) {
@@ -46,7 +47,7 @@ struct Box {
     }
     return result;
   }
-  /// The box with `nodes` more nodes on every side; fewer if `nodes` is negative.
+  /// Returns the box enlarged by `nodes` nodes on every side, or reduced if `nodes` is negative.
   Box grown(std::int64_t nodes) const {
     Box result = *this;
     for (int d = 0; d < Dim; ++d) {
@@ -55,7 +56,7 @@ struct Box {
     }
     return result;
   }
-  /// True for boxes with the same lower and upper nodes.
+  /// Compares the lower and upper nodes.
   friend bool operator==(const Box& a, const Box& b) {
     for (int d = 0; d < Dim; ++d) {
       if (a.lower[d] != b.lower[d] || a.upper[d] != b.upper[d]) return false;
@@ -64,7 +65,7 @@ struct Box {
   }
 };
 
-/// The nodes that are in both boxes.
+/// Returns the nodes that both boxes contain.
 template <int Dim>
 Box<Dim> intersection(const Box<Dim>& a, const Box<Dim>& b) {
   Box<Dim> result;
@@ -75,7 +76,7 @@ Box<Dim> intersection(const Box<Dim>& a, const Box<Dim>& b) {
   return result;
 }
 
-/// The smallest box that holds both.
+/// Returns the smallest box that contains both boxes.
 template <int Dim>
 Box<Dim> hull(const Box<Dim>& a, const Box<Dim>& b) {
   if (a.empty()) return b;
@@ -88,8 +89,9 @@ Box<Dim> hull(const Box<Dim>& a, const Box<Dim>& b) {
   return result;
 }
 
-/// Distances along each axis between the nodes of a box that lie one after the other, the last axis
-/// fastest: node `lower` is element 0.
+/// Returns the strides of a box stored contiguously, with the last axis fastest.
+///
+/// Node `lower` is element 0.
 template <int Dim>
 Index<Dim> dense_strides(const Box<Dim>& box) {
   Index<Dim> strides{};
@@ -101,49 +103,50 @@ Index<Dim> dense_strides(const Box<Dim>& box) {
   return strides;
 }
 
-/// All nodes of a grid.
+/// Returns the box of all nodes of a grid.
 template <int Dim>
 Box<Dim> whole_box(const Grid<Dim>& grid) {
   return Box<Dim>{{}, grid.extents};
 }
 
-/// Planes across x, the first and slowest axis: from `begin` up to, not including, `end`.
+/// A half-open range [begin, end) of planes normal to x, the first and slowest axis.
+///
 /// Consecutive planes are contiguous in memory.
 struct Planes {
   std::int64_t begin = 0;  ///< first plane
-  std::int64_t end = 0;    ///< one behind the last plane
+  std::int64_t end = 0;    ///< one past the last plane
 
-  /// Number of planes.
+  /// Returns the number of planes.
   KOKKOS_INLINE_FUNCTION std::int64_t count() const { return end > begin ? end - begin : 0; }
-  /// True where there is none.
+  /// Returns true if the range has no planes.
   KOKKOS_INLINE_FUNCTION bool empty() const { return end <= begin; }
-  /// True where the plane is among them.
+  /// Returns true if the plane is in the range.
   KOKKOS_INLINE_FUNCTION bool contains(std::int64_t plane) const {
     return plane >= begin && plane < end;
   }
-  /// True for the same planes.
+  /// Compares both ends.
   friend bool operator==(const Planes&, const Planes&) = default;
 };
 
-/// All planes of a grid.
+/// Returns the range of all planes of a grid.
 template <int Dim>
 Planes all_planes(const Grid<Dim>& grid) {
   return Planes{0, grid.extents[0]};
 }
 
-/// The planes of a box.
+/// Returns the range of planes of a box.
 template <int Dim>
 Planes planes_of(const Box<Dim>& box) {
   return Planes{box.lower[0], box.upper[0]};
 }
 
-/// The planes that are among both.
+/// Returns the planes that both ranges contain.
 inline Planes intersection(const Planes& a, const Planes& b) {
   const std::int64_t begin = std::max(a.begin, b.begin);
   return Planes{begin, std::max(begin, std::min(a.end, b.end))};
 }
 
-/// "[0, 40) x [3, 17)" for messages.
+/// Formats a box for messages: "[0, 40) x [3, 17)".
 template <int Dim>
 std::string box_string(const Box<Dim>& box) {
   std::string text;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Fills and copies on an instance, and small data to and from its memory.
+/// \brief Fills and copies of views on an instance; transfers of small data to and from the host.
 
 #include <moho/core/launch.hpp>
 
@@ -21,7 +21,7 @@ struct FillElements {
   T value;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { data[i] = value; }
 };
-/// Copies bytes, a page at a time.
+/// Copies bytes in blocks of 4096.
 struct CopyBytes {
   static constexpr std::int64_t piece = 4096;
   char* to;
@@ -40,8 +40,10 @@ extern template void loop_part<FillElements<std::int64_t>>(const void*, std::int
 extern template void loop_part<CopyBytes>(const void*, std::int64_t, std::int64_t);
 }  // namespace detail
 
-/// \brief Sets all elements of a view without gaps; on a device it returns when the work is
-/// submitted.
+/// \brief Sets all elements of a contiguous view to a value.
+///
+/// On a device the call returns after submission.
+/// \throws std::logic_error on hosts if the view is not contiguous
 template <class Memory, class ViewType>
 void fill(const Instance<Memory>& exec, const ViewType& view,
           typename ViewType::const_value_type& value) {
@@ -56,10 +58,11 @@ void fill(const Instance<Memory>& exec, const ViewType& view,
   }
 }
 
-/// \brief Copies all elements of a view to another one of the same shape, both without gaps.
+/// \brief Copies all elements of a contiguous view to a contiguous view of the same shape.
 ///
-/// From or to the memory of a device it returns when the copy is submitted: fence the instance
-/// before the host's side is used again.
+/// A copy from or to device memory returns after submission: fence the instance before the host
+/// accesses its view.
+/// \throws std::logic_error on hosts if a view is not contiguous or the sizes differ
 template <class Memory, class To, class From>
 void copy(const Instance<Memory>& exec, const To& to, const From& from) {
   if constexpr (is_host_memory<Memory>) {
@@ -78,12 +81,12 @@ void copy(const Instance<Memory>& exec, const To& to, const From& from) {
   }
 }
 
-/// An unmanaged view of elements on the host.
+/// An unmanaged view of host elements.
 template <class T>
 using HostElements = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// A copy of host values (std::vector, std::array) in the instance's memory. Returns when it is
-/// done.
+/// Copies host values (std::vector, std::array) to the memory of the instance and waits for the
+/// copy.
 template <class Memory, class Container>
 auto upload(const Instance<Memory>& exec, const Container& values, const std::string& label) {
   using T = typename Container::value_type;
@@ -95,8 +98,9 @@ auto upload(const Instance<Memory>& exec, const Container& values, const std::st
   return view;
 }
 
-/// The elements of a view without gaps on the host, in the order of memory. Returns when they are
-/// there.
+/// Returns the elements of a contiguous view on the host, in the order of memory.
+///
+/// It waits for the instance. \throws std::logic_error if the view is not contiguous
 template <class Memory, class ViewType>
 std::vector<typename ViewType::non_const_value_type> download(const Instance<Memory>& exec,
                                                               const ViewType& view) {
@@ -112,7 +116,7 @@ std::vector<typename ViewType::non_const_value_type> download(const Instance<Mem
   return values;
 }
 
-/// The element at an address in the instance's memory, on the host. Returns when it is there.
+/// Returns the element at an address in the memory of the instance; waits for the instance.
 template <class Memory, class T>
 std::remove_const_t<T> value_at(const Instance<Memory>& exec, T* address) {
   std::remove_const_t<T> value{};

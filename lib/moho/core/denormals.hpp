@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Denormal numbers taken as zero for a while.
+/// \brief Flush-to-zero mode for denormal numbers.
 
 #include <cstdint>
 
@@ -12,12 +12,14 @@
 
 namespace moho {
 
-/// \brief While it lives, its thread takes denormal numbers (below 1.2e-38 in single precision) as
-/// zero, and makes none. Then the thread's mode is as it was.
+/// \brief Treats denormal numbers as zero on the calling thread during the lifetime of the object.
 ///
-/// Processors take a hundred times as long for them. In front of a wave that begins at rest there
-/// are many: steps in single precision were three to five times as slow. Processors other than x86
-/// and ARM of 64 bits are left as they are.
+/// Denormal numbers are below 1.2e-38 in single precision; as operands and as results they become
+/// zero. The destructor restores the previous mode of the thread.
+///
+/// An operation on a denormal number costs about a hundred times as much as on a normal one. Fields
+/// of waves that start from rest contain many of them ahead of the wavefront. Processors other than
+/// x86 and 64-bit ARM keep their mode.
 class FlushDenormals {
  public:
   FlushDenormals() : m_mode(get()) { set(m_mode | flush); }
@@ -27,7 +29,7 @@ class FlushDenormals {
 
  private:
 #if defined(__SSE__)
-  static constexpr std::uint64_t flush = 0x8040;  // results, and what is read
+  static constexpr std::uint64_t flush = 0x8040;  // flush results and operands to zero
   static std::uint64_t get() { return _mm_getcsr(); }
   static void set(std::uint64_t mode) { _mm_setcsr(static_cast<unsigned int>(mode)); }
 #elif defined(__aarch64__)

@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief The exceptions that moho throws, and how their messages are made.
+/// \brief The exceptions that moho throws, and the format of their messages.
 ///
 /// A message reads "what is wrong (why it is wrong): what to do". It names the argument or the
-/// file, the value that was given and what is allowed.
+/// file, the value given and the allowed values.
 
 #include <sstream>
 #include <stdexcept>
@@ -13,31 +13,31 @@
 
 namespace moho {
 
-/// Base of every exception that moho throws on purpose.
+/// Base class of all exceptions that moho throws deliberately.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// An argument of a public function, or an option of a program, is not acceptable.
+/// Reports an invalid argument of a public function or an invalid option of a program.
 class InputError : public Error {
  public:
   using Error::Error;
 };
 
-/// A file is missing, unreadable, truncated, of the wrong kind, or could not be written whole.
+/// Reports a file that is missing, unreadable, truncated, of the wrong kind or not writable.
 class FileError : public Error {
  public:
   using Error::Error;
 };
 
-/// The work needs more memory than the space (or the budget given) has.
+/// Reports that a computation needs more memory than the memory space or the budget has.
 class MemoryError : public Error {
  public:
   using Error::Error;
 };
 
-/// Concatenates its arguments as a stream would print them (numbers with 10 significant digits).
+/// Concatenates its arguments as a stream prints them, numbers with 10 significant digits.
 template <class... Args>
 std::string concat(const Args&... args) {
   std::ostringstream out;
@@ -46,7 +46,7 @@ std::string concat(const Args&... args) {
   return out.str();
 }
 
-/// Bytes in words: "512 B", "1.5 MiB", "12 GiB".
+/// Formats a number of bytes: "512 B", "1.5 MiB", "12 GiB".
 inline std::string format_bytes(double bytes) {
   const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   int unit = 0;

@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Sums of arrays that have the same bits in whatever order and groups they are added.
+/// \brief Sums of arrays whose bits do not depend on the order and grouping of the terms.
 ///
-/// Terms are rounded once, to integers q = round(g 2^e), and integers are added: images and
-/// gradients of shots, by threads, ranks or sites, as they come. docs/theory/sums.md has the errors
-/// and limits.
+/// Each term g is rounded once to an integer q = round(g 2^e), and the integers are added. The
+/// terms are images and gradients of shots, added by threads, ranks or sites in any order.
+/// docs/theory/sums.md has error bounds and limits.
 
 #include <moho/core/box.hpp>
 #include <moho/core/copy.hpp>
@@ -23,30 +23,31 @@
 
 namespace moho {
 
-/// What exact sums throw where the terms together could exceed 64 bits. The sum is as it was.
+/// Reports terms whose sum could exceed 64 bits; the sum is unchanged.
 class SumOverflow : public Error {
  public:
   using Error::Error;
 };
 
-/// A sum on the host: for files and messages.
+/// A sum on the host, for files and messages.
 struct ExactSumState {
-  int exponent = 0;        ///< e: a value is q 2^-e
-  std::int64_t terms = 0;  ///< arrays that were added
-  std::int64_t bound = 0;  ///< sum over the terms of their largest |q|; no |value| exceeds it
-  std::vector<std::int64_t> values;  ///< the sums q
+  int exponent = 0;        ///< exponent e: a value is q 2^-e
+  std::int64_t terms = 0;  ///< number of arrays added
+  std::int64_t bound = 0;  ///< sum over the arrays of their largest |q|; |values| <= bound
+  std::vector<std::int64_t> values;  ///< the sums of q
 };
 
 namespace detail {
 
-/// Largest |q| of one term: so far the rounding below is exact.
+/// Largest |q| of a term: up to this limit nearest_integer() is exact.
 inline constexpr double largest_term = 2251799813685248.0;  // 2^51
-/// Stands for terms that are larger, or no numbers.
+/// Marks terms that are too large or not finite.
 inline constexpr std::int64_t refused_term = std::numeric_limits<std::int64_t>::max();
 
-/// The integer nearest to x, to the even one of two, for |x| <= 2^51: added to 1.5 2^52 it stands
-/// in the last digits. Hosts and devices make the same of it, with a fused multiplication too, as
-/// the product with a power of two is exact.
+/// Returns the integer nearest to x, ties to even, for |x| <= 2^51.
+///
+/// Adding 1.5 2^52 shifts the integer into the last bits of the significand. Hosts and devices give
+/// the same result, also with fused multiply-add, because the product with a power of two is exact.
 KOKKOS_INLINE_FUNCTION std::int64_t nearest_integer(double x) {
   constexpr double shift = 6755399441055744.0;
   const double moved = x + shift;
@@ -56,11 +57,11 @@ KOKKOS_INLINE_FUNCTION std::int64_t nearest_integer(double x) {
   return bits - zero;
 }
 
-/// What is added at i: the node of a sum that a term's element belongs to.
+/// Index map of a term with the shape of the sum: the identity.
 struct SamePlace {
   KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t i) const { return i; }
 };
-/// Elements of a box of a larger grid.
+/// Index map from the elements of a box to the nodes of the larger grid that contains it.
 template <int Dim>
 struct PlaceInGrid {
   Box<Dim> box;
@@ -73,7 +74,7 @@ struct PlaceInGrid {
   }
 };
 
-/// Adds the rounded terms, or takes them away again, and finds the largest |q|.
+/// Adds or subtracts the rounded terms, and finds the largest |q|.
 template <class T, class Place>
 struct AddTerms {
   using value_type = std::int64_t;
@@ -85,10 +86,10 @@ struct AddTerms {
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& largest) const {
     const double x = static_cast<double>(terms[i]) * scale;
-    const bool good = x >= -largest_term && x <= largest_term;  // NaN is not
+    const bool good = x >= -largest_term && x <= largest_term;  // false for NaN
     const std::int64_t q = nearest_integer(good ? x : 0.0);
     std::int64_t& sum = sums[place(i)];
-    // Unsigned numbers wrap, so that what went too far is taken away exactly.
+    // Unsigned arithmetic wraps, so that subtraction exactly reverses an addition that overflowed.
     const auto term = static_cast<std::uint64_t>(negative ? -q : q);
     sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + term);
     const std::int64_t size = good ? (q < 0 ? -q : q) : refused_term;
@@ -100,7 +101,7 @@ struct AddTerms {
   }
 };
 
-/// Terms that cannot be added: no numbers, or (with the scale) too large.
+/// Tests for a term that cannot be added: not finite, or too large after scaling.
 template <class T>
 struct RefusedTerm {
   const T* terms;
@@ -111,14 +112,14 @@ struct RefusedTerm {
   }
 };
 
-/// Adds another sum.
+/// Adds another sum elementwise.
 struct AddSums {
   std::int64_t* sums;
   const std::int64_t* others;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { sums[i] += others[i]; }
 };
 
-/// q 2^-e.
+/// Converts integers to values q 2^-e.
 template <class T>
 struct FromSums {
   const std::int64_t* sums;
@@ -129,7 +130,7 @@ struct FromSums {
   }
 };
 
-/// The larger |value|, NaN if there is one.
+/// Maximum of |value|; NaN if any value is NaN.
 template <class T>
 struct LargestMagnitude {
   using value_type = double;
@@ -156,12 +157,11 @@ void check_terms(const ViewType& values, std::int64_t count) {
 
 }  // namespace detail
 
-/// \brief The exponent e for sums of terms like one whose largest magnitude is `largest`: that one
-/// becomes 2^38 or a little more.
+/// \brief Returns the exponent e with which a magnitude `largest` becomes about 2^38.
 ///
-/// A term is then rounded by at most 2^-39 of `largest`, and a million of terms up to 16 times as
-/// large fit. \throws InputError unless `largest` is positive and finite: a probe that is zero says
-/// nothing
+/// The rounding error of a term is at most 2^-39 of `largest`. A million terms up to 16 times as
+/// large fit into a sum.
+/// \throws InputError unless `largest` is positive and finite
 inline int exact_exponent(double largest) {
   if (!(largest > 0.0) || !std::isfinite(largest)) {
     throw InputError(concat("exact sum: the largest magnitude is ", largest,
@@ -171,10 +171,11 @@ inline int exact_exponent(double largest) {
   int power = 0;
   std::frexp(largest, &power);  // largest = m 2^power with m in [1/2, 1)
   const int exponent = 39 - power;
-  return exponent > 1000 ? 1000 : exponent;  // 2^e and 2^-e are numbers
+  return exponent > 1000 ? 1000 : exponent;  // keeps 2^e and 2^-e finite
 }
 
-/// \brief The largest magnitude in an array, for exact_exponent(). NaN or infinity if there is one.
+/// \brief Returns the largest magnitude in an array, for exact_exponent(); NaN or infinity if
+/// present.
 template <class Memory, class ViewType>
 double largest_magnitude(const Instance<Memory>& exec, const ViewType& values) {
   using T = typename ViewType::non_const_value_type;
@@ -183,24 +184,24 @@ double largest_magnitude(const Instance<Memory>& exec, const ViewType& values) {
                 detail::LargestMagnitude<T>{values.data()});
 }
 
-/// \brief A sum of arrays in 64-bit integers: the same bits for any order, grouping, number of
-/// workers and kind of memory.
+/// \brief A sum of arrays in 64-bit integers, independent of order, grouping and kind of memory.
 ///
-/// It keeps `bound`, the sum of the largest |q| of each term, which does not depend on the order
-/// either: whether terms are too many or too large is seen by all workers alike, before any element
-/// can exceed 64 bits.
+/// `bound` is the sum of the largest |q| of each term, which does not depend on the order either.
+/// All workers therefore detect terms that are too many or too large identically, before an element
+/// exceeds 64 bits.
 template <class Memory>
 class ExactSum {
  public:
-  /// A sum of nothing. \param count elements \param exponent e, see exact_exponent()
-  /// \throws InputError for a count below 1 or an exponent beyond 1000
+  /// Creates a sum without terms. \param count number of elements \param exponent e, see
+  /// exact_exponent()
+  /// \throws InputError for a count below 1 or an exponent beyond -1000 to 1000
   ExactSum(const InstanceOf<Memory>& exec, std::int64_t count, int exponent)
       : m_exponent(exponent) {
     check(count);
     m_values = allocate<Kokkos::View<std::int64_t*, Memory>>(exec, "moho::exact_sum", count);
     fill(exec, m_values, std::int64_t(0));
   }
-  /// A sum that was kept. \throws InputError for one that no sum has
+  /// Restores a saved sum. \throws InputError if its values exceed its bound
   ExactSum(const InstanceOf<Memory>& exec, const ExactSumState& state)
       : m_exponent(state.exponent), m_terms(state.terms), m_bound(state.bound) {
     check(static_cast<std::int64_t>(state.values.size()));
@@ -208,28 +209,34 @@ class ExactSum {
     m_values = upload(exec, state.values, "moho::exact_sum");
   }
 
-  /// Elements.
+  /// Returns the number of elements.
   std::int64_t count() const { return static_cast<std::int64_t>(m_values.extent(0)); }
-  /// e.
+  /// Returns the exponent e.
   int exponent() const { return m_exponent; }
-  /// Arrays that were added, in this sum and those merged into it.
+  /// Returns the number of arrays added to this sum and to the sums merged into it.
   std::int64_t terms() const { return m_terms; }
-  /// No |q| of the sum exceeds it; at most 2^63 - 1.
+  /// Returns an upper bound of all |q|, at most 2^63 - 1.
   std::int64_t bound() const { return m_bound; }
-  /// The integers q, for kernels.
+  /// Returns the integers q, for kernels.
   const Kokkos::View<std::int64_t*, Memory>& values() const { return m_values; }
 
-  /// \brief Adds an array of as many elements, in the order of memory. It waits for it.
-  /// \throws InputError for another size, gaps, or a value that is no finite number, with its
-  /// position; SumOverflow for terms too large. The sum is then as it was.
+  /// \brief Adds an array with the size of the sum, in the order of memory; waits for the instance.
+  ///
+  /// The sum is unchanged if an exception is thrown.
+  /// \throws InputError for another size, a view that is not contiguous, or a value that is not
+  /// finite (the message has its position); SumOverflow for terms that are too large
   template <class ViewType>
   void add(const InstanceOf<Memory>& exec, const ViewType& values) {
     detail::check_terms(values, count());
     add_terms(exec, values, detail::SamePlace{});
   }
 
-  /// \brief Adds an array of a part of the grid: `box` holds the nodes of the array, `grid` those
-  /// of the sum. It waits for it. \throws as above, and InputError for boxes outside of the grid
+  /// \brief Adds an array that covers a part of the grid; waits for the instance.
+  /// \param exec the instance
+  /// \param grid the grid of the sum
+  /// \param box the nodes of the array
+  /// \param values the array
+  /// \throws as the other overload, and InputError for a box that exceeds the grid
   template <int Dim, class ViewType>
   void add(const InstanceOf<Memory>& exec, const Grid<Dim>& grid, const Box<Dim>& box,
            const ViewType& values) {
@@ -243,14 +250,14 @@ class ExactSum {
     add_terms(exec, values, detail::PlaceInGrid<Dim>{box, grid});
   }
 
-  /// Adds another sum. \throws InputError for another size or exponent, SumOverflow
+  /// Adds another sum. \throws InputError for another size or exponent; SumOverflow
   void merge(const InstanceOf<Memory>& exec, const ExactSum& other) {
     check_other(other.count(), other.m_exponent, other.m_bound);
     add_sums(exec, other.m_values.data());
     m_terms += other.m_terms;
     m_bound += other.m_bound;
   }
-  /// Adds a sum that was kept. It waits for it. \throws as above
+  /// Adds a saved sum; waits for the instance. \throws as the other overload
   void merge(const InstanceOf<Memory>& exec, const ExactSumState& other) {
     check_state(other);
     check_other(static_cast<std::int64_t>(other.values.size()), other.exponent, other.bound);
@@ -261,13 +268,13 @@ class ExactSum {
     m_bound += other.bound;
   }
 
-  /// What it is on the host.
+  /// Returns a copy of the sum on the host.
   ExactSumState state(const InstanceOf<Memory>& exec) const {
     return {m_exponent, m_terms, m_bound, download(exec, m_values)};
   }
 
-  /// \brief Writes the sum as numbers, q 2^-e rounded once, to a view of as many elements without
-  /// gaps. \throws InputError for another size
+  /// \brief Writes the values q 2^-e, rounded once, to a contiguous view of the size of the sum.
+  /// \throws InputError for another size
   template <class ViewType>
   void result(const InstanceOf<Memory>& exec, const ViewType& values) const {
     using T = typename ViewType::non_const_value_type;
@@ -311,7 +318,7 @@ class ExactSum {
                              m_exponent, " (allowed: up to ", fitting(needed),
                              " for these): add all terms again with a lower exponent"));
   }
-  /// The exponent with which what are `needed` quanta now takes half of the room.
+  /// Returns the exponent with which `needed` quanta of now use half of the range.
   int fitting(double needed) const {
     int power = 0;
     std::frexp(needed, &power);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Fields on grids: Kokkos views of the grid's rank whose last axis is contiguous.
+/// \brief Fields on grids: Kokkos views with the rank of the grid and a contiguous last axis.
 
 #include <moho/core/grid.hpp>
 #include <moho/core/instance.hpp>
@@ -23,17 +23,20 @@ struct add_pointers<T, 0> {
 };
 }  // namespace detail
 
-/// A field of scalars T on a Dim-dimensional grid. `Space` is a memory space, or an execution space
-/// whose memory is meant.
+/// A field of scalars T on a Dim-dimensional grid.
+///
+/// `Space` is a memory space, or an execution space that stands for its memory space.
 template <class T, int Dim, class Space>
 using Field = Kokkos::View<typename detail::add_pointers<T, Dim>::type, Kokkos::LayoutRight,
                            typename Space::memory_space>;
 
-/// A field for every source: rank Dim + 1, the first axis counts the sources.
+/// A field for each source: a view of rank Dim + 1 whose first axis is the source.
 template <class T, int Dim, class Space>
 using FieldPerSource = Field<T, Dim + 1, Space>;
 
-/// A field of the grid's shape, uninitialised. `exec` is an Instance, or an instance of Kokkos.
+/// Allocates an uninitialised field with the shape of the grid.
+///
+/// `exec` is an Instance or a Kokkos execution space instance.
 template <class T, class Exec>
 Field<T, 2, Exec> make_field(const Exec& exec, const Grid<2>& grid, const std::string& label) {
   return allocate<Field<T, 2, Exec>>(exec, label, grid.extents[0], grid.extents[1]);
@@ -44,7 +47,7 @@ Field<T, 3, Exec> make_field(const Exec& exec, const Grid<3>& grid, const std::s
   return allocate<Field<T, 3, Exec>>(exec, label, grid.extents[0], grid.extents[1],
                                      grid.extents[2]);
 }
-/// A field of the grid's shape for each of `sources` sources, uninitialised.
+/// Allocates an uninitialised field with the shape of the grid for each of `sources` sources.
 template <class T, class Exec>
 FieldPerSource<T, 2, Exec> make_field_per_source(const Exec& exec, std::int64_t sources,
                                                  const Grid<2>& grid, const std::string& label) {
@@ -59,9 +62,12 @@ FieldPerSource<T, 3, Exec> make_field_per_source(const Exec& exec, std::int64_t 
                                               grid.extents[1], grid.extents[2]);
 }
 
-/// Throws InputError unless the view's last Dim extents are those of the grid, for a view of rank
-/// Dim + 1 its first extent is `leading`, and its elements lie one after the other: a part of a
-/// larger view has gaps, which kernels would read as its own values.
+/// Checks that a view is contiguous and has the shape of the grid.
+///
+/// Its last Dim extents are those of the grid; the first extent of a view of rank Dim + 1 is
+/// `leading`. Kernels index the elements as contiguous, and would read the gaps of a subview as
+/// values.
+/// \throws InputError if one of these does not hold
 template <int Dim, class ViewType>
 void check_shape(const Grid<Dim>& grid, const ViewType& view, const char* argument,
                  std::int64_t leading = 1) {

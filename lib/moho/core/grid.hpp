@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Regular grids of two and three dimensions.
+/// \brief Regular grids in two and three dimensions.
 ///
-/// Axes are (x, z) in 2D and (x, y, z) in 3D, here and everywhere in moho. z is depth, positive
-/// down, and **the last axis is contiguous** in memory and in files. SEG-Y traces and RSF files
-/// with n1 = nz have the same order, so that models need no transposition.
+/// In all of moho axes are (x, z) in 2D and (x, y, z) in 3D. z is depth, positive down, and **the
+/// last axis is contiguous** in memory and in files. SEG-Y traces and RSF files with n1 = nz have
+/// the same order, so that models need no transposition.
 
 #include <moho/core/error.hpp>
 #include <moho/core/kokkos.hpp>
@@ -19,19 +19,19 @@
 
 namespace moho {
 
-/// A position, in the units of the grid: (x, z) or (x, y, z).
+/// A position (x, z) or (x, y, z), in the units of the grid.
 template <int Dim>
 using Point = Kokkos::Array<double, Dim>;
 
-/// A list of positions. Dim is not deduced from it: another argument, such as the grid, tells it.
+/// A list of positions. Dim is not deduced from it but from another argument, such as the grid.
 template <int Dim>
 using Points = std::vector<std::type_identity_t<Point<Dim>>>;
 
-/// A node's or a cell's indices along the axes.
+/// Indices of a node or a cell along the axes.
 template <int Dim>
 using Index = Kokkos::Array<std::int64_t, Dim>;
 
-/// Name of an axis: "x", "z" in 2D; "x", "y", "z" in 3D.
+/// Returns the name of an axis: "x", "z" in 2D; "x", "y", "z" in 3D.
 template <int Dim>
 const char* axis_name(int axis) {
   static_assert(Dim == 2 || Dim == 3);
@@ -41,7 +41,7 @@ const char* axis_name(int axis) {
 
 /// A regular grid of nodes.
 ///
-/// Lengths are in any one unit, metres for example; velocities are in that unit per second.
+/// Lengths are in any one unit, for example metres; velocities are in that unit per second.
 template <int Dim>
 struct Grid {
   static_assert(Dim == 2 || Dim == 3, "moho::Grid is made for 2 and 3 dimensions");
@@ -50,28 +50,28 @@ struct Grid {
   Point<Dim> spacing{};  ///< distance between nodes along each axis, positive
   Point<Dim> origin{};   ///< position of node (0, ..., 0)
 
-  /// Number of nodes.
+  /// Returns the number of nodes.
   KOKKOS_INLINE_FUNCTION std::int64_t size() const {
     std::int64_t n = 1;
     for (int d = 0; d < Dim; ++d) n *= extents[d];
     return n;
   }
 
-  /// Number of cells (zero where an axis has a single node).
+  /// Returns the number of cells; 0 if an axis has a single node.
   KOKKOS_INLINE_FUNCTION std::int64_t cells() const {
     std::int64_t n = 1;
     for (int d = 0; d < Dim; ++d) n *= extents[d] - 1;
     return n;
   }
 
-  /// Flat index of a node; the last axis is contiguous.
+  /// Returns the flat index of a node; the last axis is contiguous.
   KOKKOS_INLINE_FUNCTION std::int64_t flat(const Index<Dim>& node) const {
     std::int64_t i = node[0];
     for (int d = 1; d < Dim; ++d) i = i * extents[d] + node[d];
     return i;
   }
 
-  /// Indices of the node with a flat index.
+  /// Returns the indices of the node with a flat index.
   KOKKOS_INLINE_FUNCTION Index<Dim> node(std::int64_t flat_index) const {
     Index<Dim> result{};
     for (int d = Dim - 1; d >= 0; --d) {
@@ -81,31 +81,31 @@ struct Grid {
     return result;
   }
 
-  /// Flat index of a cell, given by its lowest node; the last axis is contiguous.
+  /// Returns the flat index of a cell, given by its lowest node; the last axis is contiguous.
   KOKKOS_INLINE_FUNCTION std::int64_t flat_cell(const Index<Dim>& cell) const {
     std::int64_t i = cell[0];
     for (int d = 1; d < Dim; ++d) i = i * (extents[d] - 1) + cell[d];
     return i;
   }
 
-  /// Position of a node.
+  /// Returns the position of a node.
   KOKKOS_INLINE_FUNCTION Point<Dim> position(const Index<Dim>& node) const {
     Point<Dim> p{};
     for (int d = 0; d < Dim; ++d) p[d] = origin[d] + spacing[d] * static_cast<double>(node[d]);
     return p;
   }
 
-  /// Position in units of the spacing, counted from the origin.
+  /// Returns a position relative to the origin, in units of the spacing.
   KOKKOS_INLINE_FUNCTION Point<Dim> to_index_space(const Point<Dim>& p) const {
     Point<Dim> q{};
     for (int d = 0; d < Dim; ++d) q[d] = (p[d] - origin[d]) / spacing[d];
     return q;
   }
 
-  /// True where the position lies inside the grid or on its border.
+  /// Returns true if the position is inside the grid or on its border.
   ///
-  /// A distance of 1e-9 of the spacing outside still counts as inside, so that positions printed
-  /// with ten digits and read again stay where they were.
+  /// The tolerance is 1e-9 of the spacing, so that positions printed with ten digits remain inside
+  /// when they are read.
   KOKKOS_INLINE_FUNCTION bool contains(const Point<Dim>& p) const {
     const Point<Dim> q = to_index_space(p);
     for (int d = 0; d < Dim; ++d) {
@@ -114,15 +114,17 @@ struct Grid {
     return true;
   }
 
-  /// Coordinate of the last node along an axis.
+  /// Returns the coordinate of the last node along an axis.
   KOKKOS_INLINE_FUNCTION double upper(int axis) const {
     return origin[axis] + spacing[axis] * static_cast<double>(extents[axis] - 1);
   }
 
-  static constexpr double least_spacing = 1e-6;    ///< squares and their inverses are finite
-  static constexpr double greatest_spacing = 1e9;  ///< the same
-  /// Throws InputError unless every extent is at least 1, every spacing from least_spacing to
-  /// greatest_spacing, every origin finite, and the number of nodes fits 62 bits.
+  static constexpr double least_spacing = 1e-6;    ///< its square and inverse square are finite
+  static constexpr double greatest_spacing = 1e9;  ///< its square and inverse square are finite
+  /// Checks the grid.
+  ///
+  /// Every extent must be at least 1, every spacing from least_spacing to greatest_spacing, and
+  /// every origin finite. The number of nodes must be at most 4e18. \throws InputError otherwise
   void check() const {
     double nodes = 1.0;
     for (int d = 0; d < Dim; ++d) {
@@ -146,7 +148,7 @@ struct Grid {
   }
 };
 
-/// "(12.5, 300)" for messages.
+/// Formats a position for messages: "(12.5, 300)".
 template <std::size_t Dim>
 std::string format_point(const Kokkos::Array<double, Dim>& p) {
   std::string text = "(";
@@ -154,7 +156,7 @@ std::string format_point(const Kokkos::Array<double, Dim>& p) {
   return text + ")";
 }
 
-/// "(12, 300)" for messages.
+/// Formats indices for messages: "(12, 300)".
 template <std::size_t Dim>
 std::string format_index(const Kokkos::Array<std::int64_t, Dim>& p) {
   std::string text = "(";
@@ -162,7 +164,7 @@ std::string format_index(const Kokkos::Array<std::int64_t, Dim>& p) {
   return text + ")";
 }
 
-/// "401 x 201" for messages.
+/// Formats the shape of a grid for messages: "401 x 201".
 template <int Dim>
 std::string shape_string(const Grid<Dim>& grid) {
   std::string text;

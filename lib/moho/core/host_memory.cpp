@@ -16,17 +16,17 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-// The names of a version's files.
+// Names of the files of a version of control groups.
 struct Names {
   const char* limit;
   const char* usage;
-  const char* pages[2];  // of files, in memory.stat
+  const char* pages[2];  // sizes of the page cache, in memory.stat
 };
 constexpr Names version_1{
     "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
 constexpr Names version_2{"memory.max", "memory.current", {"inactive_file", "active_file"}};
 
-// A whole number in a file; "max" and what is not there are no limit.
+// Returns the integer in a file; unlimited for "max" and for a missing file.
 std::uint64_t number_in(const fs::path& path) {
   std::ifstream file(path);
   std::string word;
@@ -36,11 +36,11 @@ std::uint64_t number_in(const fs::path& path) {
   return parsed.ec == std::errc() && parsed.ptr == word.data() + word.size() ? value : unlimited;
 }
 
-// What one group leaves.
+// Returns the bytes that the limit of one group leaves.
 std::uint64_t left_in(const fs::path& group, const Names& names) {
   const std::uint64_t limit = number_in(group / names.limit);
   const std::uint64_t usage = number_in(group / names.usage);
-  // version 1 writes a number near 2^63 for no limit
+  // version 1 writes a number near 2^63 for "no limit"
   if (limit > unlimited / 4 || usage == unlimited) return unlimited;
   std::uint64_t pages = 0;
   std::ifstream stat(group / "memory.stat");
@@ -53,7 +53,7 @@ std::uint64_t left_in(const fs::path& group, const Names& names) {
   return limit - std::min(limit, taken);
 }
 
-// Is a word among words with commas between them?
+// Returns true if a list of words separated by commas contains a word.
 bool lists(const std::string& words, const std::string& word) {
   std::istringstream list(words);
   std::string one;
@@ -63,7 +63,7 @@ bool lists(const std::string& words, const std::string& word) {
   return false;
 }
 
-// A line of mountinfo of a control group with memory.
+// Root and mount point of a hierarchy of control groups with the memory controller.
 struct Mount {
   std::string root, point;
   bool found = false;
@@ -89,7 +89,7 @@ Mount find_mount(const fs::path& mountinfo, bool second) {
   return mount;
 }
 
-// The path of this process's group, in the hierarchy of memory.
+// Returns the path of this process's group in the hierarchy of the memory controller.
 std::string find_group(const fs::path& cgroup, bool second) {
   std::ifstream file(cgroup);
   std::string line;
@@ -113,7 +113,7 @@ std::uint64_t left_in_groups(const fs::path& root, bool second) {
   if (mount.root != "/" && group.rfind(mount.root, 0) == 0) group.erase(0, mount.root.size());
   fs::path at = (top / fs::path(group).relative_path()).lexically_normal();
   std::error_code error;
-  // a container may show the group itself as the top
+  // a container may mount the group itself as the root of the hierarchy
   if (!fs::is_directory(at, error)) at = top;
   std::uint64_t left = unlimited;
   const std::size_t least = top.lexically_normal().string().size();

@@ -2,25 +2,27 @@
 #pragma once
 
 /// \file
-/// \brief The memory of the machine that this process may still take.
+/// \brief Memory of the machine that is available to this process.
 
 #include <cstddef>
 #include <filesystem>
 
 namespace moho {
 
-/// What host_memory() finds.
+/// Result of host_memory().
 struct HostMemory {
-  std::size_t bytes = 0;          ///< that may still be allocated
-  bool of_control_group = false;  ///< the limit of a control group says so, not what is free
+  std::size_t bytes = 0;  ///< bytes that may still be allocated
+  bool of_control_group =
+      false;  ///< true if the limit of a control group is smaller than the free memory
 };
 
-/// \brief Bytes that this process may still allocate on its machine.
+/// \brief Returns the bytes that this process may still allocate on its machine.
 ///
-/// That is the least of what the operating system reports as available and of what the limits of
-/// the control groups of this process leave (batch systems and containers set them; version 1 and
-/// version 2, with those of the groups above), where pages of files count as free.
-/// \param root the folder where the system's proc and sys are; tests give another
+/// This is the smaller of two numbers: the available memory that the operating system reports, and
+/// the remainder of the limits of control groups. The groups are those of this process and their
+/// ancestors, of versions 1 and 2. Batch systems and containers set such limits. The page cache
+/// counts as free.
+/// \param root folder that contains proc and sys; tests use another
 HostMemory host_memory(const std::filesystem::path& root = "/");
 
 }  // namespace moho

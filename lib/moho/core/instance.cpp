@@ -24,7 +24,7 @@ void Instance<Kokkos::HostSpace>::fence() const {
 namespace detail {
 
 namespace {
-/// The one kernel that hosts have.
+/// The functor of every host kernel.
 struct Parts {
   HostPart part;
   const void* body;

@@ -2,11 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief An instance of an execution space, known by the memory that its kernels work in.
+/// \brief An execution space instance whose type depends on the memory space of its kernels only.
 ///
-/// Data and algorithms of moho are templates on a memory space. Serial and OpenMP share the
-/// host's memory, and therefore one compilation: which of them runs a kernel is known when the
-/// program runs.
+/// Data and algorithms of moho are templates on a memory space. Serial and OpenMP share the host
+/// memory and are compiled once; which of them runs a kernel is chosen at run time.
 
 #include <moho/core/kokkos.hpp>
 
@@ -18,15 +17,14 @@
 
 namespace moho {
 
-/// True for memory that the host reads and writes directly.
+/// True for memory that the host accesses directly.
 template <class Memory>
 inline constexpr bool is_host_memory = std::is_same_v<Memory, Kokkos::HostSpace>;
 
-/// \brief An execution space instance whose kernels work in `Memory`: of Serial or OpenMP for
-/// Kokkos::HostSpace, of Cuda for Kokkos::CudaSpace.
+/// \brief An execution space instance whose kernels access `Memory`.
 ///
-/// Public functions take one where they take an execution space instance; Kokkos's own instances
-/// convert to it. A copy refers to the same instance.
+/// It holds Serial or OpenMP for Kokkos::HostSpace, and Cuda for Kokkos::CudaSpace. Execution space
+/// instances of Kokkos convert to it. Copies refer to the same instance.
 template <class Memory>
 class Instance;
 
@@ -50,13 +48,13 @@ class Instance<Kokkos::HostSpace> {
   Instance(const Kokkos::OpenMP& space) : m_space(space) {}
 #endif
 
-  /// "serial" or "openmp".
+  /// Returns "serial" or "openmp".
   const char* name() const;
-  /// Threads.
+  /// Returns the number of threads.
   int concurrency() const;
-  /// Waits for the work of the instance.
+  /// Waits for all work submitted to the instance.
   void fence() const;
-  /// Calls function(instance) with the instance of Kokkos.
+  /// Calls function(space) with the Kokkos execution space instance.
   template <class Function>
   decltype(auto) visit(const Function& function) const {
     return std::visit(function, m_space);
@@ -78,7 +76,7 @@ class Instance<Kokkos::CudaSpace> {
   const char* name() const { return "cuda"; }
   int concurrency() const { return static_cast<int>(m_space.concurrency()); }
   void fence() const { m_space.fence(); }
-  /// The instance of Kokkos.
+  /// Returns the Kokkos execution space instance.
   const Kokkos::Cuda& space() const { return m_space; }
   template <class Function>
   decltype(auto) visit(const Function& function) const {
@@ -91,16 +89,17 @@ class Instance<Kokkos::CudaSpace> {
 #endif
 /// \endcond
 
-/// An instance that takes no part in argument deduction, so that Kokkos's own instances convert to
-/// it; Memory is deduced from views among the arguments.
+/// An Instance in a non-deduced context, so that Kokkos execution space instances convert to it.
+///
+/// Memory is deduced from the views among the arguments.
 template <class Memory>
 using InstanceOf = std::type_identity_t<Instance<Memory>>;
 
-/// The memory of an execution space, or of an Instance.
+/// The memory space of an execution space or of an Instance.
 template <class Exec>
 using MemoryOf = typename Exec::memory_space;
 
-/// The kind of execution space that runs kernels on a device's memory.
+/// Maps a device memory space to its execution space.
 template <class Memory>
 struct device_of;
 #ifdef KOKKOS_ENABLE_CUDA
@@ -111,27 +110,30 @@ struct device_of<Kokkos::CudaSpace> {
 };
 /// \endcond
 #endif
-/// As above: Kokkos::Cuda for Kokkos::CudaSpace. Hosts have none.
+/// The execution space of a device memory: Kokkos::Cuda for Kokkos::CudaSpace.
+///
+/// It is not defined for host memory.
 template <class Memory>
 using DeviceOf = typename device_of<Memory>::type;
 
-/// Memory spaces.
+/// A list of memory spaces.
 template <class... Memories>
 struct MemoryList {};
 
-/// The memories of the execution spaces of this build.
+/// The memory spaces of the execution spaces of this build.
 #ifdef KOKKOS_ENABLE_CUDA
 using EnabledMemories = MemoryList<Kokkos::HostSpace, Kokkos::CudaSpace>;
 #else
 using EnabledMemories = MemoryList<Kokkos::HostSpace>;
 #endif
 
-/// An uninitialised view, allocated on the instance; on hosts in large pages where there are any.
-/// `exec` is an Instance, or an instance of Kokkos.
+/// Allocates an uninitialised view; on hosts with huge pages if the system provides them.
+///
+/// `exec` is an Instance or a Kokkos execution space instance.
 template <class ViewType, class Exec, class... Extents>
 ViewType allocate(const Exec& exec, const std::string& label, Extents... extents) {
   if constexpr (is_host_memory<typename ViewType::memory_space>) {
-    (void)exec;  // host memory is not written by the allocation
+    (void)exec;  // the allocation does not write to host memory
     const ViewType view(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
     detail::prefer_large_pages(const_cast<typename ViewType::non_const_value_type*>(view.data()),
                                view.span() * sizeof(typename ViewType::value_type));
@@ -142,7 +144,7 @@ ViewType allocate(const Exec& exec, const std::string& label, Extents... extents
       return ViewType(Kokkos::view_alloc(space, label, Kokkos::WithoutInitializing), extents...);
     });
 #else
-    (void)exec;  // older releases take no instance here and allocate synchronously
+    (void)exec;  // older releases accept no instance here and allocate synchronously
     return ViewType(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
 #endif
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Spans of a timeline that Kokkos Tools see, too.
+/// \brief Spans of a timeline that are also regions of Kokkos Tools.
 
 #include <moho/core/kokkos.hpp>
 #include <moho/core/timeline.hpp>
@@ -11,15 +11,14 @@
 
 namespace moho {
 
-/// \brief A span of a timeline, and a region "moho::<stage>" for Kokkos Tools, with a timeline or
-/// without.
+/// \brief A span of a timeline and a region "moho::<stage>" of Kokkos Tools.
 ///
-/// Tools keep one stack of regions: make it on the thread that submits kernels and on no other,
-/// where TimelineSpan serves. It waits for nothing. Fence the instance before the scope ends where
-/// the span is to be that of the kernels and not of their submission.
+/// The timeline may be null. Kokkos Tools keep one stack of regions: use this class only on the
+/// thread that submits kernels, and TimelineSpan on others. The class does not fence. To measure
+/// kernels and not their submission, fence the instance before the end of the scope.
 class KernelSpan {
  public:
-  /// Begins it. `stage` has to live as long.
+  /// Begins the span. `stage` must outlive the object.
   KernelSpan(Timeline* timeline, const char* stage, std::int64_t bytes = 0)
       : m_span(timeline, stage, bytes) {
     Kokkos::Profiling::pushRegion(std::string("moho::") + stage);
@@ -27,7 +26,7 @@ class KernelSpan {
   KernelSpan(const KernelSpan&) = delete;
   KernelSpan& operator=(const KernelSpan&) = delete;
   ~KernelSpan() { Kokkos::Profiling::popRegion(); }
-  /// Says how many bytes it was, when that is known only later.
+  /// Sets the number of bytes, if it is known only after the constructor.
   void set_bytes(std::int64_t bytes) { m_span.set_bytes(bytes); }
 
  private:

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The only header of moho that knows which Kokkos it is compiled against (3.4 to 5.x).
+/// \brief The only header of moho that depends on the version of Kokkos (3.4 to 5.x).
 
 #include <moho/core/pages.hpp>
 
@@ -19,16 +19,14 @@
 #error "moho needs Kokkos 3.4 or newer"
 #endif
 
-/// \def MOHO_NOINLINE
-/// Keeps a function from being inlined, into unrolled code for example.
+/// \def MOHO_NOINLINE Prevents inlining of a function, for example into unrolled code.
 #if defined(__CUDACC__)
 #define MOHO_NOINLINE __noinline__
 #else
 #define MOHO_NOINLINE __attribute__((noinline))
 #endif
 
-/// \def MOHO_UNROLL
-/// Before a loop of few iterations: unroll it completely.
+/// \def MOHO_UNROLL Unrolls the following loop of few iterations completely.
 #if defined(__CUDA_ARCH__)
 #define MOHO_UNROLL _Pragma("unroll")
 #elif defined(__CUDACC__)
@@ -37,8 +35,7 @@
 #define MOHO_UNROLL _Pragma("GCC unroll 32")
 #endif
 
-/// \def MOHO_UNROLL_BY
-/// Before a loop of device code: unroll it by `turns`.
+/// \def MOHO_UNROLL_BY Unrolls the following loop of device code by `turns`.
 #if defined(__CUDA_ARCH__)
 #define MOHO_PRAGMA(text) _Pragma(#text)
 #define MOHO_UNROLL_BY(turns) MOHO_PRAGMA(unroll turns)
@@ -48,7 +45,7 @@
 
 namespace moho {
 
-/// Execution spaces, the slowest first.
+/// A list of execution spaces in ascending order of speed.
 template <class... Spaces>
 struct SpaceList {};
 
@@ -79,10 +76,10 @@ using spaces_cuda = spaces_openmp;
 #endif
 }  // namespace detail
 
-/// Every execution space enabled in this build.
+/// All execution spaces enabled in this build.
 using EnabledSpaces = detail::spaces_cuda;
 
-/// True where code of this execution space can read host memory directly.
+/// True if code of this execution space accesses host memory directly.
 template <class Exec>
 inline constexpr bool is_host_space =
     Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
@@ -91,18 +88,17 @@ inline constexpr bool is_host_space =
 template <class Exec>
 using ScratchSpace = typename Exec::scratch_memory_space;
 
-/// An unmanaged rank-1 view in team scratch.
+/// An unmanaged rank-1 view of team scratch memory.
 template <class T, class Exec>
 using ScratchView = Kokkos::View<T*, ScratchSpace<Exec>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// Positive infinity, in host and device code.
+/// Returns positive infinity in host and device code.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION constexpr T infinity() {
   return detail::infinite<T>;
 }
 
-/// Reads a word that another team may be writing: a relaxed atomic load, without a
-/// read-modify-write.
+/// Reads a word that another team may write concurrently: a relaxed atomic load.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T relaxed_load(const T* address) {
 #if defined(__CUDA_ARCH__)
@@ -114,7 +110,7 @@ KOKKOS_FORCEINLINE_FUNCTION T relaxed_load(const T* address) {
 #endif
 }
 
-/// Writes a word that another team may be reading: a relaxed atomic store.
+/// Writes a word that another team may read concurrently: a relaxed atomic store.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void relaxed_store(T* address, T value) {
 #if defined(__CUDA_ARCH__)
@@ -124,8 +120,10 @@ KOKKOS_FORCEINLINE_FUNCTION void relaxed_store(T* address, T value) {
 #endif
 }
 
-/// Atomically makes a non-negative number the smaller of itself and `value`, and returns what it
-/// was. The bits of such numbers order as integers do, whose minimum the hardware has.
+/// Atomically replaces a non-negative number by its minimum with `value`; returns the old number.
+///
+/// The bit patterns of non-negative numbers have the order of integers, for which hardware has an
+/// atomic minimum.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T atomic_minimum(T* address, T value) {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
@@ -138,7 +136,7 @@ KOKKOS_FORCEINLINE_FUNCTION T atomic_minimum(T* address, T value) {
   return value;
 }
 
-/// Prefetches a line into the second-level cache of a device. Does nothing on hosts.
+/// Prefetches a cache line into the second-level cache of a device; does nothing on hosts.
 KOKKOS_FORCEINLINE_FUNCTION void prefetch(const void* address) {
 #if defined(__CUDA_ARCH__)
   asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
@@ -147,16 +145,18 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch(const void* address) {
 #endif
 }
 
-/// The policy with Kokkos's hint that its kernel is short. On CUDA the functor is then an argument
-/// of the launch. Without the hint a functor of more than 512 bytes goes through a buffer in
-/// constant memory, and the launch waits on the host until the kernel before has released that.
+/// Returns the policy with Kokkos's hint that its kernel is short.
+///
+/// On CUDA the functor is then passed as an argument of the launch. Without the hint a functor of
+/// more than 512 bytes is passed through a buffer in constant memory. The launch then waits on the
+/// host until the previous kernel has released that buffer.
 template <class Policy>
 auto light_weight(const Policy& policy) {
   return Kokkos::Experimental::require(policy,
                                        Kokkos::Experimental::WorkItemProperty::HintLightWeight);
 }
 
-/// "4.7.1" from KOKKOS_VERSION.
+/// Formats KOKKOS_VERSION: "4.7.1".
 inline std::string kokkos_version() {
   return std::to_string(KOKKOS_VERSION / 10000) + "." + std::to_string(KOKKOS_VERSION / 100 % 100) +
          "." + std::to_string(KOKKOS_VERSION % 100);

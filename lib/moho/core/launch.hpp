@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Loops and reductions over a range, on any instance.
+/// \brief Loops, reductions and prefix sums over a range, on any instance.
 ///
-/// On a device these are Kokkos's own. On hosts the body of a loop is compiled once, as a function
-/// over a part of the range, and Serial or OpenMP call it through one kernel of their own: neither
-/// the body nor Kokkos's loops are compiled again for each other space.
+/// On a device these are the loops of Kokkos. On hosts the body of a loop is compiled once, as a
+/// function over a part of the range. Serial and OpenMP call this function from one common kernel,
+/// so that neither the body nor Kokkos's loops are compiled for each space.
 
 #include <moho/core/instance.hpp>
 
@@ -20,32 +20,35 @@ namespace moho {
 
 namespace detail {
 
-/// Positions [begin, end) of a loop whose body is at `body`.
+/// Executes the positions [begin, end) of a loop whose body is at `body`.
 using HostPart = void (*)(const void* body, std::int64_t begin, std::int64_t end);
 
-/// How a loop on a host is divided.
+/// Division of a host loop into parts.
 struct HostCut {
-  std::int64_t count = 0;  ///< positions
-  std::int64_t size = 0;   ///< of a part
-  std::int64_t parts = 0;  ///< one a thread, or one a chunk
+  std::int64_t count = 0;  ///< number of positions
+  std::int64_t size = 0;   ///< positions of a part
+  std::int64_t parts = 0;  ///< number of parts: one for each thread, or one for each chunk
 };
-/// Parts of `chunk` positions each, or one part a thread where chunk is 0.
+/// Divides a loop into parts of `chunk` positions, or into one part for each thread if chunk is 0.
 HostCut cut(const Instance<Kokkos::HostSpace>& exec, std::int64_t count, std::int64_t chunk);
 
-/// Runs all parts and returns when they are done. With `dynamic` a thread takes the next part when
-/// it has done one.
+/// Runs all parts and waits for their end.
+///
+/// With `dynamic` each thread takes the next part when its previous one has ended.
 void run_parts(const Instance<Kokkos::HostSpace>& exec, const char* label, const HostCut& cut,
                bool dynamic, HostPart part, const void* body);
 
-/// A loop over a part. The body is copied, so that the compiler need not read its members again
-/// after each store.
+/// Executes a part of a loop.
+///
+/// The body is copied to a local variable, so that the compiler need not reload its members after
+/// each store.
 template <class Body>
 void loop_part(const void* body, std::int64_t begin, std::int64_t end) {
   const Body own = *static_cast<const Body*>(body);
   for (std::int64_t i = begin; i < end; ++i) own(i);
 }
 
-/// A reduction over the parts; each writes its own result.
+/// A reduction in parts, each with a separate result.
 template <class Body>
 struct ReduceParts {
   using Value = typename Body::value_type;
@@ -63,8 +66,9 @@ struct ReduceParts {
   }
 };
 
-/// A prefix sum over the parts: first the sum of each, then its elements from the sum of those
-/// before.
+/// A prefix sum in two passes: the sums of the parts, then the elements of each part.
+///
+/// The second pass of a part starts from the sum of all previous parts.
 template <class Value, class Body>
 struct ScanParts {
   const Body* body;
@@ -81,7 +85,7 @@ struct ScanParts {
   }
 };
 
-/// A body in the form of Kokkos's reductions, which joined volatile values before 4.0.
+/// Adapts a body to Kokkos's reductions, which join volatile values before Kokkos 4.0.
 template <class Body>
 struct DeviceReduction {
   using value_type = typename Body::value_type;
@@ -105,11 +109,11 @@ using DeviceRange = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
 }  // namespace detail
 
-/// \brief Calls body(i) for i in [0, count). On a device it returns when the work is submitted.
-/// \param label of the kernel, "moho::module::what"
-/// \param exec where it runs
-/// \param count positions, 0 or more
-/// \param body a functor with KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const
+/// \brief Calls body(i) for i in [0, count). On a device the call returns after submission.
+/// \param label label of the kernel, "moho::module::what"
+/// \param exec the instance
+/// \param count number of positions, 0 or more
+/// \param body functor with KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const
 template <class Memory, class Body>
 void launch(const char* label, const Instance<Memory>& exec, std::int64_t count, const Body& body) {
   if (count <= 0) return;
@@ -123,8 +127,9 @@ void launch(const char* label, const Instance<Memory>& exec, std::int64_t count,
   }
 }
 
-/// \brief The same on a host for positions of different cost: a thread takes the next `chunk` of
-/// them when it has done one.
+/// \brief Calls body(i) on a host for positions of different cost, with dynamic scheduling.
+///
+/// Each thread takes the next `chunk` positions when its previous ones are done.
 template <class Body>
 void launch_dynamic(const char* label, const Instance<Kokkos::HostSpace>& exec, std::int64_t count,
                     const Body& body, std::int64_t chunk = 1) {
@@ -133,11 +138,11 @@ void launch_dynamic(const char* label, const Instance<Kokkos::HostSpace>& exec, 
                     &body);
 }
 
-/// \brief The result of a reduction over [0, count). It waits for the instance.
+/// \brief Returns the result of a reduction over [0, count); waits for the instance.
 ///
 /// `body` has value_type, operator()(std::int64_t, value_type&), init(value_type&) and
-/// join(value_type& to, const value_type& from), all KOKKOS_INLINE_FUNCTION and const. On hosts
-/// results are joined in the order of the range.
+/// join(value_type& to, const value_type& from). All are KOKKOS_INLINE_FUNCTION and const. Hosts
+/// join partial results in the order of the range.
 template <class Memory, class Body>
 typename Body::value_type reduce(const char* label, const Instance<Memory>& exec,
                                  std::int64_t count, const Body& body) {
@@ -161,7 +166,7 @@ typename Body::value_type reduce(const char* label, const Instance<Memory>& exec
 }
 
 namespace detail {
-/// body(i, value) lowers value, which begins with `start`.
+/// Minimum reduction: body(i, value) lowers value, whose initial value is `start`.
 template <class Value, class Body>
 struct Least {
   using value_type = Value;
@@ -175,7 +180,7 @@ struct Least {
     if (from < to) to = from;
   }
 };
-/// body(i, value) adds to value.
+/// Sum reduction: body(i, value) adds to value.
 template <class Value, class Body>
 struct Sum {
   using value_type = Value;
@@ -188,22 +193,23 @@ struct Sum {
 };
 }  // namespace detail
 
-/// The sum over [0, count) of what body(i, sum) adds. It waits for the instance.
+/// Returns the sum over [0, count) of what body(i, sum) adds; waits for the instance.
 template <class Value, class Memory, class Body>
 Value sum_of(const char* label, const Instance<Memory>& exec, std::int64_t count,
              const Body& body) {
   return reduce(label, exec, count, detail::Sum<Value, Body>{body});
 }
 
-/// The least of `start` and what body(i, least) lowers it to over [0, count). It waits for the
-/// instance.
+/// Returns a minimum over [0, count), initially `start`; waits for the instance.
+///
+/// body(i, least) lowers `least` if position i has a smaller value.
 template <class Value, class Memory, class Body>
 Value least_of(const char* label, const Instance<Memory>& exec, std::int64_t count, Value start,
                const Body& body) {
   return reduce(label, exec, count, detail::Least<Value, Body>{body, start});
 }
 
-/// What find_first() returns where there is none.
+/// Result of find_first() if no position passes the test.
 inline constexpr std::int64_t none_found = -1;
 
 namespace detail {
@@ -216,7 +222,7 @@ struct FirstOf {
 };
 }  // namespace detail
 
-/// The first i of [0, count) with test(i), none_found if there is none. It waits for the instance.
+/// Returns the first i of [0, count) with test(i), or none_found; waits for the instance.
 template <class Memory, class Test>
 std::int64_t find_first(const char* label, const Instance<Memory>& exec, std::int64_t count,
                         const Test& test) {
@@ -225,9 +231,10 @@ std::int64_t find_first(const char* label, const Instance<Memory>& exec, std::in
   return first < count ? first : none_found;
 }
 
-/// \brief A prefix sum over [0, count): body(i, sum, final) adds what i contributes to `sum`, the
-/// sum of all before it; where `final` is true that sum is complete. Returns the whole sum. It
-/// waits for the instance.
+/// \brief Computes a prefix sum over [0, count) and returns the total; waits for the instance.
+///
+/// body(i, sum, final) adds the contribution of i to `sum`. If `final` is true, `sum` is on entry
+/// the complete sum of all contributions before i.
 template <class Value, class Memory, class Body>
 Value scan(const char* label, const Instance<Memory>& exec, std::int64_t count, const Body& body) {
   Value total(0);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief A loop over the nodes of a box.
+/// \brief Loops over the nodes of a box.
 
 #include <moho/core/box.hpp>
 #include <moho/core/launch.hpp>
@@ -13,11 +13,11 @@ namespace moho {
 
 namespace detail {
 
-/// A row of the box after the other, for hosts.
+/// Functor over the rows of a box, for hosts.
 template <int Dim, class Body>
 struct LoopRows {
   Body body;
-  Box<Dim> rows;  ///< the first nodes of rows
+  Box<Dim> rows;  ///< the first node of each row
   std::int64_t begin, end;
   void operator()(const std::int64_t row) const {
     Index<Dim> node = rows.node(row);
@@ -28,7 +28,9 @@ struct LoopRows {
   }
 };
 
-/// A node, for devices. Divisions of 32 bits take a fraction of the time of those of 64.
+/// Functor over the nodes of a box, for devices.
+///
+/// 32-bit division is several times as fast as 64-bit division.
 template <int Dim, class Body>
 struct LoopNodes {
   Body body;
@@ -54,12 +56,11 @@ struct LoopNodes {
 
 }  // namespace detail
 
-/// \brief Calls body(node) for the nodes of a box. On a device it returns when the work is
-/// submitted.
-/// \param label of the kernel, "moho::module::what"
-/// \param exec where it runs
-/// \param box of nodes
-/// \param body a functor with KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>&) const
+/// \brief Calls body(node) for the nodes of a box. On a device the call returns after submission.
+/// \param label label of the kernel, "moho::module::what"
+/// \param exec the instance
+/// \param box the nodes
+/// \param body functor with KOKKOS_INLINE_FUNCTION void operator()(const Index<Dim>&) const
 template <class Memory, int Dim, class Body>
 void launch_box(const char* label, const Instance<Memory>& exec, const Box<Dim>& box,
                 const Body& body) {

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Instances side by side: a second one, the order between two, and memory of the host that
-/// copies from a device go to at the full rate of the link.
+/// \brief Concurrent instances: creation, ordering and events; host memory for fast transfers.
 
 #include <moho/core/error.hpp>
 #include <moho/core/instance.hpp>
@@ -31,7 +30,7 @@ inline void check_cuda(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
 }
-/// Makes the device of an instance the one that calls of the runtime mean, until it is destroyed.
+/// Makes the device of an instance the current CUDA device during its lifetime.
 class OnDeviceOf {
  public:
   explicit OnDeviceOf(const Instance<Kokkos::CudaSpace>& exec) {
@@ -51,33 +50,34 @@ class OnDeviceOf {
 }  // namespace detail
 /// \endcond
 
-/// Memory of the host for copies to and from `Memory`: page-locked for a device, so that copies run
-/// beside the work of other instances; Kokkos::HostSpace for the host.
+/// Host memory for transfers to and from `Memory`.
+///
+/// For a device it is page-locked, so that transfers run concurrently with the work of other
+/// instances. For the host it is Kokkos::HostSpace.
 template <class Memory>
 using StagingMemory = typename detail::StagingOf<Memory>::type;
 
-/// \brief Another instance on the same device: what it is given runs beside the work of `exec`.
+/// \brief Returns another instance on the same device, which runs concurrently with `exec`.
 ///
-/// Hosts have one instance for all: `exec` itself comes back, and what both are given runs in the
-/// order of the calls.
+/// On hosts it is `exec` itself, and work runs in the order of the calls.
 inline Instance<Kokkos::HostSpace> instance_beside(const Instance<Kokkos::HostSpace>& exec) {
   return exec;
 }
 
-/// \brief What `later` is given from now on begins when all that `earlier` was given until now is
-/// done. It does not wait: on a device the order is kept there. Hosts work in the order of the
-/// calls in any case.
+/// \brief Orders work: later submissions to `later` start after all previous ones to `earlier`.
+///
+/// The call does not block; the device keeps the order. On hosts work runs in the order of the
+/// calls.
 inline void wait_on_device(const Instance<Kokkos::HostSpace>& later,
                            const Instance<Kokkos::HostSpace>& earlier) {
   (void)later, (void)earlier;
 }
 
-/// \brief Instances on `count` devices, the first of them `exec`, for one process that works on
-/// several.
+/// \brief Returns instances on `count` devices for one process; the first is `exec`.
 ///
-/// Hosts count as one device that can stand in for any number: `exec` comes back `count` times, so
-/// that what runs over several devices can be tried there.
-/// \throws InputError for more devices than there are
+/// On hosts it returns `count` copies of `exec`, so that code for several devices can be tested
+/// there.
+/// \throws InputError for more devices than the process can access
 inline std::vector<Instance<Kokkos::HostSpace>> instances_on_devices(
     const Instance<Kokkos::HostSpace>& exec, int count) {
   return std::vector<Instance<Kokkos::HostSpace>>(static_cast<std::size_t>(count), exec);
@@ -100,7 +100,7 @@ inline void wait_on_device(const Instance<Kokkos::CudaSpace>& later,
   const cudaError_t ordered = recorded == cudaSuccess
                                   ? cudaStreamWaitEvent(later.space().cuda_stream(), event, 0)
                                   : recorded;
-  cudaEventDestroy(event);  // lives on until it has been waited for
+  cudaEventDestroy(event);  // destroyed after the wait has completed
   detail::check_cuda(ordered, "moho::wait_on_device");
 }
 #endif
@@ -123,8 +123,8 @@ inline std::vector<Instance<Kokkos::CudaSpace>> instances_on_devices(
     detail::check_cuda(cudaSetDevice(device), "moho::instances_on_devices");
     cudaStream_t stream = nullptr;
     detail::check_cuda(cudaStreamCreate(&stream), "moho::instances_on_devices");
-    result.push_back(Kokkos::Cuda(stream));  // which lives as long as the process
-    // devices that can, copy from each other directly
+    result.push_back(Kokkos::Cuda(stream));  // the stream exists until the process ends
+    // enable direct copies between devices that support them
     for (const auto& other : result) {
       const int peer = other.space().cuda_device();
       int can = 0;
@@ -134,7 +134,7 @@ inline std::vector<Instance<Kokkos::CudaSpace>> instances_on_devices(
         cudaDeviceEnablePeerAccess(peer, 0);
         cudaSetDevice(peer);
         cudaDeviceEnablePeerAccess(device, 0);
-        cudaGetLastError();  // it may have been enabled before
+        cudaGetLastError();  // access may be enabled already
       }
     }
   }
@@ -142,13 +142,12 @@ inline std::vector<Instance<Kokkos::CudaSpace>> instances_on_devices(
 }
 #endif
 
-/// \brief A moment in the work of an instance: when all that it was given before is done.
+/// \brief An event: complete when all work submitted to the instance before set() is done.
 ///
-/// set() takes the moment; set again, it forgets the one before. wait() waits for it on the host;
-/// hold() makes what an instance is given from now on begin after it, without waiting. Both do
-/// nothing for a mark that was not set. seconds_since() compares moments that have come. Marks of
-/// one device can be compared; on hosts, whose
-/// work is done when a call returns, it is the moment of the call.
+/// A second set() replaces the first. wait() blocks the host until the event is complete. hold()
+/// makes later submissions to an instance start after the event, without blocking. Both do nothing
+/// before set(). seconds_since() is the time between two complete events of one device. On hosts an
+/// event is complete at the call of set().
 template <class Memory>
 class Mark;
 

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Memory of the host that is page-locked where it lies, so that copies to and from devices
-/// run at the full rate of the link and beside other work.
+/// \brief Page-locking of existing host memory for fast asynchronous transfers.
 
 #include <moho/core/instance.hpp>
 
@@ -15,18 +14,18 @@
 
 namespace moho {
 
-/// \brief Page-locks ranges of host memory for the devices of `Memory`, until it is destroyed.
+/// \brief Page-locks ranges of host memory for the devices of `Memory`, until destruction.
 ///
-/// The system may refuse: there are limits on locked memory, and some file systems' pages cannot be
-/// locked. Copies then need buffers that are locked (StagingMemory), and every byte moves three
-/// times through the host's memory. For hosts there is nothing to lock, and nothing to refuse.
+/// The system may refuse: locked memory has limits, and the pages of some file systems cannot be
+/// locked. Transfers then need page-locked buffers (StagingMemory), and each byte passes three
+/// times through host memory. For host memory nothing is locked and lock() returns true.
 template <class Memory>
 class PageLock {
  public:
   PageLock() = default;
   PageLock(const PageLock&) = delete;
   PageLock& operator=(const PageLock&) = delete;
-  /// The ranges belong to the new one.
+  /// Takes over the ranges of another object.
   PageLock(PageLock&& other) noexcept
       : m_pieces(std::move(other.m_pieces)),
         m_bytes(std::exchange(other.m_bytes, 0)),
@@ -35,14 +34,15 @@ class PageLock {
   }
   ~PageLock() { release(); }
 
-  /// Locks a range. False where the system refuses; why() says what it said,
-  /// and the range is as it was.
+  /// Locks a range; returns false, with the reason in why(), if the system refuses.
+  ///
+  /// A range that is refused is unchanged.
   bool lock(void* begin, std::size_t bytes);
-  /// Unlocks all ranges. Nothing may be copied to or from them any more.
+  /// Unlocks all ranges. No transfer from or to the ranges may be pending.
   void release();
-  /// Bytes locked.
+  /// Returns the number of bytes locked.
   std::size_t bytes() const { return m_bytes; }
-  /// What the system said when it refused.
+  /// Returns the system's message of the last refusal.
   const std::string& why() const { return m_why; }
 
  private:
@@ -58,11 +58,11 @@ bool PageLock<Memory>::lock(void* begin, std::size_t bytes) {
     return true;
   } else {
 #ifdef KOKKOS_ENABLE_CUDA
-    // in one piece: a copy must not span two of them
+    // one registration: a transfer must not span two of them
     const cudaError_t status = cudaHostRegister(begin, bytes, cudaHostRegisterPortable);
     if (status != cudaSuccess) {
       m_why = cudaGetErrorString(status);
-      cudaGetLastError();  // it is dealt with here
+      cudaGetLastError();  // clears the error state of the runtime
       return false;
     }
     m_pieces.push_back(begin);

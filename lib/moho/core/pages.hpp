@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Large pages for large arrays of a host.
+/// \brief Huge pages for large host arrays.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace moho::detail {
 
-/// \brief Asks the system for large pages for memory that has not been used yet.
+/// \brief Requests huge pages for memory that has not been accessed.
 ///
-/// Hardware prefetching stops at the end of a page, and each new page needs a look-up: stencils
-/// that read several arrays reach a new page every few rows. Without large pages only the speed
-/// changes. Small arrays are left as they are.
+/// Hardware prefetching stops at the end of a page, and each new page needs a translation. Stencils
+/// that read several arrays enter a new page every few rows. Huge pages change only the speed.
+/// Arrays of less than 4 MiB are ignored.
 inline void prefer_large_pages(void* memory, std::size_t bytes) {
 #if defined(MADV_HUGEPAGE)
   constexpr std::size_t page = 2u << 20;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Seconds by phase, without Kokkos.
+/// \brief Wall-clock times by phase, independent of Kokkos.
 
 #include <chrono>
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace moho {
 
-/// A stopwatch that starts when it is made.
+/// A stopwatch that starts on construction.
 class Stopwatch {
  public:
-  /// Wall-clock seconds until now.
+  /// Returns the wall-clock seconds since construction.
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count();
   }
@@ -23,7 +23,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
 };
 
-/// Wall-clock seconds of named phases, in the order in which they first ran.
+/// Wall-clock seconds of named phases, in the order of their first calls.
 class PhaseTimes {
  public:
   /// Adds seconds to a phase.
@@ -36,31 +36,32 @@ class PhaseTimes {
     }
     m_phases.emplace_back(phase, seconds);
   }
-  /// Seconds of one phase, zero if it never ran.
+  /// Returns the seconds of a phase; 0 if the phase has not run.
   double seconds(const std::string& phase) const {
     for (const auto& entry : m_phases) {
       if (entry.first == phase) return entry.second;
     }
     return 0.0;
   }
-  /// Seconds of all phases.
+  /// Returns the seconds of all phases.
   double total() const {
     double sum = 0.0;
     for (const auto& entry : m_phases) sum += entry.second;
     return sum;
   }
-  /// Name and seconds of every phase.
+  /// Returns the name and the seconds of every phase.
   const std::vector<std::pair<std::string, double>>& phases() const { return m_phases; }
 
  private:
   std::vector<std::pair<std::string, double>> m_phases;
 };
 
-/// Adds the seconds from construction to destruction to a phase of host work. Unlike ScopedPhase it
-/// does not fence, and Kokkos need not be initialised.
+/// Adds the seconds between its construction and destruction to a phase of host work.
+///
+/// Unlike ScopedPhase it does not fence, and Kokkos need not be initialised.
 class HostPhase {
  public:
-  /// Starts it.
+  /// Starts the phase. `times` must outlive the object.
   HostPhase(PhaseTimes& times, std::string phase) : m_times(times), m_phase(std::move(phase)) {}
   HostPhase(const HostPhase&) = delete;
   HostPhase& operator=(const HostPhase&) = delete;

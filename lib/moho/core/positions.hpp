@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Checks positions of sources, receivers and the like.
+/// \brief Checks of the positions of sources and receivers.
 
 #include <moho/core/box.hpp>
 #include <moho/core/grid.hpp>
@@ -11,12 +11,13 @@
 
 namespace moho {
 
-/// \brief Throws InputError for the first position outside, naming its number, the position and
-/// what is allowed.
-/// \param grid that they must lie in
+/// \brief Checks that positions are inside a grid or a part of it.
+/// \param grid the grid
 /// \param points the positions
-/// \param name what messages call a point: "source", "receiver"
-/// \param interior the nodes that are in no boundary layer; empty: all
+/// \param name name of a point in messages: "source", "receiver"
+/// \param interior nodes outside of boundary layers; an empty box means all nodes
+/// \throws InputError for the first position outside; the message has its number, from 1, its
+/// coordinates and the allowed ranges
 template <int Dim>
 void check_positions(const Grid<Dim>& grid, const Points<Dim>& points, const std::string& name,
                      const Box<Dim>& interior = {});

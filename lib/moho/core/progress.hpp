@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Progress of long work: a callback for libraries, a bar for terminals.
+/// \brief Progress of long computations: a callback for libraries, a bar for terminals.
 
 #include <unistd.h>
 
@@ -14,15 +14,18 @@
 
 namespace moho {
 
-/// Called on the host from time to time, with the fraction done (0 to 1, never falling within one
-/// call) and a few words on what is being done. It may be empty.
+/// A progress callback, called on the host; it may be empty.
+///
+/// `fraction` is the completed part, from 0 to 1; it does not decrease during a computation. `what`
+/// is a short description of the current work.
 using Progress = std::function<void(double fraction, const std::string& what)>;
 
-/// A progress bar on standard error. It prints nothing unless standard error is a terminal, and
-/// redraws at most ten times a second.
+/// A progress bar on standard error.
+///
+/// It is drawn only if standard error is a terminal, and at most ten times a second.
 class TerminalProgress {
  public:
-  /// \param stream where to draw; tests give a file.
+  /// \param stream output stream; tests use a file
   explicit TerminalProgress(std::FILE* stream = stderr)
       : m_stream(stream), m_terminal(::isatty(::fileno(stream)) == 1) {}
   TerminalProgress(const TerminalProgress&) = delete;
@@ -52,7 +55,7 @@ class TerminalProgress {
     m_drawn = false;
   }
 
-  /// This bar as a callback; the bar must outlive it.
+  /// Returns a callback that draws this bar; the bar must outlive the callback.
   Progress callback() {
     return [this](double fraction, const std::string& what) { (*this)(fraction, what); };
   }

@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Bounded queues between threads, and stages: threads that work through queues, end
-/// together, and report the first failure of any of them.
+/// \brief Bounded queues between threads, and pipelines of stages (threads) connected by queues.
 ///
-/// A shot's forward leg, say, hands snapshots to a thread that compresses them and on to one that
-/// writes:
+/// Stages end together and report the first failure of any stage. For example, the forward
+/// propagation of a shot passes snapshots to a compressing thread, which passes them to a writing
+/// thread:
 ///
 ///     Stages stages;
 ///     auto& raw = stages.queue<Snapshot>(2);
@@ -18,12 +18,12 @@
 ///       while (auto p = packed.pop()) file.write(*p);
 ///     });
 ///     stages.run("propagate", {}, {&raw}, [&] { ... raw.push(...) ... });
-///     stages.join();  // throws what failed first, whichever stage it was
+///     stages.join();  // rethrows the first exception of any stage
 ///
-/// A stage that ends closes the queues that it alone still wrote, so that the next one ends when
-/// they are empty, and those that it alone still read, so that nobody waits for room in them. A
-/// stage that throws fails all queues: every other stage gets its exception from the next push() or
-/// pop(). So no stage waits for one that is gone.
+/// When the last writer of a queue ends, the queue is finished: its readers end once it is empty.
+/// When the last reader ends, the queue is stopped: its writers do not wait. If a stage throws, all
+/// queues fail: every other stage receives the exception from its next push() or pop(). No stage
+/// therefore waits for one that has ended.
 
 #include <moho/core/error.hpp>
 
@@ -43,13 +43,13 @@
 
 namespace moho {
 
-/// What stages get from their queues when the work is given up although none of them failed.
+/// Received by stages from their queues when the pipeline is abandoned without a failed stage.
 class Cancelled : public Error {
  public:
   using Error::Error;
 };
 
-/// What all queues have in common: ends and failures, without the elements.
+/// Base class of queues: finishing, stopping and failing, independent of the element type.
 class QueueEnds {
  public:
   QueueEnds() = default;
@@ -57,20 +57,22 @@ class QueueEnds {
   QueueEnds& operator=(const QueueEnds&) = delete;
   virtual ~QueueEnds() = default;
 
-  /// Nothing more will be pushed: pop() gives what is left, and then nothing.
+  /// Declares that nothing more is pushed; pop() returns the remaining elements, then nothing.
   void finish() {
     const std::lock_guard lock(m_mutex);
     m_finished = true;
     wake();
   }
-  /// Nobody reads any more: what is left is dropped, and push() returns false.
+  /// Declares that no stage reads any more; elements are dropped and push() returns false.
   void stop() {
     const std::lock_guard lock(m_mutex);
     m_stopped = true;
     drop();
     wake();
   }
-  /// All calls of push() and pop(), waiting ones too, throw this exception. The first one stays.
+  /// Makes all calls of push() and pop(), also waiting ones, throw this exception.
+  ///
+  /// Later calls of fail() have no effect.
   void fail(std::exception_ptr failure) {
     const std::lock_guard lock(m_mutex);
     if (m_failure) return;
@@ -80,33 +82,32 @@ class QueueEnds {
   }
 
  protected:
-  /// Drops the elements; the lock is held.
+  /// Drops the elements; the caller holds the lock.
   virtual void drop() = 0;
-  /// Wakes all that wait; the lock is held.
+  /// Wakes all waiting threads; the caller holds the lock.
   void wake() {
     m_room.notify_all();
     m_element.notify_all();
   }
 
-  std::mutex m_mutex;                 ///< of all that follows and of the elements
-  std::condition_variable m_room;     ///< waited for by push()
-  std::condition_variable m_element;  ///< waited for by pop()
-  bool m_finished = false;            ///< finish() was called
-  bool m_stopped = false;             ///< stop() was called
-  std::exception_ptr m_failure;       ///< what fail() was called with
+  std::mutex m_mutex;                 ///< guards all following members and the elements
+  std::condition_variable m_room;     ///< push() waits for room
+  std::condition_variable m_element;  ///< pop() waits for an element
+  bool m_finished = false;            ///< set by finish()
+  bool m_stopped = false;             ///< set by stop()
+  std::exception_ptr m_failure;       ///< argument of fail()
 
  private:
   friend class Stages;
-  int m_writers = 0;  // stages that write it and have not ended; Stages holds its own lock
+  int m_writers = 0;  // active writing stages; guarded by the lock of Stages
   int m_readers = 0;
 };
 
-/// \brief A queue of at most `capacity` elements between any number of threads. Elements are
-/// moved.
+/// \brief A queue of at most `capacity` elements for any number of threads; elements are moved.
 template <class T>
 class Queue : public QueueEnds {
  public:
-  /// \param capacity elements that wait at most, 1 or more \throws InputError for 0
+  /// \param capacity largest number of waiting elements, 1 or more \throws InputError for 0
   explicit Queue(std::size_t capacity) : m_capacity(capacity) {
     if (capacity == 0) {
       throw InputError(
@@ -115,8 +116,8 @@ class Queue : public QueueEnds {
   }
 
   /// Appends an element; waits while the queue is full.
-  /// \returns false if nobody reads any more: the element is dropped, and the writer may end
-  /// \throws what the queue was failed with; std::logic_error after finish()
+  /// \returns false if no stage reads any more: the element is dropped, and the writer may end
+  /// \throws the exception of fail(); std::logic_error after finish()
   bool push(T element) {
     std::unique_lock lock(m_mutex);
     m_room.wait(lock, [&] {
@@ -130,9 +131,9 @@ class Queue : public QueueEnds {
     return true;
   }
 
-  /// Takes the oldest element; waits while there is none and more may come.
+  /// Removes and returns the oldest element; waits while the queue is empty and not finished.
   /// \returns nothing when the queue is finished and empty, or stopped
-  /// \throws what the queue was failed with
+  /// \throws the exception of fail()
   std::optional<T> pop() {
     std::unique_lock lock(m_mutex);
     m_element.wait(lock,
@@ -145,12 +146,12 @@ class Queue : public QueueEnds {
     return element;
   }
 
-  /// Elements that wait now.
+  /// Returns the number of waiting elements.
   std::size_t size() {
     const std::lock_guard lock(m_mutex);
     return m_elements.size();
   }
-  /// Elements that wait at most.
+  /// Returns the largest number of waiting elements.
   std::size_t capacity() const { return m_capacity; }
 
  private:
@@ -160,24 +161,26 @@ class Queue : public QueueEnds {
   std::deque<T> m_elements;
 };
 
-/// \brief Threads that work through queues. It owns both: a queue lives as long as the stages.
+/// \brief A pipeline: threads connected by queues. It owns the queues.
 ///
-/// queue(), start(), run() and join() are called by the thread that made it. Each end of a queue
-/// belongs to one stage, which may have several threads: it is closed when the last of them has
-/// ended.
+/// queue(), start(), run() and join() are called by the thread that constructed it. Each end of a
+/// queue belongs to one stage, which may have several threads. It is closed when the last of these
+/// threads has ended.
 class Stages {
  public:
   Stages() = default;
   Stages(const Stages&) = delete;
   Stages& operator=(const Stages&) = delete;
-  /// Without join() (an exception is on its way) the stages get Cancelled and are waited for.
+  /// Cancels the stages and waits for them, if an exception prevented join().
+  ///
+  /// The stages receive Cancelled.
   ~Stages() {
     if (m_threads.empty()) return;
     give_up(std::make_exception_ptr(Cancelled("the work was given up")), "");
     wait();
   }
 
-  /// A queue of these stages. \throws InputError for the capacity 0
+  /// Creates a queue of this pipeline. \throws InputError for the capacity 0
   template <class T>
   Queue<T>& queue(std::size_t capacity) {
     auto made = std::make_unique<Queue<T>>(capacity);
@@ -188,26 +191,26 @@ class Stages {
     return result;
   }
 
-  /// \brief Starts a stage on threads of its own.
-  /// \param name for failed_stage()
-  /// \param reads queues of these stages that it reads
-  /// \param writes queues of these stages that it writes
-  /// \param work called once by each thread; it returns when its queues give nothing more, or
-  /// earlier if it wants no more
-  /// \param threads that share the stage; what they write has no order then
-  /// \throws InputError for no threads
+  /// \brief Starts a stage on new threads.
+  /// \param name name of the stage, for failed_stage()
+  /// \param reads queues of this pipeline that the stage reads
+  /// \param writes queues of this pipeline that the stage writes
+  /// \param work called once by each thread; returns when its queues return nothing, or earlier
+  /// \param threads number of threads of the stage; several write their elements in no defined
+  /// order
+  /// \throws InputError for less than 1 thread
   void start(std::string name, std::vector<QueueEnds*> reads, std::vector<QueueEnds*> writes,
              std::function<void()> work, int threads = 1) {
     if (threads < 1) {
       throw InputError(concat("stage '", name, "': threads is ", threads, " (allowed: 1 or more)"));
     }
-    // All of them enter before the first can leave, and close what the others still use.
+    // Registers all threads first, so that a thread that ends early closes no queue still in use.
     for (int n = 0; n < threads; ++n) enter(reads, writes);
     for (int n = 0; n < threads; ++n) {
       try {
         m_threads.emplace_back(
             [this, name, reads, writes, work] { carry_out(name, reads, writes, work); });
-      } catch (...) {  // the system has no thread left
+      } catch (...) {  // the system cannot create another thread
         give_up(std::current_exception(), name);
         for (; n < threads; ++n) leave(reads, writes);
         throw;
@@ -215,21 +218,23 @@ class Stages {
     }
   }
 
-  /// \brief Carries out a stage on this thread: kernels are submitted by the thread that Kokkos was
-  /// started on. A failure is thrown by join().
+  /// \brief Runs a stage on the calling thread; join() rethrows its exception.
+  ///
+  /// Use it for the stage that submits kernels, because the thread that initialised Kokkos submits
+  /// them.
   void run(const std::string& name, const std::vector<QueueEnds*>& reads,
            const std::vector<QueueEnds*>& writes, const std::function<void()>& work) {
     enter(reads, writes);
     carry_out(name, reads, writes, work);
   }
 
-  /// Waits until all stages have ended. \throws the first failure of any of them
+  /// Waits until all stages have ended. \throws the first exception of any stage
   void join() {
     wait();
     if (m_failure) std::rethrow_exception(m_failure);
   }
 
-  /// The stage that failed first; empty if none did. Call it after join().
+  /// Returns the name of the stage that failed first, or an empty text; call it after join().
   const std::string& failed_stage() const { return m_failed_stage; }
 
  private:
@@ -273,7 +278,7 @@ class Stages {
     m_threads.clear();
   }
 
-  std::mutex m_mutex;  // of the failure, the list of queues and their counts
+  std::mutex m_mutex;  // guards the failure, the list of queues and their counts
   std::exception_ptr m_failure;
   std::string m_failed_stage;
   std::vector<std::unique_ptr<QueueEnds>> m_queues;

@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief How items of work are divided among processes, and which device each of them takes.
+/// \brief Division of items among processes, and assignment of devices to processes.
 ///
-/// These are equations 7 to 11 of Couder-Castaneda et al. (2013), who divide prisms. Items count
-/// from 0, and ranges do not include their end. Nothing here needs MPI; <moho/mpi/mpi.hpp> does.
+/// Couder-Castaneda et al. (2013), equations 7 to 11, there for prisms. Items are numbered from 0,
+/// and ranges are half-open. This header does not need MPI; <moho/mpi/mpi.hpp> does.
 
 #include <moho/core/error.hpp>
 
@@ -14,23 +14,23 @@
 
 namespace moho::mpi {
 
-/// A run of items: first, first + 1, ..., last - 1.
+/// A half-open range of items: first, first + 1, ..., last - 1.
 struct Part {
-  std::int64_t first = 0;  ///< first of the run
-  std::int64_t last = 0;   ///< one behind the last of the run
+  std::int64_t first = 0;  ///< first item
+  std::int64_t last = 0;   ///< one past the last item
 
-  /// Number of items.
+  /// Returns the number of items.
   std::int64_t size() const { return last - first; }
-  /// True for runs of the same items.
+  /// Compares both ends.
   friend bool operator==(const Part&, const Part&) = default;
 };
 
-/// The items of one rank out of `count` (equations 7 to 10).
+/// Returns the items of one rank out of `count` (equations 7 to 10).
 ///
-/// With s = count / ranks and r = count mod ranks, the first r ranks take s + 1 items each and the
-/// others s, in order: parts differ by one item at most, leave none out and share none. Ranks
-/// beyond the number of items get an empty part.
-/// \throws InputError for a negative count, no ranks, or a rank that is not among them
+/// With s = count / ranks and r = count mod ranks, the first r ranks have s + 1 items each and the
+/// others s, in order. Each item belongs to exactly one rank. Ranks beyond the number of items have
+/// an empty part.
+/// \throws InputError for a negative count, ranks < 1, or a rank outside 0 to ranks - 1
 inline Part part_of(std::int64_t count, int ranks, int rank) {
   if (count < 0 || ranks < 1 || rank < 0 || rank >= ranks) {
     throw InputError(concat("part_of: rank ", rank, " of ", ranks, " ranks and ", count,
@@ -50,9 +50,11 @@ inline Part part_of(std::int64_t count, int ranks, int rank) {
   return part;
 }
 
-/// The device of a rank (equation 11): rank mod devices. `rank` counts the ranks of one machine;
-/// the rank among all does as well where each machine has as many ranks as devices and they are
-/// numbered machine by machine. \throws InputError without devices, or for a negative rank
+/// Returns the device of a rank (equation 11): rank mod devices.
+///
+/// `rank` is the rank within one machine. The global rank gives the same result if each machine has
+/// as many ranks as devices and ranks are numbered machine by machine.
+/// \throws InputError for devices < 1 or a negative rank
 inline int device_of(int rank, int devices) {
   if (devices < 1 || rank < 0) {
     throw InputError(concat("device_of: rank ", rank, " and ", devices,
@@ -61,8 +63,9 @@ inline int device_of(int rank, int devices) {
   return rank % devices;
 }
 
-/// How many of the `ranks` ranks of one machine share the device of one of them. With devices = 1,
-/// as for ranks that compute on the host, all of them do.
+/// Returns how many of the `ranks` ranks of one machine share the device of `rank`.
+///
+/// With devices = 1, also for computations on the host, all ranks share it.
 inline int ranks_on_device_of(int rank, int ranks, int devices) {
   const int device = device_of(rank, devices);
   return std::max(1, (ranks - device + devices - 1) / devices);

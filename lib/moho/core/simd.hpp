@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Explicit vectors for host kernels, on the vector extension that GCC and Clang share.
+/// \brief Explicit SIMD vectors for host kernels, based on the vector extension of GCC and Clang.
 ///
-/// The row kernels of the host keep a row in registers over hundreds of operations. GCC 12 does not
-/// vectorise them in that way as loops (it interchanges them and gathers). Host code only; the
-/// width is that of the machine that is compiled for.
+/// Row kernels of the host keep a row in registers over hundreds of operations. GCC 12 does not
+/// vectorise them this way as loops: it interchanges the loops and emits gathers. Host code only;
+/// the vector width is that of the target architecture.
 
 #include <moho/core/kokkos.hpp>
 
@@ -20,7 +20,7 @@
 
 namespace moho::simd {
 
-/// Bytes of a vector.
+/// Size of a vector in bytes.
 #if defined(__AVX512F__)
 inline constexpr int bytes = 64;
 #elif defined(__AVX__)
@@ -29,7 +29,7 @@ inline constexpr int bytes = 32;
 inline constexpr int bytes = 16;
 #endif
 
-/// Scalars in a vector.
+/// Number of scalars in a vector.
 template <class T>
 inline constexpr int lanes = bytes / static_cast<int>(sizeof(T));
 
@@ -40,11 +40,11 @@ struct vector_of {
 };
 }  // namespace detail
 
-/// A vector of lanes<T> scalars; arithmetic, comparison and ?: work by lane.
+/// A vector of lanes<T> scalars; arithmetic, comparison and ?: act on each lane.
 template <class T>
 using Vector = typename detail::vector_of<T>::type;
 
-/// Reads lanes<T> scalars from any address.
+/// Loads lanes<T> scalars from an unaligned address.
 template <class T>
 inline Vector<T> load(const T* from) {
   Vector<T> v;
@@ -52,33 +52,33 @@ inline Vector<T> load(const T* from) {
   return v;
 }
 
-/// Writes lanes<T> scalars to any address.
+/// Stores lanes<T> scalars to an unaligned address.
 template <class T>
 inline void store(T* to, Vector<T> v) {
   std::memcpy(to, &v, sizeof(v));
 }
 
-/// The same scalar in every lane.
+/// Returns a vector with the same scalar in every lane.
 template <class T>
 inline Vector<T> broadcast(T value) {
   return Vector<T>{} + value;
 }
 
-/// By lane, a where it is smaller than b, else b.
+/// Returns for each lane a if a < b, else b.
 template <class V>
 inline V smaller(V a, V b) {
   return a < b ? a : b;
 }
 
-/// The bits of a vector, or the result of a comparison: all bits of a lane set, or none.
+/// An integer vector for the bits of a vector or a comparison (all bits of a lane set or clear).
 template <class T>
 using Bits = Vector<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>;
 
-/// \brief A vector as a class, for formulas that are templates on a number type and serve scalars
-/// on a device too.
+/// \brief A SIMD vector as a class, for formulas that are templates on a number type.
 ///
-/// nvcc rejects functions for host and device that use vector types. This class holds a vector on
-/// the host and an array of the same size on the device, where no member function may be called.
+/// The same formulas are instantiated for scalars on devices. nvcc rejects host-device functions
+/// that use vector types. In device compilation the class therefore holds an array of the same
+/// size, and its member functions must not be called.
 template <class T>
 struct Pack {
 #if defined(__CUDA_ARCH__)
@@ -91,15 +91,15 @@ struct Pack {
 /// \cond
 #define MOHO_PACK(expression) return Pack(expression)
   /// \endcond
-  Vector<T> lanes;  ///< the numbers
-  /// The result of a comparison.
+  Vector<T> lanes;  ///< the scalars
+  /// Result of a comparison.
   struct Mask {
-    Bits<T> lanes;  ///< all bits of a lane set where it holds
+    Bits<T> lanes;  ///< all bits of a lane are set where the comparison is true
   };
 #endif
 
   Pack() = default;
-  /// The same scalar in every lane.
+  /// Broadcasts a scalar to every lane.
   KOKKOS_FORCEINLINE_FUNCTION Pack(T value) {
 #if defined(__CUDA_ARCH__)
     lanes[0] = value;
@@ -108,20 +108,21 @@ struct Pack {
 #endif
   }
 #if !defined(__CUDA_ARCH__)
-  /// A vector.
+  /// Wraps a vector.
   Pack(Vector<T> vector) : lanes(vector) {}
 #endif
 
-  /// Reads the lanes from any address. Host only.
+  /// Loads all lanes from an unaligned address. Host only.
   static Pack load(const T* from) {
     Pack pack;
     std::memcpy(&pack.lanes, from, sizeof(pack.lanes));
     return pack;
   }
-  /// Writes the lanes to any address. Host only.
+  /// Stores all lanes to an unaligned address. Host only.
   void store(T* to) const { std::memcpy(to, &lanes, sizeof(lanes)); }
-  /// Reads the first `count` lanes, 1 or more, and nothing behind them; the others are zero. Host
-  /// only.
+  /// Loads the first `count` lanes, 1 or more; the others are zero. Host only.
+  ///
+  /// Addresses beyond from + count are not accessed.
   static Pack load(const T* from, std::int64_t count) {
     if (count >= simd::lanes<T>) return load(from);
     Pack pack;
@@ -138,7 +139,7 @@ struct Pack {
 #endif
     return pack;
   }
-  /// Writes the first `count` lanes, 1 or more. Host only.
+  /// Stores the first `count` lanes, 1 or more. Host only.
   void store(T* to, std::int64_t count) const {
     if (count >= simd::lanes<T>) return store(to);
 #if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
@@ -154,25 +155,25 @@ struct Pack {
 #endif
   }
 
-  /// Sum by lane.
+  /// Returns the sum of each lane.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack operator+(const Pack& a, const Pack& b) {
     MOHO_PACK(a.lanes + b.lanes);
   }
-  /// Difference by lane.
+  /// Returns the difference of each lane.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack operator-(const Pack& a, const Pack& b) {
     MOHO_PACK(a.lanes - b.lanes);
   }
-  /// Product by lane.
+  /// Returns the product of each lane.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack operator*(const Pack& a, const Pack& b) {
     MOHO_PACK(a.lanes * b.lanes);
   }
-  /// Quotient by lane.
+  /// Returns the quotient of each lane.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack operator/(const Pack& a, const Pack& b) {
     MOHO_PACK(a.lanes / b.lanes);
   }
-  /// The negative by lane.
+  /// Returns the negative of each lane.
   KOKKOS_FORCEINLINE_FUNCTION Pack operator-() const { MOHO_PACK(-lanes); }
-  /// Where a is less than b.
+  /// Compares a < b in each lane.
   KOKKOS_FORCEINLINE_FUNCTION friend Mask operator<(const Pack& a, const Pack& b) {
 #if defined(__CUDA_ARCH__)
     return Mask();
@@ -180,7 +181,7 @@ struct Pack {
     return Mask{a.lanes < b.lanes};
 #endif
   }
-  /// Where a equals b.
+  /// Compares a == b in each lane.
   KOKKOS_FORCEINLINE_FUNCTION friend Mask operator==(const Pack& a, const Pack& b) {
 #if defined(__CUDA_ARCH__)
     return Mask();
@@ -188,11 +189,11 @@ struct Pack {
     return Mask{a.lanes == b.lanes};
 #endif
   }
-  /// By lane, a where the mask is set, else b.
+  /// Returns for each lane a if the mask is set, else b.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack select(const Mask& mask, const Pack& a, const Pack& b) {
     MOHO_PACK(mask.lanes ? a.lanes : b.lanes);
   }
-  /// a * b + c by lane, rounded once where the compiler targets a machine that can.
+  /// Returns a * b + c for each lane, rounded once if the target has fused multiply-add.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack multiply_add(const Pack& a, const Pack& b,
                                                        const Pack& c) {
 #if defined(__FMA__) && !defined(__CUDA_ARCH__)
@@ -213,12 +214,13 @@ struct Pack {
     MOHO_PACK(a.lanes * b.lanes + c.lanes);
 #endif
   }
-  /// Square roots by lane.
+  /// Returns the square root of each lane.
   KOKKOS_FORCEINLINE_FUNCTION friend Pack square_root(const Pack& a) {
 #if defined(__CUDA_ARCH__)
     return Pack();
 #elif defined(__AVX512F__)
-    // masked forms: for the plain ones GCC 12 warns of an uninitialised variable in its own header
+    // masked intrinsics: the others give a warning (uninitialised variable) in the headers of GCC
+    // 12
     if constexpr (sizeof(T) == 4) {
       return Pack((Vector<T>)_mm512_maskz_sqrt_ps(0xffff, (__m512)a.lanes));
     } else {
@@ -246,7 +248,7 @@ struct Pack {
 #endif
 };
 
-/// The smallest of all lanes.
+/// Returns the minimum of all lanes.
 template <class T>
 inline T least(const Pack<T>& pack) {
   T result = pack.lanes[0];
@@ -256,7 +258,7 @@ inline T least(const Pack<T>& pack) {
   return result;
 }
 
-/// The largest of all lanes.
+/// Returns the maximum of all lanes.
 template <class T>
 inline T greatest(const Pack<T>& pack) {
   T result = pack.lanes[0];

@@ -2,17 +2,17 @@
 #pragma once
 
 /// \file
-/// \brief A smooth rise from 0 to 1, for the ends of traces.
+/// \brief A smooth ramp from 0 to 1, for the tapering of traces.
 
 #include <cmath>
 #include <numbers>
 
 namespace moho {
 
-/// \brief Rises from 0 at u <= 0 to 1 at u >= 1: u - sin(2 pi u) / (2 pi).
+/// \brief Returns 0 for u <= 0, 1 for u >= 1, and u - sin(2 pi u) / (2 pi) between.
 ///
-/// Its derivative is a Hann window, so that the spectrum of a trace that ends with it falls faster
-/// than with a cosine. Applied twice it begins and ends with the ninth power of u.
+/// The derivative is a Hann window, so that the spectrum of a tapered trace decays faster than with
+/// a cosine taper. Composed with itself, the ramp starts and ends with the ninth power of u.
 inline double smooth_ramp(double u) {
   if (u <= 0.0) return 0.0;
   if (u >= 1.0) return 1.0;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Names of execution spaces, the choice of one at run time, its device and memory.
+/// \brief Names and run-time selection of execution spaces; their device and memory.
 
 #include <moho/core/error.hpp>
 #include <moho/core/instance.hpp>
@@ -13,7 +13,7 @@
 
 namespace moho {
 
-/// Name of an execution space, and whether its memory is the host's. Specialised for every space.
+/// Name of an execution space, and whether its memory is host memory; specialised for every space.
 template <class Exec>
 struct SpaceTraits;
 
@@ -65,15 +65,16 @@ bool dispatch(SpaceList<Spaces...>, const std::string& name, Function&& function
 }
 }  // namespace detail
 
-/// Names of the execution spaces in this build: "serial", "openmp", "cuda".
+/// Returns the names of the execution spaces of this build: "serial", "openmp", "cuda".
 inline std::vector<std::string> space_names() { return detail::names_of(EnabledSpaces()); }
 
-/// The quickest space of this build by name: cuda if it is there, else openmp, else serial.
+/// Returns the fastest space of this build: "cuda" if enabled, else "openmp", else "serial".
 inline std::string default_space_name() { return space_names().back(); }
 
-/// Calls function(exec) with the default instance of the space of that name, as an
-/// Instance<Memory>: the function is compiled once for every memory.
-/// \throws InputError if this build lacks the space; the message lists those it has.
+/// Calls function(exec) with the default instance of the named space.
+///
+/// exec is an Instance<Memory>: the function is compiled once for each memory.
+/// \throws InputError if this build lacks the space; the message lists the available ones
 template <class Function>
 void with_space(const std::string& name, Function&& function) {
   if (detail::dispatch(EnabledSpaces(), name, function)) return;
@@ -83,11 +84,12 @@ void with_space(const std::string& name, Function&& function) {
                           "): choose one of these, or build with a Kokkos that has it"));
 }
 
-/// Bytes that can still be allocated in the memory of an instance. On the host this is what
-/// host_memory() says; on a device what its driver reports as free.
+/// Returns the bytes that can still be allocated in the memory of an instance.
+///
+/// On hosts this is host_memory().bytes; on devices the free memory that the driver reports.
 std::size_t available_memory(const Instance<Kokkos::HostSpace>& exec);
 
-/// The processor behind an instance: the GPU's name, or the CPU's with the number of threads.
+/// Returns the name of the GPU, or the name of the CPU with the number of threads.
 std::string device_name(const Instance<Kokkos::HostSpace>& exec);
 
 #ifdef KOKKOS_ENABLE_CUDA
@@ -97,11 +99,12 @@ std::size_t available_memory(const Instance<Kokkos::CudaSpace>& exec);
 std::string device_name(const Instance<Kokkos::CudaSpace>& exec);
 #endif
 
-/// \brief Bytes that a call may allocate in the memory of an instance: 19/20 of what is free, and
-/// no more than was asked for.
+/// \brief Returns the bytes that a call may allocate in the memory of an instance.
+///
+/// This is 19/20 of the free memory, divided by the number of processes, and at most the budget.
 /// \param exec the instance
-/// \param asked an option's budget in bytes; 0: what is free
-/// \param sharing processes that share what is free
+/// \param asked budget in bytes that an option gives; 0: no budget
+/// \param sharing number of processes that share the free memory
 template <class Memory>
 std::size_t memory_budget(const Instance<Memory>& exec, std::size_t asked = 0, int sharing = 1) {
   const std::size_t free_share =

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Numbers in short texts, read strictly: what wavelets and geometries share.
+/// \brief Strict parsing of numbers and lists in short texts, such as wavelets and geometries.
 
 #include <charconv>
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace moho::text {
 
-/// The text without blanks at its ends.
+/// Returns the text without white space at its ends.
 inline std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   const auto begin = text.find_first_not_of(blanks);
@@ -22,7 +22,7 @@ inline std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-/// Pieces between separators, trimmed. "a,,b" has three.
+/// Splits a text at separators and trims the pieces; "a,,b" has three.
 inline std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> pieces;
   for (;;) {
@@ -33,7 +33,7 @@ inline std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
-/// The whole text as a finite number, or nothing.
+/// Returns the complete text as a finite number, or nothing.
 inline std::optional<double> to_number(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   double value = 0.0;
@@ -44,7 +44,7 @@ inline std::optional<double> to_number(std::string_view text) {
   return value;
 }
 
-/// The whole text as an integer that is not negative, or nothing.
+/// Returns the complete text as a non-negative integer, or nothing.
 inline std::optional<std::int64_t> to_count(std::string_view text) {
   std::int64_t value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -14,8 +14,7 @@ HostThreads host_threads() {
   HostThreads result;
 #ifdef _OPENMP
   result.threads = omp_get_max_threads();
-  // the processors that the process was started with, also where OpenMP has bound this thread to
-  // one
+  // Processors allowed to the process at its start, even if OpenMP has bound this thread to one.
   result.processors = omp_get_num_procs();
   result.online = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 #endif

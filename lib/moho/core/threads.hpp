@@ -2,33 +2,34 @@
 #pragma once
 
 /// \file
-/// \brief The number of OpenMP threads, and the processors that they will run on.
+/// \brief The number of OpenMP threads and of the processors available to them.
 
 #include <string>
 
 namespace moho {
 
-/// Threads of the host's OpenMP, as the environment sets them, and processors.
+/// Number of OpenMP threads, as set by the environment, and numbers of processors.
 struct HostThreads {
-  int threads = 1;  ///< of a kernel
+  int threads = 1;  ///< threads of a kernel
   int processors =
-      1;  ///< that this process may use: it may have been bound to some when it was started
-  int online = 1;  ///< of the machine
+      1;           ///< processors that this process may use; its CPU affinity may exclude others
+  int online = 1;  ///< processors of the machine
 };
 
-/// Reads them. Kokkos need not be initialised. All are 1 without OpenMP.
+/// Returns these numbers, all 1 without OpenMP. Kokkos need not be initialised.
 HostThreads host_threads();
 
-/// The most threads that Kokkos can have: with more it writes beyond the end of a table.
+/// Largest number of threads that Kokkos supports; beyond it Kokkos overruns a table.
 inline constexpr int most_host_threads = 512;
 
 /// \brief Checks the number of threads. Call it before Kokkos is initialised.
-/// \param asked threads that an option of Kokkos asks for; 0: none does
+/// \param asked number of threads that an option of Kokkos requests; 0: no such option
 /// \throws InputError for more than most_host_threads threads
 void check_host_threads(int asked = 0);
 
-/// A line that says that several threads share fewer processors because the process was bound to
-/// these when it was started, or empty.
+/// Returns a warning if the CPU affinity of the process leaves fewer processors than threads.
+///
+/// The text is empty if the number of processors suffices or the process is not bound.
 std::string host_threads_warning();
 
 }  // namespace moho

@@ -2,24 +2,24 @@
 #pragma once
 
 /// \file
-/// \brief Tiles with halos in team scratch, shared by the ray kernels and by stencils.
+/// \brief Tiles with halos in team scratch memory, for ray kernels and stencils.
 
 #include <moho/core/grid.hpp>
 
 namespace moho {
 
-/// The shape of a tile in scratch, halo included; the last axis is contiguous.
+/// The shape of a tile in scratch memory, halo included; the last axis is contiguous.
 template <int Dim>
 struct TileBox {
-  int extents[Dim];  ///< elements along each axis
+  int extents[Dim];  ///< elements along each axis, halo included
 
-  /// Number of elements.
+  /// Returns the number of elements.
   KOKKOS_INLINE_FUNCTION int size() const {
     int n = 1;
     for (int d = 0; d < Dim; ++d) n *= extents[d];
     return n;
   }
-  /// Distance between neighbours along an axis.
+  /// Returns the distance in memory between neighbours along an axis.
   KOKKOS_INLINE_FUNCTION int stride(int axis) const {
     int n = 1;
     for (int d = axis + 1; d < Dim; ++d) n *= extents[d];
@@ -27,11 +27,11 @@ struct TileBox {
   }
 };
 
-/// Fills a tile in scratch: destination[i] = load(offset) for every position of the box, where
-/// `offset` (Kokkos::Array<int, Dim>) counts from the box's first element.
+/// Fills a tile in scratch memory: destination[i] = load(offset) for every element of the box.
 ///
-/// On a device neighbouring threads take neighbouring elements; on a host each row is one
-/// vectorisable loop. The caller needs a team barrier after it.
+/// `offset` (Kokkos::Array<int, Dim>) is relative to the first element of the box. On a device
+/// adjacent threads load adjacent elements; on a host each row is one vectorisable loop. The caller
+/// must issue a team barrier afterwards.
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif

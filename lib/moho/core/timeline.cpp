@@ -10,7 +10,7 @@ namespace moho {
 
 namespace {
 
-/// A text in quotes, as JSON wants it.
+/// Returns a text as a JSON string, with quotes.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -28,7 +28,7 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
-/// Microseconds with three digits behind the point, whatever the locale.
+/// Formats seconds as microseconds with three decimals, independent of the locale.
 std::string microseconds(double seconds) {
   const auto nanoseconds = static_cast<std::int64_t>(std::llround(seconds * 1e9));
   const std::int64_t part = nanoseconds % 1000;
@@ -65,7 +65,7 @@ void Timeline::name_thread(std::string_view name) {
   const auto row = std::find(m_names.begin(), m_names.end(), name);
   const int number = static_cast<int>(row - m_names.begin());
   if (row == m_names.end()) m_names.emplace_back(name);
-  // The system gives numbers of threads that have ended to new ones, which have names of their own.
+  // The system reuses the identifier of a thread that has ended for a new thread with another name.
   if (thread == m_threads.end()) {
     m_threads.push_back({id, number});
   } else {

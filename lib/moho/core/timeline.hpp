@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief Who did what when: spans of time by stage and thread, without Kokkos.
+/// \brief Time spans of work by stage and thread, independent of Kokkos.
 ///
-/// Spans show whether stages hide behind each other. A trace in Chrome's format is read by
-/// chrome://tracing, Perfetto and Speedscope, and drawn by examples/plots/plot_timeline.py.
+/// Spans show whether stages overlap. chrome://tracing, Perfetto and Speedscope read a trace in
+/// Chrome's format; examples/plots/plot_timeline.py draws it.
 
 #include <chrono>
 #include <cstdint>
@@ -17,49 +17,55 @@
 
 namespace moho {
 
-/// \brief Spans of all threads. Adding one takes a lock for a fraction of a microsecond; meant for
-/// pieces of work of 10 microseconds and more.
+/// \brief Time spans of all threads.
+///
+/// Adding a span locks a mutex for a fraction of a microsecond. Spans should last 10 microseconds
+/// or more.
 class Timeline {
  public:
-  /// One piece of work.
+  /// A time span of work.
   struct Span {
-    std::string stage;       ///< what was done
-    int thread = 0;          ///< who did it: 0, 1, ... in the order of their first spans or names
-    double begin = 0.0;      ///< seconds since the timeline was made
-    double end = 0.0;        ///< seconds since the timeline was made
-    std::int64_t bytes = 0;  ///< what was moved or made, 0 if that means nothing
-    double seconds() const { return end - begin; }  ///< its length
+    std::string stage;       ///< name of the work
+    int thread = 0;          ///< thread number, in the order of first spans or names, from 0
+    double begin = 0.0;      ///< seconds since construction of the timeline
+    double end = 0.0;        ///< seconds since construction of the timeline
+    std::int64_t bytes = 0;  ///< bytes moved or produced; 0 if not applicable
+    double seconds() const { return end - begin; }  ///< duration
   };
-  /// What a stage did in all.
+  /// Total of a stage.
   struct Total {
-    std::string stage;       ///< which
-    double seconds = 0.0;    ///< of its spans
-    std::int64_t spans = 0;  ///< number
-    std::int64_t bytes = 0;  ///< of its spans
+    std::string stage;       ///< name of the stage
+    double seconds = 0.0;    ///< sum of the durations
+    std::int64_t spans = 0;  ///< number of spans
+    std::int64_t bytes = 0;  ///< sum of the bytes
   };
 
   Timeline() = default;
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
-  /// Seconds since it was made.
+  /// Returns the seconds since construction.
   double now() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count();
   }
   /// Adds a span of the calling thread.
   void add(std::string_view stage, double begin, double end, std::int64_t bytes = 0);
-  /// Names the calling thread, for the trace. A name that was given before continues its row: the
-  /// threads of the same stage in one shot after the other.
+  /// Names the calling thread for the trace.
+  ///
+  /// Threads with the same name share a row, for example the threads of one stage in successive
+  /// shots.
   void name_thread(std::string_view name);
 
-  /// All spans, by begin.
+  /// Returns all spans in the order of their begin.
   std::vector<Span> spans() const;
-  /// The totals of all stages, in the order in which they first ended a span.
+  /// Returns the totals of all stages, in the order in which their first spans were added.
   std::vector<Total> totals() const;
 
-  /// \brief The trace as JSON in Chrome's format: microseconds, an event "X" a span with its bytes
-  /// in "args", and the threads' names.
-  /// \param process number that viewers sort by; the rank where there are several
+  /// \brief Returns the trace as JSON in Chrome's format, with times in microseconds.
+  ///
+  /// Each span is an event "X" with its bytes in "args"; the names of the threads are metadata
+  /// events.
+  /// \param process process number by which viewers sort; the rank in a parallel run
   std::string json(int process = 0) const;
 
  private:
@@ -75,20 +81,20 @@ class Timeline {
   int thread_number();
 
   std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
-  mutable std::mutex m_mutex;  // of all that follows
+  mutable std::mutex m_mutex;  // guards all following members
   std::vector<std::string> m_stages;
-  std::vector<Thread> m_threads;     // whose numbers count the names
-  std::vector<std::string> m_names;  // of the rows, empty where none was given
+  std::vector<Thread> m_threads;     // numbers are indices into m_names
+  std::vector<std::string> m_names;  // names of the rows; empty for unnamed threads
   std::vector<Entry> m_entries;
 };
 
-/// \brief A span from construction to destruction. Without a timeline it does nothing.
+/// \brief Adds a span from construction to destruction; without a timeline it does nothing.
 ///
-/// Kernels go on after they are submitted: fence the instance inside of the scope where the span is
-/// to be that of the work. \see KernelSpan
+/// Kernels run asynchronously: fence the instance before the end of the scope to include them.
+/// \see KernelSpan
 class TimelineSpan {
  public:
-  /// Begins it. `stage` has to live as long.
+  /// Begins the span. `stage` must outlive the object.
   TimelineSpan(Timeline* timeline, std::string_view stage, std::int64_t bytes = 0)
       : m_timeline(timeline), m_stage(stage), m_bytes(bytes) {
     if (m_timeline != nullptr) m_begin = m_timeline->now();
@@ -98,7 +104,7 @@ class TimelineSpan {
   ~TimelineSpan() {
     if (m_timeline != nullptr) m_timeline->add(m_stage, m_begin, m_timeline->now(), m_bytes);
   }
-  /// Says how many bytes it was, when that is known only later.
+  /// Sets the number of bytes, if it is known only after the constructor.
   void set_bytes(std::int64_t bytes) { m_bytes = bytes; }
 
  private:

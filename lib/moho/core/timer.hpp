@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief Seconds by phase, each phase a region that Kokkos Tools see.
+/// \brief Wall-clock times by phase; each phase is a region of Kokkos Tools.
 
 #include <moho/core/kokkos.hpp>
 #include <moho/core/phases.hpp>
@@ -12,13 +12,14 @@
 
 namespace moho {
 
-/// Adds the seconds of a scope to a phase. It fences the instance at both ends, so that they are
-/// those of the work and not of its submission, and pushes a region of the same name for Kokkos
-/// Tools.
+/// Adds the seconds of a scope, including its kernels, to a phase.
+///
+/// It fences the instance at both ends of the scope, so that submitted work is included. It pushes
+/// a region "moho::<phase>" for Kokkos Tools.
 template <class Exec>
 class ScopedPhase {
  public:
-  /// Starts the phase; it ends with the scope of this object.
+  /// Starts the phase, which ends with the lifetime of this object. `times` must outlive it.
   ScopedPhase(const Exec& exec, PhaseTimes& times, std::string phase)
       : m_exec(exec), m_times(times), m_phase(std::move(phase)) {
     m_exec.fence();
