@@ -49,8 +49,8 @@ void refuse_node(const Grid<Dim>& grid, std::int64_t node, const NodeValues& val
 
 namespace {
 
-/// The node at one end of a source's box along an axis; the node beyond it if the box is a node
-/// wide.
+/// Returns the node at one end of a source's box along an axis. For a box one node wide it is the
+/// node beyond that end.
 template <int Dim>
 Index<Dim> beside(const Grid<Dim>& grid, const SourceBox<Dim>& box, int axis, int side) {
   Index<Dim> node{};
@@ -116,7 +116,7 @@ void complete_sources(const Grid<Dim>& grid, const std::vector<NodeValues>& valu
     }
     source.medium = make_constants(mean.velocity, mean.epsilon, mean.delta);
     for (int d = 0; d < Dim; ++d) {
-      // u = (1 + v0 / v) / 2 close to the source
+      // near the source u = (1 + v0 / v) / 2
       const std::size_t at = s * each + corners + 2 * static_cast<std::size_t>(d);
       const std::int64_t steps =
           beside(grid, source.box, d, 1)[d] - beside(grid, source.box, d, 0)[d];
@@ -154,7 +154,7 @@ void check_call(const Grid<Dim>& grid, const Points<Dim>& sources, const Options
 
 std::size_t sources_per_batch(std::size_t each, std::int64_t tiles, std::size_t sources,
                               std::size_t budget, std::size_t room) {
-  // tiles of all sources are counted in 32 bits
+  // tiles of all sources are counted with 32 bits
   const std::size_t most = (std::size_t(1) << 31) / (static_cast<std::size_t>(tiles) + 1);
   const std::size_t fits = std::min(room / each, most);
   if (fits == 0) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What the eikonal solvers refuse, and the sources that they start from.
+/// \brief Checks of the eikonal solvers' arguments, and the setup of their sources.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/positions.hpp>
@@ -13,15 +13,15 @@
 
 namespace moho::eikonal {
 
-/// Throws InputError for an order, or another option, that is not allowed.
+/// Throws InputError if the order or another option is not allowed.
 void check_options(const Options& options);
 
 namespace detail {
 
-/// What can be wrong with a node's model.
+/// Faults of a node's model.
 enum class Fault { none = 0, velocity = 1, epsilon = 2, delta = 3, concave = 4 };
 
-/// What is wrong with a node's velocity, epsilon and delta.
+/// Returns the fault of a node's velocity, epsilon and delta.
 KOKKOS_INLINE_FUNCTION Fault fault_of(double velocity, double epsilon, double delta) {
   const auto in_range = [](double value) {
     return value >= least_thomsen && value <= greatest_thomsen;
@@ -32,7 +32,7 @@ KOKKOS_INLINE_FUNCTION Fault fault_of(double velocity, double epsilon, double de
   return delta <= epsilon + 0.25 * (1.0 + 2.0 * epsilon) + 1e-6 ? Fault::none : Fault::concave;
 }
 
-/// True where a node's model is wrong.
+/// Predicate: a node's model has a fault.
 template <class T>
 struct InspectModel {
   ModelData<T> model;
@@ -43,7 +43,7 @@ struct InspectModel {
   }
 };
 
-/// Sums up slownesses.
+/// Sums slownesses.
 template <class T>
 struct SumSlowness {
   const T* velocity;
@@ -57,7 +57,7 @@ struct NodeValues {
   double velocity, epsilon, delta;
 };
 
-/// Copies the values of some nodes.
+/// Copies the values of selected nodes.
 template <class T>
 struct PickNodes {
   ModelData<T> model;
@@ -71,7 +71,7 @@ struct PickNodes {
   }
 };
 
-/// The values of some nodes, on the host.
+/// Returns the values of selected nodes on the host.
 template <class T, class Memory>
 std::vector<NodeValues> pick_nodes(const Instance<Memory>& exec, const ModelData<T>& model,
                                    const std::vector<std::int64_t>& nodes) {
@@ -83,13 +83,13 @@ std::vector<NodeValues> pick_nodes(const Instance<Memory>& exec, const ModelData
   return download(exec, values);
 }
 
-/// Throws InputError for the values of a node that are wrong.
+/// Throws InputError for a node with invalid values.
 template <int Dim>
 [[noreturn]] void refuse_node(const Grid<Dim>& grid, std::int64_t node, const NodeValues& values,
                               bool without_delta);
 
-/// Throws InputError naming the first node whose velocity, epsilon or delta is not allowed; returns
-/// the mean slowness.
+/// Checks the model and returns its mean slowness. Throws InputError that names the first node
+/// whose velocity, epsilon or delta is not allowed.
 template <class T, int Dim, class Memory>
 double check_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
                    const Model<T, Dim, Memory>& model, const ModelData<T>& data) {
@@ -106,29 +106,29 @@ double check_model(const Instance<Memory>& exec, const Grid<Dim>& grid,
          static_cast<double>(grid.size());
 }
 
-/// The fields' addresses.
+/// Returns the addresses of the fields.
 template <class T, int Dim, class Memory>
 ModelData<T> addresses(const Model<T, Dim, Memory>& model) {
   return {model.velocity.data(), model.epsilon.size() > 0 ? model.epsilon.data() : nullptr,
           model.delta.size() > 0 ? model.delta.data() : nullptr};
 }
 
-/// Sources at positions: their places in nodes and the boxes around them.
-/// \param nodes out: the nodes whose values complete_sources() wants
+/// Returns sources at positions: their coordinates in nodes and the boxes of nodes around them.
+/// \param nodes out: the nodes whose values complete_sources() needs
 template <int Dim>
 std::vector<Source<Dim>> locate_sources(const Grid<Dim>& grid, const Points<Dim>& points,
                                         std::vector<std::int64_t>& nodes);
 
-/// The model at each source, and the times of the nodes around it.
+/// Sets the medium at each source, and the times of the nodes around the source.
 ///
-/// Between the source and a node of its cell the slowness is taken as linear along the straight
-/// line: the time is the mean of those of two homogeneous media, which is exact to the third order
-/// of the spacing.
+/// Between the source and a node of its cell the slowness is assumed linear along the straight
+/// line. The time is the mean of the times of two homogeneous media, exact to third order in the
+/// spacing.
 template <int Dim>
 void complete_sources(const Grid<Dim>& grid, const std::vector<NodeValues>& values, bool factored,
                       std::vector<Source<Dim>>& sources);
 
-/// Sources with all that the solvers start from.
+/// Returns sources with all starting values of the solvers.
 template <class T, int Dim, class Memory>
 std::vector<Source<Dim>> make_sources(const Instance<Memory>& exec, const Grid<Dim>& grid,
                                       const ModelData<T>& model, const Points<Dim>& points,
@@ -139,12 +139,12 @@ std::vector<Source<Dim>> make_sources(const Instance<Memory>& exec, const Grid<D
   return sources;
 }
 
-/// Throws InputError unless grid, options and sources are what solvers can take.
+/// Throws InputError unless grid, options and sources are valid for the solvers.
 template <int Dim>
 void check_call(const Grid<Dim>& grid, const Points<Dim>& sources, const Options& options);
 
-/// Throws InputError unless the model and the rest are what solvers can take; returns the mean
-/// slowness.
+/// Checks model, grid, options and sources, and returns the mean slowness. Throws InputError if one
+/// of them is invalid.
 template <class T, int Dim, class Memory>
 double check_input(const Instance<Memory>& exec, const Grid<Dim>& grid,
                    const Model<T, Dim, Memory>& model, const Points<Dim>& sources,

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief First-arrival traveltimes by the eikonal equation: everything of the module.
+/// \brief First-arrival traveltimes by the eikonal equation: all headers of the module.
 
 #include <moho/eikonal/fast_marching.hpp>
 #include <moho/eikonal/homogeneous.hpp>

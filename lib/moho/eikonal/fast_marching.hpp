@@ -16,18 +16,18 @@ namespace moho::eikonal {
 
 namespace detail {
 
-/// What fast marching asks of a problem, for one order and kind of model.
+/// Functions of fast marching for one order of differences and kind of model.
 template <class T, int Dim>
 struct MarchEquation {
-  /// The square of the time of a node whose value is u.
+  /// Returns the squared time of a node whose value is u.
   T (*square)(const Problem<T, Dim>& problem, const std::int64_t (&node)[Dim], T u);
-  /// The value of a node from those known.
+  /// Returns the value of a node computed from known neighbours.
   T (*solution)(const Problem<T, Dim>& problem, const std::int64_t (&node)[Dim]);
-  /// The neighbours that second order takes, by the values of first order.
+  /// Returns the neighbours of second-order differences, selected by the values of first order.
   Upwinds (*upwinds)(const Problem<T, Dim>& problem, const std::int64_t (&node)[Dim]);
 };
 
-/// The equation of an order and a kind of model.
+/// Returns the functions for an order of differences and a kind of model.
 template <class T, int Dim>
 MarchEquation<T, Dim> march_equation(int order, bool anelliptic) {
   MarchEquation<T, Dim> equation{};
@@ -51,7 +51,7 @@ MarchEquation<T, Dim> march_equation(int order, bool anelliptic) {
   return equation;
 }
 
-/// The node of a place in the padded grid.
+/// Sets the node of an index in the padded grid.
 template <int Dim>
 void node_at(const TiledGrid<Dim>& grid, std::int64_t place, std::int64_t (&node)[Dim]) {
   for (int d = 0; d < Dim; ++d) {
@@ -62,18 +62,18 @@ void node_at(const TiledGrid<Dim>& grid, std::int64_t place, std::int64_t (&node
 
 /// Fast marching for one source on the host, at first order.
 ///
-/// The node with the earliest trial time becomes known, and the trial times of its neighbours are
-/// found again from known nodes alone. Entries of the queue whose time is no longer the node's are
-/// skipped when they come up.
+/// The node with the earliest trial time becomes known. The trial times of its neighbours are then
+/// recomputed from known nodes alone. Entries of the queue are skipped if their time is no longer
+/// the node's.
 template <class T, int Dim>
 void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
            const MarchEquation<T, Dim>& equation, const Progress& progress, Report& report) {
   const TiledGrid<Dim>& grid = problem.grid;
   const std::size_t size = static_cast<std::size_t>(grid.size);
   T* const known = problem.u;
-  std::vector<T> trial(known, known + size);  // the source's nodes are on trial first
+  std::vector<T> trial(known, known + size);  // the source's nodes are the first trial nodes
   std::fill(known, known + size, infinity<T>());
-  using Entry = std::pair<T, std::int64_t>;  // square of the time, place
+  using Entry = std::pair<T, std::int64_t>;  // squared time and padded index
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
 
   std::int64_t total = 1, done = 0;
@@ -114,13 +114,13 @@ void march(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
   }
 }
 
-/// Second order from times found before: every node once, in the order of those times, from the
-/// neighbours that they choose.
+/// Computes second order from known times. Every node is solved once, in the order of those times,
+/// from its selected neighbours.
 template <class T, int Dim>
 void correct(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
              const MarchEquation<T, Dim>& equation, Report& report) {
   const TiledGrid<Dim>& grid = problem.grid;
-  std::vector<std::pair<T, std::int64_t>> order;  // square of the time, place
+  std::vector<std::pair<T, std::int64_t>> order;  // squared time and padded index
   std::int64_t count = 1;
   for (int d = 0; d < Dim; ++d) count *= grid.extents[d];
   order.reserve(static_cast<std::size_t>(count));
@@ -142,14 +142,14 @@ void correct(const Problem<T, Dim>& problem, const SourceBox<Dim>& box,
   }
 }
 
-/// Where fast_marching() works, whatever host instance its fields belong to.
+/// Host execution space of fast_marching(), independent of the instance that its fields belong to.
 #ifdef KOKKOS_ENABLE_SERIAL
 using MarchSpace = Kokkos::Serial;
 #else
 using MarchSpace = Kokkos::DefaultHostExecutionSpace;
 #endif
 
-/// All sources, one after the other.
+/// Solves for all sources, one after the other.
 template <class T, int Dim>
 Report march_all(const Grid<Dim>& grid, const ModelData<T>& model, const Points<Dim>& points,
                  T* times, const Options& options) {
@@ -158,7 +158,7 @@ Report march_all(const Grid<Dim>& grid, const ModelData<T>& model, const Points<
   Report report;
   const TiledGrid<Dim> tiled(grid, true);
   const bool anelliptic = model.anelliptic();
-  // throws where memory is short; the queue comes to what the marks of tiles take
+  // throws if memory is short; the queue needs as much memory as the marks of tiles
   sources_per_batch<T>(exec, tiled, anelliptic, 1, options,
                        sizeof(T) + (options.order == 2 ? sizeof(std::pair<T, std::int64_t>) : 0));
   const MarchEquation<T, Dim> first = march_equation<T, Dim>(1, anelliptic);
@@ -184,15 +184,15 @@ Report march_all(const Grid<Dim>& grid, const ModelData<T>& model, const Points<
 
 }  // namespace detail
 
-/// First-arrival traveltimes by the fast-marching method (Sethian, 1996), sequentially: the
-/// reference for solve(), with the same arguments and results, but on a host space.
+/// Computes first-arrival traveltimes sequentially by fast marching (Sethian, 1996). It is the
+/// reference for solve(), with the same arguments and results, on a host space.
 ///
-/// Every node is accepted once, in the order of times, from nodes accepted before it; at second
-/// order each is then solved once more in that order. The instance is waited for, and the work then
-/// done in Kokkos::Serial if there is one. Options::method and Options::tiles_ahead have no meaning
-/// here.
+/// Every node is accepted once, in the order of times, from nodes accepted before it. At second
+/// order each node is then solved once more in that order. The function waits for the instance;
+/// then it works in Kokkos::Serial if available. Options::method and Options::tiles_ahead have no
+/// effect.
 ///
-/// \throws InputError, MemoryError as solve() does
+/// \throws InputError, MemoryError under the conditions of solve()
 template <class T, int Dim>
 Report fast_marching(const Instance<Kokkos::HostSpace>& exec, const Grid<Dim>& grid,
                      const Model<T, Dim, Kokkos::HostSpace>& model, const Points<Dim>& sources,
@@ -203,7 +203,7 @@ Report fast_marching(const Instance<Kokkos::HostSpace>& exec, const Grid<Dim>& g
   return detail::march_all<T, Dim>(grid, detail::addresses(model), sources, times.data(), options);
 }
 
-/// The same for an isotropic medium: `velocity` is a Field<T, Dim, Kokkos::HostSpace>.
+/// fast_marching() for an isotropic medium: `velocity` is a Field<T, Dim, Kokkos::HostSpace>.
 template <int Dim, class Velocity>
 std::enable_if_t<Kokkos::is_view<Velocity>::value, Report> fast_marching(
     const Instance<Kokkos::HostSpace>& exec, const Grid<Dim>& grid, const Velocity& velocity,

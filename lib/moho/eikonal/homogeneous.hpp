@@ -10,13 +10,13 @@ namespace moho::eikonal {
 
 /// The parameters of a homogeneous medium with a vertical symmetry axis.
 struct Constants {
-  double vertical = 1.0;      ///< velocity along the axis
-  double horizontal = 1.0;    ///< velocity across it
+  double vertical = 1.0;      ///< velocity along the symmetry axis
+  double horizontal = 1.0;    ///< velocity across the symmetry axis
   double anellipticity = 0.0; /**< 2 (epsilon - delta) / (1 + 2 epsilon): 0 where the medium is
                                  isotropic or elliptical; more than -1/2, less than 1 */
 };
 
-/// Constants from a vertical velocity and Thomsen's parameters.
+/// Returns the constants of a medium from a vertical velocity and Thomsen's parameters.
 KOKKOS_INLINE_FUNCTION Constants make_constants(double velocity, double epsilon, double delta) {
   using std::sqrt;
   const double square = 1.0 + 2.0 * epsilon;
@@ -30,14 +30,13 @@ struct TimeAndSlowness {
   double vertical = 0.0;    ///< derivative along the vertical offset
 };
 
-/// Traveltime from the origin of a homogeneous medium to an offset.
+/// Returns the traveltime and slowness from the origin of a homogeneous medium to an offset.
 ///
-/// With x = v_h p_h and z = v_z p_z the slowness surface of acoustic VTI media is
-/// x^2 + z^2 - k x^2 z^2 = 1, k the anellipticity. It is convex for -1/2 < k < 1, and the
-/// traveltime is the largest x X + z Z over its points, X and Z the offsets over the velocities.
-/// Along x = sin(a), z = cos(a) / sqrt(1 - k sin(a)^2) the angle a of the largest is where a
-/// derivative that falls from one end to the other is zero: Newton's method kept between bounds
-/// finds it.
+/// With x = v_h p_h and z = v_z p_z the slowness surface of acoustic VTI media is x^2 + z^2 - k x^2
+/// z^2 = 1; k is the anellipticity. It is convex for -1/2 < k < 1. The traveltime is the largest x
+/// X + z Z over its points; X and Z are the offsets divided by the velocities. Let x = sin(a), z =
+/// cos(a) / sqrt(1 - k sin(a)^2). At the angle a of the maximum a derivative that decreases over
+/// the interval is zero. Newton's method with bounds finds the angle.
 ///
 /// \param medium the medium
 /// \param across horizontal offset, not negative

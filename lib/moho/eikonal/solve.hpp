@@ -18,14 +18,14 @@ namespace moho::eikonal {
 
 namespace detail {
 
-/// Writes times from u: of each source, or the earliest of all sources of the batch.
+/// Writes times from u: those of each source, or the earliest over all sources of the batch.
 template <bool Anelliptic, class T, int Dim>
 struct WriteTimes {
   Problem<T, Dim> problem;
   T* times;
   std::int64_t nodes;
   bool earliest;
-  bool lower;  ///< what `times` holds counts, too
+  bool lower;  ///< keep earlier times that `times` already holds
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     std::int64_t node[Dim], rest = i % nodes;
     for (int d = Dim - 1; d >= 0; --d) {
@@ -52,7 +52,7 @@ struct WriteTimes {
   }
 };
 
-/// Writes the times of a problem, and waits for them.
+/// Writes the times of a problem, and waits for completion.
 template <class T, int Dim, class Memory>
 void write_times(const Instance<Memory>& exec, const Problem<T, Dim>& problem, T* times,
                  std::int64_t nodes, bool earliest, bool lower) {
@@ -67,15 +67,15 @@ void write_times(const Instance<Memory>& exec, const Problem<T, Dim>& problem, T
   exec.fence();
 }
 
-/// How many sources are solved at a time: all, unless memory is short.
-/// \param each bytes that a source needs
-/// \param budget bytes that the options allow; 0: they do not say
-/// \param room bytes that may be taken
+/// Returns the number of sources per batch: all, unless memory is short.
+/// \param each bytes per source
+/// \param budget bytes allowed by the options; 0: no limit
+/// \param room bytes available
 std::size_t sources_per_batch(std::size_t each, std::int64_t tiles, std::size_t sources,
                               std::size_t budget, std::size_t room);
 
-/// The same for a grid and a kind of model.
-/// \param more bytes a node besides
+/// Returns the number of sources per batch for a grid and a kind of model.
+/// \param more additional bytes per node
 template <class T, int Dim, class Memory>
 std::size_t sources_per_batch(const Instance<Memory>& exec, const TiledGrid<Dim>& tiled,
                               bool anelliptic, std::size_t sources, const Options& options,
@@ -88,10 +88,10 @@ std::size_t sources_per_batch(const Instance<Memory>& exec, const TiledGrid<Dim>
   return sources_per_batch(each, tiled.tile_count, sources, budget, memory_budget(exec, budget));
 }
 
-/// What a batch of sources tells of all: \p share of the work behind \p before of it.
+/// Returns the progress callback of a batch: \p share of the total work, after \p before of it.
 Progress part_of_progress(const Progress& progress, double before, double share);
 
-/// Chooses the neighbours of second-order differences by the times found so far.
+/// Selects the neighbours of second-order differences by the current times.
 template <class T, int Dim, class Memory>
 void choose_upwinds(const Instance<Memory>& exec, const Problem<T, Dim>& problem,
                     const Marks<T>& marks) {
@@ -107,8 +107,8 @@ void choose_upwinds(const Instance<Memory>& exec, const Problem<T, Dim>& problem
   }
 }
 
-/// Solves a problem whose tiles around the sources are marked: at first order, and from there at
-/// second if that is wanted, as often as corrections says.
+/// Solves a problem whose tiles around the sources are marked. First order is followed by
+/// `corrections` solutions of second order if requested.
 /// \param ahead seconds, see Options::tiles_ahead
 template <class T, int Dim, class Memory>
 void solve_problem(const Instance<Memory>& exec, const Problem<T, Dim>& problem,
@@ -129,7 +129,7 @@ void solve_problem(const Instance<Memory>& exec, const Problem<T, Dim>& problem,
   }
 }
 
-/// All sources, batch by batch.
+/// Solves for all sources, batch by batch.
 template <class T, int Dim, class Memory>
 Report solve_all(const Instance<Memory>& exec, const Grid<Dim>& grid,
                  const Model<T, Dim, Memory>& fields, const Points<Dim>& points, T* times,
@@ -172,24 +172,26 @@ Report solve_all(const Instance<Memory>& exec, const Grid<Dim>& grid,
 
 }  // namespace detail
 
-/// First-arrival traveltimes from the sources: at every node the earliest of all sources.
+/// Computes first-arrival traveltimes: at every node the earliest over all sources.
 ///
-/// Solves H(x, grad T) = 1 with Godunov's upwind differences of first or second order, where H is
-/// v^2 |p|^2 in an isotropic medium, v_h^2 p_h^2 + v_z^2 p_z^2 in an elliptical one, and
-/// v_h^2 p_h^2 + v_z^2 p_z^2 - 2 (epsilon - delta) v_z^4 p_h^2 p_z^2 for P waves in an acoustic VTI
-/// medium (Alkhalifah, 2000; v_h^2 = v_z^2 (1 + 2 epsilon)). With Options::factored T = T0 u is
-/// solved for u, T0 the time of the homogeneous medium at the source (Fomel, Luo and Zhao, 2009),
-/// so that the singularity of the source costs no accuracy. Each source is solved on its own.
+/// Solves H(x, grad T) = 1 with Godunov's upwind differences of first or second order. H is v^2
+/// |p|^2 in an isotropic medium and v_h^2 p_h^2 + v_z^2 p_z^2 in an elliptical one. For P waves in
+/// an acoustic VTI medium it is v_h^2 p_h^2 + v_z^2 p_z^2 - 2 (epsilon - delta) v_z^4 p_h^2 p_z^2
+/// (Alkhalifah, 2000; v_h^2 = v_z^2 (1 + 2 epsilon)).
 ///
-/// \param exec all work goes to this instance; the function returns when it is done
+/// With Options::factored T = T0 u is solved for u; T0 is the time of the homogeneous medium at the
+/// source (Fomel, Luo and Zhao, 2009). The source's singularity then causes no loss of accuracy.
+/// Each source is solved separately.
+///
+/// \param exec all work is submitted to this instance; the function returns when it is complete
 /// \param grid nodes, spacing and origin
-/// \param model velocity, and epsilon and delta if it has them
-/// \param sources positions in the grid's units, on nodes or not
+/// \param model velocity; epsilon and delta are optional
+/// \param sources positions in the grid's units, on nodes or between them; at least one
 /// \param times out, seconds, the shape of the grid
 /// \param options order, factorisation, method, memory, progress
 /// \throws InputError a velocity that is not positive, a Thomsen parameter out of range (naming the
-///         node), a source outside the grid or none, wrong shapes, an order other than 1 and 2
-/// \throws MemoryError not even one source fits
+///         node), a source outside the grid or no source, wrong shapes, an order other than 1 and 2
+/// \throws MemoryError a single source does not fit the memory
 template <class T, int Dim, class Memory>
 Report solve(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
              const Model<T, Dim, Memory>& model, const Points<Dim>& sources,
@@ -199,7 +201,7 @@ Report solve(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
   return detail::solve_all(exec, grid, model, sources, times.data(), true, options, slowness);
 }
 
-/// The same for an isotropic medium: `velocity` is a Field<T, Dim, Memory>.
+/// solve() for an isotropic medium: `velocity` is a Field<T, Dim, Memory>.
 template <int Dim, class Velocity>
 std::enable_if_t<Kokkos::is_view<Velocity>::value, Report> solve(
     const InstanceOf<typename Velocity::memory_space>& exec, const Grid<Dim>& grid,
@@ -210,11 +212,11 @@ std::enable_if_t<Kokkos::is_view<Velocity>::value, Report> solve(
   return solve(exec, grid, Model<T, Dim, Memory>{velocity, {}, {}}, sources, times, options);
 }
 
-/// First-arrival traveltimes from each source, solved together where memory allows.
+/// Computes first-arrival traveltimes from each source, as many together as memory allows.
 ///
 /// \param times out, seconds, sources x shape of the grid
 ///
-/// The rest is as for solve().
+/// The other parameters and the errors are those of solve().
 template <class T, int Dim, class Memory>
 Report solve_each(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
                   const Model<T, Dim, Memory>& model, const Points<Dim>& sources,
@@ -226,7 +228,7 @@ Report solve_each(const InstanceOf<Memory>& exec, const Grid<Dim>& grid,
 
 namespace detail {
 
-/// v sqrt(1 + 2 epsilon).
+/// Computes v sqrt(1 + 2 epsilon).
 template <class T>
 struct AcrossAxis {
   ModelData<T> model;
@@ -236,7 +238,7 @@ struct AcrossAxis {
   }
 };
 
-/// Checks and fills symmetry_plane_velocity()'s field.
+/// Checks the fields and fills the output of symmetry_plane_velocity().
 template <class T, int Dim, class Memory>
 void velocity_across(const Instance<Memory>& exec, const Grid<Dim>& grid,
                      const Model<T, Dim, Memory>& model, T* out) {
@@ -247,19 +249,19 @@ void velocity_across(const Instance<Memory>& exec, const Grid<Dim>& grid,
 
 }  // namespace detail
 
-/// The velocity across the symmetry axis, v sqrt(1 + 2 epsilon): the largest of an elliptical
-/// medium with positive epsilon in any direction.
+/// Computes the velocity across the symmetry axis, v sqrt(1 + 2 epsilon). In an elliptical medium
+/// with positive epsilon it is the largest velocity in any direction.
 ///
-/// In tilted media it stands for an isotropic velocity whose first arrivals are not later than
-/// those of the tilted medium wherever delta <= epsilon and epsilon >= 0, which is what a
-/// wavefront's outline needs.
+/// In tilted media it serves as an isotropic velocity, as the outline of a wavefront requires.
+/// Where delta <= epsilon and epsilon >= 0, its first arrivals are not later than those of the
+/// medium.
 ///
-/// \param exec all work goes to this instance
+/// \param exec all work is submitted to this instance
 /// \param grid nodes
-/// \param velocity along the symmetry axis
+/// \param velocity velocity along the symmetry axis
 /// \param epsilon Thomsen's epsilon
-/// \param out the velocity across the axis
-/// \throws InputError as solve() does for the two fields
+/// \param out velocity across the symmetry axis
+/// \throws InputError under the conditions of solve() for the two fields
 template <int Dim, class FieldType>
 void symmetry_plane_velocity(const InstanceOf<typename FieldType::memory_space>& exec,
                              const Grid<Dim>& grid, const FieldType& velocity,

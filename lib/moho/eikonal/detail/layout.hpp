@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The padded grid that the solvers work on, the sources on it, and the analytic factor.
+/// \brief The padded grid of the solvers, the sources on it, and the analytic factor.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/grid.hpp>
@@ -14,35 +14,35 @@
 
 namespace moho::eikonal::detail {
 
-/// Nodes beyond the grid on every side, where times stay infinite.
+/// Width in nodes of the halo on every side of the grid, where times stay infinite.
 inline constexpr int halo = 2;
 
-/// Nodes of a tile: along the last axis, and along the others.
+/// Shape of a tile in nodes: along the last axis, and along the others.
 template <int Dim, bool Host>
 struct TileShape {
   static constexpr int last = Host ? (Dim == 2 ? 32 : 16) : Dim == 2 ? 16 : 8;
   static constexpr int others = Host ? (Dim == 2 ? 32 : 8) : last;
-  /// Nodes along an axis.
+  /// Returns the number of nodes along an axis.
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int along(int axis) {
     return axis == Dim - 1 ? last : others;
   }
 };
 
-/// The grid cut into tiles, with whole tiles and the halo allocated.
+/// The grid divided into tiles; the allocation has complete tiles and the halo.
 template <int Dim>
 struct TiledGrid {
-  std::int64_t extents[Dim];  ///< nodes of the grid
-  std::int64_t stride[Dim];   ///< of the padded array
-  std::int64_t offset = 0;    ///< of node 0
+  std::int64_t extents[Dim];  ///< nodes of the grid along each axis
+  std::int64_t stride[Dim];   ///< strides of the padded array
+  std::int64_t offset = 0;    ///< index of node 0 in the padded array
   std::int64_t size = 0;      ///< elements of the padded array
-  int tile[Dim];              ///< nodes of a tile
-  std::int64_t tiles[Dim];    ///< along each axis
+  int tile[Dim];              ///< nodes of a tile along each axis
+  std::int64_t tiles[Dim];    ///< tiles along each axis
   std::int64_t tile_count = 1;
-  std::int64_t table_offset[Dim];  ///< where the table of an axis has the value of node 0
-  std::int64_t table_size = 0;     ///< of all axes together
+  std::int64_t table_offset[Dim];  ///< index of node 0 in the table of each axis
+  std::int64_t table_size = 0;     ///< elements of the tables of all axes
 
   TiledGrid() = default;
-  /// For visits on a host, or on a device.
+  /// Lays out the grid for visits on a host or on a device.
   TiledGrid(const Grid<Dim>& grid, bool host) {
     std::int64_t padded[Dim];
     for (int d = 0; d < Dim; ++d) {
@@ -63,20 +63,20 @@ struct TiledGrid {
     size = n;
   }
 
-  /// Place of a node in the padded array.
+  /// Returns the index of a node in the padded array.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t at(const std::int64_t (&node)[Dim]) const {
     std::int64_t i = offset;
     for (int d = 0; d < Dim; ++d) i += node[d] * stride[d];
     return i;
   }
-  /// Coordinates of a tile.
+  /// Sets the coordinates of a tile.
   KOKKOS_FORCEINLINE_FUNCTION void tile_at(std::int64_t number, std::int64_t (&at)[Dim]) const {
     for (int d = Dim - 1; d >= 0; --d) {
       at[d] = number % tiles[d];
       number /= tiles[d];
     }
   }
-  /// Number of a tile.
+  /// Returns the index of a tile.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_number(const std::int64_t (&at)[Dim]) const {
     std::int64_t number = at[0];
     for (int d = 1; d < Dim; ++d) number = number * tiles[d] + at[d];
@@ -84,8 +84,8 @@ struct TiledGrid {
   }
 };
 
-/// The nodes around a source, whose times are given: the corners of its cell, or the node or the
-/// ends of the edge that it lies on.
+/// The nodes around a source, whose times are initial values. They are the corners of its cell, the
+/// ends of its edge, or the node that it lies on.
 template <int Dim>
 struct SourceBox {
   std::int64_t first[Dim], last[Dim];
@@ -105,27 +105,27 @@ struct SourceBox {
   }
 };
 
-/// A source, its medium, and the given times.
+/// A source, its medium, and the initial times around it.
 template <int Dim>
 struct Source {
-  Kokkos::Array<double, Dim> position;  ///< in nodes
+  Kokkos::Array<double, Dim> position;  ///< position of the source, in nodes
   SourceBox<Dim> box;
   Constants medium;
   double tilt[Dim];         ///< derivatives of u at the source, per node
-  double factor[1 << Dim];  ///< u of the corners of the box, bit d of the number: upper along d
+  double factor[1 << Dim];  ///< u of the box's corners; bit d of the index: upper corner along d
 };
 
 /// Addresses of a model's dense fields.
 template <class T>
 struct ModelData {
   const T* velocity;
-  const T* epsilon;  ///< null: zero
-  const T* delta;    ///< null: zero
+  const T* epsilon;  ///< null if zero
+  const T* delta;    ///< null if zero
 
-  /// False where the model is isotropic or elliptical: delta is the field that epsilon is, or both
-  /// are absent.
+  /// Returns false for an isotropic or elliptical model. In such a model delta is the same field as
+  /// epsilon, or both are absent.
   bool anelliptic() const { return epsilon != delta; }
-  /// At a node. \tparam Anelliptic what anelliptic() says
+  /// Returns the medium at a node. \tparam Anelliptic result of anelliptic()
   template <bool Anelliptic>
   KOKKOS_FORCEINLINE_FUNCTION LocalMedium<T> at(std::int64_t node) const {
     using std::sqrt;
@@ -144,23 +144,23 @@ struct ModelData {
   }
 };
 
-/// What the local equation needs at a place along an axis beside M. The last three are zero but in
-/// the columns next to the source.
+/// Terms of the local equation along one axis, except M. The last three are zero except in the
+/// columns next to the source.
 template <class T>
 struct Column {
-  T slope;  ///< q
-  T flat;   ///< q
+  T slope;  ///< q in the upwind equation
+  T flat;   ///< q where no neighbour is upwind
   T tilt;   ///< du/dx at the source
-  T limit;  ///< the most that M du/dx may be: what q is at the distance of a spacing
+  T limit;  ///< bound of M du/dx: the value of q at a distance of one spacing
 
-  /// M du/dx, kept within the limit.
+  /// Returns M du/dx, clamped to the limit.
   KOKKOS_FORCEINLINE_FUNCTION T lean(T m) const {
     const T value = m * tilt;
     return value > limit ? limit : value < -limit ? -limit : value;
   }
 };
 
-/// The column of index i along an axis, where q is `slope`.
+/// Returns the column of index i along an axis; `slope` is q.
 template <class T, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION Column<T> make_column(const Source<Dim>& source, int axis,
                                                   std::int64_t i, double slope, double spacing) {
@@ -173,13 +173,13 @@ KOKKOS_FORCEINLINE_FUNCTION Column<T> make_column(const Source<Dim>& source, int
   return column;
 }
 
-/// M and q at a node, by tables: for isotropic and elliptical models.
+/// M and q at a node from tables, for isotropic and elliptical models.
 template <class T, int Dim>
 struct TableBaseAt {
   const T* squares[Dim];
   const Column<T>* columns[Dim];
-  /// M `step` nodes along an axis. Every node's sum is made in the same order, so that all
-  /// neighbours see the same number.
+  /// Returns M at a distance of `step` nodes along an axis. Sums have the same order at every node,
+  /// so that all neighbours obtain the same number.
   KOKKOS_FORCEINLINE_FUNCTION T square(int axis, int step) const {
     T sum = squares[0][axis == 0 ? step : 0];
     for (int d = 1; d < Dim; ++d) sum += squares[d][axis == d ? step : 0];
@@ -188,7 +188,7 @@ struct TableBaseAt {
   KOKKOS_FORCEINLINE_FUNCTION const Column<T>& column(int axis) const { return *columns[axis]; }
 };
 
-/// M and q at a node, by fields: for models whose factor has no closed form.
+/// M and q at a node from fields, for models whose factor has no closed form.
 template <class T, int Dim>
 struct FieldBaseAt {
   const T* squares;
@@ -200,11 +200,11 @@ struct FieldBaseAt {
   KOKKOS_FORCEINLINE_FUNCTION const Column<T>& column(int axis) const { return columns[axis]; }
 };
 
-/// M and q at a node of one kind of model.
+/// M and q at a node for one kind of model.
 template <class T, int Dim, bool Anelliptic>
 using FactorAt = std::conditional_t<Anelliptic, FieldBaseAt<T, Dim>, TableBaseAt<T, Dim>>;
 
-/// u around a node of an array.
+/// Values of u around a node of an array.
 template <class T, int Dim>
 struct ValuesAt {
   const T* center;
@@ -214,31 +214,31 @@ struct ValuesAt {
   }
 };
 
-/// A problem on the padded grid: a batch of sources in one model. Addresses of what ProblemStorage
-/// keeps, so that kernels hold it by value and hosts compile it once.
+/// A problem on the padded grid: a batch of sources in one model. It holds addresses into
+/// ProblemStorage, so that kernels can copy it. Host code of it is compiled once.
 template <class T, int Dim>
 struct Problem {
   TiledGrid<Dim> grid;
   ModelData<T> model;
-  const T* squares;             ///< M: tables of isotropic and elliptical models, else fields
-  const Column<T>* columns;     ///< of the tables
-  const T* across;              ///< q over the offset, fields of anelliptic models
-  const T* along;               ///< q along the vertical, the same
-  const Source<Dim>* from;      ///< the sources, of anelliptic models
-  const SourceBox<Dim>* boxes;  ///< by source
-  T* u;                         ///< of each source in turn, grid.size elements
-  std::uint16_t* upwinds;       ///< Upwinds by place as u, at second order
+  const T* squares;             ///< M: tables for isotropic and elliptical models, otherwise fields
+  const Column<T>* columns;     ///< columns of the tables
+  const T* across;              ///< q divided by the offset, fields of anelliptic models
+  const T* along;               ///< q along the vertical axis, fields of anelliptic models
+  const Source<Dim>* from;      ///< sources of anelliptic models
+  const SourceBox<Dim>* boxes;  ///< box of each source
+  T* u;                         ///< u of each source, grid.size elements per source
+  std::uint16_t* upwinds;       ///< Upwinds, indexed like u; second order only
   double spacing[Dim];
   T inverse_spacing[Dim];
   T tolerance;
   int sources;
   bool factored;
 
-  /// u of a source at a place.
+  /// Returns the address of u of a source at a padded index.
   KOKKOS_FORCEINLINE_FUNCTION T* values(int source, std::int64_t place) const {
     return u + source * grid.size + place;
   }
-  /// M and q of a source at a node.
+  /// Returns M and q of a source at a node.
   template <bool Anelliptic>
   KOKKOS_FORCEINLINE_FUNCTION FactorAt<T, Dim, Anelliptic> factor(
       int source, std::int64_t place, const std::int64_t (&node)[Dim]) const {
@@ -263,11 +263,11 @@ struct Problem {
     }
     return at;
   }
-  /// The neighbours that second-order differences take at a place in u.
+  /// Returns the neighbours of second-order differences at an address in u.
   KOKKOS_FORCEINLINE_FUNCTION Upwinds upwinds_at(const T* place) const {
     return Upwinds(upwinds[place - u]);
   }
-  /// Flat index of a node in the model's fields.
+  /// Returns the flat index of a node in the model's fields.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t dense(const std::int64_t (&node)[Dim]) const {
     std::int64_t i = node[0];
     for (int d = 1; d < Dim; ++d) i = i * grid.extents[d] + node[d];
@@ -275,7 +275,7 @@ struct Problem {
   }
 };
 
-/// The solution of the local equation at a node.
+/// Returns the solution of the local equation at a node.
 template <int Order, bool Anelliptic, class T, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION T solution_at(const Problem<T, Dim>& problem, const T* center,
                                           const FactorAt<T, Dim, Anelliptic>& factor,
@@ -286,14 +286,14 @@ KOKKOS_FORCEINLINE_FUNCTION T solution_at(const Problem<T, Dim>& problem, const 
       Order == 2 ? problem.upwinds_at(center) : Upwinds());
 }
 
-/// The same as one function of a host: its sweeps, its last look and fast marching call it.
+/// local_solution() as one host function, called by sweeps, their final check and fast marching.
 template <int Order, bool Anelliptic, class T, int Dim>
 MOHO_NOINLINE T host_solution(const Problem<T, Dim>& problem, const T* center,
                               const FactorAt<T, Dim, Anelliptic>& factor, std::int64_t dense) {
   return solution_at<Order, Anelliptic>(problem, center, factor, dense);
 }
 
-/// Fills the fields of the factor.
+/// Fills the fields of the analytic factor.
 template <class T, int Dim>
 struct FillFactor {
   TiledGrid<Dim> tiled;
@@ -324,14 +324,14 @@ struct FillFactor {
   }
 };
 
-/// A node whose value is given.
+/// A node with an initial value.
 template <class T>
 struct Given {
-  std::int64_t at;  ///< in Problem::u
+  std::int64_t at;  ///< index in Problem::u
   T value;
 };
 
-/// Sets given values.
+/// Sets the initial values.
 template <class T>
 struct SetGiven {
   const Given<T>* list;
@@ -341,7 +341,7 @@ struct SetGiven {
   }
 };
 
-/// What a Problem points to.
+/// Arrays that a Problem points to.
 template <class T, int Dim, class Memory>
 struct ProblemStorage {
   Kokkos::View<T*, Memory> squares, across, along, u;
@@ -351,7 +351,7 @@ struct ProblemStorage {
   Kokkos::View<std::uint16_t*, Memory> upwinds;  ///< empty at first order
 };
 
-/// Bytes of the storage for a source.
+/// Returns the bytes of storage per source.
 template <class T, int Dim>
 std::size_t storage_bytes(const TiledGrid<Dim>& grid, bool anelliptic, int order) {
   const std::size_t nodes = static_cast<std::size_t>(grid.size);
@@ -361,7 +361,7 @@ std::size_t storage_bytes(const TiledGrid<Dim>& grid, bool anelliptic, int order
          (order == 2 ? nodes * sizeof(std::uint16_t) : 0);
 }
 
-/// The tables of M and of the columns, of all sources.
+/// Fills the tables of M and of the columns for all sources.
 template <class T, int Dim>
 void make_tables(const Grid<Dim>& grid, const TiledGrid<Dim>& tiled,
                  const std::vector<Source<Dim>>& sources, bool factored, std::vector<T>& squares,
@@ -386,8 +386,8 @@ void make_tables(const Grid<Dim>& grid, const TiledGrid<Dim>& tiled,
   }
 }
 
-/// The padded problem of a batch of sources: values infinite but around the sources, and at second
-/// order no neighbour chosen.
+/// Returns the padded problem of a batch of sources. Values are infinite except around the sources;
+/// at second order no neighbours are selected yet.
 template <class T, int Dim, class Memory>
 Problem<T, Dim> make_problem(const Instance<Memory>& exec, const Grid<Dim>& grid,
                              const TiledGrid<Dim>& tiled, const ModelData<T>& model,

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief The two orders in which tiles are visited: the earliest of those marked, and sweeps.
+/// \brief The two orders of tile visits: earliest active tiles first, and fast sweeping.
 
 #include <moho/eikonal/detail/visit.hpp>
 
@@ -14,7 +14,7 @@
 
 namespace moho::eikonal::detail {
 
-/// Calls function(order, anelliptic) with both as types: std::integral_constant.
+/// Calls function(order, anelliptic) with both as types std::integral_constant.
 template <class Function>
 void with_order_and_model(int order, bool anelliptic, const Function& function) {
   using One = std::integral_constant<int, 1>;
@@ -26,7 +26,7 @@ void with_order_and_model(int order, bool anelliptic, const Function& function) 
   }
 }
 
-/// The smallest priority.
+/// Finds the smallest priority.
 template <class T>
 struct FindEarliest {
   const T* priority;
@@ -35,11 +35,11 @@ struct FindEarliest {
   }
 };
 
-/// Lists the tiles that are marked and not much later than the earliest, and takes their marks off.
+/// Lists the marked tiles within a time window after the earliest one, and clears their marks.
 template <class T>
 struct ListTiles {
   Marks<T> marks;
-  T ahead;  ///< seconds
+  T ahead;  ///< width of the time window, seconds
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
     using std::sqrt;
     const T mark = marks.priority[item];
@@ -52,7 +52,7 @@ struct ListTiles {
   }
 };
 
-/// The node of a number, and where its tile lies.
+/// Sets the node of a flat index and the coordinates of its tile.
 template <int Dim>
 KOKKOS_FORCEINLINE_FUNCTION void node_and_tile(const TiledGrid<Dim>& grid, std::int64_t number,
                                                std::int64_t (&node)[Dim],
@@ -64,7 +64,7 @@ KOKKOS_FORCEINLINE_FUNCTION void node_and_tile(const TiledGrid<Dim>& grid, std::
   }
 }
 
-/// The neighbours that second-order differences take at a node, by the times that u holds.
+/// Returns the neighbours of second-order differences at a node, selected by the times in u.
 template <bool Anelliptic, class T, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION Upwinds choose_upwinds(const Problem<T, Dim>& problem, int source,
                                                    const std::int64_t (&node)[Dim]) {
@@ -86,8 +86,8 @@ KOKKOS_FORCEINLINE_FUNCTION Upwinds choose_upwinds(const Problem<T, Dim>& proble
   return result;
 }
 
-/// Chooses the neighbours of second-order differences by the times that u holds, and marks the
-/// tiles of nodes that have others than before, by their earliest time.
+/// Selects the neighbours of second-order differences by the times in u. Marks the tiles of nodes
+/// whose selection changes, with their earliest time.
 template <bool Anelliptic, class T, int Dim>
 struct ChooseUpwinds {
   Problem<T, Dim> problem;
@@ -105,21 +105,21 @@ struct ChooseUpwinds {
     std::uint16_t& upwinds = problem.upwinds[source * problem.grid.size + place];
     upwinds = choose_upwinds<Anelliptic>(problem, source, node).bits_after(upwinds);
     const std::int64_t item = source * problem.grid.tile_count + problem.grid.tile_number(tile);
-    marks.seen[item] = 0;  // all nodes of the tile write the same
+    marks.seen[item] = 0;  // all nodes of the tile write the same value
     if (Upwinds::is_fresh(upwinds)) mark(marks, item, m * (u * u), fresh_nodes);
   }
 };
 
-/// Marks the tiles of nodes that do not hold their local solution.
+/// Marks the tiles of nodes whose value is not their local solution.
 ///
-/// Two neighbouring tiles that are visited at once may each take the other for settled; this pass
-/// finds what they leave.
+/// Two neighbouring tiles visited concurrently may each assume that the other is settled. This pass
+/// finds the nodes left unsettled.
 template <int Order, bool Anelliptic, class T, int Dim>
 struct MarkUnsettled {
   Problem<T, Dim> problem;
   Marks<T> marks;
   std::int64_t nodes;
-  T allowed;  ///< a relative difference that is rounding
+  T allowed;  ///< relative difference within rounding
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
     const int source = static_cast<int>(i / nodes);
     std::int64_t node[Dim], tile[Dim];
@@ -139,7 +139,7 @@ struct MarkUnsettled {
   }
 };
 
-/// What Marks points to.
+/// Arrays that Marks points to.
 template <class T, class Memory>
 struct MarkStorage {
   Kokkos::View<T*, Memory> priority, earliest;
@@ -147,7 +147,7 @@ struct MarkStorage {
   Kokkos::View<std::int64_t*, Memory> counts;
 };
 
-/// Marks for all tiles of a problem, the tiles around the sources marked.
+/// Returns marks for all tiles of a problem, with the tiles around the sources marked.
 template <class T, int Dim, class Memory>
 Marks<T> make_marks(const Instance<Memory>& exec, const TiledGrid<Dim>& grid,
                     const std::vector<Source<Dim>>& sources, MarkStorage<T, Memory>& storage) {
@@ -193,7 +193,7 @@ Marks<T> make_marks(const Instance<Memory>& exec, const TiledGrid<Dim>& grid,
           static_cast<std::int64_t>(items)};
 }
 
-/// Visits the tiles of a list with the differences of an order, in one kind of model.
+/// Visits the tiles of a list, for a compile-time order of differences and kind of model.
 template <int Order, bool Anelliptic, class T, int Dim, class Memory>
 void visit_list(const Instance<Memory>& exec, const Problem<T, Dim>& problem, const Marks<T>& marks,
                 const int* list, std::int64_t count, int direction) {
@@ -209,7 +209,7 @@ void visit_list(const Instance<Memory>& exec, const Problem<T, Dim>& problem, co
   }
 }
 
-/// The same with the order of the program's run.
+/// Visits the tiles of a list, for an order of differences known at run time.
 template <class T, int Dim, class Memory>
 void visit_list(const Instance<Memory>& exec, int order, const Problem<T, Dim>& problem,
                 const Marks<T>& marks, const int* list, std::int64_t count, int direction) {
@@ -219,7 +219,7 @@ void visit_list(const Instance<Memory>& exec, int order, const Problem<T, Dim>& 
   });
 }
 
-/// Brings the counts to the host.
+/// Copies the counts to the host.
 template <class T, class Memory>
 std::array<std::int64_t, count_places> fetch_counts(const Instance<Memory>& exec,
                                                     const Marks<T>& marks) {
@@ -231,14 +231,14 @@ std::array<std::int64_t, count_places> fetch_counts(const Instance<Memory>& exec
   return result;
 }
 
-/// True if a tile is marked.
+/// Returns true if a tile is marked.
 template <class T, class Memory>
 bool any_marked(const Instance<Memory>& exec, const Marks<T>& marks) {
   return least_of<T>("moho::eikonal::earliest", exec, marks.items, infinity<T>(),
                      FindEarliest<T>{marks.priority}) < infinity<T>();
 }
 
-/// Lists the tiles of the next round, and counts them.
+/// Lists the tiles of the next round and returns the counts.
 template <class T, class Memory>
 std::array<std::int64_t, count_places> list_tiles(const Instance<Memory>& exec,
                                                   const Marks<T>& marks, T ahead) {
@@ -248,7 +248,7 @@ std::array<std::int64_t, count_places> list_tiles(const Instance<Memory>& exec,
         least_of<T>("moho::eikonal::earliest", exec, marks.items, infinity<T>(), find);
     marks.counts[listed] = 0;
   } else {
-    // what is found stays on the device: the host need not wait
+    // the result stays on the device, so the host does not wait
     using Exec = DeviceOf<Memory>;
     using Wide = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
     using Place = Kokkos::View<T, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -261,19 +261,19 @@ std::array<std::int64_t, count_places> list_tiles(const Instance<Memory>& exec,
   return fetch_counts(exec, marks);
 }
 
-/// \brief What counts as rounding, wider the longer a solution takes.
+/// \brief Tolerance for rounding, which increases with the number of rounds.
 ///
-/// Factors and rounding may let a few nodes go round in circles between two states that are a
-/// little apart. After so many rounds the tolerance doubles, and again every so many rounds:
-/// circles that small no longer count.
+/// Because of the factors and of rounding a few nodes may alternate between two states that differ
+/// slightly. After a number of rounds the tolerance doubles, and once more after each further such
+/// number. Alternations below the tolerance do not count as changes.
 template <class T>
 class Tolerance {
  public:
-  /// \param exact no change counts as rounding at first
-  /// \param rounds more than any solution takes that settles by itself
+  /// \param exact initially every change counts, also one within rounding
+  /// \param rounds more rounds than a solution needs that converges without a larger tolerance
   Tolerance(T least, bool exact, std::int64_t rounds)
       : m_tolerance(least), m_exact(exact), m_rounds(rounds) {}
-  /// After so many rounds.
+  /// Returns the tolerance at a round.
   T at(std::int64_t round) {
     if (round > m_patience + m_rounds) {
       m_patience += m_patience == 0 ? m_rounds : m_rounds / 8 + 1;
@@ -282,8 +282,8 @@ class Tolerance {
     }
     return m_exact ? T(0) : m_tolerance;
   }
-  /// What the last look over all nodes takes for rounding.
-  /// \param same it computes as the visits do, to the last bit
+  /// Returns the tolerance of the final check over all nodes.
+  /// \param same the check computes bit for bit as the visits do
   T settled(bool same) const { return same && m_exact ? T(0) : T(8) * m_tolerance; }
 
  private:
@@ -292,9 +292,9 @@ class Tolerance {
   std::int64_t m_rounds, m_patience = 0;
 };
 
-/// Rounds over the marked tiles, the earliest first, until no tile is marked.
-/// \param order of the differences: 1, or 2 once neighbours are chosen
-/// \param exact the last bits count
+/// Runs rounds over the marked tiles, the earliest first, until no tile is marked.
+/// \param order order of the differences: 1, or 2 after the neighbours are selected
+/// \param exact every change counts, also one within rounding
 template <class T, int Dim, class Memory>
 void solve_active_tiles(const Instance<Memory>& exec, int order, bool exact,
                         Problem<T, Dim> problem, const Marks<T>& marks, T ahead,
@@ -330,7 +330,7 @@ void solve_active_tiles(const Instance<Memory>& exec, int order, bool exact,
   }
 }
 
-/// The tiles of all sources by the diagonals of a direction, and where each diagonal begins.
+/// Sorts the tiles of all sources by diagonals of a direction, and sets the start of each diagonal.
 template <int Dim>
 void sort_diagonals(const TiledGrid<Dim>& grid, int sources, int direction, std::vector<int>& items,
                     std::vector<std::int64_t>& begin) {
@@ -356,8 +356,8 @@ void sort_diagonals(const TiledGrid<Dim>& grid, int sources, int direction, std:
 }
 
 /// Sweeps in every direction in turn, over the diagonals of tiles, until no tile is marked.
-/// \param order of the differences: 1, or 2 once neighbours are chosen
-/// \param exact the last bits count
+/// \param order order of the differences: 1, or 2 after the neighbours are selected
+/// \param exact every change counts, also one within rounding
 template <class T, int Dim, class Memory>
 void solve_sweeping(const Instance<Memory>& exec, int order, bool exact, Problem<T, Dim> problem,
                     const Marks<T>& marks, const Progress& progress, Report& report) {

@@ -2,30 +2,30 @@
 #pragma once
 
 /// \file
-/// \brief The local equation: the time at a node from those of its upwind neighbours.
+/// \brief The local equation: the time at a node from the times of its upwind neighbours.
 ///
-/// The time is T = T0 u, T0 the time of the homogeneous medium around the source. With M = T0^2 and
-/// q = T0 grad T0, which for isotropic and elliptical media are polynomials of the position, one
-/// sided differences of u towards a neighbour at the distance h give
+/// The time is T = T0 u; T0 is the time of the homogeneous medium around the source. Let M = T0^2
+/// and q = T0 grad T0; for isotropic and elliptical media both are polynomials of the position.
+/// One-sided differences of u towards a neighbour at distance h give
 ///
 ///     T0 |dT/dx| = A u - B,  A = c M / h + s q,  B = M b / h,
 ///
-/// s = 1 if the neighbour lies on the lower side, else -1; c = 1, b = u1 at first and c = 3/2,
-/// b = 2 u1 - u2 / 2 at second order. The eikonal equation is sum v^2 (A u - B)^2 = M. Without
-/// factorisation M = 1 and q = 0, and u is the time itself. No square root or division is spent
-/// on T0: times are compared by their squares, M u^2.
+/// with s = 1 if the neighbour is on the lower side, otherwise -1. At first order c = 1 and b = u1;
+/// at second order c = 3/2 and b = 2 u1 - u2 / 2. The eikonal equation is sum v^2 (A u - B)^2 = M.
+/// Without factorisation M = 1, q = 0, and u is the time. T0 needs no square root or division:
+/// times are compared by their squares, M u^2.
 ///
-/// An axis none of whose neighbours is earlier has no part in the sum: there dT/dx changes its
-/// sign. But in the columns next to the source that happens within the spacing: there u is taken to
-/// vary as at the source, T0 dT/dx = q u + M du/dx, the second term bounded by what it can be where
-/// the sign changes. Homogeneous media come out exactly, and the second order is kept.
+/// An axis without an earlier neighbour is absent from the sum, because dT/dx changes sign there.
+/// In the columns next to the source the sign changes within one spacing. There u is assumed to
+/// vary as at the source: T0 dT/dx = q u + M du/dx. The second term is bounded by its possible size
+/// where the sign changes. Homogeneous media are thus exact, and the second order is preserved.
 ///
-/// The unknown is the difference of u from its value at the earliest neighbour: far from the source
-/// A u and B are nearly the same, and their difference would not survive single precision.
+/// The unknown is the difference of u from its value at the earliest neighbour. Far from the source
+/// A u and B are nearly equal, and their difference would lose all digits in single precision.
 ///
-/// At first order a neighbour counts if its time is earlier. At second order the neighbours are
-/// chosen beforehand (Upwinds), by the times of first order and then once more by the times found
-/// so: times that choose their own neighbours have more than one solution.
+/// At first order a neighbour is used if its time is earlier. At second order the neighbours
+/// (Upwinds) are selected beforehand: by the times of first order, then once more by the resulting
+/// times. If a solution selected its own neighbours, it would not be unique.
 
 #include <moho/core/kokkos.hpp>
 
@@ -33,39 +33,39 @@
 
 namespace moho::eikonal::detail {
 
-/// \brief Which neighbours of a node second-order differences take, three bits an axis.
+/// \brief Neighbours of a node that second-order differences use, three bits per axis.
 ///
-/// Chosen by times that are known: the earlier neighbour along an axis if it is earlier than the
-/// node, and the one behind it if that is earlier still. A node so depends on nodes that are
-/// strictly earlier by those times, and no other: there is one solution, whatever the order of the
-/// work.
+/// They are selected by known times: the earlier neighbour along an axis if it is earlier than the
+/// node, and the next one beyond it if that one is earlier still. A node thus depends only on nodes
+/// that are strictly earlier by those times. The solution is therefore unique, independent of the
+/// order of the work.
 class Upwinds {
  public:
   Upwinds() = default;
   KOKKOS_FORCEINLINE_FUNCTION explicit Upwinds(std::uint16_t bits) : m_bits(bits) {}
-  /// Takes the neighbour below (side -1) or above (1) along an axis, and the next one if `two`.
+  /// Adds the lower (side -1) or upper (1) neighbour along an axis, and the one beyond it if `two`.
   KOKKOS_FORCEINLINE_FUNCTION void take(int axis, int side, bool two) {
     m_bits |= static_cast<unsigned>((side < 0 ? lower : upper) | (two ? second : 0)) << (3 * axis);
   }
-  /// The side along an axis: -1, 1, or 0 for neither.
+  /// Returns the side along an axis: -1, 1, or 0 for neither.
   KOKKOS_FORCEINLINE_FUNCTION int side(int axis) const {
     const unsigned of = m_bits >> (3 * axis);
     return (of & lower) ? -1 : (of & upper) ? 1 : 0;
   }
-  /// True if the neighbour behind the first counts, too.
+  /// Returns true if the neighbour beyond the first is also used.
   KOKKOS_FORCEINLINE_FUNCTION bool two(int axis) const {
     return ((m_bits >> (3 * axis)) & second) != 0;
   }
-  /// As it is stored.
+  /// Returns the stored form.
   KOKKOS_FORCEINLINE_FUNCTION std::uint16_t bits() const {
     return static_cast<std::uint16_t>(m_bits);
   }
-  /// The same, with a mark if it is another choice than the one stored before.
+  /// Returns the stored form, with a mark if the selection differs from the one stored before.
   KOKKOS_FORCEINLINE_FUNCTION std::uint16_t bits_after(std::uint16_t before) const {
     const bool same = m_bits == (before & (fresh - 1));
     return static_cast<std::uint16_t>(same ? m_bits : m_bits | fresh);
   }
-  /// True if what is stored has that mark.
+  /// Returns true if a stored form has that mark.
   KOKKOS_FORCEINLINE_FUNCTION static bool is_fresh(std::uint16_t bits) {
     return (bits & fresh) != 0;
   }
@@ -75,28 +75,28 @@ class Upwinds {
   unsigned m_bits = 0;
 };
 
-/// How often second order is solved: with neighbours chosen by the times of first order, and by
-/// those of that solution.
+/// Number of second-order solutions. The first selects neighbours by first-order times, the next by
+/// the first one's times.
 inline constexpr int corrections = 2;
 
-/// What the medium is at a node.
+/// The medium at a node.
 template <class T>
 struct LocalMedium {
-  T vertical, horizontal;  ///< velocities
+  T vertical, horizontal;  ///< velocities along and across the symmetry axis
   T anellipticity;         ///< see Constants
 };
 
-/// One axis of the local equation, with the velocity along it multiplied in.
+/// One axis of the local equation, multiplied by the velocity along the axis.
 template <class T>
 struct Upwind {
-  T square;         ///< of the neighbour's time
+  T square;         ///< square of the neighbour's time
   T nearest;        ///< u of the neighbour
   T first, second;  ///< A with first-order and with second-order differences
-  T farther;        ///< what second order adds to b - c u1: (u1 - u2) / 2
+  T farther;        ///< second-order addition to b - c u1: (u1 - u2) / 2
   T slope;          ///< s q
   T scale;          ///< M / h
-  T flat, lean;     ///< T0 dT/dx = flat u + lean where no neighbour is upwind
-  bool two;         ///< second-order differences can be used
+  T flat, lean;     ///< T0 dT/dx = flat u + lean if no neighbour is upwind
+  bool two;         ///< second-order differences are possible
   bool vertical;    ///< the axis is the symmetry axis
 };
 
@@ -109,19 +109,19 @@ KOKKOS_FORCEINLINE_FUNCTION void sort_two(Upwind<T>& a, Upwind<T>& b) {
   }
 }
 
-/// u from the `count` earliest axes, of which the `seconds` earliest take second-order differences
-/// if they can; negative if that has no solution that is later than they are.
+/// Returns u from the `count` earliest axes; negative if no solution is later than these axes. The
+/// `seconds` earliest axes use second-order differences if possible.
 ///
-/// \param flat bit d: axis d is taken as flat; a bit is added if that makes the result earlier, and
-///        then there is no solution, either
+/// \param flat bit d: axis d is flat. A bit is added, and no solution returned, if that makes the
+///         result earlier.
 template <bool Anelliptic, class T, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count, int seconds,
                                          T base, T anellipticity, int& flat) {
   using std::sqrt;
   const T reference = axes[0].nearest;
   T A[Dim], R[Dim];
-  T a = T(0), b = T(0), c = T(0);     // of all axes, or of the horizontal ones
-  T az = T(0), bz = T(0), cz = T(0);  // of the symmetry axis
+  T a = T(0), b = T(0), c = T(0);     // sums over all axes, or over the horizontal ones
+  T az = T(0), bz = T(0), cz = T(0);  // terms of the symmetry axis
   T latest = T(0);
   for (int d = 0; d < Dim; ++d) {
     const Upwind<T>& axis = axes[d];
@@ -152,7 +152,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count
   T step = (half + sqrt(discriminant)) / all;
   if constexpr (Anelliptic) {
     if (az + cz > T(0) && a + c > T(0) && anellipticity != T(0)) {
-      constexpr T smallest = sizeof(T) == 4 ? T(1.2e-7) : T(2.3e-16);  // of rounding
+      constexpr T smallest = sizeof(T) == 4 ? T(1.2e-7) : T(2.3e-16);  // relative size of rounding
       const T k = anellipticity / base;
       for (int i = 0; i < 8; ++i) {
         const T x = (a * step - T(2) * b) * step + c, z = (az * step - T(2) * bz) * step + cz;
@@ -181,12 +181,12 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_axes(const Upwind<T> (&axes)[Dim], int count
   return valid ? result : T(-1);
 }
 
-/// No solution: the latest axis is flat.
+/// Result without a solution: the latest axis is flat.
 template <class T>
 inline constexpr T dropped = T(-2);
 
-/// u from the `count` earliest axes, those beside the source taken as flat where that is earlier;
-/// `dropped` if that is so of the latest.
+/// Returns u from the `count` earliest axes. An axis next to the source is flat if that gives an
+/// earlier result; `dropped` if the latest axis is.
 template <bool Anelliptic, class T, int Dim>
 KOKKOS_FORCEINLINE_FUNCTION T solve_columns(const Upwind<T> (&axes)[Dim], int count, int seconds,
                                             T base, T anellipticity) {
@@ -199,19 +199,19 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_columns(const Upwind<T> (&axes)[Dim], int co
   }
 }
 
-/// u at a node; infinite if no neighbour has a time.
+/// Returns u at a node; infinite if no neighbour has a time.
 ///
-/// All axes that have a time are tried together, with second-order differences where they can be
-/// taken, then with first order along the latest axis, then without that axis, and so on. At first
-/// order two rules make the solution the same in whatever order nodes are visited. What is used is
-/// earlier than the result; and an axis is used only where it makes the result earlier, so that no
-/// neighbour later than the result has a say in it. At second order `upwinds` does that.
+/// First all axes with a time are used, with second-order differences where possible. If that
+/// fails, the latest axis uses first order, then it is omitted, and so on. At first order two rules
+/// make the solution independent of the order of visits. Neighbours that are used are earlier than
+/// the result. An axis is used only if it makes the result earlier, so that no neighbour later than
+/// the result affects it. At second order `upwinds` ensures both.
 ///
 /// \param u value(axis, step) is u at the neighbour `step` nodes along an axis
-/// \param base square(axis, step) is M there, column(axis) holds q at the node itself
-/// \param medium at the node
-/// \param inverse_spacing by axis
-/// \param upwinds the neighbours that count, at second order
+/// \param base square(axis, step) is M at that neighbour, column(axis) holds q at the node itself
+/// \param medium medium at the node
+/// \param inverse_spacing 1 / spacing of each axis
+/// \param upwinds neighbours to use at second order
 template <int Order, bool Anelliptic, int Dim, class T, class Values, class Base>
 KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
                                              const LocalMedium<T>& medium,
@@ -278,7 +278,7 @@ KOKKOS_FORCEINLINE_FUNCTION T local_solution(const Values& u, const Base& base,
       if (value > T(0)) return value;
     }
   }
-  // close to the source the factor may bend the wrong way: plain first order
+  // near the source the curvature of the factor may leave no solution: use plain first order
   const T velocity_over_spacing = axes[0].scale / m;
   return (sqrt(axes[0].square) + T(1) / velocity_over_spacing) / sqrt(m);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief What is done to one tile: sweeps on a host, scratch and a team on a device.
+/// \brief The visit of one tile: sweeps on a host; scratch memory and a team on a device.
 
 #include <moho/core/tile.hpp>
 #include <moho/eikonal/detail/layout.hpp>
@@ -12,7 +12,7 @@
 
 namespace moho::eikonal::detail {
 
-/// Nodes of a tile that lie in the grid.
+/// The nodes of a tile that lie in the grid.
 template <int Dim>
 struct TileRange {
   std::int64_t begin[Dim], end[Dim];
@@ -29,12 +29,13 @@ struct TileRange {
   }
 };
 
-/// The box of nodes that changed.
+/// The bounding box of changed nodes.
 template <int Dim>
 struct ChangedBox {
   std::int64_t first[Dim], last[Dim];
   bool any = false;
-  int raised = 0;  ///< as Marks::faces: a node on the face has become later, one beyond was later
+  /// Bits as in Marks::faces: a node on the face became later, and the node beyond it was later.
+  int raised = 0;
   KOKKOS_FORCEINLINE_FUNCTION ChangedBox() {
     for (int d = 0; d < Dim; ++d) {
       first[d] = std::int64_t(1) << 60;
@@ -47,18 +48,18 @@ struct ChangedBox {
   }
 };
 
-/// True if new and old value differ by more than rounding.
+/// Returns true if the new and the old value differ by more than rounding.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION bool differs(T now, T before, T tolerance) {
   const T difference = now < before ? before - now : now - before;
-  return !(difference <= tolerance * now);  // infinite less infinite is no number
+  return !(difference <= tolerance * now);  // inf - inf is NaN
 }
 
-/// The square of a time on a face of a tile if a change can reach the neighbour beyond the face,
-/// infinite if not.
+/// Returns a node's squared time if its change can reach the node beyond a tile's face. Otherwise
+/// it returns infinity.
 ///
-/// At first order it reaches neighbours that are later than the time is, or than it was (`raised`);
-/// at second order those that look this way.
+/// At first order a change reaches neighbours that are later than the new or the old time
+/// (`raised`). At second order it reaches neighbours whose selection points to the node.
 template <int Order, bool Anelliptic, class T, int Dim>
 T outflow(const Problem<T, Dim>& problem, int source, const std::int64_t (&node)[Dim], int axis,
           int side, bool raised) {
@@ -75,11 +76,11 @@ T outflow(const Problem<T, Dim>& problem, int source, const std::int64_t (&node)
   return raised || square < base.square(axis, side) * (outer * outer) ? square : infinity<T>();
 }
 
-/// \brief Which nodes of a tile may not hold their solution, on a host.
+/// \brief Nodes of a tile that may not hold their solution, on a host.
 ///
-/// What is solved again is what a change can reach along the axes: at first order the later of the
-/// neighbours, at second order the nodes within two that look at it. No other has it in its local
-/// equation.
+/// These are the nodes that a change can reach along the axes. At first order they are the later
+/// neighbours; at second order the nodes within two steps that have selected the changed node. No
+/// other local equation contains the change.
 template <int Order, int Dim>
 struct OpenNodes {
   static constexpr int most = [] {
@@ -87,8 +88,8 @@ struct OpenNodes {
     for (int d = 0; d < Dim; ++d) nodes *= TileShape<Dim, true>::along(d);
     return nodes;
   }();
-  unsigned char open[most] = {};  ///< by node of the tile, the last axis the quickest
-  std::int64_t count = 0;         ///< of them
+  unsigned char open[most] = {};  ///< flag of each node of the tile, the last axis fastest
+  std::int64_t count = 0;         ///< number of open nodes
   int length[Dim], stride[Dim];
 
   explicit OpenNodes(const TileRange<Dim>& tile) {
@@ -111,7 +112,7 @@ struct OpenNodes {
     count = static_cast<std::int64_t>(length[0]) * stride[0];
     std::fill(open, open + count, static_cast<unsigned char>(1));
   }
-  /// What a change beyond a face reaches.
+  /// Opens the nodes that a change beyond a face can reach.
   void add_face(int axis, bool upper) {
     const int depth = length[axis] < Order ? length[axis] : Order;
     const int outer = length[0] * stride[0] / (length[axis] * stride[axis]);
@@ -122,7 +123,7 @@ struct OpenNodes {
       }
     }
   }
-  /// Nodes whose choice of neighbours is another than before.
+  /// Opens the nodes whose selection of neighbours has changed.
   template <class T>
   void add_fresh(const Problem<T, Dim>& problem, const TileRange<Dim>& tile) {
     const std::int64_t nodes = static_cast<std::int64_t>(length[0]) * stride[0];
@@ -137,17 +138,17 @@ struct OpenNodes {
       if (Upwinds::is_fresh(problem.upwinds[place])) add(k);
     }
   }
-  /// True if a row has any.
+  /// Returns true if a row has an open node.
   bool any(std::int64_t row) const {
     return std::memchr(open + row, 1, static_cast<std::size_t>(length[Dim - 1])) != nullptr;
   }
 };
 
-/// Opens the nodes of a tile that a change of a node reaches.
-/// \param place of the node in the tile, from 0 to length along each axis
-/// \param center u there
-/// \param base the factor there
-/// \param earliest square of the time there, the earlier of before and after
+/// Opens the nodes of a tile that a node's change can reach.
+/// \param place node in the tile, from 0 to length along each axis
+/// \param center address of u at the node
+/// \param base factor at the node
+/// \param earliest smaller of the squared times before and after the change
 template <class T, int Order, int Dim, class At>
 void open_later(const Problem<T, Dim>& problem, OpenNodes<Order, Dim>& nodes,
                 const int (&place)[Dim], const T* center, const At& base, T earliest) {
@@ -171,10 +172,10 @@ void open_later(const Problem<T, Dim>& problem, OpenNodes<Order, Dim>& nodes,
   }
 }
 
-/// One sweep of Gauss and Seidel over a tile, on a host: over all of its nodes, or the open ones.
-/// Bit d of `direction`: downwards along d.
-/// \param open nodes to solve, those opened by the sweep itself too; null: all
-/// \return nodes solved
+/// One Gauss-Seidel sweep over a tile on a host: over all its nodes, or over the open ones. Bit d
+/// of `direction`: decreasing index along d.
+/// \param open nodes to solve, including those that the sweep opens; null: all nodes
+/// \return number of solved nodes
 template <int Order, bool Anelliptic, class T, int Dim>
 std::int64_t sweep_tile(const Problem<T, Dim>& problem, const TileRange<Dim>& tile, int direction,
                         ChangedBox<Dim>& changed, OpenNodes<Order, Dim>* open) {
@@ -230,8 +231,7 @@ std::int64_t sweep_tile(const Problem<T, Dim>& problem, const TileRange<Dim>& ti
                       base.square(0, 0) * (earlier * earlier));
       }
       if (!differs(now, before, problem.tolerance)) continue;
-      if (Order == 1 &&
-          now > before) {  // later nodes beyond a face may hold what they found with the old value
+      if (Order == 1 && now > before) {  // later nodes beyond a face may depend on the old value
         const T earlier = base.square(0, 0) * (before * before);
         for (int d = 0; d < Dim; ++d) {
           for (int side = -1; side <= 1; side += 2) {
@@ -254,8 +254,7 @@ std::int64_t sweep_tile(const Problem<T, Dim>& problem, const TileRange<Dim>& ti
   return solved;
 }
 
-/// Calls tell(axis, side, square) for every face of a tile beyond which a change matters, on a
-/// host.
+/// Calls tell(axis, side, square) for every face of a tile that a change leaves, on a host.
 template <int Order, bool Anelliptic, class T, int Dim, class Tell>
 void tell_neighbours(const Problem<T, Dim>& problem, const TileRange<Dim>& tile,
                      const ChangedBox<Dim>& changed, const Tell& tell) {
@@ -267,7 +266,7 @@ void tell_neighbours(const Problem<T, Dim>& problem, const TileRange<Dim>& tile,
       if (lower ? changed.first[d] >= tile.begin[d] + Order : changed.last[d] < tile.end[d] - Order)
         continue;
       const bool raised = (changed.raised >> (2 * d + (lower ? 0 : 1))) & 1;
-      // the nodes of the face whose line was changed
+      // nodes of the face whose lines along d contain a change
       std::int64_t length[Dim], count = 1;
       for (int e = 0; e < Dim; ++e) {
         length[e] = e == d ? 1 : changed.last[e] - changed.first[e] + 1;
@@ -289,7 +288,7 @@ void tell_neighbours(const Problem<T, Dim>& problem, const TileRange<Dim>& tile,
   }
 }
 
-/// u around a node in scratch.
+/// Values of u around a node in scratch.
 template <class T, int Dim>
 struct ScratchValuesAt {
   const T* center;
@@ -299,24 +298,24 @@ struct ScratchValuesAt {
   }
 };
 
-/// Where tiles are marked, and what is counted: addresses of what MarkStorage keeps.
+/// Marks and counters of tiles: addresses into MarkStorage.
 template <class T>
 struct Marks {
-  T* priority;  ///< by tile: the square of the earliest time that came in; infinite: nothing
-                ///< did
-  int* seen;    ///< by tile: it was visited
-  int* faces;   ///< by tile of a host: bit 2 d: something came in through the lower face
-                ///< along d, 2 d + 1: the upper; null on devices
-  int* list;    ///< tiles to visit
+  T* priority;  ///< (tile) square of the earliest incoming time; infinite without a change
+  int* seen;    ///< (tile) the tile was visited
+  /// (tile, host) bit 2 d: change through the lower face along d, 2 d + 1: the upper. Null on
+  /// devices.
+  int* faces;
+  int* list;             ///< tiles to visit
   std::int64_t* counts;  ///< see Count
   T* earliest;           ///< the smallest priority
-  std::int64_t items;    ///< tiles
+  std::int64_t items;    ///< number of tiles
 };
 
-/// Places in Marks::counts.
+/// Indices into Marks::counts.
 enum Count { listed, seen_tiles, visits, updates, count_places };
 
-/// The tile beyond a face.
+/// Returns the tile beyond a face.
 template <int Dim>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t beyond(const TiledGrid<Dim>& grid, std::int64_t item,
                                                 int axis, int side) {
@@ -325,7 +324,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t beyond(const TiledGrid<Dim>& grid, std:
   return item + side * stride;
 }
 
-/// Takes the mark off a tile of a sweep; false if there is none.
+/// Clears the mark of a tile in a sweep; false if the tile has no mark.
 template <class T>
 bool claim(const Marks<T>& marks, std::int64_t item) {
   if (!(relaxed_load(marks.priority + item) < infinity<T>())) return false;
@@ -333,12 +332,12 @@ bool claim(const Marks<T>& marks, std::int64_t item) {
   return true;
 }
 
-/// All faces of a tile, in Marks::faces: solve all of its nodes.
+/// Bit of Marks::faces: solve all nodes of the tile.
 inline constexpr int all_faces = 1 << 6;
-/// In Marks::faces: solve the nodes whose choice of neighbours is another than before.
+/// Bit of Marks::faces: solve the nodes whose selection of neighbours has changed.
 inline constexpr int fresh_nodes = 1 << 7;
 
-/// Marks a tile: something came in through some of its faces.
+/// Marks a tile: a change arrived through some of its faces.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void mark(const Marks<T>& marks, std::int64_t item, T square,
                                       int faces) {
@@ -358,14 +357,15 @@ KOKKOS_FORCEINLINE_FUNCTION void count_visit(const Marks<T>& marks, std::int64_t
   Kokkos::atomic_add(marks.counts + updates, nodes);
 }
 
-/// The visit of a tile on a host: sweeps over the nodes that what came in reaches until none is
-/// left, the first away from the source; or a single sweep in a given direction over all nodes.
+/// The visit of a tile on a host: sweeps over the open nodes, or one sweep over all nodes. Sweeps
+/// over open nodes continue while any is left, the first away from the source. The single sweep
+/// has a given direction.
 template <int Order, bool Anelliptic, class T, int Dim>
 struct HostVisit {
   Problem<T, Dim> problem;
   Marks<T> marks;
   const int* list;
-  int direction;  ///< of the single sweep; negative: sweep until the tile is settled
+  int direction;  ///< direction of the single sweep; negative: sweep until the tile is settled
 
   void operator()(const std::int64_t i) const {
     const std::int64_t item = list[i];
@@ -412,8 +412,8 @@ struct HostVisit {
   }
 };
 
-/// The visit of a tile by a team of a device: the tile and its halo come into scratch, the team
-/// solves all nodes over and over until none changes or `most` times, and what changed goes back.
+/// The visit of a tile by a team of a device. The tile and its halo are loaded into scratch. The
+/// team solves all nodes while any changes, at most `most` times, and writes back the changes.
 template <int Order, bool Anelliptic, class T, int Dim, class Exec>
 struct TeamVisit {
   static constexpr int threads = 256;
@@ -423,7 +423,7 @@ struct TeamVisit {
   Problem<T, Dim> problem;
   Marks<T> marks;
   const int* list;
-  bool sweep;  ///< the list holds tiles without a mark, too: leave them out
+  bool sweep;  ///< the list also holds tiles without a mark; skip them
   int most;
 
   KOKKOS_INLINE_FUNCTION static TileBox<Dim> box() {
@@ -436,7 +436,7 @@ struct TeamVisit {
   static std::size_t scratch_bytes() {
     return ScratchView<T, Exec>::shmem_size(static_cast<std::size_t>(box().size()));
   }
-  /// The k-th node of a tile; its place in scratch.
+  /// Sets the k-th node of a tile; returns its index in scratch.
   KOKKOS_FORCEINLINE_FUNCTION int locate(const TileRange<Dim>& tile, int k,
                                          std::int64_t (&node)[Dim], int (&stride)[Dim]) const {
     const TileBox<Dim> around = box();
@@ -455,7 +455,7 @@ struct TeamVisit {
     for (int d = 0; d < Dim; ++d) result = result && node[d] < problem.grid.extents[d];
     return result;
   }
-  /// Marks the tiles that a changed node reaches; `before` is what it held.
+  /// Marks the tiles that a changed node reaches; `before` is its old value.
   KOKKOS_INLINE_FUNCTION void tell(std::int64_t item, const TileRange<Dim>& tile, const T* center,
                                    const int (&stride)[Dim], std::int64_t (&node)[Dim],
                                    T before) const {
@@ -465,7 +465,7 @@ struct TeamVisit {
         if (depth >= Order) continue;
         if (side < 0 ? tile.begin[d] == 0 : tile.end[d] == problem.grid.extents[d]) continue;
         const std::int64_t own = node[d];
-        node[d] = own + side * depth;  // on the face
+        node[d] = own + side * depth;  // node on the face
         const auto base =
             problem.template factor<Anelliptic>(tile.source, problem.grid.at(node), node);
         const int to_face = side * static_cast<int>(depth);
