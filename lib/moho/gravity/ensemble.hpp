@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// \brief Ensembles of prisms and lists of stations: making them on the host, and checking them on
-/// the space where they are used.
+/// \brief Ensembles of prisms and lists of stations: construction on the host, and checks.
+///
+/// The checks run on the space where the data are used.
 
 #include <moho/core/copy.hpp>
 #include <moho/core/error.hpp>
@@ -14,22 +15,22 @@
 
 namespace moho::gravity {
 
-/// \brief The prisms of a regular mesh that have mass, as rows x1, x2, y1, y2, z1, z2, density.
+/// \brief Returns a regular mesh's prisms with mass: rows x1, x2, y1, y2, z1, z2, density.
 /// \param mesh the box and its division
-/// \param densities kg/m^3, numbered along x, then y, then z
-/// \throws InputError if there are not as many densities as prisms
+/// \param densities kg/m^3, x fastest, then y, then z
+/// \throws InputError the number of densities is not the number of prisms
 std::vector<double> mesh_prisms(const RegularMesh& mesh, const std::vector<double>& densities);
 
-/// \brief Stations on a grid, x first: rows x, y, z with z = -elevation.
-/// \param nx,ny stations along x and y
-/// \param dx,dy distances between them, metres
-/// \param x0,y0 the first one
-/// \param elevation metres above z = 0: one for all, or one a station
-/// \throws InputError for another number of elevations
+/// \brief Returns the stations of a grid, x fastest, as rows x, y, z with z = -elevation.
+/// \param nx,ny number of stations along x and y
+/// \param dx,dy distances between stations, metres
+/// \param x0,y0 position of the first station, metres
+/// \param elevation metres above z = 0: one for all stations, or one per station
+/// \throws InputError another number of elevations
 std::vector<double> station_grid(std::int64_t nx, std::int64_t ny, double dx, double dy, double x0,
                                  double y0, const std::vector<double>& elevation);
 
-/// Largest coordinate, metres. Its sixth power has to be finite.
+/// Largest coordinate, metres; its sixth power must be finite.
 inline constexpr double largest_coordinate = 1e12;
 /// Largest density, kg/m^3.
 inline constexpr double largest_density = 1e30;
@@ -64,9 +65,9 @@ struct MeshSource {
   }
 };
 
-/// What is wrong with a prism: 0 to 6, that number is not finite or too large; 7 to 9, its faces
-/// across x, y or z are in the wrong order; 10 to 12, it has no thickness along x, y or z; or
-/// good_prism.
+/// Codes of a prism's faults. 0 to 6: that number is not finite or too large. 7 to 9: the faces
+/// across x, y or z are in the wrong order. 10 to 12: no thickness along x, y or z. good_prism: no
+/// fault.
 inline constexpr int good_prism = 15;
 KOKKOS_INLINE_FUNCTION int fault_of(const double (&p)[7]) {
   int wrong = good_prism;
@@ -81,7 +82,7 @@ KOKKOS_INLINE_FUNCTION int fault_of(const double (&p)[7]) {
   return wrong;
 }
 
-/// Prisms that cannot be used.
+/// Predicate: a prism is invalid.
 struct IsBadPrism {
   RowSource source;
   KOKKOS_INLINE_FUNCTION bool operator()(const std::int64_t i) const {
@@ -91,7 +92,7 @@ struct IsBadPrism {
   }
 };
 
-/// Densities of a mesh that are not finite.
+/// Predicate: a density of a mesh is not finite.
 struct IsBadDensity {
   const double* densities;
   KOKKOS_INLINE_FUNCTION bool operator()(const std::int64_t i) const {
@@ -99,7 +100,7 @@ struct IsBadDensity {
   }
 };
 
-/// Coordinates of stations that are not finite, row * 3 + axis.
+/// Predicate: a coordinate of a station, index row * 3 + axis, is not finite.
 struct IsBadCoordinate {
   const double* stations;
   KOKKOS_INLINE_FUNCTION bool operator()(const std::int64_t i) const {
@@ -107,22 +108,22 @@ struct IsBadCoordinate {
   }
 };
 
-/// Throws InputError for prism `row`, whose numbers are wrong.
+/// Throws InputError for prism `row`, whose numbers are invalid.
 [[noreturn]] void refuse_prism(std::int64_t row, const double (&prism)[7]);
-/// Throws InputError unless a mesh is valid and has as many densities as prisms.
+/// Throws InputError unless a mesh is valid and the number of densities equals that of its prisms.
 void check_mesh(const RegularMesh& mesh, std::int64_t densities);
-/// Throws InputError for the density of a prism of a mesh.
+/// Throws InputError for an invalid density of a mesh.
 [[noreturn]] void refuse_density(const RegularMesh& mesh, std::int64_t prism);
 /// Throws InputError for a view that is a part of a larger one.
 [[noreturn]] void refuse_gaps(const char* argument);
 
-/// Throws InputError for a view with gaps between its rows: kernels read one row after the other.
+/// Throws InputError for a view with gaps between its rows; kernels read contiguous rows.
 template <class ViewType>
 void check_contiguous(const ViewType& view, const char* argument) {
   if (!view.span_is_contiguous()) refuse_gaps(argument);
 }
 
-/// Throws InputError if a prism cannot be used.
+/// Throws InputError if a prism is invalid.
 template <class Memory>
 void check_prisms(const Instance<Memory>& exec, const PrismView<Memory>& prisms) {
   check_contiguous(prisms, "prisms");
@@ -138,7 +139,7 @@ void check_prisms(const Instance<Memory>& exec, const PrismView<Memory>& prisms)
   refuse_prism(bad, prism);
 }
 
-/// Throws InputError if a regular ensemble cannot be used.
+/// Throws InputError if a regular ensemble is invalid.
 template <class Memory>
 void check_mesh(const Instance<Memory>& exec, const RegularMesh& mesh,
                 const DensityView<Memory>& densities) {
@@ -149,7 +150,7 @@ void check_mesh(const Instance<Memory>& exec, const RegularMesh& mesh,
   if (bad != none_found) refuse_density(mesh, bad);
 }
 
-/// Throws InputError if a station cannot be used.
+/// Throws InputError if a station is invalid.
 template <class Memory>
 void check_stations(const Instance<Memory>& exec, const StationView<Memory>& stations) {
   check_contiguous(stations, "stations");

@@ -23,7 +23,7 @@ Plan make_plan(const Components& components, double constant, double scale) {
   }
   if (components.size() == 1 && components[0] != Component::potential) {
     const int c = static_cast<int>(components[0]);
-    int turn = 0;  // the kernel's z, or its x and y, is this many axes ahead of the input's
+    int turn = 0;  // kernel axis n is input axis (n + turn) % 3
     if (c < 4) {
       plan.mask = mask_gz;
       turn = c % 3;
@@ -47,7 +47,7 @@ Plan make_plan(const Components& components, double constant, double scale) {
     const int index = static_cast<int>(c);
     const bool alone = count_of(plan.mask) == 1;
     plan.place[i] = alone ? 0 : place_of(plan.mask, index);
-    // lengths carry a scale: attraction comes out times it, the potential times its square
+    // lengths are scaled: attraction is multiplied by the scale, the potential by its square
     const double unit = index == 0 ? 1.0 / (scale * scale) : index < 4 ? milligal / scale : eotvos;
     plan.factor[i] = 2.0 * constant * unit;
   }

@@ -18,49 +18,51 @@ namespace moho::gravity {
 
 namespace detail {
 
-/// The kernel for a request, and its axes and components in those of the request.
+/// The kernel for a request, and the mapping of axes and components.
 struct Plan {
   unsigned mask = 0;
-  Kokkos::Array<int, 3> axis{0, 1, 2};              ///< kernel axis n is input axis axis[n]
-  Kokkos::Array<int, component_count> place{};      ///< of a requested component
-  Kokkos::Array<double, component_count> factor{};  ///< of a requested component
+  Kokkos::Array<int, 3> axis{0, 1, 2};  ///< kernel axis n is input axis axis[n]
+  /// Index in the kernel's output of each requested component.
+  Kokkos::Array<int, component_count> place{};
+  Kokkos::Array<double, component_count> factor{};  ///< factor of each requested component
   int count = 0;
 };
 
-/// A component alone has a kernel of its own, with axes turned so that three kernels serve nine.
-/// \throws InputError for no component, or one that is named twice
+/// Returns the plan of a request. A single component has its own kernel; axes are rotated so that
+/// three kernels serve nine components.
+/// \throws InputError no component, or a component named twice
 Plan make_plan(const Components& components, double constant, double scale);
 
-/// Bytes that may still be allocated: at most those free, and what is left of the options' budget.
+/// Returns the bytes that can still be allocated: the smaller of free memory and remaining budget.
 double budget_of(const Options& options, std::size_t available, std::size_t allocated);
 
-/// Throws MemoryError if the bytes do not fit.
+/// Throws MemoryError if the bytes exceed the budget.
 void check_budget(double bytes, double budget, const std::string& what);
 
-/// Throws InputError for options out of range, and for results that are not components x stations.
+/// Throws InputError for options out of range, or results that are not components x stations.
 void check_options(const Options& options, const Components& components, std::size_t stations,
                    std::size_t rows, std::size_t columns);
 
-/// Teams and their size in the paper's scheme: those asked for, or a choice for `threads` threads
-/// and the memory.
+/// Number and size of the teams of the paper's scheme.
 struct Threads {
   int teams, team_size;
 };
-/// \throws MemoryError if not even one private grid, or not as many as asked for, fit
+/// Returns the requested teams, or a choice for `threads` threads and the available memory.
+/// \throws MemoryError not one private grid, or fewer than requested, fit the memory
 Threads private_threads(bool host, int threads, const Options& options, std::int64_t prisms,
                         double bytes_a_grid, double left);
 
-/// Throws InputError if two prisms of rows on the host overlap.
+/// Throws InputError if two prisms overlap; rows are on the host.
 void refuse_overlaps(const double* rows, std::int64_t count);
 
-/// Pairs between two calls of the progress callback: some tenths of a second.
+/// Returns the number of pairs between calls of the progress callback: some tenths of a second.
 template <class Memory>
 std::int64_t pairs_per_report(const Instance<Memory>& exec) {
   return is_host_memory<Memory> ? std::int64_t(4000000) * exec.concurrency()
                                 : std::int64_t(20000000000);
 }
 
-/// The request as all strategies use it.
+/// The request in the form that all strategies use.
 template <class T, class Memory, class Item>
 struct Job {
   Kokkos::View<Item*, Memory> records;
@@ -288,9 +290,9 @@ Report sum_corners_of(const Instance<Memory>& exec, const RegularMesh& mesh,
   return report;
 }
 
-/// True where the sum over corners saves work without losing digits: no station touches the mesh or
-/// is further from its centre than ten of its diagonals, and there are at most a quarter as many
-/// corners with a weight as prisms.
+/// Returns true if the sum over corners saves work without loss of digits. Conditions: no station
+/// touches the mesh or is further from its centre than ten of its diagonals. The corners of
+/// non-zero weight are at most a quarter as many as the prisms.
 template <class Memory>
 bool corners_pay(const Instance<Memory>& exec, const RegularMesh& mesh,
                  const DensityView<Memory>& densities, const StationView<Memory>& stations) {
@@ -315,7 +317,7 @@ bool corners_pay(const Instance<Memory>& exec, const RegularMesh& mesh,
          prisms;
 }
 
-/// Checks the arguments that all calls have.
+/// Checks the arguments common to all calls.
 template <class Memory>
 void check_call(const Instance<Memory>& exec, const StationView<Memory>& stations,
                 const Components& components, const ResultView<Memory>& results,
@@ -326,7 +328,7 @@ void check_call(const Instance<Memory>& exec, const StationView<Memory>& station
   check_contiguous(results, "results");
 }
 
-/// forward() of rows.
+/// forward() of prisms given as rows.
 template <class T, class Memory>
 Report forward_rows(const Instance<Memory>& exec, const PrismView<Memory>& prisms,
                     const StationView<Memory>& stations, const Components& components,
@@ -393,20 +395,21 @@ Report forward_mesh(const Instance<Memory>& exec, const RegularMesh& mesh,
 
 }  // namespace detail
 
-/// \brief The field of an irregular ensemble of prisms.
+/// \brief Computes the field of an irregular ensemble of prisms.
 ///
 /// \tparam T precision of the prisms' fields, float or double. Sums over prisms and results are
-/// double either way (by_prisms keeps its private grids in T, as the paper does).
-/// \param exec where to compute, an Instance or an instance of Kokkos; all work goes to it
-/// \param prisms a row a prism: x1, x2, y1, y2, z1, z2 (m, z down), density (kg/m^3)
-/// \param stations a row a station: x, y, z (m, z down)
-/// \param components which, in the order of the rows of the results
+///         double in both cases; by_prisms keeps its private grids in T, as in the paper.
+/// \param exec an Instance or an instance of a Kokkos execution space; all work is submitted to it
+/// \param prisms one row per prism: x1, x2, y1, y2, z1, z2 (m, z down), density (kg/m^3)
+/// \param stations one row per station: x, y, z (m, z down)
+/// \param components requested components, in the order of the rows of the results
 /// \param results components x stations: m^2/s^2, mGal, Eotvos. NaN where a component does not
-/// exist: the gradient at a vertex, three of its components on an edge (see prism_field()).
-/// \param options arrangement, gravitational constant, memory
-/// \returns what was done and how long it took
+///         exist: the gradient at a vertex, three of its components on an edge (see prism_field()).
+/// \param options strategy, gravitational constant, memory
+/// \returns statistics and times of the computation
 /// \throws InputError for invalid prisms or stations (the message names the row), prisms that
-/// overlap if options.check_overlaps, by_corners; MemoryError if the strategy's arrays do not fit
+///         overlap if options.check_overlaps, by_corners; MemoryError if the strategy's arrays do
+///         not fit
 template <class T, class Exec>
 Report forward(const Exec& exec, const PrismView<Exec>& prisms, const StationView<Exec>& stations,
                const Components& components, const ResultView<Exec>& results,
@@ -417,23 +420,26 @@ Report forward(const Exec& exec, const PrismView<Exec>& prisms, const StationVie
                                  results, options);
 }
 
-/// \brief The choice of Strategy::automatic for a regular ensemble: by_corners in double precision
-/// where there are at most a quarter as many corners with a weight as prisms, and the stations are
-/// outside of the mesh and no further from its centre than ten of its diagonals; else tiles.
+/// \brief Returns the choice of Strategy::automatic for a regular ensemble: by_corners or tiles.
+///
+/// by_corners requires double precision and at most a quarter as many corners of non-zero weight as
+/// prisms. The stations must be outside the mesh and no further from its centre than ten of its
+/// diagonals. In all other cases the choice is tiles.
 template <class T, class Exec>
 Strategy automatic_strategy(const Exec& exec, const RegularMesh& mesh,
                             const DensityView<Exec>& densities, const StationView<Exec>& stations) {
   return detail::strategy_of<T>(Instance<MemoryOf<Exec>>(exec), mesh, densities, stations);
 }
 
-/// \brief The field of a regular ensemble: a mesh with a density for each prism, 0 for none.
+/// \brief Computes the field of a regular ensemble: a mesh with a density for each prism.
 ///
-/// As above, and with Strategy::by_corners, which evaluates each corner once for the up to eight
-/// prisms that share it, and leaves out those where their densities cancel (inside of a homogeneous
-/// body). It works in double precision; far away it loses digits as the textbook's form does.
+/// A prism of density 0 has no field. Arguments and errors are those of the irregular ensemble. In
+/// addition Strategy::by_corners is allowed: it evaluates each corner once for the up to eight
+/// prisms that share it. It omits corners where their densities cancel, as inside a homogeneous
+/// body. It works in double precision; far away it loses digits as the textbook's form does.
 ///
 /// \param mesh the box and its division
-/// \param densities kg/m^3, numbered along x, then y, then z
+/// \param densities kg/m^3, x fastest, then y, then z
 template <class T, class Exec>
 Report forward(const Exec& exec, const RegularMesh& mesh, const DensityView<Exec>& densities,
                const StationView<Exec>& stations, const Components& components,

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// \brief Everything of moho::gravity but MPI (moho/gravity/mpi.hpp) and the problem of seven
-/// spheres (moho/gravity/synthetic.hpp).
+/// \brief Gravity of prisms: all headers except moho/gravity/mpi.hpp and synthetic.hpp.
+///
+/// moho/gravity/mpi.hpp needs MPI; moho/gravity/synthetic.hpp has the problem of seven spheres.
 
 #include <moho/gravity/forward.hpp>

@@ -24,7 +24,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> find_overlap(const double* 
   entries.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
     const double* p = rows + 7 * i;
-    if (p[6] == 0.0) continue;  // no mass
+    if (p[6] == 0.0) continue;  // without mass
     entries.emplace_back(Box(Corner(p[0], p[2], p[4]), Corner(p[1], p[3], p[5])), i);
   }
   const bg::index::rtree<Entry, bg::index::quadratic<16>> tree(entries.begin(), entries.end());
@@ -34,7 +34,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> find_overlap(const double* 
       const double lower = std::max(p[2 * axis], q[2 * axis]);
       const double upper = std::min(p[2 * axis + 1], q[2 * axis + 1]);
       const double side = std::min(p[2 * axis + 1] - p[2 * axis], q[2 * axis + 1] - q[2 * axis]);
-      // faces computed as origin + i * side agree to rounding only
+      // faces computed as origin + i * side agree only within rounding
       const double rounding =
           8.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(lower), std::abs(upper));
       if (!(upper - lower > rounding + 1e-12 * side)) return false;

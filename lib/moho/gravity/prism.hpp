@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief The field of one rectangular prism at one station: the textbook's closed form, a form
-/// that keeps its digits with distance, and the multipole expansion.
+/// \brief The field of one rectangular prism at one station: closed forms and multipoles.
 ///
-/// docs/theory/gravity.md derives them and lists the sources.
+/// Three formulas exist: the textbook's closed form, a form that keeps its digits with distance,
+/// and the multipole expansion. docs/theory/gravity.md derives them and lists the sources.
 
 #include <moho/gravity/detail/arithmetic.hpp>
 #include <moho/gravity/detail/near_field.hpp>
@@ -29,36 +29,36 @@ inline constexpr unsigned mask_nine = 0x3fe;
 inline constexpr unsigned mask_ten = 0x3ff;
 /// @}
 
-/// Number of components in a set.
+/// Returns the number of components in a set.
 KOKKOS_INLINE_FUNCTION constexpr int count_of(unsigned mask) {
   int count = 0;
   for (; mask != 0; mask &= mask - 1) ++count;
   return count;
 }
-/// Place of a component among those of a set.
+/// Returns the index of a component among those of a set.
 KOKKOS_INLINE_FUNCTION constexpr int place_of(unsigned mask, int component) {
   return count_of(mask & ((1u << component) - 1u));
 }
 
-/// Stations closer to a prism's centre than this many half diagonals take near_field(). The
-/// arguments of the short polynomials of mid_field() are bounded by it (0.166 and 0.176).
+/// Distance from a prism's centre, in half diagonals, below which near_field() is used. It bounds
+/// the arguments of the short polynomials of mid_field() (0.166 and 0.176).
 inline constexpr double near_distance = 2.5;
 
-/// From this distance on, in half diagonals, far_field() is exact to rounding.
+/// Distance, in half diagonals, from which far_field() is exact to rounding.
 inline constexpr double far_limit = 250.0;
 
-/// Component of the gradient with the derivatives along n and (n + 1) % 3: gxy, gyz, gxz.
+/// Returns the gradient component of the derivatives along n and (n + 1) % 3: gxy, gyz, gxz.
 KOKKOS_INLINE_FUNCTION constexpr int mixed(int n) { return n == 0 ? 7 : n == 1 ? 9 : 8; }
 
-/// \brief A prism's field at a distance of near_distance half diagonals or more, without
-/// cancellation that grows with distance. Density 1, without the factor 2 G.
+/// \brief Computes a prism's field at near_distance half diagonals or more. Density 1, without the
+/// factor 2 G.
 ///
-/// Each face gives its solid angle by two triangles (Van Oosterom and Strackee 1983), whose
-/// numerators are exact products of the prism's sides; the differences of the logarithms of two
-/// opposite edges of the face are one atanh whose argument is a product, because
-/// r2^2 - r1^2 = (X2 - X1)(X2 + X1). Every term has full relative accuracy, and the components are
-/// differences of them between opposite faces: the relative error of g and of the gradient grows
-/// as eps D/a instead of the textbook's eps (D/a)^3.
+/// Cancellation does not grow with distance. Each face's solid angle is the sum over two triangles
+/// (Van Oosterom and Strackee 1983), whose numerators are exact products of the prism's sides. The
+/// difference of the logarithms of a face's two opposite edges is one atanh. Its argument is a
+/// product, because r2^2 - r1^2 = (X2 - X1)(X2 + X1). Every term has full relative accuracy, and
+/// the components are differences of terms between opposite faces. The relative error of g and of
+/// the gradient grows as eps D/a instead of the textbook's eps (D/a)^3.
 ///
 /// \tparam Mask the components
 /// \param lower lowest corner of the prism minus station
@@ -86,7 +86,7 @@ KOKKOS_FORCEINLINE_FUNCTION void mid_field(const V (&lower)[3], const V (&upper)
       r[1][j][k] = square_root(q[0][1] + yz);
     }
   }
-  // For the faces across n, with u = n + 1 and v = n + 2 (cyclic), lower and upper:
+  // for the faces across n, with u = n + 1 and v = n + 2 (cyclic), lower and upper:
   V angle[3][2];    // half of the solid angle
   V over_u[3][2];   // half of L(u1) - L(u2) of the face's edges along v
   V over_v[3][2];   // half of L(v1) - L(v2) of the face's edges along u
@@ -101,7 +101,7 @@ KOKKOS_FORCEINLINE_FUNCTION void mid_field(const V (&lower)[3], const V (&upper)
     constexpr bool need_angle = potential || attraction_n || (Mask >> (4 + n) & 1u) != 0;
     constexpr bool need_over_v = potential || attraction_v || (Mask >> mixed(v) & 1u) != 0;
     constexpr bool need_over_u = potential || attraction_u;
-    // over_v of the faces across u tells the upper over_u from the lower
+    // over_v of the faces across u gives the upper over_u from the lower
     constexpr bool derive = potential || attraction_n || (Mask >> mixed(n) & 1u) != 0;
     if constexpr (need_angle || need_over_u || need_over_v) {
       const V lulv = length[u] * length[v];
@@ -146,7 +146,7 @@ KOKKOS_FORCEINLINE_FUNCTION void mid_field(const V (&lower)[3], const V (&upper)
           denominator_angle = multiply_subtract(d1, d2, volume * volume);
         }
         if constexpr (std::is_same_v<ScalarOf<V>, double> && need_angle && need_over_v) {
-          // one division for all: the products stay far from double's limits
+          // a single division for all: the products stay far from double's limits
           if (with_u) {
             const V uv = denominator_u * denominator_v;
             const V inverse = reciprocal(uv * denominator_angle);
@@ -222,13 +222,14 @@ KOKKOS_FORCEINLINE_FUNCTION void mid_field(const V (&lower)[3], const V (&upper)
   }
 }
 
-/// \brief A prism's field far away: monopole, quadrupole and hexadecapole, exact up to the fifth
-/// order of size over distance. Density 1, without the factor 2 G.
+/// \brief Computes a prism's far field: monopole, quadrupole and hexadecapole. Density 1, without
+/// the factor 2 G.
 ///
-/// With second moments m_i = l_i^2 / 12 about the centre x, t_i = x_i^2 and p = 1/r^2, the
-/// potential is V/r [1 + p (-M/2 + p (C + 3/2 A + p (-15/4 B + 35/8 p Q)))], M = sum m, A = sum m
-/// t, B = sum m (M + 4/5 m) t, Q = 3 A^2 - 6/5 sum (m t)^2, C = 3/8 (M^2 + 4/5 sum m^2); attraction
-/// and gradient are its derivatives.
+/// It is exact up to the fifth order of size over distance. With second moments m_i = l_i^2 / 12
+/// about the centre x, t_i = x_i^2 and p = 1/r^2, the potential is V/r [1 + p (-M/2 + p (C + 3/2 A
+/// + p (-15/4 B + 35/8 p Q)))]. Here M = sum m, A = sum m t, B = sum m (M + 4/5 m) t, Q = 3 A^2 -
+/// 6/5 sum (m t)^2, C = 3/8 (M^2 + 4/5 sum m^2). Attraction and gradient are derivatives of the
+/// potential.
 template <unsigned Mask, class V>
 KOKKOS_FORCEINLINE_FUNCTION void far_field(const V (&centre)[3], const V (&length)[3],
                                            const V (&t)[3], const V distance2, V* out) {
@@ -259,20 +260,21 @@ KOKKOS_FORCEINLINE_FUNCTION void far_field(const V (&centre)[3], const V (&lengt
   const V c4 = multiply_add(number(1.5), a, radial4);
   const V c6 = p * (number(-3.75) * b);
   const V c8 = p * p * (number(4.375) * quartic);
-  const V mass = number(0.5) * (length[0] * length[1] * length[2]) * inverse;  // half, see above
+  // half the mass: the factor 2 G is applied later
+  const V mass = number(0.5) * (length[0] * length[1] * length[2]) * inverse;
   if constexpr ((Mask & 1u) != 0) {
     const V inner = c4 + (c6 + c8);
     out[0] = mass * multiply_add(p, multiply_add(p, inner, c2), number(1.0));
   }
   if constexpr (attraction) {
     const V mass_p = mass * p;
-    V scaled[3];  // derivative of the anisotropic terms along i, over x_i, p^2
+    V scaled[3];  // derivatives of the anisotropic terms along i, divided by x_i p^2
     const V twelve_a = number(12.0) * a;
     V q4[3];
     for (int i = 0; i < 3; ++i) {
       q4[i] = number(4.375) * p * (m[i] * subtract_product(twelve_a, number(4.8), w[i]));
     }
-    // sum of n P_k r^(-n), n the power of the distance
+    // sum of n P_k r^(-n); n is the power of the distance
     const V inner1 = multiply_add(number(5.0), c4, multiply_add(number(7.0), c6, number(9.0) * c8));
     const V radial1 = multiply_add(p, multiply_add(p, inner1, number(3.0) * c2), number(1.0));
     for (int i = 0; i < 3; ++i) {
@@ -313,11 +315,12 @@ KOKKOS_FORCEINLINE_FUNCTION void far_field(const V (&centre)[3], const V (&lengt
   }
 }
 
-/// Distance, in half diagonals, from which far_field() has the relative error asked for in the
-/// components of a set.
+/// Returns the distance from which far_field() has the given relative error, in half diagonals. The
+/// error refers to the components of a set.
 inline double far_distance(unsigned mask, double tolerance) {
-  // the first term left out, for all shapes and directions, relative to the largest possible
-  // component: at most 3.3 (h/D)^6 for the gradient, 1.0 and 0.15 of it for attraction, potential
+  // the first omitted term, for all shapes and directions, relative to the largest possible
+  // component: at most 3.3 (h/D)^6 for the gradient, 1.0 (h/D)^6 for attraction and
+  // 0.15 (h/D)^6 for the potential
   const double factor = (mask & mask_gradient) != 0     ? 3.3
                         : (mask & mask_attraction) != 0 ? 1.0
                                                         : 0.15;
@@ -327,16 +330,16 @@ inline double far_distance(unsigned mask, double tolerance) {
 
 }  // namespace detail
 
-/// \brief The field of a prism by the textbook's closed form, in double precision: the reference of
-/// tests.
+/// \brief Computes the field of a prism by the textbook's closed form in double precision.
 ///
-/// Sums over the eight corners of logarithms and arctangents (Nagy et al. 2000; Couder-Castaneda et
-/// al. 2013 with its appendix corrected). Its relative error grows with distance as (D/a)^3, and it
-/// is not valid for stations on faces, edges or their extensions; use prism_field() there.
+/// It is the reference of tests: sums of logarithms and arctangents over the eight corners (Nagy et
+/// al. 2000; Couder-Castaneda et al. 2013 with its appendix corrected). Its relative error grows
+/// with distance as (D/a)^3. It is not valid for stations on faces, edges or their extensions; use
+/// prism_field() there.
 ///
 /// \param prism x1, x2, y1, y2, z1, z2 (m), density (kg/m^3)
 /// \param station x, y, z (m, z down)
-/// \param constant gravitational constant
+/// \param constant gravitational constant, m^3/(kg s^2)
 /// \param out in Component's order: m^2/s^2, mGal, Eotvos
 KOKKOS_INLINE_FUNCTION void prism_reference(const double (&prism)[7], const double (&station)[3],
                                             double constant, double (&out)[10]) {
@@ -371,15 +374,15 @@ KOKKOS_INLINE_FUNCTION void prism_reference(const double (&prism)[7], const doub
   }
 }
 
-/// \brief The field of a prism at any station, in double precision.
+/// \brief Computes the field of a prism at any station, in double precision.
 ///
-/// At a vertex the gradient is NaN; on an edge along c the components gaa, gbb and gab of the
-/// other two axes are NaN; on a face normal to a, gaa is the limit from outside. Everything else is
+/// At a vertex the gradient is NaN. On an edge along c the components gaa, gbb and gab of the other
+/// two axes are NaN. On a face normal to a, gaa is the limit from outside. All other values are
 /// finite.
 ///
 /// \param prism x1, x2, y1, y2, z1, z2 (m), density (kg/m^3)
 /// \param station x, y, z (m, z down)
-/// \param constant gravitational constant
+/// \param constant gravitational constant, m^3/(kg s^2)
 /// \param out in Component's order: m^2/s^2, mGal, Eotvos
 KOKKOS_INLINE_FUNCTION void prism_field(const double (&prism)[7], const double (&station)[3],
                                         double constant, double (&out)[10]) {

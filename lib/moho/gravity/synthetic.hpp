@@ -10,7 +10,7 @@
 
 namespace moho::gravity {
 
-/// A sphere of a density contrast.
+/// A sphere with a density contrast.
 struct Sphere {
   double x;        ///< centre, metres
   double y;        ///< centre, metres
@@ -22,12 +22,12 @@ struct Sphere {
 /// Seven spheres in a regular mesh.
 struct SevenSpheres {
   RegularMesh mesh;               ///< 700 x 700 x 50 prisms over 22 km x 22 km x 8 km
-  std::vector<Sphere> spheres;    ///< the paper gives neither places nor sizes; these are moho's
-  std::vector<double> densities;  ///< of the mesh's prisms, 0 outside of the spheres
+  std::vector<Sphere> spheres;    ///< positions and sizes are moho's; the paper gives neither
+  std::vector<double> densities;  ///< densities of the mesh's prisms, kg/m^3; 0 outside the spheres
   std::int64_t prisms = 0;        ///< prisms in spheres; the paper has 251,946
 };
 
-/// The spheres that the problem is made of.
+/// Returns the seven spheres of the problem.
 inline std::vector<Sphere> seven_sphere_bodies() {
   return {{5000.0, 5000.0, 2000.0, 800.0, 300.0},    {16500.0, 5500.0, 2500.0, 1035.0, -250.0},
           {11000.0, 11000.0, 4000.0, 1510.0, 400.0}, {5000.0, 16500.0, 3000.0, 1115.0, 200.0},
@@ -35,7 +35,7 @@ inline std::vector<Sphere> seven_sphere_bodies() {
           {10500.0, 18000.0, 5000.0, 955.0, 500.0}};
 }
 
-/// Prisms of the mesh whose centre lies in a sphere have its density.
+/// Returns the problem: prisms whose centre lies in a sphere have its density.
 inline SevenSpheres seven_spheres() {
   SevenSpheres problem;
   problem.mesh = {{700, 700, 50}, {0.0, 0.0, 0.0}, {22000.0, 22000.0, 8000.0}};
@@ -62,7 +62,7 @@ inline SevenSpheres seven_spheres() {
   return problem;
 }
 
-/// The problem's stations: 150 x 100 over the mesh at 100 m elevation, x first, rows x, y, z.
+/// Returns 150 x 100 stations over the mesh at 100 m elevation, x fastest, as rows x, y, z.
 inline std::vector<double> seven_sphere_stations() {
   std::vector<double> rows;
   for (int j = 0; j < 100; ++j) {

@@ -4,10 +4,10 @@
 /// \file
 /// \brief Components, options, reports and views of gravity forward modelling.
 ///
-/// Axes are right-handed: x north, y east, **z down** (any right-handed axes do). Lengths are
-/// metres, densities kg/m^3. The attraction is positive towards the mass along an axis, so a dense
-/// body below a station gives a positive gz. The gradient is the second derivative of the
-/// potential, gab = d(ga)/db: its trace is 0 outside of the mass and -4 pi G rho inside.
+/// Axes are right-handed: x north, y east, **z down**; any other right-handed axes are possible.
+/// Lengths are in metres, densities in kg/m^3. The attraction is positive towards the mass along an
+/// axis: a dense body below a station gives a positive gz. The gradient is the second derivative of
+/// the potential, gab = d(ga)/db. Its trace is 0 outside the mass and -4 pi G rho inside.
 
 #include <moho/core/kokkos.hpp>
 #include <moho/core/progress.hpp>
@@ -30,121 +30,124 @@ inline constexpr double milligal = 1e5;
 /// Eotvos in 1/s^2.
 inline constexpr double eotvos = 1e9;
 
-/// What is computed: the potential (m^2/s^2), the attraction (mGal) and its gradient (Eotvos).
+/// Components of the field: potential (m^2/s^2), attraction (mGal) and its gradient (Eotvos).
 enum class Component { potential, gx, gy, gz, gxx, gyy, gzz, gxy, gxz, gyz };
 
 /// Number of components.
 inline constexpr int component_count = 10;
 
-/// Name of a component, as on the command line of programs and of files: "gxx".
+/// Returns the name of a component for command lines and file names, e.g. "gxx".
 inline const char* to_string(Component component) {
   constexpr const char* names[] = {"potential", "gx",  "gy",  "gz",  "gxx",
                                    "gyy",       "gzz", "gxy", "gxz", "gyz"};
   return names[static_cast<int>(component)];
 }
 
-/// Unit of a component: "m2/s2", "mGal" or "Eotvos".
+/// Returns the unit of a component: "m2/s2", "mGal" or "Eotvos".
 inline const char* unit_of(Component component) {
   const int c = static_cast<int>(component);
   return c == 0 ? "m2/s2" : c < 4 ? "mGal" : "Eotvos";
 }
 
-/// A list of different components in the order in which results are wanted.
+/// A list of distinct components in the order of the results.
 using Components = std::vector<Component>;
 
-/// The attraction and its gradient: gx, gy, gz, gxx, gyy, gzz, gxy, gxz, gyz.
+/// Returns the attraction and its gradient: gx, gy, gz, gxx, gyy, gzz, gxy, gxz, gyz.
 inline Components nine_components() {
   Components all;
   for (int c = 1; c < component_count; ++c) all.push_back(static_cast<Component>(c));
   return all;
 }
 
-/// The potential and the nine.
+/// Returns the potential and the nine components of nine_components().
 inline Components all_components() {
   Components all;
   for (int c = 0; c < component_count; ++c) all.push_back(static_cast<Component>(c));
   return all;
 }
 
-/// Components from their names, "gz,gxx", or "all" for all ten.
-/// \throws InputError for an unknown name (the message lists those there are), an empty list or a
-/// name given twice
+/// Returns components from their names, e.g. "gz,gxx", or "all" for all ten.
+/// \throws InputError for an unknown name (the message lists the valid ones), an empty list or a
+///         name given twice
 Components parse_components(std::string_view names);
 
-/// How the sum over prisms and stations is arranged. All give the same field.
+/// Arrangement of the sum over prisms and stations. All strategies give the same field.
 enum class Strategy {
-  automatic,    ///< tiles; by_corners for meshes with few corners of a weight, in double
-  tiles,        ///< teams of stations times chunks of prisms, partial sums added in order
-  by_stations,  ///< every thread owns stations and takes all prisms, staged in scratch
-  by_prisms,    ///< the paper's: T threads with private grids, prisms t, T + t, ..., then a sum
-  by_corners    ///< regular meshes, in double: corners shared by prisms are evaluated once
+  automatic,    ///< tiles; by_corners for meshes with few corners of non-zero weight, in double
+  tiles,        ///< teams of stations times chunks of prisms; partial sums are added in order
+  by_stations,  ///< every thread owns stations and processes all prisms, staged in scratch
+  /// The paper's scheme: T threads with private grids, prisms t, T + t, ..., then a sum.
+  by_prisms,
+  by_corners  ///< regular meshes, in double: corners shared by prisms are evaluated once
 };
 
-/// Name of a strategy, as on the command line of programs and in reports.
+/// Returns the name of a strategy, for command lines and reports.
 inline std::string to_string(Strategy strategy) {
   constexpr const char* names[] = {"automatic", "tiles", "by_stations", "by_prisms", "by_corners"};
   return names[static_cast<int>(strategy)];
 }
 
-/// Largest relative error of a prism's far field by default, in single and in double precision.
+/// Default relative error of a prism's far field, in single and in double precision.
 template <class T>
 inline constexpr double default_far_tolerance = sizeof(T) == 4 ? 1e-6 : 1e-11;
 
 /// Options of forward().
 struct Options {
-  Strategy strategy = Strategy::automatic;   ///< arrangement
+  Strategy strategy = Strategy::automatic;   ///< arrangement of the sum
   double constant = gravitational_constant;  ///< G, m^3/(kg s^2)
-  /// Relative error, of a prism's own field, that is allowed where a multipole expansion replaces
-  /// the closed form. 0: to rounding. Negative: default_far_tolerance of the precision.
+  /// Relative error allowed for the multipole expansion that replaces a prism's closed form. 0: to
+  /// rounding. Negative: default_far_tolerance of the precision.
   double far_tolerance = -1.0;
-  std::size_t memory_budget = 0;  ///< bytes allowed in the space; 0: what is free
-  int team_size = 0;              ///< threads a team on a device; 0: tuned value
+  std::size_t memory_budget = 0;  ///< bytes allowed in the memory space; 0: the free memory
+  int team_size = 0;              ///< threads per team on a device; 0: tuned value
   int teams = 0;  ///< by_prisms: number of teams, T = teams * team_size; 0: tuned value
-  bool check_overlaps = false;  ///< look for prisms that overlap first (irregular ensembles)
-  Progress progress = {};       ///< told how far the work is
+  bool check_overlaps = false;  ///< check for overlapping prisms first (irregular ensembles)
+  Progress progress = {};       ///< receives the progress of the work
 };
 
-/// What forward() did.
+/// Statistics of one call of forward().
 struct Report {
-  Strategy strategy = Strategy::tiles;  ///< the one that ran
+  Strategy strategy = Strategy::tiles;  ///< the strategy used
   std::int64_t prisms = 0;              ///< prisms with mass (density other than zero)
-  std::int64_t corners = 0;             ///< by_corners: corners with a weight
-  std::int64_t stations = 0;            ///< stations
+  std::int64_t corners = 0;             ///< by_corners: corners of non-zero weight
+  std::int64_t stations = 0;            ///< number of stations
   std::int64_t private_grids = 0;       ///< by_prisms: T; tiles: chunks of prisms
-  std::int64_t passes = 1;              ///< by_prisms: ceil(M / T); else launches over the prisms
-  std::size_t memory = 0;               ///< bytes allocated in the space
-  PhaseTimes times;                     ///< "check", "prepare", "sum", "reduce"
+  std::int64_t passes = 1;  ///< by_prisms: ceil(M / T); otherwise launches over the prisms
+  std::size_t memory = 0;   ///< bytes allocated in the memory space
+  PhaseTimes times;         ///< "check", "prepare", "sum", "reduce"
 };
 
-/// Irregular ensembles: a row a prism, x1, x2, y1, y2, z1, z2 (metres, z down, so that z1 is the
-/// top), density (kg/m^3; contrasts may be negative). `Space` is a memory space, here and below, or
-/// an execution space whose memory is meant; rows lie one after the other.
+/// Irregular ensembles, one row per prism: x1, x2, y1, y2, z1, z2, density. Coordinates are metres
+/// with z down, so that z1 is the top; densities are kg/m^3, and contrasts may be negative. `Space`
+/// is a memory space, here and below, or an execution space that stands for its memory. Rows are
+/// contiguous.
 template <class Space>
 using PrismView =
     Kokkos::View<const double* [7], Kokkos::LayoutRight, typename Space::memory_space>;
 
-/// Stations: a row a station, x, y, z (metres, z down: a station 100 m up has z = -100).
+/// Stations, one row each: x, y, z (metres, z down; a station at 100 m elevation has z = -100).
 template <class Space>
 using StationView =
     Kokkos::View<const double* [3], Kokkos::LayoutRight, typename Space::memory_space>;
 
-/// Densities of a regular mesh, kg/m^3, numbered along x first, then y, then z.
+/// Densities of a regular mesh, kg/m^3, x fastest, then y, then z.
 template <class Space>
 using DensityView = Kokkos::View<const double*, Kokkos::LayoutRight, typename Space::memory_space>;
 
-/// Results: a row a component, a column a station.
+/// Results: one row per component, one column per station.
 template <class Space>
 using ResultView = Kokkos::View<double**, Kokkos::LayoutRight, typename Space::memory_space>;
 
-/// A regular ensemble: a box cut into nx x ny x nz equal prisms.
+/// A regular ensemble: a box divided into nx x ny x nz equal prisms.
 struct RegularMesh {
   Kokkos::Array<std::int64_t, 3> cells{};  ///< prisms along x, y and z
   Kokkos::Array<double, 3> lower{};        ///< lowest x, lowest y and the top, metres
   Kokkos::Array<double, 3> upper{};        ///< highest x, highest y and the bottom, metres
 
-  /// Number of prisms.
+  /// Returns the number of prisms.
   KOKKOS_INLINE_FUNCTION std::int64_t size() const { return cells[0] * cells[1] * cells[2]; }
-  /// Position of face k along an axis. The same expression everywhere, so that prisms share faces.
+  /// Returns the position of face k along an axis. Neighbouring prisms evaluate the same
+  /// expression, so that they share faces.
   KOKKOS_INLINE_FUNCTION double face(int axis, std::int64_t k) const {
     if (k == cells[axis]) return upper[axis];
     return lower[axis] + static_cast<double>(k) *

@@ -2,12 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Arithmetic of the formulas of gravity, for scalars on a device and for vectors of
-/// stations on a host.
+/// \brief Arithmetic of gravity's formulas: scalars on a device, vectors of stations on a host.
 ///
-/// The formulas are templates on a number type V. On a device V is a scalar, and square roots and
-/// reciprocals start from the hardware's approximations and are refined to about an ulp, without
-/// the branches for special operands that cannot occur between a prism and a station at a
+/// The formulas are templates on a number type V. On a device V is a scalar. Square roots and
+/// reciprocals start from the hardware's approximations and are refined to about an ulp. Branches
+/// for special operands are omitted: these cannot occur between a prism and a station at a
 /// distance. On a host V is a vector of core/simd.hpp.
 
 #include <moho/core/kokkos.hpp>
@@ -60,7 +59,7 @@ KOKKOS_FORCEINLINE_FUNCTION double square_root(double v) {
   double y;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
   const double r = v * y;
-  const double e = fma(-r, y, 1.0);  // 22 bits at first: third order
+  const double e = fma(-r, y, 1.0);  // 22 correct bits initially: third-order refinement
   return fma(e * r, fma(e, 0.375, 0.5), r);
 #else
   return std::sqrt(v);
@@ -72,7 +71,7 @@ KOKKOS_FORCEINLINE_FUNCTION T select(bool condition, T a, T b) {
 }
 /// @}
 
-/// 1 / v of a positive number.
+/// Returns 1 / v of a positive number.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V reciprocal(V v) {
 #if defined(__CUDA_ARCH__)
@@ -81,7 +80,7 @@ KOKKOS_FORCEINLINE_FUNCTION V reciprocal(V v) {
   } else if constexpr (std::is_same_v<V, double>) {
     double y;
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
-    const double e = fma(-v, y, 1.0);  // 20 bits at first: third order
+    const double e = fma(-v, y, 1.0);  // 20 correct bits initially: third-order refinement
     return fma(fma(e, e, e), y, y);
   } else {
     return v;
@@ -91,7 +90,7 @@ KOKKOS_FORCEINLINE_FUNCTION V reciprocal(V v) {
 #endif
 }
 
-/// 1 / sqrt(v) of a positive number.
+/// Returns 1 / sqrt(v) of a positive number.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V reciprocal_root(V v) {
 #if defined(__CUDA_ARCH__)
@@ -101,7 +100,7 @@ KOKKOS_FORCEINLINE_FUNCTION V reciprocal_root(V v) {
   } else if constexpr (std::is_same_v<V, double>) {
     double y;
     asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(v));
-    const double e = fma(-v * y, y, 1.0);  // 22 bits at first: third order
+    const double e = fma(-v * y, y, 1.0);  // 22 correct bits initially: third-order refinement
     return fma(e * y, fma(e, 0.375, 0.5), y);
   } else {
     return v;
@@ -111,19 +110,19 @@ KOKKOS_FORCEINLINE_FUNCTION V reciprocal_root(V v) {
 #endif
 }
 
-/// a * b - c
+/// Returns a * b - c.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V multiply_subtract(V a, V b, V c) {
   return multiply_add(a, b, -c);
 }
 
-/// c - a * b
+/// Returns c - a * b.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V subtract_product(V c, V a, V b) {
   return multiply_add(-a, b, c);
 }
 
-/// Value of c[First] + c[First + 1] w + ... + c[N - 1] w^(N - 1 - First).
+/// Returns c[First] + c[First + 1] w + ... + c[N - 1] w^(N - 1 - First).
 template <class V, int First = 0, int N>
 KOKKOS_FORCEINLINE_FUNCTION V polynomial(V w, const ScalarOf<V> (&c)[N]) {
   if constexpr (First == N - 1) {
@@ -133,8 +132,8 @@ KOKKOS_FORCEINLINE_FUNCTION V polynomial(V w, const ScalarOf<V> (&c)[N]) {
   }
 }
 
-/// atanh(u) for |u| <= 0.177. Minimax polynomials, relative error 1e-9 (float), 1e-17 (double)
-/// before rounding.
+/// Returns atanh(u) for |u| <= 0.177. Minimax polynomials have a relative error of 1e-9 (float) or
+/// 1e-17 (double) before rounding.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V small_atanh(V u) {
   const V w = u * u;
@@ -149,7 +148,7 @@ KOKKOS_FORCEINLINE_FUNCTION V small_atanh(V u) {
   }
 }
 
-/// atan(t) for |t| <= 0.188. Minimax polynomials as above.
+/// Returns atan(t) for |t| <= 0.188, by minimax polynomials as for small_atanh().
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V small_atan(V t) {
   const V w = t * t;
@@ -164,7 +163,7 @@ KOKKOS_FORCEINLINE_FUNCTION V small_atan(V t) {
   }
 }
 
-/// atanh(u) for 0 <= u <= 0.42: half the argument's hyperbolic angle first.
+/// Returns atanh(u) for 0 <= u <= 0.42, by halving the hyperbolic angle first.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V medium_atanh(V u) {
   const V one = V(1);
@@ -185,7 +184,7 @@ KOKKOS_FORCEINLINE_FUNCTION V medium_atanh(V u) {
   return value + value;
 }
 
-/// Natural logarithm of a positive normal number.
+/// Returns the natural logarithm of a positive normal number.
 KOKKOS_FORCEINLINE_FUNCTION double logarithm(double x) { return log(x); }
 /// \overload
 KOKKOS_FORCEINLINE_FUNCTION simd::Pack<double> logarithm(const simd::Pack<double>& x) {
@@ -196,7 +195,7 @@ KOKKOS_FORCEINLINE_FUNCTION simd::Pack<double> logarithm(const simd::Pack<double
   using Bits = simd::Bits<double>;
   constexpr std::int64_t mantissa = 0xfffffffffffff, half = 0x3fe0000000000000;
   const Bits bits = (Bits)x.lanes;
-  // x = m 2^e with m from 1/2 to 1; the exponent becomes a number in the digits of 2^52
+  // x = m 2^e with m in [1/2, 1); the exponent becomes a number in the digits of 2^52
   V m = (V)((bits & mantissa) | half);
   V e = (V)((bits >> 52) | 0x4330000000000000) - (4503599627370496.0 + 1022.0);
   const Bits small = m < 0.70710678118654752440;
@@ -209,8 +208,7 @@ KOKKOS_FORCEINLINE_FUNCTION simd::Pack<double> logarithm(const simd::Pack<double
 #endif
 }
 
-/// atan(n / d), and what is given where d is 0, or so small that it has no reciprocal. In double
-/// precision.
+/// Returns atan(n / d), or `otherwise` if d is 0 or too small for a reciprocal. Double precision.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V arctangent(V n, V d, V otherwise) {
   const V zero(0.0), one(1.0);

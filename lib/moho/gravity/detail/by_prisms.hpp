@@ -2,30 +2,31 @@
 #pragma once
 
 /// \file
-/// \brief The paper's scheme: T threads, each with a grid of stations of its own.
+/// \brief The scheme of Couder-Castaneda et al. (2013): T threads, each with a private station
+/// grid.
 ///
-/// Thread t takes the prisms t, T + t, 2 T + t, ...; there are p = ceil(M / T) passes, a kernel
-/// launch each, and a sum over the T private grids at the end (equations 3 to 5 of Couder-Castaneda
-/// et al. 2013). No two threads write to the same place, at the price of T grids in memory.
+/// Thread t processes the prisms t, T + t, 2 T + t, ... in p = ceil(M / T) passes, one kernel
+/// launch each. A sum over the T private grids follows (equations 3 to 5 of the paper). No two
+/// threads write to the same address; the cost is the memory of T grids.
 
 #include <moho/gravity/detail/tiles.hpp>
 
 namespace moho::gravity::detail {
 
-/// Private grids. The axis along which neighbouring threads or lanes work comes last: T on a device
+/// Private grids; the axis of neighbouring threads or lanes is the last one. That is T on a device
 /// (components, stations, T), stations on a host (T, components, stations).
 template <class T>
 struct PrivateGrids {
   T* data;
   std::int64_t threads;
   std::int64_t components;
-  std::int64_t stations;  ///< with the padding
-  /// On a device.
+  std::int64_t stations;  ///< stations with padding
+  /// Returns the address of an element on a device.
   KOKKOS_FORCEINLINE_FUNCTION T& on_device(std::int64_t component, std::int64_t station,
                                            std::int64_t thread) const {
     return data[(component * stations + station) * threads + thread];
   }
-  /// On a host.
+  /// Returns the address of the first element on a host.
   T* on_host(std::int64_t thread, std::int64_t component, std::int64_t station) const {
     return data + (thread * components + component) * stations + station;
   }
@@ -93,7 +94,7 @@ struct SumPrismsOnHost {
   }
 };
 
-/// The sum over the private grids of a host, equation 5.
+/// The sum over the private grids on a host (equation 5).
 template <class T>
 struct AddGridsOnHost {
   PrivateGrids<T> grids;
@@ -107,7 +108,7 @@ struct AddGridsOnHost {
   }
 };
 
-/// The sum over the private grids of a device, a team a component and station.
+/// The sum over the private grids on a device, one team per component and station.
 template <class T, class Exec>
 struct AddGridsOnDevice {
   using Policy = Kokkos::TeamPolicy<Exec>;
@@ -128,7 +129,7 @@ struct AddGridsOnDevice {
   }
 };
 
-/// Launches one pass: prisms first, first + 1, ..., one a thread.
+/// Launches one pass: prisms first, first + 1, ..., one per thread.
 template <class T, class Memory>
 void sum_prisms(const Instance<Memory>& exec, unsigned mask, const PassData<T>& data, int teams,
                 int team_size) {
@@ -146,7 +147,7 @@ void sum_prisms(const Instance<Memory>& exec, unsigned mask, const PassData<T>& 
   }
 }
 
-/// Adds the private grids into the only chunk of the partial sums.
+/// Adds the private grids into the single chunk of the partial sums.
 template <class T, class Memory>
 void add_grids(const Instance<Memory>& exec, const PrivateGrids<T>& grids,
                const PartialSums& sums) {

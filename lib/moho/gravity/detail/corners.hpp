@@ -5,9 +5,8 @@
 /// \brief Strategy::by_corners: a regular mesh as a sum over its corners.
 ///
 /// A prism's closed form is a sum over eight corners, and a corner of a mesh belongs to up to eight
-/// prisms. Each corner is evaluated once, with the mixed difference of their densities as its
-/// weight. Where that is zero, inside of homogeneous bodies and of their faces and edges, it is
-/// left out.
+/// prisms. Each corner is evaluated once, weighted by the mixed difference of the densities. A
+/// corner with weight zero is omitted: inside homogeneous bodies, and inside their faces and edges.
 
 #include <moho/gravity/detail/tiles.hpp>
 
@@ -19,8 +18,8 @@ struct alignas(16) CornerRecord {
   double weight;
 };
 
-/// ln(a + r), with d2 the sum of the squares of the other two coordinates. Where d2 is 0, or so
-/// small that the station may count as on the edge's line, and a negative, ln(d2) is left out: it
+/// Returns ln(a + r); d2 is the sum of the squares of the other two coordinates. For negative a,
+/// ln(d2) is omitted if d2 is 0 or so small that the station counts as on the edge's line. The term
 /// cancels along that line.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V corner_logarithm(V a, V d2, V r) {
@@ -32,7 +31,7 @@ KOKKOS_FORCEINLINE_FUNCTION V corner_logarithm(V a, V d2, V r) {
   return logarithm(argument);
 }
 
-/// The terms of a corner in the components of a set, without the factor G.
+/// Computes a corner's terms in the components of a set, without the factor G.
 template <unsigned Mask, class V>
 KOKKOS_FORCEINLINE_FUNCTION void corner_field(const V (&p)[3], V* out) {
   constexpr bool potential = (Mask & 1u) != 0;
@@ -71,7 +70,7 @@ KOKKOS_FORCEINLINE_FUNCTION void corner_field(const V (&p)[3], V* out) {
   }
 }
 
-/// One corner at one station of a device, added to the sums.
+/// Adds the field of one corner at one station to the sums, on a device.
 template <unsigned Mask>
 KOKKOS_FORCEINLINE_FUNCTION void add_pair(const CornerRecord& record,
                                           const Station<double, double>& station,
@@ -83,7 +82,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_pair(const CornerRecord& record,
   for (int c = 0; c < count; ++c) sums[c] = multiply_add(record.weight, out[c], sums[c]);
 }
 
-/// One corner at a vector of stations of a host, added to the sums.
+/// Adds the field of one corner at a vector of stations to the sums, on a host.
 template <unsigned Mask>
 inline void add_pairs(const CornerRecord& record,
                       const Station<double, simd::Pack<double>>& station, const Distances<double>&,
@@ -97,16 +96,16 @@ inline void add_pairs(const CornerRecord& record,
   for (int c = 0; c < count; ++c) sums[c] = multiply_add(weight, out[c], sums[c]);
 }
 
-/// Finds and packs the corners whose weight is not zero. An item is a corner on a device and a row
-/// of corners along x on a host.
+/// Finds and packs the corners of non-zero weight. An item is a corner on a device and a row of
+/// corners along x on a host.
 template <bool Host>
 struct PackCorners {
   RegularMesh mesh;
   const double* densities;
   Frame frame;
-  CornerRecord* records;  ///< null: only count
+  CornerRecord* records;  ///< null: count only
 
-  /// Number of items.
+  /// Returns the number of items.
   std::int64_t size() const {
     const std::int64_t rows = (mesh.cells[1] + 1) * (mesh.cells[2] + 1);
     return Host ? rows : rows * (mesh.cells[0] + 1);
@@ -123,11 +122,11 @@ struct PackCorners {
   }
 
  private:
-  /// Corners from begin to end of the row (j, k). The differences of the densities around a corner
-  /// are taken along x, then y, then z, so that equal densities cancel exactly.
+  /// Processes the corners from begin to end of the row (j, k). The densities around a corner are
+  /// differenced along x, then y, then z, so that equal densities cancel exactly.
   KOKKOS_INLINE_FUNCTION void row(std::int64_t j, std::int64_t k, std::int64_t begin,
                                   std::int64_t end, std::int64_t& place, bool final) const {
-    const double* rows[4];  // of prisms at (j - 1, k - 1), (j, k - 1), (j - 1, k), (j, k)
+    const double* rows[4];  // rows of prisms at (j - 1, k - 1), (j, k - 1), (j - 1, k), (j, k)
     double last[4];
     bool empty = true;
     for (int n = 0; n < 4; ++n) {
@@ -159,7 +158,7 @@ struct PackCorners {
   }
 };
 
-/// Counts the corners whose weight is not zero.
+/// Counts the corners of non-zero weight.
 template <bool Host>
 struct CountCorners {
   PackCorners<Host> corners;
@@ -168,7 +167,7 @@ struct CountCorners {
   }
 };
 
-/// Stations in the closed box of a mesh, or further from its centre than a distance.
+/// Predicate: a station is in the closed box of a mesh, or beyond a distance from its centre.
 struct IsInMesh {
   const double* stations;
   RegularMesh mesh;

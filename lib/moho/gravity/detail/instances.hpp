@@ -2,8 +2,10 @@
 #pragma once
 
 /// \file
-/// \brief The templates that the library of compiled kernels holds. Headers declare them extern
-/// where MOHO_GRAVITY_KERNELS is defined, which linking that library does.
+/// \brief Explicit instantiations in the library of compiled kernels.
+///
+/// Headers declare them extern where MOHO_GRAVITY_KERNELS is defined; linking that library defines
+/// it.
 
 #include <moho/core/instance.hpp>
 

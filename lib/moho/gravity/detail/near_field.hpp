@@ -2,18 +2,19 @@
 #pragma once
 
 /// \file
-/// \brief The field of a prism near, on and inside of it, in double precision.
+/// \brief The field of a prism near, on and inside it, in double precision.
 ///
-/// With the corners relative to the station, L the logarithms of the twelve edges (the integrals of
-/// 1/r along them) and S the solid angles of the six faces (positive for a positive coordinate N
-/// of the face):
+/// Corners are relative to the station. L are the logarithms of the twelve edges, that is the
+/// integrals of 1/r along them. S are the solid angles of the six faces, positive for a positive
+/// coordinate N of the face:
 ///
 ///     U     = G rho [sum over edges of +-A B L - 1/2 sum over faces of +-N^2 S]
 ///     g_n   = G rho [N2 S2 - N1 S1 - sum of +-B L over the edges of the two other directions]
 ///     g_nn  = G rho [S1 - S2],    g_nm = G rho [+-sum of L over the four edges along the third]
 ///
-/// (Nagy, Papp and Benedek 2000, doi 10.1007/s001900000116, and the erratum of 2002; written with
-/// integrals along edges, whose differences of logarithms are formed before the logarithm.)
+/// Source: Nagy, Papp and Benedek 2000, doi 10.1007/s001900000116, and the erratum of 2002. The
+/// formulas are written with integrals along edges, so that differences are formed before the
+/// logarithm.
 
 #include <moho/core/kokkos.hpp>
 
@@ -22,9 +23,10 @@
 
 namespace moho::gravity::detail {
 
-/// The integral of 1/r along an edge: ends at w1 < w2 along it, its line at a squared distance d2
-/// from the station, r1 and r2 the distances of the ends. Zero where the station lies on the edge:
-/// the integral is infinite there, and the factors before it are zero where the field exists.
+/// Returns the integral of 1/r along an edge from w1 to w2, w1 < w2. The edge's line has the
+/// squared distance d2 from the station; r1 and r2 are the distances of the ends. Returns zero if
+/// the station lies on the edge. The integral is infinite there, but the factors before it are zero
+/// where the field exists.
 KOKKOS_INLINE_FUNCTION double edge_integral(double w1, double w2, const double d2, double r1,
                                             double r2) {
   const double length = w2 - w1;
@@ -33,7 +35,7 @@ KOKKOS_INLINE_FUNCTION double edge_integral(double w1, double w2, const double d
     return w1 > 0.0 ? log(w2 / w1) : log(w1 / w2);
   }
   if (w1 < 0.0 && w2 > 0.0) {
-    // r1 + r2 - length without cancellation, for stations close to the edge
+    // r1 + r2 - length without cancellation, for stations near the edge
     const double rest = d2 / (r1 - w1) + d2 / (r2 + w2);
     return log((r1 + r2 + length) / rest);
   }
@@ -48,8 +50,8 @@ KOKKOS_INLINE_FUNCTION double edge_integral(double w1, double w2, const double d
   return log1p(length * (1.0 + (w1 + w2) / (r1 + r2)) / (w1 + r1));
 }
 
-/// One corner's part of a face's solid angle, atan(u v / (n r)). On the face's plane it is the
-/// limit from the side that `side` is the sign of n on.
+/// Returns one corner's part of a face's solid angle, atan(u v / (n r)). On the face's plane it is
+/// the limit from the side where n has the sign of `side`.
 KOKKOS_INLINE_FUNCTION double corner_angle(const double n, const double uv, const double r,
                                            const double side) {
   if (n != 0.0) return atan(uv / (n * r));
@@ -58,18 +60,19 @@ KOKKOS_INLINE_FUNCTION double corner_angle(const double n, const double uv, cons
   return uv * side > 0.0 ? quarter : -quarter;
 }
 
-/// A face nearer than this part of the prism's extent across it is where the station is: no shape
-/// that has been measured is finer, and squares of shorter distances are not numbers.
+/// Distance of a face that counts as zero, relative to the prism's extent across the face. No
+/// measured shape is finer, and squares of shorter distances underflow.
 inline constexpr double nearest_face = 1e-140;
 
-/// The coordinate of a face, 0 where the station is on its plane.
+/// Returns the coordinate of a face, 0 if the station is on its plane.
 KOKKOS_INLINE_FUNCTION double on_plane(const double coordinate, const double extent) {
   const double least = nearest_face * extent;
   return coordinate < least && coordinate > -least ? 0.0 : coordinate;
 }
 
-/// All ten components of a prism of density 1, without the factor 2 G: lowest and highest corner
-/// relative to the station in, Component's order out. Components that do not exist are NaN.
+/// Computes all ten components of a prism of density 1, without the factor 2 G. Input: lowest and
+/// highest corner relative to the station. Output: in Component's order; components that do not
+/// exist are NaN.
 MOHO_NOINLINE KOKKOS_FUNCTION inline void near_field(const double* lower, const double* upper,
                                                      double* out) {
   double h[3][2], q[3][2];

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// \brief near_field() for vectors of stations of a host.
+/// \brief near_field() for vectors of stations on a host.
 
 #include <moho/gravity/detail/arithmetic.hpp>
 #include <moho/gravity/detail/instances.hpp>
@@ -11,7 +11,7 @@
 
 namespace moho::gravity::detail {
 
-/// edge_integral() by lane.
+/// Returns edge_integral() for each lane.
 inline simd::Pack<double> edge_integrals(const simd::Pack<double>& lower,
                                          const simd::Pack<double>& upper,
                                          const simd::Pack<double>& d2,
@@ -19,11 +19,11 @@ inline simd::Pack<double> edge_integrals(const simd::Pack<double>& lower,
                                          const simd::Pack<double>& r_upper) {
   using V = simd::Pack<double>;
   const V zero(0.0), one(1.0);
-  // mirrored, so that w2 > 0
+  // mirror, so that w2 > 0
   const auto behind = upper < V(std::numeric_limits<double>::min());
   const V w1 = select(behind, -upper, lower), w2 = select(behind, -lower, upper);
   const V r1 = select(behind, r_upper, r_lower), r2 = select(behind, r_lower, r_upper);
-  // beside the edge (w1 < 0): (w2 + r2) (r1 - w1) / d2; else 1 + x, kept as x
+  // station abreast of the edge (w1 < 0): (w2 + r2) (r1 - w1) / d2; otherwise 1 + x, kept as x
   const auto beside = w1 < zero;
   const auto touching = d2 == zero;
   const V length = upper - lower;
@@ -31,21 +31,21 @@ inline simd::Pack<double> edge_integrals(const simd::Pack<double>& lower,
   const V sum = one + x;
   const V product = (w2 + r2) * (r1 - w1) / select(touching, one, d2);
   const V argument = select(beside, product, sum);
-  // the digits of x that 1 + x has lost
+  // digits of x that are lost in 1 + x
   const V rest = select(beside, zero, (x - (sum - one)) / sum);
   const V integral = logarithm(argument) + rest;
-  // on the edge itself w1 <= 0: the field's factors before it are zero
+  // on the edge w1 <= 0: the factors before the integral are zero
   return select(touching, select(V(0.0) < w1, integral, zero), integral);
 }
 
-/// on_plane() by lane, with the distance that counts as none.
+/// Returns on_plane() for each lane; `least` is the distance that counts as zero.
 inline simd::Pack<double> on_planes(const simd::Pack<double>& coordinate,
                                     const simd::Pack<double>& least) {
   const simd::Pack<double> zero(0.0);
   return select(coordinate < least, select(-least < coordinate, zero, coordinate), coordinate);
 }
 
-/// The components of a set by lane, of a prism of density 1, without the factor 2 G.
+/// Computes a set of components for each lane: a prism of density 1, without the factor 2 G.
 template <unsigned Mask>
 MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
                               const simd::Pack<double> (&upper)[3], simd::Pack<double>* out) {
@@ -94,7 +94,7 @@ MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
         for (int iu = 0; iu < 2; ++iu) {
           for (int iv = 0; iv < 2; ++iv) {
             const V uv = h[u][iu] * h[v][iv];
-            // on the face's plane, the limit from outside
+            // limit from outside on the face's plane
             const V quarter(s == 0 ? 1.57079632679489661923 : -1.57079632679489661923);
             const V limit = select(uv == zero, zero, select(zero < uv, quarter, -quarter));
             const V term = arctangent(uv, h[n][s] * distance(s, iu, iv), limit);
@@ -131,7 +131,7 @@ MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
     if ((Mask >> (4 + n) & 1u) != 0) out[place_of(Mask, 4 + n)] = -half * solid[n];
     if ((Mask >> mixed(n) & 1u) != 0) out[place_of(Mask, mixed(n))] = half * logs[v];
   }
-  // on edges and at vertices some components do not exist
+  // some components do not exist on edges and at vertices
   const V edges = select(outside == zero, on, zero);
   if (!(simd::greatest(edges) > 1.0)) return;
   for (int lane = 0; lane < simd::lanes<double>; ++lane) {
@@ -148,7 +148,7 @@ MOHO_NOINLINE void near_lanes(const simd::Pack<double> (&lower)[3],
   }
 }
 
-/// The same with arrays that stay in registers: those of the function above have an address.
+/// near_lanes() with arrays that stay in registers; the arrays of near_lanes() have an address.
 template <unsigned Mask>
 inline void near_values(const simd::Pack<double> (&lower)[3], const simd::Pack<double> (&upper)[3],
                         simd::Pack<double>* out) {
@@ -162,7 +162,7 @@ inline void near_values(const simd::Pack<double> (&lower)[3], const simd::Pack<d
   for (int c = 0; c < count; ++c) out[c] = values[c];
 }
 
-/// The same where the sums are in single precision: half of the lanes at a time.
+/// near_lanes() for sums in single precision: half of the lanes at a time.
 template <unsigned Mask>
 inline void near_values(const simd::Pack<float> (&lower)[3], const simd::Pack<float> (&upper)[3],
                         simd::Pack<float>* out) {

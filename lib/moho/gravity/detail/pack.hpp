@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// \brief Prisms and stations as the kernels of gravity read them.
+/// \brief Prisms and stations in the form that gravity's kernels read.
 ///
-/// In double precision coordinates stay as they are. In single precision they are taken relative to
-/// the ensemble's centre, scaled by a power of two and split into two floats, so that the
-/// difference of any two coordinates is right to a float's last digit.
+/// In double precision coordinates are unchanged. In single precision they are relative to the
+/// ensemble's centre, scaled by a power of two and split into two floats. The difference of any two
+/// coordinates is then correct to a float's last digit.
 
 #include <moho/core/launch.hpp>
 #include <moho/gravity/ensemble.hpp>
@@ -17,7 +17,7 @@
 
 namespace moho::gravity::detail {
 
-/// A prism in double precision: half a cache line, read in four loads.
+/// A prism in double precision: half a cache line, read by four loads.
 template <class T>
 struct alignas(16) Record {
   T lower[3];
@@ -26,7 +26,7 @@ struct alignas(16) Record {
   T diagonal2;  ///< square of half of the space diagonal
 };
 
-/// A prism in single precision, the lowest corner in two parts.
+/// A prism in single precision; the lowest corner is split into two parts.
 template <>
 struct alignas(16) Record<float> {
   float lower[3];
@@ -34,31 +34,30 @@ struct alignas(16) Record<float> {
   float density;
   float diagonal2;
   float lower_rest[3];
-  float
-      slender;  ///< 1 for a prism whose sides differ so much that mid_field() wants double, else 0
+  float slender;  ///< 1 if the ratio of the prism's sides exceeds largest_ratio, otherwise 0
 };
 
-/// In single precision mid_field() loses digits in proportion to the ratio of a prism's sides; with
-/// a larger one than this, near_field() in double takes its place.
+/// Largest ratio of a prism's sides for mid_field() in single precision. mid_field() loses digits
+/// in proportion to this ratio; beyond it near_field() in double replaces it.
 inline constexpr float largest_ratio = 50.0f;
 
-/// From input to the kernels' coordinates: axis n there is input axis[n], shifted and scaled.
+/// Transformation to the kernels' coordinates: kernel axis n is input axis[n], shifted and scaled.
 struct Frame {
   Kokkos::Array<int, 3> axis{0, 1, 2};
   Kokkos::Array<double, 3> origin{0.0, 0.0, 0.0};
   double scale = 1.0;  ///< a power of two
 
-  /// A coordinate along kernel axis n.
+  /// Returns a coordinate along kernel axis n.
   KOKKOS_INLINE_FUNCTION double operator()(int n, double value) const {
     return (value - origin[axis[n]]) * scale;
   }
 };
 
-/// A coordinate in parts of type T: one in double precision, two in single precision.
+/// Number of parts of a coordinate of type T: one in double precision, two in single precision.
 template <class T>
 inline constexpr int parts = sizeof(T) == 4 ? 2 : 1;
 
-/// Packs a prism; the prefix sum gives its place.
+/// Packs a prism; the prefix sum gives its index.
 template <class T, class Source>
 struct PackPrisms {
   Source source;
@@ -78,7 +77,8 @@ struct PackPrisms {
         const double upper = frame(n, p[2 * frame.axis[n] + 1]);
         record.lower[n] = static_cast<T>(lower);
         if constexpr (parts<T> == 2) {
-          // as the kernels subtract, so that an upper face at a station is at zero exactly
+          // same subtraction as in the kernels, so that an upper face at a station is exactly at
+          // zero
           const T upper_high = static_cast<T>(upper);
           const T upper_rest = static_cast<T>(upper - static_cast<double>(upper_high));
           record.lower_rest[n] = static_cast<T>(lower - static_cast<double>(record.lower[n]));
@@ -114,10 +114,10 @@ struct CountPrisms {
   }
 };
 
-/// Lowest and highest coordinates of the prisms with mass.
+/// Finds the lowest and highest coordinates of the prisms with mass.
 template <class Source>
 struct BoundPrisms {
-  /// By axis.
+  /// Bounds along each axis.
   struct Bounds {
     double low[3], high[3];
   };
@@ -146,21 +146,21 @@ struct BoundPrisms {
   }
 };
 
-/// Stations as kernels read them: a row a part of a coordinate.
+/// Stations in the form that kernels read: one row per part of a coordinate.
 template <class T>
 struct PackedStations {
   const T* data;
-  std::int64_t count;  ///< with the padding
+  std::int64_t count;  ///< stations with padding
   KOKKOS_FORCEINLINE_FUNCTION const T& operator()(int row, std::int64_t station) const {
     return data[row * count + station];
   }
 };
 
-/// Splits stations into parts; those behind the end repeat the last.
+/// Splits stations into parts; entries after the end repeat the last station.
 template <class T>
 struct PackStations {
   const double* stations;
-  std::int64_t last;  ///< station
+  std::int64_t last;  ///< index of the last station
   Frame frame;
   T* packed;
   std::int64_t padded;
@@ -177,7 +177,7 @@ struct PackStations {
   }
 };
 
-/// The prisms with mass of a source, `count` of them.
+/// Returns the prisms with mass of a source; `count` is their number.
 template <class T, class Memory, class Source>
 Kokkos::View<Record<T>*, Memory> pack_prisms(const Instance<Memory>& exec, const Source& source,
                                              const Frame& frame, std::int64_t count) {
@@ -188,7 +188,7 @@ Kokkos::View<Record<T>*, Memory> pack_prisms(const Instance<Memory>& exec, const
   return records;
 }
 
-/// The stations, as many more as the padded count says.
+/// Returns the stations, padded to the given count.
 template <class T, class Memory>
 Kokkos::View<T*, Memory> pack_stations(const Instance<Memory>& exec,
                                        const StationView<Memory>& stations, const Frame& frame,
@@ -201,7 +201,7 @@ Kokkos::View<T*, Memory> pack_stations(const Instance<Memory>& exec,
   return packed;
 }
 
-/// Coordinates for a precision: as they are in double, else about the ensemble's centre.
+/// Returns the coordinate frame: unchanged in double, otherwise relative to the ensemble's centre.
 template <class T, class Memory, class Source>
 Frame make_frame(const Instance<Memory>& exec, const Source& source,
                  const Kokkos::Array<int, 3>& axis) {
@@ -216,8 +216,8 @@ Frame make_frame(const Instance<Memory>& exec, const Source& source,
       frame.origin[n] = 0.5 * (bounds.low[n] + bounds.high[n]);
       extent = std::max(extent, bounds.high[n] - bounds.low[n]);
     }
-    // products of six lengths stay within a float's range, from prisms of a millionth of the
-    // ensemble to stations a million times its extent away
+    // products of six lengths stay within a float's range: prisms down to a millionth of the
+    // ensemble's size, stations up to a million times its size away
     frame.scale = std::ldexp(1.0, 1 - std::ilogb(extent));
   }
   return frame;
@@ -227,10 +227,10 @@ Frame make_frame(const Instance<Memory>& exec, const Source& source,
 template <class T, class V>
 struct Station {
   V at[3];
-  V rest[3];  ///< single precision only
+  V rest[3];  ///< second part, single precision only
 
-  /// The lowest and the highest corner of a prism as seen from here, and its sides. A face at the
-  /// station's coordinate is at zero exactly.
+  /// Computes the lowest and highest corner of a prism relative to the station, and its sides. A
+  /// face at the station's coordinate is exactly at zero.
   KOKKOS_FORCEINLINE_FUNCTION void corners(const Record<T>& record, V (&lower)[3], V (&upper)[3],
                                            V (&length)[3]) const {
     for (int n = 0; n < 3; ++n) {

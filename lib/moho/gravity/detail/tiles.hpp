@@ -2,23 +2,23 @@
 #pragma once
 
 /// \file
-/// \brief Sums over chunks of prisms at blocks of stations: Strategy::tiles and, with one chunk,
-/// Strategy::by_stations.
+/// \brief Sums over chunks of prisms at blocks of stations: Strategy::tiles and by_stations.
 ///
-/// A team on a device takes a station a thread and stages prisms in scratch; a thread on a host
-/// takes vectors of stations and prisms a tile at a time. Sums of a chunk are kept in double and
-/// added over chunks in order, so that a result does not depend on which team came first.
+/// Strategy::by_stations has one chunk. On a device each thread of a team processes one station,
+/// and the team stages prisms in scratch. On a host a thread processes vectors of stations and
+/// tiles of prisms. Sums of a chunk are kept in double and added in the order of chunks. The result
+/// is therefore independent of the order of teams.
 
 #include <moho/gravity/detail/near_lanes.hpp>
 #include <moho/gravity/detail/pack.hpp>
 
 namespace moho::gravity::detail {
 
-/// Partial sums: chunks, components, stations.
+/// Partial sums: chunks x components x stations.
 struct PartialSums {
   double* data;
   std::int64_t components;
-  std::int64_t stations;  ///< with the padding
+  std::int64_t stations;  ///< stations with padding
   KOKKOS_FORCEINLINE_FUNCTION double* at(std::int64_t chunk, std::int64_t component,
                                          std::int64_t station) const {
     return data + (chunk * components + component) * stations + station;
@@ -30,19 +30,19 @@ template <class T>
 struct Distances {
   T near2;
   T far2;
-  /// Below this square of a distance, too, near_field() is taken: six of them multiplied would
-  /// leave a float's range.
+  /// Smallest squared distance of mid_field(); below it near_field() is used. A product of six
+  /// smaller ones would leave a float's range.
   static constexpr T least2 = sizeof(T) == 4 ? T(1e-11) : T(0);
 };
 
-/// True for a prism that is too long or too flat for mid_field() in this precision.
+/// Returns true for a prism too long or too flat for mid_field() in this precision.
 KOKKOS_FORCEINLINE_FUNCTION bool is_slender(const Record<float>& record) {
   return record.slender != 0.0f;
 }
 /// \overload
 KOKKOS_FORCEINLINE_FUNCTION bool is_slender(const Record<double>&) { return false; }
 
-/// One prism at one station of a device, added to the sums.
+/// Adds the field of one prism at one station to the sums, on a device.
 template <unsigned Mask, class T>
 KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station<T, T>& station,
                                           const Distances<T>& limits, T* sums) {
@@ -74,7 +74,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_pair(const Record<T>& record, const Station
   for (int c = 0; c < count; ++c) sums[c] = multiply_add(record.density, out[c], sums[c]);
 }
 
-/// One prism at a vector of stations of a host, added to the sums.
+/// Adds the field of one prism at a vector of stations to the sums, on a host.
 template <unsigned Mask, class T>
 inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& station,
                       const Distances<T>& limits, simd::Pack<T>* sums) {
@@ -89,7 +89,7 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
     distance2 = distance2 + squares[n];
   }
   const T least = simd::least(distance2), greatest = simd::greatest(distance2);
-  // beyond these squares of distances: the closed form in this precision, and the expansion
+  // squared distances beyond which the closed form in this precision and the expansion are used
   const T far_diagonals2 = limits.far2 * record.diagonal2;
   const T far2 = far_diagonals2 > limits.least2 ? far_diagonals2 : limits.least2;
   const T near_diagonals2 = is_slender(record) ? far2 : limits.near2 * record.diagonal2;
@@ -100,7 +100,7 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
     near_values<Mask>(lower, upper, out);
   } else {
     mid_field<Mask, V>(lower, upper, length, out);
-    // stations may lie anywhere: those beyond this distance take far_field()
+    // stations of a vector may be far apart: those beyond this distance use far_field()
     const T away2 = near2 < far2 ? T(4) * far2 : far2;
     if (greatest > away2) {
       V afar[count];
@@ -119,7 +119,7 @@ inline void add_pairs(const Record<T>& record, const Station<T, simd::Pack<T>>& 
   for (int c = 0; c < count; ++c) sums[c] = multiply_add(density, out[c], sums[c]);
 }
 
-/// The data of kernels on hosts and devices. An item is a prism (Record<T>), or any type with
+/// Data of the kernels on hosts and devices. An item is a prism (Record<T>), or any type with
 /// functions add_pair() and add_pairs().
 template <class T, class Item>
 struct TileData {
@@ -127,12 +127,12 @@ struct TileData {
   PackedStations<T> stations;
   PartialSums sums;
   Distances<T> limits;
-  std::int64_t first;  ///< prisms of this launch
+  std::int64_t first;  ///< first prism of this launch
   std::int64_t last;
-  int blocks;  ///< of stations
-  int chunks;  ///< of prisms
+  int blocks;  ///< blocks of stations
+  int chunks;  ///< chunks of prisms
 
-  /// Prisms of a chunk.
+  /// Sets the range of prisms of a chunk.
   KOKKOS_INLINE_FUNCTION void chunk_range(int chunk, std::int64_t& begin, std::int64_t& end) const {
     const std::int64_t size = (last - first + chunks - 1) / chunks;
     begin = first + size * chunk;
@@ -140,11 +140,11 @@ struct TileData {
   }
 };
 
-/// Stations in a block of a host: some vectors.
+/// Number of stations in a block on a host: several vectors.
 template <class T>
 inline constexpr int host_block = 16 * simd::lanes<T>;
 
-/// \brief The kernel for devices: a team is a block of stations and a chunk of prisms.
+/// \brief The kernel for devices: one team per block of stations and chunk of prisms.
 template <unsigned Mask, class T, class Item, class Exec>
 struct SumTilesOnDevice {
   using Policy = Kokkos::TeamPolicy<Exec>;
@@ -153,7 +153,7 @@ struct SumTilesOnDevice {
 
   TileData<T, Item> data;
 
-  /// A record a thread, and room to align the first.
+  /// Returns the bytes of one record per thread, plus space to align the first.
   KOKKOS_INLINE_FUNCTION static int scratch_bytes(int team_size) {
     return team_size * static_cast<int>(sizeof(Item)) + 16;
   }
@@ -162,7 +162,7 @@ struct SumTilesOnDevice {
     const int rank = member.team_rank(), size = member.team_size();
     const int block = member.league_rank() % data.blocks,
               chunk = member.league_rank() / data.blocks;
-    // teams write padded stations, too; those behind the end repeat the last one
+    // teams also write padded stations; those after the end repeat the last one
     const std::int64_t at = static_cast<std::int64_t>(block) * size + rank;
     const std::int64_t stations = data.stations.count;
     Station<T, T> station;
@@ -198,8 +198,8 @@ struct SumTilesOnDevice {
   }
 };
 
-/// The sums of some prisms at a vector of stations of a host, from `at` on. One function, which the
-/// kernels of all strategies call.
+/// Adds the field of prisms at a vector of stations, starting at `at`, on a host. The kernels of
+/// all strategies call this one function.
 template <unsigned Mask, class T, class Item>
 MOHO_NOINLINE void sum_records(const Item* records, int count, const PackedStations<T>& stations,
                                std::int64_t at, const Distances<T>& limits, simd::Pack<T>* out) {
@@ -216,17 +216,17 @@ MOHO_NOINLINE void sum_records(const Item* records, int count, const PackedStati
   for (int c = 0; c < components; ++c) out[c] = sums[c];
 }
 
-/// A function of the kind above.
+/// A function of the type of sum_records().
 template <class T, class Item>
 using SumRecords = void (*)(const Item*, int, const PackedStations<T>&, std::int64_t,
                             const Distances<T>&, simd::Pack<T>*);
 
-/// \brief The kernel for hosts: an item is a block of vectors of stations and a chunk of prisms.
+/// \brief The kernel for hosts: one item per block of stations and chunk of prisms.
 template <class T, class Item>
 struct SumTilesOnHost {
   static constexpr int lanes = simd::lanes<T>;
   static constexpr int block_size = host_block<T>;
-  /// Prisms that stay in the first cache while the block's stations pass.
+  /// Number of prisms that stay in the L1 cache during the loop over the block's stations.
   static constexpr int tile = 128;
 
   TileData<T, Item> data;
@@ -257,13 +257,13 @@ struct SumTilesOnHost {
   }
 };
 
-/// Tuned numbers by memory.
+/// Tuning parameters for each memory.
 template <class T, class Memory>
 struct TileShape {
   static constexpr bool host = is_host_memory<Memory>;
   static constexpr int default_team = 128;
 
-  /// Stations a block.
+  /// Returns the number of stations in a block.
   static int block(const Options& options) {
     if constexpr (host) {
       return host_block<T>;
@@ -271,7 +271,7 @@ struct TileShape {
       return options.team_size > 0 ? options.team_size : default_team;
     }
   }
-  /// Stations are padded to a multiple of this.
+  /// Returns the multiple to which the number of stations is padded.
   static constexpr int padding() {
     if constexpr (host) {
       return simd::lanes<T>;
@@ -279,7 +279,7 @@ struct TileShape {
       return 1;
     }
   }
-  /// Chunks of prisms: several times as many teams as there are threads.
+  /// Returns the number of chunks of prisms: several times as many teams as threads.
   static int chunks(const Instance<Memory>& exec, std::int64_t prisms, std::int64_t blocks) {
     const std::int64_t smallest = host ? 1024 : 256;
     const std::int64_t threads = exec.concurrency();
@@ -290,10 +290,10 @@ struct TileShape {
   }
 };
 
-/// Throws InputError if the kernel's teams cannot have that many threads.
+/// Throws InputError if the kernel's teams cannot have this number of threads.
 void check_team_size(int team_size, int largest);
 
-/// Calls function(integral constant of the mask).
+/// Calls function(std::integral_constant of the mask).
 template <class Function>
 void with_mask(unsigned mask, const Function& function) {
   const auto attempt = [&](auto constant) {
@@ -309,7 +309,7 @@ void with_mask(unsigned mask, const Function& function) {
   attempt(std::integral_constant<unsigned, mask_ten>());
 }
 
-/// The sums of a set of components on a host.
+/// Returns the function that sums a set of components on a host.
 template <class T, class Item>
 SumRecords<T, Item> sum_records_of(unsigned mask) {
   SumRecords<T, Item> sum = nullptr;
@@ -339,13 +339,13 @@ void sum_tiles(const Instance<Memory>& exec, unsigned mask, const TileData<T, It
   }
 }
 
-/// Results from partial sums: chunks added in order, times a factor of the component.
+/// Computes results from partial sums: adds chunks in order and applies each component's factor.
 struct AddChunks {
   PartialSums sums;
   std::int64_t chunks;
   double* results;
-  Kokkos::Array<int, component_count> place;      ///< of a result's component in the sums
-  Kokkos::Array<double, component_count> factor;  ///< of a result's component
+  Kokkos::Array<int, component_count> place;      ///< index in the sums of each result's component
+  Kokkos::Array<double, component_count> factor;  ///< factor of each result's component
   std::int64_t stations;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t item) const {
