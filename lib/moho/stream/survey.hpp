@@ -392,16 +392,3 @@ StreamSurveyReport<Dim> model_shots(const Instance<Memory>& exec, const Grid<Dim
 }
 
 }  // namespace moho::stream
-
-/// \cond
-#define MOHO_STREAM_SURVEY(prefix, T, Dim, Memory)                                               \
-  prefix template StreamSurveyReport<Dim> detail::run_survey<T, Dim, Memory>(                    \
-      const Instance<Memory>&, const Grid<Dim>&, wave::Model<T, Dim, Kokkos::HostSpace>,         \
-      const wave::Boundaries<Dim>&, const wave::WaveletAt&, const std::vector<wave::Shot<Dim>>&, \
-      const detail::StreamSurvey<T, Dim, Memory>::Take&, const StreamSurveyOptions<T, Dim>&);
-#ifdef MOHO_STREAM_KERNELS
-namespace moho::stream {
-MOHO_FOR_ALL(MOHO_STREAM_SURVEY, extern)
-}
-#endif
-/// \endcond

@@ -423,15 +423,3 @@ SurveyReport model_shots(const InstanceOf<Memory>& exec, Modelling<T, Dim, Memor
 }
 
 }  // namespace moho::wave
-
-/// \cond
-#define MOHO_WAVE_SHOTS(prefix, T, Dim, Memory)                                           \
-  prefix template SurveyReport detail::run_survey<T, Dim, Memory>(                        \
-      const Instance<Memory>&, Modelling<T, Dim, Memory>&, const std::vector<Shot<Dim>>&, \
-      const detail::SurveyRun<T, Dim, Memory>::Take&, const SurveyRunOptions<T, Dim, Memory>&);
-#ifdef MOHO_WAVE_KERNELS
-namespace moho::wave {
-MOHO_FOR_ALL(MOHO_WAVE_SHOTS, extern)
-}
-#endif
-/// \endcond
